@@ -24,7 +24,10 @@ const modified = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
 
 function run(name, script, args) {
   const started = Date.now();
-  const result = spawnSync(process.execPath, [join(root, 'node_modules', script), ...args], { cwd: root, encoding: 'utf8' });
+  const result = spawnSync(process.execPath, [join(root, 'node_modules', script), ...args], {
+    cwd: root,
+    encoding: 'utf8',
+  });
   if (result.status !== 0) {
     process.stderr.write(`${result.stdout}${result.stderr}\nbuild: ${name} failed\n`);
     process.exit(1);
@@ -32,8 +35,14 @@ function run(name, script, args) {
   say(`build: ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
 }
 
-const sources = ['src', 'test', 'bench'].flatMap((folder) => filesBelow(join(root, folder))).filter((path) => !path.includes('fixtures'));
-const newestSource = Math.max(newest(sources), modified(join(root, 'tsconfig.json')), modified(join(root, 'package-lock.json')));
+const sources = ['src', 'test', 'bench']
+  .flatMap((folder) => filesBelow(join(root, folder)))
+  .filter((path) => !path.includes('fixtures'));
+const newestSource = Math.max(
+  newest(sources),
+  modified(join(root, 'tsconfig.json')),
+  modified(join(root, 'package-lock.json')),
+);
 if (flags.has('--if-needed') && modified(stamp) > newestSource) process.exit(0);
 if (!existsSync(join(root, 'node_modules/typescript'))) {
   process.stderr.write('build: the development packages are missing; run `npm ci` first\n');
@@ -41,15 +50,25 @@ if (!existsSync(join(root, 'node_modules/typescript'))) {
 }
 
 const wasm = join(dist, 'src/wire/wire.wasm');
-const wireSources = [...filesBelow(join(root, 'src/wire')), join(root, 'src/model/layout.ts')].filter((path) => existsSync(path));
+const wireSources = [...filesBelow(join(root, 'src/wire')), join(root, 'src/model/layout.ts')].filter((path) =>
+  existsSync(path),
+);
 mkdirSync(dirname(wasm), { recursive: true });
 if (modified(wasm) < newest(wireSources)) {
-  run('wire.wasm', 'assemblyscript/bin/asc.js', ['src/wire/index.ts', '--config', 'src/wire/asconfig.json', '--outFile', relative(root, wasm)]);
+  run('wire.wasm', 'assemblyscript/bin/asc.js', [
+    'src/wire/index.ts',
+    '--config',
+    'src/wire/asconfig.json',
+    '--outFile',
+    relative(root, wasm),
+  ]);
 }
 run('typescript', 'typescript/bin/tsc', ['-p', 'tsconfig.json']);
 
 // Files that are read at run time, not compiled, keep their place relative to the compiled source.
-for (const path of filesBelow(join(root, 'src')).filter((path) => /\.(sql|json|yaml)$/.test(path) && !path.endsWith('asconfig.json'))) {
+for (const path of filesBelow(join(root, 'src')).filter(
+  (path) => /\.(sql|json|yaml)$/.test(path) && !path.endsWith('asconfig.json'),
+)) {
   const target = join(dist, relative(root, path));
   mkdirSync(dirname(target), { recursive: true });
   copyFileSync(path, target);

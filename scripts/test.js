@@ -14,6 +14,18 @@ const files =
         .filter((path) => path.endsWith('.test.js'))
         .map((path) => join('dist/test', path))
         .sort();
-const tap = ['run', '--disable-coverage', '--allow-incomplete-coverage', '--jobs=2', '--timeout=120', '--reporter=terse', ...flags, ...files];
-const result = spawnSync(process.execPath, [join(root, 'node_modules/tap/dist/esm/run.mjs'), ...tap], { cwd: root, stdio: 'inherit' });
+const tap = [
+  'run',
+  '--disable-coverage',
+  '--allow-incomplete-coverage',
+  '--jobs=2',
+  '--timeout=120',
+  '--reporter=terse',
+  ...flags,
+  ...files,
+];
+const result = spawnSync(process.execPath, [join(root, 'node_modules/tap/dist/esm/run.mjs'), ...tap], {
+  cwd: root,
+  stdio: 'inherit',
+});
 process.exit(result.status ?? 1);

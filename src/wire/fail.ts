@@ -1,0 +1,14 @@
+/** What the host gives the module. `fail` throws on the host's side and unwinds the whole call, so callers never continue. */
+
+// @ts-ignore: decorator
+@external("host", "fail")
+export declare function fail(code: i32, position: usize): void;
+
+// @ts-ignore: decorator
+@external("host", "parseDouble")
+export declare function parseDouble(offset: usize, length: u32): f64;
+
+/** Writes the shortest decimal of a finite double at `target`, returns its bytes (at most 32). */
+// @ts-ignore: decorator
+@external("host", "printDouble")
+export declare function printDouble(value: f64, target: usize): u32;
