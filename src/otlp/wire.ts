@@ -54,8 +54,8 @@ export function loadWire(seed: bigint): Wire {
     fail(code: number, position: number): never {
       throw new WireFault(code, position >>> 0);
     },
-    parseDouble: (offset: number, length: number): number => Number(bytes.latin1Slice(offset, offset + length)),
-    printDouble: (value: number, target: number): number => bytes.latin1Write(String(value), target),
+    parseDouble: (offset: number, length: number): number => Number(bytes.toString('latin1', offset, offset + length)),
+    printDouble: (value: number, target: number): number => bytes.write(String(value), target, 'latin1'),
   };
   const module = new WebAssembly.Module(readFileSync(new URL('../wire/wire.wasm', import.meta.url)));
   const instance = new WebAssembly.Instance(module, { env: { memory }, host });

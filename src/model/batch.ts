@@ -1,0 +1,305 @@
+/**
+ * One request's tables as processors and exporters see them. A batch is valid only within the synchronous pass it was made
+ * for: the next request reuses the same memory. Stages read and mark the tables; nothing is copied until rows are encoded.
+ */
+import { AttributeCursor } from './attributes.ts';
+import type { Context, Encoding, Signal } from './context.ts';
+import { DerivedCursor } from './derived.ts';
+import {
+  CONSTANTS_BASE,
+  CONSTANTS_CAPACITY,
+  EVENT_ATTRIBUTES_COUNT,
+  EVENT_ATTRIBUTES_FIRST,
+  EVENT_NAME_FLAGS,
+  EVENT_NAME_LENGTH,
+  EVENT_NAME_OFFSET,
+  EVENT_STRIDE,
+  EVENT_VERDICT,
+  EVENTS_BASE,
+  HEADER_ATTRIBUTES,
+  HEADER_BASE,
+  HEADER_CONSTANTS,
+  HEADER_EVENTS,
+  HEADER_LINKS,
+  HEADER_LOCAL_SYMBOLS,
+  HEADER_METRICS,
+  HEADER_RECORDS,
+  HEADER_RESOURCES,
+  HEADER_SCOPES,
+  HEADER_SCRATCH,
+  HEADER_SYMBOLS,
+  HEADER_TEXT_FLAGS,
+  HEADER_TEXT_LENGTH,
+  HEADER_TEXT_OFFSET,
+  KIND_TEXT,
+  METRICS_BASE,
+  METRIC_NAME_FLAGS,
+  METRIC_NAME_LENGTH,
+  METRIC_NAME_OFFSET,
+  METRIC_STRIDE,
+  RESOURCE_ATTRIBUTES_COUNT,
+  RESOURCE_ATTRIBUTES_FIRST,
+  RESOURCE_CAPTURE,
+  RESOURCE_ENVIRONMENT_FLAGS,
+  RESOURCE_ENVIRONMENT_LENGTH,
+  RESOURCE_ENVIRONMENT_OFFSET,
+  RESOURCE_STRIDE,
+  RESOURCES_BASE,
+  SCOPE_ATTRIBUTES_COUNT,
+  SCOPE_ATTRIBUTES_FIRST,
+  SCOPE_NAME_FLAGS,
+  SCOPE_NAME_LENGTH,
+  SCOPE_NAME_OFFSET,
+  SCOPE_STRIDE,
+  SCOPE_VERSION_FLAGS,
+  SCOPE_VERSION_LENGTH,
+  SCOPE_VERSION_OFFSET,
+  SCOPES_BASE,
+  SCRATCH_BASE,
+  SCRATCH_CAPACITY,
+  SYMBOL_LENGTH,
+  SYMBOL_OFFSET,
+  SYMBOL_STRIDE,
+  SYMBOLS_BASE,
+  TEXT_JSON_ESCAPED,
+} from './layout.ts';
+import type { Memory } from './memory.ts';
+import { RecordCursor } from './records.ts';
+import type { TextRef } from './text.ts';
+
+/** The functions over the same memory that run in WASM. Results of those that return a text lie in the header. */
+export interface Kernels {
+  intern(offset: number, length: number): number;
+  renderJson(row: number): void;
+  unescapeJson(offset: number, length: number): void;
+  classifyText(offset: number, length: number): number;
+}
+
+/**
+ * The tables of the process. Constants and symbols live as long as it does; everything else belongs to the current request.
+ */
+export class Tables {
+  readonly memory: Memory;
+  readonly kernels: Kernels;
+  readonly #constants = new Map<string, TextRef>();
+
+  constructor(memory: Memory, kernels: Kernels) {
+    this.memory = memory;
+    this.kernels = kernels;
+  }
+
+  header(field: number): number {
+    return this.memory.u32[(HEADER_BASE + field) >>> 2] as number;
+  }
+
+  setHeader(field: number, value: number): void {
+    this.memory.u32[(HEADER_BASE + field) >>> 2] = value;
+  }
+
+  /** A text that stays for the life of the process: canonical words, prices, replacements. Bounded; for our own vocabulary only. */
+  constant(text: string): TextRef {
+    const known = this.#constants.get(text);
+    if (known !== undefined) return known;
+    const offset = this.header(HEADER_CONSTANTS) || CONSTANTS_BASE;
+    const length = Buffer.byteLength(text);
+    if (offset + length > CONSTANTS_BASE + CONSTANTS_CAPACITY) throw new Error('the region of constants is full');
+    this.memory.bytes.write(text, offset);
+    this.setHeader(HEADER_CONSTANTS, offset + length);
+    const reference = { offset, length, flags: this.kernels.classifyText(offset, length) };
+    this.#constants.set(text, reference);
+    return reference;
+  }
+
+  /** Interns a key for good; at start, for every key a processor knows by name. */
+  symbol(key: string): number {
+    const text = this.constant(key);
+    return this.kernels.intern(text.offset, text.length);
+  }
+
+  /** The highest symbol in use + 1, persistent ones only. Symbols from MAX_SYMBOLS on belong to the current request. */
+  get symbolCount(): number {
+    return this.header(HEADER_SYMBOLS) + 1;
+  }
+
+  get localSymbolCount(): number {
+    return this.header(HEADER_LOCAL_SYMBOLS);
+  }
+
+  /** The key a symbol stands for. */
+  keyOf(symbol: number): string {
+    const word = (SYMBOLS_BASE + symbol * SYMBOL_STRIDE) >>> 2;
+    const offset = this.memory.u32[word + (SYMBOL_OFFSET >>> 2)] as number;
+    return this.memory.bytes.toString(
+      'utf8',
+      offset,
+      offset + (this.memory.u32[word + (SYMBOL_LENGTH >>> 2)] as number),
+    );
+  }
+
+  /** Decodes a text to a string. Costly: for the few values that must be looked at as strings. */
+  string(offset: number, length: number, flags: number): string {
+    if ((flags & TEXT_JSON_ESCAPED) === 0) return this.memory.bytes.toString('utf8', offset, offset + length);
+    this.kernels.unescapeJson(offset, length);
+    const plain = this.header(HEADER_TEXT_OFFSET);
+    return this.memory.bytes.toString('utf8', plain, plain + this.header(HEADER_TEXT_LENGTH));
+  }
+
+  /** Writes a computed text into scratch. Null when scratch is full: the caller then leaves the field unavailable or drops the value. */
+  scratch(text: string): TextRef | null {
+    const offset = this.header(HEADER_SCRATCH);
+    const room = SCRATCH_BASE + SCRATCH_CAPACITY - offset;
+    const length = Buffer.byteLength(text);
+    if (length > room) return null;
+    this.memory.bytes.write(text, offset);
+    this.setHeader(HEADER_SCRATCH, offset + length);
+    return { offset, length, flags: this.kernels.classifyText(offset, length) };
+  }
+
+  /** The text the last kernel call returned. */
+  returned(): TextRef {
+    return {
+      offset: this.header(HEADER_TEXT_OFFSET),
+      length: this.header(HEADER_TEXT_LENGTH),
+      flags: this.header(HEADER_TEXT_FLAGS),
+    };
+  }
+}
+
+export class Batch {
+  readonly signal: Signal;
+  readonly encoding: Encoding;
+  readonly context: Context;
+  readonly tables: Tables;
+  /** Reused cursors: take one, use it, do not keep it across a call that may use the same one. */
+  readonly records: RecordCursor;
+  readonly attributes: AttributeCursor;
+  readonly derived: DerivedCursor;
+
+  constructor(tables: Tables, signal: Signal, encoding: Encoding, context: Context) {
+    this.tables = tables;
+    this.signal = signal;
+    this.encoding = encoding;
+    this.context = context;
+    this.records = new RecordCursor(tables.memory);
+    this.attributes = new AttributeCursor(tables.memory);
+    this.derived = new DerivedCursor(tables.memory);
+  }
+
+  /** Spans, log records or data points. A metric without points counts in `metricCount` only. */
+  get recordCount(): number {
+    return this.tables.header(HEADER_RECORDS);
+  }
+  get attributeCount(): number {
+    return this.tables.header(HEADER_ATTRIBUTES);
+  }
+  get eventCount(): number {
+    return this.tables.header(HEADER_EVENTS);
+  }
+  get linkCount(): number {
+    return this.tables.header(HEADER_LINKS);
+  }
+  get resourceCount(): number {
+    return this.tables.header(HEADER_RESOURCES);
+  }
+  get scopeCount(): number {
+    return this.tables.header(HEADER_SCOPES);
+  }
+  get metricCount(): number {
+    return this.tables.header(HEADER_METRICS);
+  }
+
+  /** A new attribute cursor, for code that needs two at once. */
+  cursor(): AttributeCursor {
+    return new AttributeCursor(this.tables.memory);
+  }
+
+  /** The value of an attribute row as a string when it is text, else null. */
+  textOf(row: number): string | null {
+    const attribute = this.attributes.goto(row);
+    if (attribute.kind !== KIND_TEXT) return null;
+    return this.tables.string(attribute.offset, attribute.length, attribute.flags);
+  }
+
+  /** The value of an attribute row as JSON text (rendered into scratch). */
+  jsonOf(row: number): string {
+    this.tables.kernels.renderJson(row);
+    const text = this.tables.returned();
+    return this.tables.memory.bytes.toString('utf8', text.offset, text.offset + text.length);
+  }
+
+  /** A cursor over one resource's attributes (the shared one). */
+  resourceAttributes(resource: number): AttributeCursor {
+    const row = RESOURCES_BASE + resource * RESOURCE_STRIDE;
+    return this.attributes.at(this.#u32(row + RESOURCE_ATTRIBUTES_FIRST), this.#u32(row + RESOURCE_ATTRIBUTES_COUNT));
+  }
+
+  scopeAttributes(scope: number): AttributeCursor {
+    const row = SCOPES_BASE + scope * SCOPE_STRIDE;
+    return this.attributes.at(this.#u32(row + SCOPE_ATTRIBUTES_FIRST), this.#u32(row + SCOPE_ATTRIBUTES_COUNT));
+  }
+
+  /** Span event or exemplar. */
+  eventAttributes(event: number): AttributeCursor {
+    const row = EVENTS_BASE + event * EVENT_STRIDE;
+    return this.attributes.at(this.#u32(row + EVENT_ATTRIBUTES_FIRST), this.#u32(row + EVENT_ATTRIBUTES_COUNT));
+  }
+
+  setEnvironment(resource: number, environment: TextRef): void {
+    const row = RESOURCES_BASE + resource * RESOURCE_STRIDE;
+    this.#setU32(row + RESOURCE_ENVIRONMENT_OFFSET, environment.offset);
+    this.#setU32(row + RESOURCE_ENVIRONMENT_LENGTH, environment.length);
+    this.tables.memory.u8[row + RESOURCE_ENVIRONMENT_FLAGS] = environment.flags;
+  }
+
+  environmentOf(resource: number): string {
+    const row = RESOURCES_BASE + resource * RESOURCE_STRIDE;
+    const flags = this.tables.memory.u8[row + RESOURCE_ENVIRONMENT_FLAGS] as number;
+    return this.tables.string(
+      this.#u32(row + RESOURCE_ENVIRONMENT_OFFSET),
+      this.#u32(row + RESOURCE_ENVIRONMENT_LENGTH),
+      flags,
+    );
+  }
+
+  /** Whether the content of this resource's records may be stored; the privacy processor decides. */
+  captureOf(resource: number): boolean {
+    return this.tables.memory.u8[RESOURCES_BASE + resource * RESOURCE_STRIDE + RESOURCE_CAPTURE] === 1;
+  }
+  setCapture(resource: number, capture: boolean): void {
+    this.tables.memory.u8[RESOURCES_BASE + resource * RESOURCE_STRIDE + RESOURCE_CAPTURE] = capture ? 1 : 0;
+  }
+
+  scopeName(scope: number): string {
+    const row = SCOPES_BASE + scope * SCOPE_STRIDE;
+    const flags = this.tables.memory.u8[row + SCOPE_NAME_FLAGS] as number;
+    return this.tables.string(this.#u32(row + SCOPE_NAME_OFFSET), this.#u32(row + SCOPE_NAME_LENGTH), flags);
+  }
+  scopeVersion(scope: number): string {
+    const row = SCOPES_BASE + scope * SCOPE_STRIDE;
+    const flags = this.tables.memory.u8[row + SCOPE_VERSION_FLAGS] as number;
+    return this.tables.string(this.#u32(row + SCOPE_VERSION_OFFSET), this.#u32(row + SCOPE_VERSION_LENGTH), flags);
+  }
+
+  eventName(event: number): string {
+    const row = EVENTS_BASE + event * EVENT_STRIDE;
+    const flags = this.tables.memory.u8[row + EVENT_NAME_FLAGS] as number;
+    return this.tables.string(this.#u32(row + EVENT_NAME_OFFSET), this.#u32(row + EVENT_NAME_LENGTH), flags);
+  }
+  /** VERDICT_KEEP or VERDICT_DROP for a whole event. */
+  setEventVerdict(event: number, verdict: number): void {
+    this.tables.memory.u8[EVENTS_BASE + event * EVENT_STRIDE + EVENT_VERDICT] = verdict;
+  }
+
+  metricName(metric: number): string {
+    const row = METRICS_BASE + metric * METRIC_STRIDE;
+    const flags = this.tables.memory.u8[row + METRIC_NAME_FLAGS] as number;
+    return this.tables.string(this.#u32(row + METRIC_NAME_OFFSET), this.#u32(row + METRIC_NAME_LENGTH), flags);
+  }
+
+  #u32(address: number): number {
+    return this.tables.memory.u32[address >>> 2] as number;
+  }
+  #setU32(address: number, value: number): void {
+    this.tables.memory.u32[address >>> 2] = value;
+  }
+}

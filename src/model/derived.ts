@@ -1,0 +1,187 @@
+/** Writing and reading the derived row of a record: category, numbers, costs and slots. */
+import {
+  COST_TOTAL,
+  DERIVED_BASE,
+  DERIVED_CATEGORY,
+  DERIVED_COST_COUNT,
+  DERIVED_COST_SOURCE,
+  DERIVED_COSTS,
+  DERIVED_IS_ERROR,
+  DERIVED_MASK,
+  DERIVED_NUMBER_COUNT,
+  DERIVED_NUMBERS,
+  DERIVED_SLOTS,
+  DERIVED_STRIDE,
+  DERIVED_USAGE_SCOPE,
+  HEADER_BASE,
+  HEADER_DERIVED,
+  HEADER_REFERENCES,
+  MAX_DERIVED,
+  MAX_REFERENCES,
+  REFERENCES_BASE,
+  SLOT_FLAGS,
+  SLOT_LENGTH,
+  SLOT_OFFSET,
+  SLOT_ROW,
+  SLOT_SOURCE,
+  SLOT_STRIDE,
+  SOURCE_ATTRIBUTE,
+  SOURCE_NONE,
+  SOURCE_REFERENCES,
+  SOURCE_TEXT,
+} from './layout.ts';
+import type { Memory } from './memory.ts';
+import type { Money } from './money.ts';
+
+const UNAVAILABLE = -(2n ** 63n);
+
+/**
+ * A cursor on one derived row. `create()` begins a new one with everything unavailable and returns its number + 1 (0 when the
+ * table is full); `goto(number + 1)` returns to one. Slots hold references: content is never copied here.
+ */
+export class DerivedCursor {
+  readonly #memory: Memory;
+  #address = 0;
+
+  constructor(memory: Memory) {
+    this.#memory = memory;
+  }
+
+  create(): number {
+    const counter = (HEADER_BASE + HEADER_DERIVED) >>> 2;
+    const row = this.#memory.u32[counter] as number;
+    if (row >= MAX_DERIVED) return 0;
+    this.#memory.u32[counter] = row + 1;
+    this.goto(row + 1);
+    this.#memory.u32[this.#address >>> 2] = 0;
+    this.#memory.u32[(this.#address + DERIVED_CATEGORY) >>> 2] = 0;
+    const numbers = (this.#address + DERIVED_NUMBERS) >>> 3;
+    this.#memory.f64.fill(Number.NaN, numbers, numbers + DERIVED_NUMBER_COUNT);
+    const costs = (this.#address + DERIVED_COSTS) >>> 3;
+    this.#memory.i64.fill(UNAVAILABLE, costs, costs + DERIVED_COST_COUNT);
+    return row + 1;
+  }
+
+  goto(derived: number): this {
+    this.#address = DERIVED_BASE + (derived - 1) * DERIVED_STRIDE;
+    return this;
+  }
+
+  get category(): number {
+    return this.#memory.u8[this.#address + DERIVED_CATEGORY] as number;
+  }
+  set category(category: number) {
+    this.#memory.u8[this.#address + DERIVED_CATEGORY] = category;
+  }
+
+  get usageScope(): number {
+    return this.#memory.u8[this.#address + DERIVED_USAGE_SCOPE] as number;
+  }
+  set usageScope(scope: number) {
+    this.#memory.u8[this.#address + DERIVED_USAGE_SCOPE] = scope;
+  }
+
+  get costSource(): number {
+    return this.#memory.u8[this.#address + DERIVED_COST_SOURCE] as number;
+  }
+  set costSource(source: number) {
+    this.#memory.u8[this.#address + DERIVED_COST_SOURCE] = source;
+  }
+
+  /** 0 null, 1 false, 2 true. */
+  get isError(): number {
+    return this.#memory.u8[this.#address + DERIVED_IS_ERROR] as number;
+  }
+  set isError(isError: number) {
+    this.#memory.u8[this.#address + DERIVED_IS_ERROR] = isError;
+  }
+
+  /** NaN: unavailable. `index` is a NUMBER_… of layout.ts. */
+  number(index: number): number {
+    return this.#memory.f64[((this.#address + DERIVED_NUMBERS) >>> 3) + index] as number;
+  }
+  setNumber(index: number, value: number): void {
+    this.#memory.f64[((this.#address + DERIVED_NUMBERS) >>> 3) + index] = value;
+  }
+
+  /** Null: unavailable. `index` is a COST_… of layout.ts. */
+  cost(index: number): Money | null {
+    const money = this.#memory.i64[((this.#address + DERIVED_COSTS) >>> 3) + index] as bigint;
+    return money === UNAVAILABLE ? null : money;
+  }
+  setCost(index: number, money: Money | null): void {
+    this.#memory.i64[((this.#address + DERIVED_COSTS) >>> 3) + index] = money ?? UNAVAILABLE;
+  }
+
+  get hasCost(): boolean {
+    return this.cost(COST_TOTAL) !== null;
+  }
+
+  hasSlot(slot: number): boolean {
+    return ((this.#memory.u32[(this.#address + DERIVED_MASK) >>> 2] as number) & (1 << slot)) !== 0;
+  }
+
+  /** SOURCE_… of a slot; SOURCE_NONE when it is not filled. */
+  slotSource(slot: number): number {
+    return this.hasSlot(slot) ? (this.#memory.u8[this.#slotAddress(slot) + SLOT_SOURCE] as number) : SOURCE_NONE;
+  }
+  /** The attribute row + 1 a slot's text came from; 0 none. */
+  slotRow(slot: number): number {
+    return this.#memory.u32[(this.#slotAddress(slot) + SLOT_ROW) >>> 2] as number;
+  }
+  slotFlags(slot: number): number {
+    return this.#memory.u8[this.#slotAddress(slot) + SLOT_FLAGS] as number;
+  }
+  slotOffset(slot: number): number {
+    return this.#memory.u32[(this.#slotAddress(slot) + SLOT_OFFSET) >>> 2] as number;
+  }
+  slotLength(slot: number): number {
+    return this.#memory.u32[(this.#slotAddress(slot) + SLOT_LENGTH) >>> 2] as number;
+  }
+
+  /** The slot is the whole value of an attribute row. */
+  setAttribute(slot: number, row: number): void {
+    this.#setSlot(slot, SOURCE_ATTRIBUTE, 0, row + 1, 0, 0);
+  }
+
+  /** The slot is a text in memory; `ownerRow` is the attribute it is a part of, or -1. */
+  setText(slot: number, offset: number, length: number, flags: number, ownerRow = -1): void {
+    this.#setSlot(slot, SOURCE_TEXT, flags, ownerRow + 1, offset, length);
+  }
+
+  /** The slot is several attribute rows, in the order given. Ignored when the references of the request are used up. */
+  setReferences(slot: number, rows: readonly number[]): void {
+    const counter = (HEADER_BASE + HEADER_REFERENCES) >>> 2;
+    const first = this.#memory.u32[counter] as number;
+    if (first + rows.length > MAX_REFERENCES) return;
+    const base = REFERENCES_BASE >>> 2;
+    for (let index = 0; index < rows.length; index++) this.#memory.u32[base + first + index] = rows[index] as number;
+    this.#memory.u32[counter] = first + rows.length;
+    this.#setSlot(slot, SOURCE_REFERENCES, 0, 0, first, rows.length);
+  }
+
+  /** The attribute row a reference names. */
+  reference(index: number): number {
+    return this.#memory.u32[(REFERENCES_BASE >>> 2) + index] as number;
+  }
+
+  clearSlot(slot: number): void {
+    const word = (this.#address + DERIVED_MASK) >>> 2;
+    this.#memory.u32[word] = (this.#memory.u32[word] as number) & ~(1 << slot);
+  }
+
+  #slotAddress(slot: number): number {
+    return this.#address + DERIVED_SLOTS + slot * SLOT_STRIDE;
+  }
+
+  #setSlot(slot: number, source: number, flags: number, row: number, offset: number, length: number): void {
+    const at = this.#slotAddress(slot);
+    this.#memory.u8[at + SLOT_SOURCE] = source;
+    this.#memory.u8[at + SLOT_FLAGS] = flags;
+    this.#memory.u32[(at + SLOT_ROW) >>> 2] = row;
+    this.#memory.u32[(at + SLOT_OFFSET) >>> 2] = offset;
+    this.#memory.u32[(at + SLOT_LENGTH) >>> 2] = length;
+    const word = (this.#address + DERIVED_MASK) >>> 2;
+    this.#memory.u32[word] = (this.#memory.u32[word] as number) | (1 << slot);
+  }
+}

@@ -1,0 +1,211 @@
+/** A cursor over the records of a batch: spans, log records or data points, whose rows share one layout. */
+import {
+  RECORDS_BASE,
+  RECORD_ATTRIBUTES_COUNT,
+  RECORD_ATTRIBUTES_FIRST,
+  RECORD_BODY,
+  RECORD_DERIVED,
+  RECORD_END,
+  RECORD_EVENTS_COUNT,
+  RECORD_EVENTS_FIRST,
+  RECORD_FLAGS,
+  RECORD_KIND,
+  RECORD_LINKS_COUNT,
+  RECORD_LINKS_FIRST,
+  RECORD_MESSAGE_FLAGS,
+  RECORD_MESSAGE_LENGTH,
+  RECORD_MESSAGE_OFFSET,
+  RECORD_METRIC,
+  RECORD_NAME_FLAGS,
+  RECORD_NAME_LENGTH,
+  RECORD_NAME_OFFSET,
+  RECORD_PARENT_SPAN_ID,
+  RECORD_RESOURCE,
+  RECORD_SCOPE,
+  RECORD_SPAN_ID,
+  RECORD_START,
+  RECORD_STATE_FLAGS,
+  RECORD_STATE_LENGTH,
+  RECORD_STATE_OFFSET,
+  RECORD_STATUS,
+  RECORD_STRIDE,
+  RECORD_TRACE_ID,
+} from './layout.ts';
+import type { Memory } from './memory.ts';
+
+/** `goto(index)` moves to a record; the getters read it. Texts are (offset, length, flags): see `Batch.text`. */
+export class RecordCursor {
+  readonly #memory: Memory;
+  #address = RECORDS_BASE;
+
+  constructor(memory: Memory) {
+    this.#memory = memory;
+  }
+
+  goto(index: number): this {
+    this.#address = RECORDS_BASE + index * RECORD_STRIDE;
+    return this;
+  }
+
+  /** Address of the row, for the few loops that read words of it directly (ids). */
+  get address(): number {
+    return this.#address;
+  }
+
+  /** Span start, log time or point start; nanoseconds. */
+  get startNs(): bigint {
+    return this.#memory.u64[(this.#address + RECORD_START) >>> 3] as bigint;
+  }
+
+  /** Span end (0 unknown), observed time or point time; nanoseconds. */
+  get endNs(): bigint {
+    return this.#memory.u64[(this.#address + RECORD_END) >>> 3] as bigint;
+  }
+
+  /** The same two as doubles: exact enough for dates and milliseconds, and much cheaper. */
+  get startApproximateNs(): number {
+    return this.#double(RECORD_START);
+  }
+  get endApproximateNs(): number {
+    return this.#double(RECORD_END);
+  }
+
+  get hasTraceId(): boolean {
+    const word = (this.#address + RECORD_TRACE_ID) >>> 2;
+    const u32 = this.#memory.u32;
+    return (
+      ((u32[word] as number) | (u32[word + 1] as number) | (u32[word + 2] as number) | (u32[word + 3] as number)) !== 0
+    );
+  }
+
+  /** Lower-case hex. */
+  get traceId(): string {
+    const at = this.#address + RECORD_TRACE_ID;
+    return this.#memory.bytes.toString('hex', at, at + 16);
+  }
+
+  get spanId(): string {
+    const at = this.#address + RECORD_SPAN_ID;
+    return this.#memory.bytes.toString('hex', at, at + 8);
+  }
+
+  get hasParent(): boolean {
+    const word = (this.#address + RECORD_PARENT_SPAN_ID) >>> 2;
+    return ((this.#memory.u32[word] as number) | (this.#memory.u32[word + 1] as number)) !== 0;
+  }
+
+  get parentSpanId(): string {
+    const at = this.#address + RECORD_PARENT_SPAN_ID;
+    return this.#memory.bytes.toString('hex', at, at + 8);
+  }
+
+  /** The OTLP `flags` field. */
+  get otlpFlags(): number {
+    return this.#memory.u32[(this.#address + RECORD_FLAGS) >>> 2] as number;
+  }
+
+  /** First attribute row. */
+  get attributesFirst(): number {
+    return this.#memory.u32[(this.#address + RECORD_ATTRIBUTES_FIRST) >>> 2] as number;
+  }
+
+  get attributesCount(): number {
+    return this.#memory.u32[(this.#address + RECORD_ATTRIBUTES_COUNT) >>> 2] as number;
+  }
+
+  get resource(): number {
+    return this.#memory.u32[(this.#address + RECORD_RESOURCE) >>> 2] as number;
+  }
+
+  get scope(): number {
+    return this.#memory.u32[(this.#address + RECORD_SCOPE) >>> 2] as number;
+  }
+
+  /** Derived row + 1; 0 none. Give it to `batch.derived.goto`. */
+  get derived(): number {
+    return this.#memory.u32[(this.#address + RECORD_DERIVED) >>> 2] as number;
+  }
+  set derived(derived: number) {
+    this.#memory.u32[(this.#address + RECORD_DERIVED) >>> 2] = derived;
+  }
+
+  /** Span name, log event_name. */
+  get nameOffset(): number {
+    return this.#memory.u32[(this.#address + RECORD_NAME_OFFSET) >>> 2] as number;
+  }
+
+  get nameLength(): number {
+    return this.#memory.u32[(this.#address + RECORD_NAME_LENGTH) >>> 2] as number;
+  }
+
+  get nameFlags(): number {
+    return this.#memory.u8[this.#address + RECORD_NAME_FLAGS] as number;
+  }
+
+  /** Span trace_state, log severity_text. */
+  get stateOffset(): number {
+    return this.#memory.u32[(this.#address + RECORD_STATE_OFFSET) >>> 2] as number;
+  }
+
+  get stateLength(): number {
+    return this.#memory.u32[(this.#address + RECORD_STATE_LENGTH) >>> 2] as number;
+  }
+
+  get stateFlags(): number {
+    return this.#memory.u8[this.#address + RECORD_STATE_FLAGS] as number;
+  }
+
+  /** Span status message. */
+  get messageOffset(): number {
+    return this.#memory.u32[(this.#address + RECORD_MESSAGE_OFFSET) >>> 2] as number;
+  }
+
+  get messageLength(): number {
+    return this.#memory.u32[(this.#address + RECORD_MESSAGE_LENGTH) >>> 2] as number;
+  }
+
+  get messageFlags(): number {
+    return this.#memory.u8[this.#address + RECORD_MESSAGE_FLAGS] as number;
+  }
+
+  /** Span kind, severity number, or value kind of a point. */
+  get kind(): number {
+    return this.#memory.u8[this.#address + RECORD_KIND] as number;
+  }
+
+  /** 0 unset, 1 ok, 2 error. */
+  get status(): number {
+    return this.#memory.u8[this.#address + RECORD_STATUS] as number;
+  }
+
+  get eventsFirst(): number {
+    return this.#memory.u32[(this.#address + RECORD_EVENTS_FIRST) >>> 2] as number;
+  }
+
+  get eventsCount(): number {
+    return this.#memory.u32[(this.#address + RECORD_EVENTS_COUNT) >>> 2] as number;
+  }
+
+  get linksFirst(): number {
+    return this.#memory.u32[(this.#address + RECORD_LINKS_FIRST) >>> 2] as number;
+  }
+
+  get linksCount(): number {
+    return this.#memory.u32[(this.#address + RECORD_LINKS_COUNT) >>> 2] as number;
+  }
+
+  /** Logs: attribute row + 1 of the body; 0 none. */
+  get body(): number {
+    return this.#memory.u32[(this.#address + RECORD_BODY) >>> 2] as number;
+  }
+
+  /** Points: the metric row. */
+  get metric(): number {
+    return this.#memory.u32[(this.#address + RECORD_METRIC) >>> 2] as number;
+  }
+
+  #double(field: number): number {
+    const word = (this.#address + field) >>> 2;
+    return (this.#memory.u32[word + 1] as number) * 4294967296 + (this.#memory.u32[word] as number);
+  }
+}
