@@ -1,0 +1,50 @@
+/**
+ * What every component promises, whichever kind it is.
+ *
+ * Life: `create` wires and does no I/O · `start` connects, migrates, listens · `stop` releases. The service starts extensions,
+ * then exporters, processors and receivers, and stops in the opposite order; when a start fails, what had started is stopped.
+ */
+import type { Logger } from './logger.ts';
+import type { Meter } from './meter.ts';
+import type { Capabilities } from './capability.ts';
+
+export interface Component {
+  /** May reject with a `UserError` that says what to do. Called once. */
+  start?(): Promise<void>;
+  /** Must work unstarted, twice, and after a failed start. Should be done when `deadline` aborts; what is left then is abandoned. */
+  stop?(deadline: AbortSignal): Promise<void>;
+}
+
+/** What the service gives each component at creation. */
+export interface Host {
+  /** The component's id, `type` or `type/name`. */
+  readonly id: string;
+  /** Already bound to the component's kind and id. */
+  readonly logger: Logger;
+  readonly meter: Meter;
+  /** What other components offer. Reading is allowed from `start` on: extensions offer theirs at creation. */
+  readonly capabilities: Capabilities;
+  /** Milliseconds since the Unix epoch; tests give their own clock. */
+  now(): number;
+  /** Resolves a path of the configuration against the working directory. */
+  resolvePath(path: string): string;
+  /** The process stops, with exit code 1: a fault after which nothing may be acknowledged. Rarely right. */
+  fatal(error: Error): void;
+}
+
+export type Stability = 'stable' | 'beta' | 'alpha' | 'development';
+
+/** A JSON Schema (draft-07) object; the only truth for defaults, documentation and validation of options. */
+export type OptionsSchema = Readonly<Record<string, unknown>>;
+
+/** What all four kinds declare of themselves. */
+export interface Declaration {
+  /** snake_case, as it stands in the configuration. */
+  readonly type: string;
+  /** One line: what it does for the user. */
+  readonly summary: string;
+  readonly stability: Stability;
+  readonly schema: OptionsSchema;
+  /** The smallest options that make sense, as YAML text; shown in the documentation and tested. */
+  readonly example: string;
+}

@@ -1,0 +1,40 @@
+/**
+ * An exporter turns a finished batch into its own bytes at once, and later makes a group of them durable. Rows of several
+ * requests are written together; the group commit decides which.
+ */
+import type { Batch } from '../model/batch.ts';
+import type { Fact, Signal } from '../model/context.ts';
+import type { Component, Declaration, Host } from './component.ts';
+import type { Commit } from './ledger.ts';
+
+/** One request's rows in the form of one sink. */
+export interface Rows {
+  readonly signal: Signal;
+  readonly count: number;
+  readonly bytes: number;
+  readonly chunks: readonly Buffer[];
+  /** Gives pooled memory back. Called exactly once, after the request was answered. */
+  release(): void;
+}
+
+export interface Exporter extends Component {
+  /** Synchronous, within the pass. */
+  encode(batch: Batch): Rows;
+  /** Resolves when the rows are durable, or joined to a commit that will make them so. Rejects when they are not; may be called again with fewer rows. */
+  write(group: readonly Rows[], commit: Commit): Promise<void>;
+  /** Whether the sink can take data now; readiness reflects it. */
+  healthy?(): boolean;
+}
+
+export interface ExporterDefinition<Options> extends Declaration {
+  readonly kind: 'exporter';
+  readonly requires: readonly Fact[];
+  readonly signals: readonly Signal[];
+  create(options: Options, host: Host): Exporter;
+}
+
+export function defineExporter<Options>(
+  definition: Omit<ExporterDefinition<Options>, 'kind'>,
+): ExporterDefinition<Options> {
+  return { kind: 'exporter', ...definition };
+}

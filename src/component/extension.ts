@@ -1,0 +1,29 @@
+/** An extension offers a capability to other components: a database connection, the ledger, a readiness endpoint. */
+import type { Component, Declaration, Host } from './component.ts';
+import type { Capability } from './capability.ts';
+
+export interface Extension extends Component {
+  healthy?(): boolean;
+}
+
+export interface ExtensionDefinition<Options> extends Declaration {
+  readonly kind: 'extension';
+  /** Offers its capabilities through `host.capabilities` before it returns. */
+  create(options: Options, host: Host): Extension;
+}
+
+export function defineExtension<Options>(
+  definition: Omit<ExtensionDefinition<Options>, 'kind'>,
+): ExtensionDefinition<Options> {
+  return { kind: 'extension', ...definition };
+}
+
+/** The service's own state, for extensions that publish it. */
+export interface ServiceStatus {
+  /** True once everything has started, until stopping begins, and while every sink is healthy. */
+  ready(): boolean;
+  /** Why not, one line each; empty when ready. */
+  problems(): readonly string[];
+}
+
+export const SERVICE_STATUS: Capability<ServiceStatus> = { name: 'service-status' };

@@ -1,0 +1,69 @@
+/**
+ * The ledger decides, at commit time, which requests of a group may be stored: replay marker, trace ownership and environment,
+ * quota. It brackets the writes of the exporters: nothing it admitted is acknowledged unless its commit succeeded, and a
+ * request it refused leaves nothing behind.
+ */
+import type { Project, Signal } from '../model/context.ts';
+import type { Rejection } from '../errors.ts';
+import type { Capability } from './capability.ts';
+import type { Component } from './component.ts';
+
+/**
+ * One trace that a request touches. Counts, totals, root and conversation are not here: the `traces` view reads them from the
+ * stored spans, which makes them right for every order of arrival and every repetition.
+ */
+export interface TraceClaim {
+  /** 32 lower-case hex digits. */
+  readonly traceId: string;
+  readonly environment: string;
+  /** Unix nanoseconds, the outermost times of the request's own records of this trace; they bound later searches. */
+  readonly firstNs: bigint;
+  readonly lastNs: bigint;
+}
+
+/** Everything the ledger must know of one request; the rows themselves stay with the exporters. */
+export interface Claim {
+  readonly project: Project;
+  readonly signal: Signal;
+  /** 32 bytes: SHA-256 over signal, media type, content encoding and the raw body. Scoped to the project. */
+  readonly replayKey: Uint8Array;
+  /** Sorted by traceId, unique. */
+  readonly traces: readonly TraceClaim[];
+  /** Spans in the request: what the quota counts. 0 for logs and metrics. */
+  readonly spanCount: number;
+  readonly recordCount: number;
+}
+
+/** `stored` and `replayed` are both answered 200; a rejection is answered as it says. */
+export type Verdict =
+  | { readonly kind: 'stored' | 'replayed'; readonly quota: Quota | null }
+  | { readonly kind: 'refused'; readonly rejection: Rejection };
+
+/** The free plan's headers. */
+export interface Quota {
+  readonly limit: number;
+  readonly resetSeconds: number;
+}
+
+/**
+ * The transaction the exporters may join. `join` returns the capability-specific handle of an open transaction (the Postgres
+ * ledger: a `PostgresTransaction`), or undefined when this ledger has none of that kind.
+ */
+export interface Commit {
+  join<T>(capability: Capability<T>): T | undefined;
+}
+
+export interface Ledger extends Component {
+  /**
+   * Decides and stores one group. `write` is called at most once per attempt with the requests that passed every guard so far,
+   * in the group's order; when it rejects, or the commit fails, those requests are refused. It may be called again with fewer
+   * requests (bisecting). Resolves with one verdict per claim, in order; never rejects.
+   */
+  settle(
+    group: readonly Claim[],
+    write: (admitted: readonly Claim[], commit: Commit) => Promise<void>,
+  ): Promise<readonly Verdict[]>;
+}
+
+/** The `postgres` extension offers its ledger under this key. */
+export const LEDGER: Capability<Ledger> = { name: 'ledger' };

@@ -1,0 +1,14 @@
+/** The open transaction of the Postgres ledger, as exporters join it. */
+import type { Signal } from '../model/context.ts';
+import type { Capability } from './capability.ts';
+
+export interface PostgresTransaction {
+  /**
+   * Copies rows of one signal into its table, within the ledger's transaction. `chunks` are COPY BINARY tuples in the order of
+   * `model/columns.ts`, without header and trailer. Resolves when the server has taken them; they are durable once the ledger
+   * has committed. `rowCount` is compared with the count the server reports.
+   */
+  copy(signal: Signal, chunks: readonly Buffer[], rowCount: number): Promise<void>;
+}
+
+export const POSTGRES_TRANSACTION: Capability<PostgresTransaction> = { name: 'postgres-transaction' };

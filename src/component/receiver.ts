@@ -1,0 +1,40 @@
+/** A receiver accepts requests and hands each to the pipeline of its signal; the promise it gets back is the acknowledgement. */
+import type { Encoding, RequestInfo, Signal } from '../model/context.ts';
+import type { Quota } from './ledger.ts';
+import type { Component, Declaration, Host } from './component.ts';
+
+/** A request past `admit`, waiting for its body. */
+export interface Admission {
+  /**
+   * The expanded body's way through the pass and the commit. `replayKey` is the SHA-256 over what identifies the raw bytes
+   * (see `Claim`). Resolves when everything is durable; throws a `Rejection` otherwise.
+   */
+  deliver(body: Uint8Array, encoding: Encoding, replayKey: Uint8Array): Promise<Acceptance>;
+}
+
+export interface Acceptance {
+  readonly replayed: boolean;
+  readonly quota: Quota | null;
+}
+
+/** One signal's pipeline as its receivers see it. */
+export interface Pipeline {
+  readonly signal: Signal;
+  /** Headers only: authentication. Throws a `Rejection`. */
+  admit(request: RequestInfo): Promise<Admission>;
+}
+
+export interface Receiver extends Component {}
+
+export interface ReceiverDefinition<Options> extends Declaration {
+  readonly kind: 'receiver';
+  readonly signals: readonly Signal[];
+  /** `pipelines` has an entry for each signal this receiver is used for. */
+  create(options: Options, host: Host, pipelines: ReadonlyMap<Signal, Pipeline>): Receiver;
+}
+
+export function defineReceiver<Options>(
+  definition: Omit<ReceiverDefinition<Options>, 'kind'>,
+): ReceiverDefinition<Options> {
+  return { kind: 'receiver', ...definition };
+}
