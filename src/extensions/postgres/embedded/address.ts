@@ -1,0 +1,133 @@
+/**
+ * Where the embedded server can be reached, and the questions asked there to find out whether it is up and ours.
+ */
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { platform, tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { Client } from 'pg';
+import { firstClosed, type Home, handOver, makeServerFolder } from './home.ts';
+import { errorCode } from './host.ts';
+
+/** Connection options as `pg` takes them; `host` is a folder where the server listens on a local socket. */
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+  readonly ssl: false;
+}
+
+/** Where the server is told to listen. */
+export interface Endpoint {
+  readonly socketFolder: string | undefined;
+  readonly port: number;
+}
+
+/** `ready`: answered. `starting`: there, but not yet open, as after a crash. `silent`: nobody answered. */
+export type Answer =
+  | { readonly kind: 'ready'; readonly dataDirectory: string }
+  | { readonly kind: 'starting' }
+  | { readonly kind: 'silent'; readonly reason: string };
+
+const LOOPBACK = '127.0.0.1';
+/** Part of a socket's file name only, so it never collides. */
+const SOCKET_PORT = 5432;
+/** Bytes that fit into a socket address: 108 on Linux and 104 elsewhere, both with a closing zero. */
+const MAX_SOCKET_PATH = platform() === 'linux' ? 107 : 103;
+const CONNECT_TIMEOUT_MS = 2_000;
+/** SQLSTATE cannot_connect_now: starting up, recovering or shutting down. */
+const CANNOT_CONNECT_NOW = '57P03';
+const SHORT_FOLDER = 'sluice-pg-';
+
+/** A socket in the home folder if the path is short enough, else in a new folder for temporary files; TCP on Windows. */
+export async function chooseEndpoint(home: Home, transport: 'socket' | 'tcp'): Promise<Endpoint> {
+  if (transport === 'tcp') return { socketFolder: undefined, port: await freePort() };
+  const inside = join(home.folder, 'socket');
+  if (Buffer.byteLength(join(inside, `.s.PGSQL.${SOCKET_PORT}`)) <= MAX_SOCKET_PATH) {
+    return { socketFolder: await makeServerFolder(home, 'socket'), port: SOCKET_PORT };
+  }
+  const short = await mkdtemp(join(await temporaryFolder(home), SHORT_FOLDER));
+  await handOver(short, home);
+  return { socketFolder: short, port: SOCKET_PORT };
+}
+
+/** Removes a socket folder that was made among the temporary files; any other stays. */
+export async function removeEndpoint(socketFolder: string): Promise<void> {
+  const parent = dirname(socketFolder);
+  const temporary = parent === '/tmp' || parent === (await realpath(tmpdir()));
+  if (temporary && basename(socketFolder).startsWith(SHORT_FOLDER))
+    await rm(socketFolder, { recursive: true, force: true }).catch(() => undefined);
+}
+
+/** Settings that make the server listen there and nowhere else. */
+export function listenSettings(endpoint: Endpoint): Record<string, string> {
+  return {
+    port: String(endpoint.port),
+    listen_addresses: endpoint.socketFolder === undefined ? LOOPBACK : '',
+    unix_socket_directories:
+      endpoint.socketFolder === undefined ? '' : `"${endpoint.socketFolder.replaceAll('"', '""')}"`,
+    unix_socket_permissions: '0700',
+  };
+}
+
+export function addressOf(endpoint: Endpoint, user: string, password: string, database: string): ServerAddress {
+  return { host: endpoint.socketFolder ?? LOOPBACK, port: endpoint.port, user, password, database, ssl: false };
+}
+
+/** The address as one line, in the form that PostgreSQL's own tools and `pg` understand. */
+export function urlOf(address: ServerAddress, database = address.database): string {
+  const user = `${encodeURIComponent(address.user)}:${encodeURIComponent(address.password)}`;
+  if (!address.host.startsWith('/')) return `postgres://${user}@${address.host}:${address.port}/${database}`;
+  return `postgres://${user}@localhost:${address.port}/${database}?host=${encodeURIComponent(address.host)}`;
+}
+
+/** Connects and asks the server which files it serves. */
+export async function ask(address: ServerAddress): Promise<Answer> {
+  try {
+    const rows = await query(address, "SELECT current_setting('data_directory') AS folder");
+    return { kind: 'ready', dataDirectory: String(rows[0]?.['folder']) };
+  } catch (error) {
+    if (errorCode(error) === CANNOT_CONNECT_NOW) return { kind: 'starting' };
+    return { kind: 'silent', reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Creates the database of this address where it is missing. */
+export async function ensureDatabase(address: ServerAddress): Promise<void> {
+  const maintenance = { ...address, database: 'postgres' };
+  const found = await query(maintenance, 'SELECT 1 FROM pg_database WHERE datname = $1', [address.database]);
+  if (found.length === 0) await query(maintenance, `CREATE DATABASE ${address.database}`);
+}
+
+async function query(address: ServerAddress, text: string, values: string[] = []): Promise<Record<string, unknown>[]> {
+  const client = new Client({ ...address, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: 30_000 });
+  // A connection that breaks fails the query; the event as such says nothing more.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return (await client.query(text, values)).rows;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function temporaryFolder(home: Home): Promise<string> {
+  const folder = await realpath(tmpdir());
+  const closed = home.identity === undefined ? undefined : await firstClosed(folder, home.identity);
+  const long = Buffer.byteLength(join(folder, `${SHORT_FOLDER}XXXXXX/.s.PGSQL.${SOCKET_PORT}`)) > MAX_SOCKET_PATH;
+  return closed !== undefined || long ? '/tmp' : folder;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, LOOPBACK, () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}

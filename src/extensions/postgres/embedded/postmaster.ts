@@ -1,0 +1,186 @@
+/**
+ * One running PostgreSQL server process ("postmaster"), either our child or one that outlived an earlier daemon, and
+ * the file in which it tells where it listens.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { constants, open, readdir, readFile, stat } from 'node:fs/promises';
+import { platform } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Home } from './home.ts';
+import { type HostProcess, isAlive } from './host.ts';
+import type { Runtime } from './runtime.ts';
+import { waitFor } from './wait.ts';
+
+const run = promisify(execFile);
+/** How often a server that is not our child is looked at. */
+const WATCH_MS = 1_000;
+/** After this long an immediate shutdown is asked for, and after as long again the process is killed. */
+const QUIT_MS = 5_000;
+const TAIL_BYTES = 4_096;
+/** Made anew for each start; a link in its place is not followed. */
+const START_LOG_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0);
+
+export interface PostmasterFile {
+  readonly pid: number;
+  readonly port: number;
+  /** Empty where it listens on TCP only. */
+  readonly socketFolder: string;
+  readonly listenAddress: string;
+  /** `starting`, `ready`, `stopping`, …; empty while the file is being written. */
+  readonly status: string;
+}
+
+/** What the server wrote about itself: one fact a line, in an order fixed by PostgreSQL. */
+export async function readPostmasterFile(cluster: string): Promise<PostmasterFile | undefined> {
+  const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  const lines = text.split('\n').map((line) => line.trim());
+  const [pid = '', , , port = '', socketFolder = '', listenAddress = '', , status = ''] = lines;
+  if (!(Number(pid) > 0)) return undefined;
+  return { pid: Number(pid), port: Number(port), socketFolder, listenAddress, status };
+}
+
+/**
+ * Marks a left-over postmaster.pid as stale, after its process was found gone. PostgreSQL would honour the number of a
+ * zombie or of an unrelated process, but knows that its own parent is no server. The file is not removed: its shared
+ * memory key is how PostgreSQL notices orphaned backends that still work on the files.
+ */
+export async function disownPostmasterFile(cluster: string, host: HostProcess): Promise<void> {
+  const path = join(cluster, 'postmaster.pid');
+  const text = await readFile(path, 'utf8');
+  // The server's user owns the folder, so a link could have been laid here: it is not followed.
+  const handle = await open(path, constants.O_WRONLY | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0));
+  try {
+    await handle.writeFile(text.replace(/^\s*-?\d+/, String(host.pid)));
+  } finally {
+    await handle.close();
+  }
+}
+
+export interface LaunchOptions {
+  readonly home: Home;
+  readonly runtime: Runtime;
+  readonly host: HostProcess;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+export class Postmaster {
+  readonly pid: number;
+  readonly #host: HostProcess;
+  readonly #child: ChildProcess | undefined;
+  #gone = false;
+
+  private constructor(pid: number, host: HostProcess, child?: ChildProcess) {
+    this.pid = pid;
+    this.#host = host;
+    this.#child = child;
+    child?.once('exit', () => {
+      this.#gone = true;
+    });
+  }
+
+  static adopt(pid: number, host: HostProcess): Postmaster {
+    return new Postmaster(pid, host);
+  }
+
+  /**
+   * Starts the server in a session of its own, so that neither the terminal's Ctrl-C nor the death of this process
+   * reaches it. Its output goes to a file, as a pipe would break with us.
+   */
+  static async launch(options: LaunchOptions): Promise<Postmaster> {
+    const { home, runtime, host } = options;
+    const output = await open(join(home.folder, 'start.log'), START_LOG_FLAGS, 0o644);
+    try {
+      const settings = Object.entries(options.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+      const child = spawn(runtime.postgres, ['-D', home.cluster, ...settings], {
+        ...home.identity,
+        cwd: home.folder,
+        env: options.environment,
+        detached: true,
+        windowsHide: true,
+        stdio: ['ignore', output.fd, output.fd],
+      });
+      await new Promise<void>((resolve, reject) => {
+        child.once('error', reject);
+        child.once('spawn', resolve);
+      });
+      child.on('error', () => undefined);
+      child.unref();
+      return new Postmaster(child.pid ?? 0, host, child);
+    } finally {
+      await output.close();
+    }
+  }
+
+  async isAlive(): Promise<boolean> {
+    if (this.#child !== undefined) return !this.#gone;
+    return !this.#gone && (await isAlive(this.#host, this.pid));
+  }
+
+  /** Calls back once when the server is gone; the returned function takes the wish back. */
+  watch(onGone: () => void): () => void {
+    if (this.#child !== undefined) {
+      const child = this.#child;
+      if (this.#gone) queueMicrotask(onGone);
+      child.once('exit', onGone);
+      return () => child.off('exit', onGone);
+    }
+    const timer = setInterval(async () => {
+      if (await this.isAlive()) return;
+      clearInterval(timer);
+      if (this.#gone) return;
+      this.#gone = true;
+      onGone();
+    }, WATCH_MS).unref();
+    return () => clearInterval(timer);
+  }
+
+  /** Waits until the process is gone; false when the time is over first. */
+  async waitGone(timeoutMs: number): Promise<boolean> {
+    return (await waitFor(async () => ((await this.isAlive()) ? undefined : true), { timeoutMs })) ?? false;
+  }
+
+  /** Ends the server: connections are cut and everything is written out; harder means follow if it does not go. */
+  async stop(timeoutMs: number, home: Home, runtime: Runtime | undefined): Promise<'clean' | 'forced'> {
+    if (platform() === 'win32' && runtime !== undefined) {
+      await run(runtime.pgCtl, ['stop', '-D', home.cluster, '-m', 'fast']).catch(() => undefined);
+    } else this.#signal('SIGINT');
+    if (await this.waitGone(timeoutMs)) return 'clean';
+    this.#signal('SIGQUIT');
+    if (await this.waitGone(QUIT_MS)) return 'forced';
+    this.#signal('SIGKILL');
+    await this.waitGone(QUIT_MS);
+    return 'forced';
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    try {
+      this.#host.kill(this.pid, signal);
+    } catch {
+      // Gone between the look and the signal.
+    }
+  }
+}
+
+/** The last complaints of the server, out of what it printed and the newest of its log files. */
+export async function lastWords(home: Home): Promise<string> {
+  const logs = await readdir(join(home.folder, 'log')).catch(() => []);
+  const paths = [join(home.folder, 'start.log'), ...logs.map((name) => join(home.folder, 'log', name))];
+  const files = await Promise.all(
+    paths.map(async (path) => ({ path, time: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 })),
+  );
+  const [start = '', newest = ''] = await Promise.all([
+    tail(paths[0]),
+    tail(files.slice(1).sort((a, b) => b.time - a.time)[0]?.path),
+  ]);
+  const complaint = /FATAL|PANIC|ERROR|error|HINT/;
+  const lines = `${newest}\n${start}`.split('\n').filter((line) => complaint.test(line));
+  return lines.slice(-3).join(' · ') || start.trim().split('\n').slice(-1).join();
+}
+
+async function tail(path: string | undefined): Promise<string> {
+  if (path === undefined) return '';
+  return (await readFile(path, 'utf8').catch(() => '')).slice(-TAIL_BYTES);
+}

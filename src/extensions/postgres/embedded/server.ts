@@ -1,0 +1,328 @@
+/**
+ * The embedded PostgreSQL server: a real server process, started with the daemon when no database is configured.
+ *
+ * `start` makes the database files on the first run, adopts a server that outlived a killed daemon or starts a new one,
+ * and answers with connection options once the server has answered a query. While it runs, a server that dies is
+ * started again at the same address. `stop` ends it; it may be called at any time, also during `start`, and twice. One
+ * daemon owns a data folder at a time; a second one is refused with the pid of the first.
+ */
+import { realpath } from 'node:fs/promises';
+import { platform } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  addressOf,
+  ask,
+  chooseEndpoint,
+  type Endpoint,
+  ensureDatabase,
+  listenSettings,
+  removeEndpoint,
+  type ServerAddress,
+} from './address.ts';
+import { checkVersion, clusterExists, createCluster, readPassword, SUPERUSER } from './cluster.ts';
+import { type Home, makeServerFolder, openHome } from './home.ts';
+import { EmbeddedServerError, errorCode, type HostProcess, isAlive, isPostmasterOf, type ServerLog } from './host.ts';
+import { DaemonLock } from './lock.ts';
+import { disownPostmasterFile, lastWords, Postmaster, readPostmasterFile } from './postmaster.ts';
+import { findPackage, prepareRuntime, type Runtime } from './runtime.ts';
+import { waitFor } from './wait.ts';
+
+export type ServerState = 'stopped' | 'initialising' | 'starting' | 'recovering' | 'running' | 'stopping';
+
+export interface ServerOptions {
+  /** The database goes into `postgres` below this folder. */
+  readonly dataDir: string;
+  readonly host: HostProcess;
+  readonly log: ServerLog;
+  /** Server settings that win over postgresql.conf, such as `{ max_wal_size: '4GB' }`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** A local socket by default; TCP on the loopback address, with a password, on Windows. */
+  readonly transport?: 'socket' | 'tcp';
+  /** Holds PostgreSQL's programs; found among the installed packages by default. */
+  readonly packageFolder?: string;
+  /** Holds root's database when other users can not enter `dataDir`; /var/lib/sluice by default. */
+  readonly fallbackFolder?: string;
+}
+
+const DATABASE = 'sluice';
+/** How long a server may stay silent. One that says it is recovering may take as long as it needs. */
+const START_TIMEOUT_MS = 60_000;
+/** How long an adopted server may take for its first answer. */
+const ADOPT_TIMEOUT_MS = 10_000;
+const STOP_TIMEOUT_MS = 10_000;
+/** How often a start that failed for a passing reason (orphaned backends, a port just taken) is repeated. */
+const PASSING_TRIES = 20;
+const PASSING_PAUSE_MS = 250;
+const PASSING = /pre-existing shared memory block|could not bind|Address already in use/i;
+const FIRST_RESTART_MS = 200;
+const LONGEST_RESTART_MS = 30_000;
+
+/** Everything that is known once the folder is ours and the programs are found. */
+interface Site {
+  readonly home: Home;
+  readonly runtime: Runtime;
+}
+
+export class EmbeddedServer {
+  readonly #options: ServerOptions;
+  #state: ServerState = 'stopped';
+  #abort = new AbortController();
+  #starting: Promise<ServerAddress> | undefined;
+  #stopping: Promise<void> | undefined;
+  #restarting: Promise<void> | undefined;
+  #lock: DaemonLock | undefined;
+  #site: Site | undefined;
+  #endpoint: Endpoint | undefined;
+  #postmaster: Postmaster | undefined;
+  #unwatch: (() => void) | undefined;
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+  }
+
+  get state(): ServerState {
+    return this.#state;
+  }
+
+  /** The process id of the server, for status pages. */
+  get pid(): number | undefined {
+    return this.#postmaster?.pid;
+  }
+
+  async start(): Promise<ServerAddress> {
+    if (this.#state !== 'stopped') throw new EmbeddedServerError(`the embedded PostgreSQL is ${this.#state} already`);
+    this.#abort = new AbortController();
+    this.#state = 'starting';
+    this.#starting = this.#open();
+    try {
+      return await this.#starting;
+    } catch (error) {
+      await this.stop();
+      throw error;
+    } finally {
+      this.#starting = undefined;
+    }
+  }
+
+  stop(timeoutMs = STOP_TIMEOUT_MS): Promise<void> {
+    if (this.#state === 'stopped') return Promise.resolve();
+    this.#stopping ??= this.#close(timeoutMs).finally(() => {
+      this.#stopping = undefined;
+      this.#state = 'stopped';
+    });
+    return this.#stopping;
+  }
+
+  async #open(): Promise<ServerAddress> {
+    const { host, log } = this.#options;
+    const home = await openHome(this.#options);
+    this.#lock = await DaemonLock.acquire(join(home.folder, 'daemon.lock'), host);
+    const runtime = await prepareRuntime(this.#options.packageFolder ?? findPackage(), home, log);
+    this.#site = { home, runtime };
+    const { signal } = this.#abort;
+    if (!(await clusterExists(home))) {
+      this.#state = 'initialising';
+      log.info(`initialising a new database in ${home.folder} (first start, a few seconds)`);
+      const hasty = this.#options.settings?.['fsync'] === 'off';
+      await createCluster({ home, runtime, environment: this.#environment(), hasty, signal });
+      this.#state = 'starting';
+    }
+    signal.throwIfAborted();
+    await checkVersion(home, runtime);
+    const password = await readPassword(home);
+    const address = (await this.#adopt(this.#site, password)) ?? (await this.#launch(this.#site, password));
+    await ensureDatabase(address);
+    signal.throwIfAborted();
+    this.#run(address);
+    return address;
+  }
+
+  /** Takes over a server that a killed daemon left behind; undefined if there is none or it had to be ended. */
+  async #adopt({ home, runtime }: Site, password: string): Promise<ServerAddress | undefined> {
+    const { host, log } = this.#options;
+    const file = await readPostmasterFile(home.cluster);
+    if (file === undefined) return undefined;
+    const ours = (await isAlive(host, file.pid)) ? await isPostmasterOf(file.pid, home.cluster) : false;
+    const endpoint: Endpoint = { socketFolder: file.socketFolder || undefined, port: file.port };
+    const address = addressOf(endpoint, SUPERUSER, password, DATABASE);
+    if (ours !== false) {
+      const postmaster = Postmaster.adopt(file.pid, host);
+      if (file.status !== 'stopping' && (await this.#answers(address, home, postmaster))) {
+        log.info(
+          `adopted the PostgreSQL server (pid ${file.pid}) that an earlier daemon left running in ${home.folder}`,
+        );
+        this.#endpoint = endpoint;
+        this.#postmaster = postmaster;
+        return address;
+      }
+      // Where the system does not tell whose process it is, PostgreSQL itself decides whether the file counts.
+      if (ours === undefined) return undefined;
+      log.warn(`the PostgreSQL server (pid ${file.pid}) that was left running does not answer: it is stopped first`);
+      await postmaster.stop(STOP_TIMEOUT_MS, home, runtime);
+      if (await postmaster.isAlive()) {
+        throw new EmbeddedServerError(
+          `PostgreSQL (pid ${file.pid}) holds ${home.cluster} and can not be stopped: end it by hand`,
+        );
+      }
+    }
+    if (endpoint.socketFolder !== undefined) await removeEndpoint(endpoint.socketFolder);
+    if ((await readPostmasterFile(home.cluster)) !== undefined) {
+      await disownPostmasterFile(home.cluster, host);
+      this.#state = 'recovering';
+      log.warn('PostgreSQL was not shut down properly last time: it recovers from its log now');
+    }
+    return undefined;
+  }
+
+  /** Whether the server behind this address opens within the time and serves exactly our files. */
+  async #answers(address: ServerAddress, home: Home, postmaster: Postmaster): Promise<boolean> {
+    const maintenance = { ...address, database: 'postgres' };
+    const answer = await waitFor(
+      async () => {
+        const answer = await ask(maintenance);
+        if (answer.kind === 'ready') return answer;
+        return (await postmaster.isAlive()) ? undefined : answer;
+      },
+      { timeoutMs: ADOPT_TIMEOUT_MS, signal: this.#abort.signal },
+    );
+    if (answer?.kind !== 'ready') return false;
+    return (await realpath(answer.dataDirectory).catch(() => undefined)) === (await realpath(home.cluster));
+  }
+
+  /** Starts a server and waits until it answers. */
+  async #launch({ home, runtime }: Site, password: string): Promise<ServerAddress> {
+    const { host, settings } = this.#options;
+    const transport = this.#options.transport ?? (platform() === 'win32' ? 'tcp' : 'socket');
+    const fixed = this.#endpoint;
+    for (let tries = 1; ; tries++) {
+      // After a crash the address stays, as connection pools know it; at first, a port lost to a race is chosen anew.
+      const endpoint = fixed ?? (await chooseEndpoint(home, transport));
+      this.#endpoint = endpoint;
+      const postmaster = await Postmaster.launch({
+        home,
+        runtime,
+        host,
+        environment: this.#environment(),
+        settings: { ...(await logSettings(home)), ...settings, ...listenSettings(endpoint) },
+      }).catch((error: unknown) => {
+        throw launchError(error, home);
+      });
+      this.#postmaster = postmaster;
+      const address = addressOf(endpoint, SUPERUSER, password, DATABASE);
+      if (await this.#awaitReady(postmaster, address)) return address;
+      const reason = await lastWords(home);
+      if (tries >= PASSING_TRIES || !PASSING.test(reason)) {
+        throw new EmbeddedServerError(`PostgreSQL did not start in ${home.folder}: ${reason}`);
+      }
+      await pause(PASSING_PAUSE_MS, undefined, { signal: this.#abort.signal });
+    }
+  }
+
+  /** True once the server answers, false when it has ended instead. */
+  async #awaitReady(postmaster: Postmaster, address: ServerAddress): Promise<boolean> {
+    let silentSince = performance.now();
+    const maintenance = { ...address, database: 'postgres' };
+    const outcome = await waitFor(
+      async () => {
+        const answer = await ask(maintenance);
+        if (answer.kind === 'ready') return true;
+        if (!(await postmaster.isAlive())) return false;
+        if (answer.kind === 'starting') silentSince = performance.now();
+        else if (performance.now() - silentSince > START_TIMEOUT_MS) {
+          throw new EmbeddedServerError(
+            `PostgreSQL (pid ${postmaster.pid}) was started but does not answer: ${answer.reason}`,
+          );
+        }
+        return undefined;
+      },
+      { timeoutMs: Number.POSITIVE_INFINITY, signal: this.#abort.signal },
+    );
+    return outcome ?? false;
+  }
+
+  #run(address: ServerAddress): void {
+    this.#state = 'running';
+    this.#unwatch = this.#postmaster?.watch(() => {
+      if (this.#abort.signal.aborted) return;
+      this.#restarting = this.#restart(address).finally(() => {
+        this.#restarting = undefined;
+      });
+    });
+  }
+
+  /** Brings back a server that died under us, as often as it takes, until `stop`. */
+  async #restart(address: ServerAddress): Promise<void> {
+    const { log, host } = this.#options;
+    const { signal } = this.#abort;
+    log.warn(`the PostgreSQL server (pid ${this.#postmaster?.pid}) died: it is started again`);
+    for (let wait = FIRST_RESTART_MS; !signal.aborted; wait = Math.min(wait * 2, LONGEST_RESTART_MS)) {
+      this.#state = 'recovering';
+      try {
+        if (this.#site === undefined) return;
+        if ((await readPostmasterFile(this.#site.home.cluster)) !== undefined) {
+          await disownPostmasterFile(this.#site.home.cluster, host);
+        }
+        await this.#launch(this.#site, address.password);
+        if (signal.aborted) return;
+        log.info(`PostgreSQL is running again (pid ${this.#postmaster?.pid})`);
+        return this.#run(address);
+      } catch (error) {
+        if (signal.aborted) return;
+        log.warn(`${error instanceof Error ? error.message : error}; next try in ${wait} ms`);
+        await pause(wait, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  async #close(timeoutMs: number): Promise<void> {
+    this.#state = 'stopping';
+    this.#abort.abort();
+    this.#unwatch?.();
+    // Both end soon once aborted, and what they have started by then is stopped below.
+    await this.#starting?.catch(() => undefined);
+    await this.#restarting?.catch(() => undefined);
+    this.#state = 'stopping';
+    try {
+      if (this.#postmaster !== undefined && this.#site !== undefined && (await this.#postmaster.isAlive())) {
+        const outcome = await this.#postmaster.stop(timeoutMs, this.#site.home, this.#site.runtime);
+        if (outcome === 'forced')
+          this.#options.log.warn('PostgreSQL had to be stopped by force; it recovers at the next start');
+      }
+      if (this.#endpoint?.socketFolder !== undefined) await removeEndpoint(this.#endpoint.socketFolder);
+    } finally {
+      this.#postmaster = undefined;
+      this.#endpoint = undefined;
+      await this.#lock?.release();
+      this.#lock = undefined;
+    }
+  }
+
+  /** PostgreSQL gets nothing of our environment, which may hold secrets and settings meant for other servers. */
+  #environment(): Record<string, string> {
+    const root = this.#options.host.env['SystemRoot'];
+    return { LC_ALL: 'C', TZ: 'UTC', ...(root === undefined ? {} : { SystemRoot: root }) };
+  }
+}
+
+/** One log file for each day of the week, begun anew when the day comes again. */
+async function logSettings(home: Home): Promise<Record<string, string>> {
+  const folder = await makeServerFolder(home, 'log');
+  return {
+    logging_collector: 'on',
+    log_directory: folder,
+    log_filename: 'postgres-%a.log',
+    log_truncate_on_rotation: 'on',
+    log_rotation_age: '1d',
+    log_rotation_size: '0',
+  };
+}
+
+function launchError(error: unknown, home: Home): EmbeddedServerError {
+  const reason = error instanceof Error ? error.message : String(error);
+  const hint =
+    errorCode(error) === 'EPERM'
+      ? ` (this process may not become user ${home.identity?.uid}: start it as an ordinary user, or set extensions.postgres.url)`
+      : '';
+  return new EmbeddedServerError(`PostgreSQL could not be started: ${reason}${hint}`, { cause: error });
+}
