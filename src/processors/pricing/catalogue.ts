@@ -1,0 +1,195 @@
+/**
+ * The published price list, compiled: for each provider a map of exact names and a list of patterns.
+ * The bundled list is the data of `@pydantic/genai-prices`; a local copy of the same file can take its place. Nothing is fetched.
+ */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Card, type Origin } from './card.ts';
+import { draftCard, type RawMatch, type RawProvider } from './catalogue-data.ts';
+import { versionIn } from './model-name.ts';
+import { containing, endingWith, equalTo, matching, type NamePattern, startingWith } from './name-pattern.ts';
+import { foldProvider, type ProviderIndex } from './route.ts';
+
+export interface CatalogueModel {
+  readonly id: string;
+  /** Null when the model is known but has no price per token. */
+  readonly card: Card | null;
+}
+
+export interface CatalogueHit {
+  readonly model: CatalogueModel;
+  readonly exact: boolean;
+}
+
+interface CatalogueProvider {
+  readonly id: string;
+  readonly exact: ReadonlyMap<string, CatalogueModel>;
+  readonly patterns: readonly {
+    readonly matches: NamePattern;
+    readonly model: CatalogueModel;
+    readonly version: string | null;
+  }[];
+  readonly fallbacks: readonly string[];
+  readonly named: NamePattern | null;
+  readonly makes: NamePattern | null;
+}
+
+/** Characters of a hash that go into a version: enough to tell two price lists apart. */
+const VERSION_HASH_LENGTH = 16;
+const PACKAGE = '@pydantic/genai-prices';
+
+export class Catalogue implements ProviderIndex {
+  readonly origin: Origin;
+  readonly #providers: ReadonlyMap<string, CatalogueProvider>;
+
+  constructor(providers: readonly RawProvider[], origin: Origin) {
+    this.origin = origin;
+    this.#providers = new Map(
+      providers.map((provider) => [foldProvider(provider.id), compileProvider(provider, origin)]),
+    );
+  }
+
+  /** The list that came with the package. */
+  static async bundled(): Promise<Catalogue> {
+    const { waitForUpdate } = await import('@pydantic/genai-prices');
+    // Without a storage factory this only hands out the bundled data; it opens no connection.
+    const providers = (await waitForUpdate()) as readonly RawProvider[] | null;
+    const version = `${await packageVersion()}+${shortHash(JSON.stringify(providers))}`;
+    return new Catalogue(providers ?? [], { source: 'genai-prices', version });
+  }
+
+  /** A local copy of upstream's data file. Throws when it is not one. */
+  static async fromFile(path: string): Promise<Catalogue> {
+    const text = await readFile(path, 'utf8');
+    const parsed: unknown = JSON.parse(text);
+    const providers = Array.isArray(parsed) ? parsed : (parsed as { providers?: unknown } | null)?.providers;
+    if (!Array.isArray(providers) || !providers.every(isProvider))
+      throw new TypeError('is not a genai-prices data file');
+    return new Catalogue(providers, { source: `file:${basename(path)}`, version: shortHash(text) });
+  }
+
+  static none(): Catalogue {
+    return new Catalogue([], { source: 'none', version: '0' });
+  }
+
+  get modelCount(): number {
+    let count = 0;
+    for (const { exact, patterns } of this.#providers.values()) {
+      count += new Set([...exact.values(), ...patterns.map(({ model }) => model)]).size;
+    }
+    return count;
+  }
+
+  providerNamed(folded: string): string | null {
+    if (this.#providers.has(folded)) return folded;
+    for (const [id, { named }] of this.#providers) if (named?.(folded)) return id;
+    return null;
+  }
+
+  providerOfModel(model: string): string | null {
+    for (const [id, { makes }] of this.#providers) if (makes?.(model)) return id;
+    return null;
+  }
+
+  /** Providers whose models a provider resells at their maker's price. */
+  fallbacksOf(provider: string): readonly string[] {
+    return this.#providers.get(provider)?.fallbacks ?? [];
+  }
+
+  /** One spelling in one provider's list. `version` is the `-vN` of the name as emitted, which a card of another version must not take. */
+  find(provider: string, name: string, version: string | null): CatalogueHit | null {
+    const entry = this.#providers.get(provider);
+    if (entry === undefined) return null;
+    const exact = entry.exact.get(name);
+    if (exact !== undefined && sameVersion(versionIn(exact.id), version)) return { model: exact, exact: true };
+    for (const pattern of entry.patterns) {
+      if (sameVersion(pattern.version, version) && pattern.matches(name)) return { model: pattern.model, exact: false };
+    }
+    return null;
+  }
+}
+
+/** The first 16 hex digits of a SHA-256. */
+export function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, VERSION_HASH_LENGTH);
+}
+
+function sameVersion(inCatalogue: string | null, emitted: string | null): boolean {
+  return inCatalogue === null || emitted === null || inCatalogue === emitted;
+}
+
+function isProvider(value: unknown): value is RawProvider {
+  const provider = value as Partial<RawProvider> | null;
+  return (
+    typeof provider?.id === 'string' &&
+    Array.isArray(provider.models) &&
+    provider.models.every(
+      (model) => typeof model?.id === 'string' && typeof model.match === 'object' && typeof model.prices === 'object',
+    )
+  );
+}
+
+async function packageVersion(): Promise<string> {
+  const manifest = new URL('../package.json', import.meta.resolve(PACKAGE));
+  const { version } = JSON.parse(await readFile(fileURLToPath(manifest), 'utf8')) as { version: string };
+  return version;
+}
+
+function compileProvider(raw: RawProvider, origin: Origin): CatalogueProvider {
+  const exact = new Map<string, CatalogueModel>();
+  const patterns: { matches: NamePattern; model: CatalogueModel; version: string | null }[] = [];
+  for (const rawModel of raw.models) {
+    const draft = draftCard(raw.id, rawModel, origin);
+    const model = { id: rawModel.id, card: draft === null ? null : new Card(draft) };
+    for (const leaf of alternatives(rawModel.match)) {
+      const literal = leaf['equals'];
+      if (typeof literal === 'string') {
+        if (!exact.has(literal.toLowerCase())) exact.set(literal.toLowerCase(), model);
+      } else {
+        patterns.push({ matches: compileMatch(leaf, true), model, version: versionIn(rawModel.id) });
+      }
+    }
+  }
+  return {
+    id: raw.id,
+    exact,
+    patterns,
+    fallbacks: raw.fallback_model_providers ?? [],
+    named: raw.provider_match ? compileMatch(raw.provider_match, false) : null,
+    makes: raw.model_match ? compileMatch(raw.model_match, false) : null,
+  };
+}
+
+/** The branches of nested `or`s, in order. */
+function alternatives(match: RawMatch): RawMatch[] {
+  const branches = match['or'];
+  return Array.isArray(branches) ? branches.flatMap(alternatives) : [match];
+}
+
+/** `guarded`: the pattern must account for the whole of a model name. Provider names and makers are looser. */
+function compileMatch(match: RawMatch, guarded: boolean): NamePattern {
+  const [operator = '', operand = ''] = Object.entries(match)[0] ?? [];
+  if (typeof operand !== 'string') {
+    const parts = operand.map((part) => compileMatch(part, guarded));
+    return operator === 'and'
+      ? (name) => parts.every((part) => part(name))
+      : (name) => parts.some((part) => part(name));
+  }
+  const literal = operand.toLowerCase();
+  switch (operator) {
+    case 'equals':
+      return equalTo(literal);
+    case 'starts_with':
+      return guarded ? startingWith(literal) : (name) => name.startsWith(literal);
+    case 'ends_with':
+      return guarded ? endingWith(literal) : (name) => name.endsWith(literal);
+    case 'contains':
+      return guarded ? containing(literal) : (name) => name.includes(literal);
+    case 'regex':
+      return matching(operand, guarded);
+    default:
+      throw new TypeError(`unknown match operator ${JSON.stringify(operator)}`);
+  }
+}

@@ -1,0 +1,35 @@
+/** Reads a cost that a span states itself, under the two rules of the stored `numeric(18,8)`: numbers are rounded, strings must already fit. */
+import { MONEY_DIGITS, MONEY_LIMIT, type Money } from '../../model/money.ts';
+import { atScale, decimalOfNumber } from './decimal.ts';
+
+/** Ten integer digits and eight fractional ones; leading zeros do not count. */
+const COST_TEXT = /^0*(\d{1,10})(?:\.(\d{1,8}))?$/;
+/** Longer strings are not costs; the bound keeps a hostile attribute from costing more than a glance. */
+const COST_TEXT_LENGTH = 64;
+const MONEY_UNIT = 10n ** BigInt(MONEY_DIGITS);
+
+/**
+ * The cost in whole 1e-8 USD, or null when the value is no cost: the caller then tries the next alias.
+ * A number is taken at its shortest decimal, rounded half away from zero to 8 digits, then checked against 10^10. A string must be
+ * plain decimal with at most 8 fractional digits: no sign, no exponent. A bigint is a count of whole dollars. Zero is a valid cost.
+ */
+export function parseExplicitCost(value: number | string | bigint): Money | null {
+  const money =
+    typeof value === 'number'
+      ? moneyOfNumber(value)
+      : typeof value === 'string'
+        ? moneyOfText(value)
+        : value * MONEY_UNIT;
+  return money !== null && money >= 0n && money < MONEY_LIMIT ? money : null;
+}
+
+function moneyOfNumber(value: number): Money | null {
+  return Number.isFinite(value) && value >= 0 ? atScale(decimalOfNumber(value), MONEY_DIGITS) : null;
+}
+
+function moneyOfText(value: string): Money | null {
+  if (value.length > COST_TEXT_LENGTH) return null;
+  const match = COST_TEXT.exec(value.trim());
+  if (match === null) return null;
+  return BigInt(`${match[1]}${(match[2] ?? '').padEnd(MONEY_DIGITS, '0')}`);
+}

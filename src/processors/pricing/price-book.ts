@@ -1,0 +1,209 @@
+/**
+ * The price book: finds the card for an emitted provider and model. Layers, first match wins: the user's entries, the shipped
+ * supplement, the catalogue. Answers, also "no price", are remembered, so that a busy model costs two map look-ups.
+ */
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import type { Card } from './card.ts';
+import { Catalogue, shortHash } from './catalogue.ts';
+import { MODEL_NAME_LENGTH, type Spellings, spellingsOf, versionIn } from './model-name.ts';
+import type { PriceEntry, PricingOptions } from './options.ts';
+import { type CompiledEntry, compileEntries, PricingOptionsError, type PricingProblem } from './price-entry.ts';
+import { type MatchKind, PricedModel } from './priced-model.ts';
+import { RecentNames } from './recent-names.ts';
+import { foldProvider, LOCAL, namesNoProvider, priceListOf, routeOfForm, routeOfProvider } from './route.ts';
+
+const SUPPLEMENT_FILE = new URL('prices.supplement.yaml', import.meta.url);
+
+/** A name's way to its price, or the reason why it has none. */
+export interface Resolution {
+  readonly route: string | null;
+  readonly priced: PricedModel | null;
+  readonly reason: string | null;
+}
+
+/** Notes every place that was searched; only an explanation asks for it. */
+export type Trail = string[];
+
+export class PriceBook {
+  readonly #catalogue: Catalogue;
+  readonly #supplement: readonly CompiledEntry[];
+  readonly #user: readonly CompiledEntry[];
+  readonly #recent = new RecentNames<Resolution>();
+  readonly #priced = new Map<Card, Map<MatchKind, PricedModel>>();
+
+  private constructor(catalogue: Catalogue, supplement: readonly PriceEntry[], user: readonly PriceEntry[]) {
+    this.#catalogue = catalogue;
+    this.#supplement = [];
+    this.#user = [];
+    const borrow = (provider: string, model: string): Card | null =>
+      this.#resolve(provider, model, null).priced?.card ?? null;
+    const problems: PricingProblem[] = [];
+    const shipped = { source: 'supplement', version: shortHash(JSON.stringify(supplement)) };
+    // An entry may borrow a card that another catalogue does not have; it then has nothing to correct.
+    this.#supplement = compileEntries(supplement, { path: 'supplement', origin: shipped, borrow }, []);
+    const own = { source: 'user', version: shortHash(JSON.stringify(user)) };
+    this.#user = compileEntries(user, { path: 'overrides', origin: own, borrow }, problems);
+    if (problems.length > 0) throw new PricingOptionsError(problems);
+  }
+
+  /** Compiles every layer. Throws `PricingOptionsError` with all mistakes at once. */
+  static async load(options: PricingOptions = {}): Promise<PriceBook> {
+    const catalogue = await loadCatalogue(options.catalogue ?? 'bundled');
+    const supplement = options.supplement === false ? [] : await readSupplement();
+    return new PriceBook(catalogue, supplement, options.overrides ?? []);
+  }
+
+  /** Version of the price list, as it stands in audit texts. */
+  get version(): string {
+    return this.#catalogue.origin.version;
+  }
+
+  /** Names remembered right now. */
+  get remembered(): number {
+    return this.#recent.size;
+  }
+
+  /** The card for a name as emitted; null when it has no price. */
+  find(provider: string | null, model: string): PricedModel | null {
+    if (model.length > MODEL_NAME_LENGTH || (provider !== null && provider.length > MODEL_NAME_LENGTH)) return null;
+    const emitted = provider ?? '';
+    const known = this.#recent.get(emitted, model);
+    if (known !== undefined) return known.priced;
+    const resolution = this.#resolve(emitted, model, null);
+    this.#recent.set(emitted, model, resolution);
+    return resolution.priced;
+  }
+
+  /** As `find`, uncached and with the reasons. */
+  resolve(provider: string | null, model: string, trail: Trail): Resolution {
+    const length = Math.max(model.length, provider?.length ?? 0);
+    if (length > MODEL_NAME_LENGTH)
+      return unpriced(null, `a name of more than ${MODEL_NAME_LENGTH} characters is not looked up`);
+    return this.#resolve(provider ?? '', model, trail);
+  }
+
+  #resolve(provider: string, model: string, trail: Trail | null): Resolution {
+    const emitted = model.trim().toLowerCase();
+    if (emitted === '') return unpriced(null, 'the model has no name');
+    const route = this.#routeOf(provider, emitted);
+    const list = route === null ? null : priceListOf(route);
+    const spellings = spellingsOf(emitted, route, (prefix) => {
+      const same = routeOfProvider(prefix, this.#catalogue);
+      return same !== null && priceListOf(same) === list;
+    });
+    const own = this.#among(this.#user, 'user', provider, route, spellings, trail);
+    if (own !== null) return own;
+    if (route === null || list === null) {
+      return unpriced(
+        null,
+        namesNoProvider(provider)
+          ? 'no provider is named, and the model name gives none away'
+          : `no price list knows the provider ${JSON.stringify(provider)}`,
+      );
+    }
+    if (route === LOCAL) return unpriced(route, 'a local or private server has no list price');
+    if (spellings.unpriceable !== null) return unpriced(route, spellings.unpriceable);
+    return (
+      this.#among(this.#supplement, 'supplement', provider, route, spellings, trail) ??
+      this.#listed([list, ...this.#catalogue.fallbacksOf(list)], emitted, route, spellings, trail) ??
+      unpriced(route, 'no price list has the model')
+    );
+  }
+
+  /** Where the call went: by the model name's own form (a Bedrock id sent through a vendor's SDK), by provider, or by the model name's prefix. */
+  #routeOf(provider: string, emitted: string): string | null {
+    const form = routeOfForm(emitted);
+    if (!namesNoProvider(provider)) {
+      const named = routeOfProvider(provider, this.#catalogue);
+      return form !== null && named !== null && FORM_DECIDES[form]?.has(named) === true ? form : named;
+    }
+    if (form !== null) return form;
+    const slash = emitted.indexOf('/');
+    const prefixed = slash > 0 ? routeOfProvider(emitted.slice(0, slash), this.#catalogue) : null;
+    return prefixed ?? this.#catalogue.providerOfModel(emitted);
+  }
+
+  #among(
+    entries: readonly CompiledEntry[],
+    layer: string,
+    provider: string,
+    route: string | null,
+    spellings: Spellings,
+    trail: Trail | null,
+  ): Resolution | null {
+    const folded = foldProvider(provider);
+    const names = spellings.names.filter(({ respelled }) => !respelled);
+    if (entries.length > 0) trail?.push(...names.map(({ name }) => `${layer}: ${name}`));
+    for (const entry of entries) {
+      if (entry.providers?.some((wanted) => this.#means(wanted, folded, route)) === false) continue;
+      if (names.some(({ name }) => entry.matches(name))) return this.#hit(route, entry.card, entry.match);
+    }
+    return null;
+  }
+
+  /** Whether an entry's provider is the emitted one: the same word, another spelling of it, or the family it belongs to. */
+  #means(wanted: string, folded: string, route: string | null): boolean {
+    if (wanted === folded) return true;
+    return (
+      route !== null &&
+      (wanted === route || wanted === priceListOf(route) || routeOfProvider(wanted, this.#catalogue) === route)
+    );
+  }
+
+  #listed(
+    providers: readonly string[],
+    emitted: string,
+    route: string,
+    spellings: Spellings,
+    trail: Trail | null,
+  ): Resolution | null {
+    const version = versionIn(emitted);
+    for (const [index, provider] of providers.entries()) {
+      for (const { name, respelled } of spellings.names) {
+        trail?.push(`${provider}: ${name}`);
+        const hit = this.#catalogue.find(provider, name, version);
+        if (hit === null) continue;
+        if (hit.model.card === null) return unpriced(route, `${provider}/${hit.model.id} has no price per token`);
+        return this.#hit(route, hit.model.card, index > 0 ? 'fallback' : hit.exact && !respelled ? 'exact' : 'rule');
+      }
+    }
+    return null;
+  }
+
+  #hit(route: string | null, card: Card, match: MatchKind): Resolution {
+    let matches = this.#priced.get(card);
+    if (matches === undefined) this.#priced.set(card, (matches = new Map()));
+    let priced = matches.get(match);
+    if (priced === undefined) matches.set(match, (priced = new PricedModel(card, match)));
+    return { route, priced, reason: null };
+  }
+}
+
+/** Vendors whose models Bedrock or Vertex also serve: when the name has that form, it was served there. */
+const FORM_DECIDES: Readonly<Record<string, ReadonlySet<string>>> = {
+  aws: new Set(['anthropic', 'openai', 'mistral', 'cohere', 'deepseek']),
+  vertex: new Set(['google', 'gemini', 'anthropic', 'mistral']),
+};
+
+function unpriced(route: string | null, reason: string): Resolution {
+  return { route, priced: null, reason };
+}
+
+async function loadCatalogue(choice: string): Promise<Catalogue> {
+  if (choice === 'bundled') return Catalogue.bundled();
+  if (choice === 'none') return Catalogue.none();
+  try {
+    return await Catalogue.fromFile(choice);
+  } catch (error) {
+    throw new PricingOptionsError([
+      { path: 'catalogue', message: error instanceof Error ? error.message : String(error) },
+    ]);
+  }
+}
+
+/** The shipped corrections and additions, in the form of `overrides`. */
+export async function readSupplement(): Promise<readonly PriceEntry[]> {
+  return parse(await readFile(fileURLToPath(SUPPLEMENT_FILE), 'utf8')) as readonly PriceEntry[];
+}

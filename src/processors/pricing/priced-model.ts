@@ -1,0 +1,181 @@
+/**
+ * A model name resolved to its price card: turns usage and a start time into costs.
+ * The arithmetic is exact: plain numbers while every product stays below 2^53, BigInt beyond.
+ */
+import { MONEY_LIMIT, type Money } from '../../model/money.ts';
+import { type Card, formatMoment, type RateRow, rowFor } from './card.ts';
+import { Buckets, COST_FLAGS, type Usage } from './usage.ts';
+
+/** How a name found its card: `exact`, `rule` (prefix, pattern or a respelled name), `fallback` (another vendor's card), `use:<id>` (borrowed). */
+export type MatchKind = 'exact' | 'rule' | 'fallback' | `use:${string}`;
+
+export interface Cost {
+  inputCost: Money | null;
+  outputCost: Money | null;
+  /** The exact sum, rounded once: may differ from the two rounded parts by one unit of the last digit. */
+  totalCost: Money | null;
+  /** The text of `price_id`: which price was used; null where none was in force. */
+  audit: string | null;
+  /** Bits of `COST_FLAGS`. */
+  flags: number;
+}
+
+/** 1e-15 USD in one unit of money (1e-8 USD). */
+const UNITS_PER_MONEY = 10_000_000;
+const HALF_UNIT = UNITS_PER_MONEY / 2;
+/** Below this, sums of products are exact in doubles and rounding up can not leave the exact range. */
+const EXACT_LIMIT = Number.MAX_SAFE_INTEGER - UNITS_PER_MONEY;
+
+export function emptyCost(): Cost {
+  return { inputCost: null, outputCost: null, totalCost: null, audit: null, flags: 0 };
+}
+
+export class PricedModel {
+  readonly card: Card;
+  readonly match: MatchKind;
+  /** Built once, so that no span pays for text. */
+  readonly #audits: readonly string[];
+  readonly #buckets = new Buckets();
+
+  constructor(card: Card, match: MatchKind) {
+    this.card = card;
+    this.match = match;
+    this.#audits = card.rows.map((row) => auditText(card, row, match));
+  }
+
+  /**
+   * What a call cost that started at `startMs` (milliseconds of the Unix epoch; use the time of receipt where a span has no start).
+   * Each side is null when its count is unknown or the card does not price it; the total is null unless every side the card prices is known.
+   * Pass `into` to reuse a result.
+   */
+  cost(usage: Usage, startMs: number, into: Cost = emptyCost()): Cost {
+    into.inputCost = into.outputCost = into.totalCost = into.audit = null;
+    into.flags = 0;
+    const table = this.card.tableAt(startMs);
+    if (table === null) return into;
+    const buckets = this.#buckets;
+    buckets.split(usage);
+    const row = buckets.inputKnown ? rowFor(table, buckets.prompt) : table.base;
+    const tierKnown = buckets.inputKnown || table.tiers.length === 0;
+    price(buckets, row, tierKnown, into);
+    if (into.inputCost !== null || into.outputCost !== null) into.audit = this.#audits[row.ordinal] ?? null;
+    return into;
+  }
+
+  /** The audit text of one of the card's rows. */
+  auditOf(row: RateRow): string {
+    return this.#audits[row.ordinal] ?? '';
+  }
+}
+
+function price(buckets: Buckets, row: RateRow, tierKnown: boolean, into: Cost): void {
+  const input = row.pricesInput && buckets.inputKnown;
+  const output = row.pricesOutput && buckets.outputKnown && tierKnown;
+  const complete = (input || !row.pricesInput) && (output || !row.pricesOutput);
+  const inputUnits = input ? inputSum(buckets, row) : 0;
+  const outputUnits = output ? outputSum(buckets, row) : 0;
+  if (inputUnits + outputUnits < EXACT_LIMIT) {
+    if (input) into.inputCost = roundNumber(inputUnits);
+    if (output) into.outputCost = roundNumber(outputUnits);
+    if (complete) into.totalCost = roundNumber(inputUnits + outputUnits);
+  } else {
+    priceExactly(buckets, row, input, output, complete, into);
+  }
+  into.flags |= flagsOf(buckets, row, input, output, tierKnown);
+}
+
+/** The same by BigInt: for prompts of millions of tokens or dear rates, and the only place where a cost can be too large to store. */
+function priceExactly(
+  buckets: Buckets,
+  row: RateRow,
+  input: boolean,
+  output: boolean,
+  complete: boolean,
+  into: Cost,
+): void {
+  const inputUnits = input ? exactSum(inputPairs(buckets, row)) : 0n;
+  const outputUnits = output ? exactSum(outputPairs(buckets, row)) : 0n;
+  const storable = (units: bigint): Money | null => {
+    const money = (units + BigInt(HALF_UNIT)) / BigInt(UNITS_PER_MONEY);
+    if (money < MONEY_LIMIT) return money;
+    into.flags |= COST_FLAGS.over_limit;
+    return null;
+  };
+  if (input) into.inputCost = storable(inputUnits);
+  if (output) into.outputCost = storable(outputUnits);
+  if (complete) into.totalCost = storable(inputUnits + outputUnits);
+}
+
+function inputSum(b: Buckets, row: RateRow): number {
+  let sum = b.input * row.input + b.cacheRead * row.cacheRead + b.cacheWrite * row.cacheWrite;
+  if (b.cacheWrite1h !== 0) sum += b.cacheWrite1h * row.cacheWrite1h;
+  if (b.inputAudio !== 0) sum += b.inputAudio * row.inputAudio;
+  if (b.cacheAudioRead !== 0) sum += b.cacheAudioRead * row.cacheAudioRead;
+  if (b.inputImage !== 0) sum += b.inputImage * row.inputImage;
+  return sum;
+}
+
+function outputSum(b: Buckets, row: RateRow): number {
+  let sum = b.output * row.output + b.reasoning * row.reasoning;
+  if (b.outputAudio !== 0) sum += b.outputAudio * row.outputAudio;
+  if (b.outputImage !== 0) sum += b.outputImage * row.outputImage;
+  return sum;
+}
+
+/** Tokens and rate of each bucket of the input side. */
+export function inputPairs(b: Buckets, row: RateRow): [tokens: number, rate: number][] {
+  return [
+    [b.input, row.input],
+    [b.cacheRead, row.cacheRead],
+    [b.cacheWrite, row.cacheWrite],
+    [b.cacheWrite1h, row.cacheWrite1h],
+    [b.inputAudio, row.inputAudio],
+    [b.cacheAudioRead, row.cacheAudioRead],
+    [b.inputImage, row.inputImage],
+  ];
+}
+
+/** Tokens and rate of each bucket of the output side. */
+export function outputPairs(b: Buckets, row: RateRow): [tokens: number, rate: number][] {
+  return [
+    [b.output, row.output],
+    [b.reasoning, row.reasoning],
+    [b.outputAudio, row.outputAudio],
+    [b.outputImage, row.outputImage],
+  ];
+}
+
+function exactSum(pairs: readonly [number, number][]): bigint {
+  return pairs.reduce((sum, [tokens, rate]) => sum + BigInt(tokens) * BigInt(rate), 0n);
+}
+
+/** Half away from zero for a non-negative safe integer; the quotient is corrected because a double division may round up to the next integer. */
+function roundNumber(units: number): Money {
+  const shifted = units + HALF_UNIT;
+  let quotient = Math.floor(shifted / UNITS_PER_MONEY);
+  if (quotient * UNITS_PER_MONEY > shifted) quotient--;
+  return BigInt(quotient);
+}
+
+function flagsOf(b: Buckets, row: RateRow, input: boolean, output: boolean, tierKnown: boolean): number {
+  let flags = 0;
+  if (input) {
+    flags |= b.flags & COST_FLAGS.cache_outside_input;
+    if (b.cacheWrite1h !== 0 && row.stated.cache_write_1h === undefined) flags |= COST_FLAGS.no_1h_rate;
+    if (b.inputAudio !== 0 && row.stated.input_audio === undefined) flags |= COST_FLAGS.audio_at_text_rate;
+  }
+  if (output) {
+    flags |= b.flags & COST_FLAGS.parts_outside_output;
+    if (b.outputAudio !== 0 && row.stated.output_audio === undefined) flags |= COST_FLAGS.audio_at_text_rate;
+  }
+  if (!tierKnown && row.pricesOutput && b.outputKnown) flags |= COST_FLAGS.tier_unknown;
+  return flags;
+}
+
+/** `genai-prices@0.1.8+91a9f7d8b0186e09 anthropic/claude-opus-4-6 from=2026-03-13 tier=base match=exact`: enough to find the figures again. */
+function auditText(card: Card, row: RateRow, match: MatchKind): string {
+  const { origin, provider, model } = card.draft;
+  const from = Number.isFinite(row.effectiveFromMs) ? ` from=${formatMoment(row.effectiveFromMs)}` : '';
+  const window = row.window === null ? '' : ` window=${row.window}`;
+  return `${origin.source}@${origin.version} ${provider}/${model}${from}${window} tier=${row.tier} match=${match}`;
+}
