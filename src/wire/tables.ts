@@ -12,11 +12,13 @@ import {
   FAIL_OUTPUT,
 } from "../model/layout";
 import { fail } from "./fail";
+import { forgetLocalSymbols } from "./symbols";
 
 /** Forgets the last request. Symbols stay, except those that lived for it (see symbols.ts). */
 export function resetTables(): void {
   memory.fill(HEADER_BASE, 0, HEADER_REFERENCES + 4);
   store<u32>(HEADER_BASE, SCRATCH_BASE, HEADER_SCRATCH);
+  forgetLocalSymbols();
 }
 
 // @ts-ignore: decorator
