@@ -1,5 +1,6 @@
 // Runs the compiled tests under tap. Arguments are passed on: `npm test -- dist/test/config/load.test.js`.
-import { spawnSync } from 'node:child_process';
+// Test files that need a database share one server, which is started by the first of them and ended here.
+import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,8 +25,16 @@ const tap = [
   ...flags,
   ...files,
 ];
-const result = spawnSync(process.execPath, [join(root, 'node_modules/tap/dist/esm/run.mjs'), ...tap], {
+const { openRun } = await import('../dist/test/support/postgres.js');
+const run = await openRun();
+const child = spawn(process.execPath, [join(root, 'node_modules/tap/dist/esm/run.mjs'), ...tap], {
   cwd: root,
   stdio: 'inherit',
+  env: { ...process.env, ...run.variables },
 });
-process.exit(result.status ?? 1);
+// Ctrl-C reaches tap as well; this process stays until tap is done, to end the server.
+process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => child.kill('SIGTERM'));
+const status = await new Promise((resolve) => child.once('close', resolve));
+await run.close();
+process.exit(status ?? 1);

@@ -53,6 +53,13 @@ export async function chooseEndpoint(home: Home, transport: 'socket' | 'tcp'): P
   return { socketFolder: short, port: SOCKET_PORT };
 }
 
+/** Removes a dead server's socket and its lock, which PostgreSQL would honour if their process is only half gone. */
+export async function clearEndpoint({ socketFolder, port }: Endpoint): Promise<void> {
+  if (socketFolder === undefined) return;
+  const socket = join(socketFolder, `.s.PGSQL.${port}`);
+  await Promise.all([rm(socket, { force: true }), rm(`${socket}.lock`, { force: true })]);
+}
+
 /** Removes a socket folder that was made among the temporary files; any other stays. */
 export async function removeEndpoint(socketFolder: string): Promise<void> {
   const parent = dirname(socketFolder);

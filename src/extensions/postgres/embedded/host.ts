@@ -2,9 +2,13 @@
  * What the embedded server needs to know of the process it runs in and of other processes on the machine. The real
  * `process` fits `HostProcess`; it is handed in, because only the command line touches the global one.
  */
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { basename } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
 
 export interface HostProcess {
   readonly pid: number;
@@ -58,7 +62,11 @@ export async function birthOf(pid: number): Promise<string | undefined> {
  * the system does not tell.
  */
 export async function isPostmasterOf(pid: number, cluster: string): Promise<boolean | undefined> {
-  if (platform() !== 'linux') return undefined;
+  if (platform() === 'win32') return undefined;
+  if (platform() !== 'linux') {
+    const listed = await run('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(() => undefined);
+    return listed === undefined ? undefined : listed.stdout.includes(`postgres -D ${cluster} `);
+  }
   const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
   const [program = ''] = words;
   if (program === '') return undefined;

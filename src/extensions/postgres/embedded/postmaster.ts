@@ -3,7 +3,7 @@
  * the file in which it tells where it listens.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { constants, open, readdir, readFile, stat } from 'node:fs/promises';
+import { constants, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -34,6 +34,10 @@ export interface PostmasterFile {
 /** What the server wrote about itself: one fact a line, in an order fixed by PostgreSQL. */
 export async function readPostmasterFile(cluster: string): Promise<PostmasterFile | undefined> {
   const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => undefined);
+  if (text === '') {
+    // A loss of power can leave it empty, and PostgreSQL would then refuse to start.
+    await rm(join(cluster, 'postmaster.pid'), { force: true });
+  }
   if (text === undefined) return undefined;
   const lines = text.split('\n').map((line) => line.trim());
   const [pid = '', , , port = '', socketFolder = '', listenAddress = '', , status = ''] = lines;

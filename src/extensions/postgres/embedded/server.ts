@@ -14,6 +14,7 @@ import {
   addressOf,
   ask,
   chooseEndpoint,
+  clearEndpoint,
   type Endpoint,
   ensureDatabase,
   listenSettings,
@@ -156,8 +157,11 @@ export class EmbeddedServer {
         this.#postmaster = postmaster;
         return address;
       }
-      // Where the system does not tell whose process it is, PostgreSQL itself decides whether the file counts.
-      if (ours === undefined) return undefined;
+      if (ours === undefined) {
+        throw new EmbeddedServerError(
+          `${home.cluster}/postmaster.pid says that PostgreSQL runs as pid ${file.pid}, but it does not answer: end that process, or remove the file if it is no PostgreSQL`,
+        );
+      }
       log.warn(`the PostgreSQL server (pid ${file.pid}) that was left running does not answer: it is stopped first`);
       await postmaster.stop(STOP_TIMEOUT_MS, home, runtime);
       if (await postmaster.isAlive()) {
@@ -199,6 +203,7 @@ export class EmbeddedServer {
       // After a crash the address stays, as connection pools know it; at first, a port lost to a race is chosen anew.
       const endpoint = fixed ?? (await chooseEndpoint(home, transport));
       this.#endpoint = endpoint;
+      await clearEndpoint(endpoint);
       const postmaster = await Postmaster.launch({
         home,
         runtime,

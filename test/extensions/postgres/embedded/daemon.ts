@@ -1,0 +1,17 @@
+/**
+ * A process that starts an embedded server in the folder it is given, says where, and stays: for tests that kill it.
+ */
+import { EmbeddedServer } from '../../../../src/extensions/postgres/embedded/server.ts';
+
+const [dataDir = ''] = process.argv.slice(2);
+const quiet = { info: () => undefined, warn: () => undefined };
+const server = new EmbeddedServer({ dataDir, host: process, log: quiet, settings: { fsync: 'off' } });
+process.once('SIGTERM', () => server.stop());
+try {
+  const address = await server.start();
+  process.stdout.write(`${JSON.stringify({ address, pid: server.pid })}\n`);
+} catch (error) {
+  process.stdout.write(`${JSON.stringify({ error: String(error) })}\n`);
+}
+// Keeps the process here until it is killed or its server was stopped.
+const stay = setInterval(() => server.state === 'stopped' && clearInterval(stay), 20);

@@ -1,0 +1,37 @@
+/**
+ * The databases that other tests are given: fresh, alike, apart from each other, and gone afterwards.
+ */
+import t from 'tap';
+import { createDatabase, type Template } from '../../../support/postgres.ts';
+import { query } from './scene.ts';
+import { Client } from 'pg';
+
+async function withClient(url: string, text: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(text);
+  await client.end();
+}
+
+t.test('databases from one template are prepared once, independent, and dropped in the end', async (t) => {
+  let prepared = 0;
+  const template: Template = {
+    name: `databases.test ${process.pid}`,
+    prepare: async (url) => {
+      prepared++;
+      await withClient(url, 'CREATE TABLE things (name text)');
+    },
+  };
+  const names: string[] = [];
+  await t.test('use', async (t) => {
+    const [first, second] = await Promise.all([createDatabase(t, template), createDatabase(t, template)]);
+    names.push(first.name, second.name);
+    await withClient(first.url, "INSERT INTO things VALUES ('one')");
+    t.strictSame(await query(first.address, 'SELECT name FROM things'), [{ name: 'one' }]);
+    t.strictSame(await query(second.address, 'SELECT name FROM things'), []);
+  });
+  t.equal(prepared, 1);
+  const { address } = await createDatabase(t);
+  const left = (await query(address, 'SELECT datname FROM pg_database')).map(({ datname }) => datname);
+  for (const name of names) t.notOk(left.includes(name), `${name} is gone`);
+});

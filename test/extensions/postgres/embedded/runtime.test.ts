@@ -1,0 +1,59 @@
+/**
+ * Finding PostgreSQL's programs: packages whose install script did not run, and packages out of reach.
+ */
+import { chmod, cp, lstat, readdir, readlink, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import type { Home } from '../../../../src/extensions/postgres/embedded/home.ts';
+import { findPackage, prepareRuntime } from '../../../../src/extensions/postgres/embedded/runtime.ts';
+import { folderFor, isRoot, NOBODY, recorder } from './scene.ts';
+
+const LINK = 'native/lib/libpq.so.5';
+
+/** A copy of the installed package as `npm ci --ignore-scripts` leaves it: no links among the libraries. */
+async function packageWithoutLinks(folder: string): Promise<string> {
+  const copy = join(folder, 'package');
+  const needless = /\.a$|tsearch_data|extension$/;
+  await cp(findPackage(), copy, { recursive: true, verbatimSymlinks: true, filter: (path) => !needless.test(path) });
+  for (const name of await readdir(join(copy, 'native/lib'))) {
+    const path = join(copy, 'native/lib', name);
+    if ((await lstat(path)).isSymbolicLink()) await rm(path);
+  }
+  return copy;
+}
+
+async function homeIn(folder: string): Promise<Home> {
+  const identity = isRoot ? { uid: NOBODY, gid: NOBODY } : undefined;
+  return { folder, cluster: join(folder, 'cluster'), identity };
+}
+
+t.test('missing library links are made where the package lies', async (t) => {
+  const folder = await folderFor(t);
+  const source = await packageWithoutLinks(folder);
+  const log = recorder();
+  const runtime = await prepareRuntime(source, await homeIn(folder), log);
+  t.equal(runtime.major, 18);
+  t.equal(runtime.postgres, join(source, 'native/bin/postgres'));
+  t.match(await readlink(join(source, LINK)), /^libpq\.so\.5\.\d+$/, 'relative, so that the folder may move');
+  t.strictSame(log.lines, []);
+});
+
+t.test('a package that the server’s user can not use is copied, once', async (t) => {
+  const folder = await folderFor(t);
+  const source = await packageWithoutLinks(folder);
+  // Root is stopped by nothing, but the user it drops to is; an ordinary user is stopped by a read-only package.
+  const locked = isRoot ? source : join(source, 'native/lib');
+  await chmod(locked, isRoot ? 0o700 : 0o555);
+  t.teardown(() => chmod(locked, 0o755));
+  const log = recorder();
+  const home = await homeIn(folder);
+  const first = await prepareRuntime(source, home, log);
+  t.ok(first.postgres.startsWith(join(folder, 'runtime-18.')));
+  t.match(log.lines, [/copying the PostgreSQL programs/]);
+  t.strictSame(await prepareRuntime(source, home, log), first);
+  t.equal(log.lines.length, 1, 'the second time it is there');
+  t.strictSame(
+    (await readdir(folder)).filter((name) => name.includes('incomplete')),
+    [],
+  );
+});

@@ -1,0 +1,91 @@
+/**
+ * What the tests of the embedded server share: a folder of their own, a server in it, a log to look into, a query.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
+import type { ServerAddress } from '../../../../src/extensions/postgres/embedded/address.ts';
+import { isAlive } from '../../../../src/extensions/postgres/embedded/host.ts';
+import { EmbeddedServer, type ServerOptions } from '../../../../src/extensions/postgres/embedded/server.ts';
+import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
+
+export const NOBODY = 65534;
+export const isRoot = process.getuid?.() === 0;
+
+interface Scope {
+  teardown(task: () => Promise<void>): unknown;
+}
+
+export interface Recorder {
+  readonly lines: string[];
+  info(message: string): void;
+  warn(message: string): void;
+}
+
+export function recorder(): Recorder {
+  const lines: string[] = [];
+  const record = (message: string): void => {
+    lines.push(message);
+  };
+  return { lines, info: record, warn: record };
+}
+
+/** An empty folder that everybody may enter, removed at the end. */
+export async function folderFor(t: Scope): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-embedded-'));
+  await chmod(folder, 0o755);
+  t.teardown(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
+
+/** A server that is stopped at the end; without fsync unless the test is about the defaults. */
+export function serverFor(t: Scope, dataDir: string, options: Partial<ServerOptions> = {}) {
+  const log = recorder();
+  const server = new EmbeddedServer({ dataDir, host: process, log, settings: { fsync: 'off' }, ...options });
+  t.teardown(() => server.stop());
+  return { server, log };
+}
+
+export async function query(address: ServerAddress, text: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ ...address });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+export interface Daemon {
+  readonly child: ChildProcess;
+  /** What it said once it was up. */
+  said(): Promise<{ readonly address: ServerAddress; readonly pid: number; readonly error?: string }>;
+}
+
+/** Starts `daemon.ts` as a process of its own, as another user if one is given. */
+export function daemonFor(t: Scope, dataDir: string, uid?: number): Daemon {
+  const script = fileURLToPath(new URL('./daemon.js', import.meta.url));
+  const child = spawn(process.execPath, [script, dataDir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { HOME: '/', PATH: process.env['PATH'] },
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  });
+  t.teardown(() => killed(child.pid ?? 0));
+  const said = async () => JSON.parse(String((await once(child.stdout, 'data'))[0]));
+  return { child, said };
+}
+
+/** Kills a process without warning and waits until it is gone. */
+export async function killed(pid: number): Promise<void> {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    return;
+  }
+  await waitFor(async () => ((await isAlive(process, pid)) ? undefined : true), { timeoutMs: 10_000 });
+}

@@ -1,0 +1,190 @@
+/**
+ * The life of the embedded server: first start, restart, crashes of either side, refusals.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { isAlive } from '../../../../src/extensions/postgres/embedded/host.ts';
+import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
+import { daemonFor, folderFor, isRoot, killed, NOBODY, query, serverFor } from './scene.ts';
+
+const TABLE = 'CREATE TABLE kept AS SELECT 42 AS answer';
+const KEPT = 'SELECT answer FROM kept';
+
+t.test('the first start makes a durable database, and a later start finds the data again', async (t) => {
+  const folder = await folderFor(t);
+  const { server, log } = serverFor(t, join(folder, 'data'), { settings: {} });
+  t.equal(server.state, 'stopped');
+  const address = await server.start();
+  t.equal(server.state, 'running');
+  t.match(log.lines, [/initialising a new database in .*data\/postgres \(first start/]);
+  const settings = await query(
+    address,
+    `SELECT name, setting FROM pg_settings WHERE name IN
+      ('fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums', 'server_encoding', 'jit', 'listen_addresses')`,
+  );
+  t.strictSame(Object.fromEntries(settings.map(({ name, setting }) => [name, setting])), {
+    fsync: 'on',
+    full_page_writes: 'on',
+    synchronous_commit: 'on',
+    data_checksums: 'on',
+    server_encoding: 'UTF8',
+    jit: 'off',
+    listen_addresses: '',
+  });
+  await query(address, TABLE);
+  const pid = server.pid ?? 0;
+  await server.stop();
+  t.equal(server.state, 'stopped');
+  t.notOk(await isAlive(process, pid), 'the server ended with stop');
+  t.strictSame(await query(await server.start(), KEPT), [{ answer: 42 }]);
+  t.equal(log.lines.length, 1, 'a later start has nothing to say');
+});
+
+t.test('stop may be called before start, twice, and during the first start', async (t) => {
+  const folder = await folderFor(t);
+  const { server } = serverFor(t, folder);
+  await server.stop();
+  const started = server.start();
+  const refused = t.rejects(started);
+  await waitFor(async () => (server.state === 'initialising' ? true : undefined), { timeoutMs: 10_000 });
+  await Promise.all([server.stop(), server.stop(), refused]);
+  t.equal(server.state, 'stopped');
+  t.notOk((await readdir(join(folder, 'postgres'))).includes('cluster'), 'the half-made database got no name');
+  await query(await server.start(), TABLE);
+  t.equal(server.state, 'running');
+});
+
+t.test('a second start on the same folder is refused and names the process that holds it', async (t) => {
+  const folder = await folderFor(t);
+  const first = serverFor(t, folder);
+  const address = await first.server.start();
+  const second = serverFor(t, folder);
+  await t.rejects(second.server.start(), { message: new RegExp(`pid ${process.pid}\\) is using this data folder`) });
+  t.equal(second.server.state, 'stopped');
+  await query(address, 'SELECT 1');
+  await t.rejects(first.server.start(), { message: /is running already/ });
+  await first.server.stop();
+  await second.server.start();
+  t.equal(second.server.state, 'running');
+});
+
+t.test(
+  'a server that is killed under the daemon comes back at the same address with everything committed',
+  async (t) => {
+    const { server, log } = serverFor(t, await folderFor(t));
+    const address = await server.start();
+    await query(address, TABLE);
+    const pid = server.pid ?? 0;
+    await killed(pid);
+    const again = () => query(address, KEPT).catch(() => undefined);
+    t.strictSame(await waitFor(again, { timeoutMs: 20_000 }), [{ answer: 42 }]);
+    await waitFor(async () => (server.state === 'running' ? true : undefined), { timeoutMs: 5_000 });
+    t.not(server.pid, pid);
+    t.match(log.lines.at(-1), /PostgreSQL is running again/);
+  },
+);
+
+t.test('after kill -9 of the daemon the next one adopts the server that is still running', async (t) => {
+  const folder = await folderFor(t);
+  const daemon = daemonFor(t, folder);
+  const { address, pid } = await daemon.said();
+  await query(address, TABLE);
+  await killed(daemon.child.pid ?? 0);
+  t.ok(await isAlive(process, pid), 'the server outlives its daemon');
+  const { server, log } = serverFor(t, folder);
+  t.strictSame(await server.start(), address);
+  t.equal(server.pid, pid);
+  t.match(log.lines, [new RegExp(`adopted the PostgreSQL server \\(pid ${pid}\\)`)]);
+  t.strictSame(await query(address, KEPT), [{ answer: 42 }]);
+  await killed(pid);
+  const again = () => query(address, KEPT).catch(() => undefined);
+  t.strictSame(await waitFor(again, { timeoutMs: 20_000 }), [{ answer: 42 }], 'an adopted server is watched, too');
+  const latest = server.pid ?? 0;
+  await server.stop();
+  t.ok(latest > 0);
+  t.notOk(await isAlive(process, latest), 'and stopped with the daemon');
+});
+
+t.test('after kill -9 of the daemon and the server the next start recovers what was committed', async (t) => {
+  const folder = await folderFor(t);
+  const daemon = daemonFor(t, folder);
+  const { address, pid } = await daemon.said();
+  await query(address, TABLE);
+  await killed(daemon.child.pid ?? 0);
+  await killed(pid);
+  const { server, log } = serverFor(t, folder);
+  t.strictSame(await query(await server.start(), KEPT), [{ answer: 42 }]);
+  t.not(server.pid, pid);
+  t.match(log.lines, [/was not shut down properly/]);
+});
+
+t.test('a left-over pid file that names an unrelated process does not stop the server from starting', async (t) => {
+  const folder = await folderFor(t);
+  const { server } = serverFor(t, folder);
+  const address = await server.start();
+  await query(address, TABLE);
+  const path = join(folder, 'postgres/cluster/postmaster.pid');
+  const text = await readFile(path, 'utf8');
+  await server.stop();
+  const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+  const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {
+    ...user,
+    cwd: '/',
+    stdio: 'ignore',
+  });
+  t.teardown(() => killed(stranger.pid ?? 0));
+  await once(stranger, 'spawn');
+  await writeFile(path, text.replace(/^\d+/, String(stranger.pid)));
+  t.strictSame(await query(await server.start(), KEPT), [{ answer: 42 }]);
+  t.ok(await isAlive(process, stranger.pid ?? 0), 'the unrelated process was left alone');
+  await server.stop();
+  await writeFile(path, '');
+  await server.start();
+  t.equal(server.state, 'running', 'nor does an empty one');
+});
+
+t.test('a first start that is killed half way is done again', async (t) => {
+  const folder = await folderFor(t);
+  const daemon = daemonFor(t, folder);
+  const inside = () => readdir(join(folder, 'postgres')).catch((): string[] => []);
+  const begun = async () => (await inside()).find((name) => name.startsWith('cluster.incomplete-'));
+  t.ok(await waitFor(begun, { timeoutMs: 20_000 }));
+  await killed(daemon.child.pid ?? 0);
+  t.notOk((await inside()).includes('cluster'));
+  const { server, log } = serverFor(t, folder);
+  await query(await server.start(), TABLE);
+  t.match(log.lines, [/initialising/]);
+});
+
+t.test('files of another major version are refused with the way out, and the folder is free again', async (t) => {
+  const folder = await folderFor(t);
+  const cluster = join(folder, 'postgres/cluster');
+  await mkdir(cluster, { recursive: true });
+  await writeFile(join(cluster, 'PG_VERSION'), '9\n');
+  const { server } = serverFor(t, folder);
+  const refusal = {
+    name: 'EmbeddedServerError',
+    message: /made by PostgreSQL 9, .* carries 18\.\d+.*extensions\.postgres\.url/,
+  };
+  await t.rejects(server.start(), refusal);
+  await t.rejects(server.start(), refusal, 'not: in use');
+  t.equal(server.state, 'stopped');
+});
+
+t.test('over TCP it listens on the loopback address and wants the password', async (t) => {
+  const folder = await folderFor(t);
+  const { server } = serverFor(t, folder, { transport: 'tcp' });
+  const address = await server.start();
+  t.equal(address.host, '127.0.0.1');
+  t.strictSame(await query(address, 'SELECT 1 AS one'), [{ one: 1 }]);
+  await t.rejects(query({ ...address, password: 'guess' }, 'SELECT 1'), { code: '28P01' });
+});
+
+t.test('a server that can not start says why in the words of PostgreSQL', async (t) => {
+  const { server } = serverFor(t, await folderFor(t), { settings: { fsync: 'off', shared_buffers: '1kB' } });
+  await t.rejects(server.start(), { message: /did not start .*shared_buffers/ });
+  t.equal(server.state, 'stopped');
+});

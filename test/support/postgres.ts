@@ -1,0 +1,155 @@
+/**
+ * Databases for tests. One embedded server serves a whole run of `scripts/test.js`: the first test file that needs it
+ * starts it, all share it, the script ends it. A file that is run by hand has a server of its own, gone at its end.
+ * The server keeps nothing safe (no fsync), as its data die with the run.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { type ServerAddress, urlOf } from '../../src/extensions/postgres/embedded/address.ts';
+import { errorCode, isAlive } from '../../src/extensions/postgres/embedded/host.ts';
+import { EmbeddedServer } from '../../src/extensions/postgres/embedded/server.ts';
+import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
+
+/** Names the folder that the files of one run share. */
+const RUN_VARIABLE = 'SLUICE_TEST_RUN';
+const RUN_PREFIX = 'sluice-test-';
+const ADDRESS_FILE = 'address.json';
+const START_TIMEOUT_MS = 60_000;
+const FAST_SETTINGS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_connections: '100',
+  shared_buffers: '64MB',
+};
+const QUIET = { info: () => undefined, warn: () => undefined };
+
+/** What is needed of a tap test. */
+export interface Teardown {
+  teardown(task: () => Promise<void>): unknown;
+}
+
+/** Content that many databases start from, made once a run. `prepare` must close its connections. */
+export interface Template {
+  readonly name: string;
+  prepare(url: string): Promise<void>;
+}
+
+export interface TestDatabase {
+  readonly name: string;
+  readonly url: string;
+  readonly address: ServerAddress;
+}
+
+/** A fresh database, empty or a copy of the template, dropped when the test ends. */
+export async function createDatabase(t: Teardown, template?: Template): Promise<TestDatabase> {
+  const server = await sharedServer();
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const source = template === undefined ? 'template0' : await prepareTemplate(server, template);
+  await administer(server, (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${source}`));
+  t.teardown(async () => {
+    await administer(server, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+  });
+  const address = { ...server, database: name };
+  return { name, url: urlOf(address), address };
+}
+
+/** Readies a folder for a run and ends what a killed run left; to be put into the environment of the test files. */
+export async function openRun(): Promise<{ readonly variables: Record<string, string>; close(): Promise<void> }> {
+  for (const name of (await readdir(tmpdir())).filter((name) => /^sluice-test-\d+$/.test(name))) {
+    if (!(await isAlive(process, Number(name.slice(RUN_PREFIX.length))))) await endServer(join(tmpdir(), name));
+  }
+  const folder = join(tmpdir(), RUN_PREFIX + process.pid);
+  await mkdir(folder);
+  await chmod(folder, 0o755);
+  return { variables: { [RUN_VARIABLE]: folder }, close: () => endServer(folder) };
+}
+
+let ownServer: Promise<ServerAddress> | undefined;
+
+function sharedServer(): Promise<ServerAddress> {
+  const folder = process.env[RUN_VARIABLE];
+  if (folder !== undefined) return joinServer(folder);
+  ownServer ??= startOwnServer();
+  return ownServer;
+}
+
+/** The run's server; whoever comes first starts it and, as it is a process of its own, leaves it running. */
+async function joinServer(folder: string): Promise<ServerAddress> {
+  const path = join(folder, ADDRESS_FILE);
+  const first = await writeFile(`${path}.claimed`, '', { flag: 'wx' }).then(
+    () => true,
+    (error: unknown) => {
+      if (errorCode(error) !== 'EEXIST') throw error;
+      return false;
+    },
+  );
+  if (first) {
+    const address = await serverIn(folder).start();
+    await writeFile(`${path}.new`, JSON.stringify(address));
+    await rename(`${path}.new`, path);
+  }
+  const read = () => readFile(path, 'utf8').catch(() => undefined);
+  const text = await waitFor(read, { timeoutMs: START_TIMEOUT_MS });
+  if (text === undefined) throw new Error(`the database server of this test run did not start (${folder})`);
+  return JSON.parse(text);
+}
+
+async function startOwnServer(): Promise<ServerAddress> {
+  const folder = await mkdtemp(join(tmpdir(), `${RUN_PREFIX}own-`));
+  await chmod(folder, 0o755);
+  const server = serverIn(folder);
+  // Loaded here only, since tap takes over the output of whatever loads it, and scripts/test.js loads this file.
+  const { default: tap } = await import('tap');
+  tap.teardown(async () => {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return server.start();
+}
+
+/** Takes the server over from the test file that started it, which is long gone, and ends it. */
+async function endServer(folder: string): Promise<void> {
+  const used = await readFile(join(folder, ADDRESS_FILE)).catch(() => undefined);
+  if (used !== undefined) {
+    const server = serverIn(folder);
+    await server.start();
+    await server.stop();
+  }
+  await rm(folder, { recursive: true, force: true });
+}
+
+function serverIn(folder: string): EmbeddedServer {
+  return new EmbeddedServer({ dataDir: folder, host: process, log: QUIET, settings: FAST_SETTINGS });
+}
+
+/** The name of the database that holds the template's content, made by the first who asks. */
+async function prepareTemplate(server: ServerAddress, template: Template): Promise<string> {
+  const name = `template_${createHash('sha256').update(template.name).digest('hex').slice(0, 12)}`;
+  await administer(server, async (client) => {
+    await client.query('SELECT pg_advisory_lock(hashtext($1))', [name]);
+    const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
+    if (found.rows.length > 0) return;
+    const draft = `draft_${name}`;
+    await client.query(`DROP DATABASE IF EXISTS ${draft} WITH (FORCE)`);
+    await client.query(`CREATE DATABASE ${draft} TEMPLATE template0`);
+    await template.prepare(urlOf(server, draft));
+    await client.query(`ALTER DATABASE ${draft} RENAME TO ${name}`);
+  });
+  return name;
+}
+
+async function administer(server: ServerAddress, task: (client: Client) => Promise<unknown>): Promise<void> {
+  const client = new Client({ ...server, database: 'postgres' });
+  await client.connect();
+  try {
+    await task(client);
+  } finally {
+    await client.end();
+  }
+}
