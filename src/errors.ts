@@ -79,6 +79,12 @@ export interface RefusalDetails {
   readonly received?: string;
 }
 
+/** When the client may come back, for the refusals that say so. */
+export interface RetryAfter {
+  readonly retryAfterSeconds?: number;
+  readonly quota?: { readonly limit: number; readonly resetSeconds: number };
+}
+
 /** A request is refused. The only error that crosses component boundaries on purpose. */
 export class Rejection extends Error {
   readonly code: RefusalCode;
@@ -86,11 +92,15 @@ export class Rejection extends Error {
   /** Seconds for the Retry-After header, when the refusal carries one. */
   readonly retryAfterSeconds: number | null;
 
-  constructor(code: RefusalCode, details: RefusalDetails = {}, retryAfterSeconds: number | null = null) {
+  /** The free plan's headers, on `quota_exceeded` for traces. */
+  readonly quota: { readonly limit: number; readonly resetSeconds: number } | null;
+
+  constructor(code: RefusalCode, details: RefusalDetails = {}, after: RetryAfter = {}) {
     super(REFUSALS[code].message);
     this.code = code;
     this.details = details;
-    this.retryAfterSeconds = retryAfterSeconds ?? (REFUSALS[code].status === 503 ? RETRY_AFTER_SECONDS : null);
+    this.retryAfterSeconds = after.retryAfterSeconds ?? (REFUSALS[code].status === 503 ? RETRY_AFTER_SECONDS : null);
+    this.quota = after.quota ?? null;
   }
 
   get refusal(): Refusal {

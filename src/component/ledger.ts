@@ -25,7 +25,7 @@ export interface TraceClaim {
 export interface Claim {
   readonly project: Project;
   readonly signal: Signal;
-  /** 32 bytes: SHA-256 over signal, media type, content encoding and the raw body. Scoped to the project. */
+  /** 33 bytes: one for signal, media type and content encoding, then the SHA-256 of the raw body. Scoped to the project. */
   readonly replayKey: Uint8Array;
   /** Sorted by traceId, unique. */
   readonly traces: readonly TraceClaim[];

@@ -3,13 +3,23 @@ import type { Encoding, RequestInfo, Signal } from '../model/context.ts';
 import type { Quota } from './ledger.ts';
 import type { Component, Declaration, Host } from './component.ts';
 
+/** One request's body, read and expanded. */
+export interface Delivery {
+  readonly body: Uint8Array;
+  readonly encoding: Encoding;
+  /** Identifies the raw bytes; see `Claim.replayKey`. */
+  readonly replayKey: Uint8Array;
+  /** AnyValue nesting allowed. */
+  readonly maxNestingDepth: number;
+}
+
 /** A request past `admit`, waiting for its body. */
 export interface Admission {
   /**
-   * The expanded body's way through the pass and the commit. `replayKey` is the SHA-256 over what identifies the raw bytes
-   * (see `Claim`). Resolves when everything is durable; throws a `Rejection` otherwise.
+   * The body's way through the pass and the commit. The bytes are used before it returns its promise and not afterwards.
+   * Resolves when everything is durable; rejects with a `Rejection` otherwise.
    */
-  deliver(body: Uint8Array, encoding: Encoding, replayKey: Uint8Array): Promise<Acceptance>;
+  deliver(delivery: Delivery): Promise<Acceptance>;
 }
 
 export interface Acceptance {

@@ -1,0 +1,62 @@
+/** Writing answers: the contract's exact status, headers and body encoding for success and for each refusal. */
+import type { ServerResponse } from 'node:http';
+import type { Acceptance } from '../../component/receiver.ts';
+import type { Rejection } from '../../errors.ts';
+import type { Encoding, Signal } from '../../model/context.ts';
+import { MEDIA_TYPES, statusBody, successBody } from '../../otlp/status.ts';
+
+/** Headers every answer of this server carries. */
+export type CommonHeaders = Readonly<Record<string, string>>;
+
+export function answerSuccess(
+  response: ServerResponse,
+  signal: Signal,
+  encoding: Encoding,
+  acceptance: Acceptance,
+  common: CommonHeaders,
+): void {
+  const body = successBody(encoding);
+  const headers: Record<string, string | number> = {
+    ...common,
+    'Content-Type': MEDIA_TYPES[encoding],
+    'Content-Length': body.length,
+  };
+  if (signal === 'traces' && acceptance.quota !== null) {
+    headers['RateLimit-Limit'] = acceptance.quota.limit;
+    headers['RateLimit-Reset'] = acceptance.quota.resetSeconds;
+  }
+  response.writeHead(200, headers).end(body);
+}
+
+/** `close`: the body was not read to its end, so the connection cannot be used again. */
+export function answerRejection(
+  response: ServerResponse,
+  rejection: Rejection,
+  encoding: Encoding,
+  common: CommonHeaders,
+  close: boolean,
+): void {
+  const { status, message } = rejection.refusal;
+  const body = statusBody(rejection.code === 'not_found' ? 'json' : encoding, message);
+  const headers: Record<string, string | number> = {
+    ...common,
+    'Content-Type': MEDIA_TYPES[rejection.code === 'not_found' ? 'json' : encoding],
+    'Content-Length': body.length,
+  };
+  if (rejection.retryAfterSeconds !== null) headers['Retry-After'] = rejection.retryAfterSeconds;
+  if (rejection.quota !== null) {
+    headers['RateLimit-Limit'] = rejection.quota.limit;
+    headers['RateLimit-Reset'] = rejection.quota.resetSeconds;
+  }
+  if (close) headers['Connection'] = 'close';
+  response.writeHead(status, headers).end(body);
+}
+
+/** The raw answer to bytes that are not HTTP; the socket closes after it. */
+export function malformedRequestAnswer(status: 400 | 431): string {
+  const body = JSON.stringify({
+    message: status === 431 ? 'The request headers are too large.' : 'The request is not valid HTTP.',
+  });
+  const reason = status === 431 ? 'Request Header Fields Too Large' : 'Bad Request';
+  return `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
+}

@@ -1,0 +1,107 @@
+/**
+ * One signal's way from an admitted request to its acknowledgement: index → process → claim → encode in one synchronous pass,
+ * then the group commit. The pass never waits, so nothing of another request can be seen or overwritten.
+ */
+import type { Exporter } from '../component/exporter.ts';
+import type { Logger } from '../component/logger.ts';
+import type { Counter, Meter } from '../component/meter.ts';
+import type { Processor } from '../component/processor.ts';
+import type { Acceptance, Admission, Delivery, Pipeline } from '../component/receiver.ts';
+import { Rejection } from '../errors.ts';
+import type { Batch } from '../model/batch.ts';
+import { Context, type RequestInfo, type Signal } from '../model/context.ts';
+import { HEADER_BASE, HEADER_PROJECT_LENGTH, HEADER_PROJECT_OFFSET, HEADER_RECEIVED_AT } from '../model/layout.ts';
+import type { Intake } from '../otlp/intake.ts';
+import { makeClaim } from './settle/claim.ts';
+import type { EncodedRows, GroupCommit } from './settle/group-commit.ts';
+
+const MICROSECONDS = 1000n;
+
+export interface PipelineParts {
+  readonly signal: Signal;
+  readonly processors: readonly Processor[];
+  readonly exporters: readonly Exporter[];
+  readonly intake: Intake;
+  readonly groupCommit: GroupCommit;
+  readonly logger: Logger;
+  readonly meter: Meter;
+  now(): number;
+}
+
+export class SignalPipeline implements Pipeline {
+  readonly signal: Signal;
+  readonly #parts: PipelineParts;
+  readonly #accepted: Counter;
+  readonly #refused: Counter;
+
+  constructor(parts: PipelineParts) {
+    this.signal = parts.signal;
+    this.#parts = parts;
+    const [accepted, refused] = RECEIVER_COUNTERS[parts.signal];
+    this.#accepted = parts.meter.counter(accepted, 'Records of this signal that were accepted and stored.');
+    this.#refused = parts.meter.counter(refused, 'Records of this signal in requests that were refused.');
+    for (const processor of parts.processors) processor.prepare?.(parts.intake.tables);
+  }
+
+  async admit(request: RequestInfo): Promise<Admission> {
+    const context = new Context(request);
+    for (const processor of this.#parts.processors) {
+      // Most admissions are answered from a cache; awaiting only real promises keeps those in the same turn.
+      const waiting = processor.admit?.(request, context);
+      if (waiting !== undefined) await waiting;
+    }
+    return { deliver: (delivery) => this.#deliver(delivery, context) };
+  }
+
+  async #deliver(delivery: Delivery, context: Context): Promise<Acceptance> {
+    const passed = this.#pass(delivery, context);
+    try {
+      const acceptance = await this.#parts.groupCommit.settle(passed.claim, passed.encoded);
+      if (!acceptance.replayed) this.#accepted.add(passed.claim.recordCount, LABELS);
+      return acceptance;
+    } catch (error) {
+      this.#refused.add(passed.claim.recordCount, LABELS);
+      throw error;
+    }
+  }
+
+  /** Everything that looks at the tables, without waiting once. A fault of ours becomes `decode_failed`, never a crash. */
+  #pass(
+    delivery: Delivery,
+    context: Context,
+  ): { claim: ReturnType<typeof makeClaim>; encoded: readonly EncodedRows[] } {
+    const encoded: EncodedRows[] = [];
+    try {
+      const { intake, processors, exporters } = this.#parts;
+      const batch = intake.index(this.signal, delivery.encoding, delivery.body, context, delivery.maxNestingDepth);
+      for (const processor of processors) processor.process?.(batch);
+      const claim = makeClaim(batch, delivery.replayKey);
+      this.#stamp(batch);
+      for (const exporter of exporters) encoded.push({ exporter, rows: exporter.encode(batch) });
+      return { claim, encoded };
+    } catch (error) {
+      for (const { rows } of encoded) rows.release();
+      if (error instanceof Rejection) throw error;
+      this.#parts.logger.error({ error, signal: this.signal }, 'a request failed unexpectedly in the pass');
+      throw new Rejection('decode_failed', { cause: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  /** The columns that are the same for every row of the request. */
+  #stamp(batch: Batch): void {
+    const project = batch.tables.scratch(batch.context.project.name);
+    if (project === null) throw new Error('scratch is full');
+    batch.tables.setHeader(HEADER_PROJECT_OFFSET, project.offset);
+    batch.tables.setHeader(HEADER_PROJECT_LENGTH, project.length);
+    batch.tables.memory.i64[(HEADER_BASE + HEADER_RECEIVED_AT) >>> 3] = BigInt(this.#parts.now()) * MICROSECONDS;
+  }
+}
+
+const LABELS = { receiver: 'otlp', transport: 'http' };
+
+/** The Collector's names, by signal. */
+const RECEIVER_COUNTERS: Readonly<Record<Signal, readonly [string, string]>> = {
+  traces: ['otelcol_receiver_accepted_spans', 'otelcol_receiver_refused_spans'],
+  logs: ['otelcol_receiver_accepted_log_records', 'otelcol_receiver_refused_log_records'],
+  metrics: ['otelcol_receiver_accepted_metric_points', 'otelcol_receiver_refused_metric_points'],
+};

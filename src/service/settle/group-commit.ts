@@ -1,0 +1,151 @@
+/**
+ * The one place where requests meet. Whatever arrives while a commit is running forms the next group; there is no timer. Each
+ * request gets its own verdict, and none is told 200 before the commit that holds its rows.
+ *
+ * States: idle → (a request arrives) → settling → (verdicts given) → idle when nothing waits, else settling again. `drain`
+ * waits for idle; after `close` new requests are refused with `shutting_down`.
+ */
+import type { Counter, Histogram, Meter } from '../../component/meter.ts';
+import type { Exporter, Rows } from '../../component/exporter.ts';
+import type { Claim, Commit, Ledger, Verdict } from '../../component/ledger.ts';
+import type { Logger } from '../../component/logger.ts';
+import type { Acceptance } from '../../component/receiver.ts';
+import { Rejection } from '../../errors.ts';
+
+/** Past these a larger group only waits longer; measured with COPY. */
+const MAX_GROUP_REQUESTS = 16;
+const MAX_GROUP_BYTES = 8388608;
+const GROUP_SIZE_BOUNDS = [1, 2, 4, 8, 16];
+const SECONDS_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/** A request's rows in one exporter's form. */
+export interface EncodedRows {
+  readonly exporter: Exporter;
+  readonly rows: Rows;
+}
+
+interface Waiting {
+  readonly claim: Claim;
+  readonly encoded: readonly EncodedRows[];
+  readonly bytes: number;
+  settle(verdict: Verdict): void;
+}
+
+export class GroupCommit {
+  readonly #ledger: Ledger;
+  readonly #logger: Logger;
+  readonly #groupSize: Histogram;
+  readonly #commitSeconds: Histogram;
+  readonly #verdicts: Counter;
+  #waiting: Waiting[] = [];
+  #running: Promise<void> | null = null;
+  #closed = false;
+
+  constructor(ledger: Ledger, logger: Logger, meter: Meter) {
+    this.#ledger = ledger;
+    this.#logger = logger;
+    this.#groupSize = meter.histogram('sluice_group_requests', 'Requests settled by one commit.', GROUP_SIZE_BOUNDS);
+    this.#commitSeconds = meter.histogram(
+      'sluice_commit_seconds',
+      'Time one group took to become durable.',
+      SECONDS_BOUNDS,
+    );
+    this.#verdicts = meter.counter('sluice_verdicts', 'Requests settled, by what became of them.');
+    meter.gauge('sluice_requests_waiting', 'Requests waiting for the next commit.', () => this.#waiting.length);
+  }
+
+  /** Resolves when the request's rows are durable, or when they were already. Rejects with a `Rejection`. Releases the rows. */
+  async settle(claim: Claim, encoded: readonly EncodedRows[]): Promise<Acceptance> {
+    try {
+      const verdict = await this.#enqueue(claim, encoded);
+      this.#verdicts.add(1, { signal: claim.signal, verdict: verdict.kind });
+      if (verdict.kind === 'refused') throw verdict.rejection;
+      return { replayed: verdict.kind === 'replayed', quota: verdict.quota };
+    } finally {
+      for (const { rows } of encoded) rows.release();
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** Resolves when nothing waits and no commit runs. */
+  async drain(): Promise<void> {
+    while (this.#running !== null) await this.#running;
+  }
+
+  #enqueue(claim: Claim, encoded: readonly EncodedRows[]): Promise<Verdict> {
+    if (this.#closed) return Promise.resolve({ kind: 'refused', rejection: new Rejection('shutting_down') });
+    const bytes = encoded.reduce((sum, { rows }) => sum + rows.bytes, 0);
+    return new Promise((settle) => {
+      this.#waiting.push({ claim, encoded, bytes, settle });
+      this.#running ??= this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    // Requests that were received in the same turn of the event loop belong to the same group.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#waiting.length > 0) await this.#settleGroup(this.#takeGroup());
+    this.#running = null;
+  }
+
+  #takeGroup(): Waiting[] {
+    let bytes = 0;
+    let count = 0;
+    for (const waiting of this.#waiting) {
+      bytes += waiting.bytes;
+      if (count > 0 && (count === MAX_GROUP_REQUESTS || bytes > MAX_GROUP_BYTES)) break;
+      count++;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  async #settleGroup(group: readonly Waiting[]): Promise<void> {
+    const started = performance.now();
+    const verdicts = await this.#verdictsOf(group);
+    this.#groupSize.record(group.length);
+    this.#commitSeconds.record((performance.now() - started) / 1000);
+    for (const [index, waiting] of group.entries()) {
+      waiting.settle(
+        verdicts[index] ?? { kind: 'refused', rejection: new Rejection('ingestion_failed', { cause: 'no verdict' }) },
+      );
+    }
+  }
+
+  async #verdictsOf(group: readonly Waiting[]): Promise<readonly Verdict[]> {
+    const byClaim = new Map(group.map((waiting) => [waiting.claim, waiting]));
+    try {
+      return await this.#ledger.settle([...byClaim.keys()], (admitted, commit) => {
+        return writeAll(
+          admitted.map((claim) => byClaim.get(claim)?.encoded ?? []),
+          commit,
+        );
+      });
+    } catch (error) {
+      // The ledger's contract is to never reject; whatever broke it, nothing of the group may be acknowledged.
+      this.#logger.error({ error }, 'a group could not be settled');
+      return group.map(() => ({
+        kind: 'refused',
+        rejection: new Rejection('ingestion_failed', { cause: 'the ledger failed' }),
+      }));
+    }
+  }
+}
+
+/**
+ * Hands each exporter its rows of the admitted requests. All of them run to their end even when one fails, so that none is
+ * still writing when the ledger rolls back or tries again.
+ */
+async function writeAll(encoded: readonly (readonly EncodedRows[])[], commit: Commit): Promise<void> {
+  const rowsByExporter = new Map<Exporter, Rows[]>();
+  for (const { exporter, rows } of encoded.flat()) {
+    const list = rowsByExporter.get(exporter);
+    if (list === undefined) rowsByExporter.set(exporter, [rows]);
+    else list.push(rows);
+  }
+  const results = await Promise.allSettled([...rowsByExporter].map(([exporter, rows]) => exporter.write(rows, commit)));
+  const failure = results.find((result) => result.status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
+}

@@ -1,0 +1,175 @@
+/**
+ * The ledger for a daemon without a database: the same verdicts as the Postgres ledger, as far as one process can know. It
+ * remembers since its own start, within bounds; after a restart a repeated body is stored again, and the quota starts anew.
+ */
+import type { Claim, Commit, Ledger, Quota, Verdict } from '../../component/ledger.ts';
+import { Rejection } from '../../errors.ts';
+import { monthOf, nextMonthSeconds } from '../../model/month.ts';
+
+/** How long an accepted body is remembered (spec: one hour). */
+const REPLAY_MS = 3600000;
+/** Bodies and traces remembered at most; beyond, the oldest are forgotten. */
+const MAX_MARKERS = 200000;
+const MAX_TRACES = 500000;
+
+interface OwnedTrace {
+  readonly project: string;
+  readonly environment: string;
+}
+
+interface Usage {
+  readonly month: string;
+  spans: number;
+}
+
+/** No exporter can join: there is no transaction. */
+const NO_COMMIT: Commit = { join: () => undefined };
+
+export class MemoryLedger implements Ledger {
+  readonly #now: () => number;
+  /** Replay key → when it expires, in the order of expiry. */
+  readonly #markers = new Map<string, number>();
+  readonly #traces = new Map<string, OwnedTrace>();
+  readonly #usage = new Map<string, Usage>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  async settle(
+    group: readonly Claim[],
+    write: (admitted: readonly Claim[], commit: Commit) => Promise<void>,
+  ): Promise<readonly Verdict[]> {
+    const now = this.#now();
+    const verdicts = new Map<Claim, Verdict>();
+    const plan = new Plan(this.#traces);
+    const twins = new Map<Claim, Claim>();
+    for (const claim of group) {
+      const key = markerKey(claim);
+      const twin = plan.firstWith(key);
+      if (twin !== undefined) twins.set(claim, twin);
+      else if ((this.#markers.get(key) ?? 0) > now)
+        verdicts.set(claim, { kind: 'replayed', quota: this.#quota(claim, now) });
+      else this.#admit(claim, key, plan, now, verdicts);
+    }
+    await this.#store(plan, now, write, verdicts);
+    for (const [claim, twin] of twins) verdicts.set(claim, asTwin(verdicts.get(twin) as Verdict));
+    return group.map((claim) => verdicts.get(claim) as Verdict);
+  }
+
+  #admit(claim: Claim, key: string, plan: Plan, now: number, verdicts: Map<Claim, Verdict>): void {
+    const rejection = plan.conflict(claim) ?? this.#overQuota(claim, plan.spansOf(claim.project.name), now);
+    if (rejection === null) plan.add(claim, key);
+    else verdicts.set(claim, { kind: 'refused', rejection });
+  }
+
+  async #store(
+    plan: Plan,
+    now: number,
+    write: (admitted: readonly Claim[], commit: Commit) => Promise<void>,
+    verdicts: Map<Claim, Verdict>,
+  ): Promise<void> {
+    if (plan.admitted.size === 0) return;
+    const admitted = [...plan.admitted.values()];
+    try {
+      await write(admitted, NO_COMMIT);
+    } catch (error) {
+      const cause = error instanceof Error ? error.message : String(error);
+      for (const claim of admitted)
+        verdicts.set(claim, { kind: 'refused', rejection: new Rejection('ingestion_failed', { cause }) });
+      return;
+    }
+    for (const [key, claim] of plan.admitted) {
+      this.#remember(key, claim, now);
+      verdicts.set(claim, { kind: 'stored', quota: this.#quota(claim, now) });
+    }
+  }
+
+  #remember(key: string, claim: Claim, now: number): void {
+    this.#markers.delete(key);
+    this.#markers.set(key, now + REPLAY_MS);
+    for (const [oldest, expires] of this.#markers) {
+      if (expires > now && this.#markers.size <= MAX_MARKERS) break;
+      this.#markers.delete(oldest);
+    }
+    for (const { traceId, environment } of claim.traces) {
+      if (!this.#traces.has(traceId)) this.#traces.set(traceId, { project: claim.project.name, environment });
+    }
+    for (const oldest of this.#traces.keys()) {
+      if (this.#traces.size <= MAX_TRACES) break;
+      this.#traces.delete(oldest);
+    }
+    this.#usageOf(claim.project.name, now).spans += claim.spanCount;
+  }
+
+  #usageOf(project: string, now: number): Usage {
+    const month = monthOf(now);
+    const known = this.#usage.get(project);
+    if (known?.month === month) return known;
+    const usage = { month, spans: 0 };
+    this.#usage.set(project, usage);
+    return usage;
+  }
+
+  #quota(claim: Claim, now: number): Quota | null {
+    const limit = claim.project.monthlySpans;
+    return limit === null ? null : { limit, resetSeconds: nextMonthSeconds(now) };
+  }
+
+  #overQuota(claim: Claim, pendingSpans: number, now: number): Rejection | null {
+    const quota = this.#quota(claim, now);
+    if (quota === null) return null;
+    const used = this.#usageOf(claim.project.name, now).spans + pendingSpans;
+    const over = claim.signal === 'traces' ? used + claim.spanCount > quota.limit : used >= quota.limit;
+    if (!over) return null;
+    const after = { retryAfterSeconds: quota.resetSeconds };
+    return new Rejection('quota_exceeded', {}, claim.signal === 'traces' ? { ...after, quota } : after);
+  }
+}
+
+/** What one group will store if its write succeeds; nothing of it is remembered before. */
+class Plan {
+  readonly #known: ReadonlyMap<string, OwnedTrace>;
+  readonly #claimed = new Map<string, OwnedTrace>();
+  readonly #spans = new Map<string, number>();
+  readonly admitted = new Map<string, Claim>();
+
+  constructor(known: ReadonlyMap<string, OwnedTrace>) {
+    this.#known = known;
+  }
+
+  firstWith(key: string): Claim | undefined {
+    return this.admitted.get(key);
+  }
+
+  spansOf(project: string): number {
+    return this.#spans.get(project) ?? 0;
+  }
+
+  conflict(claim: Claim): Rejection | null {
+    for (const { traceId, environment } of claim.traces) {
+      const owner = this.#claimed.get(traceId) ?? this.#known.get(traceId);
+      if (owner === undefined) continue;
+      if (owner.project !== claim.project.name) return new Rejection('trace_conflict');
+      if (owner.environment !== environment) {
+        return new Rejection('environment_mismatch', { expected: owner.environment, received: environment });
+      }
+    }
+    return null;
+  }
+
+  add(claim: Claim, key: string): void {
+    const project = claim.project.name;
+    this.admitted.set(key, claim);
+    for (const { traceId, environment } of claim.traces) this.#claimed.set(traceId, { project, environment });
+    this.#spans.set(project, this.spansOf(project) + claim.spanCount);
+  }
+}
+
+function asTwin(verdict: Verdict): Verdict {
+  return verdict.kind === 'stored' ? { kind: 'replayed', quota: verdict.quota } : verdict;
+}
+
+function markerKey(claim: Claim): string {
+  return `${claim.project.name}\0${Buffer.from(claim.replayKey).toString('latin1')}`;
+}
