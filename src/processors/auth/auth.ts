@@ -1,0 +1,176 @@
+/**
+ * The `auth` processor: whose data this is. It sees the Authorization header only, before the body is read. Every invalid
+ * state of a key looks the same from outside (401); a lookup that fails is 500, never "unknown key".
+ */
+import { timingSafeEqual } from 'node:crypto';
+import type { Capabilities } from '../../component/capability.ts';
+import { KEY_DIRECTORY, type StoredKey } from '../../component/directory.ts';
+import { defineProcessor, type Processor } from '../../component/processor.ts';
+import type { Host } from '../../component/component.ts';
+import { Rejection, UserError } from '../../errors.ts';
+import { hashApiKey, publicIdOf } from '../../model/api-key.ts';
+import type { Context, RequestInfo } from '../../model/context.ts';
+import { KeyCache } from './key-cache.ts';
+import { type StaticKeyOptions, StaticKeys } from './static-keys.ts';
+
+export interface AuthOptions {
+  readonly keys: readonly StaticKeyOptions[];
+  /** Milliseconds. */
+  readonly cache_ttl: number;
+  readonly lookup_timeout: number;
+}
+
+const SCHEME = 'Bearer ';
+/** No key of ours is longer; a longer one is not looked at. */
+const MAX_KEY_LENGTH = 512;
+
+class Auth implements Processor {
+  readonly #host: Host;
+  readonly #options: AuthOptions;
+  readonly #static: StaticKeys;
+  #cache: KeyCache | null = null;
+  #stopListening: (() => void) | null = null;
+
+  constructor(options: AuthOptions, host: Host) {
+    this.#options = options;
+    this.#host = host;
+    this.#static = new StaticKeys(options.keys);
+    host.meter.gauge('sluice_key_cache_hits', 'API key checks answered from the cache.', () => this.#cache?.hits ?? 0);
+    host.meter.gauge('sluice_key_cache_misses', 'API key checks that needed a lookup.', () => this.#cache?.misses ?? 0);
+  }
+
+  async start(): Promise<void> {
+    const directory = directoryOf(this.#host.capabilities);
+    if (directory === undefined) {
+      if (!this.#static.isEmpty) return;
+      throw new UserError(
+        `${this.#host.id}: there is no key to check against`,
+        'Add keys to the auth processor, or add the postgres extension, which stores keys.',
+      );
+    }
+    const limits = { lifeMs: this.#options.cache_ttl, timeoutMs: this.#options.lookup_timeout };
+    const cache = new KeyCache(directory, limits, () => this.#host.now());
+    this.#cache = cache;
+    this.#stopListening = directory.onChange(() => cache.clear());
+  }
+
+  async stop(): Promise<void> {
+    this.#stopListening?.();
+    this.#stopListening = null;
+  }
+
+  admit(request: RequestInfo, context: Context): Promise<void> | void {
+    const text = keyOf(request.authorization);
+    const credential = this.#static.find(text);
+    if (credential !== null) {
+      context.credential = credential;
+      return;
+    }
+    const publicId = publicIdOf(text);
+    if (publicId === null || this.#cache === null) throw new Rejection('invalid_api_key');
+    const found = this.#cache.find(publicId);
+    if (found instanceof Promise) return this.#admitLater(found, text, context);
+    accept(found, text, context);
+  }
+
+  async #admitLater(lookup: Promise<StoredKey | null>, text: string, context: Context): Promise<void> {
+    let stored: StoredKey | null;
+    try {
+      stored = await lookup;
+    } catch (error) {
+      throw new Rejection('authentication_failed', { cause: error instanceof Error ? error.message : String(error) });
+    }
+    accept(stored, text, context);
+  }
+}
+
+function directoryOf(capabilities: Capabilities) {
+  return capabilities.find(KEY_DIRECTORY);
+}
+
+/** The key's text. Throws `invalid_api_key` unless the header is `Bearer `, one space, and something that could be a key. */
+function keyOf(authorization: string | undefined): string {
+  if (authorization === undefined || !authorization.startsWith(SCHEME)) throw new Rejection('invalid_api_key');
+  const text = authorization.slice(SCHEME.length);
+  if (text === '' || text.length > MAX_KEY_LENGTH || /\s/.test(text)) throw new Rejection('invalid_api_key');
+  return text;
+}
+
+function accept(stored: StoredKey | null, text: string, context: Context): void {
+  if (stored === null || stored.revoked || !timingSafeEqual(stored.hash, hashApiKey(text)))
+    throw new Rejection('invalid_api_key');
+  context.credential = stored.credential;
+}
+
+const KEY_SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['key', 'project'],
+  properties: {
+    key: {
+      type: 'string',
+      minLength: 16,
+      maxLength: 512,
+      pattern: '^\\S+$',
+      secret: true,
+      description: 'The key itself (16 characters or more), or `sha256:` and the hash of one in hex.',
+    },
+    project: {
+      type: 'string',
+      pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
+      description: 'The project that owns what is sent with this key.',
+    },
+    environment: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      description: 'The one environment the key may write. Left out: all of them.',
+    },
+    plan: { enum: ['free', 'paid'], default: 'paid', description: 'Free projects have a monthly quota.' },
+    monthly_spans: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 9007199254740991,
+      description: 'Spans a month on the free plan.',
+    },
+  },
+} as const;
+
+export const auth = defineProcessor<AuthOptions>({
+  type: 'auth',
+  summary: 'Checks the API key and finds the project it belongs to.',
+  stability: 'beta',
+  schema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      keys: {
+        type: 'array',
+        default: [],
+        maxItems: 10000,
+        items: KEY_SCHEMA,
+        description: 'Static keys, beside those stored in Postgres.',
+      },
+      cache_ttl: {
+        type: 'integer',
+        format: 'duration',
+        minimum: 0,
+        maximum: 5000,
+        default: '5s',
+        description:
+          'How long an answer of the database is trusted; at most 5 s, so that a revoked key is refused everywhere by then.',
+      },
+      lookup_timeout: {
+        type: 'integer',
+        format: 'duration',
+        minimum: 10,
+        default: '2s',
+        description: 'Longest wait for the database; then the request is answered 500.',
+      },
+    },
+  },
+  example: 'keys: [{ key: "${env:SLUICE_KEY}", project: demo }]',
+  requires: [],
+  provides: ['project'],
+  create: (options, host) => new Auth(options, host),
+});

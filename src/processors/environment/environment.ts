@@ -1,0 +1,76 @@
+/**
+ * The `environment` processor: which environment each resource block belongs to, and whether the key may write it. The first
+ * non-blank text of `deployment.environment.name` and `deployment.environment`, trimmed and lower-cased, else the default.
+ */
+import { defineProcessor, type Processor } from '../../component/processor.ts';
+import { Rejection } from '../../errors.ts';
+import type { Batch } from '../../model/batch.ts';
+import { normalizeEnvironment } from '../../model/environment.ts';
+import { KIND_TEXT, SYMBOL_ENVIRONMENT, SYMBOL_ENVIRONMENT_NAME } from '../../model/layout.ts';
+
+export interface EnvironmentOptions {
+  readonly default: string;
+}
+
+/** Environments longer than this are cut, so that an index over the column always fits. */
+const MAX_LENGTH = 255;
+
+class Environment implements Processor {
+  readonly #default: string;
+
+  constructor(options: EnvironmentOptions) {
+    this.#default = normalizeEnvironment(options.default);
+  }
+
+  process(batch: Batch): void {
+    const scope = batch.context.credential.environment;
+    for (let resource = 0; resource < batch.resourceCount; resource++) {
+      const environment = this.#resolve(batch, resource);
+      if (scope !== null && scope !== environment)
+        throw new Rejection('environment_mismatch', { expected: scope, received: environment });
+      const text = batch.tables.scratch(environment);
+      if (text === null) throw new Rejection('body_too_large', { hint: 'too many resources' });
+      batch.setEnvironment(resource, text);
+    }
+  }
+
+  #resolve(batch: Batch, resource: number): string {
+    let nameRow = -1;
+    let olderRow = -1;
+    const attributes = batch.resourceAttributes(resource);
+    while (attributes.next()) {
+      if (attributes.kind !== KIND_TEXT) continue;
+      if (attributes.symbol === SYMBOL_ENVIRONMENT_NAME) nameRow = attributes.row;
+      else if (attributes.symbol === SYMBOL_ENVIRONMENT) olderRow = attributes.row;
+    }
+    return environmentAt(batch, nameRow) || environmentAt(batch, olderRow) || this.#default;
+  }
+}
+
+/** The normalized text of a row, empty when there is no such row or it is blank. */
+function environmentAt(batch: Batch, row: number): string {
+  return row < 0 ? '' : normalizeEnvironment(batch.textOf(row) ?? '').slice(0, MAX_LENGTH);
+}
+
+export const environment = defineProcessor<EnvironmentOptions>({
+  type: 'environment',
+  summary: 'Finds the environment of each resource and refuses what the key may not write.',
+  stability: 'beta',
+  schema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      default: {
+        type: 'string',
+        minLength: 1,
+        maxLength: MAX_LENGTH,
+        default: 'default',
+        description: 'The environment of resources that name none.',
+      },
+    },
+  },
+  example: 'default: default',
+  requires: ['project'],
+  provides: ['environment'],
+  create: (options) => new Environment(options),
+});
