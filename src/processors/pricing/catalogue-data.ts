@@ -60,15 +60,32 @@ const KEY_OF: Readonly<Record<string, RateKey>> = {
 /** OpenAI charges the long-prompt rate above 272,000 tokens; the data says "above 271,999" for most of its models. */
 const OPENAI_THRESHOLD = { published: 271_999, meant: 272_000 };
 
+/** Clouds whose Claude cards lack the price of one-hour cache writes. */
+const RESOLD_CLAUDE = new Set(['aws', 'google']);
+
 /** The card of a model; null when it has no price per token (free, per hour, per page). */
 export function draftCard(provider: string, model: RawModel, origin: Origin): CardDraft | null {
   const conditionals = isList(model.prices) ? model.prices : [{ prices: model.prices }];
   const inputOnly = model.id.includes('embed');
-  const periods = draftPeriods(conditionals, inputOnly).filter(
-    (period) => period.rates.input !== undefined || period.rates.output !== undefined,
-  );
+  const resold = RESOLD_CLAUDE.has(provider) && model.id.includes('claude');
+  const periods = draftPeriods(conditionals, inputOnly)
+    .map((period) => (resold ? withHourWrites(period) : period))
+    .filter((period) => period.rates.input !== undefined || period.rates.output !== undefined);
   if (periods.length === 0) return null;
   return { origin, provider, model: model.id, periods, evidence: null };
+}
+
+/** Anthropic's one-hour writes cost twice the input rate, on its own API and on the clouds that resell it. */
+function withHourWrites(period: PeriodDraft): PeriodDraft {
+  const add = (rates: Rates): Rates =>
+    rates.cache_write === undefined || rates.cache_write_1h !== undefined
+      ? rates
+      : { ...rates, cache_write_1h: 2 * (rates.input ?? 0) };
+  return {
+    ...period,
+    rates: add(period.rates),
+    tiers: period.tiers.map((tier) => ({ above: tier.above, rates: add(tier.rates) })),
+  };
 }
 
 function isList(prices: RawModel['prices']): prices is readonly RawConditional[] {

@@ -307,7 +307,7 @@ export const PRICING_OPTIONS_SCHEMA = {
         anyOf: [{ required: ['scope'] }, { required: ['provider'] }],
         properties: {
           scope: name('The name of the instrumentation scope.'),
-          provider: name('The provider, in any spelling known for it.'),
+          provider: name('The provider as emitted; case and separators do not matter.'),
           inclusive: { type: 'boolean', description: 'True when its input tokens include the cached ones.' },
         },
       },

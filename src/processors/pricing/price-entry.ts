@@ -157,7 +157,7 @@ class EntryReader {
     const { match, id } = this.#entry;
     const known = periods.filter((period) => period !== null);
     if (known.length < prices.length || known.length === 0) return null;
-    const provider = [match.provider ?? '*'].flat().join(',');
+    const provider = typeof match.provider === 'string' ? match.provider : '*';
     return {
       origin: this.#context.origin,
       provider,

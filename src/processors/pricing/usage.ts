@@ -52,7 +52,7 @@ function known(count: number | null | undefined): number {
 /** A part of another count: not reported is none. */
 function part(count: number | null | undefined): number {
   const value = known(count);
-  return value < 0 ? 0 : value;
+  return Math.max(value, 0);
 }
 
 /** The buckets of one usage. One object serves any number of spans: `split` overwrites it. */

@@ -1,0 +1,31 @@
+/** The user's rules on how a producer counts: whether its input tokens include the cached ones. Asked before any guess is made. */
+import type { InclusiveRule } from './options.ts';
+import { foldProvider } from './route.ts';
+
+export class CacheCounting {
+  readonly #rules: readonly {
+    readonly scope: string | null;
+    readonly provider: string | null;
+    readonly inclusive: boolean;
+  }[];
+
+  constructor(rules: readonly InclusiveRule[] = []) {
+    this.#rules = rules.map(({ scope, provider, inclusive }) => ({
+      scope: scope ?? null,
+      provider: provider === undefined ? null : foldProvider(provider),
+      inclusive,
+    }));
+  }
+
+  /** True or false where a rule says so; null where the sender has to be judged by its data. The first rule that matches wins. */
+  inclusive(scope: string | null, provider: string | null): boolean | null {
+    if (this.#rules.length === 0) return null;
+    const folded = provider === null ? null : foldProvider(provider);
+    const rule = this.#rules.find(
+      (candidate) =>
+        (candidate.scope === null || candidate.scope === scope) &&
+        (candidate.provider === null || candidate.provider === folded),
+    );
+    return rule?.inclusive ?? null;
+  }
+}
