@@ -1,0 +1,76 @@
+/**
+ * A long campaign of damaged bodies: `node dist/bench/mutation.js --signal traces --encoding protobuf --count 1000000 --seed 1`.
+ * Prints one summary line, and the bodies that broke a rule; the exit code is 1 when there are any.
+ */
+import { parseArgs } from 'node:util';
+import { Campaign, type CampaignReport, isClean } from '../test/support/mutations-campaign.ts';
+import { ModuleRun } from '../test/support/oracle-module.ts';
+import { Oracle } from '../test/support/oracle.ts';
+import { ENCODING_NAMES, loadProtos, SIGNAL_NAMES, SIGNALS } from '../test/support/protos.ts';
+
+const MEBIBYTE = 1024 * 1024;
+/** Resident memory may grow by this much after the first tenth of a campaign. */
+const MAX_GROWTH_MIB = 512;
+
+function options() {
+  const { values } = parseArgs({
+    options: {
+      signal: { type: 'string', default: 'traces' },
+      encoding: { type: 'string', default: 'protobuf' },
+      count: { type: 'string', default: '1000000' },
+      seed: { type: 'string', default: '1' },
+      'judge-one-in': { type: 'string', default: '1' },
+      stricter: { type: 'boolean', default: false },
+    },
+  });
+  const signal = SIGNALS.find((candidate) => SIGNAL_NAMES[candidate] === values.signal);
+  const encoding = (ENCODING_NAMES as readonly string[]).indexOf(values.encoding);
+  if (signal === undefined || encoding < 0) throw new Error('--signal traces|logs|metrics --encoding protobuf|json');
+  const [count, seed, judgeOneIn] = [values.count, values.seed, values['judge-one-in']].map(Number);
+  return {
+    signal,
+    encoding,
+    count: count ?? 0,
+    seed: seed ?? 0,
+    judgeOneIn: judgeOneIn ?? 1,
+    stricter: values.stricter,
+  };
+}
+
+function resident(): number {
+  return process.memoryUsage().rss / MEBIBYTE;
+}
+
+function summary(name: string, report: CampaignReport, seconds: number, growth: number): string {
+  const { kept: _kept, ...numbers } = report;
+  const facts = Object.entries({
+    ...numbers,
+    slowestMicroseconds: Math.round(report.slowestMicroseconds),
+    seconds: seconds.toFixed(1),
+    microsecondsPerInput: ((seconds * 1e6) / report.count).toFixed(1),
+    growthMiB: growth.toFixed(0),
+  });
+  return `${name}: ${facts.map(([key, value]) => `${key}=${value}`).join(' ')}`;
+}
+
+function main(): void {
+  const { stricter, ...campaign } = options();
+  const protos = loadProtos();
+  const module = new ModuleRun();
+  const oracle = new Oracle(protos);
+  const warmUp = { ...campaign, count: Math.ceil(campaign.count / 10), seed: campaign.seed + 1 };
+  new Campaign(protos, module, oracle, warmUp).run();
+  const before = resident();
+  const started = performance.now();
+  const report = new Campaign(protos, module, oracle, campaign).run();
+  const seconds = (performance.now() - started) / 1000;
+  const growth = resident() - before;
+  for (const { kind, reason, body } of report.kept) {
+    if (kind !== 'stricter' || stricter) process.stdout.write(`${kind}: ${reason}\n  ${body.toString('base64')}\n`);
+  }
+  const name = `${SIGNAL_NAMES[campaign.signal]} ${ENCODING_NAMES[campaign.encoding]}`;
+  process.stdout.write(`${summary(name, report, seconds, growth)}\n`);
+  process.exitCode = isClean(report) && growth < MAX_GROWTH_MIB ? 0 : 1;
+}
+
+main();

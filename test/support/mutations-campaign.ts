@@ -1,0 +1,174 @@
+/**
+ * A campaign of damaged bodies against the module. It must never trap, never accept what the oracle refuses, and what it
+ * accepts must become the oracle's rows. The slow oracle is asked about accepted bodies only, and about a sample of the rest.
+ */
+import fc from 'fast-check';
+import { ENCODING_JSON } from '../../src/model/layout.ts';
+import { JsonWriter } from './generators-json.ts';
+import { ProtobufWriter } from './generators-protobuf.ts';
+import { Random } from './generators-random.ts';
+import { requests } from './generators.ts';
+import { JsonSpecimen, ProtobufSpecimen, type Specimen } from './mutations.ts';
+import { compareLines } from './oracle-comparison.ts';
+import { COMMON, type ModuleRun } from './oracle-module.ts';
+import { RULES } from './oracle-refusal.ts';
+import type { Oracle } from './oracle.ts';
+import type { Protos, Signal } from './protos.ts';
+
+const SPECIMENS = 400;
+const MIN_SPECIMEN = 30;
+const MAX_SPECIMEN = 1500;
+/** Rows are compared for one accepted body in this many, refusals for one refused body in as many. */
+const SAMPLE = 8;
+const MAX_KEPT = 20;
+
+export interface CampaignOptions {
+  readonly signal: Signal;
+  readonly encoding: number;
+  readonly count: number;
+  readonly seed: number;
+  /** Ask the oracle about accepted bodies one time in this many; 1 is always. */
+  readonly judgeOneIn?: number;
+}
+
+export interface Violation {
+  readonly kind: 'trap' | 'laxer' | 'rows' | 'stricter';
+  readonly reason: string;
+  readonly body: Buffer;
+}
+
+export interface CampaignReport {
+  readonly count: number;
+  readonly accepted: number;
+  readonly refused: number;
+  readonly judged: number;
+  readonly rowsCompared: number;
+  readonly traps: number;
+  readonly laxer: number;
+  readonly wrongRows: number;
+  /** Sampled bodies that the oracle would take; allowed, but each should have a reason. */
+  readonly stricter: number;
+  readonly sampledRefusals: number;
+  /** Sampled bodies that both refuse, by another class of rule. */
+  readonly otherClass: number;
+  readonly slowestMicroseconds: number;
+  readonly kept: readonly Violation[];
+}
+
+export class Campaign {
+  readonly #module: ModuleRun;
+  readonly #oracle: Oracle;
+  readonly #options: CampaignOptions;
+  readonly #random: Random;
+  readonly #specimens: readonly Specimen[];
+  #kept: Violation[] = [];
+  #tally = {
+    accepted: 0,
+    refused: 0,
+    judged: 0,
+    rowsCompared: 0,
+    traps: 0,
+    laxer: 0,
+    wrongRows: 0,
+    stricter: 0,
+    sampledRefusals: 0,
+    otherClass: 0,
+    slowestMicroseconds: 0,
+  };
+
+  constructor(protos: Protos, module: ModuleRun, oracle: Oracle, options: CampaignOptions) {
+    this.#module = module;
+    this.#oracle = oracle;
+    this.#options = options;
+    this.#random = new Random(options.seed);
+    this.#specimens = this.#generate(protos);
+  }
+
+  run(): CampaignReport {
+    for (let index = 0; index < this.#options.count; index += 1) {
+      const specimen = this.#random.pick(this.#specimens);
+      this.#examine(specimen.mutate(this.#random, this.#random.pick(this.#specimens).body));
+    }
+    return { count: this.#options.count, ...this.#tally, kept: this.#kept };
+  }
+
+  #generate(protos: Protos): Specimen[] {
+    const { signal, encoding, seed } = this.#options;
+    const type = protos.requests[signal];
+    const specimens: Specimen[] = [];
+    for (let round = 0; specimens.length < SPECIMENS; round += 1) {
+      for (const message of fc.sample(requests(signal), { numRuns: SPECIMENS, seed: seed + round })) {
+        const random = new Random(seed + specimens.length);
+        const body =
+          encoding === ENCODING_JSON
+            ? Buffer.from(new JsonWriter(random).write(type, message))
+            : new ProtobufWriter(random).write(type, message);
+        if (body.length < MIN_SPECIMEN || body.length > MAX_SPECIMEN) continue;
+        specimens.push(encoding === ENCODING_JSON ? new JsonSpecimen(body) : new ProtobufSpecimen(body));
+      }
+    }
+    return specimens;
+  }
+
+  #examine(body: Buffer): void {
+    const { signal, encoding, judgeOneIn = 1 } = this.#options;
+    const started = process.hrtime.bigint();
+    try {
+      const outcome = this.#module.index(signal, encoding, body);
+      const compare = outcome.accepted && this.#random.once(SAMPLE);
+      const output = outcome.accepted ? this.#module.encodeNdjson() : '';
+      this.#clock(started);
+      if (!outcome.accepted) this.#refused(body, outcome.code);
+      else if (compare || this.#random.once(judgeOneIn)) this.#accepted(body, compare ? output : null, outcome.records);
+      this.#tally[outcome.accepted ? 'accepted' : 'refused'] += 1;
+    } catch (error) {
+      this.#tally.traps += 1;
+      this.#keep('trap', error instanceof Error ? (error.stack ?? error.message) : String(error), body);
+    }
+  }
+
+  #clock(started: bigint): void {
+    const microseconds = Number(process.hrtime.bigint() - started) / 1000;
+    if (microseconds > this.#tally.slowestMicroseconds) this.#tally.slowestMicroseconds = microseconds;
+  }
+
+  #accepted(body: Buffer, output: string | null, records: number): void {
+    this.#tally.judged += 1;
+    const verdict = this.#oracle.judge(this.#options.signal, this.#options.encoding, body);
+    if (!verdict.accepted) {
+      this.#tally.laxer += 1;
+      this.#keep('laxer', `${verdict.rule}: ${verdict.reason}`, body);
+      return;
+    }
+    if (output === null) return;
+    this.#tally.rowsCompared += 1;
+    const rows = this.#oracle.rows(this.#options.signal, verdict.message, COMMON);
+    const found =
+      records === verdict.records ? compareLines(rows, output) : `${records} records instead of ${verdict.records}`;
+    if (found === null) return;
+    this.#tally.wrongRows += 1;
+    this.#keep('rows', found, body);
+  }
+
+  #refused(body: Buffer, code: number): void {
+    if (!this.#random.once(SAMPLE)) return;
+    this.#tally.sampledRefusals += 1;
+    const verdict = this.#oracle.judge(this.#options.signal, this.#options.encoding, body);
+    if (verdict.accepted) {
+      this.#tally.stricter += 1;
+      this.#keep('stricter', `code ${code}`, body);
+    } else if (RULES[verdict.rule] !== code) {
+      this.#tally.otherClass += 1;
+    }
+  }
+
+  #keep(kind: Violation['kind'], reason: string, body: Buffer): void {
+    if (this.#kept.filter((violation) => violation.kind === kind).length >= MAX_KEPT) return;
+    this.#kept.push({ kind, reason, body: Buffer.from(body) });
+  }
+}
+
+/** Whether a campaign found nothing that must not be. */
+export function isClean(report: CampaignReport): boolean {
+  return report.traps === 0 && report.laxer === 0 && report.wrongRows === 0;
+}
