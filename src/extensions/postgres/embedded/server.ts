@@ -6,13 +6,12 @@
  * started again at the same address. `stop` ends it; it may be called at any time, also during `start`, and twice. One
  * daemon owns a data folder at a time; a second one is refused with the pid of the first.
  */
-import { realpath } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { awaitReady, findSurvivor } from './survivor.ts';
 import {
   addressOf,
-  ask,
   chooseEndpoint,
   clearEndpoint,
   type Endpoint,
@@ -23,11 +22,10 @@ import {
 } from './address.ts';
 import { checkVersion, clusterExists, createCluster, readPassword, SUPERUSER } from './cluster.ts';
 import { type Home, makeServerFolder, openHome } from './home.ts';
-import { EmbeddedServerError, errorCode, type HostProcess, isAlive, isPostmasterOf, type ServerLog } from './host.ts';
+import { EmbeddedServerError, errorCode, type HostProcess, type ServerLog } from './host.ts';
 import { DaemonLock } from './lock.ts';
 import { disownPostmasterFile, lastWords, Postmaster, readPostmasterFile } from './postmaster.ts';
 import { findPackage, prepareRuntime, type Runtime } from './runtime.ts';
-import { waitFor } from './wait.ts';
 
 export type ServerState = 'stopped' | 'initialising' | 'starting' | 'recovering' | 'running' | 'stopping';
 
@@ -49,8 +47,6 @@ export interface ServerOptions {
 const DATABASE = 'sluice';
 /** How long a server may stay silent. One that says it is recovering may take as long as it needs. */
 const START_TIMEOUT_MS = 60_000;
-/** How long an adopted server may take for its first answer. */
-const ADOPT_TIMEOUT_MS = 10_000;
 const STOP_TIMEOUT_MS = 10_000;
 /** How often a start that failed for a passing reason (orphaned backends, a port just taken) is repeated. */
 const PASSING_TRIES = 20;
@@ -139,59 +135,22 @@ export class EmbeddedServer {
     return address;
   }
 
-  /** Takes over a server that a killed daemon left behind; undefined if there is none or it had to be ended. */
+  /** Takes over a server that a killed daemon left behind; undefined if there is none. */
   async #adopt({ home, runtime }: Site, password: string): Promise<ServerAddress | undefined> {
     const { host, log } = this.#options;
-    const file = await readPostmasterFile(home.cluster);
-    if (file === undefined) return undefined;
-    const ours = (await isAlive(host, file.pid)) ? await isPostmasterOf(file.pid, home.cluster) : false;
-    const endpoint: Endpoint = { socketFolder: file.socketFolder || undefined, port: file.port };
-    const address = addressOf(endpoint, SUPERUSER, password, DATABASE);
-    if (ours !== false) {
-      const postmaster = Postmaster.adopt(file.pid, host);
-      if (file.status !== 'stopping' && (await this.#answers(address, home, postmaster))) {
-        log.info(
-          `adopted the PostgreSQL server (pid ${file.pid}) that an earlier daemon left running in ${home.folder}`,
-        );
-        this.#endpoint = endpoint;
-        this.#postmaster = postmaster;
-        return address;
-      }
-      if (ours === undefined) {
-        throw new EmbeddedServerError(
-          `${home.cluster}/postmaster.pid says that PostgreSQL runs as pid ${file.pid}, but it does not answer: end that process, or remove the file if it is no PostgreSQL`,
-        );
-      }
-      log.warn(`the PostgreSQL server (pid ${file.pid}) that was left running does not answer: it is stopped first`);
-      await postmaster.stop(STOP_TIMEOUT_MS, home, runtime);
-      if (await postmaster.isAlive()) {
-        throw new EmbeddedServerError(
-          `PostgreSQL (pid ${file.pid}) holds ${home.cluster} and can not be stopped: end it by hand`,
-        );
-      }
-    }
-    if (endpoint.socketFolder !== undefined) await removeEndpoint(endpoint.socketFolder);
-    if ((await readPostmasterFile(home.cluster)) !== undefined) {
-      await disownPostmasterFile(home.cluster, host);
+    const survivor = await findSurvivor({ home, runtime, host, log, password, signal: this.#abort.signal });
+    if (survivor === undefined) return undefined;
+    if (survivor === 'crashed') {
       this.#state = 'recovering';
       log.warn('PostgreSQL was not shut down properly last time: it recovers from its log now');
+      return undefined;
     }
-    return undefined;
-  }
-
-  /** Whether the server behind this address opens within the time and serves exactly our files. */
-  async #answers(address: ServerAddress, home: Home, postmaster: Postmaster): Promise<boolean> {
-    const maintenance = { ...address, database: 'postgres' };
-    const answer = await waitFor(
-      async () => {
-        const answer = await ask(maintenance);
-        if (answer.kind === 'ready') return answer;
-        return (await postmaster.isAlive()) ? undefined : answer;
-      },
-      { timeoutMs: ADOPT_TIMEOUT_MS, signal: this.#abort.signal },
+    log.info(
+      `adopted the PostgreSQL server (pid ${survivor.postmaster.pid}) that an earlier daemon left in ${home.folder}`,
     );
-    if (answer?.kind !== 'ready') return false;
-    return (await realpath(answer.dataDirectory).catch(() => undefined)) === (await realpath(home.cluster));
+    this.#endpoint = survivor.endpoint;
+    this.#postmaster = survivor.postmaster;
+    return addressOf(survivor.endpoint, SUPERUSER, password, DATABASE);
   }
 
   /** Starts a server and waits until it answers. */
@@ -215,35 +174,21 @@ export class EmbeddedServer {
       });
       this.#postmaster = postmaster;
       const address = addressOf(endpoint, SUPERUSER, password, DATABASE);
-      if (await this.#awaitReady(postmaster, address)) return address;
+      const outcome = await awaitReady(postmaster, address, {
+        silenceMs: START_TIMEOUT_MS,
+        signal: this.#abort.signal,
+      });
+      if (outcome.kind === 'ready') return address;
+      if (outcome.kind === 'silent') {
+        await postmaster.stop(STOP_TIMEOUT_MS, home, runtime);
+        throw new EmbeddedServerError(`PostgreSQL started in ${home.folder} but did not answer: ${outcome.reason}`);
+      }
       const reason = await lastWords(home);
       if (tries >= PASSING_TRIES || !PASSING.test(reason)) {
         throw new EmbeddedServerError(`PostgreSQL did not start in ${home.folder}: ${reason}`);
       }
       await pause(PASSING_PAUSE_MS, undefined, { signal: this.#abort.signal });
     }
-  }
-
-  /** True once the server answers, false when it has ended instead. */
-  async #awaitReady(postmaster: Postmaster, address: ServerAddress): Promise<boolean> {
-    let silentSince = performance.now();
-    const maintenance = { ...address, database: 'postgres' };
-    const outcome = await waitFor(
-      async () => {
-        const answer = await ask(maintenance);
-        if (answer.kind === 'ready') return true;
-        if (!(await postmaster.isAlive())) return false;
-        if (answer.kind === 'starting') silentSince = performance.now();
-        else if (performance.now() - silentSince > START_TIMEOUT_MS) {
-          throw new EmbeddedServerError(
-            `PostgreSQL (pid ${postmaster.pid}) was started but does not answer: ${answer.reason}`,
-          );
-        }
-        return undefined;
-      },
-      { timeoutMs: Number.POSITIVE_INFINITY, signal: this.#abort.signal },
-    );
-    return outcome ?? false;
   }
 
   #run(address: ServerAddress): void {

@@ -31,7 +31,7 @@ t.test('the claim of a process that is gone is taken over', async (t) => {
 
 t.test('the claim of a live process is kept, unless its number was given to another process since', async (t) => {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
-  t.teardown(() => killed(child.pid ?? 0));
+  t.teardown(() => killed(child.pid));
   await once(child, 'spawn');
   const claim = { pid: child.pid, machine: hostname() };
   await t.rejects(DaemonLock.acquire(await claimFile(t, claim), process), {

@@ -1,18 +1,21 @@
 /**
  * What the tests of the embedded server share: a folder of their own, a server in it, a log to look into, a query.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { Client } from 'pg';
+import tap from 'tap';
 import type { ServerAddress } from '../../../../src/extensions/postgres/embedded/address.ts';
 import { isAlive } from '../../../../src/extensions/postgres/embedded/host.ts';
 import { EmbeddedServer, type ServerOptions } from '../../../../src/extensions/postgres/embedded/server.ts';
 import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
 
+const run = promisify(execFile);
 export const NOBODY = 65534;
 export const isRoot = process.getuid?.() === 0;
 
@@ -39,6 +42,24 @@ export async function folderFor(t: Scope): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-embedded-'));
   await chmod(folder, 0o755);
   t.teardown(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
+
+let seed: Promise<string> | undefined;
+
+/** A folder with a database in it that was made once for this file: copying it is far quicker than a first start. */
+export async function folderWithDatabase(t: Scope): Promise<string> {
+  seed ??= makeSeed();
+  const folder = await folderFor(t);
+  await run('cp', ['-a', `${await seed}/.`, folder]);
+  return folder;
+}
+
+async function makeSeed(): Promise<string> {
+  const folder = await folderFor(tap);
+  const { server } = serverFor(tap, folder);
+  await server.start();
+  await server.stop();
   return folder;
 }
 
@@ -75,13 +96,15 @@ export function daemonFor(t: Scope, dataDir: string, uid?: number): Daemon {
     env: { HOME: '/', PATH: process.env['PATH'] },
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
-  t.teardown(() => killed(child.pid ?? 0));
+  t.teardown(() => killed(child.pid));
   const said = async () => JSON.parse(String((await once(child.stdout, 'data'))[0]));
   return { child, said };
 }
 
 /** Kills a process without warning and waits until it is gone. */
-export async function killed(pid: number): Promise<void> {
+export async function killed(pid: number | undefined): Promise<void> {
+  // Zero would mean: everybody in our own process group.
+  if (!pid) return;
   try {
     process.kill(pid, 'SIGKILL');
   } catch {

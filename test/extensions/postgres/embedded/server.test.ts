@@ -3,12 +3,12 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { isAlive } from '../../../../src/extensions/postgres/embedded/host.ts';
 import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
-import { daemonFor, folderFor, isRoot, killed, NOBODY, query, serverFor } from './scene.ts';
+import { daemonFor, folderFor, folderWithDatabase, isRoot, killed, NOBODY, query, serverFor } from './scene.ts';
 
 const TABLE = 'CREATE TABLE kept AS SELECT 42 AS answer';
 const KEPT = 'SELECT answer FROM kept';
@@ -58,7 +58,7 @@ t.test('stop may be called before start, twice, and during the first start', asy
 });
 
 t.test('a second start on the same folder is refused and names the process that holds it', async (t) => {
-  const folder = await folderFor(t);
+  const folder = await folderWithDatabase(t);
   const first = serverFor(t, folder);
   const address = await first.server.start();
   const second = serverFor(t, folder);
@@ -74,7 +74,7 @@ t.test('a second start on the same folder is refused and names the process that 
 t.test(
   'a server that is killed under the daemon comes back at the same address with everything committed',
   async (t) => {
-    const { server, log } = serverFor(t, await folderFor(t));
+    const { server, log } = serverFor(t, await folderWithDatabase(t));
     const address = await server.start();
     await query(address, TABLE);
     const pid = server.pid ?? 0;
@@ -88,11 +88,11 @@ t.test(
 );
 
 t.test('after kill -9 of the daemon the next one adopts the server that is still running', async (t) => {
-  const folder = await folderFor(t);
+  const folder = await folderWithDatabase(t);
   const daemon = daemonFor(t, folder);
   const { address, pid } = await daemon.said();
   await query(address, TABLE);
-  await killed(daemon.child.pid ?? 0);
+  await killed(daemon.child.pid);
   t.ok(await isAlive(process, pid), 'the server outlives its daemon');
   const { server, log } = serverFor(t, folder);
   t.strictSame(await server.start(), address);
@@ -109,11 +109,11 @@ t.test('after kill -9 of the daemon the next one adopts the server that is still
 });
 
 t.test('after kill -9 of the daemon and the server the next start recovers what was committed', async (t) => {
-  const folder = await folderFor(t);
+  const folder = await folderWithDatabase(t);
   const daemon = daemonFor(t, folder);
   const { address, pid } = await daemon.said();
   await query(address, TABLE);
-  await killed(daemon.child.pid ?? 0);
+  await killed(daemon.child.pid);
   await killed(pid);
   const { server, log } = serverFor(t, folder);
   t.strictSame(await query(await server.start(), KEPT), [{ answer: 42 }]);
@@ -121,8 +121,22 @@ t.test('after kill -9 of the daemon and the server the next start recovers what 
   t.match(log.lines, [/was not shut down properly/]);
 });
 
+t.test('a server that was left behind but hangs is ended, and what it had committed is recovered', async (t) => {
+  const folder = await folderWithDatabase(t);
+  const daemon = daemonFor(t, folder);
+  const { address, pid } = await daemon.said();
+  await query(address, TABLE);
+  await killed(daemon.child.pid);
+  // Without its socket it runs but can not be reached, as when the temporary folder was cleaned.
+  await rm(join(address.host, `.s.PGSQL.${address.port}`));
+  const { server, log } = serverFor(t, folder);
+  t.strictSame(await query(await server.start(), KEPT), [{ answer: 42 }]);
+  t.notOk(await isAlive(process, pid));
+  t.match(log.lines[0], new RegExp(`pid ${pid}\\) that was left running does not answer`));
+});
+
 t.test('a left-over pid file that names an unrelated process does not stop the server from starting', async (t) => {
-  const folder = await folderFor(t);
+  const folder = await folderWithDatabase(t);
   const { server } = serverFor(t, folder);
   const address = await server.start();
   await query(address, TABLE);
@@ -135,7 +149,7 @@ t.test('a left-over pid file that names an unrelated process does not stop the s
     cwd: '/',
     stdio: 'ignore',
   });
-  t.teardown(() => killed(stranger.pid ?? 0));
+  t.teardown(() => killed(stranger.pid));
   await once(stranger, 'spawn');
   await writeFile(path, text.replace(/^\d+/, String(stranger.pid)));
   t.strictSame(await query(await server.start(), KEPT), [{ answer: 42 }]);
@@ -152,7 +166,7 @@ t.test('a first start that is killed half way is done again', async (t) => {
   const inside = () => readdir(join(folder, 'postgres')).catch((): string[] => []);
   const begun = async () => (await inside()).find((name) => name.startsWith('cluster.incomplete-'));
   t.ok(await waitFor(begun, { timeoutMs: 20_000 }));
-  await killed(daemon.child.pid ?? 0);
+  await killed(daemon.child.pid);
   t.notOk((await inside()).includes('cluster'));
   const { server, log } = serverFor(t, folder);
   await query(await server.start(), TABLE);
@@ -175,7 +189,7 @@ t.test('files of another major version are refused with the way out, and the fol
 });
 
 t.test('over TCP it listens on the loopback address and wants the password', async (t) => {
-  const folder = await folderFor(t);
+  const folder = await folderWithDatabase(t);
   const { server } = serverFor(t, folder, { transport: 'tcp' });
   const address = await server.start();
   t.equal(address.host, '127.0.0.1');
@@ -184,7 +198,7 @@ t.test('over TCP it listens on the loopback address and wants the password', asy
 });
 
 t.test('a server that can not start says why in the words of PostgreSQL', async (t) => {
-  const { server } = serverFor(t, await folderFor(t), { settings: { fsync: 'off', shared_buffers: '1kB' } });
+  const { server } = serverFor(t, await folderWithDatabase(t), { settings: { fsync: 'off', shared_buffers: '1kB' } });
   await t.rejects(server.start(), { message: /did not start .*shared_buffers/ });
   t.equal(server.state, 'stopped');
 });
