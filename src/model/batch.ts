@@ -73,6 +73,8 @@ export interface Kernels {
   renderJson(row: number): void;
   unescapeJson(offset: number, length: number): void;
   classifyText(offset: number, length: number): number;
+  encodeNdjson(first: number): number;
+  encodeCopy(first: number): number;
 }
 
 /**

@@ -20,34 +20,34 @@ interface StaticKey {
 }
 
 export class StaticKeys {
-  readonly #keys: readonly StaticKey[];
+  /** By hash: finding one says nothing about how much of a wrong key was right. */
+  readonly #keys = new Map<string, StaticKey>();
 
   /** Throws a `UserError` when two keys are equal, or one project is described in two ways. */
   constructor(options: readonly StaticKeyOptions[]) {
     const projects = new Map<string, Project>();
-    this.#keys = options.map((option, index) => ({
-      hash: hashOf(option.key),
-      credential: {
+    for (const [index, option] of options.entries()) {
+      const hash = hashOf(option.key);
+      const credential = {
         project: projectOf(option, projects),
         environment: option.environment === undefined ? null : normalizeEnvironment(option.environment),
         keyId: `static:${index}`,
-      },
-    }));
-    const seen = new Set(this.#keys.map(({ hash }) => hash.toString('hex')));
-    if (seen.size < this.#keys.length)
-      throw new UserError('two keys of the auth processor are the same', 'Remove one of them.');
+      };
+      if (this.#keys.has(hash.toString('hex'))) {
+        throw new UserError('two keys of the auth processor are the same', 'Remove one of them.');
+      }
+      this.#keys.set(hash.toString('hex'), { hash, credential });
+    }
   }
 
-  /** Compares with every key, in constant time for each: neither which key matched nor how far can be measured. */
   find(text: string): Credential | null {
     const hash = createHash('sha256').update(text).digest();
-    let found: Credential | null = null;
-    for (const key of this.#keys) if (timingSafeEqual(key.hash, hash)) found = key.credential;
-    return found;
+    const key = this.#keys.get(hash.toString('hex'));
+    return key !== undefined && timingSafeEqual(key.hash, hash) ? key.credential : null;
   }
 
   get isEmpty(): boolean {
-    return this.#keys.length === 0;
+    return this.#keys.size === 0;
   }
 }
 

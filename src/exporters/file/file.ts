@@ -1,0 +1,115 @@
+/** The `file` exporter: every record a line of JSON, on disk before the request is acknowledged. */
+import type { Host } from '../../component/component.ts';
+import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
+import { UserError } from '../../errors.ts';
+import type { Batch } from '../../model/batch.ts';
+import { ChunkPool } from '../../model/chunk-pool.ts';
+import { encodeRows } from '../../otlp/encode.ts';
+import { NdjsonFile, type Rotation } from './ndjson-file.ts';
+
+export interface FileOptions {
+  readonly path: string;
+  readonly rotation: Rotation;
+}
+
+class FileExporter implements Exporter {
+  readonly #host: Host;
+  readonly #options: FileOptions;
+  readonly #pool = new ChunkPool();
+  readonly #file: NdjsonFile;
+
+  constructor(options: FileOptions, host: Host) {
+    this.#host = host;
+    this.#options = options;
+    this.#file = new NdjsonFile(host.resolvePath(options.path), options.rotation, host.logger, () => host.now());
+    host.meter.gauge('sluice_file_size_bytes', 'Size of the file being written.', () => this.#file.length);
+  }
+
+  async start(): Promise<void> {
+    try {
+      await this.#file.open();
+    } catch (error) {
+      throw openError(error as NodeJS.ErrnoException, this.#options.path);
+    }
+    this.#host.logger.info({ path: this.#host.resolvePath(this.#options.path) }, 'writing telemetry to a file');
+  }
+
+  async stop(): Promise<void> {
+    await this.#file.close();
+  }
+
+  healthy(): boolean {
+    return this.#file.healthy;
+  }
+
+  encode(batch: Batch): Rows {
+    return encodeRows(batch, 'ndjson', this.#pool);
+  }
+
+  write(group: readonly Rows[]): Promise<void> {
+    return this.#file.append(group.flatMap(({ chunks }) => chunks));
+  }
+}
+
+function openError(error: NodeJS.ErrnoException, path: string): Error {
+  if (error.code === 'EACCES' || error.code === 'EPERM')
+    return new UserError(`no permission to write ${path}`, 'Choose another path, or change its owner.');
+  if (error.code === 'EISDIR')
+    return new UserError(`${path} is a directory`, 'exporters.file.path names the file itself.');
+  if (error.code === 'ENOSPC')
+    return new UserError(`no space left to write ${path}`, 'Free some disk space or choose another path.');
+  if (error.code === 'EROFS')
+    return new UserError(`${path} is on a read-only file system`, 'Choose a path that can be written.');
+  return error;
+}
+
+export const fileExporter = defineExporter<FileOptions>({
+  type: 'file',
+  summary: 'Appends every record as a line of JSON to a file, synced before the answer.',
+  stability: 'beta',
+  schema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      path: {
+        type: 'string',
+        minLength: 1,
+        default: './data/telemetry.ndjson',
+        description: 'The file that is appended to. Made with mode 0600.',
+      },
+      rotation: {
+        type: 'object',
+        additionalProperties: false,
+        default: {},
+        description: 'When the file is set aside under a dated name and a new one begun.',
+        properties: {
+          max_size: {
+            type: 'integer',
+            format: 'byte_size',
+            minimum: 0,
+            default: '512MiB',
+            description: 'Largest size; 0 means no limit.',
+          },
+          max_age: {
+            type: 'integer',
+            format: 'duration',
+            minimum: 0,
+            default: '24h',
+            description: 'Longest age; 0 means no limit.',
+          },
+          max_files: {
+            type: 'integer',
+            minimum: 0,
+            maximum: 100000,
+            default: 20,
+            description: 'Rotated files kept, the oldest are removed; 0 keeps all.',
+          },
+        },
+      },
+    },
+  },
+  example: 'path: ./data/telemetry.ndjson',
+  requires: ['project', 'environment'],
+  signals: ['traces', 'logs', 'metrics'],
+  create: (options, host) => new FileExporter(options, host),
+});
