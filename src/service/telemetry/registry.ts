@@ -1,0 +1,147 @@
+/** The daemon's metrics, kept in memory and printed in the Prometheus text format. */
+import type { Counter, Histogram, Meter } from '../../component/meter.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** A metric has at most this many label combinations; ours come from closed sets, so more means a mistake, and is ignored. */
+const MAX_SERIES = 1000;
+
+interface Metric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  lines(): readonly string[];
+}
+
+export class Registry implements Meter {
+  readonly #metrics = new Map<string, Metric>();
+
+  counter(name: string, help: string): Counter {
+    return this.#register(name, () => new CounterMetric(name, help), CounterMetric);
+  }
+
+  histogram(name: string, help: string, bounds: readonly number[]): Histogram {
+    return this.#register(name, () => new HistogramMetric(name, help, bounds), HistogramMetric);
+  }
+
+  /** Registering a gauge again replaces how it is read: the newer component is the living one. */
+  gauge(name: string, help: string, read: () => number): void {
+    this.#metrics.set(name, { name, help, type: 'gauge', lines: () => [`${name} ${printNumber(read())}`] });
+  }
+
+  names(): readonly string[] {
+    return [...this.#metrics.keys()].sort();
+  }
+
+  /** The Prometheus text exposition format, version 0.0.4. */
+  print(): string {
+    const lines: string[] = [];
+    for (const metric of [...this.#metrics.values()].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      lines.push(`# HELP ${metric.name} ${metric.help}`, `# TYPE ${metric.name} ${metric.type}`, ...metric.lines());
+    }
+    return `${lines.join('\n')}\n`;
+  }
+
+  /** Components of several pipelines share a metric by its name. */
+  #register<M extends Metric>(name: string, make: () => M, type: new (...parts: never[]) => M): M {
+    const known = this.#metrics.get(name);
+    if (known instanceof type) return known;
+    if (known !== undefined) throw new Error(`the metric ${name} is already of another type`);
+    const metric = make();
+    this.#metrics.set(name, metric);
+    return metric;
+  }
+}
+
+class CounterMetric implements Metric, Counter {
+  readonly name: string;
+  readonly help: string;
+  readonly type = 'counter';
+  readonly #series = new Map<string, number>();
+
+  constructor(name: string, help: string) {
+    this.name = name;
+    this.help = help;
+  }
+
+  add(value: number, labels: Labels = {}): void {
+    const key = printLabels(labels);
+    const known = this.#series.get(key);
+    if (known === undefined && this.#series.size >= MAX_SERIES) return;
+    this.#series.set(key, (known ?? 0) + value);
+  }
+
+  lines(): readonly string[] {
+    return [...this.#series].map(([labels, value]) => `${this.name}${labels} ${printNumber(value)}`);
+  }
+}
+
+interface Distribution {
+  readonly counts: number[];
+  sum: number;
+  count: number;
+}
+
+class HistogramMetric implements Metric, Histogram {
+  readonly name: string;
+  readonly help: string;
+  readonly type = 'histogram';
+  readonly #bounds: readonly number[];
+  readonly #series = new Map<string, { readonly labels: Labels; readonly distribution: Distribution }>();
+
+  constructor(name: string, help: string, bounds: readonly number[]) {
+    this.name = name;
+    this.help = help;
+    this.#bounds = bounds;
+  }
+
+  record(value: number, labels: Labels = {}): void {
+    const distribution = this.#distribution(labels);
+    if (distribution === null) return;
+    const bucket = this.#bounds.findIndex((bound) => value <= bound);
+    const index = bucket < 0 ? this.#bounds.length : bucket;
+    distribution.counts[index] = (distribution.counts[index] ?? 0) + 1;
+    distribution.sum += value;
+    distribution.count++;
+  }
+
+  lines(): readonly string[] {
+    return [...this.#series.values()].flatMap(({ labels, distribution }) => this.#print(labels, distribution));
+  }
+
+  #distribution(labels: Labels): Distribution | null {
+    const key = printLabels(labels);
+    const known = this.#series.get(key);
+    if (known !== undefined) return known.distribution;
+    if (this.#series.size >= MAX_SERIES) return null;
+    const distribution = { counts: new Array<number>(this.#bounds.length + 1).fill(0), sum: 0, count: 0 };
+    this.#series.set(key, { labels, distribution });
+    return distribution;
+  }
+
+  #print(labels: Labels, distribution: Distribution): string[] {
+    let cumulative = 0;
+    const buckets = [...this.#bounds.map(printNumber), '+Inf'].map((bound, index) => {
+      cumulative += distribution.counts[index] ?? 0;
+      return `${this.name}_bucket${printLabels({ ...labels, le: bound })} ${cumulative}`;
+    });
+    const suffix = printLabels(labels);
+    return [
+      ...buckets,
+      `${this.name}_sum${suffix} ${printNumber(distribution.sum)}`,
+      `${this.name}_count${suffix} ${distribution.count}`,
+    ];
+  }
+}
+
+function printLabels(labels: Labels): string {
+  const entries = Object.entries(labels);
+  if (entries.length === 0) return '';
+  return `{${entries.map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, (c) => (c === '\n' ? '\\n' : `\\${c}`))}"`).join(',')}}`;
+}
+
+function printNumber(value: number): string {
+  if (value === Number.POSITIVE_INFINITY) return '+Inf';
+  if (value === Number.NEGATIVE_INFINITY) return '-Inf';
+  return String(value);
+}
