@@ -44,7 +44,7 @@ export async function findSurvivor(options: SurvivorOptions): Promise<Survivor |
   if (ours !== false) {
     const postmaster = Postmaster.adopt(file.pid, host);
     const address = addressOf(endpoint, SUPERUSER, password, MAINTENANCE_DATABASE);
-    if (file.status !== 'stopping') {
+    if (file.status !== 'stopping' && !(await isUnreachable(address, file.status))) {
       const outcome = await awaitReady(postmaster, address, { silenceMs: SILENCE_MS, signal });
       if (outcome.kind === 'ready' && (await isSame(outcome.dataDirectory, home.cluster)))
         return { postmaster, endpoint };
@@ -56,6 +56,13 @@ export async function findSurvivor(options: SurvivorOptions): Promise<Survivor |
   if ((await readPostmasterFile(home.cluster)) === undefined) return undefined;
   await disownPostmasterFile(home.cluster, host);
   return 'crashed';
+}
+
+/** A server that calls itself ready while nobody listens at its address will not be heard however long we wait. */
+async function isUnreachable(address: ServerAddress, status: string): Promise<boolean> {
+  if (status !== 'ready') return false;
+  const answer = await ask(address);
+  return answer.kind === 'silent' && /ENOENT|ECONNREFUSED/.test(answer.reason);
 }
 
 /** Ends a server that is shutting down or hangs. Throws where that is not possible, or where it may not be a server. */

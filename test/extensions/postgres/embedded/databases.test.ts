@@ -1,10 +1,10 @@
 /**
  * The databases that other tests are given: fresh, alike, apart from each other, and gone afterwards.
  */
+import { Client } from 'pg';
 import t from 'tap';
 import { createDatabase, type Template } from '../../../support/postgres.ts';
 import { query } from './scene.ts';
-import { Client } from 'pg';
 
 async function withClient(url: string, text: string): Promise<void> {
   const client = new Client({ connectionString: url });

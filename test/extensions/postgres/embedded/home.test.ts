@@ -4,11 +4,11 @@
 import { access, chmod, chown, mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
 import t from 'tap';
 import { urlOf } from '../../../../src/extensions/postgres/embedded/address.ts';
 import { firstClosed } from '../../../../src/extensions/postgres/embedded/home.ts';
 import { daemonFor, folderFor, isRoot, NOBODY, query, serverFor } from './scene.ts';
-import { Client } from 'pg';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const reachable = (await firstClosed(here, { uid: NOBODY, gid: NOBODY })) === undefined;
