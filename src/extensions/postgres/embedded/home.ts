@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { chmod, lchown, lstat, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
-import { EmbeddedServerError, type HostProcess, type Identity, type ServerLog } from './host.ts';
+import { EmbeddedServerError, errorCode, type HostProcess, type Identity, type ServerLog } from './host.ts';
 
 /** The user `nobody`, which every system has; the number differs on macOS. */
 const NOBODY: Identity = platform() === 'darwin' ? { uid: -2, gid: -2 } : { uid: 65534, gid: 65534 };
@@ -41,7 +41,9 @@ export async function openHome(options: HomeOptions): Promise<Home> {
       `the database in ${folder} belongs to user ${owner.uid}, and this process runs as user ${uid}: start it as the same user as before, or hand the folder over with \`chown -R ${uid} ${folder}\``,
     );
   }
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    throw unwritable(folder, error);
+  });
   return { folder: await realpath(folder), cluster: join(await realpath(folder), 'cluster'), identity: undefined };
 }
 
@@ -94,7 +96,9 @@ async function placeFor(options: HomeOptions, wanted: string, identity: Identity
 
 /** Makes a folder, and the missing ones above it, so that other users can pass through; existing ones stay as they are. */
 async function makeTraversable(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true, mode: 0o755 });
+  const first = await mkdir(folder, { recursive: true, mode: 0o755 }).catch((error: unknown) => {
+    throw unwritable(folder, error);
+  });
   if (first === undefined) return;
   // The process may have a mask that took the permission away again.
   for (let path = folder; !relative(first, path).startsWith('..'); path = dirname(path)) {
@@ -119,6 +123,16 @@ export async function permits(path: string, identity: Identity, rights: number):
   const { mode, uid, gid } = await stat(path);
   const shift = uid === identity.uid ? 6 : gid === identity.gid ? 3 : 0;
   return ((mode >> shift) & rights) === rights;
+}
+
+function unwritable(folder: string, cause: unknown): EmbeddedServerError {
+  const reason = errorCode(cause) ?? String(cause);
+  return new EmbeddedServerError(
+    `the folder ${folder} can not be made (${reason}): choose a data_dir that this process may write to`,
+    {
+      cause,
+    },
+  );
 }
 
 async function readPointer(wanted: string): Promise<string | undefined> {

@@ -136,6 +136,12 @@ async function describe(native: string, home: Home): Promise<Runtime> {
     return { initdb, pgCtl, postgres, version: version[0], major: Number(version[1]) };
   } catch (error) {
     const reason = error instanceof Error ? error.message.trim() : String(error);
+    if (errorCode(error) === 'EPERM' && home.identity !== undefined) {
+      throw new EmbeddedServerError(
+        `PostgreSQL does not run as root, and this process may not become user ${home.identity.uid}: start it as an ordinary user, or ${USE_URL}`,
+        { cause: error },
+      );
+    }
     // A program that is there but "not found" lacks its loader: a system with another C library, such as Alpine.
     const loader = errorCode(error) === 'ENOENT' ? ' (the programs need glibc and libstdc++)' : '';
     throw new EmbeddedServerError(

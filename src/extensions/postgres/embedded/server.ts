@@ -22,7 +22,7 @@ import {
 } from './address.ts';
 import { checkVersion, clusterExists, createCluster, readPassword, SUPERUSER } from './cluster.ts';
 import { type Home, makeServerFolder, openHome } from './home.ts';
-import { EmbeddedServerError, errorCode, type HostProcess, type ServerLog } from './host.ts';
+import { EmbeddedServerError, type HostProcess, type ServerLog } from './host.ts';
 import { DaemonLock } from './lock.ts';
 import { disownPostmasterFile, lastWords, Postmaster, readPostmasterFile } from './postmaster.ts';
 import { findPackage, prepareRuntime, type Runtime } from './runtime.ts';
@@ -170,7 +170,7 @@ export class EmbeddedServer {
         environment: this.#environment(),
         settings: { ...(await logSettings(home)), ...settings, ...listenSettings(endpoint) },
       }).catch((error: unknown) => {
-        throw launchError(error, home);
+        throw new EmbeddedServerError(`PostgreSQL could not be started in ${home.folder}: ${error}`, { cause: error });
       });
       this.#postmaster = postmaster;
       const address = addressOf(endpoint, SUPERUSER, password, DATABASE);
@@ -266,13 +266,4 @@ async function logSettings(home: Home): Promise<Record<string, string>> {
     log_rotation_age: '1d',
     log_rotation_size: '0',
   };
-}
-
-function launchError(error: unknown, home: Home): EmbeddedServerError {
-  const reason = error instanceof Error ? error.message : String(error);
-  const hint =
-    errorCode(error) === 'EPERM'
-      ? ` (this process may not become user ${home.identity?.uid}: start it as an ordinary user, or set extensions.postgres.url)`
-      : '';
-  return new EmbeddedServerError(`PostgreSQL could not be started: ${reason}${hint}`, { cause: error });
 }

@@ -1,7 +1,7 @@
 /**
  * Users, folders and paths: where the embedded server finds room when the obvious place does not do.
  */
-import { access, chmod, chown, mkdir, readFile, stat } from 'node:fs/promises';
+import { access, chmod, chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
@@ -69,4 +69,11 @@ t.test('a socket path that would be too long moves to the temporary folder and g
   await client.end();
   await server.stop();
   await t.rejects(access(address.host), { code: 'ENOENT' });
+});
+
+t.test('a folder that can not be made is named, with the way out', async (t) => {
+  const folder = await folderFor(t);
+  await writeFile(join(folder, 'file'), '');
+  const { server } = serverFor(t, join(folder, 'file/data'));
+  await t.rejects(server.start(), { name: 'EmbeddedServerError', message: /file\/data.*choose a data_dir/ });
 });
