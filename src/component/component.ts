@@ -15,6 +15,14 @@ export interface Component {
   stop?(deadline: AbortSignal): Promise<void>;
 }
 
+/** The part of the running process a component may see; the command line hands in the real one. */
+export interface HostProcess {
+  readonly pid: number;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  getuid?(): number;
+  kill(pid: number, signal: NodeJS.Signals | 0): boolean;
+}
+
 /** What the service gives each component at creation. */
 export interface Host {
   /** The component's id, `type` or `type/name`. */
@@ -26,6 +34,7 @@ export interface Host {
   readonly capabilities: Capabilities;
   /** Milliseconds since the Unix epoch; tests give their own clock. */
   now(): number;
+  readonly process: HostProcess;
   /** Resolves a path of the configuration against the working directory. */
   resolvePath(path: string): string;
   /** The process stops, with exit code 1: a fault after which nothing may be acknowledged. Rarely right. */
