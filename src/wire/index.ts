@@ -4,6 +4,7 @@ import {
   HEADER_INPUT_LENGTH, HEADER_MAX_DEPTH, HEADER_SIGNAL, HEADER_SIZE, INPUT_BASE, INPUT_CAPACITY,
 } from "../model/layout";
 import { fail } from "./fail";
+import { indexProtobuf } from "./protobuf/request";
 import { initializeSymbols } from "./symbols";
 import { resetTables } from "./tables";
 
@@ -20,4 +21,14 @@ export function initialize(seed: u64): void {
   store<u32>(HEADER_BASE, DEFAULT_MAX_DEPTH, HEADER_MAX_DEPTH);
   initializeSymbols(seed);
   resetTables();
+}
+
+/** Checks and tables the body at INPUT_BASE. After a fault the tables hold rubbish until the next call. */
+export function index(signal: i32, encoding: i32, length: u32): void {
+  if (length > <u32>INPUT_CAPACITY) fail(FAIL_BUDGET, INPUT_BASE);
+  resetTables();
+  store<u32>(HEADER_BASE, signal, HEADER_SIGNAL);
+  store<u32>(HEADER_BASE, encoding, HEADER_ENCODING);
+  store<u32>(HEADER_BASE, length, HEADER_INPUT_LENGTH);
+  indexProtobuf(signal, INPUT_BASE, INPUT_BASE + length);
 }

@@ -68,7 +68,7 @@ function product(word: u64, secret: u64): u64 {
   return <u64>(<u32>word + <u32>secret) * <u64>(<u32>(word >> 32) + <u32>(secret >> 32));
 }
 
-function hashKey(offset: usize, length: u32): u32 {
+export function hashKey(offset: usize, length: u32): u32 {
   let hash = <u64>length * lengthSecret;
   let at = offset;
   let rest: usize = length;
@@ -190,7 +190,7 @@ export function beginList(): u32 {
 export function recordKey(symbol: u32, row: u32, list: u32): void {
   const at = symbolRow(symbol);
   if (load<u32>(at, SYMBOL_GENERATION) == list) {
-    const earlier = ATTRIBUTES_BASE + <usize>load<u32>(at, SYMBOL_LAST_ROW) * ATTRIBUTE_STRIDE;
+    const earlier = <usize>ATTRIBUTES_BASE + <usize>load<u32>(at, SYMBOL_LAST_ROW) * ATTRIBUTE_STRIDE;
     store<u8>(earlier, VERDICT_SUPERSEDED, ATTRIBUTE_VERDICT);
   }
   store<u64>(at, <u64>list | (<u64>row << 32), SYMBOL_GENERATION);

@@ -24,52 +24,52 @@ export function resetTables(): void {
 // @ts-ignore: decorator
 @inline
 function nextRow(counter: usize, max: u32, position: usize): u32 {
-  const row = load<u32>(HEADER_BASE + counter);
+  const row = load<u32>(<usize>HEADER_BASE + counter);
   if (row >= max) fail(FAIL_BUDGET, position);
-  store<u32>(HEADER_BASE + counter, row + 1);
+  store<u32>(<usize>HEADER_BASE + counter, row + 1);
   return row;
 }
 
 /** Address of a new record row, zero-filled. */
 export function appendRecord(position: usize): usize {
-  const row = RECORDS_BASE + <usize>nextRow(HEADER_RECORDS, MAX_RECORDS, position) * RECORD_STRIDE;
+  const row = <usize>RECORDS_BASE + <usize>nextRow(HEADER_RECORDS, MAX_RECORDS, position) * RECORD_STRIDE;
   memory.fill(row, 0, RECORD_STRIDE);
   return row;
 }
 
 /** Address of a new event (or exemplar) row, zero-filled. */
 export function appendEvent(position: usize): usize {
-  const row = EVENTS_BASE + <usize>nextRow(HEADER_EVENTS, MAX_EVENTS, position) * EVENT_STRIDE;
+  const row = <usize>EVENTS_BASE + <usize>nextRow(HEADER_EVENTS, MAX_EVENTS, position) * EVENT_STRIDE;
   memory.fill(row, 0, EVENT_STRIDE);
   return row;
 }
 
 export function appendLink(position: usize): usize {
-  const row = LINKS_BASE + <usize>nextRow(HEADER_LINKS, MAX_LINKS, position) * LINK_STRIDE;
+  const row = <usize>LINKS_BASE + <usize>nextRow(HEADER_LINKS, MAX_LINKS, position) * LINK_STRIDE;
   memory.fill(row, 0, LINK_STRIDE);
   return row;
 }
 
 export function appendResource(position: usize): usize {
-  const row = RESOURCES_BASE + <usize>nextRow(HEADER_RESOURCES, MAX_RESOURCES, position) * RESOURCE_STRIDE;
+  const row = <usize>RESOURCES_BASE + <usize>nextRow(HEADER_RESOURCES, MAX_RESOURCES, position) * RESOURCE_STRIDE;
   memory.fill(row, 0, RESOURCE_STRIDE);
   return row;
 }
 
 export function appendScope(position: usize): usize {
-  const row = SCOPES_BASE + <usize>nextRow(HEADER_SCOPES, MAX_SCOPES, position) * SCOPE_STRIDE;
+  const row = <usize>SCOPES_BASE + <usize>nextRow(HEADER_SCOPES, MAX_SCOPES, position) * SCOPE_STRIDE;
   memory.fill(row, 0, SCOPE_STRIDE);
   return row;
 }
 
 export function appendMetric(position: usize): usize {
-  const row = METRICS_BASE + <usize>nextRow(HEADER_METRICS, MAX_METRICS, position) * METRIC_STRIDE;
+  const row = <usize>METRICS_BASE + <usize>nextRow(HEADER_METRICS, MAX_METRICS, position) * METRIC_STRIDE;
   memory.fill(row, 0, METRIC_STRIDE);
   return row;
 }
 
 export function appendPoint(position: usize): usize {
-  const row = POINTS_BASE + <usize>nextRow(HEADER_POINTS, MAX_POINTS, position) * POINT_STRIDE;
+  const row = <usize>POINTS_BASE + <usize>nextRow(HEADER_POINTS, MAX_POINTS, position) * POINT_STRIDE;
   memory.fill(row, 0, POINT_STRIDE);
   return row;
 }
@@ -77,13 +77,13 @@ export function appendPoint(position: usize): usize {
 /** Appends the 64 bits of a number (u64, i64 or reinterpreted f64) to the numbers. */
 export function appendNumber(bits: u64, position: usize): void {
   const row = nextRow(HEADER_NUMBERS, MAX_NUMBERS, position);
-  store<u64>(NUMBERS_BASE + <usize>row * NUMBER_STRIDE, bits);
+  store<u64>(<usize>NUMBERS_BASE + <usize>row * NUMBER_STRIDE, bits);
 }
 
 // @ts-ignore: decorator
 @inline
 export function countOf(counter: usize): u32 {
-  return load<u32>(HEADER_BASE + counter);
+  return load<u32>(<usize>HEADER_BASE + counter);
 }
 
 /** Row index of a new attribute with a text-like value: an (offset, length) of checked bytes. Verdict is keep. */
@@ -91,7 +91,7 @@ export function countOf(counter: usize): u32 {
 @inline
 export function appendAttribute(symbol: u32, kind: u32, flags: u32, offset: u32, length: u32, position: usize): u32 {
   const row = nextRow(HEADER_ATTRIBUTES, MAX_ATTRIBUTES, position);
-  const at = ATTRIBUTES_BASE + <usize>row * ATTRIBUTE_STRIDE;
+  const at = <usize>ATTRIBUTES_BASE + <usize>row * ATTRIBUTE_STRIDE;
   store<u32>(at, symbol, ATTRIBUTE_SYMBOL);
   store<u32>(at, kind | (flags << 8), ATTRIBUTE_KIND);
   store<u64>(at, <u64>offset | (<u64>length << 32), ATTRIBUTE_OFFSET);
@@ -103,7 +103,7 @@ export function appendAttribute(symbol: u32, kind: u32, flags: u32, offset: u32,
 @inline
 export function appendScalarAttribute(symbol: u32, kind: u32, bits: u64, position: usize): u32 {
   const row = nextRow(HEADER_ATTRIBUTES, MAX_ATTRIBUTES, position);
-  const at = ATTRIBUTES_BASE + <usize>row * ATTRIBUTE_STRIDE;
+  const at = <usize>ATTRIBUTES_BASE + <usize>row * ATTRIBUTE_STRIDE;
   store<u32>(at, symbol, ATTRIBUTE_SYMBOL);
   store<u32>(at, kind, ATTRIBUTE_KIND);
   store<u64>(at, bits, ATTRIBUTE_SCALAR);
