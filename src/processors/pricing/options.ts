@@ -304,7 +304,7 @@ export const PRICING_OPTIONS_SCHEMA = {
         description: 'One producer, by instrumentation scope, provider, or both.',
         additionalProperties: false,
         required: ['inclusive'],
-        anyOf: [{ required: ['scope'] }, { required: ['provider'] }],
+        minProperties: 2,
         properties: {
           scope: name('The name of the instrumentation scope.'),
           provider: name('The provider as emitted; case and separators do not matter.'),
