@@ -85,6 +85,17 @@ export class ModuleRun {
     return output.toString('utf8');
   }
 
+  /** Encodes everything and leaves the bytes where they are, for measurements; returns how many there were. */
+  encodeInPlace(): number {
+    const total = this.#count(HEADER_RECORDS);
+    let length = 0;
+    for (let first = 0; first < total; ) {
+      first = this.#wire.exports.encodeNdjson(first);
+      length += this.#count(HEADER_OUTPUT_LENGTH);
+    }
+    return length;
+  }
+
   #count(header: number): number {
     return this.#wire.bytes.readUInt32LE(HEADER_BASE + header);
   }
