@@ -30,6 +30,8 @@ export interface ExporterDefinition<Options> extends Declaration {
   readonly kind: 'exporter';
   readonly requires: readonly Fact[];
   readonly signals: readonly Signal[];
+  /** The ledger whose transactions it joins; absent when any will do. */
+  readonly ledger?: 'postgres';
   create(options: Options, host: Host): Exporter;
 }
 

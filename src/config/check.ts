@@ -1,0 +1,58 @@
+/** A node against a schema: the value with its defaults, or problems that name the key, the place and the remedy. */
+import type { OptionsSchema } from '../component/component.ts';
+import { explain } from './explain.ts';
+import { type Node, nodeAt, type Path } from './node.ts';
+import type { Problems } from './problem.ts';
+import {
+  applicable,
+  childSchemas,
+  compileSchema,
+  type JsonType,
+  jsonTypeOf,
+  type Schema,
+  secretPaths,
+  typesOf,
+} from './schema.ts';
+
+/** Returns the value as it is written, defaults filled in; undefined after problems. `path` is where the node hangs. */
+export function checkNode(node: Node, schema: OptionsSchema, path: Path, problems: Problems): unknown {
+  const value = plainValue(node, [schema]) ?? {};
+  for (const secret of secretPaths(schema, value)) hideNode(nodeAt(node, secret), problems);
+  const check = compileSchema(schema);
+  if (check(value)) return value;
+  explain(check.errors ?? [], { node, schema, path, problems });
+  return undefined;
+}
+
+function hideNode(node: Node, problems: Problems): void {
+  problems.hide(node.origin);
+}
+
+/**
+ * The value an option receives. A text option takes the exact text of a variable even where it looks like a number; nothing
+ * written after a key means an empty map or, elsewhere, that the option is left out.
+ */
+function plainValue(node: Node, schemas: readonly Schema[]): unknown {
+  const all = schemas.flatMap((schema) => applicable(schema, kindOf(node)));
+  if (node.raw !== undefined && wantsText(all, kindOf(node))) return node.raw;
+  if (node.kind === 'list') return node.items.map((item, index) => plainValue(item, childSchemas(all, index)));
+  if (node.kind === 'scalar') return node.value === null && wants(all, 'object') ? {} : node.value;
+  const entries = [...node.entries].map(
+    ([key, entry]) => [key, plainValue(entry.value, childSchemas(all, key))] as const,
+  );
+  return Object.fromEntries(entries.filter(([key, value]) => value !== null || wants(childSchemas(all, key), 'null')));
+}
+
+const wants = (schemas: readonly Schema[], type: string): boolean =>
+  schemas.some((schema) => typesOf(schema).includes(type));
+
+/** True when text is wanted and the type the text looks like is not. */
+function wantsText(schemas: readonly Schema[], type: JsonType): boolean {
+  const own = type === 'number' ? wants(schemas, 'number') || wants(schemas, 'integer') : wants(schemas, type);
+  return wants(schemas, 'string') && (type === 'string' || !own);
+}
+
+function kindOf(node: Node): JsonType {
+  if (node.kind === 'map') return 'object';
+  return node.kind === 'list' ? 'array' : jsonTypeOf(node.value);
+}

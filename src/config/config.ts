@@ -1,0 +1,66 @@
+/** A validated configuration: what the service is assembled from. */
+import type { Definition, Kind } from '../component/definition.ts';
+import type { ExporterDefinition } from '../component/exporter.ts';
+import type { ExtensionDefinition } from '../component/extension.ts';
+import type { ProcessorDefinition } from '../component/processor.ts';
+import type { Pipeline, ReceiverDefinition } from '../component/receiver.ts';
+
+export type Signal = Pipeline['signal'];
+export const PIPELINE_SIGNALS: readonly Signal[] = ['traces', 'logs', 'metrics'];
+
+/** The four sections that define components, and the kind each holds. */
+export const SECTIONS = {
+  receivers: 'receiver',
+  processors: 'processor',
+  exporters: 'exporter',
+  extensions: 'extension',
+} as const satisfies Record<string, Kind>;
+export type SectionName = keyof typeof SECTIONS;
+export const SECTION_NAMES = Object.keys(SECTIONS) as readonly SectionName[];
+
+export interface ComponentConfig<Of extends Definition> {
+  /** `type` or `type/name`. */
+  readonly id: string;
+  readonly definition: Of;
+  /** Validated, defaults filled in, durations in milliseconds, sizes in bytes. */
+  readonly options: unknown;
+}
+
+export interface PipelineConfig {
+  readonly id: string;
+  readonly signal: Signal;
+  readonly receivers: readonly string[];
+  readonly processors: readonly string[];
+  readonly exporters: readonly string[];
+}
+
+export type LedgerKind = 'postgres' | 'memory';
+
+export interface TelemetryConfig {
+  readonly logs: { readonly level: LogLevel; readonly format: 'auto' | 'json' | 'pretty' };
+  readonly metrics: { readonly enabled: boolean; readonly endpoint: string };
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+export interface ServiceConfig {
+  readonly ledger: LedgerKind;
+  readonly shutdownTimeoutMs: number;
+  readonly extensions: readonly string[];
+  readonly pipelines: readonly PipelineConfig[];
+  readonly telemetry: TelemetryConfig;
+}
+
+export interface Config {
+  readonly receivers: ReadonlyMap<string, ComponentConfig<ReceiverDefinition<unknown>>>;
+  readonly processors: ReadonlyMap<string, ComponentConfig<ProcessorDefinition<unknown>>>;
+  readonly exporters: ReadonlyMap<string, ComponentConfig<ExporterDefinition<unknown>>>;
+  readonly extensions: ReadonlyMap<string, ComponentConfig<ExtensionDefinition<unknown>>>;
+  readonly service: ServiceConfig;
+  /** The shipped components and those of the modules the configuration names. */
+  readonly definitions: readonly Definition[];
+  /** The whole configuration with its defaults, as it would be written; secrets replaced. */
+  readonly redacted: Readonly<Record<string, unknown>>;
+  /** Rendered, one line each. */
+  readonly warnings: readonly string[];
+}

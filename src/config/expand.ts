@@ -1,0 +1,215 @@
+/**
+ * `${env:NAME:-default}`, `${NAME}`, `${file:path}` and `$$` inside values. What a variable or a file holds is final: it is
+ * never expanded again, so a secret with a dollar sign in it arrives unchanged. Only a file that holds a map or a list is
+ * configuration itself and may use variables.
+ */
+import { isAbsolute, resolve } from 'node:path';
+import { type Entry, emptyMap, type MapNode, type Node } from './node.ts';
+import { parseYaml } from './parse.ts';
+import { Problems, quote } from './problem.ts';
+import { readSource } from './read.ts';
+import type { Origin, Source } from './source.ts';
+
+/** `${env:A:-${env:B:-…}}`, and files that name files. */
+export const MAX_EXPANSION_DEPTH = 16;
+/** References in the whole configuration. */
+export const MAX_EXPANSIONS = 10_000;
+/** The text of one value after expansion. */
+export const MAX_EXPANDED_LENGTH = 1024 * 1024;
+
+const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/u;
+const SCHEMES = ['env', 'file'];
+
+export interface Surroundings {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly workingDirectory: string;
+}
+
+/** A whole value replaced by one reference, or text around references. */
+type Piece = { readonly text: string } | { readonly reference: string };
+
+export class Expander {
+  readonly #surroundings: Surroundings;
+  readonly #problems: Problems;
+  #expansions = 0;
+
+  constructor(surroundings: Surroundings, problems: Problems) {
+    this.#surroundings = surroundings;
+    this.#problems = problems;
+  }
+
+  /** The tree with every reference replaced. Map entries whose value comes out empty count as not given. */
+  expand(node: Node): Node {
+    return this.#expand(node, 0) ?? { kind: 'scalar', value: null, origin: node.origin };
+  }
+
+  /** Null: the value is empty after expansion. */
+  #expand(node: Node, depth: number): Node | null {
+    if (node.kind === 'map') return this.#expandMap(node, depth);
+    if (node.kind === 'list') {
+      const items = node.items.map((item) => this.#expand(item, depth) ?? emptyText(item));
+      return { ...node, items };
+    }
+    if (typeof node.value !== 'string' || !node.value.includes('$')) return node;
+    return this.#expandText(node.value, node.origin, depth);
+  }
+
+  #expandMap(node: MapNode, depth: number): MapNode {
+    const entries = new Map<string, Entry>();
+    for (const [key, entry] of node.entries) {
+      const value = this.#expand(entry.value, depth);
+      if (value !== null) entries.set(key, { key: entry.key, value });
+    }
+    return { ...node, entries };
+  }
+
+  #expandText(text: string, origin: Origin, depth: number): Node | null {
+    const pieces = this.#split(text, origin);
+    if (pieces === null) return { kind: 'scalar', value: null, origin };
+    const [only] = pieces;
+    if (pieces.length === 1 && only !== undefined && 'reference' in only) {
+      return this.#whole(only.reference, origin, depth);
+    }
+    const raw = pieces.map((piece) => ('text' in piece ? piece.text : this.#inner(piece.reference, origin, depth)));
+    return this.#bounded(raw.join(''), origin);
+  }
+
+  /** Text around a reference makes the whole value a text. */
+  #inner(reference: string, origin: Origin, depth: number): string {
+    const found = this.#resolve(reference, origin, depth);
+    return found === null ? '' : found.text;
+  }
+
+  #bounded(raw: string, origin: Origin): Node {
+    if (raw.length <= MAX_EXPANDED_LENGTH) return { kind: 'scalar', value: raw, raw, origin };
+    this.#problems.error(origin, `longer than ${MAX_EXPANDED_LENGTH} characters after expansion`);
+    return { kind: 'scalar', value: null, origin };
+  }
+
+  /** A value that is one reference takes the type of what it stands for: `${env:PORT}` is a number where one is wanted. */
+  #whole(reference: string, origin: Origin, depth: number): Node | null {
+    const found = this.#resolve(reference, origin, depth);
+    if (found === null) return { kind: 'scalar', value: null, origin };
+    if (found.text === '') return null;
+    if (found.text.length > MAX_EXPANDED_LENGTH) return this.#bounded(found.text, origin);
+    const quiet = new Problems();
+    const source: Source = found.file ?? { name: 'value', text: found.text };
+    const parsed = parseYaml(source, quiet);
+    if (parsed === null) return { kind: 'scalar', value: found.text, raw: found.text, origin };
+    if (parsed.kind === 'scalar') {
+      return { kind: 'scalar', value: parsed.value ?? found.text, raw: found.text, origin };
+    }
+    if (found.file === null) return { ...moveTo(parsed, origin), raw: found.text };
+    const inside = this.#expand(parsed, depth + 1);
+    return inside === null ? null : { ...inside, raw: found.text };
+  }
+
+  /** Null after a reported problem. */
+  #resolve(
+    reference: string,
+    origin: Origin,
+    depth: number,
+  ): { readonly text: string; readonly file: Source | null } | null {
+    this.#expansions += 1;
+    if (depth > MAX_EXPANSION_DEPTH || this.#expansions > MAX_EXPANSIONS) {
+      const bound = depth > MAX_EXPANSION_DEPTH ? `${MAX_EXPANSION_DEPTH} levels deep` : `${MAX_EXPANSIONS} times`;
+      this.#problems.error(origin, `variables and files refer to each other more than ${bound}`);
+      return null;
+    }
+    const scheme = /^([A-Za-z][A-Za-z0-9_+.-]*):(?!-)/u.exec(reference)?.[1];
+    if (scheme === undefined || scheme === 'env') {
+      return this.#variable(scheme === undefined ? reference : reference.slice(4), origin, depth);
+    }
+    if (scheme === 'file') return this.#file(reference.slice(5), origin, depth);
+    const what = `\${${scheme}:…} is not known`;
+    this.#problems.error(origin, what, `known are ${SCHEMES.join(' and ')}; a plain dollar sign is written $$`);
+    return null;
+  }
+
+  #variable(reference: string, origin: Origin, depth: number) {
+    const split = reference.indexOf(':-');
+    const name = split === -1 ? reference : reference.slice(0, split);
+    if (!VARIABLE_NAME.test(name)) {
+      const hint = 'letters, digits and underscores only; a plain dollar sign is written $$';
+      this.#problems.error(origin, `${quote(name)} is not the name of an environment variable`, hint);
+      return null;
+    }
+    const set = this.#surroundings.environment[name];
+    if (set !== undefined && (set !== '' || split === -1)) return { text: set, file: null };
+    if (split === -1) {
+      const hint = `set it, or give a default: \${env:${name}:-default}`;
+      this.#problems.error(origin, `the environment variable ${name} is not set`, hint);
+      return null;
+    }
+    const fallback = this.#expandText(reference.slice(split + 2), origin, depth + 1);
+    return { text: fallback === null ? '' : textOf(fallback), file: null };
+  }
+
+  #file(reference: string, origin: Origin, depth: number) {
+    const name = this.#inText(reference, origin, depth + 1);
+    const path = isAbsolute(name) ? name : resolve(this.#surroundings.workingDirectory, name);
+    const quiet = new Problems();
+    const source = readSource(name, path, quiet);
+    if (source === null) {
+      const [fault] = quiet.errors;
+      this.#problems.error(origin, (fault?.message ?? '').replace('configuration file', 'file'), fault?.hint ?? null);
+      return null;
+    }
+    return { text: source.text.replace(/\r?\n$/u, ''), file: source };
+  }
+
+  #inText(text: string, origin: Origin, depth: number): string {
+    const node = this.#expandText(text, origin, depth);
+    return node === null ? '' : textOf(node);
+  }
+
+  /** Cuts a text into plain pieces and references; `$$` becomes `$`. Null after a reported problem. */
+  #split(text: string, origin: Origin): readonly Piece[] | null {
+    const pieces: Piece[] = [];
+    let plain = '';
+    for (let at = 0; at < text.length; ) {
+      const next = text[at + 1];
+      if (text[at] === '$' && next === '$') {
+        plain += '$';
+        at += 2;
+      } else if (text[at] === '$' && next === '{') {
+        const end = closingBrace(text, at + 2);
+        if (end === -1) {
+          this.#problems.error(origin, '"${" without "}"', 'a plain dollar sign is written $$');
+          return null;
+        }
+        if (plain !== '') pieces.push({ text: plain });
+        plain = '';
+        pieces.push({ reference: text.slice(at + 2, end) });
+        at = end + 1;
+      } else {
+        plain += text[at];
+        at += 1;
+      }
+    }
+    if (plain !== '' || pieces.length === 0) pieces.push({ text: plain });
+    return pieces;
+  }
+}
+
+/** Braces nest: `${env:A:-${env:B}}`. */
+function closingBrace(text: string, from: number): number {
+  let depth = 1;
+  for (let at = from; at < text.length; at += 1) {
+    if (text[at] === '$' && text[at + 1] === '{') depth += 1;
+    if (text[at] === '}' && (depth -= 1) === 0) return at;
+  }
+  return -1;
+}
+
+const textOf = (node: Node): string => node.raw ?? (node.kind === 'scalar' ? String(node.value ?? '') : '');
+const emptyText = (node: Node): Node => ({ kind: 'scalar', value: '', raw: '', origin: node.origin });
+
+/** A structure that came from a variable stands where the variable was used. */
+function moveTo(node: Node, origin: Origin): Node {
+  if (node.kind === 'scalar') return { ...node, origin };
+  if (node.kind === 'list') return { ...node, origin, items: node.items.map((item) => moveTo(item, origin)) };
+  const moved = { ...emptyMap(origin), entries: new Map<string, Entry>() };
+  for (const [key, entry] of node.entries) moved.entries.set(key, { key: origin, value: moveTo(entry.value, origin) });
+  return moved;
+}

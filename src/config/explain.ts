@@ -1,0 +1,235 @@
+/** The validator's errors in the words of someone who writes YAML. */
+import type { ErrorObject } from 'ajv';
+import { suggest } from './nearest.ts';
+import { formatPath, keyOriginAt, type Node, nodeAt, type Path } from './node.ts';
+import { type Problems, quote } from './problem.ts';
+import { applicable, childSchemas, isSecret, jsonTypeOf, knownKeys, type Schema, typesOf } from './schema.ts';
+
+export interface Checked {
+  readonly node: Node;
+  readonly schema: Schema;
+  readonly path: Path;
+  readonly problems: Problems;
+}
+
+interface Words {
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+export function explain(errors: readonly ErrorObject[], checked: Checked): void {
+  for (const error of essential(errors)) {
+    const at = stepsOf(error.instancePath);
+    if (error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties') {
+      unknownKey(String(error.params['additionalProperty'] ?? ''), at, checked);
+    } else {
+      const origin = error.keyword === 'required' ? keyOf(at, checked) : nodeAt(checked.node, at).origin;
+      const { message, hint } = wordsFor(error, at, checked);
+      checked.problems.error(origin, message, hint);
+    }
+  }
+}
+
+/** A missing option is shown at the key of the map that lacks it. */
+function keyOf(at: Path, { node }: Checked) {
+  return at.length === 0 || typeof at.at(-1) === 'number' ? nodeAt(node, at).origin : keyOriginAt(node, at);
+}
+
+function unknownKey(key: string, at: Path, { node, schema, path, problems }: Checked): void {
+  const known = knownKeys(schemasAt(schema, node, at));
+  const place = [...path, ...at];
+  // The value of a misspelt secret would otherwise stand in the excerpt.
+  problems.hide(nodeAt(node, [...at, key]).origin);
+  const where = place.length === 0 ? '' : ` in ${formatPath(place)}`;
+  problems.error(
+    keyOriginAt(node, [...at, key]),
+    `unknown option ${quote(key)}${where}`,
+    suggest(key, known, 'options'),
+  );
+}
+
+export function schemasAt(schema: Schema, node: Node, path: Path): readonly Schema[] {
+  let schemas = applicable(schema, 'object');
+  path.forEach((step, index) => {
+    const inner = nodeAt(node, path.slice(0, index + 1));
+    const type = inner.kind === 'map' ? 'object' : inner.kind === 'list' ? 'array' : jsonTypeOf(inner.value);
+    schemas = childSchemas(schemas, step).flatMap((child) => applicable(child, type));
+  });
+  return schemas;
+}
+
+/** Of the errors of alternatives only those of the alternative that was meant; else the alternatives as a whole. */
+function essential(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  let kept = errors.filter((error) => !['if', 'not', 'propertyNames'].includes(error.keyword) || errors.length === 1);
+  for (const choice of errors.filter((error) => error.keyword === 'anyOf' || error.keyword === 'oneOf')) {
+    const inside = kept.filter((error) => error !== choice && error.schemaPath.startsWith(`${choice.schemaPath}/`));
+    const branches = groupByBranch(inside, choice.schemaPath);
+    const meant = [...branches.values()].filter(
+      (branch) => !branch.some((error) => error.instancePath === choice.instancePath && error.keyword === 'type'),
+    );
+    const [only] = meant;
+    const drop = new Set<ErrorObject>(meant.length === 1 ? [choice] : inside);
+    if (meant.length === 1) for (const error of inside) if (!only?.includes(error)) drop.add(error);
+    kept = kept.filter((error) => !drop.has(error));
+  }
+  return kept;
+}
+
+function groupByBranch(errors: readonly ErrorObject[], prefix: string): ReadonlyMap<string, readonly ErrorObject[]> {
+  const groups = new Map<string, ErrorObject[]>();
+  for (const error of errors) {
+    const branch = error.schemaPath.slice(prefix.length + 1).split('/')[0] ?? '';
+    groups.set(branch, [...(groups.get(branch) ?? []), error]);
+  }
+  return groups;
+}
+
+function stepsOf(pointer: string): Path {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((step) => (/^\d+$/u.test(step) ? Number(step) : step));
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a map of options',
+  null: 'empty',
+};
+
+const FORMAT_WORDS: Readonly<Record<string, readonly [what: string, hint: string]>> = {
+  duration: ['a duration', 'a number with a unit, as 500ms, 5s, 1m30s, 24h or 30d'],
+  byte_size: ['a size', 'a number of bytes, or with a unit, as 512KiB, 4MiB or 1GiB'],
+  endpoint: ['an endpoint', 'host:port, as 127.0.0.1:4318, or [::1]:4318'],
+  port: ['a port', 'a number from 0 to 65535'],
+  url: ['a URL', 'with its scheme, as https://example.com:4318'],
+  uri: ['a URL', 'with its scheme, as https://example.com:4318'],
+  date: ['a date', 'as 2027-01-31'],
+  'date-time': ['a date', 'as 2027-01-31T00:00:00Z'],
+};
+
+function wordsFor(error: ErrorObject, at: Path, checked: Checked): Words {
+  const subject = formatPath([...checked.path, ...at]);
+  const secret = isSecret(schemasAt(checked.schema, checked.node, at));
+  const shown = secret ? 'the value given' : show(error.data);
+  const params: Readonly<Record<string, unknown>> = error.params;
+  const must = (rule: string, hint: string | null = null): Words => ({ message: `${subject} must be ${rule}`, hint });
+  switch (error.keyword) {
+    case 'required':
+      return {
+        message: `${subject} lacks the option ${quote(String(params['missingProperty']))}`,
+        hint: hintFor(error),
+      };
+    case 'type':
+      return must(
+        `${typeNames(params['type'])}, not ${secret ? 'this' : shown}`,
+        typeHint(error, params['type'], secret),
+      );
+    case 'enum': {
+      const allowed = (params['allowedValues'] as readonly unknown[]).map(String);
+      return must(`one of ${allowed.join(', ')}, not ${shown}`, enumHint(String(error.data), allowed));
+    }
+    case 'const':
+      return must(`${String(params['allowedValue'])}, not ${shown}`);
+    case 'format':
+      return formatWords(String(params['format']), must, shown);
+    case 'minimum':
+    case 'maximum':
+    case 'exclusiveMinimum':
+    case 'exclusiveMaximum':
+      return must(`${COMPARISONS[String(params['comparison'])] ?? ''} ${String(params['limit'])}, not ${shown}`);
+    case 'atLeast':
+      return must(`at least ${String(error.schema)}, not ${shown}`);
+    case 'atMost':
+      return must(`at most ${String(error.schema)}, not ${shown}`);
+    case 'minLength':
+      return must(`at least ${String(params['limit'])} characters long`);
+    case 'maxLength':
+      return must(`at most ${String(params['limit'])} characters long`);
+    case 'pattern':
+      return must(`of the form ${String(params['pattern'])}, not ${shown}`);
+    case 'anyOf':
+    case 'oneOf':
+      return choiceWords(error, must, shown);
+    default:
+      return collectionWords(error, subject);
+  }
+}
+
+const COMPARISONS: Readonly<Record<string, string>> = {
+  '>=': 'at least',
+  '<=': 'at most',
+  '>': 'more than',
+  '<': 'less than',
+};
+
+function formatWords(format: string, must: (rule: string, hint: string | null) => Words, shown: string): Words {
+  const [what, hint] = FORMAT_WORDS[format] ?? [`of the form "${format}"`, null];
+  return must(`${what}, not ${shown}`, hint);
+}
+
+function choiceWords(error: ErrorObject, must: (rule: string) => Words, shown: string): Words {
+  const alternatives = Array.isArray(error.schema) ? (error.schema as readonly Schema[]) : [];
+  const types = [...new Set(alternatives.flatMap(typesOf))];
+  const fits = types.includes(jsonTypeOf(error.data));
+  const required = alternatives.map((each) => each['required']).filter(Array.isArray);
+  if (types.length === 0 && required.length > 0)
+    return must(`given one of ${required.map((keys) => keys.join(' with ')).join(', ')}`);
+  return must(fits ? `one of the forms it may have, not ${shown}` : `${typeNames(types)}, not ${shown}`);
+}
+
+function collectionWords(error: ErrorObject, subject: string): Words {
+  const limit = String(error.params['limit'] ?? '');
+  const words: Readonly<Record<string, string>> = {
+    minItems: `${subject} needs at least ${limit} ${limit === '1' ? 'item' : 'items'}`,
+    maxItems: `${subject} may hold at most ${limit} items`,
+    minProperties: `${subject} needs at least ${limit} ${limit === '1' ? 'option' : 'options'}`,
+    maxProperties: `${subject} may hold at most ${limit} entries`,
+    uniqueItems: `${subject} holds the same item twice`,
+  };
+  return { message: words[error.keyword] ?? `${subject} ${error.message ?? 'is not valid'}`, hint: null };
+}
+
+function typeNames(type: unknown): string {
+  const types = Array.isArray(type) ? type.map(String) : [String(type)];
+  return types.map((each) => TYPE_NAMES[each] ?? each).join(' or ');
+}
+
+function typeHint(error: ErrorObject, type: unknown, secret: boolean): string | null {
+  const { data } = error;
+  const types: readonly unknown[] = Array.isArray(type) ? type : [type];
+  const format = String((error.parentSchema as Schema | undefined)?.['format'] ?? '');
+  if (typeof data === 'number' && format === 'duration') return `give it a unit, as ${data}s or ${data}ms`;
+  if (types.includes('boolean') && /^(yes|no|on|off)$/iu.test(String(data))) return 'write true or false';
+  if (types.includes('string') && (typeof data === 'number' || typeof data === 'boolean')) {
+    return secret ? 'put it in quotes' : `put it in quotes: "${String(data)}"`;
+  }
+  if (types.includes('array') && !Array.isArray(data)) return 'write it as a list: [a, b]';
+  return FORMAT_WORDS[format]?.[1] ?? null;
+}
+
+function enumHint(value: string, allowed: readonly string[]): string | null {
+  const hint = suggest(value, allowed, '');
+  return hint?.startsWith('did you mean') === true ? hint : null;
+}
+
+/** What the missing option is for, from its own description. */
+function hintFor(error: ErrorObject): string | null {
+  const properties = (error.parentSchema as Schema | undefined)?.['properties'] as
+    | Readonly<Record<string, Schema>>
+    | undefined;
+  const description = properties?.[String(error.params['missingProperty'])]?.['description'];
+  return typeof description === 'string' ? description : null;
+}
+
+function show(value: unknown): string {
+  if (typeof value === 'string') return quote(value);
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object' && value !== null) return 'a map';
+  return String(value);
+}

@@ -1,0 +1,153 @@
+/** From files and settings to a validated configuration, or to everything that is wrong with it. */
+import { resolve } from 'node:path';
+import type { Definition } from '../component/definition.ts';
+import { checkNode } from './check.ts';
+import { parsePipelineId } from './component-id.ts';
+import type { ComponentConfig, Config, PipelineConfig, SectionName, ServiceConfig, TelemetryConfig } from './config.ts';
+import { Expander, type Surroundings } from './expand.ts';
+import { merge, parseSetting } from './merge.ts';
+import { loadModules } from './modules.ts';
+import { type MapNode, type Node, valueOf } from './node.ts';
+import { parseYaml } from './parse.ts';
+import { checkPipelines } from './pipelines.ts';
+import { ConfigError, Problems } from './problem.ts';
+import { readSource } from './read.ts';
+import { convertUnits, redact } from './schema.ts';
+import { checkSections, checkTop, type Defineds } from './sections.ts';
+import { SERVICE_SCHEMA } from './service-schema.ts';
+
+export const MAX_FILES = 50;
+export const MAX_SETTINGS = 500;
+
+export interface LoadRequest extends Surroundings {
+  /** YAML files, merged from left to right. */
+  readonly files: readonly string[];
+  /** `a.b.c=value`, applied after the files. */
+  readonly settings?: readonly string[];
+  /** The components that ship. */
+  readonly definitions: readonly Definition[];
+  readonly importModule?: (url: string) => Promise<Readonly<Record<string, unknown>>>;
+}
+
+/** Throws a `ConfigError` that holds every problem. */
+export async function loadConfig(request: LoadRequest): Promise<Config> {
+  const problems = new Problems();
+  const tree = readTree(request, problems);
+  if (tree === null) throw new ConfigError(problems);
+  const expanded = new Expander(request, problems).expand(tree);
+  const root = checkTop(expanded, problems);
+  if (root === null) throw new ConfigError(problems);
+  const { workingDirectory, importModule = (url) => import(url) } = request;
+  const place = { workingDirectory, importModule };
+  const definitions = await loadModules(root.entries.get('modules')?.value, request.definitions, place, problems);
+  const defineds = checkSections(root, definitions, problems);
+  const service = checkService(root, { defineds, definitions, problems });
+  if (service === undefined || problems.failed) throw new ConfigError(problems);
+  return finish({ root, defineds, definitions, service, problems });
+}
+
+/** The merged tree before expansion; null when a file could not be used. All files are looked at. */
+function readTree({ files, settings = [], workingDirectory }: LoadRequest, problems: Problems): Node | null {
+  if (files.length === 0) problems.error(null, 'no configuration file is given', 'name one with --config');
+  if (files.length > MAX_FILES) problems.error(null, `more than ${MAX_FILES} configuration files are given`);
+  if (settings.length > MAX_SETTINGS) problems.error(null, `more than ${MAX_SETTINGS} settings are given`);
+  if (problems.failed) return null;
+  const trees = [
+    ...files.map((file) => readFile(file, workingDirectory, problems)),
+    ...settings.map((setting) => parseSetting(setting, problems)),
+  ];
+  if (problems.failed) return null;
+  // An empty file among others adds nothing; alone it is reported as an empty configuration.
+  const given = trees.filter((tree) => tree !== null);
+  const filled = given.filter((tree) => tree.kind !== 'scalar' || tree.value !== null);
+  return filled.length > 0 ? filled.reduce(merge) : (given[0] ?? null);
+}
+
+function readFile(file: string, workingDirectory: string, problems: Problems): Node | null {
+  const source = readSource(file, resolve(workingDirectory, file), problems);
+  return source === null ? null : parseYaml(source, problems);
+}
+
+interface Parts {
+  readonly defineds: Defineds;
+  readonly definitions: readonly Definition[];
+  readonly problems: Problems;
+}
+
+/** The section's value as written, with defaults; undefined after problems. */
+function checkService(root: MapNode, parts: Parts): unknown {
+  const node = root.entries.get('service')?.value;
+  if (node === undefined) {
+    const hint = 'add service: { pipelines: { traces: { receivers: […], exporters: […] } } }';
+    parts.problems.error({ ...root.origin, length: 1 }, 'the section "service" is missing', hint);
+    return undefined;
+  }
+  const value = checkNode(node, SERVICE_SCHEMA, ['service'], parts.problems);
+  checkPipelines(node, parts);
+  return value;
+}
+
+interface Checked extends Parts {
+  readonly root: MapNode;
+  readonly service: unknown;
+}
+
+/** What the service schema guarantees, after conversion of units. */
+interface WrittenService {
+  readonly ledger: ServiceConfig['ledger'];
+  readonly shutdown_timeout: number;
+  readonly extensions: readonly string[];
+  readonly pipelines: Readonly<Record<string, Omit<PipelineConfig, 'id' | 'signal'>>>;
+  readonly telemetry: TelemetryConfig;
+}
+
+function finish({ root, defineds, definitions, service, problems }: Checked): Config {
+  const written = convertUnits(SERVICE_SCHEMA, service) as WrittenService;
+  return {
+    receivers: componentsOf(defineds, 'receivers', 'receiver'),
+    processors: componentsOf(defineds, 'processors', 'processor'),
+    exporters: componentsOf(defineds, 'exporters', 'exporter'),
+    extensions: componentsOf(defineds, 'extensions', 'extension'),
+    service: {
+      ledger: written.ledger,
+      shutdownTimeoutMs: written.shutdown_timeout,
+      extensions: unique(written.extensions),
+      pipelines: Object.entries(written.pipelines).flatMap(([id, pipeline]) => pipelineOf(id, pipeline)),
+      telemetry: written.telemetry,
+    },
+    definitions,
+    redacted: redactedOf(root, defineds, service),
+    warnings: problems.renderWarnings(),
+  };
+}
+
+function pipelineOf(id: string, pipeline: Omit<PipelineConfig, 'id' | 'signal'>): readonly PipelineConfig[] {
+  const signal = parsePipelineId(id);
+  if (signal === null) return [];
+  const { receivers, processors, exporters } = pipeline;
+  return [{ id, signal, receivers: unique(receivers), processors, exporters: unique(exporters) }];
+}
+
+const unique = (ids: readonly string[]): readonly string[] => [...new Set(ids)];
+
+function componentsOf<K extends Definition['kind']>(defineds: Defineds, section: SectionName, kind: K) {
+  type Of = Extract<Definition, { readonly kind: K }>;
+  const found = new Map<string, ComponentConfig<Of>>();
+  for (const { config } of defineds[section].values()) {
+    if (config !== null && config.definition.kind === kind) found.set(config.id, config as ComponentConfig<Of>);
+  }
+  return found;
+}
+
+/** In the order a configuration is usually written. */
+function redactedOf(root: MapNode, defineds: Defineds, service: unknown): Record<string, unknown> {
+  const sections = (['extensions', 'receivers', 'processors', 'exporters'] as const).map((name) => {
+    return [name, Object.fromEntries([...defineds[name].values()].map((each) => [each.id, each.redacted]))] as const;
+  });
+  const modules = root.entries.get('modules');
+  return {
+    ...(modules === undefined ? {} : { modules: valueOf(modules.value) }),
+    ...Object.fromEntries(sections.filter(([, components]) => Object.keys(components).length > 0)),
+    service: redact(SERVICE_SCHEMA, service),
+  };
+}

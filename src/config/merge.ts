@@ -1,0 +1,79 @@
+/** Several files become one: left to right, maps merge, everything else is replaced; then the `--set` options. */
+import { type Entry, emptyMap, type MapNode, type Node } from './node.ts';
+import { parseYaml } from './parse.ts';
+import type { Problems } from './problem.ts';
+import type { Origin, Source } from './source.ts';
+
+/** A null on the right erases what stood there; an empty map does not. */
+export function merge(left: Node, right: Node): Node {
+  if (left.kind !== 'map' || right.kind !== 'map') return right;
+  const entries = new Map(left.entries);
+  for (const [key, entry] of right.entries) {
+    const known = entries.get(key);
+    entries.set(key, known === undefined ? entry : { key: entry.key, value: merge(known.value, entry.value) });
+  }
+  return { ...right, entries };
+}
+
+/** `a.b.c=value`, the value as YAML; a key with dots in it is quoted. Null after a reported problem. */
+export function parseSetting(text: string, problems: Problems): Node | null {
+  const source: Source = { name: '--set', text };
+  const whole: Origin = { source, offset: 0, length: text.length };
+  const split = endOfPath(text);
+  const steps = split === -1 ? [] : splitPath(text.slice(0, split));
+  if (split === -1 || steps === null || steps.length === 0) {
+    problems.error(whole, 'not of the form path=value', 'as --set exporters.file.path=/tmp/telemetry.ndjson');
+    return null;
+  }
+  const value = parseYaml({ name: '--set', text: text.slice(split + 1) }, problems);
+  if (value === null) return null;
+  return steps.reduceRight<Node>(
+    (inner, step) => {
+      const key: Origin = { source, offset: step.offset, length: step.length };
+      return { kind: 'map', entries: new Map([[step.name, { key, value: inner }]]), origin: key };
+    },
+    shift(value, source, split + 1),
+  );
+}
+
+interface Step {
+  readonly name: string;
+  readonly offset: number;
+  readonly length: number;
+}
+
+function endOfPath(text: string): number {
+  let quoted = false;
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === '"') quoted = !quoted;
+    if (text[at] === '=' && !quoted) return at;
+  }
+  return -1;
+}
+
+/** Null when a step is empty. The Collector's `::` is understood as well. */
+function splitPath(path: string): readonly Step[] | null {
+  const steps: Step[] = [];
+  let rest = 0;
+  for (const match of path.matchAll(/("([^"]*)"|[^".:]+|:(?!:))+?(?=\.|::|$)(\.|::)?/gu)) {
+    if (match.index !== rest) return null;
+    const name = match[0].replace(/(\.|::)$/u, '');
+    steps.push({ name: name.replaceAll('"', ''), offset: match.index, length: name.length });
+    rest = match.index + match[0].length;
+  }
+  const complete = rest === path.length && !/(\.|::)$/u.test(path);
+  return complete && steps.every((step) => step.name !== '') ? steps : null;
+}
+
+/** The value was parsed alone; its places lie further right in the whole setting. */
+function shift(node: Node, source: Source, by: number): Node {
+  const origin = { source, offset: node.origin.offset + by, length: node.origin.length };
+  if (node.kind === 'scalar') return { ...node, origin };
+  if (node.kind === 'list') return { ...node, origin, items: node.items.map((item) => shift(item, source, by)) };
+  const moved = { ...emptyMap(origin), entries: new Map<string, Entry>() };
+  for (const [key, entry] of node.entries) {
+    const keyOrigin = { source, offset: entry.key.offset + by, length: entry.key.length };
+    moved.entries.set(key, { key: keyOrigin, value: shift(entry.value, source, by) });
+  }
+  return moved;
+}

@@ -1,0 +1,200 @@
+/**
+ * YAML text → a tree with positions. Strict where YAML is lax: duplicate keys, unknown tags and several documents are errors;
+ * size, depth, aliases and the number of values are bounded, so that no file can hang or flood the start.
+ */
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseAllDocuments,
+  type Node as YamlNode,
+  type Pair,
+} from 'yaml';
+import type { Entry, Node, ScalarNode } from './node.ts';
+import { type Problems, quote } from './problem.ts';
+import type { Origin, Source } from './source.ts';
+
+export const MAX_DEPTH = 64;
+export const MAX_VALUES = 50_000;
+export const MAX_ALIASES = 100;
+/** Brackets open at once in the raw text, quoted ones included: beyond it the parser is not even tried. */
+const MAX_BRACKETS = 1_000;
+/** Syntax errors beyond the first few are echoes of the first. */
+const MAX_SYNTAX_ERRORS = 5;
+
+/** Thrown inside this file when a bound is passed; reported once. */
+class Bound extends Error {
+  readonly origin: Origin;
+  constructor(origin: Origin, message: string) {
+    super(message);
+    this.origin = origin;
+  }
+}
+
+/** Null when the text has errors, which are then reported. An empty text is a null scalar. */
+export function parseYaml(source: Source, problems: Problems): Node | null {
+  const deep = tooDeep(source);
+  if (deep !== null) {
+    problems.error(deep, `nested more than ${MAX_DEPTH} levels deep`);
+    return null;
+  }
+  const document = parseOne(source, problems);
+  if (document === null) return null;
+  if (document.contents === null) return nullAt(source);
+  const reader = new Reader(source, document, problems);
+  try {
+    const node = reader.read(document.contents, 0);
+    return reader.failed ? null : node;
+  } catch (error) {
+    if (!(error instanceof Bound)) throw error;
+    problems.error(error.origin, error.message);
+    return null;
+  }
+}
+
+/** A look at the raw text, because the parser itself recurses. */
+function tooDeep(source: Source): Origin | null {
+  let depth = 0;
+  for (const match of source.text.matchAll(/[[{\]}]|(?:[-?] ){65}/gu)) {
+    depth += match[0].length > 1 ? MAX_BRACKETS + 1 : match[0] === '[' || match[0] === '{' ? 1 : -1;
+    if (depth < 0) depth = 0;
+    if (depth > MAX_BRACKETS) return { source, offset: match.index, length: 1 };
+  }
+  return null;
+}
+
+function parseOne(source: Source, problems: Problems): Document | null {
+  const documents = parseAllDocuments(source.text, {
+    lineCounter: new LineCounter(),
+    prettyErrors: false,
+    uniqueKeys: true,
+    merge: true,
+    logLevel: 'silent',
+    version: '1.2',
+  });
+  const list = Array.isArray(documents) ? documents : [];
+  const [first, second] = list;
+  if (first === undefined) return parseAllDocuments('null')[0] ?? null;
+  const faults = list.flatMap((document) => [...document.errors, ...document.warnings]).slice(0, MAX_SYNTAX_ERRORS);
+  for (const fault of faults) {
+    const [offset, end] = fault.pos;
+    const origin = { source, offset: Math.min(offset, source.text.length), length: Math.max(1, end - offset) };
+    problems.error(origin, `not valid YAML: ${syntaxMessage(fault.code, fault.message)}`, syntaxHint(fault.code));
+  }
+  if (faults.length > 0) return null;
+  if (second !== undefined && second.contents !== null) {
+    const offset = second.range[0];
+    problems.error(
+      { source, offset, length: 3 },
+      'a second YAML document begins here',
+      'put it into a file of its own',
+    );
+    return null;
+  }
+  return first;
+}
+
+function syntaxMessage(code: string, message: string): string {
+  if (code === 'DUPLICATE_KEY') return 'this key is already given above';
+  if (code === 'TAB_AS_INDENT') return 'a tab character';
+  const sentence = message.split('\n')[0] ?? message;
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
+}
+
+function syntaxHint(code: string): string | null {
+  if (code === 'DUPLICATE_KEY') return 'keep one of the two';
+  if (code === 'TAB_AS_INDENT') return 'indent with spaces';
+  if (code === 'BAD_SCALAR_START') return 'put the value in quotes';
+  return code === 'TAG_RESOLVE_FAILED' ? 'tags are not used in this configuration' : null;
+}
+
+class Reader {
+  readonly #source: Source;
+  readonly #document: Document;
+  readonly #problems: Problems;
+  #values = 0;
+  #aliases = 0;
+  failed = false;
+
+  constructor(source: Source, document: Document, problems: Problems) {
+    this.#source = source;
+    this.#document = document;
+    this.#problems = problems;
+  }
+
+  read(node: unknown, depth: number): Node {
+    const origin = this.#originOf(node);
+    this.#values += 1;
+    if (this.#values > MAX_VALUES) throw new Bound(origin, `more than ${MAX_VALUES} values`);
+    if (depth > MAX_DEPTH) throw new Bound(origin, `nested more than ${MAX_DEPTH} levels deep`);
+    if (isAlias(node)) return this.#alias(node.source, node, origin, depth);
+    if (isMap(node)) return { kind: 'map', entries: this.#entries(node.items, depth), origin };
+    if (isSeq(node)) return { kind: 'list', items: node.items.map((item) => this.read(item, depth + 1)), origin };
+    return { kind: 'scalar', value: this.#scalar(node), origin };
+  }
+
+  #alias(name: string, node: { resolve(document: Document): unknown }, origin: Origin, depth: number): Node {
+    this.#aliases += 1;
+    if (this.#aliases > MAX_ALIASES) throw new Bound(origin, `more than ${MAX_ALIASES} aliases`);
+    const target = node.resolve(this.#document);
+    if (target !== undefined) return this.read(target, depth + 1);
+    this.#fail(origin, `the anchor ${quote(name)} is not defined`);
+    return { kind: 'scalar', value: null, origin };
+  }
+
+  /** `<<` brings in the keys of another map; the map's own keys win. */
+  #entries(pairs: readonly Pair<unknown, unknown>[], depth: number): Map<string, Entry> {
+    const own = new Map<string, Entry>();
+    const merged = new Map<string, Entry>();
+    for (const pair of pairs) {
+      const origin = this.#originOf(pair.key);
+      const key = this.#keyOf(pair.key, origin);
+      if (key === null) continue;
+      const value = pair.value === null ? nullFrom(origin) : this.read(pair.value, depth + 1);
+      if (key === '<<') this.#mergeInto(merged, value);
+      else own.set(key, { key: origin, value });
+    }
+    for (const [key, entry] of merged) if (!own.has(key)) own.set(key, entry);
+    return own;
+  }
+
+  #mergeInto(merged: Map<string, Entry>, value: Node): void {
+    const maps = value.kind === 'list' ? value.items : [value];
+    for (const map of maps) {
+      if (map.kind !== 'map') this.#fail(map.origin, '"<<" merges maps only');
+      else for (const [key, entry] of map.entries) if (!merged.has(key)) merged.set(key, entry);
+    }
+  }
+
+  #keyOf(key: unknown, origin: Origin): string | null {
+    const plain = isScalar(key) ? key.value : key;
+    if (typeof plain === 'symbol') return '<<';
+    if (typeof plain === 'string') return plain;
+    if (isScalar(key) && typeof key.source === 'string' && key.source !== '') return key.source;
+    this.#fail(origin, 'a key must be plain text');
+    return null;
+  }
+
+  #scalar(node: unknown): ScalarNode['value'] {
+    const value: unknown = isScalar(node) ? node.value : null;
+    if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number') return value;
+    return typeof value === 'bigint' ? Number(value) : null;
+  }
+
+  #originOf(node: unknown): Origin {
+    const range = (node as YamlNode | null)?.range;
+    if (range === undefined || range === null) return { source: this.#source, offset: 0, length: 0 };
+    return { source: this.#source, offset: range[0], length: range[1] - range[0] };
+  }
+
+  #fail(origin: Origin, message: string): void {
+    this.failed = true;
+    this.#problems.error(origin, message);
+  }
+}
+
+const nullFrom = (origin: Origin): ScalarNode => ({ kind: 'scalar', value: null, origin });
+const nullAt = (source: Source): ScalarNode => nullFrom({ source, offset: 0, length: 0 });

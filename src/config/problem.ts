@@ -1,0 +1,102 @@
+/**
+ * What is wrong with a configuration: problems are collected, not thrown, so that one run shows all of them; each names its
+ * place, shows the line and says what to do.
+ */
+import { UserError } from '../errors.ts';
+import { excerptOf, type Origin, placeOf } from './source.ts';
+
+export interface Problem {
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+  readonly hint: string | null;
+  /** Null when the fault has no place in any file, as a missing file. */
+  readonly origin: Origin | null;
+}
+
+/** More than this many are counted, not shown: the first ones usually explain the rest. */
+const MAX_SHOWN = 50;
+/** Longer values are cut when a message quotes them. */
+const MAX_QUOTED = 80;
+
+export class Problems {
+  readonly #list: Problem[] = [];
+  readonly #secrets: Origin[] = [];
+
+  error(origin: Origin | null, message: string, hint: string | null = null): void {
+    this.#add({ severity: 'error', message, hint, origin });
+  }
+
+  warn(origin: Origin | null, message: string, hint: string | null = null): void {
+    this.#add({ severity: 'warning', message, hint, origin });
+  }
+
+  /** This stretch of text is never shown. */
+  hide(origin: Origin): void {
+    this.#secrets.push(origin);
+  }
+
+  get errors(): readonly Problem[] {
+    return this.#list.filter((problem) => problem.severity === 'error');
+  }
+
+  get warnings(): readonly Problem[] {
+    return this.#list.filter((problem) => problem.severity === 'warning');
+  }
+
+  get failed(): boolean {
+    return this.errors.length > 0;
+  }
+
+  /** Errors first, each group in the order of the files; the text ends with a line that counts them. */
+  render(): string {
+    const sorted = [...sortByPlace(this.errors), ...sortByPlace(this.warnings)];
+    const lines = sorted.slice(0, MAX_SHOWN).flatMap((problem) => this.#renderOne(problem));
+    return [...lines, `${countOf(this.errors.length, 'error')}, ${countOf(this.warnings.length, 'warning')}`].join(
+      '\n',
+    );
+  }
+
+  renderWarnings(): readonly string[] {
+    return sortByPlace(this.warnings).flatMap((problem) => this.#renderOne(problem));
+  }
+
+  #renderOne(problem: Problem): readonly string[] {
+    const hint = problem.hint === null ? [] : [`        hint: ${problem.hint}`];
+    if (problem.origin === null) return [`${problem.severity}: ${problem.message}`, ...hint];
+    const head = `${placeOf(problem.origin)}: ${problem.severity}: ${problem.message}`;
+    return [head, ...excerptOf(problem.origin, this.#secrets), ...hint];
+  }
+
+  #add(problem: Problem): void {
+    const known = this.#list.some(
+      (other) =>
+        other.message === problem.message &&
+        other.origin?.source === problem.origin?.source &&
+        other.origin?.offset === problem.origin?.offset,
+    );
+    if (!known) this.#list.push(problem);
+  }
+}
+
+/** Thrown once, with everything that is wrong. */
+export class ConfigError extends UserError {
+  readonly problems: Problems;
+
+  constructor(problems: Problems) {
+    super(problems.render());
+    this.problems = problems;
+  }
+}
+
+/** Text from a file or the environment inside a message: quoted, on one line, bounded. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text);
+}
+
+function sortByPlace(problems: readonly Problem[]): readonly Problem[] {
+  const sources = [...new Set(problems.map((problem) => problem.origin?.source))];
+  const rank = (problem: Problem): number => (problem.origin === null ? -1 : sources.indexOf(problem.origin.source));
+  return [...problems].sort((a, b) => rank(a) - rank(b) || (a.origin?.offset ?? 0) - (b.origin?.offset ?? 0));
+}
+
+const countOf = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;

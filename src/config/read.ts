@@ -1,0 +1,88 @@
+/** Reads a configuration file as text, within limits, and says plainly what is wrong with it otherwise. */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import type { Problems } from './problem.ts';
+import type { Source } from './source.ts';
+
+export const MAX_FILE_BYTES = 1024 * 1024;
+/** A pipe whose writer is slow is given up after this. */
+const PIPE_PATIENCE_MS = 1_000;
+const PIPE_POLL_MS = 5;
+const CHUNK_BYTES = 64 * 1024;
+
+const FAULTS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EACCES: 'may not be read (permission denied)',
+  EPERM: 'may not be read (permission denied)',
+  ENOTDIR: 'does not exist: a part of its path is not a directory',
+  ELOOP: 'is a loop of symbolic links',
+  ENAMETOOLONG: 'has too long a name',
+};
+
+/** Null when the file cannot be used; the problem is then reported. */
+export function readSource(name: string, path: string, problems: Problems): Source | null {
+  const refuse = (what: string, hint: string | null = null): null => {
+    problems.error(null, `the configuration file ${name} ${what}`, hint);
+    return null;
+  };
+  let bytes: Buffer | string;
+  try {
+    bytes = readBounded(path);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    return refuse(FAULTS[code] ?? `cannot be read (${code || 'unknown fault'})`);
+  }
+  if (typeof bytes === 'string') return refuse(bytes);
+  const text = decode(bytes);
+  if (text === null) return refuse('is not UTF-8 text', 'is this really a YAML file?');
+  return { name, text };
+}
+
+/** A text instead of bytes says why not. Opened without blocking: a pipe nobody writes to must not hang the start. */
+function readBounded(path: string): Buffer | string {
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const stat = fstatSync(file);
+    if (stat.isDirectory()) return 'is a directory';
+    if (stat.size > MAX_FILE_BYTES) return `is larger than ${MAX_FILE_BYTES} bytes`;
+    return readAll(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readAll(file: number): Buffer | string {
+  const chunks: Buffer[] = [];
+  const until = Date.now() + PIPE_PATIENCE_MS;
+  for (let total = 0; total <= MAX_FILE_BYTES; ) {
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    const count = readSome(file, chunk);
+    if (count === 0) return Buffer.concat(chunks);
+    if (count === null) {
+      if (Date.now() > until) return 'gave no data within a second';
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PIPE_POLL_MS);
+      continue;
+    }
+    chunks.push(chunk.subarray(0, count));
+    total += count;
+  }
+  return `is larger than ${MAX_FILE_BYTES} bytes`;
+}
+
+/** Null when a pipe has nothing yet. */
+function readSome(file: number, chunk: Buffer): number | null {
+  try {
+    return readSync(file, chunk, 0, chunk.length, null);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return null;
+    throw error;
+  }
+}
+
+function decode(bytes: Buffer): string | null {
+  if (bytes.includes(0)) return null;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch {
+    return null;
+  }
+}

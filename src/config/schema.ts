@@ -1,0 +1,176 @@
+/**
+ * The options schemas' own vocabulary on top of JSON Schema: `format: duration | byte_size | endpoint | port | url | regex`,
+ * `atLeast`/`atMost` in the format's own unit, `secret: true`. Values are checked as they are written (`5s`, `4MiB`), then
+ * turned into milliseconds and bytes.
+ */
+import { Ajv, type ValidateFunction } from 'ajv';
+import type { OptionsSchema } from '../component/component.ts';
+import type { Path } from './node.ts';
+import { parseByteSize, parseDuration, parseEndpoint } from './units.ts';
+
+export const REDACTED = '[REDACTED]';
+
+/** Loosely typed on purpose: schemas are data. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+const isUrl = (text: string): boolean => URL.canParse(text);
+const isDate = (text: string): boolean => !Number.isNaN(Date.parse(text));
+
+export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
+  duration: (text) => parseDuration(text) !== null,
+  byte_size: (text) => parseByteSize(text) !== null,
+  endpoint: (text) => parseEndpoint(text) !== null,
+  port: (text) => /^\d{1,5}$/u.test(text) && Number(text) <= 65_535,
+  url: isUrl,
+  uri: isUrl,
+  date: isDate,
+  'date-time': isDate,
+  /** Places and texts that no rule can check beforehand; the word is for editors and readers. */
+  path: () => true,
+  regex: () => true,
+};
+
+export type Check = ValidateFunction;
+
+/** Compiles a schema; throws when the schema itself is wrong, which is a fault of the component. */
+export function compileSchema(schema: OptionsSchema): Check {
+  const ajv = new Ajv({
+    allErrors: true,
+    verbose: true,
+    useDefaults: true,
+    allowUnionTypes: true,
+    strictTypes: false,
+    strictRequired: false,
+    formats: { ...FORMATS },
+  });
+  ajv.addKeyword({ keyword: 'secret', schemaType: 'boolean' });
+  ajv.addKeyword(bound('atLeast', (value, limit) => value >= limit));
+  ajv.addKeyword(bound('atMost', (value, limit) => value <= limit));
+  return ajv.compile(schema);
+}
+
+function bound(keyword: string, holds: (value: number, limit: number) => boolean) {
+  return {
+    keyword,
+    schemaType: ['string', 'number'] as ('string' | 'number')[],
+    errors: false,
+    validate: (limit: string | number, value: unknown, parent?: Schema): boolean => {
+      const actual = measure(value, parent?.['format']);
+      const wanted = measure(limit, parent?.['format']);
+      return actual === null || wanted === null || holds(actual, wanted);
+    },
+  };
+}
+
+function measure(value: unknown, format: unknown): number | null {
+  if (typeof value !== 'string' && typeof value !== 'number') return null;
+  if (format === 'byte_size') return parseByteSize(value);
+  return typeof value === 'number' ? value : parseDuration(value);
+}
+
+const asSchema = (value: unknown): Schema | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Schema) : null;
+const asSchemas = (value: unknown): readonly Schema[] =>
+  Array.isArray(value) ? value.filter((item) => asSchema(item)) : [];
+
+export type JsonType = 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object';
+
+export function jsonTypeOf(value: unknown): JsonType {
+  if (value === null || value === undefined) return 'null';
+  if (Array.isArray(value)) return 'array';
+  const type = typeof value;
+  return type === 'string' || type === 'number' || type === 'boolean' ? type : 'object';
+}
+
+export function typesOf(schema: Schema): readonly string[] {
+  const type = schema['type'];
+  if (typeof type === 'string') return [type];
+  return Array.isArray(type) ? type.filter((item) => typeof item === 'string') : [];
+}
+
+function admits(schema: Schema, type: JsonType): boolean {
+  const types = typesOf(schema);
+  return types.length === 0 || types.includes(type) || (type === 'number' && types.includes('integer'));
+}
+
+/** A schema with those of its alternatives that admit this type of value; with all of them when none does. */
+export function applicable(schema: Schema, type: JsonType): readonly Schema[] {
+  const all = asSchemas(schema['allOf']);
+  const alternatives = [...asSchemas(schema['anyOf']), ...asSchemas(schema['oneOf'])];
+  const fitting = alternatives.filter((alternative) => admits(alternative, type));
+  const chosen = fitting.length > 0 ? fitting : alternatives;
+  return [schema, ...[...all, ...chosen].flatMap((inner) => applicable(inner, type))];
+}
+
+/** The schemas of a map's key or a list's item. */
+export function childSchemas(schemas: readonly Schema[], step: string | number): readonly Schema[] {
+  return schemas.flatMap((schema) => {
+    if (typeof step === 'number') return [asSchema(schema['items'])].filter((item) => item !== null);
+    const properties = asSchema(schema['properties']) ?? {};
+    const named = Object.hasOwn(properties, step) ? asSchema(properties[step]) : null;
+    if (named !== null) return [named];
+    const patterns = Object.entries(asSchema(schema['patternProperties']) ?? {});
+    const matching = patterns
+      .filter(([pattern]) => new RegExp(pattern, 'u').test(step))
+      .map(([, inner]) => asSchema(inner));
+    const other = matching.length > 0 ? matching : [asSchema(schema['additionalProperties'])];
+    return other.filter((inner) => inner !== null);
+  });
+}
+
+/** The known keys of a map, for hints. */
+export function knownKeys(schemas: readonly Schema[]): readonly string[] {
+  return [...new Set(schemas.flatMap((schema) => Object.keys(asSchema(schema['properties']) ?? {})))];
+}
+
+/** Milliseconds for durations, bytes for sizes, in a copy; everything else as it is. */
+export function convertUnits(schema: Schema, value: unknown): unknown {
+  return transform([schema], value, (schemas, inner) => {
+    if (typeof inner !== 'string') return inner;
+    if (schemas.some((each) => each['format'] === 'duration')) return parseDuration(inner) ?? inner;
+    return schemas.some((each) => each['format'] === 'byte_size') ? (parseByteSize(inner) ?? inner) : inner;
+  });
+}
+
+/** A copy that may be shown. */
+export function redact(schema: Schema, value: unknown): unknown {
+  return transform([schema], value, (schemas, inner) => {
+    if (isSecret(schemas) && inner !== '' && inner !== null) return REDACTED;
+    return typeof inner === 'string' ? inner.replace(/(:\/\/[^/\s:@]*:)[^/\s@]+(@)/gu, `$1${REDACTED}$2`) : inner;
+  });
+}
+
+export const isSecret = (schemas: readonly Schema[]): boolean => schemas.some((schema) => schema['secret'] === true);
+
+/** Every path below which a secret stands. */
+export function secretPaths(schema: Schema, value: unknown): readonly Path[] {
+  const found: Path[] = [];
+  const visit = (schemas: readonly Schema[], inner: unknown, path: Path): void => {
+    const all = schemas.flatMap((each) => applicable(each, jsonTypeOf(inner)));
+    if (isSecret(all)) found.push(path);
+    else for (const [step, child] of childrenOf(inner)) visit(childSchemas(all, step), child, [...path, step]);
+  };
+  visit([schema], value, []);
+  return found;
+}
+
+function childrenOf(value: unknown): readonly (readonly [string | number, unknown])[] {
+  if (Array.isArray(value)) return value.map((item, index) => [index, item] as const);
+  return typeof value === 'object' && value !== null ? Object.entries(value) : [];
+}
+
+function transform(
+  schemas: readonly Schema[],
+  value: unknown,
+  change: (schemas: readonly Schema[], value: unknown) => unknown,
+): unknown {
+  const all = schemas.flatMap((schema) => applicable(schema, jsonTypeOf(value)));
+  const inside = (step: string | number, child: unknown) => transform(childSchemas(all, step), child, change);
+  if (Array.isArray(value))
+    return change(
+      all,
+      value.map((item, index) => inside(index, item)),
+    );
+  if (typeof value !== 'object' || value === null) return change(all, value);
+  return change(all, Object.fromEntries(Object.entries(value).map(([key, child]) => [key, inside(key, child)])));
+}

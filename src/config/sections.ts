@@ -1,0 +1,107 @@
+/** The sections that define components: ids, types, options. */
+import type { Definition } from '../component/definition.ts';
+import { checkNode } from './check.ts';
+import { parseComponentId } from './component-id.ts';
+import { type ComponentConfig, SECTION_NAMES, SECTIONS, type SectionName } from './config.ts';
+import { suggest } from './nearest.ts';
+import { emptyMap, type Entry, type MapNode, type Node } from './node.ts';
+import { type Problems, quote } from './problem.ts';
+import { convertUnits, redact } from './schema.ts';
+
+export const MAX_COMPONENTS = 500;
+const TOP_LEVEL = [...SECTION_NAMES, 'service', 'modules'];
+
+/** One defined component, whether or not its options are in order. */
+export interface Defined {
+  readonly id: string;
+  readonly entry: Entry;
+  /** Null when the type is not known. */
+  readonly definition: Definition | null;
+  readonly config: ComponentConfig<Definition> | null;
+  /** As written with defaults, secrets replaced. */
+  readonly redacted: unknown;
+}
+
+export type Defineds = Readonly<Record<SectionName, ReadonlyMap<string, Defined>>>;
+
+/** The top of the tree as a map; null after a reported problem. */
+export function checkTop(root: Node, problems: Problems): MapNode | null {
+  if (root.kind === 'scalar' && root.value === null) {
+    problems.error(root.origin, 'the configuration is empty', 'it needs receivers, exporters and service.pipelines');
+    return null;
+  }
+  if (root.kind !== 'map') {
+    problems.error({ ...root.origin, length: 1 }, 'the configuration must be a map of sections', 'as receivers: …');
+    return null;
+  }
+  for (const [key, entry] of root.entries) {
+    if (TOP_LEVEL.includes(key)) continue;
+    const hint =
+      key === 'connectors'
+        ? 'there are no connectors; a pipeline has receivers, processors and exporters'
+        : suggest(key, TOP_LEVEL, 'sections');
+    problems.error(entry.key, `unknown section ${quote(key)}`, hint);
+  }
+  return root;
+}
+
+export function checkSections(root: MapNode, definitions: readonly Definition[], problems: Problems): Defineds {
+  const sections = SECTION_NAMES.map((name) => [name, checkSection(name, root, definitions, problems)] as const);
+  return Object.fromEntries(sections) as Record<SectionName, ReadonlyMap<string, Defined>>;
+}
+
+function checkSection(
+  name: SectionName,
+  root: MapNode,
+  definitions: readonly Definition[],
+  problems: Problems,
+): ReadonlyMap<string, Defined> {
+  const section = root.entries.get(name)?.value ?? emptyMap(root.origin);
+  const found = new Map<string, Defined>();
+  if (section.kind === 'scalar' && section.value === null) return found;
+  if (section.kind !== 'map') {
+    problems.error(section.origin, `${name} must be a map`, `as ${name}: { ${exampleOf(name)}: {} }`);
+    return found;
+  }
+  if (section.entries.size > MAX_COMPONENTS) {
+    problems.error(section.origin, `${name} defines more than ${MAX_COMPONENTS} components`);
+    return found;
+  }
+  for (const [id, entry] of section.entries) found.set(id, checkComponent(name, id, entry, definitions, problems));
+  return found;
+}
+
+const exampleOf = (name: SectionName): string => (name === 'receivers' ? 'otlp' : 'type');
+
+function checkComponent(
+  section: SectionName,
+  id: string,
+  entry: Entry,
+  definitions: readonly Definition[],
+  problems: Problems,
+): Defined {
+  const kind = SECTIONS[section];
+  const parsed = parseComponentId(id);
+  const definition = definitions.find((each) => each.kind === kind && each.type === parsed?.type) ?? null;
+  const broken = { id, entry, definition, config: null, redacted: '?' };
+  if (parsed === null) {
+    problems.error(
+      entry.key,
+      `${quote(id)} is not the id of a component`,
+      'write type or type/name, as otlp or otlp/internal',
+    );
+    return broken;
+  }
+  if (definition === null) {
+    const types = definitions.filter((each) => each.kind === kind).map((each) => each.type);
+    const elsewhere = definitions.find((each) => each.type === parsed.type);
+    const hint =
+      elsewhere === undefined ? suggest(parsed.type, types, section) : `"${parsed.type}" is an ${elsewhere.kind}`;
+    problems.error(entry.key, `unknown ${kind} type "${parsed.type}"`, hint?.replace(/\ban (?=[prt])/u, 'a ') ?? null);
+    return broken;
+  }
+  const value = checkNode(entry.value, definition.schema, [section, id], problems);
+  if (value === undefined) return broken;
+  const options = convertUnits(definition.schema, value);
+  return { id, entry, definition, config: { id, definition, options }, redacted: redact(definition.schema, value) };
+}

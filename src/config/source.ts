@@ -1,0 +1,89 @@
+/**
+ * A piece of configuration text and places in it: what turns an offset into `file:line:column` and into an excerpt with a
+ * caret. Excerpts are safe to print: secrets are masked and control characters shown as dots.
+ */
+
+export interface Source {
+  /** As the user named it: a path, or `--set`. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A stretch of a source. `length` may be 0 for a mere point. */
+export interface Origin {
+  readonly source: Source;
+  readonly offset: number;
+  readonly length: number;
+}
+
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Longer lines are cut around the place in question. */
+const EXCERPT_WIDTH = 120;
+const CONTEXT_BEFORE = 40;
+
+/** Options whose literal values are hidden in excerpts even where no schema is at hand, as in a file that is not YAML. */
+const SECRET_LINE =
+  /((?:^|[\s{,-])["']?(?:[\w-]*(?:password|passwd|secret|token)|(?:[\w-]*_)?key|api[_-]?key|authorization)["']?\s*[:=]\s*)("[^"]*"?|'[^']*'?|[^\s,}\]#]+)/giu;
+const URL_PASSWORD = /(:\/\/[^/\s:@"']*:)([^/\s@"']+)(@)/gu;
+// biome-ignore lint/suspicious/noMisleadingCharacterClass: single characters on purpose, they steer terminals and text direction
+const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
+
+export function positionOf(origin: Origin): Position {
+  const before = origin.source.text.slice(0, origin.offset);
+  const lineStart = before.lastIndexOf('\n') + 1;
+  let line = 1;
+  for (let at = before.indexOf('\n'); at !== -1; at = before.indexOf('\n', at + 1)) line += 1;
+  return { line, column: origin.offset - lineStart + 1 };
+}
+
+export function placeOf(origin: Origin): string {
+  const { line, column } = positionOf(origin);
+  return `${origin.source.name}:${line}:${column}`;
+}
+
+/** The line of an origin and a caret line below it. `secrets` are stretches of any source that must not be shown. */
+export function excerptOf(origin: Origin, secrets: readonly Origin[]): readonly string[] {
+  const { text } = origin.source;
+  const lineStart = text.lastIndexOf('\n', origin.offset - 1) + 1;
+  const lineEnd = text.indexOf('\n', origin.offset) === -1 ? text.length : text.indexOf('\n', origin.offset);
+  const masked = maskLine(text.slice(lineStart, lineEnd), lineStart, origin.source, secrets);
+  const column = origin.offset - lineStart;
+  const cut = column > EXCERPT_WIDTH - CONTEXT_BEFORE ? column - CONTEXT_BEFORE : 0;
+  const shown = masked.slice(cut, cut + EXCERPT_WIDTH).trimEnd();
+  const prefix = cut > 0 ? '…' : '';
+  const suffix = masked.length > cut + EXCERPT_WIDTH ? '…' : '';
+  const carets = Math.max(1, Math.min(origin.length, shown.length - (column - cut)));
+  const number = String(positionOf(origin).line).padStart(5);
+  const indent = ' '.repeat(prefix.length + column - cut);
+  return [`${number} | ${prefix}${shown}${suffix}`, `${' '.repeat(5)} | ${indent}${'^'.repeat(carets)}`];
+}
+
+/** Hides secrets at their own width, so that columns stay true. */
+function maskLine(line: string, lineStart: number, source: Source, secrets: readonly Origin[]): string {
+  let masked = line;
+  for (const secret of secrets) {
+    if (secret.source !== source) continue;
+    const from = Math.max(0, secret.offset - lineStart);
+    const to = Math.min(line.length, secret.offset + secret.length - lineStart);
+    if (from < to) masked = masked.slice(0, from) + stars(to - from) + masked.slice(to);
+  }
+  return maskText(masked).replaceAll('\t', ' ').replace(/\r$/u, '');
+}
+
+/** Hides what looks like a secret in text of unknown structure. References to variables stay readable. */
+export function maskText(text: string): string {
+  return text
+    .replace(SECRET_LINE, (whole, name: string, value: string) =>
+      /^["']?\$\{/u.test(value) ? whole : name + stars(value.length),
+    )
+    .replace(URL_PASSWORD, (_whole, before: string, password: string, after: string) =>
+      password.startsWith('${') ? before + password + after : before + stars(password.length) + after,
+    )
+    .replace(UNPRINTABLE, '·');
+}
+
+const stars = (length: number): string => '*'.repeat(length);
