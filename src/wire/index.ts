@@ -8,6 +8,8 @@ import { indexProtobuf } from "./protobuf/request";
 import { initializeSymbols } from "./symbols";
 import { resetTables } from "./tables";
 
+export { encodeCopy, encodeNdjson } from "./encode/encode";
+export { renderJson } from "./encode/values";
 export { resetTables } from "./tables";
 export { internKey as intern } from "./symbols";
 export { classifyText } from "./text";

@@ -1,0 +1,7 @@
+/** Nested values of JSON bodies: the bridge to the walker that prints them. */
+import { putRawText } from "./json-text";
+
+/** Puts the value of an ArrayValue or KeyValueList whose source is OTLP/JSON. */
+export function putJsonNested(kind: u32, offset: usize, length: u32): void {
+  putRawText(offset, length);
+}
