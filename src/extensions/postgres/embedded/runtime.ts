@@ -111,13 +111,14 @@ async function copyPrograms(packageFolder: string, copy: string): Promise<void> 
     verbatimSymlinks: true,
     filter: wanted,
   });
-  await makeLinks(packageFolder, partial);
   for (const entry of await readdir(partial, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isDirectory()) await chmod(path, 0o755);
     else if (entry.isFile()) await chmod(path, dirname(path) === join(partial, 'native/bin') ? 0o755 : 0o644);
   }
   await chmod(partial, 0o755);
+  // Only now, as the folders of a read-only package were copied read-only.
+  await makeLinks(packageFolder, partial);
   await rename(partial, copy);
 }
 
