@@ -7,7 +7,7 @@ import type { ComponentConfig, Config, PipelineConfig, SectionName, ServiceConfi
 import { Expander, type Surroundings } from './expand.ts';
 import { merge, parseSetting } from './merge.ts';
 import { loadModules } from './modules.ts';
-import { type MapNode, type Node, valueOf } from './node.ts';
+import { type MapNode, type Node, plainValueOf } from './node.ts';
 import { parseYaml } from './parse.ts';
 import { checkPipelines } from './pipelines.ts';
 import { ConfigError, Problems } from './problem.ts';
@@ -146,7 +146,7 @@ function redactedOf(root: MapNode, defineds: Defineds, service: unknown): Record
   });
   const modules = root.entries.get('modules');
   return {
-    ...(modules === undefined ? {} : { modules: valueOf(modules.value) }),
+    ...(modules === undefined ? {} : { modules: plainValueOf(modules.value) }),
     ...Object.fromEntries(sections.filter(([, components]) => Object.keys(components).length > 0)),
     service: redact(SERVICE_SCHEMA, service),
   };

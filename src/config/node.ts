@@ -72,8 +72,8 @@ export function emptyMap(origin: Origin): MapNode {
 }
 
 /** The value itself, without regard to any schema. */
-export function valueOf(node: Node): unknown {
+export function plainValueOf(node: Node): unknown {
   if (node.kind === 'scalar') return node.value;
-  if (node.kind === 'list') return node.items.map(valueOf);
-  return Object.fromEntries([...node.entries].map(([key, entry]) => [key, valueOf(entry.value)]));
+  if (node.kind === 'list') return node.items.map(plainValueOf);
+  return Object.fromEntries([...node.entries].map(([key, entry]) => [key, plainValueOf(entry.value)]));
 }
