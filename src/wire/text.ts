@@ -26,7 +26,7 @@ function blockMask(length: usize): v128 {
   return i8x16.lt_u(v128(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), i8x16.splat(<i8>length));
 }
 
-/** The last 1…15 bytes of a text, followed by spaces. */
+/** The last 0…16 bytes of a text, followed by spaces. */
 // @ts-ignore: decorator
 @inline
 function lastBlock(at: usize, length: usize): v128 {
@@ -89,7 +89,25 @@ function quotes(block: v128): v128 {
 }
 
 /** Checks UTF-8 and classifies a text: text flags, or TEXT_INVALID. */
+// @ts-ignore: decorator
+@inline
 export function classifyText(offset: usize, length: u32): i32 {
+  return length <= 16 ? classifyBlock(offset, length) : classifyBlocks(offset, length);
+}
+
+/** At most 16 bytes. Most of them are clean ASCII, and most texts are this short. */
+function classifyBlock(offset: usize, length: u32): i32 {
+  const spaces = i8x16.splat(0x20);
+  const block = lastBlock(offset, length);
+  if (i8x16.bitmask(block)) {
+    const faults = v128.or(utf8Faults(block, spaces), utf8Faults(spaces, block));
+    if (v128.any_true(faults)) return TEXT_INVALID;
+  }
+  if (!v128.any_true(v128.or(quotes(block), i8x16.lt_u(block, spaces)))) return 0;
+  return i8x16.all_true(block) ? TEXT_NEEDS_ESCAPE : TEXT_NEEDS_ESCAPE | TEXT_HAS_NUL;
+}
+
+function classifyBlocks(offset: usize, length: u32): i32 {
   const end = offset + length;
   let at = offset;
   let before = i8x16.splat(0x20);
