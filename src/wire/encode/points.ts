@@ -28,7 +28,7 @@ export function putPoint(record: usize): void {
   ownerColumns(record);
   metricColumns(metric, type);
   timeColumn(",\"start_time_unix_nano\":", load<u64>(record, RECORD_START));
-  timeColumn(",\"time_unix_nano\":", load<u64>(record, RECORD_END));
+  longColumn(",\"time_unix_nano\":", load<i64>(record, RECORD_END));
   valueColumns(record);
   const number = load<u32>(record, RECORD_POINT);
   const point: usize = number == 0 ? 0 : <usize>POINTS_BASE + <usize>(number - 1) * POINT_STRIDE;
