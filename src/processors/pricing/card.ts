@@ -170,8 +170,12 @@ function compileRow(rates: Rates, place: Pick<RateRow, 'ordinal' | 'tier' | 'win
   const output = rates.output ?? 0;
   const cacheRead = rates.cache_read ?? input;
   const cacheWrite = rates.cache_write ?? input;
+  // One literal, no spread: every row of every card has the same shape, which the arithmetic relies on for speed.
   return {
-    ...place,
+    ordinal: place.ordinal,
+    tier: place.tier,
+    window: place.window,
+    effectiveFromMs: place.effectiveFromMs,
     stated: rates,
     pricesInput: rates.input !== undefined,
     pricesOutput: rates.output !== undefined,

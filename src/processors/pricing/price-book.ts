@@ -26,10 +26,16 @@ export interface Resolution {
 /** Notes every place that was searched; only an explanation asks for it. */
 export type Trail = string[];
 
+/** An entry with its providers looked up once. */
+interface PlacedEntry extends CompiledEntry {
+  /** Each provider as written, and the route it means. Null: any provider. */
+  readonly places: readonly { readonly word: string; readonly route: string | null }[] | null;
+}
+
 export class PriceBook {
   readonly #catalogue: Catalogue;
-  readonly #supplement: readonly CompiledEntry[];
-  readonly #user: readonly CompiledEntry[];
+  readonly #supplement: readonly PlacedEntry[];
+  readonly #user: readonly PlacedEntry[];
   readonly #recent = new RecentNames<Resolution>();
   readonly #priced = new Map<Card, Map<MatchKind, PricedModel>>();
 
@@ -42,9 +48,13 @@ export class PriceBook {
     const problems: PricingProblem[] = [];
     const shipped = { source: 'supplement', version: shortHash(JSON.stringify(supplement)) };
     // An entry may borrow a card that another catalogue does not have; it then has nothing to correct.
-    this.#supplement = compileEntries(supplement, { path: 'supplement', origin: shipped, borrow }, []);
+    this.#supplement = compileEntries(supplement, { path: 'supplement', origin: shipped, borrow }, []).map((entry) =>
+      this.#place(entry),
+    );
     const own = { source: 'user', version: shortHash(JSON.stringify(user)) };
-    this.#user = compileEntries(user, { path: 'overrides', origin: own, borrow }, problems);
+    this.#user = compileEntries(user, { path: 'overrides', origin: own, borrow }, problems).map((entry) =>
+      this.#place(entry),
+    );
     if (problems.length > 0) throw new PricingOptionsError(problems);
   }
 
@@ -126,7 +136,7 @@ export class PriceBook {
   }
 
   #among(
-    entries: readonly CompiledEntry[],
+    entries: readonly PlacedEntry[],
     layer: string,
     provider: string,
     route: string | null,
@@ -134,22 +144,19 @@ export class PriceBook {
     trail: Trail | null,
   ): Resolution | null {
     const folded = foldProvider(provider);
+    const list = route === null ? null : priceListOf(route);
     const names = spellings.names.filter(({ respelled }) => !respelled);
     if (entries.length > 0) trail?.push(...names.map(({ name }) => `${layer}: ${name}`));
     for (const entry of entries) {
-      if (entry.providers?.some((wanted) => this.#means(wanted, folded, route)) === false) continue;
+      if (entry.places?.some((place) => meansSame(place, folded, route, list)) === false) continue;
       if (names.some(({ name }) => entry.matches(name))) return this.#hit(route, entry.card, entry.match);
     }
     return null;
   }
 
-  /** Whether an entry's provider is the emitted one: the same word, another spelling of it, or the family it belongs to. */
-  #means(wanted: string, folded: string, route: string | null): boolean {
-    if (wanted === folded) return true;
-    return (
-      route !== null &&
-      (wanted === route || wanted === priceListOf(route) || routeOfProvider(wanted, this.#catalogue) === route)
-    );
+  #place(entry: CompiledEntry): PlacedEntry {
+    const places = entry.providers?.map((word) => ({ word, route: routeOfProvider(word, this.#catalogue) })) ?? null;
+    return { ...entry, places };
   }
 
   #listed(
@@ -186,6 +193,18 @@ const FORM_DECIDES: Readonly<Record<string, ReadonlySet<string>>> = {
   aws: new Set(['anthropic', 'openai', 'mistral', 'cohere', 'deepseek']),
   vertex: new Set(['google', 'gemini', 'anthropic', 'mistral']),
 };
+
+/** Whether an entry's provider is the emitted one: the same word, another spelling of it, or the family it belongs to. */
+function meansSame(
+  place: { word: string; route: string | null },
+  folded: string,
+  route: string | null,
+  list: string | null,
+): boolean {
+  return (
+    place.word === folded || (route !== null && (place.word === route || place.word === list || place.route === route))
+  );
+}
 
 function unpriced(route: string | null, reason: string): Resolution {
   return { route, priced: null, reason };

@@ -27,7 +27,8 @@ export type Rates = { readonly [key in RateKey]?: number };
 export const RATE_DECIMALS = 9;
 /** Highest price per million tokens, in USD; keeps every rate a safe integer. */
 export const RATE_LIMIT_USD = 1_000_000;
-const RATE_LIMIT = RATE_LIMIT_USD * 10 ** RATE_DECIMALS;
+const RATE_UNITS = 10 ** RATE_DECIMALS;
+const RATE_LIMIT = RATE_LIMIT_USD * RATE_UNITS;
 /** Longest spelling of a rate; seven integer digits, a point and nine decimals fit well. */
 const RATE_TEXT_LENGTH = 32;
 
@@ -43,6 +44,9 @@ export function parseRate(value: string | number): number | string {
 /** A published float, its binary noise (`0.18000000000000002`) rounded away; null when it is no price. */
 export function roundRate(value: number): number | null {
   if (!Number.isFinite(value) || value < 0) return null;
+  const scaled = value * RATE_UNITS;
+  // Most prices are exact at this point; the rest go by their shortest decimal.
+  if (Number.isSafeInteger(scaled)) return scaled <= RATE_LIMIT ? scaled : null;
   const rate = Number(atScale(decimalOfNumber(value), RATE_DECIMALS));
   return rate <= RATE_LIMIT ? rate : null;
 }
