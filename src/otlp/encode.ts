@@ -1,0 +1,55 @@
+/**
+ * From the tables of one request to the bytes of one sink. The encoder works in linear memory, a piece at a time; each piece is
+ * copied into a pooled buffer, because the memory belongs to the next request as soon as this one waits for its commit.
+ */
+import { Rejection } from '../errors.ts';
+import type { Batch } from '../model/batch.ts';
+import type { ChunkPool } from '../model/chunk-pool.ts';
+import type { Signal } from '../model/context.ts';
+import { FAIL_OUTPUT, HEADER_OUTPUT_LENGTH, OUTPUT_BASE } from '../model/layout.ts';
+import { WireFault } from './wire.ts';
+
+/** `ndjson`: a flat object a line. `copy`: tuples of COPY BINARY, without the header and trailer of its file. */
+export type RowFormat = 'ndjson' | 'copy';
+
+/** What one request may grow to. Every record repeats its resource, so a small body can name a large output. */
+export const MAX_ROWS_BYTES = 1024 * 1024 * 1024;
+
+export interface EncodedRows {
+  readonly signal: Signal;
+  /** Rows. */
+  readonly count: number;
+  readonly bytes: number;
+  readonly chunks: readonly Buffer[];
+  /** Gives the buffers back; the chunks may not be used any more. A second call does nothing. */
+  release(): void;
+}
+
+/** Encodes a batch whole. Throws a `Rejection` when its rows grow beyond every bound; nothing is kept then. */
+export function encodeRows(batch: Batch, format: RowFormat, pool: ChunkPool, limit = MAX_ROWS_BYTES): EncodedRows {
+  const { tables, recordCount } = batch;
+  const taken: Buffer[] = [];
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const release = (): void => {
+    for (const chunk of taken.splice(0)) pool.give(chunk);
+  };
+  try {
+    for (let next = 0; next < recordCount; ) {
+      next = format === 'copy' ? tables.kernels.encodeCopy(next) : tables.kernels.encodeNdjson(next);
+      const length = tables.header(HEADER_OUTPUT_LENGTH);
+      bytes += length;
+      if (bytes > limit) throw new Rejection('body_too_large', { hint: 'the rows of the request are too large' });
+      const chunk = pool.take(length);
+      taken.push(chunk);
+      tables.memory.bytes.copy(chunk, 0, OUTPUT_BASE, OUTPUT_BASE + length);
+      chunks.push(chunk.subarray(0, length));
+    }
+  } catch (error) {
+    release();
+    if (error instanceof WireFault && error.code === FAIL_OUTPUT)
+      throw new Rejection('body_too_large', { hint: 'a row of the request is too large' });
+    throw error;
+  }
+  return { signal: batch.signal, count: recordCount, bytes, chunks, release };
+}
