@@ -1,4 +1,125 @@
-/** The command line's entry: parses the words, runs one command, sets the exit code. */
+/** The command line's entry: finds the command, runs it, sets the exit code. A user's mistake never shows a stack trace. */
+import { readFileSync } from 'node:fs';
+import { nearest } from '../config/nearest.ts';
+import { ConfigError } from '../config/problem.ts';
+import { UserError } from '../errors.ts';
+import type { Command, ExitCode } from './command.ts';
+import { COMMANDS, DEFAULT_COMMAND } from './commands.ts';
+import { CONFIG_OPTIONS } from './config-options.ts';
+import { commandHelp, overviewHelp, ROOT_OPTIONS } from './help.ts';
+import { type Options, parseWords, UsageError } from './options.ts';
+import { makeStyle, makeTerminal, type Terminal, wantsColour } from './terminal.ts';
+
+const LEFTOVER_TIMEOUT_MS = 1_000;
+
 export async function main(host: NodeJS.Process): Promise<void> {
-  host.stdout.write('sluice\n');
+  // `sluice components | head` closes our output early; that is no fault.
+  host.stdout.on('error', (error: NodeJS.ErrnoException) => host.exit(error.code === 'EPIPE' ? 0 : 1));
+  const terminal = makeTerminal(host);
+  try {
+    host.exitCode = await dispatch(host, terminal);
+  } catch (error) {
+    host.exitCode = report(error, host, terminal);
+    // What a failed start left open must not keep the process; the timer itself does not either.
+    setTimeout(() => host.exit(), LEFTOVER_TIMEOUT_MS).unref();
+  }
+}
+
+async function dispatch(host: NodeJS.Process, terminal: Terminal): Promise<ExitCode> {
+  const { command, rest } = findCommand(host.argv.slice(2));
+  const options = { ...command.options, ...ROOT_OPTIONS };
+  const { values, words } = parseWords(rest, options);
+  if (values.flag('version')) return print(terminal, `sluice ${versionOf()}`);
+  if (command === HELP) return print(terminal, helpOn(words, terminal));
+  if (values.flag('help')) {
+    const named = rest.some((word) => isNameOf(command, word)) || command !== DEFAULT_COMMAND || namesCommand(host);
+    return print(terminal, named ? commandHelp(command, terminal.style) : overviewHelp(COMMANDS, terminal.style));
+  }
+  const extra = words[command.maxWords ?? 0];
+  if (extra !== undefined) throw new UsageError(`sluice ${command.name} does not take "${extra}"`, hintHelp(command));
+  return command.run({ values, words, terminal, process: host });
+}
+
+const namesCommand = (host: NodeJS.Process): boolean => isNameOf(DEFAULT_COMMAND, host.argv[2] ?? '');
+
+function print(terminal: Terminal, text: string): ExitCode {
+  terminal.print(text);
+  return 0;
+}
+
+const HELP: Command = {
+  name: 'help',
+  summary: 'Show help',
+  options: {},
+  maxWords: 2,
+  examples: [],
+  run: async () => 0,
+};
+
+function helpOn(words: readonly string[], terminal: Terminal): string {
+  if (words.length === 0) return overviewHelp(COMMANDS, terminal.style);
+  return commandHelp(findCommand(words).command, terminal.style);
+}
+
+/** Options may stand before the command: `sluice --config x.yaml validate`. */
+function findCommand(input: readonly string[]): { readonly command: Command; readonly rest: readonly string[] } {
+  const at = firstWord(input, CONFIG_OPTIONS);
+  const word = input[at];
+  if (word === undefined) return { command: DEFAULT_COMMAND, rest: input };
+  const before = input.slice(0, at);
+  if (word === HELP.name) return { command: HELP, rest: [...before, ...input.slice(at + 1)] };
+  const two = `${word} ${input[at + 1] ?? ''}`;
+  const group = COMMANDS.find((command) => isNameOf(command, two));
+  if (group !== undefined) return { command: group, rest: [...before, ...input.slice(at + 2)] };
+  const command = COMMANDS.find((each) => isNameOf(each, word));
+  if (command !== undefined) return { command, rest: [...before, ...input.slice(at + 1)] };
+  throw unknownCommand(word, input[at + 1]);
+}
+
+const isNameOf = ({ name, aliases = [] }: Command, word: string): boolean => name === word || aliases.includes(word);
+
+/** The index of the first word that is neither an option nor an option's value. */
+function firstWord(input: readonly string[], options: Options): number {
+  for (let at = 0; at < input.length; at += 1) {
+    const word = input[at] ?? '';
+    if (!word.startsWith('-')) return at;
+    if (word === '--') return at + 1;
+    const name = word.replace(/^--?/u, '');
+    const takesValue = Object.entries(options).some(([long, { short }]) => long === name || short === name);
+    if (takesValue) at += 1;
+  }
+  return input.length;
+}
+
+function unknownCommand(word: string, next: string | undefined): UsageError {
+  const members = COMMANDS.filter(({ name }) => name.startsWith(`${word} `)).map(({ name }) => name);
+  if (members.length > 0) {
+    const what =
+      next === undefined || next.startsWith('-') ? `"${word}" is not complete` : `unknown command "${word} ${next}"`;
+    return new UsageError(what, `one of ${members.join(', ')}`);
+  }
+  const near = nearest(word, [...COMMANDS.map(({ name }) => name), HELP.name]);
+  return new UsageError(`unknown command "${word}"`, near === null ? 'see sluice --help' : `did you mean "${near}"?`);
+}
+
+const hintHelp = ({ name }: Command): string => `see sluice ${name} --help`;
+
+function report(error: unknown, host: NodeJS.Process, terminal: Terminal): ExitCode {
+  const style = makeStyle(wantsColour(host, host.stderr));
+  if (error instanceof ConfigError) {
+    terminal.say(error.message);
+    return 1;
+  }
+  if (error instanceof UserError || error instanceof UsageError) {
+    terminal.say(`${style.red('error')}: ${error.message}${error.hint === null ? '' : `\n  hint: ${error.hint}`}`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  terminal.say(`${style.red('error')}: this is a fault of Sluice itself\n${trace}`);
+  return 1;
+}
+
+function versionOf(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : '?';
 }

@@ -61,6 +61,6 @@ export interface Config {
   readonly definitions: readonly Definition[];
   /** The whole configuration with its defaults, as it would be written; secrets replaced. */
   readonly redacted: Readonly<Record<string, unknown>>;
-  /** Rendered, one line each. */
+  /** Rendered; the first line of each says it all, the others show the place. */
   readonly warnings: readonly string[];
 }

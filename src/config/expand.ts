@@ -175,7 +175,11 @@ export class Expander {
       } else if (text[at] === '$' && next === '{') {
         const end = closingBrace(text, at + 2);
         if (end === -1) {
-          this.#problems.error(origin, '"${" without "}"', 'a plain dollar sign is written $$');
+          this.#problems.error(
+            origin,
+            'a reference that begins with "$" and "{" has no "}"',
+            'a plain dollar sign is written $$',
+          );
           return null;
         }
         if (plain !== '') pieces.push({ text: plain });

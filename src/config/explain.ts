@@ -126,10 +126,7 @@ function wordsFor(error: ErrorObject, at: Path, checked: Checked): Words {
         hint: hintFor(error),
       };
     case 'type':
-      return must(
-        `${typeNames(params['type'])}, not ${secret ? 'this' : shown}`,
-        typeHint(error, params['type'], secret),
-      );
+      return must(`${wantedOf(error)}, not ${secret ? 'this' : shown}`, typeHint(error, params['type'], secret));
     case 'enum': {
       const allowed = (params['allowedValues'] as readonly unknown[]).map(String);
       return must(`one of ${allowed.join(', ')}, not ${shown}`, enumHint(String(error.data), allowed));
@@ -193,6 +190,12 @@ function collectionWords(error: ErrorObject, subject: string): Words {
     uniqueItems: `${subject} holds the same item twice`,
   };
   return { message: words[error.keyword] ?? `${subject} ${error.message ?? 'is not valid'}`, hint: null };
+}
+
+/** A duration says more than "text". */
+function wantedOf(error: ErrorObject): string {
+  const format = String((error.parentSchema as Schema | undefined)?.['format'] ?? '');
+  return FORMAT_WORDS[format]?.[0] ?? typeNames(error.params['type']);
 }
 
 function typeNames(type: unknown): string {

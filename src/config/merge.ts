@@ -1,5 +1,5 @@
 /** Several files become one: left to right, maps merge, everything else is replaced; then the `--set` options. */
-import { type Entry, emptyMap, type MapNode, type Node } from './node.ts';
+import { type Entry, emptyMap, type Node } from './node.ts';
 import { parseYaml } from './parse.ts';
 import type { Problems } from './problem.ts';
 import type { Origin, Source } from './source.ts';

@@ -223,7 +223,7 @@ const isPostgres = (definition: Definition | null): boolean =>
 function warnUnused({ defineds, problems }: Parts, used: ReadonlySet<Defined>): void {
   for (const section of SECTION_NAMES) {
     for (const defined of defineds[section].values()) {
-      if (used.has(defined)) continue;
+      if (used.has(defined) || defined.definition === null) continue;
       const list = section === 'extensions' ? 'service.extensions' : 'a pipeline';
       const what = `the ${SECTIONS[section]} "${defined.id}" is defined but not used`;
       problems.warn(defined.entry.key, what, `name it in ${list}, or remove it`);

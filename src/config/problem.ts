@@ -56,8 +56,9 @@ export class Problems {
     );
   }
 
+  /** One text of several lines for each; the first line says it all, for a log. */
   renderWarnings(): readonly string[] {
-    return sortByPlace(this.warnings).flatMap((problem) => this.#renderOne(problem));
+    return sortByPlace(this.warnings).map((problem) => this.#renderOne(problem).join('\n'));
   }
 
   #renderOne(problem: Problem): readonly string[] {

@@ -65,7 +65,7 @@ function bound(keyword: string, holds: (value: number, limit: number) => boolean
 function measure(value: unknown, format: unknown): number | null {
   if (typeof value !== 'string' && typeof value !== 'number') return null;
   if (format === 'byte_size') return parseByteSize(value);
-  return typeof value === 'number' ? value : parseDuration(value);
+  return typeof value === 'number' ? null : parseDuration(value);
 }
 
 const asSchema = (value: unknown): Schema | null =>

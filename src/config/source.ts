@@ -29,7 +29,6 @@ const CONTEXT_BEFORE = 40;
 const SECRET_LINE =
   /((?:^|[\s{,-])["']?(?:[\w-]*(?:password|passwd|secret|token)|(?:[\w-]*_)?key|api[_-]?key|authorization)["']?\s*[:=]\s*)("[^"]*"?|'[^']*'?|[^\s,}\]#]+)/giu;
 const URL_PASSWORD = /(:\/\/[^/\s:@"']*:)([^/\s@"']+)(@)/gu;
-// biome-ignore lint/suspicious/noMisleadingCharacterClass: single characters on purpose, they steer terminals and text direction
 const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
 export function positionOf(origin: Origin): Position {

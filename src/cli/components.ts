@@ -1,0 +1,53 @@
+/** `sluice components`: what can be named in a configuration. */
+import { COMPONENTS } from '../components.ts';
+import type { Definition } from '../component/definition.ts';
+import type { Command } from './command.ts';
+import { layOut } from './terminal.ts';
+
+const KINDS = ['receiver', 'processor', 'exporter', 'extension'] as const;
+
+export const components: Command = {
+  name: 'components',
+  summary: 'List the components that a configuration can use',
+  options: { json: { type: 'flag', description: 'Print JSON, with the schema of every option' } },
+  examples: [
+    ['sluice components', 'list them'],
+    ['sluice components --json', 'the same for programs, with the JSON Schema of their options'],
+  ],
+  async run({ values, terminal }) {
+    terminal.print(values.flag('json') ? JSON.stringify(asData(), null, 2) : asText(terminal.style.bold));
+    return 0;
+  },
+};
+
+const ofKind = (kind: Definition['kind']): readonly Definition[] => COMPONENTS.filter((each) => each.kind === kind);
+
+function asText(bold: (text: string) => string): string {
+  const widest = Math.max(0, ...COMPONENTS.map(({ type }) => type.length));
+  return KINDS.map((kind) => {
+    const rows = ofKind(kind).map(({ type, stability, summary }) => [
+      type.padEnd(widest),
+      stability.padEnd(11),
+      summary,
+    ]);
+    return `${bold(`${kind}s`)}\n${layOut(rows, '  ')}`;
+  }).join('\n\n');
+}
+
+function asData() {
+  return Object.fromEntries(KINDS.map((kind) => [`${kind}s`, ofKind(kind).map(describe)]));
+}
+
+function describe(definition: Definition) {
+  const { type, summary, stability, schema, example } = definition;
+  return {
+    type,
+    summary,
+    stability,
+    ...('signals' in definition ? { signals: definition.signals } : {}),
+    ...('requires' in definition ? { requires: definition.requires } : {}),
+    ...('provides' in definition ? { provides: definition.provides } : {}),
+    example,
+    schema,
+  };
+}

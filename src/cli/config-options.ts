@@ -1,0 +1,45 @@
+/** The options of every command that reads the configuration, and reading it. */
+import { existsSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { COMPONENTS } from '../components.ts';
+import type { Config } from '../config/config.ts';
+import { loadConfig } from '../config/load.ts';
+import type { Call } from './command.ts';
+import type { Options } from './options.ts';
+
+export const CONFIG_OPTIONS = {
+  config: {
+    type: 'list',
+    short: 'c',
+    value: 'FILE',
+    description: 'Configuration file; several are merged from left to right (default: config/sluice.yaml)',
+  },
+  set: {
+    type: 'list',
+    value: 'PATH=VALUE',
+    description: 'Sets one option after all files, as service.shutdown_timeout=30s; may be repeated',
+  },
+} as const satisfies Options;
+
+const DEFAULT_FILE = join('config', 'sluice.yaml');
+
+export function readConfig({ values, process }: Call): Promise<Config> {
+  const workingDirectory = process.cwd();
+  const given = values.list('config');
+  return loadConfig({
+    files: given.length > 0 ? given : [defaultFile(workingDirectory)],
+    settings: values.list('set'),
+    definitions: COMPONENTS,
+    environment: process.env,
+    workingDirectory,
+  });
+}
+
+/** The working directory's own file, else the one that comes with the package. */
+function defaultFile(workingDirectory: string): string {
+  if (existsSync(join(workingDirectory, DEFAULT_FILE))) return DEFAULT_FILE;
+  const packaged = fileURLToPath(new URL('../../../config/sluice.yaml', import.meta.url));
+  const near = relative(workingDirectory, packaged);
+  return near.startsWith('..') ? packaged : near;
+}

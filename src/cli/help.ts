@@ -1,0 +1,46 @@
+/** The help texts, written from the commands' own declarations. */
+import type { Command } from './command.ts';
+import type { Options } from './options.ts';
+import { layOut, type Style } from './terminal.ts';
+
+export function overviewHelp(commands: readonly Command[], style: Style): string {
+  const rows = commands.map(({ name, words = '', summary }) => [`${name} ${words}`.trimEnd(), summary]);
+  return [
+    'Sluice takes AI telemetry as OTLP, prices it, and answers when it is stored.',
+    '',
+    `${style.bold('Usage')}\n  sluice [command] [options]`,
+    '',
+    `${style.bold('Commands')}\n${layOut(rows, '  ')}`,
+    '',
+    `${style.bold('Options')}\n${layOut(optionRows(ROOT_OPTIONS), '  ')}`,
+    '',
+    'Without a command Sluice runs. `sluice help <command>` tells more about one.',
+  ].join('\n');
+}
+
+export const ROOT_OPTIONS = {
+  help: { type: 'flag', short: 'h', description: 'Show help' },
+  version: { type: 'flag', short: 'v', description: 'Show the version' },
+} as const satisfies Options;
+
+export function commandHelp(command: Command, style: Style): string {
+  const { name, summary, words = '', description, options, examples } = command;
+  const all = { ...options, help: ROOT_OPTIONS.help };
+  return [
+    `${summary}.`,
+    '',
+    `${style.bold('Usage')}\n  ${`sluice ${name} ${words}`.trimEnd()} [options]`,
+    ...(description === undefined ? [] : ['', description]),
+    '',
+    `${style.bold('Options')}\n${layOut(optionRows(all), '  ')}`,
+    '',
+    `${style.bold('Examples')}\n${examples.map(([line, what]) => `  ${style.dim(`# ${what}`)}\n  ${line}`).join('\n')}`,
+  ].join('\n');
+}
+
+function optionRows(options: Options): readonly (readonly string[])[] {
+  return Object.entries(options).map(([name, { short, value, description }]) => {
+    const spelling = `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`;
+    return [spelling, description];
+  });
+}

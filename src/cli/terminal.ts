@@ -1,0 +1,72 @@
+/** Writing to a person: colours only where a terminal shows them and nobody objects. */
+
+export interface Terminal {
+  /** The command's result. */
+  print(text: string): void;
+  /** Everything that is not the result: progress, warnings, errors. */
+  say(text: string): void;
+  readonly style: Style;
+  /** Whether a person reads the result. */
+  readonly interactive: boolean;
+  /** Columns of the terminal; 100 where there is none. */
+  readonly width: number;
+}
+
+/** Each returns its text unchanged where colours are off. */
+export interface Style {
+  bold(text: string): string;
+  dim(text: string): string;
+  red(text: string): string;
+  yellow(text: string): string;
+  green(text: string): string;
+  cyan(text: string): string;
+}
+
+const DEFAULT_WIDTH = 100;
+
+export function makeTerminal(host: NodeJS.Process): Terminal {
+  const coloured = wantsColour(host, host.stdout);
+  return {
+    print: (text) => void host.stdout.write(text.endsWith('\n') ? text : `${text}\n`),
+    say: (text) => void host.stderr.write(text.endsWith('\n') ? text : `${text}\n`),
+    style: makeStyle(coloured),
+    interactive: host.stdout.isTTY === true,
+    width: host.stdout.columns ?? DEFAULT_WIDTH,
+  };
+}
+
+/** NO_COLOR with any text switches colours off; FORCE_COLOR switches them on where there is no terminal. */
+export function wantsColour(host: Pick<NodeJS.Process, 'env'>, stream: { readonly isTTY?: boolean }): boolean {
+  if ((host.env['NO_COLOR'] ?? '') !== '') return false;
+  const force = host.env['FORCE_COLOR'] ?? '';
+  if (force !== '') return force !== '0';
+  return stream.isTTY === true && host.env['TERM'] !== 'dumb';
+}
+
+export function makeStyle(coloured: boolean): Style {
+  const paint = (code: string) => (text: string) => (coloured ? `\u001b[${code}m${text}\u001b[0m` : text);
+  return {
+    bold: paint('1'),
+    dim: paint('2'),
+    red: paint('31'),
+    yellow: paint('33'),
+    green: paint('32'),
+    cyan: paint('36'),
+  };
+}
+
+/** Columns wide enough for their longest cell, two spaces apart. */
+export function layOut(rows: readonly (readonly string[])[], indent = ''): string {
+  const columns = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
+  return rows
+    .map(
+      (row) =>
+        indent +
+        row
+          .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+          .join('  ')
+          .trimEnd(),
+    )
+    .join('\n');
+}
