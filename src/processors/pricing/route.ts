@@ -8,7 +8,16 @@ export const LOCAL = 'local';
 
 const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
   anthropic: ['anthropic'],
-  aws: ['aws', 'aws.bedrock', 'amazon-bedrock', 'bedrock', 'bedrock-converse', 'amazon', 'aws-bedrock', 'sagemaker'],
+  aws: [
+    'aws',
+    'aws.bedrock',
+    'amazon-bedrock',
+    'bedrock',
+    'bedrock-converse',
+    'amazon',
+    'aws-bedrock',
+    'anthropic-bedrock',
+  ],
   azure: [
     'azure',
     'azure.ai',
@@ -29,6 +38,8 @@ const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
     'google.vertex',
     'google-vertex-ai',
     'google-vertexai',
+    'google-anthropic-vertex',
+    'anthropic-vertex',
   ],
   gemini: [
     'gemini',
@@ -42,7 +53,11 @@ const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
   ],
   google: ['google', 'gcp'],
   openai: ['openai'],
-  'x-ai': ['x-ai', 'xai', 'grok'],
+  'x-ai': ['x-ai', 'xai', 'x.ai', 'grok'],
+  perplexity: ['perplexity', 'perplexity-ai', 'perplexityai'],
+  deepseek: ['deepseek', 'deepseek-ai'],
+  novita: ['novita', 'novita-ai'],
+  zai: ['zai', 'z-ai', 'z.ai'],
   mistral: ['mistral', 'mistral-ai', 'mistralai'],
   together: ['together', 'together-ai', 'togetherai'],
   fireworks: ['fireworks', 'fireworks-ai', 'fireworksai'],
@@ -50,7 +65,7 @@ const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
   cloudflare: ['cloudflare', 'workers-ai', 'workersai'],
   'github-copilot': ['github-copilot', 'copilot'],
   voyageai: ['voyageai', 'voyage', 'voyage-ai'],
-  zhipuai: ['zhipuai', 'zhipu'],
+  zhipuai: ['zhipuai', 'zhipu', 'zhipu-ai'],
   [LOCAL]: [
     ...[
       'local',

@@ -121,6 +121,9 @@ t.test('price book', async (t) => {
       ['TogetherAI', 'Qwen/Qwen1.5-14B-Chat', 'together/Qwen/Qwen1.5-14B'],
       ['fireworks_ai', 'accounts/fireworks/models/deepseek-v3p2', 'fireworks/deepseek-v3p2'],
       ['Cohere', 'command-r-plus', 'cohere/command-r-plus'],
+      ['X.AI', 'grok-3', 'x-ai/grok-3'],
+      ['Perplexity AI', 'sonar-deep-research', 'perplexity/sonar-deep-research'],
+      ['google_anthropic_vertex', 'claude-opus-5', 'google/claude-opus-5'],
       [
         'huggingface_groq',
         'meta-llama/Llama-4-Scout-17B-16E-Instruct',
@@ -175,6 +178,33 @@ t.test('price book', async (t) => {
       t.equal(draft && `${draft.provider}/${draft.model}`, expected, `${provider} ${model}`);
     }
     t.end();
+  });
+
+  t.test('every exact name of the catalogue finds its own card', async (t) => {
+    const { waitForUpdate } = await import('@pydantic/genai-prices');
+    type Match = Record<string, string | readonly Match[]>;
+    const exact = (match: Match): string[] =>
+      Array.isArray(match['or'])
+        ? match['or'].flatMap(exact)
+        : typeof match['equals'] === 'string'
+          ? [match['equals']]
+          : [];
+    const strays: string[] = [];
+    let found = 0;
+    for (const provider of (await waitForUpdate()) ?? []) {
+      for (const model of provider.models) {
+        const prices = Array.isArray(model.prices) ? model.prices.map((entry) => entry.prices) : [model.prices];
+        if (!prices.some((price) => price['input_mtok'] !== undefined || price['output_mtok'] !== undefined)) continue;
+        for (const name of exact(model.match as Match)) {
+          if (name.endsWith(':free')) continue;
+          const draft = listed.find(provider.id, name)?.card.draft;
+          if (draft?.provider === provider.id && draft.model === model.id) found++;
+          else strays.push(`${provider.id} ${name} => ${draft?.provider}/${draft?.model}`);
+        }
+      }
+    }
+    t.same(strays, []);
+    t.ok(found > 1500, `${found} names`);
   });
 
   t.test('the match says how far the name was from the list', (t) => {

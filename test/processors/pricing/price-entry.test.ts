@@ -2,7 +2,7 @@
 import Ajv from 'ajv';
 import t from 'tap';
 import type { PriceEntry } from '../../../src/processors/pricing/options.ts';
-import { PRICE_ENTRIES_SCHEMA, PRICING_OPTIONS_SCHEMA } from '../../../src/processors/pricing/options.ts';
+import { PRICE_ENTRIES_SCHEMA, PRICING_OPTIONS_SCHEMA } from '../../../src/processors/pricing/options-schema.ts';
 import { PriceBook } from '../../../src/processors/pricing/price-book.ts';
 import { PricingOptionsError } from '../../../src/processors/pricing/price-entry.ts';
 

@@ -1,7 +1,7 @@
 // The shipped supplement: well formed, sourced, dated, and each entry prices what it was written for.
 import Ajv from 'ajv';
 import t from 'tap';
-import { PRICE_ENTRIES_SCHEMA } from '../../../src/processors/pricing/options.ts';
+import { PRICE_ENTRIES_SCHEMA } from '../../../src/processors/pricing/options-schema.ts';
 import { PriceBook, readSupplement } from '../../../src/processors/pricing/price-book.ts';
 
 t.test('every entry is valid, names its source and the day on which it was read, and compiles', async (t) => {

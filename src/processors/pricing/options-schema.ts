@@ -1,0 +1,267 @@
+/** JSON Schema of the pricing options: the documentation of every option, its default and its limits. */
+import { PATTERN_LENGTH } from './name-pattern.ts';
+import { WEEKDAYS } from './options.ts';
+import { RATE_DECIMALS, RATE_KEYS, RATE_LIMIT_USD, type RateKey } from './rates.ts';
+
+/** Limits that keep a config file's price list a price list. */
+const OVERRIDES_LIMIT = 2_000;
+const NAMES_LIMIT = 200;
+const PERIODS_LIMIT = 100;
+const TIERS_LIMIT = 10;
+const WINDOWS_LIMIT = 50;
+const NAME_LENGTH = 256;
+const NOTE_LENGTH = 1_000;
+
+const name = (description: string) => ({ type: 'string', minLength: 1, maxLength: NAME_LENGTH, description });
+
+const RATE_DESCRIPTIONS: Readonly<Record<RateKey, string>> = {
+  input: 'Fresh tokens of the prompt.',
+  cache_read: 'Prompt tokens read from a cache; default: the input rate.',
+  cache_write: 'Prompt tokens written to a cache; default: the input rate.',
+  cache_write_1h: 'Prompt tokens written to a cache for an hour; default: the cache_write rate.',
+  input_audio: 'Audio tokens of the prompt; default: the input rate.',
+  cache_audio_read: 'Audio tokens read from a cache; default: the cache_read rate.',
+  input_image: 'Image tokens of the prompt; default: the input rate.',
+  output: 'Generated tokens. Without it the output side has no price, as for embeddings.',
+  reasoning: 'Reasoning tokens; default: the output rate.',
+  output_audio: 'Generated audio tokens; default: the output rate.',
+  output_image: 'Generated image tokens; default: the output rate.',
+};
+
+const rates = (description: string) => ({
+  type: 'object',
+  description,
+  additionalProperties: false,
+  minProperties: 1,
+  properties: Object.fromEntries(
+    RATE_KEYS.map((key) => [
+      key,
+      {
+        type: ['string', 'number'],
+        description: `${RATE_DESCRIPTIONS[key]} USD per million tokens, from 0 to ${RATE_LIMIT_USD}, at most ${RATE_DECIMALS} decimals; quote it to keep every digit.`,
+      },
+    ]),
+  ),
+});
+
+const tiers = {
+  type: 'array',
+  maxItems: TIERS_LIMIT,
+  description:
+    'Rates by the size of the prompt. The highest threshold that the prompt exceeds decides the whole request.',
+  items: {
+    type: 'object',
+    description: 'Rates above one threshold; a rate left out is the base rate.',
+    additionalProperties: false,
+    required: ['above_input_tokens', 'rates'],
+    properties: {
+      above_input_tokens: {
+        type: 'integer',
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'The tier holds for prompts with strictly more tokens, cached ones included.',
+      },
+      rates: rates('Rates of this tier.'),
+    },
+  },
+} as const;
+
+const windows = {
+  type: 'array',
+  maxItems: WINDOWS_LIMIT,
+  description: 'Rates by hour of the week. The first window that holds wins; outside all of them the base rates hold.',
+  items: {
+    type: 'object',
+    description: 'Rates during some hours; a rate left out is the base rate.',
+    additionalProperties: false,
+    required: ['utc', 'rates'],
+    properties: {
+      days: {
+        type: 'array',
+        minItems: 1,
+        uniqueItems: true,
+        items: { type: 'string', enum: [...WEEKDAYS] },
+        description: 'Days (UTC) on which the window opens; default: every day.',
+      },
+      utc: {
+        type: 'string',
+        pattern: '^([01]\\d|2[0-3]):[0-5]\\d-(([01]\\d|2[0-3]):[0-5]\\d|24:00)$',
+        description: 'From (inclusive) to (exclusive) in UTC, as 22:00-02:00; may pass midnight.',
+      },
+      rates: rates('Rates during these hours.'),
+      tiers,
+    },
+  },
+} as const;
+
+const prices = {
+  type: 'array',
+  minItems: 1,
+  maxItems: PERIODS_LIMIT,
+  description: 'Prices over time. Periods must not overlap; a call is priced by its start time.',
+  items: {
+    type: 'object',
+    description: 'The rates of one period.',
+    additionalProperties: false,
+    required: ['rates'],
+    properties: {
+      from: {
+        type: 'string',
+        maxLength: 40,
+        description: 'First moment of the period: a date or an RFC 3339 time with offset; default: always.',
+      },
+      until: {
+        type: 'string',
+        maxLength: 40,
+        description: 'First moment after the period; default: where the next period begins, else for ever.',
+      },
+      rates: rates('Base rates of the period; needs input or output.'),
+      tiers,
+      windows,
+    },
+  },
+} as const;
+
+const modelMatch = {
+  description:
+    'Which model names the entry prices: one name, a list of names, a prefix, or an expression that must match the whole name. Case does not matter.',
+  anyOf: [
+    name('Exactly this name.'),
+    {
+      type: 'array',
+      minItems: 1,
+      maxItems: NAMES_LIMIT,
+      items: name('One of the names.'),
+      description: 'Any of these names.',
+    },
+    {
+      type: 'object',
+      additionalProperties: false,
+      required: ['prefix'],
+      properties: { prefix: name('Names that begin so.') },
+      description: 'Names with a common beginning.',
+    },
+    {
+      type: 'object',
+      additionalProperties: false,
+      required: ['regex'],
+      properties: {
+        regex: {
+          type: 'string',
+          minLength: 1,
+          maxLength: PATTERN_LENGTH,
+          description: 'An RE2 expression: no look-around, no back-references.',
+        },
+      },
+      description: 'Names that match an expression as a whole.',
+    },
+  ],
+} as const;
+
+const priceEntry = {
+  type: 'object',
+  description: 'The price of one model or group of models: its own prices, or a card borrowed from a price list.',
+  additionalProperties: false,
+  required: ['id', 'match'],
+  properties: {
+    id: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$',
+      description: 'A unique name of the entry; stored beside every cost that it decides.',
+    },
+    match: {
+      type: 'object',
+      description: 'When the entry applies.',
+      additionalProperties: false,
+      required: ['model'],
+      properties: {
+        provider: {
+          description:
+            'The provider as emitted or in any spelling known for it; a list means any of them; default: any provider.',
+          anyOf: [
+            name('One provider.'),
+            { type: 'array', minItems: 1, maxItems: NAMES_LIMIT, items: name('One of the providers.') },
+          ],
+        },
+        model: modelMatch,
+      },
+    },
+    source: {
+      type: 'string',
+      maxLength: NOTE_LENGTH,
+      description: 'Where the figures were read; shown when a price is explained.',
+    },
+    checked: { type: 'string', maxLength: 40, description: 'The day on which they were read.' },
+    note: { type: 'string', maxLength: NOTE_LENGTH, description: 'Anything a reader of the file should know.' },
+    prices,
+    use: {
+      type: 'object',
+      description: 'Borrow the card that the price lists hold for another provider and model.',
+      additionalProperties: false,
+      required: ['provider', 'model'],
+      properties: { provider: name('The provider to borrow from.'), model: name('The model to borrow.') },
+    },
+    multiplier: {
+      type: ['string', 'number'],
+      description:
+        'Factor on every borrowed rate, as for a regional surcharge or a negotiated discount; only with use; default 1.',
+    },
+  },
+} as const;
+
+/** A list of price entries: the `overrides` option, and the form of the supplement file. */
+export const PRICE_ENTRIES_SCHEMA = {
+  type: 'array',
+  maxItems: OVERRIDES_LIMIT,
+  default: [],
+  description: 'Own prices. They win over every price list; among them the first that matches wins.',
+  items: priceEntry,
+} as const;
+
+/** JSON Schema (draft-07) of the processor's options. */
+export const PRICING_OPTIONS_SCHEMA = {
+  type: 'object',
+  description:
+    'Derives the cost of model calls from reported usage and model prices; a cost that the span states itself wins.',
+  additionalProperties: false,
+  properties: {
+    enabled: {
+      type: 'boolean',
+      default: true,
+      description: 'Whether costs are derived. Costs that spans state themselves are kept either way.',
+    },
+    catalogue: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 4_096,
+      default: 'bundled',
+      description:
+        'The price list: bundled (the one shipped with this version), none, or the path of a local genai-prices data file. Nothing is fetched.',
+    },
+    supplement: {
+      type: 'boolean',
+      default: true,
+      description: 'Whether the shipped corrections and additions to the price list apply.',
+    },
+    inclusive_rules: {
+      type: 'array',
+      maxItems: NAMES_LIMIT,
+      default: [],
+      description:
+        'How a producer counts: whether the cached tokens it reports are part of its input tokens. The first rule that matches wins.',
+      items: {
+        type: 'object',
+        description: 'One producer, by instrumentation scope, provider, or both.',
+        additionalProperties: false,
+        required: ['inclusive'],
+        minProperties: 2,
+        properties: {
+          scope: name('The name of the instrumentation scope.'),
+          provider: name('The provider as emitted; case and separators do not matter.'),
+          inclusive: { type: 'boolean', description: 'True when its input tokens include the cached ones.' },
+        },
+      },
+    },
+    overrides: PRICE_ENTRIES_SCHEMA,
+  },
+} as const;
