@@ -16,9 +16,9 @@ export interface TraceClaim {
   /** 32 lower-case hex digits. */
   readonly traceId: string;
   readonly environment: string;
-  /** Unix nanoseconds, the outermost times of the request's own records of this trace; they bound later searches. */
-  readonly firstNs: bigint;
-  readonly lastNs: bigint;
+  /** Unix nanoseconds, the outermost times of the request's spans of this trace; they bound later searches. Null for log records. */
+  readonly firstNs: bigint | null;
+  readonly lastNs: bigint | null;
 }
 
 /** Everything the ledger must know of one request; the rows themselves stay with the exporters. */

@@ -12,3 +12,13 @@ export interface PostgresTransaction {
 }
 
 export const POSTGRES_TRANSACTION: Capability<PostgresTransaction> = { name: 'postgres-transaction' };
+
+/** Questions to the database, for exporters that keep house in it (partitions, retention). */
+export interface PostgresDatabase {
+  query(
+    text: string,
+    values?: readonly unknown[],
+  ): Promise<{ readonly rows: readonly Record<string, unknown>[]; readonly rowCount: number | null }>;
+}
+
+export const POSTGRES_DATABASE: Capability<PostgresDatabase> = { name: 'postgres-database' };

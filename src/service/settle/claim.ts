@@ -5,8 +5,8 @@ import type { Batch } from '../../model/batch.ts';
 import { RECORD_TRACE_ID } from '../../model/layout.ts';
 
 interface OpenTraceClaim extends TraceClaim {
-  firstNs: bigint;
-  lastNs: bigint;
+  firstNs: bigint | null;
+  lastNs: bigint | null;
 }
 
 /** Throws `environment_mismatch` when one trace stands in two environments within the request. */
@@ -39,29 +39,24 @@ function claimTraces(batch: Batch): readonly TraceClaim[] {
     if (claim === undefined || words[word] !== high || words[word + 1] !== low) {
       high = words[word] as bigint;
       low = words[word + 1] as bigint;
-      claim = claims.get(records.traceId) ?? openClaim(claims, records.traceId, environment, records.startNs);
+      claim = claims.get(records.traceId) ?? openClaim(claims, records.traceId, environment);
     }
     if (claim.environment !== environment) {
       throw new Rejection('environment_mismatch', { expected: claim.environment, received: environment });
     }
-    widen(claim, records.startNs, batch.signal === 'traces' ? records.endNs : 0n);
+    if (batch.signal === 'traces') widen(claim, records.startNs, records.endNs);
   }
   return [...claims.values()].sort((a, b) => (a.traceId < b.traceId ? -1 : 1));
 }
 
-function openClaim(
-  claims: Map<string, OpenTraceClaim>,
-  traceId: string,
-  environment: string,
-  startNs: bigint,
-): OpenTraceClaim {
-  const claim = { traceId, environment, firstNs: startNs, lastNs: startNs };
+function openClaim(claims: Map<string, OpenTraceClaim>, traceId: string, environment: string): OpenTraceClaim {
+  const claim = { traceId, environment, firstNs: null, lastNs: null };
   claims.set(traceId, claim);
   return claim;
 }
 
 function widen(claim: OpenTraceClaim, startNs: bigint, endNs: bigint): void {
-  if (startNs < claim.firstNs) claim.firstNs = startNs;
   const lastNs = endNs > startNs ? endNs : startNs;
-  if (lastNs > claim.lastNs) claim.lastNs = lastNs;
+  if (claim.firstNs === null || startNs < claim.firstNs) claim.firstNs = startNs;
+  if (claim.lastNs === null || lastNs > claim.lastNs) claim.lastNs = lastNs;
 }

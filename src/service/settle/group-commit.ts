@@ -135,8 +135,9 @@ export class GroupCommit {
 }
 
 /**
- * Hands each exporter its rows of the admitted requests. All of them run to their end even when one fails, so that none is
- * still writing when the ledger rolls back or tries again.
+ * Hands each exporter its rows of the admitted requests: first those that join the transaction and can be rolled back, then
+ * the others together. All of these run to their end even when one fails, so that none is still writing when the ledger rolls
+ * back or tries again.
  */
 async function writeAll(encoded: readonly (readonly EncodedRows[])[], commit: Commit): Promise<void> {
   const rowsByExporter = new Map<Exporter, Rows[]>();
@@ -145,7 +146,11 @@ async function writeAll(encoded: readonly (readonly EncodedRows[])[], commit: Co
     if (list === undefined) rowsByExporter.set(exporter, [rows]);
     else list.push(rows);
   }
-  const results = await Promise.allSettled([...rowsByExporter].map(([exporter, rows]) => exporter.write(rows, commit)));
+  const writers = [...rowsByExporter];
+  for (const [exporter, rows] of writers.filter(([{ joinsCommit }]) => joinsCommit === true))
+    await exporter.write(rows, commit);
+  const others = writers.filter(([{ joinsCommit }]) => joinsCommit !== true);
+  const results = await Promise.allSettled(others.map(([exporter, rows]) => exporter.write(rows, commit)));
   const failure = results.find((result) => result.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
 }

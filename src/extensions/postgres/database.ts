@@ -1,0 +1,79 @@
+/**
+ * Connections to one Postgres database: a small pool for questions, and single connections for who must hold one (the
+ * ledger's writer, the listener). A connection that failed or timed out is destroyed, never given to somebody else.
+ */
+import pg from 'pg';
+
+/** Questions run at once: key lookups, maintenance, the command line. */
+const POOL_SIZE = 4;
+const CONNECT_TIMEOUT_MS = 5000;
+/** A question that takes longer is given up, and its connection destroyed. */
+const QUERY_TIMEOUT_MS = 5000;
+const APPLICATION_NAME = 'sluice';
+
+/** How to reach the database: a URL, or what the embedded server answered. */
+export type Address =
+  | { readonly connectionString: string }
+  | {
+      readonly host: string;
+      readonly port: number;
+      readonly user: string;
+      readonly password: string;
+      readonly database: string;
+    };
+
+export interface QueryResult {
+  readonly rows: readonly Record<string, unknown>[];
+  readonly rowCount: number | null;
+}
+
+export class Database {
+  readonly #address: Address;
+  #pool: pg.Pool | null = null;
+
+  constructor(address: Address) {
+    this.#address = address;
+  }
+
+  /** Asks on the pool. Rejects when the database cannot be reached or takes too long. */
+  async query(text: string, values: readonly unknown[] = []): Promise<QueryResult> {
+    this.#pool ??= this.#createPool();
+    return this.#pool.query({ text, values: [...values] });
+  }
+
+  /** A connection of one's own, already connected. The owner ends it. */
+  async connect(settings: { readonly statementTimeoutMs?: number } = {}): Promise<pg.Client> {
+    const client = new pg.Client({
+      ...this.#address,
+      application_name: APPLICATION_NAME,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      ...(settings.statementTimeoutMs === undefined ? {} : { statement_timeout: settings.statementTimeoutMs }),
+    });
+    // Without a listener a lost connection would end the process; whoever uses the client finds out at its next query.
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  }
+
+  async close(): Promise<void> {
+    const pool = this.#pool;
+    this.#pool = null;
+    await pool?.end();
+  }
+
+  #createPool(): pg.Pool {
+    const pool = new pg.Pool({
+      ...this.#address,
+      application_name: APPLICATION_NAME,
+      max: POOL_SIZE,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
+      statement_timeout: QUERY_TIMEOUT_MS,
+      keepAlive: true,
+      allowExitOnIdle: true,
+    });
+    pool.on('error', () => undefined);
+    return pool;
+  }
+}

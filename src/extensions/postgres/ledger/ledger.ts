@@ -1,0 +1,342 @@
+/**
+ * The ledger in Postgres: replay markers, trace ownership, quota and rows in one transaction. What is in the database after a
+ * commit is everything a group promised; what is in it after anything else is nothing.
+ *
+ * A group is settled in rounds. A round takes the pending requests that do not contradict each other (a twin of an earlier
+ * one, or another project's claim on the same trace, waits for the next round), runs the guards, and either commits them all
+ * or takes out those a guard refused and begins anew. Each round decides at least one request, so the rounds end.
+ */
+import type pg from 'pg';
+import type { Capability } from '../../../component/capability.ts';
+import type { Claim, Commit, Ledger, Quota, Verdict } from '../../../component/ledger.ts';
+import type { Logger } from '../../../component/logger.ts';
+import type { Counter, Meter } from '../../../component/meter.ts';
+import { POSTGRES_TRANSACTION } from '../../../component/postgres.ts';
+import { Rejection } from '../../../errors.ts';
+import type { Database } from '../database.ts';
+import { isConnectionFailure, meaningOf, sqlstateOf } from '../sqlstate.ts';
+import {
+  addUsage,
+  claimMarkers,
+  claimTraces,
+  findMarkers,
+  lockUsage,
+  nameOf,
+  resetSeconds,
+  type StoredTrace,
+  type Usage,
+} from './guards.ts';
+import { OpenTransaction } from './transaction.ts';
+
+type Write = (admitted: readonly Claim[], commit: Commit) => Promise<void>;
+
+const STATEMENT_TIMEOUT_MS = 10000;
+const LOCK_TIMEOUT_MS = 2000;
+const IDLE_TIMEOUT_MS = 10000;
+/** A round that takes longer has lost its connection in some way the system does not report. */
+const ROUND_DEADLINE_MS = 30000;
+/** Deadlocks and the like are tried again this often. */
+const MAX_RETRIES = 2;
+/** After a span came twice, spans go through the stage for this long: the sender is likely to repeat more of them. */
+const STAGE_MS = 10000;
+const SESSION = `SET lock_timeout = ${LOCK_TIMEOUT_MS}; SET idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}; SET synchronous_commit = on; SET timezone = 'UTC'`;
+
+export class PostgresLedger implements Ledger {
+  readonly #database: Database;
+  readonly #logger: Logger;
+  readonly #now: () => number;
+  readonly #failures: Counter;
+  #writer: pg.Client | null = null;
+  #stageUntilMs = 0;
+  #reachable = true;
+
+  constructor(database: Database, logger: Logger, meter: Meter, now: () => number) {
+    this.#database = database;
+    this.#logger = logger;
+    this.#now = now;
+    this.#failures = meter.counter(
+      'sluice_commit_failures',
+      'Groups that could not be committed at the first try, by reason.',
+    );
+  }
+
+  /** Whether the last commit could reach the database. */
+  get reachable(): boolean {
+    return this.#reachable;
+  }
+
+  async stop(): Promise<void> {
+    const writer = this.#writer;
+    this.#writer = null;
+    await writer?.end().catch(() => undefined);
+  }
+
+  async settle(group: readonly Claim[], write: Write): Promise<readonly Verdict[]> {
+    const verdicts = new Map<Claim, Verdict>();
+    await this.#settleAll(group, write, verdicts);
+    return group.map((claim) => verdicts.get(claim) as Verdict);
+  }
+
+  async #settleAll(group: readonly Claim[], write: Write, verdicts: Map<Claim, Verdict>): Promise<void> {
+    for (let retries = 0; ; ) {
+      const pending = group.filter((claim) => !verdicts.has(claim));
+      if (pending.length === 0) return;
+      const round = compatible(pending);
+      const outcome = await this.#tryRound(round, write);
+      if (outcome.kind === 'decided') {
+        for (const [claim, verdict] of outcome.verdicts) verdicts.set(claim, verdict);
+        retries = 0;
+      } else if (outcome.kind === 'again' && retries++ < MAX_RETRIES) {
+        this.#failures.add(1, { reason: 'retried' });
+      } else if (outcome.kind === 'data') {
+        await this.#bisect(round, outcome.error, write, verdicts);
+      } else {
+        refuse(round, outcome.error, verdicts);
+        this.#failures.add(1, { reason: 'unavailable' });
+      }
+    }
+  }
+
+  /** Somebody's value does not fit the database: the innocent must not suffer, and the culprit must not be tried for ever. */
+  async #bisect(round: readonly Claim[], error: unknown, write: Write, verdicts: Map<Claim, Verdict>): Promise<void> {
+    this.#failures.add(1, { reason: 'data' });
+    const [only] = round;
+    if (round.length === 1 && only !== undefined) {
+      this.#logger.error(
+        { error, project: only.project.name, signal: only.signal },
+        'a request passed the checks but does not fit the database',
+      );
+      verdicts.set(only, { kind: 'refused', rejection: new Rejection('invalid_payload', { cause: describe(error) }) });
+      return;
+    }
+    const middle = Math.ceil(round.length / 2);
+    await this.#settleAll(round.slice(0, middle), write, verdicts);
+    await this.#settleAll(round.slice(middle), write, verdicts);
+  }
+
+  async #tryRound(round: readonly Claim[], write: Write): Promise<Outcome> {
+    const state = { committing: false };
+    let client: pg.Client;
+    try {
+      client = await this.#connect();
+    } catch (error) {
+      this.#reachable = false;
+      this.#logger.warn({ error: describe(error) }, 'the database cannot be reached');
+      return { kind: 'failed', error };
+    }
+    const deadline = setTimeout(() => this.#destroy(client), ROUND_DEADLINE_MS);
+    try {
+      const verdicts = await this.#transact(client, round, write, state);
+      this.#reachable = true;
+      return { kind: 'decided', verdicts };
+    } catch (error) {
+      return await this.#afterFailure(client, round, error, state.committing);
+    } finally {
+      clearTimeout(deadline);
+    }
+  }
+
+  async #transact(
+    client: pg.Client,
+    round: readonly Claim[],
+    write: Write,
+    state: { committing: boolean },
+  ): Promise<Map<Claim, Verdict>> {
+    await client.query('BEGIN');
+    const replayed = await claimMarkers(client, round);
+    const fresh = round.filter((claim) => !replayed.has(claim));
+    const quotas = await quotasOf(client, round);
+    const decided = new Map<Claim, Verdict>(
+      [...replayed].map((claim) => [claim, { kind: 'replayed', quota: quotas.get(claim) ?? null }]),
+    );
+    const refused = await this.#guard(client, fresh, quotas);
+    if (refused.size > 0) {
+      await client.query('ROLLBACK');
+      return new Map([...decided, ...refused]);
+    }
+    if (fresh.length > 0) {
+      const transaction = new OpenTransaction(client, this.#now() < this.#stageUntilMs);
+      await write(fresh, commitOf(transaction));
+      await addUsage(client, usageOf(fresh, transaction.storedSpans));
+    }
+    state.committing = true;
+    await client.query('COMMIT');
+    for (const claim of fresh) decided.set(claim, { kind: 'stored', quota: quotas.get(claim) ?? null });
+    return decided;
+  }
+
+  /** Trace ownership and environment, then quota. */
+  async #guard(
+    client: pg.Client,
+    claims: readonly Claim[],
+    quotas: ReadonlyMap<Claim, Quota>,
+  ): Promise<Map<Claim, Verdict>> {
+    if (claims.length === 0) return new Map();
+    const against = await claimTraces(client, claims);
+    if (against.size > 0) return conflicts(claims, against);
+    const limited = claims.filter((claim) => quotas.has(claim));
+    if (limited.length === 0) return new Map();
+    const used = new Map(await lockUsage(client, [...new Set(limited.map(({ project }) => project.name))].sort()));
+    return overQuota(limited, quotas, used);
+  }
+
+  async #afterFailure(
+    client: pg.Client,
+    round: readonly Claim[],
+    error: unknown,
+    committing: boolean,
+  ): Promise<Outcome> {
+    const meaning = meaningOf(error);
+    if (isConnectionFailure(error)) this.#destroy(client);
+    else await client.query('ROLLBACK').catch(() => this.#destroy(client));
+    if (committing && isConnectionFailure(error)) return this.#resolveAmbiguous(round, error);
+    this.#logger.warn({ error: describe(error), sqlstate: sqlstateOf(error) }, 'a group could not be committed');
+    if (meaning === 'duplicate' && this.#now() >= this.#stageUntilMs) {
+      this.#stageUntilMs = this.#now() + STAGE_MS;
+      return { kind: 'again', error };
+    }
+    if (meaning === 'retry') return { kind: 'again', error };
+    if (meaning === 'data' || meaning === 'duplicate') return { kind: 'data', error };
+    this.#reachable = sqlstateOf(error) !== null && !isConnectionFailure(error);
+    return { kind: 'failed', error };
+  }
+
+  /** The connection was lost after COMMIT was sent. The markers are part of the transaction: they tell whether it happened. */
+  async #resolveAmbiguous(round: readonly Claim[], error: unknown): Promise<Outcome> {
+    this.#failures.add(1, { reason: 'ambiguous' });
+    try {
+      const marked = await findMarkers(await this.#connect(), round);
+      if (marked.size < round.length) return { kind: 'again', error };
+      return { kind: 'decided', verdicts: new Map(round.map((claim) => [claim, { kind: 'stored', quota: null }])) };
+    } catch (failure) {
+      this.#logger.warn(
+        { error: describe(failure) },
+        'the outcome of a commit could not be found out: its requests are answered 503',
+      );
+      return { kind: 'failed', error };
+    }
+  }
+
+  async #connect(): Promise<pg.Client> {
+    if (this.#writer !== null) return this.#writer;
+    const client = await this.#database.connect({ statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+    await client.query(SESSION);
+    const forget = (): void => {
+      if (this.#writer === client) this.#writer = null;
+    };
+    client.on('error', forget).on('end', forget);
+    this.#writer = client;
+    return client;
+  }
+
+  /** Its answers may still come, and would be taken for those of the next group. */
+  #destroy(client: pg.Client): void {
+    if (this.#writer === client) this.#writer = null;
+    (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+  }
+}
+
+type Outcome =
+  | { readonly kind: 'decided'; readonly verdicts: ReadonlyMap<Claim, Verdict> }
+  | { readonly kind: 'again' | 'data' | 'failed'; readonly error: unknown };
+
+/** The requests that can be settled together: no two with the same body, no two with different claims on one trace. */
+function compatible(pending: readonly Claim[]): readonly Claim[] {
+  const bodies = new Set<string>();
+  const traces = new Map<string, string>();
+  return pending.filter((claim) => {
+    const body = nameOf(claim);
+    const contradicts = claim.traces.some(
+      (trace) => (traces.get(trace.traceId) ?? ownerOf(claim, trace)) !== ownerOf(claim, trace),
+    );
+    if (bodies.has(body) || contradicts) return false;
+    bodies.add(body);
+    for (const trace of claim.traces) traces.set(trace.traceId, ownerOf(claim, trace));
+    return true;
+  });
+}
+
+function ownerOf(claim: Claim, trace: { readonly environment: string }): string {
+  return `${claim.project.name}\0${trace.environment}`;
+}
+
+function conflicts(claims: readonly Claim[], against: ReadonlyMap<string, StoredTrace>): Map<Claim, Verdict> {
+  const refused = new Map<Claim, Verdict>();
+  for (const claim of claims) {
+    const rejection = conflictOf(claim, against);
+    if (rejection !== null) refused.set(claim, { kind: 'refused', rejection });
+  }
+  return refused;
+}
+
+function conflictOf(claim: Claim, against: ReadonlyMap<string, StoredTrace>): Rejection | null {
+  for (const { traceId, environment } of claim.traces) {
+    const stored = against.get(traceId);
+    if (stored === undefined) continue;
+    if (stored.project !== claim.project.name) return new Rejection('trace_conflict');
+    if (stored.environment !== environment)
+      return new Rejection('environment_mismatch', { expected: stored.environment, received: environment });
+  }
+  return null;
+}
+
+async function quotasOf(client: pg.Client, claims: readonly Claim[]): Promise<ReadonlyMap<Claim, Quota>> {
+  const limited = claims.filter(({ project }) => project.monthlySpans !== null);
+  if (limited.length === 0) return new Map();
+  const seconds = await resetSeconds(client);
+  return new Map(limited.map((claim) => [claim, { limit: claim.project.monthlySpans ?? 0, resetSeconds: seconds }]));
+}
+
+/** `used` is counted up on the way: requests of one group share what is left. */
+function overQuota(
+  claims: readonly Claim[],
+  quotas: ReadonlyMap<Claim, Quota>,
+  used: Map<string, number>,
+): Map<Claim, Verdict> {
+  const refused = new Map<Claim, Verdict>();
+  for (const claim of claims) {
+    const quota = quotas.get(claim);
+    if (quota === undefined) continue;
+    const spans = used.get(claim.project.name) ?? 0;
+    const isOver = claim.signal === 'traces' ? spans + claim.spanCount > quota.limit : spans >= quota.limit;
+    if (!isOver) {
+      used.set(claim.project.name, spans + claim.spanCount);
+      continue;
+    }
+    const after = { retryAfterSeconds: quota.resetSeconds, ...(claim.signal === 'traces' ? { quota } : {}) };
+    refused.set(claim, { kind: 'refused', rejection: new Rejection('quota_exceeded', {}, after) });
+  }
+  return refused;
+}
+
+function usageOf(
+  claims: readonly Claim[],
+  storedSpans: ReadonlyMap<string, number> | null,
+): ReadonlyMap<string, Usage> {
+  const usage = new Map<string, Usage>();
+  for (const { project, signal, recordCount } of claims) {
+    const sum = usage.get(project.name) ?? { spans: 0, logs: 0, metricPoints: 0 };
+    if (signal === 'traces') sum.spans += recordCount;
+    else if (signal === 'logs') sum.logs += recordCount;
+    else sum.metricPoints += recordCount;
+    usage.set(project.name, sum);
+  }
+  if (storedSpans !== null) for (const [project, sum] of usage) sum.spans = storedSpans.get(project) ?? 0;
+  return usage;
+}
+
+function commitOf(transaction: OpenTransaction): Commit {
+  return {
+    join: <T>(capability: Capability<T>) =>
+      capability.name === POSTGRES_TRANSACTION.name ? (transaction as T) : undefined,
+  };
+}
+
+function refuse(claims: readonly Claim[], error: unknown, verdicts: Map<Claim, Verdict>): void {
+  const rejection = new Rejection('ingestion_failed', { cause: describe(error) });
+  for (const claim of claims) verdicts.set(claim, { kind: 'refused', rejection });
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,274 @@
+-- What people query: the tables under their plain names, ids in hex. `views` stands for the configured schema.
+CREATE VIEW views.spans AS SELECT
+  'span'::text AS signal,
+  project,
+  environment,
+  service_name,
+  encode(trace_id, 'hex') AS trace_id,
+  encode(span_id, 'hex') AS span_id,
+  encode(parent_span_id, 'hex') AS parent_span_id,
+  trace_state,
+  name,
+  kind,
+  status,
+  status_message,
+  start_time_unix_nano,
+  end_time_unix_nano,
+  duration_ns,
+  flags,
+  dropped_attributes_count,
+  dropped_events_count,
+  dropped_links_count,
+  events,
+  links,
+  category,
+  operation,
+  provider,
+  request_model,
+  response_model,
+  response_id,
+  input_tokens,
+  output_tokens,
+  total_tokens,
+  cache_read_tokens,
+  cache_write_tokens,
+  reasoning_tokens,
+  usage_scope,
+  input_cost,
+  output_cost,
+  total_cost,
+  cost_source,
+  price_id,
+  latency_ms,
+  time_to_first_token_ms,
+  finish_reasons,
+  is_error,
+  error_type,
+  input_content,
+  output_content,
+  system_instructions,
+  tool_name,
+  tool_call_id,
+  tool_arguments,
+  tool_result,
+  retrieval_query,
+  retrieval_documents,
+  agent_name,
+  conversation_id,
+  user_id,
+  dialect,
+  resource,
+  scope_name,
+  scope_version,
+  scope_attributes,
+  attributes,
+  received_at
+FROM sluice.spans;
+
+CREATE VIEW views.logs AS SELECT
+  'log'::text AS signal,
+  project,
+  environment,
+  service_name,
+  time_unix_nano,
+  observed_time_unix_nano,
+  severity_number,
+  severity_text,
+  event_name,
+  body,
+  encode(trace_id, 'hex') AS trace_id,
+  encode(span_id, 'hex') AS span_id,
+  flags,
+  dropped_attributes_count,
+  category,
+  operation,
+  provider,
+  request_model,
+  response_model,
+  response_id,
+  input_tokens,
+  output_tokens,
+  total_tokens,
+  cache_read_tokens,
+  cache_write_tokens,
+  reasoning_tokens,
+  usage_scope,
+  input_cost,
+  output_cost,
+  total_cost,
+  cost_source,
+  price_id,
+  latency_ms,
+  time_to_first_token_ms,
+  finish_reasons,
+  is_error,
+  error_type,
+  input_content,
+  output_content,
+  system_instructions,
+  tool_name,
+  tool_call_id,
+  tool_arguments,
+  tool_result,
+  retrieval_query,
+  retrieval_documents,
+  agent_name,
+  conversation_id,
+  user_id,
+  dialect,
+  resource,
+  scope_name,
+  scope_version,
+  scope_attributes,
+  attributes,
+  received_at
+FROM sluice.logs;
+
+CREATE VIEW views.metric_points AS SELECT
+  'metric'::text AS signal,
+  project,
+  environment,
+  service_name,
+  name,
+  description,
+  unit,
+  type,
+  temporality,
+  is_monotonic,
+  start_time_unix_nano,
+  time_unix_nano,
+  coalesce(value_int::numeric, value_double::text::numeric) AS value,
+  count,
+  sum,
+  min,
+  max,
+  buckets,
+  quantiles,
+  exemplars,
+  flags,
+  metadata,
+  resource,
+  scope_name,
+  scope_version,
+  scope_attributes,
+  attributes,
+  received_at
+FROM sluice.metric_points;
+
+-- Model calls, tool steps and retrievals are spans with most senders and log records with some.
+CREATE VIEW views.steps AS
+SELECT 'span'::text AS signal, project, environment, service_name, encode(trace_id, 'hex') AS trace_id, encode(span_id, 'hex') AS span_id,
+  encode(parent_span_id, 'hex') AS parent_span_id, name, start_time_unix_nano AS time_unix_nano, duration_ns,
+  category, operation, provider, request_model, response_model, response_id, input_tokens, output_tokens, total_tokens,
+  cache_read_tokens, cache_write_tokens, reasoning_tokens, usage_scope, input_cost, output_cost, total_cost, cost_source, price_id,
+  latency_ms, time_to_first_token_ms, finish_reasons, is_error, error_type, input_content, output_content, system_instructions,
+  tool_name, tool_call_id, tool_arguments, tool_result, retrieval_query, retrieval_documents, agent_name, conversation_id, user_id, dialect
+FROM sluice.spans WHERE category IS NOT NULL
+UNION ALL
+SELECT 'log', project, environment, service_name, encode(trace_id, 'hex'), encode(span_id, 'hex'),
+  NULL, event_name, coalesce(time_unix_nano, observed_time_unix_nano), NULL,
+  category, operation, provider, request_model, response_model, response_id, input_tokens, output_tokens, total_tokens,
+  cache_read_tokens, cache_write_tokens, reasoning_tokens, usage_scope, input_cost, output_cost, total_cost, cost_source, price_id,
+  latency_ms, time_to_first_token_ms, finish_reasons, is_error, error_type, input_content, output_content, system_instructions,
+  tool_name, tool_call_id, tool_arguments, tool_result, retrieval_query, retrieval_documents, agent_name, conversation_id, user_id, dialect
+FROM sluice.logs WHERE category IS NOT NULL;
+
+CREATE VIEW views.model_calls AS SELECT * FROM views.steps WHERE category = 'model_call';
+CREATE VIEW views.tool_steps AS SELECT * FROM views.steps WHERE category = 'tool_step';
+CREATE VIEW views.retrievals AS SELECT * FROM views.steps WHERE category = 'retrieval';
+
+-- Whether a span above this one already carries the usage of everything below it.
+CREATE FUNCTION views.has_rollup_above(of_project text, of_trace bytea, parent bytea) RETURNS bool LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  above bytea := parent;
+  scope text;
+BEGIN
+  FOR step IN 1..1000 LOOP
+    EXIT WHEN above IS NULL;
+    SELECT usage_scope, parent_span_id INTO scope, above FROM sluice.spans
+    WHERE project = of_project AND trace_id = of_trace AND span_id = above LIMIT 1;
+    EXIT WHEN NOT FOUND;
+    IF scope = 'rollup' THEN RETURN true; END IF;
+  END LOOP;
+  RETURN false;
+END $$;
+
+-- Every token and every dollar once: one row for each model call that counts. A call that several spans of one trace report
+-- under the same response id counts once; usage rolled up onto agents and workflows counts only in traces where no call
+-- reports its own; log records count only where no span of their trace does.
+CREATE VIEW views.counted_usage AS
+WITH own AS NOT MATERIALIZED (
+  SELECT DISTINCT ON (project, trace_id, coalesce('response ' || response_id, 'span ' || encode(span_id, 'hex')))
+    project, environment, trace_id, start_time_unix_nano AS time_unix_nano, provider, coalesce(response_model, request_model) AS model,
+    conversation_id, user_id, agent_name, input_tokens, output_tokens, total_tokens, cache_read_tokens, cache_write_tokens,
+    reasoning_tokens, input_cost, output_cost, total_cost, cost_source, response_id
+  FROM sluice.spans WHERE usage_scope = 'own'
+  ORDER BY project, trace_id, coalesce('response ' || response_id, 'span ' || encode(span_id, 'hex')),
+    total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, start_time_unix_nano, span_id
+), rolled_up AS NOT MATERIALIZED (
+  SELECT s.project, s.environment, s.trace_id, s.start_time_unix_nano, s.provider, coalesce(s.response_model, s.request_model),
+    s.conversation_id, s.user_id, s.agent_name, s.input_tokens, s.output_tokens, s.total_tokens, s.cache_read_tokens,
+    s.cache_write_tokens, s.reasoning_tokens, s.input_cost, s.output_cost, s.total_cost, s.cost_source, s.response_id
+  FROM sluice.spans s
+  WHERE s.usage_scope = 'rollup'
+    AND NOT EXISTS (SELECT FROM sluice.spans o WHERE o.project = s.project AND o.trace_id = s.trace_id AND o.usage_scope = 'own')
+    AND NOT views.has_rollup_above(s.project, s.trace_id, s.parent_span_id)
+), logged AS NOT MATERIALIZED (
+  SELECT DISTINCT ON (l.project, coalesce('response ' || l.response_id, 'row ' || l.tableoid::text || l.ctid::text))
+    l.project, l.environment, l.trace_id, coalesce(l.time_unix_nano, l.observed_time_unix_nano) AS time_unix_nano, l.provider,
+    coalesce(l.response_model, l.request_model), l.conversation_id, l.user_id, l.agent_name, l.input_tokens, l.output_tokens,
+    l.total_tokens, l.cache_read_tokens, l.cache_write_tokens, l.reasoning_tokens, l.input_cost, l.output_cost, l.total_cost,
+    l.cost_source, l.response_id
+  FROM sluice.logs l
+  WHERE l.usage_scope = 'own'
+    AND NOT EXISTS (SELECT FROM sluice.spans s WHERE s.project = l.project AND s.trace_id = l.trace_id AND s.usage_scope IS NOT NULL)
+    AND NOT EXISTS (SELECT FROM own o WHERE o.project = l.project AND o.response_id = l.response_id)
+  ORDER BY l.project, coalesce('response ' || l.response_id, 'row ' || l.tableoid::text || l.ctid::text), l.total_tokens DESC NULLS LAST
+)
+SELECT * FROM own UNION ALL SELECT * FROM rolled_up UNION ALL SELECT * FROM logged;
+
+-- One row a trace. Everything but the owner is read from the spans, so it is right for every order of arrival.
+CREATE VIEW views.traces AS
+SELECT encode(t.trace_id, 'hex') AS trace_id, t.project, t.environment,
+  root.name AS root_name, encode(root.span_id, 'hex') AS root_span_id,
+  s.start_time_unix_nano, s.end_time_unix_nano, greatest(s.end_time_unix_nano - s.start_time_unix_nano, 0) AS duration_ns,
+  s.span_count, s.error_count, s.model_call_count, s.tool_step_count, s.retrieval_count,
+  u.input_tokens, u.output_tokens, u.total_tokens, u.cache_read_tokens, u.cache_write_tokens, u.reasoning_tokens,
+  u.input_cost, u.output_cost, u.total_cost, s.conversation_id, s.user_id, t.created_at
+FROM sluice.traces t
+CROSS JOIN LATERAL (
+  SELECT min(start_time_unix_nano) AS start_time_unix_nano, max(coalesce(end_time_unix_nano, start_time_unix_nano)) AS end_time_unix_nano,
+    count(*) AS span_count, count(*) FILTER (WHERE status = 'error') AS error_count,
+    count(*) FILTER (WHERE category = 'model_call') AS model_call_count,
+    count(*) FILTER (WHERE category = 'tool_step') AS tool_step_count,
+    count(*) FILTER (WHERE category = 'retrieval') AS retrieval_count,
+    (array_agg(conversation_id ORDER BY start_time_unix_nano, span_id) FILTER (WHERE conversation_id IS NOT NULL))[1] AS conversation_id,
+    (array_agg(user_id ORDER BY start_time_unix_nano, span_id) FILTER (WHERE user_id IS NOT NULL))[1] AS user_id
+  FROM sluice.spans
+  WHERE project = t.project AND trace_id = t.trace_id AND start_time_unix_nano BETWEEN t.first_ns AND t.last_ns
+) s
+LEFT JOIN LATERAL (
+  SELECT name, span_id FROM sluice.spans
+  WHERE project = t.project AND trace_id = t.trace_id AND start_time_unix_nano BETWEEN t.first_ns AND t.last_ns AND parent_span_id IS NULL
+  ORDER BY start_time_unix_nano, span_id LIMIT 1
+) root ON true
+LEFT JOIN LATERAL (
+  SELECT sum(input_tokens)::int8 AS input_tokens, sum(output_tokens)::int8 AS output_tokens, sum(total_tokens)::int8 AS total_tokens,
+    sum(cache_read_tokens)::int8 AS cache_read_tokens, sum(cache_write_tokens)::int8 AS cache_write_tokens,
+    sum(reasoning_tokens)::int8 AS reasoning_tokens, sum(input_cost) AS input_cost, sum(output_cost) AS output_cost, sum(total_cost) AS total_cost
+  FROM views.counted_usage c WHERE c.project = t.project AND c.trace_id = t.trace_id
+) u ON true;
+
+CREATE VIEW views.conversations AS
+SELECT project, environment, conversation_id, count(DISTINCT trace_id) AS trace_count, count(*) AS call_count,
+  min(time_unix_nano) AS first_time_unix_nano, max(time_unix_nano) AS last_time_unix_nano,
+  sum(input_tokens)::int8 AS input_tokens, sum(output_tokens)::int8 AS output_tokens, sum(total_tokens)::int8 AS total_tokens, sum(total_cost) AS total_cost
+FROM views.counted_usage WHERE conversation_id IS NOT NULL GROUP BY project, environment, conversation_id;
+
+CREATE VIEW views.usage_daily AS
+SELECT (to_timestamp(time_unix_nano / 1000000000) AT TIME ZONE 'UTC')::date AS day, project, environment, provider, model,
+  count(*) AS call_count, count(*) FILTER (WHERE total_cost IS NULL) AS unpriced_count,
+  sum(input_tokens)::int8 AS input_tokens, sum(output_tokens)::int8 AS output_tokens, sum(total_tokens)::int8 AS total_tokens,
+  sum(cache_read_tokens)::int8 AS cache_read_tokens, sum(cache_write_tokens)::int8 AS cache_write_tokens,
+  sum(reasoning_tokens)::int8 AS reasoning_tokens, sum(input_cost) AS input_cost, sum(output_cost) AS output_cost, sum(total_cost) AS total_cost
+FROM views.counted_usage GROUP BY 1, 2, 3, 4, 5;

@@ -1,0 +1,35 @@
+/** What a failure of the database means for the requests of a group. */
+
+export type Meaning =
+  /** The same group may be tried again at once: a deadlock, a serialization failure, a lock that came too late. */
+  | 'retry'
+  /** A value one of the requests brought does not fit: find the one and refuse it, the others are innocent. */
+  | 'data'
+  /** A span that is stored already. */
+  | 'duplicate'
+  /** Nothing is known to be wrong with the data: answer 503. */
+  | 'unavailable';
+
+const RETRY = new Set(['40001', '40P01', '55P03', '57014']);
+const DUPLICATE = '23505';
+/** Data exception, integrity constraint, program limit. */
+const DATA_CLASSES = new Set(['22', '23', '54']);
+
+export function sqlstateOf(error: unknown): string | null {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null;
+}
+
+export function meaningOf(error: unknown): Meaning {
+  const state = sqlstateOf(error);
+  if (state === null) return 'unavailable';
+  if (RETRY.has(state)) return 'retry';
+  if (state === DUPLICATE) return 'duplicate';
+  return DATA_CLASSES.has(state.slice(0, 2)) ? 'data' : 'unavailable';
+}
+
+/** Whether the connection itself is gone or not to be trusted: anything that is not the server's word on a statement. */
+export function isConnectionFailure(error: unknown): boolean {
+  const state = sqlstateOf(error);
+  return state === null || ['08', '57', '25'].includes(state.slice(0, 2));
+}
