@@ -4,12 +4,14 @@ import {
   HEADER_INPUT_LENGTH, HEADER_MAX_DEPTH, HEADER_SIGNAL, HEADER_SIZE, INPUT_BASE, INPUT_CAPACITY,
 } from "../model/layout";
 import { fail } from "./fail";
+import { indexJson, initializeJson } from "./json/indexer";
 import { indexProtobuf } from "./protobuf/request";
 import { initializeSymbols } from "./symbols";
 import { resetTables } from "./tables";
 
 export { encodeCopy, encodeNdjson } from "./encode/encode";
 export { renderJson } from "./encode/values";
+export { unescapeJson } from "./json/text";
 export { resetTables } from "./tables";
 export { internKey as intern } from "./symbols";
 export { classifyText } from "./text";
@@ -22,6 +24,7 @@ export function initialize(seed: u64): void {
   store<u32>(HEADER_BASE, CONSTANTS_BASE, HEADER_CONSTANTS);
   store<u32>(HEADER_BASE, DEFAULT_MAX_DEPTH, HEADER_MAX_DEPTH);
   initializeSymbols(seed);
+  initializeJson();
   resetTables();
 }
 
@@ -32,5 +35,6 @@ export function index(signal: i32, encoding: i32, length: u32): void {
   store<u32>(HEADER_BASE, signal, HEADER_SIGNAL);
   store<u32>(HEADER_BASE, encoding, HEADER_ENCODING);
   store<u32>(HEADER_BASE, length, HEADER_INPUT_LENGTH);
-  indexProtobuf(signal, INPUT_BASE, INPUT_BASE + length);
+  if (encoding == ENCODING_JSON) indexJson(signal, length);
+  else indexProtobuf(signal, INPUT_BASE, INPUT_BASE + length);
 }

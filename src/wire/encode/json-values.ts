@@ -1,7 +1,8 @@
 /** Nested values of JSON bodies: the bridge to the walker that prints them. */
-import { putRawText } from "./json-text";
+import { printJsonNested } from "../json/nested";
+import { out, setOut } from "./output";
 
 /** Puts the value of an ArrayValue or KeyValueList whose source is OTLP/JSON. */
 export function putJsonNested(kind: u32, offset: usize, length: u32): void {
-  putRawText(offset, length);
+  setOut(printJsonNested(out, kind, offset, length));
 }

@@ -1,0 +1,242 @@
+/**
+ * JSON numbers, and the strings that OTLP/JSON allows in their place: the grammar, exact integers, doubles. Integers are never
+ * read through a double.
+ */
+import { FAIL_JSON, FAIL_PAYLOAD } from "../../model/layout";
+import { fail, parseDouble } from "../fail";
+import { QUOTE, readPlainText, textLength, textOffset } from "./text";
+
+const MINUS: u32 = 0x2d;
+const I64_MAX: u64 = 0x7fffffffffffffff;
+
+/** What stands in the number scanned last: a sign; a fraction or an exponent. */
+const HAS_SIGN: u32 = 1;
+const HAS_MORE: u32 = 2;
+let numberForm: u32 = 0;
+
+/** The text of the number located last. */
+export let numberOffset: usize = 0;
+export let numberEnd: usize = 0;
+
+/** The doubles JSON has no number for, and the double read last. */
+export let doubleValue: f64 = 0;
+/** The integer read last. */
+export let integerValue: u64 = 0;
+
+/** Longest text and largest exponent of a number that is stored as it was written. */
+const PLAIN_LENGTH: usize = 40;
+const PLAIN_EXPONENT: u32 = 300;
+
+/** Powers of ten that are doubles exactly, and the largest integer up to which all are: one operation on them rounds right. */
+const POWERS = memory.data<f64>([
+  1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+]);
+const MAX_POWER: i32 = 22;
+const EXACT_INTEGERS: u64 = 1 << 53;
+const MAX_DIGITS: i32 = 19;
+
+// @ts-ignore: decorator
+@inline
+function isDigit(character: u32): bool {
+  return character - 0x30 < 10;
+}
+
+/** The address behind a run of digits, 0 when there is none. */
+// @ts-ignore: decorator
+@inline
+function digitsEnd(at: usize): usize {
+  if (!isDigit(load<u8>(at))) return 0;
+  do at++;
+  while (isDigit(load<u8>(at)));
+  return at;
+}
+
+/** The address behind the number at `at` by JSON's grammar, 0 when there is none. Sets `numberForm`. */
+function endOfNumber(at: usize): usize {
+  numberForm = 0;
+  if (load<u8>(at) == MINUS) {
+    numberForm = HAS_SIGN;
+    at++;
+  }
+  at = load<u8>(at) == 0x30 ? at + 1 : digitsEnd(at);
+  if (at && load<u8>(at) == 0x2e) {
+    numberForm |= HAS_MORE;
+    at = digitsEnd(at + 1);
+  }
+  if (at && (load<u8>(at) | 0x20) == 0x65) {
+    numberForm |= HAS_MORE;
+    const sign = <u32>load<u8>(at, 1);
+    at = digitsEnd(sign == MINUS || sign == 0x2b ? at + 2 : at + 1);
+  }
+  return at;
+}
+
+/** Checks the number at `at`; the address behind it. */
+export function scanNumber(at: usize): usize {
+  const end = endOfNumber(at);
+  if (!end) fail(FAIL_JSON, at);
+  return end;
+}
+
+/** Locates a number, bare or in quotes; the address behind the value. `code` refuses a quoted text that is no number. */
+function locateNumber(at: usize, code: i32): usize {
+  if (load<u8>(at) != QUOTE) {
+    numberOffset = at;
+    numberEnd = scanNumber(at);
+    return numberEnd;
+  }
+  at = readPlainText(at);
+  numberOffset = textOffset;
+  numberEnd = textOffset + textLength;
+  if (endOfNumber(numberOffset) != numberEnd) fail(code, numberOffset);
+  return at;
+}
+
+/** The value of the digits from `at` to `end`, as `integerValue`; false when it takes more than 64 bits. */
+function readDigits(at: usize, end: usize): bool {
+  const digits = end - at;
+  if (digits > 20) return false;
+  let value: u64 = 0;
+  // The twentieth digit is the one that may not fit.
+  const safe = digits == 20 ? end - 1 : end;
+  for (; at < safe; at++) value = value * 10 + (<u64>load<u8>(at) - 0x30);
+  if (at < end) {
+    const last = <u64>load<u8>(at) - 0x30;
+    if (value > u64.MAX_VALUE / 10 || (value == u64.MAX_VALUE / 10 && last > u64.MAX_VALUE % 10)) return false;
+    value = value * 10 + last;
+  }
+  integerValue = value;
+  return true;
+}
+
+/** Reads a timestamp into `integerValue`: an unsigned integer of nanoseconds up to 2^63-1. */
+export function readTime(at: usize): usize {
+  const next = locateNumber(at, FAIL_PAYLOAD);
+  if (numberForm || !readDigits(numberOffset, numberEnd) || integerValue > I64_MAX) fail(FAIL_PAYLOAD, at);
+  return next;
+}
+
+/** Reads an unsigned 64-bit integer into `integerValue`. */
+export function readUnsigned(at: usize): usize {
+  const next = locateNumber(at, FAIL_JSON);
+  if (numberForm || !readDigits(numberOffset, numberEnd)) fail(FAIL_JSON, at);
+  return next;
+}
+
+/** Reads a signed 64-bit integer into `integerValue`, as its bits. */
+export function readSigned(at: usize): usize {
+  const next = locateNumber(at, FAIL_JSON);
+  const negative: u64 = numberForm & HAS_SIGN;
+  if ((numberForm & HAS_MORE) != 0 || !readDigits(numberOffset + <usize>negative, numberEnd)) fail(FAIL_JSON, at);
+  if (integerValue > I64_MAX + negative) fail(FAIL_JSON, at);
+  if (negative) integerValue = 0 - integerValue;
+  return next;
+}
+
+/** Reads an unsigned 32-bit integer into `integerValue`. */
+export function readUnsigned32(at: usize): usize {
+  const next = readUnsigned(at);
+  if (integerValue > u32.MAX_VALUE) fail(FAIL_JSON, at);
+  return next;
+}
+
+/** Reads a signed 32-bit integer into `integerValue`, as its bits. */
+export function readSigned32(at: usize): usize {
+  const next = readSigned(at);
+  if (<i64>integerValue != <i64>(<i32>integerValue)) fail(FAIL_JSON, at);
+  return next;
+}
+
+/** Reads an enum into `integerValue`: only the number is allowed, and one that is above `last` is 0. */
+export function readEnum(at: usize, last: u32): usize {
+  if (load<u8>(at) == QUOTE) fail(FAIL_JSON, at);
+  const next = readSigned32(at);
+  if (integerValue > last) integerValue = 0;
+  return next;
+}
+
+/**
+ * Reads what a double may be written as; the address behind it. A number is left as text (`numberOffset` to `numberEnd`); the
+ * words that JSON has no number for leave `numberOffset` 0 and the double in `doubleValue`.
+ */
+export function locateDouble(at: usize): usize {
+  if (load<u8>(at) != QUOTE) return locateNumber(at, FAIL_JSON);
+  const next = readPlainText(at);
+  numberOffset = 0;
+  const word = load<u64>(textOffset);
+  if (textLength == 3 && (word & 0xffffff) == 0x4e614e) doubleValue = NaN;
+  else if (textLength == 8 && word == 0x7974696e69666e49) doubleValue = Infinity;
+  else if (textLength == 9 && word == 0x74696e69666e492d && load<u8>(textOffset, 8) == 0x79) doubleValue = -Infinity;
+  else {
+    numberOffset = textOffset;
+    numberEnd = textOffset + textLength;
+    if (endOfNumber(numberOffset) != numberEnd) fail(FAIL_JSON, at);
+  }
+  return next;
+}
+
+/** Reads a double into `doubleValue`. */
+export function readDouble(at: usize): usize {
+  const next = locateDouble(at);
+  if (numberOffset) parseNumber();
+  return next;
+}
+
+/** Whether the number just located may be stored as it was written. */
+export function isPlain(): bool {
+  if (numberEnd - numberOffset > PLAIN_LENGTH) return false;
+  let at = numberOffset;
+  while (at < numberEnd && (load<u8>(at) | 0x20) != 0x65) at++;
+  let exponent: u32 = 0;
+  for (at++; at < numberEnd; at++) {
+    const digit = <u32>load<u8>(at) - 0x30;
+    if (digit < 10) exponent = min(exponent * 10 + digit, PLAIN_EXPONENT + 1);
+  }
+  return exponent <= PLAIN_EXPONENT;
+}
+
+/** The double nearest to the number just located, as `doubleValue`; one beyond all doubles is refused. */
+export function parseNumber(): void {
+  if (parseShort()) return;
+  doubleValue = parseDouble(numberOffset, <u32>(numberEnd - numberOffset));
+  if (abs(doubleValue) == Infinity) fail(FAIL_JSON, numberOffset);
+}
+
+/** The same for a number of few digits and a small exponent; false when it is not one. */
+function parseShort(): bool {
+  if (numberEnd - numberOffset > PLAIN_LENGTH) return false;
+  let at = numberOffset;
+  const negative = load<u8>(at) == MINUS;
+  if (negative) at++;
+  let digits: u64 = 0;
+  let count = 0;
+  let power = 0;
+  let behindPoint = 0;
+  for (; at < numberEnd && (load<u8>(at) | 0x20) != 0x65; at++) {
+    const digit = <u32>load<u8>(at) - 0x30;
+    if (digit > 9) behindPoint = 1;
+    else {
+      digits = digits * 10 + digit;
+      if (count || digit) count++;
+      power -= behindPoint;
+    }
+  }
+  if (count > MAX_DIGITS || digits > EXACT_INTEGERS) return false;
+  if (at < numberEnd) power += shortExponent(at + 1);
+  if (power > MAX_POWER || power < -MAX_POWER) return false;
+  const value = <f64>digits;
+  const magnitude = power < 0 ? value / load<f64>(POWERS + (<usize>-power << 3)) : value * load<f64>(POWERS + (<usize>power << 3));
+  doubleValue = negative ? -magnitude : magnitude;
+  return true;
+}
+
+/** The exponent from `at` to the end of the number; far beyond the powers when it has many digits. */
+function shortExponent(at: usize): i32 {
+  const negative = load<u8>(at) == MINUS;
+  let exponent = 0;
+  for (; at < numberEnd; at++) {
+    const digit = <i32>load<u8>(at) - 0x30;
+    if (digit >= 0) exponent = min(exponent * 10 + digit, 1000);
+  }
+  return negative ? -exponent : exponent;
+}

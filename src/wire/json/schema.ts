@@ -1,0 +1,156 @@
+/** The members of OTLP/JSON messages by number, their names, and which message has which. */
+export const RESOURCE_SPANS: u8 = 1;
+export const RESOURCE_LOGS: u8 = 2;
+export const RESOURCE_METRICS: u8 = 3;
+export const RESOURCE: u8 = 4;
+export const SCOPE_SPANS: u8 = 5;
+export const SCOPE_LOGS: u8 = 6;
+export const SCOPE_METRICS: u8 = 7;
+export const SCHEMA_URL: u8 = 8;
+export const SCOPE: u8 = 9;
+export const SPANS: u8 = 10;
+export const LOG_RECORDS: u8 = 11;
+export const METRICS: u8 = 12;
+export const ATTRIBUTES: u8 = 13;
+export const DROPPED_ATTRIBUTES_COUNT: u8 = 14;
+export const NAME: u8 = 15;
+export const VERSION: u8 = 16;
+export const TRACE_ID: u8 = 17;
+export const SPAN_ID: u8 = 18;
+export const PARENT_SPAN_ID: u8 = 19;
+export const TRACE_STATE: u8 = 20;
+export const FLAGS: u8 = 21;
+export const KIND: u8 = 22;
+export const START_TIME_UNIX_NANO: u8 = 23;
+export const END_TIME_UNIX_NANO: u8 = 24;
+export const EVENTS: u8 = 25;
+export const DROPPED_EVENTS_COUNT: u8 = 26;
+export const LINKS: u8 = 27;
+export const DROPPED_LINKS_COUNT: u8 = 28;
+export const STATUS: u8 = 29;
+export const TIME_UNIX_NANO: u8 = 30;
+export const MESSAGE: u8 = 31;
+export const CODE: u8 = 32;
+export const KEY: u8 = 33;
+export const VALUE: u8 = 34;
+export const STRING_VALUE: u8 = 35;
+export const BOOL_VALUE: u8 = 36;
+export const INT_VALUE: u8 = 37;
+export const DOUBLE_VALUE: u8 = 38;
+export const ARRAY_VALUE: u8 = 39;
+export const KVLIST_VALUE: u8 = 40;
+export const BYTES_VALUE: u8 = 41;
+export const VALUES: u8 = 42;
+export const OBSERVED_TIME_UNIX_NANO: u8 = 43;
+export const SEVERITY_NUMBER: u8 = 44;
+export const SEVERITY_TEXT: u8 = 45;
+export const BODY: u8 = 46;
+export const EVENT_NAME: u8 = 47;
+export const DESCRIPTION: u8 = 48;
+export const UNIT: u8 = 49;
+export const GAUGE: u8 = 50;
+export const SUM: u8 = 51;
+export const HISTOGRAM: u8 = 52;
+export const EXPONENTIAL_HISTOGRAM: u8 = 53;
+export const SUMMARY: u8 = 54;
+export const METADATA: u8 = 55;
+export const DATA_POINTS: u8 = 56;
+export const AGGREGATION_TEMPORALITY: u8 = 57;
+export const IS_MONOTONIC: u8 = 58;
+export const AS_DOUBLE: u8 = 59;
+export const AS_INT: u8 = 60;
+export const EXEMPLARS: u8 = 61;
+export const COUNT: u8 = 62;
+export const BUCKET_COUNTS: u8 = 63;
+export const EXPLICIT_BOUNDS: u8 = 64;
+export const MIN: u8 = 65;
+export const MAX: u8 = 66;
+export const SCALE: u8 = 67;
+export const ZERO_COUNT: u8 = 68;
+export const POSITIVE: u8 = 69;
+export const NEGATIVE: u8 = 70;
+export const ZERO_THRESHOLD: u8 = 71;
+export const OFFSET: u8 = 72;
+export const QUANTILE_VALUES: u8 = 73;
+export const QUANTILE: u8 = 74;
+export const FILTERED_ATTRIBUTES: u8 = 75;
+
+/** The names above, in the order of their numbers. */
+export const NAMES: string =
+  "resourceSpans resourceLogs resourceMetrics resource scopeSpans scopeLogs scopeMetrics schemaUrl scope spans logRecords metrics " +
+  "attributes droppedAttributesCount name version traceId spanId parentSpanId traceState flags kind startTimeUnixNano " +
+  "endTimeUnixNano events droppedEventsCount links droppedLinksCount status timeUnixNano message code key value stringValue " +
+  "boolValue intValue doubleValue arrayValue kvlistValue bytesValue values observedTimeUnixNano severityNumber severityText body " +
+  "eventName description unit gauge sum histogram exponentialHistogram summary metadata dataPoints aggregationTemporality " +
+  "isMonotonic asDouble asInt exemplars count bucketCounts explicitBounds min max scale zeroCount positive negative " +
+  "zeroThreshold offset quantileValues quantile filteredAttributes ";
+
+// The messages by number. Members stand in the order in which the common SDKs write them.
+export const TRACES_REQUEST: u32 = 0;
+export const LOGS_REQUEST: u32 = 1;
+export const METRICS_REQUEST: u32 = 2;
+export const RESOURCE_SPANS_MESSAGE: u32 = 3;
+export const RESOURCE_LOGS_MESSAGE: u32 = 4;
+export const RESOURCE_METRICS_MESSAGE: u32 = 5;
+export const SCOPE_SPANS_MESSAGE: u32 = 6;
+export const SCOPE_LOGS_MESSAGE: u32 = 7;
+export const SCOPE_METRICS_MESSAGE: u32 = 8;
+export const RESOURCE_MESSAGE: u32 = 9;
+export const SCOPE_MESSAGE: u32 = 10;
+export const SPAN_MESSAGE: u32 = 11;
+export const EVENT_MESSAGE: u32 = 12;
+export const LINK_MESSAGE: u32 = 13;
+export const STATUS_MESSAGE: u32 = 14;
+export const LOG_RECORD_MESSAGE: u32 = 15;
+export const METRIC_MESSAGE: u32 = 16;
+export const GAUGE_MESSAGE: u32 = 17;
+export const SUM_MESSAGE: u32 = 18;
+export const HISTOGRAM_MESSAGE: u32 = 19;
+export const NUMBER_POINT_MESSAGE: u32 = 20;
+export const HISTOGRAM_POINT_MESSAGE: u32 = 21;
+export const EXPONENTIAL_POINT_MESSAGE: u32 = 22;
+export const SUMMARY_POINT_MESSAGE: u32 = 23;
+export const BUCKETS_MESSAGE: u32 = 24;
+export const QUANTILE_MESSAGE: u32 = 25;
+export const EXEMPLAR_MESSAGE: u32 = 26;
+export const KEY_VALUE_MESSAGE: u32 = 27;
+export const ANY_VALUE_MESSAGE: u32 = 28;
+export const LIST_MESSAGE: u32 = 29;
+export const MESSAGE_COUNT: u32 = 30;
+
+/** The numbers of a message's members, ended by 0. */
+export function membersOf(message: u32): usize {
+  switch (message) {
+    case TRACES_REQUEST: return memory.data<u8>([RESOURCE_SPANS, 0]);
+    case LOGS_REQUEST: return memory.data<u8>([RESOURCE_LOGS, 0]);
+    case METRICS_REQUEST: return memory.data<u8>([RESOURCE_METRICS, 0]);
+    case RESOURCE_SPANS_MESSAGE: return memory.data<u8>([RESOURCE, SCOPE_SPANS, SCHEMA_URL, 0]);
+    case RESOURCE_LOGS_MESSAGE: return memory.data<u8>([RESOURCE, SCOPE_LOGS, SCHEMA_URL, 0]);
+    case RESOURCE_METRICS_MESSAGE: return memory.data<u8>([RESOURCE, SCOPE_METRICS, SCHEMA_URL, 0]);
+    case SCOPE_SPANS_MESSAGE: return memory.data<u8>([SCOPE, SPANS, SCHEMA_URL, 0]);
+    case SCOPE_LOGS_MESSAGE: return memory.data<u8>([SCOPE, LOG_RECORDS, SCHEMA_URL, 0]);
+    case SCOPE_METRICS_MESSAGE: return memory.data<u8>([SCOPE, METRICS, SCHEMA_URL, 0]);
+    case RESOURCE_MESSAGE: return memory.data<u8>([ATTRIBUTES, DROPPED_ATTRIBUTES_COUNT, 0]);
+    case SCOPE_MESSAGE: return memory.data<u8>([NAME, VERSION, ATTRIBUTES, DROPPED_ATTRIBUTES_COUNT, 0]);
+    case SPAN_MESSAGE: return memory.data<u8>([TRACE_ID, SPAN_ID, PARENT_SPAN_ID, TRACE_STATE, NAME, KIND, START_TIME_UNIX_NANO, END_TIME_UNIX_NANO, ATTRIBUTES, DROPPED_ATTRIBUTES_COUNT, EVENTS, DROPPED_EVENTS_COUNT, STATUS, LINKS, DROPPED_LINKS_COUNT, FLAGS, 0]);
+    case EVENT_MESSAGE: return memory.data<u8>([ATTRIBUTES, NAME, TIME_UNIX_NANO, DROPPED_ATTRIBUTES_COUNT, 0]);
+    case LINK_MESSAGE: return memory.data<u8>([ATTRIBUTES, TRACE_ID, SPAN_ID, TRACE_STATE, DROPPED_ATTRIBUTES_COUNT, FLAGS, 0]);
+    case STATUS_MESSAGE: return memory.data<u8>([CODE, MESSAGE, 0]);
+    case LOG_RECORD_MESSAGE: return memory.data<u8>([TIME_UNIX_NANO, OBSERVED_TIME_UNIX_NANO, SEVERITY_NUMBER, SEVERITY_TEXT, EVENT_NAME, BODY, ATTRIBUTES, DROPPED_ATTRIBUTES_COUNT, FLAGS, TRACE_ID, SPAN_ID, 0]);
+    case METRIC_MESSAGE: return memory.data<u8>([NAME, DESCRIPTION, UNIT, GAUGE, SUM, HISTOGRAM, EXPONENTIAL_HISTOGRAM, SUMMARY, METADATA, 0]);
+    case GAUGE_MESSAGE: return memory.data<u8>([DATA_POINTS, 0]);
+    case SUM_MESSAGE: return memory.data<u8>([AGGREGATION_TEMPORALITY, IS_MONOTONIC, DATA_POINTS, 0]);
+    case HISTOGRAM_MESSAGE: return memory.data<u8>([AGGREGATION_TEMPORALITY, DATA_POINTS, 0]);
+    case NUMBER_POINT_MESSAGE: return memory.data<u8>([ATTRIBUTES, START_TIME_UNIX_NANO, TIME_UNIX_NANO, AS_DOUBLE, AS_INT, EXEMPLARS, FLAGS, 0]);
+    case HISTOGRAM_POINT_MESSAGE: return memory.data<u8>([ATTRIBUTES, BUCKET_COUNTS, EXPLICIT_BOUNDS, COUNT, SUM, MIN, MAX, START_TIME_UNIX_NANO, TIME_UNIX_NANO, EXEMPLARS, FLAGS, 0]);
+    case EXPONENTIAL_POINT_MESSAGE: return memory.data<u8>([ATTRIBUTES, COUNT, MIN, MAX, SUM, POSITIVE, NEGATIVE, SCALE, ZERO_COUNT, ZERO_THRESHOLD, START_TIME_UNIX_NANO, TIME_UNIX_NANO, EXEMPLARS, FLAGS, 0]);
+    case SUMMARY_POINT_MESSAGE: return memory.data<u8>([ATTRIBUTES, START_TIME_UNIX_NANO, TIME_UNIX_NANO, COUNT, SUM, QUANTILE_VALUES, FLAGS, 0]);
+    case BUCKETS_MESSAGE: return memory.data<u8>([OFFSET, BUCKET_COUNTS, 0]);
+    case QUANTILE_MESSAGE: return memory.data<u8>([QUANTILE, VALUE, 0]);
+    case EXEMPLAR_MESSAGE: return memory.data<u8>([FILTERED_ATTRIBUTES, TIME_UNIX_NANO, AS_DOUBLE, AS_INT, SPAN_ID, TRACE_ID, 0]);
+    case KEY_VALUE_MESSAGE: return memory.data<u8>([KEY, VALUE, 0]);
+    case ANY_VALUE_MESSAGE: return memory.data<u8>([STRING_VALUE, BOOL_VALUE, INT_VALUE, DOUBLE_VALUE, ARRAY_VALUE, KVLIST_VALUE, BYTES_VALUE, 0]);
+    case LIST_MESSAGE: return memory.data<u8>([VALUES, 0]);
+    default: return memory.data<u8>([0]);
+  }
+}
