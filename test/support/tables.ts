@@ -1,0 +1,77 @@
+/** Tables filled from plain messages by the real indexer, and both encoders' output read back into plain values. */
+import type { Batch } from '../../src/model/batch.ts';
+import { ChunkPool } from '../../src/model/chunk-pool.ts';
+import { type Column, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../src/model/columns.ts';
+import { Context, SIGNALS as SIGNAL_NAMES, type Signal as SignalName } from '../../src/model/context.ts';
+import {
+  HEADER_BASE,
+  HEADER_PROJECT_LENGTH,
+  HEADER_PROJECT_OFFSET,
+  HEADER_RECEIVED_AT,
+} from '../../src/model/layout.ts';
+import { encodeRows } from '../../src/otlp/encode.ts';
+import { Intake } from '../../src/otlp/intake.ts';
+import { type CopyTuple, readTuples } from './copy-tuples.ts';
+import { encodeProtobuf, loadProtos, type Message, type Signal } from './protos.ts';
+
+export const PROJECT = 'demo';
+export const RECEIVED_AT = '2026-11-21T09:08:07.000123Z';
+const RECEIVED_AT_MICROSECONDS = BigInt(Date.parse('2026-11-21T09:08:07Z')) * 1000n + 123n;
+
+export const COLUMNS: Readonly<Record<SignalName, readonly Column[]>> = {
+  traces: SPAN_COLUMNS,
+  logs: LOG_COLUMNS,
+  metrics: METRIC_COLUMNS,
+};
+
+export type Line = Readonly<Record<string, unknown>>;
+
+export class TestTables {
+  readonly intake = new Intake();
+  readonly pool = new ChunkPool();
+  readonly #protos = loadProtos();
+
+  /** Indexes a message; `json` is a body in OTLP/JSON instead. */
+  batch(signal: Signal, message: Message | { readonly json: string }): Batch {
+    const name = SIGNAL_NAMES[signal] as SignalName;
+    const context = new Context({ signal: name, authorization: undefined });
+    const isJson = typeof message['json'] === 'string';
+    const body = isJson
+      ? Buffer.from(message['json'] as string)
+      : encodeProtobuf(this.#protos.requests[signal], message as Message);
+    const batch = this.intake.index(name, isJson ? 'json' : 'protobuf', body, context);
+    const project = batch.tables.constant(PROJECT);
+    batch.tables.setHeader(HEADER_PROJECT_OFFSET, project.offset);
+    batch.tables.setHeader(HEADER_PROJECT_LENGTH, project.length);
+    batch.tables.memory.i64[(HEADER_BASE + HEADER_RECEIVED_AT) >>> 3] = RECEIVED_AT_MICROSECONDS;
+    return batch;
+  }
+
+  /** The batch's NDJSON as text. */
+  text(batch: Batch): string {
+    const rows = encodeRows(batch, 'ndjson', this.pool);
+    const text = Buffer.concat(rows.chunks).toString('utf8');
+    rows.release();
+    return text;
+  }
+
+  /** Every line, parsed. */
+  lines(batch: Batch): Line[] {
+    return this.text(batch)
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Line);
+  }
+
+  copyBytes(batch: Batch): Buffer {
+    const rows = encodeRows(batch, 'copy', this.pool);
+    const bytes = Buffer.concat(rows.chunks);
+    rows.release();
+    return bytes;
+  }
+
+  /** Every tuple of COPY BINARY, read back into the values that NDJSON would show. */
+  tuples(batch: Batch): CopyTuple[] {
+    return readTuples(this.copyBytes(batch), COLUMNS[batch.signal]);
+  }
+}
