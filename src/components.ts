@@ -1,5 +1,9 @@
 /** The visible list of what ships. A component that is not here can still come from a module the configuration names. */
 import type { Definition } from './component/definition.ts';
+import { fileExporter } from './exporters/file/file.ts';
 import { healthCheck } from './extensions/health-check/health-check.ts';
+import { auth } from './processors/auth/auth.ts';
+import { environment } from './processors/environment/environment.ts';
+import { otlp } from './receivers/otlp/otlp.ts';
 
-export const COMPONENTS: readonly Definition[] = [healthCheck];
+export const COMPONENTS: readonly Definition[] = [otlp, auth, environment, fileExporter, healthCheck];

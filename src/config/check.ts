@@ -36,7 +36,10 @@ function plainValue(node: Node, schemas: readonly Schema[]): unknown {
   const all = schemas.flatMap((schema) => applicable(schema, kindOf(node)));
   if (node.raw !== undefined && wantsText(all, kindOf(node))) return node.raw;
   if (node.kind === 'list') return node.items.map((item, index) => plainValue(item, childSchemas(all, index)));
-  if (node.kind === 'scalar') return node.value === null && wants(all, 'object') ? {} : node.value;
+  if (node.kind === 'scalar') {
+    if (node.value === 0 && all.some((schema) => schema['format'] === 'duration')) return '0s';
+    return node.value === null && wants(all, 'object') ? {} : node.value;
+  }
   const entries = [...node.entries].map(
     ([key, entry]) => [key, plainValue(entry.value, childSchemas(all, key))] as const,
   );

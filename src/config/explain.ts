@@ -4,6 +4,7 @@ import { suggest } from './nearest.ts';
 import { formatPath, keyOriginAt, type Node, nodeAt, type Path } from './node.ts';
 import { type Problems, quote } from './problem.ts';
 import { applicable, childSchemas, isSecret, jsonTypeOf, knownKeys, type Schema, typesOf } from './schema.ts';
+import { formatByteSize, formatDuration } from './units.ts';
 
 export interface Checked {
   readonly node: Node;
@@ -141,9 +142,9 @@ function wordsFor(error: ErrorObject, at: Path, checked: Checked): Words {
     case 'exclusiveMaximum':
       return must(`${COMPARISONS[String(params['comparison'])] ?? ''} ${String(params['limit'])}, not ${shown}`);
     case 'atLeast':
-      return must(`at least ${String(error.schema)}, not ${shown}`);
+      return must(`at least ${limitOf(error)}, not ${shown}`);
     case 'atMost':
-      return must(`at most ${String(error.schema)}, not ${shown}`);
+      return must(`at most ${limitOf(error)}, not ${shown}`);
     case 'minLength':
       return must(`at least ${String(params['limit'])} characters long`);
     case 'maxLength':
@@ -190,6 +191,13 @@ function collectionWords(error: ErrorObject, subject: string): Words {
     uniqueItems: `${subject} holds the same item twice`,
   };
   return { message: words[error.keyword] ?? `${subject} ${error.message ?? 'is not valid'}`, hint: null };
+}
+
+function limitOf(error: ErrorObject): string {
+  const limit: unknown = error.schema;
+  if (typeof limit !== 'number') return String(limit);
+  const format = (error.parentSchema as Schema | undefined)?.['format'];
+  return format === 'duration' ? formatDuration(limit) : formatByteSize(limit);
 }
 
 /** A duration says more than "text". */

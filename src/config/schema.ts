@@ -1,7 +1,7 @@
 /**
  * The options schemas' own vocabulary on top of JSON Schema: `format: duration | byte_size | endpoint | port | url | regex`,
  * `atLeast`/`atMost` in the format's own unit, `secret: true`. Values are checked as they are written (`5s`, `4MiB`), then
- * turned into milliseconds and bytes.
+ * turned into milliseconds and bytes. All functions here take schemas in their written form.
  */
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { OptionsSchema } from '../component/component.ts';
@@ -56,7 +56,7 @@ function bound(keyword: string, holds: (value: number, limit: number) => boolean
     errors: false,
     validate: (limit: string | number, value: unknown, parent?: Schema): boolean => {
       const actual = measure(value, parent?.['format']);
-      const wanted = measure(limit, parent?.['format']);
+      const wanted = typeof limit === 'number' ? limit : measure(limit, parent?.['format']);
       return actual === null || wanted === null || holds(actual, wanted);
     },
   };

@@ -7,6 +7,7 @@ import { suggest } from './nearest.ts';
 import { emptyMap, type Entry, type MapNode, type Node } from './node.ts';
 import { type Problems, quote } from './problem.ts';
 import { convertUnits, redact } from './schema.ts';
+import { writtenForm } from './written-form.ts';
 
 export const MAX_COMPONENTS = 500;
 const TOP_LEVEL = [...SECTION_NAMES, 'service', 'modules'];
@@ -100,8 +101,9 @@ function checkComponent(
     problems.error(entry.key, `unknown ${kind} type "${parsed.type}"`, hint?.replace(/\ban (?=[prt])/u, 'a ') ?? null);
     return broken;
   }
-  const value = checkNode(entry.value, definition.schema, [section, id], problems);
+  const schema = writtenForm(definition.schema);
+  const value = checkNode(entry.value, schema, [section, id], problems);
   if (value === undefined) return broken;
-  const options = convertUnits(definition.schema, value);
-  return { id, entry, definition, config: { id, definition, options }, redacted: redact(definition.schema, value) };
+  const options = convertUnits(schema, value);
+  return { id, entry, definition, config: { id, definition, options }, redacted: redact(schema, value) };
 }

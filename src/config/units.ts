@@ -48,6 +48,19 @@ export function parseByteSize(value: string | number): number | null {
   return isSize(bytes) ? bytes : null;
 }
 
+/** The shortest exact way to write it: 90000 → `90s`, 86400000 → `1d`. */
+export function formatDuration(ms: number): string {
+  const units = ['d', 'h', 'm', 's', 'ms'] as const;
+  const unit = units.find((each) => ms !== 0 && ms % (DURATION_UNITS[each] ?? 1) === 0);
+  return unit === undefined ? (ms === 0 ? '0s' : `${ms}ms`) : `${ms / (DURATION_UNITS[unit] ?? 1)}${unit}`;
+}
+
+export function formatByteSize(bytes: number): string {
+  const units = ['TiB', 'GiB', 'MiB', 'KiB'] as const;
+  const unit = units.find((each) => bytes !== 0 && bytes % (SIZE_UNITS[each] ?? 1) === 0);
+  return unit === undefined ? String(bytes) : `${bytes / (SIZE_UNITS[unit] ?? 1)}${unit}`;
+}
+
 const isSize = (bytes: number): boolean => Number.isSafeInteger(bytes) && bytes >= 0;
 
 export interface Endpoint {

@@ -1,0 +1,44 @@
+/**
+ * Schemas state durations and sizes as the code receives them: integers in milliseconds and bytes, with `format: duration` or
+ * `byte_size`. People write `5s` and `4MiB`. This derives the schema of what is written, for validation and for editors.
+ */
+import type { OptionsSchema } from '../component/component.ts';
+import { formatByteSize, formatDuration } from './units.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const MAPS_OF_SCHEMAS = ['properties', 'patternProperties', 'definitions', '$defs', 'dependentSchemas'];
+const LISTS_OF_SCHEMAS = ['allOf', 'anyOf', 'oneOf'];
+const SCHEMAS = ['items', 'additionalProperties', 'propertyNames', 'not', 'if', 'then', 'else', 'contains'];
+
+export function writtenForm(schema: OptionsSchema): Schema {
+  const inside = Object.entries(schema).map(([keyword, value]) => [keyword, writtenPart(keyword, value)] as const);
+  const rewritten: Schema = Object.fromEntries(inside);
+  const { format } = rewritten;
+  return format === 'duration' || format === 'byte_size' ? unitForm(rewritten, format) : rewritten;
+}
+
+function writtenPart(keyword: string, value: unknown): unknown {
+  if (LISTS_OF_SCHEMAS.includes(keyword) && Array.isArray(value)) return value.map((item) => writtenForm(item));
+  if (!isSchema(value)) return value;
+  if (SCHEMAS.includes(keyword)) return writtenForm(value);
+  if (!MAPS_OF_SCHEMAS.includes(keyword)) return value;
+  const parts = Object.entries(value).map(([name, inner]) => [name, isSchema(inner) ? writtenForm(inner) : inner]);
+  return Object.fromEntries(parts);
+}
+
+/** Limits move to `atLeast` and `atMost`, which compare in the unit. */
+function unitForm(schema: Schema, format: 'duration' | 'byte_size'): Schema {
+  const { minimum, maximum, default: given, ...rest } = schema;
+  const print = format === 'duration' ? formatDuration : formatByteSize;
+  return {
+    ...rest,
+    type: format === 'duration' ? 'string' : ['integer', 'string'],
+    ...(minimum === undefined ? {} : { atLeast: minimum }),
+    ...(maximum === undefined ? {} : { atMost: maximum }),
+    ...(given === undefined ? {} : { default: typeof given === 'number' ? print(given) : given }),
+  };
+}
+
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
