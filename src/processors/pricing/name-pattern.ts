@@ -87,5 +87,5 @@ function residueAllowed(name: string, end: number): boolean {
   const residue = name.slice(end);
   if (RESIDUE.test(residue)) return true;
   const number = TRAILING_NUMBER.exec(name.slice(0, end))?.[0] ?? '';
-  return /^\d/.test(residue) || number === '-' || number === '@' ? RESIDUE.test(number + residue) : false;
+  return RESIDUE.test(number + residue);
 }

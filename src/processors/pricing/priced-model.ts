@@ -149,12 +149,12 @@ function exactSum(pairs: readonly [number, number][]): bigint {
   return pairs.reduce((sum, [tokens, rate]) => sum + BigInt(tokens) * BigInt(rate), 0n);
 }
 
-/** Half away from zero for a non-negative safe integer; the quotient is corrected because a double division may round up to the next integer. */
+/**
+ * Half away from zero for a non-negative integer below `EXACT_LIMIT`. The division is safe: its result is below 2^30, where doubles lie
+ * 2^-23 apart at most, so a quotient that misses the next integer by 10^-7 is never rounded up to it.
+ */
 function roundNumber(units: number): Money {
-  const shifted = units + HALF_UNIT;
-  let quotient = Math.floor(shifted / UNITS_PER_MONEY);
-  if (quotient * UNITS_PER_MONEY > shifted) quotient--;
-  return BigInt(quotient);
+  return BigInt(Math.floor((units + HALF_UNIT) / UNITS_PER_MONEY));
 }
 
 function flagsOf(b: Buckets, row: RateRow, input: boolean, output: boolean, tierKnown: boolean): number {

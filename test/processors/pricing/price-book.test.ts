@@ -71,6 +71,9 @@ t.test('price book', async (t) => {
       ['gcp.gemini', 'gemini-3.8-flash-lite'],
       ['openai', 'gpt-5-nano-anything'],
       ['openai', 'my-gpt-4o'],
+      ['gcp.gemini', 'my-gemini-1.5-pro'],
+      ['gcp.vertex_ai', 'not-claude-opus-5'],
+      ['openai', 'gpt-4o-realtime-2x'],
       ['gcp.gemini', 'tunedModels/my-gemini-1.5-pro'],
     ];
     for (const [provider, model] of names) t.equal(book.find(provider, model), null, `${provider} ${model}`);

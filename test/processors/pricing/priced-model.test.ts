@@ -61,6 +61,15 @@ t.test('a rate left out falls back: cache to input, one-hour writes to writes, r
   t.end();
 });
 
+t.test('one-hour writes reported alone are writes', (t) => {
+  const cost = modelOf({ input: USD, cache_write: 2 * USD, cache_write_1h: 5 * USD }).cost(
+    usageOf(1000, 0, { cacheWrite1hTokens: 400 }),
+    0,
+  );
+  t.equal(cost.inputCost, 260_000n, '600 x 1 + 400 x 5 millionths');
+  t.end();
+});
+
 t.test('reasoning is billed once, at its own rate where the card has one', (t) => {
   const cost = modelOf({ input: USD, output: 8 * USD, reasoning: 3 * USD }).cost(
     usageOf(0, 1_000_000, { reasoningTokens: 400_000 }),
@@ -240,6 +249,8 @@ t.test('windows hold from the opening to before the closing, past midnight, on t
   t.equal(at(MONDAY), 1000n, 'Monday before two belongs to Sunday');
   t.equal(at(MONDAY + 46 * HOUR), 1000n, 'Tuesday evening is no Monday');
   t.equal(at(MONDAY + 36 * HOUR), 3000n);
+  t.equal(at(MONDAY + 37 * HOUR - 1), 3000n);
+  t.equal(at(MONDAY + 37 * HOUR), 1000n, 'the closing moment is outside');
   t.equal(at(-DAY_MS / 2), 3000n, 'hours before 1970 count the same');
   t.match(model.cost(usageOf(10, 0), MONDAY + 22 * HOUR).audit, /window=night/);
   t.end();
