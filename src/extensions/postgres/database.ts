@@ -28,23 +28,25 @@ export interface QueryResult {
 }
 
 export class Database {
-  readonly #address: Address;
+  #address: Address | null = null;
   #pool: pg.Pool | null = null;
 
-  constructor(address: Address) {
+  /** The address is known only once an embedded server runs; until then every question rejects. */
+  use(address: Address): this {
     this.#address = address;
+    return this;
   }
 
   /** Asks on the pool. Rejects when the database cannot be reached or takes too long. */
   async query(text: string, values: readonly unknown[] = []): Promise<QueryResult> {
-    this.#pool ??= this.#createPool();
+    this.#pool ??= this.#createPool(this.#known());
     return this.#pool.query({ text, values: [...values] });
   }
 
   /** A connection of one's own, already connected. The owner ends it. */
   async connect(settings: { readonly statementTimeoutMs?: number } = {}): Promise<pg.Client> {
     const client = new pg.Client({
-      ...this.#address,
+      ...this.#known(),
       application_name: APPLICATION_NAME,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
@@ -62,9 +64,14 @@ export class Database {
     await pool?.end();
   }
 
-  #createPool(): pg.Pool {
+  #known(): Address {
+    if (this.#address === null) throw new Error('the database is not open');
+    return this.#address;
+  }
+
+  #createPool(address: Address): pg.Pool {
     const pool = new pg.Pool({
-      ...this.#address,
+      ...address,
       application_name: APPLICATION_NAME,
       max: POOL_SIZE,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

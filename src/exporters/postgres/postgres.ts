@@ -1,0 +1,120 @@
+/** The `postgres` exporter: rows as COPY BINARY tuples into the ledger's own transaction, in daily partitions. */
+import type { Host } from '../../component/component.ts';
+import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
+import type { Commit } from '../../component/ledger.ts';
+import { POSTGRES_DATABASE, POSTGRES_TRANSACTION } from '../../component/postgres.ts';
+import { UserError } from '../../errors.ts';
+import type { Batch } from '../../model/batch.ts';
+import { ChunkPool } from '../../model/chunk-pool.ts';
+import { SIGNALS } from '../../model/context.ts';
+import { encodeRows } from '../../otlp/encode.ts';
+import { Partitions } from './partitions.ts';
+
+export interface PostgresExporterOptions {
+  /** Milliseconds. */
+  readonly retention: { readonly spans: number; readonly logs: number; readonly metrics: number };
+}
+
+/** Partitions are looked after this often. */
+const MAINTENANCE_MS = 3600000;
+
+class PostgresExporter implements Exporter {
+  readonly joinsCommit = true;
+  readonly #options: PostgresExporterOptions;
+  readonly #host: Host;
+  readonly #pool = new ChunkPool();
+  #partitions: Partitions | null = null;
+  #maintenance: NodeJS.Timeout | null = null;
+
+  constructor(options: PostgresExporterOptions, host: Host) {
+    this.#options = options;
+    this.#host = host;
+  }
+
+  async start(): Promise<void> {
+    const database = this.#host.capabilities.find(POSTGRES_DATABASE);
+    if (database === undefined) {
+      throw new UserError(
+        `${this.#host.id}: there is no database`,
+        'Add the postgres extension to service.extensions.',
+      );
+    }
+    const { spans, logs, metrics } = this.#options.retention;
+    this.#partitions = new Partitions(
+      database,
+      [
+        { name: 'spans', key: 'nanoseconds', retentionMs: spans },
+        { name: 'logs', key: 'timestamp', retentionMs: logs },
+        { name: 'metric_points', key: 'timestamp', retentionMs: metrics },
+      ],
+      this.#host.logger,
+    );
+    await this.#partitions.open(this.#host.now());
+    this.#maintenance = setInterval(() => void this.#maintain(), MAINTENANCE_MS);
+    this.#maintenance.unref();
+    void this.#maintain();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#maintenance !== null) clearInterval(this.#maintenance);
+    this.#partitions = null;
+  }
+
+  encode(batch: Batch): Rows {
+    return encodeRows(batch, 'copy', this.#pool);
+  }
+
+  async write(group: readonly Rows[], commit: Commit): Promise<void> {
+    const transaction = commit.join(POSTGRES_TRANSACTION);
+    if (transaction === undefined) throw new Error('the ledger has no Postgres transaction to join');
+    for (const signal of SIGNALS) {
+      const rows = group.filter((one) => one.signal === signal && one.count > 0);
+      if (rows.length === 0) continue;
+      const count = rows.reduce((sum, one) => sum + one.count, 0);
+      await transaction.copy(
+        signal,
+        rows.flatMap(({ chunks }) => chunks),
+        count,
+      );
+    }
+  }
+
+  /** Ingest goes on when this fails: there are days ahead, and the default partition behind them. */
+  async #maintain(): Promise<void> {
+    try {
+      await this.#partitions?.open(this.#host.now());
+      await this.#partitions?.expire(this.#host.now());
+    } catch (error) {
+      this.#host.logger.warn({ error }, 'the partitions could not be looked after; trying again in an hour');
+    }
+  }
+}
+
+const DAY = { type: 'integer', format: 'duration', minimum: 3600000 } as const;
+
+export const postgresExporter = defineExporter<PostgresExporterOptions>({
+  type: 'postgres',
+  summary: 'Stores every record in Postgres, in the same transaction as its replay marker and quota.',
+  stability: 'beta',
+  schema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      retention: {
+        type: 'object',
+        additionalProperties: false,
+        default: {},
+        description: 'How long records are kept; whole days are dropped at once.',
+        properties: {
+          spans: { ...DAY, default: '30d', description: 'Spans, by the day they began.' },
+          logs: { ...DAY, default: '30d', description: 'Log records, by the day they arrived.' },
+          metrics: { ...DAY, default: '90d', description: 'Metric points, by the day they arrived.' },
+        },
+      },
+    },
+  },
+  example: 'retention: { spans: 30d, logs: 30d, metrics: 90d }',
+  requires: ['project', 'environment'],
+  signals: ['traces', 'logs', 'metrics'],
+  create: (options, host) => new PostgresExporter(options, host),
+});

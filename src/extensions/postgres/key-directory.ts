@@ -1,0 +1,122 @@
+/** API keys, projects and environment settings as they are stored, and word of their changes. */
+import type pg from 'pg';
+import type { KeyDirectory, StoredKey } from '../../component/directory.ts';
+import type { Logger } from '../../component/logger.ts';
+import type { EnvironmentPrivacy, Project } from '../../model/context.ts';
+import type { Database } from './database.ts';
+
+const CHANNEL = 'sluice_keys';
+/** How long to wait before listening again after the connection was lost. */
+const RELISTEN_MS = 1000;
+
+const PROJECT = `
+  p.name, p.plan, p.monthly_spans,
+  (SELECT jsonb_object_agg(e.environment, e.settings) FROM sluice.environments e WHERE e.project = p.name) AS settings`;
+
+const FIND_KEY = `
+  SELECT k.hash, k.environment, k.revoked_at IS NOT NULL AS revoked, ${PROJECT}
+  FROM sluice.api_keys k JOIN sluice.projects p ON p.name = k.project WHERE k.public_id = $1`;
+
+const FIND_PROJECT = `SELECT ${PROJECT} FROM sluice.projects p WHERE p.name = $1`;
+
+export class PostgresKeyDirectory implements KeyDirectory {
+  readonly #database: Database;
+  readonly #logger: Logger;
+  readonly #listeners = new Set<() => void>();
+  #client: pg.Client | null = null;
+  #retry: NodeJS.Timeout | null = null;
+  #stopped = true;
+
+  constructor(database: Database, logger: Logger) {
+    this.#database = database;
+    this.#logger = logger;
+  }
+
+  async start(): Promise<void> {
+    this.#stopped = false;
+    await this.#listen();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    if (this.#retry !== null) clearTimeout(this.#retry);
+    const client = this.#client;
+    this.#client = null;
+    await client?.end().catch(() => undefined);
+  }
+
+  async findKey(publicId: string): Promise<StoredKey | null> {
+    const [row] = (await this.#database.query(FIND_KEY, [publicId])).rows;
+    if (row === undefined) return null;
+    const environment = row['environment'] === null ? null : String(row['environment']);
+    return {
+      hash: row['hash'] as Buffer,
+      revoked: row['revoked'] === true,
+      credential: { project: projectOf(row), environment, keyId: publicId },
+    };
+  }
+
+  async findProject(name: string): Promise<Project | null> {
+    const [row] = (await this.#database.query(FIND_PROJECT, [name])).rows;
+    return row === undefined ? null : projectOf(row);
+  }
+
+  onChange(changed: () => void): () => void {
+    this.#listeners.add(changed);
+    return () => this.#listeners.delete(changed);
+  }
+
+  /** Whatever was said while nobody listened is lost, so a new connection counts as a change. */
+  async #listen(): Promise<void> {
+    try {
+      const client = await this.#database.connect();
+      if (this.#stopped) return await client.end();
+      this.#client = client;
+      client.on('notification', () => this.#announce());
+      client.on('end', () => this.#listenLater());
+      await client.query(`LISTEN ${CHANNEL}`);
+      this.#announce();
+    } catch (error) {
+      this.#logger.warn(
+        { error: error instanceof Error ? error.message : String(error) },
+        'changes of API keys are not heard; the cache still forgets',
+      );
+      this.#listenLater();
+    }
+  }
+
+  #listenLater(): void {
+    this.#client = null;
+    if (this.#stopped || this.#retry !== null) return;
+    this.#retry = setTimeout(() => {
+      this.#retry = null;
+      void this.#listen();
+    }, RELISTEN_MS);
+    this.#retry.unref();
+  }
+
+  #announce(): void {
+    for (const changed of this.#listeners) changed();
+  }
+}
+
+function projectOf(row: Record<string, unknown>): Project {
+  return Object.freeze({
+    name: String(row['name']),
+    plan: row['plan'] === 'free' ? 'free' : 'paid',
+    monthlySpans: row['plan'] === 'free' ? Number(row['monthly_spans']) : null,
+    privacy: privacyOf(row['settings']),
+  });
+}
+
+/** `invalid` unless every environment's settings are an object that says true or false, or nothing, of `capture_content`. */
+function privacyOf(settings: unknown): Project['privacy'] {
+  const environments = new Map<string, EnvironmentPrivacy>();
+  for (const [environment, value] of Object.entries((settings ?? {}) as Record<string, unknown>)) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'invalid';
+    const { capture_content: capture = null, ...rest } = value as Record<string, unknown>;
+    if ((capture !== null && typeof capture !== 'boolean') || Object.keys(rest).length > 0) return 'invalid';
+    environments.set(environment, { captureContent: capture });
+  }
+  return environments;
+}

@@ -1,0 +1,48 @@
+/** The extension's options: the schema, and the type that follows from it. */
+
+export interface PostgresOptions {
+  readonly url: string;
+  readonly data_dir: string;
+  readonly views_schema: string;
+  /** Milliseconds. */
+  readonly connect_timeout: number;
+  readonly allow_unsafe: boolean;
+}
+
+export const POSTGRES_SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    url: {
+      type: 'string',
+      default: '',
+      secret: true,
+      description:
+        'Connection URL, as postgres://user:password@host:5432/database. Left out or empty: an embedded server.',
+    },
+    data_dir: {
+      type: 'string',
+      minLength: 1,
+      default: './data',
+      description: 'Where the embedded server keeps its database.',
+    },
+    views_schema: {
+      type: 'string',
+      pattern: '^[a-z_][a-z0-9_]{0,62}$',
+      default: 'public',
+      description: 'The schema of the readable views; the tables themselves are in `sluice`.',
+    },
+    connect_timeout: {
+      type: 'integer',
+      format: 'duration',
+      minimum: 0,
+      default: '60s',
+      description: 'How long the start waits for a database that is not up yet.',
+    },
+    allow_unsafe: {
+      type: 'boolean',
+      default: false,
+      description: 'Start even when the server runs with fsync or full_page_writes off.',
+    },
+  },
+} as const;
