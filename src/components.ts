@@ -1,9 +1,11 @@
 /** The visible list of what ships. A component that is not here can still come from a module the configuration names. */
 import type { Definition } from './component/definition.ts';
 import { fileExporter } from './exporters/file/file.ts';
+import { postgresExporter } from './exporters/postgres/postgres.ts';
 import { healthCheck } from './extensions/health-check/health-check.ts';
+import { postgresExtension } from './extensions/postgres/postgres.ts';
 import { auth } from './processors/auth/auth.ts';
 import { environment } from './processors/environment/environment.ts';
 import { otlp } from './receivers/otlp/otlp.ts';
 
-export const COMPONENTS: readonly Definition[] = [otlp, auth, environment, fileExporter, healthCheck];
+export const COMPONENTS: readonly Definition[] = [otlp, auth, environment, fileExporter, postgresExporter, postgresExtension, healthCheck];
