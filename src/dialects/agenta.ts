@@ -1,0 +1,45 @@
+/** Agenta. */
+import type { Dialect } from './dialect.ts';
+
+const AGENTA: Dialect = {
+  id: 'agenta',
+  scopes: ['agenta*'],
+  markers: ['ag.type.node', 'ag.data.*'],
+  fields: {
+    operation: ['ag.type.node'],
+    provider: ['ag.meta.provider', 'ag.meta.system'],
+    request_model: ['ag.meta.request.model'],
+    response_model: ['ag.meta.response.model'],
+    input_tokens: ['ag.metrics.unit.tokens.prompt'],
+    output_tokens: ['ag.metrics.unit.tokens.completion'],
+    total_tokens: ['ag.metrics.unit.tokens.total'],
+    conversation_id: ['ag.session.id'],
+    user_id: ['ag.user.id'],
+    tool_name: ['ag.meta.tool.name'],
+    tool_definitions: ['ag.data.inputs.tools'],
+    input_content: ['ag.data.inputs.*'],
+    output_content: ['ag.data.outputs.*'],
+    streaming: ['ag.meta.request.streaming'],
+    metadata: ['ag.meta.{k}'],
+  },
+  operations: {
+    'ag.type.node': {
+      agent: 'invoke_agent',
+      chain: 'workflow',
+      workflow: 'workflow',
+      task: 'workflow',
+      tool: 'execute_tool',
+      embedding: 'embeddings',
+      query: 'retrieval',
+      llm: 'chat',
+      completion: 'text_completion',
+      chat: 'chat',
+      rerank: 'rerank',
+      unknown: 'unknown',
+    },
+  },
+  content: [{ kind: 'mixed', on: ['span'], attributes: ['ag.data.*', 'ag.meta.request.headers'] }],
+  sources: ['Agenta-AI/agenta: sdks/python'],
+};
+
+export const AGENTA_FAMILY: readonly Dialect[] = [AGENTA];

@@ -1,0 +1,76 @@
+/** AgentOps. */
+import type { Dialect } from './dialect.ts';
+
+const AGENTOPS: Dialect = {
+  id: 'agentops',
+  scopes: ['agentops*'],
+  markers: ['agentops.span.kind'],
+  fields: {
+    operation: ['agentops.span.kind'],
+    conversation_id: [{ attribute: 'workflow.session_id', general: 'shared' }],
+    user_id: [{ attribute: 'workflow.user_id', general: 'shared' }],
+    agent_name: [{ attribute: 'agent.role', general: 'shared' }],
+    agent_id: [{ attribute: 'agent.id', general: 'shared' }],
+    tool_result: ['tool.result'],
+    tool_definitions: ['gen_ai.request.tools.{i}.*'],
+    input_content: ['agentops.entity.input'],
+    output_content: ['agentops.entity.output'],
+    system_instructions: [
+      'gen_ai.request.instructions',
+      'gen_ai.openai.instructions',
+      'gen_ai.request.system_instruction',
+    ],
+    time_to_first_token: [{ attribute: 'gen_ai.streaming.time_to_first_token', unit: 's' }],
+    streaming: ['gen_ai.request.streaming'],
+  },
+  operations: {
+    'agentops.span.kind': {
+      llm: 'chat',
+      'llm.call': 'chat',
+      agent: 'invoke_agent',
+      tool: 'execute_tool',
+      workflow: 'workflow',
+      session: 'session',
+      task: 'workflow',
+      operation: 'workflow',
+      chain: 'workflow',
+      guardrail: 'guardrail',
+    },
+  },
+  cachedTokens: [{ providers: ['anthropic'], cached: 'outside' }, { cached: 'inside' }],
+  content: [
+    {
+      kind: 'mixed',
+      on: ['span'],
+      attributes: [
+        'agentops.entity.input',
+        'agentops.entity.output',
+        'agentops.{k}.input',
+        'agentops.{k}.output',
+        'agentops.{k}.spec',
+        'gen_ai.request.instructions',
+        'gen_ai.openai.instructions',
+        'gen_ai.request.system_instruction',
+        'gen_ai.request.tools.{i}.*',
+        'gen_ai.request.functions',
+        'gen_ai.completion.chunk',
+        'agent.reasoning',
+        'tool.parameters',
+        'tool.result',
+        'workflow.input',
+        'workflow.output',
+        'workflow.final_output',
+        'http.request.body',
+        'http.response.body',
+      ],
+    },
+    {
+      kind: 'secret',
+      on: ['span'],
+      attributes: ['gen_ai.request.headers', 'http.request.headers', 'http.response.headers'],
+    },
+  ],
+  sources: ['AgentOps-AI/agentops: agentops/semconv'],
+};
+
+export const AGENTOPS_FAMILY: readonly Dialect[] = [AGENTOPS];

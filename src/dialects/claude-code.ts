@@ -1,0 +1,125 @@
+/** Claude Code (log events and spans), and the spans of Anthropic's own clients and platform. */
+import type { Dialect } from './dialect.ts';
+
+const CLAUDE_CODE: Dialect = {
+  id: 'claude-code',
+  scopes: ['com.anthropic.claude_code', 'com.anthropic.claude_code.*'],
+  markers: ['claude_code.*'],
+  services: ['claude-code'],
+  fields: {
+    operation: [{ attribute: 'span.type', only: ['claude-code', 'openrouter'] }],
+    request_model: [{ attribute: 'model', only: ['claude-code', 'codex', 'gemini-cli', 'qwen-code'] }],
+    response_id: [
+      { attribute: 'request_id', only: ['claude-code'] },
+      { attribute: 'client_request_id', only: ['claude-code'] },
+    ],
+    input_tokens: [{ attribute: 'input_tokens', only: ['claude-code'] }],
+    output_tokens: [{ attribute: 'output_tokens', only: ['claude-code'] }],
+    cache_read_tokens: [{ attribute: 'cache_read_tokens', only: ['claude-code'] }],
+    cache_write_tokens: [{ attribute: 'cache_creation_tokens', only: ['claude-code'] }],
+    cache_write_5m_tokens: [
+      {
+        attribute: '(body)',
+        paths: ['usage.cache_creation.ephemeral_5m_input_tokens'],
+        only: ['claude-code'],
+        on: 'log',
+      },
+    ],
+    cache_write_1h_tokens: [
+      {
+        attribute: '(body)',
+        paths: ['usage.cache_creation.ephemeral_1h_input_tokens'],
+        only: ['claude-code'],
+        on: 'log',
+      },
+    ],
+    cost_total: [
+      { attribute: 'cost_usd', only: ['claude-code'], on: 'log' },
+      { attribute: 'cost_usd_micros', only: ['claude-code'], on: 'log', unit: 'micro_usd' },
+    ],
+    service_tier: [{ attribute: 'speed', only: ['claude-code'] }],
+    user_id: [
+      { attribute: 'user.account_uuid', general: 'shared' },
+      { attribute: 'user.email', general: 'shared', last: true },
+    ],
+    agent_name: [{ attribute: 'subagent_type', only: ['claude-code'] }],
+    agent_id: [{ attribute: 'agent_id', only: ['claude-code'] }],
+    tool_name: [{ attribute: 'tool_name', only: ['claude-code', 'codex'] }],
+    tool_call_id: [{ attribute: 'tool_use_id', only: ['claude-code'] }],
+    tool_arguments: [
+      { attribute: 'tool_input', only: ['claude-code'] },
+      { attribute: 'tool_parameters', only: ['claude-code'] },
+    ],
+    input_content: [
+      { attribute: 'prompt', only: ['claude-code', 'codex', 'gemini-cli'], on: 'log' },
+      { attribute: 'new_context', only: ['claude-code'] },
+    ],
+    output_content: [
+      { attribute: 'response', only: ['claude-code'], on: 'log' },
+      { attribute: 'response.model_output', only: ['claude-code'] },
+    ],
+    system_instructions: [{ attribute: 'user_system_prompt', only: ['claude-code'] }],
+    finish_reason: [{ attribute: 'stop_reason', only: ['claude-code'] }],
+    time_to_first_token: [{ attribute: 'ttft_ms', only: ['claude-code'], unit: 'ms' }],
+    error_type: [{ attribute: 'status_code', only: ['claude-code'], on: 'log' }],
+    reasoning_effort: [{ attribute: 'effort', only: ['claude-code'] }],
+    latency: [
+      { attribute: 'duration_ms', only: ['claude-code', 'codex', 'gemini-cli', 'qwen-code'], on: 'log', unit: 'ms' },
+    ],
+    failed: [{ attribute: 'success', only: ['claude-code', 'codex', 'gemini-cli', 'qwen-code'], on: 'log' }],
+  },
+  spanNames: {
+    'claude_code.interaction': 'invoke_agent',
+    'claude_code.llm_request': 'chat',
+    'claude_code.tool': 'execute_tool',
+    'claude_code.tool.execution': 'workflow',
+    'claude_code.tool.blocked_on_user': 'workflow',
+    'claude_code.hook': 'workflow',
+  },
+  events: {
+    api_request: 'chat',
+    api_error: 'chat',
+    tool_result: 'execute_tool',
+    'claude_code.api_request': 'chat',
+    'claude_code.api_error': 'chat',
+    'claude_code.tool_result': 'execute_tool',
+  },
+  cachedTokens: [{ cached: 'outside' }],
+  content: [
+    {
+      kind: 'mixed',
+      on: ['log'],
+      only: ['claude-code'],
+      attributes: ['prompt', 'response', 'tool_parameters', 'tool_input', 'error', 'body', 'body_ref'],
+    },
+    {
+      kind: 'mixed',
+      on: ['span'],
+      only: ['claude-code'],
+      attributes: [
+        'user_prompt',
+        'new_context',
+        'system_prompt_preview',
+        'user_system_prompt',
+        'tool_input',
+        'response.model_output',
+        'full_command',
+        'file_path',
+      ],
+    },
+    { kind: 'tool_result', on: ['span_event'], only: ['claude-code'], attributes: ['tool.output'] },
+  ],
+  sources: ['Claude Code documentation: monitoring usage'],
+};
+
+const ANTHROPIC_NATIVE: Dialect = {
+  id: 'anthropic-native',
+  scopes: ['com.anthropic.sdk.*', 'com.anthropic.claude-platform'],
+  hints: ['anthropic.request.id', 'anthropic.organization.id'],
+  fields: {
+    response_id: ['anthropic.request.id'],
+  },
+  sources: ['Anthropic platform documentation: api/opentelemetry/spans'],
+};
+
+export const CLAUDE_CODE_FAMILY: readonly Dialect[] = [CLAUDE_CODE, ANTHROPIC_NATIVE];

@@ -1,0 +1,39 @@
+/** The Codex command line: log events, token counts as strings. */
+import type { Dialect } from './dialect.ts';
+
+const CODEX: Dialect = {
+  id: 'codex',
+  scopes: ['codex*'],
+  markers: ['codex.*'],
+  services: ['codex_cli_rs', 'codex*'],
+  fields: {
+    request_model: [{ attribute: 'slug', only: ['codex'], on: 'log' }],
+    input_tokens: [{ attribute: 'input_token_count', only: ['codex', 'gemini-cli', 'qwen-code'], on: 'log' }],
+    output_tokens: [{ attribute: 'output_token_count', only: ['codex', 'gemini-cli', 'qwen-code'], on: 'log' }],
+    total_tokens: [{ attribute: 'tool_token_count', only: ['codex'], on: 'log' }, 'codex.usage.total_tokens'],
+    cache_read_tokens: [{ attribute: 'cached_token_count', only: ['codex'], on: 'log' }],
+    reasoning_tokens: [
+      'codex.usage.reasoning_output_tokens',
+      { attribute: 'reasoning_token_count', only: ['codex'], on: 'log' },
+    ],
+    conversation_id: [{ attribute: 'conversation.id', only: ['codex', 'pipecat'] }],
+    user_id: [{ attribute: 'user.account_id', general: 'shared' }],
+    tool_call_id: [{ attribute: 'call_id', only: ['codex', 'gemini-cli'] }],
+    tool_arguments: [{ attribute: 'arguments', only: ['codex'], on: 'log' }],
+    tool_result: [{ attribute: 'output', only: ['codex'], on: 'log' }],
+  },
+  spanNames: { handle_responses: 'chat' },
+  events: { 'codex.sse_event': 'chat', 'codex.tool_result': 'execute_tool' },
+  cachedTokens: [{ cached: 'inside' }],
+  content: [
+    {
+      kind: 'mixed',
+      on: ['log'],
+      only: ['codex'],
+      attributes: ['prompt', 'arguments', 'output', 'tool_input', 'tool_output'],
+    },
+  ],
+  sources: ['openai/codex: codex-rs/otel'],
+};
+
+export const CODEX_FAMILY: readonly Dialect[] = [CODEX];

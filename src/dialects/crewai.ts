@@ -1,0 +1,28 @@
+/** CrewAI's own telemetry; mostly it arrives through other instrumentations. */
+import type { Dialect } from './dialect.ts';
+
+const CREWAI: Dialect = {
+  id: 'crewai',
+  scopes: ['crewai.telemetry'],
+  hints: ['crewai_version'],
+  fields: {},
+  content: [
+    {
+      kind: 'mixed',
+      on: ['span'],
+      only: ['crewai'],
+      attributes: [
+        'crew_inputs',
+        'task_output',
+        'formatted_description',
+        'formatted_expected_output',
+        'crew_agents',
+        'crew_tasks',
+        'crew_output',
+      ],
+    },
+  ],
+  sources: ['crewAIInc/crewAI: lib'],
+};
+
+export const CREWAI_FAMILY: readonly Dialect[] = [CREWAI];

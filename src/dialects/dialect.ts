@@ -1,0 +1,203 @@
+/**
+ * What is known about senders, as data: how a dialect is recognised, under which attribute names it says what, what its words
+ * mean, how it counts. Processors turn these tables into lookups once, at start; nothing here runs.
+ */
+
+/** What an operation is called here, whatever the sender calls it. */
+export type Operation =
+  | 'chat'
+  | 'text_completion'
+  | 'generate_content'
+  | 'embeddings'
+  | 'execute_tool'
+  | 'invoke_agent'
+  | 'create_agent'
+  | 'retrieval'
+  | 'rerank'
+  | 'guardrail'
+  | 'evaluation'
+  | 'workflow'
+  | 'memory'
+  | 'prompt'
+  | 'handoff'
+  | 'plan'
+  | 'session'
+  | 'image_generation'
+  | 'transcription'
+  | 'speech'
+  | 'translate'
+  | 'audio'
+  | 'fetch_response'
+  | 'event'
+  | 'other'
+  | 'unknown';
+
+/** Everything a sender may tell about one operation. Not all of it has a column. */
+export type Field =
+  | 'operation'
+  | 'provider'
+  | 'request_model'
+  | 'response_model'
+  | 'response_id'
+  | 'input_tokens'
+  | 'output_tokens'
+  | 'total_tokens'
+  | 'cache_read_tokens'
+  | 'cache_write_tokens'
+  | 'cache_write_5m_tokens'
+  | 'cache_write_1h_tokens'
+  | 'reasoning_tokens'
+  | 'audio_input_tokens'
+  | 'image_input_tokens'
+  | 'text_input_tokens'
+  | 'video_input_tokens'
+  | 'audio_output_tokens'
+  | 'image_output_tokens'
+  | 'text_output_tokens'
+  | 'audio_cache_read_tokens'
+  | 'cost_total'
+  | 'cost_input'
+  | 'cost_output'
+  | 'cost_cache_read'
+  | 'cost_cache_write'
+  | 'cost_reasoning'
+  | 'cost_tool'
+  | 'service_tier'
+  | 'conversation_id'
+  | 'user_id'
+  | 'agent_name'
+  | 'agent_id'
+  | 'agent_version'
+  | 'workflow_name'
+  | 'tool_name'
+  | 'tool_call_id'
+  | 'tool_arguments'
+  | 'tool_result'
+  | 'tool_type'
+  | 'tool_description'
+  | 'tool_definitions'
+  | 'input_content'
+  | 'output_content'
+  | 'system_instructions'
+  | 'retrieval_query'
+  | 'retrieval_documents'
+  | 'retrieval_top_k'
+  | 'data_source_id'
+  | 'finish_reason'
+  | 'time_to_first_token'
+  | 'latency'
+  | 'streaming'
+  | 'error_type'
+  | 'failed'
+  | 'prompt_name'
+  | 'prompt_version'
+  | 'prompt_template'
+  | 'prompt_variables'
+  | 'tags'
+  | 'metadata'
+  | 'memory_store_id'
+  | 'memory_record_id'
+  | 'guardrail_name'
+  | 'guardrail_verdict'
+  | 'evaluation_name'
+  | 'evaluation_score'
+  | 'evaluation_label'
+  | 'embedding_dimensions'
+  | 'reasoning_effort';
+
+/** `s`, `ms`, `ns`: durations. `timestamp`: an instant, to be taken from the start of the record. `micro_usd`: a millionth of a dollar. */
+export type Unit = 's' | 'ms' | 'ns' | 'timestamp' | 'micro_usd';
+
+/** Where a record comes from: a span's own attributes, a log record's, or those of a span's event. */
+export type Place = 'span' | 'log' | 'span_event';
+
+/** One place where a field may stand. A bare string is an attribute without further conditions. */
+export interface SourceRow {
+  /** An attribute name, or a pattern: see `KeyPattern`. `(body)` is the body of a log record. */
+  readonly attribute: string;
+  /** The value is a JSON document in a string; the first of these paths that leads to something counts. `$` is the document. */
+  readonly paths?: readonly string[];
+  /** The name is too general to be trusted unless one of these dialects was recognised. */
+  readonly only?: readonly string[];
+  /** Operations for which alone the attribute means this field. */
+  readonly when?: readonly Operation[];
+  readonly on?: Place;
+  readonly unit?: Unit;
+  /** Looks like the field, but is something else: never read. The row is here so that nobody adds it again. */
+  readonly excluded?: boolean;
+  /** A sum over other records, whatever the record that carries it. */
+  readonly aggregate?: boolean;
+  /**
+   * Telemetry that has nothing to do with AI uses the name too, so that it alone makes no record ours. `person`: it still fills
+   * its column there, because who and which conversation is worth knowing of any span.
+   */
+  readonly general?: 'shared' | 'person';
+  /** Weaker than every other row of its field, of whatever dialect. */
+  readonly last?: boolean;
+}
+export type Source = string | SourceRow;
+export type Fields = Readonly<Partial<Record<Field, readonly Source[]>>>;
+
+export type ContentKind =
+  | 'input'
+  | 'output'
+  | 'mixed'
+  | 'system'
+  | 'tool_args'
+  | 'tool_result'
+  | 'tool_definitions'
+  | 'retrieval'
+  | 'secret';
+
+/**
+ * Where content stands: `span`, `log`, `span_event_attr` are attributes; `span_event` and `log_event` are events by name, whose
+ * attributes and body are content as a whole; `status` is the status message of a span.
+ */
+export type ContentPlace = 'span' | 'log' | 'span_event_attr' | 'span_event' | 'log_event' | 'status';
+
+/** Attributes or events that hold what people or models wrote. `secret`: credentials, never to be stored. */
+export interface ContentRows {
+  readonly kind: ContentKind;
+  readonly on: readonly ContentPlace[];
+  readonly only?: readonly string[];
+  readonly attributes: readonly string[];
+}
+
+/** Whether `input tokens` already counts what was read from or written to a cache. Rules are tried in order. */
+export interface CacheRule {
+  /** Scope names, `*` at the end; none: any. */
+  readonly scopes?: readonly string[];
+  /** Canonical provider names; none: any. */
+  readonly providers?: readonly string[];
+  readonly cached: 'inside' | 'outside';
+}
+
+export interface Dialect {
+  /** The `dialect` column. */
+  readonly id: string;
+  /** Scope names that only this dialect uses; `*` at the end stands for anything. */
+  readonly scopes?: readonly string[];
+  /** Attributes that prove the dialect: a name, a pattern, or `name=value`. Stronger than any scope. */
+  readonly markers?: readonly string[];
+  /** Attributes that suggest it: weaker than scopes. */
+  readonly hints?: readonly string[];
+  /** Values of the resource's `service.name` or `telemetry.sdk.name` that suggest it. */
+  readonly services?: readonly string[];
+  readonly fields?: Fields;
+  /** What the values of an operation attribute mean. */
+  readonly operations?: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  /** What span names mean where no attribute says it; `*` at the end stands for anything. */
+  readonly spanNames?: Readonly<Record<string, Operation>>;
+  /** What the names of log events mean. */
+  readonly events?: Readonly<Record<string, Operation>>;
+  readonly cachedTokens?: readonly CacheRule[];
+  /** The output count leaves the reasoning tokens out. */
+  readonly reasoningOutside?: boolean;
+  /** Scopes whose agent spans hold the only usage of their trace. */
+  readonly ownUsageScopes?: readonly string[];
+  /** A record with usage but without an operation repeats the usage of others. */
+  readonly repeatsWithoutOperation?: boolean;
+  readonly content?: readonly ContentRows[];
+  /** Public places the facts were read in. */
+  readonly sources?: readonly string[];
+}

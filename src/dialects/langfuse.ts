@@ -1,0 +1,154 @@
+/** The Langfuse SDKs: usage and cost as JSON documents, token counts as buckets that do not overlap. */
+import type { Dialect } from './dialect.ts';
+
+const LANGFUSE: Dialect = {
+  id: 'langfuse',
+  scopes: ['langfuse-sdk'],
+  markers: ['langfuse.observation.*'],
+  hints: ['langfuse.trace.*'],
+  fields: {
+    operation: ['langfuse.observation.type'],
+    request_model: ['langfuse.observation.model.name'],
+    input_tokens: [
+      {
+        attribute: 'langfuse.observation.usage_details',
+        paths: ['input', 'input_tokens', 'prompt_tokens', 'promptTokens'],
+      },
+    ],
+    output_tokens: [
+      {
+        attribute: 'langfuse.observation.usage_details',
+        paths: ['output', 'output_tokens', 'completion_tokens', 'completionTokens'],
+      },
+    ],
+    total_tokens: [
+      { attribute: 'langfuse.observation.usage_details', paths: ['total', 'total_tokens', 'totalTokens'] },
+    ],
+    cache_read_tokens: [
+      {
+        attribute: 'langfuse.observation.usage_details',
+        paths: [
+          'input_cache_read',
+          'input_cached_tokens',
+          'cache_read_input_tokens',
+          'prompt_tokens_details.cached_tokens',
+          'input_tokens_details.cached_tokens',
+        ],
+      },
+    ],
+    cache_write_tokens: [
+      {
+        attribute: 'langfuse.observation.usage_details',
+        paths: ['input_cache_creation', 'cache_creation_input_tokens', 'input_cache_write'],
+      },
+    ],
+    cache_write_5m_tokens: [
+      {
+        attribute: 'langfuse.observation.usage_details',
+        paths: [
+          'cache_creation_ephemeral_5m_input_tokens',
+          'input_cache_creation_ephemeral_5m_input_tokens',
+          'input_ephemeral_5m_input_tokens',
+          'ephemeral_5m_input_tokens',
+        ],
+      },
+    ],
+    cache_write_1h_tokens: [
+      {
+        attribute: 'langfuse.observation.usage_details',
+        paths: [
+          'cache_creation_ephemeral_1h_input_tokens',
+          'input_cache_creation_ephemeral_1h_input_tokens',
+          'input_ephemeral_1h_input_tokens',
+          'ephemeral_1h_input_tokens',
+        ],
+      },
+    ],
+    reasoning_tokens: [
+      {
+        attribute: 'langfuse.observation.usage_details',
+        paths: [
+          'output_reasoning',
+          'output_reasoning_tokens',
+          'completion_tokens_details.reasoning_tokens',
+          'output_tokens_details.reasoning_tokens',
+        ],
+      },
+    ],
+    audio_input_tokens: [
+      { attribute: 'langfuse.observation.usage_details', paths: ['input_audio', 'input_audio_tokens'] },
+    ],
+    image_input_tokens: [
+      { attribute: 'langfuse.observation.usage_details', paths: ['input_image', 'input_image_tokens'] },
+    ],
+    audio_output_tokens: [
+      { attribute: 'langfuse.observation.usage_details', paths: ['output_audio', 'output_audio_tokens'] },
+    ],
+    image_output_tokens: [
+      { attribute: 'langfuse.observation.usage_details', paths: ['output_image', 'output_image_tokens'] },
+    ],
+    cost_total: [{ attribute: 'langfuse.observation.cost_details', paths: ['total'] }],
+    cost_input: [{ attribute: 'langfuse.observation.cost_details', paths: ['input'] }],
+    cost_output: [{ attribute: 'langfuse.observation.cost_details', paths: ['output'] }],
+    conversation_id: ['langfuse.session.id'],
+    user_id: ['langfuse.user.id'],
+    agent_name: [{ attribute: 'langfuse.trace.name', last: true }],
+    workflow_name: ['langfuse.trace.name'],
+    tool_arguments: [{ attribute: 'langfuse.observation.input', when: ['execute_tool'] }],
+    tool_result: [{ attribute: 'langfuse.observation.output', when: ['execute_tool'] }],
+    input_content: ['langfuse.observation.input'],
+    output_content: ['langfuse.observation.output'],
+    retrieval_query: [{ attribute: 'langfuse.observation.input', when: ['retrieval', 'rerank', 'memory'] }],
+    retrieval_documents: [{ attribute: 'langfuse.observation.output', when: ['retrieval', 'rerank', 'memory'] }],
+    time_to_first_token: [{ attribute: 'langfuse.observation.completion_start_time', unit: 'timestamp' }],
+    prompt_name: ['langfuse.observation.prompt.name'],
+    prompt_version: ['langfuse.observation.prompt.version'],
+    tags: ['langfuse.trace.tags'],
+    metadata: [
+      'langfuse.observation.metadata',
+      'langfuse.observation.metadata.{k}',
+      'langfuse.trace.metadata',
+      'langfuse.trace.metadata.{k}',
+    ],
+    failed: ['langfuse.observation.level'],
+  },
+  operations: {
+    'langfuse.observation.type': {
+      generation: 'chat',
+      embedding: 'embeddings',
+      span: 'workflow',
+      agent: 'invoke_agent',
+      tool: 'execute_tool',
+      chain: 'workflow',
+      retriever: 'retrieval',
+      evaluator: 'evaluation',
+      guardrail: 'guardrail',
+      event: 'event',
+    },
+  },
+  content: [
+    {
+      kind: 'mixed',
+      on: ['span'],
+      attributes: [
+        'langfuse.observation.input',
+        'langfuse.observation.output',
+        'langfuse.trace.input',
+        'langfuse.trace.output',
+        'langfuse.experiment.item.expected_output',
+        'langfuse.experiment.item.metadata',
+        'langfuse.observation.status_message',
+        'langfuse.observation.metadata',
+        'langfuse.observation.metadata.{k}',
+        'langfuse.trace.metadata',
+        'langfuse.trace.metadata.{k}',
+      ],
+    },
+  ],
+  sources: [
+    'langfuse/langfuse-python: langfuse/_client/attributes.py',
+    'langfuse/langfuse-js: packages/core/src/constants.ts',
+  ],
+};
+
+export const LANGFUSE_FAMILY: readonly Dialect[] = [LANGFUSE];

@@ -1,0 +1,70 @@
+/** The OpenTelemetry exporters of LangSmith: whole inputs and outputs on every run. */
+import type { Dialect } from './dialect.ts';
+
+const LANGSMITH: Dialect = {
+  id: 'langsmith',
+  scopes: ['langsmith'],
+  markers: ['langsmith.span.kind', 'langsmith.trace.id'],
+  fields: {
+    operation: [{ attribute: 'langsmith.span.kind', only: ['langsmith'] }],
+    provider: ['langsmith.metadata.ls_provider'],
+    request_model: ['langsmith.metadata.ls_model_name'],
+    input_tokens: [{ attribute: 'langsmith.usage_metadata', paths: ['input_tokens'] }],
+    output_tokens: [{ attribute: 'langsmith.usage_metadata', paths: ['output_tokens'] }],
+    total_tokens: [{ attribute: 'langsmith.usage_metadata', paths: ['total_tokens'] }],
+    cache_read_tokens: [
+      { attribute: 'gen_ai.usage.input_token_details', paths: ['cache_read'] },
+      { attribute: 'langsmith.usage_metadata', paths: ['input_token_details.cache_read'] },
+    ],
+    cache_write_tokens: [
+      { attribute: 'gen_ai.usage.input_token_details', paths: ['cache_creation'] },
+      { attribute: 'langsmith.usage_metadata', paths: ['input_token_details.cache_creation'] },
+    ],
+    cache_write_5m_tokens: [
+      { attribute: 'gen_ai.usage.input_token_details', paths: ['ephemeral_5m_input_tokens'] },
+      { attribute: 'langsmith.usage_metadata', paths: ['input_token_details.ephemeral_5m_input_tokens'] },
+    ],
+    cache_write_1h_tokens: [
+      { attribute: 'gen_ai.usage.input_token_details', paths: ['ephemeral_1h_input_tokens'] },
+      { attribute: 'langsmith.usage_metadata', paths: ['input_token_details.ephemeral_1h_input_tokens'] },
+    ],
+    reasoning_tokens: [
+      { attribute: 'gen_ai.usage.output_token_details', paths: ['reasoning'] },
+      { attribute: 'langsmith.usage_metadata', paths: ['output_token_details.reasoning'] },
+    ],
+    audio_input_tokens: [{ attribute: 'gen_ai.usage.input_token_details', paths: ['audio'] }],
+    image_input_tokens: [{ attribute: 'gen_ai.usage.input_token_details', paths: ['image'] }],
+    audio_output_tokens: [{ attribute: 'gen_ai.usage.output_token_details', paths: ['audio'] }],
+    image_output_tokens: [{ attribute: 'gen_ai.usage.output_token_details', paths: ['image'] }],
+    conversation_id: [
+      'langsmith.metadata.session_id',
+      'langsmith.metadata.thread_id',
+      'langsmith.metadata.conversation_id',
+      { attribute: 'langsmith.trace.session_id', excluded: true },
+    ],
+    user_id: ['langsmith.metadata.user_id'],
+    workflow_name: ['langsmith.trace.name'],
+    streaming: ['langsmith.request.streaming'],
+    tags: ['langsmith.span.tags'],
+    metadata: ['langsmith.metadata.{k}'],
+  },
+  operations: {
+    'langsmith.span.kind': {
+      llm: 'chat',
+      chain: 'workflow',
+      tool: 'execute_tool',
+      retriever: 'retrieval',
+      embedding: 'embeddings',
+      prompt: 'prompt',
+      parser: 'workflow',
+    },
+  },
+  cachedTokens: [{ cached: 'inside' }],
+  content: [{ kind: 'mixed', on: ['span'], attributes: ['langsmith.metadata.{k}'] }],
+  sources: [
+    'langchain-ai/langsmith-sdk: python/langsmith/_internal/otel',
+    'langchain-ai/langsmith-sdk: js/src/experimental/otel',
+  ],
+};
+
+export const LANGSMITH_FAMILY: readonly Dialect[] = [LANGSMITH];

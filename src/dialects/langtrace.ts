@@ -1,0 +1,37 @@
+/** Langtrace. */
+import type { Dialect } from './dialect.ts';
+
+const LANGTRACE: Dialect = {
+  id: 'langtrace',
+  scopes: ['langtrace_python_sdk*'],
+  markers: ['langtrace.service.type', 'langtrace.sdk.name'],
+  fields: {
+    operation: ['langtrace.service.type'],
+    provider: ['langtrace.service.name'],
+    cache_read_tokens: ['gen_ai.usage.cached_tokens'],
+    input_content: ['llm.prompts'],
+    output_content: ['llm.completions'],
+  },
+  cachedTokens: [{ providers: ['anthropic'], cached: 'outside' }, { cached: 'inside' }],
+  content: [
+    {
+      kind: 'mixed',
+      on: ['span'],
+      attributes: [
+        'llm.prompts',
+        'llm.responses',
+        'llm.completions',
+        'gen_ai.request.embedding_inputs',
+        'llm.retrieval.query',
+        'llm.retrieval.results',
+        'llm.tools',
+        'llm.tool.results',
+        'langchain.inputs',
+        'langchain.outputs',
+      ],
+    },
+  ],
+  sources: ['Scale3-Labs/langtrace-python-sdk'],
+};
+
+export const LANGTRACE_FAMILY: readonly Dialect[] = [LANGTRACE];

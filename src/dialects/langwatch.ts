@@ -1,0 +1,70 @@
+/** LangWatch: inputs, outputs and metrics as typed JSON documents. */
+import type { Dialect } from './dialect.ts';
+
+const LANGWATCH: Dialect = {
+  id: 'langwatch',
+  scopes: ['langwatch*'],
+  markers: ['langwatch.*'],
+  fields: {
+    operation: ['langwatch.span.type'],
+    input_tokens: [
+      { attribute: 'langwatch.metrics', paths: ['value.promptTokens', 'value.prompt_tokens', 'promptTokens'] },
+    ],
+    output_tokens: [
+      {
+        attribute: 'langwatch.metrics',
+        paths: ['value.completionTokens', 'value.completion_tokens', 'completionTokens'],
+      },
+    ],
+    reasoning_tokens: [{ attribute: 'langwatch.metrics', paths: ['value.reasoningTokens', 'value.reasoning_tokens'] }],
+    cost_total: [{ attribute: 'langwatch.metrics', paths: ['value.cost', 'cost'] }, 'langwatch.span.cost'],
+    conversation_id: ['langwatch.thread.id', 'langwatch.thread_id'],
+    user_id: ['langwatch.user.id', 'langwatch.user_id'],
+    input_content: ['langwatch.input'],
+    output_content: ['langwatch.output'],
+    retrieval_documents: ['langwatch.rag.contexts'],
+    time_to_first_token: [
+      { attribute: 'langwatch.metrics', paths: ['value.firstTokenMs', 'value.first_token_ms'], unit: 'ms' },
+      { attribute: 'langwatch.timestamps', paths: ['first_token_at', 'firstTokenAt'], unit: 'timestamp' },
+    ],
+    streaming: ['langwatch.gen_ai.streaming'],
+    prompt_name: ['langwatch.prompt.handle', 'langwatch.prompt.id'],
+    prompt_version: ['langwatch.prompt.version.id'],
+    prompt_variables: ['langwatch.prompt.variables'],
+    tags: ['langwatch.labels'],
+  },
+  operations: {
+    'langwatch.span.type': {
+      llm: 'chat',
+      tool: 'execute_tool',
+      agent: 'invoke_agent',
+      chain: 'workflow',
+      rag: 'retrieval',
+      guardrail: 'guardrail',
+      evaluation: 'evaluation',
+      prompt: 'prompt',
+      workflow: 'workflow',
+      component: 'workflow',
+      module: 'workflow',
+      span: 'workflow',
+    },
+  },
+  content: [
+    {
+      kind: 'mixed',
+      on: ['span'],
+      attributes: [
+        'langwatch.input',
+        'langwatch.output',
+        'langwatch.params',
+        'langwatch.rag.contexts',
+        'langwatch.rag_contexts',
+        'langwatch.prompt.variables',
+        'langwatch.evaluation.custom',
+      ],
+    },
+  ],
+  sources: ['langwatch/langwatch: sdks'],
+};
+
+export const LANGWATCH_FAMILY: readonly Dialect[] = [LANGWATCH];

@@ -1,0 +1,87 @@
+/** Microsoft's stacks: Semantic Kernel, Agent Framework, Microsoft.Extensions.AI, the Azure AI clients, AutoGen. */
+import type { Dialect } from './dialect.ts';
+
+const SEMANTIC_KERNEL: Dialect = {
+  id: 'semantic-kernel',
+  scopes: ['semantic_kernel.*', 'Microsoft.SemanticKernel*'],
+  markers: ['sk.available_functions'],
+  fields: {},
+  sources: ['microsoft/semantic-kernel: python/semantic_kernel/utils/telemetry'],
+};
+
+const AGENT_FRAMEWORK: Dialect = {
+  id: 'agent-framework',
+  scopes: ['agent_framework'],
+  markers: ['agent_framework.*', 'gen_ai.provider.name=microsoft.agent_framework'],
+  fields: {
+    tool_name: ['agent_framework.function.name'],
+  },
+  spanNames: {
+    'workflow.*': 'workflow',
+    'executor.process*': 'workflow',
+    'edge_group.process*': 'workflow',
+    'message.send*': 'workflow',
+  },
+  cachedTokens: [{ providers: ['anthropic', 'aws.bedrock'], cached: 'outside' }, { cached: 'inside' }],
+  content: [{ kind: 'mixed', on: ['span'], attributes: ['message.content'] }],
+  sources: ['microsoft/agent-framework: python/packages/core/agent_framework/observability.py'],
+};
+
+const MS_EXTENSIONS_AI: Dialect = {
+  id: 'ms-extensions-ai',
+  scopes: ['Experimental.Microsoft.Extensions.AI'],
+  fields: {
+    audio_input_tokens: ['gen_ai.usage.input_audio_tokens'],
+    text_input_tokens: ['gen_ai.usage.input_text_tokens'],
+    audio_output_tokens: ['gen_ai.usage.output_audio_tokens'],
+    text_output_tokens: ['gen_ai.usage.output_text_tokens'],
+  },
+  cachedTokens: [{ cached: 'inside' }],
+  sources: ['dotnet/extensions: src/Libraries/Microsoft.Extensions.AI'],
+};
+
+const AZURE_AI: Dialect = {
+  id: 'azure-ai',
+  scopes: ['azure.core.tracing*'],
+  markers: ['az.namespace=Microsoft.CognitiveServices', 'gen_ai.system=az.ai.inference', 'gen_ai.system=az.ai.agents'],
+  hints: ['gen_ai.thread.run.id'],
+  fields: {
+    provider: [{ attribute: 'az.namespace', general: 'shared', last: true }],
+    response_id: [{ attribute: 'gen_ai.thread.run.id', last: true }],
+    conversation_id: ['gen_ai.thread.id'],
+    retrieval_query: ['gen_ai.retriever.query'],
+    retrieval_documents: ['gen_ai.retriever.results'],
+  },
+  content: [
+    { kind: 'mixed', on: ['span_event_attr'], attributes: ['gen_ai.event.content'] },
+    {
+      kind: 'mixed',
+      on: ['span'],
+      attributes: [
+        'gen_ai.generated_message',
+        'gen_ai.retriever.query',
+        'gen_ai.retriever.results',
+        'gen_ai.agent.state',
+        'gen_ai.task.description',
+        'gen_ai.task.constraints',
+      ],
+    },
+  ],
+  sources: ['Azure/azure-sdk-for-python: sdk/ai'],
+};
+
+const AUTOGEN: Dialect = {
+  id: 'autogen',
+  scopes: ['autogen-core', 'autogen *'],
+  markers: ['gen_ai.system=autogen'],
+  fields: {},
+  sources: ['microsoft/autogen: python/packages/autogen-core'],
+};
+
+export const MICROSOFT_FAMILY: readonly Dialect[] = [
+  SEMANTIC_KERNEL,
+  AGENT_FRAMEWORK,
+  MS_EXTENSIONS_AI,
+  AZURE_AI,
+  AUTOGEN,
+];

@@ -1,0 +1,76 @@
+/** MLflow tracing: every value is JSON in a string. */
+import type { Dialect } from './dialect.ts';
+
+const MLFLOW: Dialect = {
+  id: 'mlflow',
+  scopes: ['mlflow*'],
+  markers: ['mlflow.spanType', 'mlflow.traceRequestId'],
+  fields: {
+    operation: [{ attribute: 'mlflow.spanType', paths: ['$'] }],
+    provider: [{ attribute: 'mlflow.llm.provider', paths: ['$'] }],
+    request_model: [{ attribute: 'mlflow.llm.model', paths: ['$'] }],
+    input_tokens: [{ attribute: 'mlflow.chat.tokenUsage', paths: ['input_tokens'] }],
+    output_tokens: [{ attribute: 'mlflow.chat.tokenUsage', paths: ['output_tokens'] }],
+    total_tokens: [{ attribute: 'mlflow.chat.tokenUsage', paths: ['total_tokens'] }],
+    cache_read_tokens: [{ attribute: 'mlflow.chat.tokenUsage', paths: ['cache_read_input_tokens'] }],
+    cache_write_tokens: [{ attribute: 'mlflow.chat.tokenUsage', paths: ['cache_creation_input_tokens'] }],
+    cost_total: [
+      { attribute: 'mlflow.llm.cost', paths: ['total_cost'] },
+      { attribute: 'mlflow.trace.cost', aggregate: true },
+    ],
+    cost_input: [{ attribute: 'mlflow.llm.cost', paths: ['input_cost'] }],
+    cost_output: [{ attribute: 'mlflow.llm.cost', paths: ['output_cost'] }],
+    conversation_id: [{ attribute: 'mlflow.trace.session', paths: ['$'] }],
+    user_id: [{ attribute: 'mlflow.trace.user', paths: ['$'] }],
+    tool_arguments: [{ attribute: 'mlflow.spanInputs', paths: ['$'], when: ['execute_tool'] }],
+    tool_result: [{ attribute: 'mlflow.spanOutputs', paths: ['$'], when: ['execute_tool'] }],
+    tool_definitions: [{ attribute: 'mlflow.chat.tools', paths: ['$'] }],
+    input_content: [{ attribute: 'mlflow.spanInputs', paths: ['$'] }],
+    output_content: [{ attribute: 'mlflow.spanOutputs', paths: ['$'] }],
+    retrieval_query: [{ attribute: 'mlflow.spanInputs', paths: ['$'], when: ['retrieval', 'rerank', 'memory'] }],
+    retrieval_documents: [{ attribute: 'mlflow.spanOutputs', paths: ['$'], when: ['retrieval', 'rerank', 'memory'] }],
+    prompt_name: [{ attribute: 'mlflow.linkedPrompts', paths: ['[0].name'] }],
+    prompt_version: [{ attribute: 'mlflow.linkedPrompts', paths: ['[0].version'] }],
+    metadata: ['mlflow.traceTag.{k}'],
+  },
+  operations: {
+    'mlflow.spanType': {
+      LLM: 'text_completion',
+      CHAT_MODEL: 'chat',
+      AGENT: 'invoke_agent',
+      TOOL: 'execute_tool',
+      CHAIN: 'workflow',
+      RETRIEVER: 'retrieval',
+      EMBEDDING: 'embeddings',
+      RERANKER: 'rerank',
+      PARSER: 'workflow',
+      MEMORY: 'memory',
+      WORKFLOW: 'workflow',
+      TASK: 'workflow',
+      GUARDRAIL: 'guardrail',
+      EVALUATOR: 'evaluation',
+      UNKNOWN: 'unknown',
+    },
+  },
+  cachedTokens: [{ cached: 'inside' }],
+  content: [
+    {
+      kind: 'mixed',
+      on: ['span'],
+      attributes: [
+        'mlflow.spanInputs',
+        'mlflow.spanOutputs',
+        'mlflow.chat.messages',
+        'mlflow.chat.tools',
+        'mlflow.traceInputs',
+        'mlflow.traceOutputs',
+        'mlflow.trace.inputs',
+        'mlflow.trace.outputs',
+      ],
+    },
+    { kind: 'output', on: ['span_event'], attributes: ['mlflow.chunk.item.{i}'] },
+  ],
+  sources: ['mlflow/mlflow: mlflow/tracing'],
+};
+
+export const MLFLOW_FAMILY: readonly Dialect[] = [MLFLOW];

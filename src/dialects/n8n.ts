@@ -1,0 +1,16 @@
+/** n8n: workflow spans without any model attributes. */
+import type { Dialect } from './dialect.ts';
+
+const N8N: Dialect = {
+  id: 'n8n',
+  scopes: ['n8n*'],
+  markers: ['n8n.workflow.id'],
+  fields: {
+    workflow_name: ['n8n.workflow.name'],
+    error_type: ['n8n.execution.error_type'],
+    metadata: ['n8n.workflow.custom.{k}'],
+  },
+  sources: ['n8n-io/n8n: packages/cli/src/modules/otel'],
+};
+
+export const N8N_FAMILY: readonly Dialect[] = [N8N];

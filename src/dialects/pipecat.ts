@@ -1,0 +1,39 @@
+/** Pipecat: voice pipelines, with bare attribute names. */
+import type { Dialect } from './dialect.ts';
+
+const PIPECAT: Dialect = {
+  id: 'pipecat',
+  scopes: ['pipecat', 'pipecat.turn'],
+  hints: ['metrics.ttfb', 'turn.number'],
+  fields: {
+    tool_definitions: ['tools.definitions', { attribute: 'tools', only: ['pipecat'] }],
+    input_content: [{ attribute: 'input', only: ['pipecat'] }],
+    output_content: [{ attribute: 'output', only: ['pipecat'] }],
+    system_instructions: [{ attribute: 'system', only: ['pipecat'] }],
+    time_to_first_token: [{ attribute: 'metrics.ttfb', unit: 's' }],
+    streaming: [{ attribute: 'stream', only: ['pipecat'] }],
+  },
+  spanNames: { conversation: 'session', turn: 'workflow' },
+  cachedTokens: [{ providers: ['anthropic'], cached: 'outside' }, { cached: 'inside' }],
+  content: [
+    {
+      kind: 'mixed',
+      on: ['span'],
+      only: ['pipecat'],
+      attributes: [
+        'input',
+        'output',
+        'tools',
+        'tools.definitions',
+        'system',
+        'text',
+        'transcript',
+        'text_output',
+        'function_calls.*',
+      ],
+    },
+  ],
+  sources: ['pipecat-ai/pipecat: src/pipecat/utils/tracing'],
+};
+
+export const PIPECAT_FAMILY: readonly Dialect[] = [PIPECAT];

@@ -1,0 +1,59 @@
+/** Spring AI: Micrometer observations, so every value is a string. */
+import type { Dialect } from './dialect.ts';
+
+const SPRING_AI: Dialect = {
+  id: 'spring-ai',
+  scopes: ['org.springframework.ai*'],
+  markers: ['spring.ai.*'],
+  fields: {
+    operation: ['spring.ai.kind'],
+    conversation_id: ['spring.ai.chat.client.conversation.id'],
+    tool_name: ['spring.ai.tool.definition.name'],
+    tool_call_id: ['spring.ai.tool.call.id'],
+    tool_arguments: ['spring.ai.tool.call.arguments'],
+    tool_result: ['spring.ai.tool.call.result'],
+    tool_type: ['spring.ai.tool.type'],
+    tool_description: ['spring.ai.tool.definition.description'],
+    tool_definitions: ['spring.ai.tool.definition.schema', 'spring.ai.model.request.tool.names'],
+    retrieval_query: ['db.vector.query.content'],
+    retrieval_documents: ['db.vector.query.response.documents'],
+    streaming: ['spring.ai.chat.client.stream'],
+    embedding_dimensions: ['gen_ai.request.embedding.dimensions'],
+  },
+  operations: {
+    'spring.ai.kind': {
+      chat_client: 'workflow',
+      advisor: 'workflow',
+      tool_call: 'execute_tool',
+      vector_store: 'retrieval',
+    },
+  },
+  cachedTokens: [{ providers: ['anthropic', 'aws.bedrock'], cached: 'outside' }, { cached: 'inside' }],
+  content: [
+    {
+      kind: 'tool_args',
+      on: ['span'],
+      attributes: ['spring.ai.tool.call.arguments', 'spring.ai.tool.definition.schema'],
+    },
+    { kind: 'tool_result', on: ['span'], attributes: ['spring.ai.tool.call.result'] },
+    {
+      kind: 'retrieval',
+      on: ['span'],
+      attributes: ['db.vector.query.content', 'db.vector.query.response.documents', 'db.vector.query.filter'],
+    },
+    {
+      kind: 'mixed',
+      on: ['span'],
+      attributes: [
+        'spring.ai.chat.client.advisor.params',
+        'spring.ai.chat.client.system.params',
+        'spring.ai.chat.client.system.text',
+        'spring.ai.chat.client.user.params',
+        'spring.ai.chat.client.user.text',
+      ],
+    },
+  ],
+  sources: ['spring-projects/spring-ai: spring-ai-model'],
+};
+
+export const SPRING_AI_FAMILY: readonly Dialect[] = [SPRING_AI];

@@ -1,0 +1,33 @@
+/** Strands Agents, and what Amazon Bedrock AgentCore's distribution adds. */
+import type { Dialect } from './dialect.ts';
+
+const STRANDS: Dialect = {
+  id: 'strands',
+  scopes: ['strands.telemetry.tracer', 'strands-agents'],
+  markers: ['gen_ai.provider.name=strands-agents', 'gen_ai.system=strands-agents', 'event_loop.cycle_id'],
+  fields: {
+    cache_write_tokens: ['gen_ai.usage.cache_write_input_tokens'],
+    tool_definitions: ['gen_ai.agent.tools'],
+    system_instructions: ['system_prompt'],
+    time_to_first_token: [{ attribute: 'gen_ai.server.time_to_first_token', unit: 'ms' }],
+    failed: ['gen_ai.tool.status'],
+  },
+  spanNames: { execute_event_loop_cycle: 'workflow' },
+  cachedTokens: [{ providers: ['anthropic', 'aws.bedrock'], cached: 'outside' }, { cached: 'inside' }],
+  content: [{ kind: 'system', on: ['span'], attributes: ['system_prompt'] }],
+  sources: ['strands-agents/sdk-python: src/strands/telemetry/tracer.py'],
+};
+
+const AGENTCORE: Dialect = {
+  id: 'agentcore',
+  hints: ['aws.bedrock.agentcore.*', 'aws.agentcore.*'],
+  fields: {
+    agent_id: ['aws.bedrock.agent.id'],
+    agent_version: ['aws.agentcore.configbundle_version'],
+    data_source_id: ['aws.bedrock.data_source.id'],
+    memory_store_id: ['gen_ai.memory.id'],
+  },
+  sources: ['aws-observability/aws-otel-python-instrumentation'],
+};
+
+export const STRANDS_FAMILY: readonly Dialect[] = [STRANDS, AGENTCORE];
