@@ -60,8 +60,13 @@ function isFinite64(value: f64): bool {
   return (reinterpret<u64>(value) & 0x7ff0000000000000) != 0x7ff0000000000000;
 }
 
-/** `whole` with a decimal point before its last `decimals` digits. */
+/** `whole` with a decimal point before its last `decimals` digits, and without zeros at the end of them. */
 function putDecimal(whole: u64, decimals: i32): void {
+  // The product may have been rounded where fewer decimals would have done.
+  while (decimals > 0 && whole % 10 == 0) {
+    whole /= 10;
+    decimals -= 1;
+  }
   let power: u64 = 1;
   for (let i = 0; i < decimals; i++) power *= 10;
   const integer = whole / power;
@@ -75,7 +80,7 @@ function putDecimal(whole: u64, decimals: i32): void {
 
 /** A finite double in the fewest digits that read back as the same double. */
 function putFinite(value: f64): void {
-  let magnitude = abs(value);
+  const magnitude = abs(value);
   if (magnitude < EXACT_LIMIT) {
     let power: f64 = 1;
     for (let decimals = 0; decimals <= EXACT_DECIMALS; decimals++) {

@@ -1,0 +1,73 @@
+/** Encoding whole batches: pieces, pooled buffers, and the bounds of what one request may grow to. */
+import t from 'tap';
+import { Rejection } from '../../src/errors.ts';
+import { ChunkPool } from '../../src/model/chunk-pool.ts';
+import { OUTPUT_SOFT_LIMIT, SIGNAL_LOGS } from '../../src/model/layout.ts';
+import { encodeRows } from '../../src/otlp/encode.ts';
+import { TestTables } from '../support/tables.ts';
+
+const tables = new TestTables();
+
+function logs(count: number, length: number) {
+  const logRecords = Array.from({ length: count }, (_, i) => ({ body: { stringValue: `${i} ${'x'.repeat(length)}` } }));
+  return { resourceLogs: [{ scopeLogs: [{ logRecords }] }] };
+}
+
+t.test('a large batch comes in several pieces, each of whole rows', async (t) => {
+  const batch = tables.batch(SIGNAL_LOGS, logs(300, 20_000));
+  const rows = encodeRows(batch, 'ndjson', new ChunkPool());
+  t.ok(rows.chunks.length > 3);
+  t.equal(rows.count, 300);
+  t.equal(rows.signal, 'logs');
+  t.equal(
+    rows.bytes,
+    rows.chunks.reduce((sum, chunk) => sum + chunk.length, 0),
+  );
+  let next = 0;
+  for (const chunk of rows.chunks) {
+    t.ok(chunk.length < OUTPUT_SOFT_LIMIT + 100_000, 'a piece ends soon after the limit');
+    for (const line of chunk.toString('utf8').trimEnd().split('\n')) {
+      t.match(JSON.parse(line).body, `${next++} xxx`);
+    }
+  }
+  t.equal(next, 300);
+});
+
+t.test('chunks keep their bytes while the next request is encoded, and are used again once released', async (t) => {
+  const pool = new ChunkPool();
+  const first = encodeRows(tables.batch(SIGNAL_LOGS, logs(2, 10)), 'ndjson', pool);
+  const before = Buffer.concat(first.chunks).toString('utf8');
+  const second = encodeRows(tables.batch(SIGNAL_LOGS, logs(2, 20)), 'copy', pool);
+  t.equal(Buffer.concat(first.chunks).toString('utf8'), before);
+  t.not(first.chunks[0]?.buffer, second.chunks[0]?.buffer);
+  first.release();
+  first.release();
+  const third = encodeRows(tables.batch(SIGNAL_LOGS, logs(1, 5)), 'ndjson', pool);
+  t.equal(third.chunks[0]?.buffer, first.chunks[0]?.buffer, 'the buffer came from the pool');
+  const fourth = encodeRows(tables.batch(SIGNAL_LOGS, logs(1, 5)), 'ndjson', pool);
+  t.not(fourth.chunks[0]?.buffer, first.chunks[0]?.buffer, 'a second release gave nothing back');
+});
+
+t.test('a request whose rows grow beyond the limit is refused and leaves nothing taken', async (t) => {
+  const pool = new ChunkPool();
+  const batch = tables.batch(SIGNAL_LOGS, logs(300, 20_000));
+  t.throws(() => encodeRows(batch, 'ndjson', pool, 2_500_000), { code: 'body_too_large' });
+  t.ok(pool.idleBytes > 0, 'what was taken came back');
+  t.equal(encodeRows(batch, 'ndjson', pool).count, 300);
+});
+
+t.test('a row that does not fit into the output is refused as too large, never cut', async (t) => {
+  const long = { key: 'k', value: { stringValue: '\u0001'.repeat(15_500_000) } };
+  const huge = tables.batch(SIGNAL_LOGS, { resourceLogs: [{ scopeLogs: [{ logRecords: [{ attributes: [long] }] }] }] });
+  t.equal(encodeRows(huge, 'ndjson', new ChunkPool()).bytes > 93_000_000, true, 'six times the largest body fits');
+  // The same text as a derived field as well: now the row can not fit.
+  huge.records.goto(0).derived = huge.derived.create();
+  huge.derived.setAttribute(0, 0);
+  try {
+    encodeRows(huge, 'ndjson', new ChunkPool());
+    t.fail('it was accepted');
+  } catch (error) {
+    t.ok(error instanceof Rejection);
+    t.equal((error as Rejection).code, 'body_too_large');
+  }
+});
