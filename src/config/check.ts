@@ -24,8 +24,10 @@ export function checkNode(node: Node, schema: OptionsSchema, path: Path, problem
   return undefined;
 }
 
-function hideNode(node: Node, problems: Problems): void {
-  problems.hide(node.origin);
+/** A mere reference to a variable gives nothing away, and its name helps; a default within it might. */
+function hideNode({ origin }: Node, problems: Problems): void {
+  const written = origin.source.text.slice(origin.offset, origin.offset + origin.length);
+  if (!/^["']?\$\{(?:env:)?\w+\}["']?$/u.test(written)) problems.hide(origin);
 }
 
 /**

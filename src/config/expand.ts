@@ -20,6 +20,10 @@ export const MAX_EXPANDED_LENGTH = 1024 * 1024;
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/u;
 const SCHEMES = ['env', 'file'];
 
+/** The files and defaults we are inside of. */
+type Trail = readonly string[];
+const DEFAULT = ':-';
+
 export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly workingDirectory: string;
@@ -40,56 +44,53 @@ export class Expander {
 
   /** The tree with every reference replaced. Map entries whose value comes out empty count as not given. */
   expand(node: Node): Node {
-    return this.#expand(node, 0) ?? { kind: 'scalar', value: null, origin: node.origin };
+    return this.#expand(node, []) ?? { kind: 'scalar', value: null, origin: node.origin };
   }
 
   /** Null: the value is empty after expansion. */
-  #expand(node: Node, depth: number): Node | null {
-    if (node.kind === 'map') return this.#expandMap(node, depth);
+  #expand(node: Node, trail: Trail): Node | null {
+    if (node.kind === 'map') return this.#expandMap(node, trail);
     if (node.kind === 'list') {
-      const items = node.items.map((item) => this.#expand(item, depth) ?? emptyText(item));
+      const items = node.items.map((item) => this.#expand(item, trail) ?? emptyText(item));
       return { ...node, items };
     }
     if (typeof node.value !== 'string' || !node.value.includes('$')) return node;
-    return this.#expandText(node.value, node.origin, depth);
+    return this.#expandText(node.value, node.origin, trail);
   }
 
-  #expandMap(node: MapNode, depth: number): MapNode {
+  #expandMap(node: MapNode, trail: Trail): MapNode {
     const entries = new Map<string, Entry>();
     for (const [key, entry] of node.entries) {
-      const value = this.#expand(entry.value, depth);
+      const value = this.#expand(entry.value, trail);
       if (value !== null) entries.set(key, { key: entry.key, value });
     }
     return { ...node, entries };
   }
 
-  #expandText(text: string, origin: Origin, depth: number): Node | null {
+  #expandText(text: string, origin: Origin, trail: Trail): Node | null {
     const pieces = this.#split(text, origin);
-    if (pieces === null) return { kind: 'scalar', value: null, origin };
+    if (pieces === null) return missing(origin);
     const [only] = pieces;
     if (pieces.length === 1 && only !== undefined && 'reference' in only) {
-      return this.#whole(only.reference, origin, depth);
+      return this.#whole(only.reference, origin, trail);
     }
-    const raw = pieces.map((piece) => ('text' in piece ? piece.text : this.#inner(piece.reference, origin, depth)));
-    return this.#bounded(raw.join(''), origin);
-  }
-
-  /** Text around a reference makes the whole value a text. */
-  #inner(reference: string, origin: Origin, depth: number): string {
-    const found = this.#resolve(reference, origin, depth);
-    return found === null ? '' : found.text;
+    // Text around a reference makes the whole value a text.
+    const texts = pieces.map((piece) =>
+      'text' in piece ? piece.text : (this.#resolve(piece.reference, origin, trail)?.text ?? null),
+    );
+    return texts.includes(null) ? missing(origin) : this.#bounded(texts.join(''), origin);
   }
 
   #bounded(raw: string, origin: Origin): Node {
     if (raw.length <= MAX_EXPANDED_LENGTH) return { kind: 'scalar', value: raw, raw, origin };
     this.#problems.error(origin, `longer than ${MAX_EXPANDED_LENGTH} characters after expansion`);
-    return { kind: 'scalar', value: null, origin };
+    return missing(origin);
   }
 
   /** A value that is one reference takes the type of what it stands for: `${env:PORT}` is a number where one is wanted. */
-  #whole(reference: string, origin: Origin, depth: number): Node | null {
-    const found = this.#resolve(reference, origin, depth);
-    if (found === null) return { kind: 'scalar', value: null, origin };
+  #whole(reference: string, origin: Origin, trail: Trail): Node | null {
+    const found = this.#resolve(reference, origin, trail);
+    if (found === null) return missing(origin);
     if (found.text === '') return null;
     if (found.text.length > MAX_EXPANDED_LENGTH) return this.#bounded(found.text, origin);
     const quiet = new Problems();
@@ -100,7 +101,7 @@ export class Expander {
       return { kind: 'scalar', value: parsed.value ?? found.text, raw: found.text, origin };
     }
     if (found.file === null) return { ...moveTo(parsed, origin), raw: found.text };
-    const inside = this.#expand(parsed, depth + 1);
+    const inside = this.#expand(parsed, [...trail, found.file.name]);
     return inside === null ? null : { ...inside, raw: found.text };
   }
 
@@ -108,25 +109,26 @@ export class Expander {
   #resolve(
     reference: string,
     origin: Origin,
-    depth: number,
+    trail: Trail,
   ): { readonly text: string; readonly file: Source | null } | null {
     this.#expansions += 1;
-    if (depth > MAX_EXPANSION_DEPTH || this.#expansions > MAX_EXPANSIONS) {
-      const bound = depth > MAX_EXPANSION_DEPTH ? `${MAX_EXPANSION_DEPTH} levels deep` : `${MAX_EXPANSIONS} times`;
+    if (trail.length > MAX_EXPANSION_DEPTH || this.#expansions > MAX_EXPANSIONS) {
+      const bound =
+        trail.length > MAX_EXPANSION_DEPTH ? `${MAX_EXPANSION_DEPTH} levels deep` : `${MAX_EXPANSIONS} times`;
       this.#problems.error(origin, `variables and files refer to each other more than ${bound}`);
       return null;
     }
     const scheme = /^([A-Za-z][A-Za-z0-9_+.-]*):(?!-)/u.exec(reference)?.[1];
     if (scheme === undefined || scheme === 'env') {
-      return this.#variable(scheme === undefined ? reference : reference.slice(4), origin, depth);
+      return this.#variable(scheme === undefined ? reference : reference.slice(4), origin, trail);
     }
-    if (scheme === 'file') return this.#file(reference.slice(5), origin, depth);
+    if (scheme === 'file') return this.#file(reference.slice(5), origin, trail);
     const what = `\${${scheme}:…} is not known`;
     this.#problems.error(origin, what, `known are ${SCHEMES.join(' and ')}; a plain dollar sign is written $$`);
     return null;
   }
 
-  #variable(reference: string, origin: Origin, depth: number) {
+  #variable(reference: string, origin: Origin, trail: Trail) {
     const split = reference.indexOf(':-');
     const name = split === -1 ? reference : reference.slice(0, split);
     if (!VARIABLE_NAME.test(name)) {
@@ -141,12 +143,19 @@ export class Expander {
       this.#problems.error(origin, `the environment variable ${name} is not set`, hint);
       return null;
     }
-    const fallback = this.#expandText(reference.slice(split + 2), origin, depth + 1);
+    const fallback = this.#expandText(reference.slice(split + 2), origin, [...trail, DEFAULT]);
+    if (fallback?.missing === true) return null;
     return { text: fallback === null ? '' : textOf(fallback), file: null };
   }
 
-  #file(reference: string, origin: Origin, depth: number) {
-    const name = this.#inText(reference, origin, depth + 1);
+  #file(reference: string, origin: Origin, trail: Trail) {
+    const named = this.#expandText(reference, origin, [...trail, DEFAULT]);
+    if (named?.missing === true) return null;
+    const name = named === null ? '' : textOf(named);
+    if (trail.includes(name)) {
+      this.#problems.error(origin, `the file ${name} refers to itself`);
+      return null;
+    }
     const path = isAbsolute(name) ? name : resolve(this.#surroundings.workingDirectory, name);
     const quiet = new Problems();
     const source = readSource(name, path, quiet);
@@ -156,11 +165,6 @@ export class Expander {
       return null;
     }
     return { text: source.text.replace(/\r?\n$/u, ''), file: source };
-  }
-
-  #inText(text: string, origin: Origin, depth: number): string {
-    const node = this.#expandText(text, origin, depth);
-    return node === null ? '' : textOf(node);
   }
 
   /** Cuts a text into plain pieces and references; `$$` becomes `$`. Null after a reported problem. */
@@ -207,6 +211,7 @@ function closingBrace(text: string, from: number): number {
 }
 
 const textOf = (node: Node): string => node.raw ?? (node.kind === 'scalar' ? String(node.value ?? '') : '');
+const missing = (origin: Origin): Node => ({ kind: 'scalar', value: null, missing: true, origin });
 const emptyText = (node: Node): Node => ({ kind: 'scalar', value: '', raw: '', origin: node.origin });
 
 /** A structure that came from a variable stands where the variable was used. */

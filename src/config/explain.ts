@@ -1,7 +1,7 @@
 /** The validator's errors in the words of someone who writes YAML. */
 import type { ErrorObject } from 'ajv';
 import { suggest } from './nearest.ts';
-import { formatPath, keyOriginAt, type Node, nodeAt, type Path } from './node.ts';
+import { formatPath, isMissing, keyOriginAt, type Node, nodeAt, type Path } from './node.ts';
 import { type Problems, quote } from './problem.ts';
 import { applicable, childSchemas, isSecret, jsonTypeOf, knownKeys, type Schema, typesOf } from './schema.ts';
 import { formatByteSize, formatDuration } from './units.ts';
@@ -21,6 +21,8 @@ interface Words {
 export function explain(errors: readonly ErrorObject[], checked: Checked): void {
   for (const error of essential(errors)) {
     const at = stepsOf(error.instancePath);
+    const lacking = error.keyword === 'required' ? [...at, String(error.params['missingProperty'])] : at;
+    if (isMissing(checked.node, lacking)) continue;
     if (error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties') {
       unknownKey(String(error.params['additionalProperty'] ?? ''), at, checked);
     } else {
@@ -37,10 +39,11 @@ function keyOf(at: Path, { node }: Checked) {
 }
 
 function unknownKey(key: string, at: Path, { node, schema, path, problems }: Checked): void {
-  const known = knownKeys(schemasAt(schema, node, at));
+  const schemas = schemasAt(schema, node, at);
+  const known = knownKeys(schemas);
   const place = [...path, ...at];
   // The value of a misspelt secret would otherwise stand in the excerpt.
-  problems.hide(nodeAt(node, [...at, key]).origin);
+  if (known.some((name) => isSecret(childSchemas(schemas, name)))) problems.hide(nodeAt(node, [...at, key]).origin);
   const where = place.length === 0 ? '' : ` in ${formatPath(place)}`;
   problems.error(
     keyOriginAt(node, [...at, key]),
@@ -186,7 +189,7 @@ function collectionWords(error: ErrorObject, subject: string): Words {
   const words: Readonly<Record<string, string>> = {
     minItems: `${subject} needs at least ${limit} ${limit === '1' ? 'item' : 'items'}`,
     maxItems: `${subject} may hold at most ${limit} items`,
-    minProperties: `${subject} needs at least ${limit} ${limit === '1' ? 'option' : 'options'}`,
+    minProperties: `${subject} needs at least ${limit} ${limit === '1' ? 'entry' : 'entries'}`,
     maxProperties: `${subject} may hold at most ${limit} entries`,
     uniqueItems: `${subject} holds the same item twice`,
   };
@@ -216,12 +219,12 @@ function typeHint(error: ErrorObject, type: unknown, secret: boolean): string | 
   const types: readonly unknown[] = Array.isArray(type) ? type : [type];
   const format = String((error.parentSchema as Schema | undefined)?.['format'] ?? '');
   if (typeof data === 'number' && format === 'duration') return `give it a unit, as ${data}s or ${data}ms`;
+  if (FORMAT_WORDS[format] !== undefined) return FORMAT_WORDS[format][1];
   if (types.includes('boolean') && /^(yes|no|on|off)$/iu.test(String(data))) return 'write true or false';
   if (types.includes('string') && (typeof data === 'number' || typeof data === 'boolean')) {
     return secret ? 'put it in quotes' : `put it in quotes: "${String(data)}"`;
   }
-  if (types.includes('array') && !Array.isArray(data)) return 'write it as a list: [a, b]';
-  return FORMAT_WORDS[format]?.[1] ?? null;
+  return types.includes('array') && !Array.isArray(data) ? 'write it as a list: [a, b]' : null;
 }
 
 function enumHint(value: string, allowed: readonly string[]): string | null {
@@ -235,7 +238,7 @@ function hintFor(error: ErrorObject): string | null {
     | Readonly<Record<string, Schema>>
     | undefined;
   const description = properties?.[String(error.params['missingProperty'])]?.['description'];
-  return typeof description === 'string' ? description : null;
+  return typeof description === 'string' ? `${String(error.params['missingProperty'])}: ${description}` : null;
 }
 
 function show(value: unknown): string {

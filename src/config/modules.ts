@@ -66,10 +66,26 @@ async function definitionsOf(
     }
     return found;
   } catch (error) {
+    if (isAbsent(error, name)) {
+      problems.error(
+        item.origin,
+        `the module ${quote(name)} does not exist`,
+        'a path is relative to the file that names it',
+      );
+      return [];
+    }
     const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
     problems.error(item.origin, `the module ${quote(name)} cannot be loaded: ${reason}`);
     return [];
   }
+}
+
+/** Not when the module exists and something that it imports does not. */
+function isAbsent(error: unknown, name: string): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  if (error.code === 'MODULE_NOT_FOUND') return true;
+  const file = name.replace(/^\.\.?[/\\]/u, '');
+  return error.code === 'ERR_MODULE_NOT_FOUND' && error.message.split(' imported from ')[0]?.includes(file) === true;
 }
 
 function locate(name: string, item: Node, { workingDirectory }: ModulesPlace): string {

@@ -2,13 +2,15 @@
 
 /** Names beyond this length are not compared; nobody misspells that much by accident. */
 const MAX_LENGTH = 64;
+/** Shorter beginnings say nothing. */
+const MIN_BEGINNING = 3;
 
 export function nearest(name: string, known: Iterable<string>): string | null {
   let best: string | null = null;
   let bestDistance = Number.POSITIVE_INFINITY;
   for (const candidate of known) {
     if (candidate === name || candidate.length > MAX_LENGTH || name.length > MAX_LENGTH) continue;
-    const distance = editDistance(fold(name), fold(candidate));
+    const distance = begins(name, candidate) ? 1 : editDistance(fold(name), fold(candidate));
     const allowed = Math.max(1, Math.floor(Math.max(name.length, candidate.length) / 3));
     if (distance <= allowed && distance < bestDistance) {
       best = candidate;
@@ -17,6 +19,12 @@ export function nearest(name: string, known: Iterable<string>): string | null {
   }
   return best;
 }
+
+/** `warning` for `warn`, and the other way round. */
+const begins = (name: string, candidate: string): boolean =>
+  name.length >= MIN_BEGINNING &&
+  candidate.length >= MIN_BEGINNING &&
+  (fold(name).startsWith(fold(candidate)) || fold(candidate).startsWith(fold(name)));
 
 /** `did you mean "x"?`, else the list of what is known. */
 export function suggest(name: string, known: readonly string[], noun: string): string | null {

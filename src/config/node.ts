@@ -7,6 +7,8 @@ interface Placed {
   readonly origin: Origin;
   /** The exact text that a variable or file gave for this value: what an option of type text receives. */
   readonly raw?: string;
+  /** What should stand here could not be found, which has been reported: nothing more is said about this place. */
+  readonly missing?: true;
 }
 
 export interface ScalarNode extends Placed {
@@ -41,6 +43,16 @@ export function nodeAt(root: Node, path: Path): Node {
     node = next;
   }
   return node;
+}
+
+/** Whether the path leads to, or through, something that could not be found. */
+export function isMissing(root: Node, path: Path): boolean {
+  let node: Node | undefined = root;
+  for (const step of path) {
+    if (node === undefined || node.missing === true) break;
+    node = childOf(node, step);
+  }
+  return node?.missing === true;
 }
 
 export function childOf(node: Node, step: string | number): Node | undefined {

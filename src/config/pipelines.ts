@@ -56,7 +56,8 @@ export function checkPipelines(service: Node, parts: Parts): void {
   }
   const extensions = mentionsIn(service, 'extensions', 'extensions', parts, used);
   checkLedger(service, extensions, { parts, used });
-  warnUnused(parts, used);
+  // While something is wrong, what is unused is mostly an echo of it.
+  if (!parts.problems.failed) warnUnused(parts, used);
 }
 
 interface Progress {

@@ -3,7 +3,7 @@
  * place, shows the line and says what to do.
  */
 import { UserError } from '../errors.ts';
-import { excerptOf, type Origin, placeOf } from './source.ts';
+import { excerptOf, type Origin, placeOf, printable } from './source.ts';
 
 export interface Problem {
   readonly severity: 'error' | 'warning';
@@ -91,7 +91,7 @@ export class ConfigError extends UserError {
 
 /** Text from a file or the environment inside a message: quoted, on one line, bounded. */
 export function quote(text: string): string {
-  return JSON.stringify(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text);
+  return JSON.stringify(printable(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text));
 }
 
 function sortByPlace(problems: readonly Problem[]): readonly Problem[] {

@@ -85,4 +85,7 @@ export function maskText(text: string): string {
     .replace(UNPRINTABLE, '·');
 }
 
+/** Characters that steer terminals or the direction of text, made visible. */
+export const printable = (text: string): string => text.replace(UNPRINTABLE, '·');
+
 const stars = (length: number): string => '*'.repeat(length);

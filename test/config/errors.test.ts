@@ -1,0 +1,47 @@
+/** Every file in `fixtures/config-errors` is a mistake someone can make; beside it stands what they are told. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { loadConfig } from '../../src/config/load.ts';
+import { ConfigError } from '../../src/config/problem.ts';
+import { SAMPLE_COMPONENTS } from '../support/sample-components.ts';
+
+const FOLDER = fileURLToPath(new URL('../../../test/fixtures/config-errors/', import.meta.url));
+const SECRET = 'correct-horse-battery-staple';
+const ENVIRONMENT = { SECRET, SHORT: 'tiny-secret', WORD: 'many' };
+const SECRETS = [SECRET, 'tiny-secret', 'hunter2', '1234567890123456789'];
+/** Every one of these is refused at once, bombs included; the figure leaves room for a busy machine. */
+const PATIENCE_MS = 1_000;
+
+async function messageFor(file: string): Promise<string> {
+  try {
+    await loadConfig({
+      files: [file],
+      definitions: SAMPLE_COMPONENTS,
+      environment: ENVIRONMENT,
+      workingDirectory: FOLDER,
+    });
+  } catch (error) {
+    if (error instanceof ConfigError) return `${error.message}\n`;
+    throw error;
+  }
+  return 'no error\n';
+}
+
+const files = readdirSync(FOLDER).filter((name) => name.endsWith('.yaml'));
+
+t.ok(files.length >= 40, 'there are at least forty mistakes');
+
+for (const file of files) {
+  const mistake = file.replace('.yaml', '').replaceAll('-', ' ');
+  t.test(`${mistake}: the whole message is as written down`, async (t) => {
+    const started = performance.now();
+    const message = await messageFor(file);
+    t.ok(performance.now() - started < PATIENCE_MS, 'within a second');
+    const expected = new URL(file.replace('.yaml', '.txt'), `file://${FOLDER}`);
+    if (process.env['UPDATE_FIXTURES'] === '1') writeFileSync(expected, message);
+    t.equal(message, readFileSync(expected, 'utf8'));
+    for (const secret of SECRETS) t.notMatch(message, secret, 'no secret is shown');
+    t.notMatch(message, /\n\s+at /u, 'no stack trace');
+  });
+}
