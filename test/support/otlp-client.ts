@@ -23,7 +23,7 @@ export function send(url: string, sending: Sending): Promise<Answer> {
   const { authorization = `Bearer ${KEY}`, body = '' } = sending;
   const headers: Record<string, string | number> = {
     ...(authorization === null ? {} : { authorization }),
-    'content-length': Buffer.byteLength(body),
+    ...(sending.headers?.['transfer-encoding'] === undefined ? { 'content-length': Buffer.byteLength(body) } : {}),
     ...(sending.headers ?? { 'content-type': 'application/json' }),
   };
   return new Promise((resolve, reject) => {
