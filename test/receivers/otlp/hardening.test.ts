@@ -1,0 +1,170 @@
+// What a hostile or broken client may do to the socket, and what it gets.
+import { connect, type Socket } from 'node:net';
+import t from 'tap';
+import { FILE_CONFIG, KEY, startDaemon } from '../../support/daemon.ts';
+import { send } from '../../support/otlp-client.ts';
+import { aSpan, aTraceRequest } from '../../support/payloads.ts';
+
+/** Everything the server sends until it closes the connection. */
+function converse(port: number, say: (socket: Socket) => void): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => say(socket));
+    let heard = '';
+    socket.on('data', (data) => (heard += data.toString()));
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(heard));
+  });
+}
+
+const HEAD = `POST /v1/traces HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`;
+
+t.test('an early refusal is answered and the connection closed, however much the client still sends', async (t) => {
+  const daemon = await startDaemon(t);
+  const heard = await converse(daemon.port, (socket) => {
+    socket.write(
+      `POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 104857600\r\n\r\n`,
+    );
+    const pump = (): void => {
+      while (socket.writable && socket.write(Buffer.alloc(65536))) {}
+    };
+    socket.on('drain', pump);
+    pump();
+  });
+  t.match(heard, /^HTTP\/1\.1 401 /);
+  t.match(heard, /Connection: close/i);
+});
+
+t.test('a declared length over the limit is refused before the body is read', async (t) => {
+  const daemon = await startDaemon(t);
+  const heard = await converse(daemon.port, (socket) => socket.write(`${HEAD}Content-Length: 4194305\r\n\r\n`));
+  t.match(heard, /^HTTP\/1\.1 413 /);
+});
+
+t.test('Expect: 100-continue is answered with 100 only when the body will be read', async (t) => {
+  const daemon = await startDaemon(t);
+  const body = JSON.stringify(aTraceRequest([aSpan()]));
+  const accepted = await converse(daemon.port, (socket) => {
+    socket.write(`${HEAD}Expect: 100-continue\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`);
+    socket.once('data', () => socket.write(body));
+  });
+  t.match(accepted, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /);
+  const refused = await converse(daemon.port, (socket) => {
+    socket.write(
+      `${HEAD.replace(KEY, 'wrong-key-0123456789')}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
+    );
+  });
+  t.match(refused, /^HTTP\/1\.1 401 /);
+});
+
+t.test('a body that breaks off stores nothing, and the daemon goes on', async (t) => {
+  const daemon = await startDaemon(t);
+  const heard = await converse(daemon.port, (socket) => {
+    socket.write(`${HEAD}Content-Length: 1000\r\n\r\n{"resourceSpans"`, () => socket.end());
+  });
+  t.match(heard, /^(HTTP\/1\.1 400 .*)?$/s);
+  t.equal((await send(daemon.url, { body: JSON.stringify(aTraceRequest([aSpan()])) })).status, 200);
+  t.equal((await daemon.rows()).length, 1);
+});
+
+t.test('a body that comes too slowly is refused', async (t) => {
+  const daemon = await startDaemon(t, {
+    config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", read_timeout: 200ms'),
+  });
+  const heard = await converse(daemon.port, (socket) => socket.write(`${HEAD}Content-Length: 1000\r\n\r\n{`));
+  t.match(heard, /^HTTP\/1\.1 400 /);
+  t.match(heard, /could not be read/);
+});
+
+t.test('headers that never end are cut off', async (t) => {
+  const daemon = await startDaemon(t, {
+    config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", read_header_timeout: 200ms'),
+  });
+  const heard = await converse(daemon.port, (socket) => socket.write('POST /v1/traces HTTP/1.1\r\nHost: x\r\n'));
+  t.match(heard, /^HTTP\/1\.1 400 /);
+});
+
+t.test('bytes that are not HTTP, and headers that are too large, get an answer and a closed socket', async (t) => {
+  const daemon = await startDaemon(t);
+  t.match(
+    await converse(daemon.port, (socket) => socket.write('\x16\x03\x01\x02\x00hello\r\n\r\n')),
+    /^HTTP\/1\.1 400 /,
+  );
+  t.match(
+    await converse(daemon.port, (socket) =>
+      socket.write(`GET /health HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20000)}\r\n\r\n`),
+    ),
+    /^HTTP\/1\.1 431 /,
+  );
+  t.match(
+    await converse(daemon.port, (socket) =>
+      socket.write(`${HEAD}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`),
+    ),
+    /^HTTP\/1\.1 400 /,
+    'two lengths are request smuggling',
+  );
+});
+
+t.test('bytes in flight are bounded: who finds no room gets 503 with Retry-After', async (t) => {
+  const daemon = await startDaemon(t, {
+    config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", max_in_flight_size: 1MiB'),
+  });
+  const answer = await send(daemon.url, { body: 'x'.repeat(2 * 1024 * 1024) });
+  t.equal(answer.status, 503);
+  t.equal(answer.headers['retry-after'], '1');
+  t.match(daemon.registry.print(), /sluice_bytes_in_flight 0\n/, 'nothing stays reserved');
+});
+
+t.test('one connection serves many requests, refusals of whole bodies included', async (t) => {
+  const daemon = await startDaemon(t);
+  const body = JSON.stringify(aTraceRequest([aSpan()]));
+  const one = (text: string): string => `${HEAD}Content-Length: ${text.length}\r\n\r\n${text}`;
+  const last = one(body).replace('Host: x', 'Host: x\r\nConnection: close');
+  const heard = await converse(daemon.port, (socket) => socket.write(one(body) + one('{') + last));
+  t.same(
+    [...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]),
+    ['200', '400', '200'],
+  );
+});
+
+t.test('after stop begins new requests are told to come back, and what is in flight is answered', async (t) => {
+  const daemon = await startDaemon(t);
+  const body = JSON.stringify(aTraceRequest([aSpan()]));
+  let stopped: Promise<void> = Promise.resolve();
+  const heard = await converse(daemon.port, (socket) => {
+    socket.write(`${HEAD}Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body.slice(0, 10)}`);
+    const admitted = setInterval(() => {
+      if (!/sluice_requests_in_flight 1\n/.test(daemon.registry.print())) return;
+      clearInterval(admitted);
+      stopped = daemon.stop();
+      socket.write(body.slice(10));
+    }, 5);
+  });
+  t.match(heard, /^HTTP\/1\.1 200 /);
+  await stopped;
+  t.equal((await daemon.rows()).length, 1);
+});
+
+t.test(
+  'each refusal is one log line with its diagnostic code and a metric, and the key stays out of both',
+  async (t) => {
+    const daemon = await startDaemon(t);
+    await send(daemon.url, { body: '{' });
+    await send(daemon.url, { authorization: 'Bearer secret-of-somebody', body: '{}' });
+    const refusals = daemon.log.filter(({ message }) => message === 'request refused');
+    t.same(
+      refusals.map(({ fields }) => fields['code']),
+      ['invalid_json', 'invalid_api_key'],
+    );
+    t.match(daemon.registry.print(), /sluice_refusals\{signal="traces",code="invalid_json"\} 1/);
+    t.notMatch(JSON.stringify(daemon.log) + daemon.registry.print(), /secret-of-somebody/);
+  },
+);
+
+t.test('the Sunset header is sent once a removal date is set', async (t) => {
+  const plain = await startDaemon(t);
+  t.equal((await send(plain.url, { body: '{' })).headers['sunset'], undefined);
+  const dated = await startDaemon(t, {
+    config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", sunset: "2027-05-01"'),
+  });
+  t.equal((await send(dated.url, { body: '{' })).headers['sunset'], 'Sat, 01 May 2027 00:00:00 GMT');
+});
