@@ -74,13 +74,13 @@ export function scanString(at: usize): usize {
   }
 }
 
-/** The value of a hexadecimal digit, or a number above 15. */
+/** The value of a hexadecimal digit, or a number that stays above 0xffff in whatever place it stands. */
 // @ts-ignore: decorator
 @inline
 function hexDigit(character: u32): u32 {
   const digit = character - 0x30;
   const letter = (character | 0x20) - 0x61;
-  return digit < 10 ? digit : letter < 6 ? letter + 10 : 0xffff;
+  return digit < 10 ? digit : letter < 6 ? letter + 10 : 0x10000;
 }
 
 /** The UTF-16 unit of the four digits at `at`, or a number above 0xffff. */
