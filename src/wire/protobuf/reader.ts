@@ -96,7 +96,8 @@ export function readTag(at: usize, end: usize): u32 {
 export function readEnd(at: usize, end: usize): usize {
   const length = readVarint(at, end);
   const start = after(at);
-  if (<u64>start + length > <u64>end) fail(FAIL_PROTOBUF, at);
+  // Not start + length: a length near 2^64 would wrap around and point backwards.
+  if (start > end || length > <u64>(end - start)) fail(FAIL_PROTOBUF, at);
   return start + <usize>length;
 }
 
