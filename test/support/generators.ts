@@ -212,7 +212,10 @@ const metric = fc.oneof(
   ...METRIC_DATA.map(([name, data]) => ({ weight: 4, arbitrary: message(described, { [name]: data }) })),
 );
 
-const resource = message({ attributes: keyValues, droppedAttributesCount: uint32 });
+const entityRefs = fc.array(message({ schemaUrl: text, type: text, idKeys: fc.array(text, { maxLength: 2 }) }), {
+  maxLength: 2,
+});
+const resource = message({ attributes: keyValues, droppedAttributesCount: uint32, entityRefs });
 const scope = message({ name: text, version: text, attributes: keyValues, droppedAttributesCount: uint32 });
 
 function request(names: readonly [string, string, string], record: fc.Arbitrary<Message>): fc.Arbitrary<Message> {

@@ -15,9 +15,9 @@ import { RULES } from './oracle-refusal.ts';
 import type { Oracle } from './oracle.ts';
 import type { Protos, Signal } from './protos.ts';
 
-const SPECIMENS = 400;
+const DEFAULT_SPECIMENS = 400;
 const MIN_SPECIMEN = 30;
-const MAX_SPECIMEN = 1500;
+const MAX_SPECIMEN = 2000;
 /** Rows are compared for one accepted body in this many, refusals for one refused body in as many. */
 const SAMPLE = 8;
 const MAX_KEPT = 20;
@@ -29,6 +29,8 @@ export interface CampaignOptions {
   readonly seed: number;
   /** Ask the oracle about accepted bodies one time in this many; 1 is always. */
   readonly judgeOneIn?: number;
+  /** How many sound bodies are made to be damaged. */
+  readonly specimens?: number;
 }
 
 export interface Violation {
@@ -93,11 +95,11 @@ export class Campaign {
   }
 
   #generate(protos: Protos): Specimen[] {
-    const { signal, encoding, seed } = this.#options;
+    const { signal, encoding, seed, specimens: wanted = DEFAULT_SPECIMENS } = this.#options;
     const type = protos.requests[signal];
     const specimens: Specimen[] = [];
-    for (let round = 0; specimens.length < SPECIMENS; round += 1) {
-      for (const message of fc.sample(requests(signal), { numRuns: SPECIMENS, seed: seed + round })) {
+    for (let round = 0; specimens.length < wanted; round += 1) {
+      for (const message of fc.sample(requests(signal), { numRuns: wanted, seed: seed + round })) {
         const random = new Random(seed + specimens.length);
         const body =
           encoding === ENCODING_JSON

@@ -55,6 +55,11 @@ class Source {
   }
 
   varint(): bigint {
+    const first = this.bytes[this.position];
+    if (first !== undefined && first < 0x80) {
+      this.position += 1;
+      return BigInt(first);
+    }
     let value = 0n;
     for (let index = 0; index < 10; index += 1) {
       const byte = this.take(1).readUInt8(0);

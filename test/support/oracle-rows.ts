@@ -163,8 +163,8 @@ function spanEvent(event: Message): Expected {
 
 function spanLink(link: Message): Expected {
   return json({
-    trace_id: hex(link, 'traceId') ?? undefined,
-    span_id: hex(link, 'spanId') ?? undefined,
+    trace_id: hex(link, 'traceId'),
+    span_id: hex(link, 'spanId'),
     trace_state: textOrNull(link, 'traceState') ?? undefined,
     attributes: attributes(link),
     flags: BigInt(small(link, 'flags')) || undefined,
@@ -240,9 +240,9 @@ function doubles(message: Message, name: string): readonly Expected[] {
   return ((message[name] as readonly number[] | undefined) ?? []).map(finite);
 }
 
-function side(point: Message, name: string): Expected | undefined {
+function side(point: Message, name: string): Expected {
   const buckets = submessage(point, name);
-  if (buckets === null) return undefined;
+  if (buckets === null) return null;
   return json({ offset: BigInt(small(buckets, 'offset')), bucket_counts: decimals(buckets, 'bucketCounts') });
 }
 

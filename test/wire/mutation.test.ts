@@ -7,6 +7,7 @@ import { Oracle } from '../support/oracle.ts';
 import { ENCODING_NAMES, loadProtos, SIGNAL_NAMES, SIGNALS } from '../support/protos.ts';
 
 const COUNT = 4000;
+const SPECIMENS = 100;
 const SEED = 20260101;
 /** Of the damaged bodies at least these parts must be accepted and refused, or the damage teaches nothing. */
 const MIN_SHARE = 0.05;
@@ -18,7 +19,13 @@ const module = new ModuleRun();
 for (const signal of SIGNALS) {
   for (const encoding of [ENCODING_PROTOBUF, ENCODING_JSON]) {
     t.test(`damaged ${SIGNAL_NAMES[signal]} in ${ENCODING_NAMES[encoding]} never get past the rules`, async (t) => {
-      const report = new Campaign(protos, module, oracle, { signal, encoding, count: COUNT, seed: SEED }).run();
+      const report = new Campaign(protos, module, oracle, {
+        signal,
+        encoding,
+        count: COUNT,
+        seed: SEED,
+        specimens: SPECIMENS,
+      }).run();
       const violations = report.kept
         .filter(({ kind }) => kind !== 'stricter')
         .map(({ kind, reason, body }) => `${kind}: ${reason} (${body.toString('base64')})`);

@@ -130,6 +130,7 @@ const REFUSED_JSON: readonly (readonly [string, Rule, string])[] = [
   ['a number with a leading zero', 'json', '{"a":03}'],
   ['a raw control character in a string', 'json', '{"a":"\n"}'],
   ['a broken escape', 'json', '{"a":"\\u12g4"}'],
+  ['an escape whose last digit is none', 'json', '{"a":"\\u123g"}'],
   ['a repeated key', 'payload', '{"resourceSpans":[],"resourceSpans":[]}'],
   ['a repeated key inside an unknown object', 'payload', '{"x":[{"a":1,"a":2}]}'],
   ['a repeated key spelled with an escape', 'payload', '{"x":{"k":1,"\\u006b":2}}'],
@@ -196,6 +197,7 @@ const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
 const REFUSED_PROTOBUF: readonly (readonly [string, Rule, Buffer])[] = [
   ['a truncated tag', 'protobuf', hex('80')],
   ['a length past the end', 'protobuf', hex('0a 05 00')],
+  ['a length near 2^64', 'protobuf', hex('0a 0d 0a 84ffffffffffffffff01 1a 00')],
   ['a known field of the wrong wire type', 'protobuf', hex('08 01')],
   ['field number 0', 'protobuf', hex('02 00')],
   ['wire type 7', 'protobuf', hex('7f')],
