@@ -16,6 +16,12 @@ import { classifyText, sameBytes, TEXT_INVALID } from "./text";
 /** A local symbol predicts nothing; it keeps its hash in the place of the prediction, to find its bucket when it goes. */
 const LOCAL_HASH = SYMBOL_NEXT;
 
+/** Buckets and chains hold references: a symbol, and above it the upper bits of its hash, which spare most comparisons. */
+const SYMBOL_MASK: u32 = 0x1fffff;
+
+/** With more local symbols than this, filling the buckets anew is cheaper than taking each one out. */
+const UNLINK_LIMIT: u32 = 8192;
+
 /** Secret words of the hash, one for each 8 bytes of a block. */
 const BLOCK_BYTES: usize = 256;
 const secrets = memory.data(256, 16);
@@ -103,16 +109,25 @@ function isKey(symbol: u32, offset: usize, length: u32): bool {
 /** The symbol of a key given as raw UTF-8. Bytes never seen are checked first: what is not UTF-8 `fail`s. */
 export function internKey(offset: usize, length: u32): u32 {
   const hash = hashKey(offset, length);
-  const bucket = bucketOf(hash);
-  for (let symbol = load<u32>(bucket); symbol; symbol = load<u32>(symbolRow(symbol), SYMBOL_CHAIN)) {
-    if (isKey(symbol, offset, length)) return symbol;
+  let reference = load<u32>(bucketOf(hash));
+  while (reference) {
+    const symbol = reference & SYMBOL_MASK;
+    if (((reference ^ hash) & ~SYMBOL_MASK) == 0 && isKey(symbol, offset, length)) return symbol;
+    reference = load<u32>(symbolRow(symbol), SYMBOL_CHAIN);
   }
   if (classifyText(offset, length) == TEXT_INVALID) fail(FAIL_PROTOBUF, offset);
   const persistent = persistentSymbol(offset, length);
   const symbol = persistent ? persistent : localSymbol(offset, length, hash);
-  store<u32>(symbolRow(symbol), load<u32>(bucket), SYMBOL_CHAIN);
-  store<u32>(bucket, symbol);
+  link(symbol, hash);
   return symbol;
+}
+
+// @ts-ignore: decorator
+@inline
+function link(symbol: u32, hash: u32): void {
+  const bucket = bucketOf(hash);
+  store<u32>(symbolRow(symbol), load<u32>(bucket), SYMBOL_CHAIN);
+  store<u32>(bucket, symbol | (hash & ~SYMBOL_MASK));
 }
 
 function writeSymbol(symbol: u32, offset: usize, length: u32, next: u32): void {
@@ -147,17 +162,28 @@ function localSymbol(offset: usize, length: u32, hash: u32): u32 {
 
 /** Takes the last request's own symbols out of their buckets. Their texts are gone by now and must not be looked at. */
 export function forgetLocalSymbols(): void {
-  const end = <u32>MAX_SYMBOLS + load<u32>(HEADER_BASE, HEADER_LOCAL_SYMBOLS);
-  for (let symbol: u32 = MAX_SYMBOLS; symbol < end; symbol++) unlink(symbol);
+  const count = load<u32>(HEADER_BASE, HEADER_LOCAL_SYMBOLS);
+  if (count > UNLINK_LIMIT) relinkAll();
+  else for (let i: u32 = 0; i < count; i++) unlink(<u32>MAX_SYMBOLS + i);
   store<u32>(HEADER_BASE, 0, HEADER_LOCAL_SYMBOLS);
   if (generation >= GENERATION_LIMIT) restartGenerations();
 }
 
 function unlink(symbol: u32): void {
   const row = symbolRow(symbol);
-  let link = bucketOf(load<u32>(row, LOCAL_HASH));
-  while (load<u32>(link) != symbol) link = symbolRow(load<u32>(link)) + SYMBOL_CHAIN;
-  store<u32>(link, load<u32>(row, SYMBOL_CHAIN));
+  let place = bucketOf(load<u32>(row, LOCAL_HASH));
+  while ((load<u32>(place) & SYMBOL_MASK) != symbol) place = symbolRow(load<u32>(place) & SYMBOL_MASK) + SYMBOL_CHAIN;
+  store<u32>(place, load<u32>(row, SYMBOL_CHAIN));
+}
+
+/** Empties all buckets and puts the persistent symbols back. */
+function relinkAll(): void {
+  memory.fill(SYMBOL_BUCKETS_BASE, 0, SYMBOL_BUCKETS << 2);
+  const last = load<u32>(HEADER_BASE, HEADER_SYMBOLS);
+  for (let symbol: u32 = 1; symbol <= last; symbol++) {
+    const row = symbolRow(symbol);
+    link(symbol, hashKey(load<u32>(row, SYMBOL_OFFSET), load<u32>(row, SYMBOL_LENGTH)));
+  }
 }
 
 function restartGenerations(): void {

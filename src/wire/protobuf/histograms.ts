@@ -39,7 +39,9 @@ function zigzag(value: u64): u32 {
 export function indexHistogramField(tag: u32, at: usize, end: usize, point: usize): usize {
   if (tag == bytesTag(6) || tag == bytesTag(7)) {
     const last = readEnd(at, end);
-    checkPacked64(after(at), last);
+    const start = after(at);
+    checkPacked64(start, last);
+    countNumbers(tag >> 3, <u32>(last - start) >> 3, point);
     return last;
   }
   const field = tag >> 3;
@@ -48,8 +50,10 @@ export function indexHistogramField(tag: u32, at: usize, end: usize, point: usiz
   else if (field == 5) storeSum(point, readFixed64(at, end));
   else if (field == 11) storeMin(point, readFixed64(at, end));
   else if (field == 12) storeMax(point, readFixed64(at, end));
-  else if (field == 6 || field == 7) readFixed64(at, end);
-  else return skipUnknown(tag, at, end, HISTOGRAM_FIELDS);
+  else if (field == 6 || field == 7) {
+    readFixed64(at, end);
+    countNumbers(field, 1, point);
+  } else return skipUnknown(tag, at, end, HISTOGRAM_FIELDS);
   return at + 8;
 }
 
@@ -68,12 +72,19 @@ function storeMax(point: usize, bits: u64): void {
   setHas(point, POINT_HAS_MAX);
 }
 
-/** Collects the lists of a histogram point that has been checked. */
+// @ts-ignore: decorator
+@inline
+function countNumbers(field: u32, count: u32, point: usize): void {
+  const counter = point + (field == 6 ? POINT_BUCKETS_COUNT : POINT_BOUNDS_COUNT);
+  store<u32>(counter, load<u32>(counter) + count);
+}
+
+/** Collects the lists of a histogram point that has been checked, and its numbers counted. */
 export function collectHistogram(start: usize, end: usize, point: usize): void {
   store<u32>(point, countOf(HEADER_NUMBERS), POINT_BUCKETS_FIRST);
-  store<u32>(point, collectFixed64(6, start, end), POINT_BUCKETS_COUNT);
+  collectFixed64(6, load<u32>(point, POINT_BUCKETS_COUNT), start, end);
   store<u32>(point, countOf(HEADER_NUMBERS), POINT_BOUNDS_FIRST);
-  store<u32>(point, collectFixed64(7, start, end), POINT_BOUNDS_COUNT);
+  collectFixed64(7, load<u32>(point, POINT_BOUNDS_COUNT), start, end);
 }
 
 export function indexExponentialField(tag: u32, at: usize, end: usize, point: usize): usize {

@@ -14,10 +14,10 @@ export function checkPacked64(start: usize, end: usize): void {
   if ((end - start) & 7) fail(FAIL_PROTOBUF, start);
 }
 
-/** Appends the fixed 64-bit numbers of field `field`; how many there are. */
-export function collectFixed64(field: u32, at: usize, end: usize): u32 {
-  const first = countOf(HEADER_NUMBERS);
-  while (at < end) {
+/** Appends the `count` fixed 64-bit numbers that field `field` has in all, and stops when it has them. */
+export function collectFixed64(field: u32, count: u32, at: usize, end: usize): void {
+  const full = countOf(HEADER_NUMBERS) + count;
+  while (countOf(HEADER_NUMBERS) < full) {
     const tag = readTag(at, end);
     at = after(at);
     if (tag == fixed64Tag(field)) {
@@ -28,7 +28,6 @@ export function collectFixed64(field: u32, at: usize, end: usize): u32 {
       for (at = after(at); at < last; at += 8) appendNumber(load<u64>(at), at);
     } else at = skipUnknown(tag, at, end, 0);
   }
-  return countOf(HEADER_NUMBERS) - first;
 }
 
 /** Appends one packed run of varints, and checks it. */
