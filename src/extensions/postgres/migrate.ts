@@ -41,7 +41,9 @@ export async function migrate(database: Database, viewsSchema: string): Promise<
     await client.query(
       'CREATE TABLE IF NOT EXISTS sluice.migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
     );
-    return [...(await applyFiles(client)), ...(await applyViews(client, viewsSchema))];
+    const applied = [...(await applyFiles(client)), ...(await applyViews(client, viewsSchema))];
+    await preferViews(client, viewsSchema);
+    return applied;
   } finally {
     await client.end();
   }
@@ -84,6 +86,18 @@ async function applyViews(client: pg.Client, schema: string): Promise<readonly s
     await client.query('INSERT INTO sluice.migrations (name) VALUES ($1)', [name]);
   });
   return ['views'];
+}
+
+/**
+ * Postgres looks first into a schema named like the user. For a user called `sluice` that would be the bare tables, where
+ * everybody expects the views.
+ */
+async function preferViews(client: pg.Client, schema: string): Promise<void> {
+  const { rows } = await client.query<{ name: string }>("SELECT current_database() AS name WHERE current_user = 'sluice'");
+  const [database] = rows;
+  if (database === undefined) return;
+  const path = schema === 'public' ? 'public' : `${schema}, public`;
+  await client.query(`ALTER ROLE sluice IN DATABASE "${database.name.replaceAll('"', '""')}" SET search_path TO ${path}`);
 }
 
 /** A table of somebody else's must not be taken for a view of ours. */

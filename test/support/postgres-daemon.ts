@@ -1,0 +1,56 @@
+/** A whole service on a database of its own, and questions to that database. */
+import pg from 'pg';
+import { type Daemon, FREE_KEY, KEY, OTHER_KEY, STAGING_KEY, startDaemon } from './daemon.ts';
+import { createDatabase } from './postgres.ts';
+
+export interface PostgresDaemon extends Daemon {
+  readonly databaseUrl: string;
+  query(text: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>;
+}
+
+export interface PostgresDaemonOptions {
+  /** A database made before, for a second daemon on the same one. */
+  readonly databaseUrl?: string;
+  readonly processors?: string;
+  readonly exporters?: string;
+}
+
+/** The test server runs without fsync, which the extension would refuse. */
+export const postgresConfig = (options: PostgresDaemonOptions): string => `
+extensions: { postgres: { url: "${options.databaseUrl}", allow_unsafe: true } }
+receivers: { otlp: { protocols: { http: { endpoint: "127.0.0.1:0" } } } }
+processors:
+  auth:
+    keys:
+      - { key: ${KEY}, project: demo }
+      - { key: ${OTHER_KEY}, project: other }
+      - { key: ${STAGING_KEY}, project: demo, environment: staging }
+      - { key: ${FREE_KEY}, project: free, plan: free, monthly_spans: 10 }
+  environment: {}
+exporters: { postgres: {}, file: { path: "{folder}/out.ndjson" } }
+service:
+  extensions: [postgres]
+  telemetry: { metrics: { enabled: false } }
+  pipelines:
+    traces: &pipeline { receivers: [otlp], processors: [${options.processors ?? 'auth, environment'}], exporters: [${options.exporters ?? 'postgres'}] }
+    logs: *pipeline
+    metrics: *pipeline
+`;
+
+export async function startPostgresDaemon(
+  t: Parameters<typeof startDaemon>[0],
+  options: PostgresDaemonOptions = {},
+): Promise<PostgresDaemon> {
+  const databaseUrl = options.databaseUrl ?? (await createDatabase(t)).url;
+  const daemon = await startDaemon(t, { config: postgresConfig({ ...options, databaseUrl }) });
+  const query = async (text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> => {
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    try {
+      return (await client.query(text, [...values])).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  return { ...daemon, databaseUrl, query };
+}
