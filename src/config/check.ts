@@ -16,7 +16,7 @@ import {
 
 /** Returns the value as it is written, defaults filled in; undefined after problems. `path` is where the node hangs. */
 export function checkNode(node: Node, schema: OptionsSchema, path: Path, problems: Problems): unknown {
-  const value = plainValue(node, [schema]) ?? {};
+  const value = plainValue(node, [schema], problems) ?? {};
   for (const secret of secretPaths(schema, value)) hideNode(nodeAt(node, secret), problems);
   const check = compileSchema(schema);
   if (check(value)) return value;
@@ -34,16 +34,18 @@ function hideNode({ origin }: Node, problems: Problems): void {
  * The value an option receives. A text option takes the exact text of a variable even where it looks like a number; nothing
  * written after a key means an empty map or, elsewhere, that the option is left out.
  */
-function plainValue(node: Node, schemas: readonly Schema[]): unknown {
+function plainValue(node: Node, schemas: readonly Schema[], problems: Problems): unknown {
   const all = schemas.flatMap((schema) => applicable(schema, kindOf(node)));
   if (node.raw !== undefined && wantsText(all, kindOf(node))) return node.raw;
-  if (node.kind === 'list') return node.items.map((item, index) => plainValue(item, childSchemas(all, index)));
+  problems.absorb(node.faults);
+  if (node.kind === 'list')
+    return node.items.map((item, index) => plainValue(item, childSchemas(all, index), problems));
   if (node.kind === 'scalar') {
     if (node.value === 0 && all.some((schema) => schema['format'] === 'duration')) return '0s';
     return node.value === null && wants(all, 'object') ? {} : node.value;
   }
   const entries = [...node.entries].map(
-    ([key, entry]) => [key, plainValue(entry.value, childSchemas(all, key))] as const,
+    ([key, entry]) => [key, plainValue(entry.value, childSchemas(all, key), problems)] as const,
   );
   return Object.fromEntries(entries.filter(([key, value]) => value !== null || wants(childSchemas(all, key), 'null')));
 }

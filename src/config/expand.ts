@@ -101,8 +101,9 @@ export class Expander {
       return { kind: 'scalar', value: parsed.value ?? found.text, raw: found.text, origin };
     }
     if (found.file === null) return { ...moveTo(parsed, origin), raw: found.text };
-    const inside = this.#expand(parsed, [...trail, found.file.name]);
-    return inside === null ? null : { ...inside, raw: found.text };
+    const faults = new Problems();
+    const inside = new Expander(this.#surroundings, faults).#expand(parsed, [...trail, found.file.name]);
+    return inside === null ? null : { ...inside, raw: found.text, faults };
   }
 
   /** Null after a reported problem. */

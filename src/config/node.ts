@@ -1,4 +1,5 @@
 /** The configuration as a tree that remembers where each key and value was written. */
+import type { Problems } from './problem.ts';
 import type { Origin } from './source.ts';
 
 export type Scalar = string | number | boolean | null;
@@ -9,6 +10,8 @@ interface Placed {
   readonly raw?: string;
   /** What should stand here could not be found, which has been reported: nothing more is said about this place. */
   readonly missing?: true;
+  /** What is wrong inside a file that stands here, should its text be taken for configuration: a secret may look like it. */
+  readonly faults?: Problems;
 }
 
 export interface ScalarNode extends Placed {

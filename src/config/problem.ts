@@ -30,6 +30,15 @@ export class Problems {
     this.#add({ severity: 'warning', message, hint, origin });
   }
 
+  /** Takes over what was found elsewhere. */
+  absorb(others: Problems | undefined): void {
+    for (const problem of others?.list ?? []) this.#add(problem);
+  }
+
+  get list(): readonly Problem[] {
+    return this.#list;
+  }
+
   /** This stretch of text is never shown. */
   hide(origin: Origin): void {
     this.#secrets.push(origin);

@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { Problems } from './problem.ts';
 import type { Source } from './source.ts';
 
-export const MAX_FILE_BYTES = 1024 * 1024;
+export const MAX_FILE_BYTES = 512 * 1024;
 /** A pipe whose writer is slow is given up after this. */
 const PIPE_PATIENCE_MS = 1_000;
 const PIPE_POLL_MS = 5;

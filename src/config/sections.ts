@@ -27,6 +27,7 @@ export type Defineds = Readonly<Record<SectionName, ReadonlyMap<string, Defined>
 
 /** The top of the tree as a map; null after a reported problem. */
 export function checkTop(root: Node, problems: Problems): MapNode | null {
+  problems.absorb(root.faults);
   if (root.kind === 'scalar' && root.value === null) {
     problems.error(root.origin, 'the configuration is empty', 'it needs receivers, exporters and service.pipelines');
     return null;
@@ -59,6 +60,7 @@ function checkSection(
 ): ReadonlyMap<string, Defined> {
   const section = root.entries.get(name)?.value ?? emptyMap(root.origin);
   const found = new Map<string, Defined>();
+  problems.absorb(section.faults);
   if (section.kind === 'scalar' && section.value === null) return found;
   if (section.kind !== 'map') {
     problems.error(section.origin, `${name} must be a map`, `as ${name}: { ${exampleOf(name)}: {} }`);

@@ -1,0 +1,114 @@
+/** What every component owes, whichever it is. A new one is tested from the moment it stands in `src/components.ts`. */
+import { mkdtempSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { parseDocument } from 'yaml';
+import { Capabilities } from '../../src/component/capability.ts';
+import type { Component, Host } from '../../src/component/component.ts';
+import type { Definition } from '../../src/component/definition.ts';
+import type { Pipeline } from '../../src/component/receiver.ts';
+import { COMPONENTS } from '../../src/components.ts';
+import { checkNode } from '../../src/config/check.ts';
+import { parseYaml } from '../../src/config/parse.ts';
+import { Problems } from '../../src/config/problem.ts';
+import { compileSchema, convertUnits } from '../../src/config/schema.ts';
+import { writtenForm } from '../../src/config/written-form.ts';
+import type { Signal } from '../../src/model/context.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-contract-'));
+const metric = { add: () => undefined, record: () => undefined };
+const log = (): void => undefined;
+
+function hostFor({ type }: Definition): Host {
+  return {
+    id: type,
+    logger: { debug: log, info: log, warn: log, error: log },
+    meter: { counter: () => metric, histogram: () => metric, gauge: log },
+    capabilities: new Capabilities(),
+    now: () => 0,
+    process: { pid: 1, env: {}, kill: () => false },
+    resolvePath: (path) => join(folder, path),
+    fatal: (error) => {
+      throw error;
+    },
+  };
+}
+
+/** Variables of an example stand for some text that is long enough. */
+const exampleOf = ({ example }: Definition): string =>
+  example.replace(/\$\{[^}]*\}/gu, 'an-example-secret-of-32-characters');
+
+function optionsOf(definition: Definition, text: string): { readonly options: unknown; readonly problems: Problems } {
+  const problems = new Problems();
+  const node = parseYaml({ name: 'example.yaml', text }, problems);
+  const schema = writtenForm(definition.schema);
+  const value = node === null ? undefined : checkNode(node, schema, [definition.type], problems);
+  return { options: value === undefined ? undefined : convertUnits(schema, value), problems };
+}
+
+function create(definition: Definition): Component {
+  const { options } = optionsOf(definition, exampleOf(definition));
+  const host = hostFor(definition);
+  if (definition.kind !== 'receiver') return definition.create(options, host);
+  const pipelines = definition.signals.map((signal): [Signal, Pipeline] => [
+    signal,
+    { signal, admit: () => Promise.reject(new Error('not used')) },
+  ]);
+  return definition.create(options, host, new Map(pipelines));
+}
+
+interface Described {
+  readonly path: string;
+  readonly description: unknown;
+}
+
+function optionsIn(schema: unknown, path: string): readonly Described[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { properties, items, additionalProperties } = schema as Record<string, unknown>;
+  const named = Object.entries((properties ?? {}) as Record<string, unknown>);
+  return [
+    ...named.flatMap(([name, inner]) => [
+      { path: `${path}.${name}`, description: (inner as Record<string, unknown>)['description'] },
+      ...optionsIn(inner, `${path}.${name}`),
+    ]),
+    ...optionsIn(items, `${path}[]`),
+    ...optionsIn(additionalProperties, `${path}.*`),
+  ];
+}
+
+t.test('no two components of a kind share a type', async (t) => {
+  const names = COMPONENTS.map(({ kind, type }) => `${kind} ${type}`);
+  t.equal(new Set(names).size, names.length);
+});
+
+for (const definition of COMPONENTS) {
+  const { kind, type, schema } = definition;
+  t.test(`the ${kind} ${type}`, async (t) => {
+    t.match(type, /^[a-z][a-z0-9_]*$/u, 'has a snake_case type');
+    t.ok(definition.summary.length > 10 && !definition.summary.includes('\n'), 'has a summary of one line');
+    t.doesNotThrow(() => compileSchema(writtenForm(schema)), 'has a schema that compiles');
+    t.equal(schema['additionalProperties'], false, 'refuses unknown options');
+
+    for (const { path, description } of optionsIn(schema, type)) {
+      t.ok(typeof description === 'string' && description.length > 0, `describes ${path}`);
+    }
+
+    t.same(parseDocument(definition.example).errors, [], 'has an example in YAML');
+    t.same(optionsOf(definition, exampleOf(definition)).problems.errors, [], 'has an example that is valid');
+
+    const { problems } = optionsOf(definition, 'no_such_option: 1\n');
+    t.match(
+      problems.render(),
+      /^example\.yaml:1:1: error: unknown option "no_such_option"/u,
+      'names the line of an unknown option',
+    );
+
+    create(definition);
+    t.same(readdirSync(folder), [], 'writes nothing when it is created');
+
+    const unstarted = create(definition);
+    await t.resolves(unstarted.stop?.(AbortSignal.timeout(5_000)) ?? Promise.resolve(), 'stops unstarted');
+    await t.resolves(unstarted.stop?.(AbortSignal.timeout(5_000)) ?? Promise.resolve(), 'stops twice');
+  });
+}

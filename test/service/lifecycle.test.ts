@@ -1,0 +1,112 @@
+import t from 'tap';
+import type { Logger } from '../../src/component/logger.ts';
+import { Interrupted, Lifecycle, type Part } from '../../src/service/lifecycle.ts';
+
+const never = AbortSignal.any([]);
+
+function scene() {
+  const events: string[] = [];
+  const log = (_fields: object, message: string): void => void events.push(`log: ${message}`);
+  const logger: Logger = { debug: log, info: log, warn: log, error: log };
+  const part = (name: string, component: Part['component'] = {}): Part => ({
+    name,
+    component: {
+      start: async () => {
+        events.push(`start ${name}`);
+        await component.start?.();
+      },
+      stop: async (deadline) => {
+        events.push(`stop ${name}`);
+        await component.stop?.(deadline);
+      },
+    },
+  });
+  return { events, logger, part };
+}
+
+const fail = async (): Promise<void> => {
+  throw new Error('no luck');
+};
+
+t.test('parts start in order and stop in the opposite order', async (t) => {
+  const { events, logger, part } = scene();
+  const lifecycle = new Lifecycle([part('a'), part('b'), part('c')], logger);
+  t.equal(lifecycle.state, 'idle');
+  await lifecycle.start();
+  t.equal(lifecycle.state, 'running');
+  await lifecycle.stop(never);
+  t.equal(lifecycle.state, 'stopped');
+  t.same(events, ['start a', 'start b', 'start c', 'stop c', 'stop b', 'stop a']);
+});
+
+t.test('a failed start stops what had started, the failing part included, and rejects with its error', async (t) => {
+  const { events, logger, part } = scene();
+  const lifecycle = new Lifecycle([part('a'), part('b', { start: fail }), part('c')], logger);
+  await t.rejects(lifecycle.start(), { message: 'no luck' });
+  t.same(events, ['start a', 'start b', 'stop b', 'stop a']);
+  t.equal(lifecycle.state, 'stopped');
+  await lifecycle.stop(never);
+  t.equal(events.length, 4, 'stopping again does nothing more');
+});
+
+t.test('a part that fails to stop does not keep the others from stopping', async (t) => {
+  const { events, logger, part } = scene();
+  const lifecycle = new Lifecycle([part('a'), part('b', { stop: fail }), part('c')], logger);
+  await lifecycle.start();
+  await lifecycle.stop(never);
+  t.same(events.slice(3), ['stop c', 'stop b', 'log: failed to stop', 'stop a']);
+});
+
+t.test('a part that does not stop before the deadline is left behind', async (t) => {
+  const { events, logger, part } = scene();
+  const stuck = part('stuck', { stop: () => new Promise<void>(() => undefined) });
+  const lifecycle = new Lifecycle([part('a'), stuck], logger);
+  await lifecycle.start();
+  const deadline = new AbortController();
+  const stopped = lifecycle.stop(deadline.signal);
+  deadline.abort();
+  await stopped;
+  t.same(events.slice(2), ['stop stuck', 'log: not stopped in time, left behind', 'stop a']);
+});
+
+t.test('parts that stop at once do so even after the deadline', async (t) => {
+  const { events, logger, part } = scene();
+  const lifecycle = new Lifecycle([part('a'), part('b')], logger);
+  await lifecycle.start();
+  await lifecycle.stop(AbortSignal.abort());
+  t.same(events.slice(2), ['stop b', 'stop a']);
+});
+
+t.test('stopping works unstarted, and twice gives the same promise', async (t) => {
+  const { events, logger, part } = scene();
+  const lifecycle = new Lifecycle([part('a')], logger);
+  const first = lifecycle.stop(never);
+  t.equal(lifecycle.stop(never), first);
+  await first;
+  t.same(events, ['stop a']);
+  await t.rejects(lifecycle.start(), { message: /starts once/u });
+});
+
+t.test('stopping during the start waits for the part that starts, then takes everything back', async (t) => {
+  const { events, logger, part } = scene();
+  let opened = (): void => undefined;
+  const slow = part('slow', { start: () => new Promise<void>((resolve) => (opened = resolve)) });
+  const lifecycle = new Lifecycle([part('a'), slow, part('c')], logger);
+  const started = lifecycle.start();
+  const outcome = t.rejects(started, new Interrupted());
+  while (!events.includes('start slow')) await new Promise(setImmediate);
+  const stopped = lifecycle.stop(never);
+  opened();
+  await outcome;
+  await stopped;
+  t.same(events, ['start a', 'start slow', 'stop slow', 'stop a']);
+  t.equal(lifecycle.state, 'stopped');
+});
+
+t.test('parts without a life are passed over', async (t) => {
+  const { logger } = scene();
+  const lifecycle = new Lifecycle([{ name: 'plain', component: {} }], logger);
+  await lifecycle.start();
+  await lifecycle.stop(never);
+  t.equal(lifecycle.state, 'stopped');
+});

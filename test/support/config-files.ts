@@ -1,0 +1,33 @@
+/** Loads configurations that a test writes inline. */
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig, type LoadRequest } from '../../src/config/load.ts';
+import { SAMPLE_COMPONENTS } from './sample-components.ts';
+
+export type Files = Readonly<Record<string, string>>;
+
+/** A fresh folder with these files. */
+export function folderOf(files: Files): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-config-'));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+/** Loads `a.yaml`, or the files named. */
+export function load(files: Files, request: Partial<LoadRequest> = {}) {
+  return loadConfig({
+    files: ['a.yaml'],
+    definitions: SAMPLE_COMPONENTS,
+    environment: {},
+    workingDirectory: folderOf(files),
+    ...request,
+  });
+}
+
+/** The rest of a valid configuration around receivers of the test's own. */
+export const REST = `
+processors: { auth: {} }
+exporters: { file: { path: out.ndjson } }
+service: { ledger: memory, pipelines: { traces: { receivers: [otlp], processors: [auth], exporters: [file] } } }
+`;
