@@ -6,6 +6,16 @@ import { healthCheck } from './extensions/health-check/health-check.ts';
 import { postgresExtension } from './extensions/postgres/postgres.ts';
 import { auth } from './processors/auth/auth.ts';
 import { environment } from './processors/environment/environment.ts';
+import { privacy } from './processors/privacy/privacy.ts';
 import { otlp } from './receivers/otlp/otlp.ts';
 
-export const COMPONENTS: readonly Definition[] = [otlp, auth, environment, fileExporter, postgresExporter, postgresExtension, healthCheck];
+export const COMPONENTS: readonly Definition[] = [
+  otlp,
+  auth,
+  environment,
+  privacy,
+  fileExporter,
+  postgresExporter,
+  postgresExtension,
+  healthCheck,
+];

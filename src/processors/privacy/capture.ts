@@ -1,0 +1,37 @@
+/** Whether the content of an environment may be stored: the project's own setting, else the configuration's, else its default. */
+import { normalizeEnvironment } from '../../model/environment.ts';
+import type { Project } from '../../model/context.ts';
+import { Rejection } from '../../errors.ts';
+
+export interface CaptureOptions {
+  readonly capture_content: boolean;
+  readonly environments: Readonly<Record<string, { readonly capture_content?: boolean }>>;
+}
+
+export class CaptureSettings {
+  readonly #default: boolean;
+  readonly #environments = new Map<string, boolean>();
+
+  constructor(options: CaptureOptions) {
+    this.#default = options.capture_content;
+    for (const [name, { capture_content }] of Object.entries(options.environments))
+      if (capture_content !== undefined) this.#environments.set(normalizeEnvironment(name), capture_content);
+  }
+
+  /** True when nothing can switch capture off for this project. */
+  isAlwaysOn(project: Project): boolean {
+    const stored = storedSettings(project);
+    return this.#default && this.#environments.size === 0 && stored.size === 0;
+  }
+
+  captures(project: Project, environment: string): boolean {
+    const stored = storedSettings(project).get(environment)?.captureContent ?? null;
+    return stored ?? this.#environments.get(environment) ?? this.#default;
+  }
+}
+
+/** Throws when what is stored can not be read: to guess would risk storing what somebody forbade. */
+export function storedSettings(project: Project): Exclude<Project['privacy'], 'invalid'> {
+  if (project.privacy === 'invalid') throw new Rejection('privacy_configuration_invalid');
+  return project.privacy;
+}

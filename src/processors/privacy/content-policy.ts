@@ -1,0 +1,147 @@
+/**
+ * What an attribute name means for privacy, decided once per name from the dialects' lists of content. A name listed for one
+ * place (span, log, event) is content in every place: senders move their attributes about, and content must not slip through.
+ */
+import { DIALECTS } from '../../dialects/families.ts';
+import { KeyIndex } from '../../dialects/key-index.ts';
+import type { Tables } from '../../model/batch.ts';
+import { MAX_SYMBOLS } from '../../model/layout.ts';
+import { isCredentialKey } from './credentials.ts';
+import { Evidence, wildcard } from './evidence.ts';
+
+// Bits of the policy of a key.
+/** Never stored. */
+export const POLICY_CREDENTIAL = 1;
+/** Not stored where content is not captured. */
+export const POLICY_CONTENT = 2;
+/** The same, if the record shows a sign of one of certain dialects: see `dialectsOf`. */
+export const POLICY_DIALECT_CONTENT = 4;
+/** The same, inside a GenAI event only: bare names such as `content`. */
+export const POLICY_EVENT_CONTENT = 8;
+/** Stays when an event is content as a whole. */
+export const POLICY_EVENT_KEPT = 16;
+/** Being there, or its value, is a sign of a dialect. */
+export const POLICY_EVIDENCE = 32;
+/** Its value is the name of an event. */
+export const POLICY_EVENT_NAME = 64;
+/** Its record is about a model call. */
+export const POLICY_GEN_AI = 128;
+
+/** Texts of errors and addresses: they may quote content, as any log may, and are wanted all the same. */
+const ERRORS_AND_ADDRESSES: ReadonlySet<string> = new Set(['exception.message', 'exception.stacktrace', 'url.full']);
+
+/** Under a general pattern of raw requests (`llm.{k}.*`), but counts and settings. */
+const USAGE_KEY = /^llm\.(?:token_count|usage|cost|latency)\.|^llm\.request\.type$/;
+
+/** What tells how a call went rather than what was said. */
+const KEPT_IN_EVENTS =
+  /^(?:index|finish_reason|event\.name|gen_ai\.(?:system|provider\.name|operation\.name|request\.model|response\.(?:model|id|finish_reasons)|usage\..*))$|\.(?:id|score|distance)$/;
+
+const EVENT_NAME_KEY = 'event.name';
+const GEN_AI_PREFIX = 'gen_ai.';
+
+interface Listed {
+  /** Bits of the dialects that must show; 0: none, the name alone is enough. */
+  readonly dialects: number;
+  readonly eventsOnly: boolean;
+}
+
+/** The lists of all dialects, by attribute name and event name. Built once, at start. */
+export class ContentLists {
+  readonly evidence: Evidence;
+  readonly #attributes = new KeyIndex<Listed>();
+  readonly #events = new KeyIndex<Listed>();
+  readonly #secrets = new KeyIndex<true>();
+  readonly #scopes: readonly RegExp[];
+
+  constructor() {
+    const rows = DIALECTS.flatMap((dialect) => dialect.content ?? []);
+    this.evidence = new Evidence(DIALECTS, new Set(rows.flatMap((row) => row.only ?? [])));
+    this.#scopes = DIALECTS.flatMap((dialect) => dialect.scopes ?? []).map(wildcard);
+    for (const row of rows) {
+      const dialects = this.evidence.mask(row.only ?? []);
+      const inEvents = row.on.every((place) => place === 'span_event_attr');
+      const isAttribute = row.on.some((place) => place === 'span' || place === 'log' || place === 'span_event_attr');
+      const isEvent = row.on.some((place) => place === 'span_event' || place === 'log_event');
+      for (const attribute of row.attributes) {
+        if (ERRORS_AND_ADDRESSES.has(attribute)) continue;
+        if (row.kind === 'secret') this.#secrets.add(attribute, true);
+        else if (isAttribute)
+          this.#attributes.add(attribute, { dialects, eventsOnly: inEvents && !attribute.includes('.') });
+        if (isEvent) this.#events.add(attribute, { dialects, eventsOnly: false });
+      }
+    }
+  }
+
+  policyOf(key: string): number {
+    let policy = key === EVENT_NAME_KEY ? POLICY_EVENT_NAME : 0;
+    if (isCredentialKey(key) || this.#secrets.find(key).length > 0) policy |= POLICY_CREDENTIAL;
+    for (const { entry } of this.#attributes.find(key)) policy |= policyOfEntry(entry, key);
+    if (this.evidence.ofKey(key) !== 0 || this.evidence.hasValues(key)) policy |= POLICY_EVIDENCE;
+    if (KEPT_IN_EVENTS.test(key)) policy |= POLICY_EVENT_KEPT;
+    if (key.startsWith(GEN_AI_PREFIX)) policy |= POLICY_GEN_AI;
+    return policy;
+  }
+
+  /** The dialects under which this name is content. */
+  dialectsOf(key: string): number {
+    return this.#attributes.find(key).reduce((mask, { entry }) => mask | entry.dialects, 0);
+  }
+
+  /** Whether an event of this name is content as a whole, for a record that shows signs of `dialects`. */
+  isContentEvent(name: string, dialects: number): boolean {
+    return this.#events.find(name).some(({ entry }) => entry.dialects === 0 || (entry.dialects & dialects) !== 0);
+  }
+
+  /** Whether a log record of this event name was written by an instrumentation in place of its own messages. */
+  isScopeName(name: string): boolean {
+    return this.#scopes.some((scope) => scope.test(name));
+  }
+}
+
+function policyOfEntry(entry: Listed, key: string): number {
+  if (entry.dialects !== 0) return USAGE_KEY.test(key) ? 0 : POLICY_DIALECT_CONTENT;
+  return entry.eventsOnly ? POLICY_EVENT_CONTENT : POLICY_CONTENT;
+}
+
+/** Whether a name belongs to the events of the semantic conventions. */
+export const isGenAiEvent = (name: string): boolean => name.startsWith(GEN_AI_PREFIX);
+
+/** The policies of the symbols of one process, filled for new symbols before each batch is looked at. */
+export class SymbolPolicies {
+  readonly #lists: ContentLists;
+  readonly #tables: Tables;
+  readonly #lasting = new Uint8Array(MAX_SYMBOLS);
+  #known = 1;
+  /** Symbols of the current request, from MAX_SYMBOLS on. */
+  #local = new Uint8Array(0);
+
+  constructor(lists: ContentLists, tables: Tables) {
+    this.#lists = lists;
+    this.#tables = tables;
+  }
+
+  get tables(): Tables {
+    return this.#tables;
+  }
+
+  /** To be called for each request before `of`. */
+  update(): void {
+    const count = this.#tables.symbolCount;
+    for (; this.#known < count; this.#known++)
+      this.#lasting[this.#known] = this.#lists.policyOf(this.#tables.keyOf(this.#known));
+    const locals = this.#tables.localSymbolCount;
+    if (locals > this.#local.length) this.#local = new Uint8Array(locals);
+    for (let index = 0; index < locals; index++)
+      this.#local[index] = this.#lists.policyOf(this.#tables.keyOf(MAX_SYMBOLS + index));
+  }
+
+  /** For loops over many rows: the policies of lasting symbols by number; all others through `of`. */
+  get lasting(): Uint8Array {
+    return this.#lasting;
+  }
+
+  of(symbol: number): number {
+    return (symbol < MAX_SYMBOLS ? this.#lasting[symbol] : this.#local[symbol - MAX_SYMBOLS]) as number;
+  }
+}

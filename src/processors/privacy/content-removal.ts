@@ -1,0 +1,301 @@
+/**
+ * Takes content out of a batch: marks every attribute, event and log body that may not be stored. Values stay in the tables, so
+ * that later stages can still count tokens inside them; nothing marked here is ever printed.
+ */
+import type { AttributeCursor } from '../../model/attributes.ts';
+import type { Batch, Tables } from '../../model/batch.ts';
+import { readText } from './text.ts';
+import {
+  EVENT_NAME_FLAGS,
+  EVENT_NAME_LENGTH,
+  EVENT_NAME_OFFSET,
+  EVENT_STRIDE,
+  EVENTS_BASE,
+  RECORD_NAME_FLAGS,
+  RECORD_NAME_LENGTH,
+  RECORD_NAME_OFFSET,
+  SCOPE_NAME_FLAGS,
+  SCOPE_NAME_LENGTH,
+  SCOPE_NAME_OFFSET,
+  SCOPE_STRIDE,
+  SCOPES_BASE,
+  ATTRIBUTE_STRIDE,
+  ATTRIBUTE_SYMBOL,
+  ATTRIBUTE_VERDICT,
+  ATTRIBUTES_BASE,
+  KIND_ARRAY,
+  KIND_BOOL,
+  KIND_DOUBLE,
+  KIND_INT,
+  KIND_MAP,
+  KIND_TEXT,
+  LINK_ATTRIBUTES_COUNT,
+  LINK_ATTRIBUTES_FIRST,
+  LINK_STRIDE,
+  LINKS_BASE,
+  MAX_SYMBOLS,
+  METRIC_ATTRIBUTES_COUNT,
+  METRIC_ATTRIBUTES_FIRST,
+  METRIC_STRIDE,
+  METRICS_BASE,
+  SYMBOL_SERVICE_NAME,
+  VERDICT_DROP,
+  VERDICT_SUPERSEDED,
+} from '../../model/layout.ts';
+import {
+  type ContentLists,
+  isGenAiEvent,
+  POLICY_CONTENT,
+  POLICY_CREDENTIAL,
+  POLICY_DIALECT_CONTENT,
+  POLICY_EVENT_CONTENT,
+  POLICY_EVENT_KEPT,
+  POLICY_EVENT_NAME,
+  POLICY_EVIDENCE,
+  POLICY_GEN_AI,
+  type SymbolPolicies,
+} from './content-policy.ts';
+
+/** Log lines with which Spring AI writes whole prompts and answers. */
+const CONTENT_LINE = /^(?:Chat Model Prompt Content:|Chat Model Completion:|Vector Store Content:)/;
+/** Bytes of a log body that are looked at for such a beginning. */
+const LINE_HEAD = 64;
+/** Command-line agents whose log bodies repeat what their attributes say. */
+const TALKING_AGENTS = ['claude-code', 'codex', 'gemini-cli', 'qwen-code'];
+/** Names of events, scopes and services beyond this many bytes are not looked at. */
+const MAX_NAME = 1024;
+/** Not yet looked at. */
+const UNKNOWN = -1;
+
+/** Marks credentials, in one loop over all rows: this is all that happens to a request whose content may be stored. */
+export function dropCredentials(batch: Batch, policies: SymbolPolicies): void {
+  const { u32, u8 } = batch.tables.memory;
+  const lasting = policies.lasting;
+  const end = batch.attributeCount;
+  for (let row = 0; row < end; row++) {
+    const at = ATTRIBUTES_BASE + row * ATTRIBUTE_STRIDE;
+    const symbol = u32[(at + ATTRIBUTE_SYMBOL) >>> 2] as number;
+    const policy = symbol < MAX_SYMBOLS ? (lasting[symbol] as number) : policies.of(symbol);
+    if ((policy & POLICY_CREDENTIAL) !== 0 && u8[at + ATTRIBUTE_VERDICT] !== VERDICT_SUPERSEDED)
+      u8[at + ATTRIBUTE_VERDICT] = VERDICT_DROP;
+  }
+}
+
+/** Works on one batch; made anew for each request that has something to remove. */
+export class ContentRemoval {
+  readonly #batch: Batch;
+  readonly #tables: Tables;
+  readonly #lists: ContentLists;
+  readonly #policies: SymbolPolicies;
+  readonly #attributes: AttributeCursor;
+  readonly #scopeSigns: Int32Array;
+  readonly #resourceSigns: Int32Array;
+  readonly #talkingAgents: number;
+  /** Names are read once a scope: a long one may have many records. */
+  readonly #scopeNames = new Map<number, string>();
+
+  constructor(batch: Batch, lists: ContentLists, policies: SymbolPolicies) {
+    this.#batch = batch;
+    this.#tables = batch.tables;
+    this.#lists = lists;
+    this.#policies = policies;
+    this.#attributes = batch.cursor();
+    this.#scopeSigns = new Int32Array(batch.scopeCount).fill(UNKNOWN);
+    this.#resourceSigns = new Int32Array(batch.resourceCount).fill(UNKNOWN);
+    this.#talkingAgents = lists.evidence.mask(TALKING_AGENTS);
+  }
+
+  /** Removes content from everything that belongs to resources whose content may not be stored. */
+  run(): void {
+    const batch = this.#batch;
+    for (let index = 0; index < batch.recordCount; index++) {
+      const record = batch.records.goto(index);
+      if (!batch.captureOf(record.resource)) this.#removeFrom(index);
+    }
+  }
+
+  #removeFrom(index: number): void {
+    const record = this.#batch.records.goto(index);
+    const { resource, scope, attributesFirst, attributesCount } = record;
+    const shared = this.#signsOfResource(resource) | this.#signsOfScope(scope);
+    const own = this.#signsOf(attributesFirst, attributesCount);
+    const signs = shared | own.signs | this.#lists.evidence.ofKey(this.#nameOf(index));
+    this.#removeRows(attributesFirst, attributesCount, signs, this.#isEventRecord(index, own.eventName));
+    if (this.#batch.signal === 'traces') this.#removeFromSpan(index, signs);
+    else if (this.#batch.signal === 'logs') this.#removeFromLog(index, signs, own);
+    else this.#removeFromPoint(index, signs);
+  }
+
+  #removeFromSpan(index: number, signs: number): void {
+    const { eventsFirst, eventsCount, linksFirst, linksCount } = this.#batch.records.goto(index);
+    for (let event = eventsFirst; event < eventsFirst + eventsCount; event++) this.#removeFromEvent(event, signs);
+    for (let link = linksFirst; link < linksFirst + linksCount; link++) {
+      const at = LINKS_BASE + link * LINK_STRIDE;
+      this.#removeRows(this.#u32(at + LINK_ATTRIBUTES_FIRST), this.#u32(at + LINK_ATTRIBUTES_COUNT), signs, false);
+    }
+  }
+
+  #removeFromEvent(event: number, signs: number): void {
+    const at = EVENTS_BASE + event * EVENT_STRIDE;
+    const name = this.#nameAt(at + EVENT_NAME_OFFSET, at + EVENT_NAME_LENGTH, at + EVENT_NAME_FLAGS);
+    const rows = this.#batch.eventAttributes(event);
+    if (!this.#lists.isContentEvent(name, signs)) {
+      while (rows.next()) this.#removeRow(rows, signs, isGenAiEvent(name));
+      return;
+    }
+    while (rows.next()) {
+      const kept = (this.#policies.of(rows.symbol) & POLICY_EVENT_KEPT) !== 0 || isScalar(rows.kind);
+      if (kept) this.#removeRow(rows, signs, true);
+      else rows.verdict = VERDICT_DROP;
+    }
+  }
+
+  #removeFromPoint(index: number, signs: number): void {
+    const { eventsFirst, eventsCount, metric } = this.#batch.records.goto(index);
+    for (let exemplar = eventsFirst; exemplar < eventsFirst + eventsCount; exemplar++) {
+      const rows = this.#batch.eventAttributes(exemplar);
+      while (rows.next()) this.#removeRow(rows, signs, false);
+    }
+    const at = METRICS_BASE + metric * METRIC_STRIDE;
+    this.#removeRows(this.#u32(at + METRIC_ATTRIBUTES_FIRST), this.#u32(at + METRIC_ATTRIBUTES_COUNT), signs, false);
+  }
+
+  #removeFromLog(index: number, signs: number, own: RecordSigns): void {
+    const { body } = this.#batch.records.goto(index);
+    if (body === 0) return;
+    const row = this.#attributes.goto(body - 1);
+    if (this.#isContentBody(row, index, signs, own)) row.verdict = VERDICT_DROP;
+  }
+
+  #isContentBody(row: AttributeCursor, index: number, signs: number, own: RecordSigns): boolean {
+    if ((signs & this.#talkingAgents) !== 0) return true;
+    if (own.isGenAi && (row.kind === KIND_MAP || row.kind === KIND_ARRAY)) return true;
+    const { scope } = this.#batch.records.goto(index);
+    const names = [this.#nameOf(index), own.eventName].filter((name) => name !== '');
+    for (const name of names) {
+      if (isGenAiEvent(name) || this.#lists.isContentEvent(name, signs)) return true;
+      if (name === this.#scopeName(scope) || this.#lists.isScopeName(name)) return true;
+    }
+    if (row.kind !== KIND_TEXT) return false;
+    return CONTENT_LINE.test(readText(this.#tables.memory, row.offset, Math.min(row.length, LINE_HEAD), 0));
+  }
+
+  /** Whether bare names such as `content` mean content here: in records that are themselves GenAI events. */
+  #isEventRecord(index: number, eventName: string): boolean {
+    if (this.#batch.signal !== 'logs') return false;
+    return isGenAiEvent(eventName) || isGenAiEvent(this.#nameOf(index));
+  }
+
+  #removeRows(first: number, count: number, signs: number, inEvent: boolean): void {
+    const rows = this.#attributes.at(first, count);
+    while (rows.next()) this.#removeRow(rows, signs, inEvent);
+  }
+
+  #removeRow(row: AttributeCursor, signs: number, inEvent: boolean): void {
+    const policy = this.#policies.of(row.symbol);
+    if ((policy & REMOVABLE) === 0) return;
+    if (
+      (policy & (POLICY_CONTENT | POLICY_CREDENTIAL)) !== 0 ||
+      (inEvent && (policy & POLICY_EVENT_CONTENT) !== 0) ||
+      ((policy & POLICY_DIALECT_CONTENT) !== 0 && this.#isContentOf(row.symbol, signs))
+    )
+      row.verdict = VERDICT_DROP;
+  }
+
+  #isContentOf(symbol: number, signs: number): boolean {
+    return (this.#lists.dialectsOf(this.#tables.keyOf(symbol)) & signs) !== 0;
+  }
+
+  /** What a list of attributes says about its record. */
+  #signsOf(first: number, count: number): RecordSigns {
+    const found = { signs: 0, eventName: '', isGenAi: false };
+    const rows = this.#attributes.at(first, count);
+    while (rows.next()) {
+      const policy = this.#policies.of(rows.symbol);
+      if ((policy & TELLING) === 0) continue;
+      if ((policy & POLICY_GEN_AI) !== 0) found.isGenAi = true;
+      if ((policy & POLICY_EVENT_NAME) !== 0) found.eventName = this.#textAt(rows);
+      if ((policy & POLICY_EVIDENCE) !== 0) found.signs |= this.#signsOfRow(rows);
+    }
+    found.signs |= found.eventName === '' ? 0 : this.#lists.evidence.ofKey(found.eventName);
+    return found;
+  }
+
+  #signsOfRow(row: AttributeCursor): number {
+    const key = this.#tables.keyOf(row.symbol);
+    const { evidence } = this.#lists;
+    return evidence.hasValues(key)
+      ? evidence.ofKey(key) | evidence.ofValue(key, this.#textAt(row))
+      : evidence.ofKey(key);
+  }
+
+  #signsOfResource(resource: number): number {
+    const known = this.#resourceSigns[resource] as number;
+    if (known !== UNKNOWN) return known;
+    let signs = 0;
+    const rows = this.#batch.resourceAttributes(resource);
+    while (rows.next()) {
+      const policy = this.#policies.of(rows.symbol);
+      if ((policy & POLICY_EVIDENCE) !== 0) signs |= this.#signsOfRow(rows);
+      const isService = rows.symbol === SYMBOL_SERVICE_NAME || this.#tables.keyOf(rows.symbol) === 'telemetry.sdk.name';
+      if (isService) signs |= this.#lists.evidence.ofService(this.#textAt(rows));
+    }
+    this.#resourceSigns[resource] = signs;
+    const again = this.#batch.resourceAttributes(resource);
+    while (again.next()) this.#removeRow(again, signs, false);
+    return signs;
+  }
+
+  #signsOfScope(scope: number): number {
+    const known = this.#scopeSigns[scope] as number;
+    if (known !== UNKNOWN) return known;
+    const signs = this.#lists.evidence.ofScope(this.#scopeName(scope));
+    this.#scopeSigns[scope] = signs;
+    const rows = this.#batch.scopeAttributes(scope);
+    while (rows.next()) this.#removeRow(rows, signs, false);
+    return signs;
+  }
+
+  /** Span name or event name. */
+  #nameOf(index: number): string {
+    const { address } = this.#batch.records.goto(index);
+    return this.#nameAt(address + RECORD_NAME_OFFSET, address + RECORD_NAME_LENGTH, address + RECORD_NAME_FLAGS);
+  }
+
+  #scopeName(scope: number): string {
+    const known = this.#scopeNames.get(scope);
+    if (known !== undefined) return known;
+    const at = SCOPES_BASE + scope * SCOPE_STRIDE;
+    const name = this.#nameAt(at + SCOPE_NAME_OFFSET, at + SCOPE_NAME_LENGTH, at + SCOPE_NAME_FLAGS);
+    this.#scopeNames.set(scope, name);
+    return name;
+  }
+
+  /** A name too long to be known to anybody is as good as none. */
+  #nameAt(offset: number, length: number, flags: number): string {
+    const size = this.#u32(length);
+    if (size === 0 || size > MAX_NAME) return '';
+    return readText(this.#tables.memory, this.#u32(offset), size, this.#tables.memory.u8[flags] as number);
+  }
+
+  #textAt(row: AttributeCursor): string {
+    if (row.kind !== KIND_TEXT || row.length > MAX_NAME) return '';
+    return readText(this.#tables.memory, row.offset, row.length, row.flags);
+  }
+
+  #u32(address: number): number {
+    return this.#tables.memory.u32[address >>> 2] as number;
+  }
+}
+
+interface RecordSigns {
+  readonly signs: number;
+  readonly eventName: string;
+  readonly isGenAi: boolean;
+}
+
+const REMOVABLE = POLICY_CONTENT | POLICY_CREDENTIAL | POLICY_DIALECT_CONTENT | POLICY_EVENT_CONTENT;
+const TELLING = POLICY_EVIDENCE | POLICY_EVENT_NAME | POLICY_GEN_AI;
+
+/** Counts and scores tell nothing of what was said. */
+const isScalar = (kind: number): boolean => kind === KIND_INT || kind === KIND_DOUBLE || kind === KIND_BOOL;

@@ -1,0 +1,88 @@
+/**
+ * Who may have sent a record. Names such as `input` or `prompt` are content only in certain dialects. To leave content out, any
+ * sign of such a dialect is enough, so this asks less than the detection that fills the `dialect` column: no order, no winner.
+ */
+import type { Dialect } from '../../dialects/dialect.ts';
+import { KeyIndex } from '../../dialects/key-index.ts';
+
+/** A sign of some dialects: an attribute being there, or its having one value. */
+interface Sign {
+  readonly bit: number;
+  readonly value: string | null;
+}
+
+/** Dialects are bits of one 32-bit number. */
+const MAX_DIALECTS = 32;
+
+export class Evidence {
+  readonly #bits = new Map<string, number>();
+  readonly #attributes = new KeyIndex<Sign>();
+  readonly #scopes: { readonly pattern: RegExp; readonly bit: number }[] = [];
+  readonly #services: { readonly pattern: RegExp; readonly bit: number }[] = [];
+
+  /** `ids`: the dialects somebody asks for. */
+  constructor(dialects: readonly Dialect[], ids: ReadonlySet<string>) {
+    for (const dialect of dialects) {
+      if (!ids.has(dialect.id)) continue;
+      const bit = this.#bit(dialect.id);
+      for (const scope of dialect.scopes ?? []) this.#scopes.push({ pattern: wildcard(scope), bit });
+      for (const service of dialect.services ?? []) this.#services.push({ pattern: wildcard(service), bit });
+      for (const sign of [...(dialect.markers ?? []), ...(dialect.hints ?? [])]) this.#addAttribute(sign, bit);
+    }
+  }
+
+  /** The bits of these dialects. */
+  mask(ids: readonly string[]): number {
+    return ids.reduce((mask, id) => mask | this.#bit(id), 0);
+  }
+
+  ofScope(name: string): number {
+    return match(this.#scopes, name);
+  }
+
+  /** The value of `service.name` or `telemetry.sdk.name`. */
+  ofService(name: string): number {
+    return match(this.#services, name);
+  }
+
+  /** What the presence of an attribute says. */
+  ofKey(key: string): number {
+    return this.#attributes.find(key).reduce((mask, { entry }) => (entry.value === null ? mask | entry.bit : mask), 0);
+  }
+
+  /** Whether the value of this attribute can say more. */
+  hasValues(key: string): boolean {
+    return this.#attributes.find(key).some(({ entry }) => entry.value !== null);
+  }
+
+  ofValue(key: string, value: string): number {
+    return this.#attributes.find(key).reduce((mask, { entry }) => (entry.value === value ? mask | entry.bit : mask), 0);
+  }
+
+  #bit(id: string): number {
+    const known = this.#bits.get(id);
+    if (known !== undefined) return known;
+    if (this.#bits.size >= MAX_DIALECTS) throw new Error('more dialects with general names than bits');
+    const bit = 1 << this.#bits.size;
+    this.#bits.set(id, bit);
+    return bit;
+  }
+
+  #addAttribute(sign: string, bit: number): void {
+    const equals = sign.indexOf('=');
+    if (equals < 0) this.#attributes.add(sign, { bit, value: null });
+    else this.#attributes.add(sign.slice(0, equals), { bit, value: sign.slice(equals + 1) });
+  }
+}
+
+function match(patterns: readonly { readonly pattern: RegExp; readonly bit: number }[], name: string): number {
+  let mask = 0;
+  for (const { pattern, bit } of patterns) if (pattern.test(name)) mask |= bit;
+  return mask;
+}
+
+/** A name where `*` stands for anything. */
+export function wildcard(pattern: string): RegExp {
+  const parts = pattern.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`, 's');
+}
