@@ -14,7 +14,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   component: ['model', 'errors'],
   otlp: ['model', 'errors', 'wire'],
   receivers: ['component', 'model', 'errors', 'otlp'],
-  processors: ['component', 'model', 'errors', 'otlp'],
+  // What is known of the senders' conventions, as tables; several processors need it.
+  dialects: ['model'],
+  processors: ['component', 'model', 'errors', 'otlp', 'dialects'],
   exporters: ['component', 'model', 'errors', 'otlp'],
   extensions: ['component', 'model', 'errors', 'otlp'],
   config: ['component', 'errors'],

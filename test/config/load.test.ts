@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax of the configuration
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -43,8 +44,8 @@ const keyOf = async (key: string, environment: Record<string, string>, files = {
 exporters: { file: { path: x } }
 service: { ledger: memory, pipelines: { traces: { receivers: [otlp], processors: [auth], exporters: [file] } } }`;
   const config = await load({ ...files, 'a.yaml': text }, { environment });
-  const { keys } = config.processors.get('auth')?.options as { keys: readonly { key: string }[] };
-  return { key: keys[0]?.key, config };
+  const options = config.processors.get('auth')?.options as { readonly keys: readonly { readonly key: string }[] };
+  return { key: options.keys[0]?.key, config };
 };
 
 t.test('a text option receives the exact text of a variable, whatever it looks like', async (t) => {

@@ -48,7 +48,7 @@ t.test('merging a tree with itself, or with an empty map, changes nothing', asyn
   );
 });
 
-t.test('every leaf of the right side stands in the result', async (t) => {
+t.test('every leaf of the right side stands in the result', async () => {
   const holds = (result: unknown, right: unknown): boolean => {
     if (typeof right !== 'object' || right === null || Array.isArray(right))
       return JSON.stringify(result) === JSON.stringify(right);

@@ -51,7 +51,7 @@ t.test('sizes are bytes, or have a binary or decimal unit', async (t) => {
   t.equal(parseByteSize(-1), null);
 });
 
-t.test('what is printed reads back as the same value', async (t) => {
+t.test('what is printed reads back as the same value', async () => {
   fc.assert(fc.property(fc.nat({ max: 10 ** 12 }), (ms) => parseDuration(formatDuration(ms)) === ms));
   fc.assert(fc.property(fc.nat({ max: 2 ** 50 }), (bytes) => parseByteSize(formatByteSize(bytes)) === bytes));
 });

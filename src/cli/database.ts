@@ -1,0 +1,78 @@
+/** Opening the database a configuration names, for commands that look at it or change it beside a running daemon. */
+import { resolve } from 'node:path';
+import { UserError } from '../errors.ts';
+import { Database } from '../extensions/postgres/database.ts';
+import { EmbeddedServerError } from '../extensions/postgres/embedded/host.ts';
+import { EmbeddedServer } from '../extensions/postgres/embedded/server.ts';
+import { findRunning } from '../extensions/postgres/embedded/visit.ts';
+import { migrate } from '../extensions/postgres/migrate.ts';
+import type { PostgresOptions } from '../extensions/postgres/options.ts';
+import type { Config } from '../config/config.ts';
+import type { Call, ExitCode } from './command.ts';
+import { readConfig } from './config-options.ts';
+
+/** Gives `work` the database, brought up to date, and closes it afterwards; an embedded server that nobody runs is started meanwhile. */
+export async function withDatabase<T>(
+  call: Call,
+  work: (database: Database, applied: readonly string[]) => Promise<T>,
+): Promise<T> {
+  const options = optionsOf(await readConfig(call));
+  const database = new Database();
+  const embedded = await open(database, options, call);
+  try {
+    return await work(database, await migrate(database, options.views_schema));
+  } catch (error) {
+    throw explain(error);
+  } finally {
+    await database.close();
+    await embedded?.stop();
+  }
+}
+
+/** Returns the server that was started for this, if one was. */
+async function open(database: Database, options: PostgresOptions, call: Call): Promise<EmbeddedServer | null> {
+  if (options.url !== '') {
+    database.use({ connectionString: options.url });
+    return null;
+  }
+  const log = {
+    info: (message: string) => call.terminal.say(message),
+    warn: (message: string) => call.terminal.say(message),
+  };
+  const place = { dataDir: resolve(call.process.cwd(), options.data_dir), host: call.process, log };
+  try {
+    const running = await findRunning(place);
+    if (running !== undefined) {
+      database.use(running);
+      return null;
+    }
+    const server = new EmbeddedServer(place);
+    database.use(await server.start());
+    return server;
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+function optionsOf(config: Config): PostgresOptions {
+  for (const id of config.service.extensions) {
+    const extension = config.extensions.get(id);
+    if (extension?.definition.type === 'postgres') return extension.options as PostgresOptions;
+  }
+  throw new UserError(
+    'this configuration has no database',
+    'Add the postgres extension, or name another configuration with --config.',
+  );
+}
+
+function explain(error: unknown): unknown {
+  if (error instanceof EmbeddedServerError) return new UserError(error.message);
+  const code = (error as { code?: unknown }).code;
+  if (['ECONNREFUSED', 'ENOTFOUND', 'ENOENT', 'ETIMEDOUT', '28P01', '28000', '3D000'].includes(String(code))) {
+    return new UserError(
+      `the database cannot be reached: ${error instanceof Error ? error.message : String(error)}`,
+      'Check extensions.postgres.url.',
+    );
+  }
+  return error;
+}

@@ -1,0 +1,66 @@
+/** `sluice environment …`: what a project wants kept of one of its environments. */
+import { Administration } from '../extensions/postgres/administration.ts';
+import type { Command } from './command.ts';
+import { CONFIG_OPTIONS } from './config-options.ts';
+import { withDatabase } from './database.ts';
+import { UsageError } from './options.ts';
+import { layOut } from './terminal.ts';
+
+const CHOICES: ReadonlyMap<string, boolean | null> = new Map([
+  ['on', true],
+  ['off', false],
+  ['default', null],
+]);
+
+export const environmentSet: Command = {
+  name: 'environment set',
+  summary: 'Switch content capture for one environment of a project',
+  words: '<PROJECT> <ENVIRONMENT>',
+  maxWords: 2,
+  description:
+    'Prompts, answers and tool payloads are stored unless switched off. What is set here wins over the configuration.',
+  options: {
+    ...CONFIG_OPTIONS,
+    'capture-content': {
+      type: 'text',
+      value: 'on|off|default',
+      description: 'Store prompts, answers and tool payloads; default: as the configuration says',
+    },
+  },
+  examples: [['sluice environment set shop production --capture-content off', 'keep figures only']],
+  run: (call) =>
+    withDatabase(call, async (database) => {
+      const [project, environment] = call.words;
+      if (project === undefined || environment === undefined)
+        throw new UsageError('PROJECT and ENVIRONMENT are missing');
+      const choice = CHOICES.get(call.values.text('capture-content') ?? '');
+      if (choice === undefined) throw new UsageError('--capture-content is missing', 'use on, off or default');
+      await new Administration(database).setEnvironment(project, environment, choice);
+      call.terminal.print(
+        `Content of ${project}, ${environment}: ${choice === null ? 'as the configuration says' : choice ? 'stored' : 'not stored'}.`,
+      );
+      return 0;
+    }),
+};
+
+export const environmentList: Command = {
+  name: 'environment list',
+  summary: 'List the settings of environments',
+  options: {
+    ...CONFIG_OPTIONS,
+    project: { type: 'text', short: 'p', value: 'NAME', description: 'Only those of one project' },
+    json: { type: 'flag', description: 'Print JSON' },
+  },
+  examples: [['sluice environment list', 'list them']],
+  run: (call) =>
+    withDatabase(call, async (database) => {
+      const rows = await new Administration(database).listEnvironments(call.values.text('project') ?? null);
+      const lines = rows.map(({ project, environment, settings }) => [project, environment, JSON.stringify(settings)]);
+      const text =
+        rows.length === 0
+          ? 'Every environment follows the configuration.'
+          : layOut([['PROJECT', 'ENVIRONMENT', 'SETTINGS'], ...lines]);
+      call.terminal.print(call.values.flag('json') ? JSON.stringify(rows, null, 2) : text);
+      return 0;
+    }),
+};

@@ -1,0 +1,95 @@
+/** `sluice key …`: API keys. A key's text is printed once, when it is made. */
+import { Administration, type KeyRow } from '../extensions/postgres/administration.ts';
+import type { Command } from './command.ts';
+import { CONFIG_OPTIONS } from './config-options.ts';
+import { withDatabase } from './database.ts';
+import { onlyWord } from './project.ts';
+import { layOut } from './terminal.ts';
+
+const DEFAULT_PROJECT = 'default';
+
+export const keyCreate: Command = {
+  name: 'key create',
+  summary: 'Create an API key and print it once',
+  options: {
+    ...CONFIG_OPTIONS,
+    project: { type: 'text', short: 'p', value: 'NAME', description: 'The project it belongs to (default: default)' },
+    environment: {
+      type: 'text',
+      short: 'e',
+      value: 'NAME',
+      description: 'The one environment it may write (default: all of them)',
+    },
+    label: { type: 'text', value: 'TEXT', description: 'A note on who uses it' },
+    json: { type: 'flag', description: 'Print JSON' },
+  },
+  examples: [
+    ['sluice key create --project shop', 'a key for every environment'],
+    ['sluice key create --project shop --environment production --label checkout', 'a key for one'],
+  ],
+  run: (call) =>
+    withDatabase(call, async (database) => {
+      const { values, terminal } = call;
+      const project = values.text('project') ?? DEFAULT_PROJECT;
+      const environment = values.text('environment') ?? null;
+      const key = await new Administration(database).createKey(project, environment, values.text('label') ?? null);
+      if (values.flag('json'))
+        terminal.print(JSON.stringify({ key: key.text, id: key.publicId, project, environment }, null, 2));
+      else {
+        terminal.print(key.text);
+        terminal.say(
+          `A key for project ${project}, ${environment === null ? 'all environments' : `environment ${environment}`}. It is not shown again.`,
+        );
+      }
+      return 0;
+    }),
+};
+
+export const keyList: Command = {
+  name: 'key list',
+  summary: 'List API keys, without their secrets',
+  options: {
+    ...CONFIG_OPTIONS,
+    project: { type: 'text', short: 'p', value: 'NAME', description: 'Only those of one project' },
+    json: { type: 'flag', description: 'Print JSON' },
+  },
+  examples: [['sluice key list --project shop', 'the keys of one project']],
+  run: (call) =>
+    withDatabase(call, async (database) => {
+      const keys = await new Administration(database).listKeys(call.values.text('project') ?? null);
+      call.terminal.print(call.values.flag('json') ? JSON.stringify(keys, null, 2) : table(keys));
+      return 0;
+    }),
+};
+
+export const keyRevoke: Command = {
+  name: 'key revoke',
+  summary: 'Revoke an API key; it is refused everywhere within 5 seconds',
+  words: '<ID>',
+  maxWords: 1,
+  options: CONFIG_OPTIONS,
+  examples: [['sluice key revoke 8fK2mQ0x', 'by its id, as in `sluice key list`']],
+  run: (call) =>
+    withDatabase(call, async (database) => {
+      const id = onlyWord(call, 'ID').replace(/^slc_/, '').slice(0, ID_LENGTH);
+      await new Administration(database).revokeKey(id);
+      call.terminal.print(`Revoked ${id}.`);
+      return 0;
+    }),
+};
+
+/** Whoever pastes the whole key means its id. */
+const ID_LENGTH = 8;
+
+function table(keys: readonly KeyRow[]): string {
+  if (keys.length === 0) return 'There are no keys. Create one with: sluice key create --project <NAME>';
+  const rows = keys.map(({ publicId, project, environment, label, createdAt, revokedAt }) => [
+    publicId,
+    project,
+    environment ?? '(all)',
+    createdAt.toISOString().slice(0, 10),
+    revokedAt === null ? 'active' : `revoked ${revokedAt.toISOString().slice(0, 10)}`,
+    label ?? '',
+  ]);
+  return layOut([['ID', 'PROJECT', 'ENVIRONMENT', 'CREATED', 'STATE', 'LABEL'], ...rows]);
+}

@@ -1,0 +1,93 @@
+/** `sluice project …`: who owns data, on which plan. */
+import type { Plan } from '../model/context.ts';
+import { Administration, type ProjectRow } from '../extensions/postgres/administration.ts';
+import type { Call, Command } from './command.ts';
+import { CONFIG_OPTIONS } from './config-options.ts';
+import { withDatabase } from './database.ts';
+import { UsageError } from './options.ts';
+import { layOut } from './terminal.ts';
+
+const PLAN_OPTIONS = {
+  plan: { type: 'text', value: 'free|paid', description: 'The plan (default: paid)' },
+  'monthly-spans': { type: 'text', value: 'N', description: 'Spans a month on the free plan' },
+} as const;
+
+export const projectCreate: Command = {
+  name: 'project create',
+  summary: 'Create a project',
+  words: '<NAME>',
+  maxWords: 1,
+  options: { ...CONFIG_OPTIONS, ...PLAN_OPTIONS },
+  examples: [
+    ['sluice project create shop', 'a project without a quota'],
+    ['sluice project create trial --plan free --monthly-spans 100000', 'one with a monthly quota'],
+  ],
+  run: (call) =>
+    withDatabase(call, async (database) => {
+      const name = onlyWord(call, 'NAME');
+      await new Administration(database).createProject(name, ...planOf(call));
+      call.terminal.print(`Created the project ${name}. Next: sluice key create --project ${name}`);
+      return 0;
+    }),
+};
+
+export const projectSetPlan: Command = {
+  name: 'project set-plan',
+  summary: 'Change the plan or quota of a project',
+  words: '<NAME>',
+  maxWords: 1,
+  options: { ...CONFIG_OPTIONS, ...PLAN_OPTIONS },
+  examples: [['sluice project set-plan trial --plan paid', 'lift the quota']],
+  run: (call) =>
+    withDatabase(call, async (database) => {
+      const name = onlyWord(call, 'NAME');
+      const [plan, monthlySpans] = planOf(call);
+      await new Administration(database).setPlan(name, plan, monthlySpans);
+      call.terminal.print(
+        `${name} is on the ${plan} plan now${monthlySpans === null ? '' : `, ${monthlySpans} spans a month`}.`,
+      );
+      return 0;
+    }),
+};
+
+export const projectList: Command = {
+  name: 'project list',
+  summary: 'List projects with their plan and what they stored this month',
+  options: { ...CONFIG_OPTIONS, json: { type: 'flag', description: 'Print JSON' } },
+  examples: [['sluice project list', 'list them']],
+  run: (call) =>
+    withDatabase(call, async (database) => {
+      const projects = await new Administration(database).listProjects();
+      call.terminal.print(call.values.flag('json') ? JSON.stringify(projects, null, 2) : table(projects));
+      return 0;
+    }),
+};
+
+function table(projects: readonly ProjectRow[]): string {
+  if (projects.length === 0) return 'There are no projects yet. Create one with: sluice project create <NAME>';
+  const rows = projects.map(({ name, plan, monthlySpans, spansThisMonth, activeKeys }) => [
+    name,
+    plan,
+    monthlySpans === null ? '-' : String(monthlySpans),
+    String(spansThisMonth),
+    String(activeKeys),
+  ]);
+  return layOut([['PROJECT', 'PLAN', 'QUOTA', 'SPANS THIS MONTH', 'KEYS'], ...rows]);
+}
+
+export function onlyWord({ words }: Call, name: string): string {
+  const [word] = words;
+  if (word === undefined) throw new UsageError(`${name} is missing`);
+  return word;
+}
+
+function planOf({ values }: Call): [Plan, number | null] {
+  const plan = values.text('plan') ?? 'paid';
+  if (plan !== 'free' && plan !== 'paid') throw new UsageError(`there is no plan "${plan}"`, 'use free or paid');
+  const text = values.text('monthly-spans');
+  if (text === undefined) return [plan, null];
+  const monthlySpans = Number(text);
+  if (!Number.isSafeInteger(monthlySpans) || monthlySpans < 0)
+    throw new UsageError(`--monthly-spans takes a whole number, not "${text}"`);
+  return [plan, monthlySpans];
+}

@@ -1,0 +1,130 @@
+/** The command line as a user meets it: a real process, its output and its exit code. */
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { folderOf } from '../support/config-files.ts';
+
+const BIN = fileURLToPath(new URL('../../../bin/sluice.js', import.meta.url));
+const KEY = 'a-key-of-thirty-two-characters-00';
+const SIDECAR = `
+extensions: { health_check: { endpoint: "127.0.0.1:0" } }
+receivers: { otlp: { protocols: { http: { endpoint: "127.0.0.1:0" } } } }
+processors: { auth: { keys: [{ key: "\${env:SLUICE_KEY}", project: demo }] }, environment: }
+exporters: { file: { path: telemetry.ndjson } }
+service:
+  ledger: memory
+  extensions: [health_check]
+  telemetry: { metrics: { endpoint: "127.0.0.1:0" } }
+  pipelines: { traces: { receivers: [otlp], processors: [auth, environment], exporters: [file] } }
+`;
+
+// Every case is a process or two; a busy machine takes its time over them.
+t.setTimeout(110_000);
+
+function start(args: readonly string[], folder: string) {
+  const env = { ...process.env, SLUICE_KEY: KEY, NO_COLOR: '1' };
+  const child = spawn(process.execPath, [BIN, ...args], { cwd: folder, env });
+  const output = { out: '', err: '' };
+  child.stdout.on('data', (chunk: Buffer) => (output.out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output.err += chunk.toString()));
+  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
+  const until = async (text: string): Promise<void> => {
+    while (!output.err.includes(text)) {
+      if (child.exitCode !== null) throw new Error(`ended before "${text}":\n${output.err}`);
+      await Promise.race([new Promise((resolve) => child.stderr.once('data', resolve)), ended]);
+    }
+  };
+  return { child, output, ended, until };
+}
+
+async function sluice(args: readonly string[], files: Readonly<Record<string, string>> = {}) {
+  const { output, ended } = start(args, folderOf(files));
+  const code = await ended;
+  return { code, ...output };
+}
+
+t.test('help lists the commands, and each command has its own', async (t) => {
+  const { code, out, err } = await sluice(['--help']);
+  t.equal(code, 0);
+  t.equal(err, '');
+  t.match(out, /Commands\n {2}run .*\n {2}validate /u);
+  const own = await sluice(['help', 'print-config']);
+  t.match(own.out, /Usage\n {2}sluice print-config \[options\]/u);
+  t.equal((await sluice(['print-config', '-h'])).out, own.out);
+});
+
+t.test('the version is printed', async (t) => {
+  t.match(await sluice(['--version']), { code: 0, out: /^sluice \d+\.\d+\.\d+\n$/u });
+});
+
+t.test('a wrong call exits 2 with a hint and no stack trace', async (t) => {
+  t.match(await sluice(['validat']), {
+    code: 2,
+    out: '',
+    err: 'error: unknown command "validat"\n  hint: did you mean "validate"?\n',
+  });
+  t.match(await sluice(['validate', '--cnfig', 'x']), { code: 2, err: /did you mean "--config"/u });
+  t.match(await sluice(['validate', 'extra']), { code: 2, err: /does not take "extra"/u });
+  t.match(await sluice(['print-config', '--format', 'xml']), { code: 2, err: /must be yaml or json/u });
+});
+
+t.test('validate is silent about a valid configuration', async (t) => {
+  t.strictSame(await sluice(['validate', '--config', 'a.yaml'], { 'a.yaml': SIDECAR }), { code: 0, out: '', err: '' });
+  t.strictSame(await sluice(['-c', 'a.yaml', 'validate'], { 'a.yaml': SIDECAR }), { code: 0, out: '', err: '' });
+});
+
+t.test('a broken configuration exits 1 and shows the place', async (t) => {
+  const { code, out, err } = await sluice(['validate', '-c', 'a.yaml'], {
+    'a.yaml': SIDECAR.replace('project:', 'projct:'),
+  });
+  t.equal(code, 1);
+  t.equal(out, '');
+  t.match(err, /^a\.yaml:4:58: error: unknown option "projct" .*\n.*\n.*\n +hint: did you mean "project"/mu);
+  t.notMatch(err, /\n\s+at /u);
+});
+
+t.test('print-config shows defaults and hides secrets, in both forms', async (t) => {
+  const yaml = await sluice(['print-config', '-c', 'a.yaml', '--set', 'service.shutdown_timeout=3s'], {
+    'a.yaml': SIDECAR,
+  });
+  t.match(yaml.out, /shutdown_timeout: 3s/u);
+  t.match(yaml.out, /max_nesting_depth: 32/u);
+  t.match(yaml.out, '[REDACTED]');
+  t.notMatch(yaml.out, KEY);
+  const json = await sluice(['print-config', '-c', 'a.yaml', '--json'], { 'a.yaml': SIDECAR });
+  t.match(JSON.parse(json.out), { service: { ledger: 'memory', shutdown_timeout: '15s' } });
+});
+
+t.test('components are listed for people and for programs', async (t) => {
+  t.match((await sluice(['components'])).out, /receivers\n {2}otlp /u);
+  const listed: unknown = JSON.parse((await sluice(['components', '--json'])).out);
+  t.match(listed, {
+    receivers: [{ type: 'otlp', signals: ['traces', 'logs', 'metrics'], schema: { type: 'object' } }],
+  });
+});
+
+t.test('run starts, checks again on SIGHUP, and stops on SIGTERM', async (t) => {
+  const folder = folderOf({ 'a.yaml': SIDECAR });
+  const { child, output, ended, until } = start(['--config', 'a.yaml'], folder);
+  await until('everything is ready');
+  child.kill('SIGHUP');
+  await until('the configuration is valid');
+  writeFileSync(join(folder, 'a.yaml'), 'nonsense');
+  child.kill('SIGHUP');
+  await until('the configuration is not valid; the running one stays');
+  child.kill('SIGTERM');
+  t.equal(await ended, 0);
+  t.match(output.err, /"stopped"/u);
+  t.notMatch(output.err, KEY);
+});
+
+t.test('a start that fails says why in one line and exits 1', async (t) => {
+  const { output, ended } = start(
+    ['--config', 'a.yaml', '--set', 'exporters.file.path=/proc/none/x'],
+    folderOf({ 'a.yaml': SIDECAR }),
+  );
+  t.equal(await ended, 1);
+  t.match(output.err, /error: /u);
+});

@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t from 'tap';
+import { Capabilities } from '../../../src/component/capability.ts';
+import type { Host } from '../../../src/component/component.ts';
+import { SERVICE_STATUS } from '../../../src/component/extension.ts';
+import { UserError } from '../../../src/errors.ts';
+import { healthCheck } from '../../../src/extensions/health-check/health-check.ts';
+
+const metric = { add: () => undefined, record: () => undefined };
+
+function scene(problems: readonly string[] | null) {
+  const ports: number[] = [];
+  const capabilities = new Capabilities();
+  const state = { problems: problems ?? [] };
+  if (problems !== null) {
+    capabilities.offer(SERVICE_STATUS, { ready: () => state.problems.length === 0, problems: () => state.problems });
+  }
+  const note = (fields: object): void => {
+    if ('port' in fields && typeof fields.port === 'number') ports.push(fields.port);
+  };
+  const host: Host = {
+    id: 'health_check',
+    logger: { debug: note, info: note, warn: note, error: note },
+    meter: { counter: () => metric, histogram: () => metric, gauge: () => undefined },
+    capabilities,
+    now: () => 0,
+    process: { pid: 1, env: {}, kill: () => false },
+    resolvePath: (path) => path,
+    fatal: () => undefined,
+  };
+  return { host, ports, state };
+}
+
+const never = AbortSignal.any([]);
+
+t.test('ready is 200, not ready is 503 with the reasons', async (t) => {
+  const { host, ports, state } = scene([]);
+  const extension = healthCheck.create({ endpoint: '127.0.0.1:0', path: '/' }, host);
+  await extension.start?.();
+  t.teardown(() => extension.stop?.(never));
+  const url = `http://127.0.0.1:${ports[0]}`;
+
+  const ready = await fetch(url);
+  t.equal(ready.status, 200);
+  t.same(await ready.json(), { status: 'ready' });
+
+  state.problems = ['exporter postgres is not healthy'];
+  const broken = await fetch(`${url}/?verbose`);
+  t.equal(broken.status, 503);
+  t.equal(broken.headers.get('content-type'), 'application/json');
+  t.same(await broken.json(), { status: 'not_ready', problems: ['exporter postgres is not healthy'] });
+
+  t.equal((await fetch(`${url}/other`)).status, 404);
+  t.equal((await fetch(url, { method: 'POST' })).status, 405);
+  t.equal((await fetch(url, { method: 'HEAD' })).status, 503);
+});
+
+t.test('another path can be chosen, and an unknown state is not ready', async (t) => {
+  const { host, ports } = scene(null);
+  const extension = healthCheck.create({ endpoint: '[::1]:0', path: '/readyz' }, host);
+  await extension.start?.();
+  t.teardown(() => extension.stop?.(never));
+  t.equal((await fetch(`http://[::1]:${ports[0]}/readyz`)).status, 503);
+});
+
+t.test('a taken address is the user’s mistake, and stopping works all the same', async (t) => {
+  const blocker = createServer().listen(0, '127.0.0.1');
+  await once(blocker, 'listening');
+  t.teardown(() => void blocker.close());
+  const { port } = blocker.address() as AddressInfo;
+  const extension = healthCheck.create({ endpoint: `127.0.0.1:${port}`, path: '/' }, scene([]).host);
+  const error = await extension.start?.().catch((caught: unknown) => caught);
+  t.ok(error instanceof UserError);
+  t.match(error, { message: `127.0.0.1:${port} is already in use`, hint: /extensions\.health_check\.endpoint/u });
+  await extension.stop?.(never);
+  await extension.stop?.(never);
+});
