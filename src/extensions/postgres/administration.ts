@@ -1,0 +1,180 @@
+/** Projects, keys and environment settings, for the command line: each function is one change or one list. */
+import { createApiKey } from '../../model/api-key.ts';
+import type { Plan } from '../../model/context.ts';
+import { normalizeEnvironment } from '../../model/environment.ts';
+import { UserError } from '../../errors.ts';
+import type { Database } from './database.ts';
+import { sqlstateOf } from './sqlstate.ts';
+
+export interface ProjectRow {
+  readonly name: string;
+  readonly plan: Plan;
+  readonly monthlySpans: number | null;
+  readonly createdAt: Date;
+  /** Spans stored this UTC month. */
+  readonly spansThisMonth: number;
+  readonly activeKeys: number;
+}
+
+export interface KeyRow {
+  readonly publicId: string;
+  readonly project: string;
+  /** Null: all environments. */
+  readonly environment: string | null;
+  readonly label: string | null;
+  readonly createdAt: Date;
+  readonly revokedAt: Date | null;
+}
+
+export interface EnvironmentRow {
+  readonly project: string;
+  readonly environment: string;
+  readonly settings: unknown;
+}
+
+const LIST_PROJECTS = `
+  SELECT p.name, p.plan, p.monthly_spans, p.created_at,
+    coalesce((SELECT u.spans FROM sluice.usage_months u
+      WHERE u.project = p.name AND u.month = date_trunc('month', now() AT TIME ZONE 'UTC')::date), 0) AS spans,
+    (SELECT count(*) FROM sluice.api_keys k WHERE k.project = p.name AND k.revoked_at IS NULL)::int4 AS keys
+  FROM sluice.projects p ORDER BY p.name`;
+
+const PROJECT_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+
+export class Administration {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async createProject(name: string, plan: Plan, monthlySpans: number | null): Promise<void> {
+    if (!PROJECT_NAME.test(name)) {
+      throw new UserError(
+        `"${name}" cannot be the name of a project`,
+        'Use lower-case letters, digits, "-" and "_", up to 63 of them.',
+      );
+    }
+    checkPlan(plan, monthlySpans);
+    try {
+      await this.#database.query('INSERT INTO sluice.projects (name, plan, monthly_spans) VALUES ($1, $2, $3)', [
+        name,
+        plan,
+        monthlySpans,
+      ]);
+    } catch (error) {
+      if (sqlstateOf(error) === '23505')
+        throw new UserError(`the project "${name}" exists already`, 'See `sluice project list`.');
+      throw error;
+    }
+  }
+
+  async setPlan(name: string, plan: Plan, monthlySpans: number | null): Promise<void> {
+    checkPlan(plan, monthlySpans);
+    const { rowCount } = await this.#database.query(
+      'UPDATE sluice.projects SET plan = $2, monthly_spans = $3 WHERE name = $1',
+      [name, plan, monthlySpans],
+    );
+    if (rowCount === 0) throw unknownProject(name);
+  }
+
+  async listProjects(): Promise<readonly ProjectRow[]> {
+    const { rows } = await this.#database.query(LIST_PROJECTS);
+    return rows.map((row) => ({
+      name: String(row['name']),
+      plan: row['plan'] === 'free' ? 'free' : 'paid',
+      monthlySpans: row['monthly_spans'] === null ? null : Number(row['monthly_spans']),
+      createdAt: row['created_at'] as Date,
+      spansThisMonth: Number(row['spans']),
+      activeKeys: Number(row['keys']),
+    }));
+  }
+
+  /** The key's text, which is shown once and stored nowhere. */
+  async createKey(
+    project: string,
+    environment: string | null,
+    label: string | null,
+  ): Promise<{ readonly text: string; readonly publicId: string }> {
+    const key = createApiKey();
+    try {
+      await this.#database.query(
+        'INSERT INTO sluice.api_keys (public_id, project, environment, hash, label) VALUES ($1, $2, $3, $4, $5)',
+        [key.publicId, project, environment === null ? null : normalizeEnvironment(environment), key.hash, label],
+      );
+    } catch (error) {
+      if (sqlstateOf(error) === '23503') throw unknownProject(project);
+      throw error;
+    }
+    return { text: key.text, publicId: key.publicId };
+  }
+
+  async listKeys(project: string | null): Promise<readonly KeyRow[]> {
+    const { rows } = await this.#database.query(
+      'SELECT * FROM sluice.api_keys WHERE $1::text IS NULL OR project = $1 ORDER BY project, created_at, public_id',
+      [project],
+    );
+    return rows.map((row) => ({
+      publicId: String(row['public_id']),
+      project: String(row['project']),
+      environment: row['environment'] as string | null,
+      label: row['label'] as string | null,
+      createdAt: row['created_at'] as Date,
+      revokedAt: row['revoked_at'] as Date | null,
+    }));
+  }
+
+  /** Every replica refuses the key within seconds. Revoking twice is fine. */
+  async revokeKey(publicId: string): Promise<void> {
+    const { rowCount } = await this.#database.query(
+      'UPDATE sluice.api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE public_id = $1',
+      [publicId],
+    );
+    if (rowCount === 0)
+      throw new UserError(
+        `there is no key ${publicId}`,
+        'See `sluice key list`; the id is the part between "slc_" and the next "_".',
+      );
+  }
+
+  /** `captureContent` null: the configuration decides again. */
+  async setEnvironment(project: string, environment: string, captureContent: boolean | null): Promise<void> {
+    const settings = captureContent === null ? {} : { capture_content: captureContent };
+    try {
+      await this.#database.query(
+        `INSERT INTO sluice.environments (project, environment, settings) VALUES ($1, $2, $3)
+         ON CONFLICT (project, environment) DO UPDATE SET settings = excluded.settings`,
+        [project, normalizeEnvironment(environment), JSON.stringify(settings)],
+      );
+    } catch (error) {
+      if (sqlstateOf(error) === '23503') throw unknownProject(project);
+      throw error;
+    }
+  }
+
+  async listEnvironments(project: string | null): Promise<readonly EnvironmentRow[]> {
+    const { rows } = await this.#database.query(
+      'SELECT project, environment, settings FROM sluice.environments WHERE $1::text IS NULL OR project = $1 ORDER BY project, environment',
+      [project],
+    );
+    return rows.map((row) => ({
+      project: String(row['project']),
+      environment: String(row['environment']),
+      settings: row['settings'],
+    }));
+  }
+}
+
+function checkPlan(plan: Plan, monthlySpans: number | null): void {
+  if (plan === 'free' && monthlySpans === null)
+    throw new UserError('the free plan needs a monthly quota', 'Add --monthly-spans N.');
+  if (plan === 'paid' && monthlySpans !== null)
+    throw new UserError('the paid plan has no quota', 'Leave out --monthly-spans, or use --plan free.');
+}
+
+function unknownProject(name: string): UserError {
+  return new UserError(
+    `there is no project "${name}"`,
+    'Create it with `sluice project create`, or see `sluice project list`.',
+  );
+}

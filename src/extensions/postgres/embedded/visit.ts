@@ -1,0 +1,23 @@
+/** Reaching an embedded server from another process than its daemon: the command line looks at the data while both run. */
+import { addressOf, ask, type ServerAddress } from './address.ts';
+import { clusterExists, readPassword, SUPERUSER } from './cluster.ts';
+import { openHome } from './home.ts';
+import type { HostProcess, ServerLog } from './host.ts';
+import { readPostmasterFile } from './postmaster.ts';
+
+const DATABASE = 'sluice';
+
+/** The address of a server that runs on this data folder and answers, or undefined. */
+export async function findRunning(options: {
+  readonly dataDir: string;
+  readonly host: HostProcess;
+  readonly log: ServerLog;
+}): Promise<ServerAddress | undefined> {
+  const home = await openHome(options);
+  if (!(await clusterExists(home))) return undefined;
+  const file = await readPostmasterFile(home.cluster);
+  if (file === undefined || file.status !== 'ready') return undefined;
+  const endpoint = { socketFolder: file.socketFolder || undefined, port: file.port };
+  const address = addressOf(endpoint, SUPERUSER, await readPassword(home), DATABASE);
+  return (await ask(address)).kind === 'ready' ? address : undefined;
+}
