@@ -12,10 +12,10 @@ import type { Call, ExitCode } from './command.ts';
 import { readConfig } from './config-options.ts';
 
 /** Gives `work` the database, brought up to date, and closes it afterwards; an embedded server that nobody runs is started meanwhile. */
-export async function withDatabase<T>(
+export async function withDatabase(
   call: Call,
-  work: (database: Database, applied: readonly string[]) => Promise<T>,
-): Promise<T> {
+  work: (database: Database, applied: readonly string[]) => Promise<ExitCode>,
+): Promise<ExitCode> {
   const options = optionsOf(await readConfig(call));
   const database = new Database();
   const embedded = await open(database, options, call);
