@@ -68,6 +68,9 @@ const CLAUDE_CODE: Dialect = {
     ],
     failed: [{ attribute: 'success', only: ['claude-code', 'codex', 'gemini-cli', 'qwen-code'], on: 'log' }],
   },
+  operations: {
+    'span.type': { llm_request: 'chat', 'claude_code.llm_request': 'chat', tool: 'execute_tool', generation: 'chat' },
+  },
   spanNames: {
     'claude_code.interaction': 'invoke_agent',
     'claude_code.llm_request': 'chat',

@@ -123,6 +123,11 @@ export interface SourceRow {
   readonly when?: readonly Operation[];
   readonly on?: Place;
   readonly unit?: Unit;
+  /** Only the text before, or after, the first of this. */
+  readonly before?: string;
+  readonly after?: string;
+  /** What its presence proves: the main count includes this part, or leaves it out. */
+  readonly proves?: 'inside' | 'outside';
   /** Looks like the field, but is something else: never read. The row is here so that nobody adds it again. */
   readonly excluded?: boolean;
   /** A sum over other records, whatever the record that carries it. */
@@ -184,7 +189,7 @@ export interface Dialect {
   /** Values of the resource's `service.name` or `telemetry.sdk.name` that suggest it. */
   readonly services?: readonly string[];
   readonly fields?: Fields;
-  /** What the values of an operation attribute mean. */
+  /** What the values of an operation attribute mean; `*` at the beginning stands for anything. Case does not matter. */
   readonly operations?: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   /** What span names mean where no attribute says it; `*` at the end stands for anything. */
   readonly spanNames?: Readonly<Record<string, Operation>>;

@@ -7,7 +7,7 @@ const GENKIT: Dialect = {
   markers: ['genkit:*'],
   fields: {
     operation: ['genkit:metadata:subtype'],
-    request_model: [{ attribute: 'genkit:name', only: ['genkit'] }],
+    request_model: [{ attribute: 'genkit:name', only: ['genkit'], when: ['chat', 'embeddings'], after: '/' }],
     response_model: [{ attribute: 'genkit:output', paths: ['custom.model', 'raw.model'] }],
     input_tokens: [
       { attribute: 'genkit:output', paths: ['usage.inputTokens'] },
@@ -35,6 +35,7 @@ const GENKIT: Dialect = {
     ],
     finish_reason: [{ attribute: 'genkit:output', paths: ['finishReason'] }],
     failed: ['genkit:state'],
+    provider: [{ attribute: 'genkit:name', only: ['genkit'], when: ['chat', 'embeddings'], before: '/' }],
   },
   operations: {
     'genkit:metadata:subtype': {

@@ -15,7 +15,7 @@ const GOOGLE_ADK: Dialect = {
       { attribute: 'gcp.vertex.agent.llm_response', paths: ['usage_metadata.cached_content_token_count'] },
     ],
     reasoning_tokens: [
-      'gen_ai.usage.experimental.reasoning_tokens',
+      { attribute: 'gen_ai.usage.experimental.reasoning_tokens', proves: 'outside' },
       { attribute: 'gcp.vertex.agent.llm_response', paths: ['usage_metadata.thoughts_token_count'] },
     ],
     conversation_id: ['gcp.vertex.agent.session_id'],

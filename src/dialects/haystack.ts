@@ -15,6 +15,16 @@ const HAYSTACK: Dialect = {
     input_content: ['haystack.pipeline.input_data', 'haystack.component.input'],
     output_content: ['haystack.pipeline.output_data', 'haystack.component.output'],
   },
+  operations: {
+    'haystack.component.type': {
+      '*Generator': 'chat',
+      '*Embedder': 'embeddings',
+      '*Retriever': 'retrieval',
+      '*Ranker': 'rerank',
+      ToolInvoker: 'execute_tool',
+      Agent: 'invoke_agent',
+    },
+  },
   spanNames: {
     'haystack.pipeline.run': 'workflow',
     'haystack.agent.run': 'invoke_agent',

@@ -12,6 +12,9 @@ const LANGTRACE: Dialect = {
     input_content: ['llm.prompts'],
     output_content: ['llm.completions'],
   },
+  operations: {
+    'langtrace.service.type': { llm: 'chat', vectordb: 'retrieval', framework: 'workflow' },
+  },
   cachedTokens: [{ providers: ['anthropic'], cached: 'outside' }, { cached: 'inside' }],
   content: [
     {

@@ -78,6 +78,16 @@ const OPENLLMETRY: Dialect = {
       speech: 'speech',
       unknown: 'unknown',
     },
+    'db.system': {
+      pinecone: 'retrieval',
+      chroma: 'retrieval',
+      chromadb: 'retrieval',
+      qdrant: 'retrieval',
+      weaviate: 'retrieval',
+      milvus: 'retrieval',
+      lancedb: 'retrieval',
+      marqo: 'retrieval',
+    },
   },
   cachedTokens: [
     {

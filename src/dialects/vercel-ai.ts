@@ -15,7 +15,7 @@ const VERCEL_AI: Dialect = {
     output_tokens: ['ai.usage.outputTokens', 'ai.usage.completionTokens'],
     total_tokens: ['ai.usage.totalTokens'],
     cache_read_tokens: [
-      'ai.usage.inputTokenDetails.cacheReadTokens',
+      { attribute: 'ai.usage.inputTokenDetails.cacheReadTokens', proves: 'inside' },
       'ai.usage.cachedInputTokens',
       {
         attribute: 'ai.response.providerMetadata',
@@ -30,7 +30,7 @@ const VERCEL_AI: Dialect = {
       },
     ],
     cache_write_tokens: [
-      'ai.usage.inputTokenDetails.cacheWriteTokens',
+      { attribute: 'ai.usage.inputTokenDetails.cacheWriteTokens', proves: 'inside' },
       {
         attribute: 'ai.response.providerMetadata',
         paths: [
@@ -53,7 +53,7 @@ const VERCEL_AI: Dialect = {
       },
     ],
     reasoning_tokens: [
-      'ai.usage.outputTokenDetails.reasoningTokens',
+      { attribute: 'ai.usage.outputTokenDetails.reasoningTokens', proves: 'inside' },
       'ai.usage.reasoningTokens',
       {
         attribute: 'ai.response.providerMetadata',
@@ -102,6 +102,23 @@ const VERCEL_AI: Dialect = {
   },
   operations: {
     'ai.operationId': {
+      'ai.generateText': 'workflow',
+      'ai.streamText': 'workflow',
+      'ai.generateObject': 'workflow',
+      'ai.streamObject': 'workflow',
+      'ai.generateText.doGenerate': 'chat',
+      'ai.streamText.doStream': 'chat',
+      'ai.generateObject.doGenerate': 'chat',
+      'ai.streamObject.doStream': 'chat',
+      'ai.embed': 'workflow',
+      'ai.embedMany': 'workflow',
+      'ai.embed.doEmbed': 'embeddings',
+      'ai.embedMany.doEmbed': 'embeddings',
+      'ai.rerank': 'workflow',
+      'ai.rerank.doRerank': 'rerank',
+      'ai.toolCall': 'execute_tool',
+    },
+    'operation.name': {
       'ai.generateText': 'workflow',
       'ai.streamText': 'workflow',
       'ai.generateObject': 'workflow',

@@ -1,0 +1,64 @@
+/** What kind of step an operation is, and whether the usage of such a step is its own or the sum of the steps below it. */
+import type { Category } from '../model/columns.ts';
+import type { Operation } from './dialect.ts';
+
+export const OPERATIONS: readonly Operation[] = [
+  'chat',
+  'text_completion',
+  'generate_content',
+  'embeddings',
+  'execute_tool',
+  'invoke_agent',
+  'create_agent',
+  'retrieval',
+  'rerank',
+  'guardrail',
+  'evaluation',
+  'workflow',
+  'memory',
+  'prompt',
+  'handoff',
+  'plan',
+  'session',
+  'image_generation',
+  'transcription',
+  'speech',
+  'translate',
+  'audio',
+  'fetch_response',
+  'event',
+  'other',
+  'unknown',
+];
+
+export const CATEGORY_OF: Readonly<Record<Operation, Category | null>> = {
+  chat: 'model_call',
+  text_completion: 'model_call',
+  generate_content: 'model_call',
+  embeddings: 'embedding',
+  execute_tool: 'tool_step',
+  invoke_agent: 'agent',
+  create_agent: 'agent',
+  retrieval: 'retrieval',
+  rerank: 'rerank',
+  guardrail: 'guardrail',
+  evaluation: 'evaluation',
+  workflow: 'workflow',
+  memory: 'memory',
+  prompt: 'prompt',
+  handoff: 'handoff',
+  plan: 'plan',
+  session: 'session',
+  image_generation: 'media',
+  transcription: 'media',
+  speech: 'media',
+  translate: 'media',
+  audio: 'media',
+  fetch_response: null,
+  event: null,
+  other: null,
+  unknown: null,
+};
+
+/** Steps that contain others: whatever usage they show, their descendants have shown it already. */
+export const ROLLUP_CATEGORIES: readonly Category[] = ['agent', 'workflow', 'plan', 'session', 'handoff', 'prompt'];

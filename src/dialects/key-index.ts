@@ -1,0 +1,41 @@
+/** Finds what is known about an attribute name: exact names first, then patterns. Asked once per distinct name. */
+import { KeyPattern } from './key-pattern.ts';
+
+export interface KeyMatch<T> {
+  readonly entry: T;
+  /** The place of a flattened key among its siblings; 0 for exact names. */
+  readonly order: number;
+}
+
+export class KeyIndex<T> {
+  readonly #exact = new Map<string, T[]>();
+  readonly #patterns: { readonly pattern: KeyPattern; readonly entry: T }[] = [];
+  readonly #heads = new Set<string>();
+
+  /** `attribute` is a name or a pattern. Entries come back in the order they were added. */
+  add(attribute: string, entry: T): void {
+    this.#heads.add(headOf(attribute));
+    if (KeyPattern.isPattern(attribute)) {
+      this.#patterns.push({ pattern: new KeyPattern(attribute), entry });
+      return;
+    }
+    const known = this.#exact.get(attribute);
+    if (known === undefined) this.#exact.set(attribute, [entry]);
+    else known.push(entry);
+  }
+
+  find(key: string): KeyMatch<T>[] {
+    if (!this.#heads.has(headOf(key))) return [];
+    const matches = (this.#exact.get(key) ?? []).map((entry) => ({ entry, order: 0 }));
+    for (const { pattern, entry } of this.#patterns) {
+      const order = pattern.match(key);
+      if (order >= 0) matches.push({ entry, order });
+    }
+    return matches;
+  }
+}
+
+/** The first segment of a name: most names of other telemetry are told apart by it alone. */
+function headOf(key: string): string {
+  return /^[^.:{*]*/.exec(key)?.[0] ?? '';
+}

@@ -1,0 +1,93 @@
+/**
+ * What was said: prompts, answers, instructions, what tools got and gave, what was searched and found. A content slot refers to
+ * its attributes; those are then printed in their column only. Nothing that may not be stored can come back through it.
+ */
+import {
+  KIND_ARRAY,
+  KIND_JSON,
+  KIND_MAP,
+  KIND_TEXT,
+  SLOT_INPUT_CONTENT,
+  SLOT_OUTPUT_CONTENT,
+  SLOT_RETRIEVAL_DOCUMENTS,
+  SLOT_RETRIEVAL_QUERY,
+  SLOT_SYSTEM_INSTRUCTIONS,
+  SLOT_TOOL_ARGUMENTS,
+  SLOT_TOOL_RESULT,
+  VERDICT_KEEP,
+  VERDICT_MOVED,
+} from '../../model/layout.ts';
+import type { RecordView } from './record-view.ts';
+import { fieldNumber, type Rule } from './rules.ts';
+import { isPlaceholder } from './slots.ts';
+
+/** In this order: what a tool or a search was given fits there better than as the input of just anything. */
+const SLOTS: readonly (readonly [field: number, slot: number])[] = [
+  [fieldNumber('tool_arguments'), SLOT_TOOL_ARGUMENTS],
+  [fieldNumber('tool_result'), SLOT_TOOL_RESULT],
+  [fieldNumber('retrieval_query'), SLOT_RETRIEVAL_QUERY],
+  [fieldNumber('retrieval_documents'), SLOT_RETRIEVAL_DOCUMENTS],
+  [fieldNumber('input_content'), SLOT_INPUT_CONTENT],
+  [fieldNumber('output_content'), SLOT_OUTPUT_CONTENT],
+  [fieldNumber('system_instructions'), SLOT_SYSTEM_INSTRUCTIONS],
+];
+const BODY_SYMBOL = 0;
+
+export function fillContent(view: RecordView): void {
+  for (const [field, slot] of SLOTS) fillSlot(view, field, slot);
+}
+
+function fillSlot(view: RecordView, field: number, slot: number): void {
+  const { evidence } = view;
+  for (let index = 0; index < evidence.candidates(field); index++) {
+    const rule = evidence.ruleAt(field, index);
+    const row = evidence.rowAt(field, index);
+    if (!view.applies(rule)) continue;
+    if (
+      rule.paths !== null && rule.paths[0] !== '$' ? setPart(view, slot, rule, row) : setRows(view, slot, rule, row)
+    ) {
+      return;
+    }
+  }
+}
+
+function setRows(view: RecordView, slot: number, rule: Rule, row: number): boolean {
+  if (rule.flattened) {
+    const rows = view.evidence.family(rule).filter((member) => !view.used.includes(member));
+    if (rows.length === 0) return false;
+    view.batch.derived.setReferences(slot, rows);
+    if (!view.batch.derived.hasSlot(slot)) return false;
+    for (const member of rows) move(view, member);
+    return true;
+  }
+  if (view.used.includes(row) || !isContent(view, row)) return false;
+  view.batch.derived.setAttribute(slot, row);
+  move(view, row);
+  return true;
+}
+
+/** A part of a document: it is silenced together with the document. */
+function setPart(view: RecordView, slot: number, rule: Rule, row: number): boolean {
+  for (const path of rule.paths ?? []) {
+    const value = view.reader.value(row, path);
+    if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) continue;
+    const text = view.batch.tables.scratch(typeof value === 'string' ? value : JSON.stringify(value));
+    if (text === null) return false;
+    view.batch.derived.setText(slot, text.offset, text.length, text.flags, row);
+    return true;
+  }
+  return false;
+}
+
+function isContent(view: RecordView, row: number): boolean {
+  const { kind, length } = view.reader.at(row);
+  if (kind === KIND_TEXT) return length > 0 && !isPlaceholder(view, row);
+  return kind === KIND_ARRAY || kind === KIND_MAP || kind === KIND_JSON;
+}
+
+function move(view: RecordView, row: number): void {
+  view.used.push(row);
+  const attribute = view.reader.at(row);
+  // A log body keeps its own column.
+  if (attribute.verdict === VERDICT_KEEP && attribute.symbol !== BODY_SYMBOL) attribute.verdict = VERDICT_MOVED;
+}

@@ -1,0 +1,68 @@
+/**
+ * Whose dialect a record speaks: attributes that prove it first, then the name of its scope, then attributes that suggest it,
+ * then the name of the service. Scopes come last but one because instrumentations of different makers share scope names.
+ */
+import type { Dialect } from '../../dialects/dialect.ts';
+import type { Batch } from '../../model/batch.ts';
+import { KIND_TEXT } from '../../model/layout.ts';
+import { NO_RANK, RANK_SCOPE, RANK_SERVICE } from './key-classes.ts';
+import { NameTable } from './name-table.ts';
+
+const SERVICE_KEYS = ['service.name', 'telemetry.sdk.name'];
+
+export class Detection {
+  readonly #scopes = new NameTable<number>();
+  readonly #services = new NameTable<number>();
+  readonly #serviceSymbols = new Set<number>();
+  #scope = -1;
+  #scopeRank = NO_RANK;
+  #scopeName = '';
+  #resource = -1;
+  #serviceRank = NO_RANK;
+
+  constructor(dialects: readonly Dialect[]) {
+    for (const [index, { scopes, services }] of dialects.entries()) {
+      for (const scope of scopes ?? []) this.#scopes.add(scope, RANK_SCOPE + index);
+      for (const service of services ?? []) this.#services.add(service, RANK_SERVICE + index);
+    }
+  }
+
+  prepare(symbolOf: (key: string) => number): void {
+    for (const key of SERVICE_KEYS) this.#serviceSymbols.add(symbolOf(key));
+  }
+
+  begin(): void {
+    this.#scope = -1;
+    this.#resource = -1;
+  }
+
+  /** Records of one scope follow each other, so the last answer is nearly always the next one. */
+  rankOfScope(batch: Batch, scope: number): number {
+    if (scope !== this.#scope) {
+      this.#scope = scope;
+      this.#scopeName = batch.scopeName(scope);
+      this.#scopeRank = this.#scopes.find(this.#scopeName) ?? NO_RANK;
+    }
+    return this.#scopeRank;
+  }
+
+  /** The name of the scope last asked for. */
+  get scopeName(): string {
+    return this.#scopeName;
+  }
+
+  rankOfService(batch: Batch, resource: number): number {
+    if (resource === this.#resource) return this.#serviceRank;
+    this.#resource = resource;
+    this.#serviceRank = NO_RANK;
+    const attributes = batch.resourceAttributes(resource);
+    const rows: number[] = [];
+    while (attributes.next()) {
+      if (attributes.kind === KIND_TEXT && this.#serviceSymbols.has(attributes.symbol)) rows.push(attributes.row);
+    }
+    for (const row of rows) {
+      this.#serviceRank = Math.min(this.#serviceRank, this.#services.find(batch.textOf(row) ?? '') ?? NO_RANK);
+    }
+    return this.#serviceRank;
+  }
+}

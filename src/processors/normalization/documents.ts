@@ -1,0 +1,40 @@
+/**
+ * Documents in strings. Most are JSON; a few are what Python prints for a dictionary. A document is parsed only because a
+ * field that somebody wants stands in it, and one that is neither is nothing.
+ */
+
+/** Longer texts are not read as Python: what is known to arrive that way is a handful of counts. */
+const MAX_PYTHON_LENGTH = 4096;
+const PYTHON_BEGIN = /^\s*[{[(]\s*['}\])\d]/;
+const PYTHON_WORDS: Readonly<Record<string, string>> = { None: 'null', True: 'true', False: 'false' };
+/** Strings of either quote, words, brackets of tuples; everything else is the same in both notations. */
+const PYTHON_TOKEN = /'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|\b(None|True|False)\b|[()]|,\s*(?=[)\]}])/g;
+
+export function parseDocument(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text.length <= MAX_PYTHON_LENGTH && PYTHON_BEGIN.test(text) ? parsePython(text) : undefined;
+  }
+}
+
+function parsePython(text: string): unknown {
+  const json = text.replace(
+    PYTHON_TOKEN,
+    (token: string, single: string | undefined, double: string | undefined, word: string | undefined) => {
+      if (word !== undefined) return PYTHON_WORDS[word] ?? token;
+      if (single !== undefined || double !== undefined) return JSON.stringify(withoutEscapes(single ?? double ?? ''));
+      if (token === '(') return '[';
+      return token === ')' ? ']' : '';
+    },
+  );
+  try {
+    return JSON.parse(json) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function withoutEscapes(inside: string): string {
+  return inside.replace(/\\(.)/gs, (_, letter: string) => (letter === 'n' ? '\n' : letter === 't' ? '\t' : letter));
+}

@@ -1,0 +1,53 @@
+/** Whether it failed, and with which kind of error. */
+import { KIND_INT, KIND_TEXT, SLOT_ERROR_TYPE } from '../../model/layout.ts';
+import type { RecordView } from './record-view.ts';
+import { fieldNumber } from './rules.ts';
+import { setNameRow } from './slots.ts';
+
+const ERROR_TYPE = fieldNumber('error_type');
+const FAILED = fieldNumber('failed');
+const STATUS_ERROR = 2;
+const IS_FALSE = 1;
+const IS_TRUE = 2;
+const FAILURE_WORDS: ReadonlySet<string> = new Set(['error', 'failed', 'failure']);
+/** The one attribute whose truth means that all went well. */
+const SUCCESS = 'success';
+
+/** Fills `is_error` and `error_type`; `exception` is the row of an exception event's type, or -1. */
+export function fillFailure(view: RecordView, exception: number): void {
+  const { batch } = view;
+  const typed = fillErrorType(view) || fillException(view, exception);
+  const status = batch.signal === 'traces' && batch.records.goto(view.record).status === STATUS_ERROR;
+  const judged = status || view.operation !== 0 || view.dialect >= 0;
+  if (judged) batch.derived.isError = status || typed || saysFailed(view) ? IS_TRUE : IS_FALSE;
+}
+
+function fillErrorType(view: RecordView): boolean {
+  const { evidence, reader } = view;
+  for (let index = 0; index < evidence.candidates(ERROR_TYPE); index++) {
+    const row = evidence.rowAt(ERROR_TYPE, index);
+    const { kind, length } = reader.at(row);
+    if ((kind === KIND_TEXT && length > 0) || kind === KIND_INT) {
+      setNameRow(view, SLOT_ERROR_TYPE, row);
+      return true;
+    }
+  }
+  return false;
+}
+
+/** An exception that was recorded tells its kind, but not that the step failed: it may have been caught. */
+function fillException(view: RecordView, row: number): false {
+  if (row >= 0 && view.reader.isText(row)) setNameRow(view, SLOT_ERROR_TYPE, row);
+  return false;
+}
+
+function saysFailed(view: RecordView): boolean {
+  const { evidence, reader } = view;
+  for (let index = 0; index < evidence.candidates(FAILED); index++) {
+    const row = evidence.rowAt(FAILED, index);
+    const truth = reader.truth(row);
+    if (truth !== null && truth === (evidence.ruleAt(FAILED, index).attribute !== SUCCESS)) return true;
+    if (truth === null && FAILURE_WORDS.has((reader.text(row) ?? '').toLowerCase())) return true;
+  }
+  return false;
+}

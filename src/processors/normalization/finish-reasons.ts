@@ -1,0 +1,70 @@
+/**
+ * Why the model stopped, as one list of the sender's own words. It arrives as a list, as JSON in a string, as words joined by
+ * commas, as one word, as a Python tuple, spread over flattened attributes, or inside a document.
+ */
+import { KIND_ARRAY, KIND_TEXT, SLOT_FINISH_REASONS } from '../../model/layout.ts';
+import type { RecordView } from './record-view.ts';
+import { fieldNumber, type Rule } from './rules.ts';
+
+const FINISH_REASON = fieldNumber('finish_reason');
+/** More reasons than this, or longer ones, are cut off: one call has one reason for each of its choices. */
+const MAX_REASONS = 64;
+const MAX_REASON_LENGTH = 128;
+const MAX_TEXT_BYTES = 16_384;
+const LIST_BEGIN = /^\s*[[({]/;
+
+export function fillFinishReasons(view: RecordView): void {
+  const { evidence } = view;
+  for (let index = 0; index < evidence.candidates(FINISH_REASON); index++) {
+    const rule = evidence.ruleAt(FINISH_REASON, index);
+    const row = evidence.rowAt(FINISH_REASON, index);
+    if (view.applies(rule) && setReasons(view, reasonsAt(view, rule, row))) return;
+  }
+}
+
+/** Sets the column to a list of words; false when there is none. */
+export function setReasons(view: RecordView, reasons: readonly string[]): boolean {
+  if (reasons.length === 0) return false;
+  const { tables, derived } = view.batch;
+  const json = JSON.stringify(reasons.slice(0, MAX_REASONS).map((reason) => reason.slice(0, MAX_REASON_LENGTH)));
+  const text = tables.scratch(json);
+  if (text === null) return false;
+  derived.setText(SLOT_FINISH_REASONS, text.offset, text.length, text.flags);
+  return true;
+}
+
+function reasonsAt(view: RecordView, rule: Rule, row: number): string[] {
+  const { reader, evidence } = view;
+  if (rule.flattened) return evidence.family(rule).flatMap((member) => reasonsOfText(reader.text(member)));
+  if (rule.paths !== null) {
+    for (const path of rule.paths) {
+      const reasons = reader.values(row, path).flatMap(wordsOf);
+      if (reasons.length > 0) return reasons;
+    }
+    return [];
+  }
+  const { kind, length } = reader.at(row);
+  if (kind === KIND_ARRAY) return wordsOf(reader.document(row));
+  if (kind !== KIND_TEXT || length > MAX_TEXT_BYTES) return [];
+  const text = reader.text(row) ?? '';
+  return LIST_BEGIN.test(text) ? wordsOf(reader.document(row)) : reasonsOfText(text);
+}
+
+function reasonsOfText(text: string | null): string[] {
+  return (text ?? '')
+    .split(',')
+    .map((word) => word.trim())
+    .filter(isReason);
+}
+
+function wordsOf(value: unknown): string[] {
+  if (typeof value === 'string') return reasonsOfText(value);
+  return Array.isArray(value)
+    ? value.slice(0, MAX_REASONS).filter((word): word is string => typeof word === 'string' && isReason(word))
+    : [];
+}
+
+/** Some libraries write the absence of a reason as a word. */
+function isReason(word: string): boolean {
+  return word !== '' && word !== 'null' && word !== 'None';
+}

@@ -1,0 +1,94 @@
+/** Who did it and for whom: provider, models, ids, agent, tool, conversation, user. */
+import {
+  KIND_TEXT,
+  SLOT_AGENT_NAME,
+  SLOT_CONVERSATION_ID,
+  SLOT_PROVIDER,
+  SLOT_REQUEST_MODEL,
+  SLOT_RESPONSE_ID,
+  SLOT_RESPONSE_MODEL,
+  SLOT_TOOL_CALL_ID,
+  SLOT_TOOL_NAME,
+  SLOT_USER_ID,
+} from '../../model/layout.ts';
+import { FRAMEWORK, NO_PROVIDER, UNKNOWN_PROVIDER } from './provider-names.ts';
+import type { RecordView } from './record-view.ts';
+import { fieldNumber } from './rules.ts';
+import { fillName, nameOf, setName, setNameRow, setWord } from './slots.ts';
+
+const PROVIDER = fieldNumber('provider');
+const REQUEST_MODEL = fieldNumber('request_model');
+const RESPONSE_MODEL = fieldNumber('response_model');
+/** Attributes that hold a host instead of a provider's name. */
+const HOST = 'server.address';
+const NAMESPACE = 'az.namespace';
+
+export function fillIdentity(view: RecordView): void {
+  fillName(view, REQUEST_MODEL, SLOT_REQUEST_MODEL);
+  fillName(view, RESPONSE_MODEL, SLOT_RESPONSE_MODEL);
+  fillName(view, fieldNumber('response_id'), SLOT_RESPONSE_ID);
+  fillName(view, fieldNumber('agent_name'), SLOT_AGENT_NAME);
+  fillName(view, fieldNumber('tool_name'), SLOT_TOOL_NAME);
+  fillName(view, fieldNumber('tool_call_id'), SLOT_TOOL_CALL_ID);
+  fillProvider(view);
+}
+
+export function fillPersons(view: RecordView): void {
+  fillName(view, fieldNumber('conversation_id'), SLOT_CONVERSATION_ID);
+  fillName(view, fieldNumber('user_id'), SLOT_USER_ID);
+}
+
+function fillProvider(view: RecordView): void {
+  const { evidence, knowledge, reader } = view;
+  let framework = false;
+  for (let index = 0; index < evidence.candidates(PROVIDER); index++) {
+    const rule = evidence.ruleAt(PROVIDER, index);
+    const row = evidence.rowAt(PROVIDER, index);
+    if (!view.applies(rule) || rule.attribute === NAMESPACE) continue;
+    const whole = rule.paths === null && rule.before === null;
+    if (whole && !reader.isText(row)) continue;
+    const name = whole ? null : nameOf(view, rule, row);
+    if (!whole && name === null) continue;
+    const provider = name === null ? providerAt(view, rule.attribute, row) : knowledge.providers.ofString(name);
+    if (provider === FRAMEWORK) framework = true;
+    else if (provider === UNKNOWN_PROVIDER) {
+      if (name === null) setNameRow(view, SLOT_PROVIDER, row);
+      else setName(view, SLOT_PROVIDER, name);
+      return;
+    } else if (provider !== NO_PROVIDER) {
+      setProvider(view, provider);
+      return;
+    }
+  }
+  if (framework) setProvider(view, providerOfModel(view));
+}
+
+function providerAt(view: RecordView, attribute: string, row: number): number {
+  const { reader, knowledge, batch } = view;
+  if (attribute === HOST) return knowledge.providers.ofHost(reader.text(row) ?? '');
+  const { kind, offset, length } = reader.at(row);
+  if (kind !== KIND_TEXT) return NO_PROVIDER;
+  const found = knowledge.providers.ofText(batch.tables.memory, offset, length);
+  return found === UNKNOWN_PROVIDER ? knowledge.providers.ofString(reader.text(row) ?? '') : found;
+}
+
+/** The sender named a framework: the model's name may still belong to one vendor only. */
+function providerOfModel(view: RecordView): number {
+  const { evidence, knowledge, reader } = view;
+  for (const field of [RESPONSE_MODEL, REQUEST_MODEL]) {
+    for (let index = 0; index < evidence.candidates(field); index++) {
+      const rule = evidence.ruleAt(field, index);
+      const row = evidence.rowAt(field, index);
+      const model = rule.paths === null && !reader.isText(row) ? null : nameOf(view, rule, row);
+      const provider = model === null ? NO_PROVIDER : knowledge.providers.ofModel(model);
+      if (provider !== NO_PROVIDER) return provider;
+    }
+  }
+  return NO_PROVIDER;
+}
+
+function setProvider(view: RecordView, provider: number): void {
+  if (provider === NO_PROVIDER) return;
+  view.provider = provider;
+  setWord(view, SLOT_PROVIDER, view.knowledge.providers.textOf(provider));
+}

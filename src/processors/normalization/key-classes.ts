@@ -1,0 +1,118 @@
+/**
+ * What each attribute key means, found once per key in the life of the process and then by array index. Keys that live for one
+ * request only (the symbol table is full) are classified for that request.
+ */
+import type { Dialect } from '../../dialects/dialect.ts';
+import { KeyIndex } from '../../dialects/key-index.ts';
+import type { Tables } from '../../model/batch.ts';
+import { MAX_SYMBOLS } from '../../model/layout.ts';
+import type { Rule } from './rules.ts';
+
+/** Ranks of evidence for a dialect: the lowest wins, within one kind of evidence the dialect that is listed first. */
+export const RANK_MARKER = 1;
+export const RANK_SCOPE = 1_000;
+export const RANK_HINT = 2_000;
+export const RANK_SERVICE = 3_000;
+export const NO_RANK = 9_999;
+
+/** The dialect that a rank speaks for. */
+export function dialectOfRank(rank: number): number {
+  return rank >= RANK_SCOPE ? rank % RANK_SCOPE : rank - RANK_MARKER;
+}
+
+/** Whether a marker or hint needs a certain value. */
+interface Sign {
+  readonly value: string | null;
+  readonly rank: number;
+}
+
+export interface KeyClass {
+  readonly rules: readonly Rule[];
+  /** Beside each rule: the place of a flattened key among its siblings. */
+  readonly orders: readonly number[];
+  /** Rank of the dialect the key alone speaks for. */
+  readonly rank: number;
+  /** Dialects that a certain value speaks for, lower case. */
+  readonly signs: readonly { readonly value: string; readonly rank: number }[];
+  /** The key makes its record one of ours: it is no name that all telemetry uses. */
+  readonly telling: boolean;
+  /** It names a person or a conversation, of whatever record. */
+  readonly personal: boolean;
+}
+
+const NOTHING: KeyClass = { rules: [], orders: [], rank: NO_RANK, signs: [], telling: false, personal: false };
+
+export class KeyClasses {
+  readonly #rules = new KeyIndex<Rule>();
+  readonly #signs = new KeyIndex<Sign>();
+  /** 0: not looked at; 1: means nothing; n: `#classes[n]`. */
+  readonly #numbers = new Uint16Array(MAX_SYMBOLS);
+  readonly #classes: KeyClass[] = [NOTHING, NOTHING];
+  readonly #local = new Map<number, KeyClass>();
+
+  constructor(rules: readonly Rule[], dialects: readonly Dialect[]) {
+    for (const rule of rules) this.#rules.add(rule.attribute, rule);
+    for (const [index, { markers, hints }] of dialects.entries()) {
+      for (const marker of markers ?? []) this.#addSign(marker, RANK_MARKER + index);
+      for (const hint of hints ?? []) this.#addSign(hint, RANK_HINT + index);
+    }
+  }
+
+  /** Forgets the keys of the last request. */
+  begin(): void {
+    if (this.#local.size > 0) this.#local.clear();
+  }
+
+  /** What a key means; null: nothing. */
+  of(tables: Tables, symbol: number): KeyClass | null {
+    if (symbol >= MAX_SYMBOLS) return this.#ofLocal(tables, symbol);
+    const number = this.#numbers[symbol] as number;
+    if (number === 1) return null;
+    return number === 0 ? this.#classify(tables, symbol) : (this.#classes[number] as KeyClass);
+  }
+
+  /** The class of a name that is no key, `(body)`. */
+  ofName(name: string): KeyClass {
+    const found = this.#rules.find(name);
+    const signs = this.#signs.find(name).map(({ entry }) => entry);
+    const rules = found.map(({ entry }) => entry);
+    const plain = signs.filter(({ value }) => value === null).map(({ rank }) => rank);
+    return {
+      rules,
+      orders: found.map(({ order }) => order),
+      rank: Math.min(NO_RANK, ...plain),
+      signs: signs.flatMap(({ value, rank }) => (value === null ? [] : [{ value: value.toLowerCase(), rank }])),
+      telling: rules.some((rule) => rule.general === null && rule.only === null),
+      personal: rules.some((rule) => rule.general === 'person'),
+    };
+  }
+
+  #classify(tables: Tables, symbol: number): KeyClass | null {
+    const found = this.#known(tables.keyOf(symbol));
+    if (found === null) {
+      this.#numbers[symbol] = 1;
+      return null;
+    }
+    this.#numbers[symbol] = this.#classes.length;
+    this.#classes.push(found);
+    return found;
+  }
+
+  #ofLocal(tables: Tables, symbol: number): KeyClass | null {
+    const known = this.#local.get(symbol);
+    if (known !== undefined) return known === NOTHING ? null : known;
+    const found = this.#known(tables.keyOf(symbol));
+    this.#local.set(symbol, found ?? NOTHING);
+    return found;
+  }
+
+  #known(key: string): KeyClass | null {
+    const found = this.ofName(key);
+    return found.rules.length === 0 && found.rank === NO_RANK && found.signs.length === 0 ? null : found;
+  }
+
+  #addSign(sign: string, rank: number): void {
+    const [attribute = '', value] = sign.split('=');
+    this.#signs.add(attribute, { value: value ?? null, rank });
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * Everything the processor knows, made once before the first request: rules, key classes, words and the finished texts of our
+ * own vocabulary. It belongs to the tables of the process.
+ */
+import { OPERATIONS } from '../../dialects/categories.ts';
+import type { Dialect } from '../../dialects/dialect.ts';
+import { DIALECTS } from '../../dialects/families.ts';
+import { PLACEHOLDERS } from '../../dialects/providers.ts';
+import type { Tables } from '../../model/batch.ts';
+import type { TextRef } from '../../model/text.ts';
+import { Detection } from './detection.ts';
+import { type KeyClass, KeyClasses } from './key-classes.ts';
+import { NameTable } from './name-table.ts';
+import { Providers } from './provider-names.ts';
+import { compileRules, operationNumber, type Rule } from './rules.ts';
+import { Words } from './words.ts';
+
+/** The attribute name the tables give to the body of a log record. */
+export const BODY = '(body)';
+/** A dialect that is recognised by nothing but the names everybody shares. */
+const STANDARD = 'otel';
+
+export class Knowledge {
+  readonly dialects: readonly Dialect[] = DIALECTS;
+  readonly rules: readonly Rule[] = compileRules(DIALECTS);
+  readonly keys = new KeyClasses(this.rules, DIALECTS);
+  readonly detection = new Detection(DIALECTS);
+  readonly words = new Words();
+  readonly providers = new Providers();
+  readonly standard = DIALECTS.findIndex(({ id }) => id === STANDARD);
+  readonly bodyClass: KeyClass = this.keys.ofName(BODY);
+  readonly spanNames: readonly NameTable<number>[];
+  readonly events: readonly NameTable<number>[];
+  readonly placeholders = new Set<number>();
+  readonly #dialectTexts: readonly TextRef[];
+  readonly #operationTexts: readonly TextRef[];
+  readonly eventNameKeys: readonly number[];
+  /** By attribute: word number → operation number. */
+  readonly #operations = new Map<string, { readonly byWord: Map<number, number>; readonly open: NameTable<number> }>();
+
+  constructor(tables: Tables) {
+    this.detection.prepare((key) => tables.symbol(key));
+    this.eventNameKeys = ['event.name', 'event_name'].map((key) => tables.symbol(key));
+    this.#dialectTexts = DIALECTS.map(({ id }) => tables.constant(id));
+    this.#operationTexts = OPERATIONS.map((operation) => tables.constant(operation));
+    this.spanNames = DIALECTS.map(({ spanNames }) => namesOf(spanNames));
+    this.events = DIALECTS.map(({ events }) => namesOf(events));
+    for (const placeholder of PLACEHOLDERS) this.placeholders.add(this.words.add(placeholder));
+    for (const { operations } of DIALECTS) {
+      for (const [attribute, values] of Object.entries(operations ?? {})) this.#addOperations(attribute, values);
+    }
+    this.providers.prepare(tables);
+  }
+
+  dialectText(dialect: number): TextRef {
+    return this.#dialectTexts[dialect] as TextRef;
+  }
+
+  operationText(operation: number): TextRef {
+    return this.#operationTexts[operation - 1] as TextRef;
+  }
+
+  /** The operation a word stands for in an attribute; 0: none. */
+  operationOfWord(attribute: string, word: number): number {
+    return this.#operations.get(attribute)?.byWord.get(word) ?? 0;
+  }
+
+  /** The same for a string, which may be one of the open names. */
+  operationOfString(attribute: string, value: string): number {
+    const table = this.#operations.get(attribute);
+    if (table === undefined) return 0;
+    return table.byWord.get(this.words.ofString(value)) ?? table.open.find(value) ?? 0;
+  }
+
+  /** Whether words of an attribute are known by their ends only, so that a string is needed. */
+  hasOpenWords(attribute: string): boolean {
+    return this.#operations.get(attribute)?.open.isEmpty === false;
+  }
+
+  #addOperations(attribute: string, values: NonNullable<Dialect['operations']>[string]): void {
+    const table = this.#operations.get(attribute) ?? {
+      byWord: new Map<number, number>(),
+      open: new NameTable<number>(),
+    };
+    this.#operations.set(attribute, table);
+    for (const [value, operation] of Object.entries(values)) {
+      if (value.includes('*')) table.open.add(value, operationNumber(operation));
+      else table.byWord.set(this.words.add(value), operationNumber(operation));
+    }
+  }
+}
+
+function namesOf(names: Dialect['spanNames']): NameTable<number> {
+  const table = new NameTable<number>();
+  for (const [name, operation] of Object.entries(names ?? {})) table.add(name, operationNumber(operation));
+  return table;
+}

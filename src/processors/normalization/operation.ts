@@ -1,0 +1,61 @@
+/** Which operation a record is: what its name means to the dialect, then its attributes, then what it reports. */
+import { KIND_TEXT } from '../../model/layout.ts';
+import { fieldNumber, operationNumber, PLACE_BITS } from './rules.ts';
+import type { RecordView } from './record-view.ts';
+
+const OPERATION = fieldNumber('operation');
+const UNKNOWN = operationNumber('unknown');
+const MODEL_CALL_OPERATION = operationNumber('chat');
+/** The attribute whose own words are kept when they are none of ours. */
+const OPERATION_NAME = 'gen_ai.operation.name';
+const MODEL_FIELDS = [fieldNumber('request_model'), fieldNumber('response_model')];
+const CALL_FIELDS = [
+  fieldNumber('output_tokens'),
+  fieldNumber('output_content'),
+  fieldNumber('input_tokens'),
+  fieldNumber('finish_reason'),
+];
+
+/** Finds the operation and sets it on the view. Returns the row of an operation name that is none of ours, or -1. */
+export function findOperation(view: RecordView, name: string | null): number {
+  const { knowledge, evidence, reader, dialect } = view;
+  const names = view.place === PLACE_BITS.log ? knowledge.events[dialect] : knowledge.spanNames[dialect];
+  const named = name === null ? undefined : names?.find(name);
+  if (named !== undefined) {
+    view.setOperation(named);
+    return -1;
+  }
+  let ownWord = -1;
+  for (let index = 0; index < evidence.candidates(OPERATION); index++) {
+    const rule = evidence.ruleAt(OPERATION, index);
+    const row = evidence.rowAt(OPERATION, index);
+    const found = operationAt(view, rule.attribute, rule.paths !== null ? reader.part(rule, row) : null, row);
+    if (found !== 0 && found !== UNKNOWN) {
+      view.setOperation(found);
+      return view.category === 0 && rule.attribute === OPERATION_NAME ? row : -1;
+    }
+    if (rule.attribute === OPERATION_NAME && reader.isText(row)) ownWord = row;
+  }
+  if (ownWord < 0 && looksLikeModelCall(view)) view.setOperation(MODEL_CALL_OPERATION);
+  return ownWord;
+}
+
+function operationAt(view: RecordView, attribute: string, part: string | null, row: number): number {
+  const { knowledge, reader } = view;
+  if (part !== null) return knowledge.operationOfString(attribute, part);
+  if (attribute === 'operation.name') {
+    return knowledge.operationOfString(attribute, (reader.text(row) ?? '').split(' ', 1)[0] ?? '');
+  }
+  const found = knowledge.operationOfWord(attribute, reader.word(knowledge.words, row));
+  if (found !== 0 || !knowledge.hasOpenWords(attribute)) return found;
+  return reader.at(row).kind === KIND_TEXT ? knowledge.operationOfString(attribute, reader.text(row) ?? '') : 0;
+}
+
+/** A model and what it wrote or read, and no word on the operation: gateways and early releases report calls like this. */
+function looksLikeModelCall({ evidence, knowledge, dialect }: RecordView): boolean {
+  if (knowledge.dialects[dialect]?.repeatsWithoutOperation === true) return false;
+  return (
+    MODEL_FIELDS.some((field) => evidence.candidates(field) > 0) &&
+    CALL_FIELDS.some((field) => evidence.candidates(field) > 0)
+  );
+}

@@ -1,0 +1,72 @@
+/** One name for each provider. What names a framework is no provider; then hosts and model names have to tell. */
+import { MODEL_VENDORS, NOT_PROVIDERS, PROVIDER_HOSTS, PROVIDER_SPELLINGS } from '../../dialects/providers.ts';
+import type { Tables } from '../../model/batch.ts';
+import type { Memory } from '../../model/memory.ts';
+import type { TextRef } from '../../model/text.ts';
+import { Words } from './words.ts';
+
+export const NO_PROVIDER = 0;
+/** The word names a framework, or nothing. */
+export const FRAMEWORK = -1;
+/** A word we do not know: the sender's own spelling is kept. */
+export const UNKNOWN_PROVIDER = -2;
+
+const SEPARATOR_DOT = 0x2e;
+const PACKAGE_SCOPE = /^@[^/]+\//;
+
+export class Providers {
+  readonly #words = new Words();
+  readonly #byWord: number[] = [];
+  readonly #names: string[] = [''];
+  #texts: readonly TextRef[] = [];
+
+  constructor() {
+    for (const [name, spellings] of Object.entries(PROVIDER_SPELLINGS)) {
+      this.#names.push(name);
+      for (const spelling of spellings) this.#byWord[this.#words.add(spelling)] = this.#names.length - 1;
+    }
+    for (const word of NOT_PROVIDERS) this.#byWord[this.#words.add(word)] = FRAMEWORK;
+  }
+
+  prepare(tables: Tables): void {
+    this.#texts = this.#names.map((name) => tables.constant(name));
+  }
+
+  nameOf(provider: number): string {
+    return this.#names[provider] ?? '';
+  }
+
+  textOf(provider: number): TextRef {
+    return this.#texts[provider] as TextRef;
+  }
+
+  /** The provider a text names; segments behind dots (`openai.chat`) say which interface was used and are cut one by one. */
+  ofText(memory: Memory, offset: number, length: number): number {
+    for (let end = length; end > 0; end--) {
+      if (end < length && memory.u8[offset + end] !== SEPARATOR_DOT) continue;
+      const word = this.#words.ofText(memory, offset, end);
+      if (word !== 0) return this.#byWord[word] ?? UNKNOWN_PROVIDER;
+    }
+    return UNKNOWN_PROVIDER;
+  }
+
+  ofString(text: string): number {
+    for (let name = text.replace(PACKAGE_SCOPE, ''); ; name = name.slice(0, name.lastIndexOf('.'))) {
+      const word = this.#words.ofString(name);
+      if (word !== 0) return this.#byWord[word] ?? UNKNOWN_PROVIDER;
+      if (!name.includes('.')) return UNKNOWN_PROVIDER;
+    }
+  }
+
+  ofHost(host: string): number {
+    const folded = host.toLowerCase();
+    const found = PROVIDER_HOSTS.find(([ending]) => folded.endsWith(ending) || folded === ending.replace(/^\./, ''));
+    return found === undefined ? NO_PROVIDER : this.#names.indexOf(found[1]);
+  }
+
+  ofModel(model: string): number {
+    const folded = model.toLowerCase();
+    const found = MODEL_VENDORS.find(([beginning]) => folded.startsWith(beginning));
+    return found === undefined ? NO_PROVIDER : this.#names.indexOf(found[1]);
+  }
+}

@@ -1,0 +1,149 @@
+/** Takes one record after the other: recognises its attributes, finds its dialect and operation, and fills its derived row. */
+import { KIND_TEXT, SLOT_DIALECT, SLOT_OPERATION } from '../../model/layout.ts';
+import type { AttributeCursor } from '../../model/attributes.ts';
+import type { Batch } from '../../model/batch.ts';
+import { fillContent } from './content.ts';
+import { Evidence } from './evidence.ts';
+import { fillFailure } from './failure.ts';
+import { fillFinishReasons } from './finish-reasons.ts';
+import { fillIdentity, fillPersons } from './identity.ts';
+import { dialectOfRank, type KeyClass, NO_RANK, RANK_SCOPE } from './key-classes.ts';
+import type { Knowledge } from './knowledge.ts';
+import { findOperation } from './operation.ts';
+import { Reader } from './reader.ts';
+import { RecordView } from './record-view.ts';
+import { PLACE_BITS } from './rules.ts';
+import { setNameRow, setWord } from './slots.ts';
+import { fillTimes } from './timing.ts';
+import { TokenCounts } from './token-counts.ts';
+
+export class RecordNormalizer {
+  readonly #batch: Batch;
+  readonly #knowledge: Knowledge;
+  readonly #view: RecordView;
+  readonly #tokens: TokenCounts;
+  readonly #place: number;
+  readonly #cursor: AttributeCursor;
+  #rank = NO_RANK;
+  #telling = false;
+  #personal = false;
+  /** Dialects in which a name that is too general for others means something. */
+  readonly #specific = new Set<number>();
+
+  constructor(knowledge: Knowledge, batch: Batch) {
+    this.#batch = batch;
+    this.#knowledge = knowledge;
+    this.#view = new RecordView(batch, knowledge, new Evidence(), new Reader(batch));
+    this.#tokens = new TokenCounts(this.#view);
+    this.#cursor = batch.cursor();
+    this.#place = batch.signal === 'traces' ? PLACE_BITS.span : PLACE_BITS.log;
+    knowledge.keys.begin();
+    knowledge.detection.begin();
+  }
+
+  normalize(record: number): void {
+    this.#view.begin(record, this.#place);
+    this.#rank = NO_RANK;
+    this.#telling = false;
+    this.#personal = false;
+    if (this.#specific.size > 0) this.#specific.clear();
+    this.#collect();
+    this.#detect();
+    if (this.#view.dialect < 0 && !this.#personal) return;
+    const { derived, records } = this.#batch;
+    const row = derived.create();
+    if (row === 0) return;
+    records.goto(record).derived = row;
+    this.#view.evidence.sort(this.#view.dialect, this.#place);
+    fillPersons(this.#view);
+    if (this.#view.dialect >= 0) this.#fill();
+  }
+
+  #fill(): void {
+    const view = this.#view;
+    const { derived } = this.#batch;
+    setWord(view, SLOT_DIALECT, this.#knowledge.dialectText(view.dialect));
+    const ownWord = findOperation(view, this.#name());
+    derived.category = view.category;
+    if (ownWord >= 0) setNameRow(view, SLOT_OPERATION, ownWord);
+    else if (view.operation > 0) setWord(view, SLOT_OPERATION, this.#knowledge.operationText(view.operation));
+    fillIdentity(view);
+    this.#tokens.fill();
+    fillFinishReasons(view);
+    fillTimes(view);
+    fillFailure(view, -1);
+    fillContent(view);
+  }
+
+  #collect(): void {
+    const { tables, records } = this.#batch;
+    // A cursor of its own: reading a value on the way moves the batch's.
+    const attributes = this.#cursor;
+    const { keys, bodyClass } = this.#knowledge;
+    records.goto(this.#view.record);
+    const { body } = records;
+    attributes.at(records.attributesFirst, records.attributesCount);
+    while (attributes.next()) {
+      const found = keys.of(tables, attributes.symbol);
+      if (found !== null) this.#note(attributes.row, found);
+    }
+    if (this.#place === PLACE_BITS.log && body > 0) this.#view.evidence.add(body - 1, bodyClass);
+  }
+
+  #note(row: number, found: KeyClass): void {
+    this.#view.evidence.add(row, found);
+    if (found.rank < this.#rank) this.#rank = found.rank;
+    if (found.telling) this.#telling = true;
+    if (found.personal) this.#personal = true;
+    for (const { only } of found.rules) if (only !== null) for (const dialect of only) this.#specific.add(dialect);
+    for (const { value, rank } of found.signs) {
+      if (rank < this.#rank && this.#view.reader.text(row)?.toLowerCase() === value) this.#rank = rank;
+    }
+  }
+
+  /** A record is ours when something on it speaks of AI, or when its scope does nothing else. */
+  #detect(): void {
+    const { records } = this.#batch;
+    const { detection, standard } = this.#knowledge;
+    records.goto(this.#view.record);
+    const { scope, resource } = records;
+    const scopeRank = detection.rankOfScope(this.#batch, scope);
+    let rank = Math.min(this.#rank, scopeRank);
+    if (rank === NO_RANK) rank = detection.rankOfService(this.#batch, resource);
+    if (rank === NO_RANK) {
+      if (this.#telling) this.#view.dialect = standard;
+    } else if (rank < RANK_SCOPE || this.#telling || this.#saysOwn(dialectOfRank(rank))) {
+      this.#view.dialect = dialectOfRank(rank);
+    }
+  }
+
+  /** Whether the record speaks the dialect its scope or service suggests: not all they send is about AI. */
+  #saysOwn(dialect: number): boolean {
+    const { spanNames, events } = this.#knowledge;
+    if (this.#specific.has(dialect)) return true;
+    const names = this.#place === PLACE_BITS.log ? events[dialect] : spanNames[dialect];
+    if (names === undefined || names.isEmpty) return false;
+    const name = this.#name();
+    return name !== null && names.find(name) !== undefined;
+  }
+
+  #name(): string | null {
+    const { tables, records } = this.#batch;
+    records.goto(this.#view.record);
+    const { nameOffset, nameLength, nameFlags } = records;
+    if (nameLength > 0) return tables.string(nameOffset, nameLength, nameFlags);
+    return this.#place === PLACE_BITS.log ? this.#eventName() : null;
+  }
+
+  /** Logs of older SDKs carry the event's name among the attributes. */
+  #eventName(): string | null {
+    const { attributes, records } = this.#batch;
+    attributes.at(records.attributesFirst, records.attributesCount);
+    while (attributes.next()) {
+      if (this.#knowledge.eventNameKeys.includes(attributes.symbol) && attributes.kind === KIND_TEXT) {
+        return this.#batch.textOf(attributes.row);
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,52 @@
+/** What the readers of one record share: where it is, what was found on it, whose dialect it speaks, which operation it is. */
+import type { Batch } from '../../model/batch.ts';
+import type { Evidence } from './evidence.ts';
+import type { Knowledge } from './knowledge.ts';
+import type { Reader } from './reader.ts';
+import { OPERATION_CATEGORY, type Rule } from './rules.ts';
+
+export class RecordView {
+  readonly batch: Batch;
+  readonly knowledge: Knowledge;
+  readonly evidence: Evidence;
+  readonly reader: Reader;
+  record = 0;
+  place = 0;
+  /** Index of the dialect, -1 when the record is none of ours. */
+  dialect = -1;
+  /** 0: none. */
+  operation = 0;
+  category = 0;
+  provider = 0;
+  /** Rows that already fill a slot: no other slot may show them again. */
+  readonly used: number[] = [];
+
+  constructor(batch: Batch, knowledge: Knowledge, evidence: Evidence, reader: Reader) {
+    this.batch = batch;
+    this.knowledge = knowledge;
+    this.evidence = evidence;
+    this.reader = reader;
+  }
+
+  begin(record: number, place: number): void {
+    this.record = record;
+    this.place = place;
+    this.dialect = -1;
+    this.operation = 0;
+    this.category = 0;
+    this.provider = 0;
+    this.used.length = 0;
+    this.evidence.begin();
+    this.reader.begin();
+  }
+
+  setOperation(operation: number): void {
+    this.operation = operation;
+    this.category = OPERATION_CATEGORY[operation] ?? 0;
+  }
+
+  /** Whether a rule holds for the operation of the record. */
+  applies(rule: Rule): boolean {
+    return rule.when === 0 || (rule.when & (1 << this.operation)) !== 0;
+  }
+}

@@ -1,0 +1,131 @@
+/** The tables of the dialects as numbered rules: one for each place where a field that has a column may stand. */
+import { CATEGORY_OF, OPERATIONS, ROLLUP_CATEGORIES } from '../../dialects/categories.ts';
+import type { Dialect, Field, Operation, Place, SourceRow, Unit } from '../../dialects/dialect.ts';
+import { KeyPattern } from '../../dialects/key-pattern.ts';
+import { CATEGORIES } from '../../model/columns.ts';
+
+/** The fields this processor reads, by number. */
+export const FIELDS = [
+  'operation',
+  'provider',
+  'request_model',
+  'response_model',
+  'response_id',
+  'input_tokens',
+  'output_tokens',
+  'total_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'cache_write_5m_tokens',
+  'cache_write_1h_tokens',
+  'reasoning_tokens',
+  'audio_input_tokens',
+  'audio_output_tokens',
+  'conversation_id',
+  'user_id',
+  'agent_name',
+  'tool_name',
+  'tool_call_id',
+  'tool_arguments',
+  'tool_result',
+  'input_content',
+  'output_content',
+  'system_instructions',
+  'retrieval_query',
+  'retrieval_documents',
+  'finish_reason',
+  'time_to_first_token',
+  'latency',
+  'error_type',
+  'failed',
+] as const satisfies readonly Field[];
+export type ReadField = (typeof FIELDS)[number];
+export const FIELD_COUNT = FIELDS.length;
+
+/** The number of a field. */
+export function fieldNumber(field: ReadField): number {
+  return FIELDS.indexOf(field);
+}
+
+/** Operations are numbered from 1; 0 is none. */
+export function operationNumber(operation: Operation): number {
+  return OPERATIONS.indexOf(operation) + 1;
+}
+export const OPERATION_CATEGORY: Uint8Array = Uint8Array.from([
+  0,
+  ...OPERATIONS.map((operation) => CATEGORIES.indexOf(CATEGORY_OF[operation])),
+]);
+export function isRollup(category: number): boolean {
+  const name = CATEGORIES[category];
+  return name !== null && name !== undefined && ROLLUP_CATEGORIES.includes(name);
+}
+
+export const PLACE_BITS: Readonly<Record<Place, number>> = { span: 1, log: 2, span_event: 4 };
+const ATTRIBUTES_OF_RECORDS = PLACE_BITS.span | PLACE_BITS.log;
+
+export interface Rule {
+  readonly number: number;
+  readonly field: number;
+  readonly attribute: string;
+  /** Index of its dialect. */
+  readonly dialect: number;
+  /** Place among the rules of its field, whatever the dialect. */
+  readonly order: number;
+  readonly paths: readonly string[] | null;
+  /** Indexes of the dialects it needs; null: none. */
+  readonly only: ReadonlySet<number> | null;
+  /** Bits of operation numbers it needs; 0: any. */
+  readonly when: number;
+  readonly places: number;
+  readonly unit: Unit | null;
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly proves: 'inside' | 'outside' | null;
+  readonly aggregate: boolean;
+  readonly last: boolean;
+  readonly flattened: boolean;
+  readonly general: 'shared' | 'person' | null;
+}
+
+/** All rules, in the order of the dialects. */
+export function compileRules(dialects: readonly Dialect[]): Rule[] {
+  const rules: Rule[] = [];
+  const indexes = new Map(dialects.map((dialect, index) => [dialect.id, index]));
+  for (const [dialect, { fields }] of dialects.entries()) {
+    for (const field of FIELDS) {
+      for (const source of fields?.[field] ?? []) {
+        const row: SourceRow = typeof source === 'string' ? { attribute: source } : source;
+        if (row.excluded !== true) rules.push(compileRow(row, rules.length, field, dialect, indexes));
+      }
+    }
+  }
+  return rules;
+}
+
+function compileRow(
+  row: SourceRow,
+  number: number,
+  field: ReadField,
+  dialect: number,
+  indexes: ReadonlyMap<string, number>,
+): Rule {
+  return {
+    number,
+    field: fieldNumber(field),
+    attribute: row.attribute,
+    dialect,
+    order: number,
+    paths: row.paths ?? null,
+    only: row.only === undefined ? null : new Set(row.only.flatMap((id) => indexes.get(id) ?? [])),
+    when: (row.when ?? []).reduce((bits, operation) => bits | (1 << operationNumber(operation)), 0),
+    places: row.on === undefined ? ATTRIBUTES_OF_RECORDS : PLACE_BITS[row.on],
+    unit: row.unit ?? null,
+    before: row.before ?? null,
+    after: row.after ?? null,
+    proves: row.proves ?? null,
+    aggregate: row.aggregate ?? false,
+    last: row.last ?? false,
+    flattened: KeyPattern.isPattern(row.attribute),
+    general: row.general ?? null,
+  };
+}

@@ -1,0 +1,79 @@
+/** Fills the slots that hold names and ids: a reference to the attribute, a word of ours, or a short text out of a document. */
+import { KIND_TEXT } from '../../model/layout.ts';
+import type { TextRef } from '../../model/text.ts';
+import type { RecordView } from './record-view.ts';
+import type { Rule } from './rules.ts';
+
+/** Names and ids are cut here, so that an index over their column always fits. */
+export const MAX_NAME_BYTES = 1024;
+
+/** The slot is a word of our own. */
+export function setWord(view: RecordView, slot: number, text: TextRef): void {
+  view.batch.derived.setText(slot, text.offset, text.length, text.flags);
+}
+
+/** The slot is a text that stands nowhere as it is; it is kept in scratch, cut. */
+export function setName(view: RecordView, slot: number, name: string): boolean {
+  const text = view.batch.tables.scratch(cut(name));
+  if (text === null) return false;
+  setWord(view, slot, text);
+  return true;
+}
+
+/** The slot is the value of an attribute, cut when it is too long. */
+export function setNameRow(view: RecordView, slot: number, row: number): void {
+  const attribute = view.reader.at(row);
+  if (attribute.kind === KIND_TEXT && attribute.length > MAX_NAME_BYTES) {
+    const text = view.batch.tables.scratch(cut(view.reader.text(row) ?? ''));
+    if (text !== null) view.batch.derived.setText(slot, text.offset, text.length, text.flags, row);
+    return;
+  }
+  view.batch.derived.setAttribute(slot, row);
+}
+
+/** Fills a slot with the first usable value of a field. Returns whether there was one. */
+export function fillName(view: RecordView, field: number, slot: number): boolean {
+  const { evidence, reader } = view;
+  for (let index = 0; index < evidence.candidates(field); index++) {
+    const rule = evidence.ruleAt(field, index);
+    const row = evidence.rowAt(field, index);
+    if (!view.applies(rule)) continue;
+    if (rule.paths === null && rule.before === null && rule.after === null) {
+      if (!reader.isName(row) || isPlaceholder(view, row)) continue;
+      setNameRow(view, slot, row);
+      return true;
+    }
+    const name = nameOf(view, rule, row);
+    if (name !== null && setName(view, slot, name)) return true;
+  }
+  return false;
+}
+
+/** The string a rule takes out of an attribute; null when there is none. */
+export function nameOf(view: RecordView, rule: Rule, row: number): string | null {
+  const text = rule.paths === null ? view.reader.text(row) : view.reader.part(rule, row);
+  if (text === null) return null;
+  const name = trimTo(text, rule);
+  return name === '' ? null : name;
+}
+
+/** Whether the value only stands in for what the sender kept back. */
+export function isPlaceholder(view: RecordView, row: number): boolean {
+  const { reader, knowledge } = view;
+  return reader.at(row).length <= LONGEST_PLACEHOLDER && knowledge.placeholders.has(reader.word(knowledge.words, row));
+}
+const LONGEST_PLACEHOLDER = 32;
+
+function trimTo(text: string, { before, after }: Rule): string {
+  if (before !== null) return text.includes(before) ? text.slice(0, text.indexOf(before)) : '';
+  return after !== null && text.includes(after) ? text.slice(text.indexOf(after) + after.length) : text;
+}
+
+/** The longest beginning of whole characters within MAX_NAME_BYTES. */
+function cut(name: string): string {
+  if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
+  const bytes = Buffer.from(name);
+  let end = MAX_NAME_BYTES;
+  while (end > 0 && ((bytes[end] as number) & 0xc0) === 0x80) end--;
+  return bytes.toString('utf8', 0, end);
+}

@@ -1,0 +1,72 @@
+/** How long it took: the duration of a step, and the time to the first token in whatever unit the sender uses. */
+import { NUMBER_LATENCY_MS, NUMBER_TIME_TO_FIRST_TOKEN_MS, RECORD_END, RECORD_START } from '../../model/layout.ts';
+import type { RecordView } from './record-view.ts';
+import { fieldNumber, type Rule } from './rules.ts';
+
+const TIME_TO_FIRST_TOKEN = fieldNumber('time_to_first_token');
+const LATENCY = fieldNumber('latency');
+const TWO_32 = 4294967296;
+const MILLISECONDS: Readonly<Record<string, number>> = { s: 1000, ms: 1 };
+const NANOSECONDS_PER_MILLISECOND = 1_000_000;
+/** Instants below this are no epoch milliseconds of our age, but seconds. */
+const EPOCH_MILLISECONDS = 100_000_000_000;
+
+/** The latency of a span is its duration; a log record has to tell its own. */
+export function fillTimes(view: RecordView): void {
+  const { derived, signal } = view.batch;
+  derived.setNumber(NUMBER_LATENCY_MS, signal === 'traces' ? spanLatency(view) : first(view, LATENCY));
+  derived.setNumber(NUMBER_TIME_TO_FIRST_TOKEN_MS, first(view, TIME_TO_FIRST_TOKEN));
+}
+
+/** Milliseconds from the start of the record to an instant; never negative. */
+export function sinceStart(view: RecordView, nanosecondsLow: number, nanosecondsHigh: number): number {
+  const { memory } = view.batch.tables;
+  const start = (view.batch.records.goto(view.record).address + RECORD_START) >>> 2;
+  const high = nanosecondsHigh - (memory.u32[start + 1] as number);
+  const low = nanosecondsLow - (memory.u32[start] as number);
+  return Math.max(0, high * TWO_32 + low) / NANOSECONDS_PER_MILLISECOND;
+}
+
+function spanLatency(view: RecordView): number {
+  if (view.category === 0) return Number.NaN;
+  const { memory } = view.batch.tables;
+  const end = (view.batch.records.goto(view.record).address + RECORD_END) >>> 2;
+  const low = memory.u32[end] as number;
+  const high = memory.u32[end + 1] as number;
+  return low === 0 && high === 0 ? Number.NaN : sinceStart(view, low, high);
+}
+
+function first(view: RecordView, field: number): number {
+  const { evidence } = view;
+  for (let index = 0; index < evidence.candidates(field); index++) {
+    const milliseconds = millisecondsAt(view, evidence.ruleAt(field, index), evidence.rowAt(field, index));
+    if (!Number.isNaN(milliseconds)) return milliseconds;
+  }
+  return Number.NaN;
+}
+
+function millisecondsAt(view: RecordView, rule: Rule, row: number): number {
+  if (rule.unit === 'timestamp') return instantAt(view, rule, row);
+  const amount = view.reader.amount(rule, row);
+  if (rule.unit === 'ns') return amount / NANOSECONDS_PER_MILLISECOND;
+  return roundToNanosecond(amount * (MILLISECONDS[rule.unit ?? 'ms'] ?? 1));
+}
+
+/** Seconds as doubles times a thousand leave digits that nobody measured. */
+function roundToNanosecond(milliseconds: number): number {
+  return Math.round(milliseconds * NANOSECONDS_PER_MILLISECOND) / NANOSECONDS_PER_MILLISECOND;
+}
+
+function instantAt(view: RecordView, rule: Rule, row: number): number {
+  const epoch = view.reader.amount(rule, row);
+  const milliseconds = Number.isNaN(epoch) ? Date.parse(isoText(view, rule, row)) : epoch;
+  if (Number.isNaN(milliseconds) || milliseconds < EPOCH_MILLISECONDS) return Number.NaN;
+  const start = view.batch.records.goto(view.record).startApproximateNs / NANOSECONDS_PER_MILLISECOND;
+  return Math.max(0, Math.round((milliseconds - start) * 1000) / 1000);
+}
+
+/** An ISO instant, perhaps within the quotes of a JSON string. */
+function isoText(view: RecordView, rule: Rule, row: number): string {
+  const text = rule.paths === null ? view.reader.text(row) : view.reader.part(rule, row);
+  return (text ?? '').replace(/^"|"$/g, '');
+}
