@@ -122,7 +122,7 @@ t.test('run starts, checks again on SIGHUP, and stops on SIGTERM', async (t) => 
 
 t.test('a start that fails says why in one line and exits 1', async (t) => {
   const { output, ended } = start(
-    ['--config', 'a.yaml', '--set', 'exporters.file.path=/proc/none/x'],
+    ['--config', 'a.yaml', '--set', 'exporters.file.path=a.yaml/x'],
     folderOf({ 'a.yaml': SIDECAR }),
   );
   t.equal(await ended, 1);

@@ -78,7 +78,8 @@ t.test('text around references, defaults, and dollar signs', async (t) => {
     const text = `receivers: { otlp: {} }\nprocessors: { auth: {} }\nexporters: { file: { path: '${written}' } }
 service: { ledger: memory, pipelines: { traces: { receivers: [otlp], processors: [auth], exporters: [file] } } }`;
     const config = await load({ 'a.yaml': text }, { environment });
-    return (config.exporters.get('file')?.options as { path: string }).path;
+    const options = config.exporters.get('file')?.options as { readonly path: string };
+    return options.path;
   };
   t.equal(await path('/data/${A}/${env:B}.ndjson', { A: 'x', B: 'y' }), '/data/x/y.ndjson');
   t.equal(await path('${env:A:-fallback}'), 'fallback');
