@@ -6,6 +6,7 @@ import { healthCheck } from './extensions/health-check/health-check.ts';
 import { postgresExtension } from './extensions/postgres/postgres.ts';
 import { auth } from './processors/auth/auth.ts';
 import { environment } from './processors/environment/environment.ts';
+import { normalization } from './processors/normalization/normalization.ts';
 import { privacy } from './processors/privacy/privacy.ts';
 import { otlp } from './receivers/otlp/otlp.ts';
 
@@ -14,6 +15,7 @@ export const COMPONENTS: readonly Definition[] = [
   auth,
   environment,
   privacy,
+  normalization,
   fileExporter,
   postgresExporter,
   postgresExtension,
