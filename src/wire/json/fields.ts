@@ -3,6 +3,7 @@
  * a message in one order, so nearly every name is matched by one comparison of its bytes and the quote behind them. Spellings
  * in snake_case stand beside the right ones, to be refused.
  */
+import { HEADER_BASE } from "../../model/layout";
 import { MESSAGE_COUNT, NAMES, membersOf } from "./schema";
 
 // A message is a head and its members. The head is a member without a name: its `next` is the member expected first.
@@ -21,7 +22,8 @@ const HEAD_BYTES: usize = 16;
 /** Members of the largest message, a span, in both spellings. */
 const MAX_MEMBERS: usize = 25;
 const MESSAGE_BYTES: usize = HEAD_BYTES + MAX_MEMBERS * MEMBER_STRIDE;
-const MESSAGES = memory.data(30 * (16 + 25 * 48), 16);
+/** Not static data, which would be so many zeros in the module: a fixed place far above what the compiler uses. */
+const MESSAGES: usize = HEADER_BASE - 65536;
 /** The mask of the first n of 32 bytes begins at MASKS + 32 - n. */
 const MASKS = memory.data(64, 16);
 const QUOTE: u8 = 0x22;
