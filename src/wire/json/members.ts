@@ -3,7 +3,7 @@
  * names are matched, null is absence, unknown members are checked and skipped, and a name that comes twice is refused however
  * it is spelled. `skipValue` checks any other JSON.
  */
-import { FAIL_JSON, FAIL_PAYLOAD, TEXT_JSON_ESCAPED } from "../../model/layout";
+import { FAIL_JSON, FAIL_PAYLOAD, HEADER_BASE, HEADER_SCRATCH, TEXT_JSON_ESCAPED } from "../../model/layout";
 import { fail } from "../fail";
 import { bitOf, expectAfter, expectedAfter, findMember, headOf, idOf, isSnake, nameLength, stands } from "./fields";
 import { addName, closeNames, namesMark, resetNames } from "./names";
@@ -124,8 +124,11 @@ function memberFrom(at: usize, previous: usize): usize {
     let member = expectedAfter(previous);
     if (stands(member, at)) at += nameLength(member) + 1;
     else {
+      const scratch = load<u32>(HEADER_BASE, HEADER_SCRATCH);
       at = readText(at - 1);
       member = memberOfText(previous);
+      // Only a name that is kept needs its decoded form any longer; what lies on scratch must go on where it ended.
+      if (member || !checksTwins) store<u32>(HEADER_BASE, scratch, HEADER_SCRATCH);
     }
     at = skipColon(at);
     if (!member) at = skipValue(at, 0);
