@@ -7,6 +7,7 @@ import { postgresExtension } from './extensions/postgres/postgres.ts';
 import { auth } from './processors/auth/auth.ts';
 import { environment } from './processors/environment/environment.ts';
 import { normalization } from './processors/normalization/normalization.ts';
+import { pricing } from './processors/pricing/pricing.ts';
 import { privacy } from './processors/privacy/privacy.ts';
 import { otlp } from './receivers/otlp/otlp.ts';
 
@@ -16,6 +17,7 @@ export const COMPONENTS: readonly Definition[] = [
   environment,
   privacy,
   normalization,
+  pricing,
   fileExporter,
   postgresExporter,
   postgresExtension,

@@ -4,6 +4,7 @@
  */
 import { AttributeCursor } from './attributes.ts';
 import type { Context, Encoding, Signal } from './context.ts';
+import { CostClaims } from './cost-claims.ts';
 import { DerivedCursor } from './derived.ts';
 import {
   CONSTANTS_BASE,
@@ -57,6 +58,8 @@ import {
   SCOPES_BASE,
   SCRATCH_BASE,
   SCRATCH_CAPACITY,
+  SOURCE_ATTRIBUTE,
+  SOURCE_TEXT,
   SYMBOL_LENGTH,
   SYMBOL_OFFSET,
   SYMBOL_STRIDE,
@@ -176,6 +179,8 @@ export class Batch {
   readonly records: RecordCursor;
   readonly attributes: AttributeCursor;
   readonly derived: DerivedCursor;
+  /** What senders say their calls cost; normalization fills it, pricing reads it. */
+  readonly costClaims = new CostClaims();
 
   constructor(tables: Tables, signal: Signal, encoding: Encoding, context: Context) {
     this.tables = tables;
@@ -220,6 +225,18 @@ export class Batch {
     const attribute = this.attributes.goto(row);
     if (attribute.kind !== KIND_TEXT) return null;
     return this.tables.string(attribute.offset, attribute.length, attribute.flags);
+  }
+
+  /** The text a slot of the current derived row stands for; null when it is empty or not a plain text. */
+  slotText(slot: number): string | null {
+    const source = this.derived.slotSource(slot);
+    if (source === SOURCE_ATTRIBUTE) return this.textOf(this.derived.slotRow(slot) - 1);
+    if (source !== SOURCE_TEXT) return null;
+    return this.tables.string(
+      this.derived.slotOffset(slot),
+      this.derived.slotLength(slot),
+      this.derived.slotFlags(slot),
+    );
   }
 
   /** The value of an attribute row as JSON text (rendered into scratch). */

@@ -1,0 +1,178 @@
+/**
+ * The `pricing` processor: what each model call cost. A cost the sender states wins when it is valid; otherwise the cost follows
+ * from usage and the price in force when the call began. What is not known stays null, never zero.
+ */
+import type { Capability } from '../../component/capability.ts';
+import type { Host } from '../../component/component.ts';
+import type { Counter } from '../../component/meter.ts';
+import { defineProcessor, type Processor } from '../../component/processor.ts';
+import { UserError } from '../../errors.ts';
+import type { Batch } from '../../model/batch.ts';
+import {
+  COST_INPUT,
+  COST_OUTPUT,
+  COST_TOTAL,
+  NUMBER_AUDIO_INPUT_TOKENS,
+  NUMBER_AUDIO_OUTPUT_TOKENS,
+  NUMBER_CACHE_READ_TOKENS,
+  NUMBER_CACHE_WRITE_1H_TOKENS,
+  NUMBER_CACHE_WRITE_TOKENS,
+  NUMBER_INPUT_TOKENS,
+  NUMBER_OUTPUT_TOKENS,
+  NUMBER_REASONING_TOKENS,
+  SLOT_PRICE_ID,
+  SLOT_PROVIDER,
+  SLOT_REQUEST_MODEL,
+  SLOT_RESPONSE_MODEL,
+} from '../../model/layout.ts';
+import { statedCost } from './stated-cost.ts';
+import type { PricingOptions } from './options.ts';
+import { PRICING_OPTIONS_SCHEMA } from './options-schema.ts';
+import { PriceBook } from './price-book.ts';
+import { PricingOptionsError } from './price-entry.ts';
+import { type Cost, emptyCost, type PricedModel } from './priced-model.ts';
+import type { Usage } from './usage.ts';
+
+const COST_EXPLICIT = 1;
+const COST_DERIVED = 2;
+const NS_PER_MS = 1e6;
+
+class Pricing implements Processor {
+  readonly #host: Host;
+  readonly #options: PricingOptions;
+  readonly #priced: Counter;
+  readonly #usage: Required<Usage>;
+  readonly #cost: Cost = emptyCost();
+  #book: PriceBook | null = null;
+
+  constructor(options: PricingOptions, host: Host) {
+    this.#host = host;
+    this.#options = options;
+    this.#priced = host.meter.counter(
+      'sluice_model_calls',
+      'Records with token usage, by whether and how their cost is known.',
+    );
+    this.#usage = emptyUsage();
+  }
+
+  async start(): Promise<void> {
+    if (this.#options.enabled === false) return;
+    try {
+      this.#book = await sharedBook(this.#host, this.#options);
+    } catch (error) {
+      if (!(error instanceof PricingOptionsError)) throw error;
+      const problems = error.problems.map(({ path, message }) => `processors.${this.#host.id}.${path}: ${message}`);
+      throw new UserError(problems.join('\n'), 'See the pricing section of docs/configuration.md.');
+    }
+  }
+
+  process(batch: Batch): void {
+    const book = this.#book;
+    if (book === null || batch.signal === 'metrics') return;
+    for (let record = 0; record < batch.recordCount; record++) {
+      const derived = batch.records.goto(record).derived;
+      if (derived === 0) continue;
+      batch.derived.goto(derived);
+      if (!this.#takeStated(batch, derived)) this.#derive(batch, book);
+    }
+  }
+
+  #takeStated(batch: Batch, derived: number): boolean {
+    const claims = batch.costClaims.of(derived);
+    if (claims.length === 0) return false;
+    const stated = statedCost(claims);
+    if (stated === null) return false;
+    batch.derived.setCost(COST_INPUT, stated.input);
+    batch.derived.setCost(COST_OUTPUT, stated.output);
+    batch.derived.setCost(COST_TOTAL, stated.total);
+    batch.derived.costSource = COST_EXPLICIT;
+    setPriceId(batch, `explicit ${stated.source}`);
+    this.#priced.add(1, { priced: 'explicit' });
+    return true;
+  }
+
+  #derive(batch: Batch, book: PriceBook): void {
+    if (!readUsage(batch, this.#usage)) return;
+    const startMs = batch.records.startApproximateNs / NS_PER_MS || this.#host.now();
+    const model = findModel(batch, book);
+    const cost = model?.cost(this.#usage, startMs, this.#cost) ?? null;
+    if (cost === null || cost.audit === null) {
+      this.#priced.add(1, { priced: 'no' });
+      return;
+    }
+    batch.derived.setCost(COST_INPUT, cost.inputCost);
+    batch.derived.setCost(COST_OUTPUT, cost.outputCost);
+    batch.derived.setCost(COST_TOTAL, cost.totalCost);
+    batch.derived.costSource = COST_DERIVED;
+    setPriceId(batch, cost.audit);
+    this.#priced.add(1, { priced: cost.totalCost === null ? 'partly' : 'derived' });
+  }
+}
+
+/** The model that answered is what was billed; the one that was asked for is the next best name. */
+function findModel(batch: Batch, book: PriceBook): PricedModel | null {
+  const provider = batch.slotText(SLOT_PROVIDER);
+  const answered = batch.slotText(SLOT_RESPONSE_MODEL);
+  const found = answered === null ? null : book.find(provider, answered);
+  if (found !== null) return found;
+  const asked = batch.slotText(SLOT_REQUEST_MODEL);
+  return asked === null || asked === answered ? null : book.find(provider, asked);
+}
+
+/** False when no tokens are known, so that there is nothing to price. */
+function readUsage({ derived }: Batch, usage: Required<Usage>): boolean {
+  usage.inputTokens = numberOrNull(derived.number(NUMBER_INPUT_TOKENS));
+  usage.outputTokens = numberOrNull(derived.number(NUMBER_OUTPUT_TOKENS));
+  if (usage.inputTokens === null && usage.outputTokens === null) return false;
+  usage.cacheReadTokens = numberOrNull(derived.number(NUMBER_CACHE_READ_TOKENS));
+  usage.cacheWriteTokens = numberOrNull(derived.number(NUMBER_CACHE_WRITE_TOKENS));
+  usage.cacheWrite1hTokens = numberOrNull(derived.number(NUMBER_CACHE_WRITE_1H_TOKENS));
+  usage.reasoningTokens = numberOrNull(derived.number(NUMBER_REASONING_TOKENS));
+  usage.inputAudioTokens = numberOrNull(derived.number(NUMBER_AUDIO_INPUT_TOKENS));
+  usage.outputAudioTokens = numberOrNull(derived.number(NUMBER_AUDIO_OUTPUT_TOKENS));
+  return true;
+}
+
+function setPriceId(batch: Batch, audit: string): void {
+  const text = batch.tables.constant(audit);
+  batch.derived.setText(SLOT_PRICE_ID, text.offset, text.length, text.flags);
+}
+
+const numberOrNull = (value: number): number | null => (Number.isNaN(value) ? null : value);
+
+function emptyUsage(): Required<Usage> {
+  return {
+    inputTokens: null,
+    outputTokens: null,
+    cacheReadTokens: null,
+    cacheWriteTokens: null,
+    cacheWrite1hTokens: null,
+    reasoningTokens: null,
+    inputAudioTokens: null,
+    cacheReadAudioTokens: null,
+    inputImageTokens: null,
+    outputAudioTokens: null,
+    outputImageTokens: null,
+  };
+}
+
+/** Each pipeline has an instance of its own; they share the book of their id, which takes a while to compile. */
+function sharedBook(host: Host, options: PricingOptions): Promise<PriceBook> {
+  const capability: Capability<Promise<PriceBook>> = { name: `price-book ${host.id}` };
+  const known = host.capabilities.find(capability);
+  if (known !== undefined) return known;
+  const book = PriceBook.load(options);
+  host.capabilities.offer(capability, book);
+  return book;
+}
+
+export const pricing = defineProcessor<PricingOptions>({
+  type: 'pricing',
+  summary: 'Prices model calls exactly, from their usage or from the cost the sender states.',
+  stability: 'beta',
+  schema: PRICING_OPTIONS_SCHEMA,
+  example: 'overrides: []',
+  requires: ['derived'],
+  provides: ['cost'],
+  create: (options, host) => new Pricing(options, host),
+});
