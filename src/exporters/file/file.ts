@@ -54,6 +54,10 @@ class FileExporter implements Exporter {
 function openError(error: NodeJS.ErrnoException, path: string): Error {
   if (error.code === 'EACCES' || error.code === 'EPERM')
     return new UserError(`no permission to write ${path}`, 'Choose another path, or change its owner.');
+  if (error.code === 'ENOTDIR' || error.code === 'EEXIST') {
+    return new UserError(`${path} cannot be made: a part of the path is a file`, 'Choose another path.');
+  }
+  if (error.code === 'ENOENT') return new UserError(`the folder of ${path} cannot be made`, 'Choose another path.');
   if (error.code === 'EISDIR')
     return new UserError(`${path} is a directory`, 'exporters.file.path names the file itself.');
   if (error.code === 'ENOSPC')

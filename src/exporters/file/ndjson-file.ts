@@ -57,7 +57,7 @@ export class NdjsonFile {
 
   /** Opens or makes the file and cuts off a torn last line. Rejects with the system's error. */
   async open(): Promise<void> {
-    await mkdir(dirname(this.#path), { recursive: true, mode: DIRECTORY_MODE });
+    await makeDirectory(dirname(this.#path));
     const handle = await open(this.#path, 'a+', FILE_MODE);
     try {
       const { size, birthtimeMs } = await handle.stat();
@@ -216,6 +216,15 @@ function skip(chunks: readonly Buffer[], bytes: number): readonly Buffer[] {
     left -= chunk.length;
   }
   return [];
+}
+
+/** Folder by folder: Node's recursive mkdir never ends below some special folders, such as /proc. */
+async function makeDirectory(path: string): Promise<void> {
+  if (await exists(path)) return;
+  await makeDirectory(dirname(path));
+  await mkdir(path, { mode: DIRECTORY_MODE }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
 }
 
 /** A new name is durable only once its directory is. */
