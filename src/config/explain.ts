@@ -1,9 +1,11 @@
 /** The validator's errors in the words of someone who writes YAML. */
 import type { ErrorObject } from 'ajv';
+import { expressionFault } from '../component/expression.ts';
 import { suggest } from './nearest.ts';
 import { formatPath, isMissing, keyOriginAt, type Node, nodeAt, type Path } from './node.ts';
 import { type Problems, quote } from './problem.ts';
 import { applicable, childSchemas, isSecret, jsonTypeOf, knownKeys, type Schema, typesOf } from './schema.ts';
+import { printable } from './source.ts';
 import { formatByteSize, formatDuration } from './units.ts';
 
 export interface Checked {
@@ -138,7 +140,7 @@ function wordsFor(error: ErrorObject, at: Path, checked: Checked): Words {
     case 'const':
       return must(`${String(params['allowedValue'])}, not ${shown}`);
     case 'format':
-      return formatWords(String(params['format']), must, shown);
+      return formatWords(String(params['format']), must, shown, String(error.data));
     case 'minimum':
     case 'maximum':
     case 'exclusiveMinimum':
@@ -169,7 +171,16 @@ const COMPARISONS: Readonly<Record<string, string>> = {
   '<': 'less than',
 };
 
-function formatWords(format: string, must: (rule: string, hint: string | null) => Words, shown: string): Words {
+function formatWords(
+  format: string,
+  must: (rule: string, hint: string | null) => Words,
+  shown: string,
+  text: string,
+): Words {
+  if (format === 're2') {
+    const fault = printable(expressionFault(text) ?? '');
+    return must(`an RE2 expression: ${fault}`, 'look-around and back-references are not known to RE2');
+  }
   const [what, hint] = FORMAT_WORDS[format] ?? [`of the form "${format}"`, null];
   return must(`${what}, not ${shown}`, hint);
 }

@@ -1,10 +1,11 @@
 /**
- * The options schemas' own vocabulary on top of JSON Schema: `format: duration | byte_size | endpoint | port | url | regex`,
+ * The options schemas' own vocabulary on top of JSON Schema: `format: duration | byte_size | endpoint | port | url | regex | re2`,
  * `atLeast`/`atMost` in the format's own unit, `secret: true`. Values are checked as they are written (`5s`, `4MiB`), then
  * turned into milliseconds and bytes. All functions here take schemas in their written form.
  */
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { OptionsSchema } from '../component/component.ts';
+import { expressionFault } from '../component/expression.ts';
 import type { Path } from './node.ts';
 import { parseByteSize, parseDuration, parseEndpoint } from './units.ts';
 
@@ -28,6 +29,8 @@ export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   /** Places and texts that no rule can check beforehand; the word is for editors and readers. */
   path: () => true,
   regex: () => true,
+  /** An expression that is searched for in texts from outside. */
+  re2: (text) => expressionFault(text) === null,
 };
 
 export type Check = ValidateFunction;

@@ -2,22 +2,35 @@
  * The `privacy` processor: leaves content out where it may not be stored, credentials everywhere, and replaces what the
  * configured patterns find. It runs before anything is read out of a record, so nothing it removed can come back.
  */
+import type { Host } from '../../component/component.ts';
+import type { Counter } from '../../component/meter.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
 import type { Batch, Tables } from '../../model/batch.ts';
 import type { Context, RequestInfo } from '../../model/context.ts';
 import { type CaptureOptions, CaptureSettings, storedSettings } from './capture.ts';
 import { ContentLists, SymbolPolicies } from './content-policy.ts';
 import { ContentRemoval, dropCredentials } from './content-removal.ts';
+import { BatchRedaction } from './redaction/batch-redaction.ts';
+import { PRESET_NAMES } from './redaction/presets.ts';
+import type { Redactor } from './redaction/redactor.ts';
+import { compileRules, MAX_PATTERN_LENGTH, MAX_RULES, type RedactOption } from './redaction/rules.ts';
 
-export type PrivacyOptions = CaptureOptions;
+export interface PrivacyOptions extends CaptureOptions {
+  readonly redact: readonly RedactOption[];
+}
 
 class Privacy implements Processor {
   readonly #capture: CaptureSettings;
   readonly #lists = new ContentLists();
+  readonly #redactor: Redactor | null;
+  readonly #redactions: Counter;
   #policies: SymbolPolicies | null = null;
+  #redaction: BatchRedaction | null = null;
 
-  constructor(options: PrivacyOptions) {
+  constructor(options: PrivacyOptions, host: Host) {
     this.#capture = new CaptureSettings(options);
+    this.#redactor = compileRules(options.redact, `processors.${host.id}.redact`);
+    this.#redactions = host.meter.counter('sluice_redactions', 'Texts replaced by the rules of the privacy processor.');
   }
 
   prepare(tables: Tables): void {
@@ -34,6 +47,14 @@ class Privacy implements Processor {
     policies.update();
     dropCredentials(batch, policies);
     if (!this.#decide(batch)) new ContentRemoval(batch, this.#lists, policies).run();
+    if (this.#redactor !== null) this.#redact(batch, this.#redactor);
+  }
+
+  /** After content was removed: what senders are recognised by must not be replaced before. */
+  #redact(batch: Batch, redactor: Redactor): void {
+    if (this.#redaction?.tables !== batch.tables) this.#redaction = new BatchRedaction(redactor, batch.tables);
+    this.#redaction.run(batch);
+    redactor.takeCounts((rule, count) => this.#redactions.add(count, { rule: rule.name }));
   }
 
   /** Writes the decision beside each resource; true when the content of all of them may be stored. */
@@ -54,6 +75,33 @@ class Privacy implements Processor {
     return this.#policies;
   }
 }
+
+const RULE_SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    preset: { enum: PRESET_NAMES, description: 'A kind of secret or personal data that everybody has.' },
+    name: {
+      type: 'string',
+      pattern: '^[a-z][a-z0-9_]{0,62}$',
+      description: 'What a pattern of your own finds; stands in metrics and, in brackets, for what was found.',
+    },
+    pattern: {
+      type: 'string',
+      format: 're2',
+      minLength: 1,
+      maxLength: MAX_PATTERN_LENGTH,
+      description: 'An RE2 expression, without look-around and back-references. All of what it matches is replaced.',
+    },
+    replacement: {
+      type: 'string',
+      maxLength: 200,
+      description: 'What stands there instead, as it is written here. Left out: the name in brackets.',
+    },
+  },
+  oneOf: [{ required: ['preset'] }, { required: ['name', 'pattern'] }],
+  dependencies: { pattern: ['name'], name: ['pattern'] },
+} as const;
 
 export const privacy = defineProcessor<PrivacyOptions>({
   type: 'privacy',
@@ -78,10 +126,17 @@ export const privacy = defineProcessor<PrivacyOptions>({
           properties: { capture_content: { type: 'boolean', description: 'The switch for this environment.' } },
         },
       },
+      redact: {
+        type: 'array',
+        default: [],
+        maxItems: MAX_RULES,
+        description: 'What is replaced in every text before it is stored. A rule is a preset, or a name and a pattern.',
+        items: RULE_SCHEMA,
+      },
     },
   },
   example: 'environments: { production: { capture_content: false } }',
   requires: ['project', 'environment'],
   provides: ['privacy'],
-  create: (options) => new Privacy(options),
+  create: (options, host) => new Privacy(options, host),
 });

@@ -1,0 +1,238 @@
+/**
+ * Applies the rules to every text of a batch that will be stored, wherever it stands. A replaced text is written to scratch and
+ * its row points there, so nothing after this can see the old one; when scratch is full the value is dropped, never kept.
+ */
+import type { AttributeCursor } from '../../../model/attributes.ts';
+import type { Batch, Tables } from '../../../model/batch.ts';
+import * as layout from '../../../model/layout.ts';
+import type { TextRef } from '../../../model/text.ts';
+import { WireFault } from '../../../otlp/wire.ts';
+import { readText } from '../text.ts';
+import { type JsonReplacer, redactJson } from './json-text.ts';
+import { KeyRedaction } from './key-redaction.ts';
+import type { Redactor } from './redactor.ts';
+import { Suspects } from './suspects.ts';
+
+/** Smaller integers are no card numbers; compared by their upper half. */
+const LARGE_INTEGER = 10 ** 11;
+
+/** Where a table keeps a text: offset, length and flags within its row. */
+type TextField = readonly [offset: number, length: number, flags: number];
+
+const RECORD_TEXTS: readonly TextField[] = [
+  [layout.RECORD_NAME_OFFSET, layout.RECORD_NAME_LENGTH, layout.RECORD_NAME_FLAGS],
+  [layout.RECORD_STATE_OFFSET, layout.RECORD_STATE_LENGTH, layout.RECORD_STATE_FLAGS],
+  [layout.RECORD_MESSAGE_OFFSET, layout.RECORD_MESSAGE_LENGTH, layout.RECORD_MESSAGE_FLAGS],
+];
+const EVENT_TEXTS: readonly TextField[] = [
+  [layout.EVENT_NAME_OFFSET, layout.EVENT_NAME_LENGTH, layout.EVENT_NAME_FLAGS],
+];
+const LINK_TEXTS: readonly TextField[] = [
+  [layout.LINK_STATE_OFFSET, layout.LINK_STATE_LENGTH, layout.LINK_STATE_FLAGS],
+];
+const RESOURCE_TEXTS: readonly TextField[] = [
+  [layout.RESOURCE_ENVIRONMENT_OFFSET, layout.RESOURCE_ENVIRONMENT_LENGTH, layout.RESOURCE_ENVIRONMENT_FLAGS],
+];
+const SCOPE_TEXTS: readonly TextField[] = [
+  [layout.SCOPE_NAME_OFFSET, layout.SCOPE_NAME_LENGTH, layout.SCOPE_NAME_FLAGS],
+  [layout.SCOPE_VERSION_OFFSET, layout.SCOPE_VERSION_LENGTH, layout.SCOPE_VERSION_FLAGS],
+];
+const METRIC_TEXTS: readonly TextField[] = [
+  [layout.METRIC_NAME_OFFSET, layout.METRIC_NAME_LENGTH, layout.METRIC_NAME_FLAGS],
+  [layout.METRIC_DESCRIPTION_OFFSET, layout.METRIC_DESCRIPTION_LENGTH, layout.METRIC_DESCRIPTION_FLAGS],
+  [layout.METRIC_UNIT_OFFSET, layout.METRIC_UNIT_LENGTH, layout.METRIC_UNIT_FLAGS],
+];
+
+export class BatchRedaction {
+  readonly #redactor: Redactor;
+  readonly #tables: Tables;
+  readonly #suspects: Suspects;
+  readonly #keys: KeyRedaction;
+
+  constructor(redactor: Redactor, tables: Tables) {
+    this.#redactor = redactor;
+    this.#tables = tables;
+    this.#suspects = new Suspects(redactor);
+    this.#keys = new KeyRedaction(redactor, tables);
+  }
+
+  get tables(): Tables {
+    return this.#tables;
+  }
+
+  run(batch: Batch): void {
+    this.#suspects.scan(this.#tables.memory, this.#tables.header(layout.HEADER_INPUT_LENGTH));
+    this.#keys.update(this.#suspects);
+    this.#redactTexts(layout.RESOURCES_BASE, layout.RESOURCE_STRIDE, batch.resourceCount, RESOURCE_TEXTS);
+    if (this.#suspects.any || this.#redactor.numberRules !== 0) this.#redactTables(batch);
+    if (this.#keys.any) this.#renameKeys(batch);
+  }
+
+  #redactTables(batch: Batch): void {
+    this.#redactAttributes(batch);
+    if (batch.signal !== 'metrics')
+      this.#redactTexts(
+        layout.RECORDS_BASE,
+        layout.RECORD_STRIDE,
+        batch.recordCount,
+        RECORD_TEXTS.slice(0, batch.signal === 'traces' ? 3 : 2),
+      );
+    this.#redactTexts(layout.SCOPES_BASE, layout.SCOPE_STRIDE, batch.scopeCount, SCOPE_TEXTS);
+    this.#redactTexts(layout.EVENTS_BASE, layout.EVENT_STRIDE, batch.eventCount, EVENT_TEXTS);
+    this.#redactTexts(layout.LINKS_BASE, layout.LINK_STRIDE, batch.linkCount, LINK_TEXTS);
+    this.#redactTexts(layout.METRICS_BASE, layout.METRIC_STRIDE, batch.metricCount, METRIC_TEXTS);
+  }
+
+  #redactTexts(base: number, stride: number, count: number, fields: readonly TextField[]): void {
+    const { u32, u8 } = this.#tables.memory;
+    for (let row = 0; row < count; row++) {
+      const at = base + row * stride;
+      for (const [offset, length, flags] of fields) {
+        const size = u32[(at + length) >>> 2] as number;
+        const bits = this.#suspects.at(u32[(at + offset) >>> 2] as number, size);
+        if (bits === 0) continue;
+        const text = readText(this.#tables.memory, u32[(at + offset) >>> 2] as number, size, u8[at + flags] as number);
+        const cleaned = this.#redactor.redact(text, bits);
+        if (cleaned === text) continue;
+        const written = cleaned === null ? null : this.#tables.scratch(cleaned);
+        if (written !== null) u32[(at + offset) >>> 2] = written.offset;
+        u32[(at + length) >>> 2] = written?.length ?? 0;
+        u8[at + flags] = written?.flags ?? 0;
+      }
+    }
+  }
+
+  #redactAttributes(batch: Batch): void {
+    const row = batch.cursor().at(0, batch.attributeCount);
+    while (row.next()) {
+      const { kind } = row;
+      if (kind === layout.KIND_TEXT) this.#redactText(row);
+      else if (kind === layout.KIND_ARRAY || kind === layout.KIND_MAP) this.#redactNested(row, batch);
+      else if (this.#redactor.numberRules !== 0) this.#redactNumber(row);
+    }
+  }
+
+  #redactText(row: AttributeCursor): void {
+    const bits = this.#suspects.at(row.offset, row.length);
+    if (bits === 0) return;
+    const text = readText(this.#tables.memory, row.offset, row.length, row.flags);
+    const cleaned = this.#redactor.redact(text, bits);
+    if (cleaned !== text) this.#write(row, layout.KIND_TEXT, cleaned);
+  }
+
+  /** Rendered as JSON, and cleaned string by string; kept in that form when anything changed. */
+  #redactNested(row: AttributeCursor, batch: Batch): void {
+    // Protobuf writes numbers in a form no hint can know.
+    const numbers = batch.encoding === 'protobuf' ? this.#redactor.numberRules : 0;
+    const bits = this.#suspects.at(row.offset, row.length) | numbers;
+    if (bits === 0) return;
+    const json = this.#render(row.row);
+    const cleaned = json === null ? null : redactJson(json, this.#replacer(bits));
+    if (cleaned !== json || cleaned === null) this.#write(row, layout.KIND_JSON, cleaned);
+  }
+
+  #replacer(bits: number): JsonReplacer {
+    const numbers = bits & this.#redactor.numberRules;
+    return {
+      text: (value) => this.#redactor.redact(value, bits),
+      number: (written) => (numbers === 0 || written.length < 12 ? written : this.#redactor.redact(written, numbers)),
+    };
+  }
+
+  #redactNumber(row: AttributeCursor): void {
+    const written = this.#decimal(row);
+    if (written === '') return;
+    const cleaned = this.#redactor.redact(written, this.#redactor.numberRules);
+    if (cleaned !== written) this.#write(row, layout.KIND_TEXT, cleaned);
+  }
+
+  /** A large number in digits; empty for anything else. */
+  #decimal(row: AttributeCursor): string {
+    const { kind } = row;
+    if (kind === layout.KIND_NUMBER_TEXT)
+      return row.length < 12 ? '' : readText(this.#tables.memory, row.offset, row.length, 0);
+    if ((kind !== layout.KIND_INT && kind !== layout.KIND_DOUBLE) || !(row.number >= LARGE_INTEGER)) return '';
+    const at = layout.ATTRIBUTES_BASE + row.row * layout.ATTRIBUTE_STRIDE + layout.ATTRIBUTE_SCALAR;
+    if (kind === layout.KIND_INT) return String(this.#tables.memory.i64[at >>> 3]);
+    return Number.isInteger(row.number) ? String(row.number) : '';
+  }
+
+  /** The value as JSON text; null when there is no room to look at it. What was used of scratch is given back. */
+  #render(row: number): string | null {
+    const scratch = this.#tables.header(layout.HEADER_SCRATCH);
+    try {
+      this.#tables.kernels.renderJson(row);
+      const { offset, length } = this.#tables.returned();
+      return readText(this.#tables.memory, offset, length, 0);
+    } catch (error) {
+      if (error instanceof WireFault) return null;
+      throw error;
+    } finally {
+      this.#tables.setHeader(layout.HEADER_SCRATCH, scratch);
+    }
+  }
+
+  /** Null: the value can not be cleaned, and may not be looked at any more either. */
+  #write(row: AttributeCursor, kind: number, text: string | null): void {
+    const written: TextRef | null = text === null ? null : this.#tables.scratch(text);
+    if (written !== null) {
+      row.replace(kind, written.offset, written.length, written.flags);
+      return;
+    }
+    row.replace(layout.KIND_NONE, 0, 0, 0);
+    row.verdict = layout.VERDICT_DROP;
+  }
+
+  #renameKeys(batch: Batch): void {
+    const owners: readonly (readonly [base: number, stride: number, count: number, first: number, size: number])[] = [
+      [
+        layout.RECORDS_BASE,
+        layout.RECORD_STRIDE,
+        batch.recordCount,
+        layout.RECORD_ATTRIBUTES_FIRST,
+        layout.RECORD_ATTRIBUTES_COUNT,
+      ],
+      [
+        layout.EVENTS_BASE,
+        layout.EVENT_STRIDE,
+        batch.eventCount,
+        layout.EVENT_ATTRIBUTES_FIRST,
+        layout.EVENT_ATTRIBUTES_COUNT,
+      ],
+      [
+        layout.LINKS_BASE,
+        layout.LINK_STRIDE,
+        batch.linkCount,
+        layout.LINK_ATTRIBUTES_FIRST,
+        layout.LINK_ATTRIBUTES_COUNT,
+      ],
+      [
+        layout.RESOURCES_BASE,
+        layout.RESOURCE_STRIDE,
+        batch.resourceCount,
+        layout.RESOURCE_ATTRIBUTES_FIRST,
+        layout.RESOURCE_ATTRIBUTES_COUNT,
+      ],
+      [
+        layout.SCOPES_BASE,
+        layout.SCOPE_STRIDE,
+        batch.scopeCount,
+        layout.SCOPE_ATTRIBUTES_FIRST,
+        layout.SCOPE_ATTRIBUTES_COUNT,
+      ],
+      [
+        layout.METRICS_BASE,
+        layout.METRIC_STRIDE,
+        batch.metricCount,
+        layout.METRIC_ATTRIBUTES_FIRST,
+        layout.METRIC_ATTRIBUTES_COUNT,
+      ],
+    ];
+    const { u32 } = this.#tables.memory;
+    for (const [base, stride, count, first, size] of owners)
+      for (let row = 0; row < count; row++) {
+        const at = base + row * stride;
+        this.#keys.rename(batch, u32[(at + first) >>> 2] as number, u32[(at + size) >>> 2] as number);
+      }
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Strings inside a JSON text, replaced one by one: keys, values, and numbers where a rule looks at numbers. The text is walked,
+ * not parsed, so that integers keep all their digits and nothing else of it changes.
+ */
+
+export interface JsonReplacer {
+  /** The string itself when nothing is to change, null when it can not be cleaned. */
+  text(value: string): string | null;
+  /** The same for numbers as they are written; a changed one becomes a string. */
+  number(written: string): string | null;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const NUMBER = /-?\d[\d.eE+-]*/y;
+
+/** The text itself when nothing changed, null when a part of it can not be cleaned. */
+export function redactJson(json: string, replacer: JsonReplacer): string | null {
+  const parts: string[] = [];
+  const taken = new Map<string, number>();
+  let copied = 0;
+  let at = 0;
+  const put = (from: number, to: number, value: string): void => {
+    parts.push(json.slice(copied, from), JSON.stringify(value));
+    copied = to;
+  };
+  while (at < json.length) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = endOfString(json, at);
+      const value = JSON.parse(json.slice(at, end)) as string;
+      const replaced = replacer.text(value);
+      if (replaced === null) return null;
+      if (replaced !== value) put(at, end, json.charAt(end) === ':' ? unique(replaced, taken) : replaced);
+      at = end;
+    } else if (isDigit(code)) {
+      NUMBER.lastIndex = at;
+      const written = NUMBER.exec(json)?.[0] ?? '';
+      const replaced = replacer.number(written);
+      if (replaced === null) return null;
+      if (replaced !== written) put(at, at + written.length, replaced);
+      at += Math.max(written.length, 1);
+    } else {
+      at++;
+    }
+  }
+  if (parts.length === 0) return json;
+  parts.push(json.slice(copied));
+  return parts.join('');
+}
+
+/** Two different keys may become the same; the second and all that follow are numbered. */
+export function unique(key: string, taken: Map<string, number>): string {
+  const count = (taken.get(key) ?? 0) + 1;
+  taken.set(key, count);
+  return count === 1 ? key : `${key}#${count}`;
+}
+
+function endOfString(json: string, begin: number): number {
+  let at = begin + 1;
+  for (;;) {
+    const quote = json.indexOf('"', at);
+    if (quote < 0) return json.length;
+    let slashes = 0;
+    while (json.charCodeAt(quote - 1 - slashes) === BACKSLASH) slashes++;
+    at = quote + 1;
+    if (slashes % 2 === 0) return at;
+  }
+}
+
+const isDigit = (code: number): boolean => (code >= 0x30 && code <= 0x39) || code === 0x2d;

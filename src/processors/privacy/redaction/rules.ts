@@ -1,0 +1,46 @@
+/** The configured list of rules, checked once more as a whole: what replaces must not itself be found. */
+import { expressionFault } from '../../../component/expression.ts';
+import { UserError } from '../../../errors.ts';
+import { patternRule } from './pattern-rule.ts';
+import { PRESETS, type PresetName } from './presets.ts';
+import { Redactor } from './redactor.ts';
+import type { Rule } from './rule.ts';
+
+export type RedactOption =
+  | { readonly preset: PresetName; readonly replacement?: string }
+  | { readonly name: string; readonly pattern: string; readonly replacement?: string };
+
+/** Longest pattern a configuration may use. */
+export const MAX_PATTERN_LENGTH = 1000;
+export const MAX_RULES = 100;
+
+/** Null when nothing is configured. `place` names the option in messages. */
+export function compileRules(options: readonly RedactOption[], place: string): Redactor | null {
+  if (options.length === 0) return null;
+  const redactor = new Redactor(options.map((option, index) => compileRule(option, `${place}[${index}]`)));
+  redactor.rules.forEach((rule, index) => {
+    if (redactor.redact(rule.replacement) !== rule.replacement)
+      throw new UserError(
+        `${place}[${index}].replacement: a rule would find "${rule.replacement}" and replace it again`,
+        'choose a replacement that no rule matches, such as a word in brackets',
+      );
+  });
+  redactor.takeCounts(() => {});
+  return redactor;
+}
+
+function compileRule(option: RedactOption, place: string): Rule {
+  if ('preset' in option) {
+    const preset = PRESETS[option.preset];
+    return {
+      name: option.preset,
+      replacement: option.replacement ?? `[${option.preset}]`,
+      hint: preset.hint,
+      numbers: 'numbers' in preset,
+      find: preset.find,
+    };
+  }
+  const fault = expressionFault(option.pattern);
+  if (fault !== null) throw new UserError(`${place}.pattern: ${fault}`, 'patterns are written as RE2 has them');
+  return patternRule(option.name, option.pattern, option.replacement ?? `[${option.name}]`);
+}
