@@ -11,16 +11,23 @@ import type { Config } from '../config/config.ts';
 import type { Call, ExitCode } from './command.ts';
 import { readConfig } from './config-options.ts';
 
+/** What the database was found by. */
+export interface Origin {
+  readonly config: Config;
+  readonly options: PostgresOptions;
+}
+
 /** Gives `work` the database, brought up to date, and closes it afterwards; an embedded server that nobody runs is started meanwhile. */
 export async function withDatabase(
   call: Call,
-  work: (database: Database, applied: readonly string[]) => Promise<ExitCode>,
+  work: (database: Database, applied: readonly string[], origin: Origin) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const options = optionsOf(await readConfig(call));
+  const config = await readConfig(call);
+  const options = optionsOf(config);
   const database = new Database();
   const embedded = await open(database, options, call);
   try {
-    return await work(database, await migrate(database, options.views_schema));
+    return await work(database, await migrate(database, options.views_schema), { config, options });
   } catch (error) {
     throw explain(error);
   } finally {
@@ -54,11 +61,18 @@ async function open(database: Database, options: PostgresOptions, call: Call): P
   }
 }
 
-function optionsOf(config: Config): PostgresOptions {
+/** Null where the configuration runs no database. */
+export function findPostgresOptions(config: Config): PostgresOptions | null {
   for (const id of config.service.extensions) {
     const extension = config.extensions.get(id);
     if (extension?.definition.type === 'postgres') return extension.options as PostgresOptions;
   }
+  return null;
+}
+
+function optionsOf(config: Config): PostgresOptions {
+  const options = findPostgresOptions(config);
+  if (options !== null) return options;
   throw new UserError(
     'this configuration has no database',
     'Add the postgres extension, or name another configuration with --config.',

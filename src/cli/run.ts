@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { pino } from 'pino';
 import pretty from 'pino-pretty';
+import { Capabilities } from '../component/capability.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/problem.ts';
 import { assemble } from '../service/assemble.ts';
@@ -14,6 +15,7 @@ import { observeProcess } from '../service/telemetry/process-metrics.ts';
 import { Registry } from '../service/telemetry/registry.ts';
 import type { Call, Command, ExitCode } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
+import { greet } from './first-start.ts';
 import { wantsColour } from './terminal.ts';
 
 /** After a fault nobody foresaw, the process is gone within this. */
@@ -45,6 +47,8 @@ class Daemon {
   readonly #config: Config;
   readonly #logger: LoggerRoot;
   readonly #service: Service;
+  /** What the components offer each other; the greeting needs the database. */
+  #capabilities = new Capabilities();
   /** Resolves `run`. Set at once, so that a signal during the start is not lost. */
   #finish: (code: ExitCode) => void = () => undefined;
   readonly #finished: Promise<ExitCode>;
@@ -69,6 +73,7 @@ class Daemon {
     }
     const pipelines = this.#config.service.pipelines.map(({ id }) => id);
     this.#logger.info({ pipelines }, 'everything is ready');
+    await greet(this.#call, this.#config, this.#capabilities, this.#logger);
     return this.#finished;
   }
 
@@ -89,6 +94,9 @@ class Daemon {
       process,
       resolvePath: (path) => resolve(workingDirectory, path),
       fatal: (error) => void this.#fail(error),
+      offer: (capabilities) => {
+        this.#capabilities = capabilities;
+      },
       foundation: metricsPart(this.#config, meter),
     });
   }

@@ -1,4 +1,5 @@
 /** Writing to a person: colours only where a terminal shows them and nobody objects. */
+import { pad, widthOf } from './screen-text.ts';
 
 export interface Terminal {
   /** The command's result. */
@@ -58,13 +59,15 @@ export function makeStyle(coloured: boolean): Style {
 /** Columns wide enough for their longest cell, two spaces apart. */
 export function layOut(rows: readonly (readonly string[])[], indent = ''): string {
   const columns = Math.max(0, ...rows.map((row) => row.length));
-  const widths = Array.from({ length: columns }, (_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
+  const widths = Array.from({ length: columns }, (_, index) =>
+    Math.max(...rows.map((row) => widthOf(row[index] ?? ''))),
+  );
   return rows
     .map(
       (row) =>
         indent +
         row
-          .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+          .map((cell, index) => pad(cell, widths[index] ?? 0))
           .join('  ')
           .trimEnd(),
     )

@@ -2,8 +2,8 @@
 import { createApiKey } from '../../model/api-key.ts';
 import type { Plan } from '../../model/context.ts';
 import { normalizeEnvironment } from '../../model/environment.ts';
+import type { PostgresDatabase } from '../../component/postgres.ts';
 import { UserError } from '../../errors.ts';
-import type { Database } from './database.ts';
 import { sqlstateOf } from './sqlstate.ts';
 
 export interface ProjectRow {
@@ -39,12 +39,19 @@ const LIST_PROJECTS = `
     (SELECT count(*) FROM sluice.api_keys k WHERE k.project = p.name AND k.revoked_at IS NULL)::int4 AS keys
   FROM sluice.projects p ORDER BY p.name`;
 
+const CREATE_FIRST_PROJECT = `
+  WITH created AS (
+    INSERT INTO sluice.projects (name) SELECT $1::text WHERE NOT EXISTS (SELECT FROM sluice.projects)
+    ON CONFLICT DO NOTHING RETURNING name)
+  INSERT INTO sluice.api_keys (public_id, project, hash, label)
+  SELECT $2::text, name, $3::bytea, $4::text FROM created`;
+
 const PROJECT_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
 export class Administration {
-  readonly #database: Database;
+  readonly #database: PostgresDatabase;
 
-  constructor(database: Database) {
+  constructor(database: PostgresDatabase) {
     this.#database = database;
   }
 
@@ -67,6 +74,16 @@ export class Administration {
         throw new UserError(`the project "${name}" exists already`, 'See `sluice project list`.');
       throw error;
     }
+  }
+
+  /**
+   * For the first start: where there is no project at all, one with a key; null where there is one. One statement, so that
+   * of replicas starting together a single one makes it, and never a project whose key nobody was told.
+   */
+  async createFirstProject(name: string, label: string): Promise<{ readonly text: string } | null> {
+    const key = createApiKey();
+    const { rowCount } = await this.#database.query(CREATE_FIRST_PROJECT, [name, key.publicId, key.hash, label]);
+    return rowCount === 1 ? { text: key.text } : null;
   }
 
   async setPlan(name: string, plan: Plan, monthlySpans: number | null): Promise<void> {

@@ -1,0 +1,68 @@
+/** Questions to the stored telemetry, for the commands that show it: read-only, on a connection of their own, with more time than the daemon's questions have. */
+import { parseDuration } from '../config/units.ts';
+import type { Config } from '../config/config.ts';
+import { UserError } from '../errors.ts';
+import { sqlstateOf } from '../extensions/postgres/sqlstate.ts';
+import type { Call, ExitCode } from './command.ts';
+import { CONFIG_OPTIONS } from './config-options.ts';
+import { withDatabase } from './database.ts';
+import { type Options, UsageError, type Values } from './options.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface Reader {
+  query(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  /** The schema of the readable views. */
+  readonly views: string;
+  readonly config: Config;
+}
+
+const QUESTION_TIMEOUT_MS = 60_000;
+const QUERY_CANCELED = '57014';
+
+export const READER_OPTIONS = {
+  ...CONFIG_OPTIONS,
+  project: { type: 'text', short: 'p', value: 'NAME', description: 'Only this project' },
+  json: { type: 'flag', description: 'Print JSON' },
+} as const satisfies Options;
+
+export function withReader(call: Call, work: (reader: Reader) => Promise<ExitCode>): Promise<ExitCode> {
+  return withDatabase(call, async (database, _applied, { config, options }) => {
+    const client = await database.connect({ statementTimeoutMs: QUESTION_TIMEOUT_MS });
+    try {
+      await client.query('SET default_transaction_read_only = on');
+      const query: Reader['query'] = async (text, values = []) => (await client.query(text, [...values])).rows;
+      return await work({ query, views: options.views_schema, config });
+    } catch (error) {
+      if (sqlstateOf(error) !== QUERY_CANCELED) throw error;
+      throw new UserError(
+        `the database took longer than ${QUESTION_TIMEOUT_MS / 1000} s to answer`,
+        'Ask for less with --since or --project.',
+      );
+    } finally {
+      await client.end();
+    }
+  });
+}
+
+/** The moment `--since` names, in nanoseconds since 1970 as the columns count; null: from the beginning. */
+export function sinceOf(values: Values, nowMs: number, fallback: string | null): string | null {
+  const text = values.text('since') ?? fallback;
+  if (text === null || text === 'all') return null;
+  const ms = parseDuration(text);
+  if (ms === null) throw new UsageError(`--since takes a duration, not "${text}"`, 'as 30m, 12h or 7d, or all');
+  return String(BigInt(Math.floor(nowMs - ms)) * 1_000_000n);
+}
+
+export function limitOf(values: Values, fallback: number, highest: number): number {
+  const text = values.text('limit');
+  if (text === undefined) return fallback;
+  const limit = /^\d{1,9}$/u.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > highest) throw new UsageError(`--limit takes a number from 1 to ${highest}, not "${text}"`);
+  return limit;
+}
+
+/** A column that may be null. */
+export const textOf = (value: unknown): string | null => (value === null || value === undefined ? null : String(value));
+export const countOf = (value: unknown): number | null =>
+  value === null || value === undefined ? null : Number(value);

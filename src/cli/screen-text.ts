@@ -1,0 +1,69 @@
+/**
+ * Text of unknown origin on a terminal. Names and messages come from whoever sends telemetry: what would move the cursor,
+ * change colours or turn the direction of writing is taken out, and widths are counted in columns, not in code units.
+ */
+
+/** What `Style` writes; it takes no room. */
+const PAINT = /\u001b\[\d+m/gu;
+const INVISIBLE = /\p{Cf}/gu;
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
+const MARK = /^[\p{Mn}\p{Me}]$/u;
+const WIDE =
+  /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]$/u;
+const REPLACEMENT = '\ufffd';
+const ELLIPSIS = '…';
+/** A letter with hundreds of marks on it takes one column and hides the lines around it. */
+const MARKS_PER_LETTER = 2;
+/** Longer texts are not looked at to their end. */
+const LONGEST = 20_000;
+
+/** One line of harmless text: white space as single spaces, everything that controls a terminal replaced. */
+export function clean(text: string): string {
+  return text.slice(0, LONGEST).replace(/\s+/gu, ' ').replace(INVISIBLE, '').replace(UNPRINTABLE, REPLACEMENT).trim();
+}
+
+/** Columns the text takes; the codes of `Style` take none. */
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const letter of text.replace(PAINT, '')) width += widthOfLetter(letter);
+  return width;
+}
+
+/** At most `width` columns of clean text; what is cut ends in an ellipsis. */
+export function cut(text: string, width: number): string {
+  if (width <= 0) return '';
+  let used = 0;
+  let marks = 0;
+  let kept = '';
+  let whole = true;
+  for (const letter of clean(text)) {
+    const wide = widthOfLetter(letter);
+    marks = wide === 0 ? marks + 1 : 0;
+    if (marks > MARKS_PER_LETTER) continue;
+    if (used + wide > width) {
+      whole = false;
+      break;
+    }
+    used += wide;
+    kept += letter;
+  }
+  if (whole) return kept;
+  const letters = [...kept];
+  while (used > width - 1) used -= widthOfLetter(letters.pop() ?? ' ');
+  return letters.join('') + ELLIPSIS;
+}
+
+/** Fills up with spaces to `width` columns; the text may carry the codes of `Style`. */
+export function pad(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - widthOf(text)));
+}
+
+export function padLeft(text: string, width: number): string {
+  return ' '.repeat(Math.max(0, width - widthOf(text))) + text;
+}
+
+function widthOfLetter(letter: string): number {
+  if (letter < '\u0300') return 1;
+  if (MARK.test(letter)) return 0;
+  return WIDE.test(letter) ? 2 : 1;
+}
