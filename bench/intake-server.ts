@@ -1,0 +1,136 @@
+/**
+ * The server half of the intake benchmark: one of several ways to take OTLP/HTTP, in a process of its own so that its CPU time
+ * can be told apart from the client's. Started by `intake.ts`; says its port, then answers `cpu` with the seconds used so far.
+ */
+import { createServer } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import { defineExporter } from '../src/component/exporter.ts';
+import type { Logger } from '../src/component/logger.ts';
+import { COMPONENTS } from '../src/components.ts';
+import { loadConfig } from '../src/config/load.ts';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ChunkPool } from '../src/model/chunk-pool.ts';
+import { SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../src/model/layout.ts';
+import { encodeRows, type RowFormat } from '../src/otlp/encode.ts';
+import { assemble } from '../src/service/assemble.ts';
+import { makePipelines } from '../src/service/make-pipeline.ts';
+import { Registry } from '../src/service/telemetry/registry.ts';
+import { loadProtos } from '../test/support/protos.ts';
+import { Baseline } from './baseline.ts';
+
+/** Takes rows and forgets them: what is measured is everything before the sink. */
+const discard = defineExporter<{ readonly format: RowFormat }>({
+  type: 'discard',
+  summary: 'Encodes rows and drops them.',
+  stability: 'development',
+  schema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { format: { enum: ['ndjson', 'copy'], default: 'ndjson', description: 'Form of the rows.' } },
+  },
+  example: '{}',
+  requires: ['project', 'environment'],
+  signals: ['traces', 'logs', 'metrics'],
+  create: ({ format }) => {
+    const pool = new ChunkPool();
+    return { encode: (batch) => encodeRows(batch, format, pool), write: async () => undefined };
+  },
+});
+
+const CONFIG = (processors: string, format: string, privacy: string): string => `
+receivers: { otlp: { protocols: { http: { endpoint: "127.0.0.1:0" } } } }
+processors:
+  auth: { keys: [ { key: benchmark-key-0123456789, project: bench } ] }
+  environment: {}
+  ${processors.includes('privacy') ? `privacy: ${privacy}\n  normalization: {}\n  pricing: {}` : ''}
+exporters: { discard: { format: ${format} } }
+service:
+  ledger: memory
+  telemetry: { metrics: { enabled: false } }
+  pipelines:
+    traces: &p { receivers: [otlp], processors: [${processors}], exporters: [discard] }
+    logs: *p
+    metrics: *p
+`;
+
+const QUIET: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: (fields, message) => console.error(message, fields),
+};
+
+async function startSluice(processors: string, format: string, privacy: string): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
+  const path = join(folder, 'bench.yaml');
+  writeFileSync(path, CONFIG(processors, format, privacy));
+  const config = await loadConfig({
+    files: [path],
+    definitions: [...COMPONENTS, discard],
+    workingDirectory: folder,
+    environment: {},
+  });
+  const registry = new Registry();
+  let port = 0;
+  const logger: Logger = {
+    ...QUIET,
+    info: (fields, message) => {
+      if (message === 'listening for OTLP/HTTP')
+        port = Number(
+          String((fields as { endpoint: string }).endpoint)
+            .split(':')
+            .at(-1),
+        );
+    },
+  };
+  const service = assemble(config, {
+    logger,
+    loggerFor: () => logger,
+    meter: registry,
+    makePipeline: makePipelines(logger, registry, Date.now),
+    now: Date.now,
+    process,
+    resolvePath: (name) => join(folder, name),
+    fatal: (error) => {
+      throw error;
+    },
+  });
+  await service.start();
+  return port;
+}
+
+/** The honest competitor: bare node:http, gunzip, a library's decoder, rows by JSON.stringify. No checks beyond the library's. */
+function startBaseline(): Promise<number> {
+  const baseline = new Baseline(loadProtos());
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const raw = Buffer.concat(chunks);
+      const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(raw) : raw;
+      const signal =
+        request.url === '/v1/logs' ? SIGNAL_LOGS : request.url === '/v1/metrics' ? SIGNAL_METRICS : SIGNAL_TRACES;
+      const json = request.headers['content-type'] === 'application/json';
+      const rows = json ? baseline.json(signal, body) : baseline.protobuf(signal, body);
+      response
+        .writeHead(200, { 'content-type': request.headers['content-type'] ?? '' })
+        .end(rows.length > 0 ? (json ? '{}' : '') : '');
+    });
+  });
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
+}
+
+const [mode = 'sluice', processors = 'auth, environment', format = 'ndjson', privacy = '{}'] = process.argv.slice(2);
+const port = mode === 'baseline' ? await startBaseline() : await startSluice(processors, format, privacy);
+process.on('message', () => {
+  const { user, system } = process.cpuUsage();
+  process.send?.({ cpuSeconds: (user + system) / 1e6, rssMiB: process.memoryUsage.rss() / 1048576 });
+});
+process.send?.({ port });
