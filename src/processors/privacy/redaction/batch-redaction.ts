@@ -13,9 +13,6 @@ import { KeyRedaction } from './key-redaction.ts';
 import type { Redactor } from './redactor.ts';
 import { Suspects } from './suspects.ts';
 
-/** Smaller integers are no card numbers; compared by their upper half. */
-const LARGE_INTEGER = 10 ** 11;
-
 /** Where a table keeps a text: offset, length and flags within its row. */
 type TextField = readonly [offset: number, length: number, flags: number];
 
@@ -135,7 +132,8 @@ export class BatchRedaction {
     const numbers = bits & this.#redactor.numberRules;
     return {
       text: (value) => this.#redactor.redact(value, bits),
-      number: (written) => (numbers === 0 || written.length < 12 ? written : this.#redactor.redact(written, numbers)),
+      number: (written) =>
+        numbers === 0 || !this.#redactor.mayFind(Number(written)) ? written : this.#redactor.redact(written, numbers),
     };
   }
 
@@ -149,12 +147,17 @@ export class BatchRedaction {
   /** A large number in digits; empty for anything else. */
   #decimal(row: AttributeCursor): string {
     const { kind } = row;
-    if (kind === layout.KIND_NUMBER_TEXT)
-      return row.length < 12 ? '' : readText(this.#tables.memory, row.offset, row.length, 0);
-    if ((kind !== layout.KIND_INT && kind !== layout.KIND_DOUBLE) || !(row.number >= LARGE_INTEGER)) return '';
+    if (kind === layout.KIND_NUMBER_TEXT) return this.#numberText(row);
+    if ((kind !== layout.KIND_INT && kind !== layout.KIND_DOUBLE) || !this.#redactor.mayFind(row.number)) return '';
     const at = layout.ATTRIBUTES_BASE + row.row * layout.ATTRIBUTE_STRIDE + layout.ATTRIBUTE_SCALAR;
     if (kind === layout.KIND_INT) return String(this.#tables.memory.i64[at >>> 3]);
     return Number.isInteger(row.number) ? String(row.number) : '';
+  }
+
+  /** A JSON number as it was written, if it may be found. */
+  #numberText(row: AttributeCursor): string {
+    const written = readText(this.#tables.memory, row.offset, row.length, 0);
+    return this.#redactor.mayFind(Number(written)) ? String(Number(written)) : '';
   }
 
   /** The value as JSON text; null when there is no room to look at it. What was used of scratch is given back. */

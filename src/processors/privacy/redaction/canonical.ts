@@ -20,6 +20,8 @@ export const DISGUISE_BYTES =
 /** The same in decoded texts, and every other escape, since the character behind a `\n` stands at the beginning of a word. */
 const DISGUISED = /[\\\u00ad\u200b-\u200f\u2060\ufeff\uff01-\uff5e]|%[2-7][0-9A-Fa-f]/;
 
+const NEXT_DISGUISE = new RegExp(DISGUISED, 'g');
+
 const INVISIBLE = /[\u00ad\u200b-\u200f\u2060\ufeff]/;
 const SIMPLE_ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
 const LITERAL_ESCAPES = '"\'/\\';
@@ -48,24 +50,22 @@ function decode(text: string, before: Uint32Array | null): Canonical {
   const parts: string[] = [];
   let length = 0;
   let copied = 0;
-  let at = 0;
   const copy = (end: number): void => {
     parts.push(text.slice(copied, end));
     for (let index = copied; index < end; index++)
       starts[length++] = before === null ? index : (before[index] as number);
   };
-  while (at < text.length) {
+  NEXT_DISGUISE.lastIndex = 0;
+  for (let match = NEXT_DISGUISE.exec(text); match !== null; match = NEXT_DISGUISE.exec(text)) {
+    const at = match.index;
     const size = spelled(text, at);
-    if (size === 0) {
-      at++;
-      continue;
-    }
+    if (size === 0) continue;
     copy(at);
     const character = spelling(text, at, size);
     parts.push(character);
     if (character !== '') starts[length++] = before === null ? at : (before[at] as number);
-    at += size;
-    copied = at;
+    copied = at + size;
+    NEXT_DISGUISE.lastIndex = copied;
   }
   copy(text.length);
   starts[length] = before === null ? text.length : (before[text.length] as number);
@@ -76,14 +76,10 @@ function decode(text: string, before: Uint32Array | null): Canonical {
 function spelled(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code === BACKSLASH) return escapeLength(text, at);
-  if (code === PERCENT)
-    return isHex(text, at + 1, 2) && (text.charCodeAt(at + 1) & 0x0f) < 8 ? percentLength(text, at) : 0;
-  if (code < 0xad) return 0;
+  if (code === PERCENT) return 3;
   if (code >= FULL_WIDTH_FIRST && code <= FULL_WIDTH_LAST) return 1;
   return INVISIBLE.test(text.charAt(at)) ? 1 : 0;
 }
-
-const percentLength = (text: string, at: number): number => (/[2-7]/.test(text.charAt(at + 1)) ? 3 : 0);
 
 function escapeLength(text: string, at: number): number {
   const next = text.charAt(at + 1);

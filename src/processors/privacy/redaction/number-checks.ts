@@ -17,6 +17,18 @@ const CARD =
 
 export const isCardNumber = (digits: string): boolean => CARD.test(digits) && passesLuhn(digits);
 
+/** No card has fewer digits than this, or more. */
+const SMALLEST_CARD = 10 ** 11;
+const LARGEST_CARD = 10 ** 19;
+
+/** What can be said of a number before it is written out: how long it is, and that its first digit is from 2 to 6. */
+export function mayBeCard(value: number): boolean {
+  if (!(value >= SMALLEST_CARD && value < LARGEST_CARD)) return false;
+  let power = SMALLEST_CARD;
+  while (value >= power * 10) power *= 10;
+  return value >= power * 2 && value < power * 7;
+}
+
 /** Lengths of account numbers by country, as registered. */
 const IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(
   (

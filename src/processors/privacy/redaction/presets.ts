@@ -3,12 +3,12 @@
  * arithmetic, and all run over everything, so each looks only where its hint is found, and never back over what it has seen.
  */
 import { isIPv4, isIPv6 } from 'node:net';
-import { ibanLength, isCardNumber, passesMod97 } from './number-checks.ts';
+import { ibanLength, isCardNumber, mayBeCard, passesMod97 } from './number-checks.ts';
 import { NOTHING, type Stretches } from './rule.ts';
 
 interface Preset {
   readonly hint: string;
-  readonly numbers?: boolean;
+  readonly numbers: ((value: number) => boolean) | null;
   find(text: string): Stretches;
 }
 
@@ -79,17 +79,25 @@ const DOMAIN = /(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62})\.){1,8}[\p{L}][\p{L}\p{N}
 const MAX_LOCAL_PART = 64;
 
 export const PRESETS = {
-  api_keys: { hint: API_KEY_HINT, find: (text) => matches(API_KEY, text) },
-  bearer_tokens: { hint: '[Bb][Ee][Aa][Rr][Ee][Rr]|[Aa][Uu][Tt][Hh][Oo][Rr][Ii][Zz]', find: findBearerTokens },
-  email: { hint: '@', find: findEmails },
-  phone: { hint: '\\+[ .()/\\\\-]{0,3}\\d|\\d[ .)-]{1,2}\\d{3}[ .-]\\d{4}', find: (text) => matches(PHONE, text) },
-  credit_cards: { hint: '\\d(?:[ .\\x80-\\xff-]{0,6}\\d){11}', numbers: true, find: findCards },
-  iban: { hint: '[A-Za-z]{2}\\d{2}', find: findIbans },
-  private_keys: { hint: '-----BEGIN', find: findPrivateKeys },
-  jwt: { hint: 'eyJ', find: findJwts },
-  ip_address: { hint: '\\d\\.\\d|:[0-9A-Fa-f]', find: findAddresses },
-  us_ssn: { hint: '\\d-\\d\\d-\\d', find: (text) => matches(SSN, text) },
-  url_passwords: { hint: ':[/\\\\]{2}', find: findUrlPasswords },
+  api_keys: { hint: API_KEY_HINT, numbers: null, find: (text) => matches(API_KEY, text) },
+  bearer_tokens: {
+    hint: '[Bb][Ee][Aa][Rr][Ee][Rr]|[Aa][Uu][Tt][Hh][Oo][Rr][Ii][Zz]',
+    numbers: null,
+    find: findBearerTokens,
+  },
+  email: { hint: '@', numbers: null, find: findEmails },
+  phone: {
+    hint: '\\+[ .()/\\\\-]{0,3}\\d|\\d[ .)-]{1,2}\\d{3}[ .-]\\d{4}',
+    numbers: null,
+    find: (text) => matches(PHONE, text),
+  },
+  credit_cards: { hint: '\\d(?:[ .\\x80-\\xff-]{0,6}\\d){11}', numbers: mayBeCard, find: findCards },
+  iban: { hint: '[A-Za-z]{2}\\d{2}', numbers: null, find: findIbans },
+  private_keys: { hint: '-----BEGIN', numbers: null, find: findPrivateKeys },
+  jwt: { hint: 'eyJ', numbers: null, find: findJwts },
+  ip_address: { hint: '\\d\\.\\d|:[0-9A-Fa-f]', numbers: null, find: findAddresses },
+  us_ssn: { hint: '\\d-\\d\\d-\\d', numbers: null, find: (text) => matches(SSN, text) },
+  url_passwords: { hint: ':[/\\\\]{2,6}[^/:@\\s]{0,256}:[^/@\\s]{1,256}@', numbers: null, find: findUrlPasswords },
 } as const satisfies Record<string, Preset>;
 
 export type PresetName = keyof typeof PRESETS;

@@ -23,7 +23,7 @@ export class Redactor {
   constructor(rules: readonly Rule[]) {
     this.rules = rules;
     this.#counts = rules.map(() => 0);
-    this.#numbers = rules.reduce((mask, rule, index) => (rule.numbers ? mask | this.bitOf(index) : mask), 0);
+    this.#numbers = rules.reduce((mask, rule, index) => (rule.numbers === null ? mask : mask | this.bitOf(index)), 0);
   }
 
   /** Many rules share the last bit. */
@@ -34,6 +34,11 @@ export class Redactor {
   /** The bits of the rules that look at numbers. */
   get numberRules(): number {
     return this.#numbers;
+  }
+
+  /** Whether any rule may find this number when it is written in decimal. */
+  mayFind(value: number): boolean {
+    return this.rules.some((rule) => rule.numbers?.(value) === true);
   }
 
   /** The text without what the rules of `bits` find: the same string when there is nothing, null when it can not be cleaned. */

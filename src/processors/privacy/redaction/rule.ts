@@ -13,8 +13,8 @@ export interface Rule {
    * backslashes, which a text may spell as escapes.
    */
   readonly hint: string | null;
-  /** Also looks at numbers, in decimal. */
-  readonly numbers: boolean;
+  /** Whether a number may be found when it is written in decimal; null: this rule does not look at numbers. */
+  readonly numbers: ((value: number) => boolean) | null;
   /** Takes time proportional to the length of the text. */
   find(text: string): Stretches;
 }

@@ -36,7 +36,7 @@ function compileRule(option: RedactOption, place: string): Rule {
       name: option.preset,
       replacement: option.replacement ?? `[${option.preset}]`,
       hint: preset.hint,
-      numbers: 'numbers' in preset,
+      numbers: preset.numbers,
       find: preset.find,
     };
   }
