@@ -12,6 +12,7 @@ const AGENTOPS: Dialect = {
     agent_name: [{ attribute: 'agent.role', general: 'shared' }],
     agent_id: [{ attribute: 'agent.id', general: 'shared' }],
     tool_result: ['tool.result'],
+    tool_arguments: [{ attribute: 'tool.parameters', only: ['agentops'] }],
     tool_definitions: ['gen_ai.request.tools.{i}.*'],
     input_content: ['agentops.entity.input'],
     output_content: ['agentops.entity.output'],

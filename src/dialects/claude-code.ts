@@ -117,10 +117,14 @@ const CLAUDE_CODE: Dialect = {
 
 const ANTHROPIC_NATIVE: Dialect = {
   id: 'anthropic-native',
+  cachedTokens: [{ cached: 'inside' }],
   scopes: ['com.anthropic.sdk.*', 'com.anthropic.claude-platform'],
   hints: ['anthropic.request.id', 'anthropic.organization.id'],
   fields: {
-    response_id: ['anthropic.request.id'],
+    finish_reason: ['anthropic.message.stop_reason'],
+    cache_write_5m_tokens: ['anthropic.usage.cache_creation.ephemeral_5m_input_tokens'],
+    cache_write_1h_tokens: ['anthropic.usage.cache_creation.ephemeral_1h_input_tokens'],
+    response_id: ['gen_ai.response.id', 'anthropic.request.id'],
   },
   sources: ['Anthropic platform documentation: api/opentelemetry/spans'],
 };

@@ -126,6 +126,11 @@ export interface SourceRow {
   /** Only the text before, or after, the first of this. */
   readonly before?: string;
   readonly after?: string;
+  /**
+   * The sender has one name for the model asked for and the model that answered. A dated name is taken for the one that
+   * answered, any other for the one that was asked for.
+   */
+  readonly either?: boolean;
   /** What its presence proves: the main count includes this part, or leaves it out. */
   readonly proves?: 'inside' | 'outside';
   /** Looks like the field, but is something else: never read. The row is here so that nobody adds it again. */
@@ -159,6 +164,9 @@ export type ContentKind =
  * attributes and body are content as a whole; `status` is the status message of a span.
  */
 export type ContentPlace = 'span' | 'log' | 'span_event_attr' | 'span_event' | 'log_event' | 'status';
+
+/** What an attribute of an event says; on tool steps `input` is what the tool was given, and so on. */
+export type EventPart = 'input' | 'output' | 'system' | 'finish_reason' | 'error_type';
 
 /** Attributes or events that hold what people or models wrote. `secret`: credentials, never to be stored. */
 export interface ContentRows {
@@ -195,11 +203,19 @@ export interface Dialect {
   readonly spanNames?: Readonly<Record<string, Operation>>;
   /** What the names of log events mean. */
   readonly events?: Readonly<Record<string, Operation>>;
+  /** Events, of spans or as log records, that carry messages: what their attributes say. `(body)`: the body of the log record. */
+  readonly messageEvents?: Readonly<Record<string, Readonly<Record<string, EventPart>>>>;
+  /** Span events that mark the arrival of the first token. */
+  readonly firstTokenEvents?: readonly string[];
   readonly cachedTokens?: readonly CacheRule[];
   /** The output count leaves the reasoning tokens out. */
   readonly reasoningOutside?: boolean;
   /** Scopes whose agent spans hold the only usage of their trace. */
   readonly ownUsageScopes?: readonly string[];
+  /** A model call without any usage is only the frame around one. */
+  readonly callsHaveUsage?: boolean;
+  /** Steps that are named by their span alone: its name is the name of the tool or the agent. */
+  readonly namedBySpan?: readonly Operation[];
   /** A record with usage but without an operation repeats the usage of others. */
   readonly repeatsWithoutOperation?: boolean;
   readonly content?: readonly ContentRows[];

@@ -3,12 +3,29 @@ import type { Dialect } from './dialect.ts';
 
 const LANGFUSE: Dialect = {
   id: 'langfuse',
+  namedBySpan: ['execute_tool', 'invoke_agent'],
   scopes: ['langfuse-sdk'],
   markers: ['langfuse.observation.*'],
   hints: ['langfuse.trace.*'],
   fields: {
     operation: ['langfuse.observation.type'],
-    request_model: ['langfuse.observation.model.name'],
+    provider: [{ attribute: 'langfuse.observation.metadata.ls_provider', paths: ['$'] }],
+    request_model: [
+      { attribute: 'langfuse.observation.metadata.ls_model_name', paths: ['$'] },
+      { attribute: 'langfuse.observation.model.name', either: true },
+    ],
+    response_model: [{ attribute: 'langfuse.observation.model.name', either: true }],
+    response_id: [{ attribute: 'langfuse.observation.metadata.id', paths: ['$'], only: ['langfuse'], when: ['chat'] }],
+    finish_reason: [
+      { attribute: 'langfuse.observation.metadata.finish_reason', paths: ['$'] },
+      { attribute: 'langfuse.observation.metadata.status', paths: ['$'], when: ['chat'], only: ['langfuse'] },
+      {
+        attribute: 'langfuse.observation.output',
+        when: ['chat'],
+        paths: ['response_metadata.finish_reason', 'response_metadata.stop_reason', 'additional_kwargs.finish_reason'],
+      },
+    ],
+    tool_call_id: [{ attribute: 'langfuse.observation.metadata.tool_call_id', paths: ['$'] }],
     input_tokens: [
       {
         attribute: 'langfuse.observation.usage_details',

@@ -3,20 +3,66 @@ import type { Dialect } from './dialect.ts';
 
 const LANGSMITH: Dialect = {
   id: 'langsmith',
+  namedBySpan: ['execute_tool', 'invoke_agent', 'retrieval'],
   scopes: ['langsmith'],
   markers: ['langsmith.span.kind', 'langsmith.trace.id'],
   fields: {
     operation: [{ attribute: 'langsmith.span.kind', only: ['langsmith'] }],
     provider: ['langsmith.metadata.ls_provider'],
     request_model: ['langsmith.metadata.ls_model_name'],
-    input_tokens: [{ attribute: 'langsmith.usage_metadata', paths: ['input_tokens'] }],
-    output_tokens: [{ attribute: 'langsmith.usage_metadata', paths: ['output_tokens'] }],
-    total_tokens: [{ attribute: 'langsmith.usage_metadata', paths: ['total_tokens'] }],
+    tool_arguments: [{ attribute: 'gen_ai.prompt', only: ['langsmith'], when: ['execute_tool'] }],
+    tool_result: [{ attribute: 'gen_ai.completion', only: ['langsmith'], when: ['execute_tool'] }],
+    retrieval_query: [{ attribute: 'gen_ai.prompt', only: ['langsmith'], when: ['retrieval'] }],
+    retrieval_documents: [{ attribute: 'gen_ai.completion', only: ['langsmith'], when: ['retrieval'] }],
+    response_model: [
+      {
+        attribute: 'gen_ai.completion',
+        only: ['langsmith'],
+        when: ['chat'],
+        paths: ['model', 'generations[0][0].message.kwargs.response_metadata.model_name', 'llm_output.model_name'],
+      },
+    ],
+    response_id: [
+      {
+        attribute: 'gen_ai.completion',
+        only: ['langsmith'],
+        when: ['chat'],
+        paths: ['id', 'llm_output.id', 'generations[0][0].message.kwargs.response_metadata.id'],
+      },
+    ],
+    finish_reason: [
+      {
+        attribute: 'gen_ai.completion',
+        only: ['langsmith'],
+        when: ['chat'],
+        paths: [
+          'choices[*].finish_reason',
+          'stop_reason',
+          'generations[*][*].generation_info.finish_reason',
+          'generations[*][*].message.kwargs.response_metadata.stop_reason',
+          'status',
+        ],
+      },
+    ],
+    input_tokens: [
+      { attribute: 'langsmith.metadata.usage_metadata', paths: ['input_tokens'] },
+      { attribute: 'langsmith.usage_metadata', paths: ['input_tokens'] },
+    ],
+    output_tokens: [
+      { attribute: 'langsmith.metadata.usage_metadata', paths: ['output_tokens'] },
+      { attribute: 'langsmith.usage_metadata', paths: ['output_tokens'] },
+    ],
+    total_tokens: [
+      { attribute: 'langsmith.metadata.usage_metadata', paths: ['total_tokens'] },
+      { attribute: 'langsmith.usage_metadata', paths: ['total_tokens'] },
+    ],
     cache_read_tokens: [
+      { attribute: 'langsmith.metadata.usage_metadata', paths: ['input_token_details.cache_read'] },
       { attribute: 'gen_ai.usage.input_token_details', paths: ['cache_read'] },
       { attribute: 'langsmith.usage_metadata', paths: ['input_token_details.cache_read'] },
     ],
     cache_write_tokens: [
+      { attribute: 'langsmith.metadata.usage_metadata', paths: ['input_token_details.cache_creation'] },
       { attribute: 'gen_ai.usage.input_token_details', paths: ['cache_creation'] },
       { attribute: 'langsmith.usage_metadata', paths: ['input_token_details.cache_creation'] },
     ],
@@ -29,6 +75,7 @@ const LANGSMITH: Dialect = {
       { attribute: 'langsmith.usage_metadata', paths: ['input_token_details.ephemeral_1h_input_tokens'] },
     ],
     reasoning_tokens: [
+      { attribute: 'langsmith.metadata.usage_metadata', paths: ['output_token_details.reasoning'] },
       { attribute: 'gen_ai.usage.output_token_details', paths: ['reasoning'] },
       { attribute: 'langsmith.usage_metadata', paths: ['output_token_details.reasoning'] },
     ],

@@ -3,6 +3,7 @@ import type { Dialect } from './dialect.ts';
 
 const MASTRA: Dialect = {
   id: 'mastra',
+  callsHaveUsage: true,
   markers: ['mastra.span.type', 'mastra.*'],
   fields: {
     operation: ['mastra.span.type'],
@@ -10,6 +11,8 @@ const MASTRA: Dialect = {
     cache_write_tokens: ['gen_ai.usage.cache_write_tokens'],
     audio_input_tokens: ['gen_ai.usage.audio_input_tokens'],
     audio_output_tokens: ['gen_ai.usage.audio_output_tokens'],
+    time_to_first_token: [{ attribute: 'mastra.completion_start_time', unit: 'timestamp' }],
+    user_id: ['mastra.metadata.userId'],
     conversation_id: ['mastra.metadata.threadId'],
     tool_arguments: [{ attribute: 'mastra.tool_call.input', when: ['execute_tool'] }],
     tool_result: ['mastra.tool_call.output'],
@@ -20,7 +23,8 @@ const MASTRA: Dialect = {
   operations: {
     'mastra.span.type': {
       model_generation: 'chat',
-      model_step: 'chat',
+      model_inference: 'chat',
+      model_step: 'workflow',
       model_chunk: 'event',
       tool_call: 'execute_tool',
       mcp_tool_call: 'execute_tool',

@@ -3,12 +3,25 @@ import type { Dialect } from './dialect.ts';
 
 const MLFLOW: Dialect = {
   id: 'mlflow',
+  namedBySpan: ['execute_tool', 'invoke_agent'],
   scopes: ['mlflow*'],
   markers: ['mlflow.spanType', 'mlflow.traceRequestId'],
   fields: {
     operation: [{ attribute: 'mlflow.spanType', paths: ['$'] }],
     provider: [{ attribute: 'mlflow.llm.provider', paths: ['$'] }],
-    request_model: [{ attribute: 'mlflow.llm.model', paths: ['$'] }],
+    request_model: [{ attribute: 'mlflow.llm.model', paths: ['$'], either: true }],
+    response_model: [
+      { attribute: 'mlflow.llm.model', paths: ['$'], either: true },
+      { attribute: 'mlflow.spanOutputs', paths: ['model'], when: ['chat', 'text_completion'] },
+    ],
+    response_id: [{ attribute: 'mlflow.spanOutputs', paths: ['id'], when: ['chat', 'text_completion'] }],
+    finish_reason: [
+      {
+        attribute: 'mlflow.spanOutputs',
+        paths: ['choices[*].finish_reason', 'stop_reason'],
+        when: ['chat', 'text_completion'],
+      },
+    ],
     input_tokens: [{ attribute: 'mlflow.chat.tokenUsage', paths: ['input_tokens'] }],
     output_tokens: [{ attribute: 'mlflow.chat.tokenUsage', paths: ['output_tokens'] }],
     total_tokens: [{ attribute: 'mlflow.chat.tokenUsage', paths: ['total_tokens'] }],

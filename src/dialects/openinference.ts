@@ -1,5 +1,8 @@
 /** OpenInference (Arize): flattened message and document lists, kinds in upper case. */
-import type { Dialect } from './dialect.ts';
+import type { Dialect, Operation } from './dialect.ts';
+
+/** The raw output is the provider's own answer on spans of model calls only. */
+const CALLS: readonly Operation[] = ['chat', 'text_completion', 'generate_content'];
 
 const OPENINFERENCE: Dialect = {
   id: 'openinference',
@@ -10,12 +13,24 @@ const OPENINFERENCE: Dialect = {
     provider: ['llm.provider', 'llm.system'],
     request_model: [
       'llm.request.model_name',
-      'llm.model_name',
+      { attribute: 'llm.model_name', either: true },
       'embedding.model_name',
       'reranker.model_name',
       { attribute: 'llm.invocation_parameters', paths: ['model', 'model_name', 'model_id'] },
     ],
-    response_model: ['llm.response.model_name'],
+    response_model: [
+      'llm.response.model_name',
+      { attribute: 'llm.model_name', either: true },
+      {
+        attribute: 'output.value',
+        only: ['openinference'],
+        when: CALLS,
+        paths: ['model', 'model_version', 'modelVersion'],
+      },
+    ],
+    response_id: [
+      { attribute: 'output.value', only: ['openinference'], when: CALLS, paths: ['id', 'response_id', 'responseId'] },
+    ],
     input_tokens: ['llm.token_count.prompt'],
     output_tokens: ['llm.token_count.completion'],
     total_tokens: ['llm.token_count.total'],
@@ -37,7 +52,12 @@ const OPENINFERENCE: Dialect = {
     agent_id: ['graph.node.id'],
     tool_name: [{ attribute: 'tool.name', general: 'shared' }],
     tool_call_id: [{ attribute: 'tool.id', general: 'shared' }, 'tool_call.id'],
-    tool_arguments: ['tool.parameters', { attribute: 'input.value', only: ['openinference'], when: ['execute_tool'] }],
+    // `tool.parameters` is the schema of the tool, not what it was given.
+    tool_arguments: [
+      'tool.arguments',
+      { attribute: 'tool.parameters', excluded: true },
+      { attribute: 'input.value', only: ['openinference'], when: ['execute_tool'] },
+    ],
     tool_result: [{ attribute: 'output.value', only: ['openinference'], when: ['execute_tool'] }],
     tool_description: ['tool.description'],
     tool_definitions: ['llm.tools.{i}.tool.json_schema', 'tool.json_schema'],
@@ -55,7 +75,23 @@ const OPENINFERENCE: Dialect = {
     ],
     retrieval_documents: ['retrieval.documents.{i}.document.*', 'reranker.output_documents.{i}.document.*'],
     retrieval_top_k: ['reranker.top_k'],
-    finish_reason: ['llm.finish_reason'],
+    finish_reason: [
+      'llm.finish_reason',
+      {
+        attribute: 'output.value',
+        only: ['openinference'],
+        when: CALLS,
+        paths: [
+          'choices[*].finish_reason',
+          'stop_reason',
+          'candidates[*].finish_reason',
+          'candidates[*].finishReason',
+          'stopReason',
+          'generations[*][*].generation_info.finish_reason',
+          'generations[*][*].message.kwargs.response_metadata.stop_reason',
+        ],
+      },
+    ],
     streaming: [{ attribute: 'llm.invocation_parameters', paths: ['stream'] }],
     prompt_name: [{ attribute: 'prompt.id', only: ['openinference'] }],
     prompt_version: ['llm.prompt_template.version'],

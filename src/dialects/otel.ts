@@ -148,6 +148,31 @@ const OTEL: Dialect = {
     },
   },
   events: { 'gen_ai.evaluation.result': 'evaluation' },
+  messageEvents: {
+    'gen_ai.system.message': { content: 'system', 'gen_ai.event.content': 'system', '(body)': 'system' },
+    'gen_ai.user.message': { content: 'input', 'gen_ai.event.content': 'input', '(body)': 'input' },
+    'gen_ai.assistant.message': { content: 'input', 'gen_ai.event.content': 'input', '(body)': 'input' },
+    'gen_ai.tool.message': { content: 'input', 'gen_ai.event.content': 'input', '(body)': 'input' },
+    'gen_ai.choice': {
+      message: 'output',
+      content: 'output',
+      'tool.result': 'output',
+      'gen_ai.event.content': 'output',
+      finish_reason: 'finish_reason',
+      '(body)': 'output',
+    },
+    'gen_ai.content.prompt': { 'gen_ai.prompt': 'input', '(body)': 'input' },
+    'gen_ai.content.completion': { 'gen_ai.completion': 'output', '(body)': 'output' },
+    'gen_ai.client.inference.operation.details': {
+      'gen_ai.input.messages': 'input',
+      'gen_ai.output.messages': 'output',
+      'gen_ai.system_instructions': 'system',
+    },
+    'tool.output': { output: 'output' },
+    exception: { 'exception.type': 'error_type' },
+    'gen_ai.client.operation.exception': { 'exception.type': 'error_type' },
+  },
+  firstTokenEvents: ['ai.stream.firstChunk', 'llm.content.completion.chunk', 'gen_ai.content.completion.chunk'],
   cachedTokens: [
     {
       scopes: ['opentelemetry.instrumentation.botocore*', '@opentelemetry/instrumentation-aws-sdk'],

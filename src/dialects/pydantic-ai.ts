@@ -62,6 +62,19 @@ const LOGFIRE: Dialect = {
   fields: {
     input_tokens: [{ attribute: 'gen_ai.usage.partial.input_tokens', excluded: true }],
     output_tokens: [{ attribute: 'gen_ai.usage.partial.output_tokens', excluded: true }],
+    cache_read_tokens: [
+      {
+        attribute: 'gen_ai.usage.raw',
+        paths: ['input_tokens_details.cached_tokens', 'prompt_tokens_details.cached_tokens', 'cache_read_input_tokens'],
+      },
+    ],
+    cache_write_tokens: [{ attribute: 'gen_ai.usage.raw', paths: ['cache_creation_input_tokens'] }],
+    reasoning_tokens: [
+      {
+        attribute: 'gen_ai.usage.raw',
+        paths: ['output_tokens_details.reasoning_tokens', 'completion_tokens_details.reasoning_tokens'],
+      },
+    ],
     cache_write_5m_tokens: [
       { attribute: 'response_data', paths: ['usage.cache_creation.ephemeral_5m_input_tokens'] },
       { attribute: 'gen_ai.usage.raw', paths: ['cache_creation.ephemeral_5m_input_tokens'] },

@@ -13,7 +13,8 @@ const STRANDS: Dialect = {
     failed: ['gen_ai.tool.status'],
   },
   spanNames: { execute_event_loop_cycle: 'workflow' },
-  cachedTokens: [{ providers: ['anthropic', 'aws.bedrock'], cached: 'outside' }, { cached: 'inside' }],
+  // Earlier releases counted the cache apart; their totals show it.
+  cachedTokens: [{ cached: 'inside' }],
   content: [{ kind: 'system', on: ['span'], attributes: ['system_prompt'] }],
   sources: ['strands-agents/sdk-python: src/strands/telemetry/tracer.py'],
 };

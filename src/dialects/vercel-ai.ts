@@ -75,7 +75,7 @@ const VERCEL_AI: Dialect = {
     tool_arguments: ['ai.toolCall.args'],
     tool_result: ['ai.toolCall.result'],
     tool_definitions: ['ai.prompt.tools'],
-    input_content: ['ai.prompt.messages', 'ai.prompt', 'ai.value'],
+    input_content: ['ai.prompt.messages', 'ai.prompt', 'ai.value', 'ai.values'],
     output_content: [
       'ai.response.text',
       'ai.response.toolCalls',
@@ -177,7 +177,7 @@ const VERCEL_AI: Dialect = {
 const VERCEL_AI_V7: Dialect = {
   id: 'vercel-ai-v7',
   scopes: ['gen_ai'],
-  markers: ['gen_ai.operation.name=agent_step'],
+  hints: ['gen_ai.operation.name=agent_step'],
   fields: {
     time_to_first_token: [{ attribute: 'gen_ai.client.operation.time_to_first_chunk', unit: 's' }],
   },

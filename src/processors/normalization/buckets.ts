@@ -9,6 +9,19 @@ import type { SentUsage } from './usage.ts';
 const MAX_BUCKETS = 64;
 const RAW_KEYS = ['prompt_tokens', 'input_tokens', 'promptTokens', 'inputTokens'];
 
+/** Buckets of the input that do not begin with its name. */
+const CACHE_BUCKETS: ReadonlySet<string> = new Set([
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'cache_write_input_tokens',
+]);
+const LIFETIME = 'ephemeral';
+const CACHE_WRITE_SUMS = ['input_cache_creation', 'cache_creation_input_tokens', 'input_cache_write'];
+
+function hasCacheWrites(buckets: Readonly<Record<string, unknown>>): boolean {
+  return CACHE_WRITE_SUMS.some((name) => Object.hasOwn(buckets, name));
+}
+
 /** Completes the counts when the document is one of buckets. */
 export function readBuckets(document: unknown, usage: SentUsage): void {
   if (typeof document !== 'object' || document === null || Array.isArray(document)) return;
@@ -27,7 +40,10 @@ function sumOf(buckets: Readonly<Record<string, unknown>>, side: string): number
   let sum = main;
   for (const [name, value] of Object.entries(buckets).slice(0, MAX_BUCKETS)) {
     const count = countOfValue(value);
-    if (!name.startsWith(`${side}_`) || Number.isNaN(count)) continue;
+    if (Number.isNaN(count) || !(name.startsWith(`${side}_`) || (side === 'input' && CACHE_BUCKETS.has(name))))
+      continue;
+    // Cache writes are split by how long they live beside their sum.
+    if (name.includes(LIFETIME) && hasCacheWrites(buckets)) continue;
     sum = (Number.isNaN(sum) ? 0 : sum) + count;
   }
   return Number.isSafeInteger(sum) ? sum : Number.NaN;

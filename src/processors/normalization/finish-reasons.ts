@@ -37,6 +37,7 @@ function reasonsAt(view: RecordView, rule: Rule, row: number): string[] {
   const { reader, evidence } = view;
   if (rule.flattened) return evidence.family(rule).flatMap((member) => reasonsOfText(reader.text(member)));
   if (rule.paths !== null) {
+    if (rule.paths[0] === '$') return reasonsOfText(reader.part(rule, row));
     for (const path of rule.paths) {
       const reasons = reader.values(row, path).flatMap(wordsOf);
       if (reasons.length > 0) return reasons;
@@ -53,16 +54,20 @@ function reasonsAt(view: RecordView, rule: Rule, row: number): string[] {
 function reasonsOfText(text: string | null): string[] {
   return (text ?? '')
     .split(',')
-    .map((word) => word.trim())
+    .map((word) => word.trim().replace(ENUM_PREFIX, ''))
     .filter(isReason);
 }
 
-function wordsOf(value: unknown): string[] {
+/** The reasons a value lists. */
+export function wordsOf(value: unknown): string[] {
   if (typeof value === 'string') return reasonsOfText(value);
   return Array.isArray(value)
     ? value.slice(0, MAX_REASONS).filter((word): word is string => typeof word === 'string' && isReason(word))
     : [];
 }
+
+/** Python prints a member of an enum with the name of the enum. */
+const ENUM_PREFIX = /^FinishReason\./;
 
 /** Some libraries write the absence of a reason as a word. */
 function isReason(word: string): boolean {

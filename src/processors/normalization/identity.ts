@@ -11,11 +11,16 @@ import {
   SLOT_TOOL_NAME,
   SLOT_USER_ID,
 } from '../../model/layout.ts';
+import { CATEGORIES } from '../../model/columns.ts';
 import { FRAMEWORK, NO_PROVIDER, UNKNOWN_PROVIDER } from './provider-names.ts';
 import type { RecordView } from './record-view.ts';
-import { fieldNumber } from './rules.ts';
-import { fillName, nameOf, setName, setNameRow, setWord } from './slots.ts';
+import { fieldNumber, operationNumber } from './rules.ts';
+import { fillName, MAX_NAME_BYTES, nameOf, setName, setNameRow, setWord } from './slots.ts';
 
+const AGENT_NAME = fieldNumber('agent_name');
+const TOOL_NAME = fieldNumber('tool_name');
+const AGENT = CATEGORIES.indexOf('agent');
+const TOOL_STEP = CATEGORIES.indexOf('tool_step');
 const PROVIDER = fieldNumber('provider');
 const REQUEST_MODEL = fieldNumber('request_model');
 const RESPONSE_MODEL = fieldNumber('response_model');
@@ -27,8 +32,8 @@ export function fillIdentity(view: RecordView): void {
   fillName(view, REQUEST_MODEL, SLOT_REQUEST_MODEL);
   fillName(view, RESPONSE_MODEL, SLOT_RESPONSE_MODEL);
   fillName(view, fieldNumber('response_id'), SLOT_RESPONSE_ID);
-  fillName(view, fieldNumber('agent_name'), SLOT_AGENT_NAME);
-  fillName(view, fieldNumber('tool_name'), SLOT_TOOL_NAME);
+  if (!fillName(view, AGENT_NAME, SLOT_AGENT_NAME) && view.category === AGENT) nameBySpan(view, SLOT_AGENT_NAME);
+  if (!fillName(view, TOOL_NAME, SLOT_TOOL_NAME) && view.category === TOOL_STEP) nameBySpan(view, SLOT_TOOL_NAME);
   fillName(view, fieldNumber('tool_call_id'), SLOT_TOOL_CALL_ID);
   fillProvider(view);
 }
@@ -36,6 +41,17 @@ export function fillIdentity(view: RecordView): void {
 export function fillPersons(view: RecordView): void {
   fillName(view, fieldNumber('conversation_id'), SLOT_CONVERSATION_ID);
   fillName(view, fieldNumber('user_id'), SLOT_USER_ID);
+}
+
+/** Some senders name a tool or an agent by its span alone. */
+function nameBySpan(view: RecordView, slot: number): void {
+  const { knowledge, dialect, operation, batch, record } = view;
+  const named = knowledge.dialects[dialect]?.namedBySpan?.some((name) => operationNumber(name) === operation);
+  if (named !== true) return;
+  const { nameOffset, nameLength, nameFlags } = batch.records.goto(record);
+  if (nameLength === 0) return;
+  if (nameLength <= MAX_NAME_BYTES) batch.derived.setText(slot, nameOffset, nameLength, nameFlags);
+  else setName(view, slot, batch.tables.string(nameOffset, nameLength, nameFlags));
 }
 
 function fillProvider(view: RecordView): void {

@@ -3,7 +3,7 @@
  * own vocabulary. It belongs to the tables of the process.
  */
 import { OPERATIONS } from '../../dialects/categories.ts';
-import type { Dialect } from '../../dialects/dialect.ts';
+import type { Dialect, EventPart } from '../../dialects/dialect.ts';
 import { DIALECTS } from '../../dialects/families.ts';
 import { PLACEHOLDERS } from '../../dialects/providers.ts';
 import type { Tables } from '../../model/batch.ts';
@@ -20,6 +20,13 @@ export const BODY = '(body)';
 /** A dialect that is recognised by nothing but the names everybody shares. */
 const STANDARD = 'otel';
 
+export interface MessageEvent {
+  /** Whose message it is, as the name says. */
+  readonly role: string;
+  readonly parts: ReadonlyMap<number, EventPart>;
+  readonly body: EventPart | null;
+}
+
 export class Knowledge {
   readonly dialects: readonly Dialect[] = DIALECTS;
   readonly rules: readonly Rule[] = compileRules(DIALECTS);
@@ -35,6 +42,9 @@ export class Knowledge {
   readonly #dialectTexts: readonly TextRef[];
   readonly #operationTexts: readonly TextRef[];
   readonly eventNameKeys: readonly number[];
+  /** By the word an event is named with: what its attributes say, by symbol. */
+  readonly messageEvents = new Map<number, MessageEvent>();
+  readonly firstTokenEvents = new Set<number>();
   /** By attribute: word number → operation number. */
   readonly #operations = new Map<string, { readonly byWord: Map<number, number>; readonly open: NameTable<number> }>();
 
@@ -48,6 +58,10 @@ export class Knowledge {
     for (const placeholder of PLACEHOLDERS) this.placeholders.add(this.words.add(placeholder));
     for (const { operations } of DIALECTS) {
       for (const [attribute, values] of Object.entries(operations ?? {})) this.#addOperations(attribute, values);
+    }
+    for (const { messageEvents, firstTokenEvents } of DIALECTS) {
+      for (const [name, parts] of Object.entries(messageEvents ?? {})) this.#addMessageEvent(tables, name, parts);
+      for (const name of firstTokenEvents ?? []) this.firstTokenEvents.add(this.words.add(name));
     }
     this.providers.prepare(tables);
   }
@@ -75,6 +89,15 @@ export class Knowledge {
   /** Whether words of an attribute are known by their ends only, so that a string is needed. */
   hasOpenWords(attribute: string): boolean {
     return this.#operations.get(attribute)?.open.isEmpty === false;
+  }
+
+  #addMessageEvent(tables: Tables, name: string, parts: Readonly<Record<string, EventPart>>): void {
+    const attributes = Object.entries(parts).filter(([attribute]) => attribute !== BODY);
+    this.messageEvents.set(this.words.add(name), {
+      role: name.split('.').at(-2) ?? name,
+      parts: new Map(attributes.map(([attribute, part]) => [tables.symbol(attribute), part])),
+      body: parts[BODY] ?? null,
+    });
   }
 
   #addOperations(attribute: string, values: NonNullable<Dialect['operations']>[string]): void {

@@ -9,12 +9,10 @@ const MODEL_CALL_OPERATION = operationNumber('chat');
 /** The attribute whose own words are kept when they are none of ours. */
 const OPERATION_NAME = 'gen_ai.operation.name';
 const MODEL_FIELDS = [fieldNumber('request_model'), fieldNumber('response_model')];
-const CALL_FIELDS = [
-  fieldNumber('output_tokens'),
-  fieldNumber('output_content'),
-  fieldNumber('input_tokens'),
-  fieldNumber('finish_reason'),
-];
+const INPUT_TOKENS = fieldNumber('input_tokens');
+const OUTPUT_TOKENS = fieldNumber('output_tokens');
+const FRAME_OPERATION = operationNumber('workflow');
+const CALL_FIELDS = [OUTPUT_TOKENS, fieldNumber('output_content'), INPUT_TOKENS, fieldNumber('finish_reason')];
 
 /** Finds the operation and sets it on the view. Returns the row of an operation name that is none of ours, or -1. */
 export function findOperation(view: RecordView, name: string | null): number {
@@ -31,7 +29,7 @@ export function findOperation(view: RecordView, name: string | null): number {
     const row = evidence.rowAt(OPERATION, index);
     const found = operationAt(view, rule.attribute, rule.paths !== null ? reader.part(rule, row) : null, row);
     if (found !== 0 && found !== UNKNOWN) {
-      view.setOperation(found);
+      view.setOperation(isFrame(view, found) ? FRAME_OPERATION : found);
       return view.category === 0 && rule.attribute === OPERATION_NAME ? row : -1;
     }
     if (rule.attribute === OPERATION_NAME && reader.isText(row)) ownWord = row;
@@ -49,6 +47,16 @@ function operationAt(view: RecordView, attribute: string, part: string | null, r
   const found = knowledge.operationOfWord(attribute, reader.word(knowledge.words, row));
   if (found !== 0 || !knowledge.hasOpenWords(attribute)) return found;
   return reader.at(row).kind === KIND_TEXT ? knowledge.operationOfString(attribute, reader.text(row) ?? '') : 0;
+}
+
+/** A model call that the dialect reports twice, and the usage with the inner one. */
+function isFrame({ evidence, knowledge, dialect }: RecordView, operation: number): boolean {
+  return (
+    operation === MODEL_CALL_OPERATION &&
+    knowledge.dialects[dialect]?.callsHaveUsage === true &&
+    evidence.candidates(INPUT_TOKENS) === 0 &&
+    evidence.candidates(OUTPUT_TOKENS) === 0
+  );
 }
 
 /** A model and what it wrote or read, and no word on the operation: gateways and early releases report calls like this. */

@@ -12,8 +12,8 @@ import {
   TEXT_JSON_ESCAPED,
 } from '../../model/layout.ts';
 import { amountOfAttribute, amountOfValue, countOfAttribute, countOfValue } from './numbers.ts';
-import { valueAt, valuesAt } from './paths.ts';
-import { parseDocument } from './documents.ts';
+import { valueAt, valuesAt } from '../../dialects/paths.ts';
+import { parseDocument } from '../../dialects/documents.ts';
 import type { Rule } from './rules.ts';
 import type { Words } from './words.ts';
 
@@ -91,7 +91,8 @@ export class Reader {
   /** The first non-empty text that the rule's paths lead to; numbers as their text. */
   part(rule: Rule, row: number): string | null {
     for (const path of rule.paths ?? []) {
-      const value = this.value(row, path);
+      // Senders that quote every value forget it here and there.
+      const value = path === '$' ? (this.document(row) ?? this.text(row)) : this.value(row, path);
       if (typeof value === 'string' && value.length > 0) return value;
       if (typeof value === 'number') return String(value);
     }

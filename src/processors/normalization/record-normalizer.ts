@@ -9,6 +9,7 @@ import { fillFinishReasons } from './finish-reasons.ts';
 import { fillIdentity, fillPersons } from './identity.ts';
 import { dialectOfRank, type KeyClass, NO_RANK, RANK_SCOPE } from './key-classes.ts';
 import type { Knowledge } from './knowledge.ts';
+import { MessageEvents } from './message-events.ts';
 import { findOperation } from './operation.ts';
 import { Reader } from './reader.ts';
 import { RecordView } from './record-view.ts';
@@ -22,6 +23,7 @@ export class RecordNormalizer {
   readonly #knowledge: Knowledge;
   readonly #view: RecordView;
   readonly #tokens: TokenCounts;
+  readonly #events: MessageEvents;
   readonly #place: number;
   readonly #cursor: AttributeCursor;
   #rank = NO_RANK;
@@ -35,6 +37,7 @@ export class RecordNormalizer {
     this.#knowledge = knowledge;
     this.#view = new RecordView(batch, knowledge, new Evidence(), new Reader(batch));
     this.#tokens = new TokenCounts(this.#view);
+    this.#events = new MessageEvents(this.#view);
     this.#cursor = batch.cursor();
     this.#place = batch.signal === 'traces' ? PLACE_BITS.span : PLACE_BITS.log;
     knowledge.keys.begin();
@@ -63,16 +66,20 @@ export class RecordNormalizer {
     const view = this.#view;
     const { derived } = this.#batch;
     setWord(view, SLOT_DIALECT, this.#knowledge.dialectText(view.dialect));
-    const ownWord = findOperation(view, this.#name());
+    const name = this.#name();
+    view.logName = this.#place === PLACE_BITS.log ? name : null;
+    const ownWord = findOperation(view, name);
     derived.category = view.category;
     if (ownWord >= 0) setNameRow(view, SLOT_OPERATION, ownWord);
     else if (view.operation > 0) setWord(view, SLOT_OPERATION, this.#knowledge.operationText(view.operation));
     fillIdentity(view);
     this.#tokens.fill();
-    fillFinishReasons(view);
     fillTimes(view);
-    fillFailure(view, -1);
+    this.#events.read();
+    fillFinishReasons(view);
+    fillFailure(view, this.#events.exceptionRow);
     fillContent(view);
+    this.#events.fill();
   }
 
   #collect(): void {
@@ -111,10 +118,18 @@ export class RecordNormalizer {
     let rank = Math.min(this.#rank, scopeRank);
     if (rank === NO_RANK) rank = detection.rankOfService(this.#batch, resource);
     if (rank === NO_RANK) {
-      if (this.#telling) this.#view.dialect = standard;
+      if (this.#telling || this.#isMessage()) this.#view.dialect = standard;
     } else if (rank < RANK_SCOPE || this.#telling || this.#saysOwn(dialectOfRank(rank))) {
       this.#view.dialect = dialectOfRank(rank);
     }
+  }
+
+  /** Messages as log records may have nothing but their name to tell what they are. */
+  #isMessage(): boolean {
+    if (this.#place !== PLACE_BITS.log) return false;
+    const name = this.#name();
+    const { words, messageEvents } = this.#knowledge;
+    return name?.startsWith('gen_ai.') === true && messageEvents.has(words.ofString(name));
   }
 
   /** Whether the record speaks the dialect its scope or service suggests: not all they send is about AI. */

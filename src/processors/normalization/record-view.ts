@@ -18,6 +18,8 @@ export class RecordView {
   operation = 0;
   category = 0;
   provider = 0;
+  /** The name of a log event, wherever it stands. */
+  logName: string | null = null;
   /** Rows that already fill a slot: no other slot may show them again. */
   readonly used: number[] = [];
 

@@ -1,7 +1,6 @@
 /** The tables of the dialects as numbered rules: one for each place where a field that has a column may stand. */
 import { CATEGORY_OF, OPERATIONS, ROLLUP_CATEGORIES } from '../../dialects/categories.ts';
 import type { Dialect, Field, Operation, Place, SourceRow, Unit } from '../../dialects/dialect.ts';
-import { KeyPattern } from '../../dialects/key-pattern.ts';
 import { CATEGORIES } from '../../model/columns.ts';
 
 /** The fields this processor reads, by number. */
@@ -61,6 +60,8 @@ export function isRollup(category: number): boolean {
 }
 
 export const PLACE_BITS: Readonly<Record<Place, number>> = { span: 1, log: 2, span_event: 4 };
+/** Patterns whose keys make up one value together; a name in the middle of a key only tells which of several it is. */
+const FLATTENED = /\{[ij]\}|\*|\{k\}$/;
 const ATTRIBUTES_OF_RECORDS = PLACE_BITS.span | PLACE_BITS.log;
 
 export interface Rule {
@@ -84,6 +85,8 @@ export interface Rule {
   readonly aggregate: boolean;
   readonly last: boolean;
   readonly flattened: boolean;
+  /** The name may be that of the request or of the response. */
+  readonly either: boolean;
   readonly general: 'shared' | 'person' | null;
 }
 
@@ -125,7 +128,8 @@ function compileRow(
     proves: row.proves ?? null,
     aggregate: row.aggregate ?? false,
     last: row.last ?? false,
-    flattened: KeyPattern.isPattern(row.attribute),
+    flattened: FLATTENED.test(row.attribute),
+    either: row.either ?? false,
     general: row.general ?? null,
   };
 }

@@ -1,5 +1,5 @@
 /** Fills the slots that hold names and ids: a reference to the attribute, a word of ours, or a short text out of a document. */
-import { KIND_TEXT } from '../../model/layout.ts';
+import { KIND_TEXT, SLOT_RESPONSE_MODEL } from '../../model/layout.ts';
 import type { TextRef } from '../../model/text.ts';
 import type { RecordView } from './record-view.ts';
 import type { Rule } from './rules.ts';
@@ -40,14 +40,29 @@ export function fillName(view: RecordView, field: number, slot: number): boolean
     if (!view.applies(rule)) continue;
     if (rule.paths === null && rule.before === null && rule.after === null) {
       if (!reader.isName(row) || isPlaceholder(view, row)) continue;
+      if (rule.either && !meansSlot(view, slot, reader.text(row) ?? '')) continue;
       setNameRow(view, slot, row);
       return true;
     }
     const name = nameOf(view, rule, row);
+    if (rule.either && !meansSlot(view, slot, name ?? '')) continue;
     if (name !== null && setName(view, slot, name)) return true;
   }
   return false;
 }
+
+/** A date, as vendors append it to the name of the model that answered. */
+const DATED = /[-@](?:20\d{2}-\d{2}-\d{2}|20\d{6}|\d{2}-20\d{2}|\d{4}|00\d)(?:$|[-:@])/;
+/** Bedrock's own ids are dated, and nothing else is ever answered. */
+const HOSTED = /^(?:arn:|(?:[a-z]{2,6}\.)?[a-z0-9]+\.[a-z])/;
+
+/** Whether a name that may be either is the one of the model asked for, or of the one that answered. */
+function meansSlot(view: RecordView, slot: number, name: string): boolean {
+  const { batch, record } = view;
+  const answered = DATED.test(name) && !HOSTED.test(name) && batch.records.goto(record).status !== STATUS_ERROR;
+  return answered === (slot === SLOT_RESPONSE_MODEL);
+}
+const STATUS_ERROR = 2;
 
 /** The string a rule takes out of an attribute; null when there is none. */
 export function nameOf(view: RecordView, rule: Rule, row: number): string | null {

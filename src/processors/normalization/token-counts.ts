@@ -13,7 +13,7 @@ import {
 import { readBuckets } from './buckets.ts';
 import { NameTable } from './name-table.ts';
 import type { RecordView } from './record-view.ts';
-import { fieldNumber, isRollup, type ReadField } from './rules.ts';
+import { fieldNumber, isRollup, operationNumber, type ReadField } from './rules.ts';
 import { type SenderHabits, type SentUsage, unifyUsage } from './usage.ts';
 
 /** A document of buckets that do not overlap replaces every other count. */
@@ -82,6 +82,10 @@ export class TokenCounts implements SenderHabits {
   reasoningOutside(): boolean {
     const { knowledge, dialect } = this.#view;
     return knowledge.dialects[dialect]?.reasoningOutside === true;
+  }
+
+  writesNothing(): boolean {
+    return this.#view.operation === EMBEDDINGS;
   }
 
   #main(field: number): number {
@@ -154,6 +158,7 @@ export class TokenCounts implements SenderHabits {
 const RAW_OUTSIDE: ReadonlySet<string> = new Set(['anthropic', 'aws.bedrock']);
 
 const field = (name: ReadField): number => fieldNumber(name);
+const EMBEDDINGS = operationNumber('embeddings');
 const INPUT = field('input_tokens');
 const OUTPUT = field('output_tokens');
 const TOTAL = field('total_tokens');

@@ -22,6 +22,8 @@ export interface SentUsage {
 export interface SenderHabits {
   cached(): 'inside' | 'outside';
   reasoningOutside(): boolean;
+  /** An operation without output, such as an embedding: its input is its total. */
+  writesNothing(): boolean;
 }
 
 /** Rewrites the counts in place. What can not be completed stays as it was sent. */
@@ -36,7 +38,7 @@ export function unifyUsage(usage: SentUsage, sender: SenderHabits): void {
   if (reasoning > 0 && !Number.isNaN(usage.output) && reasoningIsOutside(usage, reasoning, sender)) {
     usage.output = safe(usage.output + reasoning);
   }
-  const both = safe(usage.input + usage.output);
+  const both = safe(usage.input + (sender.writesNothing() ? known(usage.output) : usage.output));
   if (Number.isNaN(usage.total) || usage.total < both) usage.total = both;
 }
 

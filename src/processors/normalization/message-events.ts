@@ -1,0 +1,159 @@
+/**
+ * Messages that are not attributes of their record: events of spans, each with a message of its own, and log records whose body
+ * is the message. Also what else only events tell: exceptions, and when the first token came.
+ */
+import type { EventPart } from '../../dialects/dialect.ts';
+import type { AttributeCursor } from '../../model/attributes.ts';
+import { CATEGORIES } from '../../model/columns.ts';
+import {
+  EVENT_NAME_LENGTH,
+  EVENT_NAME_OFFSET,
+  EVENT_STRIDE,
+  EVENT_TIME,
+  EVENTS_BASE,
+  NUMBER_TIME_TO_FIRST_TOKEN_MS,
+  SLOT_FINISH_REASONS,
+  SLOT_INPUT_CONTENT,
+  SLOT_OUTPUT_CONTENT,
+  SLOT_RETRIEVAL_DOCUMENTS,
+  SLOT_RETRIEVAL_QUERY,
+  SLOT_SYSTEM_INSTRUCTIONS,
+  SLOT_TOOL_ARGUMENTS,
+  SLOT_TOOL_RESULT,
+  VERDICT_DROP,
+} from '../../model/layout.ts';
+import { setReasons, wordsOf } from './finish-reasons.ts';
+import type { MessageEvent } from './knowledge.ts';
+import { MAX_DOCUMENT_BYTES } from './reader.ts';
+import type { RecordView } from './record-view.ts';
+import { sinceStart } from './timing.ts';
+
+/** More events of one span than this are not looked at. */
+const MAX_EVENTS_READ = 4096;
+const TOOL_STEP = CATEGORIES.indexOf('tool_step');
+const RETRIEVAL = CATEGORIES.indexOf('retrieval');
+const SLOTS: Readonly<Record<string, readonly [plain: number, tool: number, retrieval: number]>> = {
+  input: [SLOT_INPUT_CONTENT, SLOT_TOOL_ARGUMENTS, SLOT_RETRIEVAL_QUERY],
+  output: [SLOT_OUTPUT_CONTENT, SLOT_TOOL_RESULT, SLOT_RETRIEVAL_DOCUMENTS],
+  system: [SLOT_SYSTEM_INSTRUCTIONS, SLOT_SYSTEM_INSTRUCTIONS, SLOT_SYSTEM_INSTRUCTIONS],
+};
+
+interface Message {
+  readonly part: EventPart;
+  readonly role: string;
+  readonly row: number;
+}
+
+export class MessageEvents {
+  readonly #view: RecordView;
+  readonly #cursor: AttributeCursor;
+  readonly #messages: Message[] = [];
+  #exceptionRow = -1;
+
+  constructor(view: RecordView) {
+    this.#view = view;
+    this.#cursor = view.batch.cursor();
+  }
+
+  /** The row of the type of an exception, or -1. */
+  get exceptionRow(): number {
+    return this.#exceptionRow;
+  }
+
+  /** Collects the record's messages; sets the time to the first token where no attribute did. */
+  read(): void {
+    this.#messages.length = 0;
+    this.#exceptionRow = -1;
+    if (this.#view.batch.signal === 'traces') this.#readSpanEvents();
+    else this.#readLog();
+  }
+
+  /** Fills the slots that no attribute has filled. */
+  fill(): void {
+    for (const part of ['input', 'output', 'system'] as const) {
+      const messages = this.#messages.filter((message) => message.part === part);
+      if (messages.length > 0) this.#fillSlot(this.#slotOf(part), messages);
+    }
+    if (!this.#view.batch.derived.hasSlot(SLOT_FINISH_REASONS)) this.#fillFinishReasons();
+  }
+
+  #readSpanEvents(): void {
+    const { batch, knowledge, record } = this.#view;
+    const { eventsFirst, eventsCount } = batch.records.goto(record);
+    const last = eventsFirst + Math.min(eventsCount, MAX_EVENTS_READ);
+    const { memory } = batch.tables;
+    for (let event = eventsFirst; event < last; event++) {
+      const word = (EVENTS_BASE + event * EVENT_STRIDE) >>> 2;
+      const offset = memory.u32[word + (EVENT_NAME_OFFSET >>> 2)] as number;
+      const name = knowledge.words.ofText(memory, offset, memory.u32[word + (EVENT_NAME_LENGTH >>> 2)] as number);
+      if (name === 0) continue;
+      const time = word + (EVENT_TIME >>> 2);
+      if (knowledge.firstTokenEvents.has(name)) this.#noteFirstToken(memory.u32[time] ?? 0, memory.u32[time + 1] ?? 0);
+      const message = knowledge.messageEvents.get(name);
+      if (message === undefined) continue;
+      const attributes = batch.eventAttributes(event);
+      while (attributes.next()) this.#note(message, attributes.symbol, attributes.row);
+    }
+  }
+
+  #readLog(): void {
+    const { batch, knowledge, record, logName } = this.#view;
+    const message = logName === null ? undefined : knowledge.messageEvents.get(knowledge.words.ofString(logName));
+    if (message === undefined) return;
+    const { attributesFirst, attributesCount, body } = batch.records.goto(record);
+    const attributes = this.#cursor.at(attributesFirst, attributesCount);
+    while (attributes.next()) this.#note(message, attributes.symbol, attributes.row);
+    if (message.body !== null && body > 0)
+      this.#messages.push({ part: message.body, role: message.role, row: body - 1 });
+  }
+
+  #note({ parts, role }: MessageEvent, symbol: number, row: number): void {
+    const part = parts.get(symbol);
+    if (part === 'error_type') this.#exceptionRow = row;
+    else if (part !== undefined) this.#messages.push({ part, role, row });
+  }
+
+  #noteFirstToken(low: number, high: number): void {
+    const { derived } = this.#view.batch;
+    if (Number.isNaN(derived.number(NUMBER_TIME_TO_FIRST_TOKEN_MS))) {
+      derived.setNumber(NUMBER_TIME_TO_FIRST_TOKEN_MS, sinceStart(this.#view, low, high));
+    }
+  }
+
+  #slotOf(part: 'input' | 'output' | 'system'): number {
+    const { category } = this.#view;
+    return (SLOTS[part] as readonly number[])[category === TOOL_STEP ? 1 : category === RETRIEVAL ? 2 : 0] as number;
+  }
+
+  #fillSlot(slot: number, messages: readonly Message[]): void {
+    const { derived } = this.#view.batch;
+    if (derived.hasSlot(slot)) return;
+    const [first] = messages;
+    if (first === undefined) return;
+    if (messages.length === 1 || !this.#fillList(slot, messages)) derived.setAttribute(slot, first.row);
+  }
+
+  /** Several messages as one list. What may not be stored is left out of it, and the list belongs to what is left. */
+  #fillList(slot: number, messages: readonly Message[]): boolean {
+    const { batch, reader } = this.#view;
+    const kept = messages.filter(({ row }) => reader.at(row).verdict !== VERDICT_DROP);
+    const [owner] = kept;
+    if (owner === undefined) return false;
+    const list = kept.map(({ role, row }) => ({ role, content: reader.document(row) ?? reader.text(row) }));
+    const json = JSON.stringify(list);
+    if (json.length > MAX_DOCUMENT_BYTES) return false;
+    const text = batch.tables.scratch(json);
+    if (text === null) return false;
+    batch.derived.setText(slot, text.offset, text.length, text.flags, owner.row);
+    return true;
+  }
+
+  #fillFinishReasons(): void {
+    const { reader } = this.#view;
+    const reasons = this.#messages.flatMap(({ part, row }) => {
+      if (part === 'finish_reason') return wordsOf(reader.text(row));
+      return part === 'output' ? wordsOf(reader.value(row, 'finish_reason')) : [];
+    });
+    setReasons(this.#view, reasons);
+  }
+}
