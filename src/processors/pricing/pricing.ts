@@ -37,12 +37,16 @@ const COST_EXPLICIT = 1;
 const COST_DERIVED = 2;
 const NS_PER_MS = 1e6;
 
+type Outcome = 'explicit' | 'derived' | 'partly' | 'no';
+const OUTCOMES: readonly Outcome[] = ['explicit', 'derived', 'partly', 'no'];
+
 class Pricing implements Processor {
   readonly #host: Host;
   readonly #options: PricingOptions;
   readonly #priced: Counter;
   readonly #usage: Required<Usage>;
   readonly #cost: Cost = emptyCost();
+  readonly #outcomes: Record<Outcome, number> = { explicit: 0, derived: 0, partly: 0, no: 0 };
   #book: PriceBook | null = null;
 
   constructor(options: PricingOptions, host: Host) {
@@ -75,6 +79,15 @@ class Pricing implements Processor {
       batch.derived.goto(derived);
       if (!this.#takeStated(batch, derived)) this.#derive(batch, book);
     }
+    this.#report();
+  }
+
+  /** Once a batch: a counter costs as much as a price. */
+  #report(): void {
+    for (const outcome of OUTCOMES) {
+      if (this.#outcomes[outcome] > 0) this.#priced.add(this.#outcomes[outcome], { priced: outcome });
+      this.#outcomes[outcome] = 0;
+    }
   }
 
   #takeStated(batch: Batch, derived: number): boolean {
@@ -87,7 +100,7 @@ class Pricing implements Processor {
     batch.derived.setCost(COST_TOTAL, stated.total);
     batch.derived.costSource = COST_EXPLICIT;
     setPriceId(batch, `explicit ${stated.source}`);
-    this.#priced.add(1, { priced: 'explicit' });
+    this.#outcomes.explicit++;
     return true;
   }
 
@@ -97,7 +110,7 @@ class Pricing implements Processor {
     const model = findModel(batch, book);
     const cost = model?.cost(this.#usage, startMs, this.#cost) ?? null;
     if (cost === null || cost.audit === null) {
-      this.#priced.add(1, { priced: 'no' });
+      this.#outcomes.no++;
       return;
     }
     batch.derived.setCost(COST_INPUT, cost.inputCost);
@@ -105,7 +118,7 @@ class Pricing implements Processor {
     batch.derived.setCost(COST_TOTAL, cost.totalCost);
     batch.derived.costSource = COST_DERIVED;
     setPriceId(batch, cost.audit);
-    this.#priced.add(1, { priced: cost.totalCost === null ? 'partly' : 'derived' });
+    this.#outcomes[cost.totalCost === null ? 'partly' : 'derived']++;
   }
 }
 
