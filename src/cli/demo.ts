@@ -1,0 +1,183 @@
+/** `sluice demo`: sends a small AI application's telemetry, the way any SDK would, and says where to look at it. */
+import type { Config } from '../config/config.ts';
+import { UserError } from '../errors.ts';
+import { Administration } from '../extensions/postgres/administration.ts';
+import type { Call, Command, ExitCode } from './command.ts';
+import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
+import { findPostgresOptions, withDatabase } from './database.ts';
+import { type Demo, makeDemo } from './demo-application.ts';
+import { findEndpoint } from './endpoint.ts';
+import { clean } from './screen-text.ts';
+
+const DEFAULT_ENDPOINT = 'http://127.0.0.1:4318';
+const DEFAULT_PROJECT = 'default';
+const DEFAULT_ENVIRONMENT = 'demo';
+const KEY_LABEL = 'demo';
+const KEY_VARIABLE = 'SLUICE_KEY';
+const REQUEST_TIMEOUT_MS = 15_000;
+const SHOWN_ANSWER = 300;
+
+export const demoCommand: Command = {
+  name: 'demo',
+  summary: "Send a small AI application's telemetry to a running daemon",
+  description:
+    'The key is --key, else SLUICE_KEY; without either, and where the configuration names a database of ours, a key is\nmade for this one use and revoked afterwards.',
+  options: {
+    ...CONFIG_OPTIONS,
+    endpoint: {
+      type: 'text',
+      value: 'URL',
+      description: `Where the daemon listens (default: as configured, else ${DEFAULT_ENDPOINT})`,
+    },
+    key: { type: 'text', value: 'KEY', description: 'The API key' },
+    project: { type: 'text', short: 'p', value: 'NAME', description: 'The project of a key made for this use' },
+    environment: {
+      type: 'text',
+      short: 'e',
+      value: 'NAME',
+      description: `The environment it says it runs in (default: ${DEFAULT_ENVIRONMENT})`,
+    },
+    json: { type: 'flag', description: 'Print JSON' },
+  },
+  examples: [
+    ['sluice demo', 'to the daemon on this machine'],
+    ['sluice demo --endpoint https://otlp.example.org --key "$SLUICE_KEY"', 'to another'],
+  ],
+  async run(call) {
+    const { values, process } = call;
+    const given = values.text('key') ?? process.env[KEY_VARIABLE] ?? '';
+    const named = values.text('endpoint');
+    if (named !== undefined && given !== '') return sendDemo(call, endpointOf(named), given);
+    const config = await readConfig(call);
+    const endpoint = endpointOf(named ?? findEndpoint(config) ?? DEFAULT_ENDPOINT);
+    // Before any key is made, and before a database is started just for that.
+    await checkAlive(endpoint);
+    return given !== '' ? sendDemo(call, endpoint, given) : withOwnKey(call, config, endpoint);
+  },
+};
+
+function endpointOf(text: string): string {
+  if (!/^https?:\/\//u.test(text) || !URL.canParse(text))
+    throw new UserError(`"${text}" is not a URL`, `Use one as ${DEFAULT_ENDPOINT}.`);
+  return text.replace(/\/+$/u, '');
+}
+
+async function checkAlive(endpoint: string): Promise<void> {
+  const answer = await post(`${endpoint}/health`, null, null);
+  if (answer.status !== 200)
+    throw new UserError(
+      `what listens at ${endpoint} is not Sluice: /health answers ${answer.status}`,
+      'Name the right one with --endpoint.',
+    );
+}
+
+function withOwnKey(call: Call, config: Config, endpoint: string): Promise<ExitCode> {
+  if (findPostgresOptions(config) === null)
+    throw new UserError(
+      'no API key',
+      `Give one with --key or ${KEY_VARIABLE}; this configuration has no database to make one in.`,
+    );
+  return withDatabase(call, async (database) => {
+    const administration = new Administration(database);
+    const project = call.values.text('project') ?? (await chooseProject(administration));
+    const key = await administration.createKey(project, null, KEY_LABEL);
+    try {
+      return await sendDemo(call, endpoint, key.text);
+    } finally {
+      await administration.revokeKey(key.publicId);
+    }
+  });
+}
+
+async function chooseProject(administration: Administration): Promise<string> {
+  const names = (await administration.listProjects()).map(({ name }) => name);
+  if (names.includes(DEFAULT_PROJECT)) return DEFAULT_PROJECT;
+  const [first] = names;
+  if (first !== undefined) return first;
+  await administration.createProject(DEFAULT_PROJECT, 'paid', null);
+  return DEFAULT_PROJECT;
+}
+
+async function sendDemo({ values, terminal }: Call, endpoint: string, key: string): Promise<ExitCode> {
+  const demo = makeDemo(Date.now(), values.text('environment') ?? DEFAULT_ENVIRONMENT);
+  for (const { path, body } of demo.requests) {
+    const { status, text } = await post(`${endpoint}${path}`, key, JSON.stringify(body));
+    if (status !== 200) throw refused(endpoint, path, status, text);
+  }
+  terminal.print(values.flag('json') ? asData(demo, endpoint) : describe(demo, endpoint, terminal.style.cyan));
+  return 0;
+}
+
+function asData({ traceId, conversation }: Demo, endpoint: string): string {
+  return JSON.stringify({ endpoint, trace_id: traceId, conversation_id: conversation }, null, 2);
+}
+
+function describe({ traceId, content }: Demo, endpoint: string, paint: (text: string) => string): string {
+  return [
+    `Sent to ${endpoint}, and stored:`,
+    ...content.map((line) => `  ${line}`),
+    '',
+    `Look at it:  ${paint(`sluice trace ${traceId}`)}`,
+  ].join('\n');
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Without a body: GET. */
+async function post(url: string, key: string | null, body: string | null): Promise<Answer> {
+  try {
+    const response = await fetch(url, {
+      method: body === null ? 'GET' : 'POST',
+      headers: {
+        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === null ? {} : { 'content-type': 'application/json' }),
+      },
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      body,
+    });
+    return { status: response.status, text: await response.text() };
+  } catch (error) {
+    throw unreachable(url, error);
+  }
+}
+
+function unreachable(url: string, error: unknown): UserError {
+  const { origin } = new URL(url);
+  const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const code = String((reason as { code?: unknown }).code ?? '');
+  if (code === 'ECONNREFUSED')
+    return new UserError(
+      `nothing listens at ${origin}`,
+      'Start the daemon with `sluice`, or name another with --endpoint.',
+    );
+  const detail = reason instanceof Error ? reason.message : String(reason);
+  return new UserError(`${origin} cannot be reached: ${clean(detail)}`, 'Name another with --endpoint.');
+}
+
+const HINTS: ReadonlyMap<number, string> = new Map([
+  [401, 'Give another key with --key; make one with `sluice key create`.'],
+  [403, 'The key may write one environment only; name it with --environment.'],
+  [404, 'Name the daemon with --endpoint, without /v1.'],
+  [429, 'The monthly quota is used up; see `sluice project list`.'],
+  [503, 'The daemon cannot store right now; its log says why.'],
+]);
+
+function refused(endpoint: string, path: string, status: number, text: string): UserError {
+  const message = clean(messageOf(text)).slice(0, SHOWN_ANSWER);
+  return new UserError(
+    `${endpoint}${path} answered ${status}${message === '' ? '' : `: ${message}`}`,
+    HINTS.get(status) ?? 'Nothing of this request was stored.',
+  );
+}
+
+function messageOf(text: string): string {
+  try {
+    const answer: unknown = JSON.parse(text);
+    return typeof answer === 'object' && answer !== null && 'message' in answer ? String(answer.message) : '';
+  } catch {
+    return text;
+  }
+}

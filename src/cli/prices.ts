@@ -1,0 +1,117 @@
+/** `sluice prices check MODEL`: what a call would cost, by which price, and why. */
+import { resolve } from 'node:path';
+import { describePrice, explainPrice, type PriceExplanation } from '../processors/pricing/explanation.ts';
+import type { PricingOptions } from '../processors/pricing/options.ts';
+import { PriceBook } from '../processors/pricing/price-book.ts';
+import { PricingOptionsError } from '../processors/pricing/price-entry.ts';
+import type { Usage } from '../processors/pricing/usage.ts';
+import type { Config } from '../config/config.ts';
+import { nearest } from '../config/nearest.ts';
+import { UserError } from '../errors.ts';
+import type { Call, Command } from './command.ts';
+import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
+import { UsageError } from './options.ts';
+import { onlyWord } from './project.ts';
+import { clean } from './screen-text.ts';
+
+const USAGE_WORDS: Readonly<Record<string, keyof Usage>> = {
+  input: 'inputTokens',
+  output: 'outputTokens',
+  cache_read: 'cacheReadTokens',
+  cache_write: 'cacheWriteTokens',
+  cache_write_1h: 'cacheWrite1hTokens',
+  reasoning: 'reasoningTokens',
+  input_audio: 'inputAudioTokens',
+  cache_audio_read: 'cacheReadAudioTokens',
+  input_image: 'inputImageTokens',
+  output_audio: 'outputAudioTokens',
+  output_image: 'outputImageTokens',
+};
+const DEFAULT_USAGE = 'input=1000,output=1000';
+
+export const pricesCheck: Command = {
+  name: 'prices check',
+  summary: 'Explain what a call of a model costs',
+  words: '<MODEL>',
+  maxWords: 1,
+  description:
+    'The model and provider are looked up exactly as telemetry names them, with the prices of the configuration.\nExits 1 when there is no price. Input includes cached tokens, output includes reasoning.',
+  options: {
+    ...CONFIG_OPTIONS,
+    provider: { type: 'text', value: 'NAME', description: 'The provider, as telemetry names it' },
+    usage: {
+      type: 'text',
+      value: 'LIST',
+      description: `Tokens, as input=1000,output=200,cache_read=800 (default: ${DEFAULT_USAGE})`,
+    },
+    at: { type: 'text', value: 'TIME', description: 'When the call begins, as 2026-03-01 (default: now)' },
+    json: { type: 'flag', description: 'Print JSON' },
+  },
+  examples: [
+    ['sluice prices check gpt-5-mini --provider openai', 'a thousand tokens each way'],
+    [
+      'sluice prices check claude-sonnet-4-5 --provider anthropic --usage input=90000,output=800,cache_read=85000',
+      'a cached prompt',
+    ],
+  ],
+  async run(call) {
+    const { values, terminal } = call;
+    const model = onlyWord(call, 'MODEL');
+    const usage = parseUsage(values.text('usage') ?? DEFAULT_USAGE);
+    const at = momentOf(values.text('at'));
+    const book = await loadBook(call, pricingOptionsOf(await readConfig(call)));
+    const explanation = explainPrice(book, values.text('provider') ?? null, model, usage, at);
+    terminal.print(values.flag('json') ? JSON.stringify(explanation, null, 2) : describe(explanation));
+    return explanation.totalCost === null ? 1 : 0;
+  },
+};
+
+/** The model is echoed; line by line, so that nothing in it can act on the terminal. */
+const describe = (explanation: PriceExplanation): string =>
+  describePrice(explanation)
+    .split('\n')
+    .map((line) => (line.startsWith('  ') ? `  ${clean(line)}` : clean(line)))
+    .join('\n');
+
+/** Without a pricing processor in the configuration: the prices that come with Sluice. */
+function pricingOptionsOf(config: Config): PricingOptions {
+  const found = [...config.processors.values()].find(({ definition }) => definition.type === 'pricing');
+  return (found?.options ?? {}) as PricingOptions;
+}
+
+async function loadBook({ process }: Call, options: PricingOptions): Promise<PriceBook> {
+  const { catalogue } = options;
+  const isPath = catalogue !== undefined && catalogue !== 'bundled' && catalogue !== 'none';
+  try {
+    return await PriceBook.load(isPath ? { ...options, catalogue: resolve(process.cwd(), catalogue) } : options);
+  } catch (error) {
+    if (!(error instanceof PricingOptionsError)) throw error;
+    throw new UserError(`the pricing options are not in order: ${error.message}`, 'See `sluice validate`.');
+  }
+}
+
+function parseUsage(text: string): Usage {
+  const usage: { -readonly [key in keyof Usage]: Usage[key] } = { inputTokens: null, outputTokens: null };
+  for (const part of text.split(',')) {
+    const [word = '', count = ''] = part.split('=').map((each) => each.trim());
+    const field = Object.hasOwn(USAGE_WORDS, word) ? USAGE_WORDS[word] : undefined;
+    if (field === undefined) {
+      const near = nearest(word, Object.keys(USAGE_WORDS));
+      const hint = near === null ? `one of ${Object.keys(USAGE_WORDS).join(', ')}` : `did you mean "${near}"?`;
+      throw new UsageError(`--usage does not know "${word}"`, hint);
+    }
+    const tokens = /^\d+$/u.test(count) ? Number(count) : Number.NaN;
+    if (!Number.isSafeInteger(tokens))
+      throw new UsageError(`--usage takes whole numbers, not "${part}"`, `as ${DEFAULT_USAGE}`);
+    usage[field] = tokens;
+  }
+  return usage;
+}
+
+function momentOf(text: string | undefined): number {
+  if (text === undefined) return Date.now();
+  const moment = Date.parse(text);
+  if (Number.isNaN(moment))
+    throw new UsageError(`--at takes a date, not "${text}"`, 'as 2026-03-01 or 2026-03-01T12:00:00Z');
+  return moment;
+}

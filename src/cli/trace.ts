@@ -1,0 +1,45 @@
+/** `sluice trace ID`: one trace as a waterfall. */
+import type { Command } from './command.ts';
+import { onlyWord } from './project.ts';
+import { limitOf, READER_OPTIONS, withReader } from './reader.ts';
+import { findTrace, readTrace } from './trace-record.ts';
+import { drawTrace } from './waterfall.ts';
+
+/** Lines drawn; a person reads no more. */
+const DEFAULT_LINES = 500;
+/** Spans fetched at most: parents beyond it are missing, totals are right all the same. */
+const MOST_SPANS = 20_000;
+
+export const traceCommand: Command = {
+  name: 'trace',
+  summary: 'Show one trace: its spans, what they took, used and cost',
+  words: '<ID>',
+  maxWords: 1,
+  description:
+    'The id may be cut short as long as it is the only one that begins so. A span whose name begins with … names a\nparent that has not arrived.',
+  options: {
+    ...READER_OPTIONS,
+    limit: { type: 'text', short: 'n', value: 'N', description: `Lines to draw (default: ${DEFAULT_LINES})` },
+  },
+  examples: [
+    ['sluice trace 4bf92f3577b34da6', 'by the beginning of its id, as `sluice traces` shows it'],
+    ['sluice trace 4bf92f3577b34da6 --json', 'the same for programs'],
+  ],
+  run: (call) => {
+    const { values, terminal } = call;
+    const id = onlyWord(call, 'ID');
+    const lines = limitOf(values, DEFAULT_LINES, MOST_SPANS);
+    return withReader(call, async (reader) => {
+      const key = await findTrace(reader, id, values.text('project') ?? null);
+      const record = await readTrace(reader, key, MOST_SPANS);
+      if (!values.flag('json')) {
+        terminal.print(drawTrace(record, terminal.width, terminal.style, lines));
+        return 0;
+      }
+      const { traceId: trace_id, ...owner } = key;
+      const { totals, spans, logs } = record;
+      terminal.print(JSON.stringify({ trace_id, ...owner, ...totals, spans, logs }, null, 2));
+      return 0;
+    });
+  },
+};

@@ -1,0 +1,253 @@
+/** `sluice usage`: tokens and money, every call once, and what of it has no price. */
+import type { Config } from '../config/config.ts';
+import { formatDuration } from '../config/units.ts';
+import type { Command } from './command.ts';
+import { formatCost, formatCount, plural, UNKNOWN } from './figures.ts';
+import { UsageError } from './options.ts';
+import { countOf, type Reader, READER_OPTIONS, sinceOf, textOf, withReader } from './reader.ts';
+import { cut, padLeft } from './screen-text.ts';
+import { layOut, type Terminal } from './terminal.ts';
+
+const DEFAULT_SINCE = '30d';
+/** Conversations are many; the dearest are enough for a screen. */
+const SHOWN_ROWS = 50;
+const WIDEST_NAME = 48;
+
+/** What each row stands for, in SQL over the view `counted_usage`. */
+const GROUPS: ReadonlyMap<string, { readonly columns: readonly string[]; readonly order: string }> = new Map([
+  ['model', { columns: ['provider', 'model'], order: 'total_cost DESC NULLS LAST, call_count DESC' }],
+  ['day', { columns: ['day'], order: 'day DESC' }],
+  ['conversation', { columns: ['project', 'conversation_id'], order: 'total_cost DESC NULLS LAST, call_count DESC' }],
+  ['project', { columns: ['project', 'environment'], order: 'total_cost DESC NULLS LAST, call_count DESC' }],
+]);
+const EXPRESSIONS: Readonly<Record<string, string>> = {
+  day: "to_char(to_timestamp(time_unix_nano / 1000000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
+};
+
+interface UsageRow {
+  readonly names: Readonly<Record<string, string | null>>;
+  readonly call_count: number;
+  readonly unpriced_count: number;
+  readonly input_tokens: number | null;
+  readonly cache_read_tokens: number | null;
+  readonly output_tokens: number | null;
+  readonly total_cost: string | null;
+}
+
+interface Unpriced {
+  readonly provider: string | null;
+  readonly model: string | null;
+  readonly call_count: number;
+}
+
+interface Kept {
+  readonly signal: string;
+  /** UTC day of the oldest partition with rows; null when nothing is stored. */
+  readonly oldest: string | null;
+  /** As configured; null where this configuration stores none in Postgres. */
+  readonly retention: string | null;
+}
+
+export const usageCommand: Command = {
+  name: 'usage',
+  summary: 'Sum up model calls, tokens and cost',
+  description:
+    'Every call counts once, however many spans report it. A cost that is not known is left out of the sums and the\nmodel listed as unpriced; `sluice prices check` tells why.',
+  options: {
+    ...READER_OPTIONS,
+    by: { type: 'text', value: 'model|day|conversation|project', description: 'What to sum up by (default: model)' },
+    since: { type: 'text', value: 'DURATION', description: `How far back, or all (default: ${DEFAULT_SINCE})` },
+  },
+  examples: [
+    ['sluice usage', 'by model, over the last 30 days'],
+    ['sluice usage --by day --since 7d --project shop', 'the last week of one project'],
+  ],
+  run: (call) => {
+    const { values, terminal } = call;
+    const by = values.text('by') ?? 'model';
+    const group = GROUPS.get(by);
+    if (group === undefined) throw new UsageError(`--by takes ${[...GROUPS.keys()].join(', ')}, not "${by}"`);
+    const filter = [sinceOf(values, Date.now(), DEFAULT_SINCE), values.text('project') ?? null];
+    return withReader(call, async (reader) => {
+      const rows = await readUsage(reader, group.columns, group.order, filter);
+      const unpriced = await readUnpriced(reader, filter);
+      const kept = await readKept(reader);
+      if (values.flag('json')) {
+        const usage = rows.map(({ names, ...figures }) => ({ ...names, ...figures }));
+        terminal.print(JSON.stringify({ by, usage, total: sumUp(rows), unpriced, kept }, null, 2));
+      } else {
+        terminal.print(describe(group.columns, rows, unpriced, kept, terminal));
+      }
+      return 0;
+    });
+  },
+};
+
+const CONDITION = '($1::int8 IS NULL OR time_unix_nano >= $1) AND ($2::text IS NULL OR project = $2)';
+
+async function readUsage(
+  reader: Reader,
+  columns: readonly string[],
+  order: string,
+  filter: readonly unknown[],
+): Promise<readonly UsageRow[]> {
+  const keys = columns.map((column) => `${EXPRESSIONS[column] ?? column} AS ${column}`).join(', ');
+  const rows = await reader.query(
+    `SELECT ${keys}, count(*)::int4 AS call_count, count(*) FILTER (WHERE total_cost IS NULL)::int4 AS unpriced_count,
+       sum(input_tokens)::int8 AS input_tokens, sum(cache_read_tokens)::int8 AS cache_read_tokens,
+       sum(output_tokens)::int8 AS output_tokens, sum(total_cost) AS total_cost
+     FROM ${reader.views}.counted_usage WHERE ${CONDITION}
+     GROUP BY ${columns.map((_, at) => at + 1).join(', ')} ORDER BY ${order}, ${columns.map((_, at) => at + 1).join(', ')}`,
+    filter,
+  );
+  return rows.map((row) => ({
+    names: Object.fromEntries(columns.map((column) => [column, textOf(row[column])])),
+    call_count: Number(row['call_count']),
+    unpriced_count: Number(row['unpriced_count']),
+    input_tokens: countOf(row['input_tokens']),
+    cache_read_tokens: countOf(row['cache_read_tokens']),
+    output_tokens: countOf(row['output_tokens']),
+    total_cost: textOf(row['total_cost']),
+  }));
+}
+
+async function readUnpriced(reader: Reader, filter: readonly unknown[]): Promise<readonly Unpriced[]> {
+  const rows = await reader.query(
+    `SELECT provider, model, count(*)::int4 AS call_count FROM ${reader.views}.counted_usage
+     WHERE total_cost IS NULL AND ${CONDITION} GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
+    filter,
+  );
+  return rows.map((row) => ({
+    provider: textOf(row['provider']),
+    model: textOf(row['model']),
+    call_count: Number(row['call_count']),
+  }));
+}
+
+const TABLES = [
+  ['spans', 'spans', 'spans'],
+  ['logs', 'logs', 'logs'],
+  ['metrics', 'metric_points', 'metrics'],
+] as const;
+
+/** From the partitions of single days: to search all rows for the oldest would take as long as reading them. */
+async function readKept({ query, config }: Reader): Promise<readonly Kept[]> {
+  const retention = retentionOf(config);
+  const kept: Kept[] = [];
+  for (const [signal, table, option] of TABLES) {
+    const partitions = await query(
+      `SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+       WHERE i.inhparent = $1::regclass AND c.relname ~ '_[0-9]{8}$' ORDER BY 1`,
+      [`sluice.${table}`],
+    );
+    let oldest: string | null = null;
+    for (const { relname } of partitions) {
+      const [row] = await query(`SELECT FROM sluice.${String(relname)} LIMIT 1`);
+      if (row === undefined) continue;
+      oldest = String(relname).replace(/^.*_(\d{4})(\d\d)(\d\d)$/u, '$1-$2-$3');
+      break;
+    }
+    const ms = retention?.[option];
+    kept.push({ signal, oldest, retention: ms === undefined ? null : formatDuration(ms) });
+  }
+  return kept;
+}
+
+function retentionOf(config: Config): Readonly<Record<'spans' | 'logs' | 'metrics', number>> | null {
+  for (const { definition, options } of config.exporters.values()) {
+    if (definition.type !== 'postgres') continue;
+    return (options as { readonly retention: Readonly<Record<'spans' | 'logs' | 'metrics', number>> }).retention;
+  }
+  return null;
+}
+
+/** Costs are decimal texts of at most 8 digits after the point; they are summed exactly. */
+function sumUp(rows: readonly UsageRow[]) {
+  const sum = (of: (row: UsageRow) => number | null): number => rows.reduce((total, row) => total + (of(row) ?? 0), 0);
+  const costs = rows.flatMap(({ total_cost }) => (total_cost === null ? [] : [total_cost]));
+  return {
+    call_count: sum(({ call_count }) => call_count),
+    unpriced_count: sum(({ unpriced_count }) => unpriced_count),
+    input_tokens: sum(({ input_tokens }) => input_tokens),
+    cache_read_tokens: sum(({ cache_read_tokens }) => cache_read_tokens),
+    output_tokens: sum(({ output_tokens }) => output_tokens),
+    total_cost: costs.length === 0 ? null : addDecimals(costs),
+  };
+}
+
+const COST_DIGITS = 8;
+
+function addDecimals(texts: readonly string[]): string {
+  const units = texts.reduce((total, text) => {
+    const [whole = '0', fraction = ''] = text.split('.');
+    return total + BigInt(whole + fraction.padEnd(COST_DIGITS, '0').slice(0, COST_DIGITS));
+  }, 0n);
+  const digits = String(units).padStart(COST_DIGITS + 1, '0');
+  return `${digits.slice(0, -COST_DIGITS)}.${digits.slice(-COST_DIGITS)}`;
+}
+
+function describe(
+  columns: readonly string[],
+  rows: readonly UsageRow[],
+  unpriced: readonly Unpriced[],
+  kept: readonly Kept[],
+  { style }: Terminal,
+): string {
+  const lines: string[] = [];
+  if (rows.length === 0) lines.push('No model calls are stored for this time.');
+  else {
+    const head = [
+      ...columns.map((column) => column.replace('_id', '').toUpperCase()),
+      'CALLS',
+      'INPUT',
+      'CACHED',
+      'OUTPUT',
+      'COST',
+    ];
+    const total = sumUp(rows);
+    const body = [
+      ...rows
+        .slice(0, SHOWN_ROWS)
+        .map((row) => [...columns.map((name) => cut(row.names[name] ?? UNKNOWN, WIDEST_NAME)), ...figuresOf(row)]),
+      [...columns.map((_, at) => (at === 0 ? 'total' : '')), ...figuresOf(total)],
+    ];
+    const table = layOut(alignRight([head, ...body], columns.length)).split('\n');
+    const last = table.length - 1;
+    lines.push(...table.map((line, at) => (at === 0 ? style.dim(line) : at === last ? style.bold(line) : line)));
+    if (rows.length > SHOWN_ROWS) lines.push(style.dim(`… ${rows.length - SHOWN_ROWS} more rows; see all with --json`));
+  }
+  if (unpriced.length > 0) {
+    lines.push('', style.yellow('Without a price, and so not in the cost:'));
+    const names = unpriced
+      .slice(0, SHOWN_ROWS)
+      .map(({ provider, model, call_count }) => [
+        cut(`${provider ?? '(no provider)'} / ${model ?? '(no model)'}`, 2 * WIDEST_NAME),
+        plural(call_count, 'call'),
+      ]);
+    lines.push(layOut(names, '  '), style.dim('  `sluice prices check MODEL --provider P` tells why.'));
+  }
+  return [...lines, '', style.dim(describeKept(kept))].join('\n');
+}
+
+function figuresOf(row: Omit<UsageRow, 'names'>): readonly string[] {
+  return [
+    String(row.call_count),
+    formatCount(row.input_tokens),
+    formatCount(row.cache_read_tokens),
+    formatCount(row.output_tokens),
+    formatCost(row.total_cost),
+  ];
+}
+
+function alignRight(rows: readonly (readonly string[])[], from: number): readonly (readonly string[])[] {
+  const widest = (at: number): number => Math.max(...rows.map((row) => row[at]?.length ?? 0));
+  return rows.map((row) => row.map((cell, at) => (at < from ? cell : padLeft(cell, widest(at)))));
+}
+
+function describeKept(kept: readonly Kept[]): string {
+  const parts = kept.map(({ signal, oldest, retention }) => {
+    const since = oldest === null ? 'none stored' : `since ${oldest}`;
+    return `${signal} ${since}${retention === null ? '' : `, kept ${retention}`}`;
+  });
+  return `Stored: ${parts.join('; ')}.`;
+}
