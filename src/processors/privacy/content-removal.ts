@@ -64,6 +64,7 @@ const LINE_HEAD = 64;
 const TALKING_AGENTS = ['claude-code', 'codex', 'gemini-cli', 'qwen-code'];
 /** Names of events, scopes and services beyond this many bytes are not looked at. */
 const MAX_NAME = 1024;
+const SDK_NAME = 'telemetry.sdk.name';
 /** Not yet looked at. */
 const UNKNOWN = -1;
 
@@ -90,6 +91,9 @@ export class ContentRemoval {
   readonly #attributes: AttributeCursor;
   readonly #scopeSigns: Int32Array;
   readonly #resourceSigns: Int32Array;
+  /** The signs with which shared attributes were last looked at. */
+  readonly #scopesDone: Int32Array;
+  readonly #resourcesDone: Int32Array;
   readonly #talkingAgents: number;
   /** Names are read once a scope: a long one may have many records. */
   readonly #scopeNames = new Map<number, string>();
@@ -102,6 +106,8 @@ export class ContentRemoval {
     this.#attributes = batch.cursor();
     this.#scopeSigns = new Int32Array(batch.scopeCount).fill(UNKNOWN);
     this.#resourceSigns = new Int32Array(batch.resourceCount).fill(UNKNOWN);
+    this.#scopesDone = new Int32Array(batch.scopeCount).fill(UNKNOWN);
+    this.#resourcesDone = new Int32Array(batch.resourceCount).fill(UNKNOWN);
     this.#talkingAgents = lists.evidence.mask(TALKING_AGENTS);
   }
 
@@ -120,6 +126,7 @@ export class ContentRemoval {
     const shared = this.#signsOfResource(resource) | this.#signsOfScope(scope);
     const own = this.#signsOf(attributesFirst, attributesCount);
     const signs = shared | own.signs | this.#lists.evidence.ofKey(this.#nameOf(index));
+    this.#removeFromShared(resource, scope, signs);
     this.#removeRows(attributesFirst, attributesCount, signs, this.#isEventRecord(index, own.eventName));
     if (this.#batch.signal === 'traces') this.#removeFromSpan(index, signs);
     else if (this.#batch.signal === 'logs') this.#removeFromLog(index, signs, own);
@@ -237,12 +244,10 @@ export class ContentRemoval {
     while (rows.next()) {
       const policy = this.#policies.of(rows.symbol);
       if ((policy & POLICY_EVIDENCE) !== 0) signs |= this.#signsOfRow(rows);
-      const isService = rows.symbol === SYMBOL_SERVICE_NAME || this.#tables.keyOf(rows.symbol) === 'telemetry.sdk.name';
+      const isService = rows.symbol === SYMBOL_SERVICE_NAME || this.#tables.keyOf(rows.symbol) === SDK_NAME;
       if (isService) signs |= this.#lists.evidence.ofService(this.#textAt(rows));
     }
     this.#resourceSigns[resource] = signs;
-    const again = this.#batch.resourceAttributes(resource);
-    while (again.next()) this.#removeRow(again, signs, false);
     return signs;
   }
 
@@ -251,9 +256,19 @@ export class ContentRemoval {
     if (known !== UNKNOWN) return known;
     const signs = this.#lists.evidence.ofScope(this.#scopeName(scope));
     this.#scopeSigns[scope] = signs;
-    const rows = this.#batch.scopeAttributes(scope);
-    while (rows.next()) this.#removeRow(rows, signs, false);
     return signs;
+  }
+
+  /** What a record shows also tells of the resource and scope it came with. */
+  #removeFromShared(resource: number, scope: number, signs: number): void {
+    if (isNews(this.#resourcesDone, resource, signs)) {
+      const rows = this.#batch.resourceAttributes(resource);
+      while (rows.next()) this.#removeRow(rows, signs, false);
+    }
+    if (isNews(this.#scopesDone, scope, signs)) {
+      const rows = this.#batch.scopeAttributes(scope);
+      while (rows.next()) this.#removeRow(rows, signs, false);
+    }
   }
 
   /** Span name or event name. */
@@ -286,6 +301,14 @@ export class ContentRemoval {
   #u32(address: number): number {
     return this.#tables.memory.u32[address >>> 2] as number;
   }
+}
+
+/** Adds signs to those an owner was looked at with; false when it was looked at with all of them before. */
+function isNews(done: Int32Array, owner: number, signs: number): boolean {
+  const before = done[owner] as number;
+  if (before !== UNKNOWN && (signs & ~before) === 0) return false;
+  done[owner] = before === UNKNOWN ? signs : before | signs;
+  return true;
 }
 
 interface RecordSigns {

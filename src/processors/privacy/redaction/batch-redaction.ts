@@ -5,13 +5,18 @@
 import type { AttributeCursor } from '../../../model/attributes.ts';
 import type { Batch, Tables } from '../../../model/batch.ts';
 import * as layout from '../../../model/layout.ts';
+import { normalizeEnvironment } from '../../../model/environment.ts';
 import type { TextRef } from '../../../model/text.ts';
+import { Rejection } from '../../../errors.ts';
 import { WireFault } from '../../../otlp/wire.ts';
 import { readText } from '../text.ts';
 import { type JsonReplacer, redactJson } from './json-text.ts';
-import { KeyRedaction } from './key-redaction.ts';
+import { KeyRedaction, UNCLEANABLE } from './key-redaction.ts';
 import type { Redactor } from './redactor.ts';
 import { Suspects } from './suspects.ts';
+
+/** As long as the environment processor lets one be. */
+const MAX_ENVIRONMENT = 255;
 
 /** Where a table keeps a text: offset, length and flags within its row. */
 type TextField = readonly [offset: number, length: number, flags: number];
@@ -26,9 +31,6 @@ const EVENT_TEXTS: readonly TextField[] = [
 ];
 const LINK_TEXTS: readonly TextField[] = [
   [layout.LINK_STATE_OFFSET, layout.LINK_STATE_LENGTH, layout.LINK_STATE_FLAGS],
-];
-const RESOURCE_TEXTS: readonly TextField[] = [
-  [layout.RESOURCE_ENVIRONMENT_OFFSET, layout.RESOURCE_ENVIRONMENT_LENGTH, layout.RESOURCE_ENVIRONMENT_FLAGS],
 ];
 const SCOPE_TEXTS: readonly TextField[] = [
   [layout.SCOPE_NAME_OFFSET, layout.SCOPE_NAME_LENGTH, layout.SCOPE_NAME_FLAGS],
@@ -60,9 +62,31 @@ export class BatchRedaction {
   run(batch: Batch): void {
     this.#suspects.scan(this.#tables.memory, this.#tables.header(layout.HEADER_INPUT_LENGTH));
     this.#keys.update(this.#suspects);
-    this.#redactTexts(layout.RESOURCES_BASE, layout.RESOURCE_STRIDE, batch.resourceCount, RESOURCE_TEXTS);
+    for (let resource = 0; resource < batch.resourceCount; resource++) this.#redactEnvironment(batch, resource);
     if (this.#suspects.any || this.#redactor.numberRules !== 0) this.#redactTables(batch);
     if (this.#keys.any) this.#renameKeys(batch);
+  }
+
+  /**
+   * The environment was written in lower case, where a pattern may not know it again; so the attribute it came from is asked
+   * too, and replaces it when anything in it is replaced.
+   */
+  #redactEnvironment(batch: Batch, resource: number): void {
+    const environment = batch.environmentOf(resource);
+    let cleaned = this.#redactor.redact(environment);
+    const rows = batch.resourceAttributes(resource);
+    while (rows.next()) {
+      if (rows.symbol !== layout.SYMBOL_ENVIRONMENT_NAME && rows.symbol !== layout.SYMBOL_ENVIRONMENT) continue;
+      if (rows.kind !== layout.KIND_TEXT || this.#suspects.at(rows.offset, rows.length) === 0) continue;
+      const source = readText(this.#tables.memory, rows.offset, rows.length, rows.flags);
+      if (!normalizeEnvironment(source).startsWith(environment)) continue;
+      const other = this.#redactor.redact(source);
+      if (other !== source) cleaned = other === null ? null : normalizeEnvironment(other).slice(0, MAX_ENVIRONMENT);
+    }
+    if (cleaned === environment) return;
+    const written = this.#tables.scratch(cleaned ?? UNCLEANABLE);
+    if (written === null) throw new Rejection('body_too_large', { hint: 'too many resources' });
+    batch.setEnvironment(resource, written);
   }
 
   #redactTables(batch: Batch): void {

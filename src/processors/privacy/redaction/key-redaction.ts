@@ -17,8 +17,8 @@ import { unique } from './json-text.ts';
 import type { Redactor } from './redactor.ts';
 import type { Suspects } from './suspects.ts';
 
-/** Instead of a key that can not be cleaned. */
-const UNCLEANABLE = '[redacted]';
+/** Instead of a key or an environment that can not be cleaned. */
+export const UNCLEANABLE = '[redacted]';
 
 export class KeyRedaction {
   readonly #redactor: Redactor;

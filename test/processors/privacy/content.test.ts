@@ -1,0 +1,295 @@
+/** Where content is not captured, nothing of it is stored: every entry of the lists, in every place it may stand. */
+import t from 'tap';
+import { DIALECTS } from '../../../src/dialects/families.ts';
+import type { ContentRows, Dialect } from '../../../src/dialects/dialect.ts';
+import type { Batch } from '../../../src/model/batch.ts';
+import { VERDICT_DROP } from '../../../src/model/layout.ts';
+import { SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../../../src/model/layout.ts';
+import {
+  type Attribute,
+  aProject,
+  ENCODINGS,
+  type Encoding,
+  logs,
+  metrics,
+  Scene,
+  type Shared,
+  spans,
+  START,
+  text,
+} from './scene.ts';
+
+const CANARY = 'canary-7f3a9c';
+/** Texts that may quote content and are stored all the same, as the contract says of errors. */
+const STORED_ANYWAY = new Set(['exception.message', 'exception.stacktrace', 'url.full']);
+
+const scene = new Scene();
+const silent = scene.processor({ capture_content: false });
+
+interface Entry {
+  readonly key: string;
+  readonly row: ContentRows;
+  readonly shared: Shared;
+  readonly signs: readonly Attribute[];
+}
+
+const nameOf = (pattern: string): string =>
+  pattern.replaceAll('{i}', '0').replaceAll('{j}', '1').replaceAll('{k}', 'part').replaceAll('*', 'rest');
+
+/** Makes a record recognisable as one of a dialect, in the first way the dialect offers. */
+function signsOf(dialect: Dialect): { shared: Shared; signs: readonly Attribute[] } {
+  const [scope] = dialect.scopes ?? [];
+  if (scope !== undefined) return { shared: { scope: { name: nameOf(scope) } }, signs: [] };
+  const [key = '', value = 'yes'] = nameOf(dialect.markers?.[0] ?? dialect.hints?.[0] ?? '').split('=');
+  return { shared: {}, signs: [text(key, value)] };
+}
+
+const entries: readonly Entry[] = DIALECTS.flatMap((dialect) =>
+  (dialect.content ?? []).flatMap((row) =>
+    row.attributes
+      .filter((attribute) => !STORED_ANYWAY.has(attribute))
+      .flatMap((attribute) => {
+        const senders = row.only === undefined ? [dialect] : DIALECTS.filter(({ id }) => row.only?.includes(id));
+        return senders.map((sender) => ({
+          key: nameOf(attribute),
+          row,
+          ...(row.only === undefined ? { shared: {}, signs: [] } : signsOf(sender)),
+        }));
+      }),
+  ),
+);
+
+const isAttribute = ({ row }: Entry): boolean =>
+  row.on.some((place) => place === 'span' || place === 'log' || place === 'span_event_attr');
+/** Bare names mean content only inside GenAI events. */
+const isBare = ({ key, row }: Entry): boolean =>
+  row.on.every((place) => place === 'span_event_attr') && !key.includes('.');
+
+function requestsFor({ key, shared, signs }: Entry): readonly (readonly [string, 0 | 1 | 2, object])[] {
+  const value = text(key, CANARY);
+  const point = { timeUnixNano: START, asInt: '1', attributes: [value, ...signs] };
+  const marked = {
+    ...point,
+    attributes: signs,
+    exemplars: [{ timeUnixNano: START, asInt: '1', filteredAttributes: [value] }],
+  };
+  const link = { traceId: 'a1b2c3d4e5f60718293a4b5c6d7e8f90', spanId: 'a1b2c3d4e5f60718', attributes: [value] };
+  const scope = { ...(shared.scope ?? { name: 'tests' }), attributes: [value] };
+  return [
+    ['span', SIGNAL_TRACES, spans({ attributes: [value, ...signs] }, shared)],
+    [
+      'span event',
+      SIGNAL_TRACES,
+      spans({ attributes: signs, events: [{ name: 'gen_ai.x', attributes: [value] }] }, shared),
+    ],
+    ['span link', SIGNAL_TRACES, spans({ attributes: signs, links: [link] }, shared)],
+    ['log', SIGNAL_LOGS, logs({ attributes: [value, ...signs] }, shared)],
+    ['point', SIGNAL_METRICS, metrics({ name: 'm', gauge: { dataPoints: [point] } }, shared)],
+    ['exemplar', SIGNAL_METRICS, metrics({ name: 'm', gauge: { dataPoints: [marked] } }, shared)],
+    [
+      'metadata',
+      SIGNAL_METRICS,
+      metrics({ name: 'm', metadata: [value], gauge: { dataPoints: [{ ...point, attributes: signs }] } }, shared),
+    ],
+    ['resource', SIGNAL_TRACES, spans({ attributes: signs }, { ...shared, resource: [value] })],
+    ['scope', SIGNAL_LOGS, logs({ attributes: signs }, { ...shared, scope })],
+  ];
+}
+
+function leaks(signal: 0 | 1 | 2, message: object, encoding: Encoding): boolean {
+  return scene.stored(scene.process(silent, signal, message, encoding)).includes(CANARY);
+}
+
+t.test('no listed attribute reaches storage, wherever it stands', async (t) => {
+  const listed = entries.filter((entry) => isAttribute(entry) && !isBare(entry));
+  t.ok(listed.length > 400, `${listed.length} attributes`);
+  for (const encoding of ENCODINGS)
+    for (const entry of listed)
+      for (const [place, signal, message] of requestsFor(entry))
+        if (leaks(signal, message, encoding)) t.fail(`${entry.key} as ${place} in ${encoding}`);
+});
+
+t.test('bare names are content inside GenAI events, and only there', async (t) => {
+  const bare = entries.filter((entry) => isAttribute(entry) && isBare(entry));
+  t.same(bare.map(({ key }) => key).sort(), ['content', 'message', 'tool_calls']);
+  for (const encoding of ENCODINGS)
+    for (const { key } of bare) {
+      const event = (name: string): object => spans({ events: [{ name, attributes: [text(key, CANARY)] }] });
+      t.notOk(leaks(SIGNAL_TRACES, event('gen_ai.user.message'), encoding), key);
+      t.ok(leaks(SIGNAL_TRACES, event('cache.miss'), encoding), `${key} of another event`);
+      const record = (eventName: string): object => logs({ eventName, attributes: [text(key, CANARY)] });
+      t.notOk(leaks(SIGNAL_LOGS, record('gen_ai.user.message'), encoding), key);
+      t.ok(leaks(SIGNAL_LOGS, record('cache.miss'), encoding), `${key} of another record`);
+    }
+});
+
+t.test('events that are content lose their attributes and bodies, and stay as events', async (t) => {
+  const events = entries.filter(({ row }) => row.on.some((place) => place === 'span_event' || place === 'log_event'));
+  t.ok(events.length > 20, `${events.length} events`);
+  const bodies = [
+    { stringValue: CANARY },
+    { kvlistValue: { values: [text('content', CANARY)] } },
+    { arrayValue: { values: [{ stringValue: CANARY }] } },
+  ];
+  for (const encoding of ENCODINGS)
+    for (const { key, row, shared, signs } of events) {
+      const event = { name: key, attributes: [text('any.attribute', CANARY)] };
+      if (row.on.includes('span_event')) {
+        const batch = scene.process(
+          silent,
+          SIGNAL_TRACES,
+          spans({ attributes: signs, events: [event] }, shared),
+          encoding,
+        );
+        const stored = scene.stored(batch);
+        if (stored.includes(CANARY)) t.fail(`span event ${key} in ${encoding}`);
+        if (!stored.includes(`"name":"${key}"`)) t.fail(`the event ${key} is gone`);
+      }
+      for (const body of row.on.includes('log_event') ? bodies : []) {
+        const named = logs({ eventName: key, attributes: signs, body }, shared);
+        if (leaks(SIGNAL_LOGS, named, encoding)) t.fail(`log event ${key} in ${encoding}`);
+        const older = logs({ attributes: [...signs, text('event.name', key)], body }, shared);
+        if (leaks(SIGNAL_LOGS, older, encoding)) t.fail(`log event ${key} named by an attribute in ${encoding}`);
+      }
+    }
+});
+
+t.test('log bodies are content by who wrote them and how they begin', async (t) => {
+  const body = { stringValue: CANARY };
+  const structured = { kvlistValue: { values: [text('input', CANARY)] } };
+  const cases: readonly (readonly [string, object])[] = [
+    ['an event named as its scope', logs({ eventName: 'my.scope', body: structured }, { scope: { name: 'my.scope' } })],
+    ['an event named as a known scope', logs({ eventName: 'strands.telemetry.tracer', body: structured })],
+    [
+      'a structured body beside GenAI attributes',
+      logs({ attributes: [text('gen_ai.system', 'openai')], body: structured }),
+    ],
+    ['a line of Spring AI', logs({ body: { stringValue: `Chat Model Prompt Content:\n["${CANARY}"]` } })],
+    ['another line of Spring AI', logs({ body: { stringValue: `Chat Model Completion:\n["${CANARY}"]` } })],
+    ['Claude Code', logs({ body }, { scope: { name: 'com.anthropic.claude_code.events' } })],
+    ['Codex', logs({ body }, { resource: [text('service.name', 'codex_cli_rs')] })],
+    ['Gemini CLI', logs({ body, attributes: [text('event.name', 'gemini_cli.user_prompt')] })],
+    ['Qwen Code', logs({ body, eventName: 'qwen-code.user_prompt' })],
+    ['an unlisted GenAI event', logs({ body, eventName: 'gen_ai.something.new' })],
+  ];
+  for (const encoding of ENCODINGS)
+    for (const [name, message] of cases) t.notOk(leaks(SIGNAL_LOGS, message, encoding), `${name} in ${encoding}`);
+});
+
+t.test('general names of other telemetry stay', async (t) => {
+  const names = ['input', 'output', 'prompt', 'messages', 'metadata', 'tools', 'system', 'error', 'body', 'response'];
+  for (const encoding of ENCODINGS)
+    for (const name of names) {
+      t.ok(leaks(SIGNAL_TRACES, spans({ attributes: [text(name, CANARY)] }), encoding), `${name} of a span`);
+      t.ok(leaks(SIGNAL_LOGS, logs({ attributes: [text(name, CANARY)] }), encoding), `${name} of a log`);
+    }
+  t.ok(leaks(SIGNAL_LOGS, logs({ body: { stringValue: CANARY } }), 'json'), 'the body of an ordinary log');
+  const failed = spans({ status: { code: 2, message: CANARY } });
+  t.ok(leaks(SIGNAL_TRACES, failed, 'json'), 'the message of an error');
+});
+
+t.test('usage and the names of models stay, in dropped events too', async (t) => {
+  const kept = [
+    text('gen_ai.request.model', 'model-name'),
+    { key: 'gen_ai.usage.input_tokens', value: { intValue: '4711' } },
+  ];
+  const event = {
+    name: 'gen_ai.choice',
+    attributes: [...kept, text('message', CANARY), text('finish_reason', 'stopped')],
+  };
+  for (const encoding of ENCODINGS) {
+    const batch = scene.process(silent, SIGNAL_TRACES, spans({ attributes: kept, events: [event] }), encoding);
+    const [line] = scene.tables.lines(batch);
+    t.same(line?.['attributes'], { 'gen_ai.request.model': 'model-name', 'gen_ai.usage.input_tokens': 4711 });
+    const [stored] = (line?.['events'] ?? []) as readonly { attributes: object }[];
+    t.same(stored?.attributes, { ...(line?.['attributes'] as object), finish_reason: 'stopped' });
+  }
+});
+
+t.test('what was dropped can still be read by later stages', async (t) => {
+  const blob = '{"usage":{"input_tokens":12}}';
+  const keys = [
+    'genkit:output',
+    'gcp.vertex.agent.llm_response',
+    'ai.response.providerMetadata',
+    'haystack.component.output',
+  ];
+  for (const encoding of ENCODINGS) {
+    const message = spans({ attributes: keys.map((key) => text(key, blob)) });
+    const batch = scene.process(silent, SIGNAL_TRACES, message, encoding);
+    t.same(
+      verdicts(batch),
+      keys.map(() => VERDICT_DROP),
+    );
+    t.same(
+      keys.map((_, row) => batch.textOf(row)),
+      keys.map(() => blob),
+    );
+  }
+});
+
+function verdicts(batch: Batch): readonly number[] {
+  return Array.from({ length: batch.attributeCount }, (_, row) => batch.attributes.goto(row).verdict);
+}
+
+t.test('the project decides before the configuration, and each environment for itself', async (t) => {
+  const configured = scene.processor({
+    capture_content: true,
+    environments: { ' Production ': { capture_content: false }, staging: {} },
+  });
+  const stored = aProject(
+    new Map([
+      ['production', { captureContent: true }],
+      ['staging', { captureContent: false }],
+      ['test', { captureContent: null }],
+    ]),
+  );
+  const captures = (environment: string, project = aProject()): boolean => {
+    const attributes = [text('deployment.environment.name', environment)];
+    const message = spans({ attributes: [text('gen_ai.input.messages', CANARY)] }, { resource: attributes });
+    const batch = scene.process(configured, SIGNAL_TRACES, message, 'json', project);
+    t.equal(scene.stored(batch).includes(CANARY), batch.captureOf(0), environment);
+    return batch.captureOf(0);
+  };
+  t.equal(captures('production'), false);
+  t.equal(captures('PRODUCTION '), false);
+  t.equal(captures('staging'), true);
+  t.equal(captures('other'), true);
+  t.equal(captures('production', stored), true);
+  t.equal(captures('staging', stored), false);
+  t.equal(captures('test', stored), true);
+});
+
+t.test('two environments in one request are kept apart', async (t) => {
+  const processor = scene.processor({ environments: { quiet: { capture_content: false } } });
+  const block = (environment: string, value: string): object =>
+    (
+      spans(
+        { attributes: [text('gen_ai.prompt', value)] },
+        { resource: [text('deployment.environment', environment)] },
+      ) as {
+        resourceSpans: object[];
+      }
+    ).resourceSpans[0] as object;
+  for (const encoding of ENCODINGS) {
+    const message = {
+      resourceSpans: [block('quiet', 'secret-one'), block('loud', 'open-two'), block('quiet', 'secret-three')],
+    };
+    const stored = scene.stored(scene.process(processor, SIGNAL_TRACES, message, encoding));
+    t.notMatch(stored, /secret-/);
+    t.match(stored, /open-two/);
+  }
+});
+
+t.test('settings that can not be read refuse the request, before its body and after', async (t) => {
+  const broken = aProject('invalid');
+  const message = spans({});
+  t.throws(() => scene.process(silent, SIGNAL_TRACES, message, 'json', broken), {
+    code: 'privacy_configuration_invalid',
+  });
+  const batch = scene.process(silent, SIGNAL_TRACES, message, 'json');
+  batch.context.credential = { project: broken, environment: null, keyId: 'static:0' };
+  t.throws(() => silent.admit?.({ signal: 'traces', authorization: undefined }, batch.context), {
+    code: 'privacy_configuration_invalid',
+  });
+});

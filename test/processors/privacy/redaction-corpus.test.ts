@@ -1,0 +1,272 @@
+/** Secrets of every kind, in every place, in every spelling: none of them is stored. */
+import t from 'tap';
+import { SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../../../src/model/layout.ts';
+import { PRESET_NAMES } from '../../../src/processors/privacy/redaction/presets.ts';
+import { ENCODINGS, logs, metrics, Scene, spans, START, text } from './scene.ts';
+
+interface Secret {
+  readonly kind: string;
+  /** As it is sent. */
+  readonly sent: string;
+  /** What may not be found in anything stored. */
+  readonly hidden: string;
+}
+
+const secret = (kind: string, sent: string, hidden = sent): Secret => ({ kind, sent, hidden });
+/** Joined here, so that nobody takes this file for a place where keys are lying about. */
+const join = (...parts: readonly string[]): string => parts.join('');
+
+const PEM = [
+  '-----BEGIN RSA PRIVATE KEY-----',
+  'MIIEpAIBAAKCAQEA1234567890',
+  'canarycanarycanary',
+  '-----END RSA PRIVATE KEY-----',
+];
+const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N';
+
+const SECRETS: readonly Secret[] = [
+  secret('api_keys', join('sk-', 'proj-abcd1234efgh5678ijkl9012mnop')),
+  secret('api_keys', join('sk-', 'ant-api03-abcdefgh1234-5678_90AB')),
+  secret('api_keys', join('AKIA', 'IOSFODNN7EXAMPLE')),
+  secret('api_keys', join('ghp', '_16C7e42F292c6912E7710c838347Ae178B4a')),
+  secret('api_keys', join('AIza', 'SyA1234567890abcdefghijklmnopqrstuv')),
+  secret('api_keys', join('xoxb', '-123456789012-abcdefghijkl')),
+  secret('api_keys', join('hf', '_abcdefghijklmnopqrstuvwxyz123456')),
+  secret('api_keys', join('slc', '_abcd1234_abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG')),
+  secret('bearer_tokens', 'Bearer 9f8e7d6c5b4a39281706', '9f8e7d6c5b4a39281706'),
+  secret('bearer_tokens', 'authorization: Basic dXNlcjpwYXNzd29yZA==', 'dXNlcjpwYXNzd29yZA'),
+  secret('email', 'alice.o+test@mail.example.com', 'alice.o+test'),
+  secret('email', 'bob@bücher.example', 'bob@'),
+  secret('phone', '+49 170 123 45 67', '123 45 67'),
+  secret('phone', '+14155552671', '4155552671'),
+  secret('phone', '(415) 555-2671', '555-2671'),
+  secret('credit_cards', '4111111111111111'),
+  secret('credit_cards', '5555 5555 5555 4444'),
+  secret('credit_cards', '3782-822463-10005'),
+  secret('iban', 'DE89370400440532013000'),
+  secret('iban', 'GB82 WEST 1234 5698 7654 32'),
+  secret('private_keys', PEM.join('\n'), 'canarycanarycanary'),
+  secret('jwt', JWT),
+  secret('ip_address', '203.0.113.77'),
+  secret('ip_address', '2001:db8:85a3::8a2e:370:7334'),
+  secret('us_ssn', '078-05-1120'),
+  secret('url_passwords', 'postgres://app:hunter2-canary@db/x', 'hunter2-canary'),
+  secret('ticket', 'TCK-123456'),
+];
+
+type Request = readonly [signal: 0 | 1 | 2, message: object];
+
+const value = (inner: string): object => ({ stringValue: inner });
+const list = (...values: readonly object[]): object => ({ arrayValue: { values } });
+const map = (key: string, inner: object): object => ({ kvlistValue: { values: [{ key, value: inner }] } });
+const spanWith = (attribute: object): Request => [
+  SIGNAL_TRACES,
+  spans({ attributes: [{ key: 'a', value: attribute }] }),
+];
+const point = { timeUnixNano: START, asInt: '1' };
+const LINK = { traceId: 'a1b2c3d4e5f60718293a4b5c6d7e8f90', spanId: 'a1b2c3d4e5f60718' };
+
+/** Every place of the three signals where a sender's text is stored. */
+const PLACES: Readonly<Record<string, (s: string) => Request>> = {
+  'span attribute': (s) => spanWith(value(s)),
+  'span name': (s) => [SIGNAL_TRACES, spans({ name: s })],
+  'status message': (s) => [SIGNAL_TRACES, spans({ status: { code: 2, message: s } })],
+  'trace state': (s) => [SIGNAL_TRACES, spans({ traceState: s })],
+  'event name': (s) => [SIGNAL_TRACES, spans({ events: [{ name: s }] })],
+  'event attribute': (s) => [SIGNAL_TRACES, spans({ events: [{ name: 'e', attributes: [text('a', s)] }] })],
+  'link attribute': (s) => [SIGNAL_TRACES, spans({ links: [{ ...LINK, attributes: [text('a', s)] }] })],
+  'link trace state': (s) => [SIGNAL_TRACES, spans({ links: [{ ...LINK, traceState: s }] })],
+  'attribute key': (s) => [SIGNAL_TRACES, spans({ attributes: [text(s, 'v')] })],
+  'event attribute key': (s) => [SIGNAL_TRACES, spans({ events: [{ name: 'e', attributes: [text(s, 'v')] }] })],
+  'resource attribute': (s) => [SIGNAL_TRACES, spans({}, { resource: [text('a', s)] })],
+  'resource key': (s) => [SIGNAL_TRACES, spans({}, { resource: [text(s, 'v')] })],
+  'service name': (s) => [SIGNAL_LOGS, logs({}, { resource: [text('service.name', s)] })],
+  environment: (s) => [SIGNAL_LOGS, logs({}, { resource: [text('deployment.environment', s)] })],
+  'scope name': (s) => [SIGNAL_TRACES, spans({}, { scope: { name: s } })],
+  'scope version': (s) => [SIGNAL_TRACES, spans({}, { scope: { name: 'x', version: s } })],
+  'scope attribute': (s) => [SIGNAL_TRACES, spans({}, { scope: { name: 'x', attributes: [text('a', s)] } })],
+  'text in a list': (s) => spanWith(list({ intValue: '1' }, value(s))),
+  'text in a map': (s) => spanWith(map('k', value(s))),
+  'key in a map': (s) => spanWith(map(s, value('v'))),
+  'text deep down': (s) => spanWith(list(map('k', list(map('l', value(s)))))),
+  'log body': (s) => [SIGNAL_LOGS, logs({ body: value(s) })],
+  'log body as a map': (s) => [SIGNAL_LOGS, logs({ body: map('k', value(s)) })],
+  'severity text': (s) => [SIGNAL_LOGS, logs({ severityText: s })],
+  'log event name': (s) => [SIGNAL_LOGS, logs({ eventName: s })],
+  'log attribute': (s) => [SIGNAL_LOGS, logs({ attributes: [text('a', s)] })],
+  'metric name': (s) => [SIGNAL_METRICS, metrics({ name: s, gauge: { dataPoints: [point] } })],
+  'metric description': (s) => [SIGNAL_METRICS, metrics({ name: 'm', description: s, gauge: { dataPoints: [point] } })],
+  'metric unit': (s) => [SIGNAL_METRICS, metrics({ name: 'm', unit: s, gauge: { dataPoints: [point] } })],
+  'metric metadata': (s) => [
+    SIGNAL_METRICS,
+    metrics({ name: 'm', metadata: [text('a', s)], gauge: { dataPoints: [point] } }),
+  ],
+  'point attribute': (s) => [
+    SIGNAL_METRICS,
+    metrics({ name: 'm', sum: { aggregationTemporality: 2, dataPoints: [{ ...point, attributes: [text('a', s)] }] } }),
+  ],
+  'exemplar attribute': (s) => [
+    SIGNAL_METRICS,
+    metrics({
+      name: 'm',
+      gauge: { dataPoints: [{ ...point, exemplars: [{ ...point, filteredAttributes: [text('a', s)] }] }] },
+    }),
+  ],
+};
+
+const unicode = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const escaped = (s: string): string => [...s].map(unicode).join('');
+const wide = (s: string): string =>
+  s.replace(/[!-~]/g, (character) => String.fromCharCode(character.charCodeAt(0) + 0xfee0));
+
+/** Spellings that a reader, or a program further on, would turn into the secret again. */
+const SPELLINGS: Readonly<Record<string, (s: string) => string>> = {
+  plain: (s) => s,
+  'inside a sentence': (s) => `please use (${s}), thanks`,
+  'behind much text': (s) => `${'lorem ipsum dolor sit amet '.repeat(4000)} ${s}`,
+  'between lines': (s) => `first\n${s}\nlast`,
+  'in a JSON document': (s) => JSON.stringify({ note: `line\n${s}\t"quoted"` }),
+  'in a document in a document': (s) => JSON.stringify({ inner: JSON.stringify({ note: `line\n${s}` }) }),
+  'with one escaped character': (s) => `{"a":"${unicode(s.charAt(0))}${s.slice(1).replaceAll('\n', '\\n')}"}`,
+  'with every character escaped': (s) => `{"a":"${escaped(s)}"}`,
+  'escaped twice': (s) => JSON.stringify({ inner: `{"a":"${escaped(s)}"}` }),
+  'with escaped slashes': (s) => JSON.stringify({ a: s }).replaceAll('/', '\\/'),
+  'percent-encoded': (s) =>
+    `https://host/?q=${[...Buffer.from(s)].map((b) => `%${b.toString(16).padStart(2, '0')}`).join('')}`,
+  'in full-width letters': wide,
+  'with an invisible character': (s) => `${s.slice(0, 5)}\u200b${s.slice(5)}`,
+  'with a soft hyphen': (s) => `${s.slice(0, 4)}\u00ad${s.slice(4)}`,
+};
+
+const scene = new Scene();
+const processor = scene.processor({
+  redact: [
+    ...PRESET_NAMES.map((preset) => ({ preset })),
+    { name: 'ticket', pattern: 'TCK-[0-9]{6}', replacement: '[ticket]' },
+  ],
+});
+
+/** The stored bytes with every spelling undone, as an attacker would look at them. */
+function undone(stored: string): string {
+  let current = stored
+    .replace(/[\u200b\u00ad]/g, '')
+    .replace(/[！-～]/g, (c) => String.fromCharCode(c.charCodeAt(0) - 0xfee0));
+  for (let level = 0; level < 6; level++)
+    current = current
+      .replace(/\\u([0-9a-fA-F]{4})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+      .replace(/%([2-7][0-9a-fA-F])/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+      .replace(/\\([/"\\])/g, '$1');
+  return current;
+}
+
+function storedOf(
+  [signal, message]: Request,
+  encoding: (typeof ENCODINGS)[number],
+  respell: (body: string) => string,
+): string {
+  if (encoding === 'protobuf') return scene.stored(scene.process(processor, signal, message, encoding));
+  const body = { toJSON: () => message };
+  return scene.stored(scene.process(processor, signal, JSON.parse(respell(JSON.stringify(body))) as object, encoding));
+}
+
+t.test('no secret is stored, whatever its kind, place and encoding', async (t) => {
+  let placements = 0;
+  for (const [place, request] of Object.entries(PLACES))
+    for (const { kind, sent, hidden } of SECRETS)
+      for (const encoding of ENCODINGS) {
+        placements++;
+        const stored = storedOf(request(sent), encoding, (body) => body);
+        // Environments are compared, and stored, in lower case.
+        const found =
+          place === 'environment' ? stored.toLowerCase().includes(hidden.toLowerCase()) : stored.includes(hidden);
+        if (found) t.fail(`${kind} as ${place} in ${encoding}: ${sent}`);
+        if (!stored.includes(`[${kind}]`))
+          t.fail(`${kind} as ${place} in ${encoding}: the replacement can not be seen`);
+      }
+  t.ok(placements > 300, `${placements} placements`);
+});
+
+t.test('no spelling hides a secret', async (t) => {
+  let placements = 0;
+  const places = ['span attribute', 'text in a map', 'log body', 'span name', 'attribute key'];
+  for (const [spelling, spell] of Object.entries(SPELLINGS))
+    for (const { kind, sent, hidden } of SECRETS)
+      for (const place of places)
+        for (const encoding of ENCODINGS) {
+          if (sent.includes('ü') && spelling === 'percent-encoded') continue;
+          placements++;
+          const request = PLACES[place]?.(spell(sent));
+          if (request === undefined) continue;
+          const stored = undone(storedOf(request, encoding, (body) => body));
+          if (stored.includes(hidden)) t.fail(`${kind} ${spelling} as ${place} in ${encoding}`);
+        }
+  t.ok(placements > 300, `${placements} placements`);
+});
+
+t.test('escapes of the request itself hide nothing either', async (t) => {
+  for (const [place, request] of Object.entries(PLACES))
+    for (const { kind, sent, hidden } of SECRETS) {
+      const [signal, message] = request('PLACEHOLDER');
+      const body = JSON.stringify(message).replaceAll('PLACEHOLDER', escaped(sent));
+      const batch = scene.tables.batch(signal, { json: body });
+      batch.context.credential = {
+        project: { name: 'demo', plan: 'paid', monthlySpans: null, privacy: new Map() },
+        environment: null,
+        keyId: 'static:0',
+      };
+      const environment = place === 'environment' ? sent : 'default';
+      for (let resource = 0; resource < batch.resourceCount; resource++)
+        batch.setEnvironment(resource, batch.tables.scratch(environment) ?? { offset: 0, length: 0, flags: 0 });
+      processor.process?.(batch);
+      if (undone(scene.stored(batch)).includes(hidden)) t.fail(`${kind} as ${place}`);
+    }
+  t.pass();
+});
+
+t.test('card numbers are found among numbers', async (t) => {
+  const card = '4111111111111111';
+  const cases: readonly object[] = [
+    { intValue: card },
+    { doubleValue: Number(card) },
+    list({ intValue: card }),
+    map('k', { intValue: card }),
+    map('k', list({ doubleValue: Number(card) })),
+  ];
+  for (const encoding of ENCODINGS)
+    for (const inner of cases) {
+      const stored = storedOf(spanWith(inner), encoding, (body) => body);
+      t.notMatch(stored, card, JSON.stringify(inner));
+      t.match(stored, /\[credit_cards\]/);
+    }
+  const harmless = spanWith(list({ intValue: '9223372036854775807' }, { intValue: '4111111111111112' }));
+  for (const encoding of ENCODINGS)
+    t.match(
+      storedOf(harmless, encoding, (body) => body),
+      '[9223372036854775807,4111111111111112]',
+    );
+});
+
+t.test('keys that become the same are told apart', async (t) => {
+  const attributes = ['a@example.com', 'b@example.com', 'plain'].map((key) => text(key, `value of ${key.charAt(0)}`));
+  const nested = { key: 'm', value: { kvlistValue: { values: attributes } } };
+  for (const encoding of ENCODINGS) {
+    const batch = scene.process(processor, SIGNAL_TRACES, spans({ attributes: [...attributes, nested] }), encoding);
+    const [line] = scene.tables.lines(batch);
+    const expected = { '[email]': 'value of a', '[email]#2': 'value of b', plain: 'value of p' };
+    t.same(line?.['attributes'], { ...expected, m: expected });
+  }
+});
+
+t.test('each rule counts what it replaced', async (t) => {
+  const counting = new Scene();
+  const own = counting.processor({ redact: [{ preset: 'email' }, { name: 'word', pattern: 'secret' }] });
+  const attributes = [text('a', 'x@example.com y@example.com'), text('b', 'secret'), text('c', 'nothing')];
+  counting.process(own, SIGNAL_TRACES, spans({ attributes }), 'json');
+  t.same(
+    [...counting.counts],
+    [
+      ['email', 2],
+      ['word', 1],
+    ],
+  );
+});
