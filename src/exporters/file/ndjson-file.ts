@@ -108,9 +108,16 @@ export class NdjsonFile {
 
   /** Takes back what a failed append left. When even that fails, the next append repairs the file first. */
   async #cutOff(handle: FileHandle): Promise<void> {
-    await handle.truncate(this.#length);
-    await handle.datasync();
+    await this.#cutTo(handle);
     this.#broken = false;
+  }
+
+  /** Somebody else may have shortened the file meanwhile: it must not be filled up with zeros. */
+  async #cutTo(handle: FileHandle): Promise<void> {
+    const { size } = await handle.stat();
+    this.#length = await repair(handle, Math.min(size, this.#length));
+    if (size > this.#length) await handle.truncate(this.#length);
+    await handle.datasync();
   }
 
   /** A descriptor whose sync failed is not trusted again: the kernel may have dropped the pages it could not write. */
@@ -119,11 +126,7 @@ export class NdjsonFile {
     this.#handle = null;
     const handle = await open(this.#path, 'a+', FILE_MODE);
     try {
-      const { size } = await handle.stat();
-      // Somebody else may have shortened the file meanwhile: it must not be filled up with zeros.
-      this.#length = await repair(handle, Math.min(size, this.#length));
-      if (size > this.#length) await handle.truncate(this.#length);
-      await handle.datasync();
+      await this.#cutTo(handle);
     } catch (error) {
       await handle.close();
       throw error;

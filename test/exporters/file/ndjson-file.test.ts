@@ -1,0 +1,152 @@
+// The durable file: what is on disk after an append, a crash, a failure, a rotation.
+import { appendFile, chmod, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { NdjsonFile, type Rotation } from '../../../src/exporters/file/ndjson-file.ts';
+
+const QUIET = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const NEVER: Rotation = { max_size: 0, max_age: 0, max_files: 0 };
+
+async function inFolder(t: Tap): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-file-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+type Tap = { teardown(task: () => Promise<void>): unknown };
+
+async function opened(
+  t: Tap,
+  path: string,
+  rotation: Rotation = NEVER,
+  now: () => number = Date.now,
+): Promise<NdjsonFile> {
+  const file = new NdjsonFile(path, rotation, QUIET, now);
+  await file.open();
+  t.teardown(() => file.close());
+  return file;
+}
+
+/** A group that fails in its second write, when a part of it is in the file already. */
+const breaking = (): Buffer[] => [...lines(...Array(1024).fill('half a group')), { length: 1 } as Buffer];
+
+const lines = (...texts: string[]): Buffer[] => texts.map((text) => Buffer.from(`${text}\n`));
+
+t.test('appends are in order and on disk when they resolve, in a file nobody else may read', async (t) => {
+  const path = join(await inFolder(t), 'deep', 'folder', 'out.ndjson');
+  const file = await opened(t, path);
+  await Promise.all([file.append(lines('1', '2')), file.append(lines('3')), file.append([])]);
+  t.equal(await readFile(path, 'utf8'), '1\n2\n3\n');
+  t.equal((await stat(path)).mode & 0o777, 0o600);
+});
+
+t.test('a torn last line is cut off at start, whatever its length, and whole lines stay', async (t) => {
+  const folder = await inFolder(t);
+  for (const [name, content, kept] of [
+    ['torn', '{"a":1}\n{"b":', '{"a":1}\n'],
+    ['long', `{"a":1}\n${'x'.repeat(200000)}`, '{"a":1}\n'],
+    ['only torn', 'x'.repeat(70000), ''],
+    ['zeros of a power cut', `{"a":1}\n${'\0'.repeat(4096)}`, '{"a":1}\n'],
+    ['whole', '{"a":1}\n', '{"a":1}\n'],
+    ['empty', '', ''],
+  ] as const) {
+    const path = join(folder, name);
+    await writeFile(path, content);
+    const file = await opened(t, path);
+    await file.append(lines('new'));
+    t.equal(await readFile(path, 'utf8'), `${kept}new\n`, name);
+  }
+});
+
+t.test('a failed append leaves nothing of itself, and the next one works', async (t) => {
+  const path = join(await inFolder(t), 'out.ndjson');
+  const file = await opened(t, path);
+  await file.append(lines('before'));
+  await t.rejects(file.append(breaking()));
+  t.equal(await readFile(path, 'utf8'), 'before\n');
+  await file.append(lines('after'));
+  t.equal(await readFile(path, 'utf8'), 'before\nafter\n');
+});
+
+t.test(
+  'a full disk refuses, and nothing that was acknowledged is lost',
+  { skip: process.platform !== 'linux' ? 'needs /dev/full' : false },
+  async (t) => {
+    const file = new NdjsonFile('/dev/full', NEVER, QUIET, Date.now);
+    await file.open().catch(() => undefined);
+    await t.rejects(file.append(lines('x')));
+    await file.close();
+  },
+);
+
+t.test('somebody who shortened the file meanwhile gets no zeros in it', async (t) => {
+  const path = join(await inFolder(t), 'out.ndjson');
+  const file = await opened(t, path);
+  await file.append(lines('one', 'two', 'three'));
+  await truncate(path, 6);
+  await t.rejects(file.append([{ length: 1 } as Buffer]));
+  await file.append(lines('four'));
+  const text = await readFile(path, 'utf8');
+  t.notMatch(text, /\0/);
+  t.match(text, /^one\n(.*\n)*four\n$/);
+});
+
+t.test('rotation by size keeps every line and the newest files', async (t) => {
+  const folder = await inFolder(t);
+  let now = Date.UTC(2026, 0, 1);
+  const file = await opened(t, join(folder, 'out.ndjson'), { max_size: 20, max_age: 0, max_files: 2 }, () => now);
+  for (let line = 0; line < 12; line++) {
+    now += 1;
+    await file.append(lines(`line ${line}`.padEnd(9)));
+  }
+  const names = (await readdir(folder)).sort();
+  t.equal(names.length, 3);
+  t.match(names[0], /^out-2026-01-01T00-00-00\.\d+\.ndjson$/);
+  const kept = (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))).join('');
+  t.same(
+    kept
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => Number(line.slice(5))),
+    [6, 7, 8, 9, 10, 11],
+    'the last six lines, in order',
+  );
+  t.ok((await Promise.all(names.map((name) => stat(join(folder, name))))).every(({ size }) => size <= 20));
+});
+
+t.test('two rotations within a millisecond make two files', async (t) => {
+  const folder = await inFolder(t);
+  const file = await opened(t, join(folder, 'out.ndjson'), { max_size: 1, max_age: 0, max_files: 0 }, () => 0);
+  for (const text of ['a', 'b', 'c']) await file.append(lines(text));
+  t.equal((await readdir(folder)).length, 3);
+});
+
+t.test('rotation by age', async (t) => {
+  const folder = await inFolder(t);
+  let now = Date.now();
+  const file = await opened(t, join(folder, 'out.ndjson'), { max_size: 0, max_age: 1000, max_files: 0 }, () => now);
+  await file.append(lines('old'));
+  now += 1001;
+  await file.append(lines('new'));
+  t.equal((await readdir(folder)).length, 2);
+  t.equal(await readFile(join(folder, 'out.ndjson'), 'utf8'), 'new\n');
+});
+
+t.test('only files that rotation made are ever removed', async (t) => {
+  const folder = await inFolder(t);
+  await writeFile(join(folder, 'out-notes.ndjson'), 'mine');
+  await writeFile(join(folder, 'out-2020.ndjson'), 'mine');
+  const file = await opened(t, join(folder, 'out.ndjson'), { max_size: 1, max_age: 0, max_files: 1 }, () => 0);
+  for (const text of ['a', 'b', 'c', 'd']) await file.append(lines(text));
+  t.same((await readdir(folder)).filter((name) => ['out-notes.ndjson', 'out-2020.ndjson'].includes(name)).length, 2);
+});
+
+t.test('a path that cannot be opened rejects with the reason of the system', async (t) => {
+  const folder = await inFolder(t);
+  await appendFile(join(folder, 'file'), '');
+  await t.rejects(new NdjsonFile(join(folder, 'file', 'out'), NEVER, QUIET, Date.now).open(), {
+    code: /ENOTDIR|EEXIST/,
+  });
+  await t.rejects(new NdjsonFile(folder, NEVER, QUIET, Date.now).open(), { code: 'EISDIR' });
+  await chmod(folder, 0o700);
+});

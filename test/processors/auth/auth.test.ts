@@ -1,0 +1,132 @@
+// Keys: static and stored, all their invalid states, and lookups that fail.
+import t from 'tap';
+import { KEY_DIRECTORY, type KeyDirectory } from '../../../src/component/directory.ts';
+import { defineExtension } from '../../../src/component/extension.ts';
+import { COMPONENTS } from '../../../src/components.ts';
+import { Administration } from '../../../src/extensions/postgres/administration.ts';
+import { Database } from '../../../src/extensions/postgres/database.ts';
+import { createApiKey } from '../../../src/model/api-key.ts';
+import { FILE_CONFIG, KEY, startDaemon } from '../../support/daemon.ts';
+import { type Answer, send } from '../../support/otlp-client.ts';
+import { aSpan, aTraceRequest } from '../../support/payloads.ts';
+import { startPostgresDaemon } from '../../support/postgres-daemon.ts';
+
+const post = (url: string, key: string, environment = 'default'): Promise<Answer> =>
+  send(url, {
+    authorization: `Bearer ${key}`,
+    body: JSON.stringify(aTraceRequest([aSpan()], { 'deployment.environment.name': environment })),
+  });
+
+/** A daemon whose key directory is the test's own. */
+function withDirectory(t: Tap, directory: KeyDirectory, timeout = '2s'): ReturnType<typeof startDaemon> {
+  const fake = defineExtension<object>({
+    type: 'fake_directory',
+    summary: 'Answers as the test says.',
+    stability: 'development',
+    schema: { type: 'object', additionalProperties: false, properties: {} },
+    example: '{}',
+    create: (_options, host) => {
+      host.capabilities.offer(KEY_DIRECTORY, directory);
+      return {};
+    },
+  });
+  const config = `extensions: { fake_directory: {} }\n${FILE_CONFIG.replace('  auth:', `  auth:\n    lookup_timeout: ${timeout}`).replace('service:', 'service:\n  extensions: [fake_directory]')}`;
+  return startDaemon(t, { config, definitions: [...COMPONENTS, fake] });
+}
+type Tap = Parameters<typeof startDaemon>[0];
+
+const silent = { findProject: async () => null, onChange: () => () => undefined };
+
+t.test('a stored key works until it is revoked, for its environment only', async (t) => {
+  const daemon = await startPostgresDaemon(t);
+  const database = new Database().use({ connectionString: daemon.databaseUrl });
+  t.teardown(() => database.close());
+  const administration = new Administration(database);
+  await administration.createProject('shop', 'paid', null);
+  const everywhere = await administration.createKey('shop', null, null);
+  const staging = await administration.createKey('shop', ' Staging ', 'ci');
+  t.equal((await post(daemon.url, everywhere.text)).status, 200);
+  t.equal((await post(daemon.url, staging.text, 'STAGING')).status, 200);
+  t.equal((await post(daemon.url, staging.text, 'production')).status, 403);
+  await administration.revokeKey(everywhere.publicId);
+  const isRefused = async (): Promise<boolean> => (await post(daemon.url, everywhere.text)).status === 401;
+  const deadline = Date.now() + 5000;
+  while (!(await isRefused()) && Date.now() < deadline) await new Promise((resolve) => setImmediate(resolve));
+  t.ok(await isRefused(), 'revoked everywhere within 5 seconds');
+  t.equal((await post(daemon.url, staging.text, 'staging')).status, 200, 'other keys stay');
+  t.equal(
+    (await daemon.query('SELECT hash, length(hash) AS length FROM sluice.api_keys')).every(
+      (row) => row['length'] === 32,
+    ),
+    true,
+  );
+});
+
+t.test('unknown and misspelt keys are 401, and a wrong checksum asks nobody', async (t) => {
+  let lookups = 0;
+  const daemon = await withDirectory(t, { ...silent, findKey: async () => (lookups++, null) });
+  const key = createApiKey().text;
+  t.equal((await post(daemon.url, key)).status, 401);
+  t.equal(lookups, 1);
+  t.equal((await post(daemon.url, `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`)).status, 401);
+  t.equal((await post(daemon.url, key.slice(0, 40))).status, 401);
+  t.equal(lookups, 1, 'refused by format and checksum');
+  t.equal((await post(daemon.url, key)).status, 401);
+  t.equal(lookups, 1, 'that a key is unknown is remembered too');
+});
+
+t.test('the right id with another secret is 401', async (t) => {
+  const mine = createApiKey();
+  const daemon = await withDirectory(t, {
+    ...silent,
+    findKey: async () => ({
+      hash: createApiKey().hash,
+      revoked: false,
+      credential: {
+        project: { name: 'p', plan: 'paid', monthlySpans: null, privacy: new Map() },
+        environment: null,
+        keyId: 'x',
+      },
+    }),
+  });
+  t.equal((await post(daemon.url, mine.text)).status, 401);
+});
+
+t.test('a lookup that fails or takes too long is 500, and is tried again the next time', async (t) => {
+  let answers = 0;
+  const failing = await withDirectory(t, {
+    ...silent,
+    findKey: async () => Promise.reject(new Error(`down ${++answers}`)),
+  });
+  const key = createApiKey().text;
+  const answer = await post(failing.url, key);
+  t.equal(answer.status, 500);
+  t.match(JSON.parse(answer.body.toString()), { message: /could not be checked/ });
+  t.notMatch(answer.body.toString(), /down/, 'details stay inside');
+  t.equal((await post(failing.url, key)).status, 500);
+  t.equal(answers, 2);
+  t.equal((await post(failing.url, KEY)).status, 200, 'static keys need no lookup');
+  const hanging = await withDirectory(t, { ...silent, findKey: () => new Promise(() => undefined) }, '50ms');
+  t.equal((await post(hanging.url, key)).status, 500);
+});
+
+t.test('lookups of one key at once are one query', async (t) => {
+  let lookups = 0;
+  const key = createApiKey();
+  const credential = {
+    project: { name: 'p', plan: 'paid' as const, monthlySpans: null, privacy: new Map() },
+    environment: null,
+    keyId: key.publicId,
+  };
+  const daemon = await withDirectory(t, {
+    ...silent,
+    findKey: async () => {
+      lookups++;
+      await new Promise((resolve) => setImmediate(resolve));
+      return { hash: key.hash, revoked: false, credential };
+    },
+  });
+  const answers = await Promise.all(Array.from({ length: 8 }, () => post(daemon.url, key.text)));
+  t.ok(answers.every(({ status }) => status === 200));
+  t.ok(lookups < 8, `${lookups} lookups for 8 requests`);
+});

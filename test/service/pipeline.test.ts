@@ -1,0 +1,123 @@
+// Faults of our own inside the pass: answered, contained, and without a trace in the data.
+import t from 'tap';
+import { defineExporter } from '../../src/component/exporter.ts';
+import { defineProcessor } from '../../src/component/processor.ts';
+import { COMPONENTS } from '../../src/components.ts';
+import type { Batch } from '../../src/model/batch.ts';
+import { FILE_CONFIG, startDaemon } from '../support/daemon.ts';
+import { send } from '../support/otlp-client.ts';
+import { aSpan, aTraceRequest } from '../support/payloads.ts';
+
+const NOTHING = { type: 'object', additionalProperties: false, properties: {} };
+const body = (name = 'work'): string => JSON.stringify(aTraceRequest([aSpan({ name })]));
+
+/** A processor that does what the test says with each batch. */
+const acting = (act: (batch: Batch) => void) =>
+  defineProcessor<object>({
+    type: 'acting',
+    summary: 'Does what the test says.',
+    stability: 'development',
+    schema: NOTHING,
+    example: '{}',
+    requires: [],
+    provides: [],
+    create: () => ({ process: act }),
+  });
+
+const withActing = FILE_CONFIG.replace('  environment: {}', '  environment: {}\n  acting: {}').replaceAll(
+  '[auth, environment]',
+  '[auth, environment, acting]',
+);
+
+t.test('an unexpected fault in the pass is 500 without details, and the next request is served', async (t) => {
+  const definition = acting((batch) => {
+    batch.records.goto(0);
+    if (batch.tables.string(batch.records.nameOffset, batch.records.nameLength, batch.records.nameFlags) === 'bad')
+      throw new TypeError('inner secret');
+  });
+  const daemon = await startDaemon(t, { config: withActing, definitions: [...COMPONENTS, definition] });
+  const answer = await send(daemon.url, { body: body('bad') });
+  t.equal(answer.status, 500);
+  t.notMatch(answer.body.toString(), /inner secret/);
+  t.equal((await send(daemon.url, { body: body() })).status, 200);
+  t.equal((await daemon.rows()).length, 1);
+  t.match(daemon.registry.print(), /sluice_refusals\{signal="traces",code="ingestion_failed"\} 1/);
+});
+
+t.test('an exporter that cannot encode refuses the request before anything is written', async (t) => {
+  const broken = defineExporter<object>({
+    type: 'broken',
+    summary: 'Fails.',
+    stability: 'development',
+    schema: NOTHING,
+    example: '{}',
+    requires: [],
+    signals: ['traces', 'logs', 'metrics'],
+    create: () => ({
+      encode: () => {
+        throw new Error('no');
+      },
+      write: async () => undefined,
+    }),
+  });
+  const config = FILE_CONFIG.replace('exporters: { file', 'exporters: { broken: {}, file').replaceAll(
+    'exporters: [file]',
+    'exporters: [file, broken]',
+  );
+  const daemon = await startDaemon(t, { config, definitions: [...COMPONENTS, broken] });
+  t.equal((await send(daemon.url, { body: body() })).status, 500);
+  t.equal(await daemon.file(), '');
+});
+
+t.test('one sink that fails means 503 for the request, and a retry is accepted', async (t) => {
+  let failing = true;
+  const flaky = defineExporter<object>({
+    type: 'flaky',
+    summary: 'Fails while told to.',
+    stability: 'development',
+    schema: NOTHING,
+    example: '{}',
+    requires: [],
+    signals: ['traces', 'logs', 'metrics'],
+    create: () => ({
+      encode: (batch) => ({
+        signal: batch.signal,
+        count: batch.recordCount,
+        bytes: 0,
+        chunks: [],
+        release: () => undefined,
+      }),
+      write: async () => {
+        if (failing) throw new Error('away');
+      },
+    }),
+  });
+  const config = FILE_CONFIG.replace('exporters: { file', 'exporters: { flaky: {}, file').replaceAll(
+    'exporters: [file]',
+    'exporters: [flaky, file]',
+  );
+  const daemon = await startDaemon(t, { config, definitions: [...COMPONENTS, flaky] });
+  const request = { body: body() };
+  const answer = await send(daemon.url, request);
+  t.equal(answer.status, 503);
+  t.equal(answer.headers['retry-after'], '1');
+  failing = false;
+  t.equal((await send(daemon.url, request)).status, 200, 'no marker was left behind');
+});
+
+t.test('requests that overlap never see each other: every row holds its own project and text', async (t) => {
+  const { KEY, OTHER_KEY } = await import('../support/daemon.ts');
+  const daemon = await startDaemon(t);
+  const sent = Array.from({ length: 60 }, (_, index) => ({
+    key: index % 2 === 0 ? KEY : OTHER_KEY,
+    name: `span of ${index % 2 === 0 ? 'demo' : 'other'} ${index} ${'x'.repeat(index * 50)}`,
+  }));
+  const answers = await Promise.all(
+    sent.map(({ key, name }) => send(daemon.url, { authorization: `Bearer ${key}`, body: body(name) })),
+  );
+  t.ok(answers.every(({ status }) => status === 200));
+  const rows = await daemon.rows();
+  t.equal(rows.length, 60);
+  t.ok(rows.every((row) => String(row['name']).startsWith(`span of ${String(row['project'])} `)));
+  t.same(rows.map((row) => row['name']).sort(), sent.map(({ name }) => name).sort());
+});

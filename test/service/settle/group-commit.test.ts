@@ -1,0 +1,204 @@
+// The one meeting place: who waits for whom, and that nobody hears 200 too early.
+import t from 'tap';
+import type { Exporter, Rows } from '../../../src/component/exporter.ts';
+import type { Claim, Ledger, Verdict } from '../../../src/component/ledger.ts';
+import { Rejection } from '../../../src/errors.ts';
+import { GroupCommit } from '../../../src/service/settle/group-commit.ts';
+import { MemoryLedger } from '../../../src/service/settle/memory-ledger.ts';
+import { Registry } from '../../../src/service/telemetry/registry.ts';
+
+const QUIET = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const project = { name: 'p', plan: 'paid' as const, monthlySpans: null, privacy: new Map() };
+
+let serial = 0;
+const aClaim = (changes: Partial<Claim> = {}): Claim => ({
+  project,
+  signal: 'traces',
+  replayKey: Buffer.from(`key ${serial++}`),
+  traces: [],
+  spanCount: 1,
+  recordCount: 1,
+  ...changes,
+});
+
+function someRows(bytes = 10): Rows & { released: number } {
+  const rows = {
+    signal: 'traces' as const,
+    count: 1,
+    bytes,
+    chunks: [],
+    released: 0,
+    release: () => void rows.released++,
+  };
+  return rows;
+}
+
+/** An exporter whose writes wait until the test lets them go on. */
+class GatedExporter implements Exporter {
+  readonly groups: number[] = [];
+  #open: (() => void)[] = [];
+  #failure: Error | null = null;
+
+  encode = (): Rows => someRows();
+
+  write(group: readonly Rows[]): Promise<void> {
+    this.groups.push(group.length);
+    return new Promise((resolve, reject) =>
+      this.#open.push(() => (this.#failure === null ? resolve() : reject(this.#failure))),
+    );
+  }
+
+  async proceed(failure: Error | null = null): Promise<void> {
+    while (this.#open.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    this.#failure = failure;
+    this.#open.shift()?.();
+  }
+}
+
+const groupCommit = (ledger: Ledger = new MemoryLedger(Date.now)): GroupCommit =>
+  new GroupCommit(ledger, QUIET, new Registry());
+
+t.test('what arrives during a commit forms the next group, and answers come only after their own', async (t) => {
+  const exporter = new GatedExporter();
+  const commit = groupCommit();
+  const answered: string[] = [];
+  const settle = (name: string): Promise<void> =>
+    commit.settle(aClaim(), [{ exporter, rows: someRows() }]).then(() => void answered.push(name));
+  const first = settle('first');
+  while (exporter.groups.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  const later = [settle('second'), settle('third')];
+  t.same(answered, []);
+  await exporter.proceed();
+  await first;
+  t.same(answered, ['first']);
+  await exporter.proceed();
+  await Promise.all(later);
+  t.same(exporter.groups, [1, 2]);
+  t.same(answered, ['first', 'second', 'third']);
+});
+
+t.test('a failed write refuses its group with 503, releases its rows, and leaves no marker', async (t) => {
+  const exporter = new GatedExporter();
+  const commit = groupCommit();
+  const rows = someRows();
+  const claim = aClaim();
+  const refused = t.rejects(commit.settle(claim, [{ exporter, rows }]), { code: 'ingestion_failed' });
+  await exporter.proceed(new Error('disk full'));
+  await refused;
+  t.equal(rows.released, 1);
+  const again = commit.settle(claim, [{ exporter, rows: someRows() }]);
+  await exporter.proceed();
+  t.same(await again, { replayed: false, quota: null });
+});
+
+t.test('a twin waits for the first: replayed when it was stored, judged anew when it failed', async (t) => {
+  const exporter = new GatedExporter();
+  const commit = groupCommit();
+  const claim = aClaim();
+  const both = [
+    commit.settle(claim, [{ exporter, rows: someRows() }]),
+    commit.settle({ ...claim }, [{ exporter, rows: someRows() }]),
+  ];
+  await exporter.proceed();
+  t.same(
+    (await Promise.all(both)).map(({ replayed }) => replayed),
+    [false, true],
+  );
+  const other = aClaim();
+  const failing = [
+    commit.settle(other, [{ exporter, rows: someRows() }]),
+    commit.settle({ ...other }, [{ exporter, rows: someRows() }]),
+  ];
+  const results = Promise.allSettled(failing);
+  await exporter.proceed(new Error('gone'));
+  t.same(
+    (await results).map(({ status }) => status),
+    ['rejected', 'rejected'],
+    'nobody hears 200 for what was not stored',
+  );
+});
+
+t.test('groups are bounded by requests and by bytes', async (t) => {
+  const exporter = new GatedExporter();
+  const commit = groupCommit();
+  const all = Array.from({ length: 40 }, () => commit.settle(aClaim(), [{ exporter, rows: someRows() }]));
+  const large = Array.from({ length: 3 }, () =>
+    commit.settle(aClaim(), [{ exporter, rows: someRows(6 * 1024 * 1024) }]),
+  );
+  const pump = (async () => {
+    for (let group = 0; group < 5; group++) await exporter.proceed();
+  })();
+  await Promise.all([...all, ...large, pump]);
+  t.same(exporter.groups, [16, 16, 9, 1, 1]);
+});
+
+t.test('exporters that join the commit write first, and their failure keeps the others from writing', async (t) => {
+  const order: string[] = [];
+  const exporter = (name: string, joinsCommit: boolean, failure?: Error): Exporter => ({
+    joinsCommit,
+    encode: () => someRows(),
+    write: async () => {
+      order.push(name);
+      if (failure !== undefined) throw failure;
+    },
+  });
+  const file = exporter('file', false);
+  await groupCommit().settle(aClaim(), [
+    { exporter: file, rows: someRows() },
+    { exporter: exporter('postgres', true), rows: someRows() },
+  ]);
+  t.same(order, ['postgres', 'file']);
+  order.length = 0;
+  const broken = exporter('postgres', true, new Error('constraint'));
+  await t.rejects(
+    groupCommit().settle(aClaim(), [
+      { exporter: file, rows: someRows() },
+      { exporter: broken, rows: someRows() },
+    ]),
+  );
+  t.same(order, ['postgres']);
+});
+
+t.test('a ledger that breaks its word and throws refuses everybody', async (t) => {
+  const ledger: Ledger = { settle: async () => Promise.reject(new Error('bug')) };
+  await t.rejects(groupCommit(ledger).settle(aClaim(), []), { code: 'ingestion_failed' });
+  const silent: Ledger = { settle: async (): Promise<readonly Verdict[]> => [] };
+  await t.rejects(groupCommit(silent).settle(aClaim(), []), { code: 'ingestion_failed' });
+});
+
+t.test('after close newcomers are told that the server is shutting down, and drain waits for the rest', async (t) => {
+  const exporter = new GatedExporter();
+  const commit = groupCommit();
+  const last = commit.settle(aClaim(), [{ exporter, rows: someRows() }]);
+  commit.close();
+  await t.rejects(commit.settle(aClaim(), []), { code: 'shutting_down' });
+  const drained = commit.drain();
+  await exporter.proceed();
+  await drained;
+  t.same(await last, { replayed: false, quota: null });
+});
+
+t.test(
+  'the memory ledger forgets a marker after an hour, and never answers a request another way than the rules',
+  async (t) => {
+    let now = 0;
+    const ledger = new MemoryLedger(() => now);
+    const write = async (): Promise<void> => undefined;
+    const claim = aClaim({ traces: [{ traceId: 'a', environment: 'x', firstNs: null, lastNs: null }] });
+    const kindOf = async (one: Claim): Promise<string> => {
+      const [verdict] = await ledger.settle([one], write);
+      return verdict?.kind === 'refused' ? verdict.rejection.code : (verdict?.kind ?? 'none');
+    };
+    t.equal(await kindOf(claim), 'stored');
+    now = 3599999;
+    t.equal(await kindOf(claim), 'replayed');
+    now = 3600000;
+    t.equal(await kindOf(claim), 'stored');
+    t.equal(await kindOf(aClaim({ project: { ...project, name: 'q' }, traces: claim.traces })), 'trace_conflict');
+    t.equal(
+      await kindOf(aClaim({ traces: [{ traceId: 'a', environment: 'y', firstNs: null, lastNs: null }] })),
+      'environment_mismatch',
+    );
+    t.ok(new Rejection('trace_conflict').refusal.status === 409);
+  },
+);
