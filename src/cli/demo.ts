@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import { UserError } from '../errors.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
 import type { Call, Command, ExitCode } from './command.ts';
+import { commandLine } from './command-line.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 import { findPostgresOptions, withDatabase } from './database.ts';
 import { type Demo, makeDemo } from './demo-application.ts';
@@ -98,13 +99,18 @@ async function chooseProject(administration: Administration): Promise<string> {
   return DEFAULT_PROJECT;
 }
 
-async function sendDemo({ values, terminal }: Call, endpoint: string, key: string): Promise<ExitCode> {
+async function sendDemo(call: Call, endpoint: string, key: string): Promise<ExitCode> {
+  const { values, terminal } = call;
   const demo = makeDemo(Date.now(), values.text('environment') ?? DEFAULT_ENVIRONMENT);
   for (const { path, body } of demo.requests) {
     const { status, text } = await post(`${endpoint}${path}`, key, JSON.stringify(body));
     if (status !== 200) throw refused(endpoint, path, status, text);
   }
-  terminal.print(values.flag('json') ? asData(demo, endpoint) : describe(demo, endpoint, terminal.style.cyan));
+  terminal.print(
+    values.flag('json')
+      ? asData(demo, endpoint)
+      : describe(demo, endpoint, terminal.style.cyan(commandLine(call, `trace ${demo.traceId}`))),
+  );
   return 0;
 }
 
@@ -112,13 +118,10 @@ function asData({ traceId, conversation }: Demo, endpoint: string): string {
   return JSON.stringify({ endpoint, trace_id: traceId, conversation_id: conversation }, null, 2);
 }
 
-function describe({ traceId, content }: Demo, endpoint: string, paint: (text: string) => string): string {
-  return [
-    `Sent to ${endpoint}, and stored:`,
-    ...content.map((line) => `  ${line}`),
-    '',
-    `Look at it:  ${paint(`sluice trace ${traceId}`)}`,
-  ].join('\n');
+function describe({ content }: Demo, endpoint: string, next: string): string {
+  return [`Sent to ${endpoint}, and stored:`, ...content.map((line) => `  ${line}`), '', `Look at it:  ${next}`].join(
+    '\n',
+  );
 }
 
 interface Answer {

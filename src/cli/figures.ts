@@ -5,6 +5,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
+const SMALL_DIGITS = 3;
 /** What stands where nothing is known; never a zero. */
 export const UNKNOWN = '-';
 
@@ -44,14 +45,15 @@ export function formatCount(count: number | null): string {
   return String(count);
 }
 
-/** Dollars from a decimal text: cents for large sums, every digit that says something for small ones. */
+/** Dollars from a decimal text: cents for large sums, three digits that say something for small ones. */
 export function formatCost(cost: string | null): string {
   if (cost === null) return UNKNOWN;
   const value = Number(cost);
   if (value === 0) return '$0';
   if (value >= 100) return `$${value.toFixed(2)}`;
   if (value >= 0.01) return `$${value.toFixed(4)}`;
-  return `$${trim(value.toFixed(8))}`;
+  const zeros = Math.floor(-Math.log10(value));
+  return `$${trim(value.toFixed(Math.min(8, zeros + SMALL_DIGITS)))}`;
 }
 
 /** `1 span`, `2 spans`. */

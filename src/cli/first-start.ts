@@ -2,7 +2,7 @@
  * What a person reads once the daemon runs: at the very first start a key and the lines to paste into an SDK, later a
  * reminder of where to send and where to look. The key is never shown again.
  */
-import { basename, relative, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { POSTGRES_DATABASE, type PostgresDatabase } from '../component/postgres.ts';
 import type { Capabilities } from '../component/capability.ts';
 import type { Logger } from '../component/logger.ts';
@@ -10,6 +10,7 @@ import type { Config } from '../config/config.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
 import { findRunning } from '../extensions/postgres/embedded/visit.ts';
 import type { Call } from './command.ts';
+import { commandLine } from './command-line.ts';
 import { findPostgresOptions } from './database.ts';
 import { findEndpoint } from './endpoint.ts';
 import { type Style, layOut } from './terminal.ts';
@@ -95,19 +96,6 @@ function describe({ endpoint, key, keysExist, again, psql }: Situation, style: S
     look,
     '',
   ].join('\n');
-}
-
-/** How this process was called, for another command on the same configuration. */
-function commandLine({ process, values }: Call, words: string): string {
-  const script = process.argv[1] ?? 'sluice';
-  const isLinked = basename(script) === 'sluice';
-  const program = isLinked
-    ? script.includes('node_modules')
-      ? 'npx sluice'
-      : 'sluice'
-    : `node ${relative(process.cwd(), script)}`;
-  const files = values.list('config').map((file) => ` --config ${file}`);
-  return `${program} ${words}${files.join('')}`;
 }
 
 async function psqlLine({ process }: Call, config: Config): Promise<string | null> {

@@ -8,7 +8,7 @@ import { layOut, type Terminal } from './terminal.ts';
 const DEFAULT_LIMIT = 20;
 const HIGHEST_LIMIT = 1000;
 /** Of 32; `sluice trace` takes the beginning of an id. */
-const ID_DIGITS = 16;
+const ID_DIGITS = 12;
 const SHORTEST_NAME = 16;
 const NS_PER_MS = 1_000_000;
 

@@ -55,8 +55,8 @@ export function drawTrace(record: TraceRecord, width: number, style: Style, line
 function layoutFor(width: number, totals: Totals, style: Style): Layout {
   // Two spaces between the five columns.
   const room = width - TOOK_WIDTH - KIND_WIDTH - 8;
-  const name = Math.floor(room * 0.42);
-  const bar = Math.floor(room * 0.22);
+  const name = Math.floor(room * 0.38);
+  const bar = Math.floor(room * 0.16);
   return {
     width,
     name,
@@ -135,10 +135,11 @@ function factsOf(span: SpanRow): string {
     span.input_tokens === null && span.output_tokens === null
       ? null
       : `${formatCount(span.input_tokens)}${cached} → ${formatCount(span.output_tokens)}`;
+  // Figures first: a model's long name is what may be cut.
   return [
-    span.model,
     tokens,
     span.total_cost === null ? null : formatCost(span.total_cost),
+    span.model,
     span.event_count === 0 ? null : plural(span.event_count, 'event'),
   ]
     .filter((fact) => fact !== null)

@@ -1,0 +1,109 @@
+/** The first start and those after it, with the configuration that ships: the real executable and its own PostgreSQL. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { type Executable, freePort, openFolder, runExecutable, startExecutable } from '../support/executable.ts';
+import { send } from '../support/otlp-client.ts';
+import { aSpan, aTraceRequest } from '../support/payloads.ts';
+
+t.setTimeout(110_000);
+
+const KEY = /\bslc_[0-9A-Za-z]{8}_[0-9A-Za-z_-]{49}/u;
+const folder = openFolder(t);
+const port = await freePort();
+const url = `http://127.0.0.1:${port}`;
+const SETTINGS = [
+  ['extensions.postgres.data_dir', './data'],
+  ['extensions.health_check.endpoint', '127.0.0.1:0'],
+  ['receivers.otlp.protocols.http.endpoint', `127.0.0.1:${port}`],
+  ['service.telemetry.metrics.endpoint', '127.0.0.1:0'],
+].flatMap(([path, value]) => ['--set', `${path}=${value}`]);
+
+let running: Executable | null = null;
+t.teardown(async () => {
+  running?.child.kill('SIGTERM');
+  await running?.ended;
+});
+
+async function start(): Promise<Executable> {
+  running = startExecutable(['run', ...SETTINGS], folder);
+  await running.until('Sluice is ready');
+  await running.until('psql -h ');
+  return running;
+}
+
+async function sendSpan(key: string, name: string): Promise<number> {
+  const body = JSON.stringify(aTraceRequest([aSpan({ name, start: BigInt(Date.now()) * 1_000_000n })]));
+  return (await send(url, { authorization: `Bearer ${key}`, body })).status;
+}
+
+async function namesOfTraces(): Promise<readonly string[]> {
+  const { code, out, err } = await runExecutable(['traces', '--json', ...SETTINGS], folder);
+  if (code !== 0) throw new Error(err);
+  return (JSON.parse(out) as { root_name: string }[]).map(({ root_name }) => root_name).sort();
+}
+
+let key = '';
+
+t.test('the first start prints a key once, and the lines for an SDK with which it works', async (t) => {
+  const { output, child, ended } = await start();
+  key = KEY.exec(output.out)?.[0] ?? '';
+  t.match(key, KEY);
+  t.match(output.out, `OTEL_EXPORTER_OTLP_ENDPOINT=${url}\n`);
+  t.match(output.out, `OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20${key}"\n`);
+  t.notMatch(output.out, '\u001b', 'no colours where no terminal is');
+  t.notMatch(output.err, key, 'the key is in no log line');
+  t.equal(await sendSpan(key, 'first'), 200);
+  t.equal(await sendSpan(key.replace('slc_', 'slc-'), 'stranger'), 401);
+  child.kill('SIGTERM');
+  t.equal(await ended, 0);
+});
+
+t.test('the next start shows no key, and the data and the key are still there', async (t) => {
+  const { output } = await start();
+  t.notMatch(output.out, 'slc_');
+  t.match(output.out, `OTLP/HTTP at ${url}\n`);
+  t.equal(await sendSpan(key, 'second'), 200);
+  t.strictSame(await namesOfTraces(), ['first', 'second']);
+});
+
+t.test('after kill -9 it starts again with everything it had acknowledged', async (t) => {
+  t.equal(await sendSpan(key, 'just before the crash'), 200);
+  running?.child.kill('SIGKILL');
+  await running?.ended;
+  const { child, output, ended } = await start();
+  t.notMatch(output.out, 'slc_');
+  t.equal(await sendSpan(key, 'after it'), 200);
+  t.strictSame(await namesOfTraces(), ['after it', 'first', 'just before the crash', 'second']);
+  child.kill('SIGTERM');
+  t.equal(await ended, 0);
+});
+
+t.test('where the last key was revoked the start says how to make another', async (t) => {
+  t.match(await runExecutable(['key', 'revoke', key, ...SETTINGS], folder), { code: 0 });
+  const { child, output, ended } = await start();
+  t.match(output.out, /There is no active key yet: .* key create\n/u);
+  child.kill('SIGTERM');
+  t.equal(await ended, 0);
+});
+
+t.test('with keys in the configuration no project and no key is made', async (t) => {
+  const keys = 'processors: { auth: { keys: [{ key: a-static-key-of-32-characters-00, project: shop }] } }';
+  writeFileSync(join(folder, 'keys.yaml'), keys);
+  const shipped = new URL('../../../config/sluice.yaml', import.meta.url).pathname;
+  const args = [
+    '--config',
+    shipped,
+    '--config',
+    'keys.yaml',
+    ...SETTINGS,
+    '--set',
+    'extensions.postgres.data_dir=./new',
+  ];
+  running = startExecutable(['run', ...args], folder);
+  await running.until('psql -h ');
+  t.notMatch(running.output.out, 'slc_');
+  t.equal(await sendSpan('a-static-key-of-32-characters-00', 'static'), 200);
+  running.child.kill('SIGTERM');
+  t.equal(await running.ended, 0);
+});

@@ -1,0 +1,82 @@
+/** The real executable as a process, with what it wrote and how it ended. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const BIN = fileURLToPath(new URL('../../../bin/sluice.js', import.meta.url));
+
+export interface Executable {
+  readonly child: ChildProcess;
+  readonly output: { out: string; err: string };
+  /** The exit code, or null after a signal. */
+  readonly ended: Promise<number | null>;
+  /** Resolves once either stream has carried this text; rejects when the process ends before. */
+  until(text: string): Promise<void>;
+}
+
+export function startExecutable(
+  args: readonly string[],
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+): Executable {
+  const child = spawn(process.execPath, [BIN, ...args], {
+    cwd: folder,
+    env: { ...process.env, SLUICE_KEY: '', DATABASE_URL: '', NO_COLOR: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = { out: '', err: '' };
+  const waiting = new Set<() => void>();
+  const note = (stream: 'out' | 'err') => (chunk: Buffer) => {
+    output[stream] += chunk.toString();
+    for (const look of waiting) look();
+  };
+  child.stdout.on('data', note('out'));
+  child.stderr.on('data', note('err'));
+  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
+  const until = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (!output.out.includes(text) && !output.err.includes(text)) return;
+        waiting.delete(look);
+        resolve();
+      };
+      waiting.add(look);
+      look();
+      void ended.then(() => reject(new Error(`ended before "${text}":\n${output.out}\n${output.err}`)));
+    });
+  return { child, output, ended, until };
+}
+
+export async function runExecutable(
+  args: readonly string[],
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
+  const { output, ended } = startExecutable(args, folder, env);
+  const code = await ended;
+  return { code, ...output };
+}
+
+/** A folder that the embedded server's unprivileged user can enter, removed at the end. */
+export function openFolder(t: { teardown(task: () => Promise<void>): unknown }): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'));
+  chmodSync(folder, 0o755);
+  t.teardown(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
+
+export function freePort(): Promise<number> {
+  const server = createServer();
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}
