@@ -68,17 +68,6 @@ t.test('a failed append leaves nothing of itself, and the next one works', async
   t.equal(await readFile(path, 'utf8'), 'before\nafter\n');
 });
 
-t.test(
-  'a full disk refuses, and nothing that was acknowledged is lost',
-  { skip: process.platform !== 'linux' ? 'needs /dev/full' : false },
-  async (t) => {
-    const file = new NdjsonFile('/dev/full', NEVER, QUIET, Date.now);
-    await file.open().catch(() => undefined);
-    await t.rejects(file.append(lines('x')));
-    await file.close();
-  },
-);
-
 t.test('somebody who shortened the file meanwhile gets no zeros in it', async (t) => {
   const path = join(await inFolder(t), 'out.ndjson');
   const file = await opened(t, path);
