@@ -9,8 +9,8 @@ import { defineProcessor, type Processor } from '../../component/processor.ts';
 import type { Host } from '../../component/component.ts';
 import { Rejection, UserError } from '../../errors.ts';
 import { hashApiKey, publicIdOf } from '../../model/api-key.ts';
-import type { Context, RequestInfo } from '../../model/context.ts';
-import { KeyCache } from './key-cache.ts';
+import type { Context, Credential, Project, RequestInfo } from '../../model/context.ts';
+import { LookupCache } from './lookup-cache.ts';
 import { type StaticKeyOptions, StaticKeys } from './static-keys.ts';
 
 export interface AuthOptions {
@@ -28,15 +28,17 @@ class Auth implements Processor {
   readonly #host: Host;
   readonly #options: AuthOptions;
   readonly #static: StaticKeys;
-  #cache: KeyCache | null = null;
+  #keys: LookupCache<StoredKey> | null = null;
+  /** Static keys name their project; its privacy settings may be stored all the same. */
+  #projects: LookupCache<Project> | null = null;
   #stopListening: (() => void) | null = null;
 
   constructor(options: AuthOptions, host: Host) {
     this.#options = options;
     this.#host = host;
     this.#static = new StaticKeys(options.keys);
-    host.meter.gauge('sluice_key_cache_hits', 'API key checks answered from the cache.', () => this.#cache?.hits ?? 0);
-    host.meter.gauge('sluice_key_cache_misses', 'API key checks that needed a lookup.', () => this.#cache?.misses ?? 0);
+    host.meter.gauge('sluice_key_cache_hits', 'API key checks answered from the cache.', () => this.#keys?.hits ?? 0);
+    host.meter.gauge('sluice_key_cache_misses', 'API key checks that needed a lookup.', () => this.#keys?.misses ?? 0);
   }
 
   async start(): Promise<void> {
@@ -49,9 +51,15 @@ class Auth implements Processor {
       );
     }
     const limits = { lifeMs: this.#options.cache_ttl, timeoutMs: this.#options.lookup_timeout };
-    const cache = new KeyCache(directory, limits, () => this.#host.now());
-    this.#cache = cache;
-    this.#stopListening = directory.onChange(() => cache.clear());
+    const now = (): number => this.#host.now();
+    const keys = new LookupCache((publicId) => directory.findKey(publicId), limits, now);
+    const projects = new LookupCache((name) => directory.findProject(name), limits, now);
+    this.#keys = keys;
+    this.#projects = projects;
+    this.#stopListening = directory.onChange(() => {
+      keys.clear();
+      projects.clear();
+    });
   }
 
   async stop(): Promise<void> {
@@ -62,15 +70,27 @@ class Auth implements Processor {
   admit(request: RequestInfo, context: Context): Promise<void> | void {
     const text = keyOf(request.authorization);
     const credential = this.#static.find(text);
-    if (credential !== null) {
-      context.credential = credential;
-      return;
-    }
+    if (credential !== null) return this.#admitStatic(credential, context);
     const publicId = publicIdOf(text);
-    if (publicId === null || this.#cache === null) throw new Rejection('invalid_api_key');
-    const found = this.#cache.find(publicId);
+    if (publicId === null || this.#keys === null) throw new Rejection('invalid_api_key');
+    const found = this.#keys.find(publicId);
     if (found instanceof Promise) return this.#admitLater(found, text, context);
     accept(found, text, context);
+  }
+
+  #admitStatic(credential: Credential, context: Context): Promise<void> | void {
+    const stored = this.#projects?.find(credential.project.name) ?? null;
+    if (stored instanceof Promise) return this.#admitStaticLater(credential, stored, context);
+    context.credential = withStoredPrivacy(credential, stored);
+  }
+
+  /** Content must not be stored because the switch that forbids it could not be read: the client is asked to come again. */
+  async #admitStaticLater(credential: Credential, lookup: Promise<Project | null>, context: Context): Promise<void> {
+    try {
+      context.credential = withStoredPrivacy(credential, await lookup);
+    } catch (error) {
+      throw new Rejection('ingestion_failed', { cause: error instanceof Error ? error.message : String(error) });
+    }
   }
 
   async #admitLater(lookup: Promise<StoredKey | null>, text: string, context: Context): Promise<void> {
@@ -86,6 +106,11 @@ class Auth implements Processor {
 
 function directoryOf(capabilities: Capabilities) {
   return capabilities.find(KEY_DIRECTORY);
+}
+
+/** Plan and quota of a static key stand in the configuration; what its project stored about privacy wins. */
+function withStoredPrivacy(credential: Credential, stored: Project | null): Credential {
+  return stored === null ? credential : { ...credential, project: { ...credential.project, privacy: stored.privacy } };
 }
 
 /** The key's text. Throws `invalid_api_key` unless the header is `Bearer `, one space, and something that could be a key. */

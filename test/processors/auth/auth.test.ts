@@ -64,7 +64,7 @@ t.test('a stored key works until it is revoked, for its environment only', async
 
 t.test('unknown and misspelt keys are 401, and a wrong checksum asks nobody', async (t) => {
   let lookups = 0;
-  const daemon = await withDirectory(t, { ...silent, findKey: async () => (lookups++, null) });
+  const daemon = await withDirectory(t, { ...silent, findKey: async () => (lookups++ < 0 ? null : null) });
   const key = createApiKey().text;
   t.equal((await post(daemon.url, key)).status, 401);
   t.equal(lookups, 1);
@@ -130,3 +130,17 @@ t.test('lookups of one key at once are one query', async (t) => {
   t.ok(answers.every(({ status }) => status === 200));
   t.ok(lookups < 8, `${lookups} lookups for 8 requests`);
 });
+
+t.test(
+  'a static key takes the privacy settings its project stored, and is told to come again when they cannot be read',
+  async (t) => {
+    const broken = await withDirectory(t, {
+      ...silent,
+      findKey: async () => null,
+      findProject: async () => Promise.reject(new Error('down')),
+    });
+    const answer = await post(broken.url, KEY);
+    t.equal(answer.status, 503);
+    t.equal(answer.headers['retry-after'], '1');
+  },
+);
