@@ -141,8 +141,6 @@ function depthOf(value: Json): number {
   return 0;
 }
 
-/** Fields that we skip in JSON as if they were unknown. */
-const SKIPPED: ReadonlySet<string> = new Set(['entityRefs']);
 const HEX_FIELDS: ReadonlySet<string> = new Set(['traceId', 'spanId', 'parentSpanId']);
 const RANGES: Readonly<Record<string, readonly [bigint, bigint]>> = {
   int32: [-(2n ** 31n), 2n ** 31n - 1n],
@@ -218,7 +216,7 @@ function fieldValue(field: protobuf.Field, value: Json): Value {
 /** Reads one message from a parsed value. `null` for a known field is the same as leaving it out. */
 export function readJson(type: protobuf.Type, json: Json): Message {
   if (!(json instanceof Map)) return refuse('json', `${type.name} is not an object`);
-  const fields = new Map(fieldsOf(type).flatMap((field) => (SKIPPED.has(field.name) ? [] : [[field.name, field]])));
+  const fields = new Map(fieldsOf(type).map((field) => [field.name, field] as const));
   const aliases = new Set([...fields.keys()].map(snakeCase).filter((name) => !fields.has(name)));
   const result: Record<string, Value> = {};
   const groups = new Set<protobuf.OneOf>();

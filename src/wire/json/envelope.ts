@@ -12,8 +12,8 @@ import { endOfList, firstElement, memberId, nextElement, nextMember, openMessage
 import { readMetric } from "./metric";
 import { readUnsigned32 } from "./number";
 import {
-  ATTRIBUTES, NAME, RESOURCE, RESOURCE_MESSAGE, RESOURCE_SPANS_MESSAGE, SCHEMA_URL, SCOPE, SCOPE_MESSAGE, SCOPE_SPANS_MESSAGE,
-  TRACES_REQUEST, VERSION,
+  ATTRIBUTES, DESCRIPTION_KEYS, ENTITY_REFS, ENTITY_REF_MESSAGE, ID_KEYS, NAME, RESOURCE, RESOURCE_MESSAGE,
+  RESOURCE_SPANS_MESSAGE, SCHEMA_URL, SCOPE, SCOPE_MESSAGE, SCOPE_SPANS_MESSAGE, TRACES_REQUEST, VERSION,
 } from "./schema";
 import { readSpan } from "./span";
 import { readText, readTextField } from "./text";
@@ -47,7 +47,25 @@ function readResourceBlock(at: usize, signal: u32): usize {
 function readResource(at: usize, row: usize): usize {
   at = openMessage(at, RESOURCE_MESSAGE);
   while ((at = nextMember(at))) {
-    at = memberId == ATTRIBUTES ? readAttributes(at, row + RESOURCE_ATTRIBUTES_FIRST) : readUnsigned32(at);
+    if (memberId == ATTRIBUTES) at = readAttributes(at, row + RESOURCE_ATTRIBUTES_FIRST);
+    else if (memberId == ENTITY_REFS) {
+      for (let element = firstElement(at); element; ) element = nextElement(checkEntity(element));
+      at = endOfList;
+    } else at = readUnsigned32(at);
+  }
+  return endOfList;
+}
+
+/** References to entities are checked like every known field, though nothing of them is stored. */
+function checkEntity(at: usize): usize {
+  at = openMessage(at, ENTITY_REF_MESSAGE);
+  while ((at = nextMember(at))) {
+    if (memberId != ID_KEYS && memberId != DESCRIPTION_KEYS) {
+      at = readText(at);
+      continue;
+    }
+    for (let element = firstElement(at); element; ) element = nextElement(readText(element));
+    at = endOfList;
   }
   return endOfList;
 }

@@ -74,6 +74,10 @@ export const OFFSET: u8 = 72;
 export const QUANTILE_VALUES: u8 = 73;
 export const QUANTILE: u8 = 74;
 export const FILTERED_ATTRIBUTES: u8 = 75;
+export const ENTITY_REFS: u8 = 76;
+export const TYPE: u8 = 77;
+export const ID_KEYS: u8 = 78;
+export const DESCRIPTION_KEYS: u8 = 79;
 
 /** The names above, in the order of their numbers. */
 export const NAMES: string =
@@ -83,7 +87,7 @@ export const NAMES: string =
   "boolValue intValue doubleValue arrayValue kvlistValue bytesValue values observedTimeUnixNano severityNumber severityText body " +
   "eventName description unit gauge sum histogram exponentialHistogram summary metadata dataPoints aggregationTemporality " +
   "isMonotonic asDouble asInt exemplars count bucketCounts explicitBounds min max scale zeroCount positive negative " +
-  "zeroThreshold offset quantileValues quantile filteredAttributes ";
+  "zeroThreshold offset quantileValues quantile filteredAttributes entityRefs type idKeys descriptionKeys ";
 
 // The messages by number. Members stand in the order in which the common SDKs write them.
 export const TRACES_REQUEST: u32 = 0;
@@ -116,7 +120,8 @@ export const EXEMPLAR_MESSAGE: u32 = 26;
 export const KEY_VALUE_MESSAGE: u32 = 27;
 export const ANY_VALUE_MESSAGE: u32 = 28;
 export const LIST_MESSAGE: u32 = 29;
-export const MESSAGE_COUNT: u32 = 30;
+export const ENTITY_REF_MESSAGE: u32 = 30;
+export const MESSAGE_COUNT: u32 = 31;
 
 /** The numbers of a message's members, ended by 0. */
 export function membersOf(message: u32): usize {
@@ -130,7 +135,7 @@ export function membersOf(message: u32): usize {
     case SCOPE_SPANS_MESSAGE: return memory.data<u8>([SCOPE, SPANS, SCHEMA_URL, 0]);
     case SCOPE_LOGS_MESSAGE: return memory.data<u8>([SCOPE, LOG_RECORDS, SCHEMA_URL, 0]);
     case SCOPE_METRICS_MESSAGE: return memory.data<u8>([SCOPE, METRICS, SCHEMA_URL, 0]);
-    case RESOURCE_MESSAGE: return memory.data<u8>([ATTRIBUTES, DROPPED_ATTRIBUTES_COUNT, 0]);
+    case RESOURCE_MESSAGE: return memory.data<u8>([ATTRIBUTES, DROPPED_ATTRIBUTES_COUNT, ENTITY_REFS, 0]);
     case SCOPE_MESSAGE: return memory.data<u8>([NAME, VERSION, ATTRIBUTES, DROPPED_ATTRIBUTES_COUNT, 0]);
     case SPAN_MESSAGE: return memory.data<u8>([TRACE_ID, SPAN_ID, PARENT_SPAN_ID, TRACE_STATE, NAME, KIND, START_TIME_UNIX_NANO, END_TIME_UNIX_NANO, ATTRIBUTES, DROPPED_ATTRIBUTES_COUNT, EVENTS, DROPPED_EVENTS_COUNT, STATUS, LINKS, DROPPED_LINKS_COUNT, FLAGS, 0]);
     case EVENT_MESSAGE: return memory.data<u8>([ATTRIBUTES, NAME, TIME_UNIX_NANO, DROPPED_ATTRIBUTES_COUNT, 0]);
@@ -151,6 +156,7 @@ export function membersOf(message: u32): usize {
     case KEY_VALUE_MESSAGE: return memory.data<u8>([KEY, VALUE, 0]);
     case ANY_VALUE_MESSAGE: return memory.data<u8>([STRING_VALUE, BOOL_VALUE, INT_VALUE, DOUBLE_VALUE, ARRAY_VALUE, KVLIST_VALUE, BYTES_VALUE, 0]);
     case LIST_MESSAGE: return memory.data<u8>([VALUES, 0]);
+    case ENTITY_REF_MESSAGE: return memory.data<u8>([SCHEMA_URL, TYPE, ID_KEYS, DESCRIPTION_KEYS, 0]);
     default: return memory.data<u8>([0]);
   }
 }
