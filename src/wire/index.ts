@@ -13,7 +13,7 @@ export { encodeCopy, encodeNdjson } from "./encode/encode";
 export { renderJson } from "./encode/values";
 export { unescapeJson } from "./json/text";
 export { resetTables } from "./tables";
-export { internKey as intern } from "./symbols";
+export { intern } from "./symbols";
 export { classifyText } from "./text";
 
 /** AnyValue nesting allowed unless the host sets another bound. */

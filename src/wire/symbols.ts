@@ -6,11 +6,13 @@
  */
 import {
   ATTRIBUTES_BASE, ATTRIBUTE_STRIDE, ATTRIBUTE_VERDICT, FAIL_BUDGET, FAIL_PROTOBUF, HEADER_BASE, HEADER_KEY_TEXT,
-  HEADER_LOCAL_SYMBOLS, HEADER_SYMBOLS, INPUT_BASE, KEY_TEXT_BASE, KEY_TEXT_CAPACITY, MAX_LOCAL_SYMBOLS, MAX_SYMBOLS,
+  HEADER_LOCAL_SYMBOLS, HEADER_SCRATCH, HEADER_SYMBOLS, INPUT_BASE, KEY_TEXT_BASE, KEY_TEXT_CAPACITY, MAX_LOCAL_SYMBOLS, MAX_SYMBOLS,
   MAX_SYMBOL_BYTES, SYMBOLS_BASE, SYMBOL_BUCKETS, SYMBOL_BUCKETS_BASE, SYMBOL_CHAIN, SYMBOL_GENERATION, SYMBOL_JSON_OFFSET,
-  SYMBOL_LAST_ROW, SYMBOL_LENGTH, SYMBOL_NEXT, SYMBOL_OFFSET, SYMBOL_STRIDE, VERDICT_SUPERSEDED,
+  SYMBOL_LAST_ROW, SYMBOL_LENGTH, SYMBOL_NEXT, SYMBOL_OFFSET, SYMBOL_STRIDE, TEXT_HAS_NUL, VERDICT_SUPERSEDED,
 } from "../model/layout";
+import { copyWithoutNul } from "./encode/json-text";
 import { fail } from "./fail";
+import { allocateScratch } from "./tables";
 import { classifyText, sameBytes, TEXT_INVALID } from "./text";
 
 /** A local symbol predicts nothing; it keeps its hash in the place of the prediction, to find its bucket when it goes. */
@@ -115,10 +117,23 @@ export function internKey(offset: usize, length: u32): u32 {
     if (((reference ^ hash) & ~SYMBOL_MASK) == 0 && isKey(symbol, offset, length)) return symbol;
     reference = load<u32>(symbolRow(symbol), SYMBOL_CHAIN);
   }
-  if (classifyText(offset, length) == TEXT_INVALID) fail(FAIL_PROTOBUF, offset);
+  const flags = classifyText(offset, length);
+  if (flags == TEXT_INVALID) fail(FAIL_PROTOBUF, offset);
+  if (flags & TEXT_HAS_NUL) return internWithoutNul(offset, length);
   const persistent = persistentSymbol(offset, length);
   const symbol = persistent ? persistent : localSymbol(offset, length, hash);
   link(symbol, hash);
+  return symbol;
+}
+
+/** A key with U+0000 is the key it is stored as, with U+FFFD: as two keys, both would be printed as the same name. */
+function internWithoutNul(offset: usize, length: u32): u32 {
+  const locals = load<u32>(HEADER_BASE, HEADER_LOCAL_SYMBOLS);
+  const target = allocateScratch(length * 3, offset);
+  const end = copyWithoutNul(target, offset, length);
+  const symbol = internKey(target, <u32>(end - target));
+  const isKept = load<u32>(HEADER_BASE, HEADER_LOCAL_SYMBOLS) != locals;
+  store<u32>(HEADER_BASE, <u32>(isKept ? end : target), HEADER_SCRATCH);
   return symbol;
 }
 
@@ -163,6 +178,7 @@ function localSymbol(offset: usize, length: u32, hash: u32): u32 {
 /** Takes the last request's own symbols out of their buckets. Their texts are gone by now and must not be looked at. */
 export function forgetLocalSymbols(): void {
   const count = load<u32>(HEADER_BASE, HEADER_LOCAL_SYMBOLS);
+  hostHasInterned = false;
   if (count > UNLINK_LIMIT) relinkAll();
   else for (let i: u32 = 0; i < count; i++) unlink(<u32>MAX_SYMBOLS + i);
   store<u32>(HEADER_BASE, 0, HEADER_LOCAL_SYMBOLS);
@@ -205,6 +221,15 @@ export function internNextKey(previous: u32, offset: usize, length: u32): u32 {
   return symbol;
 }
 
+/** Whether the host has interned keys since the last request began: it does so to rename attributes. */
+export let hostHasInterned: bool = false;
+
+/** `internKey` for the host. */
+export function intern(offset: usize, length: u32): u32 {
+  hostHasInterned = true;
+  return internKey(offset, length);
+}
+
 /** Begins a list of attributes: the number by which `recordKey` knows what belongs to it. Lists must not be interleaved. */
 export function beginList(): u32 {
   return ++generation;
@@ -219,5 +244,19 @@ export function recordKey(symbol: u32, row: u32, list: u32): void {
     const earlier = <usize>ATTRIBUTES_BASE + <usize>load<u32>(at, SYMBOL_LAST_ROW) * ATTRIBUTE_STRIDE;
     store<u8>(earlier, VERDICT_SUPERSEDED, ATTRIBUTE_VERDICT);
   }
-  store<u64>(at, <u64>list | (<u64>row << 32), SYMBOL_GENERATION);
+  noteKey(symbol, row, list);
+}
+
+/** The same for rows that are no attribute rows; ask `isLastOfKey` afterwards. */
+// @ts-ignore: decorator
+@inline
+export function noteKey(symbol: u32, row: u32, list: u32): void {
+  store<u64>(symbolRow(symbol), <u64>list | (<u64>row << 32), SYMBOL_GENERATION);
+}
+
+/** Whether no row noted later has the key of `row`. */
+// @ts-ignore: decorator
+@inline
+export function isLastOfKey(symbol: u32, row: u32): bool {
+  return load<u32>(symbolRow(symbol), SYMBOL_LAST_ROW) == row;
 }

@@ -182,3 +182,18 @@ t.test('metric types and temporalities are the words of the column lists', async
     }
   }
 });
+
+t.test('of referenced attributes with equal keys the last is shown', async (t) => {
+  const value = (text: string): Message => ({ key: 'message', value: { stringValue: text } });
+  const event = (text: string): Message => ({ name: 'e', attributes: [value(text)] });
+  const batch = tables.batch(SIGNAL_TRACES, {
+    resourceSpans: [
+      { scopeSpans: [{ spans: [{ ...SPAN, attributes: [value('0')], events: [event('1'), event('2')] }] }] },
+    ],
+  });
+  batch.records.goto(0).derived = batch.derived.create();
+  batch.derived.setReferences(SLOT_INPUT_CONTENT, [0, 1, 2]);
+  t.equal(column(t, batch, 'input_content'), '{"message":"2"}');
+  batch.attributes.goto(2).verdict = VERDICT_DROP;
+  t.equal(column(t, batch, 'input_content'), '{"message":"1"}', 'of those that may be stored');
+});

@@ -226,3 +226,34 @@ t.test('keys beyond what is interned for good are printed all the same', async (
     t.same(attributesOf(tables.batch(SIGNAL_TRACES, request(attributes))), { [long]: 1, ['q"'.repeat(100)]: 2 });
   }
 });
+
+/** The attributes column as text, since parsing hides a name that stands twice. */
+function printedAttributes(batch: Batch): string {
+  return /"attributes":(\{.*\}),"received_at"/.exec(tables.text(batch))?.[1] ?? '';
+}
+
+t.test('keys that differ in U+0000 and U+FFFD only are one key, of which the last wins', async (t) => {
+  const keys = ['a\0', 'b', 'a\ufffd', '\0a', '\ufffda'];
+  const entries = keys.map((key, index) => attribute(key, { intValue: BigInt(index) }));
+  t.equal(
+    printedAttributes(tables.batch(SIGNAL_TRACES, request(entries))),
+    '{"b":1,"a\ufffd":2,"\ufffda":4}',
+    'attributes',
+  );
+  const padding = Array.from({ length: 20 }, (_, index) => attribute(`k${index}`, { boolValue: true }));
+  for (const more of [[], padding]) {
+    const nested = { kvlistValue: { values: [...more, ...entries] } };
+    const printed = printedAttributes(tables.batch(SIGNAL_TRACES, request([attribute('m', nested)])));
+    const rest = more.map(({ key }) => `"${key}":true,`).join('');
+    t.equal(printed, `{"m":{${rest}"b":1,"a\ufffd":2,"\ufffda":4}}`, `a map of ${more.length + keys.length} entries`);
+  }
+});
+
+t.test('an attribute renamed to the key of another leaves one of the two', async (t) => {
+  const entries = ['a', 'b', 'c'].map((key, index) => attribute(key, { intValue: BigInt(index) }));
+  const batch = tables.batch(SIGNAL_TRACES, request(entries));
+  const name = batch.tables.scratch('b') ?? { offset: 0, length: 0 };
+  batch.attributes.goto(2).rename(batch.tables.kernels.intern(name.offset, name.length));
+  t.equal(printedAttributes(batch), '{"a":0,"b":2}');
+  t.equal(printedAttributes(batch), '{"a":0,"b":2}', 'and again when it is encoded again');
+});

@@ -82,3 +82,15 @@ t.test('when the table is full, new keys live for one request and old ones stay'
   t.equal(intern(body, 'service.name'), SYMBOL_SERVICE_NAME);
   t.end();
 });
+
+t.test('a key with U+0000 is the key it is stored as, lasting or not', (t) => {
+  const body = new IndexedBody();
+  for (const key of ['a\0b', `\0${'k'.repeat(MAX_SYMBOL_BYTES)}`]) {
+    const symbol = intern(body, key);
+    t.equal(body.key(symbol), key.replace('\0', '\ufffd'));
+    t.equal(intern(body, key), symbol);
+    t.equal(intern(body, key.replace('\0', '\ufffd')), symbol);
+  }
+  t.equal(body.header(HEADER_LOCAL_SYMBOLS), 1);
+  t.end();
+});

@@ -13,7 +13,7 @@ const SHORT_ESCAPES = memory.data<u8>([
 ]);
 
 /** U+FFFD, what U+0000 and lone surrogates are stored as, in UTF-8; three bytes, lowest first. */
-const REPLACEMENT: u32 = 0xbdbfef;
+export const REPLACEMENT: u32 = 0xbdbfef;
 
 /** Writes the escape of one quote, backslash or control character; returns the position after it. */
 function escapeByte(target: usize, byte: u32): usize {

@@ -6,6 +6,7 @@ import {
   KIND_JSON, KIND_MAP, KIND_NUMBER_TEXT, KIND_TEXT, OUTPUT_BASE, REFERENCES_BASE, REFERENCE_STRIDE, VERDICT_DROP,
   VERDICT_KEEP,
 } from "../../model/layout";
+import { beginList, hostHasInterned, isLastOfKey, noteKey, recordKey } from "../symbols";
 import { allocateScratch } from "../tables";
 import { classifyText } from "../text";
 import { escapeText, putEscaped, putPlain, putRawText } from "./json-text";
@@ -96,8 +97,18 @@ export function putValueText(row: usize): void {
   }
 }
 
+/** Lets the last of equal keys win anew, among the rows that may be printed. */
+function supersedeRenamed(first: u32, count: u32): void {
+  const list = beginList();
+  for (let index = first; index < first + count; index++) {
+    const row = attributeRow(index);
+    if (load<u8>(row, ATTRIBUTE_VERDICT) == VERDICT_KEEP) recordKey(load<u32>(row, ATTRIBUTE_SYMBOL), index, list);
+  }
+}
+
 /** Puts the JSON object of the attributes that may be printed here. */
 export function putAttributes(first: u32, count: u32): void {
+  if (hostHasInterned) supersedeRenamed(first, count);
   room(32);
   putByte(0x7b);
   const start = out;
@@ -127,15 +138,21 @@ export function anyReference(first: u32, count: u32): bool {
   return false;
 }
 
-/** Puts the JSON object of the referenced attributes, without those that may not be stored. */
+/** Puts the JSON object of the referenced attributes, without those that may not be stored. The last of equal keys wins. */
 export function putReferences(first: u32, count: u32): void {
+  const list = beginList();
+  for (let i: u32 = 0; i < count; i++) {
+    const row = referenceRow(first + i);
+    if (load<u8>(row, ATTRIBUTE_VERDICT) != VERDICT_DROP) noteKey(load<u32>(row, ATTRIBUTE_SYMBOL), i, list);
+  }
   room(32);
   putByte(0x7b);
   const start = out;
   for (let i: u32 = 0; i < count; i++) {
     const row = referenceRow(first + i);
-    if (load<u8>(row, ATTRIBUTE_VERDICT) == VERDICT_DROP) continue;
-    putKey(load<u32>(row, ATTRIBUTE_SYMBOL));
+    const symbol = load<u32>(row, ATTRIBUTE_SYMBOL);
+    if (load<u8>(row, ATTRIBUTE_VERDICT) == VERDICT_DROP || !isLastOfKey(symbol, i)) continue;
+    putKey(symbol);
     putValue(row);
     putByte(0x2c);
   }

@@ -9,13 +9,14 @@ import { indexMetric } from "./metrics";
 import { after, bytesTag, closeMessage, readEnd, readTag, skipUnknown } from "./reader";
 import { indexResource, indexScope } from "./source";
 import { indexSpan } from "./traces";
-import { checkText } from "./value";
+import { checkText, resetValues } from "./value";
 
 const REQUEST_FIELDS: u32 = 1 << 1;
 const CONTAINER_FIELDS: u32 = (1 << 1) | (1 << 2) | (1 << 3);
 
 /** Tables the request that stands between two addresses. */
 export function indexProtobuf(signal: i32, at: usize, end: usize): void {
+  resetValues();
   while (at < end) {
     const tag = readTag(at, end);
     at = after(at);

@@ -4,7 +4,7 @@
  */
 import {
   ATTRIBUTE_KIND, ATTRIBUTE_OFFSET, FAIL_PAYLOAD, FAIL_PROTOBUF, HEADER_BASE, HEADER_MAX_DEPTH, KIND_ARRAY, KIND_BOOL,
-  KIND_BYTES, KIND_DOUBLE, KIND_INT, KIND_MAP, KIND_NONE, KIND_TEXT,
+  KIND_BYTES, KIND_DOUBLE, KIND_INT, KIND_MAP, KIND_NONE, KIND_TEXT, TEXT_HAS_NUL,
 } from "../../model/layout";
 import { fail } from "../fail";
 import { classifyText, TEXT_INVALID } from "../text";
@@ -26,6 +26,14 @@ export function checkText(start: usize, end: usize): u32 {
   const flags = classifyText(start, <u32>(end - start));
   if (flags == TEXT_INVALID) fail(FAIL_PROTOBUF, start);
   return <u32>flags;
+}
+
+/** Whether a nested key of the request holds U+0000: then keys of other bytes may become the same in print. */
+export let nestedKeysHoldNul: bool = false;
+
+/** Forgets the last request. */
+export function resetValues(): void {
+  nestedKeysHoldNul = false;
 }
 
 // @ts-ignore: decorator
@@ -140,8 +148,8 @@ function checkKeyValue(at: usize, end: usize, depth: u32): void {
     if (tag == bytesTag(1) || tag == bytesTag(2)) {
       const last = readEnd(at, end);
       const start = after(at);
-      if (tag == bytesTag(1)) checkText(start, last);
-      else checkValue(start, last, depth + 1);
+      if (tag == bytesTag(2)) checkValue(start, last, depth + 1);
+      else if (checkText(start, last) & TEXT_HAS_NUL) nestedKeysHoldNul = true;
       at = last;
     } else at = skipUnknown(tag, at, end, KEY_VALUE_FIELDS);
   }
