@@ -1,0 +1,182 @@
+/** Telemetry of the official OpenTelemetry SDK, sent by its own exporters and kept as the SDK recorded it. */
+import {
+  context,
+  createTraceState,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  ValueType,
+  type Context,
+} from '@opentelemetry/api';
+import { SeverityNumber } from '@opentelemetry/api-logs';
+import { OTLPLogExporter as JsonLogs } from '@opentelemetry/exporter-logs-otlp-http';
+import { OTLPLogExporter as ProtobufLogs } from '@opentelemetry/exporter-logs-otlp-proto';
+import { OTLPMetricExporter as JsonMetrics } from '@opentelemetry/exporter-metrics-otlp-http';
+import { OTLPMetricExporter as ProtobufMetrics } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { OTLPTraceExporter as JsonTraces } from '@opentelemetry/exporter-trace-otlp-http';
+import { OTLPTraceExporter as ProtobufTraces } from '@opentelemetry/exporter-trace-otlp-proto';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { BatchLogRecordProcessor, LoggerProvider, type ReadableLogRecord } from '@opentelemetry/sdk-logs';
+import {
+  AggregationType,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+  type ResourceMetrics,
+} from '@opentelemetry/sdk-metrics';
+import { BatchSpanProcessor, NodeTracerProvider, type ReadableSpan } from '@opentelemetry/sdk-trace-node';
+
+export interface Transport {
+  readonly format: 'protobuf' | 'json';
+  readonly compression: 'gzip' | 'none';
+}
+
+/** What the SDK handed to its exporters, and the errors these met. */
+export interface Recording {
+  readonly spans: readonly ReadableSpan[];
+  readonly logs: readonly ReadableLogRecord[];
+  readonly metrics: readonly ResourceMetrics[];
+  readonly failures: readonly unknown[];
+}
+
+interface Exporter<T> {
+  export(items: T, done: (result: { readonly code: number; readonly error?: Error }) => void): void;
+}
+
+/** Notes what passes to the exporter and how it ended; the exporter itself stays as it is. */
+function watch<T, E extends Exporter<T>>(exporter: E, note: (items: T) => void, failures: unknown[]): E {
+  const original = exporter.export.bind(exporter);
+  exporter.export = (items, done) => {
+    note(items);
+    original(items, (result) => {
+      if (result.code !== 0) failures.push(result.error ?? result.code);
+      done(result);
+    });
+  };
+  return exporter;
+}
+
+/** Records a little of everything and resolves when all of it is sent. */
+export async function recordTelemetry(
+  url: string,
+  key: string,
+  transport: Transport,
+  service: string,
+): Promise<Recording> {
+  const spans: ReadableSpan[] = [];
+  const logs: ReadableLogRecord[] = [];
+  const metrics: ResourceMetrics[] = [];
+  const failures: unknown[] = [];
+  const isJson = transport.format === 'json';
+  const config = (path: string) => ({
+    url: `${url}${path}`,
+    headers: { Authorization: `Bearer ${key}` },
+    // The SDK's enum of the same words is of a package that is no dependency of ours.
+    compression: transport.compression as never,
+  });
+  const resource = resourceFromAttributes({
+    'service.name': service,
+    'deployment.environment.name': 'Staging ',
+    'process.pid': 4711,
+    tags: ['a', 'b'],
+  });
+  const traceExporter = new (isJson ? JsonTraces : ProtobufTraces)(config('/v1/traces'));
+  const logExporter = new (isJson ? JsonLogs : ProtobufLogs)(config('/v1/logs'));
+  const metricExporter = new (isJson ? JsonMetrics : ProtobufMetrics)(config('/v1/metrics'));
+  const tracing = new NodeTracerProvider({
+    resource,
+    spanLimits: { eventCountLimit: 2 },
+    spanProcessors: [
+      new BatchSpanProcessor(watch(traceExporter, (batch: ReadableSpan[]) => spans.push(...batch), failures)),
+    ],
+  });
+  const logging = new LoggerProvider({
+    resource,
+    processors: [
+      new BatchLogRecordProcessor({
+        exporter: watch(logExporter, (batch: ReadableLogRecord[]) => logs.push(...batch), failures),
+      }),
+    ],
+  });
+  const metering = new MeterProvider({
+    resource,
+    views: [{ instrumentName: 'size', aggregation: { type: AggregationType.EXPONENTIAL_HISTOGRAM } }],
+    readers: [
+      new PeriodicExportingMetricReader({
+        exporter: watch(metricExporter, (batch: ResourceMetrics) => metrics.push(batch), failures),
+      }),
+    ],
+  });
+  const inside = recordSpans(tracing);
+  recordLogs(logging, inside);
+  recordMetrics(metering);
+  // Each flushes as it shuts down; the metric reader rejects when its export fails, which `failures` tells as well.
+  await Promise.allSettled([tracing, logging, metering].map((provider) => provider.shutdown()));
+  return { spans, logs, metrics, failures };
+}
+
+/** Returns the context of one of its spans. */
+function recordSpans(provider: NodeTracerProvider): Context {
+  const tracer = provider.getTracer('test-tracer', '1.2.3');
+  const remote = trace.setSpanContext(context.active(), {
+    traceId: '0af7651916cd43dd8448eb211c80319c',
+    spanId: 'b7ad6b7169203331',
+    traceFlags: TraceFlags.SAMPLED,
+    isRemote: true,
+    traceState: createTraceState('vendor=opaque'),
+  });
+  const stranger = tracer.startSpan('below a remote parent', { kind: SpanKind.SERVER }, remote);
+  stranger.end();
+  const root = tracer.startSpan('chat gpt-5', {
+    kind: SpanKind.CLIENT,
+    attributes: {
+      'gen_ai.request.model': 'gpt-5',
+      'gen_ai.usage.input_tokens': 12,
+      'gen_ai.request.temperature': 0.7,
+      'gen_ai.request.stream': true,
+      'gen_ai.response.finish_reasons': ['stop', 'length'],
+      numbers: [1, 2, 3],
+      text: 'naïve ☃ 🎿 "quoted" \\ \n',
+      negative: -9007199254740991,
+    },
+    links: [{ context: stranger.spanContext(), attributes: { why: 'batch' } }],
+  });
+  const inside = trace.setSpan(context.active(), root);
+  const child = tracer.startSpan('fails', { attributes: { depth: 1 } }, inside);
+  child.recordException(new RangeError('out of range'));
+  child.addEvent('retry', { attempt: 2 });
+  child.addEvent('retry', { attempt: 3 });
+  child.setStatus({ code: SpanStatusCode.ERROR, message: 'gave up' });
+  child.end();
+  root.setStatus({ code: SpanStatusCode.OK });
+  root.end();
+  return inside;
+}
+
+function recordLogs(provider: LoggerProvider, inside: Context): void {
+  const logger = provider.getLogger('test-logger', '4.5.6');
+  logger.emit({
+    context: inside,
+    severityNumber: SeverityNumber.WARN,
+    severityText: 'WARN',
+    body: { message: 'slow', nested: { list: [1, 2.5, 'x', true, null] }, bytes: new Uint8Array([0, 1, 254, 255]) },
+    attributes: { attempt: 1, nested: { deep: ['a', { b: 1 }] } },
+  });
+  logger.emit({ eventName: 'gen_ai.user.message', body: 'plain text', timestamp: 1_763_720_000_123 });
+  logger.emit({ severityNumber: SeverityNumber.FATAL4 });
+}
+
+function recordMetrics(provider: MeterProvider): void {
+  const meter = provider.getMeter('test-meter', '7.8.9');
+  const requests = meter.createCounter('requests', { description: 'How many', unit: '1', valueType: ValueType.INT });
+  requests.add(3, { route: '/a' });
+  requests.add(39, { route: '/b', ok: true });
+  meter.createCounter('spent', { unit: 'USD' }).add(0.1);
+  meter.createUpDownCounter('open', { valueType: ValueType.INT }).add(-2);
+  meter.createGauge('temperature', { unit: 'Cel' }).record(21.5);
+  meter.createObservableGauge('observed').addCallback((result) => result.observe(1e-7, { at: 'callback' }));
+  const latency = meter.createHistogram('latency', { unit: 'ms', advice: { explicitBucketBoundaries: [1, 10, 100] } });
+  for (const value of [0.5, 5, 50, 500]) latency.record(value, { model: 'gpt-5' });
+  const size = meter.createHistogram('size');
+  for (const value of [0, 1, 2, 1024]) size.record(value);
+}
