@@ -3,7 +3,8 @@
  * arithmetic, and all run over everything, so each looks only where its hint is found, and never back over what it has seen.
  */
 import { isIPv4, isIPv6 } from 'node:net';
-import { ibanLength, isCardNumber, mayBeCard, passesMod97 } from './number-checks.ts';
+import { findCards } from './cards.ts';
+import { ibanLength, mayBeCard, passesMod97 } from './number-checks.ts';
 import { NOTHING, type Stretches } from './rule.ts';
 
 interface Preset {
@@ -65,7 +66,6 @@ const TOKEN_LIKE = /[0-9_.=~+/]|.{20}/;
 
 const PHONE =
   /(?<![\w+])\+(?:[ .()/-]{0,2}\d){8,15}|(?<![\w.+-])(?:1[ .-])?(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4}(?!\d)/g;
-const DIGIT_GROUPS = /\d+/g;
 const IBAN_START = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}/g;
 const PEM_BEGIN = /-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g;
 const BASE64_RUN = /[A-Za-z0-9_-]*/y;
@@ -132,36 +132,6 @@ function findEmails(text: string): Stretches {
     DOMAIN.lastIndex = at + 1;
     const domain = DOMAIN.exec(text)?.[0];
     if (domain !== undefined) found.push(from, at + 1 + domain.length);
-  }
-  return found;
-}
-
-/** A number begins with a group of digits and ends with one; between groups stand single separators. */
-function findCards(text: string): Stretches {
-  const found: number[] = [];
-  const groups = new RegExp(DIGIT_GROUPS);
-  for (let group = groups.exec(text); group !== null; group = groups.exec(text)) {
-    if (group[0].length > MAX_CARD_DIGITS) continue;
-    const end = cardAt(text, group.index);
-    if (end < 0) continue;
-    found.push(group.index, end);
-    groups.lastIndex = end;
-  }
-  return found;
-}
-
-const MAX_CARD_DIGITS = 19;
-const CARD_GROUP = /(?:[ .\u00a0\u2010-\u2015-]{1,2})?(\d{1,20})/y;
-
-/** Where the longest card number ends that begins with the group of digits at `from`, or -1. */
-function cardAt(text: string, from: number): number {
-  let digits = '';
-  let found = -1;
-  CARD_GROUP.lastIndex = from;
-  for (let group = CARD_GROUP.exec(text); group !== null; group = CARD_GROUP.exec(text)) {
-    digits += group[1] ?? '';
-    if (digits.length > MAX_CARD_DIGITS) break;
-    if (isCardNumber(digits)) found = CARD_GROUP.lastIndex;
   }
   return found;
 }

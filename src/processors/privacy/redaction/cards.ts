@@ -1,0 +1,75 @@
+/** Card numbers in texts: groups of digits with short separators, of a form the networks hand out, whose check digit is right. */
+import { isCardForm } from './number-checks.ts';
+import type { Stretches } from './rule.ts';
+
+const MAX_DIGITS = 19;
+const MIN_DIGITS = 12;
+/** Characters between two groups. */
+const MAX_SEPARATORS = 2;
+const ZERO = 0x30;
+const NINE = 0x39;
+
+/** A number begins with a group of digits and ends with one. */
+export function findCards(text: string): Stretches {
+  const found: number[] = [];
+  let at = 0;
+  while (at < text.length) {
+    if (!isDigit(text.charCodeAt(at))) {
+      at++;
+      continue;
+    }
+    const end = cardAt(text, at);
+    if (end > 0) found.push(at, end);
+    at = end > 0 ? end : endOfGroup(text, at);
+  }
+  return found;
+}
+
+/** Where the longest card number ends that begins at `from`, or -1. Looks at no more than a card number's length. */
+function cardAt(text: string, from: number): number {
+  const first = text.charCodeAt(from) - ZERO;
+  if (first < 2 || first > 6) return -1;
+  let found = -1;
+  let count = 0;
+  // The sums of Luhn for numbers of an even and of an odd length: which digits are doubled depends on the last one.
+  let even = 0;
+  let odd = 0;
+  let at = from;
+  while (count < MAX_DIGITS) {
+    const digit = text.charCodeAt(at) - ZERO;
+    const doubled = digit > 4 ? digit * 2 - 9 : digit * 2;
+    even += count % 2 === 0 ? doubled : digit;
+    odd += count % 2 === 0 ? digit : doubled;
+    count++;
+    at++;
+    if (isDigit(text.charCodeAt(at))) continue;
+    const sum = count % 2 === 0 ? even : odd;
+    if (count >= MIN_DIGITS && sum % 10 === 0 && isCardForm(digitsOf(text, from, at))) found = at;
+    const next = afterSeparators(text, at);
+    if (next < 0) return found;
+    at = next;
+  }
+  return found;
+}
+
+/** The first digit behind the separators at `from`; -1: no digit follows, or too many separators. */
+function afterSeparators(text: string, from: number): number {
+  for (let at = from; at <= from + MAX_SEPARATORS && at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (isDigit(code)) return at;
+    if (!isSeparator(code)) return -1;
+  }
+  return -1;
+}
+
+function endOfGroup(text: string, from: number): number {
+  let at = from;
+  while (isDigit(text.charCodeAt(at))) at++;
+  return at;
+}
+
+const digitsOf = (text: string, from: number, to: number): string => text.slice(from, to).replace(/\D/g, '');
+const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
+/** Space, dot, dash, no-break space, and the dashes of typographers. */
+const isSeparator = (code: number): boolean =>
+  code === 0x20 || code === 0x2e || code === 0x2d || code === 0xa0 || (code >= 0x2010 && code <= 0x2015);
