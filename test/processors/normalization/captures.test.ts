@@ -1,0 +1,65 @@
+/** Everything that real senders sent is read rightly or not at all, and `docs/dialects.md` says which. */
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { compare, type Finding, rowsOf, senders } from './captures.ts';
+import { Normalized, type Row } from './normalized.ts';
+import { documentOf } from './sender-document.ts';
+import { faultOf, SENDER_FAULTS } from './sender-faults.ts';
+
+const DOCUMENT = new URL('../../../../docs/dialects.md', import.meta.url);
+
+const normalized = new Normalized();
+const all = senders();
+const findings: Finding[] = all.flatMap((sender) =>
+  Object.entries(sender.scenarios).flatMap(([name, scenario]) =>
+    compare(sender, name, scenario, rowsOf(normalized, sender, scenario)),
+  ),
+);
+
+for (const { sender, what } of all) {
+  t.test(`what ${what} (${sender}) sent is read rightly or not at all`, async (t) => {
+    const own = findings.filter((finding) => finding.sender === sender);
+    const wrong = own.filter((finding) => finding.outcome === 'wrong' && faultOf(finding) === null);
+    t.strictSame(
+      wrong.map(({ scenario, field, expected, actual }) => ({ scenario, field, expected, actual })),
+      [],
+    );
+    t.ok(
+      own.some(({ outcome }) => outcome === 'exact'),
+      'the comparison found something',
+    );
+  });
+}
+
+t.test('every fault that is laid to a sender still shows', async (t) => {
+  for (const fault of SENDER_FAULTS) {
+    const shows = findings.some((finding) => finding.outcome === 'wrong' && faultOf(finding) === fault.reason);
+    t.ok(shows, `${fault.sender} ${fault.fields.join(', ')}`);
+  }
+});
+
+t.test('usage of one call counts once: wrappers are roll-ups, and the leaves are the calls', async (t) => {
+  for (const sender of all) {
+    for (const [name, scenario] of Object.entries(sender.scenarios)) {
+      const sum = rowsOf(normalized, sender, scenario)
+        .filter((row) => row['duration_ns'] !== undefined && row['usage_scope'] === 'own' && !isClientsOwn(row, sender))
+        .reduce((tokens, row) => tokens + Number(row['output_tokens'] ?? 0), 0);
+      const called = scenario.calls.reduce((tokens, call) => tokens + Number(call['output_tokens'] ?? 0), 0);
+      t.ok(sum <= called + scenario.calls.length, `${sender.sender} ${name}: ${sum} of ${called}`);
+    }
+  }
+});
+
+/** The client library makes a span too, beside that of the instrumentation the capture is about: two records of one call. */
+function isClientsOwn(row: Row, { sender }: { readonly sender: string }): boolean {
+  return sender !== 'anthropic-native' && String(row['scope_name']).startsWith('com.anthropic.sdk.');
+}
+
+t.test('the table in the documentation is the one these captures give', async (t) => {
+  const written = readFileSync(DOCUMENT, 'utf8');
+  const made = documentOf(all, findings);
+  if (process.env['SLUICE_WRITE_DOCS'] === '1') {
+    const { writeFileSync } = await import('node:fs');
+    writeFileSync(DOCUMENT, made);
+  } else t.equal(written, made, 'run this test with SLUICE_WRITE_DOCS=1 after a change');
+});

@@ -1,0 +1,72 @@
+/** What senders themselves report otherwise than it was. Each is looked up in the captured body; none can be known from it. */
+import type { ComparedField, Finding } from './captures.ts';
+
+export interface SenderFault {
+  readonly sender: string;
+  readonly scenarios?: readonly string[];
+  readonly fields: readonly ComparedField[];
+  readonly reason: string;
+}
+
+export const SENDER_FAULTS: readonly SenderFault[] = [
+  {
+    sender: 'logfire-openai',
+    scenarios: ['stream-cached'],
+    fields: ['response_model'],
+    reason: 'gives the requested model as the one that answered a stream',
+  },
+  {
+    sender: 'logfire-openai-agents',
+    fields: ['response_model'],
+    reason: 'gives the requested model as the one that answered',
+  },
+  {
+    sender: 'mastra',
+    scenarios: ['tool'],
+    fields: ['output_content'],
+    reason: 'leaves the tool call out of the output',
+  },
+  {
+    sender: 'openllmetry-anthropic-py',
+    scenarios: ['stream', 'stream-cached'],
+    fields: ['output_tokens', 'total_tokens'],
+    reason: 'adds the output tokens of two stream events',
+  },
+  { sender: 'openllmetry-bedrock-py', fields: ['request_model'], reason: 'cuts the vendor off the model' },
+  {
+    sender: 'openllmetry-bedrock-py',
+    scenarios: ['invoke', 'invoke-stream'],
+    fields: ['input_tokens', 'total_tokens'],
+    reason: 'leaves cached tokens out and sends no count of them',
+  },
+  {
+    sender: 'openllmetry-langchain-py',
+    scenarios: ['stream', 'stream-cached'],
+    fields: ['response_model'],
+    reason: 'gives the requested model as the one that answered a stream',
+  },
+  {
+    sender: 'openllmetry-langchain-py',
+    scenarios: ['retrieval', 'rag'],
+    fields: ['input_content'],
+    reason: 'is the embedding of the documents, which quotes no prompt',
+  },
+  {
+    sender: 'otel-bedrock-py',
+    scenarios: ['invoke'],
+    fields: ['input_tokens', 'total_tokens'],
+    reason: 'leaves cached tokens out and sends no count of them',
+  },
+  { sender: 'semantic-kernel', fields: ['tool_name'], reason: 'puts the name of the plugin before that of the tool' },
+];
+
+/** Why a finding is the sender's own fault; null when it is ours. */
+export function faultOf({ sender, scenario, field }: Finding): string | null {
+  const fault = SENDER_FAULTS.find(
+    (one) =>
+      one.sender === sender &&
+      one.fields.includes(field) &&
+      (one.scenarios === undefined || one.scenarios.includes(scenario)),
+  );
+  return fault?.reason ?? null;
+}

@@ -1,0 +1,94 @@
+/** Which values are token counts: every edge of the rule, as an attribute of every kind, in both encodings. */
+import t from 'tap';
+import { amountOfValue, countOfValue } from '../../../src/processors/normalization/numbers.ts';
+import { Normalized, type PlainValue } from './normalized.ts';
+
+const normalized = new Normalized();
+const MOST = 9007199254740991n;
+
+const CASES: readonly (readonly [what: string, value: PlainValue, count: number | null])[] = [
+  ['zero', 0n, 0],
+  ['a whole number', 42n, 42],
+  ['the largest safe integer', MOST, Number(MOST)],
+  ['one more than the largest safe integer', MOST + 1n, null],
+  ['the largest 64-bit integer', 9223372036854775807n, null],
+  ['a negative number', -1n, null],
+  ['the smallest 64-bit integer', -9223372036854775808n, null],
+  ['a whole double', 12, 12],
+  ['the negative zero of doubles', -0, 0],
+  ['a fraction', 12.5, null],
+  ['a negative double', -3, null],
+  ['NaN', Number.NaN, null],
+  ['infinity', Number.POSITIVE_INFINITY, null],
+  ['negative infinity', Number.NEGATIVE_INFINITY, null],
+  ['a double beyond the safe integers', 1e300, null],
+  ['digits in a string', '123', 123],
+  ['digits with spaces around', ' 123 ', 123],
+  ['an unsafe integer in a string', '9007199254740992', null],
+  ['a fraction in a string', '12.5', null],
+  ['a negative number in a string', '-5', null],
+  ['an exponent in a string', '1e3', null],
+  ['a number in another base', '0x10', null],
+  ['NaN in a string', 'NaN', null],
+  ['an empty string', '', null],
+  ['words', 'many', null],
+  ['digits without end', '1'.repeat(400), null],
+  ['true', true, null],
+  ['a list', [5n], null],
+  ['an object', { count: 5n }, null],
+];
+
+for (const [what, value, count] of CASES) {
+  t.test(
+    `${what} as a token count is ${count === null ? 'left out' : `${count}`}, and the rest of the span is kept`,
+    async (t) => {
+      const attributes = {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.usage.input_tokens': value,
+        'gen_ai.usage.output_tokens': 7n,
+      };
+      for (const [row] of [
+        normalized.plain('traces', [{ attributes }]),
+        normalized.viaProtobuf('traces', [{ attributes }]),
+      ]) {
+        t.equal(row?.['input_tokens'], count);
+        t.equal(row?.['output_tokens'], 7);
+        t.equal(row?.['operation'], 'chat');
+        t.hasProp(row?.['attributes'] as object, 'gen_ai.usage.input_tokens');
+      }
+    },
+  );
+}
+
+t.test('a count that is none leaves its field to the next name', async (t) => {
+  const row = normalized.span({
+    'gen_ai.usage.input_tokens': -1n,
+    'gen_ai.usage.prompt_tokens': 30n,
+    'gen_ai.operation.name': 'chat',
+  });
+  t.equal(row['input_tokens'], 30);
+});
+
+t.test('names of the same count are never added up', async (t) => {
+  const row = normalized.span({
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.usage.input_tokens': 30n,
+    'gen_ai.usage.prompt_tokens': 30n,
+    'llm.usage.prompt_tokens': 30n,
+  });
+  t.equal(row['input_tokens'], 30);
+});
+
+t.test('values of documents obey the same rule', async (t) => {
+  t.equal(countOfValue(5), 5);
+  t.equal(countOfValue('5'), 5);
+  for (const value of [5.5, -5, Number.NaN, '5.5', null, undefined, true, [5], {}])
+    t.same(countOfValue(value), Number.NaN);
+});
+
+t.test('durations may be fractions, but neither negative nor endless', async (t) => {
+  t.equal(amountOfValue(1.5), 1.5);
+  t.equal(amountOfValue('1.5e-3'), 0.0015);
+  for (const value of [-1, Number.NaN, Number.POSITIVE_INFINITY, 'soon', '', true])
+    t.same(amountOfValue(value), Number.NaN);
+});
