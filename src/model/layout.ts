@@ -29,10 +29,10 @@ export const MAX_REFERENCES = 1048576;
 /** Interned keys that live as long as the process. */
 export const MAX_SYMBOLS = 16384;
 /** Keys that live for one request only, once the table above is full; ids start at MAX_SYMBOLS. */
-export const MAX_LOCAL_SYMBOLS = 1048576;
+export const MAX_LOCAL_SYMBOLS = 262144;
 /** A longer key is never interned for the life of the process. */
 export const MAX_SYMBOL_BYTES = 256;
-export const SYMBOL_BUCKETS = 1048576; // a power of two
+export const SYMBOL_BUCKETS = 524288; // a power of two
 
 // ── Strides ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 export const RECORD_STRIDE = 144;
