@@ -4,7 +4,6 @@
  */
 import { AttributeCursor } from './attributes.ts';
 import type { Context, Encoding, Signal } from './context.ts';
-import { CostClaims } from './cost-claims.ts';
 import { DerivedCursor } from './derived.ts';
 import {
   CONSTANTS_BASE,
@@ -179,8 +178,6 @@ export class Batch {
   readonly records: RecordCursor;
   readonly attributes: AttributeCursor;
   readonly derived: DerivedCursor;
-  /** What senders say their calls cost; normalization fills it, pricing reads it. */
-  readonly costClaims = new CostClaims();
 
   constructor(tables: Tables, signal: Signal, encoding: Encoding, context: Context) {
     this.tables = tables;

@@ -7,6 +7,7 @@ import type { Host } from '../../component/component.ts';
 import type { Counter } from '../../component/meter.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
 import { UserError } from '../../errors.ts';
+import { ExplicitCosts } from '../../dialects/explicit-costs.ts';
 import type { Batch } from '../../model/batch.ts';
 import {
   COST_INPUT,
@@ -25,7 +26,7 @@ import {
   SLOT_REQUEST_MODEL,
   SLOT_RESPONSE_MODEL,
 } from '../../model/layout.ts';
-import { statedCost } from './stated-cost.ts';
+import { chooseStatedCost } from './stated-cost.ts';
 import type { PricingOptions } from './options.ts';
 import { PRICING_OPTIONS_SCHEMA } from './options-schema.ts';
 import { PriceBook } from './price-book.ts';
@@ -35,6 +36,7 @@ import type { Usage } from './usage.ts';
 
 const COST_EXPLICIT = 1;
 const COST_DERIVED = 2;
+const USAGE_OWN = 1;
 const NS_PER_MS = 1e6;
 
 type Outcome = 'explicit' | 'derived' | 'partly' | 'no';
@@ -46,6 +48,7 @@ class Pricing implements Processor {
   readonly #priced: Counter;
   readonly #usage: Required<Usage>;
   readonly #cost: Cost = emptyCost();
+  readonly #explicit = new ExplicitCosts();
   readonly #outcomes: Record<Outcome, number> = { explicit: 0, derived: 0, partly: 0, no: 0 };
   #book: PriceBook | null = null;
 
@@ -74,10 +77,8 @@ class Pricing implements Processor {
     const book = this.#book;
     if (book === null || batch.signal === 'metrics') return;
     for (let record = 0; record < batch.recordCount; record++) {
-      const derived = batch.records.goto(record).derived;
-      if (derived === 0) continue;
-      batch.derived.goto(derived);
-      if (!this.#takeStated(batch, derived)) this.#derive(batch, book);
+      if (batch.records.goto(record).derived === 0) continue;
+      if (!this.#takeStated(batch, record)) this.#derive(batch, book);
     }
     this.#report();
   }
@@ -90,16 +91,16 @@ class Pricing implements Processor {
     }
   }
 
-  #takeStated(batch: Batch, derived: number): boolean {
-    const claims = batch.costClaims.of(derived);
-    if (claims.length === 0) return false;
-    const stated = statedCost(claims);
+  #takeStated(batch: Batch, record: number): boolean {
+    const costs = this.#explicit.find(batch, record);
+    batch.derived.goto(batch.records.goto(record).derived);
+    const stated = costs === null ? null : chooseStatedCost(costs, batch.derived.usageScope === USAGE_OWN);
     if (stated === null) return false;
     batch.derived.setCost(COST_INPUT, stated.input);
     batch.derived.setCost(COST_OUTPUT, stated.output);
     batch.derived.setCost(COST_TOTAL, stated.total);
     batch.derived.costSource = COST_EXPLICIT;
-    setPriceId(batch, `explicit ${stated.source}`);
+    setPriceId(batch, `explicit ${stated.attribute}`);
     this.#outcomes.explicit++;
     return true;
   }

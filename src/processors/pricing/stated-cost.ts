@@ -1,6 +1,5 @@
-/** Choosing among the costs a sender states: for each side the first claim that is valid, in order of precedence. */
-import type { CostClaim } from '../../model/cost-claims.ts';
-import { COST_INPUT, COST_OUTPUT, COST_TOTAL } from '../../model/layout.ts';
+/** Choosing among the costs a record states: for each side the first candidate that is a valid cost, in order of precedence. */
+import type { CostCandidate, StatedCosts } from '../../dialects/explicit-costs.ts';
 import { MONEY_LIMIT, type Money } from '../../model/money.ts';
 import { parseExplicitCost } from './explicit-cost.ts';
 
@@ -9,53 +8,42 @@ export interface StatedCost {
   readonly output: Money | null;
   readonly total: Money | null;
   /** The attribute that decided the total, or else a side. */
-  readonly source: string;
+  readonly attribute: string;
 }
 
-/** 1e-8 USD in a millionth of a dollar. */
-const MONEY_PER_MICRO = 100n;
-const MICROS_PER_USD = 1e6;
+interface Accepted {
+  readonly money: Money;
+  readonly attribute: string;
+}
 
-/** Null when no claim is valid. Two sides without a total add up to one. */
-export function statedCost(claims: readonly CostClaim[]): StatedCost | null {
-  const total = firstValid(claims, COST_TOTAL);
-  const input = firstValid(claims, COST_INPUT);
-  const output = firstValid(claims, COST_OUTPUT);
-  const source = total?.source ?? input?.source ?? output?.source;
-  if (source === undefined) return null;
+/**
+ * Null when no candidate is valid. Two sides without a total add up to one. A sum over other records is not the cost of a
+ * record with usage of its own: `ownUsage` leaves those out.
+ */
+export function chooseStatedCost(costs: StatedCosts, ownUsage: boolean): StatedCost | null {
+  const total = firstValid(costs.total, ownUsage);
+  const input = firstValid(costs.input, ownUsage);
+  const output = firstValid(costs.output, ownUsage);
+  const attribute = (total ?? input ?? output)?.attribute;
+  if (attribute === undefined) return null;
   return {
     input: input?.money ?? null,
     output: output?.money ?? null,
     total: total?.money ?? sum(input, output),
-    source,
+    attribute,
   };
 }
 
-function firstValid(
-  claims: readonly CostClaim[],
-  cost: number,
-): { readonly money: Money; readonly source: string } | null {
-  for (const claim of claims) {
-    if (claim.cost !== cost) continue;
-    const money = claim.unit === 'usd' ? parseExplicitCost(claim.value) : moneyOfMicros(claim.value);
-    if (money !== null) return { money, source: claim.source };
+function firstValid(candidates: readonly CostCandidate[], ownUsage: boolean): Accepted | null {
+  for (const { attribute, value, aggregate } of candidates) {
+    if (aggregate && ownUsage) continue;
+    const money = parseExplicitCost(value);
+    if (money !== null) return { money, attribute };
   }
   return null;
 }
 
-function moneyOfMicros(value: CostClaim['value']): Money | null {
-  if (
-    typeof value === 'bigint' ||
-    Number.isSafeInteger(value) ||
-    (typeof value === 'string' && /^\d{1,18}$/.test(value))
-  ) {
-    const money = BigInt(value) * MONEY_PER_MICRO;
-    return money >= 0n && money < MONEY_LIMIT ? money : null;
-  }
-  return typeof value === 'number' ? parseExplicitCost(value / MICROS_PER_USD) : null;
-}
-
-function sum(input: { readonly money: Money } | null, output: { readonly money: Money } | null): Money | null {
+function sum(input: Accepted | null, output: Accepted | null): Money | null {
   if (input === null || output === null) return null;
   const total = input.money + output.money;
   return total < MONEY_LIMIT ? total : null;
