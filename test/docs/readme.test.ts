@@ -1,0 +1,58 @@
+/** What the README shows works: its configuration, its commands, its list of components. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { COMPONENTS } from '../../src/components.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { codeBlocks, documents, read } from './markdown.ts';
+
+t.test('the gateway of the README is valid and gives no warning', async (t) => {
+  const [yaml = ''] = codeBlocks(read('README.md'), 'yaml');
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-readme-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, 'gateway.yaml'), yaml);
+  const config = await loadConfig({
+    files: ['gateway.yaml'],
+    definitions: COMPONENTS,
+    environment: { SLUICE_KEY: 'a-key-of-thirty-two-characters-00' },
+    workingDirectory: folder,
+  });
+  t.same(config.warnings, []);
+  t.same(
+    [...config.receivers, ...config.processors, ...config.exporters, ...config.extensions].length,
+    COMPONENTS.length,
+    'it shows every component that ships',
+  );
+});
+
+t.test('every command that the documentation shows exists, with the options it is given', async (t) => {
+  for (const path of documents()) {
+    for (const line of codeBlocks(read(path), 'sh').flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))) {
+      if (/^sluice /.test(line)) t.equal(faultOf(line), null, `${path}: ${line}`);
+    }
+  }
+});
+
+/** Null when a command line can be called like this. */
+function faultOf(line: string): string | null {
+  const words = line
+    .replace(/\s+#.*$/, '')
+    .split(/\s+/)
+    .slice(1);
+  const command =
+    COMMANDS.find(({ name }) => name === `${words[0]} ${words[1]}`) ??
+    COMMANDS.find(({ name }) => name === words[0]) ??
+    (words[0]?.startsWith('-') === true ? COMMANDS[0] : undefined);
+  if (command === undefined) return 'no such command';
+  const unknown = words
+    .filter((word) => word.startsWith('--'))
+    .find((word) => !Object.hasOwn(command.options, word.slice(2)));
+  return unknown === undefined ? null : `no such option: ${unknown}`;
+}
+
+t.test('README and package.json ask for the same Node', async (t) => {
+  const manifest = JSON.parse(read('package.json')) as { readonly engines: { readonly node: string } };
+  t.match(read('README.md'), `Node ${manifest.engines.node.replace('>=', '')} or newer`);
+});
