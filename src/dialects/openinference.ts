@@ -176,7 +176,7 @@ const OPENINFERENCE: Dialect = {
       on: ['span'],
       attributes: ['llm.tools.{i}.tool.json_schema', 'llm.function_call', 'tool.json_schema'],
     },
-    { kind: 'tool_args', on: ['span'], attributes: ['tool.parameters'] },
+    { kind: 'tool_args', on: ['span'], attributes: ['tool.arguments', 'tool.parameters'] },
     {
       kind: 'retrieval',
       on: ['span'],

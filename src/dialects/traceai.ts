@@ -28,6 +28,26 @@ const TRACEAI: Dialect = {
     guardrail_name: ['gen_ai.guardrail.name'],
     guardrail_verdict: ['gen_ai.guardrail.result'],
   },
+  operations: {
+    'fi.span.kind': {
+      LLM: 'chat',
+      EMBEDDING: 'embeddings',
+      CHAIN: 'workflow',
+      TASK: 'workflow',
+      RETRIEVER: 'retrieval',
+      RERANKER: 'rerank',
+      VECTOR_DB: 'retrieval',
+      TOOL: 'execute_tool',
+      AGENT: 'invoke_agent',
+      MEMORY: 'memory',
+      ENTRY: 'workflow',
+      STEP: 'workflow',
+      GUARDRAIL: 'guardrail',
+      EVALUATOR: 'evaluation',
+      CONVERSATION: 'session',
+      UNKNOWN: 'unknown',
+    },
+  },
   cachedTokens: [{ providers: ['anthropic'], cached: 'outside' }, { cached: 'inside' }],
   content: [
     {

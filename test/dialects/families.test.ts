@@ -1,0 +1,81 @@
+/** The tables are sound: nothing in them is unreachable, doubled, or refers to what does not exist. */
+import t from 'tap';
+import { KeyPattern } from '../../src/dialects/key-pattern.ts';
+import type { SourceRow } from '../../src/dialects/dialect.ts';
+import { DIALECTS } from '../../src/dialects/families.ts';
+import { PROVIDER_HOSTS, MODEL_VENDORS, PROVIDER_SPELLINGS } from '../../src/dialects/providers.ts';
+
+const ids = new Set(DIALECTS.map(({ id }) => id));
+const rowsOf = (dialect: (typeof DIALECTS)[number]): { readonly field: string; readonly row: SourceRow }[] =>
+  Object.entries(dialect.fields ?? {}).flatMap(([field, sources]) =>
+    sources.map((source) => ({ field, row: typeof source === 'string' ? { attribute: source } : source })),
+  );
+
+t.test('every dialect has a name of its own', async (t) => t.equal(ids.size, DIALECTS.length));
+
+t.test('rows that need a dialect need one that exists', async (t) => {
+  for (const dialect of DIALECTS) {
+    for (const { field, row } of rowsOf(dialect)) {
+      for (const id of row.only ?? []) t.ok(ids.has(id), `${dialect.id} ${field} ${row.attribute} needs ${id}`);
+    }
+    for (const { only, attributes } of dialect.content ?? []) {
+      for (const id of only ?? []) t.ok(ids.has(id), `${dialect.id} content ${attributes[0]} needs ${id}`);
+    }
+  }
+});
+
+t.test('no dialect lists the same place of a field twice', async (t) => {
+  for (const dialect of DIALECTS) {
+    const places = rowsOf(dialect).map(({ field, row }) => JSON.stringify([field, row.attribute, row.paths, row.when]));
+    t.equal(new Set(places).size, places.length, dialect.id);
+  }
+});
+
+t.test('words of operations belong to attributes that are read for the operation', async (t) => {
+  const read = new Set(
+    DIALECTS.flatMap((dialect) =>
+      rowsOf(dialect)
+        .filter(({ field }) => field === 'operation')
+        .map(({ row }) => row.attribute),
+    ),
+  );
+  for (const { id, operations } of DIALECTS) {
+    for (const attribute of Object.keys(operations ?? {})) t.ok(read.has(attribute), `${id} ${attribute}`);
+  }
+});
+
+t.test('what fills a content column is listed as content, so that it can be dropped', async (t) => {
+  const listed = new Set(DIALECTS.flatMap(({ content }) => (content ?? []).flatMap(({ attributes }) => attributes)));
+  const patterns = [...listed].map((attribute) => new KeyPattern(attribute));
+  const covers = (attribute: string): boolean => patterns.some((pattern) => pattern.match(sampleOf(attribute)) >= 0);
+  const missing = DIALECTS.flatMap((dialect) =>
+    rowsOf(dialect)
+      .filter(({ field, row }) => CONTENT_FIELDS.has(field) && row.excluded !== true && row.attribute !== '(body)')
+      .filter(({ row }) => !covers(row.attribute))
+      .map(({ field, row }) => `${dialect.id} ${field} ${row.attribute}`),
+  );
+  t.strictSame(missing, []);
+});
+/** A key that a pattern matches: of flattened documents and messages, the part that holds the text. */
+const sampleOf = (attribute: string): string =>
+  attribute
+    .replace(/\{[ij]\}/g, '0')
+    .replace('{k}', 'tool')
+    .replace(/\*$/, 'content');
+const CONTENT_FIELDS = new Set([
+  'input_content',
+  'output_content',
+  'system_instructions',
+  'tool_arguments',
+  'tool_result',
+  'retrieval_documents',
+]);
+
+t.test('hosts and model names lead to providers that have a name', async (t) => {
+  for (const [, provider] of [...PROVIDER_HOSTS, ...MODEL_VENDORS]) t.hasProp(PROVIDER_SPELLINGS, provider);
+});
+
+t.test('no spelling stands for two providers', async (t) => {
+  const spellings = Object.values(PROVIDER_SPELLINGS).flat();
+  t.equal(new Set(spellings).size, spellings.length);
+});

@@ -1,0 +1,660 @@
+/**
+ * Dialects without a capture, in the shapes their makers document. Weaker evidence than a captured body: when a capture comes,
+ * its case here can go.
+ */
+import t from 'tap';
+import { Normalized, type PlainRecord, type Row, START } from './normalized.ts';
+
+const normalized = new Normalized();
+
+interface Shape {
+  readonly what: string;
+  readonly signal: 'traces' | 'logs';
+  readonly record: PlainRecord;
+  readonly row: Row;
+}
+
+const CLAUDE_CODE = { scope: 'com.anthropic.claude_code.events', resource: { 'service.name': 'claude-code' } };
+const CODEX = { resource: { 'service.name': 'codex_cli_rs' } };
+const GEMINI = { resource: { 'service.name': 'gemini-cli' } };
+
+const SHAPES: readonly Shape[] = [
+  {
+    what: "Claude Code's log of a request, whose four counts are apart",
+    signal: 'logs',
+    record: {
+      ...CLAUDE_CODE,
+      body: 'claude_code.api_request',
+      attributes: {
+        'event.name': 'api_request',
+        model: 'claude-sonnet-4-5',
+        cost_usd: 0.012,
+        duration_ms: 1200n,
+        input_tokens: 100n,
+        output_tokens: 20n,
+        cache_read_tokens: 50n,
+        cache_creation_tokens: 7n,
+        request_id: 'req_1',
+        'session.id': 's1',
+        'user.account_uuid': 'u1',
+      },
+    },
+    row: {
+      category: 'model_call',
+      operation: 'chat',
+      request_model: 'claude-sonnet-4-5',
+      input_tokens: 157,
+      output_tokens: 20,
+      total_tokens: 177,
+      cache_read_tokens: 50,
+      cache_write_tokens: 7,
+      usage_scope: 'own',
+      latency_ms: 1200,
+      response_id: 'req_1',
+      conversation_id: 's1',
+      user_id: 'u1',
+      is_error: false,
+      dialect: 'claude-code',
+    },
+  },
+  {
+    what: "Claude Code's log of an older release, whose numbers are strings",
+    signal: 'logs',
+    record: {
+      ...CLAUDE_CODE,
+      name: 'claude_code.api_request',
+      attributes: { model: 'm', input_tokens: '100', output_tokens: '20', duration_ms: '1200' },
+    },
+    row: { input_tokens: 100, output_tokens: 20, latency_ms: 1200 },
+  },
+  {
+    what: "Claude Code's log of a failed request",
+    signal: 'logs',
+    record: {
+      ...CLAUDE_CODE,
+      name: 'claude_code.api_error',
+      attributes: { model: 'm', error: 'overloaded', status_code: '529', duration_ms: 10n },
+    },
+    row: { category: 'model_call', is_error: true, error_type: '529' },
+  },
+  {
+    what: "Claude Code's log of a tool",
+    signal: 'logs',
+    record: {
+      ...CLAUDE_CODE,
+      name: 'claude_code.tool_result',
+      attributes: {
+        tool_name: 'Bash',
+        tool_use_id: 't1',
+        success: 'false',
+        duration_ms: 30n,
+        tool_input: '{"command":"ls"}',
+      },
+    },
+    row: {
+      category: 'tool_step',
+      tool_name: 'Bash',
+      tool_call_id: 't1',
+      tool_arguments: '{"command":"ls"}',
+      is_error: true,
+      latency_ms: 30,
+    },
+  },
+  {
+    what: "Claude Code's log of a prompt",
+    signal: 'logs',
+    record: { ...CLAUDE_CODE, name: 'claude_code.user_prompt', attributes: { prompt: 'hello', 'session.id': 's' } },
+    row: { category: null, input_content: 'hello', conversation_id: 's', dialect: 'claude-code' },
+  },
+  {
+    what: "Claude Code's span of a request",
+    signal: 'traces',
+    record: {
+      scope: 'com.anthropic.claude_code.tracing',
+      name: 'claude_code.llm_request',
+      attributes: {
+        'span.type': 'llm_request',
+        'gen_ai.request.model': 'claude',
+        input_tokens: 10n,
+        cache_read_tokens: 5n,
+        output_tokens: 2n,
+        ttft_ms: 80n,
+        stop_reason: 'end_turn',
+      },
+    },
+    row: {
+      operation: 'chat',
+      input_tokens: 15,
+      output_tokens: 2,
+      time_to_first_token_ms: 80,
+      finish_reasons: ['end_turn'],
+    },
+  },
+  {
+    what: "Codex's log of a completed response, whose counts are strings and whose tool count is the total",
+    signal: 'logs',
+    record: {
+      ...CODEX,
+      name: 'codex.sse_event',
+      attributes: {
+        'event.kind': 'response.completed',
+        model: 'gpt-5-codex',
+        input_token_count: '1000',
+        output_token_count: '50',
+        cached_token_count: '600',
+        reasoning_token_count: '30',
+        tool_token_count: '1050',
+        'conversation.id': 'c1',
+        'user.account_id': 'a1',
+      },
+    },
+    row: {
+      operation: 'chat',
+      request_model: 'gpt-5-codex',
+      input_tokens: 1000,
+      output_tokens: 50,
+      total_tokens: 1050,
+      cache_read_tokens: 600,
+      reasoning_tokens: 30,
+      conversation_id: 'c1',
+      user_id: 'a1',
+      dialect: 'codex',
+    },
+  },
+  {
+    what: "Codex's log of a tool",
+    signal: 'logs',
+    record: {
+      ...CODEX,
+      name: 'codex.tool_result',
+      attributes: {
+        tool_name: 'shell',
+        call_id: 'c9',
+        arguments: '{"a":1}',
+        output: 'done',
+        success: 'true',
+        duration_ms: '12',
+      },
+    },
+    row: {
+      category: 'tool_step',
+      tool_name: 'shell',
+      tool_call_id: 'c9',
+      tool_arguments: '{"a":1}',
+      tool_result: 'done',
+      is_error: false,
+      latency_ms: 12,
+    },
+  },
+  {
+    what: "Codex's prompt that was kept back",
+    signal: 'logs',
+    record: { ...CODEX, name: 'codex.user_prompt', attributes: { prompt: '[REDACTED]', 'conversation.id': 'c' } },
+    row: { input_content: null, conversation_id: 'c' },
+  },
+  {
+    what: "the Gemini command line's log of a response, whose output leaves thoughts out and whose tool count is no total",
+    signal: 'logs',
+    record: {
+      ...GEMINI,
+      name: 'gemini_cli.api_response',
+      attributes: {
+        model: 'gemini-2.5-pro',
+        input_token_count: 1000n,
+        output_token_count: 50n,
+        cached_content_token_count: 400n,
+        thoughts_token_count: 30n,
+        tool_token_count: 5n,
+        duration_ms: 900n,
+        finish_reasons: ['STOP'],
+        response_text: 'hi',
+      },
+    },
+    row: {
+      operation: 'generate_content',
+      input_tokens: 1000,
+      output_tokens: 80,
+      total_tokens: 1080,
+      cache_read_tokens: 400,
+      reasoning_tokens: 30,
+      latency_ms: 900,
+      finish_reasons: ['STOP'],
+      output_content: 'hi',
+      dialect: 'gemini-cli',
+    },
+  },
+  {
+    what: "the Gemini command line's log of a tool",
+    signal: 'logs',
+    record: {
+      ...GEMINI,
+      name: 'gemini_cli.tool_call',
+      attributes: {
+        function_name: 'read',
+        function_args: '{}x',
+        success: false,
+        error_type: 'denied',
+        duration_ms: 3n,
+      },
+    },
+    row: {
+      category: 'tool_step',
+      tool_name: 'read',
+      tool_arguments: '{}x',
+      is_error: true,
+      error_type: 'denied',
+      latency_ms: 3,
+    },
+  },
+  {
+    what: "Qwen Code's log of a response",
+    signal: 'logs',
+    record: {
+      resource: { 'service.name': 'qwen-code' },
+      name: 'qwen-code.api_response',
+      attributes: { model: 'qwen3', input_token_count: 5n, output_token_count: 2n, thoughts_token_count: 1n },
+    },
+    row: { operation: 'generate_content', input_tokens: 5, output_tokens: 3, dialect: 'qwen-code' },
+  },
+  {
+    what: "Copilot's span",
+    signal: 'traces',
+    record: {
+      resource: { 'service.name': 'copilot-chat' },
+      attributes: {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': 'github',
+        'copilot_chat.chat_session_id': 's',
+        'copilot_chat.time_to_first_token': 40n,
+        'gen_ai.usage.input_tokens': 9n,
+        'gen_ai.usage.cache_read.input_tokens': 5n,
+      },
+    },
+    row: { provider: 'github', conversation_id: 's', time_to_first_token_ms: 40, input_tokens: 9, dialect: 'copilot' },
+  },
+  {
+    what: "the OpenTelemetry event with a call's details",
+    signal: 'logs',
+    record: {
+      name: 'gen_ai.client.inference.operation.details',
+      attributes: {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.input.messages': [{ role: 'user' }],
+        'gen_ai.output.messages': [{ role: 'assistant' }],
+        'gen_ai.usage.input_tokens': 3n,
+      },
+    },
+    row: {
+      operation: 'chat',
+      input_content: '[{"role":"user"}]',
+      output_content: '[{"role":"assistant"}]',
+      input_tokens: 3,
+    },
+  },
+  {
+    what: 'the older OpenTelemetry event with a message as its body',
+    signal: 'logs',
+    record: { name: 'gen_ai.user.message', attributes: { 'gen_ai.system': 'openai' }, body: { content: 'hello' } },
+    row: { input_content: '{"content":"hello"}', dialect: 'otel' },
+  },
+  {
+    what: 'the older OpenTelemetry event with a choice as its body',
+    signal: 'logs',
+    record: { name: 'gen_ai.choice', body: { index: 0n, finish_reason: 'stop', message: { content: 'hi' } } },
+    row: { output_content: '{"index":0,"finish_reason":"stop","message":{"content":"hi"}}', finish_reasons: ['stop'] },
+  },
+  {
+    what: "Azure AI's span with messages as events",
+    signal: 'traces',
+    record: {
+      attributes: { 'gen_ai.system': 'az.ai.inference', 'gen_ai.operation.name': 'chat' },
+      events: [
+        { name: 'gen_ai.system.message', attributes: { 'gen_ai.event.content': '{"content":"be brief"}' } },
+        { name: 'gen_ai.user.message', attributes: { 'gen_ai.event.content': '{"content":"hello"}' } },
+        { name: 'gen_ai.choice', attributes: { 'gen_ai.event.content': '{"finish_reason":"stop"}' } },
+      ],
+    },
+    row: {
+      provider: 'azure.ai.inference',
+      system_instructions: '{"content":"be brief"}',
+      input_content: '{"content":"hello"}',
+      output_content: '{"finish_reason":"stop"}',
+      finish_reasons: ['stop'],
+      dialect: 'azure-ai',
+    },
+  },
+  {
+    what: 'a span with several message events, which become one list',
+    signal: 'traces',
+    record: {
+      attributes: { 'gen_ai.operation.name': 'chat' },
+      events: [
+        { name: 'gen_ai.user.message', attributes: { content: 'one' } },
+        { name: 'gen_ai.assistant.message', attributes: { content: '{"two":2}' } },
+      ],
+    },
+    row: { input_content: '[{"role":"user","content":"one"},{"role":"assistant","content":{"two":2}}]' },
+  },
+  {
+    what: 'the oldest OpenTelemetry events of prompt and completion',
+    signal: 'traces',
+    record: {
+      attributes: { 'gen_ai.operation.name': 'chat' },
+      events: [
+        { name: 'gen_ai.content.prompt', attributes: { 'gen_ai.prompt': 'p' } },
+        { name: 'gen_ai.content.completion', attributes: { 'gen_ai.completion': 'c' } },
+      ],
+    },
+    row: { input_content: 'p', output_content: 'c' },
+  },
+  {
+    what: "Spring AI's span, whose numbers are strings and whose cache is apart",
+    signal: 'traces',
+    record: {
+      scope: 'org.springframework.boot',
+      attributes: {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.system': 'anthropic',
+        'spring.ai.chat.client.stream': 'false',
+        'gen_ai.usage.input_tokens': '100',
+        'gen_ai.usage.output_tokens': '20',
+        'gen_ai.usage.total_tokens': '120',
+        'gen_ai.usage.cache_read.input_tokens': '50',
+        'gen_ai.response.finish_reasons': '["STOP"]',
+      },
+    },
+    row: {
+      input_tokens: 150,
+      output_tokens: 20,
+      total_tokens: 170,
+      cache_read_tokens: 50,
+      finish_reasons: ['STOP'],
+      dialect: 'spring-ai',
+    },
+  },
+  {
+    what: "Sentry's span, whose cost names look like token names",
+    signal: 'traces',
+    record: {
+      attributes: {
+        'sentry.op': 'gen_ai.chat',
+        'gen_ai.operation.type': 'ai_client',
+        'gen_ai.usage.input_tokens': 9n,
+        'gen_ai.usage.input_tokens.cached': 4n,
+        'gen_ai.cost.input_tokens': 0.5,
+      },
+    },
+    row: { category: 'model_call', input_tokens: 9, cache_read_tokens: 4, dialect: 'sentry' },
+  },
+  {
+    what: "LiteLLM's inner span of the raw request, which repeats the call",
+    signal: 'traces',
+    record: {
+      scope: 'litellm',
+      name: 'raw_gen_ai_request',
+      attributes: { 'gen_ai.usage.input_tokens': 9n, 'gen_ai.request.model': 'm' },
+    },
+    row: { category: 'workflow', usage_scope: 'rollup' },
+  },
+  {
+    what: "OpenRouter's root span",
+    signal: 'traces',
+    record: {
+      scope: 'openrouter',
+      name: 'LLM Generation',
+      attributes: {
+        'span.type': 'generation',
+        'gen_ai.usage.input_tokens': 9n,
+        'gen_ai.usage.input_tokens.cached': 4n,
+        'trace.metadata.openrouter.provider_slug': 'openai',
+        'trace.metadata.openrouter.first_token_ms': 70n,
+      },
+    },
+    row: {
+      operation: 'chat',
+      input_tokens: 9,
+      cache_read_tokens: 4,
+      provider: 'openai',
+      time_to_first_token_ms: 70,
+      usage_scope: 'own',
+    },
+  },
+  {
+    what: "OpenRouter's inner span, which repeats the call",
+    signal: 'traces',
+    record: { scope: 'openrouter', name: 'provider attempt 1: host', attributes: { 'gen_ai.usage.input_tokens': 9n } },
+    row: { category: 'workflow', usage_scope: 'rollup' },
+  },
+  {
+    what: "LiveKit's request, whose wrapper is none",
+    signal: 'traces',
+    record: {
+      scope: 'livekit-agents',
+      name: 'llm_request',
+      attributes: { 'lk.response.ttft': 0.3, 'gen_ai.usage.input_tokens': 9n, 'lk.job_id': 'j' },
+    },
+    row: { operation: 'chat', time_to_first_token_ms: 300, input_tokens: 9, conversation_id: 'j', usage_scope: 'own' },
+  },
+  {
+    what: "LiveKit's tool, in the newer spelling",
+    signal: 'traces',
+    record: {
+      scope: 'livekit-agents',
+      name: 'function_tool',
+      attributes: {
+        'lk.function_tool.name': 'f',
+        'lk.function_tool.id': 'i',
+        'lk.pii.function_tool.arguments': 'a',
+        'lk.pii.function_tool.output': 'o',
+        'lk.function_tool.is_error': true,
+      },
+    },
+    row: {
+      category: 'tool_step',
+      tool_name: 'f',
+      tool_call_id: 'i',
+      tool_arguments: 'a',
+      tool_result: 'o',
+      is_error: true,
+    },
+  },
+  {
+    what: "Haystack's generator, whose usage is in its output only",
+    signal: 'traces',
+    record: {
+      name: 'haystack.component.run',
+      attributes: {
+        'haystack.component.type': 'OpenAIChatGenerator',
+        'haystack.component.output': '{"replies":[{"meta":{"usage":{"prompt_tokens":9,"completion_tokens":4}}}]}',
+      },
+    },
+    row: { operation: 'chat', input_tokens: 9, output_tokens: 4, dialect: 'haystack' },
+  },
+  {
+    what: "Braintrust's span, whose cache writes are told by lifetime",
+    signal: 'traces',
+    record: {
+      attributes: {
+        'braintrust.span_attributes': '{"type":"llm"}',
+        'braintrust.metrics':
+          '{"prompt_tokens":100,"completion_tokens":4,"prompt_cache_creation_5m_tokens":3,"prompt_cache_creation_1h_tokens":5,"time_to_first_token":0.5}',
+        'braintrust.metadata': '{"model":"m","provider":"openai"}',
+      },
+    },
+    row: {
+      operation: 'chat',
+      input_tokens: 100,
+      output_tokens: 4,
+      cache_write_tokens: 8,
+      request_model: 'm',
+      provider: 'openai',
+      time_to_first_token_ms: 500,
+    },
+  },
+  {
+    what: "LangSmith's details as Python prints them",
+    signal: 'traces',
+    record: {
+      scope: 'langsmith',
+      attributes: {
+        'langsmith.span.kind': 'llm',
+        'gen_ai.usage.input_tokens': 100n,
+        'gen_ai.usage.output_tokens': 4n,
+        'gen_ai.usage.input_token_details': "{'cache_read': 60, 'cache_creation': 0, 'x': None}",
+      },
+    },
+    row: { operation: 'chat', input_tokens: 100, cache_read_tokens: 60, cache_write_tokens: 0 },
+  },
+  {
+    what: "LangSmith's retriever, whose operation name is wrong",
+    signal: 'traces',
+    record: {
+      scope: 'langsmith',
+      attributes: { 'langsmith.span.kind': 'retriever', 'gen_ai.operation.name': 'embeddings' },
+    },
+    row: { category: 'retrieval' },
+  },
+  {
+    what: "LangWatch's typed metrics",
+    signal: 'traces',
+    record: {
+      attributes: {
+        'langwatch.span.type': 'llm',
+        'langwatch.metrics': '{"type":"json","value":{"promptTokens":9,"completionTokens":4,"firstTokenMs":30}}',
+        'langwatch.thread.id': 't',
+      },
+    },
+    row: { operation: 'chat', input_tokens: 9, output_tokens: 4, time_to_first_token_ms: 30, conversation_id: 't' },
+  },
+  {
+    what: "traceAI's span",
+    signal: 'traces',
+    record: {
+      attributes: {
+        'fi.span.kind': 'LLM',
+        'gen_ai.usage.input_tokens': 9n,
+        'gen_ai.usage.input_tokens.cache_read': 4n,
+        'gen_ai.provider.name': 'anthropic',
+      },
+    },
+    row: { operation: 'chat', input_tokens: 13, cache_read_tokens: 4, dialect: 'traceai' },
+  },
+  {
+    what: "the protocol's tool call",
+    signal: 'traces',
+    record: {
+      scope: 'mcp-python-sdk',
+      attributes: {
+        'mcp.method.name': 'tools/call',
+        'gen_ai.tool.name': 'search',
+        'gen_ai.tool.call.arguments': '{"q":1}',
+        'error.type': 'tool_error',
+      },
+    },
+    row: {
+      category: 'tool_step',
+      tool_name: 'search',
+      tool_arguments: '{"q":1}',
+      is_error: true,
+      error_type: 'tool_error',
+      dialect: 'mcp',
+    },
+  },
+  {
+    what: "Cloudflare's gateway",
+    signal: 'traces',
+    record: {
+      attributes: {
+        'gen_ai.model.provider': 'openai',
+        'gen_ai.request.model': 'm',
+        'gen_ai.prompt_json': '[1]',
+        'gen_ai.completion_json': '[2]',
+        'gen_ai.usage.output_tokens': 3n,
+      },
+    },
+    row: {
+      category: 'model_call',
+      provider: 'openai',
+      input_content: '[1]',
+      output_content: '[2]',
+      dialect: 'cloudflare',
+    },
+  },
+  {
+    what: 'the Go SDK of OpenLLMetry, with the oldest names',
+    signal: 'traces',
+    record: {
+      attributes: {
+        'llm.vendor': 'OpenAI',
+        'llm.request.model': 'm',
+        'llm.usage.prompt_tokens': 9n,
+        'llm.usage.completion_tokens': 4n,
+        'llm.prompts.0.content': 'p',
+        'llm.request.type': 'chat',
+      },
+    },
+    row: {
+      operation: 'chat',
+      provider: 'openai',
+      request_model: 'm',
+      input_tokens: 9,
+      output_tokens: 4,
+      input_content: '{"llm.prompts.0.content":"p"}',
+    },
+  },
+  {
+    what: 'version 3 and 4 of the AI SDK, which may send no number',
+    signal: 'traces',
+    record: {
+      scope: 'ai',
+      attributes: {
+        'ai.operationId': 'ai.generateText.doGenerate',
+        'ai.usage.promptTokens': Number.NaN,
+        'ai.usage.completionTokens': 4n,
+      },
+    },
+    row: { operation: 'chat', input_tokens: null, output_tokens: 4 },
+  },
+  {
+    what: 'version 5 of the AI SDK, whose Anthropic counts leave the cache out',
+    signal: 'traces',
+    record: {
+      scope: 'ai',
+      attributes: {
+        'ai.operationId': 'ai.streamText.doStream',
+        'ai.model.provider': 'anthropic.messages',
+        'ai.usage.inputTokens': 700n,
+        'ai.usage.cachedInputTokens': 60n,
+      },
+    },
+    row: { provider: 'anthropic', input_tokens: 760, cache_read_tokens: 60 },
+  },
+  {
+    what: 'version 6 of the AI SDK, whose counts include it',
+    signal: 'traces',
+    record: {
+      scope: 'ai',
+      attributes: {
+        'ai.operationId': 'ai.streamText.doStream',
+        'ai.model.provider': 'anthropic.messages',
+        'ai.usage.inputTokens': 700n,
+        'ai.usage.inputTokenDetails.cacheReadTokens': 60n,
+      },
+    },
+    row: { input_tokens: 700, cache_read_tokens: 60 },
+  },
+];
+
+for (const { what, signal, record, row } of SHAPES) {
+  t.test(`${what} is read as documented`, async (t) => {
+    t.match(normalized.plain(signal, [record])[0], row);
+    t.match(normalized.viaProtobuf(signal, [record])[0], row, 'and through protobuf');
+  });
+}
+
+t.test('a log record that is none of ours stays plain, also from a service that is', async (t) => {
+  const [row] = normalized.plain('logs', [
+    { ...CLAUDE_CODE, name: 'startup', attributes: { version: '1' }, start: START },
+  ]);
+  t.match(row, { dialect: null, category: null, is_error: null });
+});
