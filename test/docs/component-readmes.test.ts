@@ -1,0 +1,33 @@
+/** What a component's README says of its definition is what the definition says. */
+import { existsSync } from 'node:fs';
+import t from 'tap';
+import { parse } from 'yaml';
+import type { Definition } from '../../src/component/definition.ts';
+import { COMPONENTS } from '../../src/components.ts';
+import { codeBlocks, read, ROOT } from './markdown.ts';
+
+const pathOf = ({ kind, type }: Definition): string => `src/${kind}s/${type.replaceAll('_', '-')}/README.md`;
+const markerOf = ({ kind, type }: Definition): string => `<!-- options: ${kind} ${type} -->`;
+const listed = (facts: readonly string[]): string =>
+  facts.length === 0 ? 'nothing' : facts.map((fact) => `\`${fact}\``).join(', ');
+
+const written = COMPONENTS.filter((definition) => {
+  const path = pathOf(definition);
+  return existsSync(`${ROOT}${path}`) && read(path).includes(markerOf(definition));
+});
+
+t.ok(written.length >= 8, 'the READMEs were found');
+
+for (const definition of written) {
+  const { kind, type, summary } = definition;
+  t.test(`the README of the ${kind} ${type} says what it is for and needs, with a configuration`, async (t) => {
+    const text = read(pathOf(definition));
+    const [example = ''] = codeBlocks(text, 'yaml');
+    t.ok(parse(example)[`${kind}s`], `shows a configuration of the section ${kind}s`);
+    t.match(text, summary.replace(/\.?$/, '.'), 'begins with what it is for');
+    if (definition.kind === 'processor') {
+      t.match(text, `Requires ${listed(definition.requires)}; provides ${listed(definition.provides)}.`);
+    }
+    if (definition.kind === 'exporter') t.match(text, `Requires ${listed(definition.requires)}.`);
+  });
+}
