@@ -62,7 +62,7 @@ export const pricesCheck: Command = {
     const book = await loadBook(call, pricingOptionsOf(await readConfig(call)));
     const explanation = explainPrice(book, values.text('provider') ?? null, model, usage, at);
     terminal.print(values.flag('json') ? JSON.stringify(explanation, null, 2) : describe(explanation));
-    return explanation.totalCost === null ? 1 : 0;
+    return explanation.card === null ? 1 : 0;
   },
 };
 
@@ -91,7 +91,7 @@ async function loadBook({ process }: Call, options: PricingOptions): Promise<Pri
 }
 
 function parseUsage(text: string): Usage {
-  const usage: { -readonly [key in keyof Usage]: Usage[key] } = { inputTokens: null, outputTokens: null };
+  const usage: { -readonly [key in keyof Usage]: Usage[key] } = { inputTokens: 0, outputTokens: 0 };
   for (const part of text.split(',')) {
     const [word = '', count = ''] = part.split('=').map((each) => each.trim());
     const field = Object.hasOwn(USAGE_WORDS, word) ? USAGE_WORDS[word] : undefined;

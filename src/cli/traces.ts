@@ -9,7 +9,7 @@ const DEFAULT_LIMIT = 20;
 const HIGHEST_LIMIT = 1000;
 /** Of 32; `sluice trace` takes the beginning of an id. */
 const ID_DIGITS = 12;
-const SHORTEST_NAME = 16;
+const SHORTEST_NAME = 20;
 const NS_PER_MS = 1_000_000;
 
 /** As the view `traces`, but the newest are chosen before anything is counted. A trace of log records alone has no start. */
@@ -151,7 +151,7 @@ function describe(rows: readonly TraceRow[], terminal: Terminal, nowMs: number):
 /** A trace whose root has not arrived, or never will, goes by its earliest span. */
 function nameOf({ root_name, firstName }: TraceRow): string {
   if (root_name !== null) return root_name;
-  return firstName === null ? '(log records only)' : `… ${firstName}`;
+  return firstName === null ? '(logs only)' : `… ${firstName}`;
 }
 
 /** Names get what the other columns leave; figures stand right. */

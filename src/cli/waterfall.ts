@@ -41,7 +41,7 @@ export function drawTrace(record: TraceRecord, width: number, style: Style, line
   const drawn = lines.slice(0, lineLimit).flatMap((line) => drawLine(line, layout));
   const hidden = totals.span_count + totals.log_count - Math.min(lines.length, lineLimit);
   return [
-    `${style.bold(key.traceId)}  ${style.dim(`${cut(key.project, 63)}, ${cut(key.environment, 40)}${when}`)}`,
+    `${style.bold(key.traceId)}  ${style.dim(cut(`${key.project}, ${key.environment}${when}`, layout.width - key.traceId.length - 2))}`,
     '',
     ...drawn,
     ...(hidden > 0
@@ -55,8 +55,8 @@ export function drawTrace(record: TraceRecord, width: number, style: Style, line
 function layoutFor(width: number, totals: Totals, style: Style): Layout {
   // Two spaces between the five columns.
   const room = width - TOOK_WIDTH - KIND_WIDTH - 8;
-  const name = Math.floor(room * 0.38);
-  const bar = Math.floor(room * 0.16);
+  const name = Math.floor(room * 0.4);
+  const bar = Math.floor(room * 0.14);
   return {
     width,
     name,

@@ -1,0 +1,251 @@
+// The commands that show what is stored, and the demonstration they are tried with, against a daemon and its database.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { folderOf } from '../support/config-files.ts';
+import { type Outcome, sluice as call } from '../support/command-line.ts';
+import { KEY, startDaemon } from '../support/daemon.ts';
+import { freePort } from '../support/executable.ts';
+import { send } from '../support/otlp-client.ts';
+import { aLogRequest, aSpan, aTraceRequest, newTraceId } from '../support/payloads.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { postgresConfig } from '../support/postgres-daemon.ts';
+
+t.setTimeout(110_000);
+
+const { url: databaseUrl } = await createDatabase(t);
+const config = postgresConfig({ databaseUrl, processors: 'auth, environment, normalization, pricing' })
+  .replace('  environment: {}', '  environment: {}\n  normalization: {}\n  pricing: {}')
+  .replace('    keys:', '    keys:\n      - { key: key-of-production-only, project: demo, environment: production }');
+const daemon = await startDaemon(t, { config });
+const folder = folderOf({
+  'a.yaml': config.replace('127.0.0.1:0', `127.0.0.1:${daemon.port}`),
+  'nothing.yaml': 'processors: {',
+});
+
+const sluice = (...args: string[]): Promise<Outcome> => call([...args, '-c', 'a.yaml'], { folder });
+
+/** The JSON a command prints; it must have gone well. */
+async function read(...args: string[]): Promise<unknown> {
+  const { code, out, err } = await sluice(...args, '--json');
+  if (code !== 0) throw new Error(err);
+  return JSON.parse(out);
+}
+
+async function sendSpans(spans: readonly object[], service = 'shop'): Promise<void> {
+  const answer = await send(daemon.url, { body: JSON.stringify(aTraceRequest(spans, { 'service.name': service })) });
+  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.body}`);
+}
+
+const nowNs = (): bigint => BigInt(Date.now()) * 1_000_000n;
+
+t.test('with nothing stored every command says so and succeeds', async (t) => {
+  t.match(await sluice('traces'), { code: 0, out: /^No traces match/u, err: '' });
+  t.strictSame(await read('traces'), []);
+  t.match(await sluice('usage'), { code: 0, out: /^No model calls are stored/u });
+  t.match(await read('usage'), { by: 'model', usage: [], total: { call_count: 0, total_cost: null }, unpriced: [] });
+});
+
+let demoId = '';
+
+t.test('the demonstration is stored, priced, and leads to its trace', async (t) => {
+  const sent = await sluice('demo', '--key', KEY);
+  t.match(sent, { code: 0, err: '' });
+  t.match(sent.out, `Sent to ${daemon.url}, and stored:`);
+  demoId = /sluice trace ([0-9a-f]{32})/u.exec(sent.out)?.[1] ?? '';
+  t.match(await read('trace', demoId), {
+    trace_id: demoId,
+    project: 'demo',
+    environment: 'demo',
+    span_count: 6,
+    log_count: 1,
+    error_count: 1,
+    model_call_count: 2,
+    input_tokens: 4690,
+    output_tokens: 576,
+    cache_read_tokens: 3072,
+    total_cost: /^0\.00\d{6}$/u,
+    unpriced_count: 0,
+    spans: [
+      { name: 'invoke_agent travel-assistant', category: 'agent', parent_span_id: null },
+      { category: 'retrieval' },
+      { category: 'model_call', provider: 'openai', time_to_first_token_ms: 410, total_cost: String },
+      { category: null },
+      { category: 'tool_step', tool_name: 'get_weather', status: 'error', error_type: 'timeout' },
+      { category: 'model_call', provider: 'anthropic', total_cost: String },
+    ],
+    logs: [{ severity_text: 'WARN', event_name: 'tool.retry' }],
+  });
+});
+
+t.test('the waterfall shows tree, figures, the error, the log record and the totals', async (t) => {
+  const { code, out, err } = await sluice('trace', demoId.slice(0, 9).toUpperCase());
+  t.equal(code, 0);
+  t.equal(err, '');
+  const lines = out.split('\n');
+  t.match(lines[0], `${demoId}  demo, demo, `);
+  t.match(lines[2], /^invoke_agent travel-assistant +agent +4\.86s +━+$/u);
+  t.match(lines[4], /^ {2}chat gpt-5-mini +model +1\.82s +━+ +3\.5k \(3\.1k cached\) → 412 · \$0\.001\d* ·/u);
+  t.match(
+    out,
+    /^ {4}execute_tool get_weather .*\n {6}! timeout: the weather service .*\n {6}· \+3\.12s WARN tool\.retry: /mu,
+  );
+  t.match(lines.at(-2), /^4\.86s · 6 spans · 1 log record · 2 model calls · .* · \$0\.007\d* · 1 error$/u);
+});
+
+t.test('an id that is unknown, ambiguous or no id is told apart', async (t) => {
+  const [first, second] = [newTraceId(), newTraceId()].map((id) => `feedfeed${id.slice(8)}`);
+  await sendSpans(
+    [first, second].map((traceId) => aSpan({ ...(traceId === undefined ? {} : { traceId }), start: nowNs() })),
+  );
+  t.match(await sluice('trace', 'feedfeed'), {
+    code: 1,
+    out: '',
+    err: /several traces begin with feedfeed\n {2}hint: .*, feedfeed/u,
+  });
+  t.match(await sluice('trace', '0000000000000001'), { code: 1, err: /there is no trace 0000000000000001/u });
+  t.match(await sluice('trace', demoId, '--project', 'other'), { code: 1, err: /there is no trace/u });
+  t.match(await sluice('trace', 'not-hex'), { code: 2, err: /32 hexadecimal digits/u });
+  t.match(await sluice('trace'), { code: 2, err: /ID is missing/u });
+});
+
+t.test('traces are listed newest first, filtered, and cut to the limit', async (t) => {
+  const old = newTraceId();
+  await sendSpans([aSpan({ traceId: old, name: 'yesterday', start: nowNs() - 86_400_000_000_000n })]);
+  const ids = (rows: unknown): string[] => (rows as { trace_id: string }[]).map(({ trace_id }) => trace_id);
+  const all = ids(await read('traces'));
+  t.equal(all.length, 4);
+  t.equal(all.at(-1), old);
+  t.strictSame(ids(await read('traces', '--errors')), [demoId]);
+  t.strictSame(ids(await read('traces', '--environment', 'DEMO')), [demoId]);
+  t.notOk(ids(await read('traces', '--since', '1h')).includes(old));
+  t.equal(ids(await read('traces', '--limit', '2')).length, 2);
+  t.strictSame(await read('traces', '--project', 'other'), []);
+  const { out } = await sluice('traces');
+  t.match(out, /^AGE +TRACE +NAME +SPANS +CALLS +TOKENS +COST +TOOK +ERRORS +ENVIRONMENT$/mu);
+  t.match(
+    out,
+    new RegExp(
+      `^\\d*\\w+ +${demoId.slice(0, 12)} +invoke_agent\\S* .* 6 +2 +4\\.7k → 576 +\\$0\\.007\\d* +4\\.86s +1 +demo$`,
+      'mu',
+    ),
+  );
+});
+
+t.test('names that would control the terminal do not, and a trace of log records alone is listed', async (t) => {
+  const traceId = newTraceId();
+  await sendSpans([
+    aSpan({ traceId, parentSpanId: 'b7ad6b7169203331', name: '\u001b[2J\u0007evil 日本語\n\u202e', start: nowNs() }),
+  ]);
+  const record = { timeUnixNano: String(nowNs()), traceId: newTraceId(), body: { stringValue: 'alone' } };
+  t.equal((await send(daemon.url, { path: '/v1/logs', body: JSON.stringify(aLogRequest([record])) })).status, 200);
+  for (const { out } of [await sluice('traces'), await sluice('trace', traceId)]) {
+    t.notMatch(out, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/u);
+    t.match(out, /… .*evil 日/u, 'and its parent is known to be missing');
+  }
+  t.match((await sluice('traces')).out, '(logs only)');
+  t.match(await sluice('trace', record.traceId), { code: 0, out: /alone\n\n.*1 log record/u });
+});
+
+t.test('usage sums every call once, by each kind of group, and lists what has no price', async (t) => {
+  const call = { 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': 'acme', 'gen_ai.request.model': 'secret-1' };
+  const tokens = { 'gen_ai.usage.input_tokens': 7, 'gen_ai.usage.output_tokens': 5 };
+  await sendSpans([aSpan({ start: nowNs(), attributes: { ...call, ...tokens } })]);
+  const total = { call_count: 3, unpriced_count: 1, input_tokens: 4697, output_tokens: 581 };
+  const byModel = await read('usage');
+  t.match(byModel, {
+    usage: [
+      { provider: 'anthropic', call_count: 1, unpriced_count: 0 },
+      { provider: 'openai', call_count: 1, cache_read_tokens: 3072 },
+      { provider: 'acme', model: 'secret-1', call_count: 1, unpriced_count: 1, total_cost: null },
+    ],
+    total,
+    unpriced: [{ provider: 'acme', model: 'secret-1', call_count: 1 }],
+    kept: [
+      { signal: 'spans', oldest: /^\d{4}-\d\d-\d\d$/u, retention: '30d' },
+      { signal: 'logs', oldest: /^\d{4}/u },
+      { signal: 'metrics', oldest: /^\d{4}/u, retention: '90d' },
+    ],
+  });
+  const today = new Date().toISOString().slice(0, 10);
+  t.match(await read('usage', '--by', 'day', '--since', '7d'), { usage: [{ day: today }], total });
+  t.match(await read('usage', '--by', 'project', '--since', 'all'), {
+    usage: [{ project: 'demo', environment: 'demo' }, {}],
+    total,
+  });
+  t.match(await read('usage', '--by', 'conversation', '--project', 'demo'), {
+    usage: [{ conversation_id: `demo-${demoId.slice(0, 8)}`, call_count: 2 }, { conversation_id: null }],
+  });
+  const { out } = await sluice('usage');
+  t.match(out, /^PROVIDER +MODEL +CALLS +INPUT +CACHED +OUTPUT +COST$/mu);
+  t.match(out, /^total +3 +4\.7k +3\.1k +581 +\$0\.007/mu);
+  t.match(out, /^Without a price.*\n {2}acme \/ secret-1 +1 call$/mu);
+  t.match(out, /^Stored: spans since .*, kept 30d; logs since/mu);
+});
+
+t.test('prices are explained from the configuration, and a missing one is a failure', async (t) => {
+  const priced = await sluice(
+    'prices',
+    'check',
+    'gpt-5-mini',
+    '--provider',
+    'openai',
+    '--usage',
+    'input=1000,cache_read=200',
+  );
+  t.match(priced, { code: 0, out: /cache_read: 200 tokens x 0\.025/u });
+  t.match(await read('prices', 'check', 'gpt-5-mini', '--provider', 'openai', '--at', '2026-03-01'), {
+    startedAt: '2026-03-01',
+    totalCost: '0.00225000',
+  });
+  t.match(await sluice('prices', 'check', 'secret\u001b[2J-1', '--provider', 'acme'), {
+    code: 1,
+    out: /^No price: /mu,
+  });
+  t.match(await sluice('prices', 'check', 'x', '--usage', 'inptu=1'), { code: 2, err: /did you mean "input"/u });
+  t.match(await sluice('prices', 'check', 'x', '--usage', 'input=1.5'), { code: 2, err: /whole numbers/u });
+  t.match(await sluice('prices', 'check', 'x', '--at', 'soon'), { code: 2, err: /takes a date/u });
+  t.match(await sluice('prices', 'check'), { code: 2, err: /MODEL is missing/u });
+});
+
+t.test('the demonstration makes itself a key where it can, and revokes it', async (t) => {
+  t.match(await sluice('demo', '--json'), { code: 0, out: /"trace_id": "[0-9a-f]{32}"/u });
+  t.match(await read('key', 'list'), [{ project: 'default', label: 'demo', revokedAt: String }]);
+  t.match(await read('traces', '--project', 'default'), [{ root_name: 'invoke_agent travel-assistant' }]);
+});
+
+t.test('what keeps the demonstration from being sent is said, with a way out', async (t) => {
+  const away = `http://127.0.0.1:${await freePort()}`;
+  const cases: readonly [readonly string[], number, RegExp][] = [
+    [['--key', 'wrong'], 1, /answered 401: .*\n {2}hint: Give another key/u],
+    [['--key', 'key-of-production-only'], 1, /answered 403: .*\n {2}hint: .*--environment/u],
+    [['--endpoint', away], 1, /nothing listens at http.*\n {2}hint: Start the daemon/u],
+    [['--endpoint', away, '--key', KEY], 1, /nothing listens at http/u],
+    [['--endpoint', 'localhost:4318'], 1, /is not a URL/u],
+    [['--endpoint', `${daemon.url}/elsewhere`, '--key', KEY], 1, /answered 404.*\n {2}hint: .*without \/v1/u],
+  ];
+  for (const [args, code, err] of cases) t.match(await sluice('demo', ...args), { code, out: '', err }, args.join(' '));
+  t.match(await sluice('demo', '--key', 'key-of-production-only', '--environment', 'production'), { code: 0 });
+});
+
+t.test('mistakes in calls and configurations exit 2 and 1, and none shows a stack trace', async (t) => {
+  const outcomes = [
+    [await sluice('traces', '--limit', '0'), 2, /--limit takes a number from 1 to 1000/u],
+    [await sluice('traces', '--since', 'yesterday'), 2, /--since takes a duration/u],
+    [await sluice('usage', '--by', 'colour'), 2, /--by takes model, day, conversation, project/u],
+    [await sluice('usage', 'extra'), 2, /does not take "extra"/u],
+    [await call(['traces', '-c', 'nothing.yaml'], { folder }), 1, /nothing\.yaml:/u],
+  ] as const;
+  for (const [outcome, code, err] of outcomes) {
+    t.match(outcome, { code, out: '', err });
+    t.notMatch(outcome.err, /\n\s+at /u);
+  }
+});
+
+t.test('a database that is gone, and a configuration without one, are told in words', async (t) => {
+  const gone = config.replace(databaseUrl, `postgres://nobody@127.0.0.1:${await freePort()}/x`);
+  writeFileSync(join(folder, 'gone.yaml'), gone);
+  const outcome = await call(['usage', '-c', 'gone.yaml'], { folder });
+  t.match(outcome, { code: 1, out: '', err: /the database cannot be reached/u });
+  t.notMatch(outcome.err, /\n\s+at /u);
+});

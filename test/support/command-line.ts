@@ -1,0 +1,51 @@
+/** The command line called within this process: everything but the process itself is real, so that a call takes milliseconds. */
+import { Writable } from 'node:stream';
+import { main } from '../../src/cli/main.ts';
+
+export interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Surroundings {
+  readonly folder: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Columns of the terminal; left out: none is there. */
+  readonly columns?: number;
+}
+
+export async function sluice(args: readonly string[], { folder, env = {}, columns }: Surroundings): Promise<Outcome> {
+  const stdout = new Capture(columns);
+  const stderr = new Capture(columns);
+  const host: NodeJS.Process = Object.create(process, {
+    argv: { value: [process.execPath, '/usr/bin/sluice', ...args] },
+    env: { value: { NO_COLOR: '1', ...env } },
+    cwd: { value: () => folder },
+    stdout: { value: stdout },
+    stderr: { value: stderr },
+    exit: { value: () => undefined },
+    exitCode: { value: 0, writable: true },
+    // The real one wants to be called on the real process.
+    kill: { value: process.kill.bind(process) },
+  });
+  await main(host);
+  return { code: Number(host.exitCode), out: stdout.text, err: stderr.text };
+}
+
+class Capture extends Writable {
+  text = '';
+  readonly columns: number | undefined;
+  readonly isTTY: boolean;
+
+  constructor(columns: number | undefined) {
+    super();
+    this.columns = columns;
+    this.isTTY = columns !== undefined;
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+}
