@@ -107,14 +107,28 @@ function policyOfEntry(entry: Listed, key: string): number {
 /** Whether a name belongs to the events of the semantic conventions. */
 export const isGenAiEvent = (name: string): boolean => name.startsWith(GEN_AI_PREFIX);
 
+/** What there is to know about the few keys that are signs of dialects or content of some. */
+export interface KeyFacts {
+  /** Dialects whose sign it is that the key is there. */
+  readonly signs: number;
+  /** Its value may say more. */
+  readonly hasValues: boolean;
+  /** Dialects under which it is content. */
+  readonly dialects: number;
+}
+
+const NO_FACTS: KeyFacts = { signs: 0, hasValues: false, dialects: 0 };
+
 /** The policies of the symbols of one process, filled for new symbols before each batch is looked at. */
 export class SymbolPolicies {
   readonly #lists: ContentLists;
   readonly #tables: Tables;
   readonly #lasting = new Uint8Array(MAX_SYMBOLS);
+  readonly #facts = new Map<number, KeyFacts>();
   #known = 1;
   /** Symbols of the current request, from MAX_SYMBOLS on. */
   #local = new Uint8Array(0);
+  #localFacts = new Map<number, KeyFacts>();
 
   constructor(lists: ContentLists, tables: Tables) {
     this.#lists = lists;
@@ -128,12 +142,12 @@ export class SymbolPolicies {
   /** To be called for each request before `of`. */
   update(): void {
     const count = this.#tables.symbolCount;
-    for (; this.#known < count; this.#known++)
-      this.#lasting[this.#known] = this.#lists.policyOf(this.#tables.keyOf(this.#known));
+    for (; this.#known < count; this.#known++) this.#lasting[this.#known] = this.#learn(this.#known, this.#facts);
     const locals = this.#tables.localSymbolCount;
+    if (this.#localFacts.size > 0) this.#localFacts = new Map();
     if (locals > this.#local.length) this.#local = new Uint8Array(locals);
     for (let index = 0; index < locals; index++)
-      this.#local[index] = this.#lists.policyOf(this.#tables.keyOf(MAX_SYMBOLS + index));
+      this.#local[index] = this.#learn(MAX_SYMBOLS + index, this.#localFacts);
   }
 
   /** For loops over many rows: the policies of lasting symbols by number; all others through `of`. */
@@ -143,5 +157,20 @@ export class SymbolPolicies {
 
   of(symbol: number): number {
     return (symbol < MAX_SYMBOLS ? this.#lasting[symbol] : this.#local[symbol - MAX_SYMBOLS]) as number;
+  }
+
+  factsOf(symbol: number): KeyFacts {
+    return (symbol < MAX_SYMBOLS ? this.#facts : this.#localFacts).get(symbol) ?? NO_FACTS;
+  }
+
+  #learn(symbol: number, facts: Map<number, KeyFacts>): number {
+    const key = this.#tables.keyOf(symbol);
+    const policy = this.#lists.policyOf(key);
+    if ((policy & (POLICY_EVIDENCE | POLICY_DIALECT_CONTENT)) !== 0) {
+      const { evidence } = this.#lists;
+      const dialects = this.#lists.dialectsOf(key);
+      facts.set(symbol, { signs: evidence.ofKey(key), hasValues: evidence.hasValues(key), dialects });
+    }
+    return policy;
   }
 }

@@ -4,7 +4,6 @@
  */
 import type { AttributeCursor } from '../../model/attributes.ts';
 import type { Batch, Tables } from '../../model/batch.ts';
-import { readText } from './text.ts';
 import {
   EVENT_NAME_FLAGS,
   EVENT_NAME_LENGTH,
@@ -33,7 +32,6 @@ import {
   LINK_ATTRIBUTES_FIRST,
   LINK_STRIDE,
   LINKS_BASE,
-  MAX_SYMBOLS,
   METRIC_ATTRIBUTES_COUNT,
   METRIC_ATTRIBUTES_FIRST,
   METRIC_STRIDE,
@@ -55,6 +53,7 @@ import {
   POLICY_GEN_AI,
   type SymbolPolicies,
 } from './content-policy.ts';
+import { readText } from './text.ts';
 
 /** Log lines with which Spring AI writes whole prompts and answers. */
 const CONTENT_LINE = /^(?:Chat Model Prompt Content:|Chat Model Completion:|Vector Store Content:)/;
@@ -72,15 +71,20 @@ const UNKNOWN = -1;
 export function dropCredentials(batch: Batch, policies: SymbolPolicies): void {
   const { u32, u8 } = batch.tables.memory;
   const lasting = policies.lasting;
-  const end = batch.attributeCount;
-  for (let row = 0; row < end; row++) {
-    const at = ATTRIBUTES_BASE + row * ATTRIBUTE_STRIDE;
-    const symbol = u32[(at + ATTRIBUTE_SYMBOL) >>> 2] as number;
-    const policy = symbol < MAX_SYMBOLS ? (lasting[symbol] as number) : policies.of(symbol);
-    if ((policy & POLICY_CREDENTIAL) !== 0 && u8[at + ATTRIBUTE_VERDICT] !== VERDICT_SUPERSEDED)
-      u8[at + ATTRIBUTE_VERDICT] = VERDICT_DROP;
+  // Walked in words, for this is done for every row of every request.
+  let word = (ATTRIBUTES_BASE + ATTRIBUTE_SYMBOL) >>> 2;
+  const end = word + batch.attributeCount * ROW_WORDS;
+  for (; word < end; word += ROW_WORDS) {
+    const symbol = u32[word] as number;
+    // Symbols of one request only lie beyond the table of lasting ones.
+    const policy = lasting[symbol] ?? policies.of(symbol);
+    if ((policy & POLICY_CREDENTIAL) === 0) continue;
+    const verdict = (word << 2) - ATTRIBUTE_SYMBOL + ATTRIBUTE_VERDICT;
+    if (u8[verdict] !== VERDICT_SUPERSEDED) u8[verdict] = VERDICT_DROP;
   }
 }
+
+const ROW_WORDS = ATTRIBUTE_STRIDE >>> 2;
 
 /** Works on one batch; made anew for each request that has something to remove. */
 export class ContentRemoval {
@@ -127,7 +131,8 @@ export class ContentRemoval {
     const own = this.#signsOf(attributesFirst, attributesCount);
     const signs = shared | own.signs | this.#lists.evidence.ofKey(this.#nameOf(index));
     this.#removeFromShared(resource, scope, signs);
-    this.#removeRows(attributesFirst, attributesCount, signs, this.#isEventRecord(index, own.eventName));
+    if ((own.policies & REMOVABLE) !== 0)
+      this.#removeRows(attributesFirst, attributesCount, signs, this.#isEventRecord(index, own.eventName));
     if (this.#batch.signal === 'traces') this.#removeFromSpan(index, signs);
     else if (this.#batch.signal === 'logs') this.#removeFromLog(index, signs, own);
     else this.#removeFromPoint(index, signs);
@@ -176,7 +181,7 @@ export class ContentRemoval {
 
   #isContentBody(row: AttributeCursor, index: number, signs: number, own: RecordSigns): boolean {
     if ((signs & this.#talkingAgents) !== 0) return true;
-    if (own.isGenAi && (row.kind === KIND_MAP || row.kind === KIND_ARRAY)) return true;
+    if ((own.policies & POLICY_GEN_AI) !== 0 && (row.kind === KIND_MAP || row.kind === KIND_ARRAY)) return true;
     const { scope } = this.#batch.records.goto(index);
     const names = [this.#nameOf(index), own.eventName].filter((name) => name !== '');
     for (const name of names) {
@@ -204,36 +209,32 @@ export class ContentRemoval {
     if (
       (policy & (POLICY_CONTENT | POLICY_CREDENTIAL)) !== 0 ||
       (inEvent && (policy & POLICY_EVENT_CONTENT) !== 0) ||
-      ((policy & POLICY_DIALECT_CONTENT) !== 0 && this.#isContentOf(row.symbol, signs))
+      ((policy & POLICY_DIALECT_CONTENT) !== 0 && (this.#policies.factsOf(row.symbol).dialects & signs) !== 0)
     )
       row.verdict = VERDICT_DROP;
   }
 
-  #isContentOf(symbol: number, signs: number): boolean {
-    return (this.#lists.dialectsOf(this.#tables.keyOf(symbol)) & signs) !== 0;
-  }
-
   /** What a list of attributes says about its record. */
   #signsOf(first: number, count: number): RecordSigns {
-    const found = { signs: 0, eventName: '', isGenAi: false };
-    const rows = this.#attributes.at(first, count);
-    while (rows.next()) {
-      const policy = this.#policies.of(rows.symbol);
-      if ((policy & TELLING) === 0) continue;
-      if ((policy & POLICY_GEN_AI) !== 0) found.isGenAi = true;
-      if ((policy & POLICY_EVENT_NAME) !== 0) found.eventName = this.#textAt(rows);
-      if ((policy & POLICY_EVIDENCE) !== 0) found.signs |= this.#signsOfRow(rows);
+    const found = { signs: 0, eventName: '', policies: 0 };
+    for (let row = first; row < first + count; row++) {
+      const at = ATTRIBUTES_BASE + row * ATTRIBUTE_STRIDE;
+      const policy = this.#policies.of(this.#u32(at + ATTRIBUTE_SYMBOL));
+      found.policies |= policy;
+      if ((policy & (POLICY_EVIDENCE | POLICY_EVENT_NAME)) === 0) continue;
+      const attribute = this.#attributes.goto(row);
+      if (attribute.verdict === VERDICT_SUPERSEDED) continue;
+      if ((policy & POLICY_EVENT_NAME) !== 0) found.eventName = this.#textAt(attribute);
+      if ((policy & POLICY_EVIDENCE) !== 0) found.signs |= this.#signsOfRow(attribute);
     }
     found.signs |= found.eventName === '' ? 0 : this.#lists.evidence.ofKey(found.eventName);
     return found;
   }
 
   #signsOfRow(row: AttributeCursor): number {
-    const key = this.#tables.keyOf(row.symbol);
-    const { evidence } = this.#lists;
-    return evidence.hasValues(key)
-      ? evidence.ofKey(key) | evidence.ofValue(key, this.#textAt(row))
-      : evidence.ofKey(key);
+    const { signs, hasValues } = this.#policies.factsOf(row.symbol);
+    if (!hasValues) return signs;
+    return signs | this.#lists.evidence.ofValue(this.#tables.keyOf(row.symbol), this.#textAt(row));
   }
 
   #signsOfResource(resource: number): number {
@@ -314,11 +315,11 @@ function isNews(done: Int32Array, owner: number, signs: number): boolean {
 interface RecordSigns {
   readonly signs: number;
   readonly eventName: string;
-  readonly isGenAi: boolean;
+  /** Of all attributes together. */
+  readonly policies: number;
 }
 
 const REMOVABLE = POLICY_CONTENT | POLICY_CREDENTIAL | POLICY_DIALECT_CONTENT | POLICY_EVENT_CONTENT;
-const TELLING = POLICY_EVIDENCE | POLICY_EVENT_NAME | POLICY_GEN_AI;
 
 /** Counts and scores tell nothing of what was said. */
 const isScalar = (kind: number): boolean => kind === KIND_INT || kind === KIND_DOUBLE || kind === KIND_BOOL;

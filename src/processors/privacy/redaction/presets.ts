@@ -193,7 +193,7 @@ function findAddresses(text: string): Stretches {
   if (!text.includes(':')) return found;
   const wider: number[] = [];
   for (const { index, 0: address } of text.matchAll(IPV6))
-    if (address.length >= 6 && isIPv6(address)) wider.push(index, index + address.length);
+    if (address.length >= 6 && /\d/.test(address) && isIPv6(address)) wider.push(index, index + address.length);
   return wider.length === 0 ? found : sorted([...found, ...wider]);
 }
 

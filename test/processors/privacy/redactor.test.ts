@@ -1,0 +1,206 @@
+/** What holds for every text: nothing without a secret changes, cleaning twice is cleaning once, and JSON stays JSON. */
+import * as fc from 'fast-check';
+import t from 'tap';
+import { SIGNAL_TRACES } from '../../../src/model/layout.ts';
+import { canonicalForms } from '../../../src/processors/privacy/redaction/canonical.ts';
+import { redactJson } from '../../../src/processors/privacy/redaction/json-text.ts';
+import { PRESET_NAMES } from '../../../src/processors/privacy/redaction/presets.ts';
+import type { Redactor } from '../../../src/processors/privacy/redaction/redactor.ts';
+import { compileRules, type RedactOption } from '../../../src/processors/privacy/redaction/rules.ts';
+import { ENCODINGS, Scene, spans, text } from './scene.ts';
+
+const ALL: readonly RedactOption[] = [
+  ...PRESET_NAMES.map((preset) => ({ preset })),
+  { name: 'ticket', pattern: 'TCK-[0-9]{6}' },
+  { name: 'word', pattern: '(?i)hush\\w*' },
+];
+
+function redactorOf(options: readonly RedactOption[]): Redactor {
+  const redactor = compileRules(options, 'redact');
+  if (redactor === null) throw new Error('no rules');
+  return redactor;
+}
+
+const all = redactorOf(ALL);
+
+/** Letters, marks and escapes that no rule knows. */
+const harmless = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        'lorem',
+        'ipsum',
+        'größe',
+        '日本語、です。',
+        '\n',
+        '\\n',
+        '\\"',
+        '"',
+        '{',
+        '}',
+        '\\',
+        '😀',
+        '\u0000',
+        ' ',
+      ),
+      fc.constantFrom(
+        '12',
+        '1763720000000000000',
+        'v1.2',
+        'task-list',
+        'a/b',
+        'C:\\dir',
+        '\\u00e9',
+        '50%',
+        '(x)',
+        'e.g.',
+      ),
+    ),
+    { maxLength: 30 },
+  )
+  .map((parts) => parts.join(' '));
+
+const secrets = fc.constantFrom(
+  'alice@example.com',
+  '4111 1111 1111 1111',
+  '+49 170 1234567',
+  'DE89 3704 0044 0532 0130 00',
+  '203.0.113.77',
+  'TCK-123456',
+  'hushabye',
+  'Bearer 9f8e7d6c5b4a39281706',
+  '078-05-1120',
+  'https://u:pass1234@host/',
+  'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.abc',
+  '-----BEGIN PRIVATE KEY-----',
+  '-----END PRIVATE KEY-----',
+  '\\u0040',
+  '%40',
+  '@',
+  '4',
+  '.',
+  '-',
+  '\\',
+);
+const mixed = fc
+  .array(fc.oneof(secrets, harmless, fc.string({ maxLength: 6 })), { maxLength: 12 })
+  .map((parts) => parts.join(''));
+
+t.test('a text without anything to find stays the same string', async (t) => {
+  fc.assert(
+    fc.property(harmless, (s) => all.redact(s) === s),
+    { numRuns: 2000 },
+  );
+  t.pass();
+});
+
+t.test('cleaning a clean text changes nothing', async (t) => {
+  fc.assert(
+    fc.property(mixed, (s) => {
+      const once = all.redact(s);
+      return once === null || all.redact(once) === once;
+    }),
+    { numRuns: 3000 },
+  );
+  t.pass();
+});
+
+t.test('rows without anything to find are stored byte for byte as without rules', async (t) => {
+  const scene = new Scene();
+  const plain = scene.processor();
+  const redacting = scene.processor({ redact: ALL });
+  fc.assert(
+    fc.property(harmless, harmless, fc.constantFrom(...ENCODINGS), (key, value, encoding) => {
+      const inner = { kvlistValue: { values: [text(key, value)] } };
+      const message = spans({
+        name: value,
+        attributes: [text('a', value), text(`k${key}`, 'v'), { key: 'm', value: inner }],
+      });
+      const expected = scene.stored(scene.process(plain, SIGNAL_TRACES, message, encoding));
+      return scene.stored(scene.process(redacting, SIGNAL_TRACES, message, encoding)) === expected;
+    }),
+    { numRuns: 300 },
+  );
+  t.pass();
+});
+
+t.test('a JSON text stays JSON, and all of it but the strings stays as it was', async (t) => {
+  const replacer = { text: (value: string) => all.redact(value), number: (written: string) => written };
+  const withoutStrings = (json: string): string => json.replace(/"(?:[^"\\]|\\.)*"/g, '""');
+  fc.assert(
+    fc.property(fc.jsonValue(), mixed, mixed, (value, key, s) => {
+      const json = JSON.stringify({ value, list: [s, { [key]: s, big: 1 }] });
+      const cleaned = redactJson(json, replacer);
+      if (cleaned === null) return true;
+      JSON.parse(cleaned);
+      return withoutStrings(cleaned) === withoutStrings(json);
+    }),
+    { numRuns: 1000 },
+  );
+  t.pass();
+});
+
+t.test('every character of a decoded form remembers where it was', async (t) => {
+  const raw = 'a\\u0040b%40c\u200b＠d\\\\u0040';
+  const forms = canonicalForms(raw);
+  t.same(
+    forms.map((form) => form.text),
+    ['a@b@c@d\\u0040', 'a@b@c@d@'],
+  );
+  const [first, second] = forms;
+  t.same(first?.starts.at(1), 1);
+  t.same([...(second?.starts ?? [])].at(-1), raw.length);
+  t.equal(raw.slice(second?.starts[7], second?.starts[8]), '\\\\u0040');
+  t.same(canonicalForms('nothing to decode: größe, 日本'), []);
+});
+
+t.test('a replacement stands as it was written, and the name in brackets when none was', async (t) => {
+  const redactor = redactorOf([
+    { preset: 'email', replacement: '$1 <$&>' },
+    { name: 'ticket', pattern: 'TCK-[0-9]+' },
+  ]);
+  t.equal(redactor.redact('TCK-1 of a@example.com'), '[ticket] of $1 <$&>');
+});
+
+t.test('the rule that stands first names what several rules find', async (t) => {
+  const found = (...options: readonly RedactOption[]): string | null => redactorOf(options).redact('see TCK-123456x');
+  t.equal(found({ name: 'long', pattern: 'TCK-[0-9x]+' }, { name: 'short', pattern: 'TCK' }), 'see [long]');
+  t.equal(found({ name: 'short', pattern: 'TCK' }, { name: 'long', pattern: 'TCK-[0-9x]+' }), 'see [short]');
+});
+
+t.test('what is left may match again, and a text that never comes to rest is given up', async (t) => {
+  const shrinking = redactorOf([{ name: 'pair', pattern: 'ab', replacement: '' }]);
+  t.equal(shrinking.redact('xaabby'), 'xy');
+  t.equal(shrinking.redact(`${'a'.repeat(20)}${'b'.repeat(20)}`), null);
+});
+
+t.test('a rule that would find its own replacement is refused at start, with its place', async (t) => {
+  const options: readonly RedactOption[] = [{ preset: 'email' }, { name: 'x', pattern: 'x', replacement: 'xx' }];
+  t.throws(() => compileRules(options, 'processors.privacy.redact'), {
+    message: /^processors\.privacy\.redact\[1\]\.replacement: /,
+  });
+  t.throws(() => compileRules([{ name: 'x', pattern: 'a(' }], 'redact'), {
+    message: /^redact\[0\]\.pattern: missing closing \)/,
+  });
+  t.throws(() => compileRules([{ name: 'x', pattern: 'a*' }], 'redact'), { message: /empty text/ });
+  t.equal(compileRules([], 'redact'), null);
+});
+
+t.test('ordinary text is not mistaken for a secret', async (t) => {
+  const ordinary = [
+    'the bearer certificates of understanding',
+    'a basic understanding of sk-learn pipelines',
+    'task-force-one-two-three-four',
+    '2026-11-21T09:08:07.000123Z at 12:34:56+01:00',
+    'version 1.2.3-beta+20240101',
+    'trace 4bf92f3577b34da6a3ce929d0e0e4736 span 00f067aa0ba902b7',
+    '1763720000000000000 ns, 1763720000000 ms, 1763720000 s',
+    '4111111111111112 fails its check digit',
+    'DE89370400440532013001 too',
+    'user @ home, @mention, a@b',
+    'https://example.com:8080/path?x=1',
+    'ab::cd, std::vector, 10:20',
+    '999.999.999.999',
+  ];
+  for (const s of ordinary) t.equal(all.redact(s), s);
+});
