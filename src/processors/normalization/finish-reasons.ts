@@ -18,9 +18,51 @@ export function fillFinishReasons(view: RecordView): void {
   for (let index = 0; index < evidence.candidates(FINISH_REASON); index++) {
     const rule = evidence.ruleAt(FINISH_REASON, index);
     const row = evidence.rowAt(FINISH_REASON, index);
-    if (view.applies(rule) && setReasons(view, reasonsAt(view, rule, row))) return;
+    if (!view.applies(rule)) continue;
+    if (rule.flattened || rule.paths !== null) {
+      if (setReasons(view, reasonsAt(view, rule, row))) return;
+    } else if (setUsual(view, rule, row)) return;
   }
 }
+
+/** The same few values come with nearly every call; their column is kept ready, by what they look like on the wire. */
+function setUsual(view: RecordView, rule: Rule, row: number): boolean {
+  const { knowledge, batch, reader } = view;
+  const { kind, offset, length } = reader.at(row);
+  if (length > MAX_USUAL_BYTES || (kind !== KIND_ARRAY && kind !== KIND_TEXT)) {
+    return setReasons(view, reasonsAt(view, rule, row));
+  }
+  const key = batch.tables.memory.bytes.toString('latin1', offset, offset + length);
+  const known = knowledge.usualReasons.get(key);
+  if (known !== undefined) {
+    batch.derived.setText(SLOT_FINISH_REASONS, known.offset, known.length, known.flags);
+    return true;
+  }
+  const reasons = reasonsAt(view, rule, row);
+  const isUsual = reasons.length === 1 && USUAL.has((reasons[0] ?? '').toLowerCase());
+  if (isUsual && knowledge.usualReasons.size < MAX_USUAL) {
+    knowledge.usualReasons.set(key, batch.tables.constant(JSON.stringify(reasons)));
+  }
+  return setReasons(view, reasons);
+}
+const MAX_USUAL = 256;
+const MAX_USUAL_BYTES = 48;
+const USUAL: ReadonlySet<string> = new Set([
+  'stop',
+  'length',
+  'tool_calls',
+  'tool-calls',
+  'tool_call',
+  'tool_use',
+  'end_turn',
+  'max_tokens',
+  'stop_sequence',
+  'content_filter',
+  'content-filter',
+  'completed',
+  'function_call',
+  'error',
+]);
 
 /** Sets the column to a list of words; false when there is none. */
 export function setReasons(view: RecordView, reasons: readonly string[]): boolean {

@@ -21,6 +21,10 @@ const AGENT_NAME = fieldNumber('agent_name');
 const TOOL_NAME = fieldNumber('tool_name');
 const AGENT = CATEGORIES.indexOf('agent');
 const TOOL_STEP = CATEGORIES.indexOf('tool_step');
+const RESPONSE_ID = fieldNumber('response_id');
+const TOOL_CALL_ID = fieldNumber('tool_call_id');
+const CONVERSATION_ID = fieldNumber('conversation_id');
+const USER_ID = fieldNumber('user_id');
 const PROVIDER = fieldNumber('provider');
 const REQUEST_MODEL = fieldNumber('request_model');
 const RESPONSE_MODEL = fieldNumber('response_model');
@@ -31,16 +35,16 @@ const NAMESPACE = 'az.namespace';
 export function fillIdentity(view: RecordView): void {
   fillName(view, REQUEST_MODEL, SLOT_REQUEST_MODEL);
   fillName(view, RESPONSE_MODEL, SLOT_RESPONSE_MODEL);
-  fillName(view, fieldNumber('response_id'), SLOT_RESPONSE_ID);
+  fillName(view, RESPONSE_ID, SLOT_RESPONSE_ID);
   if (!fillName(view, AGENT_NAME, SLOT_AGENT_NAME) && view.category === AGENT) nameBySpan(view, SLOT_AGENT_NAME);
   if (!fillName(view, TOOL_NAME, SLOT_TOOL_NAME) && view.category === TOOL_STEP) nameBySpan(view, SLOT_TOOL_NAME);
-  fillName(view, fieldNumber('tool_call_id'), SLOT_TOOL_CALL_ID);
+  fillName(view, TOOL_CALL_ID, SLOT_TOOL_CALL_ID);
   fillProvider(view);
 }
 
 export function fillPersons(view: RecordView): void {
-  fillName(view, fieldNumber('conversation_id'), SLOT_CONVERSATION_ID);
-  fillName(view, fieldNumber('user_id'), SLOT_USER_ID);
+  fillName(view, CONVERSATION_ID, SLOT_CONVERSATION_ID);
+  fillName(view, USER_ID, SLOT_USER_ID);
 }
 
 /** Some senders name a tool or an agent by its span alone. */

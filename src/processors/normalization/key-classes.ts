@@ -7,6 +7,7 @@ import { KeyIndex } from '../../dialects/key-index.ts';
 import type { Tables } from '../../model/batch.ts';
 import { MAX_SYMBOLS } from '../../model/layout.ts';
 import type { Rule } from './rules.ts';
+import type { Words } from './words.ts';
 
 /** Ranks of evidence for a dialect: the lowest wins, within one kind of evidence the dialect that is listed first. */
 export const RANK_MARKER = 1;
@@ -32,15 +33,25 @@ export interface KeyClass {
   readonly orders: readonly number[];
   /** Rank of the dialect the key alone speaks for. */
   readonly rank: number;
-  /** Dialects that a certain value speaks for, lower case. */
-  readonly signs: readonly { readonly value: string; readonly rank: number }[];
+  /** Dialects that a certain value speaks for, by the number of its word. */
+  readonly signs: readonly { readonly word: number; readonly rank: number }[];
+  /** Dialects in which the key means something, though it is too general for others. */
+  readonly only: readonly number[];
   /** The key makes its record one of ours: it is no name that all telemetry uses. */
   readonly telling: boolean;
   /** It names a person or a conversation, of whatever record. */
   readonly personal: boolean;
 }
 
-const NOTHING: KeyClass = { rules: [], orders: [], rank: NO_RANK, signs: [], telling: false, personal: false };
+const NOTHING: KeyClass = {
+  rules: [],
+  orders: [],
+  rank: NO_RANK,
+  signs: [],
+  only: [],
+  telling: false,
+  personal: false,
+};
 
 export class KeyClasses {
   readonly #rules = new KeyIndex<Rule>();
@@ -50,7 +61,10 @@ export class KeyClasses {
   readonly #classes: KeyClass[] = [NOTHING, NOTHING];
   readonly #local = new Map<number, KeyClass>();
 
-  constructor(rules: readonly Rule[], dialects: readonly Dialect[]) {
+  readonly #words: Words;
+
+  constructor(rules: readonly Rule[], dialects: readonly Dialect[], words: Words) {
+    this.#words = words;
     for (const rule of rules) this.#rules.add(rule.attribute, rule);
     for (const [index, { markers, hints }] of dialects.entries()) {
       for (const marker of markers ?? []) this.#addSign(marker, RANK_MARKER + index);
@@ -81,7 +95,8 @@ export class KeyClasses {
       rules,
       orders: found.map(({ order }) => order),
       rank: Math.min(NO_RANK, ...plain),
-      signs: signs.flatMap(({ value, rank }) => (value === null ? [] : [{ value: value.toLowerCase(), rank }])),
+      signs: signs.flatMap(({ value, rank }) => (value === null ? [] : [{ word: this.#words.add(value), rank }])),
+      only: [...new Set(rules.flatMap(({ only }) => [...(only ?? [])]))],
       telling: rules.some((rule) => rule.general === null && rule.only === null),
       personal: rules.some((rule) => rule.general === 'person'),
     };

@@ -8,9 +8,10 @@ import { DIALECTS } from '../../dialects/families.ts';
 import { PLACEHOLDERS } from '../../dialects/providers.ts';
 import type { Tables } from '../../model/batch.ts';
 import type { TextRef } from '../../model/text.ts';
+import { CacheHabits } from './cache-habits.ts';
 import { Detection } from './detection.ts';
 import { type KeyClass, KeyClasses } from './key-classes.ts';
-import { NameTable } from './name-table.ts';
+import { NameTable, tableOf } from './name-table.ts';
 import { Providers } from './provider-names.ts';
 import { compileRules, operationNumber, type Rule } from './rules.ts';
 import { Words } from './words.ts';
@@ -19,6 +20,7 @@ import { Words } from './words.ts';
 export const BODY = '(body)';
 /** A dialect that is recognised by nothing but the names everybody shares. */
 const STANDARD = 'otel';
+const BACKSLASH = 0x5c;
 
 export interface MessageEvent {
   /** Whose message it is, as the name says. */
@@ -30,15 +32,22 @@ export interface MessageEvent {
 export class Knowledge {
   readonly dialects: readonly Dialect[] = DIALECTS;
   readonly rules: readonly Rule[] = compileRules(DIALECTS);
-  readonly keys = new KeyClasses(this.rules, DIALECTS);
   readonly detection = new Detection(DIALECTS);
   readonly words = new Words();
+  readonly keys = new KeyClasses(this.rules, DIALECTS, this.words);
   readonly providers = new Providers();
   readonly standard = DIALECTS.findIndex(({ id }) => id === STANDARD);
   readonly bodyClass: KeyClass = this.keys.ofName(BODY);
   readonly spanNames: readonly NameTable<number>[];
+  /** Finish reasons by the bytes of an attribute that held them. Filled while running, with usual words only. */
+  readonly usualReasons = new Map<string, TextRef>();
   readonly events: readonly NameTable<number>[];
+  readonly cacheHabits: readonly CacheHabits[];
+  /** Scopes whose agents hold the only usage there is. */
+  readonly ownUsage: readonly NameTable<true>[];
   readonly placeholders = new Set<number>();
+  /** 1 for each byte a placeholder begins with, in JSON too. */
+  readonly placeholderBytes = new Uint8Array(256);
   readonly #dialectTexts: readonly TextRef[];
   readonly #operationTexts: readonly TextRef[];
   readonly eventNameKeys: readonly number[];
@@ -55,7 +64,13 @@ export class Knowledge {
     this.#operationTexts = OPERATIONS.map((operation) => tables.constant(operation));
     this.spanNames = DIALECTS.map(({ spanNames }) => namesOf(spanNames));
     this.events = DIALECTS.map(({ events }) => namesOf(events));
-    for (const placeholder of PLACEHOLDERS) this.placeholders.add(this.words.add(placeholder));
+    for (const placeholder of PLACEHOLDERS) {
+      this.placeholders.add(this.words.add(placeholder));
+      this.placeholderBytes[placeholder.charCodeAt(0)] = 1;
+    }
+    this.placeholderBytes[BACKSLASH] = 1;
+    this.cacheHabits = DIALECTS.map(({ cachedTokens }) => new CacheHabits(cachedTokens ?? []));
+    this.ownUsage = DIALECTS.map(({ ownUsageScopes }) => tableOf(ownUsageScopes ?? []));
     for (const { operations } of DIALECTS) {
       for (const [attribute, values] of Object.entries(operations ?? {})) this.#addOperations(attribute, values);
     }

@@ -62,7 +62,7 @@ export class MessageEvents {
 
   /** Collects the record's messages; sets the time to the first token where no attribute did. */
   read(): void {
-    this.#messages.length = 0;
+    if (this.#messages.length > 0) this.#messages.length = 0;
     this.#exceptionRow = -1;
     if (this.#view.batch.signal === 'traces') this.#readSpanEvents();
     else this.#readLog();
@@ -70,6 +70,7 @@ export class MessageEvents {
 
   /** Fills the slots that no attribute has filled. */
   fill(): void {
+    if (this.#messages.length === 0) return;
     for (const part of ['input', 'output', 'system'] as const) {
       const messages = this.#messages.filter((message) => message.part === part);
       if (messages.length > 0) this.#fillSlot(this.#slotOf(part), messages);

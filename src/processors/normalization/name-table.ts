@@ -26,3 +26,10 @@ export class NameTable<T> {
     );
   }
 }
+
+/** A table that only says whether a name is in it. */
+export function tableOf(names: readonly string[]): NameTable<true> {
+  const table = new NameTable<true>();
+  for (const name of names) table.add(name, true);
+  return table;
+}

@@ -66,7 +66,7 @@ export class RecordNormalizer {
     const view = this.#view;
     const { derived } = this.#batch;
     setWord(view, SLOT_DIALECT, this.#knowledge.dialectText(view.dialect));
-    const name = this.#name();
+    const name = this.#needsName() ? this.#name() : null;
     view.logName = this.#place === PLACE_BITS.log ? name : null;
     const ownWord = findOperation(view, name);
     derived.category = view.category;
@@ -102,10 +102,13 @@ export class RecordNormalizer {
     if (found.rank < this.#rank) this.#rank = found.rank;
     if (found.telling) this.#telling = true;
     if (found.personal) this.#personal = true;
-    for (const { only } of found.rules) if (only !== null) for (const dialect of only) this.#specific.add(dialect);
-    for (const { value, rank } of found.signs) {
-      if (rank < this.#rank && this.#view.reader.text(row)?.toLowerCase() === value) this.#rank = rank;
-    }
+    for (let index = 0; index < found.only.length; index++) this.#specific.add(found.only[index] as number);
+    if (found.signs.length > 0) this.#noteSigns(row, found);
+  }
+
+  #noteSigns(row: number, { signs }: KeyClass): void {
+    const word = this.#view.reader.word(this.#knowledge.words, row);
+    for (const sign of signs) if (sign.word === word && sign.rank < this.#rank) this.#rank = sign.rank;
   }
 
   /** A record is ours when something on it speaks of AI, or when its scope does nothing else. */
@@ -140,6 +143,11 @@ export class RecordNormalizer {
     if (names === undefined || names.isEmpty) return false;
     const name = this.#name();
     return name !== null && names.find(name) !== undefined;
+  }
+
+  /** Most dialects do not care how a span is called, and a string costs more than all the rest. */
+  #needsName(): boolean {
+    return this.#place === PLACE_BITS.log || this.#knowledge.spanNames[this.#view.dialect]?.isEmpty === false;
   }
 
   #name(): string | null {

@@ -21,7 +21,7 @@ export class RecordView {
   /** The name of a log event, wherever it stands. */
   logName: string | null = null;
   /** Rows that already fill a slot: no other slot may show them again. */
-  readonly used: number[] = [];
+  used: number[] = [];
 
   constructor(batch: Batch, knowledge: Knowledge, evidence: Evidence, reader: Reader) {
     this.batch = batch;
@@ -37,7 +37,7 @@ export class RecordView {
     this.operation = 0;
     this.category = 0;
     this.provider = 0;
-    this.used.length = 0;
+    if (this.used.length > 0) this.used = [];
     this.evidence.begin();
     this.reader.begin();
   }

@@ -74,8 +74,12 @@ export function nameOf(view: RecordView, rule: Rule, row: number): string | null
 
 /** Whether the value only stands in for what the sender kept back. */
 export function isPlaceholder(view: RecordView, row: number): boolean {
-  const { reader, knowledge } = view;
-  return reader.at(row).length <= LONGEST_PLACEHOLDER && knowledge.placeholders.has(reader.word(knowledge.words, row));
+  const { reader, knowledge, batch } = view;
+  const { kind, length, offset } = reader.at(row);
+  if (kind !== KIND_TEXT || length === 0 || length > LONGEST_PLACEHOLDER) return false;
+  // Hardly a value begins like one: the first byte spares the rest.
+  if (knowledge.placeholderBytes[batch.tables.memory.u8[offset] as number] === 0) return false;
+  return knowledge.placeholders.has(reader.word(knowledge.words, row));
 }
 const LONGEST_PLACEHOLDER = 32;
 

@@ -11,7 +11,6 @@ import {
   NUMBER_TOTAL_TOKENS,
 } from '../../model/layout.ts';
 import { readBuckets } from './buckets.ts';
-import { NameTable } from './name-table.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber, isRollup, operationNumber, type ReadField } from './rules.ts';
 import { type SenderHabits, type SentUsage, unifyUsage } from './usage.ts';
@@ -71,11 +70,8 @@ export class TokenCounts implements SenderHabits {
     const { knowledge, dialect, provider } = this.#view;
     const name = knowledge.providers.nameOf(provider);
     const scope = knowledge.detection.scopeName;
-    const rule = knowledge.dialects[dialect]?.cachedTokens?.find(
-      ({ scopes, providers }) =>
-        (scopes === undefined || matches(scopes, scope)) && (providers === undefined || providers.includes(name)),
-    );
-    if (rule !== undefined) return rule.cached;
+    const known = knowledge.cacheHabits[dialect]?.cached(scope, name) ?? null;
+    if (known !== null) return known;
     return RAW_OUTSIDE.has(name) && dialect !== knowledge.standard ? 'outside' : 'inside';
   }
 
@@ -149,8 +145,7 @@ export class TokenCounts implements SenderHabits {
     const habits = knowledge.dialects[dialect];
     if (operation === 0) return habits?.repeatsWithoutOperation === true;
     if (!isRollup(category)) return false;
-    const own = habits?.ownUsageScopes;
-    return own === undefined || !matches(own, knowledge.detection.scopeName);
+    return knowledge.ownUsage[dialect]?.find(knowledge.detection.scopeName) !== true;
   }
 }
 
@@ -169,9 +164,3 @@ const CACHE_WRITE_1H = field('cache_write_1h_tokens');
 const REASONING = field('reasoning_tokens');
 const AUDIO_INPUT = field('audio_input_tokens');
 const AUDIO_OUTPUT = field('audio_output_tokens');
-
-function matches(patterns: readonly string[], name: string): boolean {
-  const table = new NameTable<true>();
-  for (const pattern of patterns) table.add(pattern, true);
-  return table.find(name) === true;
-}

@@ -5,6 +5,9 @@
 import type { Memory } from '../../model/memory.ts';
 
 const MAX_WORD_BYTES = 96;
+/** A power of two, and so many that hardly two words meet. */
+const SLOTS = 8192;
+const MAX_WORDS = SLOTS / 2;
 const FNV_BASIS = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 const UPPER_A = 0x41;
@@ -13,7 +16,9 @@ const CASE_BIT = 0x20;
 
 export class Words {
   readonly #numbers = new Map<string, number>();
-  readonly #buckets = new Map<number, { readonly bytes: Buffer; readonly number: number }[]>();
+  readonly #bytes: Buffer[] = [Buffer.alloc(0)];
+  /** Open addressing: the number of a word, 0 where none is. */
+  readonly #slots = new Uint16Array(SLOTS);
 
   /** The number of a word, given to it now if it is new. Numbers start at 1. */
   add(word: string): number {
@@ -22,16 +27,13 @@ export class Words {
     if (known !== undefined) return known;
     const bytes = Buffer.from(folded);
     const number = this.#numbers.size + 1;
+    if (number > MAX_WORDS) throw new Error('more words than the table holds');
     this.#numbers.set(folded, number);
-    const hash = hashOf(bytes, 0, bytes.length);
-    const bucket = this.#buckets.get(hash);
-    if (bucket === undefined) this.#buckets.set(hash, [{ bytes, number }]);
-    else bucket.push({ bytes, number });
+    this.#bytes.push(bytes);
+    let slot = hashOf(bytes, 0, bytes.length) & (SLOTS - 1);
+    while (this.#slots[slot] !== 0) slot = (slot + 1) & (SLOTS - 1);
+    this.#slots[slot] = number;
     return number;
-  }
-
-  get count(): number {
-    return this.#numbers.size;
   }
 
   /** 0: not a word of ours. */
@@ -41,9 +43,11 @@ export class Words {
 
   ofText(memory: Memory, offset: number, length: number): number {
     if (length === 0 || length > MAX_WORD_BYTES) return 0;
-    const bucket = this.#buckets.get(hashOf(memory.u8, offset, length));
-    if (bucket === undefined) return 0;
-    for (const { bytes, number } of bucket) if (same(bytes, memory.u8, offset, length)) return number;
+    let slot = hashOf(memory.u8, offset, length) & (SLOTS - 1);
+    for (let number = this.#slots[slot] as number; number !== 0; number = this.#slots[slot] as number) {
+      if (same(this.#bytes[number] as Buffer, memory.u8, offset, length)) return number;
+      slot = (slot + 1) & (SLOTS - 1);
+    }
     return 0;
   }
 }
