@@ -24,6 +24,10 @@ export const MAX_SCOPES = 131072;
 export const MAX_METRICS = 262144;
 export const MAX_POINTS = 524288; // data rows of histograms, exponential histograms and summaries
 export const MAX_NUMBERS = 2097152; // bucket counts, bounds, quantile pairs
+/** Entries of one map among the values, and unknown members of one JSON object. */
+export const MAX_MAP_ENTRIES = 65536;
+/** JSON numbers with many digits or extreme exponents, which take longer to read. */
+export const MAX_HARD_NUMBERS = 131072;
 export const MAX_DERIVED = 262144; // beyond it, further records keep their attributes but get no derived fields
 export const MAX_REFERENCES = 1048576;
 /** Interned keys that live as long as the process. */

@@ -17,8 +17,6 @@ import { out, put, putByte, room, setOut } from "./output";
 
 /** Maps of at most this many entries are compared pair by pair, larger ones through a table of hashes. */
 const PAIRWISE_ENTRIES: u32 = 8;
-/** Slots of the largest table. The largest body has room for some 2.4 million distinct keys, so it is never full. */
-const MAX_TABLE_SLOTS: u32 = 4194304;
 
 // What the last read found; callers copy it before they read on.
 let at: usize = 0;
@@ -271,7 +269,7 @@ function slotOf(table: usize, mask: u32): usize {
 
 /** Makes the table of a map's keys, each with its last entry, and returns its mask. */
 function tableOf(table: usize, start: usize, end: usize, count: u32): u32 {
-  const size: u32 = min<u32>(2 << (31 - clz(count * 2 - 1)), MAX_TABLE_SLOTS);
+  const size: u32 = 2 << (31 - clz(count * 2 - 1));
   const bytes = <usize>size << 3;
   if (table + bytes > <usize>SCRATCH_BASE + SCRATCH_CAPACITY) fail(FAIL_OUTPUT, 0);
   memory.fill(table, 0, bytes);

@@ -4,6 +4,7 @@ import { fail } from "../fail";
 import { readRequest } from "./envelope";
 import { initializeFields } from "./fields";
 import { resetMembers, skipSpace } from "./members";
+import { resetNumbers } from "./number";
 
 /** Lays out the names of members; once per process. */
 export function initializeJson(): void {
@@ -16,6 +17,7 @@ export function indexJson(signal: u32, length: u32): void {
   // Nothing of JSON is a zero byte, so every scan ends here at the latest.
   v128.store(end, i8x16.splat(0));
   resetMembers(true);
+  resetNumbers();
   const last = skipSpace(readRequest(skipSpace(INPUT_BASE), signal));
   if (last != end) fail(FAIL_JSON, last);
 }

@@ -4,7 +4,7 @@
  *
  * The rows and the table stand in the output region: nothing is encoded while a body is indexed.
  */
-import { FAIL_BUDGET, FAIL_PAYLOAD, OUTPUT_BASE, OUTPUT_CAPACITY } from "../../model/layout";
+import { FAIL_BUDGET, FAIL_PAYLOAD, MAX_MAP_ENTRIES, OUTPUT_BASE, OUTPUT_CAPACITY } from "../../model/layout";
 import { fail } from "../fail";
 import { hashKey } from "../symbols";
 import { sameBytes } from "../text";
@@ -58,6 +58,7 @@ export function closeNames(base: usize): void {
 
 function refuseTwins(base: usize): void {
   const count = <u32>((namesTop - base) / NAME_STRIDE);
+  if (count > <u32>MAX_MAP_ENTRIES) fail(FAIL_BUDGET, load<u32>(base, NAME_OFFSET));
   if (count > FEW_NAMES) return refuseTwinsByTable(base, count);
   for (let row = base + NAME_STRIDE; row < namesTop; row += NAME_STRIDE) {
     for (let earlier = base; earlier < row; earlier += NAME_STRIDE) {

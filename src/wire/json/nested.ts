@@ -11,7 +11,7 @@ import { allocateScratch } from "../tables";
 import { bytesLength, bytesOffset, decodeBase64, isCanonicalBase64 } from "./binary";
 import { boolValue, endOfList, firstElement, memberId, nextElement, nextMember, openMessage, readBool, resetMembers } from "./members";
 import { FEW_NAMES, NAME_LENGTH, NAME_MARK, NAME_OFFSET, NAME_STRIDE, insertName, sameName, slotCount } from "./names";
-import { doubleValue, integerValue, isPlain, locateDouble, numberEnd, numberOffset, parseNumber, readSigned } from "./number";
+import { doubleValue, integerValue, isPlain, locateDouble, numberEnd, numberOffset, parseNumber, readSigned, resetNumbers } from "./number";
 import {
   ANY_VALUE_MESSAGE, ARRAY_VALUE, BOOL_VALUE, BYTES_VALUE, DOUBLE_VALUE, INT_VALUE, KEY, KEY_VALUE_MESSAGE, LIST_MESSAGE,
   STRING_VALUE,
@@ -32,6 +32,7 @@ export function printJsonNested(target: usize, kind: u32, offset: usize, length:
   roomAt(target, <usize>length * GROWTH + MARGIN);
   const scratch = load<u32>(HEADER_BASE, HEADER_SCRATCH);
   resetMembers(false);
+  resetNumbers();
   to = target;
   if (kind == KIND_ARRAY) printArray(offset);
   else printMap(offset);

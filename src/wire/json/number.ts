@@ -2,8 +2,9 @@
  * JSON numbers, and the strings that OTLP/JSON allows in their place: the grammar, exact integers, doubles. Integers are never
  * read through a double.
  */
-import { FAIL_JSON, FAIL_PAYLOAD } from "../../model/layout";
+import { FAIL_BUDGET, FAIL_JSON, FAIL_PAYLOAD, MAX_HARD_NUMBERS } from "../../model/layout";
 import { fail, parseDouble } from "../fail";
+import { MAX_DECIMAL_POWER, nearestDouble } from "./decimal";
 import { QUOTE, readPlainText, textLength, textOffset } from "./text";
 
 const MINUS: u32 = 0x2d;
@@ -27,12 +28,6 @@ export let integerValue: u64 = 0;
 const PLAIN_LENGTH: usize = 40;
 const PLAIN_EXPONENT: u32 = 300;
 
-/** Powers of ten that are doubles exactly, and the largest integer up to which all are: one operation on them rounds right. */
-const POWERS = memory.data<f64>([
-  1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
-]);
-const MAX_POWER: i32 = 22;
-const EXACT_INTEGERS: u64 = 1 << 53;
 const MAX_DIGITS: i32 = 19;
 
 // @ts-ignore: decorator
@@ -195,9 +190,18 @@ export function isPlain(): bool {
   return exponent <= PLAIN_EXPONENT;
 }
 
+/** Numbers of the request that the host had to read. */
+let hardNumbers: u32 = 0;
+
+/** Begins a walk. */
+export function resetNumbers(): void {
+  hardNumbers = 0;
+}
+
 /** The double nearest to the number just located, as `doubleValue`; one beyond all doubles is refused. */
 export function parseNumber(): void {
   if (parseShort()) return;
+  if (++hardNumbers > <u32>MAX_HARD_NUMBERS) fail(FAIL_BUDGET, numberOffset);
   doubleValue = parseDouble(numberOffset, <u32>(numberEnd - numberOffset));
   if (abs(doubleValue) == Infinity) fail(FAIL_JSON, numberOffset);
 }
@@ -221,11 +225,10 @@ function parseShort(): bool {
       power -= behindPoint;
     }
   }
-  if (count > MAX_DIGITS || digits > EXACT_INTEGERS) return false;
+  if (count > MAX_DIGITS) return false;
   if (at < numberEnd) power += shortExponent(at + 1);
-  if (power > MAX_POWER || power < -MAX_POWER) return false;
-  const value = <f64>digits;
-  const magnitude = power < 0 ? value / load<f64>(POWERS + (<usize>-power << 3)) : value * load<f64>(POWERS + (<usize>power << 3));
+  if (power > MAX_DECIMAL_POWER || power < -MAX_DECIMAL_POWER) return false;
+  const magnitude = nearestDouble(digits, power);
   doubleValue = negative ? -magnitude : magnitude;
   return true;
 }

@@ -3,8 +3,8 @@
  * is, for the encoders to print from there.
  */
 import {
-  FAIL_JSON, FAIL_PAYLOAD, HEADER_ATTRIBUTES, HEADER_BASE, HEADER_MAX_DEPTH, HEADER_SCRATCH, KIND_ARRAY, KIND_BASE64_TEXT, KIND_BOOL, KIND_BYTES,
-  KIND_DOUBLE, KIND_INT, KIND_MAP, KIND_NONE, KIND_NUMBER_TEXT, KIND_TEXT, TEXT_JSON_ESCAPED,
+  FAIL_BUDGET, FAIL_JSON, FAIL_PAYLOAD, HEADER_ATTRIBUTES, HEADER_BASE, HEADER_MAX_DEPTH, HEADER_SCRATCH, KIND_ARRAY, KIND_BASE64_TEXT, KIND_BOOL, KIND_BYTES,
+  KIND_DOUBLE, KIND_INT, KIND_MAP, KIND_NONE, KIND_NUMBER_TEXT, KIND_TEXT, MAX_MAP_ENTRIES, TEXT_JSON_ESCAPED,
 } from "../../model/layout";
 import { fail } from "../fail";
 import { beginList, internNextKey, recordKey } from "../symbols";
@@ -156,9 +156,13 @@ function checkArray(at: usize, depth: u32): usize {
 }
 
 function checkMap(at: usize, depth: u32): usize {
+  let entries: u32 = 0;
   at = openMessage(at, LIST_MESSAGE);
   while ((at = nextMember(at))) {
-    for (let element = firstElement(at); element; ) element = nextElement(checkKeyValue(element, depth));
+    for (let element = firstElement(at); element; ) {
+      if (++entries > <u32>MAX_MAP_ENTRIES) fail(FAIL_BUDGET, element);
+      element = nextElement(checkKeyValue(element, depth));
+    }
     at = endOfList;
   }
   return endOfList;

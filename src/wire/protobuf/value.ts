@@ -3,8 +3,8 @@
  * the encoders may walk it again without looking.
  */
 import {
-  ATTRIBUTE_KIND, ATTRIBUTE_OFFSET, FAIL_PAYLOAD, FAIL_PROTOBUF, HEADER_BASE, HEADER_MAX_DEPTH, KIND_ARRAY, KIND_BOOL,
-  KIND_BYTES, KIND_DOUBLE, KIND_INT, KIND_MAP, KIND_NONE, KIND_TEXT, TEXT_HAS_NUL,
+  ATTRIBUTE_KIND, ATTRIBUTE_OFFSET, FAIL_BUDGET, FAIL_PAYLOAD, FAIL_PROTOBUF, HEADER_BASE, HEADER_MAX_DEPTH, KIND_ARRAY, KIND_BOOL,
+  KIND_BYTES, KIND_DOUBLE, KIND_INT, KIND_MAP, KIND_NONE, KIND_TEXT, MAX_MAP_ENTRIES, TEXT_HAS_NUL,
 } from "../../model/layout";
 import { fail } from "../fail";
 import { classifyText, TEXT_INVALID } from "../text";
@@ -129,10 +129,12 @@ function checkArray(at: usize, end: usize, depth: u32): void {
 }
 
 function checkMap(at: usize, end: usize, depth: u32): void {
+  let entries: u32 = 0;
   while (at < end) {
     const tag = readTag(at, end);
     at = after(at);
     if (tag == bytesTag(1)) {
+      if (++entries > <u32>MAX_MAP_ENTRIES) fail(FAIL_BUDGET, at);
       const last = readEnd(at, end);
       checkKeyValue(after(at), last, depth);
       at = last;
