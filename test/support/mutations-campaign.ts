@@ -10,7 +10,7 @@ import { Random } from './generators-random.ts';
 import { requests } from './generators.ts';
 import { JsonSpecimen, ProtobufSpecimen, type Specimen } from './mutations.ts';
 import { compareLines } from './oracle-comparison.ts';
-import { COMMON, type ModuleRun } from './oracle-module.ts';
+import { COMMON, type ModuleRun, type Outcome } from './oracle-module.ts';
 import { RULES } from './oracle-refusal.ts';
 import type { Oracle } from './oracle.ts';
 import type { Protos, Signal } from './protos.ts';
@@ -21,6 +21,11 @@ const MAX_SPECIMEN = 2000;
 /** Rows are compared for one accepted body in this many, refusals for one refused body in as many. */
 const SAMPLE = 8;
 const MAX_KEPT = 20;
+/** Bodies that took longer are timed again, this often at most. */
+const SLOW_MICROSECONDS = 2000;
+const RETRIES = 5;
+/** No body may take longer. */
+const MAX_MICROSECONDS = 100_000;
 
 export interface CampaignOptions {
   readonly signal: Signal;
@@ -113,13 +118,11 @@ export class Campaign {
   }
 
   #examine(body: Buffer): void {
-    const { signal, encoding, judgeOneIn = 1 } = this.#options;
-    const started = process.hrtime.bigint();
+    const { judgeOneIn = 1 } = this.#options;
     try {
-      const outcome = this.#module.index(signal, encoding, body);
+      const { outcome, output, microseconds } = this.#work(body);
       const compare = outcome.accepted && this.#random.once(SAMPLE);
-      const output = outcome.accepted ? this.#module.encodeNdjson() : '';
-      this.#clock(started);
+      this.#clock(body, microseconds);
       if (!outcome.accepted) this.#refused(body, outcome.code);
       else if (compare || this.#random.once(judgeOneIn)) this.#accepted(body, compare ? output : null, outcome.records);
       this.#tally[outcome.accepted ? 'accepted' : 'refused'] += 1;
@@ -129,9 +132,21 @@ export class Campaign {
     }
   }
 
-  #clock(started: bigint): void {
-    const microseconds = Number(process.hrtime.bigint() - started) / 1000;
-    if (microseconds > this.#tally.slowestMicroseconds) this.#tally.slowestMicroseconds = microseconds;
+  /** From bytes to lines, and how long that took. */
+  #work(body: Buffer): { readonly outcome: Outcome; readonly output: string; readonly microseconds: number } {
+    const started = process.hrtime.bigint();
+    const outcome = this.#module.index(this.#options.signal, this.#options.encoding, body);
+    const output = outcome.accepted ? this.#module.encodeNdjson() : '';
+    return { outcome, output, microseconds: Number(process.hrtime.bigint() - started) / 1000 };
+  }
+
+  /** Notes the time of the slowest body. A slow one is tried again: what counts is the body, not a neighbour on the machine. */
+  #clock(body: Buffer, microseconds: number): void {
+    let least = microseconds;
+    for (let again = 0; again < RETRIES && least > SLOW_MICROSECONDS; again += 1) {
+      least = Math.min(least, this.#work(body).microseconds);
+    }
+    if (least > this.#tally.slowestMicroseconds) this.#tally.slowestMicroseconds = least;
   }
 
   #accepted(body: Buffer, output: string | null, records: number): void {
@@ -172,5 +187,6 @@ export class Campaign {
 
 /** Whether a campaign found nothing that must not be. */
 export function isClean(report: CampaignReport): boolean {
-  return report.traps === 0 && report.laxer === 0 && report.wrongRows === 0;
+  const { traps, laxer, wrongRows, slowestMicroseconds } = report;
+  return traps === 0 && laxer === 0 && wrongRows === 0 && slowestMicroseconds < MAX_MICROSECONDS;
 }
