@@ -10,7 +10,7 @@ const CREWAI: Dialect = {
     {
       kind: 'mixed',
       on: ['span'],
-      only: ['crewai'],
+      only: ['crewai', 'openinference'],
       attributes: [
         'crew_inputs',
         'task_output',

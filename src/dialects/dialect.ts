@@ -207,6 +207,8 @@ export interface Dialect {
   readonly messageEvents?: Readonly<Record<string, Readonly<Record<string, EventPart>>>>;
   /** Span events that mark the arrival of the first token. */
   readonly firstTokenEvents?: readonly string[];
+  /** Moves messages into log records that are named like the scope of the span they come from. */
+  readonly relocatesMessages?: boolean;
   readonly cachedTokens?: readonly CacheRule[];
   /** The output count leaves the reasoning tokens out. */
   readonly reasoningOutside?: boolean;

@@ -36,7 +36,9 @@ const MASTRA: Dialect = {
     },
   },
   cachedTokens: [{ cached: 'inside' }],
-  content: [{ kind: 'mixed', on: ['span'], attributes: ['mastra.{k}.input', 'mastra.{k}.output'] }],
+  content: [
+    { kind: 'mixed', on: ['span'], attributes: ['mastra.{k}.input', 'mastra.{k}.output', 'mastra.metadata.body'] },
+  ],
   sources: ['mastra-ai/mastra: observability/otel-exporter'],
 };
 

@@ -67,6 +67,7 @@ const MLFLOW: Dialect = {
   },
   cachedTokens: [{ cached: 'inside' }],
   content: [
+    { kind: 'mixed', on: ['span'], only: ['mlflow'], attributes: ['tools', 'messages'] },
     {
       kind: 'mixed',
       on: ['span'],

@@ -68,7 +68,6 @@ const OPENINFERENCE: Dialect = {
       'embedding.embeddings.{i}.embedding.text',
     ],
     output_content: ['llm.output_messages.{i}.message.*', 'llm.choices.{i}.completion.text', 'output.value'],
-    system_instructions: ['llm.input_messages.{i}.message.*'],
     retrieval_query: [
       { attribute: 'input.value', only: ['openinference'], when: ['retrieval', 'rerank', 'memory'] },
       'reranker.query',
@@ -191,6 +190,8 @@ const OPENINFERENCE: Dialect = {
       ],
     },
     { kind: 'mixed', on: ['span'], only: ['openinference'], attributes: ['metadata'] },
+    { kind: 'tool_definitions', on: ['span'], attributes: ['tool.description'] },
+    { kind: 'tool_args', on: ['span'], attributes: ['message.tool_calls.{i}.*'] },
   ],
   sources: ['Arize-ai/openinference: spec/semantic_conventions.md'],
 };

@@ -31,7 +31,6 @@ const OPENLLMETRY: Dialect = {
     tool_definitions: ['gen_ai.tool.definitions.{i}.*', 'llm.request.functions.{i}.*'],
     input_content: ['gen_ai.prompt.{i}.*', 'traceloop.entity.input', 'llm.prompts.{i}.content'],
     output_content: ['gen_ai.completion.{i}.*', 'traceloop.entity.output', 'llm.completions.{i}.content'],
-    system_instructions: ['gen_ai.prompt.{i}.*'],
     retrieval_query: [
       { attribute: 'traceloop.entity.input', when: ['retrieval', 'rerank', 'memory'] },
       'db.marqo.search.query',
@@ -143,6 +142,9 @@ const OPENLLMETRY: Dialect = {
         'crewai.agent.result',
         'crewai.task.result',
         'crewai.{k}.result',
+        'crewai.{k}.tools',
+        'crewai.crew.agents',
+        'crewai.crew.tasks',
       ],
     },
     {

@@ -31,7 +31,7 @@ const OTEL: Dialect = {
     agent_version: ['gen_ai.agent.version', { attribute: 'service.version', general: 'shared' }],
     workflow_name: ['gen_ai.workflow.name'],
     tool_name: [{ attribute: 'gen_ai.tool.name', when: ['execute_tool'] }],
-    tool_call_id: ['gen_ai.tool.call.id'],
+    tool_call_id: [{ attribute: 'gen_ai.tool.call.id', when: ['execute_tool'] }],
     tool_arguments: ['gen_ai.tool.call.arguments'],
     tool_result: ['gen_ai.tool.call.result'],
     tool_type: ['gen_ai.tool.type'],

@@ -96,7 +96,7 @@ const LOGFIRE: Dialect = {
       kind: 'mixed',
       on: ['span'],
       only: ['logfire', 'pydantic-ai'],
-      attributes: ['request_data', 'response_data', 'logfire.msg'],
+      attributes: ['request_data', 'response_data', 'logfire.msg', 'input', 'output'],
     },
   ],
   sources: ['pydantic/logfire: logfire/_internal/integrations'],

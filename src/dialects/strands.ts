@@ -22,8 +22,11 @@ const STRANDS: Dialect = {
 const AGENTCORE: Dialect = {
   id: 'agentcore',
   hints: ['aws.bedrock.agentcore.*', 'aws.agentcore.*'],
+  relocatesMessages: true,
   fields: {
     agent_id: ['aws.bedrock.agent.id'],
+    input_content: [{ attribute: '(body)', on: 'log', only: ['agentcore'], paths: ['input.messages'] }],
+    output_content: [{ attribute: '(body)', on: 'log', only: ['agentcore'], paths: ['output.messages'] }],
     agent_version: ['aws.agentcore.configbundle_version'],
     data_source_id: ['aws.bedrock.data_source.id'],
     memory_store_id: ['gen_ai.memory.id'],

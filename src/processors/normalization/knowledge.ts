@@ -36,6 +36,7 @@ export class Knowledge {
   readonly words = new Words();
   readonly keys = new KeyClasses(this.rules, DIALECTS, this.words);
   readonly providers = new Providers();
+  readonly relocating = DIALECTS.findIndex(({ relocatesMessages }) => relocatesMessages === true);
   readonly standard = DIALECTS.findIndex(({ id }) => id === STANDARD);
   readonly bodyClass: KeyClass = this.keys.ofName(BODY);
   readonly spanNames: readonly NameTable<number>[];

@@ -9,6 +9,9 @@ const MODEL_CALL_OPERATION = operationNumber('chat');
 /** The attribute whose own words are kept when they are none of ours. */
 const OPERATION_NAME = 'gen_ai.operation.name';
 const MODEL_FIELDS = [fieldNumber('request_model'), fieldNumber('response_model')];
+const TOOL_OPERATION = operationNumber('execute_tool');
+const TOOL_NAME = fieldNumber('tool_name');
+const TOOL_FIELDS = [fieldNumber('tool_call_id'), fieldNumber('tool_arguments'), fieldNumber('tool_result')];
 const INPUT_TOKENS = fieldNumber('input_tokens');
 const OUTPUT_TOKENS = fieldNumber('output_tokens');
 const FRAME_OPERATION = operationNumber('workflow');
@@ -35,6 +38,7 @@ export function findOperation(view: RecordView, name: string | null): number {
     if (rule.attribute === OPERATION_NAME && reader.isText(row)) ownWord = row;
   }
   if (ownWord < 0 && looksLikeModelCall(view)) view.setOperation(MODEL_CALL_OPERATION);
+  else if (ownWord < 0 && looksLikeToolStep(view)) view.setOperation(TOOL_OPERATION);
   return ownWord;
 }
 
@@ -57,6 +61,12 @@ function isFrame({ evidence, knowledge, dialect }: RecordView, operation: number
     evidence.candidates(INPUT_TOKENS) === 0 &&
     evidence.candidates(OUTPUT_TOKENS) === 0
   );
+}
+
+/** A span that names a tool and what it was given or gave, and no model. */
+function looksLikeToolStep({ evidence, place }: RecordView): boolean {
+  if (place !== PLACE_BITS.span || MODEL_FIELDS.some((field) => evidence.candidates(field) > 0)) return false;
+  return evidence.candidates(TOOL_NAME) > 0 && TOOL_FIELDS.some((field) => evidence.candidates(field) > 0);
 }
 
 /** A model and what it wrote or read, and no word on the operation: gateways and early releases report calls like this. */

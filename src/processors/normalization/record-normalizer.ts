@@ -118,6 +118,10 @@ export class RecordNormalizer {
     records.goto(this.#view.record);
     const { scope, resource } = records;
     const scopeRank = detection.rankOfScope(this.#batch, scope);
+    if (this.#isRelocated()) {
+      this.#view.dialect = this.#knowledge.relocating;
+      return;
+    }
     let rank = Math.min(this.#rank, scopeRank);
     if (rank === NO_RANK) rank = detection.rankOfService(this.#batch, resource);
     if (rank === NO_RANK) {
@@ -125,6 +129,16 @@ export class RecordNormalizer {
     } else if (rank < RANK_SCOPE || this.#telling || this.#saysOwn(dialectOfRank(rank))) {
       this.#view.dialect = dialectOfRank(rank);
     }
+  }
+
+  /** The messages of a span that were moved to a log record, which is named like the span's scope. */
+  #isRelocated(): boolean {
+    const { body } = this.#batch.records;
+    if (this.#place !== PLACE_BITS.log || body === 0) return false;
+    const { scopeName } = this.#knowledge.detection;
+    if (scopeName === '' || this.#name() !== scopeName) return false;
+    const { reader } = this.#view;
+    return ['input.messages', 'output.messages'].some((path) => reader.value(body - 1, path) !== undefined);
   }
 
   /** Messages as log records may have nothing but their name to tell what they are. */

@@ -304,6 +304,25 @@ const SHAPES: readonly Shape[] = [
     row: { output_content: '{"index":0,"finish_reason":"stop","message":{"content":"hi"}}', finish_reasons: ['stop'] },
   },
   {
+    what: 'the log record to which AgentCore moves the messages of a span',
+    signal: 'logs',
+    record: {
+      scope: 'strands.telemetry.tracer',
+      name: 'strands.telemetry.tracer',
+      attributes: { 'session.id': 's' },
+      body: {
+        input: { messages: [{ role: 'user', content: 'hello' }] },
+        output: { messages: [{ role: 'assistant', content: 'hi' }] },
+      },
+    },
+    row: {
+      input_content: '[{"role":"user","content":"hello"}]',
+      output_content: '[{"role":"assistant","content":"hi"}]',
+      conversation_id: 's',
+      dialect: 'agentcore',
+    },
+  },
+  {
     what: "Azure AI's span with messages as events",
     signal: 'traces',
     record: {

@@ -384,6 +384,19 @@ t.test('a model with usage and no word on the operation is a model call', async 
   t.match(normalized.span({ 'gen_ai.request.model': 'm' }), { category: null });
 });
 
+t.test('a tool with its arguments and no word on the operation is a tool step', async (t) => {
+  t.match(normalized.span({ 'gen_ai.tool.name': 'search', 'gen_ai.tool.call.id': 'c' }), {
+    category: 'tool_step',
+    tool_name: 'search',
+    tool_call_id: 'c',
+  });
+  t.match(
+    normalized.span({ 'gen_ai.tool.name': 'a, b', 'gen_ai.tool.call.id': '1, 2', 'gen_ai.request.model': 'm' }),
+    { category: null, tool_name: null, tool_call_id: null },
+    'the tools a model asked for are no step of their own',
+  );
+});
+
 t.test('errors: by status, by type, by what the sender says of its tool', async (t) => {
   const chat = { 'gen_ai.operation.name': 'chat' };
   t.match(normalized.span(chat), { is_error: false, error_type: null });
