@@ -55,14 +55,18 @@ import {
 } from './content-policy.ts';
 import { readText } from './text.ts';
 
-/** Log lines with which Spring AI writes whole prompts and answers. */
-const CONTENT_LINE = /^(?:Chat Model Prompt Content:|Chat Model Completion:|Vector Store Content:)/;
+/** Log lines with which Spring AI and Semantic Kernel write whole prompts, answers and arguments. */
+const CONTENT_LINE =
+  /^(?:Chat Model Prompt Content:|Chat Model Completion:|Vector Store Content:|Calling \S+ function with args:)/;
 /** Bytes of a log body that are looked at for such a beginning. */
-const LINE_HEAD = 64;
+const LINE_HEAD = 256;
 /** Command-line agents whose log bodies repeat what their attributes say. */
 const TALKING_AGENTS = ['claude-code', 'codex', 'gemini-cli', 'qwen-code'];
 /** Names of events, scopes and services beyond this many bytes are not looked at. */
 const MAX_NAME = 1024;
+const TASK_SCOPE = /^opentelemetry\.instrumentation\.crewai/;
+const TASK_NAME = /\.task$/;
+const TASK_NAME_INSTEAD = 'crewai.task';
 const SDK_NAME = 'telemetry.sdk.name';
 /** Not yet looked at. */
 const UNKNOWN = -1;
@@ -139,12 +143,25 @@ export class ContentRemoval {
   }
 
   #removeFromSpan(index: number, signs: number): void {
+    this.#removeName(index);
     const { eventsFirst, eventsCount, linksFirst, linksCount } = this.#batch.records.goto(index);
     for (let event = eventsFirst; event < eventsFirst + eventsCount; event++) this.#removeFromEvent(event, signs);
     for (let link = linksFirst; link < linksFirst + linksCount; link++) {
       const at = LINKS_BASE + link * LINK_STRIDE;
       this.#removeRows(this.#u32(at + LINK_ATTRIBUTES_FIRST), this.#u32(at + LINK_ATTRIBUTES_COUNT), signs, false);
     }
+  }
+
+  /** One instrumentation calls its spans by the whole task. */
+  #removeName(index: number): void {
+    const { address, scope, nameLength } = this.#batch.records.goto(index);
+    if (!TASK_SCOPE.test(this.#scopeName(scope))) return;
+    if (nameLength <= MAX_NAME && !TASK_NAME.test(this.#nameOf(index))) return;
+    const { offset, length, flags } = this.#tables.constant(TASK_NAME_INSTEAD);
+    const { u32, u8 } = this.#tables.memory;
+    u32[(address + RECORD_NAME_OFFSET) >>> 2] = offset;
+    u32[(address + RECORD_NAME_LENGTH) >>> 2] = length;
+    u8[address + RECORD_NAME_FLAGS] = flags;
   }
 
   #removeFromEvent(event: number, signs: number): void {

@@ -25,7 +25,7 @@ export const aProject = (stored: Project['privacy'] = new Map()): Project => ({
 export class Scene {
   readonly tables = new TestTables();
   readonly counts = new Map<string, number>();
-  readonly #host: Host;
+  readonly host: Host;
 
   constructor() {
     const counts = this.counts;
@@ -36,12 +36,12 @@ export class Scene {
       },
     };
     const meter = { counter: () => counter, histogram: () => ({ record: () => {} }), gauge: () => {} };
-    this.#host = { id: 'privacy', meter } as unknown as Host;
+    this.host = { id: 'privacy', meter } as unknown as Host;
   }
 
   processor(options: Partial<PrivacyOptions> = {}): Processor {
     const all = { capture_content: true, environments: {}, redact: [], ...options };
-    const processor = privacy.create(all, this.#host);
+    const processor = privacy.create(all, this.host);
     processor.prepare?.(this.tables.intake.tables);
     return processor;
   }
@@ -51,7 +51,7 @@ export class Scene {
     const body = encoding === 'json' ? { json: JSON.stringify(message) } : (withBytes(message) as Message);
     const batch = this.tables.batch(signal, body);
     batch.context.credential = { project, environment: null, keyId: 'static:0' };
-    environment.create({ default: 'default' }, this.#host).process?.(batch);
+    environment.create({ default: 'default' }, this.host).process?.(batch);
     processor.process?.(batch);
     return batch;
   }
