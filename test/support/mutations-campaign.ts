@@ -132,11 +132,12 @@ export class Campaign {
     }
   }
 
-  /** From bytes to lines, and how long that took. */
+  /** From bytes to lines and tuples, and how long that took. */
   #work(body: Buffer): { readonly outcome: Outcome; readonly output: string; readonly microseconds: number } {
     const started = process.hrtime.bigint();
     const outcome = this.#module.index(this.#options.signal, this.#options.encoding, body);
     const output = outcome.accepted ? this.#module.encodeNdjson() : '';
+    if (outcome.accepted) this.#module.encodeInPlace('copy');
     return { outcome, output, microseconds: Number(process.hrtime.bigint() - started) / 1000 };
   }
 

@@ -86,12 +86,15 @@ export class ModuleRun {
   }
 
   /** Encodes everything and leaves the bytes where they are, for measurements; returns how many there were. */
-  encodeInPlace(): number {
+  encodeInPlace(format: 'ndjson' | 'copy' = 'ndjson'): number {
+    const { encodeCopy, encodeNdjson } = this.#wire.exports;
     const total = this.#count(HEADER_RECORDS);
     let length = 0;
     for (let first = 0; first < total; ) {
-      first = this.#wire.exports.encodeNdjson(first);
+      const next = format === 'copy' ? encodeCopy(first) : encodeNdjson(first);
+      if (next <= first) throw new Error('the encoder does not advance');
       length += this.#count(HEADER_OUTPUT_LENGTH);
+      first = next;
     }
     return length;
   }
