@@ -90,6 +90,10 @@ const ANSWER = 'Pack for rain: a waterproof jacket, boots that dry quickly, and 
 function tellStory(ids: readonly string[], conversation: string): readonly Step[] {
   const [root = '', search = '', chat = '', plan = '', tool = '', last = ''] = ids;
   const common = { 'gen_ai.conversation.id': conversation };
+  return [...findOut(root, search, chat, common), ...useTool(root, plan, tool, common), answer(root, last, common)];
+}
+
+function findOut(root: string, search: string, chat: string, common: Attributes): readonly Step[] {
   return [
     {
       id: root,
@@ -129,6 +133,12 @@ function tellStory(ids: readonly string[], conversation: string): readonly Step[
       attributes: { ...common, ...OPENAI_CALL, 'gen_ai.response.id': `chatcmpl-${chat}` },
       events: [{ name: 'gen_ai.first_token', at: 640, attributes: { 'gen_ai.server.time_to_first_token': 0.41 } }],
     },
+  ];
+}
+
+/** The tool fails; the agent goes on without it. */
+function useTool(root: string, plan: string, tool: string, common: Attributes): readonly Step[] {
+  return [
     {
       id: plan,
       parent: root,
@@ -156,16 +166,19 @@ function tellStory(ids: readonly string[], conversation: string): readonly Step[
         'error.type': 'timeout',
       },
     },
-    {
-      id: last,
-      parent: root,
-      name: 'chat claude-sonnet-4-5',
-      kind: CLIENT,
-      from: 3_150,
-      to: STORY_MS - 20,
-      attributes: { ...common, ...ANTHROPIC_CALL, 'gen_ai.response.id': `msg_${last}` },
-    },
   ];
+}
+
+function answer(root: string, last: string, common: Attributes): Step {
+  return {
+    id: last,
+    parent: root,
+    name: 'chat claude-sonnet-4-5',
+    kind: CLIENT,
+    from: 3_150,
+    to: STORY_MS - 20,
+    attributes: { ...common, ...ANTHROPIC_CALL, 'gen_ai.response.id': `msg_${last}` },
+  };
 }
 
 const OPENAI_CALL: Attributes = {

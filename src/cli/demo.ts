@@ -8,7 +8,7 @@ import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 import { findPostgresOptions, withDatabase } from './database.ts';
 import { type Demo, makeDemo } from './demo-application.ts';
 import { findEndpoint } from './endpoint.ts';
-import { clean } from './screen-text.ts';
+import { asJson, clean } from './screen-text.ts';
 
 const DEFAULT_ENDPOINT = 'http://127.0.0.1:4318';
 const DEFAULT_PROJECT = 'default';
@@ -115,7 +115,7 @@ async function sendDemo(call: Call, endpoint: string, key: string): Promise<Exit
 }
 
 function asData({ traceId, conversation }: Demo, endpoint: string): string {
-  return JSON.stringify({ endpoint, trace_id: traceId, conversation_id: conversation }, null, 2);
+  return asJson({ endpoint, trace_id: traceId, conversation_id: conversation });
 }
 
 function describe({ content }: Demo, endpoint: string, next: string): string {

@@ -12,7 +12,7 @@ import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 import { UsageError } from './options.ts';
 import { onlyWord } from './project.ts';
-import { clean } from './screen-text.ts';
+import { asJson, clean } from './screen-text.ts';
 
 const USAGE_WORDS: Readonly<Record<string, keyof Usage>> = {
   input: 'inputTokens',
@@ -61,7 +61,7 @@ export const pricesCheck: Command = {
     const at = momentOf(values.text('at'));
     const book = await loadBook(call, pricingOptionsOf(await readConfig(call)));
     const explanation = explainPrice(book, values.text('provider') ?? null, model, usage, at);
-    terminal.print(values.flag('json') ? JSON.stringify(explanation, null, 2) : describe(explanation));
+    terminal.print(values.flag('json') ? asJson(explanation) : describe(explanation));
     return explanation.card === null ? 1 : 0;
   },
 };

@@ -7,6 +7,7 @@
 const PAINT = /\u001b\[\d+m/gu;
 const INVISIBLE = /\p{Cf}/gu;
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
+const UNSAFE_IN_JSON = /[\u007f-\u009f\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu;
 const MARK = /^[\p{Mn}\p{Me}]$/u;
 const WIDE =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]$/u;
@@ -60,6 +61,15 @@ export function pad(text: string, width: number): string {
 
 export function padLeft(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - widthOf(text))) + text;
+}
+
+/** JSON that is as harmless to look at: what a terminal could obey is written as an escape, so the data stay what they are. */
+export function asJson(value: unknown): string {
+  return JSON.stringify(value, null, 2).replace(UNSAFE_IN_JSON, (letter) =>
+    Array.from({ length: letter.length }, (_, at) => `\\u${letter.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
+      '',
+    ),
+  );
 }
 
 function widthOfLetter(letter: string): number {

@@ -2,6 +2,7 @@
 import type { Command } from './command.ts';
 import { onlyWord } from './project.ts';
 import { limitOf, READER_OPTIONS, withReader } from './reader.ts';
+import { asJson } from './screen-text.ts';
 import { findTrace, readTrace } from './trace-record.ts';
 import { drawTrace } from './waterfall.ts';
 
@@ -38,7 +39,7 @@ export const traceCommand: Command = {
       }
       const { traceId: trace_id, ...owner } = key;
       const { totals, spans, logs } = record;
-      terminal.print(JSON.stringify({ trace_id, ...owner, ...totals, spans, logs }, null, 2));
+      terminal.print(asJson({ trace_id, ...owner, ...totals, spans, logs }));
       return 0;
     });
   },

@@ -2,7 +2,7 @@
 import type { Command } from './command.ts';
 import { formatAge, formatCost, formatCount, formatTook } from './figures.ts';
 import { countOf, limitOf, type Reader, READER_OPTIONS, type Row, sinceOf, textOf, withReader } from './reader.ts';
-import { cut, padLeft } from './screen-text.ts';
+import { asJson, cut, padLeft } from './screen-text.ts';
 import { layOut, type Terminal } from './terminal.ts';
 
 const DEFAULT_LIMIT = 20;
@@ -84,7 +84,7 @@ export const tracesCommand: Command = {
     return withReader(call, async (reader) => {
       const filter = [values.text('project') ?? null, values.text('environment')?.trim().toLowerCase() ?? null];
       const rows = await readTraces(reader, [...filter, since, values.flag('errors'), limit]);
-      if (values.flag('json')) terminal.print(JSON.stringify(rows.map(asData), null, 2));
+      if (values.flag('json')) terminal.print(asJson(rows.map(asData)));
       else terminal.print(describe(rows, terminal, nowMs));
       return 0;
     });

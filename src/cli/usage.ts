@@ -5,7 +5,7 @@ import type { Command } from './command.ts';
 import { formatCost, formatCount, plural, UNKNOWN } from './figures.ts';
 import { UsageError } from './options.ts';
 import { countOf, type Reader, READER_OPTIONS, sinceOf, textOf, withReader } from './reader.ts';
-import { cut, padLeft } from './screen-text.ts';
+import { asJson, cut, padLeft } from './screen-text.ts';
 import { layOut, type Terminal } from './terminal.ts';
 
 const DEFAULT_SINCE = '30d';
@@ -74,7 +74,7 @@ export const usageCommand: Command = {
       const kept = await readKept(reader);
       if (values.flag('json')) {
         const usage = rows.map(({ names, ...figures }) => ({ ...names, ...figures }));
-        terminal.print(JSON.stringify({ by, usage, total: sumUp(rows), unpriced, kept }, null, 2));
+        terminal.print(asJson({ by, usage, total: sumUp(rows), unpriced, kept }));
       } else {
         terminal.print(describe(group.columns, rows, unpriced, kept, terminal));
       }

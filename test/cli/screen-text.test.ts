@@ -1,7 +1,7 @@
 // Text of unknown origin on a terminal: harmless, and of the width that was asked for.
 import fc from 'fast-check';
 import t from 'tap';
-import { clean, cut, pad, padLeft, widthOf } from '../../src/cli/screen-text.ts';
+import { asJson, clean, cut, pad, padLeft, widthOf } from '../../src/cli/screen-text.ts';
 
 t.test('escape sequences, controls and changes of direction are taken out', async (t) => {
   t.equal(clean('\u001b[31mred\u001b[0m'), '\ufffd[31mred\ufffd[0m');
@@ -42,6 +42,16 @@ t.test('for every text the result fits and controls nothing', async () => {
     fc.property(text, fc.nat(30), (given, width) => {
       const result = cut(given, width);
       return widthOf(result) <= width && !/[\p{Cc}\p{Cf}\p{Cs}]/u.test(result);
+    }),
+  );
+});
+
+t.test('JSON keeps every value and shows nothing a terminal would obey', async (t) => {
+  t.equal(asJson(['\u009b2J\u202e']), '[\n  "\\u009b2J\\u202e"\n]');
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (given) => {
+      const text = asJson({ given });
+      return JSON.parse(text).given === given && !/[^\P{C}\n]|[\p{Zl}\p{Zp}]/u.test(text.replace(/\p{Cn}/gu, ''));
     }),
   );
 });

@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type Executable, freePort, openFolder, runExecutable, startExecutable } from '../support/executable.ts';
+import { sluice } from '../support/command-line.ts';
+import { type Executable, freePort, openFolder, startExecutable } from '../support/executable.ts';
 import { send } from '../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
 
@@ -38,7 +39,7 @@ async function sendSpan(key: string, name: string): Promise<number> {
 }
 
 async function namesOfTraces(): Promise<readonly string[]> {
-  const { code, out, err } = await runExecutable(['traces', '--json', ...SETTINGS], folder);
+  const { code, out, err } = await sluice(['traces', '--json', ...SETTINGS], { folder });
   if (code !== 0) throw new Error(err);
   return (JSON.parse(out) as { root_name: string }[]).map(({ root_name }) => root_name).sort();
 }
@@ -67,6 +68,20 @@ t.test('the next start shows no key, and the data and the key are still there', 
   t.strictSame(await namesOfTraces(), ['first', 'second']);
 });
 
+t.test('the demonstration needs no key on the same machine, and names the line that shows it', async (t) => {
+  const { code, out, err } = await sluice(['demo', ...SETTINGS], { folder });
+  t.equal(code, 0, err);
+  const [, id = ''] = /sluice trace ([0-9a-f]{32})\n/u.exec(out) ?? [];
+  const shown = await sluice(['trace', id, ...SETTINGS], { folder });
+  t.equal(shown.code, 0, shown.err);
+  t.match(
+    shown.out,
+    /2 model calls · .* tokens in .* · \$0\.\d+ · 1 error\n$/u,
+    'priced by the configuration that ships',
+  );
+  t.notMatch(shown.out, 'without a price');
+});
+
 t.test('after kill -9 it starts again with everything it had acknowledged', async (t) => {
   t.equal(await sendSpan(key, 'just before the crash'), 200);
   running?.child.kill('SIGKILL');
@@ -74,13 +89,19 @@ t.test('after kill -9 it starts again with everything it had acknowledged', asyn
   const { child, output, ended } = await start();
   t.notMatch(output.out, 'slc_');
   t.equal(await sendSpan(key, 'after it'), 200);
-  t.strictSame(await namesOfTraces(), ['after it', 'first', 'just before the crash', 'second']);
+  t.strictSame(await namesOfTraces(), [
+    'after it',
+    'first',
+    'invoke_agent travel-assistant',
+    'just before the crash',
+    'second',
+  ]);
+  t.match(await sluice(['key', 'revoke', key, ...SETTINGS], { folder }), { code: 0 });
   child.kill('SIGTERM');
   t.equal(await ended, 0);
 });
 
 t.test('where the last key was revoked the start says how to make another', async (t) => {
-  t.match(await runExecutable(['key', 'revoke', key, ...SETTINGS], folder), { code: 0 });
   const { child, output, ended } = await start();
   t.match(output.out, /There is no active key yet: .* key create\n/u);
   child.kill('SIGTERM');

@@ -1,5 +1,6 @@
 /** The real executable as a process, with what it wrote and how it ended. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { chmodSync, mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -46,19 +47,12 @@ export function startExecutable(
       };
       waiting.add(look);
       look();
-      void ended.then(() => reject(new Error(`ended before "${text}":\n${output.out}\n${output.err}`)));
+      void ended.then((code) => {
+        const last = output.err.trim().split('\n').slice(-3).join(' | ');
+        reject(new Error(`ended with ${code} before "${text}": ${last}`));
+      });
     });
   return { child, output, ended, until };
-}
-
-export async function runExecutable(
-  args: readonly string[],
-  folder: string,
-  env: Readonly<Record<string, string>> = {},
-): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
-  const { output, ended } = startExecutable(args, folder, env);
-  const code = await ended;
-  return { code, ...output };
 }
 
 /** A folder that the embedded server's unprivileged user can enter, removed at the end. */
@@ -69,14 +63,21 @@ export function openFolder(t: { teardown(task: () => Promise<void>): unknown }):
   return folder;
 }
 
-export function freePort(): Promise<number> {
+/** Below the ports that outgoing connections get: the port must stay free while the process is restarted. */
+const LOWEST_PORT = 20_000;
+const HIGHEST_PORT = 32_000;
+
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(LOWEST_PORT, HIGHEST_PORT);
+    if (await canListen(port)) return port;
+  }
+}
+
+function canListen(port: number): Promise<boolean> {
   const server = createServer();
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }

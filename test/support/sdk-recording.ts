@@ -63,56 +63,59 @@ export async function recordTelemetry(
   transport: Transport,
   service: string,
 ): Promise<Recording> {
-  const spans: ReadableSpan[] = [];
-  const logs: ReadableLogRecord[] = [];
-  const metrics: ResourceMetrics[] = [];
-  const failures: unknown[] = [];
-  const isJson = transport.format === 'json';
+  const recording = { spans: [], logs: [], metrics: [], failures: [] };
+  const { tracing, logging, metering } = openProviders(exportersFor(url, key, transport), service, recording);
+  const inside = recordSpans(tracing);
+  recordLogs(logging, inside);
+  recordMetrics(metering);
+  // Each flushes as it shuts down; the metric reader rejects when its export fails, which `failures` tells as well.
+  await Promise.allSettled([tracing, logging, metering].map((provider) => provider.shutdown()));
+  return recording;
+}
+
+function exportersFor(url: string, key: string, { format, compression }: Transport) {
   const config = (path: string) => ({
     url: `${url}${path}`,
     headers: { Authorization: `Bearer ${key}` },
     // The SDK's enum of the same words is of a package that is no dependency of ours.
-    compression: transport.compression as never,
+    compression: compression as never,
   });
+  const isJson = format === 'json';
+  return {
+    traces: new (isJson ? JsonTraces : ProtobufTraces)(config('/v1/traces')),
+    logs: new (isJson ? JsonLogs : ProtobufLogs)(config('/v1/logs')),
+    metrics: new (isJson ? JsonMetrics : ProtobufMetrics)(config('/v1/metrics')),
+  };
+}
+
+interface OpenRecording {
+  readonly spans: ReadableSpan[];
+  readonly logs: ReadableLogRecord[];
+  readonly metrics: ResourceMetrics[];
+  readonly failures: unknown[];
+}
+
+function openProviders(exporters: ReturnType<typeof exportersFor>, service: string, recording: OpenRecording) {
+  const { failures } = recording;
+  const traces = watch(exporters.traces, (batch: ReadableSpan[]) => recording.spans.push(...batch), failures);
+  const logs = watch(exporters.logs, (batch: ReadableLogRecord[]) => recording.logs.push(...batch), failures);
+  const metrics = watch(exporters.metrics, (batch: ResourceMetrics) => recording.metrics.push(batch), failures);
   const resource = resourceFromAttributes({
     'service.name': service,
     'deployment.environment.name': 'Staging ',
     'process.pid': 4711,
     tags: ['a', 'b'],
   });
-  const traceExporter = new (isJson ? JsonTraces : ProtobufTraces)(config('/v1/traces'));
-  const logExporter = new (isJson ? JsonLogs : ProtobufLogs)(config('/v1/logs'));
-  const metricExporter = new (isJson ? JsonMetrics : ProtobufMetrics)(config('/v1/metrics'));
-  const tracing = new NodeTracerProvider({
-    resource,
-    spanLimits: { eventCountLimit: 2 },
-    spanProcessors: [
-      new BatchSpanProcessor(watch(traceExporter, (batch: ReadableSpan[]) => spans.push(...batch), failures)),
-    ],
-  });
-  const logging = new LoggerProvider({
-    resource,
-    processors: [
-      new BatchLogRecordProcessor({
-        exporter: watch(logExporter, (batch: ReadableLogRecord[]) => logs.push(...batch), failures),
-      }),
-    ],
-  });
-  const metering = new MeterProvider({
-    resource,
-    views: [{ instrumentName: 'size', aggregation: { type: AggregationType.EXPONENTIAL_HISTOGRAM } }],
-    readers: [
-      new PeriodicExportingMetricReader({
-        exporter: watch(metricExporter, (batch: ResourceMetrics) => metrics.push(batch), failures),
-      }),
-    ],
-  });
-  const inside = recordSpans(tracing);
-  recordLogs(logging, inside);
-  recordMetrics(metering);
-  // Each flushes as it shuts down; the metric reader rejects when its export fails, which `failures` tells as well.
-  await Promise.allSettled([tracing, logging, metering].map((provider) => provider.shutdown()));
-  return { spans, logs, metrics, failures };
+  const spanProcessors = [new BatchSpanProcessor(traces)];
+  return {
+    tracing: new NodeTracerProvider({ resource, spanLimits: { eventCountLimit: 2 }, spanProcessors }),
+    logging: new LoggerProvider({ resource, processors: [new BatchLogRecordProcessor({ exporter: logs })] }),
+    metering: new MeterProvider({
+      resource,
+      views: [{ instrumentName: 'size', aggregation: { type: AggregationType.EXPONENTIAL_HISTOGRAM } }],
+      readers: [new PeriodicExportingMetricReader({ exporter: metrics })],
+    }),
+  };
 }
 
 /** Returns the context of one of its spans. */
