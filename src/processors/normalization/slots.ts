@@ -1,5 +1,5 @@
 /** Fills the slots that hold names and ids: a reference to the attribute, a word of ours, or a short text out of a document. */
-import { KIND_TEXT, SLOT_RESPONSE_MODEL } from '../../model/layout.ts';
+import { KIND_TEXT, SLOT_RESPONSE_MODEL, VERDICT_DROP } from '../../model/layout.ts';
 import type { TextRef } from '../../model/text.ts';
 import type { RecordView } from './record-view.ts';
 import type { Rule } from './rules.ts';
@@ -39,7 +39,8 @@ export function fillName(view: RecordView, field: number, slot: number): boolean
     const row = evidence.rowAt(field, index);
     if (!view.applies(rule)) continue;
     if (rule.paths === null && rule.before === null && rule.after === null) {
-      if (!reader.isName(row) || isPlaceholder(view, row)) continue;
+      // A row that may not be stored would leave the column empty; the next name may say the same.
+      if (!reader.isName(row) || reader.at(row).verdict === VERDICT_DROP || isPlaceholder(view, row)) continue;
       if (rule.either && !meansSlot(view, slot, reader.text(row) ?? '')) continue;
       setNameRow(view, slot, row);
       return true;

@@ -276,6 +276,20 @@ t.test('content that may not be stored comes back through no column, wherever it
   }
 });
 
+t.test('a name that may not be stored gives way to the next that may', async (t) => {
+  const attributes = {
+    'langsmith.span.kind': 'llm',
+    'langsmith.metadata.ls_model_name': 'dropped',
+    'gen_ai.request.model': 'kept',
+  };
+  const [row] = normalized.plain('traces', [{ attributes }], (batch) => {
+    const rows = batch.cursor().at(0, batch.attributeCount);
+    while (rows.next())
+      if (batch.tables.keyOf(rows.symbol).startsWith('langsmith.metadata')) rows.verdict = VERDICT_DROP;
+  });
+  t.equal(row?.['request_model'], 'kept');
+});
+
 t.test('flattened messages are shown in the order of their numbers, ten after nine', async (t) => {
   const attributes = Object.fromEntries(
     [10, 2, 1, 0, 9].map((index) => [`gen_ai.prompt.${index}.content`, `m${index}`]),
