@@ -85,6 +85,16 @@ t.test('doubles are printed as JavaScript prints them', async (t) => {
       .tuple(fc.integer({ min: -(10 ** 9), max: 10 ** 9 }), fc.integer({ min: 0, max: 9 }))
       .map(([k, e]) => k / 10 ** e),
     fc.integer({ min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER }),
+    // Every length of digits, from beyond one end of what is printed without the host to beyond the other.
+    fc
+      .tuple(
+        fc.double({ min: -1, max: 1, noNaN: true }),
+        fc.integer({ min: -9, max: 18 }),
+        fc.integer({ min: 1, max: 18 }),
+      )
+      .map(([k, e, digits]) => Number((k * 10 ** e).toPrecision(digits))),
+    fc.integer({ min: -30, max: 60 }).map((e) => 2 ** e * (1 - 2 ** -53)),
+    fc.integer({ min: -30, max: 60 }).map((e) => 2 ** e),
     fc.constantFrom(5e-324, 1e21, 1e300, 0.1, 1 / 3, 999999999999999, 1e15, 1e-7, 0.000001, 123456.789012),
   );
   fc.assert(
@@ -92,7 +102,7 @@ t.test('doubles are printed as JavaScript prints them', async (t) => {
       const batch = tables.batch(SIGNAL_TRACES, request([attribute('k', { doubleValue: value })]));
       t.match(tables.text(batch), `"attributes":{"k":${Object.is(value, -0) ? '-0' : String(value)}}`);
     }),
-    { numRuns: 500 },
+    { numRuns: 1500 },
   );
 });
 

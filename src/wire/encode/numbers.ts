@@ -1,6 +1,7 @@
 /** Numbers, ids and times as text: decimal integers eight digits at a time, doubles, lower-case hex, base64, RFC 3339. */
 import { printDouble } from "../fail";
 import { out, putByte, put, room, setOut } from "./output";
+import { findShortest, shortestDecimals, shortestDigits } from "./shortest";
 
 /** Largest integer that every double up to it stands for exactly, and 15 digits: decimal texts up to here are unique. */
 const EXACT_LIMIT: f64 = 1e15;
@@ -94,7 +95,35 @@ function putFinite(value: f64): void {
       power *= 10;
     }
   }
-  setOut(out + <usize>printDouble(value, out));
+  if (findShortest(magnitude)) {
+    if (value < 0) putByte(0x2d);
+    putPoint(shortestDigits, shortestDecimals);
+  } else {
+    setOut(out + <usize>printDouble(value, out));
+  }
+}
+
+/** The digits of `whole`, of which `decimals` stand behind the point, without zeros at their end. */
+function putPoint(whole: u64, decimals: i32): void {
+  while (decimals > 0 && whole % 10 == 0) {
+    whole /= 10;
+    decimals -= 1;
+  }
+  const start = out;
+  putUnsigned(whole);
+  if (decimals == 0) return;
+  const before = <i32>(out - start) - decimals;
+  if (before > 0) {
+    memory.copy(start + before + 1, start + before, decimals);
+    store<u8>(start + before, 0x2e);
+    setOut(out + 1);
+  } else {
+    const zeros = 2 - before; // with the one before the point
+    memory.copy(start + zeros, start, out - start);
+    for (let i = 0; i < zeros; i++) store<u8>(start + i, 0x30);
+    store<u8>(start, 0x2e, 1);
+    setOut(out + zeros);
+  }
 }
 
 /** A double as JSON: a number, or one of the three strings JSON has no number for. Needs 40 bytes of room. */

@@ -20,11 +20,17 @@ const EXTRA: u64 = 0x7ff;
 const HALF: u64 = 0x400;
 
 /** The upper half of the last product, the remainder of the last quotient. */
-let upper: u64 = 0;
+export let upper: u64 = 0;
 let remainder: u64 = 0;
 
+// @ts-ignore: decorator
+@inline
+export function powerOfFive(exponent: i32): u64 {
+  return load<u64>(POWERS_OF_FIVE + (<usize>exponent << 3));
+}
+
 /** The lower half of a product, with the upper half in `upper`. */
-function multiply(a: u64, b: u64): u64 {
+export function multiply(a: u64, b: u64): u64 {
   const low = (a & LOW) * (b & LOW);
   const first = (a >> 32) * (b & LOW) + (low >> 32);
   const second = (a & LOW) * (b >> 32) + (first & LOW);
@@ -61,7 +67,7 @@ export function nearestDouble(digits: u64, power: i32): f64 {
 }
 
 function product(digits: u64, power: i32): f64 {
-  const low = multiply(digits, load<u64>(POWERS_OF_FIVE + (<usize>power << 3)));
+  const low = multiply(digits, powerOfFive(power));
   if (!upper) return rounded(low << clz(low), power - <i32>clz(low), false);
   const shift = clz(upper);
   const significand = shift ? (upper << shift) | (low >> (64 - shift)) : upper;
@@ -69,7 +75,7 @@ function product(digits: u64, power: i32): f64 {
 }
 
 function quotient(digits: u64, power: i32): f64 {
-  const five = load<u64>(POWERS_OF_FIVE + (<usize>power << 3));
+  const five = powerOfFive(power);
   const divisor = five << clz(five);
   let dividend = digits << clz(digits);
   let exponent = <i32>clz(five) - <i32>clz(digits) - power - 64;
