@@ -10,7 +10,7 @@ import type { Host } from '../../component/component.ts';
 import { Rejection, UserError } from '../../errors.ts';
 import { hashApiKey, publicIdOf } from '../../model/api-key.ts';
 import type { Context, Credential, Project, RequestInfo } from '../../model/context.ts';
-import { LookupCache } from './lookup-cache.ts';
+import { type CacheCounters, LookupCache } from './lookup-cache.ts';
 import { type StaticKeyOptions, StaticKeys } from './static-keys.ts';
 
 export interface AuthOptions {
@@ -28,6 +28,7 @@ class Auth implements Processor {
   readonly #host: Host;
   readonly #options: AuthOptions;
   readonly #static: StaticKeys;
+  readonly #counters: CacheCounters;
   #keys: LookupCache<StoredKey> | null = null;
   /** Static keys name their project; its privacy settings may be stored all the same. */
   #projects: LookupCache<Project> | null = null;
@@ -37,8 +38,10 @@ class Auth implements Processor {
     this.#options = options;
     this.#host = host;
     this.#static = new StaticKeys(options.keys);
-    host.meter.gauge('sluice_key_cache_hits', 'API key checks answered from the cache.', () => this.#keys?.hits ?? 0);
-    host.meter.gauge('sluice_key_cache_misses', 'API key checks that needed a lookup.', () => this.#keys?.misses ?? 0);
+    this.#counters = {
+      hits: host.meter.counter('sluice_key_cache_hits', 'Lookups of keys and projects answered from the cache.'),
+      misses: host.meter.counter('sluice_key_cache_misses', 'Lookups of keys and projects that asked the database.'),
+    };
   }
 
   async start(): Promise<void> {
@@ -52,8 +55,8 @@ class Auth implements Processor {
     }
     const limits = { lifeMs: this.#options.cache_ttl, timeoutMs: this.#options.lookup_timeout };
     const now = (): number => this.#host.now();
-    const keys = new LookupCache((publicId) => directory.findKey(publicId), limits, now);
-    const projects = new LookupCache((name) => directory.findProject(name), limits, now);
+    const keys = new LookupCache((publicId) => directory.findKey(publicId), limits, now, this.#counters);
+    const projects = new LookupCache((name) => directory.findProject(name), limits, now, this.#counters);
     this.#keys = keys;
     this.#projects = projects;
     this.#stopListening = directory.onChange(() => {

@@ -3,6 +3,8 @@
  * Lookups of the same name at the same time share one query; failed lookups are not remembered.
  */
 
+import type { Counter } from '../../component/meter.ts';
+
 /** Answers remembered at most, found and not found together; beyond, the oldest are forgotten. */
 const MAX_ENTRIES = 10000;
 
@@ -11,36 +13,44 @@ interface Entry<T> {
   readonly expiresMs: number;
 }
 
+export interface CacheCounters {
+  readonly hits: Counter;
+  readonly misses: Counter;
+}
+
 export class LookupCache<T> {
   readonly #ask: (name: string) => Promise<T | null>;
   readonly #lifeMs: number;
   readonly #timeoutMs: number;
   readonly #now: () => number;
+  readonly #hits: Counter;
+  readonly #misses: Counter;
   readonly #entries = new Map<string, Entry<T>>();
   readonly #pending = new Map<string, Promise<T | null>>();
   #generation = 0;
-  hits = 0;
-  misses = 0;
 
   constructor(
     ask: (name: string) => Promise<T | null>,
     limits: { readonly lifeMs: number; readonly timeoutMs: number },
     now: () => number,
+    counters: CacheCounters,
   ) {
     this.#ask = ask;
     this.#lifeMs = limits.lifeMs;
     this.#timeoutMs = limits.timeoutMs;
     this.#now = now;
+    this.#hits = counters.hits;
+    this.#misses = counters.misses;
   }
 
   /** What is stored under the name, null when nothing is, or a promise of either; it rejects when the lookup fails or takes too long. */
   find(name: string): T | null | Promise<T | null> {
     const entry = this.#entries.get(name);
     if (entry !== undefined && entry.expiresMs > this.#now()) {
-      this.hits++;
+      this.#hits.add(1);
       return entry.found;
     }
-    this.misses++;
+    this.#misses.add(1);
     const pending = this.#pending.get(name) ?? this.#lookUp(name);
     this.#pending.set(name, pending);
     return pending;

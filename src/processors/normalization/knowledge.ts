@@ -2,6 +2,7 @@
  * Everything the processor knows, made once before the first request: rules, key classes, words and the finished texts of our
  * own vocabulary. It belongs to the tables of the process.
  */
+import { Evidence } from './evidence.ts';
 import { OPERATIONS } from '../../dialects/categories.ts';
 import type { Dialect, EventPart } from '../../dialects/dialect.ts';
 import { DIALECTS } from '../../dialects/families.ts';
@@ -30,6 +31,8 @@ export interface MessageEvent {
 }
 
 export class Knowledge {
+  /** Room for what one record says; made once, because it is large, and used by one record at a time. */
+  readonly evidence = new Evidence();
   readonly dialects: readonly Dialect[] = DIALECTS;
   readonly rules: readonly Rule[] = compileRules(DIALECTS);
   readonly detection = new Detection(DIALECTS);

@@ -3,7 +3,6 @@ import { KIND_TEXT, SLOT_DIALECT, SLOT_OPERATION } from '../../model/layout.ts';
 import type { AttributeCursor } from '../../model/attributes.ts';
 import type { Batch } from '../../model/batch.ts';
 import { fillContent } from './content.ts';
-import { Evidence } from './evidence.ts';
 import { fillFailure } from './failure.ts';
 import { fillFinishReasons } from './finish-reasons.ts';
 import { fillIdentity, fillPersons } from './identity.ts';
@@ -35,7 +34,7 @@ export class RecordNormalizer {
   constructor(knowledge: Knowledge, batch: Batch) {
     this.#batch = batch;
     this.#knowledge = knowledge;
-    this.#view = new RecordView(batch, knowledge, new Evidence(), new Reader(batch));
+    this.#view = new RecordView(batch, knowledge, knowledge.evidence, new Reader(batch));
     this.#tokens = new TokenCounts(this.#view);
     this.#events = new MessageEvents(this.#view);
     this.#cursor = batch.cursor();
