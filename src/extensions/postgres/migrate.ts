@@ -93,11 +93,15 @@ async function applyViews(client: pg.Client, schema: string): Promise<readonly s
  * everybody expects the views.
  */
 async function preferViews(client: pg.Client, schema: string): Promise<void> {
-  const { rows } = await client.query<{ name: string }>("SELECT current_database() AS name WHERE current_user = 'sluice'");
+  const { rows } = await client.query<{ name: string }>(
+    "SELECT current_database() AS name WHERE current_user = 'sluice'",
+  );
   const [database] = rows;
   if (database === undefined) return;
   const path = schema === 'public' ? 'public' : `${schema}, public`;
-  await client.query(`ALTER ROLE sluice IN DATABASE "${database.name.replaceAll('"', '""')}" SET search_path TO ${path}`);
+  await client.query(
+    `ALTER ROLE sluice IN DATABASE "${database.name.replaceAll('"', '""')}" SET search_path TO ${path}`,
+  );
 }
 
 /** A table of somebody else's must not be taken for a view of ours. */

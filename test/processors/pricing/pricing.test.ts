@@ -1,0 +1,75 @@
+// The processor over a real socket: stated costs with their fall-through, derived costs, and what stays null.
+import t from 'tap';
+import { FILE_CONFIG, startDaemon } from '../../support/daemon.ts';
+import { send } from '../../support/otlp-client.ts';
+import { aSpan, aTraceRequest } from '../../support/payloads.ts';
+
+const CONFIG = FILE_CONFIG.replace(
+  '  environment: {}',
+  '  environment: {}\n  normalization: {}\n  pricing: {}',
+).replaceAll('[auth, environment]', '[auth, environment, normalization, pricing]');
+
+const CALL = { 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': 'openai', 'gen_ai.request.model': 'gpt-4o' };
+const TOKENS = { 'gen_ai.usage.input_tokens': 1000, 'gen_ai.usage.output_tokens': 100 };
+type Attributes = Readonly<Record<string, string | number | boolean>>;
+
+async function rowsOf(
+  t: Parameters<typeof startDaemon>[0],
+  spans: readonly Attributes[],
+): Promise<readonly Record<string, unknown>[]> {
+  const daemon = await startDaemon(t, { config: CONFIG });
+  const answer = await send(daemon.url, {
+    body: JSON.stringify(aTraceRequest(spans.map((attributes) => aSpan({ attributes })))),
+  });
+  if (answer.status !== 200) throw new Error(`status ${answer.status}`);
+  return daemon.rows();
+}
+
+t.test('a cost follows from usage and price, with its audit', async (t) => {
+  const [row] = await rowsOf(t, [{ ...CALL, ...TOKENS }]);
+  t.match(row, {
+    input_cost: '0.00250000',
+    output_cost: '0.00100000',
+    total_cost: '0.00350000',
+    cost_source: 'derived',
+    price_id: /^genai-prices@.* openai\/gpt-4o /,
+  });
+});
+
+t.test('a valid stated cost wins; an invalid one lets the next alias speak, then the price', async (t) => {
+  const first = 'gen_ai.usage.cost';
+  const second = 'llm.cost.total';
+  const cases: readonly [Attributes, string | null, string][] = [
+    [{ [first]: 0.25 }, '0.25000000', 'explicit'],
+    [{ [first]: '0.25' }, '0.25000000', 'explicit'],
+    [{ [first]: 0 }, '0.00000000', 'explicit'],
+    [{ [first]: 1.000000005 }, '1.00000001', 'explicit'],
+    [{ [first]: '1.123456789', [second]: 0.5 }, '0.50000000', 'explicit'],
+    [{ [first]: -1, [second]: 0.5 }, '0.50000000', 'explicit'],
+    [{ [first]: '-1' }, '0.00350000', 'derived'],
+    [{ [first]: '1e-3' }, '0.00350000', 'derived'],
+    [{ [first]: 1e10 }, '0.00350000', 'derived'],
+    [{ [first]: '9999999999.99999999' }, '9999999999.99999999', 'explicit'],
+    [{ [first]: '10000000000' }, '0.00350000', 'derived'],
+    [{ [first]: 'free' }, '0.00350000', 'derived'],
+    [{ [first]: true }, '0.00350000', 'derived'],
+  ];
+  const rows = await rowsOf(
+    t,
+    cases.map(([attributes]) => ({ ...CALL, ...TOKENS, ...attributes })),
+  );
+  for (const [index, [attributes, total, source]] of cases.entries()) {
+    t.match(rows[index], { total_cost: total, cost_source: source }, JSON.stringify(attributes));
+  }
+});
+
+t.test('what is not known stays null, never zero', async (t) => {
+  const [unpriced, noUsage, half] = await rowsOf(t, [
+    { ...CALL, ...TOKENS, 'gen_ai.request.model': 'nobody-sells-this' },
+    CALL,
+    { ...CALL, 'gen_ai.usage.input_tokens': 1000 },
+  ]);
+  t.match(unpriced, { input_tokens: 1000, total_cost: null, input_cost: null, cost_source: null, price_id: null });
+  t.match(noUsage, { input_tokens: null, total_cost: null, cost_source: null });
+  t.match(half, { input_cost: '0.00250000', output_cost: null, total_cost: null });
+});
