@@ -7,11 +7,9 @@ import {
   KIND_TEXT, SCRATCH_BASE, SCRATCH_CAPACITY,
 } from "../../model/layout";
 import { fail } from "../fail";
-import { nestedKeysHoldNul } from "../protobuf/value";
-import { hashKey } from "../symbols";
-import { sameBytes } from "../text";
-import { REPLACEMENT, copyWithoutNul, putEscaped } from "./json-text";
+import { putEscaped } from "./json-text";
 import { UNKNOWN_TEXT, putRawKey } from "./keys";
+import { hashName, sameName } from "./names";
 import { putBase64, putDouble, putSigned } from "./numbers";
 import { out, put, putByte, room, setOut } from "./output";
 
@@ -197,42 +195,10 @@ function countItems(start: usize, end: usize): u32 {
 }
 
 /** Whether the key last read is printed as the same name as another. */
-function isKey(offset: usize, length: u32): bool {
-  if (nestedKeysHoldNul) return isPrintedKey(offset, length);
-  return keyLength == length && sameBytes(keyOffset, offset, length);
-}
-
-/** The same where U+0000, printed as U+FFFD, may stand in either. */
-function isPrintedKey(right: usize, length: u32): bool {
-  let left = keyOffset;
-  const leftEnd = left + keyLength;
-  const rightEnd = right + length;
-  // How many bytes of a U+FFFD were passed already.
-  let leftPart: u32 = 0;
-  let rightPart: u32 = 0;
-  while (left < leftEnd && right < rightEnd) {
-    const a = <u32>load<u8>(left);
-    const b = <u32>load<u8>(right);
-    if ((a ? a : replacementByte(leftPart)) != (b ? b : replacementByte(rightPart))) return false;
-    leftPart = a ? 0 : (leftPart + 1) % 3;
-    rightPart = b ? 0 : (rightPart + 1) % 3;
-    if (!leftPart) left++;
-    if (!rightPart) right++;
-  }
-  return left == leftEnd && right == rightEnd;
-}
-
 // @ts-ignore: decorator
 @inline
-function replacementByte(part: u32): u32 {
-  return (REPLACEMENT >> (part << 3)) & 0xff;
-}
-
-/** The hash of the key last read, as it is printed. */
-function hashOfKey(): u32 {
-  if (!nestedKeysHoldNul) return hashKey(keyOffset, keyLength);
-  room(<usize>keyLength * 3 + 32);
-  return hashKey(out, <u32>(copyWithoutNul(out, keyOffset, keyLength) - out));
+function isKey(offset: usize, length: u32): bool {
+  return sameName(keyOffset, keyLength, offset, length);
 }
 
 /** Whether an entry from `from` on has the key of the entry `[start, end)`. */
@@ -256,7 +222,7 @@ function comesAgain(start: usize, end: usize, from: usize, mapEnd: usize): bool 
 function slotOf(table: usize, mask: u32): usize {
   const offset = keyOffset;
   const length = keyLength;
-  let index = hashOfKey() & mask;
+  let index = hashName(offset, length) & mask;
   while (true) {
     const slot = table + (<usize>index << 3);
     const start = <usize>load<u32>(slot);
