@@ -15,6 +15,8 @@ import { Rejection } from '../../errors.ts';
 /** Past these a larger group only waits longer; measured with COPY. */
 const MAX_GROUP_REQUESTS = 16;
 const MAX_GROUP_BYTES = 8388608;
+/** Rows of all requests that wait or are being written. Who comes on top is told to come again, unless nobody else is there. */
+const MAX_HELD_BYTES = 536870912;
 const GROUP_SIZE_BOUNDS = [1, 2, 4, 8, 16];
 const SECONDS_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
@@ -39,6 +41,7 @@ export class GroupCommit {
   readonly #verdicts: Counter;
   #waiting: Waiting[] = [];
   #running: Promise<void> | null = null;
+  #heldBytes = 0;
   #closed = false;
 
   constructor(ledger: Ledger, logger: Logger, meter: Meter) {
@@ -51,6 +54,7 @@ export class GroupCommit {
       SECONDS_BOUNDS,
     );
     this.#verdicts = meter.counter('sluice_verdicts', 'Requests settled, by what became of them.');
+    meter.gauge('sluice_row_bytes_held', 'Bytes of rows that are not durable yet.', () => this.#heldBytes);
     meter.gauge('sluice_requests_waiting', 'Requests waiting for the next commit.', () => this.#waiting.length);
   }
 
@@ -78,8 +82,19 @@ export class GroupCommit {
   #enqueue(claim: Claim, encoded: readonly EncodedRows[]): Promise<Verdict> {
     if (this.#closed) return Promise.resolve({ kind: 'refused', rejection: new Rejection('shutting_down') });
     const bytes = encoded.reduce((sum, { rows }) => sum + rows.bytes, 0);
+    if (this.#heldBytes > 0 && this.#heldBytes + bytes > MAX_HELD_BYTES) {
+      return Promise.resolve({
+        kind: 'refused',
+        rejection: new Rejection('overloaded', { hint: 'rows waiting for the commit' }),
+      });
+    }
+    this.#heldBytes += bytes;
     return new Promise((settle) => {
-      this.#waiting.push({ claim, encoded, bytes, settle });
+      const release = (verdict: Verdict): void => {
+        this.#heldBytes -= bytes;
+        settle(verdict);
+      };
+      this.#waiting.push({ claim, encoded, bytes, settle: release });
       this.#running ??= this.#run();
     });
   }

@@ -32,9 +32,11 @@ type Write = (admitted: readonly Claim[], commit: Commit) => Promise<void>;
 
 const STATEMENT_TIMEOUT_MS = 10000;
 const LOCK_TIMEOUT_MS = 2000;
-const IDLE_TIMEOUT_MS = 10000;
-/** A round that takes longer has lost its connection in some way the system does not report. */
+/** The file exporter may be syncing while the transaction is open. */
+const IDLE_TIMEOUT_MS = 60000;
+/** A round that takes longer has lost its connection in some way the system does not report. Large ones get more. */
 const ROUND_DEADLINE_MS = 30000;
+const ROUND_MS_PER_RECORD = 2;
 /** Deadlocks and the like are tried again this often. */
 const MAX_RETRIES = 2;
 /** After a span came twice, spans go through the stage for this long: the sender is likely to repeat more of them. */
@@ -124,7 +126,8 @@ export class PostgresLedger implements Ledger {
       this.#logger.warn({ error: describe(error) }, 'the database cannot be reached');
       return { kind: 'failed', error };
     }
-    const deadline = setTimeout(() => this.#destroy(client), ROUND_DEADLINE_MS);
+    const records = round.reduce((sum, { recordCount }) => sum + recordCount, 0);
+    const deadline = setTimeout(() => this.#destroy(client), ROUND_DEADLINE_MS + records * ROUND_MS_PER_RECORD);
     try {
       const verdicts = await this.#transact(client, round, write, state);
       this.#reachable = true;

@@ -12,6 +12,9 @@ const TABLES = {
 } as const;
 
 const MAKE_STAGE = 'CREATE TEMP TABLE IF NOT EXISTS stage_spans (LIKE sluice.spans) ON COMMIT DELETE ROWS';
+/** From here on a COPY may honestly take longer than an ordinary statement; a timeout would only come back with every retry. */
+const LARGE_COPY_ROWS = 20000;
+const LARGE_COPY_MS_PER_ROW = 2;
 const UNSTAGE = `
   WITH stored AS (INSERT INTO sluice.spans SELECT * FROM stage_spans ON CONFLICT DO NOTHING RETURNING project)
   SELECT project, count(*)::int4 AS spans FROM stored GROUP BY project`;
@@ -37,6 +40,9 @@ export class OpenTransaction implements PostgresTransaction {
     if (staged) await this.#client.query(MAKE_STAGE);
     const { name, columns } = TABLES[signal];
     const target = staged ? 'stage_spans' : `sluice.${name}`;
+    if (rowCount > LARGE_COPY_ROWS) {
+      await this.#client.query(`SET LOCAL statement_timeout = ${rowCount * LARGE_COPY_MS_PER_ROW}`);
+    }
     const list = columns.map((column) => column.name).join(', ');
     const copied = await copyBinary(this.#client, `COPY ${target} (${list}) FROM STDIN (FORMAT binary)`, chunks);
     if (copied !== rowCount) throw new Error(`the server took ${copied} of ${rowCount} rows`);
