@@ -1,7 +1,8 @@
 /** Components from outside: `modules: [./my-processor.js]` names modules whose exported definitions join the shipped ones. */
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Definition } from '../component/definition.ts';
 import { SECTIONS } from './config.ts';
 import type { Node } from './node.ts';
@@ -55,7 +56,10 @@ async function definitionsOf(
   problems: Problems,
 ): Promise<readonly Definition[]> {
   try {
-    const exported = await inTime(place.importModule(locate(name, item, place)));
+    const url = locate(name, item, place);
+    // Asked before: what an import says of a missing file depends on the loaders that are installed.
+    if (url.startsWith('file:') && !existsSync(fileURLToPath(url))) return reportAbsent(name, item, problems);
+    const exported = await inTime(place.importModule(url));
     const found = Object.values(exported).filter(isDefinition);
     if (found.length === 0) {
       problems.error(
@@ -66,18 +70,17 @@ async function definitionsOf(
     }
     return found;
   } catch (error) {
-    if (isAbsent(error, name)) {
-      problems.error(
-        item.origin,
-        `the module ${quote(name)} does not exist`,
-        'a path is relative to the file that names it',
-      );
-      return [];
-    }
+    if (isAbsent(error, name)) return reportAbsent(name, item, problems);
     const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
     problems.error(item.origin, `the module ${quote(name)} cannot be loaded: ${reason}`);
     return [];
   }
+}
+
+function reportAbsent(name: string, item: Node, problems: Problems): readonly Definition[] {
+  const hint = 'a path is relative to the file that names it';
+  problems.error(item.origin, `the module ${quote(name)} does not exist`, hint);
+  return [];
 }
 
 /** Not when the module exists and something that it imports does not. */
