@@ -25,11 +25,13 @@ const tap = [
   '--allow-incomplete-coverage',
   '--jobs=2',
   '--timeout=120',
-  '--reporter=terse',
+  // Away from a terminal the live counts of the terse reporter would fill pages.
+  `--reporter=${process.stdout.isTTY ? 'terse' : 'min'}`,
   `--output-file=${report}`,
   ...flags,
   ...files,
 ];
+process.stdout.write(`running ${files.length} test files, this takes a few minutes\n`);
 const { openRun } = await import('../dist/test/support/postgres.js');
 const run = await openRun();
 const child = spawn(process.execPath, [join(root, 'node_modules/tap/dist/esm/run.mjs'), ...tap], {

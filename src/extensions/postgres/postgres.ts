@@ -150,6 +150,7 @@ export const postgresExtension = defineExtension<PostgresOptions>({
   summary: 'A PostgreSQL database by URL, or an embedded server; keeps the ledger and the API keys.',
   stability: 'beta',
   schema: POSTGRES_SCHEMA,
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own syntax.
   example: 'url: "${env:DATABASE_URL:-}"',
   create: (options, host) => new PostgresExtension(options, host),
 });

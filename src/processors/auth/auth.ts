@@ -197,6 +197,7 @@ export const auth = defineProcessor<AuthOptions>({
       },
     },
   },
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own syntax.
   example: 'keys: [{ key: "${env:SLUICE_KEY}", project: demo }]',
   requires: [],
   provides: ['project'],
