@@ -57,22 +57,24 @@ class CounterMetric implements Metric, Counter {
   readonly name: string;
   readonly help: string;
   readonly type = 'counter';
-  readonly #series = new Map<string, number>();
+  readonly #series = new Map<string, { readonly labels: Labels; value: number }>();
 
   constructor(name: string, help: string) {
     this.name = name;
     this.help = help;
   }
 
-  add(value: number, labels: Labels = {}): void {
-    const key = printLabels(labels);
+  add(value: number, labels: Labels = NO_LABELS): void {
+    const key = keyOf(labels);
     const known = this.#series.get(key);
-    if (known === undefined && this.#series.size >= MAX_SERIES) return;
-    this.#series.set(key, (known ?? 0) + value);
+    if (known !== undefined) known.value += value;
+    else if (this.#series.size < MAX_SERIES) this.#series.set(key, { labels, value });
   }
 
   lines(): readonly string[] {
-    return [...this.#series].map(([labels, value]) => `${this.name}${labels} ${printNumber(value)}`);
+    return [...this.#series.values()].map(
+      ({ labels, value }) => `${this.name}${printLabels(labels)} ${printNumber(value)}`,
+    );
   }
 }
 
@@ -95,7 +97,7 @@ class HistogramMetric implements Metric, Histogram {
     this.#bounds = bounds;
   }
 
-  record(value: number, labels: Labels = {}): void {
+  record(value: number, labels: Labels = NO_LABELS): void {
     const distribution = this.#distribution(labels);
     if (distribution === null) return;
     const bucket = this.#bounds.findIndex((bound) => value <= bound);
@@ -110,7 +112,7 @@ class HistogramMetric implements Metric, Histogram {
   }
 
   #distribution(labels: Labels): Distribution | null {
-    const key = printLabels(labels);
+    const key = keyOf(labels);
     const known = this.#series.get(key);
     if (known !== undefined) return known.distribution;
     if (this.#series.size >= MAX_SERIES) return null;
@@ -132,6 +134,15 @@ class HistogramMetric implements Metric, Histogram {
       `${this.name}_count${suffix} ${distribution.count}`,
     ];
   }
+}
+
+const NO_LABELS: Labels = {};
+
+/** Tells the series of one metric apart, whose label names are always the same. Much cheaper than printing them. */
+function keyOf(labels: Labels): string {
+  let key = '';
+  for (const name in labels) key += `${labels[name]}\0`;
+  return key;
 }
 
 function printLabels(labels: Labels): string {
