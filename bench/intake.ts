@@ -42,6 +42,7 @@ class Server {
   readonly #pool: Pool;
 
   private constructor(child: ChildProcess, port: number) {
+    child.setMaxListeners(0);
     this.#child = child;
     this.#pool = new Pool(`http://127.0.0.1:${port}`, { connections: CONNECTIONS, pipelining: 1 });
   }

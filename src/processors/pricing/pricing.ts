@@ -29,6 +29,7 @@ import {
 import { chooseStatedCost } from './stated-cost.ts';
 import type { PricingOptions } from './options.ts';
 import { PRICING_OPTIONS_SCHEMA } from './options-schema.ts';
+import { ModelMemo } from './model-memo.ts';
 import { PriceBook } from './price-book.ts';
 import { PricingOptionsError } from './price-entry.ts';
 import { type Cost, emptyCost, type PricedModel } from './priced-model.ts';
@@ -49,6 +50,7 @@ class Pricing implements Processor {
   readonly #usage: Required<Usage>;
   readonly #cost: Cost = emptyCost();
   readonly #explicit = new ExplicitCosts();
+  readonly #memo = new ModelMemo([SLOT_PROVIDER, SLOT_RESPONSE_MODEL, SLOT_REQUEST_MODEL]);
   readonly #outcomes: Record<Outcome, number> = { explicit: 0, derived: 0, partly: 0, no: 0 };
   #book: PriceBook | null = null;
 
@@ -108,7 +110,7 @@ class Pricing implements Processor {
   #derive(batch: Batch, book: PriceBook): void {
     if (!readUsage(batch, this.#usage)) return;
     const startMs = batch.records.startApproximateNs / NS_PER_MS || this.#host.now();
-    const model = findModel(batch, book);
+    const model = this.#memo.of(batch, () => findModel(batch, book));
     const cost = model?.cost(this.#usage, startMs, this.#cost) ?? null;
     if (cost === null || cost.audit === null) {
       this.#outcomes.no++;
