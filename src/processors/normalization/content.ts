@@ -34,7 +34,10 @@ const SLOTS: readonly (readonly [field: number, slot: number])[] = [
 const BODY_SYMBOL = 0;
 
 export function fillContent(view: RecordView): void {
-  for (const [field, slot] of SLOTS) fillSlot(view, field, slot);
+  for (let index = 0; index < SLOTS.length; index++) {
+    const pair = SLOTS[index] as (typeof SLOTS)[number];
+    if (view.evidence.candidates(pair[0]) > 0) fillSlot(view, pair[0], pair[1]);
+  }
 }
 
 function fillSlot(view: RecordView, field: number, slot: number): void {

@@ -42,7 +42,8 @@ export class Evidence {
   sort(dialect: number, place: number): void {
     for (let index = 0; index < this.#count; index++) {
       const { rules } = this.#classes[index] as KeyClass;
-      for (const rule of rules) {
+      for (let each = 0; each < rules.length; each++) {
+        const rule = rules[each] as Rule;
         if ((rule.places & place) !== 0 && (rule.only === null || rule.only.has(dialect))) {
           this.#insert(rule, this.#rows[index] as number, dialect);
         }

@@ -1,6 +1,14 @@
 /** Takes one record after the other: recognises its attributes, finds its dialect and operation, and fills its derived row. */
-import { KIND_TEXT, SLOT_DIALECT, SLOT_OPERATION } from '../../model/layout.ts';
-import type { AttributeCursor } from '../../model/attributes.ts';
+import {
+  ATTRIBUTE_STRIDE,
+  ATTRIBUTE_SYMBOL,
+  ATTRIBUTE_VERDICT,
+  ATTRIBUTES_BASE,
+  KIND_TEXT,
+  SLOT_DIALECT,
+  SLOT_OPERATION,
+  VERDICT_SUPERSEDED,
+} from '../../model/layout.ts';
 import type { Batch } from '../../model/batch.ts';
 import { fillContent } from './content.ts';
 import { fillFailure } from './failure.ts';
@@ -24,7 +32,6 @@ export class RecordNormalizer {
   readonly #tokens: TokenCounts;
   readonly #events: MessageEvents;
   readonly #place: number;
-  readonly #cursor: AttributeCursor;
   #rank = NO_RANK;
   #telling = false;
   #personal = false;
@@ -37,7 +44,6 @@ export class RecordNormalizer {
     this.#view = new RecordView(batch, knowledge, knowledge.evidence, new Reader(batch));
     this.#tokens = new TokenCounts(this.#view);
     this.#events = new MessageEvents(this.#view);
-    this.#cursor = batch.cursor();
     this.#place = batch.signal === 'traces' ? PLACE_BITS.span : PLACE_BITS.log;
     knowledge.keys.begin();
     knowledge.detection.begin();
@@ -81,17 +87,18 @@ export class RecordNormalizer {
     this.#events.fill();
   }
 
+  /** The one loop over every attribute of every record: it reads the tables directly. */
   #collect(): void {
     const { tables, records } = this.#batch;
-    // A cursor of its own: reading a value on the way moves the batch's.
-    const attributes = this.#cursor;
+    const { u8, u32 } = tables.memory;
     const { keys, bodyClass } = this.#knowledge;
     records.goto(this.#view.record);
-    const { body } = records;
-    attributes.at(records.attributesFirst, records.attributesCount);
-    while (attributes.next()) {
-      const found = keys.of(tables, attributes.symbol);
-      if (found !== null) this.#note(attributes.row, found);
+    const { attributesFirst, attributesCount, body } = records;
+    for (let row = attributesFirst; row < attributesFirst + attributesCount; row++) {
+      const address = ATTRIBUTES_BASE + row * ATTRIBUTE_STRIDE;
+      if (u8[address + ATTRIBUTE_VERDICT] === VERDICT_SUPERSEDED) continue;
+      const found = keys.of(tables, u32[(address + ATTRIBUTE_SYMBOL) >>> 2] as number);
+      if (found !== null) this.#note(row, found);
     }
     if (this.#place === PLACE_BITS.log && body > 0) this.#view.evidence.add(body - 1, bodyClass);
   }
