@@ -248,7 +248,7 @@ export const PRICING_OPTIONS_SCHEMA = {
       maxItems: NAMES_LIMIT,
       default: [],
       description:
-        'How a producer counts: whether the cached tokens it reports are part of its input tokens. The first rule that matches wins.',
+        'How a producer counts: whether the cached tokens it reports are part of its input tokens. Checked, but not applied yet: normalization decides by its own tables.',
       items: {
         type: 'object',
         description: 'One producer, by instrumentation scope, provider, or both.',

@@ -66,6 +66,12 @@ class Pricing implements Processor {
 
   async start(): Promise<void> {
     if (this.#options.enabled === false) return;
+    if ((this.#options.inclusive_rules ?? []).length > 0) {
+      this.#host.logger.warn(
+        {},
+        'inclusive_rules are checked but not applied yet: normalization decides by its own tables',
+      );
+    }
     try {
       this.#book = await sharedBook(this.#host, this.#options);
     } catch (error) {
