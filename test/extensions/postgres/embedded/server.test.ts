@@ -144,7 +144,7 @@ t.test('a left-over pid file that names an unrelated process does not stop the s
   const text = await readFile(path, 'utf8');
   await server.stop();
   const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
-  const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {
+  const stranger = spawn('sleep', ['60'], {
     ...user,
     cwd: '/',
     stdio: 'ignore',
