@@ -13,7 +13,8 @@ const CLAIM_MARKERS = `
   RETURNING project, key`;
 
 const FIND_MARKERS = `
-  SELECT project, key FROM sluice.replay_markers JOIN unnest($1::text[], $2::bytea[]) AS u (project, key) USING (project, key)`;
+  SELECT project, key FROM sluice.replay_markers JOIN unnest($1::text[], $2::bytea[]) AS u (project, key) USING (project, key)
+  WHERE expires_ms > (extract(epoch FROM now()) * 1000)::int8`;
 
 const CLAIM_TRACES = `
   INSERT INTO sluice.traces AS t (trace_id, project, environment, first_ns, last_ns)
@@ -58,7 +59,7 @@ export async function claimMarkers(client: pg.Client, claims: readonly Claim[]):
   return new Set(claims.filter((claim) => !set.has(nameOf(claim))));
 }
 
-/** The claims that have a marker. */
+/** The claims that have a marker which has not expired: an old one, not swept away yet, says nothing of a lost commit. */
 export async function findMarkers(client: pg.Client, claims: readonly Claim[]): Promise<ReadonlySet<Claim>> {
   const { rows } = await client.query(FIND_MARKERS, markerArrays(claims));
   const found = new Set(rows.map(markerName));
