@@ -1,0 +1,124 @@
+/**
+ * A database to measure in, durable and as shipped: the embedded server with its own settings, or one that is named by URL and
+ * must be empty. On it stand writers, each a real ledger and Postgres exporter with a connection of its own.
+ */
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Capabilities } from '../src/component/capability.ts';
+import type { Host } from '../src/component/component.ts';
+import type { Exporter } from '../src/component/exporter.ts';
+import type { Logger } from '../src/component/logger.ts';
+import { POSTGRES_DATABASE } from '../src/component/postgres.ts';
+import { Partitions } from '../src/exporters/postgres/partitions.ts';
+import { postgresExporter } from '../src/exporters/postgres/postgres.ts';
+import { Database } from '../src/extensions/postgres/database.ts';
+import { urlOf } from '../src/extensions/postgres/embedded/address.ts';
+import { EmbeddedServer } from '../src/extensions/postgres/embedded/server.ts';
+import { PostgresLedger } from '../src/extensions/postgres/ledger/ledger.ts';
+import { migrate } from '../src/extensions/postgres/migrate.ts';
+import { Registry } from '../src/service/telemetry/registry.ts';
+
+const DAY_MS = 86400000;
+/** Far beyond every benchmark: nothing expires while one runs. */
+const RETENTION_MS = 400 * DAY_MS;
+/** Partitions opens this many days on either side of a moment. */
+const DAYS_ON_A_SIDE = 7;
+
+export const QUIET: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: (fields, message) => console.error(message, fields),
+  error: (fields, message) => console.error(message, fields),
+};
+
+/** One daemon's half of the write path. */
+export interface Writer {
+  readonly ledger: PostgresLedger;
+  readonly exporter: Exporter;
+  readonly registry: Registry;
+  stop(): Promise<void>;
+}
+
+export class BenchDatabase {
+  readonly url: string;
+  readonly database: Database;
+  readonly #close: () => Promise<void>;
+
+  private constructor(url: string, close: () => Promise<void>) {
+    this.url = url;
+    this.database = new Database().use({ connectionString: url });
+    this.#close = close;
+  }
+
+  /** Without a URL: an embedded server in a new folder, gone at the end. */
+  static async open(url?: string): Promise<BenchDatabase> {
+    const { url: address, close } =
+      url === undefined ? await startEmbedded() : { url, close: async (): Promise<void> => undefined };
+    const made = new BenchDatabase(address, close);
+    await migrate(made.database, 'public');
+    return made;
+  }
+
+  /** Partitions of spans for so many days, the last of them a week ahead. */
+  async openDays(days: number): Promise<void> {
+    const partitions = new Partitions(
+      this.database,
+      [{ name: 'spans', key: 'nanoseconds', retentionMs: RETENTION_MS }],
+      QUIET,
+    );
+    for (let back = 0; back <= days; back += DAYS_ON_A_SIDE) await partitions.open(Date.now() - back * DAY_MS);
+  }
+
+  async writer(): Promise<Writer> {
+    const registry = new Registry();
+    const database = new Database().use({ connectionString: this.url });
+    const capabilities = new Capabilities();
+    capabilities.offer(POSTGRES_DATABASE, database);
+    const host: Host = {
+      id: 'postgres',
+      logger: QUIET,
+      meter: registry,
+      capabilities,
+      now: Date.now,
+      process,
+      resolvePath: (path) => path,
+      fatal: (error) => {
+        throw error;
+      },
+    };
+    const ledger = new PostgresLedger(database, QUIET, registry, Date.now);
+    const retention = { spans: RETENTION_MS, logs: RETENTION_MS, metrics: RETENTION_MS };
+    const exporter = postgresExporter.create({ retention }, host);
+    await exporter.start?.();
+    const stop = async (): Promise<void> => {
+      await exporter.stop?.(AbortSignal.timeout(1000));
+      await ledger.stop();
+      await database.close();
+    };
+    return { ledger, exporter, registry, stop };
+  }
+
+  /** As after a fresh start, and with the write-ahead log written out. */
+  async empty(): Promise<void> {
+    await this.database.query('TRUNCATE sluice.spans, sluice.traces, sluice.replay_markers, sluice.usage_months');
+    await this.database.query('CHECKPOINT');
+  }
+
+  async close(): Promise<void> {
+    await this.database.close();
+    await this.#close();
+  }
+}
+
+async function startEmbedded(): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
+  await chmod(folder, 0o755);
+  const log = { info: () => undefined, warn: (message: string) => console.error(message) };
+  const server = new EmbeddedServer({ dataDir: folder, host: process, log });
+  const close = async (): Promise<void> => {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { url: urlOf(await server.start()), close };
+}

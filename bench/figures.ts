@@ -1,0 +1,14 @@
+/** What the benchmarks make of their samples. */
+
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+/** The value below which that part of the sorted values lies; NaN of nothing. */
+export function quantile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}
+
+export const grouped = (value: number): string => Math.round(value).toLocaleString('en-US');
+export const percent = (value: number): string => `${(value * 100).toFixed(1)} %`;
