@@ -5,6 +5,7 @@ import { Database } from '../extensions/postgres/database.ts';
 import { EmbeddedServerError } from '../extensions/postgres/embedded/host.ts';
 import { EmbeddedServer } from '../extensions/postgres/embedded/server.ts';
 import { findRunning } from '../extensions/postgres/embedded/visit.ts';
+import { checkUrl, explain, isPassing, unreachable } from '../extensions/postgres/first-contact.ts';
 import { migrate } from '../extensions/postgres/migrate.ts';
 import type { PostgresOptions } from '../extensions/postgres/options.ts';
 import type { Config } from '../config/config.ts';
@@ -29,7 +30,7 @@ export async function withDatabase(
   try {
     return await work(database, await migrate(database, options.views_schema), { config, options });
   } catch (error) {
-    throw explain(error);
+    throw explainOpening(error);
   } finally {
     await database.close();
     await embedded?.stop();
@@ -39,6 +40,7 @@ export async function withDatabase(
 /** Returns the server that was started for this, if one was. */
 async function open(database: Database, options: PostgresOptions, call: Call): Promise<EmbeddedServer | null> {
   if (options.url !== '') {
+    checkUrl(options.url);
     database.use({ connectionString: options.url });
     return null;
   }
@@ -57,7 +59,7 @@ async function open(database: Database, options: PostgresOptions, call: Call): P
     database.use(await server.start());
     return server;
   } catch (error) {
-    throw explain(error);
+    throw explainOpening(error);
   }
 }
 
@@ -79,14 +81,7 @@ function optionsOf(config: Config): PostgresOptions {
   );
 }
 
-function explain(error: unknown): unknown {
+function explainOpening(error: unknown): unknown {
   if (error instanceof EmbeddedServerError) return new UserError(error.message);
-  const code = (error as { code?: unknown }).code;
-  if (['ECONNREFUSED', 'ENOTFOUND', 'ENOENT', 'ETIMEDOUT', '28P01', '28000', '3D000'].includes(String(code))) {
-    return new UserError(
-      `the database cannot be reached: ${error instanceof Error ? error.message : String(error)}`,
-      'Check extensions.postgres.url.',
-    );
-  }
-  return error;
+  return isPassing(error) ? unreachable(error) : explain(error);
 }

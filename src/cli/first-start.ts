@@ -29,11 +29,12 @@ interface Situation {
   readonly psql: string | null;
 }
 
-/** Never fails: a daemon that serves is worth more than its greeting. */
+/** Once the database is there, which may be much later. Never fails: a daemon that serves is worth more than its greeting. */
 export async function greet(call: Call, config: Config, capabilities: Capabilities, logger: Logger): Promise<void> {
   const endpoint = findEndpoint(config);
   const database = capabilities.find(POSTGRES_DATABASE);
   if (database === undefined || endpoint === null) return;
+  await database.opened;
   try {
     const situation = {
       endpoint,

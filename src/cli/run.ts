@@ -5,6 +5,7 @@ import pretty from 'pino-pretty';
 import { Capabilities } from '../component/capability.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/problem.ts';
+import { UserError } from '../errors.ts';
 import { assemble } from '../service/assemble.ts';
 import { Interrupted, type Part } from '../service/lifecycle.ts';
 import { makePipelines } from '../service/make-pipeline.ts';
@@ -72,8 +73,10 @@ class Daemon {
       throw error;
     }
     const pipelines = this.#config.service.pipelines.map(({ id }) => id);
-    this.#logger.info({ pipelines }, 'everything is ready');
-    await greet(this.#call, this.#config, this.#capabilities, this.#logger);
+    const problems = this.#service.problems();
+    if (problems.length === 0) this.#logger.info({ pipelines }, 'everything is ready');
+    else this.#logger.warn({ pipelines, problems }, 'everything has started, but not all of it is ready');
+    void greet(this.#call, this.#config, this.#capabilities, this.#logger);
     return this.#finished;
   }
 
@@ -123,7 +126,8 @@ class Daemon {
 
   /** What is in memory can not be trusted any more: nothing is acknowledged from here on. */
   async #fail(error: unknown): Promise<void> {
-    this.#logger.error({ error }, 'a fault that cannot be survived; leaving');
+    if (error instanceof UserError) this.#logger.error({ hint: error.hint }, error.message);
+    else this.#logger.error({ error }, 'a fault that cannot be survived; leaving');
     if (this.#stopping) this.#call.process.exit(1);
     this.#stopping = true;
     setTimeout(() => this.#call.process.exit(1), FATAL_TIMEOUT_MS);

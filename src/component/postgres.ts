@@ -15,6 +15,11 @@ export const POSTGRES_TRANSACTION: Capability<PostgresTransaction> = { name: 'po
 
 /** Questions to the database, for exporters that keep house in it (partitions, retention). */
 export interface PostgresDatabase {
+  /** Whether it has been reached, and its schema brought up to date. It may be away again since. */
+  readonly isOpen: boolean;
+  /** Resolves when that has happened; never rejects. A start must not wait for it: the database may come much later. */
+  readonly opened: Promise<void>;
+  /** Rejects at once before it is open. */
   query(
     text: string,
     values?: readonly unknown[],

@@ -42,6 +42,7 @@ export interface DaemonOptions {
   readonly definitions?: readonly Definition[];
   readonly env?: Readonly<Record<string, string>>;
   readonly now?: () => number;
+  readonly fatal?: (error: Error) => void;
 }
 
 export const KEY = 'test-key-0123456789';
@@ -97,9 +98,11 @@ export async function startDaemon(t: Teardown, options: DaemonOptions = { config
       kill: (pid, signal) => process.kill(pid, signal),
     },
     resolvePath: (name) => resolve(folder, name),
-    fatal: (error) => {
-      throw error;
-    },
+    fatal:
+      options.fatal ??
+      ((error) => {
+        throw error;
+      }),
   });
   const stop = async (): Promise<void> => service.stop(AbortSignal.timeout(5000));
   t.teardown(async () => {

@@ -70,6 +70,34 @@ export async function openRun(): Promise<{ readonly variables: Record<string, st
   return { variables: { [RUN_VARIABLE]: folder }, close: () => endServer(folder) };
 }
 
+/** A server of the test's own, with every safety on, that starts and stops when the test says so. It does not run yet. */
+export async function makeServer(t: Teardown): Promise<{
+  readonly url: string;
+  readonly address: ServerAddress;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}> {
+  const folder = await mkdtemp(join(tmpdir(), `${RUN_PREFIX}away-`));
+  await chmod(folder, 0o755);
+  const server = new EmbeddedServer({ dataDir: folder, host: process, log: QUIET });
+  t.teardown(async () => {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+  // The first start makes the database and finds the address, which later ones keep.
+  const address = await server.start();
+  await server.stop();
+  return {
+    url: urlOf(address),
+    address,
+    start: async () => {
+      const { host } = await server.start();
+      if (host !== address.host) throw new Error('the server has moved');
+    },
+    stop: () => server.stop(),
+  };
+}
+
 let ownServer: Promise<ServerAddress> | undefined;
 
 function sharedServer(): Promise<ServerAddress> {

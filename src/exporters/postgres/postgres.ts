@@ -49,10 +49,11 @@ class PostgresExporter implements Exporter {
       ],
       this.#host.logger,
     );
-    await this.#partitions.open(this.#host.now());
+    // The first rows should find their day. A database that comes later has the default partition until then.
+    if (database.isOpen) await this.#partitions.open(this.#host.now());
     this.#maintenance = setInterval(() => void this.#maintain(), MAINTENANCE_MS);
     this.#maintenance.unref();
-    void this.#maintain();
+    void database.opened.then(() => this.#maintain());
   }
 
   async stop(): Promise<void> {

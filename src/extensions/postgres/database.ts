@@ -3,6 +3,7 @@
  * ledger's writer, the listener). A connection that failed or timed out is destroyed, never given to somebody else.
  */
 import pg from 'pg';
+import type { PostgresDatabase } from '../../component/postgres.ts';
 
 /** Questions run at once: key lookups, maintenance, the command line. */
 const POOL_SIZE = 4;
@@ -27,13 +28,24 @@ export interface QueryResult {
   readonly rowCount: number | null;
 }
 
-export class Database {
+export class Database implements PostgresDatabase {
+  readonly opened: Promise<void>;
+  #resolveOpened: () => void = () => undefined;
   #address: Address | null = null;
   #pool: pg.Pool | null = null;
 
-  /** The address is known only once an embedded server runs; until then every question rejects. */
+  constructor() {
+    this.opened = new Promise((resolve) => (this.#resolveOpened = resolve));
+  }
+
+  get isOpen(): boolean {
+    return this.#address !== null;
+  }
+
+  /** Until it is told where, every question rejects at once. */
   use(address: Address): this {
     this.#address = address;
+    this.#resolveOpened();
     return this;
   }
 

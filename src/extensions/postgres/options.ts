@@ -4,8 +4,6 @@ export interface PostgresOptions {
   readonly url: string;
   readonly data_dir: string;
   readonly views_schema: string;
-  /** Milliseconds. */
-  readonly connect_timeout: number;
   readonly allow_unsafe: boolean;
 }
 
@@ -31,13 +29,6 @@ export const POSTGRES_SCHEMA = {
       pattern: '^[a-z_][a-z0-9_]{0,62}$',
       default: 'public',
       description: 'The schema of the readable views; the tables themselves are in `sluice`.',
-    },
-    connect_timeout: {
-      type: 'integer',
-      format: 'duration',
-      minimum: 0,
-      default: '60s',
-      description: 'How long the start waits for a database that is not up yet.',
     },
     allow_unsafe: {
       type: 'boolean',

@@ -1,7 +1,8 @@
 /**
  * The `postgres` extension: the database, its schema, the ledger and the stored API keys. Without a URL it starts a server of
- * its own in `data_dir`.
+ * its own in `data_dir`; with one, the daemon also starts while that database is away.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Host } from '../../component/component.ts';
 import { KEY_DIRECTORY } from '../../component/directory.ts';
 import { defineExtension, type Extension } from '../../component/extension.ts';
@@ -9,23 +10,27 @@ import { LEDGER } from '../../component/ledger.ts';
 import { POSTGRES_DATABASE } from '../../component/postgres.ts';
 import { UserError } from '../../errors.ts';
 import { type Address, Database } from './database.ts';
-import { checkDurability } from './durability.ts';
 import { EmbeddedServerError } from './embedded/host.ts';
 import { EmbeddedServer } from './embedded/server.ts';
+import { checkUrl, describeFailure, isPassing, makeContact } from './first-contact.ts';
 import { PostgresKeyDirectory } from './key-directory.ts';
 import { PostgresLedger } from './ledger/ledger.ts';
-import { migrate } from './migrate.ts';
 import { type PostgresOptions, POSTGRES_SCHEMA } from './options.ts';
+import { DatabaseWatch } from './watch.ts';
 
 /** Expired markers are removed this often, and so many at a time. */
 const SWEEP_MS = 60000;
+const SWEEP_BATCH = 20000;
+/** At most this many at once; the rest waits for the next minute. */
+const SWEEP_BATCHES = 100;
 const SWEEP_MARKERS = `
   DELETE FROM sluice.replay_markers WHERE (project, key) IN (
-    SELECT project, key FROM sluice.replay_markers WHERE expires_ms < (extract(epoch FROM now()) * 1000)::int8 LIMIT 20000)`;
-/** An unreachable database is tried again after this, ever more slowly up to the second figure. */
+    SELECT project, key FROM sluice.replay_markers WHERE expires_ms < (extract(epoch FROM now()) * 1000)::int8 LIMIT ${SWEEP_BATCH})`;
+/** A database that is away is tried again after this, ever more slowly up to the second figure. */
 const FIRST_RETRY_MS = 500;
-const LONGEST_RETRY_MS = 10000;
-const MIN_SERVER_VERSION = 140000;
+const LONGEST_RETRY_MS = 5000;
+/** Between two lines of the log about a database that stays away. */
+const REMINDER_MS = 60000;
 
 export class PostgresExtension implements Extension {
   readonly #options: PostgresOptions;
@@ -34,9 +39,9 @@ export class PostgresExtension implements Extension {
   readonly #ledger: PostgresLedger;
   readonly #directory: PostgresKeyDirectory;
   readonly #embedded: EmbeddedServer | null;
+  readonly #watch: DatabaseWatch;
+  readonly #stopped = new AbortController();
   #sweeper: NodeJS.Timeout | null = null;
-  #opened = false;
-  #stopped = false;
 
   constructor(options: PostgresOptions, host: Host) {
     this.#options = options;
@@ -45,6 +50,7 @@ export class PostgresExtension implements Extension {
     this.#database = new Database();
     this.#ledger = new PostgresLedger(this.#database, host.logger, host.meter, () => host.now());
     this.#directory = new PostgresKeyDirectory(this.#database, host.logger);
+    this.#watch = new DatabaseWatch(this.#database, host.logger, () => this.#ledger.reachable);
     host.capabilities.offer(LEDGER, this.#ledger);
     host.capabilities.offer(KEY_DIRECTORY, this.#directory);
     host.capabilities.offer(POSTGRES_DATABASE, this.#database);
@@ -53,16 +59,27 @@ export class PostgresExtension implements Extension {
     );
   }
 
+  /** A database of one's own that is not there yet is no reason to fail: the ports open, and requests are answered 503. */
   async start(): Promise<void> {
-    await this.#open();
-    await this.#directory.start();
-    this.#sweeper = setInterval(() => void this.#sweep(), SWEEP_MS);
-    this.#sweeper.unref();
+    if (this.#embedded !== null) return this.#open(await startEmbedded(this.#embedded));
+    checkUrl(this.#options.url);
+    const address = { connectionString: this.#options.url };
+    try {
+      await this.#open(address);
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      this.#host.logger.warn(
+        { error: describeFailure(error) },
+        'the database cannot be reached: requests are answered 503 until it can; trying on',
+      );
+      void this.#openLater(address);
+    }
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#stopped.abort();
     if (this.#sweeper !== null) clearInterval(this.#sweeper);
+    this.#watch.stop();
     await this.#directory.stop();
     await this.#ledger.stop();
     await this.#database.close();
@@ -70,52 +87,50 @@ export class PostgresExtension implements Extension {
   }
 
   healthy(): boolean {
-    return this.#opened && this.#ledger.reachable;
+    return this.#database.isOpen && this.#watch.healthy;
   }
 
-  async #open(): Promise<void> {
-    this.#database.use(await this.#address());
-    await this.#reach();
-    const unsafe = await checkDurability(this.#database, this.#options.allow_unsafe);
+  async #open(address: Address): Promise<void> {
+    const { unsafe, applied } = await makeContact(address, this.#options);
+    if (this.#stopped.signal.aborted) return;
     if (unsafe.length > 0)
       this.#host.logger.warn({ settings: unsafe }, 'the server can lose acknowledged data in a crash');
-    const applied = await migrate(this.#database, this.#options.views_schema);
     if (applied.length > 0) this.#host.logger.info({ applied }, 'the database schema was brought up to date');
-    this.#opened = true;
+    this.#database.use(address);
+    await this.#directory.start();
+    this.#watch.start();
+    this.#sweeper = setInterval(() => void this.#sweep(), SWEEP_MS);
+    this.#sweeper.unref();
   }
 
-  async #address(): Promise<Address> {
-    if (this.#embedded === null) return { connectionString: this.#options.url };
-    try {
-      return await this.#embedded.start();
-    } catch (error) {
-      if (error instanceof EmbeddedServerError) throw new UserError(error.message);
-      throw error;
-    }
-  }
-
-  /** Waits for a database that is not up yet: after a power cut both start at once. */
-  async #reach(): Promise<void> {
-    const deadline = this.#host.now() + this.#options.connect_timeout;
+  /** Tries until it is open or the daemon stops. What no waiting mends ends the daemon, as it would have at the start. */
+  async #openLater(address: Address): Promise<void> {
+    const since = this.#host.now();
+    let reminded = since;
     for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_RETRY_MS)) {
+      await pause(pauseMs, undefined, { signal: this.#stopped.signal, ref: false }).catch(() => undefined);
+      if (this.#stopped.signal.aborted) return;
       try {
-        const { rows } = await this.#database.query("SELECT current_setting('server_version_num')::int4 AS version");
-        if (Number(rows[0]?.['version']) >= MIN_SERVER_VERSION) return;
-        throw new UserError('the PostgreSQL server is too old', 'Use PostgreSQL 14 or newer.');
+        await this.#open(address);
+        const seconds = Math.round((this.#host.now() - since) / 1000);
+        return this.#host.logger.info({ seconds }, 'the database is there: requests are stored from now on');
       } catch (error) {
-        if (error instanceof UserError) throw error;
-        if (isFinal(error) || this.#stopped || this.#host.now() + pauseMs > deadline) throw unreachable(error);
-        this.#host.logger.warn({ error: describe(error) }, 'the database cannot be reached yet; trying again');
-        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        if (!isPassing(error)) return this.#host.fatal(error instanceof Error ? error : new Error(String(error)));
+        if (this.#host.now() - reminded < REMINDER_MS) continue;
+        reminded = this.#host.now();
+        this.#host.logger.warn({ error: describeFailure(error) }, 'the database still cannot be reached; trying on');
       }
     }
   }
 
   async #sweep(): Promise<void> {
     try {
-      await this.#database.query(SWEEP_MARKERS);
+      for (let batch = 0; batch < SWEEP_BATCHES; batch++) {
+        const { rowCount } = await this.#database.query(SWEEP_MARKERS);
+        if ((rowCount ?? 0) < SWEEP_BATCH) return;
+      }
     } catch (error) {
-      this.#host.logger.warn({ error: describe(error) }, 'expired replay markers could not be removed');
+      this.#host.logger.warn({ error: describeFailure(error) }, 'expired replay markers could not be removed');
     }
   }
 }
@@ -128,21 +143,13 @@ function createEmbedded(options: PostgresOptions, host: Host): EmbeddedServer {
   return new EmbeddedServer({ dataDir: host.resolvePath(options.data_dir), host: host.process, log });
 }
 
-/** Waiting mends neither a wrong password nor a database that does not exist. */
-function isFinal(error: unknown): boolean {
-  return ['28P01', '28000', '3D000', 'ERR_INVALID_URL'].includes(String((error as { code?: unknown }).code));
-}
-
-function unreachable(error: unknown): UserError {
-  return new UserError(
-    `the database cannot be reached: ${describe(error)}`,
-    'Check extensions.postgres.url, or leave it out to use the embedded server.',
-  );
-}
-
-function describe(error: unknown): string {
-  if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0].message;
-  return error instanceof Error ? error.message : String(error);
+async function startEmbedded(server: EmbeddedServer): Promise<Address> {
+  try {
+    return await server.start();
+  } catch (error) {
+    if (error instanceof EmbeddedServerError) throw new UserError(error.message);
+    throw error;
+  }
 }
 
 export const postgresExtension = defineExtension<PostgresOptions>({

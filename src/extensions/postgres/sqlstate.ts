@@ -17,7 +17,8 @@ const DATA_CLASSES = new Set(['22', '23', '54']);
 
 export function sqlstateOf(error: unknown): string | null {
   const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null;
+  // The system's own codes can have five letters as well (EPIPE); no class of SQLSTATE begins with E.
+  return typeof code === 'string' && /^[0-9A-DF-Z][0-9A-Z]{4}$/.test(code) ? code : null;
 }
 
 export function meaningOf(error: unknown): Meaning {

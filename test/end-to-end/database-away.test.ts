@@ -1,0 +1,125 @@
+/** A database of one's own that is not there: at the start, later, and for reasons that no waiting mends. */
+import pg from 'pg';
+import t from 'tap';
+import { UserError } from '../../src/errors.ts';
+import { urlOf } from '../../src/extensions/postgres/embedded/address.ts';
+import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
+import { createApiKey } from '../../src/model/api-key.ts';
+import { sluice } from '../support/command-line.ts';
+import { folderOf } from '../support/config-files.ts';
+import { type Daemon, startDaemon } from '../support/daemon.ts';
+import { startExecutable } from '../support/executable.ts';
+import { type Answer, send, statusMessage } from '../support/otlp-client.ts';
+import { aSpan, aTraceRequest } from '../support/payloads.ts';
+import { createDatabase, makeServer } from '../support/postgres.ts';
+import { postgresConfig } from '../support/postgres-daemon.ts';
+
+t.setTimeout(110_000);
+
+const PATIENCE_MS = 30_000;
+/** In the form of a stored key, with a checksum that is right: it can only be looked up. */
+const STORED_KEY = createApiKey().text;
+const server = await makeServer(t);
+const config = safe(postgresConfig({ databaseUrl: server.url }));
+
+/** The server of this file keeps what it says, so nothing has to be allowed. */
+function safe(text: string): string {
+  return text.replace(', allow_unsafe: true', '');
+}
+
+const body = (name: string): string => JSON.stringify(aTraceRequest([aSpan({ name })]));
+const linesOf = (daemon: Daemon, part: string): number =>
+  daemon.log.filter(({ message }) => message.includes(part)).length;
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<boolean> {
+  return (await waitFor(async () => ((await condition()) ? true : undefined), { timeoutMs: PATIENCE_MS })) ?? false;
+}
+
+function isToldToComeAgain(answer: Answer): boolean {
+  return answer.status === 503 && answer.headers['retry-after'] === '1' && 'message' in JSON.parse(String(answer.body));
+}
+
+t.test('the daemon starts without its database, says 503, and serves once it is there', async (t) => {
+  const daemon = await startDaemon(t, { config });
+  t.strictSame(daemon.service.problems(), ['extension postgres is not healthy']);
+  t.equal((await send(daemon.url, { path: '/health', method: 'GET' })).status, 200, 'it is alive');
+  const early = body('early');
+  t.ok(isToldToComeAgain(await send(daemon.url, { body: early })), 'a key of the configuration');
+  const stored = await send(daemon.url, { body: early, authorization: `Bearer ${STORED_KEY}` });
+  t.equal(stored.status, 500, 'a key that has to be looked up: the contract says 500');
+  const protobuf = { 'content-type': 'application/x-protobuf' };
+  const binary = await send(daemon.url, { body: Buffer.from([0x0a, 0]), headers: protobuf });
+  t.equal(binary.status, 503);
+  t.match(statusMessage(binary.body), /can safely be sent again/);
+  t.equal(linesOf(daemon, 'trying on'), 1, 'one line for all the tries');
+
+  await server.start();
+  t.ok(await until(() => daemon.service.ready()), 'ready without a restart');
+  t.equal((await send(daemon.url, { body: early })).status, 200, 'the same bytes');
+  t.equal((await send(daemon.url, { body: early, authorization: `Bearer ${STORED_KEY}` })).status, 401);
+  t.equal(linesOf(daemon, 'the database is there'), 1);
+
+  await server.stop();
+  const late = body('late');
+  t.ok(isToldToComeAgain(await send(daemon.url, { body: late })), 'away again');
+  t.notOk(daemon.service.ready(), 'a failed commit is enough to know');
+  t.ok(await until(() => linesOf(daemon, 'takes no data') === 1), 'and one line says so');
+
+  await server.start();
+  t.ok(await until(() => daemon.service.ready()), 'ready again although nobody sent anything');
+  t.equal((await send(daemon.url, { body: late })).status, 200);
+  t.equal(linesOf(daemon, 'takes data again'), 1);
+  await daemon.stop();
+});
+
+t.test('it stops at once while it waits for its database', async (t) => {
+  await server.stop();
+  const daemon = await startDaemon(t, { config });
+  await daemon.stop();
+  t.equal(daemon.service.state, 'stopped');
+});
+
+t.test('what no waiting mends ends a daemon that had started, with its reason and exit code 1', async (t) => {
+  const address = { ...server.address, database: 'forgotten' };
+  const text = safe(postgresConfig({ databaseUrl: urlOf(address) }));
+  const running = startExecutable(['run', '--config', 'a.yaml'], folderOf({ 'a.yaml': text }));
+  await running.until('not all of it is ready');
+  await server.start();
+  t.equal(await running.ended, 1);
+  t.match(running.output.err, /database \\?"forgotten\\?" does not exist/);
+  t.notMatch(running.output.err, /\n {4}at /, 'no stack trace');
+  t.notMatch(running.output.err + running.output.out, server.address.password);
+});
+
+t.test('what no waiting mends fails the start', async (t) => {
+  const refused = async (databaseUrl: string, message: RegExp, change = (text: string) => text): Promise<void> => {
+    const start = startDaemon(t, { config: change(postgresConfig({ databaseUrl })) });
+    const error = await start.then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    t.ok(error instanceof UserError, String(error));
+    t.match(error, { message, hint: String });
+  };
+  const { address, url } = await createDatabase(t);
+  await refused('mysql://root@localhost/x', /does not begin with postgres/);
+  await refused('postgres://user:pa/ss@localhost:port/x', /not a valid URL/);
+  await refused(urlOf({ ...address, database: 'nowhere' }), /"nowhere" does not exist/);
+  await refused(url, /runs with fsync = off/, safe);
+  await startDaemon(t, { config: postgresConfig({ databaseUrl: url }) });
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query("INSERT INTO sluice.migrations (name) VALUES ('9999-future.sql')");
+  await client.end();
+  await refused(url, /migrated by a newer version/);
+});
+
+t.test('commands beside the daemon fail plainly', async (t) => {
+  await server.stop();
+  const folder = folderOf({ 'a.yaml': config });
+  for (const command of [['migrate'], ['key', 'list'], ['traces']]) {
+    const { code, err } = await sluice([...command, '-c', 'a.yaml'], { folder });
+    t.equal(code, 1);
+    t.match(err, /^error: the database cannot be reached: .*\n {2}hint: /);
+  }
+});

@@ -1,0 +1,29 @@
+// What a failure of the database means, by the code it carries.
+import t from 'tap';
+import { isConnectionFailure, meaningOf, sqlstateOf } from '../../../src/extensions/postgres/sqlstate.ts';
+
+const failure = (code: string): Error => Object.assign(new Error('failed'), { code });
+
+t.test('an error of the system is a lost connection, also when its code looks like one of the server', async (t) => {
+  for (const code of ['EPIPE', 'ECONNRESET', 'ECONNREFUSED']) {
+    t.equal(sqlstateOf(failure(code)), null, code);
+    t.ok(isConnectionFailure(failure(code)), code);
+    t.equal(meaningOf(failure(code)), 'unavailable', code);
+  }
+});
+
+t.test('codes of the server are told apart by class', async (t) => {
+  for (const [code, meaning] of [
+    ['40P01', 'retry'],
+    ['55P03', 'retry'],
+    ['23505', 'duplicate'],
+    ['22P05', 'data'],
+    ['54000', 'data'],
+    ['53100', 'unavailable'],
+    ['XX000', 'unavailable'],
+  ] as const) {
+    t.equal(meaningOf(failure(code)), meaning, code);
+  }
+  t.notOk(isConnectionFailure(failure('53100')), 'a full disk is said over a sound connection');
+  t.ok(isConnectionFailure(failure('57P01')), 'the server is shutting down');
+});
