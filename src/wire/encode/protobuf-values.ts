@@ -1,91 +1,13 @@
-/**
- * Nested values of protobuf bodies as JSON, walked straight from the body's bytes. The indexer has checked them, so nothing is
- * checked again; unknown fields are still skipped, the last member of a value wins, and so does the last of equal keys.
- */
-import {
-  FAIL_OUTPUT, HEADER_BASE, HEADER_SCRATCH, KIND_ARRAY, KIND_BOOL, KIND_BYTES, KIND_DOUBLE, KIND_INT, KIND_MAP, KIND_NONE,
-  KIND_TEXT, SCRATCH_BASE, SCRATCH_CAPACITY,
-} from "../../model/layout";
-import { fail } from "../fail";
+/** Nested values of protobuf bodies as JSON, as `protobuf-reading` finds them. */
+import { KIND_ARRAY, KIND_BOOL, KIND_BYTES, KIND_DOUBLE, KIND_INT, KIND_MAP, KIND_TEXT } from "../../model/layout";
 import { putEscaped } from "./json-text";
 import { UNKNOWN_TEXT, putRawKey } from "./keys";
-import { hashName, sameName } from "./names";
 import { putBase64, putDouble, putSigned } from "./numbers";
-import { out, put, putByte, room, setOut } from "./output";
-
-/** Maps of at most this many entries are compared pair by pair, larger ones through a table of hashes. */
-const PAIRWISE_ENTRIES: u32 = 8;
-
-// What the last read found; callers copy it before they read on.
-let at: usize = 0;
-let foundKind: u32 = KIND_NONE;
-let foundOffset: usize = 0;
-let foundBits: u64 = 0;
-let keyOffset: usize = 0;
-let keyLength: u32 = 0;
-let valueStart: usize = 0;
-let valueEnd: usize = 0;
-/** Tables of the maps being printed lie one behind the other from the first free byte of scratch on. */
-let tablesTop: usize = 0;
-
-function readVarint(): u64 {
-  let value: u64 = 0;
-  let shift: u64 = 0;
-  let byte: u64;
-  do {
-    byte = <u64>load<u8>(at);
-    at += 1;
-    value |= (byte & 127) << shift;
-    shift += 7;
-  } while (byte >= 128);
-  return value;
-}
-
-function skipField(tag: u32): void {
-  const wire = tag & 7;
-  if (wire == 0) readVarint();
-  else if (wire == 1) at += 8;
-  else if (wire == 5) at += 4;
-  else if (wire == 2) {
-    const size = <usize>readVarint();
-    at += size;
-  } else if (wire == 3) skipGroup();
-}
-
-/** Skips to behind the end of a group; groups within groups are only counted. */
-function skipGroup(): void {
-  let depth = 1;
-  while (depth > 0) {
-    const tag = <u32>readVarint();
-    if ((tag & 7) == 3) depth += 1;
-    else if ((tag & 7) == 4) depth -= 1;
-    else skipField(tag);
-  }
-}
-
-/** Reads an AnyValue into the `found…` variables. */
-function readValue(start: usize, end: usize): void {
-  foundKind = KIND_NONE;
-  at = start;
-  while (at < end) {
-    const tag = <u32>readVarint();
-    if (tag == 0x0a || tag == 0x2a || tag == 0x32 || tag == 0x3a) {
-      foundBits = readVarint();
-      foundOffset = at;
-      at += <usize>foundBits;
-      foundKind = tag == 0x0a ? KIND_TEXT : tag == 0x2a ? KIND_ARRAY : tag == 0x32 ? KIND_MAP : KIND_BYTES;
-    } else if (tag == 0x10 || tag == 0x18) {
-      foundBits = readVarint();
-      foundKind = tag == 0x10 ? KIND_BOOL : KIND_INT;
-    } else if (tag == 0x21) {
-      foundBits = load<u64>(at);
-      at += 8;
-      foundKind = KIND_DOUBLE;
-    } else {
-      skipField(tag);
-    }
-  }
-}
+import { out, put, putByte, room } from "./output";
+import {
+  at, beginMap, beginNested, endMap, foundBits, foundKind, foundOffset, keyLength, keyOffset, nextItem, readEntry,
+  readValue, setAt, valueEnd, valueStart, wins,
+} from "./protobuf-reading";
 
 /** Puts an AnyValue. */
 function putAnyValue(start: usize, end: usize): void {
@@ -133,167 +55,46 @@ export function closeList(start: usize, bracket: u32): void {
   else putByte(bracket);
 }
 
-/** Moves to the next entry of field 1 below `end`; `valueStart` and `valueEnd` bound it. */
-function nextItem(end: usize): bool {
-  while (at < end) {
-    const tag = <u32>readVarint();
-    if (tag == 0x0a) {
-      const size = <usize>readVarint();
-      valueStart = at;
-      at += size;
-      valueEnd = at;
-      return true;
-    }
-    skipField(tag);
-  }
-  return false;
-}
-
 function putArray(start: usize, end: usize): void {
   room(64);
   putByte(0x5b);
   const first = out;
-  at = start;
+  setAt(start);
   while (nextItem(end)) {
     const next = at;
     putAnyValue(valueStart, valueEnd);
     putByte(0x2c);
-    at = next;
+    setAt(next);
   }
   closeList(first, 0x5d);
-}
-
-/** Reads a KeyValue into `key…` and `value…`; an absent value is an empty one. */
-function readEntry(start: usize, end: usize): void {
-  keyOffset = start;
-  keyLength = 0;
-  valueStart = end;
-  valueEnd = end;
-  at = start;
-  while (at < end) {
-    const tag = <u32>readVarint();
-    if (tag == 0x0a) {
-      keyLength = <u32>readVarint();
-      keyOffset = at;
-      at += keyLength;
-    } else if (tag == 0x12) {
-      const size = <usize>readVarint();
-      valueStart = at;
-      at += size;
-      valueEnd = at;
-    } else {
-      skipField(tag);
-    }
-  }
-}
-
-function countItems(start: usize, end: usize): u32 {
-  let count: u32 = 0;
-  at = start;
-  while (nextItem(end)) count += 1;
-  return count;
-}
-
-/** Whether the key last read is printed as the same name as another. */
-// @ts-ignore: decorator
-@inline
-function isKey(offset: usize, length: u32): bool {
-  return sameName(keyOffset, keyLength, offset, length);
-}
-
-/** Whether an entry from `from` on has the key of the entry `[start, end)`. */
-function comesAgain(start: usize, end: usize, from: usize, mapEnd: usize): bool {
-  readEntry(start, end);
-  const offset = keyOffset;
-  const length = keyLength;
-  at = from;
-  while (nextItem(mapEnd)) {
-    const next = at;
-    readEntry(valueStart, valueEnd);
-    if (isKey(offset, length)) return true;
-    at = next;
-  }
-  return false;
-}
-
-// A slot of the table is an entry's start and end, 8 bytes; zero is empty.
-
-/** The slot of the key last read: the one that holds it, or the empty one it belongs into. */
-function slotOf(table: usize, mask: u32): usize {
-  const offset = keyOffset;
-  const length = keyLength;
-  let index = hashName(offset, length) & mask;
-  while (true) {
-    const slot = table + (<usize>index << 3);
-    const start = <usize>load<u32>(slot);
-    if (start == 0) return slot;
-    readEntry(start, load<u32>(slot, 4));
-    if (isKey(offset, length)) return slot;
-    index = (index + 1) & mask;
-  }
-}
-
-/** Makes the table of a map's keys, each with its last entry, and returns its mask. */
-function tableOf(table: usize, start: usize, end: usize, count: u32): u32 {
-  const size: u32 = 2 << (31 - clz(count * 2 - 1));
-  const bytes = <usize>size << 3;
-  if (table + bytes > <usize>SCRATCH_BASE + SCRATCH_CAPACITY) fail(FAIL_OUTPUT, 0);
-  memory.fill(table, 0, bytes);
-  at = start;
-  while (nextItem(end)) {
-    const next = at;
-    const entryStart = valueStart;
-    const entryEnd = valueEnd;
-    readEntry(entryStart, entryEnd);
-    const slot = slotOf(table, size - 1);
-    store<u32>(slot, <u32>entryStart);
-    store<u32>(slot, <u32>entryEnd, 4);
-    at = next;
-  }
-  return size - 1;
-}
-
-/** Whether the entry is the last of its key. */
-function isLast(table: usize, mask: u32, start: usize, end: usize): bool {
-  readEntry(start, end);
-  return load<u32>(slotOf(table, mask)) == <u32>start;
 }
 
 function putMap(start: usize, end: usize): void {
   room(64);
   putByte(0x7b);
   const first = out;
-  const count = countItems(start, end);
-  const table = tablesTop;
-  const large = count > PAIRWISE_ENTRIES;
-  let mask: u32 = 0;
-  if (large) {
-    mask = tableOf(table, start, end, count);
-    tablesTop = table + (<usize>(mask + 1) << 3);
-  }
-  at = start;
+  const mask = beginMap(start, end);
+  setAt(start);
   while (nextItem(end)) {
     const next = at;
     const entryStart = valueStart;
-    const entryEnd = valueEnd;
-    const wins = large ? isLast(table, mask, entryStart, entryEnd) : !comesAgain(entryStart, entryEnd, next, end);
-    if (wins) {
-      readEntry(entryStart, entryEnd);
+    if (wins(mask, entryStart, next, end)) {
+      readEntry(entryStart, next);
       const from = valueStart;
       const to = valueEnd;
       putRawKey(keyOffset, keyLength);
       putAnyValue(from, to);
       putByte(0x2c);
     }
-    at = next;
+    setAt(next);
   }
-  tablesTop = table;
+  endMap(mask);
   closeList(first, 0x7d);
 }
 
 /** Puts the body of an ArrayValue or a KeyValueList. */
 export function putProtobufNested(kind: u32, offset: usize, length: u32): void {
-  tablesTop = ((<usize>load<u32>(HEADER_BASE, HEADER_SCRATCH)) + 7) & ~7;
+  beginNested();
   if (kind == KIND_ARRAY) putArray(offset, offset + length);
   else putMap(offset, offset + length);
 }

@@ -10,7 +10,7 @@ import { copyBytes, out, roomAt, setOut } from "../encode/output";
 import { allocateScratch } from "../tables";
 import { bytesLength, bytesOffset, decodeBase64, isCanonicalBase64 } from "./binary";
 import { boolValue, endOfList, firstElement, memberId, nextElement, nextMember, openMessage, readBool, resetMembers } from "./members";
-import { FEW_NAMES, NAME_LENGTH, NAME_MARK, NAME_OFFSET, NAME_STRIDE, insertName, sameName, slotCount } from "./names";
+import { appendEntry, removeSuperseded } from "./entries";
 import { doubleValue, integerValue, isPlain, locateDouble, numberEnd, numberOffset, parseNumber, readSigned, resetNumbers } from "./number";
 import {
   ANY_VALUE_MESSAGE, ARRAY_VALUE, BOOL_VALUE, BYTES_VALUE, DOUBLE_VALUE, INT_VALUE, KEY, KEY_VALUE_MESSAGE, LIST_MESSAGE,
@@ -21,8 +21,6 @@ import { ESCAPES_BROKEN, copyEscaped, decodeText, readPlainText, readText, scanS
 /** The output is never longer than this many times the source, and this much more for a last value and stores past the end. */
 const GROWTH: usize = 2;
 const MARGIN: usize = 128;
-/** The length of a name whose entry is superseded. */
-const SUPERSEDED: u32 = 0xffffffff;
 
 /** Where the next byte goes. */
 let to: usize = 0;
@@ -155,7 +153,7 @@ function printMap(at: usize): usize {
     for (let element = firstElement(at); element; ) element = nextElement(printEntry(element, rows));
     at = endOfList;
   }
-  removeSuperseded(rows, start);
+  to = removeSuperseded(rows, start, to);
   store<u32>(HEADER_BASE, rows, HEADER_SCRATCH);
   closeList(start, 0x7d);
   return endOfList;
@@ -193,7 +191,7 @@ function printEntry(at: usize, rows: usize): usize {
   if (!hasValue) printNull();
   printByte(0x2c);
   store<u32>(HEADER_BASE, top, HEADER_SCRATCH);
-  appendEntry(rows, offset, length, start);
+  to = appendEntry(rows, offset, length, start, to);
   return at;
 }
 
@@ -217,62 +215,4 @@ function printName(start: usize): void {
   }
   nameOffset = start + 1;
   nameLength = <u32>size - 3;
-}
-
-/** Notes an entry, in the place of the one before it when that has the same name. */
-function appendEntry(rows: usize, offset: usize, length: u32, start: usize): void {
-  const row = allocateScratch(<u32>NAME_STRIDE, start);
-  store<u32>(row, <u32>offset, NAME_OFFSET);
-  store<u32>(row, length, NAME_LENGTH);
-  store<u32>(row, <u32>start, NAME_MARK);
-  const before = row - NAME_STRIDE;
-  if (row == rows || !sameName(before, row)) return;
-  const place = <usize>load<u32>(before, NAME_MARK);
-  memory.copy(place, start, to - start);
-  to -= start - place;
-  store<u32>(HEADER_BASE, <u32>row, HEADER_SCRATCH);
-}
-
-/** Takes entries whose name comes again out of the output, which has the entries of `rows` from `start` on. */
-function removeSuperseded(rows: usize, start: usize): void {
-  const end = <usize>load<u32>(HEADER_BASE, HEADER_SCRATCH);
-  const count = <u32>((end - rows) / NAME_STRIDE);
-  if (count < 3) return; // neighbours never have the same name
-  const found = count > FEW_NAMES ? markByTable(rows, count) : markByPairs(rows, end);
-  if (!found) return;
-  let target = start;
-  for (let row = rows; row < end; row += NAME_STRIDE) {
-    const from = <usize>load<u32>(row, NAME_MARK);
-    const behind = row + NAME_STRIDE < end ? <usize>load<u32>(row, NAME_STRIDE + NAME_MARK) : to;
-    if (load<u32>(row, NAME_LENGTH) == SUPERSEDED) continue;
-    memory.copy(target, from, behind - from);
-    target += behind - from;
-  }
-  to = target;
-}
-
-function markByPairs(rows: usize, end: usize): bool {
-  let found = false;
-  for (let row = rows; row < end; row += NAME_STRIDE) {
-    for (let later = row + NAME_STRIDE; later < end; later += NAME_STRIDE) {
-      if (!sameName(later, row)) continue;
-      store<u32>(row, SUPERSEDED, NAME_LENGTH);
-      found = true;
-      break;
-    }
-  }
-  return found;
-}
-
-function markByTable(rows: usize, count: u32): bool {
-  const slots = slotCount(count);
-  const table = allocateScratch(slots << 2, rows);
-  memory.fill(table, 0, <usize>slots << 2);
-  let found = false;
-  for (let left = count; left; left--) {
-    if (insertName(table, slots, rows, left - 1)) continue;
-    store<u32>(rows + <usize>(left - 1) * NAME_STRIDE, SUPERSEDED, NAME_LENGTH);
-    found = true;
-  }
-  return found;
 }
