@@ -77,6 +77,7 @@ export interface Kernels {
   classifyText(offset: number, length: number): number;
   encodeNdjson(first: number): number;
   encodeCopy(first: number): number;
+  encodeOtlp(first: number): number;
 }
 
 /**

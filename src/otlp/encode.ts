@@ -3,14 +3,17 @@
  * copied into a pooled buffer, because the memory belongs to the next request as soon as this one waits for its commit.
  */
 import { Rejection } from '../errors.ts';
-import type { Batch } from '../model/batch.ts';
+import type { Batch, Kernels } from '../model/batch.ts';
 import type { ChunkPool } from '../model/chunk-pool.ts';
 import type { Signal } from '../model/context.ts';
 import { FAIL_OUTPUT, HEADER_OUTPUT_LENGTH, OUTPUT_BASE } from '../model/layout.ts';
 import { WireFault } from './wire.ts';
 
-/** `ndjson`: a flat object a line. `copy`: tuples of COPY BINARY, without the header and trailer of its file. */
-export type RowFormat = 'ndjson' | 'copy';
+/**
+ * `ndjson`: a flat object a line. `copy`: tuples of COPY BINARY, without the header and trailer of its file. `otlp`: an OTLP
+ * request in protobuf, with nothing in it that may not be stored.
+ */
+export type RowFormat = 'ndjson' | 'copy' | 'otlp';
 
 /** What one request may grow to. Every record repeats its resource, so a small body can name a large output. */
 export const MAX_ROWS_BYTES = 768 * 1024 * 1024;
@@ -36,7 +39,7 @@ export function encodeRows(batch: Batch, format: RowFormat, pool: ChunkPool, lim
   };
   try {
     for (let next = 0; next < recordCount; ) {
-      next = format === 'copy' ? tables.kernels.encodeCopy(next) : tables.kernels.encodeNdjson(next);
+      next = encodePiece(tables.kernels, format, next);
       const length = tables.header(HEADER_OUTPUT_LENGTH);
       bytes += length;
       if (bytes > limit) throw new Rejection('body_too_large', { hint: 'the rows of the request are too large' });
@@ -52,4 +55,9 @@ export function encodeRows(batch: Batch, format: RowFormat, pool: ChunkPool, lim
     throw error;
   }
   return { signal: batch.signal, count: recordCount, bytes, chunks, release };
+}
+
+function encodePiece(kernels: Kernels, format: RowFormat, first: number): number {
+  if (format === 'copy') return kernels.encodeCopy(first);
+  return format === 'otlp' ? kernels.encodeOtlp(first) : kernels.encodeNdjson(first);
 }

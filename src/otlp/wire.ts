@@ -18,6 +18,8 @@ export interface WireExports {
   encodeNdjson(first: number): number;
   /** The same as tuples of COPY BINARY, without the file header and trailer. */
   encodeCopy(first: number): number;
+  /** The same as an OTLP request in protobuf; requests that follow each other are one. */
+  encodeOtlp(first: number): number;
   /** Renders the value of an attribute row as JSON text into scratch; the result is in the header. */
   renderJson(row: number): void;
   /** Decodes the inside of a JSON string literal into scratch; the result is in the header. */

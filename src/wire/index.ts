@@ -10,6 +10,7 @@ import { initializeSymbols } from "./symbols";
 import { resetTables } from "./tables";
 
 export { encodeCopy, encodeNdjson } from "./encode/encode";
+export { encodeOtlp } from "./encode/otlp/encode";
 export { renderJson } from "./encode/values";
 export { unescapeJson } from "./json/text";
 export { resetTables } from "./tables";

@@ -85,6 +85,19 @@ export class ModuleRun {
     return output.toString('utf8');
   }
 
+  /** The indexed body as an OTLP request in protobuf. */
+  encodeOtlp(): Buffer {
+    const total = this.#count(HEADER_RECORDS);
+    const parts: Buffer[] = [];
+    for (let first = 0; first < total; ) {
+      const next = this.#wire.exports.encodeOtlp(first);
+      if (next <= first) throw new Error('the encoder does not advance');
+      parts.push(Buffer.from(this.#wire.bytes.subarray(OUTPUT_BASE, OUTPUT_BASE + this.#count(HEADER_OUTPUT_LENGTH))));
+      first = next;
+    }
+    return Buffer.concat(parts);
+  }
+
   /** Encodes everything and leaves the bytes where they are, for measurements; returns how many there were. */
   encodeInPlace(format: 'ndjson' | 'copy' = 'ndjson'): number {
     const { encodeCopy, encodeNdjson } = this.#wire.exports;
