@@ -5,9 +5,10 @@
  */
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { OptionsSchema } from '../component/component.ts';
+import { parseEndpoint } from '../component/endpoint.ts';
 import { expressionFault } from '../component/expression.ts';
 import type { Path } from './node.ts';
-import { parseByteSize, parseDuration, parseEndpoint } from './units.ts';
+import { parseByteSize, parseDuration } from './units.ts';
 
 export const REDACTED = '[REDACTED]';
 

@@ -62,16 +62,3 @@ export function formatByteSize(bytes: number): string {
 }
 
 const isSize = (bytes: number): boolean => Number.isSafeInteger(bytes) && bytes >= 0;
-
-export interface Endpoint {
-  readonly host: string;
-  readonly port: number;
-}
-
-/** `host:port`, `[::1]:port`; an empty host means every interface. */
-export function parseEndpoint(text: string): Endpoint | null {
-  const match = /^(\[[0-9A-Fa-f:.%\w]+\]|[^\s:/@[\]]*):(\d{1,5})$/u.exec(text);
-  if (match === null) return null;
-  const port = Number(match[2]);
-  return port > 65_535 ? null : { host: (match[1] ?? '').replace(/^\[|\]$/gu, ''), port };
-}

@@ -1,0 +1,26 @@
+import t from 'tap';
+import { formatEndpoint, parseEndpoint, parseListenEndpoint } from '../../src/component/endpoint.ts';
+
+t.test('endpoints have a port, and brackets around IPv6', async (t) => {
+  t.same(parseEndpoint('127.0.0.1:4318'), { host: '127.0.0.1', port: 4318 });
+  t.same(parseEndpoint('[::1]:0'), { host: '::1', port: 0 });
+  t.same(parseEndpoint(':80'), { host: '', port: 80 });
+  for (const text of ['localhost', '::1:80', 'a:65536', 'http://a:80', 'a b:1', 'user@a:1', 'a:'])
+    t.equal(parseEndpoint(text), null, text);
+});
+
+t.test('an endpoint is written as it is read', async (t) => {
+  for (const text of ['127.0.0.1:4318', '[::1]:0', ':80', 'localhost:65535']) {
+    const endpoint = parseEndpoint(text);
+    t.equal(endpoint === null ? null : formatEndpoint(endpoint), text);
+  }
+});
+
+t.test('a Unix domain socket is named with the scheme unix', async (t) => {
+  t.same(parseListenEndpoint('unix:///run/sluice.sock'), { path: '/run/sluice.sock' });
+  t.same(parseListenEndpoint('unix:/run/sluice.sock'), { path: '/run/sluice.sock' });
+  t.same(parseListenEndpoint('unix:data/sluice.sock'), { path: 'data/sluice.sock' });
+  t.same(parseListenEndpoint('[::1]:4318'), { host: '::1', port: 4318 });
+  for (const text of ['unix:', 'unix://', '/run/sluice.sock', 'UNIX:///x'])
+    t.equal(parseListenEndpoint(text), null, text);
+});
