@@ -15,6 +15,8 @@ export {
 } from './component/extension.ts';
 export type { Claim, Commit, Ledger, Quota, TraceClaim, Verdict } from './component/ledger.ts';
 export { LEDGER } from './component/ledger.ts';
+export { HttpConnections } from './component/http-connections.ts';
+export type { ConnectionHandler, Listener, ListenRequest, Listeners } from './component/listener.ts';
 export type { Logger } from './component/logger.ts';
 export type { Counter, Histogram, Meter } from './component/meter.ts';
 export { type Processor, type ProcessorDefinition, defineProcessor } from './component/processor.ts';

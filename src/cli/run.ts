@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { pino } from 'pino';
 import pretty from 'pino-pretty';
 import { Capabilities } from '../component/capability.ts';
+import { ListeningSockets } from '../component/listener.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/problem.ts';
 import { UserError } from '../errors.ts';
@@ -47,6 +48,8 @@ class Daemon {
   readonly #call: Call;
   readonly #config: Config;
   readonly #logger: LoggerRoot;
+  /** They belong to the process: a service that follows another takes over its ports. */
+  readonly #sockets = new ListeningSockets();
   readonly #service: Service;
   /** What the components offer each other; the greeting needs the database. */
   #capabilities = new Capabilities();
@@ -100,7 +103,8 @@ class Daemon {
       offer: (capabilities) => {
         this.#capabilities = capabilities;
       },
-      foundation: metricsPart(this.#config, meter),
+      sockets: this.#sockets,
+      foundation: metricsPart(this.#config, meter, this.#sockets),
     });
   }
 
@@ -146,9 +150,9 @@ class Daemon {
   }
 }
 
-function metricsPart(config: Config, registry: Registry): readonly Part[] {
+function metricsPart(config: Config, registry: Registry, sockets: ListeningSockets): readonly Part[] {
   const { enabled, endpoint } = config.service.telemetry.metrics;
-  return enabled ? [{ name: 'metrics', component: new MetricsServer(endpoint, registry) }] : [];
+  return enabled ? [{ name: 'metrics', component: new MetricsServer(endpoint, registry, sockets.forService()) }] : [];
 }
 
 function makeLogger(config: Config, process: NodeJS.Process): LoggerRoot {

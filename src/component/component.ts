@@ -7,6 +7,7 @@
 import type { Logger } from './logger.ts';
 import type { Meter } from './meter.ts';
 import type { Capabilities } from './capability.ts';
+import type { Listeners } from './listener.ts';
 
 export interface Component {
   /** May reject with a `UserError` that says what to do. Called once. */
@@ -32,6 +33,8 @@ export interface Host {
   readonly meter: Meter;
   /** What other components offer. Reading is allowed from `start` on: extensions offer theirs at creation. */
   readonly capabilities: Capabilities;
+  /** Where to ask for a port: nobody opens one alone, so that a reload can pass it on. */
+  readonly listeners: Listeners;
   /** Milliseconds since the Unix epoch; tests give their own clock. */
   now(): number;
   readonly process: HostProcess;

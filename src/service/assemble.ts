@@ -6,6 +6,7 @@ import { Capabilities } from '../component/capability.ts';
 import type { Component, Host, HostProcess } from '../component/component.ts';
 import type { Exporter } from '../component/exporter.ts';
 import { type Extension, SERVICE_STATUS } from '../component/extension.ts';
+import { type Listeners, ListeningSockets } from '../component/listener.ts';
 import type { Logger } from '../component/logger.ts';
 import type { Meter } from '../component/meter.ts';
 import type { Processor } from '../component/processor.ts';
@@ -49,6 +50,8 @@ export interface Surroundings {
   readonly process: HostProcess;
   readonly resolvePath: (path: string) => string;
   readonly fatal: (error: Error) => void;
+  /** Left out: sockets of its own. A process that assembles one service after another gives all of them the same. */
+  readonly sockets?: ListeningSockets;
   /** Parts of the service itself, such as its own metrics server; they start first and stop last. */
   readonly foundation?: readonly Part[];
   /** What the service itself offers, as the memory ledger; called before any component is created. */
@@ -66,6 +69,7 @@ export function assemble(config: Config, surroundings: Surroundings): Service {
 
 class Builder {
   readonly capabilities = new Capabilities();
+  readonly #listeners: Listeners;
   readonly #config: Config;
   readonly #surroundings: Surroundings;
   readonly #extensions: Named<Extension>[] = [];
@@ -74,6 +78,7 @@ class Builder {
   constructor(config: Config, surroundings: Surroundings) {
     this.#config = config;
     this.#surroundings = surroundings;
+    this.#listeners = (surroundings.sockets ?? new ListeningSockets()).forService();
   }
 
   /** The parts in the order of their start. */
@@ -157,6 +162,7 @@ class Builder {
       logger: loggerFor(kind, id),
       meter,
       capabilities: this.capabilities,
+      listeners: this.#listeners,
       now,
       process,
       resolvePath,

@@ -8,6 +8,7 @@ import { Capabilities } from '../../src/component/capability.ts';
 import type { Component, Host } from '../../src/component/component.ts';
 import type { Definition } from '../../src/component/definition.ts';
 import type { Pipeline } from '../../src/component/receiver.ts';
+import { ListeningSockets } from '../../src/component/listener.ts';
 import { COMPONENTS } from '../../src/components.ts';
 import { checkNode } from '../../src/config/check.ts';
 import { parseYaml } from '../../src/config/parse.ts';
@@ -26,6 +27,7 @@ function hostFor({ type }: Definition): Host {
     logger: { debug: log, info: log, warn: log, error: log },
     meter: { counter: () => metric, histogram: () => metric, gauge: log },
     capabilities: new Capabilities(),
+    listeners: new ListeningSockets().forService(),
     now: () => 0,
     process: { pid: 1, env: {}, kill: () => false },
     resolvePath: (path) => join(folder, path),

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Definition } from '../../src/component/definition.ts';
+import type { ListeningSockets } from '../../src/component/listener.ts';
 import type { Logger } from '../../src/component/logger.ts';
 import { COMPONENTS } from '../../src/components.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -43,6 +44,8 @@ export interface DaemonOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly now?: () => number;
   readonly fatal?: (error: Error) => void;
+  /** Those of another daemon of this process, to follow it on its endpoints. */
+  readonly sockets?: ListeningSockets;
 }
 
 export const KEY = 'test-key-0123456789';
@@ -97,6 +100,7 @@ export async function startDaemon(t: Teardown, options: DaemonOptions = { config
       getuid: () => process.getuid?.() ?? 0,
       kill: (pid, signal) => process.kill(pid, signal),
     },
+    ...(options.sockets === undefined ? {} : { sockets: options.sockets }),
     resolvePath: (name) => resolve(folder, name),
     fatal:
       options.fatal ??

@@ -2,10 +2,11 @@
  * Readiness over HTTP, for load balancers and orchestrators: 200 while the service can store what it accepts, 503 with the
  * reasons otherwise. Liveness is another question; the receiver's `/health` answers that.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { defineExtension, type Extension, SERVICE_STATUS } from '../../component/extension.ts';
 import type { Host } from '../../component/component.ts';
-import { UserError } from '../../errors.ts';
+import { HttpConnections } from '../../component/http-connections.ts';
+import type { Listener } from '../../component/listener.ts';
 
 export interface HealthCheckOptions {
   readonly endpoint: string;
@@ -48,7 +49,8 @@ export const healthCheck = defineExtension<HealthCheckOptions>({
 class HealthCheck implements Extension {
   readonly #options: HealthCheckOptions;
   readonly #host: Host;
-  #server: Server | null = null;
+  #connections: HttpConnections | null = null;
+  #listener: Listener | null = null;
 
   constructor(options: HealthCheckOptions, host: Host) {
     this.#options = options;
@@ -56,29 +58,20 @@ class HealthCheck implements Extension {
   }
 
   async start(): Promise<void> {
-    const { host, port } = splitEndpoint(this.#options.endpoint);
     const server = createServer(
       { requestTimeout: REQUEST_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES },
       (request, response) => this.#answer(request, response),
     );
-    server.maxConnections = MAX_CONNECTIONS;
-    this.#server = server;
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', (error) => reject(this.#explain(error)));
-      server.listen({ port, ...(host === '' ? {} : { host }) }, resolve);
-    });
-    server.on('error', (error) => this.#host.logger.error({ error }, 'the readiness endpoint has a fault'));
-    const address = server.address();
-    const bound = typeof address === 'object' ? address?.port : undefined;
-    this.#host.logger.info({ endpoint: this.#options.endpoint, port: bound }, 'readiness is answered');
+    this.#connections = new HttpConnections(server);
+    const option = `extensions.${this.#host.id}.endpoint`;
+    const request = { endpoint: this.#options.endpoint, option, maxConnections: MAX_CONNECTIONS };
+    this.#listener = await this.#host.listeners.listen(request, this.#connections);
+    this.#host.logger.info({ endpoint: this.#listener.address }, 'readiness is answered');
   }
 
   async stop(): Promise<void> {
-    const server = this.#server;
-    this.#server = null;
-    if (server === null || !server.listening) return;
-    server.closeAllConnections();
-    await new Promise<void>((resolve) => server.close(() => resolve()));
+    this.#listener?.close();
+    await this.#connections?.cut();
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
@@ -94,19 +87,4 @@ class HealthCheck implements Extension {
     const problems = status?.problems() ?? ['the state of the service is unknown'];
     return problems.length === 0 ? [200, { status: 'ready' }] : [503, { status: 'not_ready', problems }];
   }
-
-  #explain(error: NodeJS.ErrnoException): Error {
-    const { endpoint } = this.#options;
-    const hint = `set extensions.${this.#host.id}.endpoint to another address`;
-    if (error.code === 'EADDRINUSE') return new UserError(`${endpoint} is already in use`, hint);
-    if (error.code === 'EADDRNOTAVAIL') return new UserError(`${endpoint} is not an address of this machine`, hint);
-    if (error.code === 'EACCES') return new UserError(`listening on ${endpoint} is not permitted`, hint);
-    return error;
-  }
-}
-
-/** The schema has checked the form. */
-function splitEndpoint(endpoint: string): { readonly host: string; readonly port: number } {
-  const colon = endpoint.lastIndexOf(':');
-  return { host: endpoint.slice(0, colon).replace(/^\[|\]$/gu, ''), port: Number(endpoint.slice(colon + 1)) };
 }

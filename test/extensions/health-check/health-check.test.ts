@@ -5,6 +5,7 @@ import t from 'tap';
 import { Capabilities } from '../../../src/component/capability.ts';
 import type { Host } from '../../../src/component/component.ts';
 import { SERVICE_STATUS } from '../../../src/component/extension.ts';
+import { ListeningSockets } from '../../../src/component/listener.ts';
 import { UserError } from '../../../src/errors.ts';
 import { healthCheck } from '../../../src/extensions/health-check/health-check.ts';
 
@@ -18,13 +19,14 @@ function scene(problems: readonly string[] | null) {
     capabilities.offer(SERVICE_STATUS, { ready: () => state.problems.length === 0, problems: () => state.problems });
   }
   const note = (fields: object): void => {
-    if ('port' in fields && typeof fields.port === 'number') ports.push(fields.port);
+    if ('endpoint' in fields) ports.push(Number(String(fields.endpoint).split(':').at(-1)));
   };
   const host: Host = {
     id: 'health_check',
     logger: { debug: note, info: note, warn: note, error: note },
     meter: { counter: () => metric, histogram: () => metric, gauge: () => undefined },
     capabilities,
+    listeners: new ListeningSockets().forService(),
     now: () => 0,
     process: { pid: 1, env: {}, kill: () => false },
     resolvePath: (path) => path,

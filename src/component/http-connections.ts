@@ -1,0 +1,53 @@
+/**
+ * The connections of an HTTP server that does not listen itself but is handed what a listener accepted. It keeps what
+ * node:http does for a listening server: time limits, closing what is idle, cutting what is left.
+ */
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ConnectionHandler } from './listener.ts';
+
+export class HttpConnections implements ConnectionHandler {
+  readonly #server: Server;
+  readonly #open = new Set<Socket>();
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(server: Server) {
+    this.#server = server;
+    // node:http begins to watch its time limits with this event; without a port of its own it would never come.
+    server.emit('listening');
+  }
+
+  accept(connection: Socket): void {
+    this.#open.add(connection);
+    connection.once('close', () => {
+      this.#open.delete(connection);
+      if (this.#open.size === 0) for (const ended of this.#waiting.splice(0)) ended();
+    });
+    this.#server.emit('connection', connection);
+  }
+
+  /** Resolves when no connection is left. */
+  async ended(): Promise<void> {
+    if (this.#open.size > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Closes idle connections now, the others after their answer; `deadline` cuts what is left. Works twice. */
+  async close(deadline: AbortSignal): Promise<void> {
+    // That it does not listen is no error here: what matters is that idle connections and timers go.
+    this.#server.close(() => undefined);
+    // node:http counts a connection that has not said anything yet as busy.
+    for (const connection of this.#open) if (connection.bytesRead === 0) connection.destroy();
+    const cut = (): void => {
+      for (const connection of this.#open) connection.destroy();
+    };
+    if (deadline.aborted) cut();
+    else deadline.addEventListener('abort', cut, { once: true });
+    await this.ended();
+    deadline.removeEventListener('abort', cut);
+  }
+
+  /** Cuts every connection. */
+  async cut(): Promise<void> {
+    await this.close(AbortSignal.abort());
+  }
+}

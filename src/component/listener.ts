@@ -1,0 +1,202 @@
+/**
+ * Listening sockets that outlive who listens on them. A server never opens a port itself: it asks for one and is handed the
+ * connections. When a later service asks for an endpoint that an earlier one of the same process still holds, the open socket
+ * passes on: from then on new connections go to the later one, and not one is refused in between.
+ */
+import { createServer, type Server, type Socket } from 'node:net';
+import { UserError } from '../errors.ts';
+import { type Endpoint, formatEndpoint, parseListenEndpoint } from './endpoint.ts';
+
+export interface ListenRequest {
+  readonly endpoint: string;
+  /** The option it stands in, for hints: `receivers.otlp.protocols.http.endpoint`. */
+  readonly option: string;
+  /** Open at once; further ones are dropped. */
+  readonly maxConnections?: number;
+}
+
+/** Who serves what connects. */
+export interface ConnectionHandler {
+  /** Not read from yet. The connection is the handler's from here on. */
+  accept(connection: Socket): void;
+  /** New connections go to `next` from now on; null when they come here again, because `next` gave up. */
+  succeededBy?(next: ConnectionHandler | null): void;
+}
+
+/** One handler's hold on a listening socket. */
+export interface Listener {
+  /** As bound: the port differs from the configured one when that was 0. */
+  readonly address: string;
+  /** No more connections. The socket itself closes unless another handler holds it too. Works twice. */
+  close(): void;
+}
+
+/** The listening sockets of one process. */
+export class ListeningSockets {
+  readonly #sockets = new Map<string, OpenSocket>();
+
+  /** Every service gets its own view, so that one service asking twice for an endpoint is told of its mistake. */
+  forService(): Listeners {
+    return new ServiceListeners((key) => this.#socket(key));
+  }
+
+  #socket(key: string): OpenSocket {
+    const known = this.#sockets.get(key);
+    if (known !== undefined) return known;
+    const socket = new OpenSocket(() => this.#sockets.delete(key));
+    this.#sockets.set(key, socket);
+    return socket;
+  }
+}
+
+/** What a component asks for a port. */
+export interface Listeners {
+  /** Rejects with a `UserError` when nothing can listen there. */
+  listen(request: ListenRequest, handler: ConnectionHandler): Promise<Listener>;
+}
+
+class ServiceListeners implements Listeners {
+  readonly #socketOf: (key: string) => OpenSocket;
+  readonly #held = new Set<string>();
+
+  constructor(socketOf: (key: string) => OpenSocket) {
+    this.#socketOf = socketOf;
+  }
+
+  async listen(request: ListenRequest, handler: ConnectionHandler): Promise<Listener> {
+    const endpoint = parseListenEndpoint(request.endpoint);
+    if (endpoint === null) throw new Error(`"${request.endpoint}" is not an endpoint`);
+    const key = keyOf(endpoint, request);
+    if (this.#held.has(key)) {
+      throw new UserError(
+        `${request.endpoint} is already in use, by another part of this configuration`,
+        hintFor(request),
+      );
+    }
+    this.#held.add(key);
+    const socket = this.#socketOf(key);
+    try {
+      await socket.open(endpoint, request);
+    } catch (error) {
+      this.#held.delete(key);
+      throw error;
+    }
+    socket.take(handler, request.maxConnections);
+    const close = (): void => {
+      this.#held.delete(key);
+      socket.leave(handler);
+    };
+    return { address: socket.address, close };
+  }
+}
+
+/** Whoever asks for any free port means one of their own; a later service finds it by the option. */
+function keyOf(endpoint: Endpoint, { option }: ListenRequest): string {
+  if ('path' in endpoint) return `unix:${endpoint.path}`;
+  return endpoint.port === 0 ? `${formatEndpoint(endpoint)} for ${option}` : formatEndpoint(endpoint);
+}
+
+/** One socket and those who hold it; the last one to come is served. */
+class OpenSocket {
+  readonly #server: Server;
+  readonly #handlers: ConnectionHandler[] = [];
+  readonly #forget: () => void;
+  #opening: Promise<void> | null = null;
+  #address = '';
+
+  constructor(forget: () => void) {
+    this.#forget = forget;
+    // Half-open connections are for the protocol to decide about; HTTP answers a client that has finished sending.
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (connection) => this.#accept(connection));
+  }
+
+  get address(): string {
+    return this.#address;
+  }
+
+  open(endpoint: Endpoint, request: ListenRequest): Promise<void> {
+    this.#opening ??= this.#open(endpoint, request);
+    return this.#opening;
+  }
+
+  take(handler: ConnectionHandler, maxConnections: number | undefined): void {
+    const before = this.#handlers.at(-1);
+    this.#handlers.push(handler);
+    if (maxConnections !== undefined) this.#server.maxConnections = maxConnections;
+    before?.succeededBy?.(handler);
+  }
+
+  leave(handler: ConnectionHandler): void {
+    const at = this.#handlers.indexOf(handler);
+    if (at < 0) return;
+    const wasServing = at === this.#handlers.length - 1;
+    this.#handlers.splice(at, 1);
+    const before = this.#handlers.at(-1);
+    if (before === undefined) this.#close();
+    else if (wasServing) before.succeededBy?.(null);
+  }
+
+  #accept(connection: Socket): void {
+    const handler = this.#handlers.at(-1);
+    if (handler === undefined) connection.destroy();
+    else handler.accept(connection);
+  }
+
+  async #open(endpoint: Endpoint, request: ListenRequest): Promise<void> {
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#server.once('error', reject);
+        this.#server.listen(placeOf(endpoint), () => {
+          this.#server.off('error', reject);
+          resolve();
+        });
+      });
+    } catch (error) {
+      this.#forget();
+      throw explain(error as NodeJS.ErrnoException, request);
+    }
+    // Running out of file descriptors refuses a connection; it must not end the process.
+    this.#server.on('error', () => undefined);
+    this.#address = boundAddress(this.#server, request.endpoint);
+  }
+
+  #close(): void {
+    this.#forget();
+    this.#server.close();
+  }
+}
+
+function placeOf(endpoint: Endpoint): { host?: string; port: number } | { path: string } {
+  if ('path' in endpoint) return { path: endpoint.path };
+  return endpoint.host === '' ? { port: endpoint.port } : endpoint;
+}
+
+function boundAddress(server: Server, configured: string): string {
+  const address = server.address();
+  if (address === null || typeof address === 'string') return configured;
+  return formatEndpoint({ host: address.address, port: address.port });
+}
+
+function hintFor({ option }: ListenRequest): string {
+  return `Stop the other program, or set ${option} to a free address.`;
+}
+
+function explain(error: NodeJS.ErrnoException, request: ListenRequest): Error {
+  const { endpoint, option } = request;
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new UserError(`${endpoint} is already in use`, hintFor(request));
+    case 'EACCES':
+    case 'EPERM':
+      return new UserError(`listening on ${endpoint} is not permitted`, `Set ${option} to a port above 1023.`);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new UserError(
+        `${endpoint} is not an address of this machine`,
+        `Set the host of ${option} to 127.0.0.1 or 0.0.0.0.`,
+      );
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * The way of one request over HTTP, in the order of the contract: route, admit, media type, declared length, body, inflate,
+ * deliver, answer. A refusal before the body was read to its end closes the connection, so that no unread byte is ever
+ * swallowed or taken for the next request.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Pipeline } from '../../component/receiver.ts';
+import { Rejection } from '../../errors.ts';
+import type { Encoding, Signal } from '../../model/context.ts';
+import { answerRejection, answerSuccess, type CommonHeaders } from './answer.ts';
+import { declaredLength, readBody } from './body.ts';
+import type { ByteBudget } from './byte-budget.ts';
+import { inflate } from './inflate.ts';
+import { type ContentEncoding, encodingOf, requireContentEncoding, requireEncoding } from './media-type.ts';
+import type { HttpOptions } from './options.ts';
+import type { Reception } from './reception.ts';
+import { replayKey } from './replay-key.ts';
+
+const ROUTES: ReadonlyMap<string, Signal> = new Map([
+  ['/v1/traces', 'traces'],
+  ['/v1/logs', 'logs'],
+  ['/v1/metrics', 'metrics'],
+]);
+
+const HEALTHY = Buffer.from('{"ok":true}');
+/** Rows of a request take about as much room as its expanded body. */
+const ROWS_PER_BODY_BYTE = 1;
+/** A refused sender that keeps sending is cut off after this. */
+const LINGER_MS = 500;
+
+export class HttpRequests {
+  readonly #options: HttpOptions;
+  readonly #reception: Reception;
+  readonly #budget: ByteBudget;
+  readonly #common: CommonHeaders;
+  readonly #waiting: (() => void)[] = [];
+  #stopping = false;
+  #inFlight = 0;
+
+  constructor(options: HttpOptions, reception: Reception, budget: ByteBudget) {
+    this.#options = options;
+    this.#reception = reception;
+    this.#budget = budget;
+    this.#common = options.sunset === undefined ? {} : { Sunset: new Date(options.sunset).toUTCString() };
+  }
+
+  /** Never rejects. */
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#begin();
+    response.on('error', () => undefined); // The client left; what was stored stays stored.
+    try {
+      await this.#route(request, response);
+    } catch (error) {
+      // Nothing above may throw; if it does, the client must not be left waiting, nor be told that anything was stored.
+      this.#reception.logger.error({ error }, 'a request failed in the receiver');
+      request.socket.destroy();
+    } finally {
+      this.#end();
+    }
+  }
+
+  /** From here on requests are told to come back, and answers close their connection. */
+  stop(): void {
+    this.#stopping = true;
+  }
+
+  /** Resolves when everything that was being served is answered, or the deadline aborts. */
+  async idle(deadline: AbortSignal): Promise<void> {
+    if (this.#inFlight === 0 || deadline.aborted) return;
+    await new Promise<void>((resolve) => {
+      this.#waiting.push(resolve);
+      deadline.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+
+  #begin(): void {
+    this.#inFlight++;
+    this.#reception.begin();
+  }
+
+  #end(): void {
+    this.#inFlight--;
+    this.#reception.end();
+    if (this.#inFlight === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = request.url ?? '/';
+    const query = url.indexOf('?');
+    const path = query < 0 ? url : url.slice(0, query);
+    if (request.method === 'GET' && path === '/health') {
+      const headers = { 'Content-Type': 'application/json', 'Content-Length': HEALTHY.length };
+      response.writeHead(200, { ...headers, ...this.#closing(request) }).end(HEALTHY);
+      return;
+    }
+    const signal = request.method === 'POST' ? ROUTES.get(path) : undefined;
+    const pipeline = signal === undefined ? undefined : this.#reception.pipelines.get(signal);
+    if (signal === undefined || pipeline === undefined) {
+      this.#refuse(request, response, 'none', new Rejection('not_found'));
+      return;
+    }
+    await this.#export(request, response, pipeline);
+  }
+
+  async #export(request: IncomingMessage, response: ServerResponse, pipeline: Pipeline): Promise<void> {
+    const started = performance.now();
+    const { signal } = pipeline;
+    const reservation = this.#budget.open();
+    try {
+      if (this.#stopping) throw new Rejection('shutting_down');
+      const admission = await pipeline.admit({ signal, authorization: request.headers.authorization });
+      const encoding = requireEncoding(request.headers['content-type']);
+      const contentEncoding = requireContentEncoding(request.headers['content-encoding']);
+      const length = declaredLength(request, this.#options.max_request_body_size);
+      if (isExpectingContinue(request)) response.writeContinue();
+      const limits = { bytes: this.#options.max_request_body_size, timeoutMs: this.#options.read_timeout };
+      const raw = await readBody(request, length, limits, reservation);
+      if (raw.length === 0) throw new Rejection('empty_payload');
+      const body = await this.#expand(raw, contentEncoding);
+      reservation.add(body.length * ROWS_PER_BODY_BYTE);
+      const acceptance = await admission.deliver({
+        body,
+        encoding,
+        replayKey: replayKey(signal, { encoding, contentEncoding }, raw),
+        maxNestingDepth: this.#options.max_nesting_depth,
+      });
+      answerSuccess(response, signal, encoding, acceptance, { ...this.#common, ...this.#closing(request) });
+      this.#reception.acknowledge(signal, started);
+    } catch (error) {
+      this.#refuse(request, response, signal, this.#reception.rejectionOf(error));
+    } finally {
+      reservation.close();
+    }
+  }
+
+  async #expand(raw: Buffer, contentEncoding: ContentEncoding): Promise<Buffer> {
+    const limit = this.#options.max_decompressed_size;
+    if (contentEncoding === 'gzip') return inflate(raw, limit);
+    if (raw.length > limit) throw new Rejection('body_too_large', { limit_bytes: limit, received_bytes: raw.length });
+    return raw;
+  }
+
+  #refuse(request: IncomingMessage, response: ServerResponse, signal: Signal | 'none', rejection: Rejection): void {
+    this.#reception.refuse(signal, rejection);
+    if (response.headersSent || response.destroyed) return;
+    const unread = !request.complete;
+    const encoding: Encoding = encodingOf(request.headers['content-type']) ?? 'protobuf';
+    answerRejection(response, rejection, encoding, this.#common, unread || this.#stopping);
+    if (unread) closeAfterAnswer(request, response);
+  }
+
+  /** An accepted or harmless request whose body we did not look at (a GET with a body) must not keep its connection either. */
+  #closing(request: IncomingMessage): Record<string, string> {
+    const read = request.complete || !hasBody(request);
+    return read && !this.#stopping ? {} : { Connection: 'close' };
+  }
+}
+
+function isExpectingContinue(request: IncomingMessage): boolean {
+  return request.headers.expect?.toLowerCase() === '100-continue';
+}
+
+function hasBody(request: IncomingMessage): boolean {
+  return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
+}
+
+/**
+ * Closes a connection whose request was not read to its end. What the sender still has in flight is thrown away for a moment
+ * first: closing at once would reset the connection, and the reset can overtake the answer.
+ */
+function closeAfterAnswer(request: IncomingMessage, response: ServerResponse): void {
+  const socket: Socket = request.socket;
+  response.on('finish', () => {
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    timer.unref();
+    socket.once('close', () => clearTimeout(timer));
+  });
+  request.resume();
+}

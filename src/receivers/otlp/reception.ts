@@ -1,0 +1,68 @@
+/**
+ * What the protocols of one receiver share: the pipelines they deliver to, the bound on what they hold together, and how
+ * acceptance and refusal are counted and logged.
+ */
+import type { Logger } from '../../component/logger.ts';
+import type { Counter, Histogram, Meter } from '../../component/meter.ts';
+import type { Pipeline } from '../../component/receiver.ts';
+import { diagnosticOf, Rejection } from '../../errors.ts';
+import type { Signal } from '../../model/context.ts';
+import type { ByteBudget } from './byte-budget.ts';
+
+export interface ReceptionParts {
+  readonly pipelines: ReadonlyMap<Signal, Pipeline>;
+  readonly budgets: readonly ByteBudget[];
+  readonly logger: Logger;
+  readonly meter: Meter;
+}
+
+export class Reception {
+  readonly pipelines: ReadonlyMap<Signal, Pipeline>;
+  readonly logger: Logger;
+  readonly #refusals: Counter;
+  readonly #acknowledged: Histogram;
+  #inFlight = 0;
+
+  constructor({ pipelines, budgets, logger, meter }: ReceptionParts) {
+    this.pipelines = pipelines;
+    this.logger = logger;
+    this.#refusals = meter.counter('sluice_refusals', 'Requests refused, by signal and diagnostic code.');
+    this.#acknowledged = meter.histogram(
+      'sluice_acknowledge_seconds',
+      'Time from the request line to the answer of accepted requests.',
+      ACKNOWLEDGE_BOUNDS,
+    );
+    meter.gauge('sluice_bytes_in_flight', 'Bytes reserved by requests that are not answered yet.', () =>
+      budgets.reduce((sum, { reservedBytes }) => sum + reservedBytes, 0),
+    );
+    meter.gauge('sluice_requests_in_flight', 'Requests that are not answered yet.', () => this.#inFlight);
+  }
+
+  begin(): void {
+    this.#inFlight++;
+  }
+
+  end(): void {
+    this.#inFlight--;
+  }
+
+  /** `started` as `performance.now()` gave it. */
+  acknowledge(signal: Signal, started: number): void {
+    this.#acknowledged.record((performance.now() - started) / 1000, { signal });
+  }
+
+  refuse(signal: Signal | 'none', rejection: Rejection): void {
+    const code = diagnosticOf(rejection.code);
+    this.#refusals.add(1, { signal, code });
+    this.logger.info({ signal, code, status: rejection.refusal.status, details: rejection.details }, 'request refused');
+  }
+
+  /** The refusal an error stands for; anything but a `Rejection` is a fault of ours. */
+  rejectionOf(error: unknown): Rejection {
+    if (error instanceof Rejection) return error;
+    this.logger.error({ error }, 'a request failed unexpectedly');
+    return new Rejection('decode_failed');
+  }
+}
+
+const ACKNOWLEDGE_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

@@ -1,0 +1,84 @@
+// One service follows another on the same endpoint, as in a reload: nobody is refused, no connection is closed.
+import { Agent, request } from 'node:http';
+import t from 'tap';
+import { ListeningSockets } from '../../../src/component/listener.ts';
+import { FILE_CONFIG, KEY, startDaemon } from '../../support/daemon.ts';
+import { aSpan, aTraceRequest } from '../../support/payloads.ts';
+
+/** Sends one span; says the status and whether the connection was an old one. */
+function post(port: number, agent: Agent): Promise<{ readonly status: number; readonly reused: boolean }> {
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ port, agent, method: 'POST', path: '/v1/traces', headers }, (response) => {
+      response.resume();
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, reused: outgoing.reusedSocket }));
+    });
+    outgoing.on('error', reject);
+    outgoing.end(JSON.stringify(aTraceRequest([aSpan()])));
+  });
+}
+
+t.test(
+  'a connection outlives the service it was opened to, and its next request is served by the later one',
+  async (t) => {
+    const sockets = new ListeningSockets();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    t.teardown(() => agent.destroy());
+    const first = await startDaemon(t, { config: FILE_CONFIG, sockets });
+    t.same(await post(first.port, agent), { status: 200, reused: false });
+
+    const second = await startDaemon(t, { config: FILE_CONFIG, sockets });
+    t.equal(second.port, first.port);
+    await first.stop();
+    t.same(await post(first.port, agent), { status: 200, reused: true });
+
+    const third = await startDaemon(t, { config: FILE_CONFIG, sockets });
+    await second.stop();
+    t.same(await post(first.port, agent), { status: 200, reused: true });
+    for (const daemon of [first, second, third]) t.equal((await daemon.rows()).length, 1);
+    await third.stop();
+    await t.rejects(post(first.port, agent), 'the last one closes the port');
+  },
+);
+
+t.test('when the later service gives up, connections are the earlier one’s again', async (t) => {
+  const sockets = new ListeningSockets();
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.teardown(() => agent.destroy());
+  const first = await startDaemon(t, { config: FILE_CONFIG, sockets });
+  await post(first.port, agent);
+  const second = await startDaemon(t, { config: FILE_CONFIG, sockets });
+  await second.stop();
+  t.same(await post(first.port, agent), { status: 200, reused: true });
+  t.equal((await first.rows()).length, 2);
+});
+
+t.test('while one service follows another under load, no request is refused and none is lost', async (t) => {
+  const sockets = new ListeningSockets();
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  t.teardown(() => agent.destroy());
+  const daemons = [await startDaemon(t, { config: FILE_CONFIG, sockets })];
+  const port = daemons[0]?.port ?? 0;
+  let sent = 0;
+  let running = true;
+  const senders = Array.from({ length: 8 }, async () => {
+    while (running) {
+      t.equal((await post(port, agent)).status, 200);
+      sent++;
+    }
+  });
+  for (let turn = 0; turn < 5; turn++) {
+    const before = daemons.at(-1);
+    const target = sent + 20;
+    daemons.push(await startDaemon(t, { config: FILE_CONFIG, sockets }));
+    await before?.stop();
+    while (sent < target) await new Promise(setImmediate);
+  }
+  running = false;
+  await Promise.all(senders);
+  const stored = await Promise.all(daemons.map(async (daemon) => (await daemon.rows()).length));
+  t.equal(
+    stored.reduce((sum, count) => sum + count, 0),
+    sent,
+  );
+});
