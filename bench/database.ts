@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { Capabilities } from '../src/component/capability.ts';
 import type { Host } from '../src/component/component.ts';
 import type { Exporter } from '../src/component/exporter.ts';
+import { ListeningSockets } from '../src/component/listener.ts';
 import type { Logger } from '../src/component/logger.ts';
 import { POSTGRES_DATABASE } from '../src/component/postgres.ts';
 import { Partitions } from '../src/exporters/postgres/partitions.ts';
@@ -80,6 +81,7 @@ export class BenchDatabase {
       logger: QUIET,
       meter: registry,
       capabilities,
+      listeners: new ListeningSockets().forService(),
       now: Date.now,
       process,
       resolvePath: (path) => path,
