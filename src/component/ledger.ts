@@ -51,13 +51,18 @@ export interface Quota {
  */
 export interface Commit {
   join<T>(capability: Capability<T>): T | undefined;
+  /**
+   * Resolves when the transaction holds everything that was joined to it and every guard was passed: the group commit waits for
+   * it before an exporter writes what no rollback takes back. Rejects when the group can not be stored as it is.
+   */
+  taken(): Promise<void>;
 }
 
 export interface Ledger extends Component {
   /**
-   * Decides and stores one group. `write` is called at most once per attempt with the requests that passed every guard so far,
+   * Decides and stores one group. `write` is called at most once per attempt with the requests that no guard has refused so far,
    * in the group's order; when it rejects, or the commit fails, those requests are refused. It may be called again with fewer
-   * requests (bisecting). Resolves with one verdict per claim, in order; never rejects.
+   * requests (a guard refused some, bisecting). Resolves with one verdict per claim, in order; never rejects.
    */
   settle(
     group: readonly Claim[],

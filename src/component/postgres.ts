@@ -5,8 +5,9 @@ import type { Capability } from './capability.ts';
 export interface PostgresTransaction {
   /**
    * Copies rows of one signal into its table, within the ledger's transaction. `chunks` are COPY BINARY tuples in the order of
-   * `model/columns.ts`, without header and trailer. Resolves when the server has taken them; they are durable once the ledger
-   * has committed. `rowCount` is compared with the count the server reports.
+   * `model/columns.ts`, without header and trailer; they must stay as they are until the request is settled. They are sent with
+   * the guards or with other rows, so a refusal of the server shows in `Commit.taken` or in the commit; they are durable once
+   * the ledger has committed. `rowCount` is compared with the count the server reports.
    */
   copy(signal: Signal, chunks: readonly Buffer[], rowCount: number): Promise<void>;
 }

@@ -150,8 +150,8 @@ export class GroupCommit {
 }
 
 /**
- * Hands each exporter its rows of the admitted requests: first those that join the transaction and can be rolled back, then
- * the others together. All of these run to their end even when one fails, so that none is still writing when the ledger rolls
+ * Hands each exporter its rows of the admitted requests: first those that join the transaction and can be rolled back, then,
+ * once the transaction has taken them, the others together. All of these run to their end even when one fails, so that none is still writing when the ledger rolls
  * back or tries again.
  */
 async function writeAll(encoded: readonly (readonly EncodedRows[])[], commit: Commit): Promise<void> {
@@ -165,6 +165,7 @@ async function writeAll(encoded: readonly (readonly EncodedRows[])[], commit: Co
   for (const [exporter, rows] of writers.filter(([{ joinsCommit }]) => joinsCommit === true))
     await exporter.write(rows, commit);
   const others = writers.filter(([{ joinsCommit }]) => joinsCommit !== true);
+  if (others.length > 0) await commit.taken();
   const results = await Promise.allSettled(others.map(([exporter, rows]) => exporter.write(rows, commit)));
   const failure = results.find((result) => result.status === 'rejected');
   if (failure !== undefined) throw failure.reason;

@@ -23,7 +23,7 @@ interface Usage {
 }
 
 /** No exporter can join: there is no transaction. */
-const NO_COMMIT: Commit = { join: () => undefined };
+const NO_COMMIT: Commit = { join: () => undefined, taken: async () => undefined };
 
 export class MemoryLedger implements Ledger {
   readonly #now: () => number;

@@ -3,8 +3,10 @@ import pg from 'pg';
 import t from 'tap';
 import type { Claim } from '../../../src/component/ledger.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
-import { claimMarkers, findMarkers } from '../../../src/extensions/postgres/ledger/guards.ts';
+import { askGuards, findMarkers, GUARD_STATEMENTS, nameOf } from '../../../src/extensions/postgres/ledger/guards.ts';
+import { BEGIN } from '../../../src/extensions/postgres/ledger/transaction.ts';
 import { migrate } from '../../../src/extensions/postgres/migrate.ts';
+import { prepare } from '../../../src/extensions/postgres/pipeline.ts';
 import { createDatabase } from '../../support/postgres.ts';
 
 t.test('an expired marker is no proof that a lost commit happened, a fresh one is', async (t) => {
@@ -23,7 +25,9 @@ t.test('an expired marker is no proof that a lost commit happened, a fresh one i
     spanCount: 0,
     recordCount: 1,
   };
-  t.equal((await claimMarkers(client, [claim])).size, 0);
+  await prepare(client, GUARD_STATEMENTS);
+  t.same([...(await askGuards(client, BEGIN, [claim])).marked], [nameOf(claim)]);
+  await client.query('COMMIT');
   t.equal((await findMarkers(client, [claim])).size, 1);
   await client.query('UPDATE sluice.replay_markers SET expires_ms = (extract(epoch FROM now()) * 1000)::int8 - 1');
   t.equal((await findMarkers(client, [claim])).size, 0);

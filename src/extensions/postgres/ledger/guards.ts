@@ -1,50 +1,103 @@
 /**
- * The guards of a group, set-wise: one statement each, keys sorted over the whole group, so that two writers meet the same
- * rows in the same order and cannot deadlock.
+ * The guards of a group as steps of a pipeline, set-wise: one statement each, keys sorted over the whole group, so that two
+ * writers meet the same rows in the same order and cannot deadlock.
+ *
+ * Each stands in two forms. Demanding, it fails with `GuardRefusal` unless all is well: then it can go out together with the
+ * rows, which most groups are fit for. Asking, it tells what stands against which request.
  */
 import type pg from 'pg';
-import type { Claim, Quota, TraceClaim } from '../../../component/ledger.ts';
+import type { Claim, TraceClaim } from '../../../component/ledger.ts';
+import { byteaArray, hexArray, integerArray, textArray } from '../array-literal.ts';
+import { type Row, runPipeline, type Statement, type Step } from '../pipeline.ts';
+import { sqlstateOf } from '../sqlstate.ts';
 
-const CLAIM_MARKERS = `
+/** Demanding guards divide by zero to fail: nothing else in their statements does, and it needs no function in the schema. */
+const DIVISION_BY_ZERO = '22012';
+
+const MARKERS = `
   INSERT INTO sluice.replay_markers AS r (project, key, expires_ms)
   SELECT project, key, (extract(epoch FROM now()) * 1000)::int8 + 3600000
   FROM unnest($1::text[], $2::bytea[]) AS u (project, key) ORDER BY project, key
   ON CONFLICT (project, key) DO UPDATE SET expires_ms = excluded.expires_ms WHERE r.expires_ms <= excluded.expires_ms - 3600000
-  RETURNING project, key`;
+  RETURNING r.project, encode(r.key, 'hex') AS key`;
 
-const FIND_MARKERS = `
-  SELECT project, key FROM sluice.replay_markers JOIN unnest($1::text[], $2::bytea[]) AS u (project, key) USING (project, key)
-  WHERE expires_ms > (extract(epoch FROM now()) * 1000)::int8`;
+const FIND_MARKERS = {
+  text: `
+    SELECT project, encode(key, 'hex')
+    FROM sluice.replay_markers JOIN unnest($1::text[], $2::bytea[]) AS u (project, key) USING (project, key)
+    WHERE expires_ms > (extract(epoch FROM now()) * 1000)::int8`,
+};
 
-const CLAIM_TRACES = `
+const TRACES = `
   INSERT INTO sluice.traces AS t (trace_id, project, environment, first_ns, last_ns)
   SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::int8[], $5::int8[]) AS u (trace_id, project, environment, first_ns, last_ns)
   ORDER BY trace_id
   ON CONFLICT (trace_id) DO UPDATE SET first_ns = least(t.first_ns, excluded.first_ns), last_ns = greatest(t.last_ns, excluded.last_ns)
   WHERE t.project = excluded.project AND t.environment = excluded.environment
-  RETURNING encode(trace_id, 'hex') AS trace_id`;
+  RETURNING encode(t.trace_id, 'hex') AS trace_id`;
 
-const FIND_TRACES = `
-  SELECT encode(trace_id, 'hex') AS trace_id, project, environment FROM sluice.traces WHERE trace_id = ANY ($1::bytea[])`;
+const FIND_TRACES = {
+  text: `SELECT encode(trace_id, 'hex'), project, environment FROM sluice.traces WHERE trace_id = ANY ($1::bytea[])`,
+};
 
 const MONTH = `date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
-
-const OPEN_USAGE = `
-  INSERT INTO sluice.usage_months (project, month) SELECT project, ${MONTH} FROM unnest($1::text[]) AS u (project) ORDER BY project
-  ON CONFLICT DO NOTHING`;
-
-const LOCK_USAGE = `
+const RESET_SECONDS = `greatest(1, ceil(extract(epoch FROM (${MONTH} + interval '1 month') AT TIME ZONE 'UTC' - now())))::int4`;
+const LOCKED_USAGE = `
   SELECT project, spans FROM sluice.usage_months WHERE month = ${MONTH} AND project = ANY ($1::text[]) ORDER BY project FOR UPDATE`;
 
-const RESET_SECONDS = `
-  SELECT greatest(1, ceil(extract(epoch FROM (${MONTH} + interval '1 month') AT TIME ZONE 'UTC' - now())))::int4 AS seconds`;
+/** The statement in its demanding form: `count` rows must come back. */
+const demanding = (text: string, count: string): string =>
+  `WITH claimed AS (${text}) SELECT 1 / (count(*) = ${count})::int4 FROM claimed`;
 
-const ADD_USAGE = `
-  INSERT INTO sluice.usage_months AS m (project, month, spans, logs, metric_points)
-  SELECT project, ${MONTH}, spans, logs, metric_points
-  FROM unnest($1::text[], $2::int8[], $3::int8[], $4::int8[]) AS u (project, spans, logs, metric_points) ORDER BY project
-  ON CONFLICT (project, month) DO UPDATE
-  SET spans = m.spans + excluded.spans, logs = m.logs + excluded.logs, metric_points = m.metric_points + excluded.metric_points`;
+const CLAIM_MARKERS = { name: 'claim-markers', text: MARKERS };
+const DEMAND_MARKERS = { name: 'demand-markers', text: demanding(MARKERS, 'cardinality($1)') };
+const CLAIM_TRACES = { name: 'claim-traces', text: TRACES };
+const DEMAND_TRACES = { name: 'demand-traces', text: demanding(TRACES, 'cardinality($1)') };
+const OPEN_USAGE = {
+  name: 'open-usage',
+  text: `
+    INSERT INTO sluice.usage_months (project, month) SELECT project, ${MONTH} FROM unnest($1::text[]) AS u (project) ORDER BY project
+    ON CONFLICT DO NOTHING`,
+};
+const LOCK_USAGE = {
+  name: 'lock-usage',
+  text: `WITH locked AS MATERIALIZED (${LOCKED_USAGE}) SELECT project, spans, ${RESET_SECONDS} FROM locked`,
+};
+const DEMAND_USAGE = {
+  name: 'demand-usage',
+  text: `
+    WITH locked AS MATERIALIZED (${LOCKED_USAGE})
+    SELECT ${RESET_SECONDS} / (count(*) = cardinality($1) AND bool_and(spans <= room))::int4
+    FROM locked JOIN unnest($1::text[], $2::int8[]) AS u (project, room) USING (project)`,
+};
+const ADD_USAGE = {
+  name: 'add-usage',
+  text: `
+    INSERT INTO sluice.usage_months AS m (project, month, spans, logs, metric_points)
+    SELECT project, ${MONTH}, spans, logs, metric_points
+    FROM unnest($1::text[], $2::int8[], $3::int8[], $4::int8[]) AS u (project, spans, logs, metric_points) ORDER BY project
+    ON CONFLICT (project, month) DO UPDATE
+    SET spans = m.spans + excluded.spans, logs = m.logs + excluded.logs, metric_points = m.metric_points + excluded.metric_points`,
+};
+
+/** To be prepared once on each connection. */
+export const GUARD_STATEMENTS: readonly Required<Statement>[] = [
+  CLAIM_MARKERS,
+  DEMAND_MARKERS,
+  CLAIM_TRACES,
+  DEMAND_TRACES,
+  OPEN_USAGE,
+  LOCK_USAGE,
+  DEMAND_USAGE,
+  ADD_USAGE,
+];
+
+/** A guard that was demanded does not hold; which one, and against whom, only asking tells. */
+export class GuardRefusal extends Error {
+  constructor() {
+    super('a guard refused the group');
+  }
+}
 
 /** Who owns a stored trace, and where. */
 export interface StoredTrace {
@@ -52,63 +105,92 @@ export interface StoredTrace {
   readonly environment: string;
 }
 
-/** Sets the markers of the claims; returns those whose body was accepted before and is still remembered. */
-export async function claimMarkers(client: pg.Client, claims: readonly Claim[]): Promise<ReadonlySet<Claim>> {
-  const { rows } = await client.query({ name: 'claim-markers', text: CLAIM_MARKERS, values: markerArrays(claims) });
-  const set = new Set(rows.map(markerName));
-  return new Set(claims.filter((claim) => !set.has(nameOf(claim))));
+/** What the guards tell besides their verdict. */
+export interface Reading {
+  /** Seconds until the next UTC month, by the database's clock; 0 while nobody with a quota asked. */
+  resetSeconds: number;
+}
+
+/** The answers of the asking guards. */
+export interface Answers extends Reading {
+  /** Names of the claims whose markers were set. */
+  readonly marked: ReadonlySet<string>;
+  /** Ids of the traces that were claimed. */
+  readonly claimed: ReadonlySet<string>;
+  /** Spans of this month by project, of those with a quota; locked until the transaction ends. */
+  readonly used: ReadonlyMap<string, number>;
+}
+
+/** Claims must not contradict each other: no two with one body, no two with different claims on one trace. */
+export function demandGuards(claims: readonly Claim[], reading: Reading): readonly Step[] {
+  const steps: Step[] = [{ statement: DEMAND_MARKERS, values: markerArrays(claims), translate: asRefusal }];
+  const traces = mergeTraces(claims);
+  if (traces.length > 0) steps.push({ statement: DEMAND_TRACES, values: traceArrays(traces), translate: asRefusal });
+  const room = roomOf(claims);
+  if (room.size === 0) return steps;
+  const projects = textArray([...room.keys()]);
+  steps.push({ statement: OPEN_USAGE, values: [projects] });
+  steps.push({
+    statement: DEMAND_USAGE,
+    values: [projects, integerArray([...room.values()])],
+    read: ({ rows }) => void (reading.resetSeconds = Number(rows[0]?.[0])),
+    translate: asRefusal,
+  });
+  return steps;
+}
+
+/** Sets what can be set of the same claims, and tells what that was. */
+export async function askGuards(client: pg.Client, opening: Step, claims: readonly Claim[]): Promise<Answers> {
+  const marked = new Set<string>();
+  const claimed = new Set<string>();
+  const used = new Map<string, number>();
+  const answers = { marked, claimed, used, resetSeconds: 0 };
+  const each = (take: (row: Row) => void) => ({
+    read: ({ rows }: { readonly rows: readonly Row[] }) => rows.forEach(take),
+  });
+  const steps: Step[] = [
+    opening,
+    { statement: CLAIM_MARKERS, values: markerArrays(claims), ...each((row) => marked.add(rowName(row))) },
+  ];
+  const traces = mergeTraces(claims);
+  if (traces.length > 0) {
+    const take = each(([traceId]) => claimed.add(String(traceId)));
+    steps.push({ statement: CLAIM_TRACES, values: traceArrays(traces), ...take });
+  }
+  const projects = [...roomOf(claims).keys()];
+  if (projects.length > 0) {
+    const take = each(([project, spans, seconds]) => {
+      used.set(String(project), Number(spans));
+      answers.resetSeconds = Number(seconds);
+    });
+    steps.push({ statement: OPEN_USAGE, values: [textArray(projects)] });
+    steps.push({ statement: LOCK_USAGE, values: [textArray(projects)], ...take });
+  }
+  await runPipeline(client, steps);
+  return answers;
 }
 
 /** The claims that have a marker which has not expired: an old one, not swept away yet, says nothing of a lost commit. */
 export async function findMarkers(client: pg.Client, claims: readonly Claim[]): Promise<ReadonlySet<Claim>> {
-  const { rows } = await client.query(FIND_MARKERS, markerArrays(claims));
-  const found = new Set(rows.map(markerName));
+  const found = new Set<string>();
+  const read: Step['read'] = ({ rows }) => {
+    for (const row of rows) found.add(rowName(row));
+  };
+  await runPipeline(client, [{ statement: FIND_MARKERS, values: markerArrays(claims), read }]);
   return new Set(claims.filter((claim) => found.has(nameOf(claim))));
 }
 
-/**
- * Claims every trace of the claims, which must not contradict each other. Returns the stored traces that stand against it:
- * owned by another project, or of another environment.
- */
-export async function claimTraces(
+export async function findTraces(
   client: pg.Client,
-  claims: readonly Claim[],
+  traceIds: readonly string[],
 ): Promise<ReadonlyMap<string, StoredTrace>> {
-  const traces = mergeTraces(claims);
-  if (traces.size === 0) return new Map();
-  const list = [...traces.values()];
-  const { rows } = await client.query({
-    name: 'claim-traces',
-    text: CLAIM_TRACES,
-    values: [
-      list.map(({ trace }) => Buffer.from(trace.traceId, 'hex')),
-      list.map(({ project }) => project),
-      list.map(({ trace }) => trace.environment),
-      list.map(({ trace }) => trace.firstNs?.toString() ?? null),
-      list.map(({ trace }) => trace.lastNs?.toString() ?? null),
-    ],
-  });
-  if (rows.length === traces.size) return new Map();
-  for (const { trace_id: traceId } of rows) traces.delete(traceId);
-  return findTraces(client, [...traces.keys()]);
-}
-
-async function findTraces(client: pg.Client, traceIds: readonly string[]): Promise<ReadonlyMap<string, StoredTrace>> {
-  const { rows } = await client.query(FIND_TRACES, [traceIds.map((traceId) => Buffer.from(traceId, 'hex'))]);
-  return new Map(rows.map(({ trace_id: traceId, project, environment }) => [traceId, { project, environment }]));
-}
-
-/** The free plan's counters of this month, locked until the transaction ends. */
-export async function lockUsage(client: pg.Client, projects: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  await client.query({ name: 'open-usage', text: OPEN_USAGE, values: [projects] });
-  const { rows } = await client.query({ name: 'lock-usage', text: LOCK_USAGE, values: [projects] });
-  return new Map(rows.map(({ project, spans }) => [project, Number(spans)]));
-}
-
-/** Seconds until the next UTC month, by the database's clock. */
-export async function resetSeconds(client: pg.Client): Promise<Quota['resetSeconds']> {
-  const { rows } = await client.query({ name: 'reset-seconds', text: RESET_SECONDS, values: [] });
-  return Number(rows[0]?.seconds);
+  const found = new Map<string, StoredTrace>();
+  const read: Step['read'] = ({ rows }) => {
+    for (const [traceId, project, environment] of rows)
+      found.set(String(traceId), { project: String(project), environment: String(environment) });
+  };
+  await runPipeline(client, [{ statement: FIND_TRACES, values: [hexArray(traceIds)], read }]);
+  return found;
 }
 
 export interface Usage {
@@ -118,29 +200,43 @@ export interface Usage {
 }
 
 /** The hottest row of all comes last, so that it is locked for the shortest time. */
-export async function addUsage(client: pg.Client, usage: ReadonlyMap<string, Usage>): Promise<void> {
-  const entries = [...usage];
-  await client.query({
-    name: 'add-usage',
-    text: ADD_USAGE,
+export function addUsage(usage: ReadonlyMap<string, Usage>): Step {
+  const sums = [...usage.values()];
+  return {
+    statement: ADD_USAGE,
     values: [
-      entries.map(([project]) => project),
-      entries.map(([, { spans }]) => spans),
-      entries.map(([, { logs }]) => logs),
-      entries.map(([, { metricPoints }]) => metricPoints),
+      textArray([...usage.keys()]),
+      integerArray(sums.map(({ spans }) => spans)),
+      integerArray(sums.map(({ logs }) => logs)),
+      integerArray(sums.map(({ metricPoints }) => metricPoints)),
     ],
-  });
+  };
 }
 
-function mergeTraces(claims: readonly Claim[]): Map<string, { readonly project: string; readonly trace: TraceClaim }> {
-  const merged = new Map<string, { readonly project: string; readonly trace: TraceClaim }>();
+/**
+ * How many spans each project with a quota may have stored before this group, for all of the group to pass. Requests that are
+ * no traces need the quota not to be used up before them, so one span of room is kept for them: too strict at the very limit,
+ * where asking decides exactly.
+ */
+function roomOf(claims: readonly Claim[]): ReadonlyMap<string, number> {
+  const room = new Map<string, number>();
+  for (const { project, signal, spanCount } of claims) {
+    if (project.monthlySpans === null) continue;
+    const left = room.get(project.name) ?? project.monthlySpans;
+    room.set(project.name, left - (signal === 'traces' ? spanCount : 1));
+  }
+  return new Map([...room].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function mergeTraces(claims: readonly Claim[]): readonly (TraceClaim & { readonly project: string })[] {
+  const merged = new Map<string, TraceClaim & { readonly project: string }>();
   for (const { project, traces } of claims) {
     for (const trace of traces) {
-      const known = merged.get(trace.traceId)?.trace;
-      merged.set(trace.traceId, { project: project.name, trace: known === undefined ? trace : widest(known, trace) });
+      const known = merged.get(trace.traceId);
+      merged.set(trace.traceId, { ...(known === undefined ? trace : widest(known, trace)), project: project.name });
     }
   }
-  return merged;
+  return [...merged.values()];
 }
 
 function widest(a: TraceClaim, b: TraceClaim): TraceClaim {
@@ -149,14 +245,29 @@ function widest(a: TraceClaim, b: TraceClaim): TraceClaim {
   return { ...a, firstNs, lastNs };
 }
 
-function markerArrays(claims: readonly Claim[]): unknown[] {
-  return [claims.map(({ project }) => project.name), claims.map(({ replayKey }) => Buffer.from(replayKey))];
+function traceArrays(traces: readonly (TraceClaim & { readonly project: string })[]): readonly string[] {
+  return [
+    hexArray(traces.map(({ traceId }) => traceId)),
+    textArray(traces.map(({ project }) => project)),
+    textArray(traces.map(({ environment }) => environment)),
+    integerArray(traces.map(({ firstNs }) => firstNs)),
+    integerArray(traces.map(({ lastNs }) => lastNs)),
+  ];
 }
 
-function markerName({ project, key }: { project: string; key: Buffer }): string {
-  return `${project}\0${key.toString('latin1')}`;
+function markerArrays(claims: readonly Claim[]): readonly string[] {
+  return [textArray(claims.map(({ project }) => project.name)), byteaArray(claims.map(({ replayKey }) => replayKey))];
 }
 
+function asRefusal(error: unknown): unknown {
+  return sqlstateOf(error) === DIVISION_BY_ZERO ? new GuardRefusal() : error;
+}
+
+function rowName([project, key]: Row): string {
+  return `${project}\0${key}`;
+}
+
+/** Tells bodies apart: project and replay key. */
 export function nameOf(claim: Claim): string {
-  return `${claim.project.name}\0${Buffer.from(claim.replayKey).toString('latin1')}`;
+  return `${claim.project.name}\0${Buffer.from(claim.replayKey).toString('hex')}`;
 }

@@ -5,6 +5,10 @@
  * A group is settled in rounds. A round takes the pending requests that do not contradict each other (a twin of an earlier
  * one, or another project's claim on the same trace, waits for the next round), runs the guards, and either commits them all
  * or takes out those a guard refused and begins anew. Each round decides at least one request, so the rounds end.
+ *
+ * Most rounds have nothing to refuse. So the guards are demanded in one write with the rows, and the counters and COMMIT are the
+ * second and last. When a guard does not hold, the round is repeated with guards that are asked first, and so are the rounds of
+ * the next moments: whoever sends again will do so more than once.
  */
 import type pg from 'pg';
 import type { Capability } from '../../../component/capability.ts';
@@ -15,18 +19,21 @@ import { POSTGRES_TRANSACTION } from '../../../component/postgres.ts';
 import { Rejection } from '../../../errors.ts';
 import type { Database } from '../database.ts';
 import { isConnectionFailure, meaningOf, sqlstateOf } from '../sqlstate.ts';
+import { prepare, runPipeline, type Step, type StepResult } from '../pipeline.ts';
 import {
   addUsage,
-  claimMarkers,
-  claimTraces,
+  askGuards,
+  demandGuards,
   findMarkers,
-  lockUsage,
+  findTraces,
+  GUARD_STATEMENTS,
+  GuardRefusal,
   nameOf,
-  resetSeconds,
+  type Reading,
   type StoredTrace,
   type Usage,
 } from './guards.ts';
-import { OpenTransaction } from './transaction.ts';
+import { BEGIN, OpenTransaction } from './transaction.ts';
 
 type Write = (admitted: readonly Claim[], commit: Commit) => Promise<void>;
 
@@ -41,6 +48,9 @@ const ROUND_MS_PER_RECORD = 2;
 const MAX_RETRIES = 2;
 /** After a span came twice, spans go through the stage for this long: the sender is likely to repeat more of them. */
 const STAGE_MS = 10000;
+/** After a guard refused, the guards are asked first for this long. */
+const ASK_MS = 1000;
+const COMMIT = 'COMMIT';
 const SESSION = `SET lock_timeout = ${LOCK_TIMEOUT_MS}; SET idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}; SET synchronous_commit = on; SET timezone = 'UTC'`;
 
 export class PostgresLedger implements Ledger {
@@ -50,6 +60,7 @@ export class PostgresLedger implements Ledger {
   readonly #failures: Counter;
   #writer: pg.Client | null = null;
   #stageUntilMs = 0;
+  #askUntilMs = 0;
   #reachable = true;
 
   constructor(database: Database, logger: Logger, meter: Meter, now: () => number) {
@@ -117,7 +128,7 @@ export class PostgresLedger implements Ledger {
   }
 
   async #tryRound(round: readonly Claim[], write: Write): Promise<Outcome> {
-    const state = { committing: false };
+    const attempt: Attempt = { committing: false, resetSeconds: 0 };
     let client: pg.Client;
     try {
       client = await this.#connect();
@@ -129,70 +140,74 @@ export class PostgresLedger implements Ledger {
     const records = round.reduce((sum, { recordCount }) => sum + recordCount, 0);
     const deadline = setTimeout(() => this.#destroy(client), ROUND_DEADLINE_MS + records * ROUND_MS_PER_RECORD);
     try {
-      const verdicts = await this.#transact(client, round, write, state);
+      const verdicts = await this.#transact({ client, round, write, attempt });
       this.#reachable = true;
       return { kind: 'decided', verdicts };
     } catch (error) {
-      return await this.#afterFailure(client, round, error, state.committing);
+      return await this.#afterFailure(client, round, error, attempt);
     } finally {
       clearTimeout(deadline);
     }
   }
 
-  async #transact(
-    client: pg.Client,
-    round: readonly Claim[],
-    write: Write,
-    state: { committing: boolean },
-  ): Promise<Map<Claim, Verdict>> {
-    await client.query('BEGIN');
-    const replayed = await claimMarkers(client, round);
-    const fresh = round.filter((claim) => !replayed.has(claim));
-    const quotas = await quotasOf(client, round);
-    const decided = new Map<Claim, Verdict>(
-      [...replayed].map((claim) => [claim, { kind: 'replayed', quota: quotas.get(claim) ?? null }]),
-    );
-    const refused = await this.#guard(client, fresh, quotas);
-    if (refused.size > 0) {
+  async #transact(transaction: Transaction): Promise<ReadonlyMap<Claim, Verdict>> {
+    const { client, round, attempt } = transaction;
+    if (this.#now() < this.#askUntilMs) return this.#transactAsking(transaction);
+    try {
+      await this.#store(transaction, round, [BEGIN, ...demandGuards(round, attempt)]);
+      return verdictsFor(round, 'stored', attempt);
+    } catch (error) {
+      if (!(error instanceof GuardRefusal)) throw error;
+      this.#askUntilMs = this.#now() + ASK_MS;
       await client.query('ROLLBACK');
-      return new Map([...decided, ...refused]);
+      return this.#transactAsking(transaction);
     }
-    if (fresh.length > 0) {
-      const transaction = new OpenTransaction(client, this.#now() < this.#stageUntilMs);
-      await write(fresh, commitOf(transaction));
-      await addUsage(client, usageOf(fresh, transaction.storedSpans));
-    }
-    state.committing = true;
-    await client.query('COMMIT');
-    for (const claim of fresh) decided.set(claim, { kind: 'stored', quota: quotas.get(claim) ?? null });
-    return decided;
   }
 
-  /** Trace ownership and environment, then quota. */
-  async #guard(
-    client: pg.Client,
+  /** With the guards' answers known before anything is written. */
+  async #transactAsking(transaction: Transaction): Promise<ReadonlyMap<Claim, Verdict>> {
+    const { client, round, attempt } = transaction;
+    const answers = await askGuards(client, BEGIN, round);
+    attempt.resetSeconds = answers.resetSeconds;
+    const fresh = round.filter((claim) => answers.marked.has(nameOf(claim)));
+    const replayed = verdictsFor(
+      round.filter((claim) => !answers.marked.has(nameOf(claim))),
+      'replayed',
+      attempt,
+    );
+    const missing = fresh.flatMap(({ traces }) => traces.filter(({ traceId }) => !answers.claimed.has(traceId)));
+    const against =
+      missing.length === 0 ? NO_TRACES : await findTraces(client, [...new Set(missing.map(({ traceId }) => traceId))]);
+    const conflicting = conflicts(fresh, against);
+    const refused = conflicting.size > 0 ? conflicting : overQuota(fresh, attempt, new Map(answers.used));
+    if (refused.size > 0 || fresh.length === 0) {
+      await client.query('ROLLBACK');
+      return new Map([...replayed, ...refused]);
+    }
+    await this.#store(transaction, fresh, []);
+    return new Map([...replayed, ...verdictsFor(fresh, 'stored', attempt)]);
+  }
+
+  async #store(
+    { client, write, attempt }: Transaction,
     claims: readonly Claim[],
-    quotas: ReadonlyMap<Claim, Quota>,
-  ): Promise<Map<Claim, Verdict>> {
-    if (claims.length === 0) return new Map();
-    const against = await claimTraces(client, claims);
-    if (against.size > 0) return conflicts(claims, against);
-    const limited = claims.filter((claim) => quotas.has(claim));
-    if (limited.length === 0) return new Map();
-    const used = new Map(await lockUsage(client, [...new Set(limited.map(({ project }) => project.name))].sort()));
-    return overQuota(limited, quotas, used);
+    opening: readonly Step[],
+  ): Promise<void> {
+    const open = new OpenTransaction(client, opening, this.#now() < this.#stageUntilMs);
+    await write(claims, commitOf(open));
+    await open.taken();
+    attempt.committing = true;
+    await runPipeline(client, [
+      addUsage(usageOf(claims, open.storedSpans)),
+      { statement: { text: COMMIT }, read: readCommit },
+    ]);
   }
 
-  async #afterFailure(
-    client: pg.Client,
-    round: readonly Claim[],
-    error: unknown,
-    committing: boolean,
-  ): Promise<Outcome> {
+  async #afterFailure(client: pg.Client, round: readonly Claim[], error: unknown, attempt: Attempt): Promise<Outcome> {
     const meaning = meaningOf(error);
     if (isConnectionFailure(error)) this.#destroy(client);
     else await client.query('ROLLBACK').catch(() => this.#destroy(client));
-    if (committing && isConnectionFailure(error)) return this.#resolveAmbiguous(round, error);
+    if (attempt.committing && isConnectionFailure(error)) return this.#resolveAmbiguous(round, error, attempt);
     this.#logger.warn({ error: describe(error), sqlstate: sqlstateOf(error) }, 'a group could not be committed');
     if (meaning === 'duplicate' && this.#now() >= this.#stageUntilMs) {
       this.#stageUntilMs = this.#now() + STAGE_MS;
@@ -205,12 +220,12 @@ export class PostgresLedger implements Ledger {
   }
 
   /** The connection was lost after COMMIT was sent. The markers are part of the transaction: they tell whether it happened. */
-  async #resolveAmbiguous(round: readonly Claim[], error: unknown): Promise<Outcome> {
+  async #resolveAmbiguous(round: readonly Claim[], error: unknown, attempt: Attempt): Promise<Outcome> {
     this.#failures.add(1, { reason: 'ambiguous' });
     try {
       const marked = await findMarkers(await this.#connect(), round);
       if (marked.size < round.length) return { kind: 'again', error };
-      return { kind: 'decided', verdicts: new Map(round.map((claim) => [claim, { kind: 'stored', quota: null }])) };
+      return { kind: 'decided', verdicts: verdictsFor(round, 'stored', attempt) };
     } catch (failure) {
       this.#logger.warn(
         { error: describe(failure) },
@@ -224,6 +239,7 @@ export class PostgresLedger implements Ledger {
     if (this.#writer !== null) return this.#writer;
     const client = await this.#database.connect({ statementTimeoutMs: STATEMENT_TIMEOUT_MS });
     await client.query(SESSION);
+    await prepare(client, GUARD_STATEMENTS);
     const forget = (): void => {
       if (this.#writer === client) this.#writer = null;
     };
@@ -238,6 +254,21 @@ export class PostgresLedger implements Ledger {
     (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
   }
 }
+
+/** What is found out on the way of one attempt, and matters after it failed. */
+interface Attempt extends Reading {
+  /** COMMIT may have reached the server. */
+  committing: boolean;
+}
+
+interface Transaction {
+  readonly client: pg.Client;
+  readonly round: readonly Claim[];
+  readonly write: Write;
+  readonly attempt: Attempt;
+}
+
+const NO_TRACES: ReadonlyMap<string, StoredTrace> = new Map();
 
 type Outcome =
   | { readonly kind: 'decided'; readonly verdicts: ReadonlyMap<Claim, Verdict> }
@@ -283,23 +314,25 @@ function conflictOf(claim: Claim, against: ReadonlyMap<string, StoredTrace>): Re
   return null;
 }
 
-async function quotasOf(client: pg.Client, claims: readonly Claim[]): Promise<ReadonlyMap<Claim, Quota>> {
-  const limited = claims.filter(({ project }) => project.monthlySpans !== null);
-  if (limited.length === 0) return new Map();
-  const seconds = await resetSeconds(client);
-  return new Map(limited.map((claim) => [claim, { limit: claim.project.monthlySpans ?? 0, resetSeconds: seconds }]));
+/** All with one verdict; who has a quota gets its figures with it. */
+function verdictsFor(
+  claims: readonly Claim[],
+  kind: 'stored' | 'replayed',
+  reading: Reading,
+): ReadonlyMap<Claim, Verdict> {
+  return new Map(claims.map((claim) => [claim, { kind, quota: quotaOf(claim, reading) }]));
+}
+
+function quotaOf({ project }: Claim, { resetSeconds }: Reading): Quota | null {
+  return project.monthlySpans === null ? null : { limit: project.monthlySpans, resetSeconds };
 }
 
 /** `used` is counted up on the way: requests of one group share what is left. */
-function overQuota(
-  claims: readonly Claim[],
-  quotas: ReadonlyMap<Claim, Quota>,
-  used: Map<string, number>,
-): Map<Claim, Verdict> {
+function overQuota(claims: readonly Claim[], reading: Reading, used: Map<string, number>): Map<Claim, Verdict> {
   const refused = new Map<Claim, Verdict>();
   for (const claim of claims) {
-    const quota = quotas.get(claim);
-    if (quota === undefined) continue;
+    const quota = quotaOf(claim, reading);
+    if (quota === null) continue;
     const spans = used.get(claim.project.name) ?? 0;
     const isOver = claim.signal === 'traces' ? spans + claim.spanCount > quota.limit : spans >= quota.limit;
     if (!isOver) {
@@ -332,7 +365,13 @@ function commitOf(transaction: OpenTransaction): Commit {
   return {
     join: <T>(capability: Capability<T>) =>
       capability.name === POSTGRES_TRANSACTION.name ? (transaction as T) : undefined,
+    taken: () => transaction.taken(),
   };
+}
+
+/** A transaction that has failed answers COMMIT with ROLLBACK, and no error. */
+function readCommit({ tag }: StepResult): void {
+  if (tag !== COMMIT) throw new Error(`the server answered COMMIT with ${tag}`);
 }
 
 function refuse(claims: readonly Claim[], error: unknown, verdicts: Map<Claim, Verdict>): void {

@@ -1,9 +1,12 @@
-/** One attempt's open transaction, as the exporters join it. It knows how many spans were really stored. */
+/**
+ * One attempt's open transaction, as the exporters join it. What they copy is kept until it has to be taken, then sent in one
+ * write behind whatever opens the transaction. It knows how many spans were really stored.
+ */
 import type pg from 'pg';
 import type { PostgresTransaction } from '../../../component/postgres.ts';
 import { LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../../model/columns.ts';
 import type { Signal } from '../../../model/context.ts';
-import { copyBinary } from '../copy.ts';
+import { runPipeline, type Step, type StepResult } from '../pipeline.ts';
 
 const TABLES = {
   traces: { name: 'spans', columns: SPAN_COLUMNS },
@@ -19,14 +22,21 @@ const UNSTAGE = `
   WITH stored AS (INSERT INTO sluice.spans SELECT * FROM stage_spans ON CONFLICT DO NOTHING RETURNING project)
   SELECT project, count(*)::int4 AS spans FROM stored GROUP BY project`;
 
+export const BEGIN: Step = { statement: { text: 'BEGIN' } };
+
 export class OpenTransaction implements PostgresTransaction {
   readonly #client: pg.Client;
   readonly #viaStage: boolean;
+  #steps: Step[];
   #storedSpans: ReadonlyMap<string, number> | null = null;
 
-  /** `viaStage`: spans go through a temporary table, and those that are stored already are left out. */
-  constructor(client: pg.Client, viaStage: boolean) {
+  /**
+   * `opening`: steps that go ahead of the rows; none when the transaction is open. `viaStage`: spans go through a temporary
+   * table, and those that are stored already are left out.
+   */
+  constructor(client: pg.Client, opening: readonly Step[], viaStage: boolean) {
     this.#client = client;
+    this.#steps = [...opening];
     this.#viaStage = viaStage;
   }
 
@@ -37,20 +47,32 @@ export class OpenTransaction implements PostgresTransaction {
 
   async copy(signal: Signal, chunks: readonly Buffer[], rowCount: number): Promise<void> {
     const staged = signal === 'traces' && this.#viaStage;
-    if (staged) await this.#client.query(MAKE_STAGE);
+    if (staged) this.#steps.push({ statement: { text: MAKE_STAGE } });
+    if (rowCount > LARGE_COPY_ROWS) {
+      const text = `SET LOCAL statement_timeout = ${rowCount * LARGE_COPY_MS_PER_ROW}`;
+      this.#steps.push({ statement: { text } });
+    }
     const { name, columns } = TABLES[signal];
     const target = staged ? 'stage_spans' : `sluice.${name}`;
-    if (rowCount > LARGE_COPY_ROWS) {
-      await this.#client.query(`SET LOCAL statement_timeout = ${rowCount * LARGE_COPY_MS_PER_ROW}`);
-    }
     const list = columns.map((column) => column.name).join(', ');
-    const copied = await copyBinary(this.#client, `COPY ${target} (${list}) FROM STDIN (FORMAT binary)`, chunks);
-    if (copied !== rowCount) throw new Error(`the server took ${copied} of ${rowCount} rows`);
-    if (staged) await this.#unstage();
+    this.#steps.push({
+      statement: { text: `COPY ${target} (${list}) FROM STDIN (FORMAT binary)` },
+      chunks,
+      read: ({ tag }) => {
+        if (tag !== `COPY ${rowCount}`) throw new Error(`the server took other than ${rowCount} rows: ${tag}`);
+      },
+    });
+    if (staged) this.#steps.push({ statement: { text: UNSTAGE }, read: (result) => this.#readStored(result) });
   }
 
-  async #unstage(): Promise<void> {
-    const { rows } = await this.#client.query<{ project: string; spans: number }>(UNSTAGE);
-    this.#storedSpans = new Map(rows.map(({ project, spans }) => [project, spans]));
+  /** Resolves when the server has taken everything so far; guards that went ahead hold then. */
+  async taken(): Promise<void> {
+    const steps = this.#steps;
+    this.#steps = [];
+    if (steps.length > 0) await runPipeline(this.#client, steps);
+  }
+
+  #readStored({ rows }: StepResult): void {
+    this.#storedSpans = new Map(rows.map(([project, spans]) => [String(project), Number(spans)]));
   }
 }

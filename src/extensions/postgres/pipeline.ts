@@ -1,0 +1,156 @@
+/**
+ * Several statements, COPY data among them, in one write and one round trip: the extended protocol with a single Sync behind
+ * them all. A statement that fails makes the server skip everything up to the Sync, data included, so nothing after it happens.
+ */
+import type pg from 'pg';
+
+/** `PGCOPY\n\377\r\n\0`, no flags, no header extension. */
+const COPY_HEADER = Buffer.from('5047434f50590aff0d0a00' + '00000000' + '00000000', 'hex');
+/** A field count of -1. */
+const COPY_TRAILER = Buffer.from([0xff, 0xff]);
+const COPY_DATA = 0x64; // 'd'
+const COPY_DONE = Buffer.from([0x63, 0, 0, 0, 4]); // 'c'
+const FRAME_BYTES = 5;
+
+/** A statement with a name was prepared on the connection; one without is parsed each time. */
+export interface Statement {
+  readonly name?: string;
+  readonly text: string;
+}
+
+export type Row = readonly (string | null)[];
+
+/** What the server said of one step. */
+export interface StepResult {
+  /** `COPY 64`, `INSERT 0 1`, … */
+  readonly tag: string;
+  readonly rows: readonly Row[];
+}
+
+export interface Step {
+  readonly statement: Statement;
+  /** Parameters in text form. */
+  readonly values?: readonly (string | null)[];
+  /** Tuples of COPY BINARY, without header and trailer, for a statement that takes them. */
+  readonly chunks?: readonly Buffer[];
+  /** Sees the result; what it throws fails the pipeline. */
+  read?(result: StepResult): void;
+  /** What a failure of just this step means, where that is more than the server says. */
+  translate?(error: unknown): unknown;
+}
+
+/** The part of pg's connection that a submittable uses. */
+interface Connection {
+  parse(query: { readonly name: string; readonly text: string }): void;
+  bind(query: { readonly statement: string; readonly values: readonly (string | null)[] }): void;
+  execute(query: object): void;
+  sync(): void;
+  readonly stream: { cork?(): void; uncork?(): void; write(data: Buffer): boolean };
+}
+
+/** Resolves when every step is done. Rejects with the first failure, once the server is ready for the next query. */
+export function runPipeline(client: pg.Client, steps: readonly Step[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const submit = (connection: Connection): null => {
+      connection.stream.cork?.();
+      for (const step of steps) sendStep(connection, step);
+      connection.sync();
+      connection.stream.uncork?.();
+      return null;
+    };
+    client.query(new PipelineQuery(steps, submit, { resolve, reject }) as unknown as pg.Submittable);
+  });
+}
+
+/** Makes the named statements known to a connection. */
+export function prepare(client: pg.Client, statements: readonly Required<Statement>[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const submit = (connection: Connection): null => {
+      connection.stream.cork?.();
+      for (const statement of statements) connection.parse(statement);
+      connection.sync();
+      connection.stream.uncork?.();
+      return null;
+    };
+    client.query(new PipelineQuery([], submit, { resolve, reject }) as unknown as pg.Submittable);
+  });
+}
+
+function sendStep(connection: Connection, { statement, values = [], chunks }: Step): void {
+  if (statement.name === undefined) connection.parse({ name: '', text: statement.text });
+  connection.bind({ statement: statement.name ?? '', values });
+  connection.execute({});
+  if (chunks === undefined) return;
+  // The server need not ask for the data first: should the statement fail, it throws them away.
+  for (const chunk of [COPY_HEADER, ...chunks, COPY_TRAILER]) {
+    connection.stream.write(frame(chunk.length));
+    connection.stream.write(chunk);
+  }
+  connection.stream.write(COPY_DONE);
+}
+
+function frame(length: number): Buffer {
+  const header = Buffer.allocUnsafe(FRAME_BYTES);
+  header[0] = COPY_DATA;
+  header.writeUInt32BE(length + 4, 1);
+  return header;
+}
+
+interface Settlers {
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/** What pg calls a submittable: its methods are called as the messages come. */
+class PipelineQuery {
+  readonly submit: (connection: Connection) => null;
+  readonly #steps: readonly Step[];
+  readonly #settlers: Settlers;
+  #at = 0;
+  #rows: Row[] = [];
+  #failed = false;
+  #failure: unknown;
+
+  constructor(steps: readonly Step[], submit: (connection: Connection) => null, settlers: Settlers) {
+    this.submit = submit;
+    this.#steps = steps;
+    this.#settlers = settlers;
+  }
+
+  handleDataRow({ fields }: { readonly fields: Row }): void {
+    this.#rows.push(fields);
+  }
+
+  handleCommandComplete({ text }: { readonly text: string }): void {
+    const rows = this.#rows;
+    this.#rows = [];
+    try {
+      this.#steps[this.#at]?.read?.({ tag: text, rows });
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#at++;
+  }
+
+  handleReadyForQuery(): void {
+    if (this.#failed) this.#settlers.reject(this.#failure);
+    else this.#settlers.resolve();
+  }
+
+  /** pg forgets a query with its error, while the ReadyForQuery still follows. The next query waits for that in pg's queue. */
+  handleError(error: unknown): void {
+    if (!this.#failed) this.#fail(this.#steps[this.#at]?.translate?.(error) ?? error);
+    this.#settlers.reject(this.#failure);
+  }
+
+  handleRowDescription(): void {}
+  handleCopyInResponse(): void {}
+  handleEmptyQuery(): void {}
+  handlePortalSuspended(): void {}
+
+  #fail(error: unknown): void {
+    if (this.#failed) return;
+    this.#failed = true;
+    this.#failure = error;
+  }
+}
