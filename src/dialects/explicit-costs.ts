@@ -5,6 +5,10 @@
 import type { AttributeCursor } from '../model/attributes.ts';
 import type { Batch } from '../model/batch.ts';
 import {
+  ATTRIBUTE_STRIDE,
+  ATTRIBUTE_SYMBOL,
+  ATTRIBUTE_VERDICT,
+  ATTRIBUTES_BASE,
   KIND_DOUBLE,
   KIND_INT,
   KIND_NUMBER_TEXT,
@@ -12,6 +16,7 @@ import {
   MAX_SYMBOLS,
   SLOT_DIALECT,
   TEXT_JSON_ESCAPED,
+  VERDICT_SUPERSEDED,
 } from '../model/layout.ts';
 import type { Dialect, SourceRow } from './dialect.ts';
 import { parseDocument } from './documents.ts';
@@ -36,8 +41,7 @@ const MAX_DOCUMENT_BYTES = 256 * 1024;
 const MICROS = 1_000_000n;
 const MICRO_DIGITS = 6;
 const SIDES: readonly CostSide[] = ['total', 'input', 'output'];
-/** What is not known yet, what is no cost, what is. */
-const UNSEEN = 0;
+/** What a key is, once it was looked at; 0 before that. */
 const NO_COST = 1;
 const COST = 2;
 
@@ -68,17 +72,22 @@ export class ExplicitCosts {
   /** The costs a record states, best first; null when it states none, which costs a glance at each attribute. */
   find(batch: Batch, record: number): StatedCosts | null {
     const { attributesFirst, attributesCount } = batch.records.goto(record);
-    const attributes = batch.cursor().at(attributesFirst, attributesCount);
+    const { u8, u32 } = batch.tables.memory;
     let found: { readonly rule: CostRule; readonly row: number }[] | null = null;
-    while (attributes.next()) {
-      const { symbol } = attributes;
+    for (let row = attributesFirst; row < attributesFirst + attributesCount; row++) {
+      const address = ATTRIBUTES_BASE + row * ATTRIBUTE_STRIDE;
+      const symbol = u32[(address + ATTRIBUTE_SYMBOL) >>> 2] as number;
       if (symbol < MAX_SYMBOLS && this.#classes[symbol] === NO_COST) continue;
-      const rules = this.#rules.find(batch.tables.keyOf(symbol));
-      if (symbol < MAX_SYMBOLS && this.#classes[symbol] === UNSEEN)
-        this.#classes[symbol] = rules.length === 0 ? NO_COST : COST;
-      for (const { entry } of rules) (found ??= []).push({ rule: entry, row: attributes.row });
+      if (u8[address + ATTRIBUTE_VERDICT] === VERDICT_SUPERSEDED) continue;
+      for (const rule of this.#rulesOf(batch, symbol)) (found ??= []).push({ rule, row });
     }
     return found === null ? null : this.#sorted(batch, record, found);
+  }
+
+  #rulesOf(batch: Batch, symbol: number): readonly CostRule[] {
+    const rules = this.#rules.find(batch.tables.keyOf(symbol)).map(({ entry }) => entry);
+    if (symbol < MAX_SYMBOLS) this.#classes[symbol] = rules.length === 0 ? NO_COST : COST;
+    return rules;
   }
 
   #sorted(

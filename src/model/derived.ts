@@ -34,6 +34,8 @@ import type { Memory } from './memory.ts';
 import type { Money } from './money.ts';
 
 const UNAVAILABLE = -(2n ** 63n);
+/** The upper half of it, as it lies in memory. */
+const UNAVAILABLE_HIGH = 0x80000000;
 
 /**
  * A cursor on one derived row. `create()` begins a new one with everything unavailable and returns its number + 1 (0 when the
@@ -55,10 +57,14 @@ export class DerivedCursor {
     this.goto(row + 1);
     this.#memory.u32[this.#address >>> 2] = 0;
     this.#memory.u32[(this.#address + DERIVED_CATEGORY) >>> 2] = 0;
+    // Plain loops: calling `fill` costs more than so few elements.
     const numbers = (this.#address + DERIVED_NUMBERS) >>> 3;
-    this.#memory.f64.fill(Number.NaN, numbers, numbers + DERIVED_NUMBER_COUNT);
-    const costs = (this.#address + DERIVED_COSTS) >>> 3;
-    this.#memory.i64.fill(UNAVAILABLE, costs, costs + DERIVED_COST_COUNT);
+    for (let index = 0; index < DERIVED_NUMBER_COUNT; index++) this.#memory.f64[numbers + index] = Number.NaN;
+    const costs = (this.#address + DERIVED_COSTS) >>> 2;
+    for (let index = 0; index < DERIVED_COST_COUNT; index++) {
+      this.#memory.u32[costs + index * 2] = 0;
+      this.#memory.u32[costs + index * 2 + 1] = UNAVAILABLE_HIGH;
+    }
     return row + 1;
   }
 

@@ -15,6 +15,7 @@ import { type KeyClass, KeyClasses } from './key-classes.ts';
 import { NameTable, tableOf } from './name-table.ts';
 import { Providers } from './provider-names.ts';
 import { compileRules, operationNumber, type Rule } from './rules.ts';
+import { Shapes } from './shapes.ts';
 import { Words } from './words.ts';
 
 /** The attribute name the tables give to the body of a log record. */
@@ -33,6 +34,7 @@ export interface MessageEvent {
 export class Knowledge {
   /** Room for what one record says; made once, because it is large, and used by one record at a time. */
   readonly evidence = new Evidence();
+  readonly shapes = new Shapes();
   readonly dialects: readonly Dialect[] = DIALECTS;
   readonly rules: readonly Rule[] = compileRules(DIALECTS);
   readonly detection = new Detection(DIALECTS);

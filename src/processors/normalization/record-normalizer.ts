@@ -21,9 +21,13 @@ import { findOperation } from './operation.ts';
 import { Reader } from './reader.ts';
 import { RecordView } from './record-view.ts';
 import { PLACE_BITS } from './rules.ts';
+import { BODY_POSITION, type Shape } from './shape.ts';
 import { setNameRow, setWord } from './slots.ts';
 import { fillTimes } from './timing.ts';
 import { TokenCounts } from './token-counts.ts';
+
+/** Beside a place: the record has a body too. */
+const WITH_BODY = 8;
 
 export class RecordNormalizer {
   readonly #batch: Batch;
@@ -36,7 +40,8 @@ export class RecordNormalizer {
   #telling = false;
   #personal = false;
   /** Dialects in which a name that is too general for others means something. */
-  readonly #specific = new Set<number>();
+  readonly #ownSpecific = new Set<number>();
+  #specific: ReadonlySet<number> = this.#ownSpecific;
 
   constructor(knowledge: Knowledge, batch: Batch) {
     this.#batch = batch;
@@ -51,10 +56,6 @@ export class RecordNormalizer {
 
   normalize(record: number): void {
     this.#view.begin(record, this.#place);
-    this.#rank = NO_RANK;
-    this.#telling = false;
-    this.#personal = false;
-    if (this.#specific.size > 0) this.#specific.clear();
     this.#collect();
     this.#detect();
     if (this.#view.dialect < 0 && !this.#personal) return;
@@ -87,29 +88,66 @@ export class RecordNormalizer {
     this.#events.fill();
   }
 
-  /** The one loop over every attribute of every record: it reads the tables directly. */
+  /** Finds out what the keys of the record mean: nearly always by remembering the record before it that had the same. */
   #collect(): void {
     const { tables, records } = this.#batch;
-    const { u8, u32 } = tables.memory;
-    const { keys, bodyClass } = this.#knowledge;
-    records.goto(this.#view.record);
-    const { attributesFirst, attributesCount, body } = records;
-    for (let row = attributesFirst; row < attributesFirst + attributesCount; row++) {
-      const address = ATTRIBUTES_BASE + row * ATTRIBUTE_STRIDE;
-      if (u8[address + ATTRIBUTE_VERDICT] === VERDICT_SUPERSEDED) continue;
-      const found = keys.of(tables, u32[(address + ATTRIBUTE_SYMBOL) >>> 2] as number);
-      if (found !== null) this.#note(row, found);
+    const { evidence } = this.#view;
+    const { shapes } = this.#knowledge;
+    const { attributesFirst, attributesCount, body } = records.goto(this.#view.record);
+    const hasBody = this.#place === PLACE_BITS.log && body > 0;
+    const shape = shapes.find(
+      tables,
+      attributesFirst,
+      attributesCount,
+      hasBody ? this.#place | WITH_BODY : this.#place,
+    );
+    if (shape !== null) {
+      evidence.beginWith(shape, attributesFirst, body - 1);
+      this.#take(shape, attributesFirst);
+      return;
     }
-    if (this.#place === PLACE_BITS.log && body > 0) this.#view.evidence.add(body - 1, bodyClass);
+    evidence.begin(attributesFirst, body - 1);
+    this.#classify(attributesFirst, attributesCount);
+    if (hasBody) evidence.add(BODY_POSITION, this.#knowledge.bodyClass);
+    shapes.note(evidence);
   }
 
-  #note(row: number, found: KeyClass): void {
-    this.#view.evidence.add(row, found);
+  #take(shape: Shape, firstRow: number): void {
+    this.#rank = shape.rank;
+    this.#telling = shape.telling;
+    this.#personal = shape.personal;
+    this.#specific = shape.specific;
+    for (let each = 0; each < shape.signed.length; each++) {
+      const index = shape.signed[each] as number;
+      this.#noteSigns(firstRow + (shape.positions[index] as number), shape.classes[index] as KeyClass);
+    }
+  }
+
+  /** The loop over every attribute of a record: it reads the tables directly. */
+  #classify(firstRow: number, count: number): void {
+    this.#rank = NO_RANK;
+    this.#telling = false;
+    this.#personal = false;
+    if (this.#ownSpecific.size > 0) this.#ownSpecific.clear();
+    this.#specific = this.#ownSpecific;
+    const { tables } = this.#batch;
+    const { u8, u32 } = tables.memory;
+    const { keys } = this.#knowledge;
+    for (let position = 0; position < count; position++) {
+      const address = ATTRIBUTES_BASE + (firstRow + position) * ATTRIBUTE_STRIDE;
+      if (u8[address + ATTRIBUTE_VERDICT] === VERDICT_SUPERSEDED) continue;
+      const found = keys.of(tables, u32[(address + ATTRIBUTE_SYMBOL) >>> 2] as number);
+      if (found !== null) this.#note(firstRow, position, found);
+    }
+  }
+
+  #note(firstRow: number, position: number, found: KeyClass): void {
+    this.#view.evidence.add(position, found);
     if (found.rank < this.#rank) this.#rank = found.rank;
     if (found.telling) this.#telling = true;
     if (found.personal) this.#personal = true;
-    for (let index = 0; index < found.only.length; index++) this.#specific.add(found.only[index] as number);
-    if (found.signs.length > 0) this.#noteSigns(row, found);
+    for (let index = 0; index < found.only.length; index++) this.#ownSpecific.add(found.only[index] as number);
+    if (found.signs.length > 0) this.#noteSigns(firstRow + position, found);
   }
 
   #noteSigns(row: number, { signs }: KeyClass): void {

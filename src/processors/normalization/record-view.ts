@@ -38,7 +38,6 @@ export class RecordView {
     this.category = 0;
     this.provider = 0;
     if (this.used.length > 0) this.used = [];
-    this.evidence.begin();
     this.reader.begin();
   }
 

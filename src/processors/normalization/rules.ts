@@ -81,6 +81,8 @@ export interface Rule {
   readonly unit: Unit | null;
   readonly before: string | null;
   readonly after: string | null;
+  /** The value of the attribute is the value of the field, as it stands. */
+  readonly whole: boolean;
   readonly proves: 'inside' | 'outside' | null;
   readonly aggregate: boolean;
   readonly last: boolean;
@@ -125,6 +127,7 @@ function compileRow(
     unit: row.unit ?? null,
     before: row.before ?? null,
     after: row.after ?? null,
+    whole: row.paths === undefined && row.before === undefined && row.after === undefined,
     proves: row.proves ?? null,
     aggregate: row.aggregate ?? false,
     last: row.last ?? false,

@@ -38,7 +38,7 @@ export function fillName(view: RecordView, field: number, slot: number): boolean
     const rule = evidence.ruleAt(field, index);
     const row = evidence.rowAt(field, index);
     if (!view.applies(rule)) continue;
-    if (rule.paths === null && rule.before === null && rule.after === null) {
+    if (rule.whole) {
       // A row that may not be stored would leave the column empty; the next name may say the same.
       if (!reader.isName(row) || reader.at(row).verdict === VERDICT_DROP || isPlaceholder(view, row)) continue;
       if (rule.either && !meansSlot(view, slot, reader.text(row) ?? '')) continue;
