@@ -12,35 +12,31 @@
  */
 import type pg from 'pg';
 import type { Capability } from '../../../component/capability.ts';
-import type { Claim, Commit, Ledger, Quota, Verdict } from '../../../component/ledger.ts';
+import type { Claim, Commit, Ledger, Verdict } from '../../../component/ledger.ts';
 import type { Logger } from '../../../component/logger.ts';
 import type { Counter, Meter } from '../../../component/meter.ts';
 import { POSTGRES_TRANSACTION } from '../../../component/postgres.ts';
 import { Rejection } from '../../../errors.ts';
 import type { Database } from '../database.ts';
 import { isConnectionFailure, meaningOf, sqlstateOf } from '../sqlstate.ts';
-import { prepare, runPipeline, type Step, type StepResult } from '../pipeline.ts';
+import { runPipeline, type Step, type StepResult } from '../pipeline.ts';
 import {
   addUsage,
   askGuards,
   demandGuards,
   findMarkers,
   findTraces,
-  GUARD_STATEMENTS,
   GuardRefusal,
   nameOf,
   type Reading,
   type StoredTrace,
-  type Usage,
 } from './guards.ts';
+import { openSession } from './session.ts';
 import { BEGIN, OpenTransaction } from './transaction.ts';
+import { compatible, conflicts, overQuota, usageOf, verdictsFor } from './verdicts.ts';
 
 type Write = (admitted: readonly Claim[], commit: Commit) => Promise<void>;
 
-const STATEMENT_TIMEOUT_MS = 10000;
-const LOCK_TIMEOUT_MS = 2000;
-/** The file exporter may be syncing while the transaction is open. */
-const IDLE_TIMEOUT_MS = 60000;
 /** A round that takes longer has lost its connection in some way the system does not report. Large ones get more. */
 const ROUND_DEADLINE_MS = 30000;
 const ROUND_MS_PER_RECORD = 2;
@@ -51,7 +47,6 @@ const STAGE_MS = 10000;
 /** After a guard refused, the guards are asked first for this long. */
 const ASK_MS = 1000;
 const COMMIT = 'COMMIT';
-const SESSION = `SET lock_timeout = ${LOCK_TIMEOUT_MS}; SET idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}; SET synchronous_commit = on; SET timezone = 'UTC'`;
 
 export class PostgresLedger implements Ledger {
   readonly #database: Database;
@@ -205,7 +200,8 @@ export class PostgresLedger implements Ledger {
 
   async #afterFailure(client: pg.Client, round: readonly Claim[], error: unknown, attempt: Attempt): Promise<Outcome> {
     const meaning = meaningOf(error);
-    if (isConnectionFailure(error)) this.#destroy(client);
+    // What is not understood may come from the session itself, such as a statement it no longer knows.
+    if (isConnectionFailure(error) || meaning === 'unavailable') this.#destroy(client);
     else await client.query('ROLLBACK').catch(() => this.#destroy(client));
     if (attempt.committing && isConnectionFailure(error)) return this.#resolveAmbiguous(round, error, attempt);
     this.#logger.warn({ error: describe(error), sqlstate: sqlstateOf(error) }, 'a group could not be committed');
@@ -237,9 +233,7 @@ export class PostgresLedger implements Ledger {
 
   async #connect(): Promise<pg.Client> {
     if (this.#writer !== null) return this.#writer;
-    const client = await this.#database.connect({ statementTimeoutMs: STATEMENT_TIMEOUT_MS });
-    await client.query(SESSION);
-    await prepare(client, GUARD_STATEMENTS);
+    const client = await openSession(this.#database);
     const forget = (): void => {
       if (this.#writer === client) this.#writer = null;
     };
@@ -273,93 +267,6 @@ const NO_TRACES: ReadonlyMap<string, StoredTrace> = new Map();
 type Outcome =
   | { readonly kind: 'decided'; readonly verdicts: ReadonlyMap<Claim, Verdict> }
   | { readonly kind: 'again' | 'data' | 'failed'; readonly error: unknown };
-
-/** The requests that can be settled together: no two with the same body, no two with different claims on one trace. */
-function compatible(pending: readonly Claim[]): readonly Claim[] {
-  const bodies = new Set<string>();
-  const traces = new Map<string, string>();
-  return pending.filter((claim) => {
-    const body = nameOf(claim);
-    const contradicts = claim.traces.some(
-      (trace) => (traces.get(trace.traceId) ?? ownerOf(claim, trace)) !== ownerOf(claim, trace),
-    );
-    if (bodies.has(body) || contradicts) return false;
-    bodies.add(body);
-    for (const trace of claim.traces) traces.set(trace.traceId, ownerOf(claim, trace));
-    return true;
-  });
-}
-
-function ownerOf(claim: Claim, trace: { readonly environment: string }): string {
-  return `${claim.project.name}\0${trace.environment}`;
-}
-
-function conflicts(claims: readonly Claim[], against: ReadonlyMap<string, StoredTrace>): Map<Claim, Verdict> {
-  const refused = new Map<Claim, Verdict>();
-  for (const claim of claims) {
-    const rejection = conflictOf(claim, against);
-    if (rejection !== null) refused.set(claim, { kind: 'refused', rejection });
-  }
-  return refused;
-}
-
-function conflictOf(claim: Claim, against: ReadonlyMap<string, StoredTrace>): Rejection | null {
-  for (const { traceId, environment } of claim.traces) {
-    const stored = against.get(traceId);
-    if (stored === undefined) continue;
-    if (stored.project !== claim.project.name) return new Rejection('trace_conflict');
-    if (stored.environment !== environment)
-      return new Rejection('environment_mismatch', { expected: stored.environment, received: environment });
-  }
-  return null;
-}
-
-/** All with one verdict; who has a quota gets its figures with it. */
-function verdictsFor(
-  claims: readonly Claim[],
-  kind: 'stored' | 'replayed',
-  reading: Reading,
-): ReadonlyMap<Claim, Verdict> {
-  return new Map(claims.map((claim) => [claim, { kind, quota: quotaOf(claim, reading) }]));
-}
-
-function quotaOf({ project }: Claim, { resetSeconds }: Reading): Quota | null {
-  return project.monthlySpans === null ? null : { limit: project.monthlySpans, resetSeconds };
-}
-
-/** `used` is counted up on the way: requests of one group share what is left. */
-function overQuota(claims: readonly Claim[], reading: Reading, used: Map<string, number>): Map<Claim, Verdict> {
-  const refused = new Map<Claim, Verdict>();
-  for (const claim of claims) {
-    const quota = quotaOf(claim, reading);
-    if (quota === null) continue;
-    const spans = used.get(claim.project.name) ?? 0;
-    const isOver = claim.signal === 'traces' ? spans + claim.spanCount > quota.limit : spans >= quota.limit;
-    if (!isOver) {
-      used.set(claim.project.name, spans + claim.spanCount);
-      continue;
-    }
-    const after = { retryAfterSeconds: quota.resetSeconds, ...(claim.signal === 'traces' ? { quota } : {}) };
-    refused.set(claim, { kind: 'refused', rejection: new Rejection('quota_exceeded', {}, after) });
-  }
-  return refused;
-}
-
-function usageOf(
-  claims: readonly Claim[],
-  storedSpans: ReadonlyMap<string, number> | null,
-): ReadonlyMap<string, Usage> {
-  const usage = new Map<string, Usage>();
-  for (const { project, signal, recordCount } of claims) {
-    const sum = usage.get(project.name) ?? { spans: 0, logs: 0, metricPoints: 0 };
-    if (signal === 'traces') sum.spans += recordCount;
-    else if (signal === 'logs') sum.logs += recordCount;
-    else sum.metricPoints += recordCount;
-    usage.set(project.name, sum);
-  }
-  if (storedSpans !== null) for (const [project, sum] of usage) sum.spans = storedSpans.get(project) ?? 0;
-  return usage;
-}
 
 function commitOf(transaction: OpenTransaction): Commit {
   return {

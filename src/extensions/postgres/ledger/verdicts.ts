@@ -1,0 +1,91 @@
+/** What the guards' answers mean for the requests of a round, and which requests can share one. */
+import type { Claim, Quota, Verdict } from '../../../component/ledger.ts';
+import { Rejection } from '../../../errors.ts';
+import { nameOf, type Reading, type StoredTrace, type Usage } from './guards.ts';
+
+/** The requests that can be settled together: no two with the same body, no two with different claims on one trace. */
+export function compatible(pending: readonly Claim[]): readonly Claim[] {
+  const bodies = new Set<string>();
+  const traces = new Map<string, string>();
+  return pending.filter((claim) => {
+    const body = nameOf(claim);
+    const contradicts = claim.traces.some(
+      (trace) => (traces.get(trace.traceId) ?? ownerOf(claim, trace)) !== ownerOf(claim, trace),
+    );
+    if (bodies.has(body) || contradicts) return false;
+    bodies.add(body);
+    for (const trace of claim.traces) traces.set(trace.traceId, ownerOf(claim, trace));
+    return true;
+  });
+}
+
+function ownerOf(claim: Claim, trace: { readonly environment: string }): string {
+  return `${claim.project.name}\0${trace.environment}`;
+}
+
+export function conflicts(claims: readonly Claim[], against: ReadonlyMap<string, StoredTrace>): Map<Claim, Verdict> {
+  const refused = new Map<Claim, Verdict>();
+  for (const claim of claims) {
+    const rejection = conflictOf(claim, against);
+    if (rejection !== null) refused.set(claim, { kind: 'refused', rejection });
+  }
+  return refused;
+}
+
+function conflictOf(claim: Claim, against: ReadonlyMap<string, StoredTrace>): Rejection | null {
+  for (const { traceId, environment } of claim.traces) {
+    const stored = against.get(traceId);
+    if (stored === undefined) continue;
+    if (stored.project !== claim.project.name) return new Rejection('trace_conflict');
+    if (stored.environment !== environment)
+      return new Rejection('environment_mismatch', { expected: stored.environment, received: environment });
+  }
+  return null;
+}
+
+/** All with one verdict; who has a quota gets its figures with it. */
+export function verdictsFor(
+  claims: readonly Claim[],
+  kind: 'stored' | 'replayed',
+  reading: Reading,
+): ReadonlyMap<Claim, Verdict> {
+  return new Map(claims.map((claim) => [claim, { kind, quota: quotaOf(claim, reading) }]));
+}
+
+function quotaOf({ project }: Claim, { resetSeconds }: Reading): Quota | null {
+  return project.monthlySpans === null ? null : { limit: project.monthlySpans, resetSeconds };
+}
+
+/** `used` is counted up on the way: requests of one group share what is left. */
+export function overQuota(claims: readonly Claim[], reading: Reading, used: Map<string, number>): Map<Claim, Verdict> {
+  const refused = new Map<Claim, Verdict>();
+  for (const claim of claims) {
+    const quota = quotaOf(claim, reading);
+    if (quota === null) continue;
+    const spans = used.get(claim.project.name) ?? 0;
+    const isOver = claim.signal === 'traces' ? spans + claim.spanCount > quota.limit : spans >= quota.limit;
+    if (!isOver) {
+      used.set(claim.project.name, spans + claim.spanCount);
+      continue;
+    }
+    const after = { retryAfterSeconds: quota.resetSeconds, ...(claim.signal === 'traces' ? { quota } : {}) };
+    refused.set(claim, { kind: 'refused', rejection: new Rejection('quota_exceeded', {}, after) });
+  }
+  return refused;
+}
+
+export function usageOf(
+  claims: readonly Claim[],
+  storedSpans: ReadonlyMap<string, number> | null,
+): ReadonlyMap<string, Usage> {
+  const usage = new Map<string, Usage>();
+  for (const { project, signal, recordCount } of claims) {
+    const sum = usage.get(project.name) ?? { spans: 0, logs: 0, metricPoints: 0 };
+    if (signal === 'traces') sum.spans += recordCount;
+    else if (signal === 'logs') sum.logs += recordCount;
+    else sum.metricPoints += recordCount;
+    usage.set(project.name, sum);
+  }
+  if (storedSpans !== null) for (const [project, sum] of usage) sum.spans = storedSpans.get(project) ?? 0;
+  return usage;
+}
