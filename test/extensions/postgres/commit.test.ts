@@ -1,0 +1,122 @@
+// The transaction on the wire: how often it asks, and what becomes of a group when the answer to its COMMIT is lost.
+import pg from 'pg';
+import t, { type Test } from 'tap';
+import type { Fault } from '../../../bench/fire/proxy/fault.ts';
+import { FaultProxy } from '../../../bench/fire/proxy/fault-proxy.ts';
+import { Database } from '../../../src/extensions/postgres/database.ts';
+import { openSession } from '../../../src/extensions/postgres/ledger/session.ts';
+import { migrate } from '../../../src/extensions/postgres/migrate.ts';
+import { FREE_KEY } from '../../support/daemon.ts';
+import { send } from '../../support/otlp-client.ts';
+import { aSpan, aTraceRequest, newTraceId } from '../../support/payloads.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import { type PostgresDaemon, startPostgresDaemon } from '../../support/postgres-daemon.ts';
+
+const free = { authorization: `Bearer ${FREE_KEY}` };
+const oneSpan = (traceId = newTraceId()): string => JSON.stringify(aTraceRequest([aSpan({ traceId })]));
+
+/** A daemon that reaches its database through a proxy. */
+async function startBehindProxy(
+  t: Test,
+  exporters = 'postgres',
+): Promise<{ readonly proxy: FaultProxy; readonly daemon: PostgresDaemon }> {
+  const { address } = await createDatabase(t);
+  const proxy = await FaultProxy.start(address);
+  const url = `postgres://${address.user}:${address.password}@127.0.0.1:${proxy.port}/${address.database}`;
+  const daemon = await startPostgresDaemon(t, { databaseUrl: url, exporters });
+  t.teardown(() => proxy.stop());
+  return { proxy, daemon };
+}
+
+const spans = async ({ query }: PostgresDaemon): Promise<number> => (await query('SELECT FROM sluice.spans')).length;
+
+const failures = ({ registry }: PostgresDaemon, reason: string): number =>
+  Number(new RegExp(`sluice_commit_failures\\{reason="${reason}"\\} (\\d+)`).exec(registry.print())?.[1] ?? 0);
+
+t.test('a group takes two round trips, with a quota and with another exporter as well', async (t) => {
+  const { proxy, daemon } = await startBehindProxy(t, 'postgres, file');
+  t.equal((await send(daemon.url, { body: oneSpan() })).status, 200, 'the connection is made and known');
+  for (const sender of [{}, free]) {
+    let trips = 0;
+    const end = proxy.watch(({ side, kind }, { position }) => {
+      if (position >= 0 && side === 'backend' && kind === 'ReadyForQuery') trips++;
+    });
+    t.equal((await send(daemon.url, { ...sender, body: oneSpan() })).status, 200);
+    end();
+    t.equal(trips, 2);
+  }
+  t.equal((await daemon.rows()).length, 3);
+});
+
+t.test('an answer that was found out through the markers has the quota of a free plan', async (t) => {
+  const { proxy, daemon } = await startBehindProxy(t);
+  const fault: Fault = { kind: 'cut', where: 'before' };
+  const shot = proxy.arm({ side: 'backend', kind: 'CommandComplete', text: /^COMMIT$/, fault });
+  const answer = await send(daemon.url, { ...free, body: oneSpan() });
+  t.equal(shot.hit?.text, 'COMMIT');
+  t.equal(answer.status, 200);
+  t.equal(answer.headers['ratelimit-limit'], '10');
+  t.ok(Number(answer.headers['ratelimit-reset']) > 0);
+  t.equal(failures(daemon, 'ambiguous'), 1);
+  t.equal(await spans(daemon), 1);
+});
+
+const STATEMENTS = { guards: /INTO sluice\.traces/, counters: /INTO sluice\.usage_months/ };
+for (const [name, text] of Object.entries(STATEMENTS)) {
+  t.test(`a deadlock at the ${name} is tried again, and the group stored once`, async (t) => {
+    const { proxy, daemon } = await startBehindProxy(t);
+    const fault: Fault = { kind: 'error', sqlstate: '40P01' };
+    const shot = proxy.arm({ side: 'frontend', kind: 'Execute', text, fault });
+    t.equal((await send(daemon.url, { body: oneSpan() })).status, 200);
+    t.ok(shot.hit !== null);
+    t.equal(failures(daemon, 'retried'), 1);
+    t.equal(await spans(daemon), 1);
+    t.equal(Number((await daemon.query('SELECT spans FROM sluice.usage_months'))[0]?.['spans']), 1);
+  });
+}
+
+t.test('a lock that somebody holds too long is given up and tried again', async (t) => {
+  const { daemon } = await startBehindProxy(t);
+  const traceId = newTraceId();
+  t.equal((await send(daemon.url, { body: oneSpan(traceId) })).status, 200);
+  const holder = new pg.Client({ connectionString: daemon.databaseUrl });
+  await holder.connect();
+  await holder.query('BEGIN');
+  await holder.query('SELECT FROM sluice.traces FOR UPDATE');
+  const waiting = send(daemon.url, { body: oneSpan(traceId) });
+  while (failures(daemon, 'retried') === 0) await new Promise((resolve) => setImmediate(resolve));
+  await holder.end();
+  t.equal((await waiting).status, 200);
+  t.equal(await spans(daemon), 2);
+});
+
+t.test('a guard that refuses leaves the rows of the same write out, and the file too', async (t) => {
+  const { daemon } = await startBehindProxy(t, 'postgres, file');
+  const traceId = newTraceId();
+  t.equal((await send(daemon.url, { body: oneSpan(traceId) })).status, 200);
+  const answers = await Promise.all([
+    send(daemon.url, { ...free, body: oneSpan(traceId) }),
+    send(daemon.url, { ...free, body: oneSpan() }),
+    send(daemon.url, { body: oneSpan() }),
+  ]);
+  t.same(
+    answers.map(({ status }) => status),
+    [409, 200, 200],
+  );
+  t.equal(await spans(daemon), 3);
+  t.equal((await daemon.rows()).length, 3);
+});
+
+t.test("the ledger's connection waits for nothing without end", async (t) => {
+  const { url } = await createDatabase(t);
+  const database = new Database().use({ connectionString: url });
+  await migrate(database, 'public');
+  const session = await openSession(database);
+  const setting = async (name: string): Promise<unknown> => (await session.query(`SHOW ${name}`)).rows[0]?.[name];
+  t.equal(await setting('statement_timeout'), '10s');
+  t.equal(await setting('lock_timeout'), '2s');
+  t.equal(await setting('idle_in_transaction_session_timeout'), '10s');
+  t.equal(await setting('synchronous_commit'), 'on');
+  await session.end();
+  await database.close();
+});
