@@ -15,7 +15,7 @@ t.setTimeout(110_000);
 
 const { url: databaseUrl } = await createDatabase(t);
 const config = postgresConfig({ databaseUrl, processors: 'auth, environment, normalization, pricing' })
-  .replace('  environment: {}', '  environment: {}\n  normalization: {}\n  pricing: {}')
+  .replace('  normalization: {}', '  normalization: {}\n  pricing: {}')
   .replace('    keys:', '    keys:\n      - { key: key-of-production-only, project: demo, environment: production }');
 const daemon = await startDaemon(t, { config });
 const folder = folderOf({

@@ -26,7 +26,7 @@ processors:
       - { key: ${OTHER_KEY}, project: other }
       - { key: ${STAGING_KEY}, project: demo, environment: staging }
       - { key: ${FREE_KEY}, project: free, plan: free, monthly_spans: 10 }
-  environment: {}
+  environment: {}${(options.processors ?? '').includes('normalization') ? '\n  normalization: {}' : ''}
 exporters: { postgres: {}, file: { path: "{folder}/out.ndjson" } }
 service:
   extensions: [postgres]

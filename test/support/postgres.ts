@@ -18,7 +18,8 @@ const RUN_VARIABLE = 'SLUICE_TEST_RUN';
 const RUN_PREFIX = 'sluice-test-';
 const ADDRESS_FILE = 'address.json';
 const START_TIMEOUT_MS = 60_000;
-const FAST_SETTINGS = {
+/** Nothing is kept safe: for data that die with the server. */
+export const FAST_SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
@@ -70,8 +71,11 @@ export async function openRun(): Promise<{ readonly variables: Record<string, st
   return { variables: { [RUN_VARIABLE]: folder }, close: () => endServer(folder) };
 }
 
-/** A server of the test's own, with every safety on, that starts and stops when the test says so. It does not run yet. */
-export async function makeServer(t: Teardown): Promise<{
+/** A server of the test's own that starts and stops when the test says so. It does not run yet; every safety is on by default. */
+export async function makeServer(
+  t: Teardown,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<{
   readonly url: string;
   readonly address: ServerAddress;
   start(): Promise<void>;
@@ -79,7 +83,7 @@ export async function makeServer(t: Teardown): Promise<{
 }> {
   const folder = await mkdtemp(join(tmpdir(), `${RUN_PREFIX}away-`));
   await chmod(folder, 0o755);
-  const server = new EmbeddedServer({ dataDir: folder, host: process, log: QUIET });
+  const server = new EmbeddedServer({ dataDir: folder, host: process, log: QUIET, settings });
   t.teardown(async () => {
     await server.stop();
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });

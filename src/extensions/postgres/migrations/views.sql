@@ -186,7 +186,7 @@ BEGIN
   FOR step IN 1..1000 LOOP
     EXIT WHEN above IS NULL;
     SELECT usage_scope, parent_span_id INTO scope, above FROM sluice.spans
-    WHERE project = of_project AND trace_id = of_trace AND span_id = above LIMIT 1;
+    WHERE project = of_project AND trace_id = of_trace AND span_id = above ORDER BY start_time_unix_nano LIMIT 1;
     EXIT WHEN NOT FOUND;
     IF scope = 'rollup' THEN RETURN true; END IF;
   END LOOP;
@@ -223,7 +223,12 @@ WITH own AS NOT MATERIALIZED (
   WHERE l.usage_scope = 'own'
     AND NOT EXISTS (SELECT FROM sluice.spans s WHERE s.project = l.project AND s.trace_id = l.trace_id AND s.usage_scope IS NOT NULL)
     AND NOT EXISTS (SELECT FROM own o WHERE o.project = l.project AND o.response_id = l.response_id)
-  ORDER BY l.project, coalesce('response ' || l.response_id, 'row ' || l.tableoid::text || l.ctid::text), l.total_tokens DESC NULLS LAST
+  -- To the last column, or which of two records reports the call would be decided by which came first.
+  ORDER BY l.project, coalesce('response ' || l.response_id, 'row ' || l.tableoid::text || l.ctid::text),
+    l.total_tokens DESC NULLS LAST, l.total_cost DESC NULLS LAST, coalesce(l.time_unix_nano, l.observed_time_unix_nano), l.trace_id,
+    l.span_id, l.environment, l.provider, coalesce(l.response_model, l.request_model), l.conversation_id, l.user_id, l.agent_name,
+    l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, l.reasoning_tokens, l.input_cost, l.output_cost,
+    l.cost_source
 )
 SELECT * FROM own UNION ALL SELECT * FROM rolled_up UNION ALL SELECT * FROM logged;
 
