@@ -2,6 +2,7 @@
  * Everything the processor knows, made once before the first request: rules, key classes, words and the finished texts of our
  * own vocabulary. It belongs to the tables of the process.
  */
+import type { CacheCounting } from '../../component/cache-counting.ts';
 import { Evidence } from './evidence.ts';
 import { OPERATIONS } from '../../dialects/categories.ts';
 import type { Dialect, EventPart } from '../../dialects/dialect.ts';
@@ -63,7 +64,11 @@ export class Knowledge {
   /** By attribute: word number → operation number. */
   readonly #operations = new Map<string, { readonly byWord: Map<number, number>; readonly open: NameTable<number> }>();
 
-  constructor(tables: Tables) {
+  /** What users say of their senders. */
+  readonly cacheCounting: readonly CacheCounting[];
+
+  constructor(tables: Tables, cacheCounting: readonly CacheCounting[]) {
+    this.cacheCounting = cacheCounting;
     this.detection.prepare((key) => tables.symbol(key));
     this.eventNameKeys = ['event.name', 'event_name'].map((key) => tables.symbol(key));
     this.#dialectTexts = DIALECTS.map(({ id }) => tables.constant(id));

@@ -2,6 +2,8 @@
  * The `normalization` processor: reads model calls, tool steps, retrievals and whatever else AI applications report out of the
  * dialect they are told in, and fills the derived columns. What the dialects are is data, in `src/dialects`.
  */
+import { CACHE_COUNTING } from '../../component/cache-counting.ts';
+import type { Capabilities } from '../../component/capability.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
 import type { Batch, Tables } from '../../model/batch.ts';
 import { Knowledge } from './knowledge.ts';
@@ -10,17 +12,26 @@ import { RecordNormalizer } from './record-normalizer.ts';
 export type NormalizationOptions = Readonly<Record<string, never>>;
 
 class Normalization implements Processor {
+  readonly #capabilities: Capabilities;
   #knowledge: Knowledge | null = null;
 
+  constructor(capabilities: Capabilities) {
+    this.#capabilities = capabilities;
+  }
+
   prepare(tables: Tables): void {
-    this.#knowledge = new Knowledge(tables);
+    this.#knowledge = this.#learn(tables);
   }
 
   process(batch: Batch): void {
     if (batch.signal === 'metrics') return;
-    this.#knowledge ??= new Knowledge(batch.tables);
+    this.#knowledge ??= this.#learn(batch.tables);
     const records = new RecordNormalizer(this.#knowledge, batch);
     for (let record = 0; record < batch.recordCount; record++) records.normalize(record);
+  }
+
+  #learn(tables: Tables): Knowledge {
+    return new Knowledge(tables, this.#capabilities.find(CACHE_COUNTING) ?? []);
   }
 }
 
@@ -32,5 +43,5 @@ export const normalization = defineProcessor<NormalizationOptions>({
   example: '{}',
   requires: ['environment'],
   provides: ['derived'],
-  create: () => new Normalization(),
+  create: (_, { capabilities }) => new Normalization(capabilities),
 });

@@ -9,6 +9,7 @@ import {
   NUMBER_OUTPUT_TOKENS,
   NUMBER_REASONING_TOKENS,
   NUMBER_TOTAL_TOKENS,
+  SLOT_PROVIDER,
 } from '../../model/layout.ts';
 import { readBuckets } from './buckets.ts';
 import type { RecordView } from './record-view.ts';
@@ -64,6 +65,17 @@ export class TokenCounts implements SenderHabits {
     this.#readBuckets();
     unifyUsage(usage, this);
     this.#write();
+  }
+
+  ruled(): 'inside' | 'outside' | null {
+    const { cacheCounting, detection } = this.#view.knowledge;
+    if (cacheCounting.length === 0) return null;
+    const provider = this.#view.batch.slotText(SLOT_PROVIDER);
+    for (const rules of cacheCounting) {
+      const inclusive = rules.inclusive(detection.scopeName, provider);
+      if (inclusive !== null) return inclusive ? 'inside' : 'outside';
+    }
+    return null;
   }
 
   cached(): 'inside' | 'outside' {

@@ -1,6 +1,6 @@
 /**
  * One way of counting for all senders: input includes what was read from and written to caches, output includes reasoning.
- * Whether a sender counts so already is decided per record: by what proves it, then by arithmetic, then by what is known of it.
+ * Whether a sender counts so already is decided per record: by what the user says, by what proves it, then by arithmetic, then by what is known of it.
  */
 
 /** Counts as they were sent; NaN: not sent, or not a count. */
@@ -18,8 +18,11 @@ export interface SentUsage {
   reasoningProof: 'inside' | 'outside' | null;
 }
 
-/** What is known of the sender, asked only when the numbers do not tell. */
+/** What is known of the sender. */
 export interface SenderHabits {
+  /** What the user says of it, which counts before everything else; null: nothing. */
+  ruled(): 'inside' | 'outside' | null;
+  /** Asked only when the numbers do not tell. */
   cached(): 'inside' | 'outside';
   reasoningOutside(): boolean;
   /** An operation without output, such as an embedding: its input is its total. */
@@ -43,6 +46,8 @@ export function unifyUsage(usage: SentUsage, sender: SenderHabits): void {
 }
 
 function cacheIsOutside(usage: SentUsage, cached: number, sender: SenderHabits): boolean {
+  const ruled = sender.ruled();
+  if (ruled !== null) return ruled === 'outside';
   if (usage.cacheProof !== null) return usage.cacheProof === 'outside';
   if (usage.input < cached) return true;
   // The total of input and output alone proves nothing: senders that count the cache apart leave it out of the total too.

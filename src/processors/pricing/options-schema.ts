@@ -247,8 +247,7 @@ export const PRICING_OPTIONS_SCHEMA = {
       type: 'array',
       maxItems: NAMES_LIMIT,
       default: [],
-      description:
-        'How a producer counts: whether the cached tokens it reports are part of its input tokens. Checked, but not applied yet: normalization decides by its own tables.',
+      description: 'How a producer counts: whether the cached tokens it reports are part of its input tokens.',
       items: {
         type: 'object',
         description: 'One producer, by instrumentation scope, provider, or both.',

@@ -2,7 +2,8 @@
  * The `pricing` processor: what each model call cost. A cost the sender states wins when it is valid; otherwise the cost follows
  * from usage and the price in force when the call began. What is not known stays null, never zero.
  */
-import type { Capability } from '../../component/capability.ts';
+import { CACHE_COUNTING } from '../../component/cache-counting.ts';
+import type { Capabilities, Capability } from '../../component/capability.ts';
 import type { Host } from '../../component/component.ts';
 import type { Counter } from '../../component/meter.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
@@ -29,6 +30,7 @@ import {
 import { chooseStatedCost } from './stated-cost.ts';
 import type { PricingOptions } from './options.ts';
 import { PRICING_OPTIONS_SCHEMA } from './options-schema.ts';
+import { InclusiveRules } from './inclusive-rules.ts';
 import { ModelMemo } from './model-memo.ts';
 import { PriceBook } from './price-book.ts';
 import { PricingOptionsError } from './price-entry.ts';
@@ -66,12 +68,6 @@ class Pricing implements Processor {
 
   async start(): Promise<void> {
     if (this.#options.enabled === false) return;
-    if ((this.#options.inclusive_rules ?? []).length > 0) {
-      this.#host.logger.warn(
-        {},
-        'inclusive_rules are checked but not applied yet: normalization decides by its own tables',
-      );
-    }
     try {
       this.#book = await sharedBook(this.#host, this.#options);
     } catch (error) {
@@ -188,6 +184,14 @@ function sharedBook(host: Host, options: PricingOptions): Promise<PriceBook> {
   return book;
 }
 
+/** For whoever reads token counts; normalization does, long before the counts come here. */
+function offerInclusiveRules({ inclusive_rules: rules = [] }: PricingOptions, capabilities: Capabilities): void {
+  if (rules.length === 0) return;
+  const known = capabilities.find(CACHE_COUNTING);
+  if (known !== undefined) known.push(new InclusiveRules(rules));
+  else capabilities.offer(CACHE_COUNTING, [new InclusiveRules(rules)]);
+}
+
 export const pricing = defineProcessor<PricingOptions>({
   type: 'pricing',
   summary: 'Prices model calls exactly, from their usage or from the cost the sender states.',
@@ -196,5 +200,8 @@ export const pricing = defineProcessor<PricingOptions>({
   example: 'overrides: []',
   requires: ['derived'],
   provides: ['cost'],
-  create: (options, host) => new Pricing(options, host),
+  create: (options, host) => {
+    offerInclusiveRules(options, host.capabilities);
+    return new Pricing(options, host);
+  },
 });

@@ -6,6 +6,9 @@ import type { Batch } from '../../../src/model/batch.ts';
 import { encodeRows } from '../../../src/otlp/encode.ts';
 import { Intake } from '../../../src/otlp/intake.ts';
 import { encodeProtobuf, loadProtos, type Message } from '../../support/protos.ts';
+import { Capabilities } from '../../../src/component/capability.ts';
+import type { Host } from '../../../src/component/component.ts';
+import type { Processor } from '../../../src/component/processor.ts';
 import { normalization } from '../../../src/processors/normalization/normalization.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -14,9 +17,10 @@ export class Normalized {
   readonly intake = new Intake();
   readonly #pool = new ChunkPool();
   readonly #protos = loadProtos();
-  readonly processor = normalization.create({}, undefined as never);
+  readonly processor: Processor;
 
-  constructor() {
+  constructor(capabilities = new Capabilities()) {
+    this.processor = normalization.create({}, { capabilities } as Host);
     this.processor.prepare?.(this.intake.tables);
   }
 

@@ -16,6 +16,7 @@ const NOT_SENT: SentUsage = {
   reasoningProof: null,
 };
 const sender = (cached: 'inside' | 'outside', reasoningOutside = false, writesNothing = false): SenderHabits => ({
+  ruled: () => null,
   cached: () => cached,
   reasoningOutside: () => reasoningOutside,
   writesNothing: () => writesNothing,

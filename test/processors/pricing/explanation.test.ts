@@ -1,6 +1,6 @@
 // The explanation of a price: the same facts as the cost itself, and words a person can check by hand.
 import t from 'tap';
-import { CacheCounting } from '../../../src/processors/pricing/cache-counting.ts';
+import { InclusiveRules } from '../../../src/processors/pricing/inclusive-rules.ts';
 import { describePrice, explainPrice } from '../../../src/processors/pricing/explanation.ts';
 import { PriceBook } from '../../../src/processors/pricing/price-book.ts';
 
@@ -94,7 +94,7 @@ t.test('a card out of force, an unknown side and every note are said in words', 
 });
 
 t.test('rules on how a producer counts: the first that matches, null where none does', (t) => {
-  const counting = new CacheCounting([
+  const counting = new InclusiveRules([
     { scope: '@acme/bedrock', provider: 'aws_bedrock', inclusive: true },
     { scope: '@acme/bedrock', inclusive: false },
     { provider: 'X AI', inclusive: false },
@@ -103,6 +103,6 @@ t.test('rules on how a producer counts: the first that matches, null where none 
   t.equal(counting.inclusive('@acme/bedrock', 'openai'), false);
   t.equal(counting.inclusive('other', 'x_ai'), false);
   t.equal(counting.inclusive('other', null), null);
-  t.equal(new CacheCounting().inclusive('a', 'b'), null);
+  t.equal(new InclusiveRules().inclusive('a', 'b'), null);
   t.end();
 });

@@ -1,8 +1,9 @@
 /** The user's rules on how a producer counts: whether its input tokens include the cached ones. Asked before any guess is made. */
+import type { CacheCounting } from '../../component/cache-counting.ts';
 import type { InclusiveRule } from './options.ts';
 import { foldProvider } from './route.ts';
 
-export class CacheCounting {
+export class InclusiveRules implements CacheCounting {
   readonly #rules: readonly {
     readonly scope: string | null;
     readonly provider: string | null;
@@ -17,7 +18,7 @@ export class CacheCounting {
     }));
   }
 
-  /** True or false where a rule says so; null where the sender has to be judged by its data. The first rule that matches wins. */
+  /** The first rule that matches wins. */
   inclusive(scope: string | null, provider: string | null): boolean | null {
     if (this.#rules.length === 0) return null;
     const folded = provider === null ? null : foldProvider(provider);
