@@ -1,0 +1,125 @@
+/**
+ * The judge: compares what the senders know with what is stored. Answered 200 is stored, once; refused leaves nothing; never
+ * answered is all there or not at all; and every counter, marker and claim is accounted for by rows.
+ */
+import type { BodyEntry, Entry } from '../load/journal.ts';
+import { Findings } from './findings.ts';
+import { type BodyHistory, fateOf, historyOf } from './history.ts';
+import { checkLedger } from './ledger-rules.ts';
+import type { Store, StoredRecord } from './store.ts';
+
+/**
+ * `once`: the ledger is in the store's own transaction. `at_least_once`: the store is a file that a crash or a failed commit
+ * may leave with more than was acknowledged, though never with less.
+ */
+export type Guarantee = 'once' | 'at_least_once';
+
+/** Everything the rules need, looked up rather than searched for. */
+export interface Case {
+  readonly store: Store;
+  readonly histories: ReadonlyMap<number, BodyHistory>;
+  /** The rows of each record, by name. */
+  readonly rows: ReadonlyMap<string, readonly StoredRecord[]>;
+  /** The bodies that carry a record; more than one when a span was sent again in other bytes. */
+  readonly carriers: ReadonlyMap<string, readonly BodyHistory[]>;
+  readonly findings: Findings;
+}
+
+export function check(entries: readonly Entry[], store: Store, guarantee: Guarantee = 'once'): Findings {
+  const one = open(entries, store);
+  for (const history of one.histories.values()) {
+    checkAnswers(history, one.findings);
+    checkRows(history, one, guarantee);
+  }
+  checkForeign(one);
+  if (store.ledger !== null) checkLedger(one, store.ledger);
+  return one.findings;
+}
+
+function open(entries: readonly Entry[], store: Store): Case {
+  const histories = historyOf(entries);
+  const rows = new Map<string, StoredRecord[]>();
+  for (const row of store.records) {
+    const name = row.record ?? '';
+    const list = rows.get(name);
+    if (list === undefined) rows.set(name, [row]);
+    else list.push(row);
+  }
+  const carriers = new Map<string, BodyHistory[]>();
+  for (const history of histories.values()) {
+    for (const record of history.body.records) {
+      const list = carriers.get(record);
+      if (list === undefined) carriers.set(record, [history]);
+      else list.push(history);
+    }
+  }
+  return { store, histories, rows, carriers, findings: new Findings() };
+}
+
+/** What a request of its nature may be answered; 503 and no answer at all are always possible. */
+const ALLOWED: Readonly<Record<BodyEntry['nature'], readonly number[]>> = {
+  sound: [200],
+  contested: [200, 403, 409],
+  limited: [200, 429],
+  foreign_environment: [403],
+  broken: [400],
+};
+
+function checkAnswers({ body, statuses, falseAcks }: BodyHistory, findings: Findings): void {
+  for (const status of statuses) {
+    if (status === 'unknown' || status === 503 || ALLOWED[body.nature].includes(status)) continue;
+    findings.add('wrong_answer', `${nameOf(body)} is ${body.nature} and was answered ${status}`);
+  }
+  if (falseAcks > 0) findings.add('false_200', `${nameOf(body)} was answered 200 before its marker could be seen`);
+  const first = statuses.indexOf(200);
+  const after = statuses.slice(first + 1).filter((status) => status !== 'unknown' && status < 500 && status !== 200);
+  // Twins are answered in any order, but nothing accepted is ever refused for what it is afterwards.
+  if (first >= 0 && after.length > 0 && body.nature === 'sound')
+    findings.add('wrong_answer', `${nameOf(body)} was answered 200, then ${after[0]}`);
+}
+
+function checkRows(history: BodyHistory, { rows, carriers, findings, store }: Case, guarantee: Guarantee): void {
+  const { body } = history;
+  const fate = fateOf(history);
+  const own = body.records.filter((record) => carriers.get(record)?.length === 1);
+  const present = own.filter((record) => rows.has(record)).length;
+  const where = `${nameOf(body)} (${history.statuses.join(', ') || 'not answered'}) in ${store.name}`;
+  if (fate === 'stored') {
+    const missing = body.records.filter((record) => !rows.has(record));
+    if (missing.length > 0)
+      findings.add('lost', `${where}: ${missing.length} of ${body.records.length} records are missing`);
+  } else if (fate === 'refused' && present > 0) {
+    findings.add('residue', `${where}: refused, and ${present} of ${own.length} records are stored`);
+  } else if (fate === 'open' && guarantee === 'once' && present > 0 && present < own.length) {
+    findings.add('partial', `${where}: ${present} of ${own.length} records are stored`);
+  }
+  if (guarantee === 'at_least_once' && (history.sends > 1 || fate !== 'stored')) return;
+  // A file does not know its older lines: there, a span that came again in other bytes stands twice.
+  const unique = guarantee === 'once' ? body.records : own;
+  const twice = unique.filter((record) => (rows.get(record)?.length ?? 0) > 1);
+  if (twice.length > 0) findings.add('duplicate', `${where}: ${twice.length} records are stored more than once`);
+}
+
+/** Every row is of a record that was sent, and stands where its sender may write. */
+function checkForeign({ store, carriers, findings }: Case): void {
+  for (const row of store.records) {
+    const senders = carriers.get(row.record ?? '') ?? [];
+    const fits = senders.some(
+      ({ body }) =>
+        body.project === row.project &&
+        body.environment === row.environment &&
+        body.signal === row.signal &&
+        (row.traceId === null || body.traces.includes(row.traceId)),
+    );
+    if (!fits) {
+      findings.add(
+        'foreign',
+        `${store.name} has a row of ${row.project}/${row.environment} named ${row.record}, which ${senders.length === 0 ? 'nobody sent' : 'somebody else sent'}`,
+      );
+    }
+  }
+}
+
+export function nameOf({ id, project, signal }: Pick<BodyEntry, 'id' | 'project' | 'signal'>): string {
+  return `body ${id} (${signal} of ${project})`;
+}

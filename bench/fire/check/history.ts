@@ -1,0 +1,40 @@
+/** The journal, put together by body: what was sent, what was answered, and what follows from it for the store. */
+import type { BodyEntry, Entry, Status } from '../load/journal.ts';
+
+export interface BodyHistory {
+  readonly body: BodyEntry;
+  readonly statuses: Status[];
+  /** 200s at whose moment no commit could be seen. */
+  falseAcks: number;
+  sends: number;
+}
+
+/**
+ * `stored`: answered 200. `refused`: every answer was a final refusal. `open`: neither, so all of it or nothing.
+ */
+export type Fate = 'stored' | 'refused' | 'open';
+
+export function fateOf({ statuses, sends }: BodyHistory): Fate {
+  if (statuses.includes(200)) return 'stored';
+  const isFinal = statuses.length === sends && statuses.every((status) => status !== 'unknown' && status < 500);
+  return isFinal ? 'refused' : 'open';
+}
+
+export function historyOf(entries: readonly Entry[]): ReadonlyMap<number, BodyHistory> {
+  const histories = new Map<number, BodyHistory>();
+  for (const entry of entries) {
+    if (entry.entry === 'body') {
+      histories.set(entry.id, { body: entry, statuses: [], falseAcks: 0, sends: 0 });
+      continue;
+    }
+    const history = histories.get(entry.body);
+    if (history === undefined) throw new Error(`the journal names body ${entry.body} before it was made`);
+    if (entry.entry === 'send') {
+      history.sends++;
+      continue;
+    }
+    history.statuses.push(entry.status);
+    if (entry.committed === false) history.falseAcks++;
+  }
+  return histories;
+}

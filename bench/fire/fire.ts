@@ -1,0 +1,62 @@
+/**
+ * Whether 200 means stored, once: campaigns of kills, crashes and broken connections against real daemons, and a judge.
+ *
+ *   node dist/bench/fire/fire.js kill|file|database|proxy|ambiguous|twins|crowd|all [--short] [--cycles N] [--seed N]
+ *
+ * The exit code is 1 when anything was found.
+ */
+import { parseArgs } from 'node:util';
+import type { Campaign } from './campaigns/campaign.ts';
+import { CAMPAIGNS } from './campaigns/list.ts';
+import { type Line, printTable } from './table.ts';
+
+interface Call {
+  readonly campaigns: readonly Campaign[];
+  readonly short: boolean;
+  readonly cycles: number | null;
+  readonly seed: number;
+  readonly root: string | undefined;
+}
+
+function readCall(): Call | null {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      short: { type: 'boolean', default: false },
+      cycles: { type: 'string' },
+      seed: { type: 'string', default: '1' },
+      root: { type: 'string' },
+    },
+  });
+  const [name = 'all'] = positionals;
+  const campaigns = CAMPAIGNS.filter((campaign) => name === 'all' || campaign.name === name);
+  if (campaigns.length === 0) return null;
+  const cycles = values.cycles === undefined ? null : Number(values.cycles);
+  return { campaigns, short: values.short, cycles, seed: Number(values.seed), root: values.root };
+}
+
+async function main(): Promise<void> {
+  const call = readCall();
+  if (call === null) {
+    const names = CAMPAIGNS.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`);
+    process.stderr.write(`fire: which campaign?\n${names.join('\n')}\n  all        every one of them\n`);
+    process.exitCode = 2;
+    return;
+  }
+  const lines: Line[] = [];
+  for (const campaign of call.campaigns) {
+    const cycles = call.cycles ?? (call.short ? campaign.cycles.short : campaign.cycles.full);
+    const say = (line: string): void => void process.stderr.write(`${line}\n`);
+    say(`── ${campaign.name}: ${campaign.summary}`);
+    const started = performance.now();
+    const result = await campaign.run({ cycles, seed: call.seed, root: call.root, keep: true, say });
+    lines.push({ name: campaign.name, seconds: (performance.now() - started) / 1000, result });
+    for (const note of result.notes) say(`   ${note}`);
+    for (const message of result.findings.messages) say(`   ! ${message}`);
+  }
+  const code = lines.some(({ result }) => result.findings.total > 0) ? 1 : 0;
+  // A connection that would not close must not keep a finished run alive.
+  process.stdout.write(`\n${printTable(lines)}\n`, () => process.exit(code));
+}
+
+await main();
