@@ -10,16 +10,54 @@ export interface Capability<T> {
   readonly type?: T;
 }
 
+interface Offer {
+  readonly owner: string;
+  readonly value: unknown;
+}
+
+/** What the service itself offers is found under this owner. */
+export const SERVICE_OWNER = 'service';
+
+/** One component's view of what all components of a service offer; it remembers whose offers it found. */
 export class Capabilities {
-  readonly #offers = new Map<string, unknown>();
+  readonly #owner: string;
+  readonly #sources = new Set<string | null>();
+  #offers: Map<string, Offer>;
+
+  constructor(owner = SERVICE_OWNER, offers = new Map<string, Offer>()) {
+    this.#owner = owner;
+    this.#offers = offers;
+  }
+
+  /** The view of another component of the same service. */
+  scope(owner: string): Capabilities {
+    return new Capabilities(owner, this.#offers);
+  }
 
   /** Throws when two components offer the same thing. */
   offer<T>(capability: Capability<T>, value: T): void {
     if (this.#offers.has(capability.name)) throw new Error(`two components offer "${capability.name}"`);
-    this.#offers.set(capability.name, value);
+    this.#offers.set(capability.name, { owner: this.#owner, value });
   }
 
   find<T>(capability: Capability<T>): T | undefined {
-    return this.#offers.get(capability.name) as T | undefined;
+    const found = this.#offers.get(capability.name);
+    this.#sources.add(found?.owner ?? null);
+    return found?.value as T | undefined;
+  }
+
+  /** Whose offers were found here; null stands among them when something was looked for that nobody offered. */
+  get sources(): ReadonlySet<string | null> {
+    return this.#sources;
+  }
+
+  /** A reload: what this component offers holds in the next service too, before it goes over to it. */
+  lendTo(next: Capabilities): void {
+    for (const [name, offer] of this.#offers) if (offer.owner === this.#owner) next.#offers.set(name, offer);
+  }
+
+  /** From here on the component finds what the next service offers. */
+  follow(next: Capabilities): void {
+    this.#offers = next.#offers;
   }
 }

@@ -14,6 +14,12 @@ export interface Component {
   start?(): Promise<void>;
   /** Must work unstarted, twice, and after a failed start. Should be done when `deadline` aborts; what is left then is abandoned. */
   stop?(deadline: AbortSignal): Promise<void>;
+  /**
+   * A reload changed this component's options, already validated. Returns what applies them at once to the running component, which
+   * then goes on; null when a new component must take its place, started beside the running one before that is stopped. Throws
+   * a `UserError` when neither can be done without a restart. Left out: a new component takes its place.
+   */
+  reconfigure?(options: unknown): (() => void) | null;
 }
 
 /** The part of the running process a component may see; the command line hands in the real one. */

@@ -20,6 +20,8 @@ export interface Admission {
    * Resolves when everything is durable; rejects with a `Rejection` otherwise.
    */
   deliver(delivery: Delivery): Promise<Acceptance>;
+  /** The request is over, delivered or not. A pipeline that a reload replaced is stopped once its last request is. */
+  release(): void;
 }
 
 export interface Acceptance {
@@ -39,7 +41,7 @@ export interface Receiver extends Component {}
 export interface ReceiverDefinition<Options> extends Declaration {
   readonly kind: 'receiver';
   readonly signals: readonly Signal[];
-  /** `pipelines` has an entry for each signal this receiver is used for. */
+  /** `pipelines` has an entry for each signal this receiver is used for. A reload changes it: look in it for every request. */
   create(options: Options, host: Host, pipelines: ReadonlyMap<Signal, Pipeline>): Receiver;
 }
 

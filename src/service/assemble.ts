@@ -1,21 +1,24 @@
 /**
- * From a validated configuration to a service that can start: creates each component once, gives it its host, and connects
- * receivers to the pipelines of their signals. Nothing here does I/O.
+ * From a validated configuration to the parts of a service: creates each component once, gives it its host, and connects
+ * receivers to the pipelines of their signals. After a change of the configuration, components that can go on are taken over
+ * from the parts that run. Nothing here does I/O.
  */
 import { Capabilities } from '../component/capability.ts';
 import type { Component, Host, HostProcess } from '../component/component.ts';
 import type { Exporter } from '../component/exporter.ts';
-import { type Extension, SERVICE_STATUS } from '../component/extension.ts';
+import { type Extension, SERVICE_STATUS, type ServiceStatus } from '../component/extension.ts';
 import { type Listeners, ListeningSockets } from '../component/listener.ts';
 import type { Logger } from '../component/logger.ts';
 import type { Meter } from '../component/meter.ts';
 import type { Processor } from '../component/processor.ts';
 import type { Pipeline, Receiver } from '../component/receiver.ts';
-import type { ComponentConfig, Config, LedgerKind, PipelineConfig } from '../config/config.ts';
 import type { Definition, Kind } from '../component/definition.ts';
+import type { ComponentConfig, Config, LedgerKind, PipelineConfig } from '../config/config.ts';
 import type { Signal } from '../model/context.ts';
-import { Lifecycle, type Part } from './lifecycle.ts';
+import { type Kept, keep, type Live, type Wanted } from './keep.ts';
+import type { Part } from './lifecycle.ts';
 import { Service } from './service.ts';
+import { StagedMeter } from './telemetry/staged-meter.ts';
 
 export interface Named<T> {
   readonly id: string;
@@ -37,8 +40,13 @@ export interface PipelineParts {
   readonly now: () => number;
 }
 
-/** A pipeline may have a life of its own: it starts after its processors and stops after its receivers. */
-export type MakePipeline = (parts: PipelineParts) => Pipeline & Component;
+/** A pipeline has a life of its own: it starts after its processors and stops after its receivers. */
+export interface LivingPipeline extends Pipeline, Component {
+  /** Resolves when every request that it admitted is over. */
+  idle?(): Promise<void>;
+}
+
+export type MakePipeline = (parts: PipelineParts) => LivingPipeline;
 
 export interface Surroundings {
   readonly logger: Logger;
@@ -50,92 +58,142 @@ export interface Surroundings {
   readonly process: HostProcess;
   readonly resolvePath: (path: string) => string;
   readonly fatal: (error: Error) => void;
-  /** Left out: sockets of its own. A process that assembles one service after another gives all of them the same. */
+  /** Left out: sockets of its own. */
   readonly sockets?: ListeningSockets;
-  /** Parts of the service itself, such as its own metrics server; they start first and stop last. */
-  readonly foundation?: readonly Part[];
+  /**
+   * Parts of the service itself, such as its own metrics server; they start first and stop last. `running` are those of the
+   * service that runs; one of them that is returned again goes on.
+   */
+  readonly foundation?: (config: Config, listeners: Listeners, running: readonly Part[]) => readonly Part[];
   /** What the service itself offers, as the memory ledger; called before any component is created. */
   readonly offer?: (capabilities: Capabilities) => void;
 }
 
-export function assemble(config: Config, surroundings: Surroundings): Service {
-  const builder = new Builder(config, surroundings);
-  const service = new Service(() => builder.watched());
-  builder.capabilities.offer(SERVICE_STATUS, service);
-  surroundings.offer?.(builder.capabilities);
-  service.adopt(new Lifecycle(builder.build(), surroundings.logger));
-  return service;
+export interface Watched {
+  readonly name: string;
+  readonly healthy: boolean;
 }
 
+/** What one configuration became. */
+export interface Assembly {
+  readonly config: Config;
+  readonly foundation: readonly Part[];
+  /** In the order of their start, those that run already included. */
+  readonly parts: readonly Part[];
+  /** The parts whose health decides readiness. */
+  watched(): readonly Watched[];
+  /** After everything new has started: requests go to the new pipelines, and kept components learn what changed. At once. */
+  takeOver(): void;
+  /** Resolves when every request that its pipelines admitted is over. */
+  idle(): Promise<void>;
+  /** What was made for it and can not take data yet. */
+  unready(): readonly string[];
+  readonly live: ReadonlyMap<string, Live>;
+}
+
+/** `previous` is what runs now, if anything. Throws a `UserError` for a change that needs a restart. */
+export type Assemble = (config: Config, status: ServiceStatus, previous: Assembly | null) => Assembly;
+
+export function assemble(config: Config, surroundings: Surroundings): Service {
+  const sockets = surroundings.sockets ?? new ListeningSockets();
+  const build: Assemble = (wanted, status, previous) => {
+    return new Builder(wanted, { ...surroundings, sockets }, previous).build(status);
+  };
+  return new Service(config, build, surroundings.logger);
+}
+
+type BuilderSurroundings = Surroundings & { readonly sockets: ListeningSockets };
+
 class Builder {
-  readonly capabilities = new Capabilities();
-  readonly #listeners: Listeners;
   readonly #config: Config;
   readonly #surroundings: Surroundings;
-  readonly #extensions: Named<Extension>[] = [];
-  readonly #exporters = new Map<string, Named<Exporter>>();
+  readonly #capabilities = new Capabilities();
+  readonly #meter: StagedMeter;
+  readonly #kept: ReadonlyMap<string, Kept>;
+  readonly #live = new Map<string, Live>();
+  /** What happens when the requests come over. */
+  readonly #changes: (() => void)[] = [];
 
-  constructor(config: Config, surroundings: Surroundings) {
+  readonly #foundation: readonly Part[];
+
+  readonly #listeners: Listeners;
+
+  constructor(config: Config, surroundings: BuilderSurroundings, previous: Assembly | null) {
     this.#config = config;
+    // One view for each assembly: whoever asks for a port that runs already follows its server.
+    this.#listeners = surroundings.sockets.forService();
+    this.#foundation = surroundings.foundation?.(config, this.#listeners, previous?.foundation ?? []) ?? [];
     this.#surroundings = surroundings;
-    this.#listeners = (surroundings.sockets ?? new ListeningSockets()).forService();
+    this.#meter = new StagedMeter(surroundings.meter);
+    this.#kept = keep(previous?.live ?? new Map(), wantedBy(config));
   }
 
-  /** The parts in the order of their start. */
-  build(): readonly Part[] {
-    for (const id of this.#config.service.extensions) {
-      const { definition, options } = required(this.#config.extensions, id);
-      this.#extensions.push({ id, component: definition.create(options, this.#host('extension', id)) });
-    }
-    const pipelines = this.#config.service.pipelines.map((pipeline) => this.#pipeline(pipeline));
+  build(status: ServiceStatus): Assembly {
+    const { offer } = this.#surroundings;
+    this.#capabilities.offer(SERVICE_STATUS, status);
+    offer?.(this.#capabilities);
+    for (const { live } of this.#kept.values()) live.capabilities.lendTo(this.#capabilities);
+    const extensions = this.#config.service.extensions.map((id) => this.#extension(id));
+    const exporters = new Map<string, Named<Exporter>>();
+    const pipelines = this.#config.service.pipelines.map((pipeline) => this.#pipeline(pipeline, exporters));
     const receivers = this.#receivers(pipelines);
-    return [
-      ...(this.#surroundings.foundation ?? []),
-      ...this.#extensions.map((extension) => partOf('extension', extension)),
-      ...[...this.#exporters.values()].map((exporter) => partOf('exporter', exporter)),
-      ...pipelines.flatMap(({ processors }) => processors.map((processor) => partOf('processor', processor))),
-      ...pipelines.map(({ config, pipeline }) => ({ name: `pipeline ${config.id}`, component: pipeline })),
-      ...receivers.map((receiver) => partOf('receiver', receiver)),
+    const watched = [
+      ...extensions.map(({ id, component }) => ({ name: `extension ${id}`, component })),
+      ...[...exporters.values()].map(({ id, component }) => ({ name: `exporter ${id}`, component })),
     ];
+    const isNew = ({ name }: Watched): boolean => !this.#kept.has(name);
+    const check = (): readonly Watched[] =>
+      watched.map(({ name, component }) => ({ name, healthy: component.healthy?.() ?? true }));
+    return {
+      config: this.#config,
+      foundation: this.#foundation,
+      parts: [
+        ...this.#foundation,
+        ...extensions.map((extension) => partOf('extension', extension)),
+        ...[...exporters.values()].map((exporter) => partOf('exporter', exporter)),
+        ...pipelines.flatMap(({ processors }) => processors.map((processor) => partOf('processor', processor))),
+        ...pipelines.map(({ config, pipeline }) => ({ name: `pipeline ${config.id}`, component: pipeline })),
+        ...receivers.map((receiver) => partOf('receiver', receiver)),
+      ],
+      watched: check,
+      unready: () => check().flatMap((each) => (isNew(each) && !each.healthy ? each.name : [])),
+      takeOver: () => {
+        this.#meter.release();
+        for (const change of this.#changes) change();
+      },
+      idle: async () => void (await Promise.all(pipelines.map(({ pipeline }) => pipeline.idle?.()))),
+      live: this.#live,
+    };
   }
 
-  /** The parts whose health decides readiness. */
-  watched(): readonly { readonly name: string; readonly healthy: boolean }[] {
-    const parts = [
-      ...this.#extensions.map(({ id, component }) => ({ name: `extension ${id}`, component })),
-      ...[...this.#exporters.values()].map(({ id, component }) => ({ name: `exporter ${id}`, component })),
-    ];
-    return parts.map(({ name, component }) => ({ name, healthy: component.healthy?.() ?? true }));
+  #extension(id: string): Named<Extension> {
+    const wanted = required(this.#config.extensions, id);
+    return { id, component: this.#keepOrMake(`extension ${id}`, 'extension', wanted) };
   }
 
-  #pipeline(config: PipelineConfig) {
+  #pipeline(config: PipelineConfig, exporters: Map<string, Named<Exporter>>) {
     const processors = config.processors.map((id): Named<Processor> => {
-      const { definition, options } = required(this.#config.processors, id);
-      return { id, component: definition.create(options, this.#host('processor', id)) };
+      const wanted = required(this.#config.processors, id);
+      return { id, component: this.#keepOrMake(`processor ${id} in ${config.id}`, 'processor', wanted) };
     });
-    const exporters = config.exporters.map((id) => this.#exporter(id));
-    const { loggerFor, meter, now, makePipeline } = this.#surroundings;
+    for (const id of config.exporters) {
+      if (exporters.has(id)) continue;
+      const wanted = required(this.#config.exporters, id);
+      exporters.set(id, { id, component: this.#keepOrMake(`exporter ${id}`, 'exporter', wanted) });
+    }
+    const { loggerFor, now, makePipeline } = this.#surroundings;
     const pipeline = makePipeline({
       id: config.id,
       signal: config.signal,
       processors,
-      exporters,
+      exporters: config.exporters.flatMap((id) => exporters.get(id) ?? []),
       ledger: this.#config.service.ledger,
-      capabilities: this.capabilities,
+      capabilities: this.#capabilities,
       logger: loggerFor('pipeline', config.id),
-      meter,
+      meter: this.#meter,
       now,
     });
     return { config, processors, pipeline };
-  }
-
-  #exporter(id: string): Named<Exporter> {
-    const known = this.#exporters.get(id);
-    if (known !== undefined) return known;
-    const { definition, options } = required(this.#config.exporters, id);
-    const exporter = { id, component: definition.create(options, this.#host('exporter', id)) };
-    this.#exporters.set(id, exporter);
-    return exporter;
   }
 
   /** One receiver for each id, with the pipeline of every signal it is used for. */
@@ -150,18 +208,47 @@ class Builder {
       }
     }
     return [...routes].map(([id, route]) => {
-      const { definition, options } = required(this.#config.receivers, id);
-      return { id, component: definition.create(options, this.#host('receiver', id), route) };
+      const key = `receiver ${id}`;
+      const wanted = required(this.#config.receivers, id);
+      const { definition, options } = wanted;
+      const live = this.#keep(key, options);
+      if (live !== null) {
+        this.#changes.push(() => reroute(live.routes, route));
+        return { id, component: live.component };
+      }
+      const host = this.#host('receiver', id, key);
+      const component = definition.create(options, host, route);
+      this.#live.set(key, { ...wanted, component, capabilities: host.capabilities, routes: route });
+      return { id, component };
     });
   }
 
-  #host(kind: Kind, id: string): Host {
-    const { loggerFor, meter, now, process, resolvePath, fatal } = this.#surroundings;
+  #keepOrMake<C extends Component>(key: string, kind: Kind, { id, definition, options }: Creatable<C>): C {
+    const live = this.#keep(key, options);
+    // The key names the kind, and the definition is the same: so is the type.
+    if (live !== null) return live.component as C;
+    const host = this.#host(kind, id, key);
+    const component = definition.create(options, host);
+    this.#live.set(key, { definition, options, component, capabilities: host.capabilities, routes: null });
+    return component;
+  }
+
+  #keep(key: string, options: unknown): Live | null {
+    const kept = this.#kept.get(key);
+    if (kept === undefined) return null;
+    this.#changes.push(kept.apply, () => kept.live.capabilities.follow(this.#capabilities));
+    const live = { ...kept.live, options };
+    this.#live.set(key, live);
+    return live;
+  }
+
+  #host(kind: Kind, id: string, key: string): Host {
+    const { loggerFor, now, process, resolvePath, fatal } = this.#surroundings;
     return {
       id,
       logger: loggerFor(kind, id),
-      meter,
-      capabilities: this.capabilities,
+      meter: this.#meter,
+      capabilities: this.#capabilities.scope(key),
       listeners: this.#listeners,
       now,
       process,
@@ -169,6 +256,29 @@ class Builder {
       fatal,
     };
   }
+}
+
+interface Creatable<C> {
+  readonly id: string;
+  readonly definition: Wanted['definition'] & { create(options: unknown, host: Host): C };
+  readonly options: unknown;
+}
+
+/** Every component that runs, under its key. */
+function wantedBy({ receivers, processors, exporters, extensions, service }: Config): ReadonlyMap<string, Wanted> {
+  return new Map<string, Wanted>([
+    ...service.extensions.map((id) => [`extension ${id}`, required(extensions, id)] as const),
+    ...service.pipelines.flatMap((pipeline) => [
+      ...pipeline.exporters.map((id) => [`exporter ${id}`, required(exporters, id)] as const),
+      ...pipeline.processors.map((id) => [`processor ${id} in ${pipeline.id}`, required(processors, id)] as const),
+      ...pipeline.receivers.map((id) => [`receiver ${id}`, required(receivers, id)] as const),
+    ]),
+  ]);
+}
+
+function reroute(routes: Map<Signal, Pipeline> | null, next: ReadonlyMap<Signal, Pipeline>): void {
+  routes?.clear();
+  for (const [signal, pipeline] of next) routes?.set(signal, pipeline);
 }
 
 const partOf = (kind: Kind, { id, component }: Named<Component>): Part => ({ name: `${kind} ${id}`, component });

@@ -1,6 +1,6 @@
 /**
- * Starting and stopping in order. A start is a transaction: when one part fails, those that had started are stopped again.
- * Stopping goes backwards through all parts with one deadline, and goes on when a part fails.
+ * Starting, replacing and stopping in order. A start is a transaction: when one part fails, those that had started are stopped
+ * again. Stopping goes backwards through all parts with one deadline, and goes on when a part fails.
  */
 import type { Component } from '../component/component.ts';
 import type { Logger } from '../component/logger.ts';
@@ -20,9 +20,20 @@ export const ROLLBACK_TIMEOUT_MS = 5_000;
  */
 export type LifecycleState = 'idle' | 'starting' | 'running' | 'stopping' | 'stopped';
 
+/** What is done between starting the parts that are new and stopping those that are no longer wanted. */
+export interface Replacement {
+  readonly parts: readonly Part[];
+  /** Resolves when the new parts can do their work; rejects when they will not. */
+  ready(): Promise<void>;
+  /** Hands over, at once: whatever it touches is changed for every request from the next on. */
+  takeOver(): void;
+  /** Resolves when nothing needs the old parts any more. */
+  idle(): Promise<void>;
+}
+
 export class Lifecycle {
   /** In the order of the start. */
-  readonly #parts: readonly Part[];
+  #parts: readonly Part[];
   readonly #logger: Logger;
   #state: LifecycleState = 'idle';
   #starting: Promise<void> | null = null;
@@ -43,8 +54,21 @@ export class Lifecycle {
   start(): Promise<void> {
     if (this.#state !== 'idle') return Promise.reject(new Error(`a service starts once; this one is ${this.#state}`));
     this.#state = 'starting';
-    this.#starting = this.#startAll();
-    return this.#starting;
+    const starting = this.#startAll();
+    this.#starting = starting;
+    return starting;
+  }
+
+  /**
+   * Other parts take over from the running ones; what is in both goes on untouched. Rejects with the error of a new part that
+   * could not start: then nothing has changed. Old parts that are not done when `deadline` aborts are left behind.
+   */
+  replace(replacement: Replacement, deadline: AbortSignal): Promise<void> {
+    if (this.#state !== 'running')
+      return Promise.reject(new Error(`nothing to replace: the service is ${this.#state}`));
+    const replacing = this.#replaceWith(replacement, deadline);
+    this.#starting = replacing;
+    return replacing;
   }
 
   /** Never rejects. Parts that are not done when `deadline` aborts are left behind. The same promise for every call. */
@@ -54,19 +78,37 @@ export class Lifecycle {
   }
 
   async #startAll(): Promise<void> {
+    try {
+      await this.#startParts(this.#parts);
+      this.#state = 'running';
+    } catch (error) {
+      this.#state = 'stopped';
+      throw error;
+    }
+  }
+
+  async #replaceWith({ parts, ready, takeOver, idle }: Replacement, deadline: AbortSignal): Promise<void> {
+    const old = this.#parts;
+    await this.#startParts(without(parts, old), ready);
+    takeOver();
+    this.#parts = parts;
+    await orAborted(idle(), deadline);
+    await this.#stopParts(without(old, parts), deadline);
+  }
+
+  async #startParts(parts: readonly Part[], ready?: () => Promise<void>): Promise<void> {
     const started: Part[] = [];
     try {
-      for (const part of this.#parts) {
+      for (const part of parts) {
         if (this.#interrupted) throw new Interrupted();
         // A part whose start fails is stopped as well: it may have opened something before it failed.
         started.push(part);
         await part.component.start?.();
       }
+      await ready?.();
       if (this.#interrupted) throw new Interrupted();
-      this.#state = 'running';
     } catch (error) {
       await this.#stopParts(started, AbortSignal.timeout(ROLLBACK_TIMEOUT_MS));
-      this.#state = 'stopped';
       throw error;
     }
   }
@@ -98,6 +140,11 @@ export class Interrupted extends Error {
   constructor() {
     super('stopped while starting');
   }
+}
+
+function without(parts: readonly Part[], others: readonly Part[]): readonly Part[] {
+  const known = new Set(others.map(({ component }) => component));
+  return parts.filter(({ component }) => !known.has(component));
 }
 
 const ignore = (): void => undefined;

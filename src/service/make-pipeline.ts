@@ -1,4 +1,7 @@
-/** The call site where pipelines meet the ledger: one intake and one group commit serve all pipelines of a service. */
+/**
+ * The call site where pipelines meet the ledger: one intake serves all pipelines of a process, and one group commit all that
+ * settle in the same ledger, also when a reload puts new pipelines in the place of old ones.
+ */
 import { LEDGER, type Ledger } from '../component/ledger.ts';
 import type { Logger } from '../component/logger.ts';
 import type { Meter } from '../component/meter.ts';
@@ -10,35 +13,80 @@ import { MemoryLedger } from './settle/memory-ledger.ts';
 
 export function makePipelines(logger: Logger, meter: Meter, now: () => number): MakePipeline {
   let intake: Intake | null = null;
-  let groupCommit: GroupCommit | null = null;
+  let memory: MemoryLedger | null = null;
+  const commits = new Commits(logger, meter);
   return (parts) => {
     intake ??= new Intake();
-    const commit = (groupCommit ??= new GroupCommit(ledgerFor(parts, now), logger, meter));
+    const ledger = parts.ledger === 'memory' ? (memory ??= new MemoryLedger(now)) : postgresLedger(parts);
     const pipeline = new SignalPipeline({
       signal: parts.signal,
       processors: parts.processors.map(({ component }) => component),
       exporters: parts.exporters.map(({ component }) => component),
       intake,
-      groupCommit: commit,
+      groupCommit: commits.of(ledger),
       logger: parts.logger,
       meter: parts.meter,
       now: parts.now,
     });
+    let release: (() => Promise<void>) | null = null;
     return {
       signal: pipeline.signal,
       admit: (request) => pipeline.admit(request),
-      // Receivers have stopped by now: what still waits is the last group.
+      idle: () => pipeline.idle(),
+      start: async () => {
+        release = commits.use(ledger);
+      },
       stop: async () => {
-        commit.close();
-        await commit.drain();
+        pipeline.close();
+        // The receivers have stopped by now, or send elsewhere: what still waits is the last group.
+        await release?.();
       },
     };
   };
 }
 
+/** The group commits, each open for as long as a pipeline uses it. */
+class Commits {
+  readonly #logger: Logger;
+  readonly #meter: Meter;
+  readonly #byLedger = new Map<Ledger, { readonly commit: GroupCommit; readonly users: Set<object> }>();
+
+  constructor(logger: Logger, meter: Meter) {
+    this.#logger = logger;
+    this.#meter = meter;
+  }
+
+  of(ledger: Ledger): GroupCommit {
+    return this.#entryOf(ledger).commit;
+  }
+
+  /** Returns how to stop using it; resolves when nothing of it waits. The last user closes it. */
+  use(ledger: Ledger): () => Promise<void> {
+    const { commit, users } = this.#entryOf(ledger);
+    const user = {};
+    users.add(user);
+    return async () => {
+      users.delete(user);
+      if (users.size === 0) {
+        commit.close();
+        this.#byLedger.delete(ledger);
+      }
+      await commit.drain();
+    };
+  }
+
+  #entryOf(ledger: Ledger) {
+    const entry = this.#byLedger.get(ledger) ?? {
+      commit: new GroupCommit(ledger, this.#logger, this.#meter),
+      users: new Set<object>(),
+    };
+    this.#byLedger.set(ledger, entry);
+    return entry;
+  }
+}
+
 /** Extensions offer their ledger when they are created, which is before any pipeline is made. */
-function ledgerFor({ ledger, capabilities }: PipelineParts, now: () => number): Ledger {
-  if (ledger === 'memory') return new MemoryLedger(now);
+function postgresLedger({ capabilities }: PipelineParts): Ledger {
   const found = capabilities.find(LEDGER);
   if (found === undefined) throw new Error('no extension offers the postgres ledger');
   return found;

@@ -33,6 +33,11 @@ export class SignalPipeline implements Pipeline {
   readonly #parts: PipelineParts;
   readonly #accepted: Counter;
   readonly #refused: Counter;
+  /** Requests that were admitted and are not over. */
+  #open = 0;
+  #closed = false;
+  /** Called when the last of them is. */
+  #whenIdle: (() => void)[] = [];
 
   constructor(parts: PipelineParts) {
     this.signal = parts.signal;
@@ -45,15 +50,45 @@ export class SignalPipeline implements Pipeline {
 
   async admit(request: RequestInfo): Promise<Admission> {
     const context = new Context(request);
-    for (const processor of this.#parts.processors) {
-      // Most admissions are answered from a cache; awaiting only real promises keeps those in the same turn.
-      const waiting = processor.admit?.(request, context);
-      if (waiting !== undefined) await waiting;
+    this.#open++;
+    try {
+      for (const processor of this.#parts.processors) {
+        // Most admissions are answered from a cache; awaiting only real promises keeps those in the same turn.
+        const waiting = processor.admit?.(request, context);
+        if (waiting !== undefined) await waiting;
+      }
+    } catch (error) {
+      this.#end();
+      throw error;
     }
-    return { deliver: (delivery) => this.#deliver(delivery, context) };
+    let released = false;
+    return {
+      deliver: (delivery) => this.#deliver(delivery, context),
+      release: () => {
+        if (!released) this.#end();
+        released = true;
+      },
+    };
+  }
+
+  /** Resolves when every request that was admitted is over. */
+  idle(): Promise<void> {
+    return this.#open === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  /** From here on requests are refused, those admitted before included. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  #end(): void {
+    this.#open--;
+    if (this.#open > 0) return;
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
   async #deliver(delivery: Delivery, context: Context): Promise<Acceptance> {
+    if (this.#closed) throw new Rejection('shutting_down');
     const passed = this.#pass(delivery, context);
     try {
       const acceptance = await this.#parts.groupCommit.settle(passed.claim, passed.encoded);

@@ -105,15 +105,15 @@ t.test('components are listed for people and for programs', async (t) => {
   });
 });
 
-t.test('run starts, checks again on SIGHUP, and stops on SIGTERM', async (t) => {
+t.test('run starts, loads its configuration again on SIGHUP, and stops on SIGTERM', async (t) => {
   const folder = folderOf({ 'a.yaml': SIDECAR });
   const { child, output, ended, until } = start(['--config', 'a.yaml'], folder);
   await until('everything is ready');
   child.kill('SIGHUP');
-  await until('the configuration is valid');
+  await until('the configuration was loaded again');
   writeFileSync(join(folder, 'a.yaml'), 'nonsense');
   child.kill('SIGHUP');
-  await until('the configuration is not valid; the running one stays');
+  await until('the configuration was not loaded; the running one stays');
   child.kill('SIGTERM');
   t.equal(await ended, 0);
   t.match(output.err, /"stopped"/u);

@@ -7,6 +7,7 @@ import { defineExtension, SERVICE_STATUS, type ServiceStatus } from '../../src/c
 import { defineProcessor } from '../../src/component/processor.ts';
 import { defineReceiver, type Pipeline } from '../../src/component/receiver.ts';
 import type { Logger } from '../../src/component/logger.ts';
+import { UserError } from '../../src/errors.ts';
 import { assemble, type PipelineParts } from '../../src/service/assemble.ts';
 import { load } from '../support/config-files.ts';
 
@@ -15,7 +16,7 @@ const common = {
   summary: 'S.',
   stability: 'stable',
   example: '{}',
-  schema: { type: 'object', additionalProperties: false },
+  schema: { type: 'object', additionalProperties: false, properties: { size: { type: 'integer', description: 'S.' } } },
 } as const;
 const everything = ['traces', 'logs', 'metrics'] as const;
 
@@ -23,12 +24,17 @@ function scene() {
   const events: string[] = [];
   const hosts: Host[] = [];
   const routes: (readonly string[])[] = [];
+  const routeMaps: ReadonlyMap<string, unknown>[] = [];
+  const failing = new Set<string>();
   const health = { sink: true };
   const lived = (kind: string, host: Host) => {
     hosts.push(host);
     events.push(`create ${kind} ${host.id}`);
     return {
-      start: async () => void events.push(`start ${kind} ${host.id}`),
+      start: async () => {
+        events.push(`start ${kind} ${host.id}`);
+        if (failing.has(`${kind} ${host.id}`)) throw new Error('no luck');
+      },
       stop: async () => void events.push(`stop ${kind} ${host.id}`),
     };
   };
@@ -39,6 +45,7 @@ function scene() {
       signals: everything,
       create: (_options, host, pipelines) => {
         routes.push([host.id, ...pipelines.keys()]);
+        routeMaps.push(pipelines);
         return lived('receiver', host);
       },
     }),
@@ -57,6 +64,7 @@ function scene() {
       create: (_options, host) => ({
         ...lived('exporter', host),
         healthy: () => health.sink,
+        reconfigure: () => given.reconfigure(),
         encode: () => {
           throw new Error('not used');
         },
@@ -72,7 +80,17 @@ function scene() {
       },
     }),
   ];
-  return { events, hosts, routes, health, definitions };
+  const given = {
+    events,
+    hosts,
+    routes,
+    routeMaps,
+    failing,
+    health,
+    definitions,
+    reconfigure: (): (() => void) | null => null,
+  };
+  return given;
 }
 
 const CONFIG = `
@@ -113,7 +131,10 @@ async function build(given: ReturnType<typeof scene>) {
     process: { pid: 1, env: {}, kill: () => false },
     resolvePath: (path) => `/base/${path}`,
     fatal: () => undefined,
-    foundation: [{ name: 'metrics', component: { start: async () => void given.events.push('start metrics') } }],
+    foundation: (_config, _listeners, running) =>
+      running.length > 0
+        ? running
+        : [{ name: 'metrics', component: { start: async () => void given.events.push('start metrics') } }],
   });
   return { service, made };
 }
@@ -194,4 +215,100 @@ t.test('the service is ready while it runs and every sink is healthy', async (t)
   given.health.sink = true;
   await service.stop(AbortSignal.any([]));
   t.same(status?.problems(), ['the service is stopped']);
+});
+
+async function reload(
+  given: ReturnType<typeof scene>,
+  service: Awaited<ReturnType<typeof build>>['service'],
+  yaml: string,
+) {
+  given.events.length = 0;
+  await service.reload(await load({ 'a.yaml': yaml }, { definitions: given.definitions }), AbortSignal.any([]));
+}
+
+t.test('a reload keeps what did not change, and replaces the pipelines after the new ones have started', async (t) => {
+  const given = scene();
+  const { service } = await build(given);
+  await service.start();
+  await reload(given, service, CONFIG);
+  t.same(given.events, ['start pipeline traces', 'start pipeline logs', 'stop pipeline logs', 'stop pipeline traces']);
+  t.equal(service.ready(), true);
+});
+
+t.test('a reload makes anew what changed, starts it beside the old one, and stops that last', async (t) => {
+  const given = scene();
+  const { service } = await build(given);
+  await service.start();
+  await reload(given, service, CONFIG.replace('e/two: }', 'e/two: { size: 2 } }'));
+  t.same(given.events, [
+    'create exporter e/two',
+    'start exporter e/two',
+    'start pipeline traces',
+    'start pipeline logs',
+    'stop pipeline logs',
+    'stop pipeline traces',
+    'stop exporter e/two',
+  ]);
+});
+
+t.test('a reload replaces those who found what a changed extension offered, and nobody else', async (t) => {
+  const given = scene();
+  const { service } = await build(given);
+  await service.start();
+  given.hosts.find(({ id }) => id === 'e/two')?.capabilities.find(GREETING);
+  await reload(given, service, CONFIG.replace('x: }', 'x: { size: 2 } }'));
+  t.same(
+    given.events.filter((event) => event.startsWith('create')),
+    ['create extension x', 'create exporter e/two'],
+  );
+  t.equal(given.hosts.at(-1)?.capabilities.find(GREETING), 'hello');
+});
+
+t.test('a reload that can not start takes back what it started, and the old parts go on', async (t) => {
+  const given = scene();
+  const { service } = await build(given);
+  await service.start();
+  given.failing.add('exporter e/three');
+  const more = CONFIG.replace('e/two: }', 'e/two: , e/three: }').replace(
+    'exporters: [e] }',
+    'exporters: [e, e/three] }',
+  );
+  await t.rejects(reload(given, service, more), { message: 'no luck' });
+  t.same(given.events, ['create exporter e/three', 'start exporter e/three', 'stop exporter e/three']);
+  t.equal(service.ready(), true);
+  given.failing.clear();
+  await reload(given, service, more);
+  t.match(given.events, ['create exporter e/three', 'start exporter e/three']);
+  given.events.length = 0;
+  await service.stop(AbortSignal.any([]));
+  t.equal(given.events.filter((event) => event.startsWith('stop exporter')).length, 3);
+});
+
+t.test('receivers that stay are told the new pipelines; a signal that is gone is gone for them', async (t) => {
+  const given = scene();
+  const { service } = await build(given);
+  await service.start();
+  const routes = given.routeMaps[0];
+  const before = routes?.get('traces');
+  await reload(given, service, CONFIG.replace(/ +logs: .*/u, '').replace('r/two:', ''));
+  t.same([...(routes?.keys() ?? [])], ['traces']);
+  t.not(routes?.get('traces'), before);
+});
+
+t.test('a component may take its new options in place, or say that they need a restart', async (t) => {
+  const given = scene();
+  const { service } = await build(given);
+  await service.start();
+  given.reconfigure = () => () => void given.events.push('applied');
+  const changed = CONFIG.replace('e/two: }', 'e/two: { size: 2 } }');
+  await reload(given, service, changed);
+  t.same(
+    given.events.filter((event) => !event.includes('pipeline')),
+    ['applied'],
+  );
+  given.reconfigure = () => {
+    throw new UserError('not now');
+  };
+  await t.rejects(reload(given, service, CONFIG), { message: 'not now' });
+  t.same(given.events, []);
 });

@@ -15,8 +15,8 @@ export interface Executable {
   readonly output: { out: string; err: string };
   /** The exit code, or null after a signal. */
   readonly ended: Promise<number | null>;
-  /** Resolves once either stream has carried this text; rejects when the process ends before. */
-  until(text: string): Promise<void>;
+  /** Resolves once either stream has carried this text, so many times; rejects when the process ends before. */
+  until(text: string, times?: number): Promise<void>;
 }
 
 export function startExecutable(
@@ -38,10 +38,10 @@ export function startExecutable(
   child.stdout.on('data', note('out'));
   child.stderr.on('data', note('err'));
   const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
-  const until = (text: string): Promise<void> =>
+  const until = (text: string, times = 1): Promise<void> =>
     new Promise((resolve, reject) => {
       const look = (): void => {
-        if (!output.out.includes(text) && !output.err.includes(text)) return;
+        if (countOf(text, output.out) < times && countOf(text, output.err) < times) return;
         waiting.delete(look);
         resolve();
       };
@@ -53,6 +53,10 @@ export function startExecutable(
       });
     });
   return { child, output, ended, until };
+}
+
+function countOf(text: string, output: string): number {
+  return output.split(text).length - 1;
 }
 
 /** A folder that the embedded server's unprivileged user can enter, removed at the end. */

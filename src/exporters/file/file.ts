@@ -38,6 +38,12 @@ class FileExporter implements Exporter {
     await this.#file.close();
   }
 
+  /** One file has one writer, so a change of its rotation is taken over in place. */
+  reconfigure({ path, rotation }: FileOptions): (() => void) | null {
+    if (this.#host.resolvePath(path) !== this.#host.resolvePath(this.#options.path)) return null;
+    return () => this.#file.rotateBy(rotation);
+  }
+
   healthy(): boolean {
     return this.#file.healthy;
   }

@@ -29,7 +29,7 @@ const MAX_BUFFERS = 1024;
 
 export class NdjsonFile {
   readonly #path: string;
-  readonly #rotation: Rotation;
+  #rotation: Rotation;
   readonly #logger: Logger;
   readonly #now: () => number;
   #handle: FileHandle | null = null;
@@ -53,6 +53,11 @@ export class NdjsonFile {
 
   get length(): number {
     return this.#length;
+  }
+
+  /** From the next append on. */
+  rotateBy(rotation: Rotation): void {
+    this.#rotation = rotation;
   }
 
   /** Opens or makes the file and cuts off a torn last line. Rejects with the system's error. */

@@ -86,6 +86,16 @@ export class PostgresExtension implements Extension {
     await this.#embedded?.stop();
   }
 
+  /** A data folder has one server, and a server that is stopped for a moment would refuse requests meanwhile. */
+  reconfigure(options: PostgresOptions): null {
+    const { data_dir: folder } = this.#options;
+    if (this.#embedded === null || options.url !== '' || options.data_dir !== folder) return null;
+    throw new UserError(
+      `extensions.${this.#host.id}: options of the embedded server in ${folder} do not change while it runs`,
+      'Restart to use them.',
+    );
+  }
+
   healthy(): boolean {
     return this.#database.isOpen && this.#watch.healthy;
   }

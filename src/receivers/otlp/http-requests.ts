@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Pipeline } from '../../component/receiver.ts';
+import type { Admission, Pipeline } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
 import type { Encoding, Signal } from '../../model/context.ts';
 import { answerRejection, answerSuccess, type CommonHeaders } from './answer.ts';
@@ -107,9 +107,10 @@ export class HttpRequests {
     const started = performance.now();
     const { signal } = pipeline;
     const reservation = this.#budget.open();
+    let admission: Admission | null = null;
     try {
       if (this.#stopping) throw new Rejection('shutting_down');
-      const admission = await pipeline.admit({ signal, authorization: request.headers.authorization });
+      admission = await pipeline.admit({ signal, authorization: request.headers.authorization });
       const encoding = requireEncoding(request.headers['content-type']);
       const contentEncoding = requireContentEncoding(request.headers['content-encoding']);
       const length = declaredLength(request, this.#options.max_request_body_size);
@@ -130,6 +131,7 @@ export class HttpRequests {
     } catch (error) {
       this.#refuse(request, response, signal, this.#reception.rejectionOf(error));
     } finally {
+      admission?.release();
       reservation.close();
     }
   }

@@ -8,13 +8,14 @@ import type { Registry } from './registry.ts';
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 export class MetricsServer implements Component {
-  readonly #endpoint: string;
+  /** As configured. */
+  readonly endpoint: string;
   readonly #listeners: Listeners;
   readonly #connections: HttpConnections;
   #listener: Listener | null = null;
 
   constructor(endpoint: string, registry: Registry, listeners: Listeners) {
-    this.#endpoint = endpoint;
+    this.endpoint = endpoint;
     this.#listeners = listeners;
     const server = createServer((request, response) => {
       const found = request.method === 'GET' && request.url?.split('?')[0] === '/metrics';
@@ -25,7 +26,7 @@ export class MetricsServer implements Component {
   }
 
   async start(): Promise<void> {
-    const request = { endpoint: this.#endpoint, option: 'service.telemetry.metrics.endpoint' };
+    const request = { endpoint: this.endpoint, option: 'service.telemetry.metrics.endpoint' };
     this.#listener = await this.#listeners.listen(request, this.#connections);
   }
 
