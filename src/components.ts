@@ -1,6 +1,7 @@
 /** The visible list of what ships. A component that is not here can still come from a module the configuration names. */
 import type { Definition } from './component/definition.ts';
 import { fileExporter } from './exporters/file/file.ts';
+import { otlpHttpExporter } from './exporters/otlp-http/otlp-http.ts';
 import { postgresExporter } from './exporters/postgres/postgres.ts';
 import { healthCheck } from './extensions/health-check/health-check.ts';
 import { postgresExtension } from './extensions/postgres/postgres.ts';
@@ -20,6 +21,7 @@ export const COMPONENTS: readonly Definition[] = [
   pricing,
   fileExporter,
   postgresExporter,
+  otlpHttpExporter,
   postgresExtension,
   healthCheck,
 ];

@@ -2,14 +2,17 @@
 import type { Signal } from '../model/context.ts';
 import type { Capability } from './capability.ts';
 
+/** The table of a signal, or what has still to be sent on. */
+export type CopyTarget = Signal | 'outbox';
+
 export interface PostgresTransaction {
   /**
-   * Copies rows of one signal into its table, within the ledger's transaction. `chunks` are COPY BINARY tuples in the order of
-   * `model/columns.ts`, without header and trailer; they must stay as they are until the request is settled. They are sent with
-   * the guards or with other rows, so a refusal of the server shows in `Commit.taken` or in the commit; they are durable once
-   * the ledger has committed. `rowCount` is compared with the count the server reports.
+   * Copies rows into a table, within the ledger's transaction. `chunks` are COPY BINARY tuples in the order of `model/columns.ts`,
+   * or of the outbox's own columns, without header and trailer; they must stay as they are until the request is settled. They
+   * are sent with the guards or with other rows, so a refusal of the server shows in `Commit.taken` or in the commit; they are
+   * durable once the ledger has committed. `rowCount` is compared with the count the server reports.
    */
-  copy(signal: Signal, chunks: readonly Buffer[], rowCount: number): Promise<void>;
+  copy(target: CopyTarget, chunks: readonly Buffer[], rowCount: number): Promise<void>;
 }
 
 export const POSTGRES_TRANSACTION: Capability<PostgresTransaction> = { name: 'postgres-transaction' };

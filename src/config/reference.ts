@@ -48,7 +48,7 @@ function options(schema: Schema, indent: string): readonly string[] {
 }
 
 function value(name: string, option: Schema, indent: string): readonly string[] {
-  const given = option['default'];
+  const given = option['default'] ?? firstOf(option['examples']);
   const inside = Object.keys(propertiesOf(option)).length > 0;
   if (inside && given !== undefined) return [`${indent}${name}:`, ...options(option, `${indent}  `)];
   if (inside) return [`${indent}# ${name}:`, ...commentOut(options(option, `${indent}  `), indent)];
@@ -83,6 +83,9 @@ function sample(option: Schema): string {
   if (type === 'boolean') return ' false';
   return type === 'integer' || type === 'number' ? ' 0' : ' ""';
 }
+
+/** What a required option shows in place of a default. */
+const firstOf = (examples: unknown): unknown => (Array.isArray(examples) ? examples[0] : undefined);
 
 const inline = (given: unknown): string =>
   stringify(given, { collectionStyle: 'flow', lineWidth: 0, defaultStringType: 'PLAIN' }).trimEnd();

@@ -99,7 +99,8 @@ for (const definition of COMPONENTS) {
     t.same(parseDocument(definition.example).errors, [], 'has an example in YAML');
     t.same(optionsOf(definition, exampleOf(definition)).problems.errors, [], 'has an example that is valid');
 
-    const { problems } = optionsOf(definition, 'no_such_option: 1\n');
+    // Above the example, as some options may be required.
+    const { problems } = optionsOf(definition, `no_such_option: 1\n${exampleOf(definition).replace(/^\{\}$/u, '')}\n`);
     t.match(
       problems.render(),
       /^example\.yaml:1:1: error: unknown option "no_such_option"/u,

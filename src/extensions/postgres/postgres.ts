@@ -7,6 +7,7 @@ import type { Host } from '../../component/component.ts';
 import { KEY_DIRECTORY } from '../../component/directory.ts';
 import { defineExtension, type Extension } from '../../component/extension.ts';
 import { LEDGER } from '../../component/ledger.ts';
+import { OUTBOX } from '../../component/outbox.ts';
 import { POSTGRES_DATABASE } from '../../component/postgres.ts';
 import { UserError } from '../../errors.ts';
 import { type Address, Database } from './database.ts';
@@ -16,6 +17,7 @@ import { checkUrl, describeFailure, isPassing, makeContact } from './first-conta
 import { PostgresKeyDirectory } from './key-directory.ts';
 import { PostgresLedger } from './ledger/ledger.ts';
 import { type PostgresOptions, POSTGRES_SCHEMA } from './options.ts';
+import { PostgresOutbox } from './outbox/outbox.ts';
 import { DatabaseWatch } from './watch.ts';
 
 /** Expired markers are removed this often, and so many at a time. */
@@ -38,6 +40,7 @@ export class PostgresExtension implements Extension {
   readonly #database: Database;
   readonly #ledger: PostgresLedger;
   readonly #directory: PostgresKeyDirectory;
+  readonly #outbox: PostgresOutbox;
   readonly #embedded: EmbeddedServer | null;
   readonly #watch: DatabaseWatch;
   readonly #stopped = new AbortController();
@@ -51,7 +54,10 @@ export class PostgresExtension implements Extension {
     this.#ledger = new PostgresLedger(this.#database, host.logger, host.meter, () => host.now());
     this.#directory = new PostgresKeyDirectory(this.#database, host.logger);
     this.#watch = new DatabaseWatch(this.#database, host.logger, () => this.#ledger.reachable);
+    const { logger, meter } = host;
+    this.#outbox = new PostgresOutbox(this.#database, { logger, meter, now: () => host.now() });
     host.capabilities.offer(LEDGER, this.#ledger);
+    host.capabilities.offer(OUTBOX, this.#outbox);
     host.capabilities.offer(KEY_DIRECTORY, this.#directory);
     host.capabilities.offer(POSTGRES_DATABASE, this.#database);
     host.meter.gauge('sluice_embedded_server_running', '1 while the embedded PostgreSQL runs.', () =>
@@ -81,6 +87,7 @@ export class PostgresExtension implements Extension {
     if (this.#sweeper !== null) clearInterval(this.#sweeper);
     this.#watch.stop();
     await this.#directory.stop();
+    await this.#outbox.stop();
     await this.#ledger.stop();
     await this.#database.close();
     await this.#embedded?.stop();

@@ -3,15 +3,16 @@
  * write behind whatever opens the transaction. It knows how many spans were really stored.
  */
 import type pg from 'pg';
-import type { PostgresTransaction } from '../../../component/postgres.ts';
+import type { CopyTarget, PostgresTransaction } from '../../../component/postgres.ts';
 import { LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../../model/columns.ts';
-import type { Signal } from '../../../model/context.ts';
+import { OUTBOX_COLUMNS } from '../outbox/tuples.ts';
 import { runPipeline, type Step, type StepResult } from '../pipeline.ts';
 
 const TABLES = {
   traces: { name: 'spans', columns: SPAN_COLUMNS },
   logs: { name: 'logs', columns: LOG_COLUMNS },
   metrics: { name: 'metric_points', columns: METRIC_COLUMNS },
+  outbox: { name: 'outbox', columns: OUTBOX_COLUMNS.map((name) => ({ name })) },
 } as const;
 
 const MAKE_STAGE = 'CREATE TEMP TABLE IF NOT EXISTS stage_spans (LIKE sluice.spans) ON COMMIT DELETE ROWS';
@@ -45,18 +46,18 @@ export class OpenTransaction implements PostgresTransaction {
     return this.#storedSpans;
   }
 
-  async copy(signal: Signal, chunks: readonly Buffer[], rowCount: number): Promise<void> {
-    const staged = signal === 'traces' && this.#viaStage;
+  async copy(target: CopyTarget, chunks: readonly Buffer[], rowCount: number): Promise<void> {
+    const staged = target === 'traces' && this.#viaStage;
     if (staged) this.#steps.push({ statement: { text: MAKE_STAGE } });
     if (rowCount > LARGE_COPY_ROWS) {
       const text = `SET LOCAL statement_timeout = ${rowCount * LARGE_COPY_MS_PER_ROW}`;
       this.#steps.push({ statement: { text } });
     }
-    const { name, columns } = TABLES[signal];
-    const target = staged ? 'stage_spans' : `sluice.${name}`;
+    const { name, columns } = TABLES[target];
+    const table = staged ? 'stage_spans' : `sluice.${name}`;
     const list = columns.map((column) => column.name).join(', ');
     this.#steps.push({
-      statement: { text: `COPY ${target} (${list}) FROM STDIN (FORMAT binary)` },
+      statement: { text: `COPY ${table} (${list}) FROM STDIN (FORMAT binary)` },
       chunks,
       read: ({ tag }) => {
         if (tag !== `COPY ${rowCount}`) throw new Error(`the server took other than ${rowCount} rows: ${tag}`);

@@ -1,0 +1,98 @@
+/** Reading what a remote answers: the part of a 200 it did not take, and the message of a refusal. Neither is trusted. */
+import type { Encoding } from '../../model/context.ts';
+
+/** What a remote took, but not whole. */
+export interface PartialSuccess {
+  readonly rejected: number;
+  readonly message: string;
+}
+
+const NOTHING: PartialSuccess = { rejected: 0, message: '' };
+const MAX_MESSAGE = 500;
+
+/** The `partial_success` of an export response; what can not be read says nothing, as the request did arrive. */
+export function partialSuccessOf(encoding: Encoding, body: Buffer): PartialSuccess {
+  try {
+    return encoding === 'json' ? partialOfJson(body) : partialOfProtobuf(body);
+  } catch {
+    return NOTHING;
+  }
+}
+
+/** The message of a google.rpc.Status or of a JSON error, else the text itself; at most a few hundred characters. */
+export function messageOf(contentType: string | undefined, body: Buffer): string {
+  const text = contentType?.startsWith('application/x-protobuf') ? statusMessage(body) : jsonMessage(body);
+  // An answer may hold anything, and goes into logs and onto a terminal.
+  return text
+    .replace(/[\u0000-\u001f\u007f]+/g, ' ')
+    .trim()
+    .slice(0, MAX_MESSAGE);
+}
+
+function partialOfJson(body: Buffer): PartialSuccess {
+  const answer = JSON.parse(body.toString()) as { partialSuccess?: Record<string, unknown> } | null;
+  const partial = answer?.partialSuccess ?? {};
+  const rejected = partial['rejectedSpans'] ?? partial['rejectedLogRecords'] ?? partial['rejectedDataPoints'] ?? 0;
+  return { rejected: countOf(Number(rejected)), message: String(partial['errorMessage'] ?? '').slice(0, MAX_MESSAGE) };
+}
+
+/** ExportPartialSuccess { int64 rejected = 1; string error_message = 2 } is field 1 of each response. */
+function partialOfProtobuf(body: Buffer): PartialSuccess {
+  const partial = fieldsOf(body).get(1);
+  if (!Buffer.isBuffer(partial)) return NOTHING;
+  const fields = fieldsOf(partial);
+  const message = fields.get(2);
+  return {
+    rejected: countOf(Number(fields.get(1) ?? 0)),
+    message: Buffer.isBuffer(message) ? message.toString().slice(0, MAX_MESSAGE) : '',
+  };
+}
+
+const countOf = (value: number): number => (Number.isSafeInteger(value) && value > 0 ? value : 0);
+
+function statusMessage(body: Buffer): string {
+  try {
+    const message = fieldsOf(body).get(2);
+    return Buffer.isBuffer(message) ? message.toString() : '';
+  } catch {
+    return '';
+  }
+}
+
+function jsonMessage(body: Buffer): string {
+  try {
+    const { message } = JSON.parse(body.toString()) as { message?: unknown };
+    if (typeof message === 'string') return message;
+  } catch {
+    // A page of a proxy in between, most likely.
+  }
+  return body.toString();
+}
+
+/** The last value of each varint and length-delimited field. Throws a RangeError where the bytes end too early. */
+function fieldsOf(message: Buffer): ReadonlyMap<number, Buffer | bigint> {
+  const fields = new Map<number, Buffer | bigint>();
+  let at = 0;
+  const varint = (): bigint => {
+    let value = 0n;
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = message.readUInt8(at++);
+      value |= BigInt(byte & 127) << shift;
+      if (byte < 128) return value;
+    }
+  };
+  while (at < message.length) {
+    const tag = Number(varint());
+    const wire = tag & 7;
+    if (wire === 0) fields.set(tag >>> 3, varint());
+    else if (wire === 2) {
+      const length = Number(varint());
+      if (at + length > message.length) throw new RangeError('the field is cut off');
+      fields.set(tag >>> 3, message.subarray(at, at + length));
+      at += length;
+    } else if (wire === 1) at += 8;
+    else if (wire === 5) at += 4;
+    else throw new RangeError('an unknown wire type');
+  }
+  return fields;
+}

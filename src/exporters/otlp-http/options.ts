@@ -1,0 +1,160 @@
+/** The exporter's options: the schema, and the type that follows from it. Names are the Collector's where it has them. */
+import type { RetryOptions } from './retry.ts';
+
+export interface TlsOptions {
+  readonly ca_file: string;
+  readonly cert_file: string;
+  readonly key_file: string;
+  readonly server_name_override: string;
+  readonly insecure_skip_verify: boolean;
+}
+
+export interface OtlpHttpOptions {
+  readonly endpoint: string;
+  readonly traces_endpoint: string;
+  readonly logs_endpoint: string;
+  readonly metrics_endpoint: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly compression: 'gzip' | 'none';
+  readonly encoding: 'proto' | 'json';
+  /** Milliseconds. */
+  readonly timeout: number;
+  readonly proxy_url: string;
+  readonly tls: TlsOptions;
+  readonly retry_on_failure: RetryOptions;
+  readonly outbox: {
+    /** Bytes. */
+    readonly max_size: number;
+    readonly when_full: 'refuse' | 'drop_oldest';
+    /** Bytes. */
+    readonly max_batch_size: number;
+    /** Milliseconds. */
+    readonly dead_letter_retention: number;
+  };
+}
+
+const DURATION = { type: 'integer', format: 'duration' } as const;
+const BYTES = { type: 'integer', format: 'byte_size' } as const;
+const URL = { type: 'string', pattern: '^(https?://.+)?$', default: '' } as const;
+const FILE = { type: 'string', default: '' } as const;
+
+const RETRY_SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  default: {},
+  description: 'When a request that could not be sent is tried again.',
+  properties: {
+    enabled: {
+      type: 'boolean',
+      default: true,
+      description: 'Off: what fails once is a dead letter.',
+    },
+    initial_interval: { ...DURATION, minimum: 1, default: '5s', description: 'The wait after the first failure.' },
+    max_interval: { ...DURATION, minimum: 1, default: '30s', description: 'The longest wait.' },
+    multiplier: { type: 'number', minimum: 1, maximum: 100, default: 1.5, description: 'How the wait grows.' },
+    randomization_factor: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      default: 0.5,
+      description: 'The part of the wait that is left to chance, up and down.',
+    },
+    max_elapsed_time: {
+      ...DURATION,
+      minimum: 0,
+      default: '0s',
+      description: 'How long after its first attempt a request becomes a dead letter; 0 means never.',
+    },
+  },
+} as const;
+
+const TLS_SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  default: {},
+  description: 'TLS, for endpoints that begin with https.',
+  properties: {
+    ca_file: { ...FILE, description: 'Certificates to trust, in PEM, in place of those that Node.js trusts.' },
+    cert_file: { ...FILE, description: 'A client certificate, in PEM.' },
+    key_file: { ...FILE, description: 'The key of the client certificate, in PEM.' },
+    server_name_override: {
+      ...FILE,
+      description: 'The name to ask for and to check, in place of that in the endpoint.',
+    },
+    insecure_skip_verify: { type: 'boolean', default: false, description: 'Take any certificate. For tests only.' },
+  },
+} as const;
+
+const OUTBOX_SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  default: {},
+  description: 'What waits in the database until it is sent.',
+  properties: {
+    max_size: {
+      ...BYTES,
+      minimum: 1048576,
+      default: '1GiB',
+      description: 'The most it may hold for this exporter, before compression; dead letters give way first.',
+    },
+    when_full: {
+      type: 'string',
+      enum: ['refuse', 'drop_oldest'],
+      default: 'refuse',
+      description: 'Refuse new requests with 503, so that nothing acknowledged is lost, or give up the oldest.',
+    },
+    max_batch_size: {
+      ...BYTES,
+      minimum: 1024,
+      maximum: 67108864,
+      default: '1MiB',
+      description: 'Requests of one project that wait are sent together up to this size, before compression.',
+    },
+    dead_letter_retention: {
+      ...DURATION,
+      minimum: 60000,
+      default: '7d',
+      description: 'How long what the remote would not take is kept.',
+    },
+  },
+} as const;
+
+export const OTLP_HTTP_SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['endpoint'],
+  properties: {
+    endpoint: {
+      type: 'string',
+      pattern: '^https?://.+$',
+      examples: ['http://127.0.0.1:14318'],
+      description: 'Base URL; `/v1/traces`, `/v1/logs` or `/v1/metrics` is appended.',
+    },
+    traces_endpoint: { ...URL, description: 'The whole URL for traces, in place of the one made from `endpoint`.' },
+    logs_endpoint: { ...URL, description: 'The same for logs.' },
+    metrics_endpoint: { ...URL, description: 'The same for metrics.' },
+    headers: {
+      type: 'object',
+      default: {},
+      propertyNames: { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$" },
+      additionalProperties: { type: 'string', secret: true, description: 'The value of this header.' },
+      description: 'Headers to send, an API key for one.',
+    },
+    compression: { type: 'string', enum: ['gzip', 'none'], default: 'gzip', description: 'Of the body.' },
+    encoding: { type: 'string', enum: ['proto', 'json'], default: 'proto', description: 'Of the body.' },
+    timeout: {
+      ...DURATION,
+      minimum: 1,
+      default: '30s',
+      description: 'For one attempt, from connecting to the answer.',
+    },
+    proxy_url: {
+      ...URL,
+      secret: true,
+      description: 'A proxy for HTTP. Left out: none, whatever the environment says.',
+    },
+    tls: TLS_SCHEMA,
+    retry_on_failure: RETRY_SCHEMA,
+    outbox: OUTBOX_SCHEMA,
+  },
+} as const;

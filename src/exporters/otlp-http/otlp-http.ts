@@ -1,0 +1,146 @@
+/**
+ * The `otlp_http` exporter: passes on what was stored, to a Collector or to anybody else who takes OTLP over HTTP. The request is
+ * made of the tables, so what may not be stored does not leave; it waits in the outbox of the database, in the same transaction
+ * as everything else, and the acknowledgement never waits for the remote.
+ */
+import type { Host } from '../../component/component.ts';
+import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
+import type { Commit } from '../../component/ledger.ts';
+import { OUTBOX, type Outbox, type OutboxEntry } from '../../component/outbox.ts';
+import { Rejection, UserError } from '../../errors.ts';
+import type { Batch } from '../../model/batch.ts';
+import { ChunkPool } from '../../model/chunk-pool.ts';
+import { encodeRows } from '../../otlp/encode.ts';
+import { Delivery } from './delivery.ts';
+import { DeliveryMetrics } from './delivery-metrics.ts';
+import { OTLP_HTTP_SCHEMA, type OtlpHttpOptions } from './options.ts';
+import { Sender } from './sender.ts';
+
+/** The outbox is kept within its bounds this often. */
+const TIDY_MS = 10000;
+
+class OtlpHttpExporter implements Exporter {
+  readonly joinsCommit = true;
+  readonly #options: OtlpHttpOptions;
+  readonly #host: Host;
+  readonly #pool = new ChunkPool();
+  readonly #metrics: DeliveryMetrics;
+  readonly #sender: Sender;
+  /** Whose rows they are; an outbox keeps projects apart. */
+  readonly #projects = new WeakMap<Rows, string>();
+  #outbox: Outbox | null = null;
+  #delivery: Delivery | null = null;
+  #tidying: NodeJS.Timeout | null = null;
+
+  constructor(options: OtlpHttpOptions, host: Host) {
+    this.#options = options;
+    this.#host = host;
+    this.#metrics = new DeliveryMetrics(host.meter, host.id);
+    this.#sender = new Sender(options, () => host.now());
+  }
+
+  async start(): Promise<void> {
+    const outbox = this.#host.capabilities.find(OUTBOX);
+    if (outbox === undefined) {
+      throw new UserError(
+        `${this.#host.id}: there is no outbox`,
+        'Add the postgres extension to service.extensions; requests wait in its database until they are sent.',
+      );
+    }
+    await this.#sender.open((path) => this.#host.resolvePath(path));
+    this.#delivery = new Delivery({
+      lane: await outbox.open(this.#host.id),
+      retry: this.#options.retry_on_failure,
+      maxBatchBytes: this.#options.outbox.max_batch_size,
+      logger: this.#host.logger,
+      events: this.#metrics,
+      now: () => this.#host.now(),
+      chance: Math.random,
+      send: (signal, body, abort) => this.#sender.send(signal, body, abort),
+      nap,
+    });
+    this.#outbox = outbox;
+    this.#delivery.start();
+    this.#tidying = setInterval(() => void this.#tidy(outbox), TIDY_MS);
+    this.#tidying.unref();
+  }
+
+  async stop(deadline: AbortSignal): Promise<void> {
+    if (this.#tidying !== null) clearInterval(this.#tidying);
+    await this.#delivery?.stop(deadline);
+    await this.#sender.close();
+  }
+
+  encode(batch: Batch): Rows {
+    this.#refuseWhenFull(batch);
+    const rows = encodeRows(batch, 'otlp', this.#pool);
+    const release = (): void => {
+      rows.release();
+      // By now the commit is over, so what waits can be seen.
+      this.#delivery?.wake();
+    };
+    const kept = { ...rows, release };
+    this.#projects.set(kept, batch.context.project.name);
+    return kept;
+  }
+
+  async write(group: readonly Rows[], commit: Commit): Promise<void> {
+    if (this.#outbox === null) throw new Error('the outbox is not open');
+    const entries = group.flatMap((rows): readonly OutboxEntry[] => {
+      const { signal, count: records, bytes, chunks } = rows;
+      const project = this.#projects.get(rows) ?? '';
+      // A metric without points is stored as nothing, and sent as nothing.
+      return records === 0 ? [] : [{ destination: this.#host.id, signal, project, records, bytes, chunks }];
+    });
+    await this.#outbox.add(entries, commit);
+  }
+
+  /** Before anything is stored anywhere: the sender comes again, and nothing that was acknowledged is lost. */
+  #refuseWhenFull(batch: Batch): void {
+    const { max_size: limit, when_full: policy } = this.#options.outbox;
+    if (policy !== 'refuse' || this.#outbox === null) return;
+    // Dead letters give way, so they do not count.
+    if (this.#outbox.size(this.#host.id).waitingBytes < limit) return;
+    this.#metrics.enqueueFailed(batch.signal, batch.recordCount);
+    throw new Rejection('overloaded', { hint: `the outbox of ${this.#host.id} is full` });
+  }
+
+  async #tidy(outbox: Outbox): Promise<void> {
+    const { max_size: maxBytes, when_full: policy, dead_letter_retention: maxDeadAgeMs } = this.#options.outbox;
+    try {
+      await outbox.tidy(this.#host.id, { maxBytes, maxDeadAgeMs });
+      if (policy !== 'drop_oldest') return;
+      const dropped = await outbox.dropOldest(this.#host.id, maxBytes);
+      if (dropped.entries === 0) return;
+      this.#metrics.dropped(dropped);
+      this.#host.logger.error({ ...dropped }, 'the outbox was full; its oldest requests were given up');
+    } catch (error) {
+      this.#host.logger.warn({ error }, 'the outbox could not be tidied; trying again soon');
+    }
+  }
+}
+
+function nap(ms: number, wake: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (wake.aborted) return resolve();
+    const end = (): void => {
+      clearTimeout(timer);
+      wake.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    wake.addEventListener('abort', end, { once: true });
+  });
+}
+
+export const otlpHttpExporter = defineExporter<OtlpHttpOptions>({
+  type: 'otlp_http',
+  summary: 'Passes on what was stored to a Collector or a vendor, from an outbox in the same transaction.',
+  stability: 'alpha',
+  schema: OTLP_HTTP_SCHEMA,
+  example: 'endpoint: http://127.0.0.1:14318',
+  requires: ['project', 'environment'],
+  signals: ['traces', 'logs', 'metrics'],
+  ledger: 'postgres',
+  create: (options, host) => new OtlpHttpExporter(options, host),
+});

@@ -1,0 +1,47 @@
+/** When an entry that could not be sent is tried again, and when it is given up. Pure: the clock and chance come from outside. */
+
+/** Under the Collector's names; milliseconds. */
+export interface RetryOptions {
+  readonly enabled: boolean;
+  readonly initial_interval: number;
+  readonly max_interval: number;
+  readonly multiplier: number;
+  readonly randomization_factor: number;
+  /** 0: never given up. */
+  readonly max_elapsed_time: number;
+}
+
+/** A remote that asks for more patience than this is asked again all the same. */
+export const MAX_RETRY_AFTER_MS = 3600000;
+
+export interface Failure {
+  /** Attempts so far, this one included. */
+  readonly attempts: number;
+  readonly nowMs: number;
+  readonly firstAttemptMs: number;
+  /** What the remote asked for; null when it did not. */
+  readonly retryAfterMs: number | null;
+}
+
+/** Unix milliseconds of the next attempt; null to give up. `chance` is in [0, 1). */
+export function nextAttempt(options: RetryOptions, failure: Failure, chance: number): number | null {
+  if (!options.enabled) return null;
+  const asked = Math.min(failure.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
+  const next = failure.nowMs + Math.max(asked, backoff(options, failure.attempts, chance));
+  const isOver = options.max_elapsed_time > 0 && next - failure.firstAttemptMs > options.max_elapsed_time;
+  return isOver ? null : next;
+}
+
+function backoff(options: RetryOptions, attempts: number, chance: number): number {
+  const grown = options.initial_interval * options.multiplier ** Math.max(0, attempts - 1);
+  const interval = Math.min(grown, options.max_interval);
+  return Math.round(interval * (1 + options.randomization_factor * (2 * chance - 1)));
+}
+
+/** Seconds or a date, as `Retry-After` has it; null when it is neither. */
+export function parseRetryAfter(header: string | undefined, nowMs: number): number | null {
+  const text = header?.trim() ?? '';
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const date = /[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? null : Math.max(0, date - nowMs);
+}

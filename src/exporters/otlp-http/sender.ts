@@ -1,0 +1,174 @@
+/** One attempt to send one body, and what its outcome means: arrived, try again, or never. */
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
+import { UserError } from '../../errors.ts';
+import type { Signal } from '../../model/context.ts';
+import { MEDIA_TYPES } from '../../otlp/status.ts';
+import { requestAsJson } from '../../otlp/request-json.ts';
+import { messageOf, type PartialSuccess, partialSuccessOf } from './answer.ts';
+import type { OtlpHttpOptions, TlsOptions } from './options.ts';
+import { parseRetryAfter } from './retry.ts';
+
+/** More of an answer than this is not read. */
+const MAX_ANSWER_BYTES = 65536;
+/** As OTLP has it; every other status below 200 or from 300 on is final. */
+const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** Connections are kept this long for the next body. */
+const KEEP_ALIVE_MS = 60000;
+const compress = promisify(gzip);
+
+export type Attempt =
+  | { readonly kind: 'delivered'; readonly partial: PartialSuccess }
+  | {
+      readonly kind: 'failed';
+      readonly result: 'throttled' | 'unavailable' | 'unreachable' | 'timeout';
+      readonly error: string;
+      readonly retryAfterMs: number | null;
+    }
+  | { readonly kind: 'refused'; readonly error: string };
+
+export class Sender {
+  readonly #options: OtlpHttpOptions;
+  readonly #urls: Readonly<Record<Signal, string>>;
+  readonly #now: () => number;
+  #dispatcher: Dispatcher | null = null;
+
+  constructor(options: OtlpHttpOptions, now: () => number) {
+    this.#options = options;
+    this.#urls = urlsOf(options);
+    this.#now = now;
+  }
+
+  /** Reads the files that TLS needs. */
+  async open(resolvePath: (path: string) => string): Promise<void> {
+    const { tls, proxy_url: proxy, timeout } = this.#options;
+    const connect = { ...(await connectOptions(tls, resolvePath)), timeout };
+    const settings = { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: timeout, bodyTimeout: timeout };
+    this.#dispatcher =
+      proxy === ''
+        ? new Agent({ ...settings, connect })
+        : new ProxyAgent({ ...settings, uri: proxy, requestTls: connect });
+  }
+
+  async close(): Promise<void> {
+    const dispatcher = this.#dispatcher;
+    this.#dispatcher = null;
+    await dispatcher?.destroy().catch(() => undefined);
+  }
+
+  /** `body` is an OTLP request in protobuf. Rejects only when `abort` says so; the outcome is unknown then. */
+  async send(signal: Signal, body: Buffer, abort: AbortSignal): Promise<Attempt> {
+    const { timeout } = this.#options;
+    // Not AbortSignal.any: what is joined to a signal that lives as long as the process is never forgotten.
+    const limit = new AbortController();
+    const cut = (): void => limit.abort();
+    const timer = setTimeout(cut, timeout);
+    abort.addEventListener('abort', cut, { once: true });
+    try {
+      return await this.#post(signal, body, limit.signal);
+    } catch (error) {
+      if (abort.aborted) throw error;
+      if (limit.signal.aborted || isTimeout(error)) {
+        return { kind: 'failed', result: 'timeout', error: `no answer within ${timeout} ms`, retryAfterMs: null };
+      }
+      return { kind: 'failed', result: 'unreachable', error: describe(error), retryAfterMs: null };
+    } finally {
+      clearTimeout(timer);
+      abort.removeEventListener('abort', cut);
+    }
+  }
+
+  async #post(signal: Signal, body: Buffer, limit: AbortSignal): Promise<Attempt> {
+    const { encoding, compression, headers } = this.#options;
+    const plain = encoding === 'json' ? requestAsJson(signal, body) : body;
+    const answer = await request(this.#urls[signal], {
+      method: 'POST',
+      headers: {
+        'user-agent': 'sluice',
+        ...headers,
+        'content-type': MEDIA_TYPES[encoding === 'json' ? 'json' : 'protobuf'],
+        ...(compression === 'gzip' ? { 'content-encoding': 'gzip' } : {}),
+      },
+      body: compression === 'gzip' ? await compress(plain) : plain,
+      signal: limit,
+      ...(this.#dispatcher === null ? {} : { dispatcher: this.#dispatcher }),
+    });
+    return this.#judge(answer);
+  }
+
+  async #judge({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Attempt> {
+    const answer = await readSome(body);
+    if (statusCode >= 200 && statusCode < 300) {
+      const encoding = this.#options.encoding === 'json' ? 'json' : 'protobuf';
+      return { kind: 'delivered', partial: partialSuccessOf(encoding, answer) };
+    }
+    const contentType = textOf(headers['content-type']);
+    const place = textOf(headers['location']);
+    const hint = statusCode < 400 && place !== undefined ? ` to ${place}; redirects are not followed` : '';
+    const error = `${statusCode}${hint} ${messageOf(contentType, answer)}`.trim();
+    if (!RETRYABLE.has(statusCode)) return { kind: 'refused', error };
+    const isThrottled = statusCode === 429 || statusCode === 503;
+    return {
+      kind: 'failed',
+      result: statusCode === 429 ? 'throttled' : 'unavailable',
+      error,
+      retryAfterMs: isThrottled ? parseRetryAfter(textOf(headers['retry-after']), this.#now()) : null,
+    };
+  }
+}
+
+function urlsOf(options: OtlpHttpOptions): Readonly<Record<Signal, string>> {
+  const base = options.endpoint.replace(/\/+$/, '');
+  return {
+    traces: options.traces_endpoint || `${base}/v1/traces`,
+    logs: options.logs_endpoint || `${base}/v1/logs`,
+    metrics: options.metrics_endpoint || `${base}/v1/metrics`,
+  };
+}
+
+async function connectOptions(tls: TlsOptions, resolvePath: (path: string) => string) {
+  const read = async (option: keyof TlsOptions): Promise<string | undefined> => {
+    const path = String(tls[option]);
+    if (path === '') return undefined;
+    try {
+      return await readFile(resolvePath(path), 'utf8');
+    } catch (error) {
+      throw new UserError(`tls.${option} cannot be read: ${describe(error)}`, 'Check the path and its permissions.');
+    }
+  };
+  const [ca, cert, key] = [await read('ca_file'), await read('cert_file'), await read('key_file')];
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(tls.server_name_override === '' ? {} : { servername: tls.server_name_override }),
+    rejectUnauthorized: !tls.insecure_skip_verify,
+  };
+}
+
+/** What is left of a longer answer is thrown away with its connection. */
+async function readSome(body: Dispatcher.ResponseData['body']): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk as Buffer);
+    length += (chunk as Buffer).length;
+    if (length >= MAX_ANSWER_BYTES) break;
+  }
+  return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES);
+}
+
+const textOf = (header: string | string[] | undefined): string | undefined =>
+  Array.isArray(header) ? header[0] : header;
+
+const isTimeout = (error: unknown): boolean => /TIMEOUT/.test(String((error as { code?: unknown }).code ?? ''));
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as { code?: unknown };
+  return error.message === '' || error.message === 'other side closed'
+    ? `the connection broke (${code})`
+    : error.message;
+}

@@ -1,0 +1,133 @@
+/**
+ * One destination's lane: a connection of its own that holds an advisory lock. Whoever has the lock sends; when the process or
+ * its machine dies the server takes the lock back, and another replica goes on.
+ */
+import type pg from 'pg';
+import type { FailedAttempt, OutboxLane, WaitingEntry } from '../../../component/outbox.ts';
+import type { Signal } from '../../../model/context.ts';
+import type { Database } from '../database.ts';
+
+const STATEMENT_TIMEOUT_MS = 30000;
+/**
+ * A removal that a crash forgets only sends an entry once more, so it need not wait for the disk. The server looks after half
+ * open connections itself: a holder whose machine is gone loses the lane within half a minute.
+ */
+const SESSION = `
+  SET synchronous_commit = off; SET idle_in_transaction_session_timeout = 30000;
+  SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3`;
+/** A number of 64 bits stands for the lane. */
+const LOCK = `SELECT pg_try_advisory_lock(hashtextextended('sluice.outbox ' || $1, 0)) AS held`;
+/** What a remote says is kept up to this length. */
+const MAX_ERROR_LENGTH = 2000;
+
+const WAITING = `
+  SELECT sequence::text, signal, project, records, bytes, attempts,
+    (extract(epoch FROM first_attempt_at) * 1000)::float8 AS first_ms,
+    (extract(epoch FROM next_attempt_at) * 1000)::float8 AS next_ms
+  FROM sluice.outbox WHERE destination = $1 AND state = 'waiting' ORDER BY sequence LIMIT $2`;
+const BODIES = 'SELECT body FROM sluice.outbox WHERE sequence = ANY ($1::int8[]) ORDER BY sequence';
+const DELIVERED = 'DELETE FROM sluice.outbox WHERE sequence = ANY ($1::int8[])';
+const FAILED = `
+  UPDATE sluice.outbox SET attempts = attempts + 1, last_error = $2,
+    first_attempt_at = coalesce(first_attempt_at, to_timestamp($3::float8 / 1000)), next_attempt_at = to_timestamp($4::float8 / 1000)
+  WHERE sequence = ANY ($1::int8[]) AND state = 'waiting'`;
+const BURY = `
+  UPDATE sluice.outbox SET state = 'dead', attempts = attempts + 1, last_error = $2, dead_at = to_timestamp($3::float8 / 1000),
+    first_attempt_at = coalesce(first_attempt_at, to_timestamp($3::float8 / 1000)), next_attempt_at = NULL
+  WHERE sequence = ANY ($1::int8[]) AND state = 'waiting'`;
+
+/** Told what becomes of entries, so that sizes stay right between two measurements. */
+export interface LaneWatcher {
+  removed(entries: readonly WaitingEntry[]): void;
+  buried(entries: readonly WaitingEntry[]): void;
+}
+
+export class PostgresLane implements OutboxLane {
+  readonly #database: Database;
+  readonly #destination: string;
+  readonly #watcher: LaneWatcher;
+  #client: pg.Client | null = null;
+  #held = false;
+
+  constructor(database: Database, destination: string, watcher: LaneWatcher) {
+    this.#database = database;
+    this.#destination = destination;
+    this.#watcher = watcher;
+  }
+
+  async acquire(): Promise<boolean> {
+    if (this.#held && this.#client !== null) return true;
+    if (!this.#database.isOpen) return false;
+    const client = await this.#connect();
+    const { rows } = await client.query<{ held: boolean }>(LOCK, [this.#destination]);
+    this.#held = rows[0]?.held === true;
+    return this.#held;
+  }
+
+  async waiting(limit: number): Promise<readonly WaitingEntry[]> {
+    const { rows } = await this.#holder().query(WAITING, [this.#destination, limit]);
+    return rows.map((row) => ({
+      sequence: BigInt(row['sequence']),
+      signal: row['signal'] as Signal,
+      project: row['project'],
+      records: row['records'],
+      bytes: row['bytes'],
+      attempts: row['attempts'],
+      firstAttemptMs: row['first_ms'],
+      nextAttemptMs: row['next_ms'],
+    }));
+  }
+
+  async bodies(entries: readonly WaitingEntry[]): Promise<readonly Buffer[]> {
+    const { rows } = await this.#holder().query<{ body: Buffer }>(BODIES, [sequencesOf(entries)]);
+    return rows.map(({ body }) => body);
+  }
+
+  async delivered(entries: readonly WaitingEntry[]): Promise<void> {
+    await this.#holder().query(DELIVERED, [sequencesOf(entries)]);
+    this.#watcher.removed(entries);
+  }
+
+  async failed(entries: readonly WaitingEntry[], { nowMs, nextAttemptMs, error }: FailedAttempt): Promise<void> {
+    await this.#holder().query(FAILED, [sequencesOf(entries), storable(error), nowMs, nextAttemptMs]);
+  }
+
+  async bury(entries: readonly WaitingEntry[], { nowMs, error }: Omit<FailedAttempt, 'nextAttemptMs'>): Promise<void> {
+    await this.#holder().query(BURY, [sequencesOf(entries), storable(error), nowMs]);
+    this.#watcher.buried(entries);
+  }
+
+  /** The lock goes with the connection. */
+  async release(): Promise<void> {
+    const client = this.#client;
+    this.#forget();
+    await client?.end().catch(() => undefined);
+  }
+
+  async #connect(): Promise<pg.Client> {
+    if (this.#client !== null) return this.#client;
+    const client = await this.#database.connect({ statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+    const forget = (): void => {
+      if (this.#client === client) this.#forget();
+    };
+    client.on('error', forget).on('end', forget);
+    await client.query(SESSION);
+    this.#client = client;
+    return client;
+  }
+
+  #holder(): pg.Client {
+    if (this.#client === null || !this.#held) throw new Error('the lane of the outbox was lost');
+    return this.#client;
+  }
+
+  #forget(): void {
+    this.#client = null;
+    this.#held = false;
+  }
+}
+
+const sequencesOf = (entries: readonly WaitingEntry[]): string[] => entries.map(({ sequence }) => String(sequence));
+
+/** Postgres has no U+0000 in texts. */
+const storable = (text: string): string => text.replaceAll('\0', '\ufffd').slice(0, MAX_ERROR_LENGTH);

@@ -1,0 +1,65 @@
+/** A daemon on Postgres that passes on to a remote, and what its tests ask of it. */
+import pg from 'pg';
+import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
+import { type Daemon, startDaemon } from '../../support/daemon.ts';
+import { send } from '../../support/otlp-client.ts';
+import { aSpan, aTraceRequest } from '../../support/payloads.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import { postgresConfig } from '../../support/postgres-daemon.ts';
+
+const PATIENCE_MS = 20_000;
+
+export interface Forwarder extends Daemon {
+  readonly databaseUrl: string;
+  query(text: string): Promise<readonly Record<string, unknown>[]>;
+}
+
+export interface ForwarderOptions {
+  /** Options of `otlp_http`, in flow style, without the endpoint. */
+  readonly options?: string;
+  readonly databaseUrl?: string;
+  readonly processors?: string;
+  /** Definitions of the processors that are not defined yet. */
+  readonly definitions?: string;
+  readonly now?: () => number;
+}
+
+/** Tried again at once, so that tests need not wait. */
+export const HASTY = 'retry_on_failure: { initial_interval: 1ms, max_interval: 1ms }';
+
+export const forwarderConfig = (endpoint: string, databaseUrl: string, options: ForwarderOptions = {}): string =>
+  postgresConfig({ databaseUrl, exporters: 'postgres, otlp_http', ...options })
+    .replace('exporters: {', `exporters: { otlp_http: { endpoint: "${endpoint}", ${options.options ?? HASTY} },`)
+    .replace('  environment: {}', `  environment: {}\n${options.definitions ?? ''}`);
+
+export async function startForwarder(
+  t: Parameters<typeof startDaemon>[0],
+  endpoint: string,
+  options: ForwarderOptions = {},
+): Promise<Forwarder> {
+  const databaseUrl = options.databaseUrl ?? (await createDatabase(t)).url;
+  const config = forwarderConfig(endpoint, databaseUrl, options);
+  const daemon = await startDaemon(t, { config, ...(options.now === undefined ? {} : { now: options.now }) });
+  return { ...daemon, databaseUrl, query: (text) => ask(databaseUrl, text) };
+}
+
+export async function ask(databaseUrl: string, text: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Sends one span; the status of the answer. */
+export async function sendSpan(url: string, name: string): Promise<number> {
+  return (await send(url, { body: JSON.stringify(aTraceRequest([aSpan({ name })])) })).status;
+}
+
+/** Waits until it holds; throws when it never does. */
+export async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const held = await waitFor(async () => ((await holds()) ? true : undefined), { timeoutMs: PATIENCE_MS });
+  if (held === undefined) throw new Error(`never happened: ${what}`);
+}
