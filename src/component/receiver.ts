@@ -16,7 +16,7 @@ export interface Delivery {
 /** A request past `admit`, waiting for its body. */
 export interface Admission {
   /**
-   * The body's way through the pass and the commit. The bytes are used before it returns its promise and not afterwards.
+   * The body's way through the pass and the commit. The bytes must not change until the promise settles.
    * Resolves when everything is durable; rejects with a `Rejection` otherwise.
    */
   deliver(delivery: Delivery): Promise<Acceptance>;

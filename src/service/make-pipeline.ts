@@ -10,11 +10,13 @@ import type { MakePipeline, PipelineParts } from './assemble.ts';
 import { SignalPipeline } from './pipeline.ts';
 import { GroupCommit } from './settle/group-commit.ts';
 import { MemoryLedger } from './settle/memory-ledger.ts';
+import { Turns } from './turns.ts';
 
 export function makePipelines(logger: Logger, meter: Meter, now: () => number): MakePipeline {
   let intake: Intake | null = null;
   let memory: MemoryLedger | null = null;
   const commits = new Commits(logger, meter);
+  const turns = new Turns({ now: () => performance.now(), afterSockets: setImmediate });
   return (parts) => {
     intake ??= new Intake();
     const ledger = parts.ledger === 'memory' ? (memory ??= new MemoryLedger(now)) : postgresLedger(parts);
@@ -23,6 +25,7 @@ export function makePipelines(logger: Logger, meter: Meter, now: () => number): 
       processors: parts.processors.map(({ component }) => component),
       exporters: parts.exporters.map(({ component }) => component),
       intake,
+      turns,
       groupCommit: commits.of(ledger),
       logger: parts.logger,
       meter: parts.meter,

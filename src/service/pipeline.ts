@@ -1,6 +1,6 @@
 /**
  * One signal's way from an admitted request to its acknowledgement: index → process → claim → encode in one synchronous pass,
- * then the group commit. The pass never waits, so nothing of another request can be seen or overwritten.
+ * then the group commit. A pass waits for its turn, but never once it has begun: nothing of another request can be seen or overwritten.
  */
 import type { Exporter } from '../component/exporter.ts';
 import type { Logger } from '../component/logger.ts';
@@ -14,6 +14,7 @@ import { HEADER_BASE, HEADER_PROJECT_LENGTH, HEADER_PROJECT_OFFSET, HEADER_RECEI
 import type { Intake } from '../otlp/intake.ts';
 import { makeClaim } from './settle/claim.ts';
 import type { EncodedRows, GroupCommit } from './settle/group-commit.ts';
+import type { Turns } from './turns.ts';
 
 const MICROSECONDS = 1000n;
 
@@ -22,6 +23,7 @@ export interface PipelineParts {
   readonly processors: readonly Processor[];
   readonly exporters: readonly Exporter[];
   readonly intake: Intake;
+  readonly turns: Turns;
   readonly groupCommit: GroupCommit;
   readonly logger: Logger;
   readonly meter: Meter;
@@ -57,6 +59,7 @@ export class SignalPipeline implements Pipeline {
         const waiting = processor.admit?.(request, context);
         if (waiting !== undefined) await waiting;
       }
+      this.#parts.turns.admit();
     } catch (error) {
       this.#end();
       throw error;
@@ -89,7 +92,7 @@ export class SignalPipeline implements Pipeline {
 
   async #deliver(delivery: Delivery, context: Context): Promise<Acceptance> {
     if (this.#closed) throw new Rejection('shutting_down');
-    const passed = this.#pass(delivery, context);
+    const passed = await this.#parts.turns.run(delivery.body.length, () => this.#pass(delivery, context));
     try {
       const acceptance = await this.#parts.groupCommit.settle(passed.claim, passed.encoded);
       if (!acceptance.replayed) this.#accepted.add(passed.claim.recordCount, LABELS);

@@ -1,0 +1,118 @@
+/**
+ * Passes run one after the other, a few milliseconds of them at a time, so that the process looks at its sockets in between:
+ * under more load than it can work off, it still reads the next headers at once and can refuse them at once. What waits has been
+ * read, and is bounded by the receivers' byte budget; how long it may wait is decided here.
+ */
+import { Rejection } from '../errors.ts';
+
+/** Passes of one look at the sockets take about this long together. A longer single pass is not divided. */
+const SLICE_MS = 2;
+/** Who comes now would wait longer than the second after which it may come again. */
+const MAX_WAIT_MS = 1000;
+/** So few never wait long enough to be sent away, however large they are. */
+const ALWAYS_ADMITTED = 16;
+/** What a request costs beside its bytes, expressed in bytes. */
+const REQUEST_BYTES = 4096;
+/** Each pass weighs this much less than the one after it in what is expected of the next. */
+const DECAY = 0.97;
+
+interface Waiting {
+  readonly bytes: number;
+  /** Does the work and settles its promise. */
+  run(): void;
+}
+
+export interface TurnsOptions {
+  /** Milliseconds of a clock that never goes back. */
+  now(): number;
+  /** Calls back once the sockets have been looked at. */
+  afterSockets(callback: () => void): void;
+}
+
+export class Turns {
+  readonly #now: () => number;
+  readonly #afterSockets: (callback: () => void) => void;
+  #waiting: Waiting[] = [];
+  /** The first of `#waiting` that has not had its turn. */
+  #next = 0;
+  #waitingBytes = 0;
+  #scheduled = false;
+  /** Spent since the sockets were last looked at. */
+  #sliceMs = 0;
+  #spentMs = 0;
+  #spentBytes = 0;
+
+  constructor({ now, afterSockets }: TurnsOptions) {
+    this.#now = now;
+    this.#afterSockets = afterSockets;
+  }
+
+  /** How many requests wait for their turn. */
+  get waiting(): number {
+    return this.#waiting.length - this.#next;
+  }
+
+  /** Milliseconds that a request would wait that came now, judged by the passes before it. */
+  get expectedWaitMs(): number {
+    return this.#spentBytes === 0 ? 0 : (this.#waitingBytes * this.#spentMs) / this.#spentBytes;
+  }
+
+  /** Throws `overloaded` when a newcomer would wait too long. */
+  admit(): void {
+    if (this.waiting < ALWAYS_ADMITTED) return;
+    if (this.expectedWaitMs > MAX_WAIT_MS) {
+      throw new Rejection('overloaded', { hint: `${this.waiting} requests wait for their turn` });
+    }
+  }
+
+  /** Does the work in its turn: at once when nothing waits, otherwise after what came before. `bytes` is the size of its body. */
+  run<T>(bytes: number, work: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const cost = bytes + REQUEST_BYTES;
+      const run = (): void => {
+        try {
+          resolve(this.#measured(cost, work));
+        } catch (error) {
+          reject(error);
+        }
+      };
+      this.#schedule();
+      if (this.waiting === 0 && this.#sliceMs < SLICE_MS) return run();
+      this.#waiting.push({ bytes: cost, run });
+      this.#waitingBytes += cost;
+    });
+  }
+
+  #measured<T>(cost: number, work: () => T): T {
+    const started = this.#now();
+    try {
+      return work();
+    } finally {
+      const elapsed = this.#now() - started;
+      this.#sliceMs += elapsed;
+      this.#spentMs = this.#spentMs * DECAY + elapsed;
+      this.#spentBytes = this.#spentBytes * DECAY + cost;
+    }
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    this.#afterSockets(() => this.#slice());
+  }
+
+  #slice(): void {
+    this.#scheduled = false;
+    this.#sliceMs = 0;
+    while (this.waiting > 0 && this.#sliceMs < SLICE_MS) {
+      const turn = this.#waiting[this.#next++] as Waiting;
+      this.#waitingBytes -= turn.bytes;
+      turn.run();
+    }
+    if (this.waiting > 0) this.#schedule();
+    else {
+      this.#waiting = [];
+      this.#next = 0;
+    }
+  }
+}
