@@ -5,11 +5,11 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionHandler } from './listener.ts';
+import { OpenConnections } from './open-connections.ts';
 
 export class HttpConnections implements ConnectionHandler {
   readonly #server: Server;
-  readonly #open = new Set<Socket>();
-  readonly #waiting: (() => void)[] = [];
+  readonly #open = new OpenConnections();
 
   constructor(server: Server) {
     this.#server = server;
@@ -19,16 +19,12 @@ export class HttpConnections implements ConnectionHandler {
 
   accept(connection: Socket): void {
     this.#open.add(connection);
-    connection.once('close', () => {
-      this.#open.delete(connection);
-      if (this.#open.size === 0) for (const ended of this.#waiting.splice(0)) ended();
-    });
     this.#server.emit('connection', connection);
   }
 
   /** Resolves when no connection is left. */
-  async ended(): Promise<void> {
-    if (this.#open.size > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  ended(): Promise<void> {
+    return this.#open.ended();
   }
 
   /** Closes idle connections now, the others after their answer; `deadline` cuts what is left. Works twice. */
@@ -36,14 +32,7 @@ export class HttpConnections implements ConnectionHandler {
     // That it does not listen is no error here: what matters is that idle connections and timers go.
     this.#server.close(() => undefined);
     // node:http counts a connection that has not said anything yet as busy.
-    for (const connection of this.#open) if (connection.bytesRead === 0) connection.destroy();
-    const cut = (): void => {
-      for (const connection of this.#open) connection.destroy();
-    };
-    if (deadline.aborted) cut();
-    else deadline.addEventListener('abort', cut, { once: true });
-    await this.ended();
-    deadline.removeEventListener('abort', cut);
+    await this.#open.endBy(deadline);
   }
 
   /** Cuts every connection. */

@@ -42,7 +42,9 @@ function component({ type, summary, stability, schema }: Definition): readonly s
 /** The lines of a map's options. */
 function options(schema: Schema, indent: string): readonly string[] {
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
-  return Object.entries(propertiesOf(schema)).flatMap(([name, option]) => {
+  const preset = schemaOf(schema['default']) ?? {};
+  return Object.entries(propertiesOf(schema)).flatMap(([name, own]) => {
+    const option = Object.hasOwn(preset, name) ? { default: preset[name], ...own } : own;
     return [...comment(describe(option, required.includes(name)), indent), ...value(name, option, indent)];
   });
 }

@@ -6,6 +6,9 @@ export const SIGNALS: readonly Signal[] = ['traces', 'logs', 'metrics'];
 /** The body's encoding; error and success bodies follow it. */
 export type Encoding = 'protobuf' | 'json';
 
+/** The Collector's words. */
+export type Transport = 'http' | 'grpc';
+
 export type Plan = 'free' | 'paid';
 
 /** Whose data this is. Frozen; shared by every request of the same key while the key cache holds it. */
@@ -27,6 +30,8 @@ export interface EnvironmentPrivacy {
 /** What arrived before the body. */
 export interface RequestInfo {
   readonly signal: Signal;
+  /** How it came, for metrics; http unless stated. */
+  readonly transport?: Transport;
   /** The raw Authorization header. */
   readonly authorization: string | undefined;
 }

@@ -9,7 +9,7 @@ import type { Processor } from '../component/processor.ts';
 import type { Acceptance, Admission, Delivery, Pipeline } from '../component/receiver.ts';
 import { Rejection } from '../errors.ts';
 import type { Batch } from '../model/batch.ts';
-import { Context, type RequestInfo, type Signal } from '../model/context.ts';
+import { Context, type RequestInfo, type Signal, type Transport } from '../model/context.ts';
 import { HEADER_BASE, HEADER_PROJECT_LENGTH, HEADER_PROJECT_OFFSET, HEADER_RECEIVED_AT } from '../model/layout.ts';
 import type { Intake } from '../otlp/intake.ts';
 import { makeClaim } from './settle/claim.ts';
@@ -95,10 +95,11 @@ export class SignalPipeline implements Pipeline {
     const passed = await this.#parts.turns.run(delivery.body.length, () => this.#pass(delivery, context));
     try {
       const acceptance = await this.#parts.groupCommit.settle(passed.claim, passed.encoded);
-      if (!acceptance.replayed) this.#accepted.add(passed.claim.recordCount, LABELS);
+      if (!acceptance.replayed)
+        this.#accepted.add(passed.claim.recordCount, LABELS[context.request.transport ?? 'http']);
       return acceptance;
     } catch (error) {
-      this.#refused.add(passed.claim.recordCount, LABELS);
+      this.#refused.add(passed.claim.recordCount, LABELS[context.request.transport ?? 'http']);
       throw error;
     }
   }
@@ -135,7 +136,10 @@ export class SignalPipeline implements Pipeline {
   }
 }
 
-const LABELS = { receiver: 'otlp', transport: 'http' };
+const LABELS: Readonly<Record<Transport, Readonly<Record<string, string>>>> = {
+  http: { receiver: 'otlp', transport: 'http' },
+  grpc: { receiver: 'otlp', transport: 'grpc' },
+};
 
 /** The Collector's names, by signal. */
 const RECEIVER_COUNTERS: Readonly<Record<Signal, readonly [string, string]>> = {

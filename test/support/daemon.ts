@@ -26,6 +26,8 @@ export interface Daemon {
   /** `http://127.0.0.1:port` of the OTLP receiver. */
   readonly url: string;
   readonly port: number;
+  /** `127.0.0.1:port` of OTLP/gRPC, where it is configured. */
+  readonly grpc: string;
   readonly folder: string;
   readonly service: Service;
   readonly registry: Registry;
@@ -114,11 +116,14 @@ export async function startDaemon(t: Teardown, options: DaemonOptions = { config
     await rm(folder, { recursive: true, force: true });
   });
   await service.start();
-  const endpoint = String(log.find(({ message }) => message === 'listening for OTLP/HTTP')?.fields['endpoint']);
+  const endpointOf = (protocol: string): string =>
+    String(log.find(({ message }) => message === `listening for OTLP/${protocol}`)?.fields['endpoint']);
+  const endpoint = endpointOf('HTTP');
   const file = async (): Promise<string> => readFile(join(folder, 'out.ndjson'), 'utf8');
   return {
     url: `http://${endpoint}`,
     port: Number(endpoint.split(':').at(-1)),
+    grpc: endpointOf('gRPC'),
     folder,
     service,
     registry,

@@ -10,10 +10,14 @@ import {
   type Context,
 } from '@opentelemetry/api';
 import { SeverityNumber } from '@opentelemetry/api-logs';
+import { Metadata } from '@grpc/grpc-js';
+import { OTLPLogExporter as GrpcLogs } from '@opentelemetry/exporter-logs-otlp-grpc';
 import { OTLPLogExporter as JsonLogs } from '@opentelemetry/exporter-logs-otlp-http';
 import { OTLPLogExporter as ProtobufLogs } from '@opentelemetry/exporter-logs-otlp-proto';
+import { OTLPMetricExporter as GrpcMetrics } from '@opentelemetry/exporter-metrics-otlp-grpc';
 import { OTLPMetricExporter as JsonMetrics } from '@opentelemetry/exporter-metrics-otlp-http';
 import { OTLPMetricExporter as ProtobufMetrics } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { OTLPTraceExporter as GrpcTraces } from '@opentelemetry/exporter-trace-otlp-grpc';
 import { OTLPTraceExporter as JsonTraces } from '@opentelemetry/exporter-trace-otlp-http';
 import { OTLPTraceExporter as ProtobufTraces } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -27,7 +31,7 @@ import {
 import { BatchSpanProcessor, NodeTracerProvider, type ReadableSpan } from '@opentelemetry/sdk-trace-node';
 
 export interface Transport {
-  readonly format: 'protobuf' | 'json';
+  readonly format: 'protobuf' | 'json' | 'grpc';
   readonly compression: 'gzip' | 'none';
 }
 
@@ -74,6 +78,12 @@ export async function recordTelemetry(
 }
 
 function exportersFor(url: string, key: string, { format, compression }: Transport) {
+  if (format === 'grpc') {
+    const metadata = new Metadata();
+    metadata.set('authorization', `Bearer ${key}`);
+    const config = { url, metadata, compression: compression as never };
+    return { traces: new GrpcTraces(config), logs: new GrpcLogs(config), metrics: new GrpcMetrics(config) };
+  }
   const config = (path: string) => ({
     url: `${url}${path}`,
     headers: { Authorization: `Bearer ${key}` },

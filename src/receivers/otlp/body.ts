@@ -1,5 +1,6 @@
 /** Reading a request's raw body: into one buffer, counted while it arrives, and never more than the limit. */
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { Rejection } from '../../errors.ts';
 import type { Reservation } from './byte-budget.ts';
 
@@ -20,7 +21,7 @@ export function declaredLength(request: IncomingMessage, limitBytes: number): nu
  * breaks, or takes longer than `timeoutMs`.
  */
 export function readBody(
-  request: IncomingMessage,
+  request: Readable,
   declared: number | null,
   limits: { readonly bytes: number; readonly timeoutMs: number },
   reservation: Reservation,

@@ -8,12 +8,14 @@ import type { Socket } from 'node:net';
 import type { Admission, Pipeline } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
 import type { Encoding, Signal } from '../../model/context.ts';
+import { MEDIA_TYPES } from '../../otlp/status.ts';
 import { answerRejection, answerSuccess, type CommonHeaders } from './answer.ts';
 import { declaredLength, readBody } from './body.ts';
 import type { ByteBudget } from './byte-budget.ts';
-import { inflate } from './inflate.ts';
-import { type ContentEncoding, encodingOf, requireContentEncoding, requireEncoding } from './media-type.ts';
-import type { HttpOptions } from './options.ts';
+import { InFlight } from './in-flight.ts';
+import { expand } from './inflate.ts';
+import { encodingOf, requireContentEncoding, requireEncoding } from './media-type.ts';
+import type { HttpOptions } from './http-options.ts';
 import type { Reception } from './reception.ts';
 import { replayKey } from './replay-key.ts';
 
@@ -30,13 +32,12 @@ const ROWS_PER_BODY_BYTE = 1;
 const LINGER_MS = 500;
 
 export class HttpRequests {
+  readonly inFlight = new InFlight();
   readonly #options: HttpOptions;
   readonly #reception: Reception;
   readonly #budget: ByteBudget;
   readonly #common: CommonHeaders;
-  readonly #waiting: (() => void)[] = [];
   #stopping = false;
-  #inFlight = 0;
 
   constructor(options: HttpOptions, reception: Reception, budget: ByteBudget) {
     this.#options = options;
@@ -47,7 +48,8 @@ export class HttpRequests {
 
   /** Never rejects. */
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.#begin();
+    this.inFlight.begin();
+    this.#reception.begin();
     response.on('error', () => undefined); // The client left; what was stored stays stored.
     try {
       await this.#route(request, response);
@@ -56,33 +58,14 @@ export class HttpRequests {
       this.#reception.logger.error({ error }, 'a request failed in the receiver');
       request.socket.destroy();
     } finally {
-      this.#end();
+      this.inFlight.end();
+      this.#reception.end();
     }
   }
 
   /** From here on requests are told to come back, and answers close their connection. */
   stop(): void {
     this.#stopping = true;
-  }
-
-  /** Resolves when everything that was being served is answered, or the deadline aborts. */
-  async idle(deadline: AbortSignal): Promise<void> {
-    if (this.#inFlight === 0 || deadline.aborted) return;
-    await new Promise<void>((resolve) => {
-      this.#waiting.push(resolve);
-      deadline.addEventListener('abort', () => resolve(), { once: true });
-    });
-  }
-
-  #begin(): void {
-    this.#inFlight++;
-    this.#reception.begin();
-  }
-
-  #end(): void {
-    this.#inFlight--;
-    this.#reception.end();
-    if (this.#inFlight === 0) for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -110,7 +93,11 @@ export class HttpRequests {
     let admission: Admission | null = null;
     try {
       if (this.#stopping) throw new Rejection('shutting_down');
-      admission = await pipeline.admit({ signal, authorization: request.headers.authorization });
+      admission = await pipeline.admit({
+        signal,
+        transport: 'http',
+        authorization: request.headers.authorization,
+      });
       const encoding = requireEncoding(request.headers['content-type']);
       const contentEncoding = requireContentEncoding(request.headers['content-encoding']);
       const length = declaredLength(request, this.#options.max_request_body_size);
@@ -118,12 +105,12 @@ export class HttpRequests {
       const limits = { bytes: this.#options.max_request_body_size, timeoutMs: this.#options.read_timeout };
       const raw = await readBody(request, length, limits, reservation);
       if (raw.length === 0) throw new Rejection('empty_payload');
-      const body = await this.#expand(raw, contentEncoding);
+      const body = await expand(raw, contentEncoding, this.#options.max_decompressed_size);
       reservation.add(body.length * ROWS_PER_BODY_BYTE);
       const acceptance = await admission.deliver({
         body,
         encoding,
-        replayKey: replayKey(signal, { encoding, contentEncoding }, raw),
+        replayKey: replayKey(signal, { mediaType: MEDIA_TYPES[encoding], contentEncoding }, raw),
         maxNestingDepth: this.#options.max_nesting_depth,
       });
       answerSuccess(response, signal, encoding, acceptance, { ...this.#common, ...this.#closing(request) });
@@ -134,13 +121,6 @@ export class HttpRequests {
       admission?.release();
       reservation.close();
     }
-  }
-
-  async #expand(raw: Buffer, contentEncoding: ContentEncoding): Promise<Buffer> {
-    const limit = this.#options.max_decompressed_size;
-    if (contentEncoding === 'gzip') return inflate(raw, limit);
-    if (raw.length > limit) throw new Rejection('body_too_large', { limit_bytes: limit, received_bytes: raw.length });
-    return raw;
   }
 
   #refuse(request: IncomingMessage, response: ServerResponse, signal: Signal | 'none', rejection: Rejection): void {

@@ -9,7 +9,7 @@ import { HttpConnections } from '../../component/http-connections.ts';
 import type { ConnectionHandler, Listener } from '../../component/listener.ts';
 import { malformedRequestAnswer } from './answer.ts';
 import type { HttpRequests } from './http-requests.ts';
-import type { HttpOptions } from './options.ts';
+import type { HttpOptions } from './http-options.ts';
 
 /** Node looks for late headers and bodies this often; its default of 30 s would make the limits meaningless. */
 const TIMEOUT_CHECK_MS = 1000;
@@ -53,7 +53,7 @@ export class HttpServer implements Component, ConnectionHandler {
   /** Stops accepting, lets what is in flight finish, and cuts the rest when the deadline aborts. */
   async stop(deadline: AbortSignal): Promise<void> {
     this.#listener?.close();
-    if (this.#successor !== null) return this.#requests.idle(deadline);
+    if (this.#successor !== null) return this.#requests.inFlight.idle(deadline);
     this.#requests.stop();
     await Promise.all(this.#connections.map((connections) => connections.close(deadline)));
   }

@@ -2,6 +2,7 @@
 import { promisify } from 'node:util';
 import { gunzip, gunzipSync, type ZlibOptions } from 'node:zlib';
 import { Rejection } from '../../errors.ts';
+import type { ContentEncoding } from './media-type.ts';
 
 /** Up to here expanding on the spot is cheaper than handing over to the thread pool, and blocks for at most 1.5 ms or so. */
 const INLINE_BYTES = 1048576;
@@ -18,6 +19,14 @@ export function claimedLength(compressed: Buffer, limitBytes: number): number {
   if (compressed.length < 4) return MIN_CHUNK_BYTES;
   const claimed = compressed.readUInt32LE(compressed.length - 4);
   return Math.min(claimed + 1, compressed.length * MAX_EXPANSION + 64, limitBytes + 1);
+}
+
+/** The body as it is read. Throws `decompression_failed` or `body_too_large`. */
+export async function expand(raw: Buffer, contentEncoding: ContentEncoding, limitBytes: number): Promise<Buffer> {
+  if (contentEncoding === 'gzip') return inflate(raw, limitBytes);
+  if (raw.length > limitBytes)
+    throw new Rejection('body_too_large', { limit_bytes: limitBytes, received_bytes: raw.length });
+  return raw;
 }
 
 /** Throws `decompression_failed` or `body_too_large`. */

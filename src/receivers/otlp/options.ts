@@ -1,111 +1,11 @@
 /** The receiver's options: the one schema behind defaults, validation and documentation, and the type that follows from it. */
-
-export interface HttpOptions {
-  /** `host:port`; port 0 takes a free one. */
-  readonly endpoint: string;
-  /** Bytes. */
-  readonly max_request_body_size: number;
-  readonly max_decompressed_size: number;
-  readonly max_nesting_depth: number;
-  readonly max_in_flight_size: number;
-  readonly max_header_size: number;
-  readonly max_connections: number;
-  /** Milliseconds. */
-  readonly read_header_timeout: number;
-  readonly read_timeout: number;
-  readonly idle_timeout: number;
-  /** RFC 3339 date. */
-  readonly sunset?: string;
-}
+import { GRPC_SCHEMA, type GrpcOptions } from './grpc-options.ts';
+import { HTTP_SCHEMA, type HttpOptions } from './http-options.ts';
 
 export interface OtlpOptions {
-  readonly protocols: { readonly http: HttpOptions };
+  /** At least one. */
+  readonly protocols: { readonly http?: HttpOptions; readonly grpc?: GrpcOptions };
 }
-
-const http = {
-  type: 'object',
-  description: 'OTLP over HTTP: POST /v1/traces, /v1/logs, /v1/metrics; GET /health.',
-  additionalProperties: false,
-  default: {},
-  properties: {
-    endpoint: {
-      type: 'string',
-      format: 'endpoint',
-      default: '127.0.0.1:4318',
-      description: 'Address to listen on, `host:port`. Use 0.0.0.0 to be reachable from other machines.',
-    },
-    max_request_body_size: {
-      type: 'integer',
-      format: 'byte_size',
-      minimum: 1,
-      maximum: 16777216,
-      default: '4MiB',
-      description: 'Largest raw body, declared and streamed; exactly this size still passes.',
-    },
-    max_decompressed_size: {
-      type: 'integer',
-      format: 'byte_size',
-      minimum: 1,
-      maximum: 16777216,
-      default: '16MiB',
-      description: 'Largest body after gzip expansion.',
-    },
-    max_nesting_depth: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 100,
-      default: 32,
-      description: 'Deepest nesting of an attribute value or log body.',
-    },
-    max_in_flight_size: {
-      type: 'integer',
-      format: 'byte_size',
-      minimum: 1048576,
-      default: '256MiB',
-      description: 'Bytes of all requests being worked on. Beyond it new requests get 503 with Retry-After.',
-    },
-    max_header_size: {
-      type: 'integer',
-      format: 'byte_size',
-      minimum: 1024,
-      maximum: 1048576,
-      default: '16KiB',
-      description: 'Largest total of request headers.',
-    },
-    max_connections: {
-      type: 'integer',
-      minimum: 1,
-      default: 4096,
-      description: 'Connections open at once; further ones are dropped.',
-    },
-    read_header_timeout: {
-      type: 'integer',
-      format: 'duration',
-      minimum: 100,
-      default: '5s',
-      description: 'Time a client has for its request headers.',
-    },
-    read_timeout: {
-      type: 'integer',
-      format: 'duration',
-      minimum: 100,
-      default: '30s',
-      description: 'Time a client has for its request body.',
-    },
-    idle_timeout: {
-      type: 'integer',
-      format: 'duration',
-      minimum: 1000,
-      default: '75s',
-      description: 'How long an idle connection is kept; above the 60 s of common load balancers.',
-    },
-    sunset: {
-      type: 'string',
-      format: 'date',
-      description: 'Date on which /v1 will be removed (YYYY-MM-DD). Sent as the Sunset header once set.',
-    },
-  },
-} as const;
 
 export const OTLP_SCHEMA = {
   type: 'object',
@@ -113,10 +13,11 @@ export const OTLP_SCHEMA = {
   properties: {
     protocols: {
       type: 'object',
-      description: 'The protocols to serve.',
+      description: 'The protocols to serve; each only when it is named here.',
       additionalProperties: false,
-      default: {},
-      properties: { http },
+      minProperties: 1,
+      default: { http: {} },
+      properties: { http: HTTP_SCHEMA, grpc: GRPC_SCHEMA },
     },
   },
 } as const;

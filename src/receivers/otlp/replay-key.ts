@@ -1,16 +1,27 @@
-/** What makes two requests the same: the signal, how its body was encoded, and the bytes as they came. */
+/**
+ * What makes two requests the same: the signal, the protocol and encoding of the body, and the bytes as they came. The same
+ * message over gRPC and over HTTP is two requests: what a retry repeats is a request, and a client retries where it sent.
+ */
 import { hash } from 'node:crypto';
-import type { Encoding, Signal } from '../../model/context.ts';
+import type { Signal } from '../../model/context.ts';
 import type { ContentEncoding } from './media-type.ts';
 
-const SIGNAL_TAGS: Readonly<Record<Signal, number>> = { traces: 0, logs: 1, metrics: 2 };
+export interface BodyForm {
+  readonly mediaType: 'application/x-protobuf' | 'application/json' | 'application/grpc';
+  readonly contentEncoding: ContentEncoding;
+}
 
-/** 33 bytes: which signal, media type and content encoding, then the SHA-256 of the bytes as they came. */
-export function replayKey(
-  signal: Signal,
-  { encoding, contentEncoding }: { readonly encoding: Encoding; readonly contentEncoding: ContentEncoding },
-  raw: Buffer,
-): Uint8Array {
-  const tag = SIGNAL_TAGS[signal] * 4 + (encoding === 'json' ? 2 : 0) + (contentEncoding === 'gzip' ? 1 : 0);
+/** Part of what is stored: numbers may be added, never changed. */
+const SIGNAL_TAGS: Readonly<Record<Signal, number>> = { traces: 0, logs: 4, metrics: 8 };
+const MEDIA_TYPE_TAGS: Readonly<Record<BodyForm['mediaType'], number>> = {
+  'application/x-protobuf': 0,
+  'application/json': 2,
+  'application/grpc': 16,
+};
+const GZIP_TAG = 1;
+
+/** 33 bytes: one for signal, media type and content encoding, then the SHA-256 of the bytes as they came. */
+export function replayKey(signal: Signal, { mediaType, contentEncoding }: BodyForm, raw: Buffer): Uint8Array {
+  const tag = SIGNAL_TAGS[signal] + MEDIA_TYPE_TAGS[mediaType] + (contentEncoding === 'gzip' ? GZIP_TAG : 0);
   return Buffer.concat([Buffer.from([tag]), hash('sha256', raw, 'buffer')]);
 }

@@ -1,0 +1,122 @@
+/**
+ * The way of one call over gRPC, in the order of the HTTP contract: method, admit, encoding, message, inflate, deliver,
+ * answer. The bytes of the message go to the same strict reader as those of an HTTP body; no library decodes them before.
+ */
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import type { Admission, Pipeline } from '../../component/receiver.ts';
+import { Rejection } from '../../errors.ts';
+import type { Signal } from '../../model/context.ts';
+import { readBody } from './body.ts';
+import type { ByteBudget } from './byte-budget.ts';
+import { answerAccepted, answerForeign, answerRefused } from './grpc-answer.ts';
+import { FRAME_HEAD_BYTES, unframe } from './grpc-message.ts';
+import { InFlight } from './in-flight.ts';
+import { expand } from './inflate.ts';
+import { requireContentEncoding } from './media-type.ts';
+import type { GrpcOptions } from './grpc-options.ts';
+import type { Reception } from './reception.ts';
+import { replayKey } from './replay-key.ts';
+
+const METHODS: ReadonlyMap<string, Signal> = new Map([
+  ['/opentelemetry.proto.collector.trace.v1.TraceService/Export', 'traces'],
+  ['/opentelemetry.proto.collector.logs.v1.LogsService/Export', 'logs'],
+  ['/opentelemetry.proto.collector.metrics.v1.MetricsService/Export', 'metrics'],
+]);
+
+const MIB = 1048576;
+/** Rows of a request take about as much room as its expanded message. */
+const ROWS_PER_MESSAGE_BYTE = 1;
+/** Also `application/grpc+proto` and parameters; another suffix is another serialization. */
+const MEDIA_TYPE = /^application\/grpc(?:\+proto)?(?:;|$)/iu;
+
+export class GrpcCalls {
+  readonly inFlight = new InFlight();
+  readonly #options: GrpcOptions;
+  readonly #reception: Reception;
+  readonly #budget: ByteBudget;
+  readonly #maxMessageBytes: number;
+  #stopping = false;
+
+  constructor(options: GrpcOptions, reception: Reception, budget: ByteBudget) {
+    this.#options = options;
+    this.#reception = reception;
+    this.#budget = budget;
+    this.#maxMessageBytes = options.max_recv_msg_size_mib * MIB;
+  }
+
+  /** From here on calls are told to come back. */
+  stop(): void {
+    this.#stopping = true;
+  }
+
+  /** Never rejects. `admitted` is called once the client is known. */
+  async serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, admitted: () => void): Promise<void> {
+    this.inFlight.begin();
+    this.#reception.begin();
+    stream.on('error', () => undefined); // The client left; what was stored stays stored.
+    try {
+      if (headers[':method'] !== 'POST' || !MEDIA_TYPE.test(headers['content-type'] ?? '')) answerForeign(stream);
+      else await this.#call(stream, headers, admitted);
+    } catch (error) {
+      this.#reception.logger.error({ error }, 'a call failed in the receiver');
+      stream.destroy();
+    } finally {
+      this.inFlight.end();
+      this.#reception.end();
+    }
+  }
+
+  async #call(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, admitted: () => void): Promise<void> {
+    const signal = METHODS.get(headers[':path'] ?? '');
+    const pipeline = signal === undefined ? undefined : this.#reception.pipelines.get(signal);
+    if (pipeline === undefined) {
+      const rejection = new Rejection('not_found');
+      this.#reception.refuse('none', rejection);
+      answerRefused(stream, rejection);
+      return;
+    }
+    await this.#export(stream, headers, { pipeline, admitted });
+  }
+
+  async #export(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    { pipeline, admitted }: { readonly pipeline: Pipeline; readonly admitted: () => void },
+  ): Promise<void> {
+    const started = performance.now();
+    const { signal } = pipeline;
+    const reservation = this.#budget.open();
+    let admission: Admission | null = null;
+    try {
+      if (this.#stopping) throw new Rejection('shutting_down');
+      const { authorization } = headers;
+      admission = await pipeline.admit({ signal, transport: 'grpc', authorization });
+      admitted();
+      const announced = requireContentEncoding(textOf(headers['grpc-encoding']));
+      const limits = { bytes: this.#maxMessageBytes + FRAME_HEAD_BYTES, timeoutMs: this.#options.read_timeout };
+      const message = unframe(await readBody(stream, null, limits, reservation), announced);
+      if (message.raw.length === 0) throw new Rejection('empty_payload');
+      const body = await expand(message.raw, message.contentEncoding, this.#maxMessageBytes);
+      reservation.add(body.length * ROWS_PER_MESSAGE_BYTE);
+      const form = { mediaType: 'application/grpc', contentEncoding: message.contentEncoding } as const;
+      const acceptance = await admission.deliver({
+        body,
+        encoding: 'protobuf',
+        replayKey: replayKey(signal, form, message.raw),
+        maxNestingDepth: this.#options.max_nesting_depth,
+      });
+      answerAccepted(stream, signal, acceptance);
+      this.#reception.acknowledge(signal, started);
+    } catch (error) {
+      const rejection = this.#reception.rejectionOf(error);
+      this.#reception.refuse(signal, rejection);
+      answerRefused(stream, rejection);
+    } finally {
+      admission?.release();
+      reservation.close();
+    }
+  }
+}
+
+const textOf = (header: string | readonly string[] | undefined): string | undefined =>
+  typeof header === 'object' ? header.join(',') : header;

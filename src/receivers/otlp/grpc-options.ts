@@ -1,0 +1,142 @@
+/** What can be set for OTLP over gRPC, under the Collector's names. */
+
+export interface GrpcOptions {
+  /** `host:port`; port 0 takes a free one. */
+  readonly endpoint: string;
+  /** Mebibytes. */
+  readonly max_recv_msg_size_mib: number;
+  readonly max_nesting_depth: number;
+  /** Bytes. */
+  readonly max_in_flight_size: number;
+  readonly max_header_size: number;
+  readonly max_connections: number;
+  readonly max_concurrent_streams: number;
+  /** Milliseconds. */
+  readonly read_timeout: number;
+  readonly keepalive: KeepaliveOptions;
+}
+
+/** Milliseconds; 0 stands for never. */
+export interface KeepaliveOptions {
+  readonly server_parameters: {
+    readonly max_connection_idle: number;
+    readonly max_connection_age: number;
+    readonly max_connection_age_grace: number;
+    readonly time: number;
+    readonly timeout: number;
+  };
+  readonly enforcement_policy: {
+    readonly min_time: number;
+    readonly permit_without_stream: boolean;
+  };
+}
+
+const duration = (written: string, description: string) => ({
+  type: 'integer',
+  format: 'duration',
+  minimum: 0,
+  default: written,
+  description,
+});
+
+const SERVER_PARAMETERS = {
+  type: 'object',
+  description: 'When connections end, and how it is noticed that a client is gone.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    max_connection_idle: duration('0s', 'A connection without calls is closed after this; 0s keeps it.'),
+    max_connection_age: duration(
+      '0s',
+      'A connection is closed at this age, give or take a tenth, so that clients spread over replicas; 0s keeps it.',
+    ),
+    max_connection_age_grace: duration('0s', 'What is not done this long after that is cut; 0s waits.'),
+    time: duration('2h', 'A connection is asked for a sign of life this often; 0s never.'),
+    timeout: duration('20s', 'Without a sign of life for this long the connection is cut.'),
+  },
+} as const;
+
+const ENFORCEMENT_POLICY = {
+  type: 'object',
+  description: 'How often a client may ask for signs of life; who does so oftener is sent away.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    min_time: duration('5m', 'Least time between two of them while calls are open.'),
+    permit_without_stream: {
+      type: 'boolean',
+      default: false,
+      description: 'Whether the same holds without open calls; otherwise once in two hours is allowed then.',
+    },
+  },
+} as const;
+
+export const GRPC_SCHEMA = {
+  type: 'object',
+  description: 'OTLP over gRPC: the Export methods of the trace, logs and metrics services.',
+  additionalProperties: false,
+  properties: {
+    endpoint: {
+      type: 'string',
+      format: 'endpoint',
+      default: '127.0.0.1:4317',
+      description: 'Address to listen on, `host:port`. Use 0.0.0.0 to be reachable from other machines.',
+    },
+    max_recv_msg_size_mib: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 16,
+      default: 16,
+      description: 'Largest message in MiB, as it is sent and after gzip expansion.',
+    },
+    max_nesting_depth: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 100,
+      default: 32,
+      description: 'Deepest nesting of an attribute value or log body.',
+    },
+    max_in_flight_size: {
+      type: 'integer',
+      format: 'byte_size',
+      minimum: 1048576,
+      default: '256MiB',
+      description: 'Bytes of all calls being worked on. Beyond it new calls get UNAVAILABLE.',
+    },
+    max_header_size: {
+      type: 'integer',
+      format: 'byte_size',
+      minimum: 1024,
+      maximum: 1048576,
+      default: '16KiB',
+      description: 'Largest total of the metadata of a call.',
+    },
+    max_connections: {
+      type: 'integer',
+      minimum: 1,
+      default: 4096,
+      description: 'Connections open at once; further ones are dropped.',
+    },
+    max_concurrent_streams: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 10000,
+      default: 100,
+      description: 'Calls open at once on one connection; the client holds back further ones.',
+    },
+    read_timeout: {
+      type: 'integer',
+      format: 'duration',
+      minimum: 100,
+      default: '30s',
+      description: 'Time a client has for its message.',
+    },
+    keepalive: {
+      type: 'object',
+      description: 'The life of connections.',
+      additionalProperties: false,
+      default: {},
+      properties: { server_parameters: SERVER_PARAMETERS, enforcement_policy: ENFORCEMENT_POLICY },
+    },
+  },
+} as const;

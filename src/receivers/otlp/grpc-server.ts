@@ -1,0 +1,103 @@
+/**
+ * The OTLP/gRPC server, on node:http2. The protocol of a call that has one message each way is small, and speaking it here
+ * keeps what the contract promises: a key is checked before a message is read, what is read is bounded for all calls together
+ * while it arrives, and a replay is recognised by the bytes that were sent.
+ */
+import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Component, Host } from '../../component/component.ts';
+import type { ConnectionHandler, Listener } from '../../component/listener.ts';
+import { OpenConnections } from '../../component/open-connections.ts';
+import type { GrpcCalls } from './grpc-calls.ts';
+import { GrpcSession } from './grpc-session.ts';
+import type { GrpcOptions } from './grpc-options.ts';
+
+/** What a client may send ahead on one connection before any of its calls is admitted. */
+const STRANGER_WINDOW_BYTES = 65_535;
+/** And afterwards: enough for a good rate over long distances. */
+const WINDOW_BYTES = 1_048_576;
+/** Megabytes that node:http2 keeps for one connection's headers and frames. */
+const SESSION_MEMORY_MB = 10;
+
+export class GrpcServer implements Component, ConnectionHandler {
+  readonly #options: GrpcOptions;
+  readonly #host: Host;
+  readonly #calls: GrpcCalls;
+  readonly #server: Http2Server;
+  readonly #connections = new OpenConnections();
+  readonly #sessions = new Map<ServerHttp2Session, GrpcSession>();
+  #listener: Listener | null = null;
+  #hasSuccessor = false;
+
+  constructor(options: GrpcOptions, host: Host, calls: GrpcCalls) {
+    this.#options = options;
+    this.#host = host;
+    this.#calls = calls;
+    this.#server = this.#createServer();
+  }
+
+  async start(): Promise<void> {
+    const option = `receivers.${this.#host.id}.protocols.grpc.endpoint`;
+    const { endpoint, max_connections: maxConnections } = this.#options;
+    this.#listener = await this.#host.listeners.listen({ endpoint, option, maxConnections }, this);
+    this.#host.logger.info({ endpoint: this.#listener.address }, 'listening for OTLP/gRPC');
+  }
+
+  accept(connection: Socket): void {
+    // HTTP/2 has no use for a connection that is closed on one side.
+    connection.allowHalfOpen = false;
+    this.#connections.add(connection);
+    this.#server.emit('connection', connection);
+  }
+
+  /** Clients are sent away from open connections without losing a call, and come back to the new server. */
+  succeededBy(next: ConnectionHandler | null): void {
+    this.#hasSuccessor = next !== null;
+  }
+
+  /** Stops accepting, lets what is in flight finish, and cuts the rest when the deadline aborts. */
+  async stop(deadline: AbortSignal): Promise<void> {
+    this.#listener?.close();
+    if (!this.#hasSuccessor) this.#calls.stop();
+    for (const session of this.#sessions.values()) session.drain();
+    await this.#connections.endBy(deadline);
+  }
+
+  #createServer(): Http2Server {
+    const server = createServer({
+      maxSessionMemory: SESSION_MEMORY_MB,
+      settings: {
+        maxConcurrentStreams: this.#options.max_concurrent_streams,
+        maxHeaderListSize: this.#options.max_header_size,
+        initialWindowSize: WINDOW_BYTES,
+      },
+    });
+    server.on('session', (session) => this.#adopt(session));
+    server.on('stream', (stream, headers) => {
+      const session = stream.session as ServerHttp2Session | undefined;
+      const care = session === undefined ? undefined : this.#sessions.get(session);
+      care?.begin();
+      stream.once('close', () => care?.end());
+      void this.#calls.serve(stream, headers, () => trust(stream));
+    });
+    // What is not HTTP/2 closes by itself; no fault of one connection may end the process.
+    server.on('sessionError', () => undefined);
+    server.on('error', () => undefined);
+    return server;
+  }
+
+  #adopt(session: ServerHttp2Session): void {
+    this.#sessions.set(session, new GrpcSession(session, this.#options.keepalive));
+    session.on('close', () => this.#sessions.delete(session));
+  }
+}
+
+/** A client whose key was good may send further ahead. */
+function trust({ session }: ServerHttp2Stream): void {
+  if (
+    session !== undefined &&
+    !session.destroyed &&
+    (session.state.effectiveLocalWindowSize ?? 0) <= STRANGER_WINDOW_BYTES
+  )
+    session.setLocalWindowSize(WINDOW_BYTES);
+}

@@ -1,0 +1,28 @@
+/** How many requests one protocol is working on, and waiting for the last of them. */
+
+export class InFlight {
+  readonly #waiting: (() => void)[] = [];
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  begin(): void {
+    this.#count++;
+  }
+
+  end(): void {
+    this.#count--;
+    if (this.#count === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** Resolves when everything is answered, or the deadline aborts. */
+  async idle(deadline: AbortSignal): Promise<void> {
+    if (this.#count === 0 || deadline.aborted) return;
+    await new Promise<void>((resolve) => {
+      this.#waiting.push(resolve);
+      deadline.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+}

@@ -1,0 +1,367 @@
+// OTLP over gRPC: the same verdicts as over HTTP, with the codes of the catalogue.
+import { connect as connectHttp2, constants, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2';
+import { gzipSync } from 'node:zlib';
+import t, { type Test } from 'tap';
+import { REFUSALS, type RefusalCode } from '../../../src/errors.ts';
+import { ListeningSockets } from '../../../src/component/listener.ts';
+import { type Daemon, FILE_CONFIG, FREE_KEY, KEY, OTHER_KEY, STAGING_KEY, startDaemon } from '../../support/daemon.ts';
+import { GrpcClient, METHODS, type Outcome, protobufWriter } from '../../support/grpc-client.ts';
+import { send } from '../../support/otlp-client.ts';
+import {
+  aGauge,
+  aLogRequest,
+  aMetricRequest,
+  aSpan,
+  aTraceRequest,
+  newTraceId,
+  START_NS,
+} from '../../support/payloads.ts';
+import { recordTelemetry } from '../../support/sdk-recording.ts';
+import { comparable, expectedLog, expectedPoints, expectedSpan } from '../../support/sdk-rows.ts';
+
+const withGrpc = (options = ''): string =>
+  FILE_CONFIG.replace(
+    'http: { endpoint: "127.0.0.1:0" }',
+    `http: { endpoint: "127.0.0.1:0" }, grpc: { endpoint: "127.0.0.1:0"${options} }`,
+  );
+
+const protobufOf = protobufWriter();
+const traceBody = (traceId = newTraceId(), attributes = {}): Buffer =>
+  protobufOf('traces', aTraceRequest([aSpan({ traceId, attributes })]));
+
+async function start(t: Test, config = withGrpc()): Promise<{ readonly daemon: Daemon; readonly client: GrpcClient }> {
+  const daemon = await startDaemon(t, { config });
+  const client = new GrpcClient(daemon.grpc);
+  t.teardown(() => client.close());
+  return { daemon, client };
+}
+
+function refusedAs(t: Test, outcome: Outcome, code: RefusalCode): void {
+  t.equal(outcome.code, REFUSALS[code].grpc, `${code}: ${outcome.details}`);
+  t.equal(outcome.details, REFUSALS[code].message);
+  t.equal(outcome.body, null);
+}
+
+/** The seconds in the RetryInfo of a status; null without one. */
+function retryAfter({ trailers }: Outcome): number | null {
+  const [details] = trailers.get('grpc-status-details-bin');
+  if (!Buffer.isBuffer(details)) return null;
+  const marker = Buffer.from('type.googleapis.com/google.rpc.RetryInfo\x12');
+  const at = details.indexOf(marker);
+  if (at < 0) return null;
+  // Any.value ⊃ RetryInfo.retry_delay ⊃ Duration.seconds, each with its tag and length.
+  let position = at + marker.length + 4;
+  let seconds = 0;
+  for (let shift = 0; ; shift += 7) {
+    const byte = details[position++] ?? 0;
+    seconds += (byte & 0x7f) * 2 ** shift;
+    if (byte < 0x80) return seconds;
+  }
+}
+
+for (const compression of ['none', 'gzip'] as const) {
+  t.test(`the SDK's gRPC exporters deliver all three signals, compression ${compression}`, async (t) => {
+    const { daemon } = await start(t);
+    const transport = { format: 'grpc', compression } as const;
+    const { spans, logs, metrics, failures } = await recordTelemetry(`http://${daemon.grpc}`, KEY, transport, 'sdk');
+    t.strictSame(failures, []);
+    const expected = [...spans.map(expectedSpan), ...logs.map(expectedLog), ...metrics.flatMap(expectedPoints)];
+    t.equal(expected.length, 14);
+    const rows = await daemon.rows();
+    t.equal(rows.length, expected.length);
+    for (const wanted of expected) {
+      const found = rows.some((row) => isRow(row, wanted));
+      t.ok(found, `stored: ${String(wanted['name'] ?? wanted['severity_number'] ?? wanted['body'])}`);
+    }
+    t.match(daemon.registry.print(), /otelcol_receiver_accepted_spans\{receiver="otlp",transport="grpc"\} 3\n/);
+  });
+}
+
+function isRow(row: Readonly<Record<string, unknown>>, wanted: Readonly<Record<string, unknown>>): boolean {
+  const seen = comparable(row, wanted);
+  return Object.entries(wanted).every(([key, value]) => JSON.stringify(seen[key]) === JSON.stringify(value));
+}
+
+t.test('the SDK learns of a refused key', async (t) => {
+  const { daemon } = await start(t);
+  const transport = { format: 'grpc', compression: 'none' } as const;
+  const { failures } = await recordTelemetry(`http://${daemon.grpc}`, 'not-a-key-at-all-000', transport, 'sdk');
+  t.equal(failures.length, 3);
+  t.match(failures[0], { code: REFUSALS.invalid_api_key.grpc });
+});
+
+t.test('an accepted call is answered with an empty message, and its twin is stored once', async (t) => {
+  const { daemon, client } = await start(t);
+  const body = traceBody();
+  for (const gzip of [false, false, true, true]) {
+    const outcome = await client.call({ body, gzip });
+    t.equal(outcome.code, 0, outcome.details);
+    t.equal(outcome.body?.length, 0);
+  }
+  t.equal((await daemon.rows()).length, 2, 'plain and compressed are two requests');
+  const headers = { 'content-type': 'application/x-protobuf' };
+  t.equal((await send(daemon.url, { body, headers })).status, 200);
+  t.equal((await daemon.rows()).length, 3, 'so are gRPC and HTTP');
+});
+
+t.test('every refusal of the contract comes with its code, in the contract’s order', async (t) => {
+  const { client } = await start(t);
+  const body = traceBody();
+  const garbage = Buffer.from([0xff, 0xff]);
+  for (const authorization of [null, '', `bearer ${KEY}`, `Bearer ${KEY}x`, `Basic ${KEY}`])
+    refusedAs(t, await client.call({ authorization, body: garbage }), 'invalid_api_key');
+  refusedAs(t, await client.call({ body: garbage }), 'invalid_protobuf');
+  refusedAs(t, await client.call({ body: body.subarray(0, -1) }), 'invalid_protobuf');
+  refusedAs(t, await client.call({}), 'empty_payload');
+  refusedAs(t, await client.call({ body: protobufOf('traces', aTraceRequest([])) }), 'empty_payload');
+  refusedAs(
+    t,
+    await client.call({ body: protobufOf('traces', aTraceRequest([aSpan({ spanId: '00'.repeat(8) })])) }),
+    'invalid_id',
+  );
+  refusedAs(
+    t,
+    await client.call({ body: protobufOf('traces', aTraceRequest([aSpan({ start: 0n })])) }),
+    'invalid_payload',
+  );
+  refusedAs(t, await client.call({ authorization: `Bearer ${STAGING_KEY}`, body }), 'environment_mismatch');
+  const traceId = newTraceId();
+  t.equal((await client.call({ body: traceBody(traceId) })).code, 0);
+  refusedAs(t, await client.call({ authorization: `Bearer ${OTHER_KEY}`, body: traceBody(traceId) }), 'trace_conflict');
+  refusedAs(
+    t,
+    await client.call({ method: '/opentelemetry.proto.collector.trace.v1.TraceService/Import', body }),
+    'not_found',
+  );
+  refusedAs(t, await client.call({ method: '/grpc.health.v1.Health/Check', body }), 'not_found');
+});
+
+t.test('logs and metrics arrive as spans do', async (t) => {
+  const { daemon, client } = await start(t);
+  const logs = protobufOf('logs', aLogRequest([{ timeUnixNano: String(START_NS), body: { stringValue: 'hello' } }]));
+  const metrics = protobufOf('metrics', aMetricRequest([aGauge('depth', 3)]));
+  t.equal((await client.call({ signal: 'logs', body: logs })).code, 0);
+  t.equal((await client.call({ signal: 'metrics', body: metrics })).code, 0);
+  t.same((await daemon.rows()).map((row) => row['signal']).sort(), ['log', 'metric']);
+});
+
+t.test('a used-up quota says when it starts anew, in the details and in the metadata', async (t) => {
+  const { client } = await start(t);
+  const spans = Array.from({ length: 10 }, () => aSpan());
+  const authorization = `Bearer ${FREE_KEY}`;
+  const accepted = await client.call({ authorization, body: protobufOf('traces', aTraceRequest(spans)) });
+  t.equal(accepted.code, 0);
+  t.same(accepted.headers.get('ratelimit-limit'), ['10']);
+  const refused = await client.call({ authorization, body: traceBody() });
+  refusedAs(t, refused, 'quota_exceeded');
+  const seconds = retryAfter(refused) ?? 0;
+  t.ok(seconds > 0 && seconds <= 31 * 86400, `${seconds} s`);
+  t.same(refused.trailers.get('ratelimit-reset'), [String(seconds)]);
+});
+
+t.test('a message over the limit is refused for good, as it is sent and when it expands', async (t) => {
+  const { daemon, client } = await start(t, withGrpc(', max_recv_msg_size_mib: 1'));
+  const large = traceBody(newTraceId(), { text: 'x'.repeat(1100000) });
+  for (const gzip of [false, true]) {
+    const outcome = await client.call({ body: large, gzip });
+    refusedAs(t, outcome, 'body_too_large');
+    t.equal(retryAfter(outcome), null);
+  }
+  t.equal((await client.call({ body: traceBody(newTraceId(), { text: 'x'.repeat(1000000) }) })).code, 0);
+  t.match(daemon.registry.print(), /sluice_bytes_in_flight 0\n/, 'nothing stays reserved');
+});
+
+t.test('what all calls hold together is bounded, and who finds no room may come back', async (t) => {
+  const { daemon, client } = await start(t, withGrpc(', max_in_flight_size: 1MiB'));
+  const outcome = await client.call({ body: traceBody(newTraceId(), { text: 'x'.repeat(2000000) }) });
+  refusedAs(t, outcome, 'overloaded');
+  t.equal(retryAfter(outcome), 1);
+  t.match(daemon.registry.print(), /sluice_bytes_in_flight 0\n/);
+});
+
+/** One exchange over HTTP/2, without a gRPC library in between. */
+function exchange(
+  session: ClientHttp2Session,
+  headers: Readonly<Record<string, string>>,
+  body: Buffer | null,
+): Promise<IncomingHttpHeaders> {
+  return new Promise((resolve, reject) => {
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': METHODS.traces,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      authorization: `Bearer ${KEY}`,
+      ...headers,
+    });
+    let seen: IncomingHttpHeaders = {};
+    stream.on('response', (got) => (seen = { ...seen, ...got }));
+    stream.on('trailers', (got) => (seen = { ...seen, ...got }));
+    stream.on('error', reject);
+    stream.on('close', () => resolve(seen));
+    stream.resume();
+    if (body === null) stream.write(Buffer.alloc(1));
+    else stream.end(body);
+  });
+}
+
+function framed(message: Buffer, flag = 0): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt8(flag, 0);
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+}
+
+async function connectRaw(t: Test, daemon: Daemon): Promise<ClientHttp2Session> {
+  const session = connectHttp2(`http://${daemon.grpc}`);
+  session.on('error', () => undefined);
+  t.teardown(() => session.destroy());
+  await new Promise((resolve) => session.once('remoteSettings', resolve));
+  return session;
+}
+
+t.test('frames are taken strictly: one whole message, compressed only as announced', async (t) => {
+  const { daemon } = await start(t);
+  const session = await connectRaw(t, daemon);
+  const body = traceBody();
+  const zipped = gzipSync(body);
+  const status = async (headers: Readonly<Record<string, string>>, frame: Buffer) =>
+    (await exchange(session, headers, frame))['grpc-status'];
+  t.equal(await status({}, framed(body)), '0');
+  t.equal(await status({ 'content-type': 'application/grpc+proto' }, framed(traceBody())), '0');
+  t.equal(await status({ 'grpc-encoding': 'gzip' }, framed(zipped, 1)), '0');
+  t.equal(await status({ 'grpc-encoding': 'gzip' }, framed(traceBody())), '0', 'announced, not used');
+  t.equal(await status({ 'grpc-encoding': 'gzip' }, framed(body, 1)), '3', 'not gzip');
+  t.equal(await status({}, framed(zipped, 1)), '3', 'not announced');
+  t.equal(await status({}, framed(body, 2)), '3', 'an unknown flag');
+  t.equal(await status({}, Buffer.concat([framed(body), framed(body)])), '3', 'two messages');
+  t.equal(await status({}, framed(body).subarray(0, -1)), '3', 'cut short');
+  t.equal(await status({}, Buffer.alloc(0)), '3', 'no message');
+  const unknown = await exchange(session, { 'grpc-encoding': 'zstd' }, framed(body));
+  t.match(unknown, { 'grpc-status': '12', 'grpc-accept-encoding': 'identity,gzip' });
+});
+
+t.test('who does not speak gRPC is told so by HTTP', async (t) => {
+  const { daemon } = await start(t);
+  const session = await connectRaw(t, daemon);
+  for (const type of ['application/json', 'application/grpc+json', 'application/grpc-web'])
+    t.match(await exchange(session, { 'content-type': type }, Buffer.from('{}')), { ':status': 415 }, type);
+  await t.rejects(fetch(`http://${daemon.grpc}/v1/traces`, { method: 'POST', body: '{}' }), 'HTTP/1.1 is not served');
+});
+
+t.test('a key is refused before the message has been sent, and a message must not take for ever', async (t) => {
+  const { daemon } = await start(t, withGrpc(', read_timeout: 200ms'));
+  const session = await connectRaw(t, daemon);
+  t.match(await exchange(session, { authorization: 'Bearer nobody-0123456789' }, null), { 'grpc-status': '16' });
+  t.match(await exchange(session, {}, null), { 'grpc-status': '3' });
+  t.match(daemon.registry.print(), /sluice_requests_in_flight 0\n/);
+});
+
+t.test('a connection gets no more calls at once than are allowed', async (t) => {
+  const { daemon } = await start(t, withGrpc(', max_concurrent_streams: 7'));
+  const session = await connectRaw(t, daemon);
+  t.equal(session.remoteSettings.maxConcurrentStreams, 7);
+});
+
+t.test('at its age a connection closes, and the client goes on with another', async (t) => {
+  const { client } = await start(
+    t,
+    withGrpc(', keepalive: { server_parameters: { max_connection_age: 30ms, max_connection_age_grace: 5s } }'),
+  );
+  const end = performance.now() + 300;
+  while (performance.now() < end) t.equal((await client.call({ body: traceBody() })).code, 0);
+});
+
+t.test('an idle connection closes; a peer that is gone is noticed', async (t) => {
+  const idle = await start(t, withGrpc(', keepalive: { server_parameters: { max_connection_idle: 50ms } }'));
+  const session = await connectRaw(t, idle.daemon);
+  await new Promise((resolve) => session.once('close', resolve));
+  t.ok(session.closed);
+
+  const silent = await start(t, withGrpc(', keepalive: { server_parameters: { time: 50ms, timeout: 50ms } }'));
+  const living = await connectRaw(t, silent.daemon);
+  let asked = 0;
+  const pinged = new Promise<void>((resolve) => living.on('ping', () => ++asked === 3 && resolve()));
+  await pinged;
+  t.notOk(living.closed, 'one that answers stays');
+});
+
+t.test('who asks for signs of life too often is sent away', async (t) => {
+  const { daemon } = await start(t);
+  const session = await connectRaw(t, daemon);
+  const sentAway = new Promise<number>((resolve) => session.once('goaway', resolve));
+  for (let count = 0; count < 5; count++) session.ping(() => undefined);
+  t.equal(await sentAway, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  const patient = await start(
+    t,
+    withGrpc(', keepalive: { enforcement_policy: { min_time: 0s, permit_without_stream: true } }'),
+  );
+  const other = await connectRaw(t, patient.daemon);
+  for (let count = 0; count < 5; count++) await new Promise((resolve) => other.ping(resolve));
+  t.notOk(other.closed);
+});
+
+t.test('stopping answers the calls in flight, and refuses further ones for now', async (t) => {
+  const { daemon } = await start(t);
+  const session = await connectRaw(t, daemon);
+  const body = framed(traceBody());
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': METHODS.traces,
+    'content-type': 'application/grpc',
+    authorization: `Bearer ${KEY}`,
+  });
+  let trailers: IncomingHttpHeaders = {};
+  stream.on('trailers', (got) => (trailers = got));
+  const ended = new Promise((resolve) => stream.on('close', resolve));
+  stream.resume();
+  stream.write(body.subarray(0, 10));
+  while (!/sluice_requests_in_flight 1\n/.test(daemon.registry.print())) await new Promise(setImmediate);
+  const notice = new Promise((resolve) => session.once('goaway', resolve));
+  const stopped = daemon.stop();
+  await notice;
+  stream.end(body.subarray(10));
+  await ended;
+  t.equal(trailers['grpc-status'], '0');
+  await stopped;
+  t.equal((await daemon.rows()).length, 1);
+});
+
+t.test('one service follows another: calls go on, and none is lost', async (t) => {
+  const sockets = new ListeningSockets();
+  const daemons = [await startDaemon(t, { config: withGrpc(), sockets })];
+  const client = new GrpcClient(daemons[0]?.grpc ?? '');
+  t.teardown(() => client.close());
+  let sent = 0;
+  let running = true;
+  const senders = Array.from({ length: 4 }, async () => {
+    while (running) {
+      const outcome = await client.call({ body: traceBody() });
+      if (outcome.code !== 0) t.fail(`${outcome.code} ${outcome.details}`);
+      sent++;
+    }
+  });
+  for (let turn = 0; turn < 4; turn++) {
+    const before = daemons.at(-1);
+    const target = sent + 20;
+    daemons.push(await startDaemon(t, { config: withGrpc(), sockets }));
+    await before?.stop();
+    while (sent < target) await new Promise(setImmediate);
+  }
+  running = false;
+  await Promise.all(senders);
+  const stored = await Promise.all(daemons.map(async (daemon) => (await daemon.rows()).length));
+  t.equal(
+    stored.reduce((sum, count) => sum + count, 0),
+    sent,
+  );
+});
+
+t.test('gRPC may be served alone, and a configuration without any protocol is refused', async (t) => {
+  const alone = FILE_CONFIG.replace('http: { endpoint: "127.0.0.1:0" }', 'grpc: { endpoint: "127.0.0.1:0" }');
+  const { daemon, client } = await start(t, alone);
+  t.equal((await client.call({ body: traceBody() })).code, 0);
+  t.notOk(daemon.log.some(({ message }) => message === 'listening for OTLP/HTTP'));
+  const none = FILE_CONFIG.replace('{ http: { endpoint: "127.0.0.1:0" } }', '{}');
+  await t.rejects(startDaemon(t, { config: none }), { message: /receivers\.otlp\.protocols needs at least 1 entry/u });
+});
