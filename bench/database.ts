@@ -63,12 +63,9 @@ export class BenchDatabase {
 
   /** Partitions of spans for so many days, the last of them a week ahead. */
   async openDays(days: number): Promise<void> {
-    const partitions = new Partitions(
-      this.database,
-      [{ name: 'spans', key: 'nanoseconds', retentionMs: RETENTION_MS }],
-      QUIET,
-    );
-    for (let back = 0; back <= days; back += DAYS_ON_A_SIDE) await partitions.open(Date.now() - back * DAY_MS);
+    const partitions = new Partitions(this.database);
+    const spans = { name: 'spans', key: 'nanoseconds', retentionMs: RETENTION_MS } as const;
+    for (let back = 0; back <= days; back += DAYS_ON_A_SIDE) await partitions.open(spans, Date.now() - back * DAY_MS);
   }
 
   async writer(): Promise<Writer> {
@@ -90,7 +87,8 @@ export class BenchDatabase {
       },
     };
     const ledger = new PostgresLedger(database, QUIET, registry, Date.now);
-    const retention = { spans: RETENTION_MS, logs: RETENTION_MS, metrics: RETENTION_MS };
+    const kept = RETENTION_MS;
+    const retention = { spans: kept, logs: kept, metrics: kept, traces: kept, usage: kept };
     const exporter = postgresExporter.create({ retention }, host);
     await exporter.start?.();
     const stop = async (): Promise<void> => {

@@ -45,6 +45,19 @@ export function formatCount(count: number | null): string {
   return String(count);
 }
 
+/** 8 KiB, 1.2 MiB, 34 GiB. */
+export function formatBytes(bytes: number): string {
+  for (const [size, unit] of [
+    [2 ** 40, 'TiB'],
+    [2 ** 30, 'GiB'],
+    [2 ** 20, 'MiB'],
+    [2 ** 10, 'KiB'],
+  ] as const) {
+    if (bytes >= size) return `${trim((bytes / size).toFixed(bytes < 10 * size ? 1 : 0))} ${unit}`;
+  }
+  return `${bytes} B`;
+}
+
 /** Dollars from a decimal text: cents for large sums, three digits that say something for small ones. */
 export function formatCost(cost: string | null): string {
   if (cost === null) return UNKNOWN;

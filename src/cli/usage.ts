@@ -1,8 +1,7 @@
 /** `sluice usage`: tokens and money, every call once, and what of it has no price. */
-import type { Config } from '../config/config.ts';
-import { formatDuration } from '../config/units.ts';
 import type { Command } from './command.ts';
 import { formatCost, formatCount, plural, UNKNOWN } from './figures.ts';
+import { describeKept, type Kept, readKept } from './kept.ts';
 import { UsageError } from './options.ts';
 import { countOf, type Reader, READER_OPTIONS, sinceOf, textOf, withReader } from './reader.ts';
 import { asJson, cut, padLeft } from './screen-text.ts';
@@ -40,19 +39,11 @@ interface Unpriced {
   readonly call_count: number;
 }
 
-interface Kept {
-  readonly signal: string;
-  /** UTC day of the oldest partition with rows; null when nothing is stored. */
-  readonly oldest: string | null;
-  /** As configured; null where this configuration stores none in Postgres. */
-  readonly retention: string | null;
-}
-
 export const usageCommand: Command = {
   name: 'usage',
   summary: 'Sum up model calls, tokens and cost',
   description:
-    'Every call counts once, however many spans report it. A cost that is not known is left out of the sums and the\nmodel listed as unpriced; `sluice prices check` tells why.',
+    'Every call counts once, however many spans report it. A cost that is not known is left out of the sums and the\nmodel listed as unpriced; `sluice prices check` tells why. Last comes what is stored, for how long, and its size.',
   options: {
     ...READER_OPTIONS,
     by: { type: 'text', value: 'model|day|conversation|project', description: 'What to sum up by (default: model)' },
@@ -124,43 +115,6 @@ async function readUnpriced(reader: Reader, filter: readonly unknown[]): Promise
   }));
 }
 
-const TABLES = [
-  ['spans', 'spans', 'spans'],
-  ['logs', 'logs', 'logs'],
-  ['metrics', 'metric_points', 'metrics'],
-] as const;
-
-/** From the partitions of single days: to search all rows for the oldest would take as long as reading them. */
-async function readKept({ query, config }: Reader): Promise<readonly Kept[]> {
-  const retention = retentionOf(config);
-  const kept: Kept[] = [];
-  for (const [signal, table, option] of TABLES) {
-    const partitions = await query(
-      `SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-       WHERE i.inhparent = $1::regclass AND c.relname ~ '_[0-9]{8}$' ORDER BY 1`,
-      [`sluice.${table}`],
-    );
-    let oldest: string | null = null;
-    for (const { relname } of partitions) {
-      const [row] = await query(`SELECT FROM sluice.${String(relname)} LIMIT 1`);
-      if (row === undefined) continue;
-      oldest = String(relname).replace(/^.*_(\d{4})(\d\d)(\d\d)$/u, '$1-$2-$3');
-      break;
-    }
-    const ms = retention?.[option];
-    kept.push({ signal, oldest, retention: ms === undefined ? null : formatDuration(ms) });
-  }
-  return kept;
-}
-
-function retentionOf(config: Config): Readonly<Record<'spans' | 'logs' | 'metrics', number>> | null {
-  for (const { definition, options } of config.exporters.values()) {
-    if (definition.type !== 'postgres') continue;
-    return (options as { readonly retention: Readonly<Record<'spans' | 'logs' | 'metrics', number>> }).retention;
-  }
-  return null;
-}
-
 /** Costs are decimal texts of at most 8 digits after the point; they are summed exactly. */
 function sumUp(rows: readonly UsageRow[]) {
   const sum = (of: (row: UsageRow) => number | null): number => rows.reduce((total, row) => total + (of(row) ?? 0), 0);
@@ -226,7 +180,7 @@ function describe(
       ]);
     lines.push(layOut(names, '  '), style.dim('  `sluice prices check MODEL --provider P` tells why.'));
   }
-  return [...lines, '', style.dim(describeKept(kept))].join('\n');
+  return [...lines, '', describeKept(kept, style)].join('\n');
 }
 
 function figuresOf(row: Omit<UsageRow, 'names'>): readonly string[] {
@@ -242,12 +196,4 @@ function figuresOf(row: Omit<UsageRow, 'names'>): readonly string[] {
 function alignRight(rows: readonly (readonly string[])[], from: number): readonly (readonly string[])[] {
   const widest = (at: number): number => Math.max(...rows.map((row) => row[at]?.length ?? 0));
   return rows.map((row) => row.map((cell, at) => (at < from ? cell : padLeft(cell, widest(at)))));
-}
-
-function describeKept(kept: readonly Kept[]): string {
-  const parts = kept.map(({ signal, oldest, retention }) => {
-    const since = oldest === null ? 'none stored' : `since ${oldest}`;
-    return `${signal} ${since}${retention === null ? '' : `, kept ${retention}`}`;
-  });
-  return `Stored: ${parts.join('; ')}.`;
 }

@@ -162,9 +162,17 @@ t.test('usage sums every call once, by each kind of group, and lists what has no
     total,
     unpriced: [{ provider: 'acme', model: 'secret-1', call_count: 1 }],
     kept: [
-      { signal: 'spans', oldest: /^\d{4}-\d\d-\d\d$/u, retention: '30d' },
+      {
+        signal: 'spans',
+        oldest: /^\d{4}-\d\d-\d\d$/u,
+        retention: '30d',
+        next_drop: /^\d{4}-\d\d-\d\d$/u,
+        bytes: Number,
+      },
       { signal: 'logs', oldest: /^\d{4}/u },
       { signal: 'metrics', oldest: /^\d{4}/u, retention: '90d' },
+      { signal: 'traces', oldest: new Date().toISOString().slice(0, 10), retention: '30d' },
+      { signal: 'usage', oldest: `${new Date().toISOString().slice(0, 7)}-01`, retention: '400d' },
     ],
   });
   const today = new Date().toISOString().slice(0, 10);
@@ -180,7 +188,10 @@ t.test('usage sums every call once, by each kind of group, and lists what has no
   t.match(out, /^PROVIDER +MODEL +CALLS +INPUT +CACHED +OUTPUT +COST$/mu);
   t.match(out, /^total +3 +4\.7k +3\.1k +581 +\$0\.007/mu);
   t.match(out, /^Without a price.*\n {2}acme \/ secret-1 +1 call$/mu);
-  t.match(out, /^Stored: spans since .*, kept 30d; logs since/mu);
+  t.match(
+    out,
+    /^STORED +SINCE +KEPT +NEXT DROP +SIZE\nspans +\d{4}-\d\d-\d\d +30d +\d{4}-\d\d-\d\d +\d.* [KMG]iB\nlogs /mu,
+  );
 });
 
 t.test('prices are explained from the configuration, and a missing one is a failure', async (t) => {

@@ -1,18 +1,20 @@
 /**
- * Daily partitions: made ahead, dropped by retention. A partition is made beside its table and attached when it is whole, so
+ * Daily partitions: made ahead, and dropped whole. A partition is made beside its table and attached when it is whole, so
  * ingest never waits for it; rows that had gone to the default partition meanwhile move along.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { PostgresDatabase } from '../../component/postgres.ts';
-import type { Logger } from '../../component/logger.ts';
 
 const DAY_MS = 86400000;
 const NS_PER_MS = 1000000n;
 /** Days kept open before today (spans that arrive late) and after it. */
 const DAYS_BACK = 7;
 const DAYS_AHEAD = 7;
-/** Rows of the default partition are removed this many at a time. */
-const DELETE_BATCH = 10000;
-const MAX_BATCHES = 1000;
+/** Dropping needs the whole table for itself for a moment. Ingest queues behind whoever waits for that, so the wait is short. */
+const DROP_LOCK_MS = 200;
+const DROP_TRIES = 20;
+const DROP_PAUSE_MS = 100;
+const LOCK_NOT_AVAILABLE = '55P03';
 
 export interface PartitionedTable {
   readonly name: 'spans' | 'logs' | 'metric_points';
@@ -22,68 +24,39 @@ export interface PartitionedTable {
   readonly retentionMs: number;
 }
 
+interface Partition {
+  /** UTC days since 1970. */
+  readonly day: number;
+  readonly name: string;
+}
+
 export class Partitions {
   readonly #database: PostgresDatabase;
-  readonly #tables: readonly PartitionedTable[];
-  readonly #logger: Logger;
 
-  constructor(database: PostgresDatabase, tables: readonly PartitionedTable[], logger: Logger) {
+  constructor(database: PostgresDatabase) {
     this.#database = database;
-    this.#tables = tables;
-    this.#logger = logger;
   }
 
-  /** Makes the partitions of the days around now that are missing. Safe on several replicas at once. */
-  async open(nowMs: number): Promise<void> {
-    const today = Math.floor(nowMs / DAY_MS);
-    for (const table of this.#tables) {
-      const existing = new Set((await this.#days(table)).map(({ day }) => day));
-      const first = table.key === 'nanoseconds' ? today - DAYS_BACK : today;
-      for (let day = first; day <= today + DAYS_AHEAD; day++) {
-        if (!existing.has(day)) await this.#create(table, day);
-      }
+  /** Makes the partitions of the days around now that are missing and would not be dropped at once. Safe on several replicas. */
+  async open(table: PartitionedTable, nowMs: number): Promise<void> {
+    const today = dayOf(nowMs);
+    const existing = new Set((await this.list(table)).map(({ day }) => day));
+    const back = table.key === 'nanoseconds' ? DAYS_BACK : 0;
+    const first = Math.max(today - back, dayOf(nowMs - table.retentionMs));
+    for (let day = first; day <= today + DAYS_AHEAD; day++) {
+      if (!existing.has(day)) await this.#create(table, day);
     }
   }
 
-  /** Drops what is older than its retention. Returns how many partitions went. */
-  async expire(nowMs: number): Promise<number> {
-    let dropped = 0;
-    for (const table of this.#tables) {
-      const cutoff = nowMs - table.retentionMs;
-      for (const { day, partition } of await this.#days(table)) {
-        if ((day + 1) * DAY_MS > cutoff) continue;
-        await this.#database.query(`DROP TABLE IF EXISTS sluice.${partition}`);
-        this.#logger.info({ partition }, 'dropped a partition past its retention');
-        dropped++;
-      }
-      await this.#deleteOld(`sluice.${table.name}_default`, 'received_at < to_timestamp($1 / 1000.0)', cutoff);
-    }
-    await this.#expireTraces(nowMs);
-    return dropped;
+  /** Drops the partitions whose whole day is past its retention. Returns their names. */
+  async drop(table: PartitionedTable, nowMs: number): Promise<readonly string[]> {
+    const cutoff = nowMs - table.retentionMs;
+    const past = (await this.list(table)).filter(({ day }) => (day + 1) * DAY_MS <= cutoff);
+    for (const { name } of past) await this.#drop(name);
+    return past.map(({ name }) => name);
   }
 
-  /** A trace's claim ends with its last span: another project may then use the id. */
-  async #expireTraces(nowMs: number): Promise<void> {
-    const longest = Math.max(0, ...this.#tables.map(({ retentionMs }) => retentionMs));
-    const cutoff = nowMs - longest;
-    await this.#deleteOld(
-      'sluice.traces',
-      'created_at < to_timestamp($1 / 1000.0) AND coalesce(last_ns, 0) < $1 * 1000000::int8',
-      cutoff,
-    );
-  }
-
-  async #deleteOld(table: string, condition: string, cutoff: number): Promise<void> {
-    for (let batch = 0; batch < MAX_BATCHES; batch++) {
-      const { rowCount } = await this.#database.query(
-        `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${condition.replaceAll('$1', '$1::int8')} LIMIT ${DELETE_BATCH}))`,
-        [Math.floor(cutoff)],
-      );
-      if ((rowCount ?? 0) < DELETE_BATCH) return;
-    }
-  }
-
-  async #days({ name }: PartitionedTable): Promise<readonly { readonly day: number; readonly partition: string }[]> {
+  async list({ name }: PartitionedTable): Promise<readonly Partition[]> {
     const { rows } = await this.#database.query(
       `SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = $1::regclass`,
       [`sluice.${name}`],
@@ -92,12 +65,26 @@ export class Partitions {
       const match = /_(\d{4})(\d\d)(\d\d)$/.exec(String(relname));
       if (match === null) return [];
       return [
-        {
-          day: Date.UTC(Number(match[1]), Number(match[2]) - 1, Number(match[3])) / DAY_MS,
-          partition: String(relname),
-        },
+        { day: dayOf(Date.UTC(Number(match[1]), Number(match[2]) - 1, Number(match[3]))), name: String(relname) },
       ];
     });
+  }
+
+  async #drop(partition: string): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        // One block, so that the limit holds for this statement alone on any connection of the pool.
+        await this.#database.query(`
+          DO $$ BEGIN
+            PERFORM set_config('lock_timeout', '${DROP_LOCK_MS}', true);
+            DROP TABLE IF EXISTS sluice.${partition};
+          END $$`);
+        return;
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE || tries === DROP_TRIES) throw error;
+        await pause(DROP_PAUSE_MS);
+      }
+    }
   }
 
   /** One statement block, so that it is one transaction on any connection of the pool. */
@@ -118,6 +105,8 @@ export class Partitions {
       END $$`);
   }
 }
+
+const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
 function bound({ key }: PartitionedTable, day: number): string {
   if (key === 'nanoseconds') return String(BigInt(day) * BigInt(DAY_MS) * NS_PER_MS);

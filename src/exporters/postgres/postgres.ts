@@ -8,14 +8,13 @@ import type { Batch } from '../../model/batch.ts';
 import { ChunkPool } from '../../model/chunk-pool.ts';
 import { SIGNALS } from '../../model/context.ts';
 import { encodeRows } from '../../otlp/encode.ts';
-import { Partitions } from './partitions.ts';
+import { Retention, type RetentionPeriods } from './retention.ts';
 
 export interface PostgresExporterOptions {
-  /** Milliseconds. */
-  readonly retention: { readonly spans: number; readonly logs: number; readonly metrics: number };
+  readonly retention: RetentionPeriods;
 }
 
-/** Partitions are looked after this often. */
+/** Days are opened and dropped this often. */
 const MAINTENANCE_MS = 3600000;
 
 class PostgresExporter implements Exporter {
@@ -23,7 +22,7 @@ class PostgresExporter implements Exporter {
   readonly #options: PostgresExporterOptions;
   readonly #host: Host;
   readonly #pool = new ChunkPool();
-  #partitions: Partitions | null = null;
+  #retention: Retention | null = null;
   #maintenance: NodeJS.Timeout | null = null;
 
   constructor(options: PostgresExporterOptions, host: Host) {
@@ -39,18 +38,9 @@ class PostgresExporter implements Exporter {
         'Add the postgres extension to service.extensions.',
       );
     }
-    const { spans, logs, metrics } = this.#options.retention;
-    this.#partitions = new Partitions(
-      database,
-      [
-        { name: 'spans', key: 'nanoseconds', retentionMs: spans },
-        { name: 'logs', key: 'timestamp', retentionMs: logs },
-        { name: 'metric_points', key: 'timestamp', retentionMs: metrics },
-      ],
-      this.#host.logger,
-    );
+    this.#retention = new Retention(database, this.#options.retention, this.#host.logger);
     // The first rows should find their day. A database that comes later has the default partition until then.
-    if (database.isOpen) await this.#partitions.open(this.#host.now());
+    if (database.isOpen) await this.#retention.open();
     this.#maintenance = setInterval(() => void this.#maintain(), MAINTENANCE_MS);
     this.#maintenance.unref();
     void database.opened.then(() => this.#maintain());
@@ -58,7 +48,7 @@ class PostgresExporter implements Exporter {
 
   async stop(): Promise<void> {
     if (this.#maintenance !== null) clearInterval(this.#maintenance);
-    this.#partitions = null;
+    this.#retention = null;
   }
 
   encode(batch: Batch): Rows {
@@ -83,14 +73,18 @@ class PostgresExporter implements Exporter {
   /** Ingest goes on when this fails: there are days ahead, and the default partition behind them. */
   async #maintain(): Promise<void> {
     try {
-      await this.#partitions?.open(this.#host.now());
-      await this.#partitions?.expire(this.#host.now());
+      await this.#retention?.open();
+      await this.#retention?.expire();
     } catch (error) {
-      this.#host.logger.warn({ error }, 'the partitions could not be looked after; trying again in an hour');
+      this.#host.logger.warn(
+        { error },
+        'days could not be opened, or what is past its retention removed; trying again in an hour',
+      );
     }
   }
 }
 
+const DAY_MS = 86400000;
 const DAY = { type: 'integer', format: 'duration', minimum: 3600000 } as const;
 
 export const postgresExporter = defineExporter<PostgresExporterOptions>({
@@ -110,6 +104,18 @@ export const postgresExporter = defineExporter<PostgresExporterOptions>({
           spans: { ...DAY, default: '30d', description: 'Spans, by the day they began.' },
           logs: { ...DAY, default: '30d', description: 'Log records, by the day they arrived.' },
           metrics: { ...DAY, default: '90d', description: 'Metric points, by the day they arrived.' },
+          traces: {
+            ...DAY,
+            default: '30d',
+            description:
+              'How long a trace id stays with its project; longer while spans or log records of it are kept.',
+          },
+          usage: {
+            ...DAY,
+            minimum: 31 * DAY_MS,
+            default: '400d',
+            description: 'What was stored in each month, which quotas count.',
+          },
         },
       },
     },

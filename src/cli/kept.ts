@@ -1,0 +1,101 @@
+/** What the database holds, for how long, and what goes next: the last lines of `sluice usage`. */
+import type { Config } from '../config/config.ts';
+import { formatDuration } from '../config/units.ts';
+import type { RetentionPeriods } from '../exporters/postgres/retention.ts';
+import { formatBytes, UNKNOWN } from './figures.ts';
+import { type Reader, textOf } from './reader.ts';
+import { layOut, type Style } from './terminal.ts';
+
+type Signal = keyof RetentionPeriods;
+
+export interface Kept {
+  readonly signal: Signal;
+  /** UTC day of the oldest that is stored, for usage its month; null when nothing is. */
+  readonly oldest: string | null;
+  /** As configured; null where this configuration stores none in Postgres. */
+  readonly retention: string | null;
+  /** UTC day from which on the oldest may go; null where nothing is stored, or its retention is not known. */
+  readonly next_drop: string | null;
+  /** With indexes. */
+  readonly bytes: number;
+}
+
+const DAY_MS = 86_400_000;
+const DAY_PARTITION = /_(\d{4})(\d\d)(\d\d)$/u;
+/** Tables of days. What lies outside of all days, in the default partition, counts for the size only. */
+const DAILY = [
+  ['spans', 'spans'],
+  ['logs', 'logs'],
+  ['metrics', 'metric_points'],
+] as const;
+/** Tables of which single rows go. */
+const WHOLE = [
+  ['traces', 'traces', "min(created_at) AT TIME ZONE 'UTC'"],
+  ['usage', 'usage_months', 'min(month)'],
+] as const;
+
+export async function readKept(reader: Reader): Promise<readonly Kept[]> {
+  const retention = retentionOf(reader.config);
+  const kept: Kept[] = [];
+  for (const [signal, table] of DAILY) {
+    const partitions = await reader.query(
+      `SELECT c.relname, pg_total_relation_size(c.oid) AS bytes FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+       WHERE i.inhparent = $1::regclass ORDER BY c.relname`,
+      [`sluice.${table}`],
+    );
+    const bytes = partitions.reduce((sum, row) => sum + Number(row['bytes']), 0);
+    const days = partitions.map(({ relname }) => String(relname)).filter((name) => DAY_PARTITION.test(name));
+    kept.push(describe(signal, await oldestDay(reader, days), bytes, retention));
+  }
+  for (const [signal, table, oldest] of WHOLE) {
+    const [row] = await reader.query(
+      `SELECT to_char(${oldest}, 'YYYY-MM-DD') AS oldest, pg_total_relation_size('sluice.${table}') AS bytes FROM sluice.${table}`,
+    );
+    kept.push(describe(signal, textOf(row?.['oldest']), Number(row?.['bytes']), retention));
+  }
+  return kept;
+}
+
+/** From the partitions of single days: to search all rows for the oldest would take as long as reading them. */
+async function oldestDay({ query }: Reader, partitions: readonly string[]): Promise<string | null> {
+  for (const name of partitions) {
+    const [row] = await query(`SELECT FROM sluice.${name} LIMIT 1`);
+    if (row !== undefined) return name.replace(/^.*_(\d{4})(\d\d)(\d\d)$/u, '$1-$2-$3');
+  }
+  return null;
+}
+
+function describe(signal: Signal, oldest: string | null, bytes: number, periods: RetentionPeriods | null): Kept {
+  const retention = periods === null ? null : formatDuration(periods[signal]);
+  return { signal, oldest, retention, next_drop: nextDrop(signal, oldest, periods), bytes };
+}
+
+/** Whole days and whole months go when all of them is past, a trace not before its records. */
+function nextDrop(signal: Signal, oldest: string | null, periods: RetentionPeriods | null): string | null {
+  if (oldest === null || periods === null) return null;
+  const end = new Date(oldest);
+  if (signal === 'usage') end.setUTCMonth(end.getUTCMonth() + 1);
+  else end.setUTCDate(end.getUTCDate() + 1);
+  const period = signal === 'traces' ? Math.max(periods.traces, periods.spans, periods.logs) : periods[signal];
+  return new Date(Math.ceil((end.getTime() + period) / DAY_MS) * DAY_MS).toISOString().slice(0, 10);
+}
+
+function retentionOf(config: Config): RetentionPeriods | null {
+  for (const { definition, options } of config.exporters.values()) {
+    if (definition.type !== 'postgres') continue;
+    return (options as { readonly retention: RetentionPeriods }).retention;
+  }
+  return null;
+}
+
+export function describeKept(kept: readonly Kept[], style: Style): string {
+  const rows = kept.map(({ signal, oldest, retention, next_drop, bytes }) => [
+    signal,
+    oldest ?? 'none',
+    retention ?? UNKNOWN,
+    next_drop ?? UNKNOWN,
+    formatBytes(bytes),
+  ]);
+  const table = layOut([['STORED', 'SINCE', 'KEPT', 'NEXT DROP', 'SIZE'], ...rows]);
+  return style.dim(table);
+}

@@ -1,0 +1,177 @@
+// What goes when, in a real database: days, rows outside of all days, claims on traces, months of usage.
+import pg from 'pg';
+import t from 'tap';
+import { type PartitionedTable, Partitions } from '../../../src/exporters/postgres/partitions.ts';
+import { Retention, type RetentionPeriods } from '../../../src/exporters/postgres/retention.ts';
+import { Database } from '../../../src/extensions/postgres/database.ts';
+import { migrate } from '../../../src/extensions/postgres/migrate.ts';
+import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
+import { createDatabase, type Teardown } from '../../support/postgres.ts';
+
+t.setTimeout(110_000);
+
+const DAY_MS = 86_400_000;
+const days = (count: number): number => count * DAY_MS;
+const PERIODS: RetentionPeriods = {
+  spans: days(3),
+  logs: days(3),
+  metrics: days(5),
+  traces: days(10),
+  usage: days(60),
+};
+const QUIET = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const MIGRATED = {
+  name: 'migrated',
+  prepare: async (url: string) => {
+    const database = new Database().use({ connectionString: url });
+    await migrate(database, 'public');
+    await database.close();
+  },
+};
+const SPANS: PartitionedTable = { name: 'spans', key: 'nanoseconds', retentionMs: days(1000) };
+
+async function scene(t: Teardown) {
+  const { url } = await createDatabase(t, MIGRATED);
+  const database = new Database().use({ connectionString: url });
+  const clients: pg.Client[] = [];
+  t.teardown(async () => {
+    await database.close();
+    for (const client of clients) await client.end();
+  });
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString: url });
+    clients.push(client);
+    await client.connect();
+    return client;
+  };
+  const names = async (text: string): Promise<readonly string[]> =>
+    (await database.query(text)).rows.map((row) => String(Object.values(row)[0]));
+  return { database, connect, names, partitions: new Partitions(database) };
+}
+
+type Scene = Awaited<ReturnType<typeof scene>>;
+
+/** Its trace has the same name, 16 letters long. */
+async function store(database: Database, name: string, startMs: number, receivedMs = startMs): Promise<void> {
+  await database.query(
+    `INSERT INTO sluice.spans (project, environment, trace_id, span_id, name, start_time_unix_nano, resource, attributes, received_at)
+     VALUES ('demo', 'default', convert_to(rpad($1, 16, '.'), 'UTF8'), 'spanspan', $1, $2, '{}', '{}', to_timestamp($3::float8 / 1000))`,
+    [name, String(BigInt(startMs) * 1_000_000n), receivedMs],
+  );
+}
+
+async function claim(database: Database, name: string, createdMs: number, lastMs: number | null): Promise<void> {
+  const ns = lastMs === null ? null : String(BigInt(lastMs) * 1_000_000n);
+  await database.query(
+    `INSERT INTO sluice.traces (trace_id, project, environment, first_ns, last_ns, created_at)
+     VALUES (convert_to(rpad($1, 16, '.'), 'UTF8'), 'demo', 'default', $2, $2, to_timestamp($3::float8 / 1000))`,
+    [name, ns, createdMs],
+  );
+}
+
+const storedSpans = ({ names }: Scene) => names('SELECT name FROM sluice.spans ORDER BY name');
+const storedTraces = ({ names }: Scene) =>
+  names("SELECT rtrim(convert_from(trace_id, 'UTF8'), '.') FROM sluice.traces ORDER BY 1");
+
+t.test('days go when all of them is past, and the days around now are open', async (t) => {
+  const here = await scene(t);
+  const { database, partitions } = here;
+  const now = Date.now();
+  for (const back of [0, 8, 16]) await partitions.open(SPANS, now - days(back));
+  for (const back of [0, 1, 2, 4, 5, 20]) await store(database, `${back} days`, now - days(back));
+  const retention = new Retention(database, PERIODS, QUIET);
+  await retention.open();
+  await retention.expire();
+  t.strictSame(await storedSpans(here), ['0 days', '1 days', '2 days']);
+  const left = (await partitions.list(SPANS)).map(({ day }) => day).sort((a, b) => a - b);
+  const today = Math.floor(now / DAY_MS);
+  t.strictSame(
+    left,
+    Array.from({ length: 3 + 1 + 7 }, (_, index) => today - 3 + index),
+    'from the day that is not wholly past to a week ahead, and no day that would be dropped at once',
+  );
+});
+
+t.test('clocks that are years wrong cost no partition, and their rows go by the day they arrived', async (t) => {
+  const here = await scene(t);
+  const { database, partitions } = here;
+  const now = Date.now();
+  const retention = new Retention(database, PERIODS, QUIET);
+  await retention.open();
+  const before = (await partitions.list(SPANS)).length;
+  for (const [name, start] of [
+    ['1970', 1],
+    ['2100', Date.UTC(2100, 0, 1)],
+  ] as const) {
+    await store(database, `${name} new`, start, now);
+    await store(database, `${name} old`, start, now - days(4));
+  }
+  await retention.open();
+  await retention.expire();
+  t.strictSame(await storedSpans(here), ['1970 new', '2100 new']);
+  t.equal((await partitions.list(SPANS)).length, before);
+});
+
+t.test('a claim on a trace ends when it is old and nothing of the trace is stored', async (t) => {
+  const here = await scene(t);
+  const { database, connect } = here;
+  const now = Date.now();
+  const [old, young] = [now - days(11), now - days(9)];
+  const retention = new Retention(database, PERIODS, QUIET);
+  await retention.open();
+  await claim(database, 'empty', old, old);
+  await claim(database, 'of 2100', old, Date.UTC(2100, 0, 1));
+  await claim(database, 'only logs', old, null);
+  await claim(database, 'young', young, young);
+  await claim(database, 'late span', old, now);
+  await store(database, 'late span', now);
+  await claim(database, 'late log', old, null);
+  await database.query(
+    `INSERT INTO sluice.logs (project, environment, trace_id, resource, attributes, received_at)
+     VALUES ('demo', 'default', 'late log........', '{}', '{}', now())`,
+  );
+  await claim(database, 'in use', old, old);
+  const request = await connect();
+  await request.query("BEGIN; UPDATE sluice.traces SET project = project WHERE trace_id = 'in use..........'");
+  await retention.expire();
+  await request.query('COMMIT');
+  t.strictSame(await storedTraces(here), ['in use', 'late log', 'late span', 'young']);
+  await retention.expire();
+  t.strictSame(await storedTraces(here), ['late log', 'late span', 'young']);
+});
+
+t.test('months of usage go, never the current one', async (t) => {
+  const { database, names } = await scene(t);
+  await database.query(
+    `INSERT INTO sluice.usage_months (project, month, spans)
+     SELECT 'demo', (date_trunc('month', now() AT TIME ZONE 'UTC') - n * interval '1 month')::date, 1 FROM generate_series(0, 6) n`,
+  );
+  await new Retention(database, { ...PERIODS, usage: days(31) }, QUIET).expire();
+  const left = await names("SELECT to_char(month, 'YYYY-MM') FROM sluice.usage_months ORDER BY month DESC");
+  t.equal(left[0], new Date().toISOString().slice(0, 7));
+  t.ok(left.length === 2 || left.length === 3, left.join());
+});
+
+t.test('ingest does not queue behind a day that somebody still reads', async (t) => {
+  const here = await scene(t);
+  const { database, partitions, connect } = here;
+  const past = Date.now() - days(8);
+  await partitions.open(SPANS, past);
+  await store(database, 'past', past);
+  const retention = new Retention(database, PERIODS, QUIET);
+  await retention.open();
+  const reader = await connect();
+  await reader.query('BEGIN; SELECT count(*) FROM sluice.spans');
+  const expired = retention.expire();
+  const watcher = await connect();
+  const waiting = async (): Promise<true | undefined> => {
+    const { rows } = await watcher.query("SELECT FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'");
+    return rows.length > 0 ? true : undefined;
+  };
+  t.ok(await waitFor(waiting, { timeoutMs: 10_000 }), 'the drop waits for the reader');
+  await store(database, 'new', Date.now());
+  t.pass('while a row is stored before the reader is done');
+  await reader.query('COMMIT');
+  await expired;
+  t.strictSame(await storedSpans(here), ['new']);
+});
