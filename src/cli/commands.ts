@@ -5,6 +5,7 @@ import { demoCommand } from './demo.ts';
 import { environmentList, environmentSet } from './environment.ts';
 import { keyCreate, keyList, keyRevoke } from './key.ts';
 import { migrateCommand } from './migrate.ts';
+import { outboxDead, outboxDrop, outboxList, outboxReplay, outboxShow } from './outbox.ts';
 import { pricesCheck } from './prices.ts';
 import { printConfig } from './print-config.ts';
 import { projectCreate, projectList, projectSetPlan } from './project.ts';
@@ -31,6 +32,11 @@ export const COMMANDS: readonly Command[] = [
   tracesCommand,
   traceCommand,
   usageCommand,
+  outboxList,
+  outboxDead,
+  outboxShow,
+  outboxReplay,
+  outboxDrop,
   pricesCheck,
   demoCommand,
 ];
