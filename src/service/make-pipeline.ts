@@ -24,6 +24,7 @@ export function makePipelines(logger: Logger, meter: Meter, now: () => number): 
       signal: parts.signal,
       processors: parts.processors.map(({ component }) => component),
       exporters: parts.exporters.map(({ component }) => component),
+      exporterIds: parts.exporters.map(({ id }) => id),
       intake,
       turns,
       groupCommit: commits.of(ledger),

@@ -4,16 +4,17 @@
  */
 import type { Exporter } from '../component/exporter.ts';
 import type { Logger } from '../component/logger.ts';
-import type { Counter, Meter } from '../component/meter.ts';
+import type { Meter } from '../component/meter.ts';
 import type { Processor } from '../component/processor.ts';
 import type { Acceptance, Admission, Delivery, Pipeline } from '../component/receiver.ts';
 import { Rejection } from '../errors.ts';
 import type { Batch } from '../model/batch.ts';
-import { Context, type RequestInfo, type Signal, type Transport } from '../model/context.ts';
+import { Context, type RequestInfo, type Signal } from '../model/context.ts';
 import { HEADER_BASE, HEADER_PROJECT_LENGTH, HEADER_PROJECT_OFFSET, HEADER_RECEIVED_AT } from '../model/layout.ts';
 import type { Intake } from '../otlp/intake.ts';
 import { makeClaim } from './settle/claim.ts';
 import type { EncodedRows, GroupCommit } from './settle/group-commit.ts';
+import { RecordCounts } from './telemetry/record-counts.ts';
 import type { Turns } from './turns.ts';
 
 const MICROSECONDS = 1000n;
@@ -22,6 +23,8 @@ export interface PipelineParts {
   readonly signal: Signal;
   readonly processors: readonly Processor[];
   readonly exporters: readonly Exporter[];
+  /** In the same order. */
+  readonly exporterIds: readonly string[];
   readonly intake: Intake;
   readonly turns: Turns;
   readonly groupCommit: GroupCommit;
@@ -33,8 +36,7 @@ export interface PipelineParts {
 export class SignalPipeline implements Pipeline {
   readonly signal: Signal;
   readonly #parts: PipelineParts;
-  readonly #accepted: Counter;
-  readonly #refused: Counter;
+  readonly #counts: RecordCounts;
   /** Requests that were admitted and are not over. */
   #open = 0;
   #closed = false;
@@ -44,9 +46,7 @@ export class SignalPipeline implements Pipeline {
   constructor(parts: PipelineParts) {
     this.signal = parts.signal;
     this.#parts = parts;
-    const [accepted, refused] = RECEIVER_COUNTERS[parts.signal];
-    this.#accepted = parts.meter.counter(accepted, 'Records of this signal that were accepted and stored.');
-    this.#refused = parts.meter.counter(refused, 'Records of this signal in requests that were refused.');
+    this.#counts = new RecordCounts(parts.signal, parts.exporterIds, parts.meter);
     for (const processor of parts.processors) processor.prepare?.(parts.intake.tables);
   }
 
@@ -95,11 +95,10 @@ export class SignalPipeline implements Pipeline {
     const passed = await this.#parts.turns.run(delivery.body.length, () => this.#pass(delivery, context));
     try {
       const acceptance = await this.#parts.groupCommit.settle(passed.claim, passed.encoded);
-      if (!acceptance.replayed)
-        this.#accepted.add(passed.claim.recordCount, LABELS[context.request.transport ?? 'http']);
+      if (!acceptance.replayed) this.#counts.stored(passed.claim.recordCount, context.request.transport);
       return acceptance;
     } catch (error) {
-      this.#refused.add(passed.claim.recordCount, LABELS[context.request.transport ?? 'http']);
+      this.#counts.notStored(passed.claim.recordCount, error, context.request.transport);
       throw error;
     }
   }
@@ -110,9 +109,11 @@ export class SignalPipeline implements Pipeline {
     context: Context,
   ): { claim: ReturnType<typeof makeClaim>; encoded: readonly EncodedRows[] } {
     const encoded: EncodedRows[] = [];
+    let records = 0;
     try {
       const { intake, processors, exporters } = this.#parts;
       const batch = intake.index(this.signal, delivery.encoding, delivery.body, context, delivery.maxNestingDepth);
+      records = batch.recordCount;
       for (const processor of processors) processor.process?.(batch);
       const claim = makeClaim(batch, delivery.replayKey);
       this.#stamp(batch);
@@ -120,6 +121,7 @@ export class SignalPipeline implements Pipeline {
       return { claim, encoded };
     } catch (error) {
       for (const { rows } of encoded) rows.release();
+      this.#counts.refused(records, context.request.transport);
       if (error instanceof Rejection) throw error;
       this.#parts.logger.error({ error, signal: this.signal }, 'a request failed unexpectedly in the pass');
       throw new Rejection('decode_failed', { cause: error instanceof Error ? error.message : String(error) });
@@ -135,15 +137,3 @@ export class SignalPipeline implements Pipeline {
     batch.tables.memory.i64[(HEADER_BASE + HEADER_RECEIVED_AT) >>> 3] = BigInt(this.#parts.now()) * MICROSECONDS;
   }
 }
-
-const LABELS: Readonly<Record<Transport, Readonly<Record<string, string>>>> = {
-  http: { receiver: 'otlp', transport: 'http' },
-  grpc: { receiver: 'otlp', transport: 'grpc' },
-};
-
-/** The Collector's names, by signal. */
-const RECEIVER_COUNTERS: Readonly<Record<Signal, readonly [string, string]>> = {
-  traces: ['otelcol_receiver_accepted_spans', 'otelcol_receiver_refused_spans'],
-  logs: ['otelcol_receiver_accepted_log_records', 'otelcol_receiver_refused_log_records'],
-  metrics: ['otelcol_receiver_accepted_metric_points', 'otelcol_receiver_refused_metric_points'],
-};

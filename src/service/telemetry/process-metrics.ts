@@ -10,8 +10,8 @@ export interface ProcessReadings {
 }
 
 export function observeProcess(meter: Meter, readings: ProcessReadings): void {
-  meter.gauge('otelcol_process_uptime_seconds', 'Uptime of the process.', () => performance.now() / 1000);
-  meter.gauge('otelcol_process_memory_rss_bytes', 'Resident memory of the process.', () => readings.rssBytes());
+  meter.gauge('otelcol_process_uptime', 'Uptime of the process.', () => performance.now() / 1000);
+  meter.gauge('otelcol_process_memory_rss', 'Resident memory of the process.', () => readings.rssBytes());
   meter.gauge(
     'otelcol_process_runtime_heap_alloc_bytes',
     'JavaScript heap in use.',

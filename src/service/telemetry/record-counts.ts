@@ -1,0 +1,49 @@
+/**
+ * What becomes of the records of one signal, under the Collector's names: accepted and refused at the receiver, sent and
+ * failed at each exporter. Only requests whose records could be counted are in here; `sluice_refusals` counts all of them.
+ */
+import type { Counter, Meter } from '../../component/meter.ts';
+import { Rejection } from '../../errors.ts';
+import type { Signal, Transport } from '../../model/context.ts';
+
+/** What the Collector calls a record of each signal. */
+const NOUNS: Readonly<Record<Signal, string>> = { traces: 'spans', logs: 'log_records', metrics: 'metric_points' };
+const RECEIVERS: Readonly<Record<Transport, Readonly<Record<string, string>>>> = {
+  http: { receiver: 'otlp', transport: 'http' },
+  grpc: { receiver: 'otlp', transport: 'grpc' },
+};
+
+export class RecordCounts {
+  readonly #accepted: Counter;
+  readonly #refused: Counter;
+  readonly #sent: Counter;
+  readonly #failed: Counter;
+  readonly #exporters: readonly { readonly exporter: string }[];
+
+  constructor(signal: Signal, exporters: readonly string[], meter: Meter) {
+    const noun = NOUNS[signal];
+    this.#exporters = exporters.map((exporter) => ({ exporter }));
+    this.#accepted = meter.counter(`otelcol_receiver_accepted_${noun}`, 'Records that were accepted and stored.');
+    this.#refused = meter.counter(`otelcol_receiver_refused_${noun}`, 'Records of requests that were refused.');
+    this.#sent = meter.counter(`otelcol_exporter_sent_${noun}`, 'Records that an exporter made durable.');
+    this.#failed = meter.counter(`otelcol_exporter_send_failed_${noun}`, 'Records that could not be made durable.');
+  }
+
+  stored(records: number, transport: Transport = 'http'): void {
+    this.#accepted.add(records, RECEIVERS[transport]);
+    for (const labels of this.#exporters) this.#sent.add(records, labels);
+  }
+
+  /** Refused when settling: because of what is stored already, or because it could not be stored. */
+  notStored(records: number, error: unknown, transport: Transport = 'http'): void {
+    this.#refused.add(records, RECEIVERS[transport]);
+    // All or nothing: what one exporter could not keep counts as kept by none.
+    if (error instanceof Rejection && error.code !== 'ingestion_failed') return;
+    for (const labels of this.#exporters) this.#failed.add(records, labels);
+  }
+
+  /** Refused before anything was to be stored. */
+  refused(records: number, transport: Transport = 'http'): void {
+    if (records > 0) this.#refused.add(records, RECEIVERS[transport]);
+  }
+}
