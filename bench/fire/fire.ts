@@ -1,7 +1,7 @@
 /**
  * Whether 200 means stored, once: campaigns of kills, crashes and broken connections against real daemons, and a judge.
  *
- *   node dist/bench/fire/fire.js kill|file|database|proxy|ambiguous|twins|crowd|all [--short] [--cycles N] [--seed N]
+ *   node dist/bench/fire/fire.js kill|file|database|proxy|ambiguous|twins|crowd|all [--short] [--cycles N] [--seed N] [--only TEXT]
  *
  * The exit code is 1 when anything was found.
  */
@@ -16,6 +16,7 @@ interface Call {
   readonly cycles: number | null;
   readonly seed: number;
   readonly root: string | undefined;
+  readonly only: string | undefined;
 }
 
 function readCall(): Call | null {
@@ -26,13 +27,14 @@ function readCall(): Call | null {
       cycles: { type: 'string' },
       seed: { type: 'string', default: '1' },
       root: { type: 'string' },
+      only: { type: 'string' },
     },
   });
   const [name = 'all'] = positionals;
   const campaigns = CAMPAIGNS.filter((campaign) => name === 'all' || campaign.name === name);
   if (campaigns.length === 0) return null;
   const cycles = values.cycles === undefined ? null : Number(values.cycles);
-  return { campaigns, short: values.short, cycles, seed: Number(values.seed), root: values.root };
+  return { campaigns, short: values.short, cycles, seed: Number(values.seed), root: values.root, only: values.only };
 }
 
 async function main(): Promise<void> {
@@ -49,7 +51,7 @@ async function main(): Promise<void> {
     const say = (line: string): void => void process.stderr.write(`${line}\n`);
     say(`── ${campaign.name}: ${campaign.summary}`);
     const started = performance.now();
-    const result = await campaign.run({ cycles, seed: call.seed, root: call.root, keep: true, say });
+    const result = await campaign.run({ ...call, cycles, keep: true, say });
     lines.push({ name: campaign.name, seconds: (performance.now() - started) / 1000, result });
     for (const note of result.notes) say(`   ${note}`);
     for (const message of result.findings.messages) say(`   ! ${message}`);
@@ -59,4 +61,5 @@ async function main(): Promise<void> {
   process.stdout.write(`\n${printTable(lines)}\n`, () => process.exit(code));
 }
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 await main();

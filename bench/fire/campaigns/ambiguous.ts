@@ -6,7 +6,7 @@ import { Random } from '../../../test/support/generators-random.ts';
 import type { Body } from '../load/body.ts';
 import { Load } from '../load/load.ts';
 import { LANES, RIVALS, type Tenant } from '../load/tenants.ts';
-import type { Rule } from '../proxy/fault.ts';
+import { COMMIT_SENT, COMMITTED, type Rule } from '../proxy/fault.ts';
 import type { Range } from '../stage/range.ts';
 import { type Campaign, hold } from './campaign.ts';
 
@@ -14,10 +14,10 @@ const LATE_MS = 300;
 
 /** How the answer is lost. Late: the commit itself comes when others have asked about it already. */
 const LOSSES: readonly Rule[] = [
-  { side: 'backend', kind: 'CommandComplete', text: /^COMMIT/, fault: { kind: 'cut', where: 'before' } },
-  { side: 'frontend', text: /^COMMIT/, fault: { kind: 'cut', where: 'after' } },
-  { side: 'frontend', text: /^COMMIT/, fault: { kind: 'late', ms: LATE_MS } },
-  { side: 'frontend', text: /^COMMIT/, fault: { kind: 'cut', where: 'before' } },
+  { ...COMMITTED, fault: { kind: 'cut', where: 'before' } },
+  { ...COMMIT_SENT, fault: { kind: 'cut', where: 'after' } },
+  { ...COMMIT_SENT, fault: { kind: 'late', ms: LATE_MS } },
+  { ...COMMIT_SENT, fault: { kind: 'cut', where: 'before' } },
 ];
 
 export const ambiguous: Campaign = {

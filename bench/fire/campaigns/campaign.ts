@@ -8,6 +8,8 @@ export interface CampaignOptions {
   readonly seed: number;
   /** The product under test, when it is not this repository. */
   readonly root?: string | undefined;
+  /** Only the cases whose name has this text, where a campaign has named cases. */
+  readonly only?: string | undefined;
   /** Leave the journal and the logs of the replicas in place when something was found. */
   readonly keep?: boolean;
   /** For people who wait. */

@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Random } from '../../../test/support/generators-random.ts';
-import type { Rule } from '../proxy/fault.ts';
+import { COMMIT_SENT, COMMITTED, type Rule } from '../proxy/fault.ts';
 import { type Campaign, hold, startLoad } from './campaign.ts';
 import type { Range } from '../stage/range.ts';
 
@@ -12,11 +12,11 @@ type Moment = Omit<Rule, 'fault'> & { readonly name: string };
 
 const MOMENTS: readonly Moment[] = [
   { name: 'marker set', side: 'backend', kind: 'CommandComplete', text: /^INSERT/ },
-  { name: 'COPY begun', side: 'frontend', kind: 'Query', text: /^COPY/ },
+  { name: 'COPY begun', side: 'frontend', text: /^COPY/ },
   { name: 'in the COPY', side: 'frontend', kind: 'CopyData' },
   { name: 'COPY done', side: 'backend', kind: 'CommandComplete', text: /^COPY/ },
-  { name: 'COMMIT', side: 'frontend', text: /^COMMIT/ },
-  { name: 'committed', side: 'backend', kind: 'CommandComplete', text: /^COMMIT/ },
+  { name: 'COMMIT', ...COMMIT_SENT },
+  { name: 'committed', ...COMMITTED },
   { name: 'ready again', side: 'backend', kind: 'ReadyForQuery', text: /^I/ },
 ];
 const LONGEST_LIFE_MS = 600;

@@ -32,10 +32,11 @@ export const proxy: Campaign = {
   summary: 'connections broken at every message of a transaction, in every way',
   cycles: { full: 300, short: 24 },
   run: (options) => {
-    const slowCount = Math.floor(options.cycles * SLOW_SHARE);
+    const slowCount = options.only === undefined ? Math.floor(options.cycles * SLOW_SHARE) : 0;
     const replicas = 2 + Math.min(slowCount, SLOW_LANES);
     return hold(options, { replicas, exporters: 'postgres' }, async (range, findings) => {
-      const cases = choose(gridOf(await census(range)), options.cycles, slowCount, new Random(options.seed));
+      const grid = gridOf(await census(range)).filter(({ name }) => name.includes(options.only ?? ''));
+      const cases = choose(grid, options.cycles, slowCount, new Random(options.seed));
       const course = new Course(range, findings, options.say);
       const [quick, ...lanes] = range.replicas.flatMap((replica, index): Lane[] => {
         const proxy = range.proxies[index];

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Findings } from '../check/findings.ts';
 import { Load } from '../load/load.ts';
 import { LANES, type Tenant } from '../load/tenants.ts';
+import { COMMIT_SENT } from '../proxy/fault.ts';
 import type { Range } from '../stage/range.ts';
 import { type Campaign, hold } from './campaign.ts';
 
@@ -31,7 +32,7 @@ async function holdOnce(range: Range, findings: Findings, cycle: number): Promis
   const body = range.maker.plain(LANES[0] as Tenant, 5);
   let release: () => void = () => undefined;
   const until = new Promise<void>((resolve) => (release = resolve));
-  const shot = proxy.arm({ side: 'frontend', text: /^COMMIT/, fault: { kind: 'hold', until } });
+  const shot = proxy.arm({ ...COMMIT_SENT, fault: { kind: 'hold', until } });
   const load = new Load(range, range.replicas, { senders: 0, seed: cycle, pauseMs: 0, abandonPercent: 0 });
   let isHeld = true;
   const deliver = async (): Promise<void> => {

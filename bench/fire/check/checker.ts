@@ -18,7 +18,7 @@ export type Guarantee = 'once' | 'at_least_once';
 export interface Case {
   readonly store: Store;
   readonly histories: ReadonlyMap<number, BodyHistory>;
-  /** The rows of each record, by name. */
+  /** The rows of each record, by `keyOf`: two projects may send the same bytes. */
   readonly rows: ReadonlyMap<string, readonly StoredRecord[]>;
   /** The bodies that carry a record; more than one when a span was sent again in other bytes. */
   readonly carriers: ReadonlyMap<string, readonly BodyHistory[]>;
@@ -40,16 +40,17 @@ function open(entries: readonly Entry[], store: Store): Case {
   const histories = historyOf(entries);
   const rows = new Map<string, StoredRecord[]>();
   for (const row of store.records) {
-    const name = row.record ?? '';
-    const list = rows.get(name);
-    if (list === undefined) rows.set(name, [row]);
+    const key = keyOf(row.project, row.record ?? '');
+    const list = rows.get(key);
+    if (list === undefined) rows.set(key, [row]);
     else list.push(row);
   }
   const carriers = new Map<string, BodyHistory[]>();
   for (const history of histories.values()) {
     for (const record of history.body.records) {
-      const list = carriers.get(record);
-      if (list === undefined) carriers.set(record, [history]);
+      const key = keyOf(history.body.project, record);
+      const list = carriers.get(key);
+      if (list === undefined) carriers.set(key, [history]);
       else list.push(history);
     }
   }
@@ -81,13 +82,12 @@ function checkAnswers({ body, statuses, falseAcks }: BodyHistory, findings: Find
 function checkRows(history: BodyHistory, { rows, carriers, findings, store }: Case, guarantee: Guarantee): void {
   const { body } = history;
   const fate = fateOf(history);
-  const own = body.records.filter((record) => carriers.get(record)?.length === 1);
-  const present = own.filter((record) => rows.has(record)).length;
+  const { own, all } = keysOf(history, carriers);
+  const present = own.filter((key) => rows.has(key)).length;
   const where = `${nameOf(body)} (${history.statuses.join(', ') || 'not answered'}) in ${store.name}`;
   if (fate === 'stored') {
-    const missing = body.records.filter((record) => !rows.has(record));
-    if (missing.length > 0)
-      findings.add('lost', `${where}: ${missing.length} of ${body.records.length} records are missing`);
+    const missing = all.filter((key) => !rows.has(key));
+    if (missing.length > 0) findings.add('lost', `${where}: ${missing.length} of ${all.length} records are missing`);
   } else if (fate === 'refused' && present > 0) {
     findings.add('residue', `${where}: refused, and ${present} of ${own.length} records are stored`);
   } else if (fate === 'open' && guarantee === 'once' && present > 0 && present < own.length) {
@@ -95,15 +95,15 @@ function checkRows(history: BodyHistory, { rows, carriers, findings, store }: Ca
   }
   if (guarantee === 'at_least_once' && (history.sends > 1 || fate !== 'stored')) return;
   // A file does not know its older lines: there, a span that came again in other bytes stands twice.
-  const unique = guarantee === 'once' ? body.records : own;
-  const twice = unique.filter((record) => (rows.get(record)?.length ?? 0) > 1);
+  const unique = guarantee === 'once' ? all : own;
+  const twice = unique.filter((key) => (rows.get(key)?.length ?? 0) > 1);
   if (twice.length > 0) findings.add('duplicate', `${where}: ${twice.length} records are stored more than once`);
 }
 
 /** Every row is of a record that was sent, and stands where its sender may write. */
 function checkForeign({ store, carriers, findings }: Case): void {
   for (const row of store.records) {
-    const senders = carriers.get(row.record ?? '') ?? [];
+    const senders = carriers.get(keyOf(row.project, row.record ?? '')) ?? [];
     const fits = senders.some(
       ({ body }) =>
         body.project === row.project &&
@@ -114,10 +114,20 @@ function checkForeign({ store, carriers, findings }: Case): void {
     if (!fits) {
       findings.add(
         'foreign',
-        `${store.name} has a row of ${row.project}/${row.environment} named ${row.record}, which ${senders.length === 0 ? 'nobody sent' : 'somebody else sent'}`,
+        `${store.name} has a row of ${row.project}/${row.environment} named ${row.record}, which ${senders.length === 0 ? 'nobody sent there' : 'was sent otherwise'}`,
       );
     }
   }
+}
+
+export function keyOf(project: string, record: string): string {
+  return `${project} ${record}`;
+}
+
+/** The records of a body that no other body carries, and all of them; as keys. */
+export function keysOf({ body }: BodyHistory, carriers: Case['carriers']): { own: string[]; all: string[] } {
+  const all = body.records.map((record) => keyOf(body.project, record));
+  return { all, own: all.filter((key) => carriers.get(key)?.length === 1) };
 }
 
 export function nameOf({ id, project, signal }: Pick<BodyEntry, 'id' | 'project' | 'signal'>): string {

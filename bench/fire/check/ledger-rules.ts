@@ -1,5 +1,5 @@
 /** What must hold between the ledger's own rows (markers, claims, counters) and the records: each is accounted for by the other. */
-import { type Case, nameOf } from './checker.ts';
+import { type Case, keysOf, nameOf } from './checker.ts';
 import { type BodyHistory, fateOf } from './history.ts';
 import type { LedgerRows, OwnedTrace } from './store.ts';
 
@@ -23,9 +23,9 @@ function checkMarkers({ histories, rows, carriers, findings }: Case, { markers }
     const fate = fateOf(history);
     if (fate === 'stored' && !isMarked) findings.add('lost', `${nameOf(body)}: answered 200, and no marker was left`);
     if (fate === 'refused' && isMarked) findings.add('residue', `${nameOf(body)}: refused, and left a marker`);
-    const own = body.records.filter((record) => carriers.get(record)?.length === 1);
+    const { own } = keysOf(history, carriers);
     if (fate !== 'open' || own.length === 0) continue;
-    const isStored = own.every((record) => rows.has(record));
+    const isStored = own.every((key) => rows.has(key));
     if (isMarked && !isStored) findings.add('partial', `${nameOf(body)}: a marker without its records`);
     if (!isMarked && isStored) findings.add('partial', `${nameOf(body)}: records without their marker`);
   }

@@ -37,6 +37,7 @@ export class BodyMaker {
   #turns = 0;
   /** Bodies of the free plan so far; the next project follows when one must be full. */
   #freeSpans = 0;
+  #lastMetrics: Body | null = null;
 
   constructor(seed: number) {
     this.#random = new Random(seed);
@@ -139,7 +140,7 @@ export class BodyMaker {
 
   #hotLogs(): Body {
     const facts: Facts = { tenant: RIVALS[0] as Tenant, environment: 'default', signal: 'logs', nature: 'sound' };
-    const traceIds = this.#random.shuffle(this.#hot).slice(0, 1 + this.#random.below(4));
+    const traceIds = this.#random.shuffle(this.#hot).slice(0, 2 + this.#random.below(5));
     const records = traceIds.map((traceId, index) => ({ traceId, record: this.#name(index) }));
     const logRecords = records.map(({ traceId, record }) => ({
       timeUnixNano: nowNs(),
@@ -151,6 +152,7 @@ export class BodyMaker {
   }
 
   #metrics(): Body {
+    if (this.#lastMetrics !== null && this.#random.once(4)) return this.#echo(this.#lastMetrics);
     const facts: Facts = {
       tenant: this.#random.pick(RIVALS),
       environment: 'default',
@@ -164,7 +166,15 @@ export class BodyMaker {
         dataPoints: [{ timeUnixNano: nowNs(), asDouble: 1, attributes: attributes({ [NAME_ATTRIBUTE]: record }) }],
       },
     }));
-    return this.#finish(facts, aMetricRequest(metrics, resource('default')), records);
+    this.#lastMetrics = this.#finish(facts, aMetricRequest(metrics, resource('default')), records);
+    return this.#lastMetrics;
+  }
+
+  /** The very same bytes from another project: no replay of anything. */
+  #echo(body: Body): Body {
+    this.#lastMetrics = null;
+    const tenant = RIVALS.find(({ project }) => project !== body.tenant.project) ?? body.tenant;
+    return { ...body, id: this.#count, tenant };
   }
 
   #newSpans({ tenant, environment }: Facts, traceIds: readonly string[]): Sent[] {

@@ -23,7 +23,8 @@ export type Fault =
 
 export interface Rule {
   readonly side: Side;
-  readonly kind?: string;
+  /** This one, or one of these. */
+  readonly kind?: string | readonly string[];
   readonly text?: RegExp;
   /** The n-th message that fits, counted from the moment the rule is armed; 1 when left out. */
   readonly nth?: number;
@@ -33,6 +34,10 @@ export interface Rule {
   readonly position?: number;
   readonly fault: Fault;
 }
+
+/** The message that makes the server commit, in either form of the protocol, and the server's word that it has. */
+export const COMMIT_SENT = { side: 'frontend', kind: ['Query', 'Execute'], text: /^COMMIT$/ } as const;
+export const COMMITTED = { side: 'backend', kind: 'CommandComplete', text: /^COMMIT$/ } as const;
 
 export interface Place {
   readonly connection: number;
@@ -77,7 +82,7 @@ export class Shot {
 function fits(rule: Rule, message: WireMessage, place: Place): boolean {
   return (
     rule.side === message.side &&
-    (rule.kind === undefined || rule.kind === message.kind) &&
+    (rule.kind === undefined || [rule.kind].flat().includes(message.kind)) &&
     (rule.text === undefined || rule.text.test(message.text)) &&
     (rule.connection === undefined || rule.connection === place.connection) &&
     (rule.position === undefined || rule.position === place.position)

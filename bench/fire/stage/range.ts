@@ -3,6 +3,7 @@
  * each replica, the replicas as real processes, and a sender with its journal. Everything is gone at the end.
  */
 import { randomInt } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -74,7 +75,16 @@ export class Range {
     this.proxies = parts.proxies;
     this.maker = new BodyMaker(parts.seed);
     this.sender = new Sender(parts.journal, (body) => this.#look(body));
+    process.on('exit', this.#abandon);
   }
+
+  /** The process ends in the middle of a campaign: nobody else would end what it has started. */
+  readonly #abandon = (): void => {
+    for (const replica of this.replicas) replica.kill();
+    const pid = this.#parts.database?.server.pid;
+    if (pid !== undefined) process.kill(pid, 'SIGQUIT');
+    rmSync(this.folder, { recursive: true, force: true });
+  };
 
   static async open(options: RangeOptions): Promise<Range> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-fire-'));
@@ -119,6 +129,7 @@ export class Range {
 
   /** `keep`: the folder stays, without the database. */
   async close(keep = false): Promise<void> {
+    process.off('exit', this.#abandon);
     this.sender.close();
     for (const replica of this.replicas) replica.kill();
     await Promise.all(this.replicas.map((replica) => replica.ended()));

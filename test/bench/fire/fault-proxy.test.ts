@@ -1,7 +1,7 @@
 /** The fault proxy against a real server and a real driver. */
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import type { Fault } from '../../../bench/fire/proxy/fault.ts';
+import { COMMIT_SENT, COMMITTED, type Fault } from '../../../bench/fire/proxy/fault.ts';
 import { FaultProxy } from '../../../bench/fire/proxy/fault-proxy.ts';
 import { nameOfMessage } from '../../../bench/fire/proxy/messages.ts';
 import { createDatabase } from '../../support/postgres.ts';
@@ -60,19 +60,13 @@ t.test('without a rule everything passes, and every message of a transaction is 
 t.test('a commit whose reply is cut off has happened, though the client sees a lost connection', async (t) => {
   const { proxy, client, count } = await open(t);
   const one = await client();
-  const shot = proxy.arm({
-    side: 'backend',
-    kind: 'CommandComplete',
-    text: /^COMMIT$/,
-    fault: { kind: 'cut', where: 'before' },
-  });
+  const shot = proxy.arm({ ...COMMITTED, fault: { kind: 'cut', where: 'before' } });
   await t.rejects(insert(one));
   t.equal(shot.hit?.text, 'COMMIT');
   t.equal(await count(), 2);
   await t.resolves(insert(await client()), 'a rule fires once');
 });
 
-const COMMIT = { side: 'frontend', kind: 'Query', text: /^COMMIT$/ } as const;
 for (const [name, fault] of Object.entries<Fault>({
   'cut before it': { kind: 'cut', where: 'before' },
   'cut inside it': { kind: 'cut', where: 'inside' },
@@ -81,7 +75,7 @@ for (const [name, fault] of Object.entries<Fault>({
   t.test(`a commit that is ${name} has not happened`, async (t) => {
     const { proxy, client, count } = await open(t);
     const one = await client();
-    proxy.arm({ ...COMMIT, fault });
+    proxy.arm({ ...COMMIT_SENT, fault });
     await t.rejects(insert(one));
     t.equal(await count(), 0);
   });
@@ -90,7 +84,7 @@ for (const [name, fault] of Object.entries<Fault>({
 t.test('a commit that is cut after it was handed on happens', async (t) => {
   const { proxy, client, count } = await open(t);
   const one = await client();
-  proxy.arm({ ...COMMIT, fault: { kind: 'cut', where: 'after' } });
+  proxy.arm({ ...COMMIT_SENT, fault: { kind: 'cut', where: 'after' } });
   await t.rejects(insert(one));
   while ((await count()) === 0);
   t.equal(await count(), 2);
@@ -99,7 +93,7 @@ t.test('a commit that is cut after it was handed on happens', async (t) => {
 t.test('a late commit happens after its sender has lost the connection', async (t) => {
   const { proxy, client, count } = await open(t);
   const one = await client();
-  proxy.arm({ ...COMMIT, fault: { kind: 'late', ms: 800 } });
+  proxy.arm({ ...COMMIT_SENT, fault: { kind: 'late', ms: 800 } });
   await t.rejects(insert(one));
   t.equal(await count(), 0, 'not yet');
   while ((await count()) === 0);
@@ -109,7 +103,7 @@ t.test('a late commit happens after its sender has lost the connection', async (
 t.test('a black hole answers nothing until it is healed, and then only with the end of the connection', async (t) => {
   const { proxy, client, count } = await open(t);
   const one = await client();
-  const shot = proxy.arm({ ...COMMIT, fault: { kind: 'black_hole' } });
+  const shot = proxy.arm({ ...COMMIT_SENT, fault: { kind: 'black_hole' } });
   const inserting = insert(one);
   inserting.catch(() => undefined);
   await shot.fired;
@@ -123,7 +117,10 @@ t.test('a message that is held arrives when it is let go', async (t) => {
   const { proxy, client, count } = await open(t);
   const one = await client();
   let release: () => void = () => undefined;
-  const shot = proxy.arm({ ...COMMIT, fault: { kind: 'hold', until: new Promise((resolve) => (release = resolve)) } });
+  const shot = proxy.arm({
+    ...COMMIT_SENT,
+    fault: { kind: 'hold', until: new Promise((resolve) => (release = resolve)) },
+  });
   const inserting = insert(one);
   await shot.fired;
   t.equal(await count(), 0);
@@ -133,7 +130,7 @@ t.test('a message that is held arrives when it is let go', async (t) => {
 });
 
 for (const [name, rule] of Object.entries({
-  'of the simple protocol': COMMIT,
+  'of the simple protocol': COMMIT_SENT,
   'being parsed': { side: 'frontend', kind: 'Parse', text: /INSERT/ },
   'being bound': { side: 'frontend', kind: 'Bind', text: /INSERT/ },
   'being executed': { side: 'frontend', kind: 'Execute', text: /INSERT/ },
@@ -153,7 +150,12 @@ for (const [name, rule] of Object.entries({
 t.test('a reply is replaced by an error', async (t) => {
   const { proxy, client } = await open(t);
   const one = await client();
-  proxy.arm({ side: 'backend', kind: 'CommandComplete', text: /^INSERT/, fault: { kind: 'error', sqlstate: '53100' } });
+  proxy.arm({
+    side: 'backend',
+    kind: 'CommandComplete',
+    text: /^INSERT/,
+    fault: { kind: 'error', sqlstate: '53100' },
+  });
   await t.rejects(insert(one), { code: '53100' });
 });
 

@@ -1,0 +1,226 @@
+/** Planted faults of the Postgres ledger: what stands inside the transaction, and in which order. */
+import type { PlantedBug } from './bug.ts';
+
+const LEDGER = 'extensions/postgres/ledger/ledger.js';
+const GUARDS = 'extensions/postgres/ledger/guards.js';
+const SESSION = 'extensions/postgres/ledger/session.js';
+
+export const LEDGER_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'acknowledged-before-commit',
+    about: 'COMMIT is sent, and its answer is not waited for',
+    edits: [
+      {
+        file: LEDGER,
+        find: 'await runPipeline(client, [\n            addUsage(',
+        replace: 'void runPipeline(client, [\n            addUsage(',
+      },
+      {
+        file: LEDGER,
+        find: 'text: COMMIT }, read: readCommit },\n        ]);',
+        replace: 'text: COMMIT }, read: readCommit },\n        ]).catch(() => undefined);',
+      },
+    ],
+    campaign: 'twins',
+    cycles: 1,
+    kinds: ['false_200'],
+  },
+  {
+    name: 'marker-outside-the-transaction',
+    about: 'the replay marker is committed before the rows',
+    edits: [
+      {
+        file: LEDGER,
+        find: 'await this.#store(transaction, round, [BEGIN, ...demandGuards(round, attempt)]);',
+        replace:
+          'const [marker, ...guards] = demandGuards(round, attempt);\nawait runPipeline(client, [marker]);\nawait this.#store(transaction, round, [BEGIN, ...guards]);',
+      },
+    ],
+    campaign: 'ambiguous',
+    cycles: 8,
+    kinds: ['lost'],
+  },
+  {
+    name: 'unsorted-keys',
+    about: 'two writers lock the same traces in different orders',
+    edits: [
+      { file: GUARDS, find: '  ORDER BY trace_id\n', replace: '' },
+      {
+        file: 'service/settle/claim.js',
+        find: '.sort((a, b) => (a.traceId < b.traceId ? -1 : 1))',
+        replace: '',
+      },
+    ],
+    campaign: 'crowd',
+    cycles: 6,
+    kinds: ['deadlock'],
+  },
+  {
+    name: 'pooled-timed-out-connection',
+    about: 'a connection whose answer came too late serves the next group, which gets that answer',
+    edits: [
+      { file: LEDGER, find: 'const ROUND_DEADLINE_MS = 30000;', replace: 'const ROUND_DEADLINE_MS = 150;' },
+      { file: LEDGER, find: 'const ROUND_MS_PER_RECORD = 2;', replace: 'const ROUND_MS_PER_RECORD = 0;' },
+      {
+        file: LEDGER,
+        find: 'const deadline = setTimeout(() => this.#destroy(client), ',
+        replace: `const deadline = setTimeout(() => {
+            const query = client._activeQuery ?? client.activeQuery;
+            query?.handleError(Object.assign(new Error('timed out'), { code: '55P03' }));
+            client._activeQuery = client.activeQuery = null;
+            client.readyForQuery = true;
+            client._pulseQueryQueue();
+        }, `,
+      },
+    ],
+    campaign: 'proxy',
+    cycles: 16,
+    only: 'delay 300 ms',
+    kinds: ['false_200', 'lost', 'duplicate', 'partial', 'wrong_answer', 'wrong_quota'],
+  },
+  {
+    name: 'quota-read-without-lock',
+    about: 'two replicas read the same counter, and both find room',
+    edits: [{ file: GUARDS, find: ' ORDER BY project FOR UPDATE`', replace: ' ORDER BY project`' }],
+    campaign: 'crowd',
+    cycles: 8,
+    kinds: ['wrong_quota'],
+  },
+  {
+    name: 'marker-of-a-refused-request',
+    about: 'a refusal commits what the guards had set',
+    edits: [
+      {
+        file: LEDGER,
+        find: "await client.query('ROLLBACK');\n            return new Map([...replayed, ...refused]);",
+        replace: "await client.query('COMMIT');\n            return new Map([...replayed, ...refused]);",
+      },
+    ],
+    campaign: 'crowd',
+    cycles: 4,
+    kinds: ['residue'],
+  },
+  {
+    name: 'claim-of-a-refused-request',
+    about: 'a refusal takes its markers back, and keeps its claims on traces',
+    edits: [
+      {
+        file: LEDGER,
+        find: "await client.query('ROLLBACK');\n            return new Map([...replayed, ...refused]);",
+        replace:
+          'await client.query("DELETE FROM sluice.replay_markers WHERE xmin::text = pg_current_xact_id()::text");\n            await client.query(\'COMMIT\');\n            return new Map([...replayed, ...refused]);',
+      },
+    ],
+    campaign: 'crowd',
+    cycles: 4,
+    kinds: ['residue'],
+  },
+  {
+    name: 'lost-commit-taken-for-done',
+    about: 'a connection lost at COMMIT is taken for a commit, and nobody asks the marker',
+    edits: [
+      {
+        file: LEDGER,
+        find: 'const marked = await findMarkers(await this.#connect(), round);',
+        replace: 'const marked = new Set(round);',
+      },
+    ],
+    campaign: 'ambiguous',
+    cycles: 8,
+    kinds: ['lost', 'false_200'],
+  },
+  {
+    name: 'lost-connection-answered-400',
+    about: 'a fault of ours is answered as one of the sender, who will not send again',
+    edits: [
+      {
+        file: LEDGER,
+        find: "const rejection = new Rejection('ingestion_failed', { cause: describe(error) });",
+        replace: "const rejection = new Rejection('invalid_payload', { cause: describe(error) });",
+      },
+    ],
+    campaign: 'ambiguous',
+    cycles: 4,
+    kinds: ['wrong_answer'],
+  },
+  {
+    name: 'counter-in-its-own-transaction',
+    about: 'the rows are committed, then the usage is counted',
+    edits: [
+      {
+        file: LEDGER,
+        find: 'attempt.committing = true;',
+        replace: "await client.query('COMMIT');\nattempt.committing = true;",
+      },
+    ],
+    campaign: 'ambiguous',
+    cycles: 8,
+    kinds: ['wrong_quota'],
+  },
+  {
+    name: 'environment-of-a-trace-ignored',
+    about: 'a stored trace of another environment takes the spans',
+    edits: [{ file: GUARDS, find: ' AND t.environment = excluded.environment', replace: '' }],
+    campaign: 'crowd',
+    cycles: 4,
+    kinds: ['foreign'],
+  },
+  {
+    name: 'owner-of-a-trace-ignored',
+    about: 'a trace of another project takes the spans',
+    edits: [{ file: GUARDS, find: 't.project = excluded.project AND ', replace: '' }],
+    campaign: 'crowd',
+    cycles: 4,
+    kinds: ['foreign'],
+  },
+  {
+    name: 'replay-across-projects',
+    about: 'the marker knows the bytes, and not whose they are',
+    edits: [
+      {
+        file: GUARDS,
+        find: 'textArray(claims.map(({ project }) => project.name)), byteaArray(',
+        replace: "textArray(claims.map(() => 'everybody')), byteaArray(",
+      },
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: code of the product.
+      { file: GUARDS, find: '`${project}\\0${key}`', replace: '`everybody\\0${key}`' },
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: code of the product.
+      { file: GUARDS, find: '`${claim.project.name}\\0', replace: '`everybody\\0' },
+    ],
+    campaign: 'crowd',
+    cycles: 4,
+    kinds: ['lost'],
+  },
+  {
+    name: 'failed-transaction-acknowledged',
+    about: 'an error within the transaction is swallowed, and COMMIT of a failed one is no error',
+    edits: [
+      { file: LEDGER, find: 'await open.taken();', replace: 'await open.taken().catch(() => undefined);' },
+      { file: LEDGER, find: 'if (tag !== COMMIT)', replace: "if (tag === '')" },
+      {
+        file: LEDGER,
+        find: 'addUsage(usageOf(claims, open.storedSpans)),',
+        replace: '',
+      },
+    ],
+    campaign: 'crowd',
+    cycles: 4,
+    kinds: ['lost', 'false_200'],
+  },
+  {
+    name: 'markers-never-hold',
+    about: 'every body is new, however often it comes',
+    edits: [{ file: GUARDS, find: ' WHERE r.expires_ms <= excluded.expires_ms - 3600000', replace: '' }],
+    campaign: 'crowd',
+    cycles: 4,
+    kinds: ['duplicate'],
+  },
+  {
+    name: 'asynchronous-commit',
+    about: 'the server answers COMMIT before its log is on disk',
+    edits: [{ file: SESSION, find: 'synchronous_commit = on', replace: 'synchronous_commit = off' }],
+    campaign: 'database',
+    cycles: 4,
+    kinds: ['lost'],
+  },
+];
