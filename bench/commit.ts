@@ -8,176 +8,134 @@
  * the groups out, `--rows 0` the sustained load.
  */
 import { parseArgs } from 'node:util';
-import type { Claim } from '../src/component/ledger.ts';
 import type { Project } from '../src/model/context.ts';
 import { GroupCommit } from '../src/service/settle/group-commit.ts';
+import { type Cost, CopySide, type Group, LedgerSide, settle } from './commit-sides.ts';
 import { BenchDatabase, QUIET, type Writer } from './database.ts';
 import { grouped, median, percent, quantile } from './figures.ts';
 import { Psql } from './psql.ts';
-import { makeReadyRequests, type ReadyRequest } from './ready-requests.ts';
+import { makeReadyRequests } from './ready-requests.ts';
 
 const DAY_NS = 86400000000000n;
 /** Requests each side commits in a round of small groups, so that a round is no single fsync. */
 const REQUESTS_A_ROUND = 32;
 const ROWS_A_SLICE = 32000;
-/** Senders that each wait for their answer: what arrives during a commit fills the next group. */
 const SENDERS = 32;
 const WARM_UP_ROUNDS = 2;
+const GUARD_ROUNDS = 5;
 
 interface Setting {
   readonly database: BenchDatabase;
   readonly writer: Writer;
-  readonly psql: Psql;
+  readonly ledger: LedgerSide;
+  readonly copy: CopySide;
   readonly project: Project;
-  readonly requests: readonly ReadyRequest[];
+  readonly requests: Group;
 }
 
-interface Round {
-  readonly sluiceMs: number;
-  readonly copyMs: number;
+/** One round: what each side took. */
+interface Pair {
+  readonly sluice: Cost;
+  readonly copy: Cost;
 }
 
-async function settle(writer: Writer, group: readonly ReadyRequest[]): Promise<void> {
-  const byClaim = new Map<Claim, ReadyRequest>(group.map((request) => [request.claim, request]));
-  const verdicts = await writer.ledger.settle([...byClaim.keys()], (admitted, commit) => {
-    const rows = admitted.map((claim) => (byClaim.get(claim) as ReadyRequest).rows);
-    return writer.exporter.write(rows, commit);
-  });
-  if (verdicts.some(({ kind }) => kind !== 'stored')) throw new Error('a request was not stored');
-}
-
-function renewAll(setting: Setting, group: readonly ReadyRequest[], days = 1): void {
+function renewAll({ project }: Setting, group: Group, days = 1): void {
   const today = BigInt(Date.now()) * 1000000n;
   const day = (): bigint => BigInt(Math.floor(Math.random() * days)) * DAY_NS;
-  for (const request of group) request.renew(setting.project, () => today - day());
+  for (const request of group) request.renew(project, () => today - day());
 }
 
-/** Groups of one size on both sides, each with spans of its own. */
-async function roundOf(setting: Setting, size: number, sluiceFirst: boolean, acks: number[]): Promise<Round> {
-  const count = Math.max(size, REQUESTS_A_ROUND);
-  const groups = Array.from({ length: count / size }, (_, index) =>
-    setting.requests.slice(index * size, (index + 1) * size),
-  );
-  const sluice = async (): Promise<number> => {
-    renewAll(setting, groups.flat());
-    const started = performance.now();
-    for (const group of groups) {
-      const asked = performance.now();
-      await settle(setting.writer, group);
-      acks.push(performance.now() - asked);
-    }
-    return performance.now() - started;
-  };
-  const copy = async (): Promise<number> => {
-    renewAll(setting, groups.flat());
-    const files: string[] = [];
-    for (const group of groups) files.push(await setting.psql.prepare(group.flatMap(({ rows }) => rows.chunks)));
-    let total = 0;
-    for (const file of files) total += await setting.psql.copy(file);
-    return total;
-  };
-  if (sluiceFirst) return { sluiceMs: await sluice(), copyMs: await copy() };
-  const copyMs = await copy();
-  return { sluiceMs: await sluice(), copyMs };
+/** Who goes first changes from round to round. */
+async function pairOf(index: number, sluice: () => Promise<Cost>, copy: () => Promise<Cost>): Promise<Pair> {
+  if (index % 2 === 0) return { sluice: await sluice(), copy: await copy() };
+  const cost = await copy();
+  return { sluice: await sluice(), copy: cost };
 }
 
-/** The same transactions with nothing to copy: what the guards take by themselves. */
-async function guardsAlone(setting: Setting, size: number): Promise<number> {
-  const group = setting.requests.slice(0, size);
-  const times: number[] = [];
-  for (let round = 0; round < 20; round++) {
-    renewAll(setting, group);
-    const started = performance.now();
-    await setting.writer.ledger.settle(
-      group.map(({ claim }) => claim),
-      async () => undefined,
-    );
-    times.push(performance.now() - started);
-  }
-  return median(times);
-}
+const ratioOf = (pairs: readonly Pair[], pick: (cost: Cost) => number): number =>
+  median(pairs.map(({ sluice, copy }) => pick(copy) / pick(sluice)));
 
 async function measureGroups(setting: Setting, sizes: readonly number[], rounds: number): Promise<void> {
-  console.log('requests a group   sluice rows/s     psql rows/s     ratio    ack p50 / p99 ms   guards alone ms');
+  const titles = ['requests a group', 'sluice rows/s', 'psql rows/s', 'ratio', 'of processor time'];
+  console.log([...titles, 'ack p50 / p99 ms', 'guards alone ms', 'µs/row'].map((title) => title.padStart(18)).join(''));
   for (const size of sizes) {
-    await setting.database.empty();
-    const acks: number[] = [];
-    const results: Round[] = [];
-    for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
-      const result = await roundOf(setting, size, round % 2 === 0, round < 0 ? [] : acks);
-      if (round >= 0) results.push(result);
-    }
-    const rows = setting.requests
-      .slice(0, Math.max(size, REQUESTS_A_ROUND))
-      .reduce((sum, { rows }) => sum + rows.count, 0);
-    const rate = (pick: (round: Round) => number): string => grouped((rows * 1000) / median(results.map(pick)));
-    const ratio = median(results.map(({ sluiceMs, copyMs }) => copyMs / sluiceMs));
-    const ack = `${quantile(acks, 0.5).toFixed(1)} / ${quantile(acks, 0.99).toFixed(1)}`;
-    console.log(
-      [
-        String(size).padStart(16),
-        rate(({ sluiceMs }) => sluiceMs).padStart(16),
-        rate(({ copyMs }) => copyMs).padStart(16),
-        percent(ratio).padStart(10),
-        ack.padStart(19),
-        (await guardsAlone(setting, size)).toFixed(2).padStart(17),
-      ].join(''),
+    const requests = setting.requests.slice(0, Math.max(size, REQUESTS_A_ROUND));
+    const rows = requests.reduce((sum, request) => sum + request.rows.count, 0);
+    const groups = Array.from({ length: requests.length / size }, (_, index) =>
+      requests.slice(index * size, (index + 1) * size),
     );
+    const store = (side: LedgerSide | CopySide) => (): Promise<Cost> => {
+      renewAll(setting, requests);
+      return side.store(groups);
+    };
+    await setting.database.empty();
+    for (let round = 0; round < WARM_UP_ROUNDS; round++)
+      await pairOf(round, store(setting.ledger), store(setting.copy));
+    setting.ledger.acks.length = 0;
+    const pairs: Pair[] = [];
+    for (let round = 0; round < rounds; round++)
+      pairs.push(await pairOf(round, store(setting.ledger), store(setting.copy)));
+    const guards = await guardsAlone(setting, groups);
+    const rate = (pick: (pair: Pair) => Cost): string =>
+      grouped((rows * 1000) / median(pairs.map((pair) => pick(pair).ms)));
+    const { acks } = setting.ledger;
+    const columns = [
+      String(size),
+      rate(({ sluice }) => sluice),
+      rate(({ copy }) => copy),
+      percent(ratioOf(pairs, ({ ms }) => ms)),
+      percent(ratioOf(pairs, ({ processorMs }) => processorMs)),
+      `${quantile(acks, 0.5).toFixed(1)} / ${quantile(acks, 0.99).toFixed(1)}`,
+      (guards.ms / groups.length).toFixed(2),
+      ((guards.processorMs * 1000) / rows).toFixed(2),
+    ];
+    console.log(columns.map((column) => column.padStart(18)).join(''));
   }
 }
 
-/** Senders of their own pace over the real group commit, slice by slice in turn with one COPY of a slice. */
+async function guardsAlone(setting: Setting, groups: readonly Group[]): Promise<Cost> {
+  const costs: Cost[] = [];
+  for (let round = 0; round < GUARD_ROUNDS; round++) {
+    renewAll(setting, groups.flat());
+    costs.push(await setting.ledger.guards(groups));
+  }
+  return { ms: median(costs.map(({ ms }) => ms)), processorMs: median(costs.map((cost) => cost.processorMs)) };
+}
+
+/** Senders over the real group commit, slice by slice in turn with one COPY of a slice. */
 async function measureSustained(setting: Setting, totalRows: number, days: number): Promise<void> {
   await setting.database.empty();
-  const groupCommit = new GroupCommit(setting.writer.ledger, QUIET, setting.writer.registry);
+  const { ledger, copy, writer } = setting;
+  const groupCommit = new GroupCommit(writer.ledger, QUIET, writer.registry);
   const perRequest = setting.requests[0]?.rows.count ?? 1;
   const slice = setting.requests.slice(0, ROWS_A_SLICE / perRequest);
   const rows = slice.length * perRequest;
-  const acks: number[] = [];
-  const results: Round[] = [];
+  const renewed = (work: () => Promise<Cost>) => (): Promise<Cost> => {
+    renewAll(setting, slice, days);
+    return work();
+  };
+  ledger.acks.length = 0;
+  const pairs: Pair[] = [];
   for (let stored = 0; stored < totalRows; stored += rows) {
-    const sluice = async (): Promise<number> => {
-      renewAll(setting, slice, days);
-      return sendAll(setting, groupCommit, slice, acks);
-    };
-    const copy = async (): Promise<number> => {
-      renewAll(setting, slice, days);
-      return setting.psql.copy(await setting.psql.prepare(slice.flatMap((request) => request.rows.chunks)));
-    };
-    const copyFirst = results.length % 2 === 1 ? await copy() : null;
-    const sluiceMs = await sluice();
-    results.push({ sluiceMs, copyMs: copyFirst ?? (await copy()) });
+    const pair = await pairOf(
+      pairs.length,
+      renewed(() => ledger.send(groupCommit, slice, SENDERS)),
+      renewed(() => copy.store([slice])),
+    );
+    pairs.push(pair);
+    const [one, other] = [(rows * 1000) / pair.sluice.ms, (rows * 1000) / pair.copy.ms];
+    console.log(`slice ${pairs.length}: ${grouped(one)} : ${grouped(other)} rows/s, ${percent(one / other)}`);
   }
-  const rates = results.map(({ sluiceMs, copyMs }) => [(rows * 1000) / sluiceMs, (rows * 1000) / copyMs] as const);
-  for (const [index, [sluice, copy]] of rates.entries())
-    console.log(`slice ${index + 1}: ${grouped(sluice)} : ${grouped(copy)} rows/s, ${percent(sluice / copy)}`);
-  const total = (pick: (round: Round) => number): number =>
-    (rows * results.length * 1000) / results.reduce((sum, round) => sum + pick(round), 0);
-  const [sluice, copy] = [total(({ sluiceMs }) => sluiceMs), total(({ copyMs }) => copyMs)];
+  const total = (pick: (pair: Pair) => number): number => pairs.reduce((sum, pair) => sum + pick(pair), 0);
+  const [sluiceMs, copyMs] = [total(({ sluice }) => sluice.ms), total((pair) => pair.copy.ms)];
+  const all = rows * pairs.length;
+  const { acks } = ledger;
   console.log(
-    `sustained, ${grouped(rows * results.length)} rows a side over ${days} days: ${grouped(sluice)} : ${grouped(copy)} rows/s, ` +
-      `${percent(sluice / copy)} in all, ${percent(median(rates.map(([one, other]) => one / other)))} median, ` +
+    `sustained, ${grouped(all)} rows a side over ${days} days: ${grouped((all * 1000) / sluiceMs)} : ${grouped((all * 1000) / copyMs)} rows/s, ` +
+      `${percent(copyMs / sluiceMs)} in all, ${percent(ratioOf(pairs, ({ ms }) => ms))} median; ` +
+      `of processor time ${percent(ratioOf(pairs, ({ processorMs }) => processorMs))}; ` +
       `ack p50 ${quantile(acks, 0.5).toFixed(1)} ms, p99 ${quantile(acks, 0.99).toFixed(1)} ms with ${SENDERS} senders`,
   );
-}
-
-async function sendAll(
-  { writer }: Setting,
-  groupCommit: GroupCommit,
-  requests: readonly ReadyRequest[],
-  acks: number[],
-): Promise<number> {
-  const queue = [...requests];
-  const sender = async (): Promise<void> => {
-    for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-      const asked = performance.now();
-      await groupCommit.settle(next.claim, [{ exporter: writer.exporter, rows: next.rows }]);
-      acks.push(performance.now() - asked);
-    }
-  };
-  const started = performance.now();
-  await Promise.all(Array.from({ length: SENDERS }, sender));
-  return performance.now() - started;
 }
 
 async function main(): Promise<void> {
@@ -191,26 +149,33 @@ async function main(): Promise<void> {
       url: { type: 'string' },
     },
   });
-  const sizes = values.groups
-    .split(',')
-    .map(Number)
-    .filter((size) => size > 0);
-  const days = Number(values.days);
+  const sizes = values.groups.split(',').map(Number);
+  const [rows, days] = [Number(values.rows), Number(values.days)];
+  const plan = values.plan === 'free' ? 'free' : 'paid';
+  const monthlySpans = plan === 'free' ? Number.MAX_SAFE_INTEGER : null;
+  const project: Project = { name: 'bench', plan, monthlySpans, privacy: new Map() };
   const database = await BenchDatabase.open(values.url);
   try {
     await database.openDays(days);
-    const project: Project =
-      values.plan === 'free'
-        ? { name: 'bench', plan: 'free', monthlySpans: Number.MAX_SAFE_INTEGER, privacy: new Map() }
-        : { name: 'bench', plan: 'paid', monthlySpans: null, privacy: new Map() };
-    const requests = await makeReadyRequests(Number(values.rows) > 0 ? Math.ceil(ROWS_A_SLICE / 64) : 64);
-    const bytes = requests.slice(0, 16).reduce((sum, { rows }) => sum + rows.bytes / rows.count / 16, 0);
-    console.log(`${requests[0]?.rows.count} spans a request, ${grouped(bytes)} bytes a row, plan ${values.plan}\n`);
-    const psql = await Psql.start(database.url);
+    const requests = await makeReadyRequests(rows > 0 ? ROWS_A_SLICE / 64 : 64);
+    const sizeOfRow = median(requests.map((request) => request.rows.bytes / request.rows.count));
+    console.log(`${requests[0]?.rows.count} spans a request, ${grouped(sizeOfRow)} bytes a row, plan ${plan}\n`);
     const writer = await database.writer();
-    const setting = { database, writer, psql, project, requests };
-    await measureGroups(setting, sizes, Number(values.rounds));
-    if (Number(values.rows) > 0) await measureSustained(setting, Number(values.rows), days);
+    const psql = await Psql.start(database.url);
+    const first = requests.slice(0, 1);
+    first[0]?.renew(project, () => BigInt(Date.now()) * 1000000n);
+    await settle(writer, first);
+    const ledger = new LedgerSide(writer, await database.backends('COMMIT'));
+    first[0]?.renew(project, () => BigInt(Date.now()) * 1000000n);
+    await psql.copy(await psql.prepare(first.flatMap(({ rows: { chunks } }) => chunks)));
+    const copy = new CopySide(psql, await database.backends('COPY'));
+    const setting = { database, writer, ledger, copy, project, requests };
+    await measureGroups(
+      setting,
+      sizes.filter((size) => size > 0),
+      Number(values.rounds),
+    );
+    if (rows > 0) await measureSustained(setting, rows, days);
     await writer.stop();
     await psql.stop();
   } finally {

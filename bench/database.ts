@@ -105,6 +105,15 @@ export class BenchDatabase {
     await this.database.query('CHECKPOINT');
   }
 
+  /** The server's processes behind sessions whose last statement began so. */
+  async backends(statement: string): Promise<readonly number[]> {
+    const { rows } = await this.database.query(
+      'SELECT pid FROM pg_stat_activity WHERE query LIKE $1 AND pid <> pg_backend_pid()',
+      [`${statement}%`],
+    );
+    return rows.map(({ pid }) => Number(pid));
+  }
+
   async close(): Promise<void> {
     await this.database.close();
     await this.#close();

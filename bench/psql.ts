@@ -37,6 +37,10 @@ export class Psql {
     return psql;
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   /** Writes the rows as a file for `copy`. */
   async prepare(chunks: readonly Buffer[]): Promise<string> {
     const path = join(this.#folder, `${this.#files++}.copy`);
