@@ -10,9 +10,16 @@ const STATEMENT_TIMEOUT_MS = 10000;
 const LOCK_TIMEOUT_MS = 2000;
 /** The file exporter may be syncing while the transaction is open. A daemon that hangs there must not hold the others for long. */
 const IDLE_TIMEOUT_MS = 10000;
+/** A daemon that is gone with its machine is noticed by the server within half a minute, and its locks are free. */
+const KEEPALIVE_IDLE_S = 10;
+const KEEPALIVE_INTERVAL_S = 5;
+const KEEPALIVE_COUNT = 4;
 const SETTINGS = `
   SET lock_timeout = ${LOCK_TIMEOUT_MS};
   SET idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS};
+  SET tcp_keepalives_idle = ${KEEPALIVE_IDLE_S};
+  SET tcp_keepalives_interval = ${KEEPALIVE_INTERVAL_S};
+  SET tcp_keepalives_count = ${KEEPALIVE_COUNT};
   SET synchronous_commit = on;
   SET timezone = 'UTC'`;
 
