@@ -1,14 +1,15 @@
 /** The real executable as a process, with what it wrote and how it ended. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { chmodSync, mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-const BIN = fileURLToPath(new URL('../../../bin/sluice.js', import.meta.url));
+export const BIN = fileURLToPath(new URL('../../../bin/sluice.js', import.meta.url));
 
 export interface Executable {
   readonly child: ChildProcess;
@@ -29,6 +30,11 @@ export function startExecutable(
     env: { ...process.env, SLUICE_KEY: '', DATABASE_URL: '', NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  return watchExecutable(child);
+}
+
+/** For a process that was started in another way. */
+export function watchExecutable(child: ChildProcessByStdio<null, Readable, Readable>): Executable {
   const output = { out: '', err: '' };
   const waiting = new Set<() => void>();
   const note = (stream: 'out' | 'err') => (chunk: Buffer) => {

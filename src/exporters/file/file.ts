@@ -21,7 +21,12 @@ class FileExporter implements Exporter {
   constructor(options: FileOptions, host: Host) {
     this.#host = host;
     this.#options = options;
-    this.#file = new NdjsonFile(host.resolvePath(options.path), options.rotation, host.logger, () => host.now());
+    this.#file = new NdjsonFile({
+      path: host.resolvePath(options.path),
+      rotation: options.rotation,
+      logger: host.logger,
+      now: () => host.now(),
+    });
     host.meter.gauge('sluice_file_size_bytes', 'Size of the file being written.', () => this.#file.length);
   }
 

@@ -1,13 +1,17 @@
 /**
  * One NDJSON file that is appended to durably and rotated. After `append` resolves, its lines are on disk; after it rejects,
- * none of them is in the file (a failed write is cut off again, and what cannot be cut off is repaired before the next one).
+ * none of them is in the file (what a failed append left is cut off again, at the latest before the next one).
  *
- * States: closed → (open) → ready ⇄ broken. In `broken` the file's end is not known to be a whole line; every append first
- * tries to repair it and rejects while that fails.
+ * States: closed → (open) → ready ⇄ broken, or ready → distrusted → ready. In `broken` the file's end is not known to be a whole
+ * line. In `distrusted` a sync has failed: the kernel may have dropped what it could not write and say yes to the next sync, so the
+ * file is cut back to what an earlier sync has confirmed, set aside, and a new one begun. Every append first tries to get out
+ * of both, and rejects while that fails; so does a timer, because readiness is gone meanwhile and with it perhaps all traffic.
  */
-import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
-import { basename, dirname, extname, join } from 'node:path';
+import * as nodeFiles from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Logger } from '../../component/logger.ts';
+import { exists, type FileSystem, RotatedFiles } from './rotated-files.ts';
 
 export interface Rotation {
   /** Bytes; a file that would grow past it is rotated first. 0: never. */
@@ -18,6 +22,14 @@ export interface Rotation {
   readonly max_files: number;
 }
 
+export interface NdjsonFileParts {
+  readonly path: string;
+  readonly rotation: Rotation;
+  readonly logger: Logger;
+  now(): number;
+  readonly files?: FileSystem;
+}
+
 /** Telemetry is nobody else's business. */
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
@@ -26,29 +38,37 @@ const NEWLINE = 10;
 const TAIL_BYTES = 65536;
 /** writev takes at most this many buffers (IOV_MAX). */
 const MAX_BUFFERS = 1024;
+/** After a failure readiness is gone for this long, and longer while the file stays broken; that often repair is tried. */
+const UNWELL_MS = 2000;
 
 export class NdjsonFile {
   readonly #path: string;
   #rotation: Rotation;
   readonly #logger: Logger;
   readonly #now: () => number;
+  readonly #files: FileSystem;
+  readonly #rotated: RotatedFiles;
+  #state: 'closed' | 'ready' | 'broken' | 'distrusted' = 'closed';
   #handle: FileHandle | null = null;
   /** Bytes known to be whole lines on disk. */
   #length = 0;
   #createdMs = 0;
-  #broken = false;
-  /** Appends run one after the other. */
+  /** Runs from a failure until the sink is well again. */
+  #unwell: NodeJS.Timeout | null = null;
+  /** Appends run one after the other, and so do repairs. */
   #last: Promise<void> = Promise.resolve();
 
-  constructor(path: string, rotation: Rotation, logger: Logger, now: () => number) {
+  constructor({ path, rotation, logger, now, files = nodeFiles }: NdjsonFileParts) {
     this.#path = path;
     this.#rotation = rotation;
     this.#logger = logger;
     this.#now = now;
+    this.#files = files;
+    this.#rotated = new RotatedFiles(path, logger, files);
   }
 
   get healthy(): boolean {
-    return this.#handle !== null && !this.#broken;
+    return this.#state === 'ready' && this.#unwell === null;
   }
 
   get length(): number {
@@ -62,82 +82,112 @@ export class NdjsonFile {
 
   /** Opens or makes the file and cuts off a torn last line. Rejects with the system's error. */
   async open(): Promise<void> {
-    await makeDirectory(dirname(this.#path));
-    const handle = await open(this.#path, 'a+', FILE_MODE);
-    try {
-      const { size, birthtimeMs } = await handle.stat();
-      this.#length = await repair(handle, size);
-      if (this.#length < size) {
-        this.#logger.warn({ path: this.#path, bytes: size - this.#length }, 'cut off a torn last line left by a crash');
-      }
-      this.#createdMs = size === 0 || birthtimeMs === 0 ? this.#now() : birthtimeMs;
-      await syncDirectory(dirname(this.#path));
-    } catch (error) {
-      await handle.close();
-      throw error;
-    }
-    this.#handle = handle;
-    this.#broken = false;
+    await this.#makeDirectory(dirname(this.#path));
+    await this.#openUpTo(Number.MAX_SAFE_INTEGER);
+    this.#state = 'ready';
   }
 
   append(chunks: readonly Buffer[]): Promise<void> {
-    const result = this.#last.then(() => this.#append(chunks));
+    return this.#inTurn(() => this.#append(chunks));
+  }
+
+  async close(): Promise<void> {
+    if (this.#unwell !== null) clearTimeout(this.#unwell);
+    await this.#last;
+    this.#state = 'closed';
+    await this.#closeHandle();
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const result = this.#last.then(work);
     this.#last = result.catch(() => undefined);
     return result;
   }
 
-  async close(): Promise<void> {
-    await this.#last;
-    const handle = this.#handle;
-    this.#handle = null;
-    await handle?.close();
-  }
-
   async #append(chunks: readonly Buffer[]): Promise<void> {
     const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-    if (this.#broken) await this.#reopen();
-    if (this.#isDue(bytes)) await this.#rotate();
-    const handle = this.#handle;
-    if (handle === null) throw new Error('the file is closed');
+    try {
+      if (this.#state === 'broken' || this.#state === 'distrusted') await this.#recover();
+      if (this.#isDue(bytes)) await this.#rotate();
+      const handle = this.#handle;
+      if (handle === null) throw new Error('the file is closed');
+      await this.#write(handle, chunks);
+      this.#length += bytes;
+    } catch (error) {
+      if (this.#state !== 'closed') await this.#afterFailure(error);
+      throw error;
+    }
+  }
+
+  async #write(handle: FileHandle, chunks: readonly Buffer[]): Promise<void> {
+    let atWorst: 'broken' | 'distrusted' = 'broken';
     try {
       for (let first = 0; first < chunks.length; first += MAX_BUFFERS)
         await writeAll(handle, chunks.slice(first, first + MAX_BUFFERS));
+      atWorst = 'distrusted';
       await handle.datasync();
-      this.#length += bytes;
     } catch (error) {
-      this.#broken = true;
-      await this.#cutOff(handle).catch(() => undefined);
+      this.#state = atWorst;
       throw error;
     }
   }
 
-  /** Takes back what a failed append left. When even that fails, the next append repairs the file first. */
-  async #cutOff(handle: FileHandle): Promise<void> {
-    await this.#cutTo(handle);
-    this.#broken = false;
+  /** What a failed append left is taken back at once if that is possible. */
+  async #afterFailure(error: unknown): Promise<void> {
+    if (this.#unwell === null) this.#logger.error({ error, path: this.#path }, 'the file took no data');
+    await this.#recover().catch(() => undefined);
+    this.#watch();
   }
 
-  /** Somebody else may have shortened the file meanwhile: it must not be filled up with zeros. */
-  async #cutTo(handle: FileHandle): Promise<void> {
-    const { size } = await handle.stat();
-    this.#length = await repair(handle, Math.min(size, this.#length));
-    if (size > this.#length) await handle.truncate(this.#length);
-    await handle.datasync();
+  #watch(): void {
+    if (this.#unwell !== null) clearTimeout(this.#unwell);
+    this.#unwell = setTimeout(() => void this.#inTurn(() => this.#look()), UNWELL_MS);
+    this.#unwell.unref();
   }
 
-  /** A descriptor whose sync failed is not trusted again: the kernel may have dropped the pages it could not write. */
-  async #reopen(): Promise<void> {
-    await this.#handle?.close().catch(() => undefined);
-    this.#handle = null;
-    const handle = await open(this.#path, 'a+', FILE_MODE);
+  async #look(): Promise<void> {
+    if (this.#state === 'closed') return;
     try {
-      await this.#cutTo(handle);
+      await this.#recover();
+      this.#unwell = null;
+    } catch {
+      this.#watch();
+    }
+  }
+
+  /** Cuts back what no sync has confirmed. Reopens, as a descriptor that failed once is not asked again. */
+  async #recover(): Promise<void> {
+    if (this.#state === 'ready') return;
+    const setAside = this.#state === 'distrusted';
+    await this.#closeHandle();
+    await this.#openUpTo(this.#length);
+    if (setAside && this.#length > 0) {
+      this.#logger.warn({ path: this.#path }, 'a sync failed: the file is set aside and a new one begun');
+      await this.#setAside();
+    }
+    this.#state = 'ready';
+  }
+
+  /** Opens the file and cuts it to its last whole line before `end`. Somebody else may have shortened it: it is not filled up. */
+  async #openUpTo(end: number): Promise<void> {
+    const handle = await this.#files.open(this.#path, 'a+', FILE_MODE);
+    try {
+      const { size, birthtimeMs } = await handle.stat();
+      const length = await lastLineEnd(handle, Math.min(size, end));
+      if (length < size) {
+        await handle.truncate(length);
+        await handle.datasync();
+        this.#logger.warn({ path: this.#path, bytes: size - length }, 'cut off what belonged to no answered request');
+      }
+      if (size === 0 || this.#createdMs === 0)
+        this.#createdMs = size === 0 || birthtimeMs === 0 ? this.#now() : birthtimeMs;
+      await this.#syncDirectory();
+      this.#length = length;
     } catch (error) {
-      await handle.close();
+      await handle.close().catch(() => undefined);
       throw error;
     }
     this.#handle = handle;
-    this.#broken = false;
   }
 
   #isDue(bytes: number): boolean {
@@ -147,53 +197,48 @@ export class NdjsonFile {
   }
 
   async #rotate(): Promise<void> {
+    try {
+      await this.#setAside();
+    } catch (error) {
+      this.#state = 'broken';
+      throw error;
+    }
+    await this.#rotated.keep(this.#rotation.max_files);
+  }
+
+  /** Only a file that ends with a whole line gets here. */
+  async #setAside(): Promise<void> {
+    await this.#closeHandle();
+    await this.#files.rename(this.#path, await this.#rotated.freeName(this.#now()));
+    this.#length = 0;
+    await this.#openUpTo(0);
+  }
+
+  async #closeHandle(): Promise<void> {
     const handle = this.#handle;
     this.#handle = null;
-    this.#broken = true;
-    await handle?.close();
-    await rename(this.#path, await this.#freeName());
-    this.#length = 0;
-    await this.open();
-    await this.#removeOldest();
+    // Everything that counts was synced before.
+    await handle?.close().catch(() => undefined);
   }
 
-  /** `telemetry-2026-11-21T10-15-30.123.ndjson`, numbered when two rotations fall into one millisecond. */
-  async #freeName(): Promise<string> {
-    const stamp = new Date(this.#now()).toISOString().replaceAll(':', '-').slice(0, -1);
-    for (let number = 0; ; number++) {
-      const path = join(
-        dirname(this.#path),
-        `${this.#stem()}-${stamp}${number === 0 ? '' : `.${number}`}${extname(this.#path)}`,
-      );
-      if (!(await exists(path))) return path;
+  /** Folder by folder: Node's recursive mkdir never ends below some special folders, such as /proc. */
+  async #makeDirectory(path: string): Promise<void> {
+    if (await exists(this.#files, path)) return;
+    await this.#makeDirectory(dirname(path));
+    await this.#files.mkdir(path, { mode: DIRECTORY_MODE }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+
+  /** A new name is durable only once its directory is. */
+  async #syncDirectory(): Promise<void> {
+    const handle = await this.#files.open(dirname(this.#path), 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
     }
   }
-
-  async #removeOldest(): Promise<void> {
-    if (this.#rotation.max_files === 0) return;
-    const pattern = new RegExp(
-      `^${escapeRegExp(this.#stem())}-\\d{4}-\\d\\d-\\d\\dT[\\d.-]+${escapeRegExp(extname(this.#path))}$`,
-    );
-    const rotated = (await readdir(dirname(this.#path))).filter((name) => pattern.test(name)).sort();
-    for (const name of rotated.slice(0, Math.max(0, rotated.length - this.#rotation.max_files))) {
-      await unlink(join(dirname(this.#path), name));
-      this.#logger.info({ file: name }, 'removed the oldest rotated file');
-    }
-  }
-
-  #stem(): string {
-    return basename(this.#path, extname(this.#path));
-  }
-}
-
-/** Cuts a file back to its last whole line; returns its length then. */
-async function repair(handle: FileHandle, size: number): Promise<number> {
-  const length = await lastLineEnd(handle, size);
-  if (length < size) {
-    await handle.truncate(length);
-    await handle.datasync();
-  }
-  return length;
 }
 
 async function lastLineEnd(handle: FileHandle, size: number): Promise<number> {
@@ -213,6 +258,7 @@ async function writeAll(handle: FileHandle, chunks: readonly Buffer[]): Promise<
   let rest = chunks;
   while (rest.length > 0) {
     const { bytesWritten } = await handle.writev(rest as Buffer[]);
+    if (bytesWritten === 0 && rest.some(({ length }) => length > 0)) throw new Error('the system wrote nothing');
     rest = skip(rest, bytesWritten);
   }
 }
@@ -224,34 +270,4 @@ function skip(chunks: readonly Buffer[], bytes: number): readonly Buffer[] {
     left -= chunk.length;
   }
   return [];
-}
-
-/** Folder by folder: Node's recursive mkdir never ends below some special folders, such as /proc. */
-async function makeDirectory(path: string): Promise<void> {
-  if (await exists(path)) return;
-  await makeDirectory(dirname(path));
-  await mkdir(path, { mode: DIRECTORY_MODE }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
-}
-
-/** A new name is durable only once its directory is. */
-async function syncDirectory(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

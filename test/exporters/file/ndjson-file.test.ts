@@ -21,7 +21,7 @@ async function opened(
   rotation: Rotation = NEVER,
   now: () => number = Date.now,
 ): Promise<NdjsonFile> {
-  const file = new NdjsonFile(path, rotation, QUIET, now);
+  const file = new NdjsonFile({ path, rotation, logger: QUIET, now });
   await file.open();
   t.teardown(() => file.close());
   return file;
@@ -133,9 +133,14 @@ t.test('only files that rotation made are ever removed', async (t) => {
 t.test('a path that cannot be opened rejects with the reason of the system', async (t) => {
   const folder = await inFolder(t);
   await appendFile(join(folder, 'file'), '');
-  await t.rejects(new NdjsonFile(join(folder, 'file', 'out'), NEVER, QUIET, Date.now).open(), {
-    code: /ENOTDIR|EEXIST/,
+  await t.rejects(
+    new NdjsonFile({ path: join(folder, 'file', 'out'), rotation: NEVER, logger: QUIET, now: Date.now }).open(),
+    {
+      code: /ENOTDIR|EEXIST/,
+    },
+  );
+  await t.rejects(new NdjsonFile({ path: folder, rotation: NEVER, logger: QUIET, now: Date.now }).open(), {
+    code: 'EISDIR',
   });
-  await t.rejects(new NdjsonFile(folder, NEVER, QUIET, Date.now).open(), { code: 'EISDIR' });
   await chmod(folder, 0o700);
 });

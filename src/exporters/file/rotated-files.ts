@@ -1,0 +1,72 @@
+/** The files that rotation has set aside: what they are called, and which of them go when there are too many. */
+import type * as nodeFiles from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import type { Logger } from '../../component/logger.ts';
+
+/** What the exporter asks of the system; tests let it fail. */
+export type FileSystem = Pick<typeof nodeFiles, 'mkdir' | 'open' | 'readdir' | 'rename' | 'stat' | 'unlink'>;
+
+export class RotatedFiles {
+  readonly #folder: string;
+  readonly #stem: string;
+  readonly #extension: string;
+  readonly #logger: Logger;
+  readonly #files: FileSystem;
+
+  /** `path` is the file that is being written. */
+  constructor(path: string, logger: Logger, files: FileSystem) {
+    this.#folder = dirname(path);
+    this.#extension = extname(path);
+    this.#stem = basename(path, this.#extension);
+    this.#logger = logger;
+    this.#files = files;
+  }
+
+  /** `telemetry-2026-11-21T10-15-30.123.ndjson`, numbered when two rotations fall into one millisecond. */
+  async freeName(nowMs: number): Promise<string> {
+    const stamp = new Date(nowMs).toISOString().replaceAll(':', '-').slice(0, -1);
+    for (let number = 0; ; number++) {
+      const numbered = number === 0 ? '' : `.${number}`;
+      const path = join(this.#folder, `${this.#stem}-${stamp}${numbered}${this.#extension}`);
+      if (!(await exists(this.#files, path))) return path;
+    }
+  }
+
+  /** Removes the oldest beyond `most`; 0 keeps all. Never rejects: a file too many is no reason to refuse a request. */
+  async keep(most: number): Promise<void> {
+    if (most === 0) return;
+    try {
+      const names = await this.#list();
+      for (const name of names.slice(0, Math.max(0, names.length - most))) {
+        await this.#files.unlink(join(this.#folder, name));
+        this.#logger.info({ file: name }, 'removed the oldest rotated file');
+      }
+    } catch (error) {
+      this.#logger.warn({ error }, 'old rotated files could not be removed');
+    }
+  }
+
+  /** The oldest first. Only names that rotation gives: whatever else lies beside belongs to somebody. */
+  async #list(): Promise<readonly string[]> {
+    const [stem, extension] = [escapeRegExp(this.#stem), escapeRegExp(this.#extension)];
+    const form = new RegExp(`^${stem}-(\\d{4}-\\d\\d-\\d\\dT[\\d-]+\\.\\d{3})(?:\\.(\\d+))?${extension}$`);
+    return (await this.#files.readdir(this.#folder))
+      .flatMap((name) => {
+        const [match, stamp = '', number = '0'] = form.exec(name) ?? [];
+        return match === undefined ? [] : [{ name, stamp, number: Number(number) }];
+      })
+      .sort((a, b) => (a.stamp === b.stamp ? a.number - b.number : a.stamp < b.stamp ? -1 : 1))
+      .map(({ name }) => name);
+  }
+}
+
+export async function exists(files: FileSystem, path: string): Promise<boolean> {
+  return files.stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function escapeRegExp(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}

@@ -1,0 +1,102 @@
+/**
+ * A file system that fails when it is told to, over the real one. A sync that fails loses what was not synced before, as
+ * a kernel does that could not write its pages: they read as zeros from then on, and the next sync says yes.
+ */
+import * as nodeFiles from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import type { FileSystem } from '../../src/exporters/file/rotated-files.ts';
+
+export type Operation = 'open' | 'write' | 'sync' | 'truncate' | 'rename' | 'unlink' | 'sync folder';
+
+/** The system's code for a call that shall fail; `short` for a write that takes only a part; null when all is well. */
+export type Fault = (operation: Operation) => string | null;
+
+export class FaultyFiles implements FileSystem {
+  readonly mkdir = nodeFiles.mkdir;
+  readonly readdir = nodeFiles.readdir;
+  readonly stat = nodeFiles.stat;
+  fault: Fault = () => null;
+
+  readonly open = (async (path: string, flags: string, mode?: number) => {
+    if (flags !== 'r') this.#check('open');
+    const handle = await nodeFiles.open(path, flags, mode);
+    return flags === 'r' ? this.#folder(handle) : this.#file(handle, path, (await handle.stat()).size);
+  }) as FileSystem['open'];
+
+  readonly rename = (async (from: string, to: string) => {
+    this.#check('rename');
+    return nodeFiles.rename(from, to);
+  }) as FileSystem['rename'];
+
+  readonly unlink = (async (path: string) => {
+    this.#check('unlink');
+    return nodeFiles.unlink(path);
+  }) as FileSystem['unlink'];
+
+  #check(operation: Operation): string | null {
+    const code = this.fault(operation);
+    if (code !== null && code !== 'short') throw failure(code, operation);
+    return code;
+  }
+
+  #folder(handle: FileHandle): FileHandle {
+    return replacing(handle, {
+      sync: async () => {
+        this.#check('sync folder');
+        await handle.sync();
+      },
+    });
+  }
+
+  #file(handle: FileHandle, path: string, size: number): FileHandle {
+    let synced = size;
+    return replacing(handle, {
+      writev: async (buffers: Buffer[]) => {
+        const code = this.fault('write');
+        if (code === null) return handle.writev(buffers);
+        // A part is in the file already when the system says that there is no more space.
+        const bytes = Buffer.concat(buffers);
+        const part = bytes.subarray(0, Math.ceil(bytes.length / 2));
+        await handle.write(part);
+        if (code !== 'short') throw failure(code, 'write');
+        return { bytesWritten: part.length, buffers };
+      },
+      datasync: async () => {
+        const code = this.fault('sync');
+        const { size: now } = await handle.stat();
+        if (code === null) {
+          synced = now;
+          return handle.datasync();
+        }
+        if (now > synced) await zero(path, synced, now);
+        throw failure(code, 'fdatasync');
+      },
+      truncate: async (length: number) => {
+        this.#check('truncate');
+        await handle.truncate(length);
+        synced = Math.min(synced, length);
+      },
+    });
+  }
+}
+
+async function zero(path: string, from: number, to: number): Promise<void> {
+  const handle = await nodeFiles.open(path, 'r+');
+  await handle.write(Buffer.alloc(to - from), 0, to - from, from);
+  await handle.close();
+}
+
+function failure(code: string, operation: string): Error {
+  return Object.assign(new Error(`${code}: injected, ${operation}`), { code });
+}
+
+function replacing(handle: FileHandle, methods: Readonly<Record<string, unknown>>): FileHandle {
+  return new Proxy(handle, {
+    get(target, name) {
+      const replaced = methods[String(name)];
+      if (replaced !== undefined) return replaced;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
