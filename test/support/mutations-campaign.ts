@@ -3,7 +3,7 @@
  * accepts must become the oracle's rows. The slow oracle is asked about accepted bodies only, and about a sample of the rest.
  */
 import fc from 'fast-check';
-import { ENCODING_JSON } from '../../src/model/layout.ts';
+import { ENCODING_JSON, ENCODING_PROTOBUF } from '../../src/model/layout.ts';
 import { JsonWriter } from './generators-json.ts';
 import { ProtobufWriter } from './generators-protobuf.ts';
 import { Random } from './generators-random.ts';
@@ -12,6 +12,7 @@ import { JsonSpecimen, ProtobufSpecimen, type Specimen } from './mutations.ts';
 import { compareLines } from './oracle-comparison.ts';
 import { COMMON, type ModuleRun, type Outcome } from './oracle-module.ts';
 import { RULES } from './oracle-refusal.ts';
+import type { Row } from './oracle-rows.ts';
 import type { Oracle } from './oracle.ts';
 import type { Protos, Signal } from './protos.ts';
 
@@ -132,12 +133,13 @@ export class Campaign {
     }
   }
 
-  /** From bytes to lines and tuples, and how long that took. */
+  /** From bytes to lines, tuples and the request to forward, and how long that took. */
   #work(body: Buffer): { readonly outcome: Outcome; readonly output: string; readonly microseconds: number } {
     const started = process.hrtime.bigint();
     const outcome = this.#module.index(this.#options.signal, this.#options.encoding, body);
     const output = outcome.accepted ? this.#module.encodeNdjson() : '';
     if (outcome.accepted) this.#module.encodeInPlace('copy');
+    if (outcome.accepted) this.#module.encodeInPlace('otlp');
     return { outcome, output, microseconds: Number(process.hrtime.bigint() - started) / 1000 };
   }
 
@@ -162,10 +164,20 @@ export class Campaign {
     this.#tally.rowsCompared += 1;
     const rows = this.#oracle.rows(this.#options.signal, verdict.message, COMMON);
     const found =
-      records === verdict.records ? compareLines(rows, output) : `${records} records instead of ${verdict.records}`;
+      records === verdict.records
+        ? (compareLines(rows, output) ?? this.#forwarded(rows))
+        : `${records} records instead of ${verdict.records}`;
     if (found === null) return;
     this.#tally.wrongRows += 1;
     this.#keep('rows', found, body);
+  }
+
+  /** What is wrong with the request that would be forwarded; null when it is read as the same rows. Takes the place of the body. */
+  #forwarded(rows: readonly Row[]): string | null {
+    const { accepted } = this.#module.index(this.#options.signal, ENCODING_PROTOBUF, this.#module.encodeOtlp());
+    if (!accepted) return 'the request to forward is refused';
+    const found = compareLines(rows, this.#module.encodeNdjson());
+    return found === null ? null : `forwarded: ${found}`;
   }
 
   #refused(body: Buffer, code: number): void {

@@ -99,12 +99,13 @@ export class ModuleRun {
   }
 
   /** Encodes everything and leaves the bytes where they are, for measurements; returns how many there were. */
-  encodeInPlace(format: 'ndjson' | 'copy' = 'ndjson'): number {
-    const { encodeCopy, encodeNdjson } = this.#wire.exports;
+  encodeInPlace(format: 'ndjson' | 'copy' | 'otlp' = 'ndjson'): number {
+    const { encodeCopy, encodeNdjson, encodeOtlp } = this.#wire.exports;
+    const encode = { copy: encodeCopy, ndjson: encodeNdjson, otlp: encodeOtlp }[format];
     const total = this.#count(HEADER_RECORDS);
     let length = 0;
     for (let first = 0; first < total; ) {
-      const next = format === 'copy' ? encodeCopy(first) : encodeNdjson(first);
+      const next = encode(first);
       if (next <= first) throw new Error('the encoder does not advance');
       length += this.#count(HEADER_OUTPUT_LENGTH);
       first = next;

@@ -137,7 +137,7 @@ export class Delivery {
     const { events, lane, logger } = this.#parts;
     events.attempted(attempt.kind === 'failed' ? attempt.result : attempt.kind);
     if (attempt.kind === 'failed') return this.#postpone(batch, attempt);
-    if (attempt.kind === 'refused') return this.#refuse(batch, attempt.error);
+    if (attempt.kind === 'refused') return this.#refuse(batch, attempt);
     if (attempt.partial.rejected > 0 || attempt.partial.message !== '') {
       logger.warn(
         { ...attempt.partial, records: recordsOf(batch) },
@@ -161,24 +161,27 @@ export class Delivery {
       nowMs,
     };
     const nextAttemptMs = nextAttempt(retry, failure, chance());
-    const { error, result } = attempt;
+    const { cause, error, result } = attempt;
     if (nextAttemptMs === null) {
       await lane.bury(batch, { nowMs, error });
       events.buried(batch, 'elapsed');
       logger.error(
-        { error, result, records: recordsOf(batch) },
+        { cause, result, records: recordsOf(batch) },
         'a request was tried for too long; it is a dead letter now',
       );
       return;
     }
     // Once for each outage: what follows is in the metrics.
     if (!this.#failing)
-      logger.warn({ error, result, retryInMs: nextAttemptMs - nowMs }, 'the remote cannot take requests now');
+      logger.warn({ cause, result, retryInMs: nextAttemptMs - nowMs }, 'the remote cannot take requests now');
     this.#failing = true;
     await lane.failed(batch, { nowMs, nextAttemptMs, error });
   }
 
-  async #refuse(batch: readonly WaitingEntry[], error: string): Promise<void> {
+  async #refuse(
+    batch: readonly WaitingEntry[],
+    { cause, error }: Attempt & { readonly kind: 'refused' },
+  ): Promise<void> {
     const { events, lane, logger } = this.#parts;
     const last = batch.at(-1);
     if (batch.length > 1 && last !== undefined) {
@@ -188,7 +191,10 @@ export class Delivery {
     }
     await lane.bury(batch, { nowMs: this.#parts.now(), error });
     events.buried(batch, 'refused');
-    logger.error({ error, records: recordsOf(batch) }, 'the remote refuses a request; it is a dead letter now');
+    logger.error(
+      { cause, records: recordsOf(batch) },
+      'the remote refuses a request; it is a dead letter now, see `sluice outbox dead`',
+    );
   }
 }
 

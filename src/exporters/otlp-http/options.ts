@@ -137,7 +137,12 @@ export const OTLP_HTTP_SCHEMA = {
       type: 'object',
       default: {},
       propertyNames: { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$" },
-      additionalProperties: { type: 'string', secret: true, description: 'The value of this header.' },
+      additionalProperties: {
+        type: 'string',
+        pattern: '^[\\t\\x20-\\x7e\\x80-\\xff]*$',
+        secret: true,
+        description: 'The value of this header.',
+      },
       description: 'Headers to send, an API key for one.',
     },
     compression: { type: 'string', enum: ['gzip', 'none'], default: 'gzip', description: 'Of the body.' },

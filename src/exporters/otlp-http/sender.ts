@@ -15,19 +15,19 @@ import { parseRetryAfter } from './retry.ts';
 const MAX_ANSWER_BYTES = 65536;
 /** As OTLP has it; every other status below 200 or from 300 on is final. */
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** Connections are kept this long for the next body. */
-const KEEP_ALIVE_MS = 60000;
 const compress = promisify(gzip);
 
+/** `error` is kept with the entry. `cause` goes into the log, and so has nothing in it that the remote may have got from us. */
 export type Attempt =
   | { readonly kind: 'delivered'; readonly partial: PartialSuccess }
   | {
       readonly kind: 'failed';
       readonly result: 'throttled' | 'unavailable' | 'unreachable' | 'timeout';
+      readonly cause: string;
       readonly error: string;
       readonly retryAfterMs: number | null;
     }
-  | { readonly kind: 'refused'; readonly error: string };
+  | { readonly kind: 'refused'; readonly cause: string; readonly error: string };
 
 export class Sender {
   readonly #options: OtlpHttpOptions;
@@ -41,11 +41,12 @@ export class Sender {
     this.#now = now;
   }
 
-  /** Reads the files that TLS needs. */
+  /** Checks the endpoints and reads the files that TLS needs. */
   async open(resolvePath: (path: string) => string): Promise<void> {
     const { tls, proxy_url: proxy, timeout } = this.#options;
+    for (const url of Object.values(this.#urls)) checkUrl(url);
     const connect = { ...(await connectOptions(tls, resolvePath)), timeout };
-    const settings = { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: timeout, bodyTimeout: timeout };
+    const settings = { headersTimeout: timeout, bodyTimeout: timeout };
     this.#dispatcher =
       proxy === ''
         ? new Agent({ ...settings, connect })
@@ -71,9 +72,9 @@ export class Sender {
     } catch (error) {
       if (abort.aborted) throw error;
       if (limit.signal.aborted || isTimeout(error)) {
-        return { kind: 'failed', result: 'timeout', error: `no answer within ${timeout} ms`, retryAfterMs: null };
+        return withoutAnswer('timeout', `no answer within ${timeout} ms`);
       }
-      return { kind: 'failed', result: 'unreachable', error: describe(error), retryAfterMs: null };
+      return withoutAnswer('unreachable', describe(error));
     } finally {
       clearTimeout(timer);
       abort.removeEventListener('abort', cut);
@@ -104,20 +105,29 @@ export class Sender {
       const encoding = this.#options.encoding === 'json' ? 'json' : 'protobuf';
       return { kind: 'delivered', partial: partialSuccessOf(encoding, answer) };
     }
-    const contentType = textOf(headers['content-type']);
     const place = textOf(headers['location']);
     const hint = statusCode < 400 && place !== undefined ? ` to ${place}; redirects are not followed` : '';
-    const error = `${statusCode}${hint} ${messageOf(contentType, answer)}`.trim();
-    if (!RETRYABLE.has(statusCode)) return { kind: 'refused', error };
-    const isThrottled = statusCode === 429 || statusCode === 503;
+    const error = `${statusCode}${hint} ${messageOf(textOf(headers['content-type']), answer)}`.trim();
+    const cause = String(statusCode);
+    if (!RETRYABLE.has(statusCode)) return { kind: 'refused', cause, error };
+    const mayAsk = statusCode === 429 || statusCode === 503;
     return {
       kind: 'failed',
       result: statusCode === 429 ? 'throttled' : 'unavailable',
+      cause,
       error,
-      retryAfterMs: isThrottled ? parseRetryAfter(textOf(headers['retry-after']), this.#now()) : null,
+      retryAfterMs: mayAsk ? parseRetryAfter(textOf(headers['retry-after']), this.#now()) : null,
     };
   }
 }
+
+const withoutAnswer = (result: 'timeout' | 'unreachable', error: string): Attempt => ({
+  kind: 'failed',
+  result,
+  cause: error,
+  error,
+  retryAfterMs: null,
+});
 
 function urlsOf(options: OtlpHttpOptions): Readonly<Record<Signal, string>> {
   const base = options.endpoint.replace(/\/+$/, '');
@@ -126,6 +136,17 @@ function urlsOf(options: OtlpHttpOptions): Readonly<Record<Signal, string>> {
     logs: options.logs_endpoint || `${base}/v1/logs`,
     metrics: options.metrics_endpoint || `${base}/v1/metrics`,
   };
+}
+
+/** Never repeats what it may hold: somebody wrote a password into it. */
+function checkUrl(text: string): void {
+  if (!URL.canParse(text)) throw new UserError(`${text} is not a URL`, 'Write it as https://host:port.');
+  const { username, password } = new URL(text);
+  if (username === '' && password === '') return;
+  throw new UserError(
+    'credentials in an endpoint are not sent',
+    'Put them into headers: { authorization: "Basic …" }.',
+  );
 }
 
 async function connectOptions(tls: TlsOptions, resolvePath: (path: string) => string) {

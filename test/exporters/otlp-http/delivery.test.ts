@@ -21,7 +21,8 @@ const DELIVERED: Attempt = { kind: 'delivered', partial: { rejected: 0, message:
 const unavailable = (retryAfterMs: number | null = null): Attempt => ({
   kind: 'failed',
   result: 'unavailable',
-  error: '503',
+  cause: '503',
+  error: '503 come back',
   retryAfterMs,
 });
 
@@ -191,7 +192,7 @@ t.test('without retries what fails once is a dead letter', async (t) => {
 });
 
 t.test('of a batch that is refused only the culprit is put aside, found by halves', async (t) => {
-  const refused: Attempt = { kind: 'refused', error: '400' };
+  const refused: Attempt = { kind: 'refused', cause: '400', error: '400 bad' };
   const scene = new Scene((body) => (body.includes('!') ? refused : DELIVERED));
   await scene.add(...[...'abcde!fg'].map((text) => ({ text })), { text: 'h' }, { text: 'i' }).run();
   t.strictSame(scene.dead, ['! refused']);

@@ -47,7 +47,7 @@ const DESTINATIONS = `
 const COLUMNS = `sequence::text, destination, state, signal, project, records, bytes, enqueued_at, attempts, dead_at, last_error`;
 const DEAD = `
   SELECT ${COLUMNS} FROM sluice.outbox WHERE state = 'dead' AND ($1::text IS NULL OR destination = $1)
-  ORDER BY sequence DESC LIMIT $2`;
+  ORDER BY outbox.sequence DESC LIMIT $2`;
 const ONE = `SELECT ${COLUMNS}, body FROM sluice.outbox WHERE sequence = $1`;
 const REPLAY = `
   UPDATE sluice.outbox SET state = 'waiting', attempts = 0, first_attempt_at = NULL, next_attempt_at = NULL, dead_at = NULL

@@ -20,11 +20,12 @@ const LOCK = `SELECT pg_try_advisory_lock(hashtextextended('sluice.outbox ' || $
 /** What a remote says is kept up to this length. */
 const MAX_ERROR_LENGTH = 2000;
 
+/** `sequence` alone would be the text of the list, and 10 come before 9. */
 const WAITING = `
   SELECT sequence::text, signal, project, records, bytes, attempts,
     (extract(epoch FROM first_attempt_at) * 1000)::float8 AS first_ms,
     (extract(epoch FROM next_attempt_at) * 1000)::float8 AS next_ms
-  FROM sluice.outbox WHERE destination = $1 AND state = 'waiting' ORDER BY sequence LIMIT $2`;
+  FROM sluice.outbox WHERE destination = $1 AND state = 'waiting' ORDER BY outbox.sequence LIMIT $2`;
 const BODIES = 'SELECT body FROM sluice.outbox WHERE sequence = ANY ($1::int8[]) ORDER BY sequence';
 const DELIVERED = 'DELETE FROM sluice.outbox WHERE sequence = ANY ($1::int8[])';
 const FAILED = `

@@ -1,0 +1,192 @@
+/** The outbox's own promises, on a real database: order, one holder, limits, what is measured. */
+import t from 'tap';
+import type { Commit } from '../../../src/component/ledger.ts';
+import type { OutboxEntry } from '../../../src/component/outbox.ts';
+import type { PostgresTransaction } from '../../../src/component/postgres.ts';
+import { Database } from '../../../src/extensions/postgres/database.ts';
+import { OpenTransaction } from '../../../src/extensions/postgres/ledger/transaction.ts';
+import { migrate } from '../../../src/extensions/postgres/migrate.ts';
+import { PostgresOutbox } from '../../../src/extensions/postgres/outbox/outbox.ts';
+import { Registry } from '../../../src/service/telemetry/registry.ts';
+import { createDatabase } from '../../support/postgres.ts';
+
+t.setTimeout(60_000);
+
+const quiet = (): void => undefined;
+const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
+const DAY_MS = 86_400_000;
+
+const { address } = await createDatabase(t);
+const database = new Database().use(address);
+t.teardown(() => database.close());
+await migrate(database, 'public');
+
+let nowMs = Date.now();
+let names = 0;
+
+function scene(t: { teardown(task: () => Promise<void>): unknown }) {
+  const registry = new Registry();
+  const outbox = new PostgresOutbox(database, { logger, meter: registry, now: () => nowMs });
+  t.teardown(() => outbox.stop());
+  const destination = `otlp_http/${names++}`;
+  const entry = (text: string, over: Partial<OutboxEntry> = {}): OutboxEntry => {
+    const chunks = [Buffer.from(text.slice(0, 1)), Buffer.from(text.slice(1), 'latin1')];
+    return { destination, signal: 'traces', project: 'demo', records: 1, bytes: text.length, chunks, ...over };
+  };
+  return { outbox, destination, registry, entry };
+}
+
+/** Adds entries in a transaction of their own. */
+async function add(outbox: PostgresOutbox, entries: readonly OutboxEntry[], commits = true): Promise<void> {
+  const client = await database.connect();
+  try {
+    await client.query('BEGIN');
+    const transaction = new OpenTransaction(client, [], false);
+    const commit: Commit = {
+      join: <T>() => transaction satisfies PostgresTransaction as T,
+      taken: () => transaction.taken(),
+    };
+    await outbox.add(entries, commit);
+    await transaction.taken();
+    await client.query(commits ? 'COMMIT' : 'ROLLBACK');
+  } finally {
+    await client.end();
+  }
+}
+
+t.test('entries come out as they went in, and are there with their commit or not at all', async (t) => {
+  const { outbox, destination, entry } = scene(t);
+  const lane = await outbox.open(destination);
+  t.equal(await lane.acquire(), true);
+  await add(outbox, [entry('lost')], false);
+  await add(outbox, [entry('one'), entry('two', { signal: 'logs', project: 'other', records: 7 })]);
+  await add(outbox, [entry(''), entry('three\0\xff')]);
+  const waiting = await lane.waiting(10);
+  t.match(waiting, [
+    { signal: 'traces', project: 'demo', records: 1, bytes: 3, attempts: 0, firstAttemptMs: null, nextAttemptMs: null },
+    { signal: 'logs', project: 'other', records: 7, bytes: 3 },
+    { bytes: 0 },
+    {},
+  ]);
+  t.strictSame(
+    (await lane.bodies(waiting)).map((body) => body.toString('latin1')),
+    ['one', 'two', '', 'three\0\xff'],
+  );
+  t.equal((await lane.waiting(1)).length, 1);
+  await lane.delivered(waiting.slice(0, 3));
+  t.equal((await lane.waiting(10)).length, 1);
+  await lane.release();
+});
+
+t.test('the tenth entry does not overtake the ninth', async (t) => {
+  const { outbox, destination, entry } = scene(t);
+  await database.query("SELECT setval('sluice.outbox_sequence_seq', 97)");
+  await add(
+    outbox,
+    [...'abcd'].map((text) => entry(text)),
+  );
+  const lane = await outbox.open(destination);
+  await lane.acquire();
+  const waiting = await lane.waiting(9);
+  t.strictSame(
+    waiting.map(({ sequence }) => sequence),
+    [98n, 99n, 100n, 101n],
+  );
+  t.strictSame((await lane.bodies(waiting)).map(String), [...'abcd']);
+  await lane.release();
+});
+
+t.test('a failed attempt is remembered beyond the process', async (t) => {
+  const { outbox, destination, entry } = scene(t);
+  await add(outbox, [entry('a')]);
+  const lane = await outbox.open(destination);
+  await lane.acquire();
+  await lane.failed(await lane.waiting(1), { nowMs: 1000, nextAttemptMs: 6000, error: 'a\0b' });
+  await lane.failed(await lane.waiting(1), { nowMs: 7000, nextAttemptMs: 9000, error: 'again' });
+  await lane.release();
+  const next = await scene(t).outbox.open(destination);
+  await next.acquire();
+  t.match(await next.waiting(1), [{ attempts: 2, firstAttemptMs: 1000, nextAttemptMs: 9000 }]);
+  await next.release();
+});
+
+t.test('one process at a time has a lane; the next has it when the first is gone, however it went', async (t) => {
+  const { outbox, destination } = scene(t);
+  const [first, second] = [await outbox.open(destination), await outbox.open(destination)];
+  t.equal(await first.acquire(), true);
+  t.equal(await first.acquire(), true, 'still');
+  t.equal(await second.acquire(), false);
+  await t.rejects(second.waiting(1), { message: 'the lane of the outbox was lost' });
+  await first.release();
+  t.equal(await second.acquire(), true);
+  await database.query(
+    "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()",
+  );
+  while (!(await first.acquire()));
+  await t.rejects(second.waiting(1), 'whoever lost it knows');
+  await first.release();
+});
+
+t.test('what is held is measured, and counted on until the next measurement', async (t) => {
+  const { outbox, destination, entry, registry } = scene(t);
+  await add(outbox, [entry('before')]);
+  const lane = await outbox.open(destination);
+  t.match(outbox.size(destination), { waiting: 1, waitingBytes: 6, dead: 0 });
+  await add(outbox, [entry('then')]);
+  t.match(outbox.size(destination), { waiting: 2, waitingBytes: 10 });
+  await lane.acquire();
+  const [head, last] = await lane.waiting(2);
+  if (head === undefined || last === undefined) throw new Error('nothing waits');
+  await lane.bury([head], { nowMs, error: '400' });
+  t.match(outbox.size(destination), { waiting: 1, waitingBytes: 4, dead: 1, deadBytes: 6 });
+  await lane.delivered([last]);
+  const counted = { ...outbox.size(destination) };
+  await outbox.measure();
+  t.match(outbox.size(destination), { waiting: 0, waitingBytes: 0, dead: 1, deadBytes: 6 });
+  t.match(counted, { waiting: 0, waitingBytes: 0, dead: 1, deadBytes: 6 });
+  t.match(registry.print(), 'sluice_outbox_dead_letters 1\n');
+  await lane.release();
+});
+
+t.test('dead letters go when they are old, and the oldest first when there is no room', async (t) => {
+  const { outbox, destination, entry } = scene(t);
+  await add(
+    outbox,
+    [...'abcd'].map((text) => entry(text.repeat(10))),
+  );
+  const lane = await outbox.open(destination);
+  await lane.acquire();
+  for (const [index, dead] of (await lane.waiting(3)).entries())
+    await lane.bury([dead], { nowMs: nowMs + index * DAY_MS, error: 'no' });
+  const left = async (): Promise<string> => {
+    const { rows } = await database.query(
+      "SELECT string_agg(left(convert_from(body, 'UTF8'), 1), '' ORDER BY sequence) AS left FROM sluice.outbox WHERE destination = $1",
+      [destination],
+    );
+    return String(rows[0]?.['left']);
+  };
+  nowMs += 7.5 * DAY_MS;
+  await outbox.tidy(destination, { maxBytes: 1000, maxDeadAgeMs: 7 * DAY_MS });
+  t.equal(await left(), 'bcd', 'the one that is older than a week');
+  await outbox.tidy(destination, { maxBytes: 20, maxDeadAgeMs: 7 * DAY_MS });
+  t.equal(await left(), 'cd', 'what waits counts, and is not touched');
+  await outbox.tidy(destination, { maxBytes: 5, maxDeadAgeMs: 7 * DAY_MS });
+  t.equal(await left(), 'd');
+  await lane.release();
+});
+
+t.test('the oldest that wait are given up when they are more than they may be', async (t) => {
+  const { outbox, destination, entry } = scene(t);
+  await add(outbox, [
+    entry('a'.repeat(10)),
+    entry('b'.repeat(10), { signal: 'logs', records: 5 }),
+    entry('c'.repeat(10)),
+  ]);
+  const lane = await outbox.open(destination);
+  t.match(await outbox.dropOldest(destination, 30), { entries: 0 });
+  t.strictSame(await outbox.dropOldest(destination, 19), { entries: 2, records: { traces: 1, logs: 5, metrics: 0 } });
+  t.match(outbox.size(destination), { waiting: 1, waitingBytes: 10 });
+  await lane.acquire();
+  t.strictSame((await lane.bodies(await lane.waiting(9))).map(String), ['c'.repeat(10)]);
+  await lane.release();
+});
