@@ -11,7 +11,7 @@ import { assemble } from '../service/assemble.ts';
 import { Interrupted, type Part } from '../service/lifecycle.ts';
 import { makePipelines } from '../service/make-pipeline.ts';
 import type { Service } from '../service/service.ts';
-import { createLogger, type LoggerRoot } from '../service/telemetry/logger.ts';
+import { DaemonLogger } from '../service/telemetry/logger.ts';
 import { MetricsServer } from '../service/telemetry/metrics-server.ts';
 import { observeProcess } from '../service/telemetry/process-metrics.ts';
 import { Registry } from '../service/telemetry/registry.ts';
@@ -28,7 +28,7 @@ export class Daemon {
   readonly #call: Call;
   /** The configuration of the start; `#service.config` is the one that runs. */
   readonly #config: Config;
-  readonly #logger: LoggerRoot;
+  readonly #logger: DaemonLogger;
   /** They belong to the process: a service that follows another takes over its ports. */
   readonly #sockets = new ListeningSockets();
   readonly #service: Service;
@@ -75,7 +75,7 @@ export class Daemon {
     });
     return assemble(this.#config, {
       logger: this.#logger,
-      loggerFor: (kind, id) => this.#logger.child({ 'otelcol.component.kind': kind, 'otelcol.component.id': id }),
+      loggerFor: (speaker) => this.#logger.for(speaker),
       meter,
       makePipeline: makePipelines(this.#logger, meter, Date.now),
       now: Date.now,
@@ -153,6 +153,7 @@ export class Daemon {
       const config = await readConfig(this.#call);
       this.#warn(config);
       await this.#service.reload(config, AbortSignal.timeout(config.service.shutdownTimeoutMs));
+      this.#logger.configure(config.service.telemetry.logs);
       const pipelines = config.service.pipelines.map(({ id }) => id);
       const seconds = Math.round(performance.now() - started) / 1000;
       this.#logger.info({ pipelines, seconds }, 'the configuration was loaded again');
@@ -186,8 +187,8 @@ function metricsParts(
   return [known ?? { name: 'metrics', component: make(endpoint) }];
 }
 
-function makeLogger(config: Config, process: NodeJS.Process): LoggerRoot {
-  const { level, format } = config.service.telemetry.logs;
+function makeLogger(config: Config, process: NodeJS.Process): DaemonLogger {
+  const { level, format, sampling } = config.service.telemetry.logs;
   const readable = format === 'pretty' || (format === 'auto' && process.stderr.isTTY === true);
   const fd = process.stderr.fd;
   const destination = readable
@@ -198,5 +199,5 @@ function makeLogger(config: Config, process: NodeJS.Process): LoggerRoot {
         translateTime: 'SYS:HH:MM:ss.l',
       })
     : pino.destination({ fd, sync: true });
-  return createLogger(level, destination);
+  return DaemonLogger.create({ level, sampling }, destination);
 }

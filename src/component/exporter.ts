@@ -20,6 +20,8 @@ export interface Rows {
 export interface Exporter extends Component {
   /** True when `write` only joins the ledger's transaction. Such exporters write first: what they do can still be rolled back. */
   readonly joinsCommit?: boolean;
+  /** True when it passes records on after `write`: it counts itself then what was sent and what failed. */
+  readonly countsDeliveries?: boolean;
   /** Synchronous, within the pass. */
   encode(batch: Batch): Rows;
   /** Resolves when the rows are durable, or joined to a commit that will make them so. Rejects when they are not; may be called again with fewer rows. */

@@ -36,8 +36,19 @@ export interface PipelineConfig {
 
 export type LedgerKind = 'postgres' | 'memory';
 
+export interface LogSampling {
+  readonly enabled: boolean;
+  /** Milliseconds. */
+  readonly tick: number;
+  readonly initial: number;
+}
+
 export interface TelemetryConfig {
-  readonly logs: { readonly level: LogLevel; readonly format: 'auto' | 'json' | 'pretty' };
+  readonly logs: {
+    readonly level: LogLevel;
+    readonly format: 'auto' | 'json' | 'pretty';
+    readonly sampling: LogSampling;
+  };
   readonly metrics: { readonly enabled: boolean; readonly endpoint: string };
 }
 

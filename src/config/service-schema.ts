@@ -78,6 +78,30 @@ export const SERVICE_SCHEMA: OptionsSchema = {
               default: 'auto',
               description: 'One JSON object a line, or text for people; auto decides by whether a terminal reads it.',
             },
+            sampling: {
+              type: 'object',
+              additionalProperties: false,
+              default: {},
+              description: 'Messages that are alike are written a few times, then counted.',
+              properties: {
+                enabled: { type: 'boolean', default: true, description: 'Whether they are held back at all.' },
+                tick: {
+                  type: 'string',
+                  format: 'duration',
+                  atLeast: '10ms',
+                  atMost: '1h',
+                  default: '10s',
+                  description: 'The window; at its end one line says how many were held back.',
+                },
+                initial: {
+                  type: 'integer',
+                  minimum: 1,
+                  maximum: 1000000,
+                  default: 10,
+                  description: 'How many of a kind are written in each window.',
+                },
+              },
+            },
           },
         },
         metrics: {

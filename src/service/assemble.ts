@@ -18,6 +18,7 @@ import type { Signal } from '../model/context.ts';
 import { type Kept, keep, type Live, type Wanted } from './keep.ts';
 import type { Part } from './lifecycle.ts';
 import { Service } from './service.ts';
+import type { Speaker } from './telemetry/logger.ts';
 import { StagedMeter } from './telemetry/staged-meter.ts';
 
 export interface Named<T> {
@@ -50,8 +51,8 @@ export type MakePipeline = (parts: PipelineParts) => LivingPipeline;
 
 export interface Surroundings {
   readonly logger: Logger;
-  /** A logger bound to one component. */
-  readonly loggerFor: (kind: Kind | 'pipeline', id: string) => Logger;
+  /** A logger bound to one component, or to a pipeline. */
+  readonly loggerFor: (speaker: Speaker) => Logger;
   readonly meter: Meter;
   readonly makePipeline: MakePipeline;
   readonly now: () => number;
@@ -168,18 +169,19 @@ class Builder {
 
   #extension(id: string): Named<Extension> {
     const wanted = required(this.#config.extensions, id);
-    return { id, component: this.#keepOrMake(`extension ${id}`, 'extension', wanted) };
+    return { id, component: this.#keepOrMake(`extension ${id}`, wanted) };
   }
 
   #pipeline(config: PipelineConfig, exporters: Map<string, Named<Exporter>>) {
+    const of = { pipeline: config.id, signal: config.signal };
     const processors = config.processors.map((id): Named<Processor> => {
       const wanted = required(this.#config.processors, id);
-      return { id, component: this.#keepOrMake(`processor ${id} in ${config.id}`, 'processor', wanted) };
+      return { id, component: this.#keepOrMake(`processor ${id} in ${config.id}`, wanted, of) };
     });
     for (const id of config.exporters) {
       if (exporters.has(id)) continue;
       const wanted = required(this.#config.exporters, id);
-      exporters.set(id, { id, component: this.#keepOrMake(`exporter ${id}`, 'exporter', wanted) });
+      exporters.set(id, { id, component: this.#keepOrMake(`exporter ${id}`, wanted) });
     }
     const { loggerFor, now, makePipeline } = this.#surroundings;
     const pipeline = makePipeline({
@@ -189,7 +191,7 @@ class Builder {
       exporters: config.exporters.flatMap((id) => exporters.get(id) ?? []),
       ledger: this.#config.service.ledger,
       capabilities: this.#capabilities,
-      logger: loggerFor('pipeline', config.id),
+      logger: loggerFor({ pipeline: config.id, signal: config.signal }),
       meter: this.#meter,
       now,
     });
@@ -216,18 +218,18 @@ class Builder {
         this.#changes.push(() => reroute(live.routes, route));
         return { id, component: live.component };
       }
-      const host = this.#host('receiver', id, key);
+      const host = this.#host(key, { kind: 'receiver', id });
       const component = definition.create(options, host, route);
       this.#live.set(key, { ...wanted, component, capabilities: host.capabilities, routes: route });
       return { id, component };
     });
   }
 
-  #keepOrMake<C extends Component>(key: string, kind: Kind, { id, definition, options }: Creatable<C>): C {
+  #keepOrMake<C extends Component>(key: string, { id, definition, options }: Creatable<C>, of: Speaker = {}): C {
     const live = this.#keep(key, options);
     // The key names the kind, and the definition is the same: so is the type.
     if (live !== null) return live.component as C;
-    const host = this.#host(kind, id, key);
+    const host = this.#host(key, { kind: definition.kind, id, ...of });
     const component = definition.create(options, host);
     this.#live.set(key, { definition, options, component, capabilities: host.capabilities, routes: null });
     return component;
@@ -242,11 +244,11 @@ class Builder {
     return live;
   }
 
-  #host(kind: Kind, id: string, key: string): Host {
+  #host(key: string, speaker: Speaker & { readonly id: string }): Host {
     const { loggerFor, now, process, resolvePath, fatal } = this.#surroundings;
     return {
-      id,
-      logger: loggerFor(kind, id),
+      id: speaker.id,
+      logger: loggerFor(speaker),
       meter: this.#meter,
       capabilities: this.#capabilities.scope(key),
       listeners: this.#listeners,

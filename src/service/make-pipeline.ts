@@ -24,7 +24,7 @@ export function makePipelines(logger: Logger, meter: Meter, now: () => number): 
       signal: parts.signal,
       processors: parts.processors.map(({ component }) => component),
       exporters: parts.exporters.map(({ component }) => component),
-      exporterIds: parts.exporters.map(({ id }) => id),
+      countedExporters: parts.exporters.flatMap(({ id, component }) => (component.countsDeliveries === true ? [] : id)),
       intake,
       turns,
       groupCommit: commits.of(ledger),

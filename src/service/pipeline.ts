@@ -23,8 +23,8 @@ export interface PipelineParts {
   readonly signal: Signal;
   readonly processors: readonly Processor[];
   readonly exporters: readonly Exporter[];
-  /** In the same order. */
-  readonly exporterIds: readonly string[];
+  /** The ids of those that have sent what they wrote. */
+  readonly countedExporters: readonly string[];
   readonly intake: Intake;
   readonly turns: Turns;
   readonly groupCommit: GroupCommit;
@@ -46,7 +46,7 @@ export class SignalPipeline implements Pipeline {
   constructor(parts: PipelineParts) {
     this.signal = parts.signal;
     this.#parts = parts;
-    this.#counts = new RecordCounts(parts.signal, parts.exporterIds, parts.meter);
+    this.#counts = new RecordCounts(parts.signal, parts.countedExporters, parts.meter);
     for (const processor of parts.processors) processor.prepare?.(parts.intake.tables);
   }
 

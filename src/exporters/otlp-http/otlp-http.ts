@@ -21,6 +21,7 @@ const TIDY_MS = 10000;
 
 class OtlpHttpExporter implements Exporter {
   readonly joinsCommit = true;
+  readonly countsDeliveries = true;
   readonly #options: OtlpHttpOptions;
   readonly #host: Host;
   readonly #pool = new ChunkPool();

@@ -1,39 +1,107 @@
-/** The daemon's log: pino, as JSON lines, or readable lines on a terminal. Components get children bound to their kind and id. */
+/**
+ * The daemon's log: pino, as JSON lines, or readable lines on a terminal. Components get children that carry the Collector's
+ * fields. What repeats itself is written a few times in each window and counted beyond that: a client in a loop must neither
+ * fill the disk nor hide what else happens.
+ */
 import { type DestinationStream, pino } from 'pino';
+import type { Kind } from '../../component/definition.ts';
 import type { Logger } from '../../component/logger.ts';
+import type { LogLevel, LogSampling } from '../../config/config.ts';
+import type { Signal } from '../../model/context.ts';
+import { Repetitions } from './repetitions.ts';
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
-
-export interface LoggerRoot extends Logger {
-  /** A logger whose lines carry these fields (the Collector's `otelcol.component.kind`, `otelcol.component.id`). */
-  child(fields: Readonly<Record<string, string>>): LoggerRoot;
+/** Whose lines they are: a component, one of a pipeline's own processors, or a pipeline. */
+export interface Speaker {
+  readonly kind?: Kind;
+  readonly id?: string;
+  readonly pipeline?: string;
+  readonly signal?: Signal;
 }
 
-export function createLogger(level: LogLevel, destination: DestinationStream): LoggerRoot {
-  const root = pino(
-    {
-      level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      serializers: { error: pino.stdSerializers.err },
-    },
-    destination,
-  );
-  return wrap(root);
+export interface LogSettings {
+  readonly level: LogLevel;
+  readonly sampling: LogSampling;
 }
 
-/** The part of pino that is used here. */
-interface PinoLogger extends Logger {
-  child(fields: object): PinoLogger;
+const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+
+export class DaemonLogger implements Logger {
+  readonly #pino: Logger;
+  readonly #repetitions: Repetitions;
+  readonly #settings: { level: LogLevel };
+  /** Nothing in here comes from a client. */
+  readonly #fields: Readonly<Record<string, string>>;
+
+  private constructor(parent: Pick<Parts, 'pino' | 'repetitions' | 'settings'>, fields: Parts['fields']) {
+    this.#pino = parent.pino;
+    this.#repetitions = parent.repetitions;
+    this.#settings = parent.settings;
+    this.#fields = fields;
+  }
+
+  static create({ level, sampling }: LogSettings, destination: DestinationStream): DaemonLogger {
+    const root = pino(
+      {
+        level: 'debug',
+        base: null,
+        timestamp: pino.stdTimeFunctions.isoTime,
+        formatters: { level: (label) => ({ level: label }) },
+        serializers: { error: pino.stdSerializers.err },
+      },
+      destination,
+    );
+    return new DaemonLogger({ pino: root, repetitions: new Repetitions(sampling), settings: { level } }, {});
+  }
+
+  /** Holds for all its children at once. */
+  configure({ level, sampling }: LogSettings): void {
+    this.#settings.level = level;
+    this.#repetitions.configure(sampling);
+  }
+
+  /** A logger whose lines say whose they are. */
+  for({ kind, id, pipeline, signal }: Speaker): DaemonLogger {
+    const parent = { pino: this.#pino, repetitions: this.#repetitions, settings: this.#settings };
+    return new DaemonLogger(parent, {
+      ...(kind === undefined ? {} : { 'otelcol.component.kind': kind }),
+      ...(id === undefined ? {} : { 'otelcol.component.id': id }),
+      ...(pipeline === undefined ? {} : { 'otelcol.pipeline.id': pipeline }),
+      ...(signal === undefined ? {} : { 'otelcol.signal': signal }),
+    });
+  }
+
+  debug(fields: object, message: string): void {
+    this.#write('debug', fields, message);
+  }
+
+  info(fields: object, message: string): void {
+    this.#write('info', fields, message);
+  }
+
+  warn(fields: object, message: string): void {
+    this.#write('warn', fields, message);
+  }
+
+  error(fields: object, message: string): void {
+    this.#write('error', fields, message);
+  }
+
+  #write(level: LogLevel, fields: object, message: string): void {
+    if (LEVELS.indexOf(level) < LEVELS.indexOf(this.#settings.level)) return;
+    // The code of a refusal is from a closed list; a flood of one must not hide another.
+    const code = 'code' in fields ? fields.code : '';
+    const key = `${level} ${this.#fields['otelcol.component.id']} ${this.#fields['otelcol.pipeline.id']} ${code} ${message}`;
+    const report = (suppressed: number): void => {
+      const more = { ...this.#fields, ...(code === '' ? {} : { code }), similar: message, suppressed };
+      this.#pino[level](more, `${suppressed} similar messages suppressed`);
+    };
+    if (this.#repetitions.admit(key, report)) this.#pino[level]({ ...this.#fields, ...fields }, message);
+  }
 }
 
-function wrap(logger: PinoLogger): LoggerRoot {
-  return {
-    debug: (fields, message) => logger.debug(fields, message),
-    info: (fields, message) => logger.info(fields, message),
-    warn: (fields, message) => logger.warn(fields, message),
-    error: (fields, message) => logger.error(fields, message),
-    child: (fields) => wrap(logger.child(fields)),
-  };
+interface Parts {
+  readonly pino: Logger;
+  readonly repetitions: Repetitions;
+  readonly settings: { level: LogLevel };
+  readonly fields: Readonly<Record<string, string>>;
 }

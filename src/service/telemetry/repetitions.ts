@@ -1,0 +1,56 @@
+/** Counts messages that are alike within a window: the first few pass, the others are reported as a number at its end. */
+import type { LogSampling } from '../../config/config.ts';
+
+/** Messages of ours are few; beyond this many kinds in one window nothing is held back. */
+const MAX_KINDS = 1000;
+
+interface Kind {
+  passed: number;
+  suppressed: number;
+  report: (suppressed: number) => void;
+}
+
+export class Repetitions {
+  #sampling: LogSampling;
+  /** Of the current window. */
+  readonly #kinds = new Map<string, Kind>();
+  #window: NodeJS.Timeout | null = null;
+
+  constructor(sampling: LogSampling) {
+    this.#sampling = sampling;
+  }
+
+  configure(sampling: LogSampling): void {
+    this.#sampling = sampling;
+  }
+
+  /** False when the message is held back; `report` is then called once at the end of the window. */
+  admit(key: string, report: (suppressed: number) => void): boolean {
+    if (!this.#sampling.enabled) return true;
+    const kind = this.#kinds.get(key);
+    if (kind === undefined) {
+      if (this.#kinds.size >= MAX_KINDS) return true;
+      this.#open();
+      this.#kinds.set(key, { passed: 1, suppressed: 0, report });
+      return true;
+    }
+    if (kind.passed < this.#sampling.initial) {
+      kind.passed++;
+      return true;
+    }
+    kind.suppressed++;
+    kind.report = report;
+    return false;
+  }
+
+  #open(): void {
+    this.#window ??= setTimeout(() => this.#close(), this.#sampling.tick).unref();
+  }
+
+  #close(): void {
+    this.#window = null;
+    const ended = [...this.#kinds.values()];
+    this.#kinds.clear();
+    for (const { suppressed, report } of ended) if (suppressed > 0) report(suppressed);
+  }
+}

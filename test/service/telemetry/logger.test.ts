@@ -1,0 +1,82 @@
+import t from 'tap';
+import { DaemonLogger } from '../../../src/service/telemetry/logger.ts';
+
+const sampling = { enabled: true, tick: 60_000, initial: 2 };
+
+function scene(settings: Parameters<typeof DaemonLogger.create>[0]) {
+  const lines: Record<string, unknown>[] = [];
+  const waiting: (() => void)[] = [];
+  const logger = DaemonLogger.create(settings, {
+    write: (line: string) => {
+      lines.push(JSON.parse(line) as Record<string, unknown>);
+      for (const wake of waiting.splice(0)) wake();
+    },
+  });
+  const next = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));
+  return { logger, lines, next };
+}
+
+t.test("lines carry the Collector's fields of whoever wrote them", async (t) => {
+  const { logger, lines } = scene({ level: 'info', sampling });
+  logger.for({ kind: 'processor', id: 'auth/x', pipeline: 'traces', signal: 'traces' }).warn({ size: 1 }, 'odd');
+  t.match(lines, [
+    {
+      level: 'warn',
+      'otelcol.component.kind': 'processor',
+      'otelcol.component.id': 'auth/x',
+      'otelcol.pipeline.id': 'traces',
+      'otelcol.signal': 'traces',
+      size: 1,
+      msg: 'odd',
+    },
+  ]);
+});
+
+t.test('the level holds for all loggers at once, also when it changes', async (t) => {
+  const { logger, lines } = scene({ level: 'warn', sampling });
+  const child = logger.for({ kind: 'receiver', id: 'otlp' });
+  child.info({}, 'quiet');
+  logger.configure({ level: 'debug', sampling });
+  child.debug({}, 'loud');
+  t.same(
+    lines.map(({ msg }) => msg),
+    ['loud'],
+  );
+});
+
+t.test(
+  'what repeats itself is counted after the first few; other codes, components and levels are not held back',
+  async (t) => {
+    const { logger, lines } = scene({ level: 'info', sampling });
+    for (let count = 0; count < 5; count++) logger.info({ code: 'invalid_api_key' }, 'request refused');
+    logger.info({ code: 'ingestion_failed' }, 'request refused');
+    logger.error({ code: 'invalid_api_key' }, 'request refused');
+    logger.for({ kind: 'receiver', id: 'otlp/two' }).info({ code: 'invalid_api_key' }, 'request refused');
+    t.equal(lines.length, 5);
+  },
+);
+
+t.test('the end of the window says how many were held back, and begins anew', async (t) => {
+  const { logger, lines, next } = scene({ level: 'info', sampling: { enabled: true, tick: 10, initial: 1 } });
+  const child = logger.for({ kind: 'receiver', id: 'otlp' });
+  for (let count = 0; count < 4; count++) child.info({ code: 'overloaded' }, 'request refused');
+  // The window alone does not keep a process alive.
+  const alive = setInterval(() => undefined, 1000);
+  await next();
+  clearInterval(alive);
+  t.match(lines[1], {
+    msg: '3 similar messages suppressed',
+    similar: 'request refused',
+    suppressed: 3,
+    code: 'overloaded',
+    'otelcol.component.id': 'otlp',
+  });
+  child.info({ code: 'overloaded' }, 'request refused');
+  t.equal(lines.length, 3);
+});
+
+t.test('it can be switched off', async (t) => {
+  const { logger, lines } = scene({ level: 'info', sampling: { ...sampling, enabled: false } });
+  for (let count = 0; count < 5; count++) logger.info({}, 'again');
+  t.equal(lines.length, 5);
+});
