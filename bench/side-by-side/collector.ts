@@ -1,0 +1,87 @@
+/**
+ * The stock OpenTelemetry Collector with what it has for the same job: bearer token, an environment where none is given, credentials
+ * masked, a few GenAI attributes brought to one name, a file of JSON. It has no prices, projects, replay check or synced file.
+ */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { freePort } from '../../test/support/executable.ts';
+import { Client } from './client.ts';
+import { type Contender, KEY } from './contender.ts';
+import { countIn, untilQuiet } from './output-file.ts';
+import { ServerProcess } from './server-process.ts';
+
+export interface CollectorShape {
+  readonly name: string;
+  readonly acknowledges: string;
+  readonly processors: readonly string[];
+}
+
+export const COLLECTORS: readonly CollectorShape[] = [
+  { name: 'Collector, no processors', acknowledges: 'in a write buffer', processors: [] },
+  {
+    name: 'Collector, attributes and transform',
+    acknowledges: 'in a write buffer',
+    processors: ['transform', 'attributes'],
+  },
+  {
+    name: 'Collector, these and redaction',
+    acknowledges: 'in a write buffer',
+    processors: ['redaction', 'transform', 'attributes'],
+  },
+  {
+    name: 'Collector, these and batch',
+    acknowledges: 'in a queue in memory',
+    processors: ['redaction', 'transform', 'attributes', 'batch'],
+  },
+];
+
+const config = (shape: CollectorShape, port: number, path: string): string => `
+extensions: { bearertokenauth: { token: ${KEY} } }
+receivers:
+  otlp: { protocols: { http: { endpoint: "127.0.0.1:${port}", auth: { authenticator: bearertokenauth } } } }
+processors:
+  batch: {}
+  redaction:
+    allow_all_keys: true
+    summary: silent
+    blocked_key_patterns:
+      - "(?i)(^|[._-])(proxy-)?authorization$"
+      - "(?i)(^|[._-])(set-)?cookie$"
+      - "(?i)(^|[._-])x-(api-key|auth-token|access-token|amz-security-token|goog-api-key)$"
+  transform:
+    error_mode: ignore
+    trace_statements:
+      - set(resource.attributes["deployment.environment.name"], "default") where resource.attributes["deployment.environment.name"] == nil
+      - set(span.attributes["gen_ai.provider.name"], span.attributes["gen_ai.system"]) where span.attributes["gen_ai.provider.name"] == nil and span.attributes["gen_ai.system"] != nil
+      - set(span.attributes["gen_ai.usage.input_tokens"], span.attributes["gen_ai.usage.prompt_tokens"]) where span.attributes["gen_ai.usage.prompt_tokens"] != nil
+      - set(span.attributes["gen_ai.usage.output_tokens"], span.attributes["gen_ai.usage.completion_tokens"]) where span.attributes["gen_ai.usage.completion_tokens"] != nil
+      - set(span.attributes["gen_ai.usage.total_tokens"], span.attributes["gen_ai.usage.input_tokens"] + span.attributes["gen_ai.usage.output_tokens"]) where span.attributes["gen_ai.usage.input_tokens"] != nil and span.attributes["gen_ai.usage.output_tokens"] != nil
+  attributes:
+    actions:
+      - { key: project, value: default, action: upsert }
+      - { key: conversation_id, from_attribute: gen_ai.conversation.id, action: upsert }
+      - { key: user_id, from_attribute: user.id, action: upsert }
+exporters: { file: { path: ${path} } }
+service:
+  extensions: [bearertokenauth]
+  telemetry: { metrics: { level: none }, logs: { level: warn } }
+  pipelines: { traces: { receivers: [otlp], processors: [${shape.processors.join(', ')}], exporters: [file] } }
+`;
+
+export async function startCollector(executable: string, shape: CollectorShape, folder: string): Promise<Contender> {
+  const port = await freePort();
+  const path = join(folder, `collector-${shape.processors.length}.json`);
+  const file = join(folder, `collector-${shape.processors.length}.yaml`);
+  await writeFile(file, config(shape, port, path));
+  const server = new ServerProcess({ command: executable, args: ['--config', file], cwd: folder });
+  const url = `http://127.0.0.1:${port}`;
+  await server.untilServing(url);
+  return {
+    name: shape.name,
+    acknowledges: shape.acknowledges,
+    server,
+    client: new Client(url, KEY),
+    drain: () => untilQuiet(path),
+    kept: () => countIn(path, '"spanId":'),
+  };
+}

@@ -1,0 +1,17 @@
+/** What stands side by side: how each server is started, where it listens, and how to tell what it has kept. */
+import type { Client } from './client.ts';
+import type { ServerProcess } from './server-process.ts';
+
+export interface Contender {
+  readonly name: string;
+  /** What its 200 means. */
+  readonly acknowledges: string;
+  readonly server: ServerProcess;
+  readonly client: Client;
+  /** Resolves when what was acknowledged has been worked off. */
+  drain(): Promise<void>;
+  /** Spans in its store. */
+  kept(): Promise<number>;
+}
+
+export const KEY = 'side-by-side-key-0123456789';

@@ -1,0 +1,34 @@
+/** A server's file of JSON: when it stops growing, and how many spans it holds. */
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Longer than the second after which the Collector flushes. */
+const QUIET_MS = 1300;
+const POLL_MS = 100;
+
+export async function untilQuiet(path: string): Promise<void> {
+  let size = -1;
+  for (let since = performance.now(); performance.now() - since < QUIET_MS; await pause(POLL_MS)) {
+    const now = (await stat(path)).size;
+    if (now !== size) since = performance.now();
+    size = now;
+  }
+}
+
+/** How often the text occurs. */
+export async function countIn(path: string, text: string): Promise<number> {
+  const sought = Buffer.from(text);
+  let count = 0;
+  let rest = Buffer.alloc(0);
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 22 })) {
+    const bytes = Buffer.concat([rest, chunk as Buffer]);
+    let end = 0;
+    for (let at = bytes.indexOf(sought); at >= 0; at = bytes.indexOf(sought, end)) {
+      count++;
+      end = at + sought.length;
+    }
+    rest = bytes.subarray(Math.max(end, bytes.length - sought.length + 1));
+  }
+  return count;
+}

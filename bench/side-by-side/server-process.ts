@@ -1,0 +1,123 @@
+/**
+ * A server under measurement: a process on a core of its own, its processor time and memory read from /proc together with those of
+ * its children, so that a database counts too.
+ */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const SERVER_CORE = '0';
+const CLIENT_CORE = '1';
+const START_TIMEOUT_MS = 120_000;
+const POLL_MS = 100;
+const TAIL = 2000;
+
+export interface Command {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd: string;
+}
+
+export interface Usage {
+  readonly cpuSeconds: number;
+  /** The most the process has held so far, its children included. */
+  readonly peakMiB: number;
+}
+
+const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
+const canPin = spawnSync('taskset', ['-c', CLIENT_CORE, 'true']).status === 0;
+
+/** Puts this process, the client, on the other core; says whether there is one. */
+export function pinClient(): boolean {
+  return canPin && spawnSync('taskset', ['-acp', CLIENT_CORE, String(process.pid)]).status === 0;
+}
+
+export class ServerProcess {
+  readonly #child: ChildProcess;
+  #output = '';
+  #ended = false;
+
+  constructor({ command, args, env = {}, cwd }: Command) {
+    const [executable, ...rest] = canPin ? ['taskset', '-c', SERVER_CORE, command, ...args] : [command, ...args];
+    this.#child = spawn(executable as string, rest, {
+      cwd,
+      env: { ...process.env, GOMAXPROCS: '1', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const note = (chunk: Buffer): void => {
+      this.#output = (this.#output + chunk.toString()).slice(-TAIL);
+    };
+    this.#child.stdout?.on('data', note);
+    this.#child.stderr?.on('data', note);
+    this.#child.once('close', () => {
+      this.#ended = true;
+    });
+  }
+
+  /** Resolves when the address accepts a request, whatever it answers. */
+  async untilServing(url: string): Promise<void> {
+    const deadline = performance.now() + START_TIMEOUT_MS;
+    while (performance.now() < deadline) {
+      if (this.#ended) break;
+      const answer = await fetch(url).catch(() => undefined);
+      if (answer !== undefined) return void (await answer.arrayBuffer());
+      await pause(POLL_MS);
+    }
+    throw new Error(`${this.#child.spawnargs.join(' ')} does not serve: ${this.#output}`);
+  }
+
+  usage(): Usage {
+    let cpuSeconds = 0;
+    let peakMiB = 0;
+    for (const pid of this.#family()) {
+      const fields = statOf(pid);
+      if (fields === undefined) continue;
+      // User and system time, and those of children that have ended.
+      const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+      cpuSeconds += ticks / ticksPerSecond;
+      peakMiB += peakOf(pid);
+    }
+    return { cpuSeconds, peakMiB };
+  }
+
+  async stop(): Promise<void> {
+    if (this.#ended) return;
+    const closed = new Promise((resolve) => this.#child.once('close', resolve));
+    this.#child.kill('SIGTERM');
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), START_TIMEOUT_MS);
+    await closed;
+    clearTimeout(timer);
+  }
+
+  #family(): readonly number[] {
+    const root = this.#child.pid;
+    if (root === undefined) return [];
+    const parents = new Map<number, number>();
+    for (const name of readdirSync('/proc')) {
+      const parent = /^\d+$/.test(name) ? statOf(Number(name))?.[1] : undefined;
+      if (parent !== undefined) parents.set(Number(name), Number(parent));
+    }
+    const belongs = (pid: number | undefined): boolean =>
+      pid === root || (pid !== undefined && pid > 1 && belongs(parents.get(pid)));
+    return [...parents.keys()].filter(belongs);
+  }
+}
+
+/** The fields of /proc/PID/stat from the state on: 0 the state, 1 the parent, 11 to 14 the times. */
+function statOf(pid: number): readonly string[] | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return undefined; // It ended meanwhile.
+  }
+}
+
+function peakOf(pid: number): number {
+  try {
+    return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}
