@@ -1,13 +1,15 @@
 /**
- * Sluice beside the stock OpenTelemetry Collector: the same bodies, the same client, the same run, taking turns. The server has one
- * core, the client the other. What is compared first is the server's processor time, which neighbours disturb least.
+ * Sluice beside the stock OpenTelemetry Collector, and beside an AI back end: the same bodies, the same client, the same run, taking
+ * turns. The server has one core, the client the other. What is compared first is the server's processor time, which neighbours
+ * disturb least.
  *
- *   node dist/bench/side-by-side.js [--seconds 3] [--rounds 3] [--rate 20]
+ *   node dist/bench/side-by-side.js [--seconds 3] [--rounds 3] [--rate 20] [--only pipelines|backends]
  *
- * Linux, two cores, and Go for the first run, which builds the Collector. Takes about six minutes; see docs/performance.md.
+ * Linux, two cores; Go and Python for the first run, which builds the one and installs the other. What can not be had is left out.
+ * Takes about seven minutes; see docs/performance.md.
  */
-import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,10 +20,12 @@ import type { Load, Run } from './side-by-side/client.ts';
 import { COLLECTORS, startCollector } from './side-by-side/collector.ts';
 import type { Contender } from './side-by-side/contender.ts';
 import { pinClient } from './side-by-side/server-process.ts';
-import { startSluice } from './side-by-side/sluice.ts';
+import { startPhoenix } from './side-by-side/phoenix.ts';
+import { startSluiceOverFile, startSluiceOverPostgres } from './side-by-side/sluice.ts';
 
-const BUILD = fileURLToPath(new URL('../../scripts/collector.js', import.meta.url));
 const WARM_UP_MS = 2500;
+/** Requests for Sluice and for Phoenix; half as many before to warm up. */
+const BACKEND_BATCHES = [128, 16];
 
 interface Settings {
   readonly milliseconds: number;
@@ -52,7 +56,7 @@ function loads(): readonly Load[] {
 async function turn(contender: Contender, load: Load, milliseconds: number): Promise<Run & { cpuSeconds: number }> {
   const before = contender.server.usage();
   const run = await contender.client.saturate(load, milliseconds);
-  await contender.drain();
+  await contender.drain(run.spans);
   return { ...run, cpuSeconds: contender.server.usage().cpuSeconds - before.cpuSeconds };
 }
 
@@ -71,8 +75,9 @@ class Comparison {
     const figures = new Map<Contender, Figures>();
     for (const contender of this.#contenders) {
       figures.set(contender, { cpuPerMillion: [], spansPerSecond: [], saturatedMs: [], pacedMs: [] });
-      this.#note(contender, await contender.client.saturate(load, WARM_UP_MS));
-      await contender.drain();
+      const warm = await contender.client.saturate(load, WARM_UP_MS);
+      this.#note(contender, warm);
+      await contender.drain(warm.spans);
     }
     for (let round = 0; round < rounds; round++) {
       for (const [contender, found] of figures) {
@@ -84,7 +89,7 @@ class Comparison {
         const paced = await contender.client.pace(load, { perSecond, milliseconds });
         this.#note(contender, paced);
         found.pacedMs.push(...paced.latenciesMs);
-        await contender.drain();
+        await contender.drain(paced.spans);
       }
     }
     print(load, figures);
@@ -108,6 +113,20 @@ class Comparison {
   }
 }
 
+/** Whoever loses spans has not done the work. */
+async function verify(acknowledged: ReadonlyMap<Contender, number>): Promise<void> {
+  console.log('');
+  for (const [contender, sent] of acknowledged) {
+    const kept = await contender.kept();
+    const verdict = sent === kept ? 'all of them kept' : `KEPT ${grouped(kept)}`;
+    const { peakMiB } = contender.server.usage();
+    console.log(`${contender.name}: ${grouped(sent)} spans acknowledged, ${verdict}; at most ${grouped(peakMiB)} MiB`);
+  }
+}
+
+const milliseconds = (times: readonly number[]): string =>
+  times.length === 0 ? '–' : `${quantile(times, 0.99).toFixed(0)} ms`;
+
 const COLUMNS = ['', 'CPU s / M spans', 'ratio', 'spans / s / core', 'spans / s', 'p99 busy', 'p99 paced', '200 means'];
 
 function print(load: Load, figures: ReadonlyMap<Contender, Figures>): void {
@@ -122,8 +141,8 @@ function print(load: Load, figures: ReadonlyMap<Contender, Figures>): void {
       `${(cpu / first).toFixed(2)}×`,
       grouped(1e6 / cpu),
       grouped(median(found.spansPerSecond)),
-      `${quantile(found.saturatedMs, 0.99).toFixed(0)} ms`,
-      `${quantile(found.pacedMs, 0.99).toFixed(0)} ms`,
+      milliseconds(found.saturatedMs),
+      milliseconds(found.pacedMs),
       contender.acknowledges,
     ];
   });
@@ -134,12 +153,90 @@ function print(load: Load, figures: ReadonlyMap<Contender, Figures>): void {
   for (const row of rows) console.log(`| ${row.join(' | ')} |`);
 }
 
+/** What of these can be had is on this machine already, or is fetched once. */
+function provide(script: string): string | undefined {
+  const path = fileURLToPath(new URL(`../../scripts/${script}`, import.meta.url));
+  const { status, stdout } = spawnSync(process.execPath, [path], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return status === 0 ? stdout.trim() : undefined;
+}
+
+async function inFolder(name: string, work: (folder: string, contenders: Contender[]) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), `sluice-${name}-`));
+  // The embedded database runs as a user of its own where this runs as root.
+  await chmod(folder, 0o755);
+  const contenders: Contender[] = [];
+  try {
+    await work(folder, contenders);
+  } finally {
+    for (const { client, server } of contenders) {
+      await client.close();
+      await server.stop();
+    }
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** Pipelines: Sluice over a file beside the Collector over a file. */
+function comparePipelines(collector: string, settings: Settings): Promise<void> {
+  return inFolder('pipelines', async (folder, contenders) => {
+    contenders.push(await startSluiceOverFile(folder));
+    for (const shape of COLLECTORS) contenders.push(await startCollector(collector, shape, folder));
+    const comparison = new Comparison(contenders, settings);
+    for (const load of loads()) await comparison.measure(load);
+    await comparison.verify();
+  });
+}
+
+/** Every body is sent once, since a span that comes twice is stored once. */
+function onceLoad(seed: number, batches: number): Load {
+  const bodies = makeCorpus(seed, batches).genai;
+  return {
+    name: 'model calls with content, into a database',
+    path: '/v1/traces',
+    bodies: bodies.map(({ pbGz }) => pbGz),
+    spans: bodies[0]?.records ?? 0,
+  };
+}
+
+/** Back ends, each over a database of its own. The slower one gets the first of the same bodies, or it would take an hour. */
+function compareBackends(phoenix: string): Promise<void> {
+  return inFolder('backends', async (folder, contenders) => {
+    contenders.push(await startSluiceOverPostgres(folder), await startPhoenix(phoenix, folder));
+    const figures = new Map<Contender, Figures>();
+    const acknowledged = new Map<Contender, number>();
+    for (const [index, contender] of contenders.entries()) {
+      const batches = BACKEND_BATCHES[index] ?? 0;
+      const warm = await contender.client.once(onceLoad(2, batches / 2));
+      await contender.drain(warm.spans);
+      const before = contender.server.usage();
+      const started = performance.now();
+      const run = await contender.client.once(onceLoad(1, batches));
+      await contender.drain(warm.spans + run.spans);
+      const cpuSeconds = contender.server.usage().cpuSeconds - before.cpuSeconds;
+      const seconds = (performance.now() - started) / 1000;
+      figures.set(contender, {
+        cpuPerMillion: [(cpuSeconds / run.spans) * 1e6],
+        spansPerSecond: [run.spans / seconds],
+        saturatedMs: [...run.latenciesMs],
+        pacedMs: [],
+      });
+      acknowledged.set(contender, warm.spans + run.spans);
+    }
+    print(onceLoad(1, 1), figures);
+    await verify(acknowledged);
+  });
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       seconds: { type: 'string', default: '3' },
       rounds: { type: 'string', default: '3' },
       rate: { type: 'string', default: '20' },
+      only: { type: 'string', default: '' },
     },
   });
   const settings = {
@@ -147,27 +244,13 @@ async function main(): Promise<void> {
     rounds: Number(values.rounds),
     perSecond: Number(values.rate),
   };
-  const executable = execFileSync(process.execPath, [BUILD], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-side-by-side-'));
-  const contenders: Contender[] = [];
-  try {
-    const bodies = loads();
-    console.log(`${cpus()[0]?.model}, Node.js ${process.version}, ${pinClient() ? 'a core each' : 'NOT PINNED'}`);
-    contenders.push(await startSluice(folder));
-    for (const shape of COLLECTORS) contenders.push(await startCollector(executable.trim(), shape, folder));
-    const comparison = new Comparison(contenders, settings);
-    for (const load of bodies) await comparison.measure(load);
-    await comparison.verify();
-  } finally {
-    for (const { client, server } of contenders) {
-      await client.close();
-      await server.stop();
-    }
-    await rm(folder, { recursive: true, force: true });
-  }
+  // Before the clock: what is built or installed must not run beside what is measured.
+  const collector = values.only === 'backends' ? undefined : provide('collector.js');
+  const phoenix = values.only === 'pipelines' ? undefined : provide('phoenix.js');
+  const [model] = cpus();
+  console.log(`${model?.model}, Node.js ${process.version}, ${pinClient() ? 'a core each' : 'NOT PINNED'}`);
+  if (collector !== undefined) await comparePipelines(collector, settings);
+  if (phoenix !== undefined) await compareBackends(phoenix);
 }
 
 await main();

@@ -8,8 +8,8 @@ export interface Contender {
   readonly acknowledges: string;
   readonly server: ServerProcess;
   readonly client: Client;
-  /** Resolves when what was acknowledged has been worked off. */
-  drain(): Promise<void>;
+  /** Resolves when what was acknowledged, so many spans in all, has been worked off. */
+  drain(spans: number): Promise<void>;
   /** Spans in its store. */
   kept(): Promise<number>;
 }
