@@ -23,12 +23,14 @@ import { pinClient } from './side-by-side/server-process.ts';
 import { startPhoenix } from './side-by-side/phoenix.ts';
 import { startSluiceOverFile, startSluiceOverPostgres } from './side-by-side/sluice.ts';
 
-const WARM_UP_MS = 2500;
+/** Of the server's processor time. */
+const WARM_UP_SECONDS = 2.5;
 /** Requests for Sluice and for Phoenix; half as many before to warm up. */
 const BACKEND_BATCHES = [128, 16];
 
 interface Settings {
-  readonly milliseconds: number;
+  /** Of the server's processor time, a turn. */
+  readonly seconds: number;
   readonly rounds: number;
   readonly perSecond: number;
 }
@@ -53,9 +55,9 @@ function loads(): readonly Load[] {
 }
 
 /** Processor time and throughput of one turn, all that was acknowledged worked off. */
-async function turn(contender: Contender, load: Load, milliseconds: number): Promise<Run & { cpuSeconds: number }> {
+async function turn(contender: Contender, load: Load, seconds: number): Promise<Run & { cpuSeconds: number }> {
   const before = contender.server.usage();
-  const run = await contender.client.saturate(load, milliseconds);
+  const run = await contender.client.saturate(load, contender.server.hasWorked(seconds));
   await contender.drain(run.spans);
   return { ...run, cpuSeconds: contender.server.usage().cpuSeconds - before.cpuSeconds };
 }
@@ -71,22 +73,22 @@ class Comparison {
   }
 
   async measure(load: Load): Promise<void> {
-    const { milliseconds, rounds, perSecond } = this.#settings;
+    const { seconds, rounds, perSecond } = this.#settings;
     const figures = new Map<Contender, Figures>();
     for (const contender of this.#contenders) {
       figures.set(contender, { cpuPerMillion: [], spansPerSecond: [], saturatedMs: [], pacedMs: [] });
-      const warm = await contender.client.saturate(load, WARM_UP_MS);
+      const warm = await contender.client.saturate(load, contender.server.hasWorked(WARM_UP_SECONDS));
       this.#note(contender, warm);
       await contender.drain(warm.spans);
     }
     for (let round = 0; round < rounds; round++) {
       for (const [contender, found] of figures) {
-        const run = await turn(contender, load, milliseconds);
+        const run = await turn(contender, load, seconds);
         this.#note(contender, run);
         found.cpuPerMillion.push((run.cpuSeconds / run.spans) * 1e6);
         found.spansPerSecond.push(run.spans / run.seconds);
         found.saturatedMs.push(...run.latenciesMs);
-        const paced = await contender.client.pace(load, { perSecond, milliseconds });
+        const paced = await contender.client.pace(load, { perSecond, milliseconds: seconds * 1000 });
         this.#note(contender, paced);
         found.pacedMs.push(...paced.latenciesMs);
         await contender.drain(paced.spans);
@@ -240,7 +242,7 @@ async function main(): Promise<void> {
     },
   });
   const settings = {
-    milliseconds: Number(values.seconds) * 1000,
+    seconds: Number(values.seconds),
     rounds: Number(values.rounds),
     perSecond: Number(values.rate),
   };

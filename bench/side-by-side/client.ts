@@ -46,12 +46,12 @@ export class Client {
     this.#key = key;
   }
 
-  /** As many as the server answers. */
-  async saturate(load: Load, milliseconds: number): Promise<Run> {
+  /** As many as the server answers, until it is enough. */
+  async saturate(load: Load, isEnough: () => boolean): Promise<Run> {
     const started = performance.now();
     const latenciesMs: number[] = [];
     const loop = async (): Promise<void> => {
-      while (performance.now() - started < milliseconds) latenciesMs.push(await this.#send(load));
+      while (!isEnough()) latenciesMs.push(await this.#send(load));
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, loop));
     return runOf(load, latenciesMs, started);
