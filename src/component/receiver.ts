@@ -3,9 +3,25 @@ import type { Encoding, RequestInfo, Signal } from '../model/context.ts';
 import type { Quota } from './ledger.ts';
 import type { Component, Declaration, Host } from './component.ts';
 
-/** One request's body, read and expanded. */
+/** What bounds the expanding of a body. */
+export interface Expansion {
+  /** Most bytes there may be. */
+  readonly limitBytes: number;
+  /** Told how many they are, before anything is made of them. May throw a `Rejection`. */
+  reserve(bytes: number): void;
+}
+
+/** A body that is still compressed when it is delivered. */
+export interface Compression extends Expansion {
+  /** How many bytes its sender says they are; a guess, for planning. */
+  readonly expectedBytes: number;
+}
+
+/** One request's body, read. */
 export interface Delivery {
   readonly body: Uint8Array;
+  /** Set when the body is gzip: then it is expanded in the pass, where it is indexed. Right for small bodies only: it blocks. */
+  readonly gzip?: Compression;
   readonly encoding: Encoding;
   /** Identifies the raw bytes; see `Claim.replayKey`. */
   readonly replayKey: Uint8Array;

@@ -85,6 +85,11 @@ export const SCRATCH_CAPACITY = 67108864;
 export const OUTPUT_BASE = SCRATCH_BASE + SCRATCH_CAPACITY + SLACK;
 /** One record, fully escaped, must fit: six times the largest body and room for its fields. */
 export const OUTPUT_CAPACITY = 134217728;
+/** A compressed body lies where the rows will be written: it is expanded before there are any. */
+export const COMPRESSED_BASE = OUTPUT_BASE;
+export const COMPRESSED_CAPACITY = INPUT_CAPACITY;
+/** Zeros the inflater may read behind a compressed body. */
+export const COMPRESSED_PADDING = 64;
 /** The encoder returns to TypeScript once this many bytes are waiting. */
 export const OUTPUT_SOFT_LIMIT = 1048576;
 export const MEMORY_END = OUTPUT_BASE + OUTPUT_CAPACITY + SLACK;
@@ -118,6 +123,8 @@ export const HEADER_PROJECT_LENGTH = 96;
 export const HEADER_RECEIVED_AT = 104; // i64, microseconds since the Unix epoch: the `received_at` column
 export const HEADER_OUTPUT_ROWS = 112; // rows waiting at OUTPUT_BASE
 export const HEADER_MAX_DEPTH = 116; // AnyValue nesting allowed; set before indexing
+export const HEADER_INFLATED = 120; // absolute address behind the bytes that were expanded
+export const HEADER_INFLATE_END = 124; // absolute address behind the compressed stream
 
 // ── Text flags (u8), beside every (offset, length) ───────────────────────────────────────────────────────────────────
 /** Holds a quote, a backslash or a control character: JSON output must escape. */
@@ -380,3 +387,5 @@ export const FAIL_ID = 3; // invalid_id
 export const FAIL_PAYLOAD = 4; // invalid_payload: timestamp, duplicate key, snake_case key, nesting
 export const FAIL_BUDGET = 5; // body_too_large: more elements than a table holds
 export const FAIL_OUTPUT = 6; // internal: output or scratch does not fit
+export const FAIL_INFLATE = 7; // decompression_failed; the position is one of the compressed bytes
+export const FAIL_EXPANDED = 8; // body_too_large: more bytes than allowed while expanding

@@ -24,6 +24,7 @@ import {
   SLACK,
 } from '../model/layout.ts';
 import { Memory } from '../model/memory.ts';
+import { gunzip } from './gunzip.ts';
 import { loadWire, type Wire, WireFault } from './wire.ts';
 
 /** AnyValue nesting allowed unless configured otherwise. */
@@ -59,7 +60,7 @@ export class Intake {
     if (encoding === 'json' && !isUtf8(body)) throw new Rejection('invalid_json', { cause: 'the body is not UTF-8' });
     this.#generation++;
     this.wire.exports.resetTables();
-    this.tables.memory.u8.set(body, INPUT_BASE);
+    if (!this.#isInPlace(body)) this.tables.memory.u8.set(body, INPUT_BASE);
     // The kernels look a few bytes past the end; what stands there must not be the tail of a longer, earlier body.
     this.tables.memory.u8.fill(
       0,
@@ -79,6 +80,19 @@ export class Intake {
     const batch = new Batch(this.tables, signal, encoding, context);
     if (batch.recordCount === 0 && batch.metricCount === 0) throw new Rejection('empty_payload');
     return batch;
+  }
+
+  /**
+   * Expands a gzip body to where `index` wants it; what is returned is to be handed to `index` at once. Throws a `Rejection`:
+   * `decompression_failed`, or `body_too_large`.
+   */
+  expand(compressed: Uint8Array, limitBytes: number): Uint8Array {
+    this.#generation++;
+    return gunzip(this.wire, compressed, limitBytes);
+  }
+
+  #isInPlace(body: Uint8Array): boolean {
+    return body.buffer === this.tables.memory.u8.buffer && body.byteOffset === INPUT_BASE;
   }
 
   /** Changes with every `index`: whoever holds a batch can tell that it is stale. */

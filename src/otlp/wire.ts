@@ -14,6 +14,11 @@ export interface WireExports {
   index(signal: number, encoding: number, length: number): void;
   /** The symbol of a key whose UTF-8 text lies at `offset`; persistent unless the table is full. */
   intern(offset: number, length: number): number;
+  /**
+   * Expands the raw DEFLATE stream at `from` to `to`, not past `limit`. HEADER_INFLATED, HEADER_INFLATE_END. The compressed bytes
+   * end at `end`, and COMPRESSED_PADDING zeros follow.
+   */
+  inflate(from: number, end: number, to: number, limit: number): void;
   /** Encodes records from `first` on as NDJSON lines at OUTPUT_BASE; returns the next record. HEADER_OUTPUT_LENGTH, HEADER_OUTPUT_ROWS. */
   encodeNdjson(first: number): number;
   /** The same as tuples of COPY BINARY, without the file header and trailer. */

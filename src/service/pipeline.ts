@@ -1,5 +1,5 @@
 /**
- * One signal's way from an admitted request to its acknowledgement: index → process → claim → encode in one synchronous pass,
+ * One signal's way from an admitted request to its acknowledgement: expand → index → process → claim → encode in one synchronous pass,
  * then the group commit. A pass waits for its turn, but never once it has begun: nothing of another request can be seen or overwritten.
  */
 import type { Exporter } from '../component/exporter.ts';
@@ -92,7 +92,8 @@ export class SignalPipeline implements Pipeline {
 
   async #deliver(delivery: Delivery, context: Context): Promise<Acceptance> {
     if (this.#closed) throw new Rejection('shutting_down');
-    const passed = await this.#parts.turns.run(delivery.body.length, () => this.#pass(delivery, context));
+    const bytes = delivery.gzip?.expectedBytes ?? delivery.body.length;
+    const passed = await this.#parts.turns.run(bytes, () => this.#pass(delivery, context));
     try {
       const acceptance = await this.#parts.groupCommit.settle(passed.claim, passed.encoded);
       if (!acceptance.replayed) this.#counts.stored(passed.claim.recordCount, context.request.transport);
@@ -112,7 +113,8 @@ export class SignalPipeline implements Pipeline {
     let records = 0;
     try {
       const { intake, processors, exporters } = this.#parts;
-      const batch = intake.index(this.signal, delivery.encoding, delivery.body, context, delivery.maxNestingDepth);
+      const body = this.#expand(delivery);
+      const batch = intake.index(this.signal, delivery.encoding, body, context, delivery.maxNestingDepth);
       records = batch.recordCount;
       for (const processor of processors) processor.process?.(batch);
       const claim = makeClaim(batch, delivery.replayKey);
@@ -126,6 +128,13 @@ export class SignalPipeline implements Pipeline {
       this.#parts.logger.error({ error, signal: this.signal }, 'a request failed unexpectedly in the pass');
       throw new Rejection('decode_failed', { cause: error instanceof Error ? error.message : String(error) });
     }
+  }
+
+  #expand({ body, gzip }: Delivery): Uint8Array {
+    if (gzip === undefined) return body;
+    const expanded = this.#parts.intake.expand(body, gzip.limitBytes);
+    gzip.reserve(expanded.length);
+    return expanded;
   }
 
   /** The columns that are the same for every row of the request. */

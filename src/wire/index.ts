@@ -4,6 +4,7 @@ import {
   HEADER_INPUT_LENGTH, HEADER_MAX_DEPTH, HEADER_SIGNAL, HEADER_SIZE, INPUT_BASE, INPUT_CAPACITY,
 } from "../model/layout";
 import { fail } from "./fail";
+import { initializeInflate } from "./inflate/inflate";
 import { indexJson, initializeJson } from "./json/indexer";
 import { indexProtobuf } from "./protobuf/request";
 import { initializeSymbols } from "./symbols";
@@ -11,6 +12,7 @@ import { resetTables } from "./tables";
 
 export { encodeCopy, encodeNdjson } from "./encode/encode";
 export { encodeOtlp } from "./encode/otlp/encode";
+export { inflate } from "./inflate/inflate";
 export { renderJson } from "./encode/values";
 export { unescapeJson } from "./json/text";
 export { resetTables } from "./tables";
@@ -26,6 +28,7 @@ export function initialize(seed: u64): void {
   store<u32>(HEADER_BASE, DEFAULT_MAX_DEPTH, HEADER_MAX_DEPTH);
   initializeSymbols(seed);
   initializeJson();
+  initializeInflate();
   resetTables();
 }
 

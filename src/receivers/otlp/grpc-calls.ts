@@ -11,7 +11,7 @@ import type { ByteBudget } from './byte-budget.ts';
 import { answerAccepted, answerForeign, answerRefused } from './grpc-answer.ts';
 import { FRAME_HEAD_BYTES, unframe } from './grpc-message.ts';
 import { InFlight } from './in-flight.ts';
-import { expand } from './inflate.ts';
+import { prepareBody } from './inflate.ts';
 import { requireContentEncoding } from './media-type.ts';
 import type { GrpcOptions } from './grpc-options.ts';
 import type { Reception } from './reception.ts';
@@ -96,11 +96,13 @@ export class GrpcCalls {
       const limits = { bytes: this.#maxMessageBytes + FRAME_HEAD_BYTES, timeoutMs: this.#options.read_timeout };
       const message = unframe(await readBody(stream, null, limits, reservation), announced);
       if (message.raw.length === 0) throw new Rejection('empty_payload');
-      const body = await expand(message.raw, message.contentEncoding, this.#maxMessageBytes);
-      reservation.add(body.length * ROWS_PER_MESSAGE_BYTE);
+      const body = await prepareBody(message.raw, message.contentEncoding, {
+        limitBytes: this.#maxMessageBytes,
+        reserve: (bytes) => reservation.add(bytes * ROWS_PER_MESSAGE_BYTE),
+      });
       const form = { mediaType: 'application/grpc', contentEncoding: message.contentEncoding } as const;
       const acceptance = await admission.deliver({
-        body,
+        ...body,
         encoding: 'protobuf',
         replayKey: replayKey(signal, form, message.raw),
         maxNestingDepth: this.#options.max_nesting_depth,

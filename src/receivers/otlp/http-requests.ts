@@ -13,7 +13,7 @@ import { answerRejection, answerSuccess, type CommonHeaders } from './answer.ts'
 import { declaredLength, readBody } from './body.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import { InFlight } from './in-flight.ts';
-import { expand } from './inflate.ts';
+import { prepareBody } from './inflate.ts';
 import { encodingOf, requireContentEncoding, requireEncoding } from './media-type.ts';
 import type { HttpOptions } from './http-options.ts';
 import type { Reception } from './reception.ts';
@@ -105,10 +105,12 @@ export class HttpRequests {
       const limits = { bytes: this.#options.max_request_body_size, timeoutMs: this.#options.read_timeout };
       const raw = await readBody(request, length, limits, reservation);
       if (raw.length === 0) throw new Rejection('empty_payload');
-      const body = await expand(raw, contentEncoding, this.#options.max_decompressed_size);
-      reservation.add(body.length * ROWS_PER_BODY_BYTE);
+      const body = await prepareBody(raw, contentEncoding, {
+        limitBytes: this.#options.max_decompressed_size,
+        reserve: (bytes) => reservation.add(bytes * ROWS_PER_BODY_BYTE),
+      });
       const acceptance = await admission.deliver({
-        body,
+        ...body,
         encoding,
         replayKey: replayKey(signal, { mediaType: MEDIA_TYPES[encoding], contentEncoding }, raw),
         maxNestingDepth: this.#options.max_nesting_depth,

@@ -1,15 +1,19 @@
-/** Expanding gzip bodies, counted while they expand. */
+/**
+ * What becomes of a body before it is delivered: nothing, mostly. Small gzip bodies are expanded in the pass, straight to where
+ * they are indexed; large ones here, in the thread pool, so that they block nobody. Either way bytes are counted while they expand.
+ */
 import { promisify } from 'node:util';
-import { gunzip, gunzipSync, type ZlibOptions } from 'node:zlib';
+import { gunzip, type ZlibOptions } from 'node:zlib';
+import type { Delivery, Expansion } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
 import type { ContentEncoding } from './media-type.ts';
 
-/** Up to here expanding on the spot is cheaper than handing over to the thread pool, and blocks for at most 1.5 ms or so. */
+/** Up to here expanding in the pass is cheaper than handing over to the thread pool, and blocks for at most 2 ms or so. */
 const INLINE_BYTES = 1048576;
 /** Deflate cannot expand further than this; a larger claim in the trailer is a lie. */
 const MAX_EXPANSION = 1032;
 const MIN_CHUNK_BYTES = 65536;
-/** A larger compressed body is never expanded on the spot, whatever its trailer claims. */
+/** A larger compressed body is never expanded in the pass, whatever its trailer claims. */
 const INLINE_COMPRESSED_BYTES = 262144;
 
 const gunzipPooled = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
@@ -21,21 +25,33 @@ export function claimedLength(compressed: Buffer, limitBytes: number): number {
   return Math.min(claimed + 1, compressed.length * MAX_EXPANSION + 64, limitBytes + 1);
 }
 
-/** The body as it is read. Throws `decompression_failed` or `body_too_large`. */
-export async function expand(raw: Buffer, contentEncoding: ContentEncoding, limitBytes: number): Promise<Buffer> {
-  if (contentEncoding === 'gzip') return inflate(raw, limitBytes);
+/** The body in the form in which it is delivered. Throws `decompression_failed` or `body_too_large`. */
+export async function prepareBody(
+  raw: Buffer,
+  contentEncoding: ContentEncoding,
+  expansion: Expansion,
+): Promise<Pick<Delivery, 'body' | 'gzip'>> {
+  const { limitBytes } = expansion;
+  if (contentEncoding === 'gzip') {
+    const expectedBytes = claimedLength(raw, limitBytes);
+    if (expectedBytes <= INLINE_BYTES && raw.length <= INLINE_COMPRESSED_BYTES)
+      return { body: raw, gzip: { ...expansion, expectedBytes } };
+    const body = await inflate(raw, limitBytes, expectedBytes);
+    expansion.reserve(body.length);
+    return { body };
+  }
   if (raw.length > limitBytes)
     throw new Rejection('body_too_large', { limit_bytes: limitBytes, received_bytes: raw.length });
-  return raw;
+  expansion.reserve(raw.length);
+  return { body: raw };
 }
 
-/** Throws `decompression_failed` or `body_too_large`. */
-export async function inflate(compressed: Buffer, limitBytes: number): Promise<Buffer> {
-  const expected = claimedLength(compressed, limitBytes);
-  const options = { maxOutputLength: limitBytes, chunkSize: Math.max(expected, MIN_CHUNK_BYTES) };
+async function inflate(compressed: Buffer, limitBytes: number, expected: number): Promise<Buffer> {
   try {
-    const inline = expected <= INLINE_BYTES && compressed.length <= INLINE_COMPRESSED_BYTES;
-    return inline ? gunzipSync(compressed, options) : await gunzipPooled(compressed, options);
+    return await gunzipPooled(compressed, {
+      maxOutputLength: limitBytes,
+      chunkSize: Math.max(expected, MIN_CHUNK_BYTES),
+    });
   } catch (error) {
     throw translate(error, limitBytes);
   }

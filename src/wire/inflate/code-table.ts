@@ -1,0 +1,227 @@
+/**
+ * Decode tables of DEFLATE's prefix codes: a first table of the next bits, and behind it second tables for longer codes. An
+ * entry holds all there is to know of a symbol, so that decoding one is a load, a shift and a subtraction:
+ *
+ *   bits 0–7   bits to drop: code and extra bits together (of an entry that leads on: those of the first table)
+ *   bits 8–11  of them, the code's own; of an entry that leads on: how many bits choose within the second table
+ *   12         a literal
+ *   13, 14, 15 the end of the block; leads on to a second table; an exception: one of these two, or no code at all
+ *   bits 16–31 the literal, the base of a length or distance, or where the second table begins
+ */
+export const ENTRY_END: u64 = 0x2000;
+export const ENTRY_SUBTABLE: u64 = 0x4000;
+export const ENTRY_EXCEPTION: u64 = 0x8000;
+export const ENTRY_LITERAL: u64 = 0x1000;
+
+export const LITERAL_BITS: u32 = 11;
+export const DISTANCE_BITS: u32 = 8;
+/** No code of code lengths is longer. */
+export const LENGTH_BITS: u32 = 7;
+const MAX_CODE_BITS: u32 = 15;
+
+export const MAX_LITERALS: u32 = 288;
+export const MAX_DISTANCES: u32 = 32;
+
+// Entries that any code of so many symbols and 15 bits may need; zlib's examples/enough.c computes them.
+const LITERAL_ENTRIES = 2342;
+const DISTANCE_ENTRIES = 402;
+
+export const LITERALS = memory.data(LITERAL_ENTRIES * 4, 16);
+export const DISTANCES = memory.data(DISTANCE_ENTRIES * 4, 16);
+export const FIXED_LITERALS = memory.data(LITERAL_ENTRIES * 4, 16);
+export const FIXED_DISTANCES = memory.data(DISTANCE_ENTRIES * 4, 16);
+export const LENGTHS = memory.data(128 * 4, 16);
+
+/** What a symbol means, as an entry without its code: u32 each. */
+const LITERAL_MEANINGS = memory.data(288 * 4, 16);
+const DISTANCE_MEANINGS = memory.data(32 * 4, 16);
+const LENGTH_MEANINGS = memory.data(19 * 4, 16);
+
+/** Codes of each length, u32. */
+const COUNTS = memory.data(64, 16);
+/** What `unusedCodes` answers when there is no code. */
+const ALL_CODES: i32 = 1 << 15;
+/** Where the symbols of each length begin among the sorted, u32. */
+const STARTS = memory.data(64, 16);
+/** Symbols by length and number, u16. */
+const SORTED = memory.data(288 * 2, 16);
+
+/** The meanings, and the tables of the fixed code. Once. */
+export function initializeTables(): void {
+  for (let symbol: u32 = 0; symbol < 19; symbol++) store<u32>(LENGTH_MEANINGS + (symbol << 2), symbol << 16);
+  for (let symbol: u32 = 0; symbol < 256; symbol++) {
+    store<u32>(LITERAL_MEANINGS + (symbol << 2), <u32>ENTRY_LITERAL | (symbol << 16));
+  }
+  store<u32>(LITERAL_MEANINGS + (256 << 2), <u32>(ENTRY_EXCEPTION | ENTRY_END));
+  let base: u32 = 3;
+  for (let code: u32 = 0; code < 28; code++) {
+    const extra: u32 = code < 8 ? 0 : (code >> 2) - 1;
+    store<u32>(LITERAL_MEANINGS + ((257 + code) << 2), (base << 16) | extra);
+    base += <u32>1 << extra;
+  }
+  store<u32>(LITERAL_MEANINGS + (285 << 2), 258 << 16);
+  base = 1;
+  for (let code: u32 = 0; code < 30; code++) {
+    const extra: u32 = code < 4 ? 0 : (code >> 1) - 1;
+    store<u32>(DISTANCE_MEANINGS + (code << 2), (base << 16) | extra);
+    base += <u32>1 << extra;
+  }
+  // The fixed code has codes for these, and they mean nothing.
+  for (let symbol: u32 = 286; symbol < 288; symbol++) store<u32>(LITERAL_MEANINGS + (symbol << 2), <u32>ENTRY_EXCEPTION);
+  for (let symbol: u32 = 30; symbol < 32; symbol++) store<u32>(DISTANCE_MEANINGS + (symbol << 2), <u32>ENTRY_EXCEPTION);
+  buildFixed();
+}
+
+function buildFixed(): void {
+  memory.fill(FIXED_LITERALS, 8, 144);
+  memory.fill(FIXED_LITERALS + 144, 9, 112);
+  memory.fill(FIXED_LITERALS + 256, 7, 24);
+  memory.fill(FIXED_LITERALS + 280, 8, 8);
+  sortSymbols(FIXED_LITERALS, MAX_LITERALS);
+  fillTable(FIXED_LITERALS, LITERAL_BITS, LITERAL_MEANINGS);
+  memory.fill(FIXED_DISTANCES, 5, MAX_DISTANCES);
+  sortSymbols(FIXED_DISTANCES, MAX_DISTANCES);
+  fillTable(FIXED_DISTANCES, DISTANCE_BITS, DISTANCE_MEANINGS);
+}
+
+/** The code of literals and lengths, from one byte of code length a symbol. False when that is no code. */
+export function buildLiterals(lengths: usize, symbols: u32): bool {
+  sortSymbols(lengths, symbols);
+  return buildLenient(LITERALS, LITERAL_BITS, LITERAL_MEANINGS);
+}
+
+export function buildDistances(lengths: usize, symbols: u32): bool {
+  sortSymbols(lengths, symbols);
+  return buildLenient(DISTANCES, DISTANCE_BITS, DISTANCE_MEANINGS);
+}
+
+/** The code of code lengths has to be complete. */
+export function buildLengths(lengths: usize, symbols: u32): bool {
+  sortSymbols(lengths, symbols);
+  if (unusedCodes() != 0) return false;
+  fillTable(LENGTHS, LENGTH_BITS, LENGTH_MEANINGS);
+  return true;
+}
+
+/** Complete, or a single code of one bit, or no code at all: what zlib takes. Using a code that is not there is a fault later. */
+function buildLenient(table: usize, tableBits: u32, meanings: usize): bool {
+  const unused = unusedCodes();
+  if (unused == 0) {
+    fillTable(table, tableBits, meanings);
+    return true;
+  }
+  const none = unused == ALL_CODES;
+  if (!none && (unused != ALL_CODES >> 1 || load<u32>(COUNTS, 4) != 1)) return false;
+  const entry = none ? <u32>ENTRY_EXCEPTION : entryOf(meanings, 0, 1);
+  for (let i: usize = 0; i < <usize>4 << tableBits; i += 8) {
+    store<u32>(table + i, entry);
+    store<u32>(table + i, <u32>ENTRY_EXCEPTION, 4);
+  }
+  return true;
+}
+
+/** Codes of the greatest length that stay free; negative when there are more codes than can be told apart. */
+function unusedCodes(): i32 {
+  let left: i32 = 1;
+  for (let length: u32 = 1; length <= MAX_CODE_BITS; length++) {
+    left = (left << 1) - load<i32>(COUNTS + (length << 2));
+    if (left < 0) return -1;
+  }
+  return left;
+}
+
+function sortSymbols(lengths: usize, symbols: u32): void {
+  for (let i: usize = 0; i < 64; i += 16) v128.store(COUNTS + i, i64x2.splat(0));
+  for (let symbol: u32 = 0; symbol < symbols; symbol++) {
+    const count = COUNTS + (<usize>load<u8>(lengths + symbol) << 2);
+    store<u32>(count, load<u32>(count) + 1);
+  }
+  let start: u32 = 0;
+  for (let length: u32 = 1; length <= MAX_CODE_BITS; length++) {
+    store<u32>(STARTS + (length << 2), start);
+    start += load<u32>(COUNTS + (length << 2));
+  }
+  for (let symbol: u32 = 0; symbol < symbols; symbol++) {
+    const length = <usize>load<u8>(lengths + symbol);
+    if (length == 0) continue;
+    const place = STARTS + (length << 2);
+    const rank = load<u32>(place);
+    store<u16>(SORTED + (rank << 1), <u16>symbol);
+    store<u32>(place, rank + 1);
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function entryOf(meanings: usize, rank: u32, bits: u32): u32 {
+  return load<u32>(meanings + (<usize>load<u16>(SORTED + (rank << 1)) << 2)) + (bits << 8) + bits;
+}
+
+/** The code after `code`, counting from the bit that is read last. Never asked after the one that is all ones. */
+// @ts-ignore: decorator
+@inline
+function nextCode(code: u32, length: u32): u32 {
+  const bit = <u32>1 << (31 - clz<u32>(code ^ ((<u32>1 << length) - 1)));
+  return (code & (bit - 1)) | bit;
+}
+
+/** Fills a table from the sorted symbols of a complete code. A code is written once; the table doubles with each bit more. */
+function fillTable(table: usize, tableBits: u32, meanings: usize): void {
+  let code: u32 = 0;
+  let rank: u32 = 0;
+  let size: u32 = 1;
+  for (let length: u32 = 1; length <= tableBits; length++) {
+    memory.copy(table + (size << 2), table, size << 2);
+    size <<= 1;
+    for (let left = load<u32>(COUNTS + (length << 2)); left > 0; left--) {
+      store<u32>(table + (code << 2), entryOf(meanings, rank++, length));
+      if (code == size - 1) {
+        for (; length < tableBits; length++) {
+          memory.copy(table + (size << 2), table, size << 2);
+          size <<= 1;
+        }
+        return;
+      }
+      code = nextCode(code, length);
+    }
+  }
+  fillSubtables(table, tableBits, meanings, code, rank);
+}
+
+/** The codes that are longer than the first table has bits, from `code` on: neighbours with the same first bits share a table. */
+function fillSubtables(table: usize, tableBits: u32, meanings: usize, code: u32, rank: u32): void {
+  const firstBits = (<u32>1 << tableBits) - 1;
+  let prefix: u32 = u32.MAX_VALUE;
+  let start: u32 = 0;
+  let end: u32 = 1 << tableBits;
+  for (let length = tableBits + 1; ; length++) {
+    const count = load<u32>(COUNTS + (length << 2));
+    for (let left = count; left > 0; left--) {
+      if ((code & firstBits) != prefix) {
+        prefix = code & firstBits;
+        start = end;
+        const bits = subtableBits(length - tableBits, left, tableBits);
+        end = start + (<u32>1 << bits);
+        store<u32>(
+          table + (prefix << 2),
+          (start << 16) | <u32>(ENTRY_EXCEPTION | ENTRY_SUBTABLE) | (bits << 8) | tableBits,
+        );
+      }
+      const entry = entryOf(meanings, rank++, length - tableBits);
+      const stride = <u32>1 << (length - tableBits);
+      for (let i = start + (code >> tableBits); i < end; i += stride) store<u32>(table + (i << 2), entry);
+      if (code == (<u32>1 << length) - 1) return;
+      code = nextCode(code, length);
+    }
+  }
+}
+
+/** Bits a second table needs when it begins with the `left` codes that `bits` tell apart. */
+function subtableBits(bits: u32, left: u32, tableBits: u32): u32 {
+  let used = left;
+  while (used < <u32>1 << bits) {
+    bits++;
+    used = (used << 1) + load<u32>(COUNTS + ((tableBits + bits) << 2));
+  }
+  return bits;
+}
