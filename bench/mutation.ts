@@ -1,8 +1,10 @@
 /**
- * A long campaign of damaged bodies: `node dist/bench/mutation.js --signal traces --encoding protobuf --count 1000000 --seed 1`.
+ * A long campaign of damaged bodies: `node dist/bench/mutation.js --signal traces --encoding protobuf --count 1000000 --seed 1`,
+ * or of damaged gzip bodies: `--inflate --count 1000000 --seed 1`.
  * Prints one summary line, and the bodies that broke a rule; the exit code is 1 when there are any.
  */
 import { parseArgs } from 'node:util';
+import { GzipCampaign } from '../test/support/gzip-campaign.ts';
 import { Campaign, type CampaignReport, isClean } from '../test/support/mutations-campaign.ts';
 import { ModuleRun } from '../test/support/oracle-module.ts';
 import { Oracle } from '../test/support/oracle.ts';
@@ -21,6 +23,7 @@ function options() {
       seed: { type: 'string', default: '1' },
       'judge-one-in': { type: 'string', default: '1' },
       stricter: { type: 'boolean', default: false },
+      inflate: { type: 'boolean', default: false },
     },
   });
   const signal = SIGNALS.find((candidate) => SIGNAL_NAMES[candidate] === values.signal);
@@ -34,6 +37,7 @@ function options() {
     seed: seed ?? 0,
     judgeOneIn: judgeOneIn ?? 1,
     stricter: values.stricter,
+    inflate: values.inflate,
   };
 }
 
@@ -53,8 +57,22 @@ function summary(name: string, report: CampaignReport, seconds: number, growth: 
   return `${name}: ${facts.map(([key, value]) => `${key}=${value}`).join(' ')}`;
 }
 
+function damageGzip(count: number, seed: number): void {
+  const started = performance.now();
+  const { kept, ...numbers } = new GzipCampaign({ count, seed }).run();
+  const seconds = (performance.now() - started) / 1000;
+  for (const difference of kept) process.stdout.write(`${difference}\n`);
+  const facts = Object.entries({ ...numbers, seconds: seconds.toFixed(1) }).map(([key, value]) => `${key}=${value}`);
+  process.stdout.write(`gzip: ${facts.join(' ')}\n`);
+  process.exitCode = numbers.differences === 0 ? 0 : 1;
+}
+
 function main(): void {
-  const { stricter, ...campaign } = options();
+  const { stricter, inflate, ...campaign } = options();
+  if (inflate) {
+    damageGzip(campaign.count, campaign.seed);
+    return;
+  }
   const protos = loadProtos();
   const module = new ModuleRun();
   const oracle = new Oracle(protos);

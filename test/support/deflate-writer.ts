@@ -52,7 +52,11 @@ export class DeflateWriter {
       .bits(distances.length - 1, 5)
       .bits(15, 4);
     for (const symbol of LENGTH_ORDER) this.bits(lengths[symbol] ?? 0, 3);
-    for (const length of [...literals, ...distances]) this.symbol(lengths, length);
+    const codes = codesOf(lengths);
+    for (const length of [...literals, ...distances]) {
+      const found = codes.get(length);
+      if (found !== undefined) this.code(found.code, found.length);
+    }
     return this;
   }
 

@@ -1,0 +1,69 @@
+// Compressed bodies over a real socket: expanded in the pass or in the thread pool, with the same outcome.
+import { randomBytes } from 'node:crypto';
+import t from 'tap';
+import { FILE_CONFIG, startDaemon } from '../../support/daemon.ts';
+import { gzip, send } from '../../support/otlp-client.ts';
+import { aSpan, aTraceRequest } from '../../support/payloads.ts';
+
+const MIB = 1024 * 1024;
+const GZIP = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+
+/** A request of one span, about so long, that gzip makes small or not. */
+function aBody(length: number, isNoise = false): string {
+  const text = isNoise ? randomBytes(length / 2).toString('hex') : 'x'.repeat(length);
+  return JSON.stringify(aTraceRequest([aSpan({ attributes: { text } })]));
+}
+
+function cutInTwo(body: string): Buffer {
+  const half = body.length >> 1;
+  return Buffer.concat([gzip(body.slice(0, half)), gzip(body.slice(half))]);
+}
+
+t.test('what is stored does not depend on where a body was expanded', async (t) => {
+  const daemon = await startDaemon(t);
+  const bodies: readonly [string, Buffer][] = [
+    ['small', gzip(aBody(100))],
+    ['the largest that the pass expands', gzip(aBody(MIB - 1000))],
+    ['the smallest that it does not', gzip(aBody(MIB))],
+    ['long when compressed', gzip(aBody(MIB - 1000, true))],
+    ['two members', cutInTwo(aBody(3000))],
+    ['two members, longer than the trailer of the last one tells', cutInTwo(aBody(MIB * 1.5))],
+    ['zeros behind it', Buffer.concat([gzip(aBody(200)), Buffer.alloc(30)])],
+  ];
+  for (const [name, body] of bodies) {
+    const answer = await send(daemon.url, { body, headers: GZIP });
+    t.equal(answer.status, 200, name);
+  }
+  t.equal((await daemon.rows()).length, bodies.length);
+});
+
+t.test('a body that does not expand is refused, and the next one is read as ever', async (t) => {
+  const daemon = await startDaemon(t);
+  for (const body of [gzip(aBody(100)), gzip(aBody(2 * MIB))]) {
+    const damaged = Buffer.from(body);
+    damaged[damaged.length - 6] = (damaged.at(-6) ?? 0) ^ 1;
+    const answer = await send(daemon.url, { body: damaged, headers: GZIP });
+    t.equal(answer.status, 400);
+    t.match(answer.body.toString(), 'The request body is not valid gzip.');
+    t.equal((await send(daemon.url, { body, headers: GZIP })).status, 200);
+  }
+  t.equal((await daemon.rows()).length, 2);
+});
+
+t.test('a trailer that tells less than there is gains nothing', async (t) => {
+  const daemon = await startDaemon(t);
+  const bomb = Buffer.concat([gzip(Buffer.alloc(17 * MIB)), gzip('x')]);
+  t.equal((await send(daemon.url, { body: bomb, headers: GZIP })).status, 413);
+});
+
+t.test('what a body expands to counts as in flight', async (t) => {
+  const daemon = await startDaemon(t, {
+    config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", max_in_flight_size: 1MiB'),
+  });
+  for (const body of [gzip(aBody(MIB - 1000)), gzip(aBody(2 * MIB))]) {
+    const answer = await send(daemon.url, { body, headers: GZIP });
+    t.equal(answer.status, 503);
+  }
+  t.equal((await send(daemon.url, { body: gzip(aBody(100_000)), headers: GZIP })).status, 200);
+  t.match(daemon.registry.print(), /sluice_bytes_in_flight 0\n/, 'nothing stays reserved');
+});
