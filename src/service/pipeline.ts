@@ -1,6 +1,7 @@
 /**
- * One signal's way from an admitted request to its acknowledgement: expand → index → process → claim → encode in one synchronous pass,
- * then the group commit. A pass waits for its turn, but never once it has begun: nothing of another request can be seen or overwritten.
+ * One signal's way from an admitted request to its acknowledgement: expand → index → process → claim → encode in one synchronous
+ * pass, then the group commit. A pass waits for its turn, but never once it has begun: nothing of another request can be seen or
+ * overwritten.
  */
 import type { Exporter } from '../component/exporter.ts';
 import type { Logger } from '../component/logger.ts';
