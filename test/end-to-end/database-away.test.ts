@@ -8,7 +8,7 @@ import { createApiKey } from '../../src/model/api-key.ts';
 import { sluice } from '../support/command-line.ts';
 import { folderOf } from '../support/config-files.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
-import { startExecutable } from '../support/executable.ts';
+import { type Executable, startExecutable } from '../support/executable.ts';
 import { type Answer, send, statusMessage } from '../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
 import { createDatabase, makeServer } from '../support/postgres.ts';
@@ -62,8 +62,8 @@ t.test('the daemon starts without its database, says 503, and serves once it is 
   await server.stop();
   const late = body('late');
   t.ok(isToldToComeAgain(await send(daemon.url, { body: late })), 'away again');
-  t.notOk(daemon.service.ready(), 'a failed commit is enough to know');
-  t.ok(await until(() => linesOf(daemon, 'takes no data') === 1), 'and one line says so');
+  t.ok(await until(() => linesOf(daemon, 'takes no data') === 1), 'one line says so');
+  t.notOk(daemon.service.ready());
 
   await server.start();
   t.ok(await until(() => daemon.service.ready()), 'ready again although nobody sent anything');
@@ -79,16 +79,23 @@ t.test('it stops at once while it waits for its database', async (t) => {
   t.equal(daemon.service.state, 'stopped');
 });
 
-t.test('what no waiting mends ends a daemon that had started, with its reason and exit code 1', async (t) => {
-  const address = { ...server.address, database: 'forgotten' };
-  const text = safe(postgresConfig({ databaseUrl: urlOf(address) }));
-  const running = startExecutable(['run', '--config', 'a.yaml'], folderOf({ 'a.yaml': text }));
-  await running.until('not all of it is ready');
+t.test('once it is there a first start makes its key, and what no waiting mends ends the daemon', async (t) => {
+  const lost = postgresConfig({ databaseUrl: urlOf({ ...server.address, database: 'forgotten' }) });
+  const first = config.replace(/ {4}keys:\n(?: {6}- .*\n)+/u, '    keys: []\n');
+  const folder = folderOf({ 'lost.yaml': safe(lost), 'first.yaml': first });
+  const [ending, greeting] = ['lost.yaml', 'first.yaml'].map((name) =>
+    startExecutable(['run', '--config', name], folder),
+  ) as [Executable, Executable];
+  await Promise.all([ending, greeting].map((running) => running.until('not all of it is ready')));
   await server.start();
-  t.equal(await running.ended, 1);
-  t.match(running.output.err, /database \\?"forgotten\\?" does not exist/);
-  t.notMatch(running.output.err, /\n {4}at /, 'no stack trace');
-  t.notMatch(running.output.err + running.output.out, server.address.password);
+  t.equal(await ending.ended, 1, 'the database of this name does not exist');
+  t.match(ending.output.err, /database \\?"forgotten\\?" does not exist/);
+  t.notMatch(ending.output.err, /\n {4}at /, 'no stack trace');
+  t.notMatch(ending.output.err + ending.output.out, server.address.password);
+  await greeting.until('Sluice is ready');
+  t.match(greeting.output.out, /\bslc_[0-9A-Za-z]{8}_/u, 'with a key');
+  greeting.child.kill('SIGTERM');
+  t.equal(await greeting.ended, 0);
 });
 
 t.test('what no waiting mends fails the start', async (t) => {

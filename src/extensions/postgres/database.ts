@@ -70,9 +70,11 @@ export class Database implements PostgresDatabase {
     return client;
   }
 
+  /** For good: what is asked afterwards must not open connections that nobody closes. */
   async close(): Promise<void> {
     const pool = this.#pool;
     this.#pool = null;
+    this.#address = null;
     await pool?.end();
   }
 
