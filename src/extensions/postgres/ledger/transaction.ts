@@ -15,7 +15,10 @@ const TABLES = {
   outbox: { name: 'outbox', columns: OUTBOX_COLUMNS.map((name) => ({ name })) },
 } as const;
 
-const MAKE_STAGE = 'CREATE TEMP TABLE IF NOT EXISTS stage_spans (LIKE sluice.spans) ON COMMIT DELETE ROWS';
+/** Rows pass through whole: what the stage would compress or move aside, the table would have to again. */
+const MAKE_STAGE = `
+  CREATE TEMP TABLE IF NOT EXISTS stage_spans (LIKE sluice.spans INCLUDING STORAGE INCLUDING COMPRESSION)
+  WITH (toast_tuple_target = 8160) ON COMMIT DELETE ROWS`;
 /** From here on a COPY may honestly take longer than an ordinary statement; a timeout would only come back with every retry. */
 const LARGE_COPY_ROWS = 20000;
 const LARGE_COPY_MS_PER_ROW = 2;
