@@ -3,8 +3,9 @@
  * COMMIT takes a little longer than it would, so that locks are held while others come for them.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { COMMIT_SENT } from '../proxy/fault.ts';
-import type { FaultProxy } from '../proxy/fault-proxy.ts';
+import { type Tenant, VOLLEY_CAP, VOLLEYS } from '../load/tenants.ts';
+import type { Range } from '../stage/range.ts';
+import type { Replica } from '../stage/replica.ts';
 import { type Campaign, hold, startLoad } from './campaign.ts';
 
 const SENDERS = 24;
@@ -12,6 +13,7 @@ const SENDERS = 24;
 const REPLICAS = 4;
 const COMMIT_MS = 15;
 const CYCLE_MS = 1000;
+const VOLLEY_SPANS = 2;
 
 export const crowd: Campaign = {
   name: 'crowd',
@@ -19,20 +21,20 @@ export const crowd: Campaign = {
   cycles: { full: 60, short: 5 },
   run: (options) =>
     hold(options, { replicas: REPLICAS, exporters: 'postgres' }, async (range) => {
-      const stopped = new AbortController();
-      for (const proxy of range.proxies) void slowCommits(proxy, stopped.signal);
+      for (const proxy of range.proxies) proxy.slowCommits(COMMIT_MS);
       const load = startLoad(range, options.seed, SENDERS);
-      await pause(options.cycles * CYCLE_MS);
+      for (let cycle = 0; cycle < options.cycles; cycle++) {
+        await Promise.all([pause(CYCLE_MS), fireVolley(range, VOLLEYS[cycle % VOLLEYS.length] as Tenant)]);
+      }
       await load.stop();
-      stopped.abort();
       return [];
     }),
 };
 
-async function slowCommits(proxy: FaultProxy, stopped: AbortSignal): Promise<void> {
-  const stop = new Promise<void>((resolve) => stopped.addEventListener('abort', () => resolve()));
-  while (!stopped.aborted) {
-    const shot = proxy.arm({ ...COMMIT_SENT, fault: { kind: 'delay', ms: COMMIT_MS } });
-    await Promise.race([shot.fired, stop]);
-  }
+/** Three times what the plan has room for, at the same moment on every replica. */
+async function fireVolley({ sender, maker, replicas }: Range, tenant: Tenant): Promise<void> {
+  const bodies = Array.from({ length: (VOLLEY_CAP * 3) / VOLLEY_SPANS }, () => maker.plain(tenant, VOLLEY_SPANS));
+  await Promise.all(
+    bodies.map((body, index) => sender.send(body, replicas[index % replicas.length] ?? (replicas[0] as Replica))),
+  );
 }

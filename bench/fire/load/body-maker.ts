@@ -61,11 +61,12 @@ export class BodyMaker {
     return this.#scoped();
   }
 
-  /** One sound body of spans, `count` of them in one new trace. */
+  /** Spans and nothing special: `count` of them in one new trace. */
   plain(tenant: Tenant, count: number): Body {
     this.#count++;
     const traceId = this.#hex(16);
-    const facts: Facts = { tenant, environment: 'default', signal: 'traces', nature: 'sound' };
+    const nature = tenant.cap === undefined ? 'sound' : 'limited';
+    const facts: Facts = { tenant, environment: 'default', signal: 'traces', nature };
     return this.#traceBody(facts, this.#newSpans(facts, Array(count).fill(traceId)));
   }
 

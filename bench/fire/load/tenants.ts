@@ -21,7 +21,13 @@ export const FREE: readonly Tenant[] = Array.from({ length: FREE_TENANTS }, (_, 
 }));
 /** For cases that are held side by side, and must not wait for each other's counters. */
 export const LANES: readonly Tenant[] = Array.from({ length: 8 }, (_, index) => tenant(`lane-${index}`));
-export const TENANTS: readonly Tenant[] = [...RIVALS, SCOPED, ...FREE, ...LANES];
+/** For volleys: all at once over a cap that has room for a third of them. */
+export const VOLLEY_CAP = 10;
+export const VOLLEYS: readonly Tenant[] = Array.from({ length: 60 }, (_, index) => ({
+  ...tenant(`volley-${index}`),
+  cap: VOLLEY_CAP,
+}));
+export const TENANTS: readonly Tenant[] = [...RIVALS, SCOPED, ...FREE, ...LANES, ...VOLLEYS];
 
 function tenant(project: string): Tenant {
   return { project, key: `fire-key-of-${project}-0123456789` };

@@ -57,8 +57,16 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'pooled-timed-out-connection',
-    about: 'a connection whose answer came too late serves the next group, which gets that answer',
+    about:
+      'a connection whose answer came too late serves the next group, which gets that answer and does not look at it',
     edits: [
+      { file: LEDGER, find: 'if (tag !== COMMIT)', replace: "if (tag === '')" },
+      {
+        file: LEDGER,
+        find: "await client.query('ROLLBACK').catch(() => this.#destroy(client));",
+        replace:
+          "if (error.message !== 'timed out') await client.query('ROLLBACK').catch(() => this.#destroy(client));",
+      },
       { file: LEDGER, find: 'const ROUND_DEADLINE_MS = 30000;', replace: 'const ROUND_DEADLINE_MS = 150;' },
       { file: LEDGER, find: 'const ROUND_MS_PER_RECORD = 2;', replace: 'const ROUND_MS_PER_RECORD = 0;' },
       {
@@ -74,8 +82,8 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
       },
     ],
     campaign: 'proxy',
-    cycles: 16,
-    only: 'delay 300 ms',
+    cycles: 18,
+    only: 'delay 300 ms at frontend Execute',
     kinds: ['false_200', 'lost', 'duplicate', 'partial', 'wrong_answer', 'wrong_quota'],
   },
   {

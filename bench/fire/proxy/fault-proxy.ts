@@ -4,7 +4,7 @@
  */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { ProxiedConnection, resetSocket } from './connection.ts';
-import { type Fault, type Place, type Rule, Shot } from './fault.ts';
+import { COMMIT_SENT, type Fault, fits, type Place, type Rule, Shot } from './fault.ts';
 import type { WireMessage } from './messages.ts';
 
 /** As `pg` takes it: a host that begins with a slash is the folder of a local socket. */
@@ -26,6 +26,7 @@ export class FaultProxy {
   readonly #shots = new Set<Shot>();
   readonly #watchers = new Set<Watcher>();
   #reception: Reception = 'open';
+  #commitMs = 0;
   #count = 0;
 
   private constructor(upstream: Upstream) {
@@ -59,6 +60,11 @@ export class FaultProxy {
   /** How connections that come from now on are received; those that are open stay. */
   receive(reception: Reception): void {
     this.#reception = reception;
+  }
+
+  /** Every COMMIT takes so much longer: locks are held for others to come, and who does not wait for it is seen. */
+  slowCommits(ms: number): void {
+    this.#commitMs = ms;
   }
 
   /** Disarms every rule, receives again and ends the connections that a black hole has swallowed. */
@@ -112,7 +118,7 @@ export class FaultProxy {
       this.#shots.delete(shot);
       return fault;
     }
-    return null;
+    return this.#commitMs > 0 && fits(COMMIT_SENT, message, place) ? { kind: 'delay', ms: this.#commitMs } : null;
   }
 }
 

@@ -79,7 +79,7 @@ export class Shot {
   }
 }
 
-function fits(rule: Rule, message: WireMessage, place: Place): boolean {
+export function fits(rule: Omit<Rule, 'fault'>, message: WireMessage, place: Place): boolean {
   return (
     rule.side === message.side &&
     (rule.kind === undefined || [rule.kind].flat().includes(message.kind)) &&
