@@ -29,7 +29,8 @@ t.test('an empty outbox is said to be empty', async (t) => {
 
 t.test('dead letters are listed and shown, with nothing in them that a terminal would obey', async (t) => {
   for (const name of ['a', 'b', 'c']) t.equal(await sendSpan(forwarder.url, name), 200);
-  await eventually('all are dead', async () => (await read('outbox', 'dead')).length === 3);
+  const dead = "SELECT FROM sluice.outbox WHERE state = 'dead'";
+  await eventually('all are dead', async () => (await forwarder.query(dead)).length === 3);
   const letters = await read('outbox', 'dead', '--limit', '2');
   t.match(letters, [{ destination: 'otlp_http', signal: 'traces', project: 'demo', records: 1, state: 'dead' }, {}]);
   t.equal(letters.length, 2, 'the newest of them');

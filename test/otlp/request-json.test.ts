@@ -11,7 +11,7 @@ import { COMMON, ModuleRun } from '../support/oracle-module.ts';
 import { Oracle } from '../support/oracle.ts';
 import { loadProtos, SIGNAL_NAMES, SIGNALS } from '../support/protos.ts';
 
-const RUNS = 60;
+const RUNS = 40;
 const MAX_MILLISECONDS = 15_000;
 const protos = loadProtos();
 const oracle = new Oracle(protos);

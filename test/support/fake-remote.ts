@@ -22,6 +22,8 @@ export interface FakeRemote {
   /** Those that were answered 200. */
   readonly accepted: readonly RemoteRequest[];
   answer: Answer;
+  /** Forgets what came, and takes everything again. */
+  reset(): void;
   close(): Promise<void>;
 }
 
@@ -64,14 +66,13 @@ export async function startRemote(t: { teardown(task: () => Promise<void>): unkn
       server.close(() => resolve());
       for (const socket of sockets) socket.destroy();
     });
-  const remote: FakeRemote = {
-    url: `http://127.0.0.1:${bound}`,
-    port: bound,
-    requests,
-    accepted,
-    answer: accept,
-    close,
+  const forget = (): void => {
+    requests.length = 0;
+    accepted.length = 0;
+    remote.answer = accept;
   };
+  const url = `http://127.0.0.1:${bound}`;
+  const remote: FakeRemote = { url, port: bound, requests, accepted, answer: accept, reset: forget, close };
   t.teardown(close);
   return remote;
 }

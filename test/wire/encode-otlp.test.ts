@@ -23,7 +23,7 @@ import {
   SIGNALS,
 } from '../support/protos.ts';
 
-const RUNS = 80;
+const RUNS = 50;
 const MAX_MILLISECONDS = 15_000;
 const protos = loadProtos();
 const oracle = new Oracle(protos);

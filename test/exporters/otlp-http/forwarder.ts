@@ -1,10 +1,12 @@
 /** A daemon on Postgres that passes on to a remote, and what its tests ask of it. */
 import pg from 'pg';
+import { Database } from '../../../src/extensions/postgres/database.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
+import { migrate } from '../../../src/extensions/postgres/migrate.ts';
 import { type Daemon, startDaemon } from '../../support/daemon.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
-import { createDatabase } from '../../support/postgres.ts';
+import { createDatabase, type Template } from '../../support/postgres.ts';
 import { postgresConfig } from '../../support/postgres-daemon.ts';
 
 const PATIENCE_MS = 20_000;
@@ -24,6 +26,16 @@ export interface ForwarderOptions {
   readonly now?: () => number;
 }
 
+/** The schema is the same for all of them. */
+const MIGRATED: Template = {
+  name: 'migrated for forwarding',
+  prepare: async (url) => {
+    const database = new Database().use({ connectionString: url });
+    await migrate(database, 'public');
+    await database.close();
+  },
+};
+
 /** Tried again at once, so that tests need not wait. */
 export const HASTY = 'retry_on_failure: { initial_interval: 1ms, max_interval: 1ms }';
 
@@ -37,7 +49,7 @@ export async function startForwarder(
   endpoint: string,
   options: ForwarderOptions = {},
 ): Promise<Forwarder> {
-  const databaseUrl = options.databaseUrl ?? (await createDatabase(t)).url;
+  const databaseUrl = options.databaseUrl ?? (await createDatabase(t, MIGRATED)).url;
   const config = forwarderConfig(endpoint, databaseUrl, options);
   const daemon = await startDaemon(t, { config, ...(options.now === undefined ? {} : { now: options.now }) });
   return { ...daemon, databaseUrl, query: (text) => ask(databaseUrl, text) };

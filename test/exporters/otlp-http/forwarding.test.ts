@@ -8,14 +8,20 @@ import { eventually, type Forwarder, HASTY, sendSpan, startForwarder } from './f
 
 t.setTimeout(90_000);
 
+// Most tests share one daemon and one remote, which begin each of them with nothing between them.
+const remote = await startRemote(t);
+const forwarder = await startForwarder(t, remote.url, { options: `headers: { x-key: "secret word" }, ${HASTY}` });
+t.beforeEach(async () => {
+  remote.reset();
+  await forwarder.query('DELETE FROM sluice.outbox');
+});
+
 const isEmpty = async (forwarder: Forwarder): Promise<boolean> =>
   (await forwarder.query('SELECT FROM sluice.outbox')).length === 0;
 
 t.test(
   'what is stored arrives, compressed, with the headers that were configured, and is forgotten then',
   async (t) => {
-    const remote = await startRemote(t);
-    const forwarder = await startForwarder(t, `${remote.url}/`, { options: 'headers: { x-key: "secret word" }' });
     const requests = {
       '/v1/traces': aTraceRequest([aSpan({ name: 'checkout', attributes: { 'gen_ai.system': 'openai', n: 3 } })]),
       '/v1/logs': aLogRequest([{ timeUnixNano: '5', body: { stringValue: 'hello' } }]),
@@ -40,17 +46,17 @@ t.test(
       'x-key': 'secret word',
     });
     await eventually('the outbox is empty', () => isEmpty(forwarder));
+    const delivered = 'sluice_outbox_attempts{exporter="otlp_http",result="delivered"} 3\n';
+    await eventually('all are counted', () => forwarder.registry.print().includes('sent_metric_points{exporter'));
     const metrics = forwarder.registry.print();
     t.match(metrics, 'otelcol_exporter_sent_spans{exporter="otlp_http"} 1\n');
     t.match(metrics, 'otelcol_exporter_sent_log_records{exporter="otlp_http"} 1\n');
     t.match(metrics, 'otelcol_exporter_sent_metric_points{exporter="otlp_http"} 1\n');
-    t.match(metrics, 'sluice_outbox_attempts{exporter="otlp_http",result="delivered"} 3\n');
+    t.match(metrics, delivered);
   },
 );
 
 t.test('a request that is refused does not leave, and one that comes twice leaves once', async (t) => {
-  const remote = await startRemote(t);
-  const forwarder = await startForwarder(t, remote.url);
   const span = aSpan({ name: 'once', traceId: 'ab'.repeat(16) });
   const body = JSON.stringify(aTraceRequest([span]));
   t.equal((await send(forwarder.url, { body })).status, 200);
@@ -68,8 +74,7 @@ t.test('what privacy drops or replaces never leaves', async (t) => {
     processors: 'auth, environment, privacy, normalization',
     definitions: `  privacy:
     capture_content: false
-    redact: [{ preset: email }]
-  normalization: {}`,
+    redact: [{ preset: email }]`,
   });
   const attributes = [
     { key: 'gen_ai.prompt', value: { stringValue: 'what I asked' } },
@@ -163,17 +168,14 @@ t.test('while the remote is down requests are acknowledged; when it is back all 
 });
 
 t.test('resets, 503 and 429 delay a request and what is behind it, and lose nothing', async (t) => {
-  const remote = await startRemote(t);
   const answers = [reset, refuse(503, { 'retry-after': '0' }), refuse(429), refuse(502), refuse(504), reset];
   remote.answer = (request, response) => (answers.shift() ?? accept)(request, response);
-  const forwarder = await startForwarder(t, remote.url);
   for (const name of ['a', 'b', 'c']) t.equal(await sendSpan(forwarder.url, name), 200);
   await eventually('all arrive', () => spanNames(remote.accepted).length === 3);
   t.strictSame(spanNames(remote.accepted), ['a', 'b', 'c']);
 });
 
 t.test('of requests that were sent together only the culprit becomes a dead letter', async (t) => {
-  const remote = await startRemote(t);
   let isDown = true;
   remote.answer = (request, response) => {
     if (isDown) return refuse(503)(request, response);
@@ -183,7 +185,6 @@ t.test('of requests that were sent together only the culprit becomes a dead lett
       response,
     );
   };
-  const forwarder = await startForwarder(t, remote.url);
   for (const name of ['a', 'b', 'bad', 'c', 'd']) t.equal(await sendSpan(forwarder.url, name), 200);
   isDown = false;
   await eventually('the others arrive', () => spanNames(remote.accepted).length === 4);
@@ -191,14 +192,13 @@ t.test('of requests that were sent together only the culprit becomes a dead lett
   const left = () => forwarder.query('SELECT state, last_error, records FROM sluice.outbox');
   await eventually('one is left', async () => (await left()).length === 1);
   t.strictSame(await left(), [{ state: 'dead', last_error: '400 no such thing', records: 1 }]);
-  t.match(forwarder.registry.print(), 'sluice_outbox_buried{exporter="otlp_http",reason="refused"} 1\n');
+  const buried = 'sluice_outbox_buried{exporter="otlp_http",reason="refused"} 1\n';
+  await eventually('it is counted', () => forwarder.registry.print().includes(buried));
 });
 
 t.test('redirects are not followed', async (t) => {
   const elsewhere = await startRemote(t);
-  const remote = await startRemote(t);
   remote.answer = refuse(307, { location: elsewhere.url });
-  const forwarder = await startForwarder(t, remote.url);
   await sendSpan(forwarder.url, 'a');
   const left = () => forwarder.query("SELECT last_error FROM sluice.outbox WHERE state = 'dead'");
   await eventually('it is a dead letter', async () => (await left()).length === 1);
@@ -207,15 +207,14 @@ t.test('redirects are not followed', async (t) => {
 });
 
 t.test('what a remote says about a request it took in part is counted', async (t) => {
-  const remote = await startRemote(t);
   // ExportTraceServiceResponse { partial_success { rejected_spans: 3, error_message: "too old" } }
   const partial = Buffer.from('0a0b08031207746f6f206f6c64', 'hex');
   remote.answer = (_request, response) =>
     void response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end(partial);
-  const forwarder = await startForwarder(t, remote.url);
   await sendSpan(forwarder.url, 'a');
   await eventually('it is forgotten', () => isEmpty(forwarder));
-  t.match(forwarder.registry.print(), 'sluice_outbox_rejected_records{exporter="otlp_http"} 3\n');
+  const rejected = 'sluice_outbox_rejected_records{exporter="otlp_http"} 3\n';
+  await eventually('it is counted', () => forwarder.registry.print().includes(rejected));
   const warning = forwarder.log.find(({ message }) => message.startsWith('the remote took a request in part'));
   t.match(warning?.fields, { rejected: 3, message: 'too old', records: 1 });
 });
