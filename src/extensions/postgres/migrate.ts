@@ -37,7 +37,7 @@ export async function migrate(database: Database, viewsSchema: string): Promise<
   const client = await database.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
-    await client.query('CREATE SCHEMA IF NOT EXISTS sluice');
+    await ensureSchema(client, 'sluice');
     await client.query(
       'CREATE TABLE IF NOT EXISTS sluice.migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
     );
@@ -78,7 +78,7 @@ async function applyViews(client: pg.Client, schema: string): Promise<readonly s
   if (rowCount === 1) return [];
   await refuseForeignRelations(client, schema);
   await inTransaction(client, async () => {
-    await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+    await ensureSchema(client, schema);
     for (const view of VIEWS) await client.query(`DROP VIEW IF EXISTS ${schema}.${view}`);
     await client.query(`DROP FUNCTION IF EXISTS ${schema}.has_rollup_above(text, bytea, bytea)`);
     await client.query(text);
@@ -86,6 +86,12 @@ async function applyViews(client: pg.Client, schema: string): Promise<readonly s
     await client.query('INSERT INTO sluice.migrations (name) VALUES ($1)', [name]);
   });
   return ['views'];
+}
+
+/** IF NOT EXISTS would ask for the right to make schemas even where somebody has made this one for a user without it. */
+async function ensureSchema(client: pg.Client, name: string): Promise<void> {
+  const { rowCount } = await client.query('SELECT FROM pg_namespace WHERE nspname = $1', [name]);
+  if (rowCount === 0) await client.query(`CREATE SCHEMA ${name}`);
 }
 
 /**
