@@ -9,5 +9,5 @@ export interface CacheCounting {
   inclusive(scope: string | null, provider: string | null): boolean | null;
 }
 
-/** One entry for each component that brings rules; the first answer counts. */
-export const CACHE_COUNTING: Capability<CacheCounting[]> = { name: 'cache counting' };
+/** By the id of the component that brings the rules; the first answer counts. */
+export const CACHE_COUNTING: Capability<Map<string, CacheCounting>> = { name: 'cache counting' };

@@ -65,9 +65,9 @@ export class Knowledge {
   readonly #operations = new Map<string, { readonly byWord: Map<number, number>; readonly open: NameTable<number> }>();
 
   /** What users say of their senders. */
-  readonly cacheCounting: readonly CacheCounting[];
+  readonly cacheCounting: ReadonlyMap<string, CacheCounting> | undefined;
 
-  constructor(tables: Tables, cacheCounting: readonly CacheCounting[]) {
+  constructor(tables: Tables, cacheCounting?: ReadonlyMap<string, CacheCounting>) {
     this.cacheCounting = cacheCounting;
     this.detection.prepare((key) => tables.symbol(key));
     this.eventNameKeys = ['event.name', 'event_name'].map((key) => tables.symbol(key));

@@ -31,7 +31,7 @@ class Normalization implements Processor {
   }
 
   #learn(tables: Tables): Knowledge {
-    return new Knowledge(tables, this.#capabilities.find(CACHE_COUNTING) ?? []);
+    return new Knowledge(tables, this.#capabilities.find(CACHE_COUNTING));
   }
 }
 

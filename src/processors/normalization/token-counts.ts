@@ -69,9 +69,9 @@ export class TokenCounts implements SenderHabits {
 
   ruled(): 'inside' | 'outside' | null {
     const { cacheCounting, detection } = this.#view.knowledge;
-    if (cacheCounting.length === 0) return null;
+    if (cacheCounting === undefined) return null;
     const provider = this.#view.batch.slotText(SLOT_PROVIDER);
-    for (const rules of cacheCounting) {
+    for (const rules of cacheCounting.values()) {
       const inclusive = rules.inclusive(detection.scopeName, provider);
       if (inclusive !== null) return inclusive ? 'inside' : 'outside';
     }

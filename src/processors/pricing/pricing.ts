@@ -3,7 +3,7 @@
  * from usage and the price in force when the call began. What is not known stays null, never zero.
  */
 import { CACHE_COUNTING } from '../../component/cache-counting.ts';
-import type { Capabilities, Capability } from '../../component/capability.ts';
+import type { Capability } from '../../component/capability.ts';
 import type { Host } from '../../component/component.ts';
 import type { Counter } from '../../component/meter.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
@@ -185,11 +185,11 @@ function sharedBook(host: Host, options: PricingOptions): Promise<PriceBook> {
 }
 
 /** For whoever reads token counts; normalization does, long before the counts come here. */
-function offerInclusiveRules({ inclusive_rules: rules = [] }: PricingOptions, capabilities: Capabilities): void {
+function offerInclusiveRules({ inclusive_rules: rules = [] }: PricingOptions, { capabilities, id }: Host): void {
   if (rules.length === 0) return;
   const known = capabilities.find(CACHE_COUNTING);
-  if (known !== undefined) known.push(new InclusiveRules(rules));
-  else capabilities.offer(CACHE_COUNTING, [new InclusiveRules(rules)]);
+  if (known !== undefined) known.set(id, new InclusiveRules(rules));
+  else capabilities.offer(CACHE_COUNTING, new Map([[id, new InclusiveRules(rules)]]));
 }
 
 export const pricing = defineProcessor<PricingOptions>({
@@ -201,7 +201,7 @@ export const pricing = defineProcessor<PricingOptions>({
   requires: ['derived'],
   provides: ['cost'],
   create: (options, host) => {
-    offerInclusiveRules(options, host.capabilities);
+    offerInclusiveRules(options, host);
     return new Pricing(options, host);
   },
 });
