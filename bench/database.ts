@@ -26,6 +26,16 @@ const RETENTION_MS = 400 * DAY_MS;
 /** Partitions opens this many days on either side of a moment. */
 const DAYS_ON_A_SIDE = 7;
 
+const FILL_ROWS = 100_000;
+const FILL = `
+  INSERT INTO sluice.spans (project, environment, service_name, trace_id, span_id, name, kind, status, start_time_unix_nano,
+    end_time_unix_nano, duration_ns, category, operation, request_model, input_tokens, output_tokens, resource, attributes, received_at)
+  SELECT 'bench', 'default', 'filled', decode(md5(n::text), 'hex'), decode(lpad(to_hex(n), 16, '0'), 'hex'), 'chat', 'client', 'unset',
+    started, started + 1000000, 1000000, 'model_call', 'chat', 'gpt-4o', n % 4000, n % 800, '{"service.name": "filled"}',
+    '{"gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-4o", "app.key": "value"}', now()
+  FROM (SELECT n, (extract(epoch FROM now()) - n % 2500000)::int8 * 1000000000 AS started
+    FROM generate_series($1::int8, $1::int8 + $2::int8 - 1) AS n) AS numbers`;
+
 export const QUIET: Logger = {
   debug: () => undefined,
   info: () => undefined,
@@ -97,6 +107,14 @@ export class BenchDatabase {
       await database.close();
     };
     return { ledger, exporter, registry, stop };
+  }
+
+  /** Adds so many small spans of the last month, made in the database; `from` tells those of different calls apart. */
+  async fill(rows: number, from: number): Promise<void> {
+    for (let done = 0; done < rows; done += FILL_ROWS) {
+      await this.database.query(FILL, [from + done, Math.min(FILL_ROWS, rows - done)]);
+    }
+    await this.database.query('CHECKPOINT');
   }
 
   /** As after a fresh start, and with the write-ahead log written out. */

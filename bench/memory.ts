@@ -1,0 +1,99 @@
+/**
+ * Resident memory of the daemon: idle, under full load, with large spans and with the largest bodies, and whether it stays where it
+ * is. The full default pipeline into a synced file; the memory of an embedded server is not part of it.
+ *
+ *   node dist/bench/memory.js [--minutes 8]
+ */
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { traceBody } from './bodies.ts';
+import { makeCorpus } from './corpus.ts';
+import { type Daemon, KEY, startDaemon } from './daemon.ts';
+import { grouped, quantile } from './figures.ts';
+import { OpenLoop } from './open-loop.ts';
+import { StampedRequests } from './requests.ts';
+import { pinClient } from './side-by-side/server-process.ts';
+
+const CONNECTIONS = 16;
+const SETTLE_MS = 3000;
+const LOAD_MS = 15_000;
+const SAMPLE_MS = 1000;
+const KIB = 1024;
+const MIB = 1024 * KIB;
+/** The first part of the long run: caches fill, code is compiled. */
+const WARM_PART = 0.25;
+
+function residentMiB(daemon: Daemon): number {
+  const status = readFileSync(`/proc/${daemon.server.pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) / KIB;
+}
+
+/** The most that was resident while the bodies were sent, sampled. */
+async function underLoad(daemon: Daemon, bodies: readonly Buffer[], milliseconds: number): Promise<readonly number[]> {
+  const client = new OpenLoop({ url: daemon.url, key: KEY, requests: new StampedRequests(bodies) });
+  const samples: number[] = [];
+  let done = false;
+  const sampling = (async (): Promise<void> => {
+    while (!done) {
+      samples.push(residentMiB(daemon));
+      await pause(SAMPLE_MS);
+    }
+  })();
+  await client.peak(CONNECTIONS, milliseconds);
+  done = true;
+  await sampling;
+  await client.close();
+  return samples;
+}
+
+/** MiB a minute, by least squares. */
+function slope(samples: readonly number[]): number {
+  const middle = (samples.length - 1) / 2;
+  const mean = samples.reduce((sum, value) => sum + value, 0) / samples.length;
+  const [over, under] = samples.reduce<[number, number]>(
+    ([sum, squares], value, index) => [sum + (index - middle) * (value - mean), squares + (index - middle) ** 2],
+    [0, 0],
+  );
+  return (over / under) * (60_000 / SAMPLE_MS);
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { minutes: { type: 'string', default: '8' } } });
+  pinClient();
+  const genai = makeCorpus().genai.map(({ pbGz }) => pbGz);
+  const seeds = [1, 2, 3, 4];
+  const loads: readonly (readonly [string, readonly Buffer[]])[] = [
+    ['64 model calls a request, gzip', genai],
+    [
+      '8 spans of 100 KB, gzip',
+      seeds.map((seed) => gzipSync(traceBody({ spans: 8, attributes: 8, contentBytes: 100 * KIB }, seed))),
+    ],
+    [
+      'bodies that expand to 16 MiB',
+      seeds.map((seed) => gzipSync(traceBody({ spans: 8, attributes: 8, contentBytes: 2 * MIB - 8 * KIB }, seed))),
+    ],
+  ];
+  console.log('| state | resident, median | most |\n|---|---:|---:|');
+  for (const [name, bodies] of [['idle', null] as const, ...loads]) {
+    const daemon = await startDaemon();
+    await pause(SETTLE_MS);
+    const samples = bodies === null ? [residentMiB(daemon)] : await underLoad(daemon, bodies, LOAD_MS);
+    console.log(`| ${name} | ${grouped(quantile(samples, 0.5))} MiB | ${grouped(Math.max(...samples))} MiB |`);
+    await daemon.stop();
+  }
+  const minutes = Number(values.minutes);
+  if (minutes > 0) {
+    const daemon = await startDaemon();
+    const samples = await underLoad(daemon, genai, minutes * 60_000);
+    const steady = samples.slice(Math.floor(samples.length * WARM_PART));
+    console.log(
+      `\n${minutes} minutes of full load: ${slope(steady).toFixed(2)} MiB a minute after the first quarter, ` +
+        `between ${grouped(Math.min(...steady))} and ${grouped(Math.max(...steady))} MiB`,
+    );
+    await daemon.stop();
+  }
+}
+
+await main();

@@ -1,0 +1,85 @@
+/**
+ * How long an acknowledgement takes at 50, 70, 100 and 200 % of what the daemon can do, and what becomes of what it can not do.
+ * The full default pipeline into a synced file, bodies compressed; or with `--database` into an embedded Postgres, bodies as they are.
+ *
+ *   node dist/bench/overload.js [--seconds 10] [--database] [--body genai|micro]
+ */
+import { parseArgs } from 'node:util';
+import { makeCorpus } from './corpus.ts';
+import { type Daemon, KEY, startDaemon } from './daemon.ts';
+import { BenchDatabase } from './database.ts';
+import { grouped, percent, quantile } from './figures.ts';
+import { OpenLoop, type Outcome } from './open-loop.ts';
+import { FreshRequests, type Requests, StampedRequests } from './requests.ts';
+import { pinClient } from './side-by-side/server-process.ts';
+
+const SHARES = [0.5, 0.7, 1, 2];
+const PEAK_CONNECTIONS = 16;
+const WARM_UP_MS = 4000;
+const PEAK_MS = 5000;
+
+const COLUMNS = ['load', 'offered / s', 'stored / s', 'of peak', 'p50', 'p99', 'p99.9', '503', 'p99 of a 503', 'other'];
+
+function row(share: number, peak: number, outcomes: readonly Outcome[], seconds: number): readonly string[] {
+  const stored = outcomes.filter(({ status }) => status === 200).map(({ ms }) => ms);
+  const refused = outcomes.filter(({ status }) => status === 503);
+  const bare = refused.filter(({ hasRetryAfter }) => !hasRetryAfter).length;
+  const other = outcomes.length - stored.length - refused.length;
+  const milliseconds = (value: number): string => (Number.isNaN(value) ? '–' : `${value.toFixed(0)} ms`);
+  return [
+    percent(share),
+    grouped(outcomes.length / seconds),
+    grouped(stored.length / seconds),
+    percent(stored.length / seconds / peak),
+    ...[0.5, 0.99, 0.999].map((part) => milliseconds(quantile(stored, part))),
+    `${grouped(refused.length)}${bare > 0 ? ` (${bare} WITHOUT Retry-After)` : ''}`,
+    milliseconds(
+      quantile(
+        refused.map(({ ms }) => ms),
+        0.99,
+      ),
+    ),
+    grouped(other),
+  ];
+}
+
+async function measure(daemon: Daemon, requests: Requests, spans: number, seconds: number): Promise<void> {
+  const client = new OpenLoop({ url: daemon.url, key: KEY, requests });
+  await client.peak(PEAK_CONNECTIONS, WARM_UP_MS);
+  const peak = await client.peak(PEAK_CONNECTIONS, PEAK_MS);
+  console.log(`peak: ${grouped(peak)} requests and ${grouped(peak * spans)} spans a second\n`);
+  console.log(`| ${COLUMNS.join(' | ')} |\n|${COLUMNS.map(() => '---:').join('|')}|`);
+  for (const share of SHARES) {
+    const outcomes = await client.at(peak * share, seconds * 1000);
+    console.log(`| ${row(share, peak, outcomes, seconds).join(' | ')} |`);
+  }
+  await client.close();
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      seconds: { type: 'string', default: '10' },
+      database: { type: 'boolean', default: false },
+      body: { type: 'string', default: 'genai' },
+    },
+  });
+  if (!pinClient()) console.log('client and server share their cores: read the latencies with care');
+  const corpus = makeCorpus();
+  const batches = values.body === 'micro' ? corpus.micro : corpus.genai;
+  const database = values.database ? await BenchDatabase.open() : null;
+  const daemon = await startDaemon(database === null ? {} : { databaseUrl: database.url });
+  try {
+    // A file takes a span as often as it comes; a database keeps it once.
+    const requests =
+      database === null
+        ? new StampedRequests(batches.map(({ pbGz }) => pbGz))
+        : new FreshRequests(batches.map(({ pb }) => pb));
+    await measure(daemon, requests, batches[0]?.records ?? 0, Number(values.seconds));
+  } finally {
+    await daemon.stop();
+    await database?.close();
+  }
+}
+
+await main();

@@ -1,0 +1,38 @@
+/**
+ * How long the daemon takes from its start to its first answer, beside the runtime's own start: with a file sink, and on a database
+ * that is there.
+ *
+ *   node dist/bench/start.js [--rounds 7]
+ */
+import { execFileSync } from 'node:child_process';
+import { parseArgs } from 'node:util';
+import { startDaemon } from './daemon.ts';
+import { BenchDatabase } from './database.ts';
+import { median } from './figures.ts';
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7' } } });
+  const database = await BenchDatabase.open();
+  const samples = { runtime: [] as number[], file: [] as number[], database: [] as number[] };
+  for (let round = 0; round < Number(values.rounds); round++) {
+    const started = performance.now();
+    execFileSync(process.execPath, ['-e', '0']);
+    samples.runtime.push(performance.now() - started);
+    const file = await startDaemon();
+    samples.file.push(file.startMs);
+    await file.stop();
+    const stored = await startDaemon({ databaseUrl: database.url });
+    samples.database.push(stored.startMs);
+    await stored.stop();
+  }
+  await database.close();
+  const runtime = median(samples.runtime);
+  const row = (name: string, values: readonly number[]): string =>
+    `| ${name} | ${median(values).toFixed(0)} ms | ${(median(values) / runtime).toFixed(1)}× |`;
+  console.log('| start | median | beside node -e 0 |\n|---|---:|---:|');
+  console.log(row('node -e 0', samples.runtime));
+  console.log(row('sluice, file sink', samples.file));
+  console.log(row('sluice, on a database', samples.database));
+}
+
+await main();
