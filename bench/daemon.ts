@@ -1,5 +1,5 @@
 /** The daemon as it ships, as a process under measurement: a file sink with all five processors, or the same on a database. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,8 @@ import { ServerProcess } from './side-by-side/server-process.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const KEY = 'benchmark-key-0123456789';
+
+const POLL_MS = 10;
 
 export interface Daemon {
   readonly url: string;
@@ -31,22 +33,26 @@ export async function startDaemon({ databaseUrl, settings = [] }: DaemonOptions 
     `receivers.otlp.protocols.http.endpoint=127.0.0.1:${port}`,
     'extensions.health_check.endpoint=127.0.0.1:0',
     'service.telemetry.metrics.endpoint=127.0.0.1:0',
-    ...(databaseUrl === undefined ? [] : [`processors.auth.keys=[{key: ${KEY}, project: bench}]`]),
     ...settings,
   ];
-  const config = databaseUrl === undefined ? 'config/sidecar.yaml' : 'config/gateway.yaml';
+  const configs = [join(ROOT, databaseUrl === undefined ? 'config/sidecar.yaml' : 'config/gateway.yaml')];
+  if (databaseUrl !== undefined) {
+    const keys = join(folder, 'keys.yaml');
+    await writeFile(keys, `processors: { auth: { keys: [ { key: ${KEY}, project: bench } ] } }\n`);
+    configs.push(keys);
+  }
   const started = performance.now();
   const server = new ServerProcess({
     command: process.execPath,
     args: [
       join(ROOT, 'bin/sluice.js'),
-      ...['--config', join(ROOT, config)],
+      ...configs.flatMap((config) => ['--config', config]),
       ...all.flatMap((setting) => ['--set', setting]),
     ],
     env: { SLUICE_KEY: KEY, SLUICE_FILE: join(folder, 'telemetry.ndjson'), DATABASE_URL: databaseUrl ?? '' },
     cwd: folder,
   });
-  await server.untilServing(`${url}/health`);
+  await server.untilServing(`${url}/health`, POLL_MS);
   return {
     url,
     server,

@@ -57,14 +57,18 @@ export class ServerProcess {
     });
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   /** Resolves when the address accepts a request, whatever it answers. */
-  async untilServing(url: string): Promise<void> {
+  async untilServing(url: string, pollMs = POLL_MS): Promise<void> {
     const deadline = performance.now() + START_TIMEOUT_MS;
     while (performance.now() < deadline) {
       if (this.#ended) break;
       const answer = await fetch(url).catch(() => undefined);
       if (answer !== undefined) return void (await answer.arrayBuffer());
-      await pause(POLL_MS);
+      await pause(pollMs);
     }
     throw new Error(`${this.#child.spawnargs.join(' ')} does not serve: ${this.#output}`);
   }
