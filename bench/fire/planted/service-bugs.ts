@@ -125,8 +125,8 @@ export const SERVICE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: 'exporters/file/ndjson-file.js',
-        find: 'await handle.datasync();\n            this.#length += bytes;',
-        replace: 'this.#length += bytes;',
+        find: 'await handle.datasync();\n        }\n        catch (error) {',
+        replace: '}\n        catch (error) {',
       },
     ],
     campaign: 'file',

@@ -42,8 +42,8 @@ Object.assign(prototype, {
   async writev(this: FileHandle, buffers: readonly Bytes[]) {
     return { bytesWritten: hold(this, buffers), buffers };
   },
-  async write(this: FileHandle, data: Bytes | string) {
-    const chunk = typeof data === 'string' ? Buffer.from(data) : data;
+  async write(this: FileHandle, data: Bytes | string, offset = 0, length?: number) {
+    const chunk = typeof data === 'string' ? Buffer.from(data) : data.subarray(offset, length && offset + length);
     return { bytesWritten: hold(this, [chunk]), buffer: data };
   },
   async appendFile(this: FileHandle, data: Bytes | string) {
