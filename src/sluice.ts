@@ -3,7 +3,16 @@
  * refusals. A module that exports a definition is named in the configuration under `modules`.
  */
 export { type Capability, Capabilities } from './component/capability.ts';
-export type { Component, Declaration, Host, HostProcess, OptionsSchema, Stability } from './component/component.ts';
+export type {
+  CheckPlace,
+  Component,
+  Declaration,
+  Host,
+  HostProcess,
+  OptionFault,
+  OptionsSchema,
+  Stability,
+} from './component/component.ts';
 export type { Definition, Kind } from './component/definition.ts';
 export { type Exporter, type ExporterDefinition, type Rows, defineExporter } from './component/exporter.ts';
 export {

@@ -1,4 +1,5 @@
 /** Where a configured daemon takes OTLP, as a URL that works on its own machine. */
+import { parseListenEndpoint } from '../component/endpoint.ts';
 import type { Config } from '../config/config.ts';
 
 /** Hosts that mean every address of the machine; nobody can be called there. */
@@ -9,15 +10,23 @@ export function findEndpoint(config: Config): string | null {
   const used = new Set(config.service.pipelines.flatMap(({ receivers }) => receivers));
   for (const { id, definition, options } of config.receivers.values()) {
     if (definition.type !== 'otlp' || !used.has(id)) continue;
-    const { protocols } = options as { readonly protocols?: { readonly http?: { readonly endpoint?: unknown } } };
-    const endpoint = protocols?.http?.endpoint;
-    if (typeof endpoint === 'string') return urlOf(endpoint);
+    const { protocols } = options as { readonly protocols?: { readonly http?: HttpListening } };
+    const url = protocols?.http === undefined ? null : urlOf(protocols.http);
+    if (url !== null) return url;
   }
   return null;
 }
 
-function urlOf(endpoint: string): string {
-  const colon = endpoint.lastIndexOf(':');
-  const host = endpoint.slice(0, colon);
-  return `http://${EVERYWHERE.has(host) ? '127.0.0.1' : host}${endpoint.slice(colon)}`;
+interface HttpListening {
+  readonly endpoint: string;
+  readonly tls?: unknown;
+}
+
+/** Null for a Unix domain socket: no URL leads there. */
+function urlOf({ endpoint, tls }: HttpListening): string | null {
+  const parsed = parseListenEndpoint(endpoint);
+  if (parsed === null || 'path' in parsed) return null;
+  const host = endpoint.slice(0, endpoint.lastIndexOf(':'));
+  const place = EVERYWHERE.has(host) ? `127.0.0.1:${parsed.port}` : endpoint;
+  return `${tls === undefined ? 'http' : 'https'}://${place}`;
 }

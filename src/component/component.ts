@@ -55,8 +55,23 @@ export type Stability = 'stable' | 'beta' | 'alpha' | 'development';
 /** A JSON Schema (draft-07) object; the only truth for defaults, documentation and validation of options. */
 export type OptionsSchema = Readonly<Record<string, unknown>>;
 
+/** What is wrong with options although their schema admits them. */
+export interface OptionFault {
+  /** The path below the component: `['protocols', 'http', 'tls', 'cert_file']`. */
+  readonly option: readonly (string | number)[];
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+/** Where options are checked. */
+export interface CheckPlace {
+  resolvePath(path: string): string;
+  now(): number;
+}
+
 /** What all four kinds declare of themselves. */
-export interface Declaration {
+export interface Declaration<Options = unknown> {
   /** snake_case, as it stands in the configuration. */
   readonly type: string;
   /** One line: what it does for the user. */
@@ -65,4 +80,6 @@ export interface Declaration {
   readonly schema: OptionsSchema;
   /** The smallest options that make sense, as YAML text; shown in the documentation and tested. */
   readonly example: string;
+  /** What the schema cannot say, reported with its place in the file when the configuration is read. It may look at files. */
+  check?(options: Options, place: CheckPlace): readonly OptionFault[];
 }

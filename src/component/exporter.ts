@@ -30,7 +30,7 @@ export interface Exporter extends Component {
   healthy?(): boolean;
 }
 
-export interface ExporterDefinition<Options> extends Declaration {
+export interface ExporterDefinition<Options> extends Declaration<Options> {
   readonly kind: 'exporter';
   readonly requires: readonly Fact[];
   readonly signals: readonly Signal[];

@@ -6,7 +6,7 @@ export interface Extension extends Component {
   healthy?(): boolean;
 }
 
-export interface ExtensionDefinition<Options> extends Declaration {
+export interface ExtensionDefinition<Options> extends Declaration<Options> {
   readonly kind: 'extension';
   /** Offers its capabilities through `host.capabilities` before it returns. */
   create(options: Options, host: Host): Extension;

@@ -9,17 +9,20 @@ import { OpenConnections } from './open-connections.ts';
 
 export class HttpConnections implements ConnectionHandler {
   readonly #server: Server;
+  readonly #begin: (connection: Socket) => void;
   readonly #open = new OpenConnections();
 
-  constructor(server: Server) {
+  /** `begin` is given each connection, and the server what comes of it; left out: the connection itself, at once. */
+  constructor(server: Server, begin = (connection: Socket): void => void server.emit('connection', connection)) {
     this.#server = server;
+    this.#begin = begin;
     // node:http begins to watch its time limits with this event; without a port of its own it would never come.
     server.emit('listening');
   }
 
   accept(connection: Socket): void {
     this.#open.add(connection);
-    this.#server.emit('connection', connection);
+    this.#begin(connection);
   }
 
   /** Resolves when no connection is left. */

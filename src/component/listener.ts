@@ -3,7 +3,9 @@
  * connections. When a later service asks for an endpoint that an earlier one of the same process still holds, the open socket
  * passes on: from then on new connections go to the later one, and not one is refused in between.
  */
-import { createServer, type Server, type Socket } from 'node:net';
+import { chmod, lstat, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { UserError } from '../errors.ts';
 import { type Endpoint, formatEndpoint, parseListenEndpoint } from './endpoint.ts';
 
@@ -13,6 +15,8 @@ export interface ListenRequest {
   readonly option: string;
   /** Open at once; further ones are dropped. */
   readonly maxConnections?: number;
+  /** The permissions of a Unix domain socket. */
+  readonly socketMode?: number;
 }
 
 /** Who serves what connects. */
@@ -144,6 +148,7 @@ class OpenSocket {
 
   async #open(endpoint: Endpoint, request: ListenRequest): Promise<void> {
     try {
+      if ('path' in endpoint) await makeRoom(endpoint.path, request);
       await new Promise<void>((resolve, reject) => {
         this.#server.once('error', reject);
         this.#server.listen(placeOf(endpoint), () => {
@@ -151,9 +156,10 @@ class OpenSocket {
           resolve();
         });
       });
+      if ('path' in endpoint && request.socketMode !== undefined) await chmod(endpoint.path, request.socketMode);
     } catch (error) {
-      this.#forget();
-      throw explain(error as NodeJS.ErrnoException, request);
+      this.#close();
+      throw explain(error, request);
     }
     // Running out of file descriptors refuses a connection; it must not end the process.
     this.#server.on('error', () => undefined);
@@ -181,14 +187,52 @@ function hintFor({ option }: ListenRequest): string {
   return `Stop the other program, or set ${option} to a free address.`;
 }
 
-function explain(error: NodeJS.ErrnoException, request: ListenRequest): Error {
+/** What every system takes; a longer path would be cut short without a word. */
+const MAX_SOCKET_PATH_BYTES = 103;
+
+/** A daemon that was killed leaves its socket behind. One that still answers is another program's. */
+async function makeRoom(path: string, request: ListenRequest): Promise<void> {
+  if (Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES)
+    throw new UserError(`the path of the socket ${path} is too long`, `It may have ${MAX_SOCKET_PATH_BYTES} bytes.`);
+  const folder = await lstat(dirname(path)).catch(() => null);
+  if (folder === null)
+    throw new UserError(`the folder of the socket ${path} does not exist`, 'Make it, or choose another.');
+  const found = await lstat(path).catch(() => null);
+  if (found === null) return;
+  if (!found.isSocket()) {
+    throw new UserError(
+      `${path} is there already, and is not a socket`,
+      `Remove it, or set ${request.option} to another path.`,
+    );
+  }
+  if (await isAnswered(path)) throw new UserError(`${request.endpoint} is already in use`, hintFor(request));
+  await unlink(path);
+}
+
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(path, () => {
+      probe.destroy();
+      resolve(true);
+    });
+    // Whoever may not connect can not know that nobody listens.
+    probe.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT'));
+  });
+}
+
+function explain(error: unknown, request: ListenRequest): unknown {
   const { endpoint, option } = request;
-  switch (error.code) {
+  switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
       return new UserError(`${endpoint} is already in use`, hintFor(request));
     case 'EACCES':
     case 'EPERM':
-      return new UserError(`listening on ${endpoint} is not permitted`, `Set ${option} to a port above 1023.`);
+      return new UserError(
+        `listening on ${endpoint} is not permitted`,
+        endpoint.startsWith('unix:')
+          ? `Set ${option} to a folder that the daemon may write to.`
+          : `Set ${option} to a port above 1023.`,
+      );
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':

@@ -16,7 +16,7 @@ export interface Processor extends Component {
   process?(batch: Batch): void;
 }
 
-export interface ProcessorDefinition<Options> extends Declaration {
+export interface ProcessorDefinition<Options> extends Declaration<Options> {
   readonly kind: 'processor';
   /** Facts that must have been provided by processors to the left. */
   readonly requires: readonly Fact[];

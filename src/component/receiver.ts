@@ -54,7 +54,7 @@ export interface Pipeline {
 
 export interface Receiver extends Component {}
 
-export interface ReceiverDefinition<Options> extends Declaration {
+export interface ReceiverDefinition<Options> extends Declaration<Options> {
   readonly kind: 'receiver';
   readonly signals: readonly Signal[];
   /** `pipelines` has an entry for each signal this receiver is used for. A reload changes it: look in it for every request. */

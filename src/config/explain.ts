@@ -112,6 +112,7 @@ const FORMAT_WORDS: Readonly<Record<string, readonly [what: string, hint: string
   duration: ['a duration', 'a number with a unit, as 500ms, 5s, 1m30s, 24h or 30d'],
   byte_size: ['a size', 'a number of bytes, or with a unit, as 512KiB, 4MiB or 1GiB'],
   endpoint: ['an endpoint', 'host:port, as 127.0.0.1:4318, or [::1]:4318'],
+  listen_endpoint: ['an endpoint', 'host:port, as 127.0.0.1:4318 or [::1]:4318, or unix:///run/sluice.sock'],
   port: ['a port', 'a number from 0 to 65535'],
   url: ['a URL', 'with its scheme, as https://example.com:4318'],
   uri: ['a URL', 'with its scheme, as https://example.com:4318'],

@@ -40,7 +40,7 @@ export async function loadConfig(request: LoadRequest): Promise<Config> {
   const { workingDirectory, importModule = (url) => import(url) } = request;
   const place = { workingDirectory, importModule };
   const definitions = await loadModules(root.entries.get('modules')?.value, request.definitions, place, problems);
-  const defineds = checkSections(root, definitions, problems);
+  const defineds = checkSections(root, definitions, { workingDirectory, problems });
   const service = checkService(root, { defineds, definitions, problems });
   if (service === undefined || problems.failed) throw new ConfigError(problems);
   return finish({ root, defineds, definitions, service, problems });

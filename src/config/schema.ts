@@ -1,11 +1,11 @@
 /**
- * The options schemas' own vocabulary on top of JSON Schema: `format: duration | byte_size | endpoint | port | url | regex | re2`,
+ * The options schemas' own vocabulary on top of JSON Schema: `format: duration | byte_size | endpoint | listen_endpoint | port | url | regex | re2`,
  * `atLeast`/`atMost` in the format's own unit, `secret: true`. Values are checked as they are written (`5s`, `4MiB`), then
  * turned into milliseconds and bytes. All functions here take schemas in their written form.
  */
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { OptionsSchema } from '../component/component.ts';
-import { parseEndpoint } from '../component/endpoint.ts';
+import { parseEndpoint, parseListenEndpoint } from '../component/endpoint.ts';
 import { expressionFault } from '../component/expression.ts';
 import type { Path } from './node.ts';
 import { parseByteSize, parseDuration } from './units.ts';
@@ -22,6 +22,8 @@ export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   duration: (text) => parseDuration(text) !== null,
   byte_size: (text) => parseByteSize(text) !== null,
   endpoint: (text) => parseEndpoint(text) !== null,
+  /** Also a Unix domain socket, which may be a mere path where another option says so. */
+  listen_endpoint: (text) => parseListenEndpoint(text) !== null || /^(?:\.{0,2}\/)./u.test(text),
   port: (text) => /^\d{1,5}$/u.test(text) && Number(text) <= 65_535,
   url: isUrl,
   uri: isUrl,

@@ -1,10 +1,12 @@
 /** The sections that define components: ids, types, options. */
+import { resolve } from 'node:path';
+import type { OptionFault } from '../component/component.ts';
 import type { Definition } from '../component/definition.ts';
 import { checkNode } from './check.ts';
 import { parseComponentId } from './component-id.ts';
 import { type ComponentConfig, SECTION_NAMES, SECTIONS, type SectionName } from './config.ts';
 import { suggest } from './nearest.ts';
-import { emptyMap, type Entry, type MapNode, type Node } from './node.ts';
+import { emptyMap, type Entry, type MapNode, type Node, nodeAt } from './node.ts';
 import { type Problems, quote } from './problem.ts';
 import { convertUnits, redact } from './schema.ts';
 import { writtenForm } from './written-form.ts';
@@ -47,17 +49,24 @@ export function checkTop(root: Node, problems: Problems): MapNode | null {
   return root;
 }
 
-export function checkSections(root: MapNode, definitions: readonly Definition[], problems: Problems): Defineds {
-  const sections = SECTION_NAMES.map((name) => [name, checkSection(name, root, definitions, problems)] as const);
+interface Parts {
+  readonly definitions: readonly Definition[];
+  readonly workingDirectory: string;
+  readonly problems: Problems;
+}
+
+export function checkSections(
+  root: MapNode,
+  definitions: readonly Definition[],
+  place: { readonly workingDirectory: string; readonly problems: Problems },
+): Defineds {
+  const parts = { definitions, ...place };
+  const sections = SECTION_NAMES.map((name) => [name, checkSection(name, root, parts)] as const);
   return Object.fromEntries(sections) as Record<SectionName, ReadonlyMap<string, Defined>>;
 }
 
-function checkSection(
-  name: SectionName,
-  root: MapNode,
-  definitions: readonly Definition[],
-  problems: Problems,
-): ReadonlyMap<string, Defined> {
+function checkSection(name: SectionName, root: MapNode, parts: Parts): ReadonlyMap<string, Defined> {
+  const { problems } = parts;
   const section = root.entries.get(name)?.value ?? emptyMap(root.origin);
   const found = new Map<string, Defined>();
   problems.absorb(section.faults);
@@ -70,7 +79,7 @@ function checkSection(
     problems.error(section.origin, `${name} defines more than ${MAX_COMPONENTS} components`);
     return found;
   }
-  for (const [id, entry] of section.entries) found.set(id, checkComponent(name, id, entry, definitions, problems));
+  for (const [id, entry] of section.entries) found.set(id, checkComponent(name, { id, entry }, parts));
   return found;
 }
 
@@ -78,11 +87,10 @@ const exampleOf = (name: SectionName): string => (name === 'receivers' ? 'otlp' 
 
 function checkComponent(
   section: SectionName,
-  id: string,
-  entry: Entry,
-  definitions: readonly Definition[],
-  problems: Problems,
+  { id, entry }: { readonly id: string; readonly entry: Entry },
+  parts: Parts,
 ): Defined {
+  const { definitions, problems } = parts;
   const kind = SECTIONS[section];
   const parsed = parseComponentId(id);
   const definition = definitions.find((each) => each.kind === kind && each.type === parsed?.type) ?? null;
@@ -107,5 +115,13 @@ function checkComponent(
   const value = checkNode(entry.value, schema, [section, id], problems);
   if (value === undefined) return broken;
   const options = convertUnits(schema, value);
+  const place = { resolvePath: (path: string) => resolve(parts.workingDirectory, path), now: Date.now };
+  for (const fault of definition.check?.(options, place) ?? []) report(fault, entry.value, problems);
   return { id, entry, definition, config: { id, definition, options }, redacted: redact(schema, value) };
+}
+
+function report({ option, severity, message, hint }: OptionFault, node: Node, problems: Problems): void {
+  const { origin } = nodeAt(node, option);
+  if (severity === 'error') problems.error(origin, message, hint);
+  else problems.warn(origin, message, hint);
 }

@@ -23,7 +23,7 @@ export interface LogLine {
 }
 
 export interface Daemon {
-  /** `http://127.0.0.1:port` of the OTLP receiver. */
+  /** `http://127.0.0.1:port` of the OTLP receiver; https where it serves TLS. */
   readonly url: string;
   readonly port: number;
   /** `127.0.0.1:port` of OTLP/gRPC, where it is configured. */
@@ -119,9 +119,10 @@ export async function startDaemon(t: Teardown, options: DaemonOptions = { config
   const endpointOf = (protocol: string): string =>
     String(log.find(({ message }) => message === `listening for OTLP/${protocol}`)?.fields['endpoint']);
   const endpoint = endpointOf('HTTP');
+  const tls = log.some(({ fields }) => fields['tls'] === true);
   const file = async (): Promise<string> => readFile(join(folder, 'out.ndjson'), 'utf8');
   return {
-    url: `http://${endpoint}`,
+    url: `${tls ? 'https' : 'http'}://${endpoint}`,
     port: Number(endpoint.split(':').at(-1)),
     grpc: endpointOf('gRPC'),
     folder,

@@ -1,5 +1,6 @@
 /** Sending OTLP over a real socket: one request, one answer, everything of both visible. */
-import { request } from 'node:http';
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps, type RequestOptions } from 'node:https';
 import { gzipSync } from 'node:zlib';
 import { KEY } from './daemon.ts';
 
@@ -16,6 +17,8 @@ export interface Sending {
   readonly authorization?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer | string;
+  /** Certificates, a socket's path, an agent. */
+  readonly connection?: RequestOptions;
 }
 
 /** JSON by default, to /v1/traces, with the test key. */
@@ -27,9 +30,10 @@ export function send(url: string, sending: Sending): Promise<Answer> {
     ...(sending.headers ?? { 'content-type': 'application/json' }),
   };
   return new Promise((resolve, reject) => {
+    const request = url.startsWith('https:') ? requestHttps : requestHttp;
     const outgoing = request(
       `${url}${sending.path ?? '/v1/traces'}`,
-      { method: sending.method ?? 'POST', headers, agent: false },
+      { method: sending.method ?? 'POST', headers, agent: false, ...sending.connection },
       (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -10,7 +10,7 @@ import {
   type Context,
 } from '@opentelemetry/api';
 import { SeverityNumber } from '@opentelemetry/api-logs';
-import { Metadata } from '@grpc/grpc-js';
+import { type ChannelCredentials, Metadata } from '@grpc/grpc-js';
 import { OTLPLogExporter as GrpcLogs } from '@opentelemetry/exporter-logs-otlp-grpc';
 import { OTLPLogExporter as JsonLogs } from '@opentelemetry/exporter-logs-otlp-http';
 import { OTLPLogExporter as ProtobufLogs } from '@opentelemetry/exporter-logs-otlp-proto';
@@ -33,6 +33,8 @@ import { BatchSpanProcessor, NodeTracerProvider, type ReadableSpan } from '@open
 export interface Transport {
   readonly format: 'protobuf' | 'json' | 'grpc';
   readonly compression: 'gzip' | 'none';
+  /** For gRPC over TLS. */
+  readonly credentials?: ChannelCredentials;
 }
 
 /** What the SDK handed to its exporters, and the errors these met. */
@@ -77,11 +79,12 @@ export async function recordTelemetry(
   return recording;
 }
 
-function exportersFor(url: string, key: string, { format, compression }: Transport) {
+function exportersFor(url: string, key: string, { format, compression, credentials }: Transport) {
   if (format === 'grpc') {
     const metadata = new Metadata();
     metadata.set('authorization', `Bearer ${key}`);
-    const config = { url, metadata, compression: compression as never };
+    const secure = credentials === undefined ? {} : { credentials };
+    const config = { url, metadata, compression: compression as never, ...secure };
     return { traces: new GrpcTraces(config), logs: new GrpcLogs(config), metrics: new GrpcMetrics(config) };
   }
   const config = (path: string) => ({

@@ -28,13 +28,11 @@ export function answerSuccess(
   response.writeHead(200, headers).end(body);
 }
 
-/** `close`: the body was not read to its end, so the connection cannot be used again. */
 export function answerRejection(
   response: ServerResponse,
   rejection: Rejection,
   encoding: Encoding,
   common: CommonHeaders,
-  close: boolean,
 ): void {
   const { status, message } = rejection.refusal;
   const body = statusBody(rejection.code === 'not_found' ? 'json' : encoding, message);
@@ -48,7 +46,6 @@ export function answerRejection(
     headers['RateLimit-Limit'] = rejection.quota.limit;
     headers['RateLimit-Reset'] = rejection.quota.resetSeconds;
   }
-  if (close) headers['Connection'] = 'close';
   response.writeHead(status, headers).end(body);
 }
 

@@ -1,15 +1,13 @@
 /** What can be set for OTLP over gRPC, under the Collector's names. */
+import { type ListenOptions, listenSchema } from './listen-options.ts';
 
-export interface GrpcOptions {
-  /** `host:port`; port 0 takes a free one. */
-  readonly endpoint: string;
+export interface GrpcOptions extends ListenOptions {
   /** Mebibytes. */
   readonly max_recv_msg_size_mib: number;
   readonly max_nesting_depth: number;
   /** Bytes. */
   readonly max_in_flight_size: number;
   readonly max_header_size: number;
-  readonly max_connections: number;
   readonly max_concurrent_streams: number;
   /** Milliseconds. */
   readonly read_timeout: number;
@@ -76,12 +74,7 @@ export const GRPC_SCHEMA = {
   description: 'OTLP over gRPC: the Export methods of the trace, logs and metrics services.',
   additionalProperties: false,
   properties: {
-    endpoint: {
-      type: 'string',
-      format: 'endpoint',
-      default: '127.0.0.1:4317',
-      description: 'Address to listen on, `host:port`. Use 0.0.0.0 to be reachable from other machines.',
-    },
+    ...listenSchema('127.0.0.1:4317'),
     max_recv_msg_size_mib: {
       type: 'integer',
       minimum: 1,
@@ -110,12 +103,6 @@ export const GRPC_SCHEMA = {
       maximum: 1048576,
       default: '16KiB',
       description: 'Largest total of the metadata of a call.',
-    },
-    max_connections: {
-      type: 'integer',
-      minimum: 1,
-      default: 4096,
-      description: 'Connections open at once; further ones are dropped.',
     },
     max_concurrent_streams: {
       type: 'integer',

@@ -11,6 +11,8 @@ import { OpenConnections } from '../../component/open-connections.ts';
 import type { GrpcCalls } from './grpc-calls.ts';
 import { GrpcSession } from './grpc-session.ts';
 import type { GrpcOptions } from './grpc-options.ts';
+import { listenRequest } from './listen-options.ts';
+import { TlsTerminator } from './tls-terminator.ts';
 
 /** What a client may send ahead on one connection before any of its calls is admitted. */
 const STRANGER_WINDOW_BYTES = 65_535;
@@ -26,6 +28,7 @@ export class GrpcServer implements Component, ConnectionHandler {
   readonly #server: Http2Server;
   readonly #connections = new OpenConnections();
   readonly #sessions = new Map<ServerHttp2Session, GrpcSession>();
+  readonly #terminator: TlsTerminator | null;
   #listener: Listener | null = null;
   #hasSuccessor = false;
 
@@ -34,20 +37,23 @@ export class GrpcServer implements Component, ConnectionHandler {
     this.#host = host;
     this.#calls = calls;
     this.#server = this.#createServer();
+    const secured = (connection: Socket): void => void this.#server.emit('connection', connection);
+    this.#terminator = options.tls === undefined ? null : new TlsTerminator(options.tls, host, { name: 'h2', secured });
   }
 
   async start(): Promise<void> {
-    const option = `receivers.${this.#host.id}.protocols.grpc.endpoint`;
-    const { endpoint, max_connections: maxConnections } = this.#options;
-    this.#listener = await this.#host.listeners.listen({ endpoint, option, maxConnections }, this);
-    this.#host.logger.info({ endpoint: this.#listener.address }, 'listening for OTLP/gRPC');
+    this.#terminator?.start();
+    this.#listener = await this.#host.listeners.listen(listenRequest('grpc', this.#options, this.#host), this);
+    const { address: endpoint } = this.#listener;
+    this.#host.logger.info({ endpoint, tls: this.#terminator !== null }, 'listening for OTLP/gRPC');
   }
 
   accept(connection: Socket): void {
     // HTTP/2 has no use for a connection that is closed on one side.
     connection.allowHalfOpen = false;
     this.#connections.add(connection);
-    this.#server.emit('connection', connection);
+    if (this.#terminator === null) this.#server.emit('connection', connection);
+    else this.#terminator.accept(connection);
   }
 
   /** Clients are sent away from open connections without losing a call, and come back to the new server. */
@@ -57,6 +63,7 @@ export class GrpcServer implements Component, ConnectionHandler {
 
   /** Stops accepting, lets what is in flight finish, and cuts the rest when the deadline aborts. */
   async stop(deadline: AbortSignal): Promise<void> {
+    this.#terminator?.stop();
     this.#listener?.close();
     if (!this.#hasSuccessor) this.#calls.stop();
     for (const session of this.#sessions.values()) session.drain();

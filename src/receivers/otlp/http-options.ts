@@ -1,34 +1,46 @@
 /** What can be set for OTLP over HTTP, under the Collector's names. */
+import { CORS_SCHEMA, type CorsOptions } from './cors.ts';
+import { type ListenOptions, listenSchema } from './listen-options.ts';
 
-export interface HttpOptions {
-  /** `host:port`; port 0 takes a free one. */
-  readonly endpoint: string;
+export interface HttpOptions extends ListenOptions {
+  readonly cors?: CorsOptions;
+  /** With or without the slash they begin with. */
+  readonly traces_url_path: string;
+  readonly logs_url_path: string;
+  readonly metrics_url_path: string;
   /** Bytes. */
   readonly max_request_body_size: number;
   readonly max_decompressed_size: number;
   readonly max_nesting_depth: number;
   readonly max_in_flight_size: number;
   readonly max_header_size: number;
-  readonly max_connections: number;
   /** Milliseconds. */
   readonly read_header_timeout: number;
   readonly read_timeout: number;
   readonly idle_timeout: number;
+  readonly keep_alives_enabled: boolean;
   /** RFC 3339 date. */
   readonly sunset?: string;
 }
+
+const urlPath = (path: string, signal: string) => ({
+  type: 'string',
+  pattern: '^/?[^/?#\\s][^?#\\s]*$',
+  maxLength: 200,
+  default: path,
+  description: `The path that takes ${signal}.`,
+});
 
 export const HTTP_SCHEMA = {
   type: 'object',
   description: 'OTLP over HTTP: POST /v1/traces, /v1/logs, /v1/metrics; GET /health.',
   additionalProperties: false,
   properties: {
-    endpoint: {
-      type: 'string',
-      format: 'endpoint',
-      default: '127.0.0.1:4318',
-      description: 'Address to listen on, `host:port`. Use 0.0.0.0 to be reachable from other machines.',
-    },
+    ...listenSchema('127.0.0.1:4318'),
+    cors: CORS_SCHEMA,
+    traces_url_path: urlPath('/v1/traces', 'traces'),
+    logs_url_path: urlPath('/v1/logs', 'logs'),
+    metrics_url_path: urlPath('/v1/metrics', 'metrics'),
     max_request_body_size: {
       type: 'integer',
       format: 'byte_size',
@@ -67,12 +79,6 @@ export const HTTP_SCHEMA = {
       default: '16KiB',
       description: 'Largest total of request headers.',
     },
-    max_connections: {
-      type: 'integer',
-      minimum: 1,
-      default: 4096,
-      description: 'Connections open at once; further ones are dropped.',
-    },
     read_header_timeout: {
       type: 'integer',
       format: 'duration',
@@ -93,6 +99,11 @@ export const HTTP_SCHEMA = {
       minimum: 1000,
       default: '75s',
       description: 'How long an idle connection is kept; above the 60 s of common load balancers.',
+    },
+    keep_alives_enabled: {
+      type: 'boolean',
+      default: true,
+      description: 'Whether a connection may bring further requests.',
     },
     sunset: {
       type: 'string',

@@ -10,6 +10,7 @@ import { Rejection } from '../../errors.ts';
 import type { Encoding, Signal } from '../../model/context.ts';
 import { MEDIA_TYPES } from '../../otlp/status.ts';
 import { answerRejection, answerSuccess, type CommonHeaders } from './answer.ts';
+import { Cors } from './cors.ts';
 import { declaredLength, readBody } from './body.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import { InFlight } from './in-flight.ts';
@@ -18,12 +19,7 @@ import { encodingOf, requireContentEncoding, requireEncoding } from './media-typ
 import type { HttpOptions } from './http-options.ts';
 import type { Reception } from './reception.ts';
 import { replayKey } from './replay-key.ts';
-
-const ROUTES: ReadonlyMap<string, Signal> = new Map([
-  ['/v1/traces', 'traces'],
-  ['/v1/logs', 'logs'],
-  ['/v1/metrics', 'metrics'],
-]);
+import { HEALTH_PATH, routesOf } from './routes.ts';
 
 const HEALTHY = Buffer.from('{"ok":true}');
 /** Rows of a request take about as much room as its expanded body. */
@@ -37,12 +33,16 @@ export class HttpRequests {
   readonly #reception: Reception;
   readonly #budget: ByteBudget;
   readonly #common: CommonHeaders;
+  readonly #routes: ReadonlyMap<string, Signal>;
+  readonly #cors: Cors | null;
   #stopping = false;
 
   constructor(options: HttpOptions, reception: Reception, budget: ByteBudget) {
     this.#options = options;
     this.#reception = reception;
     this.#budget = budget;
+    this.#routes = routesOf(options);
+    this.#cors = options.cors === undefined ? null : new Cors(options.cors);
     this.#common = options.sunset === undefined ? {} : { Sunset: new Date(options.sunset).toUTCString() };
   }
 
@@ -72,12 +72,17 @@ export class HttpRequests {
     const url = request.url ?? '/';
     const query = url.indexOf('?');
     const path = query < 0 ? url : url.slice(0, query);
-    if (request.method === 'GET' && path === '/health') {
+    if (request.method === 'GET' && path === HEALTH_PATH) {
       const headers = { 'Content-Type': 'application/json', 'Content-Length': HEALTHY.length };
-      response.writeHead(200, { ...headers, ...this.#closing(request) }).end(HEALTHY);
+      response.writeHead(200, { ...headers, ...this.#headersFor(request) }).end(HEALTHY);
       return;
     }
-    const signal = request.method === 'POST' ? ROUTES.get(path) : undefined;
+    const route = this.#routes.get(path);
+    if (route !== undefined && this.#cors?.isPreflight(request) === true) {
+      response.writeHead(204, { ...this.#cors.preflight(request), ...this.#closing(request) }).end();
+      return;
+    }
+    const signal = request.method === 'POST' ? route : undefined;
     const pipeline = signal === undefined ? undefined : this.#reception.pipelines.get(signal);
     if (signal === undefined || pipeline === undefined) {
       this.#refuse(request, response, 'none', new Rejection('not_found'));
@@ -115,7 +120,7 @@ export class HttpRequests {
         replayKey: replayKey(signal, { mediaType: MEDIA_TYPES[encoding], contentEncoding }, raw),
         maxNestingDepth: this.#options.max_nesting_depth,
       });
-      answerSuccess(response, signal, encoding, acceptance, { ...this.#common, ...this.#closing(request) });
+      answerSuccess(response, signal, encoding, acceptance, { ...this.#common, ...this.#headersFor(request) });
       this.#reception.acknowledge(signal, started);
     } catch (error) {
       this.#refuse(request, response, signal, this.#reception.rejectionOf(error));
@@ -130,14 +135,21 @@ export class HttpRequests {
     if (response.headersSent || response.destroyed) return;
     const unread = !request.complete;
     const encoding: Encoding = encodingOf(request.headers['content-type']) ?? 'protobuf';
-    answerRejection(response, rejection, encoding, this.#common, unread || this.#stopping);
+    const headers = { ...this.#common, ...this.#headersFor(request) };
+    answerRejection(response, rejection, encoding, unread ? { ...headers, Connection: 'close' } : headers);
     if (unread) closeAfterAnswer(request, response);
   }
 
   /** An accepted or harmless request whose body we did not look at (a GET with a body) must not keep its connection either. */
   #closing(request: IncomingMessage): Record<string, string> {
     const read = request.complete || !hasBody(request);
-    return read && !this.#stopping ? {} : { Connection: 'close' };
+    return read && !this.#stopping && this.#options.keep_alives_enabled ? {} : { Connection: 'close' };
+  }
+
+  #headersFor(request: IncomingMessage): Record<string, string> {
+    return this.#cors === null
+      ? this.#closing(request)
+      : { ...this.#closing(request), ...this.#cors.headersFor(request) };
   }
 }
 

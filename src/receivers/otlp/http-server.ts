@@ -10,6 +10,8 @@ import type { ConnectionHandler, Listener } from '../../component/listener.ts';
 import { malformedRequestAnswer } from './answer.ts';
 import type { HttpRequests } from './http-requests.ts';
 import type { HttpOptions } from './http-options.ts';
+import { listenRequest } from './listen-options.ts';
+import { TlsTerminator } from './tls-terminator.ts';
 
 /** Node looks for late headers and bodies this often; its default of 30 s would make the limits meaningless. */
 const TIMEOUT_CHECK_MS = 1000;
@@ -22,6 +24,7 @@ export class HttpServer implements Component, ConnectionHandler {
   readonly #requests: HttpRequests;
   /** Its own first; behind it those of servers that it followed. */
   readonly #connections: HttpConnections[];
+  readonly #terminator: TlsTerminator | null;
   #listener: Listener | null = null;
   #successor: HttpServer | null = null;
 
@@ -29,14 +32,19 @@ export class HttpServer implements Component, ConnectionHandler {
     this.#options = options;
     this.#host = host;
     this.#requests = requests;
-    this.#connections = [new HttpConnections(this.#createServer())];
+    const server = this.#createServer();
+    const secured = (connection: Socket): void => void server.emit('connection', connection);
+    this.#terminator =
+      options.tls === undefined ? null : new TlsTerminator(options.tls, host, { name: 'http/1.1', secured });
+    const accept = this.#terminator === null ? secured : this.#terminator.accept.bind(this.#terminator);
+    this.#connections = [new HttpConnections(server, accept)];
   }
 
   async start(): Promise<void> {
-    const option = `receivers.${this.#host.id}.protocols.http.endpoint`;
-    const { endpoint, max_connections: maxConnections } = this.#options;
-    this.#listener = await this.#host.listeners.listen({ endpoint, option, maxConnections }, this);
-    this.#host.logger.info({ endpoint: this.#listener.address }, 'listening for OTLP/HTTP');
+    this.#terminator?.start();
+    this.#listener = await this.#host.listeners.listen(listenRequest('http', this.#options, this.#host), this);
+    const { address: endpoint } = this.#listener;
+    this.#host.logger.info({ endpoint, tls: this.#terminator !== null }, 'listening for OTLP/HTTP');
   }
 
   accept(connection: Socket): void {
@@ -52,6 +60,7 @@ export class HttpServer implements Component, ConnectionHandler {
 
   /** Stops accepting, lets what is in flight finish, and cuts the rest when the deadline aborts. */
   async stop(deadline: AbortSignal): Promise<void> {
+    this.#terminator?.stop();
     this.#listener?.close();
     if (this.#successor !== null) return this.#requests.inFlight.idle(deadline);
     this.#requests.stop();

@@ -1,6 +1,10 @@
 /** The receiver's options: the one schema behind defaults, validation and documentation, and the type that follows from it. */
+import type { CheckPlace, OptionFault } from '../../component/component.ts';
+import { readCertificates } from './certificates.ts';
 import { GRPC_SCHEMA, type GrpcOptions } from './grpc-options.ts';
 import { HTTP_SCHEMA, type HttpOptions } from './http-options.ts';
+import { type ListenOptions, listenEndpoint } from './listen-options.ts';
+import { HEALTH_PATH, pathsOf } from './routes.ts';
 
 export interface OtlpOptions {
   /** At least one. */
@@ -21,3 +25,32 @@ export const OTLP_SCHEMA = {
     },
   },
 } as const;
+
+/** What the schema cannot say: endpoints that fit their transport, certificates of use, paths that differ. */
+export function checkOptions({ protocols: { http, grpc } }: OtlpOptions, place: CheckPlace): readonly OptionFault[] {
+  return [
+    ...(http === undefined ? [] : [...checkListening('http', http, place), ...checkPaths(http)]),
+    ...(grpc === undefined ? [] : checkListening('grpc', grpc, place)),
+  ];
+}
+
+function checkListening(protocol: string, options: ListenOptions, place: CheckPlace): readonly OptionFault[] {
+  const { transport, tls } = options;
+  const found = tls === undefined ? [] : readCertificates(tls, place).faults;
+  const faults = found.map(({ option, ...rest }) => ({ option: ['protocols', protocol, 'tls', option], ...rest }));
+  if (listenEndpoint(options, (path) => place.resolvePath(path)) !== null) return faults;
+  const hint = transport === 'tcp' ? 'Write unix:// before it, or set transport: unix.' : 'As /run/sluice.sock.';
+  const message = `the endpoint does not fit the transport "${transport}"`;
+  return [{ option: ['protocols', protocol, 'endpoint'], severity: 'error', message, hint }, ...faults];
+}
+
+function checkPaths(http: HttpOptions): readonly OptionFault[] {
+  const taken = new Map<string, string>([[HEALTH_PATH, 'liveness']]);
+  return Object.entries(pathsOf(http)).flatMap(([signal, path]) => {
+    const other = taken.get(path);
+    taken.set(path, signal);
+    if (other === undefined) return [];
+    const message = `${path} is the path of ${other} already`;
+    return [{ option: ['protocols', 'http', `${signal}_url_path`], severity: 'error' as const, message, hint: null }];
+  });
+}

@@ -7,7 +7,7 @@ import { GrpcCalls } from './grpc-calls.ts';
 import { GrpcServer } from './grpc-server.ts';
 import { HttpRequests } from './http-requests.ts';
 import { HttpServer } from './http-server.ts';
-import { OTLP_SCHEMA, type OtlpOptions } from './options.ts';
+import { checkOptions, OTLP_SCHEMA, type OtlpOptions } from './options.ts';
 import { Reception } from './reception.ts';
 
 export const otlp = defineReceiver<OtlpOptions>({
@@ -17,6 +17,7 @@ export const otlp = defineReceiver<OtlpOptions>({
   schema: OTLP_SCHEMA,
   example: 'protocols: { http: { endpoint: 127.0.0.1:4318 } }',
   signals: ['traces', 'logs', 'metrics'],
+  check: checkOptions,
   create: (options, host, pipelines) => new OtlpReceiver(serversOf(options, host, pipelines)),
 });
 

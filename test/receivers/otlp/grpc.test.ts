@@ -19,6 +19,8 @@ import {
 import { recordTelemetry } from '../../support/sdk-recording.ts';
 import { comparable, expectedLog, expectedPoints, expectedSpan } from '../../support/sdk-rows.ts';
 
+type Teardown = Pick<Test, 'teardown'>;
+
 const withGrpc = (options = ''): string =>
   FILE_CONFIG.replace(
     'http: { endpoint: "127.0.0.1:0" }',
@@ -29,12 +31,18 @@ const protobufOf = protobufWriter();
 const traceBody = (traceId = newTraceId(), attributes = {}): Buffer =>
   protobufOf('traces', aTraceRequest([aSpan({ traceId, attributes })]));
 
-async function start(t: Test, config = withGrpc()): Promise<{ readonly daemon: Daemon; readonly client: GrpcClient }> {
+async function start(
+  t: Teardown,
+  config = withGrpc(),
+): Promise<{ readonly daemon: Daemon; readonly client: GrpcClient }> {
   const daemon = await startDaemon(t, { config });
   const client = new GrpcClient(daemon.grpc);
   t.teardown(() => client.close());
   return { daemon, client };
 }
+
+/** For tests that look at answers only. */
+const shared = await start(t);
 
 function refusedAs(t: Test, outcome: Outcome, code: RefusalCode): void {
   t.equal(outcome.code, REFUSALS[code].grpc, `${code}: ${outcome.details}`);
@@ -83,7 +91,7 @@ function isRow(row: Readonly<Record<string, unknown>>, wanted: Readonly<Record<s
 }
 
 t.test('the SDK learns of a refused key', async (t) => {
-  const { daemon } = await start(t);
+  const { daemon } = shared;
   const transport = { format: 'grpc', compression: 'none' } as const;
   const { failures } = await recordTelemetry(`http://${daemon.grpc}`, 'not-a-key-at-all-000', transport, 'sdk');
   t.equal(failures.length, 3);
@@ -105,7 +113,7 @@ t.test('an accepted call is answered with an empty message, and its twin is stor
 });
 
 t.test('every refusal of the contract comes with its code, in the contract’s order', async (t) => {
-  const { client } = await start(t);
+  const { client } = shared;
   const body = traceBody();
   const garbage = Buffer.from([0xff, 0xff]);
   for (const authorization of [null, '', `bearer ${KEY}`, `Bearer ${KEY}x`, `Basic ${KEY}`])
@@ -146,7 +154,7 @@ t.test('logs and metrics arrive as spans do', async (t) => {
 });
 
 t.test('a used-up quota says when it starts anew, in the details and in the metadata', async (t) => {
-  const { client } = await start(t);
+  const { client } = shared;
   const spans = Array.from({ length: 10 }, () => aSpan());
   const authorization = `Bearer ${FREE_KEY}`;
   const accepted = await client.call({ authorization, body: protobufOf('traces', aTraceRequest(spans)) });
@@ -221,7 +229,7 @@ async function connectRaw(t: Test, daemon: Daemon): Promise<ClientHttp2Session> 
 }
 
 t.test('frames are taken strictly: one whole message, compressed only as announced', async (t) => {
-  const { daemon } = await start(t);
+  const { daemon } = shared;
   const session = await connectRaw(t, daemon);
   const body = traceBody();
   const zipped = gzipSync(body);
@@ -242,7 +250,7 @@ t.test('frames are taken strictly: one whole message, compressed only as announc
 });
 
 t.test('who does not speak gRPC is told so by HTTP', async (t) => {
-  const { daemon } = await start(t);
+  const { daemon } = shared;
   const session = await connectRaw(t, daemon);
   for (const type of ['application/json', 'application/grpc+json', 'application/grpc-web'])
     t.match(await exchange(session, { 'content-type': type }, Buffer.from('{}')), { ':status': 415 }, type);
@@ -287,7 +295,7 @@ t.test('an idle connection closes; a peer that is gone is noticed', async (t) =>
 });
 
 t.test('who asks for signs of life too often is sent away', async (t) => {
-  const { daemon } = await start(t);
+  const { daemon } = shared;
   const session = await connectRaw(t, daemon);
   const sentAway = new Promise<number>((resolve) => session.once('goaway', resolve));
   for (let count = 0; count < 5; count++) session.ping(() => undefined);

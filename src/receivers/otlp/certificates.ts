@@ -1,0 +1,186 @@
+/** Reading what TLS needs from files, and saying exactly what is wrong with it, before anybody connects. */
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import { CIPHER_SUITES, type TlsOptions, type TlsVersion } from './tls-options.ts';
+
+/** What node:tls takes. */
+export interface TlsMaterial {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  readonly ca?: Buffer;
+  readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
+  readonly maxVersion?: 'TLSv1.2' | 'TLSv1.3';
+  readonly ciphers?: string;
+}
+
+export interface TlsFault {
+  readonly option: keyof TlsOptions;
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+export interface Certificates {
+  /** Null with an error among the faults. */
+  readonly material: TlsMaterial | null;
+  readonly faults: readonly TlsFault[];
+  /** Unix milliseconds; NaN when there is no certificate. */
+  readonly expires: number;
+}
+
+type FileOption = 'cert_file' | 'key_file' | 'client_ca_file';
+
+/** Naming none of them would switch TLS 1.3 off. */
+const TLS13_SUITES = ['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256'];
+/** Larger files are not what they should be. */
+const MAX_FILE_BYTES = 1_048_576;
+const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/gu;
+const VERSIONS = { '1.2': 'TLSv1.2', '1.3': 'TLSv1.3' } as const satisfies Record<TlsVersion, string>;
+
+export interface Surroundings {
+  resolvePath(path: string): string;
+  now(): number;
+}
+
+export function readCertificates(options: TlsOptions, surroundings: Surroundings): Certificates {
+  return new CertificateReader(options, surroundings).read();
+}
+
+class CertificateReader {
+  readonly #options: TlsOptions;
+  readonly #surroundings: Surroundings;
+  readonly #faults: TlsFault[] = [];
+
+  constructor(options: TlsOptions, surroundings: Surroundings) {
+    this.#options = options;
+    this.#surroundings = surroundings;
+  }
+
+  read(): Certificates {
+    const { min_version: least, max_version: most = '1.3' } = this.#options;
+    if (least > most) this.#error('max_version', `max_version ${most} is below min_version ${least}`, null);
+    const cert = this.#file('cert_file');
+    const key = this.#file('key_file');
+    const ca = this.#options.client_ca_file === undefined ? undefined : this.#file('client_ca_file');
+    const [certificate] = cert === null ? [] : this.#certificates('cert_file', cert);
+    const privateKey = key === null ? null : this.#privateKey(key);
+    if (ca !== null && ca !== undefined) this.#certificates('client_ca_file', ca);
+    if (certificate !== undefined && privateKey !== null) this.#match(certificate, privateKey);
+    if (certificate !== undefined) this.#checkDates(certificate);
+    const material = cert === null || key === null || ca === null ? null : this.#material(cert, key, ca);
+    const failed = this.#faults.some(({ severity }) => severity === 'error');
+    return {
+      material: failed ? null : material,
+      faults: this.#faults,
+      expires: certificate === undefined ? Number.NaN : Date.parse(certificate.validTo),
+    };
+  }
+
+  #material(cert: Buffer, key: Buffer, ca: Buffer | undefined): TlsMaterial | null {
+    const { min_version: least, max_version: most, cipher_suites: suites } = this.#options;
+    const material = {
+      cert,
+      key,
+      ...(ca === undefined ? {} : { ca }),
+      minVersion: VERSIONS[least],
+      ...(most === undefined ? {} : { maxVersion: VERSIONS[most] }),
+      ...(suites.length === 0
+        ? {}
+        : { ciphers: [...TLS13_SUITES, ...suites.map((suite) => CIPHER_SUITES[suite])].join(':') }),
+    };
+    if (this.#faults.some(({ severity }) => severity === 'error')) return null;
+    try {
+      createSecureContext(material);
+      return material;
+    } catch (error) {
+      this.#error('cert_file', `cert_file and key_file cannot be used: ${reasonOf(error)}`, null);
+      return null;
+    }
+  }
+
+  #file(option: FileOption): Buffer | null {
+    const path = this.#surroundings.resolvePath(this.#options[option] ?? '');
+    try {
+      return readBounded(path);
+    } catch (error) {
+      const hint = 'A relative path starts at the working directory; the user of the daemon must be able to read it.';
+      this.#error(option, `${option} ${path} cannot be read: ${reasonOf(error)}`, hint);
+      return null;
+    }
+  }
+
+  #certificates(option: FileOption, content: Buffer): readonly X509Certificate[] {
+    const found = content.toString('latin1').match(PEM_CERTIFICATE) ?? [];
+    try {
+      if (found.length > 0) return found.map((text) => new X509Certificate(text));
+    } catch {
+      // Said below.
+    }
+    const hint = 'It has to begin with -----BEGIN CERTIFICATE-----.';
+    this.#error(option, `${option} ${this.#options[option] ?? ''} holds no certificate in PEM`, hint);
+    return [];
+  }
+
+  #privateKey(content: Buffer): KeyObject | null {
+    const { key_file: path } = this.#options;
+    const text = content.toString('latin1');
+    if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/mu.test(text)) {
+      this.#error('key_file', `key_file ${path} is encrypted`, 'Decrypt it: openssl pkey -in FILE -out NEW_FILE.');
+      return null;
+    }
+    try {
+      return createPrivateKey(content);
+    } catch {
+      const hint = 'It has to begin with -----BEGIN PRIVATE KEY-----, or EC or RSA before the last two words.';
+      this.#error('key_file', `key_file ${path} holds no private key in PEM`, hint);
+      return null;
+    }
+  }
+
+  #match(certificate: X509Certificate, key: KeyObject): void {
+    if (certificate.checkPrivateKey(key)) return;
+    const hint = 'The certificate itself comes first in cert_file, before those that vouch for it.';
+    this.#error('key_file', 'the key of key_file does not belong to the certificate of cert_file', hint);
+  }
+
+  #checkDates({ validFrom, validTo }: X509Certificate): void {
+    const now = this.#surroundings.now();
+    if (Date.parse(validTo) < now) this.#warn(`the certificate of cert_file expired on ${validTo}`);
+    if (Date.parse(validFrom) > now) this.#warn(`the certificate of cert_file is not valid before ${validFrom}`);
+  }
+
+  #error(option: keyof TlsOptions, message: string, hint: string | null): void {
+    this.#faults.push({ option, severity: 'error', message, hint });
+  }
+
+  #warn(message: string): void {
+    const hint = 'Clients will refuse it; a new one is taken up without a restart.';
+    this.#faults.push({ option: 'cert_file', severity: 'warning', message, hint });
+  }
+}
+
+/** Never more than a certificate file can hold, whatever the path leads to. */
+function readBounded(path: string): Buffer {
+  const descriptor = openSync(path, 'r');
+  try {
+    const status = fstatSync(descriptor);
+    if (!status.isFile()) throw new Error('it is not a file');
+    if (status.size > MAX_FILE_BYTES) throw new Error('it is too large');
+    return readFileSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'permission denied',
+  ENOTDIR: 'there is no such folder',
+  EISDIR: 'it is a folder',
+};
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return REASONS[code ?? ''] ?? message;
+}

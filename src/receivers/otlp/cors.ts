@@ -1,0 +1,120 @@
+/**
+ * Letting pages of other origins send: browsers ask before they do, and read an answer only when it names their origin. Keys
+ * travel in a header and never in cookies, so credentials in the sense of CORS are not allowed to anybody.
+ */
+import type { IncomingMessage } from 'node:http';
+
+export interface CorsOptions {
+  readonly allowed_origins: readonly string[];
+  readonly allowed_headers: readonly string[];
+  /** Milliseconds. */
+  readonly max_age: number;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+const ANY = '*';
+/** What every OTLP request may carry. */
+const OWN_HEADERS = ['authorization', 'content-encoding', 'content-type'];
+const EXPOSED_HEADERS = 'Retry-After, RateLimit-Limit, RateLimit-Reset, Sunset';
+/** What a wildcard stands for: any part of a host name and a port. */
+const WILDCARD = '[A-Za-z0-9.:-]+';
+/** A list of header names of usual length; anything else is not repeated to the client. */
+const HEADER_LIST = /^[\w!#$%&'*+.^`|~, -]{1,1000}$/u;
+const NOTHING: Headers = {};
+
+export const CORS_SCHEMA = {
+  type: 'object',
+  description: 'Which pages in browsers may send. Left out: none.',
+  additionalProperties: false,
+  required: ['allowed_origins'],
+  properties: {
+    allowed_origins: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 100,
+      items: {
+        type: 'string',
+        pattern: '^(?:\\*|[a-z][a-z0-9+.-]*://[^\\s/*]*\\*?[^\\s/*]*)$',
+        maxLength: 300,
+        description: 'As https://app.example.com, https://*.example.com, http://localhost:* or *.',
+      },
+      description: 'The origins of pages that may send; `*` within one stands for any part of its host and port.',
+    },
+    allowed_headers: {
+      type: 'array',
+      maxItems: 100,
+      items: { type: 'string', pattern: "^(?:\\*|[A-Za-z0-9!#$%&'+.^_`|~-]+)$", description: 'A name, or * for all.' },
+      default: [],
+      description: 'Headers a page may send besides Authorization, Content-Type and Content-Encoding.',
+    },
+    max_age: {
+      type: 'integer',
+      format: 'duration',
+      minimum: 0,
+      maximum: 86_400_000,
+      default: '2h',
+      description: 'How long a browser may remember that it may send.',
+    },
+  },
+} as const;
+
+export class Cors {
+  readonly #any: boolean;
+  readonly #origins: readonly RegExp[];
+  readonly #anyHeader: boolean;
+  readonly #headers: string;
+  readonly #maxAge: string;
+
+  constructor(options: CorsOptions) {
+    this.#any = options.allowed_origins.includes(ANY);
+    this.#origins = options.allowed_origins.map(patternOf);
+    this.#anyHeader = options.allowed_headers.includes(ANY);
+    this.#headers = [...new Set([...OWN_HEADERS, ...options.allowed_headers.map((name) => name.toLowerCase())])].join(
+      ', ',
+    );
+    this.#maxAge = String(Math.floor(options.max_age / 1000));
+  }
+
+  /** Whether a browser asks if it may send. */
+  isPreflight({ method, headers }: IncomingMessage): boolean {
+    return (
+      method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined
+    );
+  }
+
+  /** The answer to that question; without the decisive headers it is no. */
+  preflight(request: IncomingMessage): Headers {
+    const vary = { Vary: 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers' };
+    const origin = this.#allowed(request);
+    if (origin === null) return vary;
+    const wanted = String(request.headers['access-control-request-headers'] ?? '');
+    return {
+      ...vary,
+      'Access-Control-Allow-Origin': origin,
+      'Access-Control-Allow-Methods': 'POST',
+      'Access-Control-Allow-Headers': this.#anyHeader && HEADER_LIST.test(wanted) ? wanted : this.#headers,
+      'Access-Control-Max-Age': this.#maxAge,
+    };
+  }
+
+  /** What an answer needs so that the page may read it. */
+  headersFor(request: IncomingMessage): Headers {
+    if (request.headers.origin === undefined) return this.#any ? NOTHING : { Vary: 'Origin' };
+    const origin = this.#allowed(request);
+    if (origin === null) return { Vary: 'Origin' };
+    const headers = { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED_HEADERS };
+    return origin === ANY ? headers : { ...headers, Vary: 'Origin' };
+  }
+
+  #allowed({ headers: { origin } }: IncomingMessage): string | null {
+    if (origin === undefined) return null;
+    if (this.#any) return ANY;
+    return this.#origins.some((pattern) => pattern.test(origin)) ? origin : null;
+  }
+}
+
+function patternOf(origin: string): RegExp {
+  const parts = origin.split(ANY).map((part) => part.replace(/[.+?^${}()|[\]\\]/gu, '\\$&'));
+  return new RegExp(`^${parts.join(WILDCARD)}$`, 'iu');
+}
