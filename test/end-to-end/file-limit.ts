@@ -1,4 +1,7 @@
-/** The real daemon against a real limit of the system: files may not grow beyond it (EFBIG), as if the disk were full. */
+/**
+ * The real daemon against a real limit of the system: files may not grow beyond it (EFBIG), as if the disk were full. Run by
+ * `.ci/run`; the tests of every day inject the same faults at the seam to the system.
+ */
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
