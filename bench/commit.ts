@@ -162,10 +162,12 @@ async function main(): Promise<void> {
     console.log(`${requests[0]?.rows.count} spans a request, ${grouped(sizeOfRow)} bytes a row, plan ${plan}\n`);
     const writer = await database.writer();
     const psql = await Psql.start(database.url);
-    const first = requests.slice(0, 1);
-    first[0]?.renew(project, () => BigInt(Date.now()) * 1000000n);
-    await settle(writer, first);
+    // Both of the ledger's sessions, and psql's, have to be open before their processes are known.
+    const openers = [requests.slice(0, 1), requests.slice(1, 2)] as const;
+    for (const [request] of openers) request?.renew(project, () => BigInt(Date.now()) * 1000000n);
+    await Promise.all(openers.map((group) => settle(writer, group)));
     const ledger = new LedgerSide(writer, await database.backends('COMMIT'));
+    const [first] = openers;
     first[0]?.renew(project, () => BigInt(Date.now()) * 1000000n);
     await psql.copy(await psql.prepare(first.flatMap(({ rows: { chunks } }) => chunks)));
     const copy = new CopySide(psql, await database.backends('COPY'));
