@@ -59,6 +59,8 @@ export interface Commit {
 }
 
 export interface Ledger extends Component {
+  /** How many groups it can settle at once; one when left out. */
+  readonly lanes?: number;
   /**
    * Decides and stores one group. `write` is called at most once per attempt with the requests that no guard has refused so far,
    * in the group's order; when it rejects, or the commit fails, those requests are refused. It may be called again with fewer

@@ -1,9 +1,10 @@
 /**
- * The one place where requests meet. Whatever arrives while a commit is running forms the next group; there is no timer. Each
- * request gets its own verdict, and none is told 200 before the commit that holds its rows.
+ * The one place where requests meet. Whatever arrives while a commit is running forms the next group; there is no timer. When
+ * a whole group waits and the ledger has room for a second one at once, it need not wait any longer. Each request gets its own
+ * verdict, and none is told 200 before the commit that holds its rows.
  *
- * States: idle → (a request arrives) → settling → (verdicts given) → idle when nothing waits, else settling again. `drain`
- * waits for idle; after `close` new requests are refused with `shutting_down`.
+ * States: idle → (a request arrives) → settling in one lane or more → (verdicts given) → idle when nothing waits, else settling
+ * again. `drain` waits for idle; after `close` new requests are refused with `shutting_down`.
  */
 import type { Counter, Histogram, Meter } from '../../component/meter.ts';
 import type { Exporter, Rows } from '../../component/exporter.ts';
@@ -40,7 +41,11 @@ export class GroupCommit {
   readonly #commitSeconds: Histogram;
   readonly #verdicts: Counter;
   #waiting: Waiting[] = [];
-  #running: Promise<void> | null = null;
+  #waitingBytes = 0;
+  readonly #lanes = new Set<Promise<void>>();
+  #openLanes = 0;
+  /** The last write of exporters that cannot be rolled back; the next one follows it. */
+  #writing: Promise<unknown> = Promise.resolve();
   #heldBytes = 0;
   #closed = false;
 
@@ -76,7 +81,7 @@ export class GroupCommit {
 
   /** Resolves when nothing waits and no commit runs. */
   async drain(): Promise<void> {
-    while (this.#running !== null) await this.#running;
+    while (this.#lanes.size > 0) await Promise.all(this.#lanes);
   }
 
   #enqueue(claim: Claim, encoded: readonly EncodedRows[]): Promise<Verdict> {
@@ -95,15 +100,30 @@ export class GroupCommit {
         settle(verdict);
       };
       this.#waiting.push({ claim, encoded, bytes, settle: release });
-      this.#running ??= this.#run();
+      this.#waitingBytes += bytes;
+      this.#openLane();
     });
+  }
+
+  /** A lane settles one group after the other. Beside another it takes whole groups only: a smaller one grows while it waits. */
+  #openLane(): void {
+    if (this.#openLanes > 0 && (this.#openLanes >= (this.#ledger.lanes ?? 1) || !this.#groupIsWhole)) return;
+    this.#openLanes++;
+    const lane = this.#run().finally(() => this.#lanes.delete(lane));
+    this.#lanes.add(lane);
   }
 
   async #run(): Promise<void> {
     // Requests that were received in the same turn of the event loop belong to the same group.
     await new Promise((resolve) => setImmediate(resolve));
-    while (this.#waiting.length > 0) await this.#settleGroup(this.#takeGroup());
-    this.#running = null;
+    while (this.#waiting.length > 0 && (this.#openLanes === 1 || this.#groupIsWhole))
+      await this.#settleGroup(this.#takeGroup());
+    // In the same turn as the look above: of two lanes that end together, the second sees that it is the only one.
+    this.#openLanes--;
+  }
+
+  get #groupIsWhole(): boolean {
+    return this.#waiting.length >= MAX_GROUP_REQUESTS || this.#waitingBytes >= MAX_GROUP_BYTES;
   }
 
   #takeGroup(): Waiting[] {
@@ -114,7 +134,9 @@ export class GroupCommit {
       if (count > 0 && (count === MAX_GROUP_REQUESTS || bytes > MAX_GROUP_BYTES)) break;
       count++;
     }
-    return this.#waiting.splice(0, count);
+    const group = this.#waiting.splice(0, count);
+    for (const waiting of group) this.#waitingBytes -= waiting.bytes;
+    return group;
   }
 
   async #settleGroup(group: readonly Waiting[]): Promise<void> {
@@ -133,7 +155,7 @@ export class GroupCommit {
     const byClaim = new Map(group.map((waiting) => [waiting.claim, waiting]));
     try {
       return await this.#ledger.settle([...byClaim.keys()], (admitted, commit) => {
-        return writeAll(
+        return this.#writeAll(
           admitted.map((claim) => byClaim.get(claim)?.encoded ?? []),
           commit,
         );
@@ -147,26 +169,40 @@ export class GroupCommit {
       }));
     }
   }
+
+  /**
+   * Hands each exporter its rows of the admitted requests: first those that join the transaction and can be rolled back, then,
+   * once the transaction has taken them, the others together.
+   */
+  async #writeAll(encoded: readonly (readonly EncodedRows[])[], commit: Commit): Promise<void> {
+    const writers = [...rowsByExporter(encoded)];
+    for (const [exporter, rows] of writers.filter(([{ joinsCommit }]) => joinsCommit === true))
+      await exporter.write(rows, commit);
+    const others = writers.filter(([{ joinsCommit }]) => joinsCommit !== true);
+    if (others.length === 0) return;
+    await commit.taken();
+    const turn = this.#writing.then(() => writeTogether(others, commit));
+    this.#writing = turn.catch(() => undefined);
+    await turn;
+  }
 }
 
-/**
- * Hands each exporter its rows of the admitted requests: first those that join the transaction and can be rolled back, then,
- * once the transaction has taken them, the others together. All of these run to their end even when one fails, so that none is still writing when the ledger rolls
- * back or tries again.
- */
-async function writeAll(encoded: readonly (readonly EncodedRows[])[], commit: Commit): Promise<void> {
-  const rowsByExporter = new Map<Exporter, Rows[]>();
+function rowsByExporter(encoded: readonly (readonly EncodedRows[])[]): ReadonlyMap<Exporter, readonly Rows[]> {
+  const byExporter = new Map<Exporter, Rows[]>();
   for (const { exporter, rows } of encoded.flat()) {
-    const list = rowsByExporter.get(exporter);
-    if (list === undefined) rowsByExporter.set(exporter, [rows]);
+    const list = byExporter.get(exporter);
+    if (list === undefined) byExporter.set(exporter, [rows]);
     else list.push(rows);
   }
-  const writers = [...rowsByExporter];
-  for (const [exporter, rows] of writers.filter(([{ joinsCommit }]) => joinsCommit === true))
-    await exporter.write(rows, commit);
-  const others = writers.filter(([{ joinsCommit }]) => joinsCommit !== true);
-  if (others.length > 0) await commit.taken();
-  const results = await Promise.allSettled(others.map(([exporter, rows]) => exporter.write(rows, commit)));
+  return byExporter;
+}
+
+/** All of them run to their end even when one fails, so that none is still writing when the ledger rolls back or tries again. */
+async function writeTogether(
+  writers: readonly (readonly [Exporter, readonly Rows[]])[],
+  commit: Commit,
+): Promise<void> {
+  const results = await Promise.allSettled(writers.map(([exporter, rows]) => exporter.write(rows, commit)));
   const failure = results.find((result) => result.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
 }

@@ -107,6 +107,22 @@ t.test('a guard that refuses leaves the rows of the same write out, and the file
   t.equal((await daemon.rows()).length, 3);
 });
 
+t.test('what arrives all at once, twins and a hot trace among it, is stored once by however many lanes', async (t) => {
+  const { daemon } = await startBehindProxy(t, 'postgres, file');
+  const hot = newTraceId();
+  const bodies = Array.from({ length: 48 }, () =>
+    JSON.stringify(aTraceRequest([aSpan({ traceId: hot }), aSpan(), aSpan({ traceId: hot })])),
+  );
+  const answers = await Promise.all([...bodies, ...bodies].map((body) => send(daemon.url, { body })));
+  t.ok(answers.every(({ status }) => status === 200));
+  t.equal(await spans(daemon), 144);
+  t.equal(Number((await daemon.query('SELECT spans FROM sluice.usage_months'))[0]?.['spans']), 144);
+  t.equal((await daemon.query('SELECT FROM sluice.replay_markers')).length, 48);
+  t.equal((await daemon.query('SELECT FROM sluice.traces')).length, 49);
+  const lines = await daemon.rows();
+  t.equal(new Set(lines.map((line) => line['span_id'])).size, 144);
+});
+
 t.test("the ledger's connection waits for nothing without end", async (t) => {
   const { url } = await createDatabase(t);
   const database = new Database().use({ connectionString: url });
@@ -115,7 +131,7 @@ t.test("the ledger's connection waits for nothing without end", async (t) => {
   const setting = async (name: string): Promise<unknown> => (await session.query(`SHOW ${name}`)).rows[0]?.[name];
   t.equal(await setting('statement_timeout'), '10s');
   t.equal(await setting('lock_timeout'), '2s');
-  t.equal(await setting('idle_in_transaction_session_timeout'), '10s');
+  t.equal(await setting('idle_in_transaction_session_timeout'), '15s');
   t.equal(await setting('synchronous_commit'), 'on');
   await session.end();
   await database.close();

@@ -1,4 +1,5 @@
 // The one meeting place: who waits for whom, and that nobody hears 200 too early.
+import fc from 'fast-check';
 import t from 'tap';
 import type { Exporter, Rows } from '../../../src/component/exporter.ts';
 import type { Claim, Ledger, Verdict } from '../../../src/component/ledger.ts';
@@ -145,6 +146,104 @@ t.test('rows that wait are bounded: who comes on top is told to come again, and 
   await exporter.proceed();
   t.same(await next, { replayed: false, quota: null });
 });
+
+/** A ledger with two lanes, whose groups stay open until the test ends them, in any order. */
+class TwoLanes implements Ledger {
+  readonly lanes = 2;
+  readonly open: { readonly size: number; end(): void }[] = [];
+  most = 0;
+
+  async settle(...[group, write]: Parameters<Ledger['settle']>): Promise<readonly Verdict[]> {
+    await write(group, { join: () => undefined, taken: async () => undefined });
+    await new Promise<void>((resolve) => {
+      const entry = { size: group.length, end: resolve };
+      this.open.push(entry);
+      this.most = Math.max(this.most, this.open.length);
+    });
+    return group.map(() => ({ kind: 'stored', quota: null }));
+  }
+
+  end(index = 0): void {
+    for (const { end } of this.open.splice(index, 1)) end();
+  }
+}
+
+const nextTurns = async (): Promise<void> => {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+t.test('beside a group that is being committed, a second one is begun only when it is whole', async (t) => {
+  const ledger = new TwoLanes();
+  const commit = groupCommit(ledger);
+  const settled: Promise<unknown>[] = [];
+  const arrive = (count: number): void => {
+    for (let index = 0; index < count; index++) settled.push(commit.settle(aClaim(), []));
+  };
+  const sizes = (): readonly number[] => ledger.open.map(({ size }) => size);
+  arrive(1);
+  await nextTurns();
+  arrive(15);
+  await nextTurns();
+  t.same(sizes(), [1]);
+  arrive(1);
+  await nextTurns();
+  t.same(sizes(), [1, 16]);
+  arrive(40);
+  await nextTurns();
+  t.same(sizes(), [1, 16], 'never a third');
+  ledger.end(1);
+  await nextTurns();
+  t.same(sizes(), [1, 16]);
+  ledger.end(1);
+  await nextTurns();
+  ledger.end(1);
+  await nextTurns();
+  t.same(sizes(), [1], 'the rest may still grow');
+  ledger.end();
+  await nextTurns();
+  t.same(sizes(), [8]);
+  ledger.end();
+  await Promise.all(settled);
+});
+
+t.test(
+  'with two lanes everybody is answered, and exporters that cannot be rolled back write one at a time',
+  async () => {
+    const steps = fc.array(
+      fc.oneof(fc.integer({ min: 1, max: 20 }), fc.constantFrom('end first', 'end second', 'end both')),
+    );
+    await fc.assert(
+      fc.asyncProperty(steps, async (moves) => {
+        const ledger = new TwoLanes();
+        const commit = groupCommit(ledger);
+        let writing = 0;
+        let overlapped = false;
+        const exporter: Exporter = {
+          encode: () => someRows(),
+          write: async () => {
+            overlapped ||= ++writing > 1;
+            await new Promise((resolve) => setImmediate(resolve));
+            writing--;
+          },
+        };
+        const settled: Promise<unknown>[] = [];
+        for (const move of moves) {
+          if (typeof move === 'number')
+            for (let index = 0; index < move; index++)
+              settled.push(commit.settle(aClaim(), [{ exporter, rows: someRows() }]));
+          else if (move === 'end both') for (const _ of [...ledger.open]) ledger.end();
+          else ledger.end(move === 'end first' ? 0 : 1);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        const drained = commit.drain().then(() => 'drained');
+        while ((await Promise.race([drained, nextTurns()])) !== 'drained') ledger.end();
+        await Promise.all(settled);
+        return !overlapped && ledger.most <= 2;
+      }),
+      { numRuns: 100 },
+    );
+  },
+);
 
 t.test('exporters that join the commit write first, and their failure keeps the others from writing', async (t) => {
   const order: string[] = [];

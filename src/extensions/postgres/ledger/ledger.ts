@@ -31,7 +31,7 @@ import {
   type Reading,
   type StoredTrace,
 } from './guards.ts';
-import { openSession } from './session.ts';
+import { Sessions } from './session.ts';
 import { BEGIN, OpenTransaction } from './transaction.ts';
 import { compatible, conflicts, overQuota, usageOf, verdictsFor } from './verdicts.ts';
 
@@ -49,17 +49,18 @@ const ASK_MS = 1000;
 const COMMIT = 'COMMIT';
 
 export class PostgresLedger implements Ledger {
-  readonly #database: Database;
+  /** While one group waits for the disk, the server can take the rows of another. */
+  readonly lanes = 2;
+  readonly #sessions: Sessions;
   readonly #logger: Logger;
   readonly #now: () => number;
   readonly #failures: Counter;
-  #writer: pg.Client | null = null;
   #stageUntilMs = 0;
   #askUntilMs = 0;
   #reachable = true;
 
   constructor(database: Database, logger: Logger, meter: Meter, now: () => number) {
-    this.#database = database;
+    this.#sessions = new Sessions(database);
     this.#logger = logger;
     this.#now = now;
     this.#failures = meter.counter(
@@ -74,9 +75,7 @@ export class PostgresLedger implements Ledger {
   }
 
   async stop(): Promise<void> {
-    const writer = this.#writer;
-    this.#writer = null;
-    await writer?.end().catch(() => undefined);
+    await this.#sessions.close();
   }
 
   async settle(group: readonly Claim[], write: Write): Promise<readonly Verdict[]> {
@@ -126,14 +125,17 @@ export class PostgresLedger implements Ledger {
     const attempt: Attempt = { committing: false, resetSeconds: 0 };
     let client: pg.Client;
     try {
-      client = await this.#connect();
+      client = await this.#sessions.take();
     } catch (error) {
       this.#reachable = false;
       this.#logger.warn({ error: describe(error) }, 'the database cannot be reached');
       return { kind: 'failed', error };
     }
     const records = round.reduce((sum, { recordCount }) => sum + recordCount, 0);
-    const deadline = setTimeout(() => this.#destroy(client), ROUND_DEADLINE_MS + records * ROUND_MS_PER_RECORD);
+    const deadline = setTimeout(
+      () => this.#sessions.destroy(client),
+      ROUND_DEADLINE_MS + records * ROUND_MS_PER_RECORD,
+    );
     try {
       const verdicts = await this.#transact({ client, round, write, attempt });
       this.#reachable = true;
@@ -142,6 +144,7 @@ export class PostgresLedger implements Ledger {
       return await this.#afterFailure(client, round, error, attempt);
     } finally {
       clearTimeout(deadline);
+      await this.#sessions.give(client);
     }
   }
 
@@ -201,8 +204,8 @@ export class PostgresLedger implements Ledger {
   async #afterFailure(client: pg.Client, round: readonly Claim[], error: unknown, attempt: Attempt): Promise<Outcome> {
     const meaning = meaningOf(error);
     // What is not understood may come from the session itself, such as a statement it no longer knows.
-    if (isConnectionFailure(error) || meaning === 'unavailable') this.#destroy(client);
-    else await client.query('ROLLBACK').catch(() => this.#destroy(client));
+    if (isConnectionFailure(error) || meaning === 'unavailable') this.#sessions.destroy(client);
+    else await client.query('ROLLBACK').catch(() => this.#sessions.destroy(client));
     if (attempt.committing && isConnectionFailure(error)) return this.#resolveAmbiguous(round, error, attempt);
     this.#logger.warn({ error: describe(error), sqlstate: sqlstateOf(error) }, 'a group could not be committed');
     if (meaning === 'duplicate' && this.#now() >= this.#stageUntilMs) {
@@ -219,7 +222,7 @@ export class PostgresLedger implements Ledger {
   async #resolveAmbiguous(round: readonly Claim[], error: unknown, attempt: Attempt): Promise<Outcome> {
     this.#failures.add(1, { reason: 'ambiguous' });
     try {
-      const marked = await findMarkers(await this.#connect(), round);
+      const marked = await this.#findMarkers(round);
       if (marked.size < round.length) return { kind: 'again', error };
       return { kind: 'decided', verdicts: verdictsFor(round, 'stored', attempt) };
     } catch (failure) {
@@ -231,21 +234,16 @@ export class PostgresLedger implements Ledger {
     }
   }
 
-  async #connect(): Promise<pg.Client> {
-    if (this.#writer !== null) return this.#writer;
-    const client = await openSession(this.#database);
-    const forget = (): void => {
-      if (this.#writer === client) this.#writer = null;
-    };
-    client.on('error', forget).on('end', forget);
-    this.#writer = client;
-    return client;
-  }
-
-  /** Its answers may still come, and would be taken for those of the next group. */
-  #destroy(client: pg.Client): void {
-    if (this.#writer === client) this.#writer = null;
-    (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+  async #findMarkers(round: readonly Claim[]): Promise<ReadonlySet<Claim>> {
+    const session = await this.#sessions.take();
+    try {
+      const marked = await findMarkers(session, round);
+      await this.#sessions.give(session);
+      return marked;
+    } catch (error) {
+      this.#sessions.destroy(session);
+      throw error;
+    }
   }
 }
 

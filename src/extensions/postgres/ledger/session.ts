@@ -1,4 +1,4 @@
-/** The ledger's own connection: how long it waits for what, and the statements it knows. */
+/** The ledger's own connections: how long they wait for what, the statements they know, and which may be used again. */
 import type pg from 'pg';
 import type { Database } from '../database.ts';
 import { prepare } from '../pipeline.ts';
@@ -8,8 +8,8 @@ import { GUARD_STATEMENTS } from './guards.ts';
 const STATEMENT_TIMEOUT_MS = 10000;
 /** Another writer may hold a trace or a counter for a group or two. What lasts longer is tried again, then answered 503. */
 const LOCK_TIMEOUT_MS = 2000;
-/** The file exporter may be syncing while the transaction is open. A daemon that hangs there must not hold the others for long. */
-const IDLE_TIMEOUT_MS = 10000;
+/** File exporters may be syncing while the transaction is open, also for the other lane. A daemon that hangs there must not hold others for long. */
+const IDLE_TIMEOUT_MS = 15000;
 /** A daemon that is gone with its machine is noticed by the server within half a minute, and its locks are free. */
 const KEEPALIVE_IDLE_S = 10;
 const KEEPALIVE_INTERVAL_S = 5;
@@ -33,5 +33,50 @@ export async function openSession(database: Database): Promise<pg.Client> {
   } catch (error) {
     await client.end().catch(() => undefined);
     throw error;
+  }
+}
+
+/** Sessions that wait for the next group. One that failed is ended, never kept. */
+export class Sessions {
+  readonly #database: Database;
+  readonly #idle: pg.Client[] = [];
+  readonly #lost = new WeakSet<pg.Client>();
+  #closed = false;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** One that nobody else has until it is given back. Rejects when the database cannot be reached. */
+  async take(): Promise<pg.Client> {
+    const idle = this.#idle.pop();
+    if (idle !== undefined) return idle;
+    const session = await openSession(this.#database);
+    const lose = (): void => {
+      this.#lost.add(session);
+      const at = this.#idle.indexOf(session);
+      if (at >= 0) this.#idle.splice(at, 1);
+    };
+    session.on('error', lose).on('end', lose);
+    return session;
+  }
+
+  /** Outside of any transaction. */
+  async give(session: pg.Client): Promise<void> {
+    if (this.#lost.has(session)) return;
+    if (this.#closed) await session.end().catch(() => undefined);
+    else this.#idle.push(session);
+  }
+
+  /** Its answers may still come, and would be taken for those of the next group. */
+  destroy(session: pg.Client): void {
+    this.#lost.add(session);
+    (session as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+  }
+
+  /** Ends those that wait; the others end when they are given back. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all(this.#idle.splice(0).map((session) => session.end().catch(() => undefined)));
   }
 }
