@@ -130,9 +130,20 @@ function unusedCodes(): i32 {
   return left;
 }
 
+/** The next symbol that may have a code: whole blocks of symbols without one are common, above all beyond ASCII. */
+// @ts-ignore: decorator
+@inline
+function skipUnused(lengths: usize, symbol: u32, symbols: u32): u32 {
+  if (symbol & 15) return symbol;
+  while (symbol + 16 <= symbols && !v128.any_true(v128.load(lengths + symbol))) symbol += 16;
+  return symbol;
+}
+
 function sortSymbols(lengths: usize, symbols: u32): void {
   for (let i: usize = 0; i < 64; i += 16) v128.store(COUNTS + i, i64x2.splat(0));
   for (let symbol: u32 = 0; symbol < symbols; symbol++) {
+    symbol = skipUnused(lengths, symbol, symbols);
+    if (symbol == symbols) break;
     const count = COUNTS + (<usize>load<u8>(lengths + symbol) << 2);
     store<u32>(count, load<u32>(count) + 1);
   }
@@ -142,6 +153,8 @@ function sortSymbols(lengths: usize, symbols: u32): void {
     start += load<u32>(COUNTS + (length << 2));
   }
   for (let symbol: u32 = 0; symbol < symbols; symbol++) {
+    symbol = skipUnused(lengths, symbol, symbols);
+    if (symbol == symbols) break;
     const length = <usize>load<u8>(lengths + symbol);
     if (length == 0) continue;
     const place = STARTS + (length << 2);
@@ -165,19 +178,28 @@ function nextCode(code: u32, length: u32): u32 {
   return (code & (bit - 1)) | bit;
 }
 
+/** Most of these are small, and `memory.copy` is a call into the engine. */
+// @ts-ignore: decorator
+@inline
+function doubleTable(table: usize, size: u32): void {
+  const bytes = <usize>size << 2;
+  if (bytes < 16) for (let i: usize = 0; i < bytes; i += 4) store<u32>(table + bytes + i, load<u32>(table + i));
+  else for (let i: usize = 0; i < bytes; i += 16) v128.store(table + bytes + i, v128.load(table + i));
+}
+
 /** Fills a table from the sorted symbols of a complete code. A code is written once; the table doubles with each bit more. */
 function fillTable(table: usize, tableBits: u32, meanings: usize): void {
   let code: u32 = 0;
   let rank: u32 = 0;
   let size: u32 = 1;
   for (let length: u32 = 1; length <= tableBits; length++) {
-    memory.copy(table + (size << 2), table, size << 2);
+    doubleTable(table, size);
     size <<= 1;
     for (let left = load<u32>(COUNTS + (length << 2)); left > 0; left--) {
       store<u32>(table + (code << 2), entryOf(meanings, rank++, length));
       if (code == size - 1) {
         for (; length < tableBits; length++) {
-          memory.copy(table + (size << 2), table, size << 2);
+          doubleTable(table, size);
           size <<= 1;
         }
         return;
