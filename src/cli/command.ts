@@ -1,4 +1,4 @@
-/** What a command of the command line is. A new one is a file that exports a `Command`, and a line in `commands.ts`. */
+/** What a command of the command line is. A new one is a file that exports a `Command`, and an entry in `commands.ts`. */
 import type { Options, Values } from './options.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,45 +1,147 @@
-/** The visible list of commands, in the order of the help. */
+/**
+ * The visible list of commands, in the order of the help. A command's code is loaded when it is chosen: help and completion
+ * must not wait for a database client. A test compares the entries with what the commands say of themselves.
+ */
 import type { Command } from './command.ts';
-import { components } from './components.ts';
-import { demoCommand } from './demo.ts';
-import { environmentList, environmentSet } from './environment.ts';
-import { keyCreate, keyList, keyRevoke } from './key.ts';
-import { migrateCommand } from './migrate.ts';
-import { outboxDead, outboxDrop, outboxList, outboxReplay, outboxShow } from './outbox.ts';
-import { pricesCheck } from './prices.ts';
-import { printConfig } from './print-config.ts';
-import { projectCreate, projectList, projectSetPlan } from './project.ts';
-import { run } from './run.ts';
-import { traceCommand } from './trace.ts';
-import { tracesCommand } from './traces.ts';
-import { usageCommand } from './usage.ts';
-import { validate } from './validate.ts';
 
-export const COMMANDS: readonly Command[] = [
-  run,
-  validate,
-  printConfig,
-  components,
-  migrateCommand,
-  projectCreate,
-  projectList,
-  projectSetPlan,
-  keyCreate,
-  keyList,
-  keyRevoke,
-  environmentSet,
-  environmentList,
-  tracesCommand,
-  traceCommand,
-  usageCommand,
-  outboxList,
-  outboxDead,
-  outboxShow,
-  outboxReplay,
-  outboxDrop,
-  pricesCheck,
-  demoCommand,
+/** What choosing and listing a command needs. */
+export interface CommandEntry extends Pick<Command, 'name' | 'aliases' | 'words' | 'summary'> {
+  load(): Promise<Command>;
+}
+
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'run',
+    summary: 'Run the pipeline (the default)',
+    load: async () => (await import('./run.ts')).run,
+  },
+  {
+    name: 'validate',
+    summary: 'Check a configuration without starting anything',
+    load: async () => (await import('./validate.ts')).validate,
+  },
+  {
+    name: 'print-config',
+    aliases: ['print-initial-config'],
+    summary: 'Print the configuration as it takes effect',
+    load: async () => (await import('./print-config.ts')).printConfig,
+  },
+  {
+    name: 'components',
+    summary: 'List the components that a configuration can use',
+    load: async () => (await import('./components.ts')).components,
+  },
+  {
+    name: 'migrate',
+    summary: 'Bring the database schema up to this version',
+    load: async () => (await import('./migrate.ts')).migrateCommand,
+  },
+  {
+    name: 'project create',
+    words: '<NAME>',
+    summary: 'Create a project',
+    load: async () => (await import('./project.ts')).projectCreate,
+  },
+  {
+    name: 'project list',
+    summary: 'List projects with their plan and what they stored this month',
+    load: async () => (await import('./project.ts')).projectList,
+  },
+  {
+    name: 'project set-plan',
+    words: '<NAME>',
+    summary: 'Change the plan or quota of a project',
+    load: async () => (await import('./project.ts')).projectSetPlan,
+  },
+  {
+    name: 'key create',
+    summary: 'Create an API key and print it once',
+    load: async () => (await import('./key.ts')).keyCreate,
+  },
+  {
+    name: 'key list',
+    summary: 'List API keys, without their secrets',
+    load: async () => (await import('./key.ts')).keyList,
+  },
+  {
+    name: 'key revoke',
+    words: '<ID>',
+    summary: 'Revoke an API key; it is refused everywhere within 5 seconds',
+    load: async () => (await import('./key.ts')).keyRevoke,
+  },
+  {
+    name: 'environment set',
+    words: '<PROJECT> <ENVIRONMENT>',
+    summary: 'Switch content capture for one environment of a project',
+    load: async () => (await import('./environment.ts')).environmentSet,
+  },
+  {
+    name: 'environment list',
+    summary: 'List the settings of environments',
+    load: async () => (await import('./environment.ts')).environmentList,
+  },
+  {
+    name: 'traces',
+    summary: 'List traces, newest first',
+    load: async () => (await import('./traces.ts')).tracesCommand,
+  },
+  {
+    name: 'trace',
+    words: '<ID>',
+    summary: 'Show one trace: its spans, what they took, used and cost',
+    load: async () => (await import('./trace.ts')).traceCommand,
+  },
+  {
+    name: 'usage',
+    summary: 'Sum up model calls, tokens and cost',
+    load: async () => (await import('./usage.ts')).usageCommand,
+  },
+  {
+    name: 'outbox list',
+    summary: 'List what waits to be sent on, for each destination',
+    load: async () => (await import('./outbox.ts')).outboxList,
+  },
+  {
+    name: 'outbox dead',
+    summary: 'List dead letters: requests that a remote would not take, the newest first',
+    load: async () => (await import('./outbox.ts')).outboxDead,
+  },
+  {
+    name: 'outbox show',
+    words: '<SEQUENCE>',
+    summary: 'Show one request of the outbox, with its body as OTLP/JSON',
+    load: async () => (await import('./outbox.ts')).outboxShow,
+  },
+  {
+    name: 'outbox replay',
+    words: '[SEQUENCE]',
+    summary: 'Send dead letters again, in the place they had',
+    load: async () => (await import('./outbox.ts')).outboxReplay,
+  },
+  {
+    name: 'outbox drop',
+    words: '[SEQUENCE]',
+    summary: 'Remove requests from the outbox for good',
+    load: async () => (await import('./outbox.ts')).outboxDrop,
+  },
+  {
+    name: 'prices check',
+    words: '<MODEL>',
+    summary: 'Explain what a call of a model costs',
+    load: async () => (await import('./prices.ts')).pricesCheck,
+  },
+  {
+    name: 'demo',
+    summary: "Send a small AI application's telemetry to a running daemon",
+    load: async () => (await import('./demo.ts')).demoCommand,
+  },
+  {
+    name: 'completion',
+    words: '<SHELL>',
+    summary: 'Print what makes a shell complete commands and options',
+    load: async () => (await import('./completion.ts')).completion,
+  },
 ];
 
 /** What runs when no command is named. */
-export const DEFAULT_COMMAND: Command = run;
+export const DEFAULT_COMMAND = 'run';

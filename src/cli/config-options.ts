@@ -2,9 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { COMPONENTS } from '../components.ts';
 import type { Config } from '../config/config.ts';
-import { loadConfig } from '../config/load.ts';
 import type { Call } from './command.ts';
 import type { Options } from './options.ts';
 
@@ -24,7 +22,9 @@ export const CONFIG_OPTIONS = {
 
 const DEFAULT_FILE = join('config', 'sluice.yaml');
 
-export function readConfig({ values, process }: Call): Promise<Config> {
+/** What it takes to read one is loaded only then. */
+export async function readConfig({ values, process }: Call): Promise<Config> {
+  const [{ COMPONENTS }, { loadConfig }] = await Promise.all([import('../components.ts'), import('../config/load.ts')]);
   const workingDirectory = process.cwd();
   const given = values.list('config');
   return loadConfig({

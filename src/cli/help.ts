@@ -1,9 +1,10 @@
 /** The help texts, written from the commands' own declarations. */
 import type { Command } from './command.ts';
+import type { CommandEntry } from './commands.ts';
 import type { Options } from './options.ts';
 import { layOut, type Style } from './terminal.ts';
 
-export function overviewHelp(commands: readonly Command[], style: Style): string {
+export function overviewHelp(commands: readonly CommandEntry[], style: Style): string {
   const rows = commands.map(({ name, words = '', summary }) => [`${name} ${words}`.trimEnd(), summary]);
   return [
     'Sluice takes AI telemetry as OTLP, prices it, and answers when it is stored.',

@@ -4,7 +4,7 @@ import { nearest } from '../config/nearest.ts';
 import { ConfigError } from '../config/problem.ts';
 import { UserError } from '../errors.ts';
 import type { Command, ExitCode } from './command.ts';
-import { COMMANDS, DEFAULT_COMMAND } from './commands.ts';
+import { COMMANDS, type CommandEntry, DEFAULT_COMMAND } from './commands.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { commandHelp, overviewHelp, ROOT_OPTIONS } from './help.ts';
 import { type Options, parseWords, UsageError } from './options.ts';
@@ -26,13 +26,16 @@ export async function main(host: NodeJS.Process): Promise<void> {
 }
 
 async function dispatch(host: NodeJS.Process, terminal: Terminal): Promise<ExitCode> {
-  const { command, rest } = findCommand(host.argv.slice(2));
-  const options = { ...command.options, ...ROOT_OPTIONS };
-  const { values, words } = parseWords(rest, options);
+  const { entry, rest } = findEntry(host.argv.slice(2));
+  // Asked before anything is loaded; the whole call is still checked for every other command.
+  if (entry.name === DEFAULT_COMMAND && isAlone(rest, ROOT_OPTIONS.version.short, 'version'))
+    return print(terminal, `sluice ${versionOf()}`);
+  const command = await entry.load();
+  const { values, words } = parseWords(rest, { ...command.options, ...ROOT_OPTIONS });
   if (values.flag('version')) return print(terminal, `sluice ${versionOf()}`);
-  if (command === HELP) return print(terminal, helpOn(words, terminal));
+  if (entry === HELP) return print(terminal, await helpOn(words, terminal));
   if (values.flag('help')) {
-    const named = rest.some((word) => isNameOf(command, word)) || command !== DEFAULT_COMMAND || namesCommand(host);
+    const named = rest.some((word) => isNameOf(entry, word)) || entry.name !== DEFAULT_COMMAND || namesDefault(host);
     return print(terminal, named ? commandHelp(command, terminal.style) : overviewHelp(COMMANDS, terminal.style));
   }
   const extra = words[command.maxWords ?? 0];
@@ -40,43 +43,50 @@ async function dispatch(host: NodeJS.Process, terminal: Terminal): Promise<ExitC
   return command.run({ values, words, terminal, process: host });
 }
 
-const namesCommand = (host: NodeJS.Process): boolean => isNameOf(DEFAULT_COMMAND, host.argv[2] ?? '');
+const namesDefault = (host: NodeJS.Process): boolean => host.argv[2] === DEFAULT_COMMAND;
+
+const isAlone = (rest: readonly string[], short: string, long: string): boolean =>
+  rest.length === 1 && [`-${short}`, `-${long}`, `--${long}`].includes(rest[0] ?? '');
 
 function print(terminal: Terminal, text: string): ExitCode {
   terminal.print(text);
   return 0;
 }
 
-const HELP: Command = {
+const HELP: CommandEntry = {
   name: 'help',
   summary: 'Show help',
-  options: {},
-  maxWords: 2,
-  examples: [],
-  run: async () => 0,
+  load: async () => ({
+    name: 'help',
+    summary: 'Show help',
+    options: {},
+    maxWords: 2,
+    examples: [],
+    run: async () => 0,
+  }),
 };
 
-function helpOn(words: readonly string[], terminal: Terminal): string {
+async function helpOn(words: readonly string[], terminal: Terminal): Promise<string> {
   if (words.length === 0) return overviewHelp(COMMANDS, terminal.style);
-  return commandHelp(findCommand(words).command, terminal.style);
+  return commandHelp(await findEntry(words).entry.load(), terminal.style);
 }
 
 /** Options may stand before the command: `sluice --config x.yaml validate`. */
-function findCommand(input: readonly string[]): { readonly command: Command; readonly rest: readonly string[] } {
+function findEntry(input: readonly string[]): { readonly entry: CommandEntry; readonly rest: readonly string[] } {
   const at = firstWord(input, CONFIG_OPTIONS);
-  const word = input[at];
-  if (word === undefined) return { command: DEFAULT_COMMAND, rest: input };
+  const word = input[at] ?? DEFAULT_COMMAND;
   const before = input.slice(0, at);
-  if (word === HELP.name) return { command: HELP, rest: [...before, ...input.slice(at + 1)] };
+  if (word === HELP.name) return { entry: HELP, rest: [...before, ...input.slice(at + 1)] };
   const two = `${word} ${input[at + 1] ?? ''}`;
-  const group = COMMANDS.find((command) => isNameOf(command, two));
-  if (group !== undefined) return { command: group, rest: [...before, ...input.slice(at + 2)] };
-  const command = COMMANDS.find((each) => isNameOf(each, word));
-  if (command !== undefined) return { command, rest: [...before, ...input.slice(at + 1)] };
+  const group = COMMANDS.find((entry) => isNameOf(entry, two));
+  if (group !== undefined) return { entry: group, rest: [...before, ...input.slice(at + 2)] };
+  const entry = COMMANDS.find((each) => isNameOf(each, word));
+  if (entry !== undefined) return { entry, rest: [...before, ...input.slice(at + 1)] };
   throw unknownCommand(word, input[at + 1]);
 }
 
-const isNameOf = ({ name, aliases = [] }: Command, word: string): boolean => name === word || aliases.includes(word);
+const isNameOf = ({ name, aliases = [] }: CommandEntry, word: string): boolean =>
+  name === word || aliases.includes(word);
 
 /** The index of the first word that is neither an option nor an option's value. */
 function firstWord(input: readonly string[], options: Options): number {

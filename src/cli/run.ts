@@ -1,7 +1,6 @@
 /** `sluice run`: the daemon. */
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
-import { Daemon } from './daemon.ts';
 
 export const run: Command = {
   name: 'run',
@@ -15,7 +14,9 @@ export const run: Command = {
     ['sluice run --set receivers.otlp.protocols.http.endpoint=0.0.0.0:4318', 'change one option'],
   ],
   async run(call) {
-    const daemon = new Daemon(await readConfig(call), call);
+    const config = await readConfig(call);
+    const { Daemon } = await import('./daemon.ts');
+    const daemon = new Daemon(config, call);
     const code = await daemon.run();
     // A connection that would not close must not keep a stopped daemon alive.
     return call.process.exit(code);

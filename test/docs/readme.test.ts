@@ -30,25 +30,24 @@ t.test('the gateway of the README is valid and gives no warning', async (t) => {
 t.test('every command that the documentation shows exists, with the options it is given', async (t) => {
   for (const path of documents()) {
     for (const line of codeBlocks(read(path), 'sh').flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))) {
-      if (/^sluice /.test(line)) t.equal(faultOf(line), null, `${path}: ${line}`);
+      if (/^sluice /.test(line)) t.equal(await faultOf(line), null, `${path}: ${line}`);
     }
   }
 });
 
 /** Null when a command line can be called like this. */
-function faultOf(line: string): string | null {
+async function faultOf(line: string): Promise<string | null> {
   const words = line
     .replace(/\s+#.*$/, '')
     .split(/\s+/)
     .slice(1);
-  const command =
+  const entry =
     COMMANDS.find(({ name }) => name === `${words[0]} ${words[1]}`) ??
     COMMANDS.find(({ name }) => name === words[0]) ??
     (words[0]?.startsWith('-') === true ? COMMANDS[0] : undefined);
-  if (command === undefined) return 'no such command';
-  const unknown = words
-    .filter((word) => word.startsWith('--'))
-    .find((word) => !Object.hasOwn(command.options, word.slice(2)));
+  if (entry === undefined) return 'no such command';
+  const { options } = await entry.load();
+  const unknown = words.filter((word) => word.startsWith('--')).find((word) => !Object.hasOwn(options, word.slice(2)));
   return unknown === undefined ? null : `no such option: ${unknown}`;
 }
 

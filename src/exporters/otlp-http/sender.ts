@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import { UserError } from '../../errors.ts';
 import type { Signal } from '../../model/context.ts';
 import { MEDIA_TYPES } from '../../otlp/status.ts';
@@ -46,6 +46,8 @@ export class Sender {
     const { tls, proxy_url: proxy, timeout } = this.#options;
     for (const url of Object.values(this.#urls)) checkUrl(url);
     const connect = { ...(await connectOptions(tls, resolvePath)), timeout };
+    // Only who sends anything on pays for the client.
+    const { Agent, ProxyAgent } = await import('undici');
     const settings = { headersTimeout: timeout, bodyTimeout: timeout };
     this.#dispatcher =
       proxy === ''
@@ -84,6 +86,7 @@ export class Sender {
   async #post(signal: Signal, body: Buffer, limit: AbortSignal): Promise<Attempt> {
     const { encoding, compression, headers } = this.#options;
     const plain = encoding === 'json' ? requestAsJson(signal, body) : body;
+    const { request } = await import('undici');
     const answer = await request(this.#urls[signal], {
       method: 'POST',
       headers: {

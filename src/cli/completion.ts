@@ -1,0 +1,108 @@
+/** `sluice completion`: what makes a shell complete commands and options, generated from the list of commands. */
+import { type Command, type ExitCode } from './command.ts';
+import { COMMANDS } from './commands.ts';
+import { ROOT_OPTIONS } from './help.ts';
+import { type Option, UsageError } from './options.ts';
+
+const SHELLS: Readonly<Record<string, (commands: readonly Command[]) => string>> = {
+  bash: forBash,
+  zsh: (commands) => `autoload -U +X bashcompinit && bashcompinit\n${forBash(commands)}`,
+  fish: forFish,
+};
+
+export const completion: Command = {
+  name: 'completion',
+  words: '<SHELL>',
+  maxWords: 1,
+  summary: 'Print what makes a shell complete commands and options',
+  description: `For ${Object.keys(SHELLS).join(', ')}.`,
+  options: {},
+  examples: [
+    ['source <(sluice completion bash)', 'for this shell; in ~/.bashrc for every one'],
+    ['sluice completion fish > ~/.config/fish/completions/sluice.fish', 'for fish'],
+  ],
+  async run({ words, terminal }): Promise<ExitCode> {
+    const write = SHELLS[words[0] ?? ''];
+    if (write === undefined) throw new UsageError('which shell?', `one of ${Object.keys(SHELLS).join(', ')}`);
+    terminal.print(write(await Promise.all(COMMANDS.map((entry) => entry.load()))));
+    return 0;
+  },
+};
+
+/** The options whose value is a file. */
+const FILE_OPTIONS = /^--?(?:config|c)$/u;
+
+function forBash(commands: readonly Command[]): string {
+  const firsts = [...new Set(commands.map(({ name }) => firstOf(name)))];
+  const whole = commands.map(({ name, options }) => `    "${name}") words="${flagsOf(options).join(' ')}" ;;`);
+  const groups = firsts
+    .map(
+      (first) => [first, commands.flatMap(({ name }) => (name.startsWith(`${first} `) ? secondOf(name) : []))] as const,
+    )
+    .filter(([, seconds]) => seconds.length > 0)
+    .map(([first, seconds]) => `      ${first}) words="${seconds.join(' ')}" ;;`);
+  const top = [...firsts, 'help', ...flagsOf({})].join(' ');
+  return `# sluice completion for bash
+_sluice() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" words=""
+  local first="" second="" last="" word
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$last" in --config|-c|--set) last=""; continue ;; esac
+    last=$word
+    [[ $word == -* ]] && continue
+    if [[ -z $first ]]; then first=$word; elif [[ -z $second ]]; then second=$word; fi
+  done
+  case "$previous" in
+    --config|-c) COMPREPLY=($(compgen -f -- "$current")); return ;;
+  esac
+  case "$first $second" in
+${whole.filter((line) => /^ {4}"\S+ \S+"/u.test(line)).join('\n')}
+  esac
+  if [[ -z $words ]]; then
+    case "$first" in
+${groups.join('\n')}
+${whole
+  .filter((line) => /^ {4}"\S+"\)/u.test(line))
+  .map((line) => `  ${line}`)
+  .join('\n')}
+      *) words="${top}" ;;
+    esac
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -F _sluice sluice
+`;
+}
+
+function forFish(commands: readonly Command[]): string {
+  const lines = commands.flatMap(({ name, summary, options }) => {
+    const [first, second] = [firstOf(name), secondOf(name)];
+    const offered =
+      second === ''
+        ? `complete -c sluice -f -n __fish_use_subcommand -a ${first} -d ${quoted(summary)}`
+        : `complete -c sluice -f -n '__fish_seen_subcommand_from ${first}' -a ${second} -d ${quoted(summary)}`;
+    const seen = `'__fish_seen_subcommand_from ${second === '' ? first : second}'`;
+    const flags = Object.entries({ ...options, help: ROOT_OPTIONS.help }).map(([long, option]) => {
+      return `complete -c sluice -n ${seen} -l ${long}${fishValue(long, option)} -d ${quoted(option.description)}`;
+    });
+    return [offered, ...flags];
+  });
+  const groups = [...new Set(commands.filter(({ name }) => secondOf(name) !== '').map(({ name }) => firstOf(name)))];
+  const opened = groups.map((first) => `complete -c sluice -f -n __fish_use_subcommand -a ${first}`);
+  return `# sluice completion for fish\n${[...opened, ...lines].join('\n')}\n`;
+}
+
+function fishValue(long: string, { type, short }: Option): string {
+  const letter = short === undefined ? '' : ` -s ${short}`;
+  if (type === 'flag') return letter;
+  return `${letter} -r${FILE_OPTIONS.test(`--${long}`) ? '' : ' -f'}`;
+}
+
+const flagsOf = (options: Command['options']): readonly string[] =>
+  Object.keys({ ...options, ...(Object.keys(options).length === 0 ? ROOT_OPTIONS : { help: ROOT_OPTIONS.help }) }).map(
+    (name) => `--${name}`,
+  );
+
+const firstOf = (name: string): string => name.split(' ')[0] ?? name;
+const secondOf = (name: string): string => name.split(' ')[1] ?? '';
+const quoted = (text: string): string => `'${text.replaceAll("'", "\\'")}'`;

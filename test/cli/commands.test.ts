@@ -1,0 +1,51 @@
+/** The list of commands, and what is made from it. */
+import { execFileSync } from 'node:child_process';
+import t from 'tap';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { sluice } from '../support/command-line.ts';
+
+t.test('every entry says of its command what the command says of itself', async (t) => {
+  for (const { load, ...entry } of COMMANDS) {
+    const { name, aliases, words, summary } = await load();
+    const own = {
+      name,
+      ...(aliases === undefined ? {} : { aliases }),
+      ...(words === undefined ? {} : { words }),
+      summary,
+    };
+    t.same(entry, own);
+  }
+});
+
+t.test('a shell is needed to complete for', async (t) => {
+  t.match(await sluice(['completion'], { folder: '/' }), { code: 2, err: /one of bash, zsh, fish/u });
+});
+
+t.test('bash completes commands, the second word of a group, options and files', async (t) => {
+  const { out, code } = await sluice(['completion', 'bash'], { folder: '/' });
+  t.equal(code, 0);
+  const complete = (line: string): readonly string[] => {
+    const words = line.split(' ');
+    const script = `${out}\nCOMP_WORDS=(${words.map((word) => `"${word}"`).join(' ')}); COMP_CWORD=${words.length - 1}; _sluice; echo "\${COMPREPLY[@]}"`;
+    return execFileSync('bash', ['-c', script], { encoding: 'utf8', cwd: '/' }).trim().split(' ');
+  };
+  t.same(complete('sluice vali'), ['validate']);
+  t.same(complete('sluice key '), ['create', 'list', 'revoke']);
+  t.ok(complete('sluice key create --').includes('--project'));
+  t.same(complete('sluice validate --con'), ['--config']);
+  t.same(complete('sluice --config x.yaml vali'), ['validate']);
+  t.ok(complete('sluice validate --config ').includes('etc'));
+  t.ok(complete('sluice ').includes('--version'));
+});
+
+t.test('fish and zsh are told of every command and option', async (t) => {
+  const fish = (await sluice(['completion', 'fish'], { folder: '/' })).out;
+  const zsh = (await sluice(['completion', 'zsh'], { folder: '/' })).out;
+  t.match(zsh, /bashcompinit.*complete -F _sluice sluice/su);
+  for (const { name, load } of COMMANDS) {
+    const [first = '', second = first] = name.split(' ');
+    t.match(fish, ` -a ${second} `, name);
+    t.match(zsh, first, name);
+    for (const option of Object.keys((await load()).options)) t.match(fish, ` -l ${option} `, `${name} --${option}`);
+  }
+});
