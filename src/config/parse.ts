@@ -196,7 +196,11 @@ class Reader {
   #scalar(node: unknown): ScalarNode['value'] {
     const value: unknown = isScalar(node) ? node.value : null;
     if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number') return value;
-    return typeof value === 'bigint' ? Number(value) : null;
+    if (typeof value === 'bigint') return Number(value);
+    // `!!binary` gives bytes; no option takes any.
+    if (value !== null && value !== undefined)
+      this.#fail(this.#originOf(node), 'a value must be text, a number, true or false');
+    return null;
   }
 
   #originOf(node: unknown): Origin {

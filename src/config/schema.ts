@@ -70,7 +70,8 @@ function bound(keyword: string, holds: (value: number, limit: number) => boolean
 
 function measure(value: unknown, format: unknown): number | null {
   if (typeof value !== 'string' && typeof value !== 'number') return null;
-  if (format === 'byte_size') return parseByteSize(value);
+  // A number is measured as it stands, a negative one too: it must not pass for want of a size to compare.
+  if (format === 'byte_size') return typeof value === 'number' ? value : parseByteSize(value);
   return typeof value === 'number' ? null : parseDuration(value);
 }
 

@@ -29,7 +29,7 @@ function writtenPart(keyword: string, value: unknown): unknown {
 
 /** Limits move to `atLeast` and `atMost`, which compare in the unit. */
 function unitForm(schema: Schema, format: 'duration' | 'byte_size'): Schema {
-  const { minimum, maximum, default: given, ...rest } = schema;
+  const { minimum = format === 'byte_size' ? 0 : undefined, maximum, default: given, ...rest } = schema;
   const print = format === 'duration' ? formatDuration : formatByteSize;
   return {
     ...rest,
