@@ -31,6 +31,7 @@ export class Daemon {
   readonly #logger: DaemonLogger;
   /** They belong to the process: a service that follows another takes over its ports. */
   readonly #sockets = new ListeningSockets();
+  readonly #registry = new Registry();
   readonly #service: Service;
   /** What the components offer each other; the greeting needs the database. */
   #capabilities = new Capabilities();
@@ -67,7 +68,7 @@ export class Daemon {
 
   #assemble(): Service {
     const { process } = this.#call;
-    const meter = new Registry();
+    const meter = this.#registry;
     const workingDirectory = process.cwd();
     observeProcess(meter, {
       cpuSeconds: () => (process.cpuUsage().user + process.cpuUsage().system) / MICROSECONDS,
@@ -106,10 +107,27 @@ export class Daemon {
       this.#call.process.exit(1);
     }
     this.#stopping = true;
-    this.#logger.info({ signal }, 'stopping');
+    const before = this.#requests();
+    const started = performance.now();
+    this.#logger.info({ signal, in_flight: before.open }, 'stopping');
     await this.#service.stop(AbortSignal.timeout(this.#service.config.service.shutdownTimeoutMs));
-    this.#logger.info({}, 'stopped');
+    const after = this.#requests();
+    const report = {
+      answered: after.answered - before.answered,
+      refused: after.refused - before.refused,
+      left: after.open,
+      seconds: Math.round(performance.now() - started) / 1000,
+    };
+    this.#logger.info(report, 'stopped');
     this.#finish(0);
+  }
+
+  #requests() {
+    return {
+      open: this.#registry.total('sluice_requests_in_flight'),
+      answered: this.#registry.total('sluice_acknowledge_seconds'),
+      refused: this.#registry.total('sluice_refusals'),
+    };
   }
 
   /** What is in memory can not be trusted any more: nothing is acknowledged from here on. */

@@ -116,7 +116,7 @@ t.test('run starts, loads its configuration again on SIGHUP, and stops on SIGTER
   await until('the configuration was not loaded; the running one stays');
   child.kill('SIGTERM');
   t.equal(await ended, 0);
-  t.match(output.err, /"stopped"/u);
+  t.match(output.err, /"answered":0,"refused":0,"left":0,"seconds":[\d.]+,"msg":"stopped"/u);
   t.notMatch(output.err, KEY);
 });
 

@@ -11,6 +11,13 @@ interface Metric {
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   lines(): readonly string[];
+  total(): number;
+  values(): readonly Series[];
+}
+
+interface Series {
+  readonly labels: Labels;
+  readonly value: number;
 }
 
 export class Registry implements Meter {
@@ -26,11 +33,33 @@ export class Registry implements Meter {
 
   /** Registering a gauge again replaces how it is read: the newer component is the living one. */
   gauge(name: string, help: string, read: () => number): void {
-    this.#metrics.set(name, { name, help, type: 'gauge', lines: () => [`${name} ${printNumber(read())}`] });
+    this.#metrics.set(name, {
+      name,
+      help,
+      type: 'gauge',
+      lines: () => [`${name} ${printNumber(read())}`],
+      total: read,
+      values: () => [{ labels: NO_LABELS, value: read() }],
+    });
   }
 
   names(): readonly string[] {
     return [...this.#metrics.keys()].sort();
+  }
+
+  /** Over all labels: a counter's value, how often a histogram recorded, a gauge's reading. Zero when nobody has it. */
+  total(name: string): number {
+    return this.#metrics.get(name)?.total() ?? 0;
+  }
+
+  /** A counter's values, or how often a histogram recorded, by one label. */
+  by(name: string, label: string): Readonly<Record<string, number>> {
+    const totals: Record<string, number> = {};
+    for (const { labels, value } of this.#metrics.get(name)?.values() ?? []) {
+      const key = labels[label] ?? '';
+      totals[key] = (totals[key] ?? 0) + value;
+    }
+    return totals;
   }
 
   /** The Prometheus text exposition format, version 0.0.4. */
@@ -71,6 +100,14 @@ class CounterMetric implements Metric, Counter {
     else if (this.#series.size < MAX_SERIES) this.#series.set(key, { labels, value });
   }
 
+  total(): number {
+    return sum(this.values());
+  }
+
+  values(): readonly Series[] {
+    return [...this.#series.values()];
+  }
+
   lines(): readonly string[] {
     return [...this.#series.values()].map(
       ({ labels, value }) => `${this.name}${printLabels(labels)} ${printNumber(value)}`,
@@ -107,6 +144,14 @@ class HistogramMetric implements Metric, Histogram {
     distribution.count++;
   }
 
+  total(): number {
+    return sum(this.values());
+  }
+
+  values(): readonly Series[] {
+    return [...this.#series.values()].map(({ labels, distribution }) => ({ labels, value: distribution.count }));
+  }
+
   lines(): readonly string[] {
     return [...this.#series.values()].flatMap(({ labels, distribution }) => this.#print(labels, distribution));
   }
@@ -137,6 +182,8 @@ class HistogramMetric implements Metric, Histogram {
 }
 
 const NO_LABELS: Labels = {};
+
+const sum = (series: readonly Series[]): number => series.reduce((total, { value }) => total + value, 0);
 
 /** Tells the series of one metric apart, whose label names are always the same. Much cheaper than printing them. */
 function keyOf(labels: Labels): string {

@@ -1,0 +1,32 @@
+# Sluice in a container: built in one stage, run in another that has neither compilers nor tests. It runs as an ordinary user
+# and writes below /var/lib/sluice only, so the root can be read-only:
+#   docker run --read-only --tmpfs /tmp -v sluice:/var/lib/sluice -p 4318:4318 sluice
+FROM node:22-bookworm-slim AS build
+WORKDIR /src
+COPY package.json package-lock.json ./
+RUN npm ci
+COPY tsconfig.json tsconfig.product.json ./
+COPY scripts scripts
+COPY src src
+RUN node scripts/build.js --product && npm prune --omit=dev
+
+FROM node:22-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /opt/sluice
+COPY --from=build /src/node_modules node_modules
+COPY --from=build /src/dist/src dist/src
+COPY package.json README.md LICENSE CHANGELOG.md ./
+COPY bin bin
+COPY proto proto
+COPY config config
+# The working directory is where ./data of the default configuration is; the configuration itself comes with the package.
+RUN install -d -o node -g node -m 0700 /var/lib/sluice
+WORKDIR /var/lib/sluice
+VOLUME /var/lib/sluice
+USER node
+EXPOSE 4318 13133 8888
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:4318/health').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# Ports are published by the container's own rules, so the receiver listens on all of its addresses.
+ENTRYPOINT ["node", "/opt/sluice/bin/sluice.js"]
+CMD ["run", "--set", "receivers.otlp.protocols.http.endpoint=0.0.0.0:4318"]

@@ -1,0 +1,115 @@
+// Packs the package as it would be published, installs it into an empty folder, and uses it from there: version, validate, a
+// daemon with the sidecar's configuration, one request stored in its file. Also checks that the Dockerfile copies what exists.
+// The packages come from npm's cache or the registry, as the lock file names them.
+import { execFileSync, spawn } from 'node:child_process';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const folder = mkdtempSync(join(tmpdir(), 'sluice-package-'));
+const KEY = 'a-key-of-the-package-check';
+const PATIENCE_MS = 60_000;
+
+function run(command, args, cwd = folder) {
+  return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+function expect(holds, what) {
+  if (!holds) throw new Error(what);
+  process.stdout.write(`ok: ${what}\n`);
+}
+
+const freePort = () =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+
+async function until(check, what) {
+  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; ) {
+    if (await check()) return expect(true, what);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`not within ${PATIENCE_MS / 1000} s: ${what}`);
+}
+
+/** What a COPY takes from the build context must be there, and the second stage must find what it runs. */
+function checkDockerfile() {
+  const text = readFileSync(join(root, 'Dockerfile'), 'utf8');
+  const copied = [...text.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths]) => paths.split(' '));
+  const absent = copied.filter((path) => !existsSync(join(root, path)));
+  expect(absent.length === 0 && copied.length > 5, `the Dockerfile copies what exists ${absent.join(' ')}`);
+  const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n');
+  expect(!copied.some((path) => ignored.includes(path)), 'and nothing that is left out of the build context');
+  const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const packed = files.filter((path) => path !== 'dist/src');
+  expect(
+    packed.every((path) => copied.includes(path)),
+    'and all that the package holds',
+  );
+  expect(/^USER (?!root)\S+$/m.test(text), 'and does not run as root');
+}
+
+async function checkDaemon(bin) {
+  const port = await freePort();
+  const sets = [`receivers.otlp.protocols.http.endpoint=127.0.0.1:${port}`, 'service.telemetry.metrics.enabled=false'];
+  const options = [
+    '--config',
+    'sidecar.yaml',
+    ...sets.flatMap((set) => ['--set', set]),
+    '--set',
+    'service.extensions=[]',
+  ];
+  run(process.execPath, [bin, 'validate', ...options]);
+  expect(true, 'sluice validate');
+  const daemon = spawn(process.execPath, [bin, ...options], { cwd: folder, env: { ...process.env, SLUICE_KEY: KEY } });
+  let said = '';
+  daemon.stderr.on('data', (text) => (said += text));
+  const ended = new Promise((resolve) => daemon.once('close', resolve));
+  try {
+    await until(() => said.includes('everything is ready'), 'the daemon starts');
+    const span = {
+      traceId: '1'.repeat(32),
+      spanId: '2'.repeat(16),
+      name: 'packed',
+      startTimeUnixNano: '1700000000000000000',
+    };
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/traces`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] }),
+    });
+    expect(answer.status === 200, 'a request is answered 200');
+    const written = readFileSync(join(folder, 'data/telemetry.ndjson'), 'utf8');
+    expect(JSON.parse(written).name === 'packed', 'and is in the file');
+    daemon.kill('SIGTERM');
+    expect((await ended) === 0, 'SIGTERM ends it with 0');
+  } catch (error) {
+    process.stderr.write(said);
+    throw error;
+  } finally {
+    daemon.kill('SIGKILL');
+  }
+}
+
+try {
+  checkDockerfile();
+  const [packed] = JSON.parse(run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], root));
+  const names = packed.files.map(({ path }) => path);
+  expect(names.includes('dist/src/wire/wire.wasm'), 'the package holds the wire module');
+  expect(!names.some((name) => /^(?:test|bench|data)\/|dist\/test/.test(name)), 'and no tests');
+  writeFileSync(join(folder, 'package.json'), '{ "name": "somebody", "private": true }');
+  run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--omit=optional', `./${packed.filename}`]);
+  const bin = join(folder, 'node_modules/sluice/bin/sluice.js');
+  expect(/^sluice \d+\.\d+\.\d+\n$/.test(run(process.execPath, [bin, '--version'])), 'sluice --version');
+  copyFileSync(join(folder, 'node_modules/sluice/config/sidecar.yaml'), join(folder, 'sidecar.yaml'));
+  process.env.SLUICE_KEY = KEY;
+  await checkDaemon(bin);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
