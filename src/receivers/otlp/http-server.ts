@@ -1,6 +1,7 @@
 /**
  * The OTLP/HTTP server: bare node:http, hardened. It owns connections, not requests: when a reload puts another server on the
- * same endpoint, open connections stay open, and whatever they bring from then on is served by that one.
+ * same endpoint, open connections stay open, and whatever they bring from then on is served by that one; unless its rules of TLS
+ * are others.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -53,7 +54,7 @@ export class HttpServer implements Component, ConnectionHandler {
 
   succeededBy(next: ConnectionHandler | null): void {
     const before = this.#successor;
-    this.#successor = next instanceof HttpServer ? next : null;
+    this.#successor = next instanceof HttpServer && next.#isAsSecure(this) ? next : null;
     if (before !== null) before.#return(this.#connections);
     if (this.#successor !== null) this.#successor.#inherit(this.#connections);
   }
@@ -65,6 +66,11 @@ export class HttpServer implements Component, ConnectionHandler {
     if (this.#successor !== null) return this.#requests.inFlight.idle(deadline);
     this.#requests.stop();
     await Promise.all(this.#connections.map((connections) => connections.close(deadline)));
+  }
+
+  /** What was opened under other rules of TLS does not live on under new ones. */
+  #isAsSecure(other: HttpServer): boolean {
+    return JSON.stringify(other.#options.tls) === JSON.stringify(this.#options.tls);
   }
 
   #inherit(connections: readonly HttpConnections[]): void {

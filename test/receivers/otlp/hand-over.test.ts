@@ -2,6 +2,7 @@
 import { Agent, request } from 'node:http';
 import t from 'tap';
 import { ListeningSockets } from '../../../src/component/listener.ts';
+import { TLS_FOLDER } from '../../support/certificates.ts';
 import { FILE_CONFIG, KEY, startDaemon } from '../../support/daemon.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
 
@@ -51,6 +52,24 @@ t.test('when the later service gives up, connections are the earlier one’s aga
   await second.stop();
   t.same(await post(first.port, agent), { status: 200, reused: true });
   t.equal((await first.rows()).length, 2);
+});
+
+t.test('a connection that was opened without TLS does not outlive a change to TLS', async (t) => {
+  const sockets = new ListeningSockets();
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.teardown(() => agent.destroy());
+  const first = await startDaemon(t, { config: FILE_CONFIG, sockets });
+  const closed = new Promise<void>((resolve) => {
+    agent.on('free', (socket) => socket.once('close', () => resolve()));
+  });
+  await post(first.port, agent);
+  const files = ['cert_file: "', 'server.pem", key_file: "', 'server-key.pem"'].join(TLS_FOLDER);
+  const config = FILE_CONFIG.replace('"127.0.0.1:0"', `"127.0.0.1:0", tls: { ${files} }`);
+  const second = await startDaemon(t, { config, sockets });
+  await first.stop();
+  await closed;
+  t.equal(second.port, first.port);
+  await t.rejects(post(first.port, agent), 'without TLS nothing is served any more');
 });
 
 t.test('while one service follows another under load, no request is refused and none is lost', async (t) => {
