@@ -40,7 +40,7 @@ const discard = defineExporter<{ readonly format: RowFormat }>({
 });
 
 const CONFIG = (processors: string, format: string, privacy: string): string => `
-receivers: { otlp: { protocols: { http: { endpoint: "127.0.0.1:0" } } } }
+receivers: { otlp: { protocols: { http: { endpoint: "127.0.0.1:0" }, grpc: { endpoint: "127.0.0.1:0" } } } }
 processors:
   auth: { keys: [ { key: benchmark-key-0123456789, project: bench } ] }
   environment: {}
@@ -62,7 +62,13 @@ const QUIET: Logger = {
   error: (fields, message) => console.error(message, fields),
 };
 
-async function startSluice(processors: string, format: string, privacy: string): Promise<number> {
+interface Ports {
+  readonly port: number;
+  /** Null where gRPC is not spoken. */
+  readonly grpc: number | null;
+}
+
+async function startSluice(processors: string, format: string, privacy: string): Promise<Ports> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
   const path = join(folder, 'bench.yaml');
   writeFileSync(path, CONFIG(processors, format, privacy));
@@ -73,17 +79,10 @@ async function startSluice(processors: string, format: string, privacy: string):
     environment: {},
   });
   const registry = new Registry();
-  let port = 0;
+  const endpoints = new Map<string, string>();
   const logger: Logger = {
     ...QUIET,
-    info: (fields, message) => {
-      if (message === 'listening for OTLP/HTTP')
-        port = Number(
-          String((fields as { endpoint: string }).endpoint)
-            .split(':')
-            .at(-1),
-        );
-    },
+    info: (fields, message) => void ('endpoint' in fields && endpoints.set(message, String(fields.endpoint))),
   };
   const service = assemble(config, {
     logger,
@@ -98,11 +97,13 @@ async function startSluice(processors: string, format: string, privacy: string):
     },
   });
   await service.start();
-  return port;
+  const portOf = (protocol: string): number =>
+    Number(endpoints.get(`listening for OTLP/${protocol}`)?.split(':').at(-1));
+  return { port: portOf('HTTP'), grpc: portOf('gRPC') };
 }
 
 /** The honest competitor: bare node:http, gunzip, a library's decoder, rows by JSON.stringify. No checks beyond the library's. */
-function startBaseline(): Promise<number> {
+function startBaseline(): Promise<Ports> {
   const baseline = new Baseline(loadProtos());
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -122,15 +123,15 @@ function startBaseline(): Promise<number> {
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => {
       const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+      resolve({ port: typeof address === 'object' && address !== null ? address.port : 0, grpc: null });
     });
   });
 }
 
 const [mode = 'sluice', processors = 'auth, environment', format = 'ndjson', privacy = '{}'] = process.argv.slice(2);
-const port = mode === 'baseline' ? await startBaseline() : await startSluice(processors, format, privacy);
+const ports = mode === 'baseline' ? await startBaseline() : await startSluice(processors, format, privacy);
 process.on('message', () => {
   const { user, system } = process.cpuUsage();
   process.send?.({ cpuSeconds: (user + system) / 1e6, rssMiB: process.memoryUsage.rss() / 1048576 });
 });
-process.send?.({ port });
+process.send?.(ports);
