@@ -144,6 +144,20 @@ for (const operation of ['rename', 'open', 'sync folder'] as const) {
   );
 }
 
+t.test('requests that arrive together while the file rotates again and again are each stored once', async (t) => {
+  const here = await scene({ max_size: 100, max_age: 0, max_files: 0 });
+  t.teardown(here.close);
+  const file = await here.open();
+  const texts = Array.from({ length: 200 }, (_, index) => `line ${index}`);
+  let asked = 0;
+  here.files.fault = (operation) => (operation === 'rename' && asked++ % 5 === 4 ? 'EACCES' : null);
+  const outcomes = await Promise.allSettled(texts.map((text) => file.append(linesOf(text))));
+  const stored = texts.filter((_, index) => outcomes[index]?.status === 'fulfilled');
+  t.strictSame(await here.lines(), stored);
+  t.ok(stored.length < texts.length, 'some rotations failed');
+  t.ok((await readdir(here.folder)).length > 10);
+});
+
 t.test('a rotated file that can not be removed is no reason to refuse a request', async (t) => {
   const here = await scene({ max_size: 1, max_age: 0, max_files: 1 });
   t.teardown(here.close);
