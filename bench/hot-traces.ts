@@ -2,7 +2,7 @@
  * Several writers that all append to the same few traces of one project, against one writer with as many senders: what
  * contention costs, and that no deadlock reaches a client. The two take turns, round by round, on the same database.
  *
- *   node dist/bench/hot-traces.js [--writers 4] [--senders 32] [--requests 256] [--rounds 10] [--traces 8] [--plan paid|free] [--url …]
+ *   node dist/bench/hot-traces.js [--writers 4] [--senders 64] [--requests 256] [--rounds 10] [--traces 8] [--plan paid|free] [--url …]
  *
  * Ends with 1 when a request was refused or the server saw a deadlock.
  */
@@ -70,7 +70,7 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       writers: { type: 'string', default: '4' },
-      senders: { type: 'string', default: '32' },
+      senders: { type: 'string', default: '64' },
       requests: { type: 'string', default: '256' },
       rounds: { type: 'string', default: '10' },
       traces: { type: 'string', default: '8' },
