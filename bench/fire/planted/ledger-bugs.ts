@@ -63,22 +63,28 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
       { file: LEDGER, find: 'if (tag !== COMMIT)', replace: "if (tag === '')" },
       {
         file: LEDGER,
-        find: "await client.query('ROLLBACK').catch(() => this.#destroy(client));",
-        replace:
-          "if (error.message !== 'timed out') await client.query('ROLLBACK').catch(() => this.#destroy(client));",
+        find: "await client.query('ROLLBACK').catch(",
+        replace: "if (error.message !== 'timed out') await client.query('ROLLBACK').catch(",
       },
       { file: LEDGER, find: 'const ROUND_DEADLINE_MS = 30000;', replace: 'const ROUND_DEADLINE_MS = 150;' },
       { file: LEDGER, find: 'const ROUND_MS_PER_RECORD = 2;', replace: 'const ROUND_MS_PER_RECORD = 0;' },
       {
         file: LEDGER,
-        find: 'const deadline = setTimeout(() => this.#destroy(client), ',
-        replace: `const deadline = setTimeout(() => {
-            const query = client._activeQuery ?? client.activeQuery;
-            query?.handleError(Object.assign(new Error('timed out'), { code: '55P03' }));
-            client._activeQuery = client.activeQuery = null;
-            client.readyForQuery = true;
-            client._pulseQueryQueue();
-        }, `,
+        find: 'const deadline = setTimeout(() => ',
+        replace: 'const deadline = setTimeout(() => giveUp(client) ?? ',
+      },
+      {
+        file: LEDGER,
+        find: 'const NO_TRACES = new Map();',
+        replace: `const NO_TRACES = new Map();
+function giveUp(client) {
+    const query = client._activeQuery;
+    query?.handleError(Object.assign(new Error('timed out'), { code: '55P03' }));
+    client._activeQuery = null;
+    client.readyForQuery = true;
+    client._pulseQueryQueue();
+    return true;
+}`,
       },
     ],
     campaign: 'proxy',
@@ -129,8 +135,8 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: LEDGER,
-        find: 'const marked = await findMarkers(await this.#connect(), round);',
-        replace: 'const marked = new Set(round);',
+        find: 'if (marked.size < round.length)',
+        replace: 'if (marked === undefined)',
       },
     ],
     campaign: 'ambiguous',
