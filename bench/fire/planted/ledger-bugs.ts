@@ -57,40 +57,27 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'pooled-timed-out-connection',
-    about:
-      'a connection whose answer came too late serves the next group, which gets that answer and does not look at it',
+    about: 'a group is given up, and its connection serves the next one, which commits what the first has left open',
     edits: [
-      { file: LEDGER, find: 'if (tag !== COMMIT)', replace: "if (tag === '')" },
-      {
-        file: LEDGER,
-        find: "await client.query('ROLLBACK').catch(",
-        replace: "if (error.message !== 'timed out') await client.query('ROLLBACK').catch(",
-      },
       { file: LEDGER, find: 'const ROUND_DEADLINE_MS = 30000;', replace: 'const ROUND_DEADLINE_MS = 150;' },
       { file: LEDGER, find: 'const ROUND_MS_PER_RECORD = 2;', replace: 'const ROUND_MS_PER_RECORD = 0;' },
       {
         file: LEDGER,
         find: 'const deadline = setTimeout(() => ',
-        replace: 'const deadline = setTimeout(() => giveUp(client) ?? ',
+        replace:
+          "const deadline = setTimeout(() => client._activeQuery?.handleError(Object.assign(new Error('timed out'), { code: '53000' })) ?? true ?? ",
       },
       {
         file: LEDGER,
-        find: 'const NO_TRACES = new Map();',
-        replace: `const NO_TRACES = new Map();
-function giveUp(client) {
-    const query = client._activeQuery;
-    query?.handleError(Object.assign(new Error('timed out'), { code: '55P03' }));
-    client._activeQuery = null;
-    client.readyForQuery = true;
-    client._pulseQueryQueue();
-    return true;
-}`,
+        find: "if (isConnectionFailure(error) || meaning === 'unavailable')",
+        replace:
+          "if (error.message === 'timed out') { }\n        else if (isConnectionFailure(error) || meaning === 'unavailable')",
       },
     ],
     campaign: 'proxy',
     cycles: 18,
     only: 'delay 300 ms at frontend Execute',
-    kinds: ['false_200', 'lost', 'duplicate', 'partial', 'wrong_answer', 'wrong_quota'],
+    kinds: ['wrong_quota', 'partial', 'lost'],
   },
   {
     name: 'quota-read-without-lock',
