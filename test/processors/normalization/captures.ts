@@ -201,10 +201,19 @@ function seenName(field: string): string {
 
 function judge(field: string, expected: unknown, actual: unknown): Outcome {
   if (actual === null || actual === undefined) return isNothing(expected) ? 'exact' : 'absent';
-  if (field.endsWith('_content')) return text(actual).includes(String(expected)) ? 'exact' : 'wrong';
+  if (field.endsWith('_content')) return holds(text(actual), String(expected)) ? 'exact' : 'wrong';
   if (field === 'operation') return CHAT.has(String(actual)) === CHAT.has(String(expected)) ? 'exact' : 'wrong';
   if (field === 'finish_reasons') return meanings(actual) === meanings(expected) ? 'exact' : 'wrong';
   return JSON.stringify(actual) === JSON.stringify(expected) ? 'exact' : 'wrong';
+}
+
+/** As it stands, or in the pieces in which a stream delivered it. */
+function holds(content: string, expected: string): boolean {
+  if (content.includes(expected)) return true;
+  const pieces = [...content.matchAll(/"text":\s*("(?:[^"\\]|\\.)*")/g)].map(
+    ([, piece]) => JSON.parse(piece ?? '""') as string,
+  );
+  return pieces.join('').includes(expected);
 }
 const CHAT: ReadonlySet<string> = new Set(['chat', 'generate_content', 'text_completion']);
 

@@ -10,8 +10,69 @@ export interface SenderFault {
 
 export const SENDER_FAULTS: readonly SenderFault[] = [
   {
-    sender: 'logfire-openai',
+    sender: 'langsmith-openai-js',
+    scenarios: ['error'],
+    fields: ['is_error'],
+    reason: 'says that a refused call went well, beside the exception it records',
+  },
+  { sender: 'litellm-anthropic', fields: ['response_id'], reason: 'makes an id of its own' },
+  {
+    sender: 'litellm-openai',
+    scenarios: ['responses'],
+    fields: ['response_id'],
+    reason: 'makes an id of its own for the Responses API',
+  },
+  {
+    sender: 'litellm-openai',
+    scenarios: ['stream', 'stream-cached'],
+    fields: ['response_model'],
+    reason: 'gives the requested model as the one that answered a stream',
+  },
+  {
+    sender: 'litellm-openai',
+    scenarios: ['tool'],
+    fields: ['output_content'],
+    reason: 'leaves the tool call out of the output',
+  },
+  {
+    sender: 'logfire-openai-agents',
+    scenarios: ['stream'],
+    fields: ['input_tokens', 'output_tokens', 'total_tokens'],
+    reason: 'sends zeros for a stream whose usage it did not ask for',
+  },
+  {
+    sender: 'mlflow-anthropic',
+    scenarios: ['stream'],
+    fields: ['output_content'],
+    reason: 'prints the stream object instead of what it held',
+  },
+  {
+    sender: 'openinference-haystack',
+    scenarios: ['retrieval'],
+    fields: ['retrieval_query'],
+    reason: 'gives the vector that was searched with, not the words',
+  },
+  {
+    sender: 'openinference-openai-agents',
+    scenarios: ['responses', 'responses-stream'],
+    fields: ['request_model'],
+    reason: 'gives the model that answered as the requested one',
+  },
+  {
+    sender: 'litellm-anthropic',
     scenarios: ['stream-cached'],
+    fields: ['response_model'],
+    reason: 'gives the requested model as the one that answered a stream',
+  },
+  {
+    sender: 'litellm-anthropic',
+    scenarios: ['tool'],
+    fields: ['output_content'],
+    reason: 'leaves the tool call out of the output',
+  },
+  {
+    sender: 'logfire-openai',
+    scenarios: ['stream', 'stream-cached', 'responses-stream'],
     fields: ['response_model'],
     reason: 'gives the requested model as the one that answered a stream',
   },
