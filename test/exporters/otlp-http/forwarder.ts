@@ -21,6 +21,8 @@ export interface ForwarderOptions {
   readonly options?: string;
   readonly databaseUrl?: string;
   readonly processors?: string;
+  /** Of the pipelines; left out: `postgres, otlp_http`. */
+  readonly exporters?: string;
   /** Definitions of the processors that are not defined yet. */
   readonly definitions?: string;
   readonly now?: () => number;

@@ -1,6 +1,6 @@
 /** What reaches a remote, and when: through a whole daemon, a real database and real sockets. */
 import t from 'tap';
-import { KEY, OTHER_KEY } from '../../support/daemon.ts';
+import { FILE_CONFIG, KEY, OTHER_KEY, startDaemon } from '../../support/daemon.ts';
 import { accept, messageOf, refuse, reset, spanNames, startRemote } from '../../support/fake-remote.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aGauge, aLogRequest, aMetricRequest, aSpan, aTraceRequest } from '../../support/payloads.ts';
@@ -141,17 +141,25 @@ t.test('what privacy drops or replaces never leaves', async (t) => {
   });
 });
 
-t.test('a remote that takes JSON only is sent JSON, without compression if need be', async (t) => {
-  const remote = await startRemote(t);
-  const forwarder = await startForwarder(t, 'http://127.0.0.1:1', {
-    options: `encoding: json, compression: none, traces_endpoint: "${remote.url}/ingest"`,
-  });
-  t.equal(await sendSpan(forwarder.url, 'as json'), 200);
-  await eventually('it arrives', () => remote.accepted.length === 1);
-  const [request] = remote.accepted;
-  t.match(request, { path: '/ingest', headers: { 'content-type': 'application/json', 'content-encoding': undefined } });
-  t.match(JSON.parse(String(request?.body)), { resourceSpans: [{ scopeSpans: [{ spans: [{ name: 'as json' }] }] }] });
-});
+t.test(
+  'a remote that takes JSON only is sent JSON, without compression if need be, also when nothing is kept here',
+  async (t) => {
+    const remote = await startRemote(t);
+    const forwarder = await startForwarder(t, 'http://127.0.0.1:1', {
+      options: `encoding: json, compression: none, traces_endpoint: "${remote.url}/ingest"`,
+      exporters: 'otlp_http',
+    });
+    t.equal(await sendSpan(forwarder.url, 'as json'), 200);
+    await eventually('it arrives', () => remote.accepted.length === 1);
+    const [request] = remote.accepted;
+    t.match(request, {
+      path: '/ingest',
+      headers: { 'content-type': 'application/json', 'content-encoding': undefined },
+    });
+    t.match(JSON.parse(String(request?.body)), { resourceSpans: [{ scopeSpans: [{ spans: [{ name: 'as json' }] }] }] });
+    t.strictSame(await forwarder.query('SELECT FROM sluice.spans'), []);
+  },
+);
 
 t.test('while the remote is down requests are acknowledged; when it is back all arrive, in order', async (t) => {
   const remote = await startRemote(t);
@@ -256,4 +264,14 @@ t.test('a full outbox refuses before anything is stored, or gives up the oldest,
   t.match(refusing.registry.print(), 'otelcol_exporter_enqueue_failed_spans{exporter="otlp_http"} 2\n');
   t.ok(refusing.service.ready());
   t.equal((await send(refusing.url, { body: big(4), authorization: `Bearer ${KEY}` })).headers['retry-after'], '1');
+});
+
+t.test('without a database there is no place to wait, which the configuration is told', async (t) => {
+  const config = FILE_CONFIG.replace(
+    'exporters: {',
+    'exporters: { otlp_http: { endpoint: "http://127.0.0.1:1" },',
+  ).replace('exporters: [file]', 'exporters: [file, otlp_http]');
+  await t.rejects(startDaemon(t, { config }), {
+    message: /the exporter "otlp_http" writes within the transactions of the postgres ledger/u,
+  });
 });
