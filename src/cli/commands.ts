@@ -32,6 +32,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./components.ts')).components,
   },
   {
+    name: 'status',
+    summary: 'Show what the running daemon is doing',
+    load: async () => (await import('./status.ts')).statusCommand,
+  },
+  {
     name: 'migrate',
     summary: 'Bring the database schema up to this version',
     load: async () => (await import('./migrate.ts')).migrateCommand,

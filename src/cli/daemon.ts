@@ -15,6 +15,8 @@ import { DaemonLogger } from '../service/telemetry/logger.ts';
 import { MetricsServer } from '../service/telemetry/metrics-server.ts';
 import { observeProcess } from '../service/telemetry/process-metrics.ts';
 import { Registry } from '../service/telemetry/registry.ts';
+import { statusOf } from '../service/telemetry/status.ts';
+import { StatusServer } from '../service/telemetry/status-server.ts';
 import type { Call, ExitCode } from './command.ts';
 import { readConfig } from './config-options.ts';
 import { greet } from './first-start.ts';
@@ -88,7 +90,10 @@ export class Daemon {
       },
       sockets: this.#sockets,
       foundation: (config, listeners, running) => {
-        return metricsParts(config, running, (endpoint) => new MetricsServer(endpoint, meter, listeners));
+        return [
+          ...this.#statusParts(config, running),
+          ...metricsParts(config, running, (endpoint) => new MetricsServer(endpoint, meter, listeners)),
+        ];
       },
     });
   }
@@ -120,6 +125,22 @@ export class Daemon {
     };
     this.#logger.info(report, 'stopped');
     this.#finish(0);
+  }
+
+  #statusParts({ service }: Config, running: readonly Part[]): readonly Part[] {
+    const { socket } = service.telemetry.status;
+    if (socket === '' || this.#call.process.platform === 'win32') return [];
+    const path = resolve(this.#call.process.cwd(), socket);
+    const known = running.find(({ component }) => component instanceof StatusServer && component.path === path);
+    const snapshot = (): object =>
+      statusOf({
+        config: this.#service.config,
+        registry: this.#registry,
+        state: this.#service.state,
+        problems: this.#service.problems(),
+        lastProblems: this.#logger.problems,
+      });
+    return [known ?? { name: 'status', component: new StatusServer(path, snapshot, this.#logger) }];
   }
 
   #requests() {

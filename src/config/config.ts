@@ -50,6 +50,8 @@ export interface TelemetryConfig {
     readonly sampling: LogSampling;
   };
   readonly metrics: { readonly enabled: boolean; readonly endpoint: string };
+  /** A path; empty for none. */
+  readonly status: { readonly socket: string };
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';

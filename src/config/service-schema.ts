@@ -104,6 +104,22 @@ export const SERVICE_SCHEMA: OptionsSchema = {
             },
           },
         },
+        status: {
+          type: 'object',
+          additionalProperties: false,
+          default: {},
+          description: 'What `sluice status` asks.',
+          properties: {
+            socket: {
+              type: 'string',
+              // Longer ones do not fit into the system's address.
+              maxLength: 100,
+              default: '',
+              description:
+                'Path of a local socket for the owner alone, as ./sluice.sock; empty for none. Not on Windows.',
+            },
+          },
+        },
         metrics: {
           type: 'object',
           additionalProperties: false,

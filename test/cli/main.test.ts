@@ -1,6 +1,6 @@
 /** The command line as a user meets it: a real process, its output and its exit code. */
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
@@ -119,6 +119,33 @@ t.test('run starts, loads its configuration again on SIGHUP, and stops on SIGTER
   t.match(output.err, /"answered":0,"refused":0,"left":0,"seconds":[\d.]+,"msg":"stopped"/u);
   t.notMatch(output.err, KEY);
 });
+
+t.test(
+  'status asks the running daemon, and says so when there is none',
+  { skip: process.platform === 'win32' },
+  async (t) => {
+    const folder = folderOf({ 'a.yaml': SIDECAR.replace('telemetry: {', 'telemetry: { status: { socket: s.sock },') });
+    const absent = start(['status', '-c', 'a.yaml'], folder);
+    t.equal(await absent.ended, 1);
+    t.match(absent.output.err, /no daemon answers at/u);
+    const daemon = start(['--config', 'a.yaml'], folder);
+    await daemon.until('everything is ready');
+    t.equal(statSync(join(folder, 's.sock')).mode & 0o777, 0o600);
+    const asked = start(['status', '-c', 'a.yaml', '--json'], folder);
+    t.equal(await asked.ended, 0);
+    t.match(JSON.parse(asked.output.out), {
+      state: 'running',
+      problems: [],
+      pipelines: [{ id: 'traces' }],
+      commits: 0,
+    });
+    const shown = start(['status', '-c', 'a.yaml'], folder);
+    await shown.ended;
+    t.match(shown.output.out, /^running, ready, up \d+ s\n\ntraces +otlp → auth → environment → file\n/u);
+    daemon.child.kill('SIGTERM');
+    t.equal(await daemon.ended, 0);
+  },
+);
 
 t.test('a start that fails says why in one line and exits 1', async (t) => {
   const { output, ended } = start(

@@ -18,6 +18,16 @@ export interface Speaker {
   readonly signal?: Signal;
 }
 
+/** A warning or an error, as `sluice status` shows it. */
+export interface Problem {
+  readonly time: string;
+  readonly level: LogLevel;
+  readonly message: string;
+}
+
+/** So many are remembered. */
+const MAX_PROBLEMS = 10;
+
 export interface LogSettings {
   readonly level: LogLevel;
   readonly sampling: LogSampling;
@@ -28,7 +38,7 @@ const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 export class DaemonLogger implements Logger {
   readonly #pino: Logger;
   readonly #repetitions: Repetitions;
-  readonly #settings: { level: LogLevel };
+  readonly #settings: Shared;
   /** Nothing in here comes from a client. */
   readonly #fields: Readonly<Record<string, string>>;
 
@@ -50,7 +60,10 @@ export class DaemonLogger implements Logger {
       },
       destination,
     );
-    return new DaemonLogger({ pino: root, repetitions: new Repetitions(sampling), settings: { level } }, {});
+    return new DaemonLogger(
+      { pino: root, repetitions: new Repetitions(sampling), settings: { level, problems: [] } },
+      {},
+    );
   }
 
   /** Holds for all its children at once. */
@@ -86,7 +99,13 @@ export class DaemonLogger implements Logger {
     this.#write('error', fields, message);
   }
 
+  /** The latest last. */
+  get problems(): readonly Problem[] {
+    return this.#settings.problems;
+  }
+
   #write(level: LogLevel, fields: object, message: string): void {
+    if (level === 'warn' || level === 'error') this.#remember(level, message);
     if (LEVELS.indexOf(level) < LEVELS.indexOf(this.#settings.level)) return;
     // The code of a refusal is from a closed list; a flood of one must not hide another.
     const code = 'code' in fields ? fields.code : '';
@@ -97,11 +116,22 @@ export class DaemonLogger implements Logger {
     };
     if (this.#repetitions.admit(key, report)) this.#pino[level]({ ...this.#fields, ...fields }, message);
   }
+
+  #remember(level: LogLevel, message: string): void {
+    const { problems } = this.#settings;
+    problems.push({ time: new Date().toISOString(), level, message });
+    if (problems.length > MAX_PROBLEMS) problems.shift();
+  }
+}
+
+interface Shared {
+  level: LogLevel;
+  readonly problems: Problem[];
 }
 
 interface Parts {
   readonly pino: Logger;
   readonly repetitions: Repetitions;
-  readonly settings: { level: LogLevel };
+  readonly settings: Shared;
   readonly fields: Readonly<Record<string, string>>;
 }

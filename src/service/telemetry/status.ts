@@ -1,0 +1,69 @@
+/** What `sluice status` shows, read from the metrics, the configuration that runs and the last problems of the log. */
+import type { Config } from '../../config/config.ts';
+import type { Problem } from './logger.ts';
+import type { Registry } from './registry.ts';
+
+export interface Status {
+  readonly uptimeSeconds: number;
+  readonly state: string;
+  /** Why it is not ready; empty when it is. */
+  readonly problems: readonly string[];
+  readonly pipelines: readonly { readonly id: string; readonly way: string }[];
+  /** Records since the start. */
+  readonly signals: Readonly<Record<string, { readonly stored: number; readonly refused: number }>>;
+  /** Requests refused since the start, by code. */
+  readonly refusals: Readonly<Record<string, number>>;
+  readonly requestsInFlight: number;
+  readonly requestsWaiting: number;
+  readonly commits: number;
+  readonly requestsSettled: number;
+  readonly keyCache: { readonly hits: number; readonly misses: number };
+  readonly outbox: { readonly entries: number; readonly oldestSeconds: number; readonly deadLetters: number };
+  readonly embeddedServer: boolean;
+  readonly lastProblems: readonly Problem[];
+}
+
+const NOUNS = { traces: 'spans', logs: 'log_records', metrics: 'metric_points' } as const;
+
+interface Sources {
+  readonly config: Config;
+  readonly registry: Registry;
+  readonly state: string;
+  readonly problems: readonly string[];
+  readonly lastProblems: readonly Problem[];
+}
+
+export function statusOf({ config, registry, state, problems, lastProblems }: Sources): Status {
+  const total = (name: string): number => registry.total(name);
+  return {
+    uptimeSeconds: Math.round(total('otelcol_process_uptime')),
+    state,
+    problems,
+    pipelines: config.service.pipelines.map(({ id, receivers, processors, exporters }) => ({
+      id,
+      way: `${receivers.join(', ')} → ${processors.join(' → ')} → ${exporters.join(', ')}`,
+    })),
+    signals: Object.fromEntries(
+      Object.entries(NOUNS).map(([signal, noun]) => [
+        signal,
+        {
+          stored: total(`otelcol_receiver_accepted_${noun}`),
+          refused: total(`otelcol_receiver_refused_${noun}`),
+        },
+      ]),
+    ),
+    refusals: registry.by('sluice_refusals', 'code'),
+    requestsInFlight: total('sluice_requests_in_flight'),
+    requestsWaiting: total('sluice_requests_waiting'),
+    commits: total('sluice_commit_seconds'),
+    requestsSettled: total('sluice_verdicts'),
+    keyCache: { hits: total('sluice_key_cache_hits'), misses: total('sluice_key_cache_misses') },
+    outbox: {
+      entries: total('sluice_outbox_entries'),
+      oldestSeconds: total('sluice_outbox_oldest_seconds'),
+      deadLetters: total('sluice_outbox_dead_letters'),
+    },
+    embeddedServer: total('sluice_embedded_server_running') > 0,
+    lastProblems,
+  };
+}
