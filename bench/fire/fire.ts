@@ -19,7 +19,8 @@ interface Call {
   readonly only: string | undefined;
 }
 
-function readCall(): Call | null {
+/** Throws when it was called wrongly. */
+function readCall(): Call {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
@@ -32,16 +33,20 @@ function readCall(): Call | null {
   });
   const [name = 'all'] = positionals;
   const campaigns = CAMPAIGNS.filter((campaign) => name === 'all' || campaign.name === name);
-  if (campaigns.length === 0) return null;
+  if (campaigns.length === 0) throw new Error(`there is no campaign "${name}"`);
   const cycles = values.cycles === undefined ? null : Number(values.cycles);
+  if (cycles !== null && !(Number.isInteger(cycles) && cycles > 0)) throw new Error('--cycles takes a number above 0');
   return { campaigns, short: values.short, cycles, seed: Number(values.seed), root: values.root, only: values.only };
 }
 
 async function main(): Promise<void> {
-  const call = readCall();
-  if (call === null) {
+  let call: Call;
+  try {
+    call = readCall();
+  } catch (error) {
     const names = CAMPAIGNS.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`);
-    process.stderr.write(`fire: which campaign?\n${names.join('\n')}\n  all        every one of them\n`);
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`fire: ${reason}\n\n${names.join('\n')}\n  all        every one of them\n`);
     process.exitCode = 2;
     return;
   }

@@ -8,7 +8,7 @@ import { Load } from '../load/load.ts';
 import { LANES, RIVALS, type Tenant } from '../load/tenants.ts';
 import { COMMIT_SENT, COMMITTED, type Rule } from '../proxy/fault.ts';
 import type { Range } from '../stage/range.ts';
-import { type Campaign, hold } from './campaign.ts';
+import { type Campaign, expectHits, hold } from './campaign.ts';
 
 const LATE_MS = 300;
 
@@ -35,6 +35,7 @@ export const ambiguous: Campaign = {
           findings.add('stuck', `a request was still answered ${status} after the database could be reached again`);
         if ((cycle + 1) % 20 === 0) options.say(`ambiguous: ${cycle + 1} of ${options.cycles}`);
       }
+      expectHits(findings, hits, options.cycles);
       return [`${hits} of ${options.cycles} commits were lost sight of`];
     }),
 };

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Random } from '../../../test/support/generators-random.ts';
 import { COMMIT_SENT, COMMITTED, type Rule } from '../proxy/fault.ts';
-import { type Campaign, hold, startLoad } from './campaign.ts';
+import { type Campaign, expectHits, hold, startLoad } from './campaign.ts';
 import type { Range } from '../stage/range.ts';
 
 type Moment = Omit<Rule, 'fault'> & { readonly name: string };
@@ -28,7 +28,7 @@ export const kill: Campaign = {
   summary: 'kill -9 of a daemon under load, half of them between two chosen messages',
   cycles: { full: 100, short: 6 },
   run: (options) =>
-    hold(options, { replicas: 2, exporters: 'postgres, file' }, async (range) => {
+    hold(options, { replicas: 2, exporters: 'postgres, file' }, async (range, findings) => {
       const random = new Random(options.seed);
       const load = startLoad(range, options.seed);
       let aimed = 0;
@@ -37,6 +37,7 @@ export const kill: Campaign = {
         if (cycle % 10 === 0) options.say(`kill: ${cycle} of ${options.cycles}`);
       }
       await load.stop();
+      expectHits(findings, aimed, Math.floor(options.cycles / 2));
       return [`${aimed} of ${options.cycles} kills at a chosen message`];
     }),
 };

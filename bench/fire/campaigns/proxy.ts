@@ -11,7 +11,7 @@ import { LANES, type Tenant } from '../load/tenants.ts';
 import type { FaultProxy } from '../proxy/fault-proxy.ts';
 import type { Range } from '../stage/range.ts';
 import type { Replica } from '../stage/replica.ts';
-import { type Campaign, hold } from './campaign.ts';
+import { type Campaign, expectHits, hold } from './campaign.ts';
 import { type Boundary, gridOf, type ProxyCase } from './grid.ts';
 
 /** Cases that wait for the daemon's own deadline are held side by side, each on a replica of its own. */
@@ -60,7 +60,7 @@ export const proxy: Campaign = {
           ),
         ),
       ]);
-      return course.notes();
+      return course.close();
     });
   },
 };
@@ -86,8 +86,10 @@ class Course {
     }
   }
 
-  notes(): readonly string[] {
+  /** To be asked once, at the end. */
+  close(): readonly string[] {
     const { ms, name } = this.#slowest;
+    expectHits(this.#findings, this.#done - this.#missed, this.#done);
     return [
       `${this.#done} cases, ${this.#missed} whose message did not come`,
       `slowest recovery after a quick fault ${(ms / 1000).toFixed(1)} s: ${name}`,

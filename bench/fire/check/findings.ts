@@ -15,11 +15,13 @@ export type Kind =
   | 'foreign'
   /** A refusal without its reason, or an answer that this request may not get. */
   | 'wrong_answer'
-  /** A counter that is not the sum of what is stored, or a cap that was passed. */
+  /** A counter or bound that does not follow from what is stored, or a cap that was passed. */
   | 'wrong_quota'
   | 'deadlock'
   /** The service did not come back in time. */
-  | 'stuck';
+  | 'stuck'
+  /** The campaign could not do what it is for: its verdict is worth nothing. */
+  | 'unproven';
 
 const KEPT_PER_KIND = 5;
 

@@ -52,7 +52,7 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
       },
     ],
     campaign: 'crowd',
-    cycles: 6,
+    cycles: 15,
     kinds: ['deadlock'],
   },
   {
@@ -163,7 +163,7 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     about: 'a stored trace of another environment takes the spans',
     edits: [{ file: GUARDS, find: ' AND t.environment = excluded.environment', replace: '' }],
     campaign: 'crowd',
-    cycles: 4,
+    cycles: 10,
     kinds: ['foreign'],
   },
   {
@@ -171,7 +171,7 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     about: 'a trace of another project takes the spans',
     edits: [{ file: GUARDS, find: 't.project = excluded.project AND ', replace: '' }],
     campaign: 'crowd',
-    cycles: 4,
+    cycles: 10,
     kinds: ['foreign'],
   },
   {
