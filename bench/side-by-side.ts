@@ -3,7 +3,7 @@
  * turns. The server has one core, the client the other. What is compared first is the server's processor time, which neighbours
  * disturb least.
  *
- *   node dist/bench/side-by-side.js [--seconds 3] [--rounds 3] [--rate 20] [--only pipelines|backends]
+ *   node dist/bench/side-by-side.js [--seconds 2.5] [--rounds 3] [--rate 20] [--only pipelines|backends]
  *
  * Linux, two cores; Go and Python for the first run, which builds the one and installs the other. What can not be had is left out.
  * Takes about seven minutes; see docs/performance.md.
@@ -235,7 +235,7 @@ function compareBackends(phoenix: string): Promise<void> {
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
-      seconds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '2.5' },
       rounds: { type: 'string', default: '3' },
       rate: { type: 'string', default: '20' },
       only: { type: 'string', default: '' },

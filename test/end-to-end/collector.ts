@@ -4,8 +4,9 @@
  *
  *   SLUICE_COLLECTOR=$(node scripts/collector.js) node dist/test/end-to-end/collector.js
  */
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
@@ -29,6 +30,7 @@ if (executable === '') t.bailout('SLUICE_COLLECTOR does not say where the Collec
 t.setTimeout(300_000);
 
 const GATEWAY = fileURLToPath(new URL('../../../config/gateway.yaml', import.meta.url));
+const RECIPES = fileURLToPath(new URL('../../../docs/recipes.md', import.meta.url));
 const WAIT_MS = 90_000;
 const KILLS = 3;
 const SPANS = 2000;
@@ -230,4 +232,17 @@ t.test('a used-up quota is not tried again before it is renewed', async (t) => {
   t.match(free.log.text, /429/);
   t.equal(await free.metric('otelcol_exporter_send_failed_spans'), 5);
   t.equal(await count('free'), 10);
+});
+
+t.test('the Collector takes the configurations of the recipes', async (t) => {
+  const text = await readFile(RECIPES, 'utf8');
+  const configs = [...text.matchAll(/^```yaml\n(receivers:\n.*?)^```$/gms)].map(([, config]) => config ?? '');
+  t.ok(configs.length > 0, 'there are some');
+  for (const [index, config] of configs.entries()) {
+    const path = join(folder, `recipe-${index}.yaml`);
+    await writeFile(path, config);
+    const env = { ...process.env, SLUICE_KEY: KEY, SHOP_KEY: KEY, SEARCH_KEY: KEY };
+    const { status, stderr } = spawnSync(executable, ['validate', '--config', path], { env, encoding: 'utf8' });
+    t.equal(status, 0, stderr);
+  }
 });
