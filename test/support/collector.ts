@@ -82,6 +82,8 @@ async function writeConfigs(
     `receivers: { otlp: { protocols: { grpc: { endpoint: "127.0.0.1:0" }, http: { endpoint: "127.0.0.1:${ports.http}" } } } }
 service:
   telemetry:
+    # Every line, or what a test looks for may be among those left out.
+    logs: { sampling: { enabled: false } }
     metrics:
       readers: [ { pull: { exporter: { prometheus: { host: 127.0.0.1, port: ${ports.metrics} } } } } ]
 `,
