@@ -12,7 +12,7 @@ const LONGEST_LIFE_MS = 800;
 export const file: Campaign = {
   name: 'file',
   summary: 'kill -9 of a sidecar that writes to a file, on a disk that forgets what was not synced',
-  cycles: { full: 40, short: 3 },
+  cycles: { full: 40, short: 2 },
   run: (options) =>
     hold(options, { replicas: 1, exporters: 'file', forgetfulDisk: true }, async (range) => {
       const random = new Random(options.seed);

@@ -26,7 +26,7 @@ const MOMENT_TIMEOUT_MS = 2000;
 export const kill: Campaign = {
   name: 'kill',
   summary: 'kill -9 of a daemon under load, half of them between two chosen messages',
-  cycles: { full: 100, short: 6 },
+  cycles: { full: 100, short: 4 },
   run: (options) =>
     hold(options, { replicas: 2, exporters: 'postgres, file' }, async (range, findings) => {
       const random = new Random(options.seed);

@@ -17,7 +17,7 @@ const HELD_MS = 800;
 export const twins: Campaign = {
   name: 'twins',
   summary: `${TWINS} times the same bytes in flight over two replicas, the first commit held back`,
-  cycles: { full: 10, short: 2 },
+  cycles: { full: 10, short: 1 },
   run: (options) =>
     hold(options, { replicas: 2, exporters: 'postgres' }, async (range, findings) => {
       for (let cycle = 0; cycle < options.cycles; cycle++) await holdOnce(range, findings, cycle);
