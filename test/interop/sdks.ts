@@ -1,7 +1,7 @@
 /** The SDKs there are a sender for: what each needs, what its exporters speak, and how it is made ready and run. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -51,8 +51,13 @@ function cached(name: string, files: readonly string[], make: (folder: string) =
   if (existsSync(folder)) return folder;
   mkdirSync(CACHE, { recursive: true });
   const work = mkdtempSync(`${folder}-`);
-  make(work);
-  renameSync(work, folder);
+  try {
+    make(work);
+    renameSync(work, folder);
+  } catch (error) {
+    rmSync(work, { recursive: true, force: true });
+    throw error;
+  }
   return folder;
 }
 
