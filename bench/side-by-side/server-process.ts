@@ -70,6 +70,7 @@ export class ServerProcess {
       if (answer !== undefined) return void (await answer.arrayBuffer());
       await pause(pollMs);
     }
+    await this.stop();
     throw new Error(`${this.#child.spawnargs.join(' ')} does not serve: ${this.#output}`);
   }
 
