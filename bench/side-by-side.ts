@@ -206,7 +206,9 @@ function onceLoad(seed: number, batches: number): Load {
 /** Back ends, each over a database of its own. The slower one gets the first of the same bodies, or it would take an hour. */
 function compareBackends(phoenix: string): Promise<void> {
   return inFolder('backends', async (folder, contenders) => {
-    contenders.push(await startSluiceOverPostgres(folder), await startPhoenix(phoenix, folder));
+    // One by one: what has started is stopped even when the next does not start.
+    contenders.push(await startSluiceOverPostgres(folder));
+    contenders.push(await startPhoenix(phoenix, folder));
     const figures = new Map<Contender, Figures>();
     const acknowledged = new Map<Contender, number>();
     for (const [index, contender] of contenders.entries()) {
