@@ -1,4 +1,5 @@
 /** A privacy processor over real tables: requests go in as plain messages, in both encodings, and come out as stored bytes. */
+import { Capabilities } from '../../../src/component/capability.ts';
 import type { Host } from '../../../src/component/component.ts';
 import type { Processor } from '../../../src/component/processor.ts';
 import type { Batch } from '../../../src/model/batch.ts';
@@ -36,7 +37,7 @@ export class Scene {
       },
     };
     const meter = { counter: () => counter, histogram: () => ({ record: () => {} }), gauge: () => {} };
-    this.host = { id: 'privacy', meter } as unknown as Host;
+    this.host = { id: 'privacy', meter, capabilities: new Capabilities() } as unknown as Host;
   }
 
   processor(options: Partial<PrivacyOptions> = {}): Processor {
