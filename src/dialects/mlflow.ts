@@ -67,7 +67,13 @@ const MLFLOW: Dialect = {
   },
   cachedTokens: [{ cached: 'inside' }],
   content: [
-    { kind: 'mixed', on: ['span'], only: ['mlflow'], attributes: ['tools', 'messages'] },
+    {
+      // The arguments of the call, each under its own name.
+      kind: 'mixed',
+      on: ['span'],
+      only: ['mlflow'],
+      attributes: ['tools', 'messages', 'instructions', 'input', 'prompt', 'system', 'contents', 'system_instruction'],
+    },
     {
       kind: 'mixed',
       on: ['span'],
