@@ -1,5 +1,6 @@
 /** A receiver accepts requests and hands each to the pipeline of its signal; the promise it gets back is the acknowledgement. */
 import type { Encoding, RequestInfo, Signal } from '../model/context.ts';
+import type { Rejection } from '../errors.ts';
 import type { Quota } from './ledger.ts';
 import type { Component, Declaration, Host } from './component.ts';
 
@@ -36,8 +37,11 @@ export interface Admission {
    * Resolves when everything is durable; rejects with a `Rejection` otherwise.
    */
   deliver(delivery: Delivery): Promise<Acceptance>;
-  /** The request is over, delivered or not. A pipeline that a reload replaced is stopped once its last request is. */
-  release(): void;
+  /**
+   * The request is over, delivered or not; `refusal` is what it was refused with, if it was. A pipeline that a reload replaced
+   * is stopped once its last request is.
+   */
+  release(refusal?: Rejection): void;
 }
 
 export interface Acceptance {

@@ -50,6 +50,7 @@ export interface TelemetryConfig {
     readonly sampling: LogSampling;
   };
   readonly metrics: { readonly enabled: boolean; readonly endpoint: string };
+  readonly traces: { readonly enabled: boolean; readonly exclude_projects: readonly string[] };
   /** A path; empty for none. */
   readonly status: { readonly socket: string };
 }

@@ -4,6 +4,7 @@ import type { OptionsSchema } from '../component/component.ts';
 /** More pipelines than this is a generated file gone wrong. */
 const MAX_PIPELINES = 100;
 const MAX_LISTED = 100;
+const MAX_EXCLUDED_PROJECTS = 100;
 
 const idList = (description: string, minimum: number) => ({
   type: 'array',
@@ -117,6 +118,24 @@ export const SERVICE_SCHEMA: OptionsSchema = {
               default: '',
               description:
                 'Path of a local socket for the owner alone, as ./sluice.sock; empty for none. Not on Windows.',
+            },
+          },
+        },
+        traces: {
+          type: 'object',
+          additionalProperties: false,
+          default: {},
+          description:
+            'Spans of its own work, for the tracer provider that a module registers with @opentelemetry/api.',
+          properties: {
+            enabled: { type: 'boolean', default: false, description: 'Whether spans are made.' },
+            exclude_projects: {
+              type: 'array',
+              maxItems: MAX_EXCLUDED_PROJECTS,
+              items: { type: 'string', minLength: 1, description: 'The name of a project.' },
+              default: [],
+              description:
+                'Projects whose requests make no spans; names the one that these spans are sent to, when they come back here.',
             },
           },
         },

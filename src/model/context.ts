@@ -72,4 +72,9 @@ export class Context {
   get project(): Project {
     return this.credential.project;
   }
+
+  /** For those who may come before it is known, or after it could not be found out: null then. */
+  get projectName(): string | null {
+    return this.#credential?.project.name ?? null;
+  }
 }

@@ -19,6 +19,7 @@ import { type Kept, keep, type Live, type Wanted } from './keep.ts';
 import type { Part } from './lifecycle.ts';
 import { Service } from './service.ts';
 import type { Speaker } from './telemetry/logger.ts';
+import { OwnTraces } from './telemetry/own-traces.ts';
 import { StagedMeter } from './telemetry/staged-meter.ts';
 
 export interface Named<T> {
@@ -38,6 +39,8 @@ export interface PipelineParts {
   readonly capabilities: Capabilities;
   readonly logger: Logger;
   readonly meter: Meter;
+  /** Null while the daemon's own traces are off. */
+  readonly traces: OwnTraces | null;
   readonly now: () => number;
 }
 
@@ -118,6 +121,7 @@ class Builder {
   readonly #foundation: readonly Part[];
 
   readonly #listeners: Listeners;
+  readonly #traces: OwnTraces | null;
 
   constructor(config: Config, surroundings: BuilderSurroundings, previous: Assembly | null) {
     this.#config = config;
@@ -126,6 +130,8 @@ class Builder {
     this.#foundation = surroundings.foundation?.(config, this.#listeners, previous?.foundation ?? []) ?? [];
     this.#surroundings = surroundings;
     this.#meter = new StagedMeter(surroundings.meter);
+    const { traces } = config.service.telemetry;
+    this.#traces = traces.enabled ? new OwnTraces(traces, surroundings.logger) : null;
     this.#kept = keep(previous?.live ?? new Map(), wantedBy(config));
   }
 
@@ -193,6 +199,7 @@ class Builder {
       capabilities: this.#capabilities,
       logger: loggerFor({ pipeline: config.id, signal: config.signal }),
       meter: this.#meter,
+      traces: this.#traces,
       now,
     });
     return { config, processors, pipeline };

@@ -30,6 +30,7 @@ export function makePipelines(logger: Logger, meter: Meter, now: () => number): 
       groupCommit: commits.of(ledger),
       logger: parts.logger,
       meter: parts.meter,
+      traces: parts.traces,
       now: parts.now,
     });
     let release: (() => Promise<void>) | null = null;

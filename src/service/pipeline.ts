@@ -15,6 +15,7 @@ import { HEADER_BASE, HEADER_PROJECT_LENGTH, HEADER_PROJECT_OFFSET, HEADER_RECEI
 import type { Intake } from '../otlp/intake.ts';
 import { makeClaim } from './settle/claim.ts';
 import type { EncodedRows, GroupCommit } from './settle/group-commit.ts';
+import type { OwnTraces, RequestTrace } from './telemetry/own-traces.ts';
 import { RecordCounts } from './telemetry/record-counts.ts';
 import type { Turns } from './turns.ts';
 
@@ -31,6 +32,8 @@ export interface PipelineParts {
   readonly groupCommit: GroupCommit;
   readonly logger: Logger;
   readonly meter: Meter;
+  /** Null while traces are off: nothing is noted or made then. */
+  readonly traces: OwnTraces | null;
   now(): number;
 }
 
@@ -53,6 +56,7 @@ export class SignalPipeline implements Pipeline {
 
   async admit(request: RequestInfo): Promise<Admission> {
     const context = new Context(request);
+    const trace = this.#parts.traces?.begin(context) ?? null;
     this.#open++;
     try {
       for (const processor of this.#parts.processors) {
@@ -63,14 +67,18 @@ export class SignalPipeline implements Pipeline {
       this.#parts.turns.admit();
     } catch (error) {
       this.#end();
+      trace?.finish(error instanceof Rejection ? error : new Rejection('decode_failed'));
       throw error;
     }
+    trace?.next('read');
     let released = false;
     return {
-      deliver: (delivery) => this.#deliver(delivery, context),
-      release: () => {
-        if (!released) this.#end();
+      deliver: (delivery) => this.#deliver(delivery, context, trace),
+      release: (refusal) => {
+        if (released) return;
         released = true;
+        this.#end();
+        trace?.finish(refusal ?? null);
       },
     };
   }
@@ -91,12 +99,15 @@ export class SignalPipeline implements Pipeline {
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
-  async #deliver(delivery: Delivery, context: Context): Promise<Acceptance> {
+  async #deliver(delivery: Delivery, context: Context, trace: RequestTrace | null): Promise<Acceptance> {
     if (this.#closed) throw new Rejection('shutting_down');
     const bytes = delivery.gzip?.expectedBytes ?? delivery.body.length;
-    const passed = await this.#parts.turns.run(bytes, () => this.#pass(delivery, context));
+    trace?.next('wait');
+    const passed = await this.#parts.turns.run(bytes, () => this.#pass(delivery, context, trace));
+    trace?.next('settle');
     try {
-      const acceptance = await this.#parts.groupCommit.settle(passed.claim, passed.encoded);
+      const acceptance = await this.#parts.groupCommit.settle(passed.claim, passed.encoded, trace);
+      trace?.note({ 'sluice.records': passed.claim.recordCount, 'sluice.replayed': acceptance.replayed });
       if (!acceptance.replayed) this.#counts.stored(passed.claim.recordCount, context.request.transport);
       return acceptance;
     } catch (error) {
@@ -109,16 +120,20 @@ export class SignalPipeline implements Pipeline {
   #pass(
     delivery: Delivery,
     context: Context,
+    trace: RequestTrace | null,
   ): { claim: ReturnType<typeof makeClaim>; encoded: readonly EncodedRows[] } {
     const encoded: EncodedRows[] = [];
     let records = 0;
     try {
       const { intake, processors, exporters } = this.#parts;
+      trace?.next('index');
       const body = this.#expand(delivery);
       const batch = intake.index(this.signal, delivery.encoding, body, context, delivery.maxNestingDepth);
       records = batch.recordCount;
+      trace?.next('process');
       for (const processor of processors) processor.process?.(batch);
       const claim = makeClaim(batch, delivery.replayKey);
+      trace?.next('encode');
       this.#stamp(batch);
       for (const exporter of exporters) encoded.push({ exporter, rows: exporter.encode(batch) });
       return { claim, encoded };

@@ -87,6 +87,7 @@ export class GrpcCalls {
     const { signal } = pipeline;
     const reservation = this.#budget.open();
     let admission: Admission | null = null;
+    let refusal: Rejection | undefined;
     try {
       if (this.#stopping) throw new Rejection('shutting_down');
       const { authorization } = headers;
@@ -110,11 +111,11 @@ export class GrpcCalls {
       answerAccepted(stream, signal, acceptance);
       this.#reception.acknowledge(signal, started);
     } catch (error) {
-      const rejection = this.#reception.rejectionOf(error);
-      this.#reception.refuse(signal, rejection);
-      answerRefused(stream, rejection);
+      refusal = this.#reception.rejectionOf(error);
+      this.#reception.refuse(signal, refusal);
+      answerRefused(stream, refusal);
     } finally {
-      admission?.release();
+      admission?.release(refusal);
       reservation.close();
     }
   }

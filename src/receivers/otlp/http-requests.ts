@@ -96,6 +96,7 @@ export class HttpRequests {
     const { signal } = pipeline;
     const reservation = this.#budget.open();
     let admission: Admission | null = null;
+    let refusal: Rejection | undefined;
     try {
       if (this.#stopping) throw new Rejection('shutting_down');
       admission = await pipeline.admit({
@@ -123,9 +124,10 @@ export class HttpRequests {
       answerSuccess(response, signal, encoding, acceptance, { ...this.#common, ...this.#headersFor(request) });
       this.#reception.acknowledge(signal, started);
     } catch (error) {
-      this.#refuse(request, response, signal, this.#reception.rejectionOf(error));
+      refusal = this.#reception.rejectionOf(error);
+      this.#refuse(request, response, signal, refusal);
     } finally {
-      admission?.release();
+      admission?.release(refusal);
       reservation.close();
     }
   }

@@ -12,6 +12,7 @@ import type { Claim, Commit, Ledger, Verdict } from '../../component/ledger.ts';
 import type { Logger } from '../../component/logger.ts';
 import type { Acceptance } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
+import type { RequestTrace } from '../telemetry/own-traces.ts';
 
 /** Past these a larger group only waits longer; measured with COPY. */
 const MAX_GROUP_REQUESTS = 16;
@@ -31,6 +32,7 @@ interface Waiting {
   readonly claim: Claim;
   readonly encoded: readonly EncodedRows[];
   readonly bytes: number;
+  readonly trace: RequestTrace | null;
   settle(verdict: Verdict): void;
 }
 
@@ -64,9 +66,9 @@ export class GroupCommit {
   }
 
   /** Resolves when the request's rows are durable, or when they were already. Rejects with a `Rejection`. Releases the rows. */
-  async settle(claim: Claim, encoded: readonly EncodedRows[]): Promise<Acceptance> {
+  async settle(claim: Claim, encoded: readonly EncodedRows[], trace: RequestTrace | null = null): Promise<Acceptance> {
     try {
-      const verdict = await this.#enqueue(claim, encoded);
+      const verdict = await this.#enqueue(claim, encoded, trace);
       this.#verdicts.add(1, { signal: claim.signal, verdict: verdict.kind });
       if (verdict.kind === 'refused') throw verdict.rejection;
       return { replayed: verdict.kind === 'replayed', quota: verdict.quota };
@@ -84,7 +86,7 @@ export class GroupCommit {
     while (this.#lanes.size > 0) await Promise.all(this.#lanes);
   }
 
-  #enqueue(claim: Claim, encoded: readonly EncodedRows[]): Promise<Verdict> {
+  #enqueue(claim: Claim, encoded: readonly EncodedRows[], trace: RequestTrace | null): Promise<Verdict> {
     if (this.#closed) return Promise.resolve({ kind: 'refused', rejection: new Rejection('shutting_down') });
     const bytes = encoded.reduce((sum, { rows }) => sum + rows.bytes, 0);
     if (this.#heldBytes > 0 && this.#heldBytes + bytes > MAX_HELD_BYTES) {
@@ -99,7 +101,7 @@ export class GroupCommit {
         this.#heldBytes -= bytes;
         settle(verdict);
       };
-      this.#waiting.push({ claim, encoded, bytes, settle: release });
+      this.#waiting.push({ claim, encoded, bytes, trace, settle: release });
       this.#waitingBytes += bytes;
       this.#openLane();
     });
@@ -145,6 +147,7 @@ export class GroupCommit {
     this.#groupSize.record(group.length);
     this.#commitSeconds.record((performance.now() - started) / 1000);
     for (const [index, waiting] of group.entries()) {
+      waiting.trace?.committed(started, group.length);
       waiting.settle(
         verdicts[index] ?? { kind: 'refused', rejection: new Rejection('ingestion_failed', { cause: 'no verdict' }) },
       );
