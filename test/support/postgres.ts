@@ -9,7 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { type ServerAddress, urlOf } from '../../src/extensions/postgres/embedded/address.ts';
-import { errorCode, isAlive } from '../../src/extensions/postgres/embedded/host.ts';
+import { isAlive } from '../../src/component/process-life.ts';
+import { errorCode } from '../../src/extensions/postgres/embedded/host.ts';
 import { EmbeddedServer } from '../../src/extensions/postgres/embedded/server.ts';
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
 

@@ -37,25 +37,6 @@ export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Whether a process exists and still runs. One that has died but was never collected by its parent counts as gone. */
-export async function isAlive(host: HostProcess, pid: number): Promise<boolean> {
-  try {
-    host.kill(pid, 0);
-  } catch (error) {
-    if (errorCode(error) !== 'EPERM') return false;
-  }
-  const fields = await statFields(pid);
-  return fields === undefined || (fields[0] !== 'Z' && fields[0] !== 'X');
-}
-
-/** When a process began, in a form that tells it from a later one with the same number; undefined where unknown. */
-export async function birthOf(pid: number): Promise<string | undefined> {
-  const ticks = (await statFields(pid))?.[START_TIME_FIELD];
-  if (ticks === undefined) return undefined;
-  const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
-  return `${boot.trim()}/${ticks}`;
-}
-
 /**
  * Whether the process is the server we started on this folder, going by its command line, which also root without
  * special capabilities may read (other facts of another user's process may be hidden in a container). Undefined where
@@ -71,13 +52,4 @@ export async function isPostmasterOf(pid: number, cluster: string): Promise<bool
   const [program = ''] = words;
   if (program === '') return undefined;
   return basename(program) === 'postgres' && words[words.indexOf('-D') + 1] === cluster;
-}
-
-/** Position of the start time among the fields that follow the program's name in /proc/PID/stat. */
-const START_TIME_FIELD = 19;
-
-/** The fields of /proc/PID/stat from the state on; the name before them may hold blanks and brackets. */
-async function statFields(pid: number): Promise<string[] | undefined> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  return text?.slice(text.lastIndexOf(')') + 2).split(' ');
 }

@@ -8,7 +8,8 @@ import { platform } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Home } from './home.ts';
-import { type HostProcess, isAlive } from './host.ts';
+import { isAlive } from '../../../component/process-life.ts';
+import type { HostProcess } from './host.ts';
 import type { Runtime } from './runtime.ts';
 import { waitFor } from './wait.ts';
 

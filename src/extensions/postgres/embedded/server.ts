@@ -20,10 +20,10 @@ import {
   removeEndpoint,
   type ServerAddress,
 } from './address.ts';
+import { type LockPlace, ProcessLock } from '../../../component/process-lock.ts';
 import { checkVersion, clusterExists, createCluster, readPassword, SUPERUSER } from './cluster.ts';
 import { type Home, makeServerFolder, openHome } from './home.ts';
 import { EmbeddedServerError, type HostProcess, type ServerLog } from './host.ts';
-import { DaemonLock } from './lock.ts';
 import { disownPostmasterFile, lastWords, Postmaster, readPostmasterFile } from './postmaster.ts';
 import { findPackage, prepareRuntime, type Runtime } from './runtime.ts';
 
@@ -68,7 +68,7 @@ export class EmbeddedServer {
   #starting: Promise<ServerAddress> | undefined;
   #stopping: Promise<void> | undefined;
   #restarting: Promise<void> | undefined;
-  #lock: DaemonLock | undefined;
+  #lock: ProcessLock | undefined;
   #site: Site | undefined;
   #endpoint: Endpoint | undefined;
   #postmaster: Postmaster | undefined;
@@ -114,7 +114,7 @@ export class EmbeddedServer {
   async #open(): Promise<ServerAddress> {
     const { host, log } = this.#options;
     const home = await openHome(this.#options);
-    this.#lock = await DaemonLock.acquire(join(home.folder, 'daemon.lock'), host);
+    this.#lock = await ProcessLock.acquire(lockOf(home.folder, host));
     const runtime = await prepareRuntime(this.#options.packageFolder ?? findPackage(), home, log);
     this.#site = { home, runtime };
     const { signal } = this.#abort;
@@ -265,5 +265,19 @@ async function logSettings(home: Home): Promise<Record<string, string>> {
     log_truncate_on_rotation: 'on',
     log_rotation_age: '1d',
     log_rotation_size: '0',
+  };
+}
+
+function lockOf(folder: string, host: HostProcess): LockPlace {
+  const path = join(folder, 'daemon.lock');
+  return {
+    path,
+    host,
+    held: (holder) =>
+      new EmbeddedServerError(
+        `another daemon (${holder}) is using this data folder (${path}): stop it first, or give this one a data_dir of its own`,
+      ),
+    unwritable: () =>
+      new EmbeddedServerError(`this process may not write to ${folder}: start it as the folder's owner`),
   };
 }

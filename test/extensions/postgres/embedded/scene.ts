@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import tap from 'tap';
 import type { ServerAddress } from '../../../../src/extensions/postgres/embedded/address.ts';
-import { isAlive } from '../../../../src/extensions/postgres/embedded/host.ts';
+import { isAlive } from '../../../../src/component/process-life.ts';
 import { EmbeddedServer, type ServerOptions } from '../../../../src/extensions/postgres/embedded/server.ts';
 import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
 

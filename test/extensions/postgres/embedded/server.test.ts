@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { isAlive } from '../../../../src/extensions/postgres/embedded/host.ts';
+import { isAlive } from '../../../../src/component/process-life.ts';
 import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
 import { daemonFor, folderFor, folderWithDatabase, isRoot, killed, NOBODY, query, serverFor } from './scene.ts';
 

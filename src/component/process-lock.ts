@@ -1,13 +1,12 @@
 /**
- * The claim of one daemon on one data folder, so that a second one is refused by name instead of fighting over the
- * server. It outlives nothing: a claim whose process is gone (kill -9, power loss, a removed container) is taken over.
+ * The claim of one daemon on one thing, such as a data folder or a file, so that a second one is refused by name instead of
+ * fighting over it. It outlives nothing: a claim whose process is gone (kill -9, power loss, a removed container) is taken over.
  */
 import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { birthOf, EmbeddedServerError, errorCode, type HostProcess, isAlive } from './host.ts';
-import { waitFor } from './wait.ts';
+import type { HostProcess } from './component.ts';
+import { birthOf, isAlive } from './process-life.ts';
 
 /** How often a claim's file is touched, for daemons on other machines or in other containers, which see no process. */
 const HEARTBEAT_MS = 2_000;
@@ -27,7 +26,17 @@ interface Claim {
   readonly birth?: string;
 }
 
-export class DaemonLock {
+/** What the claim is about, in the words of who takes it. */
+export interface LockPlace {
+  readonly path: string;
+  readonly host: Pick<HostProcess, 'pid' | 'kill'>;
+  /** `holder` is `pid 123`, or `pid 123 on another-machine`. */
+  held(holder: string): Error;
+  /** The claim's file can not be made. */
+  unwritable(): Error;
+}
+
+export class ProcessLock {
   readonly #path: string;
   readonly #text: string;
   readonly #heartbeat: NodeJS.Timeout;
@@ -39,18 +48,19 @@ export class DaemonLock {
   }
 
   /** Takes the claim, or throws naming the process that holds it. */
-  static async acquire(path: string, host: HostProcess): Promise<DaemonLock> {
+  static async acquire(place: LockPlace): Promise<ProcessLock> {
+    const { path, host } = place;
     const birth = await birthOf(host.pid);
     const own: Claim = { pid: host.pid, machine: hostname(), ...(birth === undefined ? {} : { birth }) };
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      if (await create(path, JSON.stringify(own))) return new DaemonLock(path, JSON.stringify(own));
+      if (await create(path, JSON.stringify(own), place)) return new ProcessLock(path, JSON.stringify(own));
       const text = await readWhole(path);
       if (text === undefined) continue;
       const holder = parseClaim(text);
-      if (holder !== undefined && (await isHeld(holder, path, host))) throw refusal(path, holder);
-      if (!(await takeAway(path, text))) await pause(PAUSE_MS);
+      if (holder !== undefined && (await isHeld(holder, path, host))) throw place.held(nameOf(holder));
+      if (!(await takeAway(place, text))) await pause(PAUSE_MS);
     }
-    throw new EmbeddedServerError(`several daemons are starting on ${path} at once: start one of them only`);
+    throw place.held('several are starting at once');
   }
 
   async release(): Promise<void> {
@@ -60,14 +70,11 @@ export class DaemonLock {
   }
 }
 
-function refusal(path: string, holder: Claim): EmbeddedServerError {
-  const where = holder.machine === hostname() ? '' : ` on ${holder.machine}`;
-  return new EmbeddedServerError(
-    `another daemon (pid ${holder.pid}${where}) is using this data folder (${path}): stop it first, or give this one a data_dir of its own`,
-  );
+function nameOf({ pid, machine }: Claim): string {
+  return `pid ${pid}${machine === hostname() ? '' : ` on ${machine}`}`;
 }
 
-async function isHeld(holder: Claim, path: string, host: HostProcess): Promise<boolean> {
+async function isHeld(holder: Claim, path: string, host: LockPlace['host']): Promise<boolean> {
   if (holder.machine !== hostname()) return isTouched(path);
   if (!(await isAlive(host, holder.pid))) return false;
   return holder.birth === undefined || holder.birth === (await birthOf(holder.pid));
@@ -77,19 +84,18 @@ async function isHeld(holder: Claim, path: string, host: HostProcess): Promise<b
 async function isTouched(path: string): Promise<boolean> {
   const modified = async () => (await stat(path).catch(() => undefined))?.mtimeMs;
   const before = await modified();
-  const changed = async () => ((await modified()) === before ? undefined : true);
-  return (await waitFor(changed, { timeoutMs: SILENCE_MS })) ?? false;
+  return within(SILENCE_MS, async () => (await modified()) !== before);
 }
 
 /** True if the file was made by this call, false if it was there. */
-async function create(path: string, text: string): Promise<boolean> {
+async function create(path: string, text: string, place: LockPlace): Promise<boolean> {
   try {
     await writeFile(path, text, { flag: 'wx', mode: 0o644 });
     return true;
   } catch (error) {
-    if (errorCode(error) === 'EEXIST') return false;
-    if (errorCode(error) !== 'EACCES' && errorCode(error) !== 'EROFS') throw error;
-    throw new EmbeddedServerError(`this process may not write to ${dirname(path)}: start it as the folder's owner`);
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return false;
+    throw ['EACCES', 'EPERM', 'EROFS'].includes(code) ? place.unwritable() : error;
   }
 }
 
@@ -97,9 +103,10 @@ async function create(path: string, text: string): Promise<boolean> {
  * Removes a dead claim if it is still the one that was judged. Removers exclude each other by a second file: without
  * it, a slow one would remove the claim that a quicker one has just made. False if somebody else is at it.
  */
-async function takeAway(path: string, judged: string): Promise<boolean> {
+async function takeAway(place: LockPlace, judged: string): Promise<boolean> {
+  const { path } = place;
   const guard = `${path}.removal`;
-  if (!(await create(guard, ''))) {
+  if (!(await create(guard, '', place))) {
     const made = (await stat(guard).catch(() => undefined))?.mtimeMs;
     if (made !== undefined && Date.now() - made > REMOVAL_MS) await rm(guard, { force: true });
     return false;
@@ -115,12 +122,19 @@ async function takeAway(path: string, judged: string): Promise<boolean> {
 /** The file's text once it is complete, or what its writer had written when it died; undefined if there is no file. */
 async function readWhole(path: string): Promise<string | undefined> {
   let text: string | undefined;
-  const settled = async () => {
+  await within(WRITE_MS, async () => {
     text = await readFile(path, 'utf8').catch(() => undefined);
-    return text === undefined || parseClaim(text) !== undefined ? true : undefined;
-  };
-  await waitFor(settled, { timeoutMs: WRITE_MS });
+    return text === undefined || parseClaim(text) !== undefined;
+  });
   return text;
+}
+
+/** Asks again and again; false when the time is over first. */
+async function within(timeoutMs: number, ask: () => Promise<boolean>): Promise<boolean> {
+  for (const end = performance.now() + timeoutMs; !(await ask()); await pause(PAUSE_MS)) {
+    if (performance.now() >= end) return false;
+  }
+  return true;
 }
 
 function parseClaim(text: string): Claim | undefined {
