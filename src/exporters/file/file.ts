@@ -1,6 +1,7 @@
 /** The `file` exporter: every record a line of JSON, on disk before the request is acknowledged. */
 import type { Host } from '../../component/component.ts';
 import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
+import { ProcessLock } from '../../component/process-lock.ts';
 import { UserError } from '../../errors.ts';
 import type { Batch } from '../../model/batch.ts';
 import { ChunkPool } from '../../model/chunk-pool.ts';
@@ -26,6 +27,7 @@ class FileExporter implements Exporter {
       rotation: options.rotation,
       logger: host.logger,
       now: () => host.now(),
+      claim: () => claimFile(options.path, host),
     });
     host.meter.gauge('sluice_file_size_bytes', 'Size of the file being written.', () => this.#file.length);
   }
@@ -60,6 +62,23 @@ class FileExporter implements Exporter {
   write(group: readonly Rows[]): Promise<void> {
     return this.#file.append(group.flatMap(({ chunks }) => chunks));
   }
+}
+
+/** Two writers would cut off each other's lines as torn ones, and rotate the file away under each other. */
+async function claimFile(path: string, host: Host): Promise<() => Promise<void>> {
+  const held = (holder: string): UserError =>
+    holder === `pid ${host.process.pid}`
+      ? new UserError(`another exporter of this daemon writes to ${path}`, 'Give each a file of its own.')
+      : new UserError(`another daemon (${holder}) writes to ${path}`, 'Stop it first, or choose another path.');
+  const unwritable = (): UserError =>
+    new UserError(`no permission to write ${path}.lock`, 'Choose a path in a folder that can be written.');
+  const lock = await ProcessLock.acquire({
+    path: `${host.resolvePath(path)}.lock`,
+    host: host.process,
+    held,
+    unwritable,
+  });
+  return () => lock.release();
 }
 
 function openError(error: NodeJS.ErrnoException, path: string): Error {

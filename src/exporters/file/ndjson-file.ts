@@ -28,6 +28,8 @@ export interface NdjsonFileParts {
   readonly logger: Logger;
   now(): number;
   readonly files?: FileSystem;
+  /** Makes sure, before the file is touched, that nobody else writes to it. Returns how to give it free. */
+  readonly claim?: () => Promise<() => Promise<void>>;
 }
 
 /** Telemetry is nobody else's business. */
@@ -48,6 +50,8 @@ export class NdjsonFile {
   readonly #now: () => number;
   readonly #files: FileSystem;
   readonly #rotated: RotatedFiles;
+  readonly #claim: NonNullable<NdjsonFileParts['claim']>;
+  #giveFree: () => Promise<void> = nothing;
   #state: 'closed' | 'ready' | 'broken' | 'distrusted' = 'closed';
   #handle: FileHandle | null = null;
   /** Bytes known to be whole lines on disk. */
@@ -58,7 +62,8 @@ export class NdjsonFile {
   /** Appends run one after the other, and so do repairs. */
   #last: Promise<void> = Promise.resolve();
 
-  constructor({ path, rotation, logger, now, files = nodeFiles }: NdjsonFileParts) {
+  constructor({ path, rotation, logger, now, files = nodeFiles, claim = async () => nothing }: NdjsonFileParts) {
+    this.#claim = claim;
     this.#path = path;
     this.#rotation = rotation;
     this.#logger = logger;
@@ -82,7 +87,8 @@ export class NdjsonFile {
 
   /** Opens or makes the file and cuts off a torn last line. Rejects with the system's error. */
   async open(): Promise<void> {
-    await this.#makeDirectory(dirname(this.#path));
+    await makeDirectory(this.#files, dirname(this.#path));
+    this.#giveFree = await this.#claim();
     await this.#openUpTo(Number.MAX_SAFE_INTEGER);
     this.#state = 'ready';
   }
@@ -96,6 +102,10 @@ export class NdjsonFile {
     await this.#last;
     this.#state = 'closed';
     await this.#closeHandle();
+    const giveFree = this.#giveFree;
+    // Once only: by the next time it may be somebody else's.
+    this.#giveFree = nothing;
+    await giveFree();
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
@@ -221,15 +231,6 @@ export class NdjsonFile {
     await handle?.close().catch(() => undefined);
   }
 
-  /** Folder by folder: Node's recursive mkdir never ends below some special folders, such as /proc. */
-  async #makeDirectory(path: string): Promise<void> {
-    if (await exists(this.#files, path)) return;
-    await this.#makeDirectory(dirname(path));
-    await this.#files.mkdir(path, { mode: DIRECTORY_MODE }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    });
-  }
-
   /** A new name is durable only once its directory is. */
   async #syncDirectory(): Promise<void> {
     const handle = await this.#files.open(dirname(this.#path), 'r');
@@ -239,6 +240,17 @@ export class NdjsonFile {
       await handle.close();
     }
   }
+}
+
+const nothing = async (): Promise<void> => undefined;
+
+/** Folder by folder: Node's recursive mkdir never ends below some special folders, such as /proc. */
+async function makeDirectory(files: FileSystem, path: string): Promise<void> {
+  if (await exists(files, path)) return;
+  await makeDirectory(files, dirname(path));
+  await files.mkdir(path, { mode: DIRECTORY_MODE }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
 }
 
 async function lastLineEnd(handle: FileHandle, size: number): Promise<number> {

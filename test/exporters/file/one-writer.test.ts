@@ -1,0 +1,91 @@
+/** Two writers on one file would tear each other's lines: the second is refused, whoever it is, and nothing of the file changes. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { COMPONENTS } from '../../../src/components.ts';
+import type { Config } from '../../../src/config/config.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { FILE_CONFIG, startDaemon } from '../../support/daemon.ts';
+import { send } from '../../support/otlp-client.ts';
+import { aSpan, aTraceRequest } from '../../support/payloads.ts';
+
+const folder = await mkdtemp(join(tmpdir(), 'sluice-writers-'));
+t.teardown(() => rm(folder, { recursive: true, force: true }));
+
+const body = JSON.stringify(aTraceRequest([aSpan()]));
+const onFile = (path: string): string => FILE_CONFIG.replace('{folder}/out.ndjson', path);
+
+/** `torn` is what a writer that is in the middle of a line has in its file. */
+async function heldBy(name: string, pid: number | undefined): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, '{"torn":');
+  await writeFile(`${path}.lock`, JSON.stringify({ pid, machine: hostname() }));
+  return path;
+}
+
+t.test('a second daemon on a file is refused by name, and leaves the first its line', async (t) => {
+  const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  t.teardown(() => void other.kill('SIGKILL'));
+  await once(other, 'spawn');
+  const path = await heldBy('busy.ndjson', other.pid);
+  await t.rejects(startDaemon(t, { config: onFile(path) }), {
+    message: `another daemon (pid ${other.pid}) writes to ${path}`,
+    hint: 'Stop it first, or choose another path.',
+  });
+  t.equal(readFileSync(path, 'utf8'), '{"torn":');
+  t.ok(existsSync(`${path}.lock`), 'nor is its lock taken away');
+});
+
+t.test('the lock of a daemon that is gone is taken over, and removed at the stop', async (t) => {
+  const gone = spawn(process.execPath, ['-e', '']);
+  await once(gone, 'exit');
+  const path = await heldBy('left.ndjson', gone.pid);
+  const daemon = await startDaemon(t, { config: onFile(path) });
+  t.match(JSON.parse(readFileSync(`${path}.lock`, 'utf8')), { pid: process.pid });
+  t.equal((await send(daemon.url, { body })).status, 200);
+  await daemon.stop();
+  t.notOk(existsSync(`${path}.lock`));
+  t.match(readFileSync(path, 'utf8'), /^\{"signal":"span".*\}\n$/u);
+});
+
+const twice = (path: string): string =>
+  onFile(path)
+    .replace('exporters: { file: ', `exporters: { file/again: { path: "${path}" }, file: `)
+    .replace('traces: { receivers: [otlp], processors: [auth, environment], exporters: [file] }', (pipeline) =>
+      pipeline.replace('[file]', '[file, file/again]'),
+    );
+
+t.test('two exporters of one configuration do not share a file', async (t) => {
+  const path = join(folder, 'shared.ndjson');
+  await t.rejects(startDaemon(t, { config: twice(path) }), {
+    message: `another exporter of this daemon writes to ${path}`,
+  });
+  t.notOk(existsSync(`${path}.lock`), 'the one that had started gave it free again');
+});
+
+async function configOf(text: string): Promise<Config> {
+  const file = join(folder, 'next.yaml');
+  await writeFile(file, text);
+  return loadConfig({ files: [file], definitions: COMPONENTS, workingDirectory: folder, environment: {} });
+}
+
+t.test('a reload that gives the file to an exporter of another name is refused, and the old one goes on', async (t) => {
+  const path = join(folder, 'renamed.ndjson');
+  const daemon = await startDaemon(t, { config: onFile(path) });
+  const renamed = onFile(path)
+    .replace('exporters: { file:', 'exporters: { file/renamed:')
+    .replaceAll('[file]', '[file/renamed]');
+  await t.rejects(daemon.service.reload(await configOf(renamed), AbortSignal.timeout(5000)), {
+    message: `another exporter of this daemon writes to ${path}`,
+  });
+  t.equal((await send(daemon.url, { body })).status, 200);
+  t.ok(existsSync(`${path}.lock`), 'still held');
+  await daemon.service.reload(await configOf(renamed.replaceAll(path, `${path}2`)), AbortSignal.timeout(5000));
+  t.equal((await send(daemon.url, { body: body.replace('work', 'play') })).status, 200);
+  t.notOk(existsSync(`${path}.lock`), 'given free by the exporter that went');
+  t.equal(readFileSync(path, 'utf8').split('\n').length, 2);
+});
