@@ -18,7 +18,8 @@ for (const path of documents().filter((path) => path !== 'README.md')) {
     t.test(`${path}, configuration ${index + 1}`, async (t) => {
       const folder = mkdtempSync(join(tmpdir(), 'sluice-docs-'));
       t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-      writeFileSync(join(folder, 'part.yaml'), yaml);
+      // The modules that are shown are those of the examples.
+      writeFileSync(join(folder, 'part.yaml'), yaml.replace('modules: [./', `modules: [${ROOT}docs/examples/`));
       const config = await loadConfig({
         files: [`${ROOT}config/gateway.yaml`, join(folder, 'part.yaml')],
         definitions: COMPONENTS,
