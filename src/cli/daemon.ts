@@ -20,6 +20,7 @@ import { StatusServer } from '../service/telemetry/status-server.ts';
 import type { Call, ExitCode } from './command.ts';
 import { readConfig } from './config-options.ts';
 import { greet } from './first-start.ts';
+import { ServiceManager } from './service-manager.ts';
 import { wantsColour } from './terminal.ts';
 
 /** After a fault nobody foresaw, the process is gone within this. */
@@ -35,6 +36,7 @@ export class Daemon {
   readonly #sockets = new ListeningSockets();
   readonly #registry = new Registry();
   readonly #service: Service;
+  readonly #manager: ServiceManager;
   /** What the components offer each other; the greeting needs the database. */
   #capabilities = new Capabilities();
   /** Resolves `run`. Set at once, so that a signal during the start is not lost. */
@@ -49,6 +51,7 @@ export class Daemon {
     this.#finished = new Promise((resolve) => (this.#finish = resolve));
     this.#logger = makeLogger(config, call.process);
     this.#service = this.#assemble();
+    this.#manager = new ServiceManager(call.process, this.#logger, () => this.#condition());
   }
 
   async run(): Promise<ExitCode> {
@@ -64,6 +67,7 @@ export class Daemon {
     const problems = this.#service.problems();
     if (problems.length === 0) this.#logger.info({ pipelines }, 'everything is ready');
     else this.#logger.warn({ pipelines, problems }, 'everything has started, but not all of it is ready');
+    if (!this.#stopping) this.#manager.ready();
     void greet(this.#call, this.#config, this.#capabilities, this.#logger);
     return this.#finished;
   }
@@ -112,6 +116,7 @@ export class Daemon {
       this.#call.process.exit(1);
     }
     this.#stopping = true;
+    this.#manager.stopping();
     const before = this.#requests();
     const started = performance.now();
     this.#logger.info({ signal, in_flight: before.open }, 'stopping');
@@ -143,6 +148,13 @@ export class Daemon {
     return [known ?? { name: 'status', component: new StatusServer(path, snapshot, this.#logger) }];
   }
 
+  /** One line for people. */
+  #condition(): string {
+    const problems = this.#service.problems();
+    if (problems.length > 0) return problems.join('; ');
+    return `ready: ${this.#service.config.service.pipelines.map(({ id }) => id).join(', ')}`;
+  }
+
   #requests() {
     return {
       open: this.#registry.total('sluice_requests_in_flight'),
@@ -157,6 +169,7 @@ export class Daemon {
     else this.#logger.error({ error }, 'a fault that cannot be survived; leaving');
     if (this.#stopping) this.#call.process.exit(1);
     this.#stopping = true;
+    this.#manager.stopping();
     setTimeout(() => this.#call.process.exit(1), FATAL_TIMEOUT_MS);
     await this.#service.stop(AbortSignal.timeout(FATAL_TIMEOUT_MS));
     this.#finish(1);
@@ -170,9 +183,12 @@ export class Daemon {
     }
     do {
       this.#reload = 'running';
+      // A daemon that still starts can not reload, and must not be called ready for having tried.
+      if (this.#service.state === 'running') this.#manager.reloading();
       await this.#reloadOnce();
     } while (this.#asked());
     this.#reload = 'none';
+    if (this.#service.state === 'running') this.#manager.ready();
   }
 
   #asked(): boolean {
