@@ -8,6 +8,7 @@ import {
 } from '@opentelemetry/sdk-trace-node';
 import t from 'tap';
 import { type Daemon, FILE_CONFIG, FREE_KEY, KEY, OTHER_KEY, startDaemon } from '../../support/daemon.ts';
+import { GrpcClient } from '../../support/grpc-client.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
 
@@ -102,6 +103,17 @@ t.test('a refusal is named by its code, and is an error only when the failure is
       ['free', 'quota_exceeded', 0],
     ],
   );
+});
+
+t.test('over gRPC it is the same', async (t) => {
+  const both = 'http: { endpoint: "127.0.0.1:0" }, grpc: { endpoint: "127.0.0.1:0" }';
+  const daemon = await startDaemon(t, { config: ON.replace('http: { endpoint: "127.0.0.1:0" }', both) });
+  const client = new GrpcClient(daemon.grpc);
+  const spans = await spansOf(daemon, async () => {
+    await client.call({ body: Buffer.from('not protobuf') });
+    client.close();
+  });
+  t.match(rootOf(spans)?.attributes, { 'sluice.transport': 'grpc', 'sluice.refusal': 'invalid_protobuf' });
 });
 
 t.test('spans hold no content, no key, and nothing else that the sender wrote', async (t) => {
