@@ -6,7 +6,7 @@ import { ModuleRun } from '../support/oracle-module.ts';
 import { Oracle } from '../support/oracle.ts';
 import { ENCODING_NAMES, loadProtos, SIGNAL_NAMES, SIGNALS } from '../support/protos.ts';
 
-const COUNT = 1500;
+const COUNT = 700;
 const SPECIMENS = 60;
 const SEED = 20260101;
 /** Of the damaged bodies at least these parts must be accepted and refused, or the damage teaches nothing. */

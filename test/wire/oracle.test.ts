@@ -25,7 +25,7 @@ import {
   SIGNALS,
 } from '../support/protos.ts';
 
-const RUNS = 200;
+const RUNS = 100;
 /** Shrinking what was found ends after this long; the sound case takes a second or two. */
 const MAX_MILLISECONDS = 15_000;
 const protos = loadProtos();

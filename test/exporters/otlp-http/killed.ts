@@ -9,7 +9,7 @@ import { ask, eventually, forwarderConfig, sendSpan } from './forwarder.ts';
 
 t.setTimeout(110_000);
 
-/** Once with every run of the tests; `.ci/run` kills more often. */
+/** `.ci/run` kills more often. */
 const KILLS = Number(process.env['SLUICE_KILLS'] ?? 1);
 const SPANS_A_LIFE = 12;
 
