@@ -236,7 +236,7 @@ t.test('a used-up quota is not tried again before it is renewed', async (t) => {
 
 t.test('the Collector takes the configurations of the recipes', async (t) => {
   const text = await readFile(RECIPES, 'utf8');
-  const configs = [...text.matchAll(/^```yaml\n(receivers:\n.*?)^```$/gms)].map(([, config]) => config ?? '');
+  const configs = [...text.matchAll(/^```yaml collector\n(receivers:\n.*?)^```$/gms)].map(([, config]) => config ?? '');
   t.ok(configs.length > 0, 'there are some');
   for (const [index, config] of configs.entries()) {
     const path = join(folder, `recipe-${index}.yaml`);
