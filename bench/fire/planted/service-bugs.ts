@@ -11,9 +11,9 @@ export const SERVICE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: 'service/pipeline.js',
-        find: 'const acceptance = await this.#parts.groupCommit.settle(passed.claim, passed.encoded);',
+        find: 'const acceptance = await this.#parts.groupCommit.settle(passed.claim, passed.encoded, trace);',
         replace:
-          'void this.#parts.groupCommit.settle(passed.claim, passed.encoded).catch(() => undefined);\nconst acceptance = { replayed: false, quota: null };',
+          'void this.#parts.groupCommit.settle(passed.claim, passed.encoded, trace).catch(() => undefined);\nconst acceptance = { replayed: false, quota: null };',
       },
     ],
     campaign: 'crowd',
