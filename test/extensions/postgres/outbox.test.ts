@@ -120,7 +120,7 @@ t.test('one process at a time has a lane; the next has it when the first is gone
   await first.release();
   t.equal(await second.acquire(), true);
   await database.query(
-    "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()",
+    "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid() AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
   );
   while (!(await first.acquire()));
   await t.rejects(second.waiting(1), 'whoever lost it knows');
