@@ -1,6 +1,7 @@
 /**
  * The time a rule takes grows with the text and no faster, whatever the text. Times differ from machine to machine, so growth is
- * measured: four times the text may take ten times as long, where quadratic growth takes sixteen.
+ * measured: eight times the text may take twenty-four times as long, where quadratic growth takes sixty-four. A pause of the machine
+ * or of the collector makes one measurement long, never short: a rule is slow only if every attempt says so.
  */
 import t from 'tap';
 import { SIGNAL_LOGS } from '../../../src/model/layout.ts';
@@ -9,10 +10,12 @@ import { patternRule } from '../../../src/processors/privacy/redaction/pattern-r
 import { compileRules } from '../../../src/processors/privacy/redaction/rules.ts';
 import { logs, Scene } from './scene.ts';
 
-const MAX_GROWTH = 10;
+const TIMES_THE_TEXT = 8;
+const MAX_GROWTH = 24;
 /** Below this, a machine that does other things as well is all one measures. */
 const NOISE_MS = 60;
-const RUNS = 3;
+const RUNS = 2;
+const ATTEMPTS = 6;
 
 /** Beginnings without ends, ends without beginnings, and everything that nearly matches. */
 const HOSTILE = [
@@ -78,15 +81,18 @@ function timeOf(work: () => void): number {
 
 function growsLinearly(find: (text: string) => unknown, unit: string, size: number): boolean {
   const textOf = (length: number): string => unit.repeat(Math.ceil(length / unit.length));
-  const [small, large] = [textOf(size), textOf(size * 4)];
-  const before = timeOf(() => find(small));
-  return timeOf(() => find(large)) <= before * MAX_GROWTH + NOISE_MS;
+  const [small, large] = [textOf(size), textOf(size * TIMES_THE_TEXT)];
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const before = timeOf(() => find(small));
+    if (timeOf(() => find(large)) <= before * MAX_GROWTH + NOISE_MS) return true;
+  }
+  return false;
 }
 
 t.test('presets', async (t) => {
   for (const name of PRESET_NAMES)
     for (const unit of HOSTILE)
-      if (!growsLinearly(PRESETS[name].find, unit, 1 << 16)) t.fail(`${name} over ${JSON.stringify(unit)}`);
+      if (!growsLinearly(PRESETS[name].find, unit, 1 << 15)) t.fail(`${name} over ${JSON.stringify(unit)}`);
   t.pass();
 });
 
@@ -96,14 +102,14 @@ t.test('all presets together, in every spelling', async (t) => {
     'redact',
   );
   for (const unit of HOSTILE)
-    if (!growsLinearly((text) => redactor?.redact(text), unit, 1 << 15)) t.fail(JSON.stringify(unit));
+    if (!growsLinearly((text) => redactor?.redact(text), unit, 1 << 14)) t.fail(JSON.stringify(unit));
   t.pass();
 });
 
 t.test('configured patterns', async (t) => {
   for (const [pattern, unit] of EVIL) {
     const rule = patternRule('evil', pattern, '[evil]');
-    if (!growsLinearly((text) => rule.find(`${text}!`), unit, 1 << 15)) t.fail(pattern);
+    if (!growsLinearly((text) => rule.find(`${text}!`), unit, 1 << 14)) t.fail(pattern);
   }
   t.pass();
 });
