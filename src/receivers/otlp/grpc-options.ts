@@ -1,16 +1,11 @@
 /** What can be set for OTLP over gRPC, under the Collector's names. */
+import { type LimitOptions, readTimeout, sizeLimits } from './limit-options.ts';
 import { type ListenOptions, listenSchema } from './listen-options.ts';
 
-export interface GrpcOptions extends ListenOptions {
+export interface GrpcOptions extends ListenOptions, LimitOptions {
   /** Mebibytes. */
   readonly max_recv_msg_size_mib: number;
-  readonly max_nesting_depth: number;
-  /** Bytes. */
-  readonly max_in_flight_size: number;
-  readonly max_header_size: number;
   readonly max_concurrent_streams: number;
-  /** Milliseconds. */
-  readonly read_timeout: number;
   readonly keepalive: KeepaliveOptions;
 }
 
@@ -82,28 +77,10 @@ export const GRPC_SCHEMA = {
       default: 16,
       description: 'Largest message in MiB, as it is sent and after gzip expansion.',
     },
-    max_nesting_depth: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 100,
-      default: 32,
-      description: 'Deepest nesting of an attribute value or log body.',
-    },
-    max_in_flight_size: {
-      type: 'integer',
-      format: 'byte_size',
-      minimum: 1048576,
-      default: '256MiB',
-      description: 'Bytes of all calls being worked on. Beyond it new calls get UNAVAILABLE.',
-    },
-    max_header_size: {
-      type: 'integer',
-      format: 'byte_size',
-      minimum: 1024,
-      maximum: 1048576,
-      default: '16KiB',
-      description: 'Largest total of the metadata of a call.',
-    },
+    ...sizeLimits({
+      inFlight: 'Bytes of all calls being worked on. Beyond it new calls get UNAVAILABLE.',
+      headers: 'Largest total of the metadata of a call.',
+    }),
     max_concurrent_streams: {
       type: 'integer',
       minimum: 1,
@@ -111,13 +88,7 @@ export const GRPC_SCHEMA = {
       default: 100,
       description: 'Calls open at once on one connection; the client holds back further ones.',
     },
-    read_timeout: {
-      type: 'integer',
-      format: 'duration',
-      minimum: 100,
-      default: '30s',
-      description: 'Time a client has for its message.',
-    },
+    read_timeout: readTimeout('Time a client has for its message.'),
     keepalive: {
       type: 'object',
       description: 'The life of connections.',

@@ -1,8 +1,9 @@
 /** What can be set for OTLP over HTTP, under the Collector's names. */
 import { CORS_SCHEMA, type CorsOptions } from './cors.ts';
+import { type LimitOptions, readTimeout, sizeLimits } from './limit-options.ts';
 import { type ListenOptions, listenSchema } from './listen-options.ts';
 
-export interface HttpOptions extends ListenOptions {
+export interface HttpOptions extends ListenOptions, LimitOptions {
   readonly cors?: CorsOptions;
   /** With or without the slash they begin with. */
   readonly traces_url_path: string;
@@ -11,12 +12,8 @@ export interface HttpOptions extends ListenOptions {
   /** Bytes. */
   readonly max_request_body_size: number;
   readonly max_decompressed_size: number;
-  readonly max_nesting_depth: number;
-  readonly max_in_flight_size: number;
-  readonly max_header_size: number;
   /** Milliseconds. */
   readonly read_header_timeout: number;
-  readonly read_timeout: number;
   readonly idle_timeout: number;
   readonly keep_alives_enabled: boolean;
   /** RFC 3339 date. */
@@ -57,28 +54,10 @@ export const HTTP_SCHEMA = {
       default: '16MiB',
       description: 'Largest body after gzip expansion.',
     },
-    max_nesting_depth: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 100,
-      default: 32,
-      description: 'Deepest nesting of an attribute value or log body.',
-    },
-    max_in_flight_size: {
-      type: 'integer',
-      format: 'byte_size',
-      minimum: 1048576,
-      default: '256MiB',
-      description: 'Bytes of all requests being worked on. Beyond it new requests get 503 with Retry-After.',
-    },
-    max_header_size: {
-      type: 'integer',
-      format: 'byte_size',
-      minimum: 1024,
-      maximum: 1048576,
-      default: '16KiB',
-      description: 'Largest total of request headers.',
-    },
+    ...sizeLimits({
+      inFlight: 'Bytes of all requests being worked on. Beyond it new requests get 503 with Retry-After.',
+      headers: 'Largest total of request headers.',
+    }),
     read_header_timeout: {
       type: 'integer',
       format: 'duration',
@@ -86,13 +65,7 @@ export const HTTP_SCHEMA = {
       default: '5s',
       description: 'Time a client has for its request headers.',
     },
-    read_timeout: {
-      type: 'integer',
-      format: 'duration',
-      minimum: 100,
-      default: '30s',
-      description: 'Time a client has for its request body.',
-    },
+    read_timeout: readTimeout('Time a client has for its request body.'),
     idle_timeout: {
       type: 'integer',
       format: 'duration',
