@@ -7,7 +7,7 @@
  * Needs psql and stdbuf in the PATH. Without --url an embedded server is started, as shipped: fsync on. `--groups 0` leaves
  * the groups out, `--rows 0` the sustained load.
  */
-import { parseArgs } from 'node:util';
+import { readArguments } from './arguments.ts';
 import type { Project } from '../src/model/context.ts';
 import { GroupCommit } from '../src/service/settle/group-commit.ts';
 import { type Cost, CopySide, type Group, LedgerSide, settle } from './commit-sides.ts';
@@ -139,7 +139,7 @@ async function measureSustained(setting: Setting, totalRows: number, days: numbe
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = readArguments(import.meta.url, {
     options: {
       groups: { type: 'string', default: '1,2,4,8,16,64' },
       rounds: { type: 'string', default: '15' },

@@ -1,8 +1,10 @@
 /**
- * From bytes to NDJSON rows, one core: the wire module (strict) against protobufjs and JSON.parse (not strict).
- * `node dist/bench/decode.js [--rounds 15] [--only genai]` prints one line a body kind and encoding: medians per batch.
+ * From bytes to NDJSON rows, one core: the wire module (strict) against protobufjs and JSON.parse (not strict). Prints one line
+ * a body kind and encoding: medians per batch.
+ *
+ *   node dist/bench/decode.js [--rounds 15] [--only genai|micro|logs|metrics]
  */
-import { parseArgs } from 'node:util';
+import { readArguments } from './arguments.ts';
 import { ENCODING_JSON, ENCODING_PROTOBUF, SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../src/model/layout.ts';
 import { ModuleRun } from '../test/support/oracle-module.ts';
 import { ENCODING_NAMES, loadProtos, type Signal } from '../test/support/protos.ts';
@@ -62,7 +64,9 @@ function report(
 }
 
 function main(): void {
-  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '15' }, only: { type: 'string' } } });
+  const { values } = readArguments(import.meta.url, {
+    options: { rounds: { type: 'string', default: '15' }, only: { type: 'string' } },
+  });
   const module = new ModuleRun();
   const baseline = new Baseline(loadProtos());
   const corpus = makeCorpus();

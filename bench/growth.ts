@@ -5,8 +5,8 @@
  *   node dist/bench/growth.js [--out docs/growth.svg] [--rows 2000000] [--milliseconds 700]
  */
 import { writeFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { readArguments } from './arguments.ts';
 import { type Shape, traceBody } from './bodies.ts';
 import { type Daemon, KEY, startDaemon } from './daemon.ts';
 import { BenchDatabase } from './database.ts';
@@ -84,7 +84,7 @@ async function tablePanel(rows: number): Promise<Panel> {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = readArguments(import.meta.url, {
     options: {
       out: { type: 'string', default: 'docs/growth.svg' },
       rows: { type: 'string', default: '2000000' },

@@ -8,9 +8,9 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { type ClientHttp2Session, connect } from 'node:http2';
-import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
+import { readArguments } from './arguments.ts';
 import { type Body, makeCorpus } from './corpus.ts';
 
 type Send = (body: Buffer) => Promise<void>;
@@ -116,7 +116,7 @@ const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = readArguments(import.meta.url, {
     options: { seconds: { type: 'string', default: '3' }, rounds: { type: 'string', default: '5' } },
   });
   const child = fork(fileURLToPath(new URL('./intake-server.js', import.meta.url)), ['sluice']);

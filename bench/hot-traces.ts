@@ -7,7 +7,7 @@
  * Ends with 1 when a request was refused or the server saw a deadlock.
  */
 import { randomBytes } from 'node:crypto';
-import { parseArgs } from 'node:util';
+import { readArguments } from './arguments.ts';
 import type { Project } from '../src/model/context.ts';
 import { GroupCommit } from '../src/service/settle/group-commit.ts';
 import { BenchDatabase, QUIET, type Writer } from './database.ts';
@@ -67,7 +67,7 @@ async function deadlocks(database: BenchDatabase): Promise<number> {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = readArguments(import.meta.url, {
     options: {
       writers: { type: 'string', default: '4' },
       senders: { type: 'string', default: '64' },

@@ -1,9 +1,11 @@
 /**
- * Expanding gzip, one core: the wire module's inflater beside gunzipSync, which is told the length in advance.
- * `node dist/bench/inflate.js [--rounds 40]` prints a line a kind of body: microseconds a body, best and median, and MB/s.
+ * Expanding gzip, one core: the wire module's inflater beside gunzipSync, which is told the length in advance. Prints a line a
+ * kind of body: microseconds a body, best and median, and MB/s.
+ *
+ *   node dist/bench/inflate.js [--rounds 40]
  */
-import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
+import { readArguments } from './arguments.ts';
 import { gunzip } from '../src/otlp/gunzip.ts';
 import { loadWire } from '../src/otlp/wire.ts';
 import { makeCorpus } from './corpus.ts';
@@ -58,7 +60,7 @@ function measure(name: string, bodies: readonly Buffer[], rounds: number): strin
 }
 
 function main(): void {
-  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '40' } } });
+  const { values } = readArguments(import.meta.url, { options: { rounds: { type: 'string', default: '40' } } });
   const corpus = makeCorpus();
   for (const kind of ['genai', 'micro', 'logs', 'metrics'] as const) {
     for (const form of ['pbGz', 'jsonGz'] as const) {

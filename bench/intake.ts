@@ -2,14 +2,14 @@
  * Intake: from the socket to encoded rows, without a sink. Sluice and an honest library implementation take turns on the same
  * bodies; what is compared is the server's CPU time per span, so the figures are spans per second and core.
  *
- *   node dist/bench/intake.js [--seconds 3] [--rounds 3]
+ *   node dist/bench/intake.js [--seconds 3] [--rounds 3] [--seed 1] [--load 'genai pb.gz']
  *
  * Run it on an otherwise idle machine with two cores; the client runs beside the server.
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
+import { readArguments } from './arguments.ts';
 import { type Body, makeCorpus } from './corpus.ts';
 
 interface Contender {
@@ -135,7 +135,7 @@ const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = readArguments(import.meta.url, {
     options: {
       seconds: { type: 'string', default: '3' },
       rounds: { type: 'string', default: '3' },

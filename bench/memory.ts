@@ -6,8 +6,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { readArguments } from './arguments.ts';
 import { traceBody } from './bodies.ts';
 import { makeCorpus } from './corpus.ts';
 import { type Daemon, KEY, startDaemon } from './daemon.ts';
@@ -60,7 +60,7 @@ function slope(samples: readonly number[]): number {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { minutes: { type: 'string', default: '8' } } });
+  const { values } = readArguments(import.meta.url, { options: { minutes: { type: 'string', default: '8' } } });
   pinClient();
   const genai = makeCorpus().genai.map(({ pbGz }) => pbGz);
   const seeds = [1, 2, 3, 4];

@@ -1,9 +1,13 @@
 /**
- * A long campaign of damaged bodies: `node dist/bench/mutation.js --signal traces --encoding protobuf --count 1000000 --seed 1`,
- * or of damaged gzip bodies: `--inflate --count 1000000 --seed 1`.
+ * A long campaign of damaged bodies; with --inflate, of damaged gzip bodies.
+ *
+ *   node dist/bench/mutation.js [--signal traces|logs|metrics] [--encoding protobuf|json] [--count 1000000] [--seed 1]
+ *                               [--judge-one-in 1] [--stricter]
+ *   node dist/bench/mutation.js --inflate [--count 1000000] [--seed 1]
+ *
  * Prints one summary line, and the bodies that broke a rule; the exit code is 1 when there are any.
  */
-import { parseArgs } from 'node:util';
+import { readArguments, refuseArguments } from './arguments.ts';
 import { GzipCampaign } from '../test/support/gzip-campaign.ts';
 import { Campaign, type CampaignReport, isClean } from '../test/support/mutations-campaign.ts';
 import { ModuleRun } from '../test/support/oracle-module.ts';
@@ -15,7 +19,7 @@ const MEBIBYTE = 1024 * 1024;
 const MAX_GROWTH_MIB = 512;
 
 function options() {
-  const { values } = parseArgs({
+  const { values } = readArguments(import.meta.url, {
     options: {
       signal: { type: 'string', default: 'traces' },
       encoding: { type: 'string', default: 'protobuf' },
@@ -28,7 +32,8 @@ function options() {
   });
   const signal = SIGNALS.find((candidate) => SIGNAL_NAMES[candidate] === values.signal);
   const encoding = (ENCODING_NAMES as readonly string[]).indexOf(values.encoding);
-  if (signal === undefined || encoding < 0) throw new Error('--signal traces|logs|metrics --encoding protobuf|json');
+  if (signal === undefined) refuseArguments(`there is no signal "${values.signal}"`);
+  if (encoding < 0) refuseArguments(`there is no encoding "${values.encoding}"`);
   const [count, seed, judgeOneIn] = [values.count, values.seed, values['judge-one-in']].map(Number);
   return {
     signal,

@@ -1,15 +1,17 @@
 /**
- * Whether the order of arrival leaves a trace: `node dist/bench/order.js --permutations 2000 --seed 1`. Prints one summary line
- * and the rows that differ; the exit code is 1 when there are any.
+ * Whether the order of arrival leaves a trace. Prints one summary line and the rows that differ; the exit code is 1 when there
+ * are any.
+ *
+ *   node dist/bench/order.js [--permutations 2000] [--seed 1]
  */
-import { parseArgs } from 'node:util';
+import { readArguments } from './arguments.ts';
 import { runOrderCampaign } from '../test/support/order-campaign.ts';
 import { FAST_SETTINGS, makeServer } from '../test/support/postgres.ts';
 
 /** Differences printed in full; one cause mostly makes many. */
 const MAX_SHOWN = 3;
 
-const { values } = parseArgs({
+const { values } = readArguments(import.meta.url, {
   options: { permutations: { type: 'string', default: '2000' }, seed: { type: 'string', default: '1' } },
 });
 const tasks: (() => Promise<void>)[] = [];

@@ -10,9 +10,9 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { parseArgs } from 'node:util';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { readArguments } from './arguments.ts';
 import { type Daemon, startDaemon } from '../test/support/daemon.ts';
 import { BenchDatabase } from './database.ts';
 import { grouped, median, percent, quantile } from './figures.ts';
@@ -139,7 +139,7 @@ async function drain({ database }: BenchDatabase, name: string): Promise<number>
   return (first * 1000) / (performance.now() - started);
 }
 
-const { values } = parseArgs({
+const { values } = readArguments(import.meta.url, {
   options: {
     rounds: { type: 'string', default: '9' },
     requests: { type: 'string', default: '200' },

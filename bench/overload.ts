@@ -4,7 +4,7 @@
  *
  *   node dist/bench/overload.js [--seconds 10] [--database] [--body genai|micro]
  */
-import { parseArgs } from 'node:util';
+import { readArguments } from './arguments.ts';
 import { makeCorpus } from './corpus.ts';
 import { type Daemon, KEY, startDaemon } from './daemon.ts';
 import { BenchDatabase } from './database.ts';
@@ -57,7 +57,7 @@ async function measure(daemon: Daemon, requests: Requests, spans: number, second
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = readArguments(import.meta.url, {
     options: {
       seconds: { type: 'string', default: '10' },
       database: { type: 'boolean', default: false },

@@ -13,7 +13,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { readArguments } from './arguments.ts';
 import { type Body, makeCorpus } from './corpus.ts';
 import { grouped, median, quantile } from './figures.ts';
 import type { Load, Run } from './side-by-side/client.ts';
@@ -235,7 +235,7 @@ function compareBackends(phoenix: string): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = readArguments(import.meta.url, {
     options: {
       seconds: { type: 'string', default: '2.5' },
       rounds: { type: 'string', default: '3' },

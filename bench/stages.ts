@@ -8,8 +8,8 @@ import { hash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
+import { readArguments } from './arguments.ts';
 import type { Processor } from '../src/component/processor.ts';
 import { COMPONENTS } from '../src/components.ts';
 import { loadConfig } from '../src/config/load.ts';
@@ -135,7 +135,7 @@ function stampProject(batch: Batch): void {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = readArguments(import.meta.url, {
     options: {
       rounds: { type: 'string', default: '40' },
       body: { type: 'string', default: 'genai' },

@@ -5,13 +5,13 @@
  *   node dist/bench/start.js [--rounds 7]
  */
 import { execFileSync } from 'node:child_process';
-import { parseArgs } from 'node:util';
+import { readArguments } from './arguments.ts';
 import { startDaemon } from './daemon.ts';
 import { BenchDatabase } from './database.ts';
 import { median } from './figures.ts';
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7' } } });
+  const { values } = readArguments(import.meta.url, { options: { rounds: { type: 'string', default: '7' } } });
   const database = await BenchDatabase.open();
   const samples = { runtime: [] as number[], file: [] as number[], database: [] as number[] };
   for (let round = 0; round < Number(values.rounds); round++) {

@@ -5,7 +5,7 @@
  *
  * The exit code is 1 when anything was found.
  */
-import { parseArgs } from 'node:util';
+import { readArguments, refuseArguments } from '../arguments.ts';
 import type { Campaign } from './campaigns/campaign.ts';
 import { CAMPAIGNS } from './campaigns/list.ts';
 import { type Line, printTable } from './table.ts';
@@ -19,9 +19,8 @@ interface Call {
   readonly only: string | undefined;
 }
 
-/** Throws when it was called wrongly. */
 function readCall(): Call {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = readArguments(import.meta.url, {
     allowPositionals: true,
     options: {
       short: { type: 'boolean', default: false },
@@ -33,23 +32,16 @@ function readCall(): Call {
   });
   const [name = 'all'] = positionals;
   const campaigns = CAMPAIGNS.filter((campaign) => name === 'all' || campaign.name === name);
-  if (campaigns.length === 0) throw new Error(`there is no campaign "${name}"`);
+  if (campaigns.length === 0) refuseArguments(`there is no campaign "${name}"`);
   const cycles = values.cycles === undefined ? null : Number(values.cycles);
-  if (cycles !== null && !(Number.isInteger(cycles) && cycles > 0)) throw new Error('--cycles takes a number above 0');
+  if (cycles !== null && !(Number.isInteger(cycles) && cycles > 0)) {
+    refuseArguments('--cycles takes a number above 0');
+  }
   return { campaigns, short: values.short, cycles, seed: Number(values.seed), root: values.root, only: values.only };
 }
 
 async function main(): Promise<void> {
-  let call: Call;
-  try {
-    call = readCall();
-  } catch (error) {
-    const names = CAMPAIGNS.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`);
-    const reason = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`fire: ${reason}\n\n${names.join('\n')}\n  all        every one of them\n`);
-    process.exitCode = 2;
-    return;
-  }
+  const call = readCall();
   const lines: Line[] = [];
   for (const campaign of call.campaigns) {
     const cycles = call.cycles ?? (call.short ? campaign.cycles.short : campaign.cycles.full);

@@ -7,7 +7,7 @@
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readArguments, refuseArguments } from '../arguments.ts';
 import { CAMPAIGNS } from './campaigns/list.ts';
 import { applyEdit, type PlantedBug } from './planted/bug.ts';
 import { LEDGER_BUGS } from './planted/ledger-bugs.ts';
@@ -51,12 +51,13 @@ async function tryOut(bug: PlantedBug, seed: number): Promise<Outcome> {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = readArguments(import.meta.url, {
     options: { only: { type: 'string' }, seed: { type: 'string', default: '1' } },
   });
   const bugs = [...LEDGER_BUGS, ...SERVICE_BUGS].filter(
     ({ name }) => values.only === undefined || name === values.only,
   );
+  if (bugs.length === 0) refuseArguments(`there is no fault "${values.only}"`);
   let caught = 0;
   for (const bug of bugs) {
     const started = performance.now();

@@ -1,0 +1,36 @@
+/** What was asked of a bench: its options, or its usage, which is the comment it opens with, so that the two can not differ. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+
+const USER_MISTAKE = 2;
+const HEADER = /^\/\*\*\n([\s\S]*?)\n \*\/$/m;
+
+/** Ends the process: for `--help` with the usage, for an option there is not with one line and exit code 2. */
+export function readArguments<const T extends ParseArgsConfig>(
+  url: string,
+  config: T,
+): ReturnType<typeof parseArgs<T>> {
+  if (process.argv.includes('--help')) {
+    process.stdout.write(`${usageOf(url)}\n`);
+    process.exit(0);
+  }
+  try {
+    return parseArgs(config);
+  } catch (error) {
+    refuseArguments(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** For what only the bench itself can tell: a name it does not know. */
+export function refuseArguments(message: string): never {
+  const [sentence = ''] = message.split(/\.? (?:To specify|See)/, 1);
+  process.stderr.write(`${sentence}; --help tells what there is\n`);
+  process.exit(USER_MISTAKE);
+}
+
+/** The compiler keeps the comment. */
+function usageOf(url: string): string {
+  const comment = HEADER.exec(readFileSync(fileURLToPath(url), 'utf8'))?.[1] ?? '';
+  return comment.replace(/^ \* ?/gm, '');
+}
