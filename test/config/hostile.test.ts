@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax of the configuration
 /**
  * A hundred configurations that somebody broke, by accident or on purpose, against the components that ship: each is refused within
  * a second, with the place of every problem, without a stack trace and without showing a secret.

@@ -11,7 +11,7 @@ import { FaultyFiles, type Operation } from '../../support/faulty-files.ts';
 const QUIET = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const NEVER: Rotation = { max_size: 0, max_age: 0, max_files: 0 };
 const NAME = 'out.ndjson';
-const RUNS = 100;
+const RUNS = 300;
 
 interface Scene {
   readonly folder: string;
@@ -186,7 +186,7 @@ const step = fc.record({
 
 t.test(
   'whatever fails and whenever: what was acknowledged is there once, in order, and every line is whole',
-  async (t) => {
+  async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.boolean(), async (steps, rotates) => {
         const here = await scene(rotates ? { max_size: 40, max_age: 0, max_files: 0 } : NEVER);
@@ -227,7 +227,7 @@ t.test(
           await here.close();
         }
       }),
-      { numRuns: 300 },
+      { numRuns: RUNS },
     );
   },
 );
