@@ -1,63 +1,83 @@
-// Runs the compiled tests under tap. Arguments are passed on: `npm test -- dist/test/config/load.test.js`.
+// Runs the compiled tests, two files at a time: all of them, or those that are named: `npm test -- test/config/load.test.ts`, or a
+// folder. `--jobs=4` runs more at a time, `--timeout=300` gives each file more seconds.
 // Test files that need a database share one server, which is started by the first of them and ended here.
 // The last line is for scripts: `tests: N passed, N failed`, counting assertions.
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { runTestFile } from './test-file.js';
+import { TestReport } from './test-report.js';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const given = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
-const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
-const files =
-  given.length > 0
-    ? given
-    : readdirSync(join(root, 'dist/test'), { recursive: true })
-        .filter((path) => path.endsWith('.test.js'))
-        .map((path) => join('dist/test', path))
-        .sort();
-const reports = mkdtempSync(join(tmpdir(), 'sluice-tests-'));
-const report = join(reports, 'report.tap');
-const tap = [
-  'run',
-  '--disable-coverage',
-  '--allow-incomplete-coverage',
-  '--jobs=2',
-  '--timeout=120',
-  // Away from a terminal the live counts of the terse reporter would fill pages.
-  `--reporter=${process.stdout.isTTY ? 'terse' : 'min'}`,
-  `--output-file=${report}`,
-  ...flags,
-  ...files,
-];
+/** Begun first, the longest at the front, so that no processor waits for one of them at the end. */
+const LONG = [];
+
+function fail(message) {
+  process.stderr.write(`test: ${message}\n`);
+  process.exit(1);
+}
+
+function readArguments() {
+  const options = { jobs: { type: 'string', default: '2' }, timeout: { type: 'string', default: '120' } };
+  try {
+    const { values, positionals } = parseArgs({ options, allowPositionals: true });
+    const [jobs, timeout] = [Number(values.jobs), Number(values.timeout)];
+    if (!(jobs >= 1) || !(timeout > 0)) fail('--jobs and --timeout are numbers');
+    return { jobs, timeoutMs: timeout * 1000, files: filesOf(positionals) };
+  } catch (error) {
+    return fail(error.message);
+  }
+}
+
+/** Test files, relative to the root. A source stands for what it was compiled to, a folder for all tests below it. */
+function filesOf(names) {
+  if (names.length > 0) return [...new Set(names.flatMap(named))];
+  const all = named('dist/test');
+  const long = LONG.map((path) => join('dist/test', path));
+  for (const path of long) if (!all.includes(path)) fail(`${path} is named in scripts/test.js and does not exist`);
+  return [...long, ...all.filter((path) => !long.includes(path))];
+}
+
+function named(name) {
+  const source = relative(root, resolve(name));
+  const path = source.startsWith('test') ? join('dist', source.replace(/\.ts$/, '.js')) : source;
+  const place = resolve(root, path);
+  if (!existsSync(place)) return fail(`there is no ${path}`);
+  if (!statSync(place).isDirectory()) return [path];
+  const found = readdirSync(place, { recursive: true }).filter((file) => file.endsWith('.test.js'));
+  return found.sort().map((file) => join(path, file));
+}
+
+const { jobs, timeoutMs, files } = readArguments();
 process.stdout.write(`running ${files.length} test files, this takes a few minutes\n`);
 const { openRun } = await import('../dist/test/support/postgres.js');
 const run = await openRun();
-const child = spawn(process.execPath, [join(root, 'node_modules/tap/dist/esm/run.mjs'), ...tap], {
-  cwd: root,
-  stdio: 'inherit',
-  env: { ...process.env, ...run.variables },
-});
-// Ctrl-C reaches tap as well; this process stays until tap is done, to end the server.
-process.on('SIGINT', () => undefined);
-process.on('SIGTERM', () => child.kill('SIGTERM'));
-const status = await new Promise((resolve) => child.once('close', resolve));
-await run.close();
-const { passed, failed } = totals();
-rmSync(reports, { recursive: true, force: true });
-process.stdout.write(`\ntests: ${passed} passed, ${failed} failed\n`);
-process.exit(status ?? 1);
+const report = new TestReport(process.stdout, files.length);
+const running = new Set();
+let interrupted = false;
 
-/** From the summary at the end of tap's own report. A run that failed without one, or beside it, counts as one failure. */
-function totals() {
-  let text = '';
-  try {
-    text = readFileSync(report, 'utf8');
-  } catch {
-    // tap did not get as far as a report.
-  }
-  const summary = [...text.matchAll(/^# \{ total: .*\}$/gm)].at(-1)?.[0] ?? '';
-  const count = (name) => Number(new RegExp(`\\b${name}: (\\d+)`).exec(summary)?.[1] ?? 0);
-  return { passed: count('pass'), failed: Math.max(count('fail'), status === 0 ? 0 : 1) };
+// Ctrl-C reaches the test files as well; this process stays until they are done, to end the server.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    if (!interrupted) report.interrupted();
+    interrupted = true;
+    for (const file of running) file.stop(signal);
+  });
 }
+
+async function work() {
+  for (let path = files.shift(); path !== undefined && !interrupted; path = files.shift()) {
+    report.started(path);
+    const file = runTestFile(path, { root, env: { ...process.env, ...run.variables }, timeoutMs });
+    running.add(file);
+    report.ended(await file.done);
+    running.delete(file);
+  }
+}
+
+await Promise.all(Array.from({ length: jobs }, work));
+await run.close();
+report.summary();
+process.stdout.write(`\ntests: ${report.passed} passed, ${report.failed} failed\n`);
+process.exit(interrupted || report.failed > 0 || report.passed === 0 ? 1 : 0);

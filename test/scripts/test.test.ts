@@ -1,0 +1,120 @@
+/**
+ * The script that runs all the others: a failure it overlooked would be every test's. It runs here over files made for it, which
+ * write their reports themselves where tap is not needed to do so.
+ */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
+import { openFolder, watchExecutable } from '../support/executable.ts';
+
+t.setTimeout(110_000);
+
+const SCRIPT = fileURLToPath(new URL('../../../scripts/test.js', import.meta.url));
+const TAP = JSON.stringify(import.meta.resolve('tap'));
+const PATIENCE_MS = 60_000;
+
+const FILES: Readonly<Record<string, string>> = {
+  'passing.test.js': `console.log('ok 1 - a\\nok 2 - b\\n1..2')`,
+  'failing.test.js': `
+    import t from ${TAP};
+    console.error('seen on the way');
+    t.pass('first');
+    t.test('the sum', async (t) => t.equal(1 + 1, 3, 'is three'));
+    t.test('the skipped', { skip: 'not here' }, async () => undefined);
+    t.fail('the later', { todo: 'not yet' });`,
+  'crashing.test.js': `console.log('ok 1 - before'); throw new Error('crashed on purpose');`,
+  'killed.test.js': `console.log('ok 1 - before\\n1..1'); process.kill(process.pid, 'SIGKILL');`,
+  'ending-badly.test.js': `console.log('ok 1 - before\\n1..1'); process.exitCode = 3;`,
+  'breaking-off.test.js': `console.log('ok 1 - before\\n1..2');`,
+  'empty.test.js': '',
+  'not-a-test.js': `console.log('not ok 1 - must not run')`,
+};
+/** Both say nothing before, as a busy machine may not let them. */
+const HANGING: Readonly<Record<string, string>> = {
+  'hanging.test.js': 'setInterval(() => undefined, 1000)',
+  'deaf.test.js': `process.on('SIGALRM', () => undefined); setInterval(() => undefined, 1000)`,
+};
+
+async function folderOf(t: Parameters<typeof openFolder>[0], files: Readonly<Record<string, string>>) {
+  const folder = openFolder(t);
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+  for (const [name, source] of Object.entries(files)) await writeFile(join(folder, name), source);
+  return folder;
+}
+
+function start(args: readonly string[]) {
+  const child: ChildProcessByStdio<null, Readable, Readable> = spawn(process.execPath, [SCRIPT, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return watchExecutable(child);
+}
+
+async function run(...args: readonly string[]) {
+  const { ended, output } = start(args);
+  const code = await ended;
+  return { code, out: output.out, err: output.err, last: output.out.trimEnd().split('\n').at(-1) };
+}
+
+t.test('what passes is counted, and nothing else', async (t) => {
+  const folder = await folderOf(t, FILES);
+  const { code, out, last } = await run(join(folder, 'passing.test.js'));
+  t.equal(code, 0);
+  t.equal(last, 'tests: 2 passed, 0 failed');
+  t.notMatch(out, /FAILED|failing/);
+});
+
+t.test('whatever is wrong with a file is a failure, told with the file and the reason', async (t) => {
+  const { code, out, last } = await run(await folderOf(t, FILES));
+  t.equal(code, 1);
+  t.equal(last, 'tests: 7 passed, 6 failed', 'skipped and to do are neither');
+  const told = (name: string) => out.split('\nFAILED: ').find((part) => part.includes(name)) ?? '';
+  t.match(told('failing.test.js'), 'the sum > is three');
+  t.match(told('failing.test.js'), /failing\.test\.js:5:/, 'with its place');
+  t.match(told('failing.test.js'), /-\s*3\s*\+\s*2/, 'with what differs');
+  t.match(told('failing.test.js'), 'seen on the way');
+  t.match(told('crashing.test.js'), 'ended with 1');
+  t.match(told('crashing.test.js'), 'crashed on purpose');
+  t.match(told('killed.test.js'), 'was ended by SIGKILL');
+  t.match(told('ending-badly.test.js'), 'ended with 3');
+  t.match(told('breaking-off.test.js'), 'broke off its report');
+  t.match(told('empty.test.js'), 'holds no test');
+  t.notMatch(out, 'must not run');
+  t.match(out, /skipped, neither passed nor failed: .*failing\.test\.js: the skipped \(not here\)/);
+  t.match(out, /to do, neither passed nor failed: .*failing\.test\.js: the later \(not yet\)/);
+});
+
+t.test('a file that does not end is ended, even one that does not listen', async (t) => {
+  const { code, out, last } = await run('--timeout=1', await folderOf(t, HANGING));
+  t.equal(code, 1);
+  t.equal(last, 'tests: 0 passed, 2 failed');
+  t.equal(out.match(/was stopped after 1 s/g)?.length, 2);
+});
+
+t.test('a run that is interrupted says so, and has failed', async (t) => {
+  const folder = await folderOf(t, {});
+  const begun = join(folder, 'begun');
+  const file = join(folder, 'waiting.test.js');
+  const source = `await (await import('node:fs/promises')).writeFile(${JSON.stringify(begun)}, ''); setInterval(() => 0, 1000)`;
+  await writeFile(file, source);
+  const { child, ended, output } = start([file]);
+  const seen = await waitFor(async () => (existsSync(begun) ? true : undefined), { timeoutMs: PATIENCE_MS });
+  t.ok(seen, 'it has begun');
+  child.kill('SIGTERM');
+  t.equal(await ended, 1);
+  t.match(output.out, /interrupted; still running: .*waiting\.test\.js/);
+  t.match(output.out, /tests: 0 passed, 1 failed\n$/);
+});
+
+t.test('a file that is not there and a flag that is not known are said at once', async (t) => {
+  const absent = await run('dist/test/absent.test.js');
+  t.equal(absent.code, 1);
+  t.match(absent.err, 'there is no');
+  const flag = await run('--reporter=dot');
+  t.equal(flag.code, 1);
+  t.match(flag.err, '--reporter');
+});
