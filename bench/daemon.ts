@@ -1,5 +1,5 @@
-/** The daemon as it ships, as a process under measurement: a file sink with all five processors, or the same on a database. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+/** The daemon as it ships, as a process under measurement, with all five processors: over a synced file or over a database. */
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,19 +14,23 @@ const POLL_MS = 10;
 export interface Daemon {
   readonly url: string;
   readonly server: ServerProcess;
+  /** Where its files are; goes with it. */
+  readonly folder: string;
   /** Milliseconds from its start to its first answer. */
   readonly startMs: number;
   stop(): Promise<void>;
 }
 
-export interface DaemonOptions {
-  /** A database that is there; left out, rows go to a file and `ledger: memory` decides. */
-  readonly databaseUrl?: string;
-  readonly settings?: readonly string[];
-}
+/** A file, and `ledger: memory` decides; the server that comes with it; or a database that is there. */
+export type Store = 'file' | 'embedded' | { readonly url: string };
 
-export async function startDaemon({ databaseUrl, settings = [] }: DaemonOptions = {}): Promise<Daemon> {
+/** Of a daemon over a file. */
+export const dataFile = (folder: string): string => join(folder, 'telemetry.ndjson');
+
+export async function startDaemon(store: Store = 'file', settings: readonly string[] = []): Promise<Daemon> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
+  // The embedded server runs as a user of its own where this runs as root.
+  await chmod(folder, 0o755);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const all = [
@@ -35,12 +39,7 @@ export async function startDaemon({ databaseUrl, settings = [] }: DaemonOptions 
     'service.telemetry.metrics.endpoint=127.0.0.1:0',
     ...settings,
   ];
-  const configs = [join(ROOT, databaseUrl === undefined ? 'config/sidecar.yaml' : 'config/gateway.yaml')];
-  if (databaseUrl !== undefined) {
-    const keys = join(folder, 'keys.yaml');
-    await writeFile(keys, `processors: { auth: { keys: [ { key: ${KEY}, project: bench } ] } }\n`);
-    configs.push(keys);
-  }
+  const configs = await configsOf(store, folder);
   const started = performance.now();
   const server = new ServerProcess({
     command: process.execPath,
@@ -49,17 +48,31 @@ export async function startDaemon({ databaseUrl, settings = [] }: DaemonOptions 
       ...configs.flatMap((config) => ['--config', config]),
       ...all.flatMap((setting) => ['--set', setting]),
     ],
-    env: { SLUICE_KEY: KEY, SLUICE_FILE: join(folder, 'telemetry.ndjson'), DATABASE_URL: databaseUrl ?? '' },
+    env: {
+      SLUICE_KEY: KEY,
+      SLUICE_FILE: dataFile(folder),
+      DATABASE_URL: typeof store === 'object' ? store.url : '',
+    },
     cwd: folder,
   });
   await server.untilServing(`${url}/health`, POLL_MS);
   return {
     url,
     server,
+    folder,
     startMs: performance.now() - started,
     stop: async () => {
       await server.stop();
-      await rm(folder, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+async function configsOf(store: Store, folder: string): Promise<readonly string[]> {
+  const shipped = (name: string): string => join(ROOT, 'config', name);
+  if (store === 'file') return [shipped('sidecar.yaml')];
+  // Those keep keys in the database; the bench has one beside it.
+  const keys = join(folder, 'keys.yaml');
+  await writeFile(keys, `processors: { auth: { keys: [ { key: ${KEY}, project: bench } ] } }\n`);
+  return [shipped(store === 'embedded' ? 'sluice.yaml' : 'gateway.yaml'), keys];
 }

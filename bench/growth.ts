@@ -8,10 +8,10 @@ import { writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { readArguments } from './arguments.ts';
 import { type Shape, traceBody } from './bodies.ts';
+import { Client } from './client.ts';
 import { type Daemon, KEY, startDaemon } from './daemon.ts';
 import { BenchDatabase } from './database.ts';
 import { grouped, median, percent } from './figures.ts';
-import { OpenLoop } from './open-loop.ts';
 import { lineThrough, type Panel, plot } from './plot.ts';
 import { FreshRequests, StampedRequests } from './requests.ts';
 import { pinClient } from './side-by-side/server-process.ts';
@@ -33,9 +33,9 @@ async function cost(daemon: Daemon, shape: Shape, milliseconds: number): Promise
   const requests = new StampedRequests(SEEDS.map((seed) => gzipSync(traceBody(shape, seed))));
   const samples: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const client = new OpenLoop({ url: daemon.url, key: KEY, requests });
+    const client = new Client(daemon.url, KEY);
     const before = daemon.server.usage().cpuSeconds;
-    const perSecond = await client.peak(CONNECTIONS, milliseconds);
+    const perSecond = await client.peak(requests, CONNECTIONS, milliseconds);
     const spent = daemon.server.usage().cpuSeconds - before;
     samples.push((spent * 1e6) / (perSecond * (milliseconds / 1000)));
     await client.close();
@@ -58,21 +58,18 @@ async function panel(
 async function tablePanel(rows: number): Promise<Panel> {
   const database = await BenchDatabase.open();
   await database.openDays(30);
-  const daemon = await startDaemon({ databaseUrl: database.url });
-  const client = new OpenLoop({
-    url: daemon.url,
-    key: KEY,
-    requests: new FreshRequests(SEEDS.map((seed) => traceBody(COMMITTED, seed))),
-  });
+  const daemon = await startDaemon(database);
+  const client = new Client(daemon.url, KEY);
+  const requests = new FreshRequests(SEEDS.map((seed) => traceBody(COMMITTED, seed)));
   const points: [number, number][] = [];
   let filled = 0;
   try {
-    await client.peak(CONNECTIONS, WARM_UP_MS);
+    await client.peak(requests, CONNECTIONS, WARM_UP_MS);
     for (const part of FILLED) {
       await database.fill(Math.round(part * rows) - filled, filled);
       filled = Math.round(part * rows);
       const times: number[] = [];
-      for (let commit = 0; commit < COMMITS; commit++) times.push((await client.one()).ms);
+      for (let commit = 0; commit < COMMITS; commit++) times.push((await client.one(requests)).ms);
       points.push([filled, median(times)]);
     }
   } finally {

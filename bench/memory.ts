@@ -9,10 +9,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { readArguments } from './arguments.ts';
 import { traceBody } from './bodies.ts';
+import { Client } from './client.ts';
 import { makeCorpus } from './corpus.ts';
 import { type Daemon, KEY, startDaemon } from './daemon.ts';
 import { grouped, quantile } from './figures.ts';
-import { OpenLoop } from './open-loop.ts';
 import { StampedRequests } from './requests.ts';
 import { pinClient } from './side-by-side/server-process.ts';
 
@@ -32,7 +32,7 @@ function residentMiB(daemon: Daemon): number {
 
 /** The most that was resident while the bodies were sent, sampled. */
 async function underLoad(daemon: Daemon, bodies: readonly Buffer[], milliseconds: number): Promise<readonly number[]> {
-  const client = new OpenLoop({ url: daemon.url, key: KEY, requests: new StampedRequests(bodies) });
+  const client = new Client(daemon.url, KEY);
   const samples: number[] = [];
   let done = false;
   const sampling = (async (): Promise<void> => {
@@ -41,7 +41,7 @@ async function underLoad(daemon: Daemon, bodies: readonly Buffer[], milliseconds
       await pause(SAMPLE_MS);
     }
   })();
-  await client.peak(CONNECTIONS, milliseconds);
+  await client.peak(new StampedRequests(bodies), CONNECTIONS, milliseconds);
   done = true;
   await sampling;
   await client.close();

@@ -9,7 +9,7 @@ import { makeCorpus } from './corpus.ts';
 import { type Daemon, KEY, startDaemon } from './daemon.ts';
 import { BenchDatabase } from './database.ts';
 import { grouped, percent, quantile } from './figures.ts';
-import { OpenLoop, type Outcome } from './open-loop.ts';
+import { Client, type Outcome } from './client.ts';
 import { FreshRequests, type Requests, StampedRequests } from './requests.ts';
 import { pinClient } from './side-by-side/server-process.ts';
 
@@ -44,13 +44,13 @@ function row(share: number, peak: number, outcomes: readonly Outcome[], seconds:
 }
 
 async function measure(daemon: Daemon, requests: Requests, spans: number, seconds: number): Promise<void> {
-  const client = new OpenLoop({ url: daemon.url, key: KEY, requests });
-  await client.peak(PEAK_CONNECTIONS, WARM_UP_MS);
-  const peak = await client.peak(PEAK_CONNECTIONS, PEAK_MS);
+  const client = new Client(daemon.url, KEY);
+  await client.peak(requests, PEAK_CONNECTIONS, WARM_UP_MS);
+  const peak = await client.peak(requests, PEAK_CONNECTIONS, PEAK_MS);
   console.log(`peak: ${grouped(peak)} requests and ${grouped(peak * spans)} spans a second\n`);
   console.log(`| ${COLUMNS.join(' | ')} |\n|${COLUMNS.map(() => '---:').join('|')}|`);
   for (const share of SHARES) {
-    const outcomes = await client.at(peak * share, seconds * 1000);
+    const outcomes = await client.atRate(requests, { perSecond: peak * share, milliseconds: seconds * 1000 });
     console.log(`| ${row(share, peak, outcomes, seconds).join(' | ')} |`);
   }
   await client.close();
@@ -68,7 +68,7 @@ async function main(): Promise<void> {
   const corpus = makeCorpus();
   const batches = values.body === 'micro' ? corpus.micro : corpus.genai;
   const database = values.database ? await BenchDatabase.open() : null;
-  const daemon = await startDaemon(database === null ? {} : { databaseUrl: database.url });
+  const daemon = await startDaemon(database ?? 'file');
   try {
     // A file takes a span as often as it comes; a database keeps it once.
     const requests =

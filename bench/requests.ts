@@ -2,7 +2,7 @@
  * Request bodies of which no two are the same, made cheaply out of a few: a server that recognises what it has stored must have
  * work to do each time.
  */
-import { randomFillSync } from 'node:crypto';
+import { randomBytes, randomFillSync } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { SIGNAL_TRACES } from '../src/model/layout.ts';
 import { loadProtos } from '../test/support/protos.ts';
@@ -12,7 +12,7 @@ export interface Requests {
   next(): Buffer;
 }
 
-/** Field 1000 of the request, which no message has. */
+/** Field 1000 of the request, which no message has: receivers skip it. */
 const UNKNOWN_FIELD = Buffer.from([0xc2, 0x3e]);
 const STAMP_BYTES = 8;
 const TRACE_ID_BYTES = 16;
@@ -28,11 +28,9 @@ export class StampedRequests implements Requests {
   }
 
   next(): Buffer {
-    const stamp = Buffer.alloc(UNKNOWN_FIELD.length + 1 + STAMP_BYTES);
-    UNKNOWN_FIELD.copy(stamp);
-    stamp[UNKNOWN_FIELD.length] = STAMP_BYTES;
-    stamp.writeDoubleBE(this.#count, UNKNOWN_FIELD.length + 1);
+    const stamp = Buffer.concat([UNKNOWN_FIELD, Buffer.of(STAMP_BYTES), randomBytes(STAMP_BYTES)]);
     const body = this.#bodies[this.#count++ % this.#bodies.length] as Buffer;
+    // A gzip body may have several members, and a protobuf message may be put together from pieces.
     return Buffer.concat([gzipSync(stamp, { level: 1 }), body]);
   }
 }

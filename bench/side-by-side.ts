@@ -14,9 +14,10 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readArguments } from './arguments.ts';
+import type { Outcome } from './client.ts';
 import { type Body, makeCorpus } from './corpus.ts';
 import { grouped, median, quantile } from './figures.ts';
-import type { Load, Run } from './side-by-side/client.ts';
+import { StampedRequests } from './requests.ts';
 import { COLLECTORS, startCollector } from './side-by-side/collector.ts';
 import type { Contender } from './side-by-side/contender.ts';
 import { pinClient } from './side-by-side/server-process.ts';
@@ -27,6 +28,25 @@ import { startSluiceOverFile, startSluiceOverPostgres } from './side-by-side/slu
 const WARM_UP_SECONDS = 2.5;
 /** Requests for Sluice and for Phoenix; half as many before to warm up. */
 const BACKEND_BATCHES = [128, 16];
+
+/** In a closed loop. */
+const CONNECTIONS = 16;
+
+interface Load {
+  readonly name: string;
+  readonly requests: StampedRequests;
+  /** In each of the requests. */
+  readonly spans: number;
+  /** A request's on average, compressed. */
+  readonly bytes: number;
+}
+
+/** What one client got done; all of it was acknowledged. */
+interface Run {
+  readonly spans: number;
+  readonly seconds: number;
+  readonly latenciesMs: readonly number[];
+}
 
 interface Settings {
   /** Of the server's processor time, a turn. */
@@ -43,23 +63,48 @@ interface Figures {
   readonly pacedMs: number[];
 }
 
+function makeLoad(name: string, bodies: readonly Body[]): Load {
+  return {
+    name,
+    requests: new StampedRequests(bodies.map(({ pbGz }) => pbGz)),
+    spans: bodies[0]?.records ?? 0,
+    bytes: bodies.reduce((sum, { pbGz }) => sum + pbGz.length, 0) / bodies.length,
+  };
+}
+
 function loads(): readonly Load[] {
   const corpus = makeCorpus();
-  const load = (name: string, bodies: readonly Body[]): Load => ({
-    name,
-    path: '/v1/traces',
-    bodies: bodies.map(({ pbGz }) => pbGz),
-    spans: bodies[0]?.records ?? 0,
-  });
-  return [load('model calls with content', corpus.genai), load('small spans', corpus.micro)];
+  return [makeLoad('model calls with content', corpus.genai), makeLoad('small spans', corpus.micro)];
+}
+
+async function run(load: Load, send: () => Promise<readonly Outcome[]>): Promise<Run> {
+  const started = performance.now();
+  const outcomes = await send();
+  const refused = outcomes.find(({ status }) => status !== 200);
+  if (refused !== undefined) throw new Error(`status ${refused.status} while measuring`);
+  return {
+    spans: outcomes.length * load.spans,
+    seconds: (performance.now() - started) / 1000,
+    latenciesMs: outcomes.map(({ ms }) => ms),
+  };
+}
+
+function saturate({ client }: Contender, load: Load, isEnough: () => boolean): Promise<Run> {
+  return run(load, () => client.closedLoop(load.requests, CONNECTIONS, isEnough));
+}
+
+/** So many requests, as fast as the server takes them. */
+function sendAll(contender: Contender, load: Load, count: number): Promise<Run> {
+  let begun = 0;
+  return saturate(contender, load, () => begun++ >= count);
 }
 
 /** Processor time and throughput of one turn, all that was acknowledged worked off. */
 async function turn(contender: Contender, load: Load, seconds: number): Promise<Run & { cpuSeconds: number }> {
   const before = contender.server.usage();
-  const run = await contender.client.saturate(load, contender.server.hasWorked(seconds));
-  await contender.drain(run.spans);
-  return { ...run, cpuSeconds: contender.server.usage().cpuSeconds - before.cpuSeconds };
+  const busy = await saturate(contender, load, contender.server.hasWorked(seconds));
+  await contender.drain(busy.spans);
+  return { ...busy, cpuSeconds: contender.server.usage().cpuSeconds - before.cpuSeconds };
 }
 
 class Comparison {
@@ -77,18 +122,19 @@ class Comparison {
     const figures = new Map<Contender, Figures>();
     for (const contender of this.#contenders) {
       figures.set(contender, { cpuPerMillion: [], spansPerSecond: [], saturatedMs: [], pacedMs: [] });
-      const warm = await contender.client.saturate(load, contender.server.hasWorked(WARM_UP_SECONDS));
+      const warm = await saturate(contender, load, contender.server.hasWorked(WARM_UP_SECONDS));
       this.#note(contender, warm);
       await contender.drain(warm.spans);
     }
     for (let round = 0; round < rounds; round++) {
       for (const [contender, found] of figures) {
-        const run = await turn(contender, load, seconds);
-        this.#note(contender, run);
-        found.cpuPerMillion.push((run.cpuSeconds / run.spans) * 1e6);
-        found.spansPerSecond.push(run.spans / run.seconds);
-        found.saturatedMs.push(...run.latenciesMs);
-        const paced = await contender.client.pace(load, { perSecond, milliseconds: seconds * 1000 });
+        const busy = await turn(contender, load, seconds);
+        this.#note(contender, busy);
+        found.cpuPerMillion.push((busy.cpuSeconds / busy.spans) * 1e6);
+        found.spansPerSecond.push(busy.spans / busy.seconds);
+        found.saturatedMs.push(...busy.latenciesMs);
+        const rate = { perSecond, milliseconds: seconds * 1000, isEven: true };
+        const paced = await run(load, () => contender.client.atRate(load.requests, rate));
         this.#note(contender, paced);
         found.pacedMs.push(...paced.latenciesMs);
         await contender.drain(paced.spans);
@@ -97,17 +143,8 @@ class Comparison {
     print(load, figures);
   }
 
-  /** Whoever loses spans has not done the work. */
-  async verify(): Promise<void> {
-    console.log('');
-    for (const contender of this.#contenders) {
-      const [sent, kept] = [this.#sent.get(contender) ?? 0, await contender.kept()];
-      const verdict = sent === kept ? 'all of them kept' : `KEPT ${grouped(kept)}`;
-      const { peakMiB } = contender.server.usage();
-      console.log(
-        `${contender.name}: ${grouped(sent)} spans acknowledged, ${verdict}; at most ${grouped(peakMiB)} MiB`,
-      );
-    }
+  verify(): Promise<void> {
+    return verify(this.#sent);
   }
 
   #note(contender: Contender, { spans }: Run): void {
@@ -132,8 +169,7 @@ const milliseconds = (times: readonly number[]): string =>
 const COLUMNS = ['', 'CPU s / M spans', 'ratio', 'spans / s / core', 'spans / s', 'p99 busy', 'p99 paced', '200 means'];
 
 function print(load: Load, figures: ReadonlyMap<Contender, Figures>): void {
-  const bytes = load.bodies.reduce((sum, body) => sum + body.length, 0) / load.bodies.length;
-  console.log(`\n${load.name}: ${load.spans} spans a request, ${grouped(bytes / 1024)} KiB of gzip\n`);
+  console.log(`\n${load.name}: ${load.spans} spans a request, ${grouped(load.bytes / 1024)} KiB of gzip\n`);
   const first = median([...figures.values()][0]?.cpuPerMillion ?? []);
   const rows = [...figures].map(([contender, found]) => {
     const cpu = median(found.cpuPerMillion);
@@ -173,9 +209,9 @@ async function inFolder(name: string, work: (folder: string, contenders: Contend
   try {
     await work(folder, contenders);
   } finally {
-    for (const { client, server } of contenders) {
+    for (const { client, stop } of contenders) {
       await client.close();
-      await server.stop();
+      await stop();
     }
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
@@ -184,7 +220,7 @@ async function inFolder(name: string, work: (folder: string, contenders: Contend
 /** Pipelines: Sluice over a file beside the Collector over a file. */
 function comparePipelines(collector: string, settings: Settings): Promise<void> {
   return inFolder('pipelines', async (folder, contenders) => {
-    contenders.push(await startSluiceOverFile(folder));
+    contenders.push(await startSluiceOverFile());
     for (const shape of COLLECTORS) contenders.push(await startCollector(collector, shape, folder));
     const comparison = new Comparison(contenders, settings);
     for (const load of loads()) await comparison.measure(load);
@@ -194,40 +230,34 @@ function comparePipelines(collector: string, settings: Settings): Promise<void> 
 
 /** Every body is sent once, since a span that comes twice is stored once. */
 function onceLoad(seed: number, batches: number): Load {
-  const bodies = makeCorpus(seed, batches).genai;
-  return {
-    name: 'model calls with content, into a database',
-    path: '/v1/traces',
-    bodies: bodies.map(({ pbGz }) => pbGz),
-    spans: bodies[0]?.records ?? 0,
-  };
+  return makeLoad('model calls with content, into a database', makeCorpus(seed, batches).genai);
 }
 
 /** Back ends, each over a database of its own. The slower one gets the first of the same bodies, or it would take an hour. */
 function compareBackends(phoenix: string): Promise<void> {
   return inFolder('backends', async (folder, contenders) => {
     // One by one: what has started is stopped even when the next does not start.
-    contenders.push(await startSluiceOverPostgres(folder));
+    contenders.push(await startSluiceOverPostgres());
     contenders.push(await startPhoenix(phoenix, folder));
     const figures = new Map<Contender, Figures>();
     const acknowledged = new Map<Contender, number>();
     for (const [index, contender] of contenders.entries()) {
       const batches = BACKEND_BATCHES[index] ?? 0;
-      const warm = await contender.client.once(onceLoad(2, batches / 2));
+      const warm = await sendAll(contender, onceLoad(2, batches / 2), batches / 2);
       await contender.drain(warm.spans);
       const before = contender.server.usage();
       const started = performance.now();
-      const run = await contender.client.once(onceLoad(1, batches));
-      await contender.drain(warm.spans + run.spans);
+      const all = await sendAll(contender, onceLoad(1, batches), batches);
+      await contender.drain(warm.spans + all.spans);
       const cpuSeconds = contender.server.usage().cpuSeconds - before.cpuSeconds;
       const seconds = (performance.now() - started) / 1000;
       figures.set(contender, {
-        cpuPerMillion: [(cpuSeconds / run.spans) * 1e6],
-        spansPerSecond: [run.spans / seconds],
-        saturatedMs: [...run.latenciesMs],
+        cpuPerMillion: [(cpuSeconds / all.spans) * 1e6],
+        spansPerSecond: [all.spans / seconds],
+        saturatedMs: [...all.latenciesMs],
         pacedMs: [],
       });
-      acknowledged.set(contender, warm.spans + run.spans);
+      acknowledged.set(contender, warm.spans + all.spans);
     }
     print(onceLoad(1, 1), figures);
     await verify(acknowledged);

@@ -21,7 +21,7 @@ async function main(): Promise<void> {
     const file = await startDaemon();
     samples.file.push(file.startMs);
     await file.stop();
-    const stored = await startDaemon({ databaseUrl: database.url });
+    const stored = await startDaemon(database);
     samples.database.push(stored.startMs);
     await stored.stop();
   }

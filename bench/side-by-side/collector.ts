@@ -5,8 +5,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '../../test/support/executable.ts';
-import { Client } from './client.ts';
-import { type Contender, KEY } from './contender.ts';
+import { Client } from '../client.ts';
+import { KEY } from '../daemon.ts';
+import type { Contender } from './contender.ts';
 import { countIn, untilQuiet } from './output-file.ts';
 import { ServerProcess } from './server-process.ts';
 
@@ -83,5 +84,6 @@ export async function startCollector(executable: string, shape: CollectorShape, 
     client: new Client(url, KEY),
     drain: () => untilQuiet(path),
     kept: () => countIn(path, '"spanId":'),
+    stop: () => server.stop(),
   };
 }

@@ -1,5 +1,5 @@
 /** What stands side by side: how each server is started, where it listens, and how to tell what it has kept. */
-import type { Client } from './client.ts';
+import type { Client } from '../client.ts';
 import type { ServerProcess } from './server-process.ts';
 
 export interface Contender {
@@ -12,6 +12,5 @@ export interface Contender {
   drain(spans: number): Promise<void>;
   /** Spans in its store. */
   kept(): Promise<number>;
+  stop(): Promise<void>;
 }
-
-export const KEY = 'side-by-side-key-0123456789';

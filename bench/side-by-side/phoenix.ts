@@ -6,8 +6,9 @@ import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../../test/support/executable.ts';
-import { Client } from './client.ts';
-import { type Contender, KEY } from './contender.ts';
+import { Client } from '../client.ts';
+import { KEY } from '../daemon.ts';
+import type { Contender } from './contender.ts';
 import { ServerProcess } from './server-process.ts';
 
 const COUNT = `import sqlite3, sys
@@ -46,6 +47,13 @@ export async function startPhoenix(executable: string, folder: string): Promise<
       rows = now;
     }
   };
-  const name = 'Phoenix, SQLite';
-  return { name, acknowledges: 'in a queue in memory', server, client: new Client(url, KEY), drain, kept };
+  return {
+    name: 'Phoenix, SQLite',
+    acknowledges: 'in a queue in memory',
+    server,
+    client: new Client(url, KEY),
+    drain,
+    kept,
+    stop: () => server.stop(),
+  };
 }
