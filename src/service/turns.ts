@@ -32,9 +32,8 @@ export interface TurnsOptions {
 export class Turns {
   readonly #now: () => number;
   readonly #afterSockets: (callback: () => void) => void;
-  #waiting: Waiting[] = [];
-  /** The first of `#waiting` that has not had its turn. */
-  #next = 0;
+  /** Only those that have not had their turn: an entry holds a body. */
+  readonly #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #scheduled = false;
   /** Spent since the sockets were last looked at. */
@@ -49,7 +48,7 @@ export class Turns {
 
   /** How many requests wait for their turn. */
   get waiting(): number {
-    return this.#waiting.length - this.#next;
+    return this.#waiting.length;
   }
 
   /** Milliseconds that a request would wait that came now, judged by the passes before it. */
@@ -104,15 +103,12 @@ export class Turns {
   #slice(): void {
     this.#scheduled = false;
     this.#sliceMs = 0;
-    while (this.waiting > 0 && this.#sliceMs < SLICE_MS) {
-      const turn = this.#waiting[this.#next++] as Waiting;
+    while (this.#sliceMs < SLICE_MS) {
+      const turn = this.#waiting.shift();
+      if (turn === undefined) return;
       this.#waitingBytes -= turn.bytes;
       turn.run();
     }
     if (this.waiting > 0) this.#schedule();
-    else {
-      this.#waiting = [];
-      this.#next = 0;
-    }
   }
 }

@@ -1,4 +1,6 @@
 /** Who runs when, and who is sent away, on a clock and a loop of the test's own. */
+import v8 from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import t from 'tap';
 import { Rejection } from '../../src/errors.ts';
@@ -50,6 +52,30 @@ t.test('after two milliseconds the sockets come first, then the next in the orde
   loop.turn();
   t.strictSame(loop.done, ['a', 'b', 'c', 'd']);
   t.equal(loop.turns.waiting, 0);
+});
+
+t.test('what had its turn is forgotten, also while others always wait', async (t) => {
+  v8.setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const loop = new Loop();
+  const weak: WeakRef<object>[] = [];
+  const ask = (): void => {
+    const body = { bytes: 1 };
+    weak.push(new WeakRef(body));
+    void loop.turns.run(body.bytes, () => {
+      loop.ms += 3;
+      return body.bytes;
+    });
+  };
+  for (let count = 0; count < 4; count++) ask();
+  for (let count = 0; count < 50; count++) {
+    ask();
+    loop.turn();
+  }
+  t.ok(loop.turns.waiting > 0, 'others always waited');
+  await new Promise(setImmediate); // A weak reference holds until the turn of the event loop is over.
+  collect();
+  t.equal(weak.filter((body) => body.deref() !== undefined).length, loop.turns.waiting);
 });
 
 t.test('who comes while others wait goes behind them, also right after the sockets', async (t) => {
