@@ -23,7 +23,7 @@ export class HttpServer implements Component, ConnectionHandler {
   readonly #options: HttpOptions;
   readonly #host: Host;
   readonly #requests: HttpRequests;
-  /** Its own first; behind it those of servers that it followed. */
+  /** Its own first; behind it those of servers that it followed and that have stopped. */
   readonly #connections: HttpConnections[];
   readonly #terminator: TlsTerminator | null;
   #listener: Listener | null = null;
@@ -53,17 +53,18 @@ export class HttpServer implements Component, ConnectionHandler {
   }
 
   succeededBy(next: ConnectionHandler | null): void {
-    const before = this.#successor;
     this.#successor = next instanceof HttpServer && next.#isAsSecure(this) ? next : null;
-    if (before !== null) before.#return(this.#connections);
-    if (this.#successor !== null) this.#successor.#inherit(this.#connections);
   }
 
   /** Stops accepting, lets what is in flight finish, and cuts the rest when the deadline aborts. */
   async stop(deadline: AbortSignal): Promise<void> {
     this.#terminator?.stop();
     this.#listener?.close();
-    if (this.#successor !== null) return this.#requests.inFlight.idle(deadline);
+    if (this.#successor !== null) {
+      // Not before: should the successor give up, they are still cared for here.
+      this.#successor.#inherit(this.#connections);
+      return this.#requests.inFlight.idle(deadline);
+    }
     this.#requests.stop();
     await Promise.all(this.#connections.map((connections) => connections.close(deadline)));
   }
@@ -78,11 +79,6 @@ export class HttpServer implements Component, ConnectionHandler {
       this.#connections.push(each);
       void each.ended().then(() => this.#disown(each));
     }
-  }
-
-  #return(connections: readonly HttpConnections[]): void {
-    const kept = this.#connections.filter((each) => !connections.includes(each));
-    this.#connections.splice(0, Number.POSITIVE_INFINITY, ...kept);
   }
 
   /** The last connection of an earlier server is gone: so may the server. */

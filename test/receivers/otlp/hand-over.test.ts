@@ -1,5 +1,7 @@
 // One service follows another on the same endpoint, as in a reload: nobody is refused, no connection is closed.
+import { once } from 'node:events';
 import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
 import t from 'tap';
 import { ListeningSockets } from '../../../src/component/listener.ts';
 import { TLS_FOLDER } from '../../support/certificates.ts';
@@ -52,6 +54,17 @@ t.test('when the later service gives up, connections are the earlier one’s aga
   await second.stop();
   t.same(await post(first.port, agent), { status: 200, reused: true });
   t.equal((await first.rows()).length, 2);
+});
+
+t.test('when the later service gives up, the earlier one still cuts off who does not send its headers', async (t) => {
+  const sockets = new ListeningSockets();
+  const config = FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", read_header_timeout: 100ms');
+  const first = await startDaemon(t, { config, sockets });
+  const second = await startDaemon(t, { config, sockets });
+  await second.stop();
+  const slow = connect(first.port, '127.0.0.1', () => slow.write('POST /v1/traces HTTP/1.1\r\n'));
+  slow.resume();
+  await once(slow, 'close');
 });
 
 t.test('a connection that was opened without TLS does not outlive a change to TLS', async (t) => {
