@@ -3,7 +3,8 @@
  * connections. When a later service asks for an endpoint that an earlier one of the same process still holds, the open socket
  * passes on: from then on new connections go to the later one, and not one is refused in between.
  */
-import { chmod, lstat, unlink } from 'node:fs/promises';
+import { chmodSync } from 'node:fs';
+import { lstat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { UserError } from '../errors.ts';
@@ -81,11 +82,11 @@ class ServiceListeners implements Listeners {
     const socket = this.#socketOf(key);
     try {
       await socket.open(endpoint, request);
+      socket.take(handler, request);
     } catch (error) {
       this.#held.delete(key);
       throw error;
     }
-    socket.take(handler, request.maxConnections);
     const close = (): void => {
       this.#held.delete(key);
       socket.leave(handler);
@@ -100,13 +101,20 @@ function keyOf(endpoint: Endpoint, { option }: ListenRequest): string {
   return endpoint.port === 0 ? `${formatEndpoint(endpoint)} for ${option}` : formatEndpoint(endpoint);
 }
 
-/** One socket and those who hold it; the last one to come is served. */
+interface Hold {
+  readonly handler: ConnectionHandler;
+  readonly request: ListenRequest;
+}
+
+/** One socket and those who hold it; the last one to come is served, and its limits hold. */
 class OpenSocket {
   readonly #server: Server;
-  readonly #handlers: ConnectionHandler[] = [];
+  readonly #holds: Hold[] = [];
   readonly #forget: () => void;
   #opening: Promise<void> | null = null;
   #address = '';
+  /** Of a Unix domain socket. */
+  #path: string | null = null;
 
   constructor(forget: () => void) {
     this.#forget = forget;
@@ -123,25 +131,44 @@ class OpenSocket {
     return this.#opening;
   }
 
-  take(handler: ConnectionHandler, maxConnections: number | undefined): void {
-    const before = this.#handlers.at(-1);
-    this.#handlers.push(handler);
-    if (maxConnections !== undefined) this.#server.maxConnections = maxConnections;
-    before?.succeededBy?.(handler);
+  take(handler: ConnectionHandler, request: ListenRequest): void {
+    const before = this.#holds.at(-1);
+    try {
+      this.#limit(request);
+    } catch (error) {
+      if (before === undefined) this.#close();
+      throw explain(error, request);
+    }
+    this.#holds.push({ handler, request });
+    before?.handler.succeededBy?.(handler);
   }
 
   leave(handler: ConnectionHandler): void {
-    const at = this.#handlers.indexOf(handler);
+    const at = this.#holds.findIndex((hold) => hold.handler === handler);
     if (at < 0) return;
-    const wasServing = at === this.#handlers.length - 1;
-    this.#handlers.splice(at, 1);
-    const before = this.#handlers.at(-1);
+    const wasServing = at === this.#holds.length - 1;
+    this.#holds.splice(at, 1);
+    const before = this.#holds.at(-1);
     if (before === undefined) this.#close();
-    else if (wasServing) before.succeededBy?.(null);
+    else if (wasServing) this.#returnTo(before);
+  }
+
+  #returnTo({ handler, request }: Hold): void {
+    try {
+      this.#limit(request);
+    } catch {
+      // Somebody removed the file of the socket: nobody new can connect.
+    }
+    handler.succeededBy?.(null);
+  }
+
+  #limit({ maxConnections = Number.POSITIVE_INFINITY, socketMode }: ListenRequest): void {
+    this.#server.maxConnections = maxConnections;
+    if (this.#path !== null && socketMode !== undefined) chmodSync(this.#path, socketMode);
   }
 
   #accept(connection: Socket): void {
-    const handler = this.#handlers.at(-1);
+    const handler = this.#holds.at(-1)?.handler;
     if (handler === undefined) connection.destroy();
     else handler.accept(connection);
   }
@@ -156,7 +183,6 @@ class OpenSocket {
           resolve();
         });
       });
-      if ('path' in endpoint && request.socketMode !== undefined) await chmod(endpoint.path, request.socketMode);
     } catch (error) {
       this.#close();
       throw explain(error, request);
@@ -164,6 +190,7 @@ class OpenSocket {
     // Running out of file descriptors refuses a connection; it must not end the process.
     this.#server.on('error', () => undefined);
     this.#address = boundAddress(this.#server, request.endpoint);
+    if ('path' in endpoint) this.#path = endpoint.path;
   }
 
   #close(): void {

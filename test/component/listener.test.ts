@@ -1,5 +1,8 @@
 import { once } from 'node:events';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import t from 'tap';
 import { type ConnectionHandler, ListeningSockets } from '../../src/component/listener.ts';
 import { UserError } from '../../src/errors.ts';
@@ -58,6 +61,23 @@ t.test('a successor that gives up leaves the socket to the one before', async (t
   second.close();
   t.equal(await greeting(first.address), 'old');
   t.equal(old.followers.at(-1), null);
+  first.close();
+});
+
+t.test('the limits of who is served hold: those of a successor, and the earlier ones when it gives up', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-listener-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, 'socket');
+  const sockets = new ListeningSockets();
+  const listen = (socketMode: number, handler: ConnectionHandler) =>
+    sockets.forService().listen({ endpoint: `unix:${path}`, option: OPTION, socketMode }, handler);
+  const mode = async (): Promise<number> => (await stat(path)).mode & 0o777;
+  const first = await listen(0o660, new Greeter('old'));
+  t.equal(await mode(), 0o660);
+  const second = await listen(0o600, new Greeter('young'));
+  t.equal(await mode(), 0o600);
+  second.close();
+  t.equal(await mode(), 0o660);
   first.close();
 });
 
