@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { CompiledSchemas } from '../config/compiled-schemas.ts';
 import type { Config } from '../config/config.ts';
 import type { Call } from './command.ts';
 import type { Options } from './options.ts';
@@ -23,7 +24,7 @@ export const CONFIG_OPTIONS = {
 const DEFAULT_FILE = join('config', 'sluice.yaml');
 
 /** What it takes to read one is loaded only then. */
-export async function readConfig({ values, process }: Call): Promise<Config> {
+export async function readConfig({ values, process }: Call, schemas?: CompiledSchemas): Promise<Config> {
   const [{ COMPONENTS }, { loadConfig }] = await Promise.all([import('../components.ts'), import('../config/load.ts')]);
   const workingDirectory = process.cwd();
   const given = values.list('config');
@@ -33,6 +34,7 @@ export async function readConfig({ values, process }: Call): Promise<Config> {
     definitions: COMPONENTS,
     environment: process.env,
     workingDirectory,
+    ...(schemas === undefined ? {} : { schemas }),
   });
 }
 

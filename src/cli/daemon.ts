@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import pretty from 'pino-pretty';
 import { Capabilities } from '../component/capability.ts';
 import { ListeningSockets } from '../component/listener.ts';
+import { CompiledSchemas } from '../config/compiled-schemas.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/problem.ts';
 import { UserError } from '../errors.ts';
@@ -35,6 +36,8 @@ export class Daemon {
   /** They belong to the process: a service that follows another takes over its ports. */
   readonly #sockets = new ListeningSockets();
   readonly #registry = new Registry();
+  /** Kept from one reload to the next, since compiling them holds up requests. */
+  readonly #schemas = new CompiledSchemas();
   readonly #service: Service;
   readonly #manager: ServiceManager;
   /** What the components offer each other; the greeting needs the database. */
@@ -205,7 +208,7 @@ export class Daemon {
     }
     const started = performance.now();
     try {
-      const config = await readConfig(this.#call);
+      const config = await readConfig(this.#call, this.#schemas);
       this.#warn(config);
       await this.#service.reload(config, AbortSignal.timeout(config.service.shutdownTimeoutMs));
       this.#logger.configure(config.service.telemetry.logs);

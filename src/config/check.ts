@@ -1,26 +1,16 @@
 /** A node against a schema: the value with its defaults, or problems that name the key, the place and the remedy. */
-import type { OptionsSchema } from '../component/component.ts';
+import type { CompiledSchema } from './compiled-schemas.ts';
 import { explain } from './explain.ts';
 import { type Node, nodeAt, type Path } from './node.ts';
 import type { Problems } from './problem.ts';
-import {
-  applicable,
-  childSchemas,
-  compileSchema,
-  type JsonType,
-  jsonTypeOf,
-  type Schema,
-  secretPaths,
-  typesOf,
-} from './schema.ts';
+import { applicable, childSchemas, type JsonType, jsonTypeOf, type Schema, secretPaths, typesOf } from './schema.ts';
 
 /** Returns the value as it is written, defaults filled in; undefined after problems. `path` is where the node hangs. */
-export function checkNode(node: Node, schema: OptionsSchema, path: Path, problems: Problems): unknown {
-  const value = plainValue(node, [schema], problems) ?? {};
-  for (const secret of secretPaths(schema, value)) hideNode(nodeAt(node, secret), problems);
-  const check = compileSchema(schema);
+export function checkNode(node: Node, { written, check }: CompiledSchema, path: Path, problems: Problems): unknown {
+  const value = plainValue(node, [written], problems) ?? {};
+  for (const secret of secretPaths(written, value)) hideNode(nodeAt(node, secret), problems);
   if (check(value)) return value;
-  explain(check.errors ?? [], { node, schema, path, problems });
+  explain(check.errors ?? [], { node, schema: written, path, problems });
   return undefined;
 }
 

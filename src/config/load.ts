@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import type { Definition } from '../component/definition.ts';
 import { checkNode } from './check.ts';
+import { CompiledSchemas } from './compiled-schemas.ts';
 import { parsePipelineId } from './component-id.ts';
 import type { ComponentConfig, Config, PipelineConfig, SectionName, ServiceConfig, TelemetryConfig } from './config.ts';
 import { Expander, type Surroundings } from './expand.ts';
@@ -27,6 +28,8 @@ export interface LoadRequest extends Surroundings {
   /** The components that ship. */
   readonly definitions: readonly Definition[];
   readonly importModule?: (url: string) => Promise<Readonly<Record<string, unknown>>>;
+  /** Kept from an earlier load, which is quicker. */
+  readonly schemas?: CompiledSchemas;
 }
 
 /** Throws a `ConfigError` that holds every problem. */
@@ -37,11 +40,11 @@ export async function loadConfig(request: LoadRequest): Promise<Config> {
   const expanded = new Expander(request, problems).expand(tree);
   const root = checkTop(expanded, problems);
   if (root === null) throw new ConfigError(problems);
-  const { workingDirectory, importModule = (url) => import(url) } = request;
+  const { workingDirectory, importModule = (url) => import(url), schemas = new CompiledSchemas() } = request;
   const place = { workingDirectory, importModule };
   const definitions = await loadModules(root.entries.get('modules')?.value, request.definitions, place, problems);
-  const defineds = checkSections(root, definitions, { workingDirectory, problems });
-  const service = checkService(root, { defineds, definitions, problems });
+  const defineds = checkSections(root, definitions, { workingDirectory, schemas, problems });
+  const service = checkService(root, schemas, { defineds, definitions, problems });
   if (service === undefined || problems.failed) throw new ConfigError(problems);
   return finish({ root, defineds, definitions, service, problems });
 }
@@ -75,14 +78,14 @@ interface Parts {
 }
 
 /** The section's value as written, with defaults; undefined after problems. */
-function checkService(root: MapNode, parts: Parts): unknown {
+function checkService(root: MapNode, schemas: CompiledSchemas, parts: Parts): unknown {
   const node = root.entries.get('service')?.value;
   if (node === undefined) {
     const hint = 'add service: { pipelines: { traces: { receivers: […], exporters: […] } } }';
     parts.problems.error({ ...root.origin, length: 1 }, 'the section "service" is missing', hint);
     return undefined;
   }
-  const value = checkNode(node, SERVICE_SCHEMA, ['service'], parts.problems);
+  const value = checkNode(node, schemas.of(SERVICE_SCHEMA), ['service'], parts.problems);
   checkPipelines(node, parts);
   return value;
 }

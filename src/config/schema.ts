@@ -3,8 +3,6 @@
  * `atLeast`/`atMost` in the format's own unit, `secret: true`. Values are checked as they are written (`5s`, `4MiB`), then
  * turned into milliseconds and bytes. All functions here take schemas in their written form.
  */
-import { Ajv, type ValidateFunction } from 'ajv';
-import type { OptionsSchema } from '../component/component.ts';
 import { parseEndpoint, parseListenEndpoint } from '../component/endpoint.ts';
 import { expressionFault } from '../component/expression.ts';
 import type { Path } from './node.ts';
@@ -36,39 +34,8 @@ export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   re2: (text) => expressionFault(text) === null,
 };
 
-export type Check = ValidateFunction;
-
-/** Compiles a schema; throws when the schema itself is wrong, which is a fault of the component. */
-export function compileSchema(schema: OptionsSchema): Check {
-  const ajv = new Ajv({
-    allErrors: true,
-    verbose: true,
-    useDefaults: true,
-    allowUnionTypes: true,
-    strictTypes: false,
-    strictRequired: false,
-    formats: { ...FORMATS },
-  });
-  ajv.addKeyword({ keyword: 'secret', schemaType: 'boolean' });
-  ajv.addKeyword(bound('atLeast', (value, limit) => value >= limit));
-  ajv.addKeyword(bound('atMost', (value, limit) => value <= limit));
-  return ajv.compile(schema);
-}
-
-function bound(keyword: string, holds: (value: number, limit: number) => boolean) {
-  return {
-    keyword,
-    schemaType: ['string', 'number'] as ('string' | 'number')[],
-    errors: false,
-    validate: (limit: string | number, value: unknown, parent?: Schema): boolean => {
-      const actual = measure(value, parent?.['format']);
-      const wanted = typeof limit === 'number' ? limit : measure(limit, parent?.['format']);
-      return actual === null || wanted === null || holds(actual, wanted);
-    },
-  };
-}
-
-function measure(value: unknown, format: unknown): number | null {
+/** In milliseconds or bytes; null for what is neither a duration nor a size. */
+export function measure(value: unknown, format: unknown): number | null {
   if (typeof value !== 'string' && typeof value !== 'number') return null;
   // A number is measured as it stands, a negative one too: it must not pass for want of a size to compare.
   if (format === 'byte_size') return typeof value === 'number' ? value : parseByteSize(value);

@@ -3,13 +3,13 @@ import { resolve } from 'node:path';
 import type { OptionFault } from '../component/component.ts';
 import type { Definition } from '../component/definition.ts';
 import { checkNode } from './check.ts';
+import type { CompiledSchemas } from './compiled-schemas.ts';
 import { parseComponentId } from './component-id.ts';
 import { type ComponentConfig, SECTION_NAMES, SECTIONS, type SectionName } from './config.ts';
 import { suggest } from './nearest.ts';
 import { emptyMap, type Entry, type MapNode, type Node, nodeAt } from './node.ts';
 import { type Problems, quote } from './problem.ts';
 import { convertUnits, redact } from './schema.ts';
-import { writtenForm } from './written-form.ts';
 
 export const MAX_COMPONENTS = 500;
 const TOP_LEVEL = [...SECTION_NAMES, 'service', 'modules'];
@@ -49,17 +49,17 @@ export function checkTop(root: Node, problems: Problems): MapNode | null {
   return root;
 }
 
-interface Parts {
-  readonly definitions: readonly Definition[];
+interface Place {
   readonly workingDirectory: string;
+  readonly schemas: CompiledSchemas;
   readonly problems: Problems;
 }
 
-export function checkSections(
-  root: MapNode,
-  definitions: readonly Definition[],
-  place: { readonly workingDirectory: string; readonly problems: Problems },
-): Defineds {
+interface Parts extends Place {
+  readonly definitions: readonly Definition[];
+}
+
+export function checkSections(root: MapNode, definitions: readonly Definition[], place: Place): Defineds {
   const parts = { definitions, ...place };
   const sections = SECTION_NAMES.map((name) => [name, checkSection(name, root, parts)] as const);
   return Object.fromEntries(sections) as Record<SectionName, ReadonlyMap<string, Defined>>;
@@ -111,13 +111,13 @@ function checkComponent(
     problems.error(entry.key, `unknown ${kind} type "${parsed.type}"`, hint?.replace(/\ban (?=[prt])/u, 'a ') ?? null);
     return broken;
   }
-  const schema = writtenForm(definition.schema);
+  const schema = parts.schemas.of(definition.schema);
   const value = checkNode(entry.value, schema, [section, id], problems);
   if (value === undefined) return broken;
-  const options = convertUnits(schema, value);
+  const options = convertUnits(schema.written, value);
   const place = { resolvePath: (path: string) => resolve(parts.workingDirectory, path), now: Date.now };
   for (const fault of definition.check?.(options, place) ?? []) report(fault, entry.value, problems);
-  return { id, entry, definition, config: { id, definition, options }, redacted: redact(schema, value) };
+  return { id, entry, definition, config: { id, definition, options }, redacted: redact(schema.written, value) };
 }
 
 function report({ option, severity, message, hint }: OptionFault, node: Node, problems: Problems): void {

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { CompiledSchemas } from '../../src/config/compiled-schemas.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { ConfigError } from '../../src/config/problem.ts';
 import { SAMPLE_COMPONENTS } from '../support/sample-components.ts';
@@ -13,6 +14,8 @@ const SECRETS = [SECRET, 'tiny-secret', 'hunter2', '1234567890123456789'];
 /** Every one of these is refused at once, bombs included; the figure leaves room for a busy machine. */
 const PATIENCE_MS = 1_000;
 
+const SCHEMAS = new CompiledSchemas();
+
 async function messageFor(file: string): Promise<string> {
   try {
     await loadConfig({
@@ -20,6 +23,7 @@ async function messageFor(file: string): Promise<string> {
       definitions: SAMPLE_COMPONENTS,
       environment: ENVIRONMENT,
       workingDirectory: FOLDER,
+      schemas: SCHEMAS,
     });
   } catch (error) {
     if (error instanceof ConfigError) return `${error.message}\n`;

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { COMPONENTS } from '../../src/components.ts';
+import { CompiledSchemas } from '../../src/config/compiled-schemas.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { ConfigError } from '../../src/config/problem.ts';
 import { startExecutable } from '../support/executable.ts';
@@ -145,6 +146,7 @@ const files: readonly string[] = [
 ].slice(0, 120);
 
 const ENVIRONMENT = { LOOP: '${env:LOOP}', LONG: 'x'.repeat(200_000) };
+const SCHEMAS = new CompiledSchemas();
 const folder = mkdtempSync(join(tmpdir(), 'sluice-hostile-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -156,6 +158,7 @@ async function messageOf(text: string): Promise<string | null> {
       definitions: COMPONENTS,
       environment: ENVIRONMENT,
       workingDirectory: folder,
+      schemas: SCHEMAS,
     });
     return null;
   } catch (error) {

@@ -6,6 +6,7 @@ import t from 'tap';
 import { parse } from 'yaml';
 import { COMPONENTS } from '../../src/components.ts';
 import { editorSchema } from '../../src/config/editor-schema.ts';
+import { CompiledSchemas } from '../../src/config/compiled-schemas.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { referenceYaml } from '../../src/config/reference.ts';
 
@@ -15,6 +16,7 @@ const ENVIRONMENT = {
   SLUICE_KEY: 'a-key-of-thirty-two-characters-00',
   DATABASE_URL: 'postgres://user:word@host:5432/db',
 };
+const SCHEMAS = new CompiledSchemas();
 const SHIPPED = ['sluice', 'sidecar', 'gateway', 'reference'];
 
 t.test('config/reference.yaml is current; if not, run `npm run docs`', async (t) => {
@@ -32,6 +34,7 @@ for (const name of SHIPPED) {
       definitions: COMPONENTS,
       environment: ENVIRONMENT,
       workingDirectory: ROOT,
+      schemas: SCHEMAS,
     });
     t.same(config.warnings, []);
     const check = new Ajv({ strict: false }).compile(editorSchema(COMPONENTS));

@@ -11,13 +11,14 @@ import type { Pipeline } from '../../src/component/receiver.ts';
 import { ListeningSockets } from '../../src/component/listener.ts';
 import { COMPONENTS } from '../../src/components.ts';
 import { checkNode } from '../../src/config/check.ts';
+import { CompiledSchemas } from '../../src/config/compiled-schemas.ts';
 import { parseYaml } from '../../src/config/parse.ts';
 import { Problems } from '../../src/config/problem.ts';
-import { compileSchema, convertUnits } from '../../src/config/schema.ts';
-import { writtenForm } from '../../src/config/written-form.ts';
+import { convertUnits } from '../../src/config/schema.ts';
 import type { Signal } from '../../src/model/context.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-contract-'));
+const SCHEMAS = new CompiledSchemas();
 const metric = { add: () => undefined, record: () => undefined };
 const log = (): void => undefined;
 
@@ -44,9 +45,9 @@ const exampleOf = ({ example }: Definition): string =>
 function optionsOf(definition: Definition, text: string): { readonly options: unknown; readonly problems: Problems } {
   const problems = new Problems();
   const node = parseYaml({ name: 'example.yaml', text }, problems);
-  const schema = writtenForm(definition.schema);
+  const schema = SCHEMAS.of(definition.schema);
   const value = node === null ? undefined : checkNode(node, schema, [definition.type], problems);
-  return { options: value === undefined ? undefined : convertUnits(schema, value), problems };
+  return { options: value === undefined ? undefined : convertUnits(schema.written, value), problems };
 }
 
 function create(definition: Definition): Component {
@@ -89,7 +90,7 @@ for (const definition of COMPONENTS) {
   t.test(`the ${kind} ${type}`, async (t) => {
     t.match(type, /^[a-z][a-z0-9_]*$/u, 'has a snake_case type');
     t.ok(definition.summary.length > 10 && !definition.summary.includes('\n'), 'has a summary of one line');
-    t.doesNotThrow(() => compileSchema(writtenForm(schema)), 'has a schema that compiles');
+    t.doesNotThrow(() => SCHEMAS.of(schema), 'has a schema that compiles');
     t.equal(schema['additionalProperties'], false, 'refuses unknown options');
 
     for (const { path, description } of optionsIn(schema, type)) {

@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
 import { COMPONENTS } from '../../src/components.ts';
+import { CompiledSchemas } from '../../src/config/compiled-schemas.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { PriceBook } from '../../src/processors/pricing/price-book.ts';
 import type { PricingOptions } from '../../src/processors/pricing/options.ts';
 import { codeBlocks, documents, read, ROOT } from './markdown.ts';
 
+const SCHEMAS = new CompiledSchemas();
 const SECTION = /^(extensions|receivers|processors|exporters|service):/m;
 
 for (const path of documents().filter((path) => path !== 'README.md')) {
@@ -25,6 +27,7 @@ for (const path of documents().filter((path) => path !== 'README.md')) {
         definitions: COMPONENTS,
         environment: { DATABASE_URL: 'postgres://host/db', SLUICE_KEY: 'a-key-of-thirty-two-characters-00' },
         workingDirectory: folder,
+        schemas: SCHEMAS,
       });
       t.ok(config.service.pipelines.length > 0);
       const pricing = (parse(yaml) as { readonly processors?: { readonly pricing?: PricingOptions } } | null)

@@ -2,8 +2,11 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CompiledSchemas } from '../../src/config/compiled-schemas.ts';
 import { loadConfig, type LoadRequest } from '../../src/config/load.ts';
 import { SAMPLE_COMPONENTS } from './sample-components.ts';
+
+const SCHEMAS = new CompiledSchemas();
 
 export type Files = Readonly<Record<string, string>>;
 
@@ -21,6 +24,7 @@ export function load(files: Files, request: Partial<LoadRequest> = {}) {
     definitions: SAMPLE_COMPONENTS,
     environment: {},
     workingDirectory: folderOf(files),
+    schemas: SCHEMAS,
     ...request,
   });
 }

@@ -6,6 +6,7 @@ import type { Definition } from '../../src/component/definition.ts';
 import type { ListeningSockets } from '../../src/component/listener.ts';
 import type { Logger } from '../../src/component/logger.ts';
 import { COMPONENTS } from '../../src/components.ts';
+import { CompiledSchemas } from '../../src/config/compiled-schemas.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { assemble } from '../../src/service/assemble.ts';
 import { makePipelines } from '../../src/service/make-pipeline.ts';
@@ -50,6 +51,9 @@ export interface DaemonOptions {
   readonly sockets?: ListeningSockets;
 }
 
+/** For all services of a process: compiling them took most of a start. */
+const SCHEMAS = new CompiledSchemas();
+
 export const KEY = 'test-key-0123456789';
 export const OTHER_KEY = 'other-key-0123456789';
 export const STAGING_KEY = 'staging-key-0123456789';
@@ -85,6 +89,7 @@ export async function startDaemon(t: Teardown, options: DaemonOptions = { config
     definitions: options.definitions ?? COMPONENTS,
     workingDirectory: folder,
     environment: options.env ?? {},
+    schemas: SCHEMAS,
   });
   const log: LogLine[] = [];
   const logger = capturing(log);
