@@ -28,6 +28,12 @@ export interface QueryResult {
   readonly rowCount: number | null;
 }
 
+export interface ConnectionSettings {
+  readonly statementTimeoutMs?: number;
+  /** SQL that comes first on it. */
+  readonly opening?: string;
+}
+
 export class Database implements PostgresDatabase {
   readonly opened: Promise<void>;
   #resolveOpened: () => void = () => undefined;
@@ -55,8 +61,8 @@ export class Database implements PostgresDatabase {
     return this.#pool.query({ text, values: [...values] });
   }
 
-  /** A connection of one's own, already connected. The owner ends it. */
-  async connect(settings: { readonly statementTimeoutMs?: number } = {}): Promise<pg.Client> {
+  /** A connection of one's own, connected and made ready. The owner ends it; one that could not be made ready is not left behind. */
+  async connect(settings: ConnectionSettings = {}): Promise<pg.Client> {
     const client = new pg.Client({
       ...this.#known(),
       application_name: APPLICATION_NAME,
@@ -67,7 +73,13 @@ export class Database implements PostgresDatabase {
     // Without a listener a lost connection would end the process; whoever uses the client finds out at its next query.
     client.on('error', () => undefined);
     await client.connect();
-    return client;
+    try {
+      if (settings.opening !== undefined) await client.query(settings.opening);
+      return client;
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      throw error;
+    }
   }
 
   /** For good: what is asked afterwards must not open connections that nobody closes. */

@@ -69,12 +69,12 @@ export class PostgresKeyDirectory implements KeyDirectory {
   /** Whatever was said while nobody listened is lost, so a new connection counts as a change. */
   async #listen(): Promise<void> {
     try {
-      const client = await this.#database.connect();
+      const client = await this.#database.connect({ opening: `LISTEN ${CHANNEL}` });
       if (this.#stopped) return await client.end();
       this.#client = client;
       client.on('notification', () => this.#announce());
       client.on('end', () => this.#listenLater());
-      await client.query(`LISTEN ${CHANNEL}`);
+      // What was said before anybody heard it is part of this.
       this.#announce();
     } catch (error) {
       this.#logger.warn(

@@ -54,6 +54,14 @@ async function add(outbox: PostgresOutbox, entries: readonly OutboxEntry[], comm
   }
 }
 
+t.test('a connection that cannot be made ready, as on a standby that takes no LISTEN, is not left behind', async (t) => {
+  const left = 'SELECT count(*)::int4 AS open FROM pg_stat_activity WHERE query = $1';
+  const opening = 'SELECT 1 / 0';
+  await t.rejects(database.connect({ opening }), { code: '22012' });
+  const open = async () => (await database.query(left, [opening])).rows[0]?.['open'];
+  while ((await open()) !== 0) await new Promise(setImmediate);
+});
+
 t.test('entries come out as they went in, and are there with their commit or not at all', async (t) => {
   const { outbox, destination, entry } = scene(t);
   const lane = await outbox.open(destination);

@@ -107,12 +107,11 @@ export class PostgresLane implements OutboxLane {
 
   async #connect(): Promise<pg.Client> {
     if (this.#client !== null) return this.#client;
-    const client = await this.#database.connect({ statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+    const client = await this.#database.connect({ statementTimeoutMs: STATEMENT_TIMEOUT_MS, opening: SESSION });
     const forget = (): void => {
       if (this.#client === client) this.#forget();
     };
     client.on('error', forget).on('end', forget);
-    await client.query(SESSION);
     this.#client = client;
     return client;
   }
