@@ -11,7 +11,7 @@ import { Rejection, UserError } from '../../errors.ts';
 import { hashApiKey, publicIdOf } from '../../model/api-key.ts';
 import type { Context, Credential, Project, RequestInfo } from '../../model/context.ts';
 import { type CacheCounters, LookupCache } from './lookup-cache.ts';
-import { type StaticKeyOptions, StaticKeys } from './static-keys.ts';
+import { staticKeyFaults, type StaticKeyOptions, StaticKeys } from './static-keys.ts';
 
 export interface AuthOptions {
   readonly keys: readonly StaticKeyOptions[];
@@ -199,6 +199,7 @@ export const auth = defineProcessor<AuthOptions>({
   },
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own syntax.
   example: 'keys: [{ key: "${env:SLUICE_KEY}", project: demo }]',
+  check: ({ keys }) => staticKeyFaults(keys),
   requires: [],
   provides: ['project'],
   create: (options, host) => new Auth(options, host),

@@ -10,7 +10,7 @@ const MAX_ENTRIES = 10000;
 
 interface Entry<T> {
   readonly found: T | null;
-  readonly expiresMs: number;
+  readonly sinceMs: number;
 }
 
 export interface CacheCounters {
@@ -46,7 +46,7 @@ export class LookupCache<T> {
   /** What is stored under the name, null when nothing is, or a promise of either; it rejects when the lookup fails or takes too long. */
   find(name: string): T | null | Promise<T | null> {
     const entry = this.#entries.get(name);
-    if (entry !== undefined && entry.expiresMs > this.#now()) {
+    if (entry !== undefined && this.#isFresh(entry)) {
       this.#hits.add(1);
       return entry.found;
     }
@@ -69,11 +69,17 @@ export class LookupCache<T> {
     try {
       const found = await withTimeout(this.#ask(name), this.#timeoutMs);
       // The life counts from before the query: what it saw may have been changed while it ran.
-      if (generation === this.#generation) this.#remember(name, { found, expiresMs: started + this.#lifeMs });
+      if (generation === this.#generation) this.#remember(name, { found, sinceMs: started });
       return found;
     } finally {
       if (generation === this.#generation) this.#pending.delete(name);
     }
+  }
+
+  /** A clock that was set back must not make it live longer. */
+  #isFresh({ sinceMs }: Entry<T>): boolean {
+    const ageMs = this.#now() - sinceMs;
+    return ageMs >= 0 && ageMs < this.#lifeMs;
   }
 
   #remember(name: string, entry: Entry<T>): void {

@@ -1,6 +1,6 @@
 /** Keys that stand in the configuration, as text or as `sha256:` hash, and the projects they stand for. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { UserError } from '../../errors.ts';
+import type { OptionFault } from '../../component/component.ts';
 import type { Credential, Plan, Project } from '../../model/context.ts';
 import { normalizeEnvironment } from '../../model/environment.ts';
 
@@ -23,19 +23,16 @@ export class StaticKeys {
   /** By hash: finding one says nothing about how much of a wrong key was right. */
   readonly #keys = new Map<string, StaticKey>();
 
-  /** Throws a `UserError` when two keys are equal, or one project is described in two ways. */
+  /** The options were checked when the configuration was read. */
   constructor(options: readonly StaticKeyOptions[]) {
     const projects = new Map<string, Project>();
     for (const [index, option] of options.entries()) {
       const hash = hashOf(option.key);
-      const credential = {
-        project: projectOf(option, projects),
-        environment: option.environment === undefined ? null : normalizeEnvironment(option.environment),
-        keyId: `static:${index}`,
-      };
-      if (this.#keys.has(hash.toString('hex'))) {
-        throw new UserError('two keys of the auth processor are the same', 'Remove one of them.');
-      }
+      const { project: name, plan, monthly_spans: monthlySpans = null } = option;
+      const project = projects.get(name) ?? { name, plan, monthlySpans, privacy: new Map() };
+      projects.set(name, project);
+      const environment = option.environment === undefined ? null : normalizeEnvironment(option.environment);
+      const credential = { project, environment, keyId: `static:${index}` };
       this.#keys.set(hash.toString('hex'), { hash, credential });
     }
   }
@@ -51,24 +48,35 @@ export class StaticKeys {
   }
 }
 
+/** What the schema cannot say: keys that are the same, a plan without its quota, a project described in two ways. */
+export function staticKeyFaults(options: readonly StaticKeyOptions[]): readonly OptionFault[] {
+  const hashes = new Set<string>();
+  const projects = new Map<string, StaticKeyOptions>();
+  return options.flatMap((option, index) => {
+    const { key, project, plan, monthly_spans: quota } = option;
+    const hash = hashOf(key).toString('hex');
+    const first = projects.get(project) ?? option;
+    const faults = [];
+    if (hashes.has(hash)) faults.push(faultAt(index, 'key', 'this key is there already', 'Remove one of them.'));
+    if (plan === 'free' && quota === undefined)
+      faults.push(faultAt(index, 'plan', 'the free plan needs a monthly quota', 'Add monthly_spans.'));
+    if (plan === 'paid' && quota !== undefined)
+      faults.push(faultAt(index, 'monthly_spans', 'the paid plan has no quota', 'Leave it out, or add plan: free.'));
+    if (first.plan !== plan || first.monthly_spans !== quota) {
+      const hint = 'Give every key of a project the same plan and monthly_spans.';
+      faults.push(faultAt(index, 'project', `the keys of project "${project}" disagree about its plan`, hint));
+    }
+    hashes.add(hash);
+    projects.set(project, first);
+    return faults;
+  });
+}
+
+function faultAt(index: number, option: keyof StaticKeyOptions, message: string, hint: string): OptionFault {
+  return { option: ['keys', index, option], severity: 'error', message, hint };
+}
+
 function hashOf(key: string): Buffer {
   const given = HASH_FORMAT.exec(key);
   return given?.[1] !== undefined ? Buffer.from(given[1], 'hex') : createHash('sha256').update(key).digest();
-}
-
-function projectOf(option: StaticKeyOptions, projects: Map<string, Project>): Project {
-  const monthlySpans = option.plan === 'free' ? (option.monthly_spans ?? null) : null;
-  const known = projects.get(option.project);
-  if (known === undefined) {
-    const project = { name: option.project, plan: option.plan, monthlySpans, privacy: new Map() };
-    projects.set(option.project, project);
-    return project;
-  }
-  if (known.plan !== option.plan || known.monthlySpans !== monthlySpans) {
-    throw new UserError(
-      `the keys of project "${option.project}" disagree about its plan`,
-      'Give every key of a project the same plan and monthly_spans.',
-    );
-  }
-  return known;
 }

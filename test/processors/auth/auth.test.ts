@@ -6,6 +6,8 @@ import { COMPONENTS } from '../../../src/components.ts';
 import { Administration } from '../../../src/extensions/postgres/administration.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { createApiKey } from '../../../src/model/api-key.ts';
+import { LookupCache } from '../../../src/processors/auth/lookup-cache.ts';
+import { load } from '../../support/config-files.ts';
 import { FILE_CONFIG, KEY, startDaemon } from '../../support/daemon.ts';
 import { type Answer, send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
@@ -108,6 +110,36 @@ t.test('a lookup that fails or takes too long is 500, and is tried again the nex
   t.equal((await post(failing.url, KEY)).status, 200, 'static keys need no lookup');
   const hanging = await withDirectory(t, { ...silent, findKey: () => new Promise(() => undefined) }, '50ms');
   t.equal((await post(hanging.url, key)).status, 500);
+});
+
+t.test('what was looked up is not trusted for longer because the clock was set back', async (t) => {
+  let [nowMs, lookups] = [1_000_000, 0];
+  const counter = { add: () => undefined };
+  const ask = async () => `answer ${++lookups}`;
+  const limits = { lifeMs: 5000, timeoutMs: 1000 };
+  const cache = new LookupCache(ask, limits, () => nowMs, { hits: counter, misses: counter });
+  t.equal(await cache.find('key'), 'answer 1');
+  nowMs += 4999;
+  t.equal(cache.find('key'), 'answer 1');
+  nowMs -= 3_600_000;
+  t.equal(await cache.find('key'), 'answer 2');
+});
+
+t.test('keys that contradict each other are told with their place before anything starts', async (t) => {
+  const keys = ['plan: free', 'monthly_spans: 10'].map(
+    (rest) => `      - { key: first-key-of-sixteen, project: shop, ${rest} }\n`,
+  );
+  const config = FILE_CONFIG.replace('keys:\n', `keys:\n${keys.join('')}`);
+  const request = { definitions: COMPONENTS };
+  const { message } = await load({ 'a.yaml': config }, request).then(
+    () => ({ message: '' }),
+    (error: Error) => error,
+  );
+  t.match(message, /a\.yaml:\d+:\d+: error: the free plan needs a monthly quota/u);
+  t.match(message, /error: the paid plan has no quota/u);
+  t.match(message, /error: this key is there already/u);
+  t.match(message, /error: the keys of project "shop" disagree about its plan/u);
+  t.notMatch(message, /first-key-of-sixteen/u);
 });
 
 t.test('lookups of one key at once are one query', async (t) => {
