@@ -9,6 +9,8 @@ export interface PartialSuccess {
 
 const NOTHING: PartialSuccess = { rejected: 0, message: '' };
 const MAX_MESSAGE = 500;
+/** Ten bytes of seven bits each. */
+const VARINT_BITS = 70n;
 
 /** The `partial_success` of an export response; what can not be read says nothing, as the request did arrive. */
 export function partialSuccessOf(encoding: Encoding, body: Buffer): PartialSuccess {
@@ -69,17 +71,18 @@ function jsonMessage(body: Buffer): string {
   return body.toString();
 }
 
-/** The last value of each varint and length-delimited field. Throws a RangeError where the bytes end too early. */
+/** The last value of each varint and length-delimited field. Throws a RangeError where the bytes are none. */
 function fieldsOf(message: Buffer): ReadonlyMap<number, Buffer | bigint> {
   const fields = new Map<number, Buffer | bigint>();
   let at = 0;
   const varint = (): bigint => {
     let value = 0n;
-    for (let shift = 0n; ; shift += 7n) {
+    for (let shift = 0n; shift < VARINT_BITS; shift += 7n) {
       const byte = message.readUInt8(at++);
       value |= BigInt(byte & 127) << shift;
       if (byte < 128) return value;
     }
+    throw new RangeError('the number is too long');
   };
   while (at < message.length) {
     const tag = Number(varint());

@@ -8,7 +8,7 @@
 import type { Logger } from '../../component/logger.ts';
 import type { OutboxLane, WaitingEntry } from '../../component/outbox.ts';
 import type { Signal } from '../../model/context.ts';
-import { nextAttempt, type RetryOptions } from './retry.ts';
+import { longestPause, nextAttempt, type RetryOptions } from './retry.ts';
 import type { Attempt } from './sender.ts';
 
 /** Entries looked at, and sent together, at once. */
@@ -124,7 +124,8 @@ export class Delivery {
     if (head === undefined) return EMPTY;
     if (this.#careful !== null && head.sequence > this.#careful.until) this.#careful = null;
     const pauseMs = (head.nextAttemptMs ?? 0) - this.#parts.now();
-    if (pauseMs > 0) return { ms: Math.min(pauseMs, NAP_MS), wakeable: false };
+    if (pauseMs > 0 && pauseMs <= longestPause(this.#parts.retry))
+      return { ms: Math.min(pauseMs, NAP_MS), wakeable: false };
     const batch = [head, ...companionsOf(head, rest, this.#parts.maxBatchBytes)];
     const bodies = await this.#parts.lane.bodies(batch);
     // Somebody removed some of them just now.

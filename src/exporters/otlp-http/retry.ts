@@ -32,6 +32,11 @@ export function nextAttempt(options: RetryOptions, failure: Failure, chance: num
   return isOver ? null : next;
 }
 
+/** A next attempt that is farther off was set by a clock that has been corrected since. */
+export function longestPause({ max_interval: interval, randomization_factor: factor }: RetryOptions): number {
+  return Math.max(MAX_RETRY_AFTER_MS, Math.ceil(interval * (1 + factor)));
+}
+
 function backoff(options: RetryOptions, attempts: number, chance: number): number {
   const grown = options.initial_interval * options.multiplier ** Math.max(0, attempts - 1);
   const interval = Math.min(grown, options.max_interval);

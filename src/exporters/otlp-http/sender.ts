@@ -86,6 +86,9 @@ export class Sender {
   async #post(signal: Signal, body: Buffer, limit: AbortSignal): Promise<Attempt> {
     const { encoding, compression, headers } = this.#options;
     const plain = encoding === 'json' ? requestAsJson(signal, body) : body;
+    const dispatcher = this.#dispatcher;
+    // Without it the request would go out by another client's rules of TLS and proxy.
+    if (dispatcher === null) throw new Error('the sender is not open');
     const { request } = await import('undici');
     const answer = await request(this.#urls[signal], {
       method: 'POST',
@@ -97,7 +100,7 @@ export class Sender {
       },
       body: compression === 'gzip' ? await compress(plain) : plain,
       signal: limit,
-      ...(this.#dispatcher === null ? {} : { dispatcher: this.#dispatcher }),
+      dispatcher,
     });
     return this.#judge(answer);
   }

@@ -15,6 +15,14 @@ t.test('partial success is read from both encodings', async (t) => {
   }
 });
 
+t.test('a number that goes on after ten bytes is none, however long the answer is', async (t) => {
+  const number = `08${'80'.repeat(10)}00`;
+  const partial = Buffer.from(number, 'hex');
+  const answer = Buffer.concat([Buffer.from([0x0a, partial.length]), partial, Buffer.from('0a04120262', 'hex')]);
+  t.strictSame(partialSuccessOf('protobuf', answer), NOTHING);
+  t.equal(messageOf('application/x-protobuf', Buffer.from(`${number}1203626164`, 'hex')), '');
+});
+
 t.test('the message of a refusal is that of its Status, of its JSON, or its text', async (t) => {
   t.equal(messageOf('application/x-protobuf', Buffer.from('1203626164', 'hex')), 'bad');
   t.equal(messageOf('application/json; charset=utf-8', Buffer.from('{"code":3,"message":"bad"}')), 'bad');

@@ -184,6 +184,18 @@ t.test(
   },
 );
 
+t.test('a clock that was a year ahead and is set right does not hold the lane up for a year', async (t) => {
+  const scene = new Scene((_body, nowMs) => (nowMs > 300 * 24 * HOUR ? unavailable() : DELIVERED));
+  scene.add({ text: 'a' });
+  scene.nowMs = 365 * 24 * HOUR;
+  scene.delivery.start();
+  while (scene.sent.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  scene.nowMs = 0;
+  await scene.run();
+  t.equal(scene.sent.length, 2);
+  t.ok((scene.sent[1]?.atMs ?? Number.NaN) <= 2 * HOUR);
+});
+
 t.test('without retries what fails once is a dead letter', async (t) => {
   const retry = { ...RETRY, enabled: false };
   const scene = await new Scene(() => unavailable(), { retry }).add({ text: 'a' }).run();
