@@ -8,6 +8,7 @@ import { Capabilities } from '../../src/component/capability.ts';
 import type { Component, Host } from '../../src/component/component.ts';
 import type { Definition } from '../../src/component/definition.ts';
 import type { Pipeline } from '../../src/component/receiver.ts';
+import { LONGEST_WAIT_MS } from '../../src/component/longest-wait.ts';
 import { ListeningSockets } from '../../src/component/listener.ts';
 import { COMPONENTS } from '../../src/components.ts';
 import { checkNode } from '../../src/config/check.ts';
@@ -63,8 +64,11 @@ function create(definition: Definition): Component {
 
 interface Described {
   readonly path: string;
-  readonly description: unknown;
+  readonly option: Readonly<Record<string, unknown>>;
 }
+
+/** Durations that are compared with a clock. Every other one may set a timer. */
+const WITHOUT_TIMER = /\.(?:retention\.\w+|max_age|retry_on_failure\.\w+|dead_letter_retention)$/u;
 
 function optionsIn(schema: unknown, path: string): readonly Described[] {
   if (typeof schema !== 'object' || schema === null) return [];
@@ -72,7 +76,7 @@ function optionsIn(schema: unknown, path: string): readonly Described[] {
   const named = Object.entries((properties ?? {}) as Record<string, unknown>);
   return [
     ...named.flatMap(([name, inner]) => [
-      { path: `${path}.${name}`, description: (inner as Record<string, unknown>)['description'] },
+      { path: `${path}.${name}`, option: inner as Described['option'] },
       ...optionsIn(inner, `${path}.${name}`),
     ]),
     ...optionsIn(items, `${path}[]`),
@@ -93,8 +97,11 @@ for (const definition of COMPONENTS) {
     t.doesNotThrow(() => SCHEMAS.of(schema), 'has a schema that compiles');
     t.equal(schema['additionalProperties'], false, 'refuses unknown options');
 
-    for (const { path, description } of optionsIn(schema, type)) {
+    for (const { path, option } of optionsIn(schema, type)) {
+      const { description, format, maximum } = option;
       t.ok(typeof description === 'string' && description.length > 0, `describes ${path}`);
+      if (format === 'duration' && !WITHOUT_TIMER.test(path))
+        t.ok(Number(maximum) <= LONGEST_WAIT_MS, `takes no time for ${path} that a timer cannot wait`);
     }
 
     t.same(parseDocument(definition.example).errors, [], 'has an example in YAML');

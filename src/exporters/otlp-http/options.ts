@@ -1,4 +1,5 @@
 /** The exporter's options: the schema, and the type that follows from it. Names are the Collector's where it has them. */
+import { LONGEST_WAIT_MS } from '../../component/longest-wait.ts';
 import type { RetryOptions } from './retry.ts';
 
 export interface TlsOptions {
@@ -150,6 +151,7 @@ export const OTLP_HTTP_SCHEMA = {
     timeout: {
       ...DURATION,
       minimum: 1,
+      maximum: LONGEST_WAIT_MS,
       default: '30s',
       description: 'For one attempt, from connecting to the answer.',
     },

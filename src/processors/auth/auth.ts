@@ -5,6 +5,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Capabilities } from '../../component/capability.ts';
 import { KEY_DIRECTORY, type StoredKey } from '../../component/directory.ts';
+import { LONGEST_WAIT_MS } from '../../component/longest-wait.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
 import type { Host } from '../../component/component.ts';
 import { Rejection, UserError } from '../../errors.ts';
@@ -192,6 +193,7 @@ export const auth = defineProcessor<AuthOptions>({
         type: 'integer',
         format: 'duration',
         minimum: 10,
+        maximum: LONGEST_WAIT_MS,
         default: '2s',
         description: 'Longest wait for the database; then the request is answered 500.',
       },

@@ -1,4 +1,5 @@
 /** What can be set for OTLP over gRPC, under the Collector's names. */
+import { LONGEST_WAIT_MS } from '../../component/longest-wait.ts';
 import { type LimitOptions, readTimeout, sizeLimits } from './limit-options.ts';
 import { type ListenOptions, listenSchema } from './listen-options.ts';
 
@@ -28,6 +29,7 @@ const duration = (written: string, description: string) => ({
   type: 'integer',
   format: 'duration',
   minimum: 0,
+  maximum: LONGEST_WAIT_MS,
   default: written,
   description,
 });
@@ -88,7 +90,7 @@ export const GRPC_SCHEMA = {
       default: 100,
       description: 'Calls open at once on one connection; the client holds back further ones.',
     },
-    read_timeout: readTimeout('Time a client has for its message.'),
+    read_timeout: readTimeout('Time a client has for its message, and for the greeting of its connection.'),
     keepalive: {
       type: 'object',
       description: 'The life of connections.',

@@ -94,7 +94,8 @@ export class GrpcServer implements Component, ConnectionHandler {
   }
 
   #adopt(session: ServerHttp2Session): void {
-    this.#sessions.set(session, new GrpcSession(session, this.#options.keepalive));
+    const { keepalive, read_timeout: greetingMs } = this.#options;
+    this.#sessions.set(session, new GrpcSession(session, keepalive, greetingMs));
     session.on('close', () => this.#sessions.delete(session));
   }
 }

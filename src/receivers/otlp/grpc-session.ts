@@ -12,21 +12,24 @@ const AGE_SPREAD = 10;
 const MAX_STRIKES = 2;
 /** Without calls and without leave to ask, a peer may do so this often. */
 const IDLE_PING_INTERVAL_MS = 2 * 3_600_000;
+
 export class GrpcSession {
   readonly #session: ServerHttp2Session;
   readonly #options: KeepaliveOptions;
-  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #timers = new Set<NodeJS.Timeout>();
   #idleTimer: NodeJS.Timeout | null = null;
   #calls = 0;
   #strikes = 0;
   #lastPing = 0;
 
-  constructor(session: ServerHttp2Session, options: KeepaliveOptions) {
+  /** Who does not greet within `greetingMs` is no client: its connection is cut. */
+  constructor(session: ServerHttp2Session, options: KeepaliveOptions, greetingMs: number) {
     this.#session = session;
     this.#options = options;
     session.on('error', () => undefined); // A broken connection is the client's affair; its calls end by themselves.
     session.on('ping', () => this.#judgePing());
     session.on('close', () => this.#forgetTimers());
+    this.#watchGreeting(greetingMs);
     this.#watchAge();
     this.#watchPeer();
     this.#watchIdleness();
@@ -56,6 +59,11 @@ export class GrpcSession {
     this.#session.destroy();
   }
 
+  #watchGreeting(greetingMs: number): void {
+    const greeting = this.#after(greetingMs, () => this.destroy());
+    this.#session.once('remoteSettings', () => this.#cancel(greeting));
+  }
+
   #watchAge(): void {
     const { max_connection_age: age, max_connection_age_grace: grace } = this.#options.server_parameters;
     if (age === 0) return;
@@ -75,11 +83,9 @@ export class GrpcSession {
     const { time, timeout } = this.#options.server_parameters;
     if (time === 0) return;
     this.#after(time, () => {
-      const silent = setTimeout(() => this.destroy(), timeout).unref();
-      this.#timers.push(silent);
+      const silent = this.#after(timeout, () => this.destroy());
       const asked = this.#session.ping(() => {
-        clearTimeout(silent);
-        this.#timers.splice(this.#timers.indexOf(silent), 1);
+        this.#cancel(silent);
         if (!this.#session.closed) this.#watchPeer();
       });
       if (!asked) this.destroy();
@@ -100,22 +106,29 @@ export class GrpcSession {
     this.#session.close();
   }
 
-  #after(milliseconds: number, act: () => void): void {
+  #after(milliseconds: number, act: () => void): NodeJS.Timeout {
     const timer = setTimeout(
       () => {
-        this.#timers.splice(this.#timers.indexOf(timer), 1);
+        this.#timers.delete(timer);
         if (!this.#session.destroyed) act();
       },
       Math.min(milliseconds, MAX_TIMER_MS),
     ).unref();
-    this.#timers.push(timer);
+    this.#timers.add(timer);
+    return timer;
+  }
+
+  #cancel(timer: NodeJS.Timeout): void {
+    clearTimeout(timer);
+    this.#timers.delete(timer);
   }
 
   #forgetTimers(): void {
-    for (const timer of this.#timers.splice(0)) clearTimeout(timer);
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
     if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
   }
 }
 
-/** The longest a timer can wait; a longer time is no different to anybody. */
+/** The longest a timer can wait: an age and its spread may be more. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,4 +1,5 @@
 /** What can be set for OTLP over HTTP, under the Collector's names. */
+import { LONGEST_WAIT_MS } from '../../component/longest-wait.ts';
 import { CORS_SCHEMA, type CorsOptions } from './cors.ts';
 import { type LimitOptions, readTimeout, sizeLimits } from './limit-options.ts';
 import { type ListenOptions, listenSchema } from './listen-options.ts';
@@ -62,6 +63,7 @@ export const HTTP_SCHEMA = {
       type: 'integer',
       format: 'duration',
       minimum: 100,
+      maximum: LONGEST_WAIT_MS,
       default: '5s',
       description: 'Time a client has for its request headers.',
     },
@@ -70,6 +72,7 @@ export const HTTP_SCHEMA = {
       type: 'integer',
       format: 'duration',
       minimum: 1000,
+      maximum: LONGEST_WAIT_MS,
       default: '75s',
       description: 'How long an idle connection is kept; above the 60 s of common load balancers.',
     },

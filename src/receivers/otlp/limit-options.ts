@@ -1,4 +1,5 @@
 /** The limits on requests that every protocol has: the same bounds and defaults, each told in the words of its protocol. */
+import { LONGEST_WAIT_MS } from '../../component/longest-wait.ts';
 
 export interface LimitOptions {
   readonly max_nesting_depth: number;
@@ -43,6 +44,7 @@ export const readTimeout = (description: string) => ({
   type: 'integer',
   format: 'duration',
   minimum: 100,
+  maximum: LONGEST_WAIT_MS,
   default: '30s',
   description,
 });

@@ -1,4 +1,5 @@
 /** What can be set for TLS, under the Collector's names. */
+import { LONGEST_WAIT_MS } from '../../component/longest-wait.ts';
 
 export type TlsVersion = '1.2' | '1.3';
 
@@ -65,6 +66,7 @@ export const TLS_SCHEMA = {
       type: 'integer',
       format: 'duration',
       minimum: 0,
+      maximum: LONGEST_WAIT_MS,
       default: '1m',
       description:
         'How often the files are looked at. Changed ones serve new connections, and open connections stay; 0s never.',

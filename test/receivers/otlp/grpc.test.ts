@@ -1,5 +1,7 @@
 // OTLP over gRPC: the same verdicts as over HTTP, with the codes of the catalogue.
+import { once } from 'node:events';
 import { connect as connectHttp2, constants, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2';
+import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { REFUSALS, type RefusalCode } from '../../../src/errors.ts';
@@ -363,6 +365,14 @@ t.test('one service follows another: calls go on, and none is lost', async (t) =
     stored.reduce((sum, count) => sum + count, 0),
     sent,
   );
+});
+
+t.test('a connection on which nobody greets is cut off', async (t) => {
+  const { daemon } = await start(t, withGrpc(', read_timeout: 100ms'));
+  const silent = connect(Number(daemon.grpc.split(':').at(-1)), '127.0.0.1');
+  silent.resume();
+  await once(silent, 'close');
+  t.pass();
 });
 
 t.test('gRPC may be served alone, and a configuration without any protocol is refused', async (t) => {
