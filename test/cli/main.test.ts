@@ -1,12 +1,11 @@
-/** The command line as a user meets it: a real process, its output and its exit code. */
-import { spawn } from 'node:child_process';
+/** The command line as a user meets it: what it prints and its exit code, and as a process that lives and is sent signals. */
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { sluice as call } from '../support/command-line.ts';
 import { folderOf } from '../support/config-files.ts';
+import { startExecutable } from '../support/executable.ts';
 
-const BIN = fileURLToPath(new URL('../../../bin/sluice.js', import.meta.url));
 const KEY = 'a-key-of-thirty-two-characters-00';
 const SIDECAR = `
 extensions: { health_check: { endpoint: "127.0.0.1:0" } }
@@ -20,30 +19,33 @@ service:
   pipelines: { traces: { receivers: [otlp], processors: [auth, environment], exporters: [file] } }
 `;
 
-// Every case is a process or two; a busy machine takes its time over them.
 t.setTimeout(110_000);
 
-function start(args: readonly string[], folder: string) {
-  const env = { ...process.env, SLUICE_KEY: KEY, NO_COLOR: '1' };
-  const child = spawn(process.execPath, [BIN, ...args], { cwd: folder, env });
-  const output = { out: '', err: '' };
-  child.stdout.on('data', (chunk: Buffer) => (output.out += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (output.err += chunk.toString()));
-  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
-  const until = async (text: string): Promise<void> => {
-    while (!output.err.includes(text)) {
-      if (child.exitCode !== null) throw new Error(`ended before "${text}":\n${output.err}`);
-      await Promise.race([new Promise((resolve) => child.stderr.once('data', resolve)), ended]);
-    }
-  };
-  return { child, output, ended, until };
+/** The command within this process: what it prints and its exit code. */
+function sluice(args: readonly string[], files: Readonly<Record<string, string>> = {}) {
+  return call(args, { folder: folderOf(files), env: { SLUICE_KEY: KEY } });
 }
 
-async function sluice(args: readonly string[], files: Readonly<Record<string, string>> = {}) {
-  const { output, ended } = start(args, folderOf(files));
-  const code = await ended;
-  return { code, ...output };
+/** The command as a process. */
+async function execute(args: readonly string[], files: Readonly<Record<string, string>> = {}) {
+  const { ended, output } = startExecutable(args, folderOf(files), { SLUICE_KEY: KEY });
+  return { code: await ended, ...output };
 }
+
+t.test('a process prints what the command prints, and ends with its exit code', async (t) => {
+  const broken = { 'a.yaml': SIDECAR.replace('project:', 'projct:') };
+  const calls = [
+    [['--version'], {}, 0],
+    [['validat'], {}, 2],
+    [['validate', '-c', 'a.yaml'], broken, 1],
+    [['print-config', '-c', 'a.yaml', '--json'], { 'a.yaml': SIDECAR }, 0],
+  ] as const;
+  for (const [args, files, code] of calls) {
+    const outcome = await execute(args, files);
+    t.equal(outcome.code, code, args.join(' '));
+    t.strictSame(outcome, await sluice(args, files));
+  }
+});
 
 t.test('help lists the commands, and each command has its own', async (t) => {
   const { code, out, err } = await sluice(['--help']);
@@ -107,7 +109,7 @@ t.test('components are listed for people and for programs', async (t) => {
 
 t.test('run starts, loads its configuration again on SIGHUP, and stops on SIGTERM', async (t) => {
   const folder = folderOf({ 'a.yaml': SIDECAR });
-  const { child, output, ended, until } = start(['--config', 'a.yaml'], folder);
+  const { child, output, ended, until } = startExecutable(['--config', 'a.yaml'], folder, { SLUICE_KEY: KEY });
   await until('everything is ready');
   child.kill('SIGHUP');
   await until('the configuration was loaded again');
@@ -125,33 +127,31 @@ t.test(
   { skip: process.platform === 'win32' },
   async (t) => {
     const folder = folderOf({ 'a.yaml': SIDECAR.replace('telemetry: {', 'telemetry: { status: { socket: s.sock },') });
-    const absent = start(['status', '-c', 'a.yaml'], folder);
-    t.equal(await absent.ended, 1);
-    t.match(absent.output.err, /no daemon answers at/u);
-    const daemon = start(['--config', 'a.yaml'], folder);
+    const env = { SLUICE_KEY: KEY };
+    const status = (...args: readonly string[]) => call(['status', '-c', 'a.yaml', ...args], { folder, env });
+    t.match(await status(), { code: 1, err: /no daemon answers at/u });
+    const daemon = startExecutable(['--config', 'a.yaml'], folder, env);
     await daemon.until('everything is ready');
     t.equal(statSync(join(folder, 's.sock')).mode & 0o777, 0o600);
-    const asked = start(['status', '-c', 'a.yaml', '--json'], folder);
-    t.equal(await asked.ended, 0);
-    t.match(JSON.parse(asked.output.out), {
+    const asked = await status('--json');
+    t.equal(asked.code, 0);
+    t.match(JSON.parse(asked.out), {
       state: 'running',
       problems: [],
       pipelines: [{ id: 'traces' }],
       commits: 0,
     });
-    const shown = start(['status', '-c', 'a.yaml'], folder);
-    await shown.ended;
-    t.match(shown.output.out, /^running, ready, up \d+ s\n\ntraces +otlp → auth → environment → file\n/u);
+    t.match((await status()).out, /^running, ready, up \d+ s\n\ntraces +otlp → auth → environment → file\n/u);
     daemon.child.kill('SIGTERM');
     t.equal(await daemon.ended, 0);
   },
 );
 
 t.test('a start that fails says why in one line and exits 1', async (t) => {
-  const { output, ended } = start(
-    ['--config', 'a.yaml', '--set', 'exporters.file.path=a.yaml/x'],
-    folderOf({ 'a.yaml': SIDECAR }),
-  );
-  t.equal(await ended, 1);
-  t.match(output.err, /error: /u);
+  const { code, err } = await execute(['--config', 'a.yaml', '--set', 'exporters.file.path=a.yaml/x'], {
+    'a.yaml': SIDECAR,
+  });
+  t.equal(code, 1);
+  t.match(err, /error: /u);
+  t.notMatch(err, /\n\s+at /u);
 });
