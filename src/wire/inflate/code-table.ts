@@ -84,13 +84,26 @@ function buildFixed(): void {
   fillTable(FIXED_DISTANCES, DISTANCE_BITS, DISTANCE_MEANINGS);
 }
 
+/** Whether the tables hold the fixed code: a stream of many small blocks then pays for one copy. */
+let fixedInUse: bool = false;
+
+/** Makes the fixed code the code in use. */
+export function useFixed(): void {
+  if (fixedInUse) return;
+  memory.copy(LITERALS, FIXED_LITERALS, LITERAL_ENTRIES * 4);
+  memory.copy(DISTANCES, FIXED_DISTANCES, DISTANCE_ENTRIES * 4);
+  fixedInUse = true;
+}
+
 /** The code of literals and lengths, from one byte of code length a symbol. False when that is no code. */
 export function buildLiterals(lengths: usize, symbols: u32): bool {
+  fixedInUse = false;
   sortSymbols(lengths, symbols);
   return buildLenient(LITERALS, LITERAL_BITS, LITERAL_MEANINGS);
 }
 
 export function buildDistances(lengths: usize, symbols: u32): bool {
+  fixedInUse = false;
   sortSymbols(lengths, symbols);
   return buildLenient(DISTANCES, DISTANCE_BITS, DISTANCE_MEANINGS);
 }

@@ -7,17 +7,15 @@ import { FAIL_INFLATE, FAIL_EXPANDED, HEADER_BASE, HEADER_INFLATED, HEADER_INFLA
 import { fail } from "../fail";
 import {
   buildDistances, buildLengths, buildLiterals, DISTANCES, DISTANCE_BITS, ENTRY_END, ENTRY_EXCEPTION, ENTRY_LITERAL,
-  ENTRY_SUBTABLE, FIXED_DISTANCES, FIXED_LITERALS, initializeTables, LENGTHS, LENGTH_BITS, LITERALS, LITERAL_BITS,
+  ENTRY_SUBTABLE, initializeTables, LENGTHS, LENGTH_BITS, LITERALS, LITERAL_BITS, useFixed,
 } from "./code-table";
 import { copyMatch, initializePatterns } from "./match";
 
-const LITERAL_MASK: u64 = (1 << LITERAL_BITS) - 1;
-const DISTANCE_MASK: u64 = (1 << DISTANCE_BITS) - 1;
+const LITERAL_MASK: usize = (1 << LITERAL_BITS) - 1;
+const DISTANCE_MASK: usize = (1 << DISTANCE_BITS) - 1;
 const MAX_DYNAMIC_LITERALS: u32 = 286;
 const MAX_DYNAMIC_DISTANCES: u32 = 30;
 const END_OF_BLOCK: u32 = 256;
-/** Bytes the reader may be ahead of the end before it must have taken bits that are not there. */
-const READ_AHEAD: usize = 8;
 
 /** In which order the lengths of the code of code lengths come. */
 const LENGTH_ORDER = memory.data<u8>([16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]);
@@ -56,11 +54,12 @@ export function inflate(from: usize, end: usize, to: usize, limit: usize): void 
     last = take(1);
     const kind = <u32>take(2);
     if (kind == 0) inflateStored();
-    else if (kind == 1) inflateCodes(FIXED_LITERALS, FIXED_DISTANCES);
-    else if (kind == 2) {
-      readCodes();
-      inflateCodes(LITERALS, DISTANCES);
-    } else refuse();
+    else if (kind == 3) refuse();
+    else {
+      if (kind == 1) useFixed();
+      else readCodes();
+      inflateCodes();
+    }
     checkConsumed();
     if (target > targetLimit) fail(FAIL_EXPANDED, source);
   }
@@ -156,11 +155,17 @@ function readCodeLengths(count: u32): void {
   checkConsumed();
 }
 
-/** The part of `bits` that an entry stands for beyond its code, added to its base. */
+/** The part of `from` that an entry stands for beyond its code, added to its base. */
 // @ts-ignore: decorator
 @inline
 function valueOf(entry: u64, from: u64): usize {
   return <usize>(entry >> 16) + <usize>((from & ((<u64>1 << entry) - 1)) >> (entry >> 8));
+}
+
+// @ts-ignore: decorator
+@inline
+function literalOrLength(from: u64): u64 {
+  return <u64>load<u32>((<usize>from & LITERAL_MASK) << 2, LITERALS);
 }
 
 /** The entry of a second table. */
@@ -171,106 +176,112 @@ function follow(table: usize, entry: u64, from: u64): u64 {
   return <u64>load<u32>(table + <usize>(index << 2));
 }
 
+// @ts-ignore: decorator
+@inline
+function keep(b: u64, h: u64, at: usize, out: usize): void {
+  bits = b;
+  held = h & 63;
+  source = at;
+  target = out;
+}
+
 /**
- * A block of codes. Shifts take their count modulo 64, so an entry shifts by its low bits as it stands; `held` collects
+ * A block of codes. Shifts take their count modulo 64, so an entry shifts by its low bits as it stands; `h` collects
  * rubbish above its low six bits in the same way, which is cut off at the end.
+ *
+ * At the head of the loop at least 56 bits are there, and the next entry is looked up: enough for a length and a distance, 48
+ * bits at most, or for three literals of the first table and the look-up of what follows. Whatever runs past the end of the
+ * source decodes rubbish until the block ends or the target is full, and is refused then. Nothing is called that comes back:
+ * what lives across a call is written to the stack each time round.
  */
-function inflateCodes(literals: usize, distances: usize): void {
+function inflateCodes(): void {
   let b = bits;
   let h = held;
   let at = source;
   let out = target;
-  const lastAt = sourceEnd + READ_AHEAD;
   const limit = targetLimit;
-  const start = targetStart;
   b |= load<u64>(at) << h;
   at += <usize>((h & 63) ^ 63) >> 3;
   h |= 56;
-  let entry = <u64>load<u32>(literals + <usize>((b & LITERAL_MASK) << 2));
-  while (at <= lastAt && out <= limit) {
+  let entry = literalOrLength(b);
+  while (out <= limit) {
     if (entry & ENTRY_LITERAL) {
-      // Of three literals with codes of the first table, 23 bits are left: enough to look up what follows, not to use it.
       b >>= entry;
       h -= entry;
       store<u8>(out++, <u8>(entry >> 16));
-      entry = <u64>load<u32>(literals + <usize>((b & LITERAL_MASK) << 2));
+      entry = literalOrLength(b);
       if (entry & ENTRY_LITERAL) {
         b >>= entry;
         h -= entry;
         store<u8>(out++, <u8>(entry >> 16));
-        entry = <u64>load<u32>(literals + <usize>((b & LITERAL_MASK) << 2));
+        entry = literalOrLength(b);
         if (entry & ENTRY_LITERAL) {
           b >>= entry;
           h -= entry;
           store<u8>(out++, <u8>(entry >> 16));
-          b |= load<u64>(at) << h;
-          at += <usize>((h & 63) ^ 63) >> 3;
-          h |= 56;
-          entry = <u64>load<u32>(literals + <usize>((b & LITERAL_MASK) << 2));
-          continue;
         }
       }
+      b |= load<u64>(at) << h;
+      at += <usize>((h & 63) ^ 63) >> 3;
+      h |= 56;
+      entry = literalOrLength(b);
+      continue;
     }
-    let before = b;
-    b >>= entry;
-    h -= entry;
     if (entry & ENTRY_EXCEPTION) {
       if (entry & ENTRY_SUBTABLE) {
-        entry = follow(literals, entry, b);
-        before = b;
         b >>= entry;
         h -= entry;
+        entry = follow(LITERALS, entry, b);
       }
       if (entry & ENTRY_LITERAL) {
+        b >>= entry;
+        h -= entry;
         store<u8>(out++, <u8>(entry >> 16));
         b |= load<u64>(at) << h;
         at += <usize>((h & 63) ^ 63) >> 3;
         h |= 56;
-        entry = <u64>load<u32>(literals + <usize>((b & LITERAL_MASK) << 2));
+        entry = literalOrLength(b);
         continue;
       }
       if (entry & ENTRY_EXCEPTION) {
-        bits = b;
-        held = h & 63;
-        source = at;
-        target = out;
+        keep(b >> entry, h - entry, at, out);
         if (!(entry & ENTRY_END)) refuse();
         return;
       }
     }
-    const length = valueOf(entry, before);
-    b |= load<u64>(at) << h;
-    at += <usize>((h & 63) ^ 63) >> 3;
-    h |= 56;
-    entry = <u64>load<u32>(distances + <usize>((b & DISTANCE_MASK) << 2));
+    const length = valueOf(entry, b);
+    b >>= entry;
+    h -= entry;
+    entry = <u64>load<u32>((<usize>b & DISTANCE_MASK) << 2, DISTANCES);
     if (entry & ENTRY_EXCEPTION) {
-      b >>= entry;
-      h -= entry;
-      if (entry & ENTRY_SUBTABLE) entry = follow(distances, entry, b);
+      if (entry & ENTRY_SUBTABLE) {
+        b >>= entry;
+        h -= entry;
+        entry = follow(DISTANCES, entry, b);
+      }
       if (entry & ENTRY_EXCEPTION) {
-        held = h & 63;
-        source = at;
+        keep(b, h, at, out);
         refuse();
+        return;
       }
     }
     const distance = valueOf(entry, b);
     b >>= entry;
     h -= entry;
-    if (distance > out - start) {
-      held = h & 63;
-      source = at;
+    if (distance > out - targetStart) {
+      keep(b, h, at, out);
       refuse();
+      return;
     }
     // The next symbol is looked up before the copy, so that the two overlap.
     b |= load<u64>(at) << h;
     at += <usize>((h & 63) ^ 63) >> 3;
     h |= 56;
-    entry = <u64>load<u32>(literals + <usize>((b & LITERAL_MASK) << 2));
+    entry = literalOrLength(b);
     copyMatch(out, out + length, distance);
     out += length;
   }
-  source = at;
-  held = h & 63;
+  keep(b, h, at, out);
   checkConsumed();
   fail(FAIL_EXPANDED, at);
 }
