@@ -9,7 +9,7 @@ import {
   buildDistances, buildLengths, buildLiterals, DISTANCES, DISTANCE_BITS, ENTRY_END, ENTRY_EXCEPTION, ENTRY_LITERAL,
   ENTRY_SUBTABLE, initializeTables, LENGTHS, LENGTH_BITS, LITERALS, LITERAL_BITS, useFixed,
 } from "./code-table";
-import { copyMatch, initializePatterns } from "./match";
+import { copyMatch, initializePatterns, repeatPattern } from "./match";
 
 const LITERAL_MASK: usize = (1 << LITERAL_BITS) - 1;
 const DISTANCE_MASK: usize = (1 << DISTANCE_BITS) - 1;
@@ -191,8 +191,9 @@ function keep(b: u64, h: u64, at: usize, out: usize): void {
  *
  * At the head of the loop at least 56 bits are there, and the next entry is looked up: enough for a length and a distance, 48
  * bits at most, or for three literals of the first table and the look-up of what follows. Whatever runs past the end of the
- * source decodes rubbish until the block ends or the target is full, and is refused then. Nothing is called that comes back:
- * what lives across a call is written to the stack each time round.
+ * source decodes rubbish until the block ends or the target is full, and is refused then: two bytes of source at most for one
+ * of the target, which the arena has behind it. Nothing is called that comes back: what lives across a call is written to the
+ * stack each time round.
  */
 function inflateCodes(): void {
   let b = bits;
@@ -278,8 +279,10 @@ function inflateCodes(): void {
     at += <usize>((h & 63) ^ 63) >> 3;
     h |= 56;
     entry = literalOrLength(b);
-    copyMatch(out, out + length, distance);
-    out += length;
+    const end = out + length;
+    if (distance < 16) repeatPattern(out, end, distance);
+    else copyMatch(out, end, distance);
+    out = end;
   }
   keep(b, h, at, out);
   checkConsumed();

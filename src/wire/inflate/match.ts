@@ -11,21 +11,18 @@ export function initializePatterns(): void {
   }
 }
 
-/** Fills `to` up to `end` with what stands `distance` bytes before. */
+/** Fills `to` up to `end` with what stands `distance` bytes before, 16 or more. Most matches are shorter than 16 bytes. */
 // @ts-ignore: decorator
 @inline
 export function copyMatch(to: usize, end: usize, distance: usize): void {
-  if (distance < 16) {
-    repeatPattern(to, end, distance);
-    return;
-  }
-  do {
-    v128.store(to, v128.load(to - distance));
-    to += 16;
-  } while (to < end);
+  v128.store(to, v128.load(to - distance));
+  for (to += 16; to < end; to += 16) v128.store(to, v128.load(to - distance));
 }
 
-function repeatPattern(to: usize, end: usize, distance: usize): void {
+/** Likewise with a distance below 16. */
+// @ts-ignore: decorator
+@inline
+export function repeatPattern(to: usize, end: usize, distance: usize): void {
   const pattern = i8x16.swizzle(v128.load(to - distance), v128.load(PATTERNS + (distance << 4)));
   const step = <usize>load<u8>(STEPS + distance);
   do {
