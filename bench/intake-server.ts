@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { defineExporter } from '../src/component/exporter.ts';
 import type { Logger } from '../src/component/logger.ts';
+import { letHeapGrow } from '../src/cli/heap.ts';
 import { COMPONENTS } from '../src/components.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -69,6 +70,7 @@ interface Ports {
 }
 
 async function startSluice(processors: string, format: string, privacy: string): Promise<Ports> {
+  letHeapGrow();
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
   const path = join(folder, 'bench.yaml');
   writeFileSync(path, CONFIG(processors, format, privacy));

@@ -21,6 +21,7 @@ import { StatusServer } from '../service/telemetry/status-server.ts';
 import type { Call, ExitCode } from './command.ts';
 import { readConfig } from './config-options.ts';
 import { greet } from './first-start.ts';
+import { letHeapGrow } from './heap.ts';
 import { ServiceManager } from './service-manager.ts';
 import { wantsColour } from './terminal.ts';
 
@@ -58,6 +59,7 @@ export class Daemon {
   }
 
   async run(): Promise<ExitCode> {
+    letHeapGrow();
     this.#warn(this.#config);
     this.#listen();
     try {

@@ -16,8 +16,10 @@ export function declaredLength(request: IncomingMessage, limitBytes: number): nu
   return length;
 }
 
+const NOTHING = Buffer.alloc(0);
+
 /**
- * Resolves with the whole raw body. Rejects with `body_too_large`, `overloaded`, or `invalid_body` when the stream ends early,
+ * Resolves with the whole raw body, which is the reservation's: nobody may use it once that is closed. Rejects with `body_too_large`, `overloaded`, or `invalid_body` when the stream ends early,
  * breaks, or takes longer than `timeoutMs`.
  */
 export function readBody(
@@ -27,7 +29,7 @@ export function readBody(
   reservation: Reservation,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    let buffer = Buffer.allocUnsafeSlow(0);
+    let buffer: Buffer = NOTHING;
     let length = 0;
 
     const finish = (error: Rejection | null): void => {
@@ -39,10 +41,7 @@ export function readBody(
     };
     const grow = (needed: number): void => {
       const size = Math.min(Math.max(needed, buffer.length * 2), Math.max(limits.bytes, needed));
-      reservation.add(size - buffer.length);
-      const larger = Buffer.allocUnsafeSlow(size);
-      buffer.copy(larger, 0, 0, length);
-      buffer = larger;
+      buffer = reservation.grow(size, length);
     };
     const take = (chunk: Buffer): void => {
       if (length + chunk.length > limits.bytes) {
