@@ -2,6 +2,7 @@
 export class Memory {
   readonly bytes: Buffer;
   readonly u8: Uint8Array;
+  readonly u16: Uint16Array;
   readonly u32: Uint32Array;
   readonly i32: Int32Array;
   readonly f64: Float64Array;
@@ -11,6 +12,7 @@ export class Memory {
   constructor(buffer: ArrayBuffer) {
     this.bytes = Buffer.from(buffer);
     this.u8 = new Uint8Array(buffer);
+    this.u16 = new Uint16Array(buffer);
     this.u32 = new Uint32Array(buffer);
     this.i32 = new Int32Array(buffer);
     this.f64 = new Float64Array(buffer);

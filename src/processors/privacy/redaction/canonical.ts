@@ -3,6 +3,7 @@
  * invisible characters gone. A secret must not slip through because it is spelled so; the text itself stays as it was sent, so
  * each character remembers where it stands.
  */
+import type { Hint } from './rule.ts';
 
 export interface Canonical {
   readonly text: string;
@@ -13,9 +14,22 @@ export interface Canonical {
 /** Documents inside documents inside documents: every level has its own escapes. Deeper ones are left as they are. */
 export const MAX_LEVELS = 6;
 
-/** Bytes with which such a spelling begins, for looking over whole bodies. Cheap enough to run over everything. */
-export const DISGUISE_BYTES =
-  '\\\\(?:u(?:00[2-7aA]|20[016]|[fF][eEfF])|x[2-7])|%[2-7][0-9A-Fa-f]|\\xc2\\xad|\\xe2(?:\\x80[\\x8b-\\x8f]|\\x81\\xa0)|\\xef(?:\\xbb\\xbf|\\xbc[\\x8b\\x8d\\x8e\\x90-\\x99\\xa0-\\xba\\xbf]|\\xbd[\\x81-\\x9a])';
+/** Bytes with which such a spelling begins, for looking over whole bodies. */
+export const DISGUISES: Hint = {
+  openings: [
+    '\\\\u00[2-7aA]',
+    '\\\\u20[016]',
+    '\\\\u[fF][eEfF]',
+    '\\\\x[2-7]',
+    '%[2-7][0-9A-Fa-f]',
+    '\\xc2\\xad',
+    '\\xe2\\x80[\\x8b-\\x8f]',
+    '\\xe2\\x81\\xa0',
+    '\\xef\\xbb\\xbf',
+    '\\xef\\xbc[\\x8b\\x8d\\x8e\\x90-\\x99\\xa0-\\xba\\xbf]',
+    '\\xef\\xbd[\\x81-\\x9a]',
+  ],
+};
 
 /** The same in decoded texts, and every other escape, since the character behind a `\n` stands at the beginning of a word. */
 const DISGUISED = /[\\\u00ad\u200b-\u200f\u2060\ufeff\uff01-\uff5e]|%[2-7][0-9A-Fa-f]/;

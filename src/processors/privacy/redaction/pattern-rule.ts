@@ -3,7 +3,7 @@
  * pattern whose match may go on far beyond where it ends, so each rule watches how far it gets.
  */
 import { RE2JS } from 're2js';
-import type { Rule, Stretches } from './rule.ts';
+import type { Hint, Rule, Stretches } from './rule.ts';
 
 /** What finding may take before the rest of a text counts as found: ordinary patterns stay far below. */
 const SLACK_MS = 250;
@@ -28,9 +28,10 @@ const OR = 3;
 const PLAIN = /^[A-Za-z0-9 _.@:=+#,;~!-]+$/;
 
 /** Not part of the library's interface, so whatever is not as expected means that there is no hint. */
-function hintOf(pattern: RE2JS): string | null {
+function hintOf(pattern: RE2JS): Hint | null {
   const inner = pattern.re2() as unknown as { readonly prefilter?: Prefilter | null };
-  return typeof inner.prefilter === 'object' && inner.prefilter !== null ? textsOf(inner.prefilter) : null;
+  const texts = typeof inner.prefilter === 'object' && inner.prefilter !== null ? textsOf(inner.prefilter) : null;
+  return texts === null ? null : { openings: texts.split('|') };
 }
 
 function textsOf({ type, str, subs }: Prefilter): string | null {

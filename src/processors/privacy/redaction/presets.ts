@@ -5,10 +5,10 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { findCards } from './cards.ts';
 import { ibanLength, mayBeCard, passesMod97 } from './number-checks.ts';
-import { NOTHING, type Stretches } from './rule.ts';
+import { type Hint, NOTHING, type Stretches } from './rule.ts';
 
 interface Preset {
-  readonly hint: string;
+  readonly hint: Hint;
   readonly numbers: ((value: number) => boolean) | null;
   find(text: string): Stretches;
 }
@@ -54,8 +54,52 @@ const API_KEYS = [
 ];
 
 /** The beginnings alone. */
-const API_KEY_HINT =
-  'sk-|pk-lf-|[srp]k_[lt][ie][vs]|whsec_|A[KSRIBC][IODC]A[A-Z0-9]|AIza|ya29|GOCSPX|gh[pousr]_|github_pat|gl(?:pat|ptt|rt|dt|ft|soat|cbt)-|xox[abeoprs]-|xapp-|hooks\\.slack|hf_|gsk_|xai-|pplx-|nvapi-|r8_|tgp_v1_|lsv2_|pcsk_|SG\\.|npm_|pypi-|dop_v1_|dapi[a-f0-9]|hvs\\.|shp(?:at|ca|pa|ss)_|sq0|AGE-SEC|slc_';
+const API_KEY_HINT: Hint = {
+  openings: [
+    'sk-',
+    'pk-lf-',
+    '[srp]k_[lt][ie][vs]',
+    'whsec_',
+    'A[KSRIBC][IODC]A[A-Z0-9]',
+    'AIza',
+    'ya29',
+    'GOCSPX',
+    'gh[pousr]_',
+    'github_pat',
+    'glpat-',
+    'glptt-',
+    'glrt-',
+    'gldt-',
+    'glft-',
+    'glsoat-',
+    'glcbt-',
+    'xox[abeoprs]-',
+    'xapp-',
+    'hooks\\.slack',
+    'hf_',
+    'gsk_',
+    'xai-',
+    'pplx-',
+    'nvapi-',
+    'r8_',
+    'tgp_v1_',
+    'lsv2_',
+    'pcsk_',
+    'SG\\.',
+    'npm_',
+    'pypi-',
+    'dop_v1_',
+    'dapi[a-f0-9]',
+    'hvs\\.',
+    'shpat_',
+    'shpca_',
+    'shppa_',
+    'shpss_',
+    'sq0',
+    'AGE-SEC',
+    'slc_',
+  ],
+};
 
 const API_KEY = new RegExp(`(?<![A-Za-z0-9])(?:${API_KEYS.join('|')})`, 'g');
 const BEARER =
@@ -78,26 +122,60 @@ const LOCAL_PART = /[\p{L}\p{N}._%+-]/u;
 const DOMAIN = /(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62})\.){1,8}[\p{L}][\p{L}\p{N}-]{1,62}/uy;
 const MAX_LOCAL_PART = 64;
 
+/** Between a plus and the first digit of a phone number. */
+const SEPARATOR = '[ .()/\\\\-]';
+
 export const PRESETS = {
   api_keys: { hint: API_KEY_HINT, numbers: null, find: (text) => matches(API_KEY, text) },
   bearer_tokens: {
-    hint: '[Bb][Ee][Aa][Rr][Ee][Rr]|[Aa][Uu][Tt][Hh][Oo][Rr][Ii][Zz]',
+    hint: {
+      openings: ['[Bb][Ee][Aa][Rr][Ee][Rr]', '[Aa][Uu][Tt][Hh][Oo][Rr][Ii][Zz]'],
+    },
     numbers: null,
     find: findBearerTokens,
   },
-  email: { hint: '@', numbers: null, find: findEmails },
+  email: { hint: { openings: ['@'] }, numbers: null, find: findEmails },
   phone: {
-    hint: '\\+[ .()/\\\\-]{0,3}\\d|\\d[ .)-]{1,2}\\d{3}[ .-]\\d{4}',
+    hint: {
+      openings: [
+        ...['', SEPARATOR, SEPARATOR.repeat(2), SEPARATOR.repeat(3)].map((between) => `\\+${between}\\d`),
+        '\\d[ .)-]\\d\\d\\d[ .-]\\d\\d\\d\\d',
+        '\\d[ .)-][ .)-]\\d\\d\\d[ .-]\\d\\d\\d\\d',
+      ],
+    },
     numbers: null,
     find: (text) => matches(PHONE, text),
   },
-  credit_cards: { hint: '\\d(?:[ .\\x80-\\xff-]{0,6}\\d){11}', numbers: mayBeCard, find: findCards },
-  iban: { hint: '[A-Za-z]{2}\\d{2}', numbers: null, find: findIbans },
-  private_keys: { hint: '-----BEGIN', numbers: null, find: findPrivateKeys },
-  jwt: { hint: 'eyJ', numbers: null, find: findJwts },
-  ip_address: { hint: '\\d\\.\\d|:[0-9A-Fa-f]', numbers: null, find: findAddresses },
-  us_ssn: { hint: '\\d-\\d\\d-\\d', numbers: null, find: (text) => matches(SSN, text) },
-  url_passwords: { hint: ':[/\\\\]{2,6}[^/:@\\s]{0,256}:[^/@\\s]{1,256}@', numbers: null, find: findUrlPasswords },
+  credit_cards: {
+    hint: {
+      openings: [`\\d${'[ .\\x80-\\xff\\d-]'.repeat(11)}`],
+      rest: '\\d(?:[ .\\x80-\\xff-]{0,6}\\d){11}',
+    },
+    numbers: mayBeCard,
+    find: findCards,
+  },
+  iban: {
+    hint: { openings: ['[A-Za-z][A-Za-z]\\d\\d'] },
+    numbers: null,
+    find: findIbans,
+  },
+  private_keys: { hint: { openings: ['-----BEGIN'] }, numbers: null, find: findPrivateKeys },
+  jwt: { hint: { openings: ['eyJ'] }, numbers: null, find: findJwts },
+  ip_address: {
+    hint: { openings: ['\\d\\.\\d', ':[0-9A-Fa-f]'] },
+    numbers: null,
+    find: findAddresses,
+  },
+  us_ssn: {
+    hint: { openings: ['\\d-\\d\\d-\\d'] },
+    numbers: null,
+    find: (text) => matches(SSN, text),
+  },
+  url_passwords: {
+    hint: { rest: ':[/\\\\]{2,6}[^/:@\\s]{0,256}:[^/@\\s]{1,256}@', openings: [':[/\\\\][/\\\\]'] },
+    numbers: null,
+    find: findUrlPasswords,
+  },
 } as const satisfies Record<string, Preset>;
 
 export type PresetName = keyof typeof PRESETS;

@@ -1,0 +1,177 @@
+/**
+ * Looking over a body at a glance finds what running every hint's expression over all of it finds, whatever the bytes: what it
+ * missed would be stored.
+ */
+import * as fc from 'fast-check';
+import t from 'tap';
+import { INPUT_BASE } from '../../../src/model/layout.ts';
+import { Memory } from '../../../src/model/memory.ts';
+import { PRESET_NAMES, type PresetName } from '../../../src/processors/privacy/redaction/presets.ts';
+import { EVERY_RULE } from '../../../src/processors/privacy/redaction/redactor.ts';
+import { compileRules } from '../../../src/processors/privacy/redaction/rules.ts';
+import { Suspects } from '../../../src/processors/privacy/redaction/suspects.ts';
+
+const BLOCK = 32;
+const ROOM = 8192;
+
+/** What the presets have to notice, said as expressions. */
+const EXPRESSIONS: Readonly<Record<PresetName, string>> = {
+  api_keys:
+    'sk-|pk-lf-|[srp]k_[lt][ie][vs]|whsec_|A[KSRIBC][IODC]A[A-Z0-9]|AIza|ya29|GOCSPX|gh[pousr]_|github_pat|gl(?:pat|ptt|rt|dt|ft|soat|cbt)-|xox[abeoprs]-|xapp-|hooks\\.slack|hf_|gsk_|xai-|pplx-|nvapi-|r8_|tgp_v1_|lsv2_|pcsk_|SG\\.|npm_|pypi-|dop_v1_|dapi[a-f0-9]|hvs\\.|shp(?:at|ca|pa|ss)_|sq0|AGE-SEC|slc_',
+  bearer_tokens: '[Bb][Ee][Aa][Rr][Ee][Rr]|[Aa][Uu][Tt][Hh][Oo][Rr][Ii][Zz]',
+  email: '@',
+  phone: '\\+[ .()/\\\\-]{0,3}\\d|\\d[ .)-]{1,2}\\d{3}[ .-]\\d{4}',
+  credit_cards: '\\d(?:[ .\\x80-\\xff-]{0,6}\\d){11}',
+  iban: '[A-Za-z]{2}\\d{2}',
+  private_keys: '-----BEGIN',
+  jwt: 'eyJ',
+  ip_address: '\\d\\.\\d|:[0-9A-Fa-f]',
+  us_ssn: '\\d-\\d\\d-\\d',
+  url_passwords: ':[/\\\\]{2,6}[^/:@\\s]{0,256}:[^/@\\s]{1,256}@',
+};
+const DISGUISE =
+  '\\\\(?:u(?:00[2-7aA]|20[016]|[fF][eEfF])|x[2-7])|%[2-7][0-9A-Fa-f]|\\xc2\\xad|\\xe2(?:\\x80[\\x8b-\\x8f]|\\x81\\xa0)|\\xef(?:\\xbb\\xbf|\\xbc[\\x8b\\x8d\\x8e\\x90-\\x99\\xa0-\\xba\\xbf]|\\xbd[\\x81-\\x9a])';
+const HINTS: readonly (readonly [expression: string, bits: number])[] = [
+  ...PRESET_NAMES.map((name, index) => [EXPRESSIONS[name], 1 << index] as const),
+  ['TCK-', 1 << PRESET_NAMES.length],
+  ['x', 1 << (PRESET_NAMES.length + 1)],
+  [DISGUISE, EVERY_RULE],
+];
+
+const redactor = compileRules(
+  [
+    ...PRESET_NAMES.map((preset) => ({ preset })),
+    { name: 'ticket', pattern: 'TCK-[0-9]{6}' },
+    { name: 'letter', pattern: 'x', replacement: '' },
+  ],
+  'redact',
+);
+const memory = new Memory(new ArrayBuffer(INPUT_BASE + ROOM));
+const suspects = redactor === null ? null : new Suspects(redactor);
+
+function expected(body: string): number[] {
+  const blocks = Array.from({ length: Math.ceil(body.length / BLOCK) }, () => 0);
+  for (const [expression, bits] of HINTS)
+    for (let place = 0, sticky = new RegExp(expression, 'y'); place < body.length; place++) {
+      sticky.lastIndex = place;
+      const block = Math.floor(place / BLOCK);
+      if (sticky.test(body)) blocks[block] = (blocks[block] ?? 0) | bits;
+    }
+  return blocks;
+}
+
+function found(body: string): number[] {
+  memory.bytes.write(body, INPUT_BASE, 'latin1');
+  suspects?.scan(memory, body.length);
+  return Array.from(
+    { length: Math.ceil(body.length / BLOCK) },
+    (_, block) => suspects?.at(INPUT_BASE + block * BLOCK, 1) ?? 0,
+  );
+}
+
+/** Beginnings of hints, whole ones, and what nearly is one, as bytes. */
+const piece = fc.oneof(
+  fc.constantFrom(
+    ...[
+      'sk-',
+      'sk',
+      'pk-lf-',
+      'rk_live_',
+      'AKIA7',
+      'gho_',
+      'github_pat',
+      'glsoat-',
+      'glpa',
+      'xoxb-',
+      'hooks.slack',
+      'SG.',
+      'dapi0',
+    ],
+    ...[
+      'shpss_',
+      'AGE-SEC',
+      'slc_',
+      'BeArEr',
+      'bear',
+      'authoriZ',
+      'authori',
+      '@',
+      '+',
+      '+ (0',
+      '+1',
+      '555-0100',
+      '5.',
+      ' 555 0100',
+    ],
+    ...[
+      '4111',
+      '4111 1111 1111 1111',
+      '4\u00e2\u0080\u00914',
+      '\u00d0\u00bc',
+      'DE89',
+      'de8',
+      '-----BEGIN',
+      '----',
+      'eyJ',
+      'ey',
+      ':f',
+      ':',
+      '1.2',
+    ],
+    ...[
+      '078-05-1',
+      '07-',
+      '://',
+      ':\\/\\/',
+      ':a@',
+      'u:p@',
+      '\\u0040',
+      '\\u00e9',
+      '\\x40',
+      '%40',
+      '\u00c2\u00ad',
+      '\u00e2\u0080\u008b',
+      '\u00ef\u00bd\u0081',
+    ],
+    ...['TCK-', 'TCK', 'x', ' ', '\n', '"', 'lorem ipsum ', '.', '-', '7'],
+  ),
+  fc.string({ maxLength: 5, unit: fc.integer({ min: 0, max: 255 }).map((byte) => String.fromCharCode(byte)) }),
+);
+const body = fc.array(piece, { maxLength: 60 }).map((pieces) => pieces.join('').slice(0, ROOM - 64));
+
+t.test('a glance notices in each block what the expressions notice', async (t) => {
+  fc.assert(
+    fc.property(body, (text) => t.strictSame(found(text), expected(text))),
+    { numRuns: 1500 },
+  );
+});
+
+t.test(
+  'what begins at the end of the body is noticed, and what only what lies behind it would complete is not',
+  async (t) => {
+    for (const text of ['a@', '@', 'abc@', 'aDE89', 'DE8', '-----BEGI', '1.2', '11.2', ':f', '4111 1111 111', '', 'x'])
+      for (const before of ['', 'z', 'zz', 'z'.repeat(31)]) {
+        memory.bytes.fill('9', INPUT_BASE, INPUT_BASE + ROOM);
+        t.strictSame(found(before + text), expected(before + text), JSON.stringify(before + text));
+      }
+  },
+);
+
+t.test('many rules share the last bit', async (t) => {
+  const many = compileRules(
+    Array.from({ length: 40 }, (_, index) => ({ name: `rule${index}`, pattern: `K${index}-`, replacement: '' })),
+    'redact',
+  );
+  const shared = many === null ? null : new Suspects(many);
+  for (const [rule, bit] of [
+    [0, 0],
+    [29, 29],
+    [30, 30],
+    [39, 30],
+  ] as const) {
+    const text = `some text K${rule}- and more`;
+    memory.bytes.write(text, INPUT_BASE, 'latin1');
+    shared?.scan(memory, text.length);
+    t.equal(shared?.at(INPUT_BASE, text.length), 1 << bit, text);
+  }
+});
