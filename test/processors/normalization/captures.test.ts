@@ -1,7 +1,8 @@
 /** Everything that real senders sent is read rightly or not at all, and `docs/dialects.md` says which. */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
-import { compare, type Finding, rowsOf, senders } from './captures.ts';
+import { captureFolder, compare, type Finding, rowsOf, senders } from './captures.ts';
 import { Normalized, type Row } from './normalized.ts';
 import { documentOf } from './sender-document.ts';
 import { faultOf, SENDER_FAULTS } from './sender-faults.ts';
@@ -30,6 +31,13 @@ for (const { sender, what } of all) {
     );
   });
 }
+
+t.test('no body names a folder of the machine it was recorded on', async (t) => {
+  for (const { sender, scenarios } of all)
+    for (const { file } of Object.values(scenarios).flatMap(({ files }) => files))
+      if (readFileSync(join(captureFolder(), sender, file), 'latin1').includes('/tmp/')) t.fail(`${sender}/${file}`);
+  t.pass();
+});
 
 t.test('every fault that is laid to a sender still shows', async (t) => {
   for (const fault of SENDER_FAULTS) {
