@@ -1,19 +1,51 @@
 /** Haystack: usage only inside the output documents of its components. */
-import type { Dialect } from './dialect.ts';
+import type { Dialect, Source } from './dialect.ts';
+
+const TYPE = 'haystack.component.type';
+const INPUT = 'haystack.component.input';
+const OUTPUT = 'haystack.component.output';
+/** The call a tool's answer belongs to. */
+const TOOL_CALL = 'tool_messages[*].content[*].tool_call_result.origin';
+
+/** What an answer says of itself: in each reply, in a list beside the replies, and for embeddings in one object. */
+const usage = (paths: readonly string[]): readonly Source[] => [
+  {
+    attribute: OUTPUT,
+    when: ['chat', 'embeddings'],
+    paths: ['replies[*].meta', 'meta[*]', 'meta'].flatMap((place) => paths.map((path) => `${place}.${path}`)),
+  },
+];
 
 const HAYSTACK: Dialect = {
   id: 'haystack',
   markers: ['haystack.component.*', 'haystack.pipeline.*'],
   fields: {
     operation: ['haystack.component.type'],
-    input_tokens: [{ attribute: 'haystack.component.output', paths: ['replies[*].meta.usage.prompt_tokens'] }],
-    output_tokens: [{ attribute: 'haystack.component.output', paths: ['replies[*].meta.usage.completion_tokens'] }],
-    tool_name: ['haystack.tool.name'],
-    tool_arguments: ['haystack.agent.step.tool.input'],
-    tool_result: ['haystack.agent.step.tool.output'],
+    // The class is all that tells: `OpenAIChatGenerator`, `AzureOpenAITextEmbedder`.
+    provider: [
+      { attribute: TYPE, before: 'ChatGenerator', when: ['chat'] },
+      { attribute: TYPE, before: 'Generator', when: ['chat'] },
+      { attribute: TYPE, before: 'TextEmbedder', when: ['embeddings'] },
+      { attribute: TYPE, before: 'DocumentEmbedder', when: ['embeddings'] },
+    ],
+    response_model: usage(['model']),
+    input_tokens: usage(['usage.prompt_tokens', 'usage.input_tokens']),
+    output_tokens: usage(['usage.completion_tokens', 'usage.output_tokens']),
+    total_tokens: usage(['usage.total_tokens']),
+    cache_read_tokens: usage(['usage.prompt_tokens_details.cached_tokens', 'usage.cache_read_input_tokens']),
+    cache_write_tokens: usage(['usage.cache_creation_input_tokens']),
+    reasoning_tokens: usage(['usage.completion_tokens_details.reasoning_tokens']),
+    finish_reason: usage(['finish_reason']),
+    agent_name: [{ attribute: 'haystack.component.name', when: ['invoke_agent'] }],
+    tool_name: ['haystack.tool.name', { attribute: OUTPUT, when: ['execute_tool'], paths: [`${TOOL_CALL}.tool_name`] }],
+    tool_call_id: [{ attribute: OUTPUT, when: ['execute_tool'], paths: [`${TOOL_CALL}.id`] }],
+    tool_arguments: ['haystack.agent.step.tool.input', { attribute: INPUT, when: ['execute_tool'] }],
+    tool_result: ['haystack.agent.step.tool.output', { attribute: OUTPUT, when: ['execute_tool'] }],
     tool_description: ['haystack.tool.description'],
-    input_content: ['haystack.pipeline.input_data', 'haystack.component.input'],
-    output_content: ['haystack.pipeline.output_data', 'haystack.component.output'],
+    retrieval_query: [{ attribute: INPUT, when: ['retrieval'], paths: ['query', 'text'] }],
+    retrieval_documents: [{ attribute: OUTPUT, when: ['retrieval', 'rerank'] }],
+    input_content: ['haystack.pipeline.input_data', INPUT, 'haystack.agent.input'],
+    output_content: ['haystack.pipeline.output_data', OUTPUT, 'haystack.agent.output'],
   },
   operations: {
     'haystack.component.type': {
@@ -52,7 +84,8 @@ const HAYSTACK: Dialect = {
       ],
     },
   ],
-  sources: ['deepset-ai/haystack: haystack/tracing'],
+  cachedTokens: [{ providers: ['anthropic', 'aws.bedrock'], cached: 'outside' }, { cached: 'inside' }],
+  sources: ['deepset-ai/haystack: haystack/tracing', 'recorded from haystack-ai 2.20'],
 };
 
 export const HAYSTACK_FAMILY: readonly Dialect[] = [HAYSTACK];

@@ -26,7 +26,9 @@ t.test('rows that need a dialect need one that exists', async (t) => {
 
 t.test('no dialect lists the same place of a field twice', async (t) => {
   for (const dialect of DIALECTS) {
-    const places = rowsOf(dialect).map(({ field, row }) => JSON.stringify([field, row.attribute, row.paths, row.when]));
+    const places = rowsOf(dialect).map(({ field, row }) =>
+      JSON.stringify([field, row.attribute, row.paths, row.when, row.before]),
+    );
     t.equal(new Set(places).size, places.length, dialect.id);
   }
 });

@@ -93,6 +93,18 @@ export const SENDER_FAULTS: readonly SenderFault[] = [
     fields: ['output_tokens', 'total_tokens'],
     reason: 'adds the output tokens of two stream events',
   },
+  {
+    sender: 'openllmetry-04-anthropic-py',
+    scenarios: ['stream'],
+    fields: ['output_tokens', 'total_tokens'],
+    reason: 'adds the output tokens of two stream events',
+  },
+  {
+    sender: 'openllmetry-04-langchain-py',
+    scenarios: ['retrieval', 'rag'],
+    fields: ['input_content'],
+    reason: 'is the embedding of the documents, which quotes no prompt',
+  },
   { sender: 'openllmetry-bedrock-py', fields: ['request_model'], reason: 'cuts the vendor off the model' },
   {
     sender: 'openllmetry-bedrock-py',
