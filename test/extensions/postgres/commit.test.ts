@@ -1,4 +1,5 @@
 // The transaction on the wire: how often it asks, and what becomes of a group when the answer to its COMMIT is lost.
+import { existsSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import type { Fault } from '../../../bench/fire/proxy/fault.ts';
@@ -6,6 +7,7 @@ import { FaultProxy } from '../../../bench/fire/proxy/fault-proxy.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { openSession } from '../../../src/extensions/postgres/ledger/session.ts';
 import { migrate } from '../../../src/extensions/postgres/migrate.ts';
+import { runPipeline } from '../../../src/extensions/postgres/pipeline.ts';
 import { FREE_KEY } from '../../support/daemon.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest, newTraceId } from '../../support/payloads.ts';
@@ -134,5 +136,42 @@ t.test("the ledger's connection waits for nothing without end", async (t) => {
   t.equal(await setting('idle_in_transaction_session_timeout'), '15s');
   t.equal(await setting('synchronous_commit'), 'on');
   await session.end();
+  await database.close();
+});
+
+const BIG_ROW_BYTES = 5000;
+const BIG_ROWS = 512;
+/** A row's column count, and the length of its only column. */
+const BIG_ROW = Buffer.concat([
+  Buffer.from([0, 1, 0, 0, BIG_ROW_BYTES >> 8, BIG_ROW_BYTES & 0xff]),
+  Buffer.alloc(BIG_ROW_BYTES),
+]);
+
+/** Page faults of the server's process during some groups' worth of rows, after as many before. */
+async function faultsOfCopies(session: pg.Client): Promise<number> {
+  const { rows } = await session.query('SELECT pg_backend_pid() AS pid');
+  const faults = (): number => Number(readFileSync(`/proc/${rows[0]?.pid}/stat`, 'utf8').split(' ')[9]);
+  const copy = {
+    statement: { text: 'COPY big FROM STDIN (FORMAT binary)' },
+    chunks: Array.from({ length: BIG_ROWS }, () => BIG_ROW),
+  };
+  for (let group = 0; group < 4; group++) await runPipeline(session, [copy]);
+  const before = faults();
+  for (let group = 0; group < 4; group++) await runPipeline(session, [copy]);
+  return faults() - before;
+}
+
+const onLinux = existsSync('/proc/self/stat');
+t.test('the server keeps the memory of one group for the next', { skip: !onLinux && 'needs /proc' }, async (t) => {
+  const { url } = await createDatabase(t);
+  const database = new Database().use({ connectionString: url });
+  await migrate(database, 'public');
+  await database.query('CREATE TABLE big (value bytea)');
+  await database.query('ALTER TABLE big ALTER COLUMN value SET STORAGE EXTERNAL');
+  const [ours, plain] = [await openSession(database), await database.connect()] as const;
+  const [kept, fresh] = [await faultsOfCopies(ours), await faultsOfCopies(plain)];
+  t.ok(kept < fresh * 0.8, `${kept} page faults, ${fresh} of an ordinary connection`);
+  await ours.end();
+  await plain.end();
   await database.close();
 });
