@@ -18,6 +18,8 @@ export interface Statement {
   readonly text: string;
 }
 
+export type Parameter = string | Buffer | null;
+
 export type Row = readonly (string | null)[];
 
 /** What the server said of one step. */
@@ -29,8 +31,8 @@ export interface StepResult {
 
 export interface Step {
   readonly statement: Statement;
-  /** Parameters in text form. */
-  readonly values?: readonly (string | null)[];
+  /** Parameters: strings in text form, buffers in binary form. */
+  readonly values?: readonly Parameter[];
   /** Tuples of COPY BINARY, without header and trailer, for a statement that takes them. */
   readonly chunks?: readonly Buffer[];
   /** Sees the result; what it throws fails the pipeline. */
@@ -42,7 +44,7 @@ export interface Step {
 /** The part of pg's connection that a submittable uses. */
 interface Connection {
   parse(query: { readonly name: string; readonly text: string }): void;
-  bind(query: { readonly statement: string; readonly values: readonly (string | null)[] }): void;
+  bind(query: { readonly statement: string; readonly values: readonly Parameter[] }): void;
   execute(query: object): void;
   sync(): void;
   readonly stream: { cork?(): void; uncork?(): void; write(data: Buffer): boolean };

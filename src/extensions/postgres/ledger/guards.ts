@@ -7,8 +7,8 @@
  */
 import type pg from 'pg';
 import type { Claim, TraceClaim } from '../../../component/ledger.ts';
-import { byteaArray, hexArray, integerArray, textArray } from '../array-literal.ts';
-import { type Row, runPipeline, type Statement, type Step } from '../pipeline.ts';
+import { byteaArray, hexArray, integerArray, textArray } from '../array-parameter.ts';
+import { type Parameter, type Row, runPipeline, type Statement, type Step } from '../pipeline.ts';
 import { sqlstateOf } from '../sqlstate.ts';
 
 /** Demanding guards divide by zero to fail: nothing else in their statements does, and it needs no function in the schema. */
@@ -245,7 +245,7 @@ function widest(a: TraceClaim, b: TraceClaim): TraceClaim {
   return { ...a, firstNs, lastNs };
 }
 
-function traceArrays(traces: readonly (TraceClaim & { readonly project: string })[]): readonly string[] {
+function traceArrays(traces: readonly (TraceClaim & { readonly project: string })[]): readonly Parameter[] {
   return [
     hexArray(traces.map(({ traceId }) => traceId)),
     textArray(traces.map(({ project }) => project)),
@@ -255,7 +255,7 @@ function traceArrays(traces: readonly (TraceClaim & { readonly project: string }
   ];
 }
 
-function markerArrays(claims: readonly Claim[]): readonly string[] {
+function markerArrays(claims: readonly Claim[]): readonly Parameter[] {
   return [textArray(claims.map(({ project }) => project.name)), byteaArray(claims.map(({ replayKey }) => replayKey))];
 }
 

@@ -1,0 +1,75 @@
+/**
+ * Arrays as parameters of a pipeline, in the binary form of Postgres: whole columns of keys travel in one, and neither side
+ * makes texts of them and reads them again.
+ */
+
+/** Numbers of the element types, the same in every database. */
+const BYTEA = 17;
+const INT8 = 20;
+const TEXT = 25;
+/** Dimensions, whether there are nulls, and the element type; then the only dimension's length and lower bound. */
+const EMPTY_BYTES = 12;
+const HEADER_BYTES = 20;
+const LENGTH_BYTES = 4;
+const INT8_BYTES = 8;
+const NULL_LENGTH = -1;
+
+export function textArray(values: readonly string[]): Buffer {
+  const bytes = values.reduce((sum, value) => sum + Buffer.byteLength(value), 0);
+  const array = openArray(TEXT, values.length, bytes);
+  let at = HEADER_BYTES;
+  for (const value of values) {
+    const length = array.write(value, at + LENGTH_BYTES);
+    array.writeInt32BE(length, at);
+    at += LENGTH_BYTES + length;
+  }
+  return array;
+}
+
+export function byteaArray(values: readonly Uint8Array[]): Buffer {
+  const bytes = values.reduce((sum, value) => sum + value.length, 0);
+  const array = openArray(BYTEA, values.length, bytes);
+  let at = HEADER_BYTES;
+  for (const value of values) {
+    array.writeInt32BE(value.length, at);
+    array.set(value, at + LENGTH_BYTES);
+    at += LENGTH_BYTES + value.length;
+  }
+  return array;
+}
+
+/** The bytes of ids that are hex. */
+export function hexArray(values: readonly string[]): Buffer {
+  const digits = values.reduce((sum, value) => sum + value.length, 0);
+  const array = openArray(BYTEA, values.length, digits / 2);
+  let at = HEADER_BYTES;
+  for (const value of values) {
+    const length = array.write(value, at + LENGTH_BYTES, 'hex');
+    array.writeInt32BE(length, at);
+    at += LENGTH_BYTES + length;
+  }
+  return array;
+}
+
+/** Of eight bytes each. */
+export function integerArray(values: readonly (number | bigint | null)[]): Buffer {
+  const known = values.reduce<number>((count, value) => (value === null ? count : count + 1), 0);
+  const array = openArray(INT8, values.length, known * INT8_BYTES);
+  let at = HEADER_BYTES;
+  for (const value of values) {
+    array.writeInt32BE(value === null ? NULL_LENGTH : INT8_BYTES, at);
+    at += LENGTH_BYTES;
+    if (value === null) continue;
+    at = array.writeBigInt64BE(BigInt(value), at);
+  }
+  return array;
+}
+
+/** `bytes`: of all elements together, without their lengths. The server looks for nulls itself. */
+function openArray(type: number, count: number, bytes: number): Buffer {
+  const isEmpty = count === 0;
+  const array = Buffer.allocUnsafe(isEmpty ? EMPTY_BYTES : HEADER_BYTES + count * LENGTH_BYTES + bytes);
+  const header = isEmpty ? [0, 0, type] : [1, 0, type, count, 1];
+  for (const [index, word] of header.entries()) array.writeInt32BE(word, index * LENGTH_BYTES);
+  return array;
+}
