@@ -88,9 +88,9 @@ function describe({ endpoint, key, keysExist, again, psql }: Situation, style: S
     '',
     '  For any OpenTelemetry SDK, in its environment:',
     '',
-    `    OTEL_EXPORTER_OTLP_ENDPOINT=${endpoint}`,
+    `    export OTEL_EXPORTER_OTLP_ENDPOINT=${endpoint}`,
     // The values of this variable are URL-encoded.
-    `    OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20${key}"`,
+    `    export OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20${key}"`,
     '',
     '  Where to look:',
     '',

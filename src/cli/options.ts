@@ -83,7 +83,10 @@ function recognise(word: string, options: Options) {
   const option = name === undefined ? undefined : options[name];
   if (name === undefined || option === undefined) {
     const hint = suggest(bare, Object.keys(options), '');
-    const near = hint?.startsWith('did you mean') === true ? hint.replace('"', '"--') : null;
+    const near =
+      hint?.startsWith('did you mean') === true
+        ? hint.replace('"', '"--')
+        : 'Add --help instead to see those there are.';
     throw new UsageError(`unknown option ${written}`, near);
   }
   return { name, option, attached };

@@ -75,7 +75,7 @@ const SHOWN_CANDIDATES = 5;
 export async function findTrace(reader: Reader, written: string, project: string | null): Promise<TraceKey> {
   const prefix = written.toLowerCase();
   if (!/^[0-9a-f]{1,32}$/u.test(prefix))
-    throw new UsageError('a trace id is 32 hexadecimal digits, or the first of them');
+    throw new UsageError('a trace id is 32 hexadecimal digits, or the first of them', 'See `sluice traces`.');
   const rows = await reader.query(
     `SELECT encode(trace_id, 'hex') AS trace_id, project, environment FROM sluice.traces
      WHERE trace_id BETWEEN decode($1, 'hex') AND decode($2, 'hex') AND ($3::text IS NULL OR project = $3)

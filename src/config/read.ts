@@ -29,7 +29,8 @@ export function readSource(name: string, path: string, problems: Problems): Sour
     bytes = readBounded(path);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    return refuse(FAULTS[code] ?? `cannot be read (${code || 'unknown fault'})`);
+    const hint = code === 'ENOENT' && name !== path ? `It was looked for at ${path}.` : null;
+    return refuse(FAULTS[code] ?? `cannot be read (${code || 'unknown fault'})`, hint);
   }
   if (typeof bytes === 'string') return refuse(bytes);
   const text = decode(bytes);

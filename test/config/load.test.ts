@@ -192,9 +192,11 @@ t.test('files that are missing, directories or too large are named', async (t) =
     (error as ConfigError).message,
     [
       'error: the configuration file none.yaml does not exist',
+      `        hint: It was looked for at ${join(folder, 'none.yaml')}.`,
       'error: the configuration file . is a directory',
       `error: the configuration file big.yaml is larger than ${MAX_FILE_BYTES} bytes`,
       'error: the configuration file none.yaml/x does not exist',
+      `        hint: It was looked for at ${join(folder, 'none.yaml/x')}.`,
       '4 errors, 0 warnings',
     ].join('\n'),
   );
