@@ -109,7 +109,7 @@ export class Rejection extends Error {
 }
 
 /** What a 503 asks of the client (spec: `Retry-After: 1`). */
-export const RETRY_AFTER_SECONDS = 1;
+const RETRY_AFTER_SECONDS = 1;
 
 /** A mistake of the person who configured or started the daemon: printed without a stack trace, exit code 1. */
 export class UserError extends Error {

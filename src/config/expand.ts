@@ -11,11 +11,11 @@ import { readSource } from './read.ts';
 import type { Origin, Source } from './source.ts';
 
 /** `${env:A:-${env:B:-…}}`, and files that name files. */
-export const MAX_EXPANSION_DEPTH = 16;
+const MAX_EXPANSION_DEPTH = 16;
 /** References in the whole configuration. */
-export const MAX_EXPANSIONS = 10_000;
+const MAX_EXPANSIONS = 10_000;
 /** The text of one value after expansion. */
-export const MAX_EXPANDED_LENGTH = 1024 * 1024;
+const MAX_EXPANDED_LENGTH = 1024 * 1024;
 
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/u;
 const SCHEMES = ['env', 'file'];

@@ -54,7 +54,7 @@ function unknownKey(key: string, at: Path, { node, schema, path, problems }: Che
   );
 }
 
-export function schemasAt(schema: Schema, node: Node, path: Path): readonly Schema[] {
+function schemasAt(schema: Schema, node: Node, path: Path): readonly Schema[] {
   let schemas = applicable(schema, 'object');
   path.forEach((step, index) => {
     const inner = nodeAt(node, path.slice(0, index + 1));

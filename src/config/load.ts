@@ -17,8 +17,8 @@ import { convertUnits, redact } from './schema.ts';
 import { checkSections, checkTop, type Defineds } from './sections.ts';
 import { SERVICE_SCHEMA } from './service-schema.ts';
 
-export const MAX_FILES = 50;
-export const MAX_SETTINGS = 500;
+const MAX_FILES = 50;
+const MAX_SETTINGS = 500;
 
 export interface LoadRequest extends Surroundings {
   /** YAML files, merged from left to right. */

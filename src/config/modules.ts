@@ -9,7 +9,7 @@ import type { Node } from './node.ts';
 import { type Problems, quote } from './problem.ts';
 import { parseComponentType } from './component-id.ts';
 
-export const MAX_MODULES = 50;
+const MAX_MODULES = 50;
 /** A module that waits for something while it is imported must not hang the start. */
 const IMPORT_TIMEOUT_MS = 10_000;
 

@@ -18,8 +18,8 @@ import { type Problems, quote } from './problem.ts';
 import type { Origin, Source } from './source.ts';
 
 export const MAX_DEPTH = 64;
-export const MAX_VALUES = 10_000;
-export const MAX_ALIASES = 100;
+const MAX_VALUES = 10_000;
+const MAX_ALIASES = 100;
 /** Brackets open at once in the raw text, quoted ones included: beyond it the parser is not even tried. */
 const MAX_BRACKETS = 1_000;
 /** Characters of the raw text that part values, likewise: the parser takes about 20 µs for each. */

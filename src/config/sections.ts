@@ -11,7 +11,7 @@ import { emptyMap, type Entry, type MapNode, type Node, nodeAt } from './node.ts
 import { type Problems, quote } from './problem.ts';
 import { convertUnits, redact } from './schema.ts';
 
-export const MAX_COMPONENTS = 500;
+const MAX_COMPONENTS = 500;
 const TOP_LEVEL = [...SECTION_NAMES, 'service', 'modules'];
 
 /** One defined component, whether or not its options are in order. */

@@ -74,7 +74,7 @@ function maskLine(line: string, lineStart: number, source: Source, secrets: read
 }
 
 /** Hides what looks like a secret in text of unknown structure. References to variables stay readable. */
-export function maskText(text: string): string {
+function maskText(text: string): string {
   return text
     .replace(SECRET_LINE, (whole, name: string, value: string) =>
       /^["']?\$\{/u.test(value) ? whole : name + stars(value.length),

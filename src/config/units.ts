@@ -25,8 +25,8 @@ const SIZE_UNITS: Readonly<Record<string, number>> = {
   TiB: 2 ** 40,
 };
 
-/** A hundred years: longer ones are mistakes and would overflow timers and dates. */
-export const MAX_DURATION_MS = 100 * 365.25 * 86_400_000;
+/** A hundred years: longer ones are mistakes and would overflow dates. */
+const MAX_DURATION_MS = 100 * 365.25 * 86_400_000;
 const MAX_LENGTH = 64;
 
 export function parseDuration(text: string): number | null {

@@ -7,7 +7,7 @@
 export const MIN_CHUNK_BYTES = 16 * 1024;
 export const MAX_CHUNK_BYTES = 2 * 1024 * 1024;
 /** What a pool keeps at most while nobody uses it. */
-export const DEFAULT_POOL_BYTES = 64 * 1024 * 1024;
+const DEFAULT_POOL_BYTES = 64 * 1024 * 1024;
 
 const SMALLEST_SHIFT = Math.log2(MIN_CHUNK_BYTES);
 const SIZE_CLASSES = Math.log2(MAX_CHUNK_BYTES) - SMALLEST_SHIFT + 1;

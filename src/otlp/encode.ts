@@ -16,7 +16,7 @@ import { WireFault } from './wire.ts';
 export type RowFormat = 'ndjson' | 'copy' | 'otlp';
 
 /** What one request may grow to. Every record repeats its resource, so a small body can name a large output. */
-export const MAX_ROWS_BYTES = 768 * 1024 * 1024;
+const MAX_ROWS_BYTES = 768 * 1024 * 1024;
 
 export interface EncodedRows {
   readonly signal: Signal;

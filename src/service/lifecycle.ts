@@ -12,7 +12,7 @@ export interface Part {
 }
 
 /** How long the parts that had started may take to stop after another failed to start. */
-export const ROLLBACK_TIMEOUT_MS = 5_000;
+const ROLLBACK_TIMEOUT_MS = 5_000;
 
 /**
  * States: `idle` → `starting` → `running` → `stopping` → `stopped`. A failed start goes straight from `starting` to `stopped`;

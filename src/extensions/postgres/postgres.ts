@@ -34,7 +34,7 @@ const LONGEST_RETRY_MS = 5000;
 /** Between two lines of the log about a database that stays away. */
 const REMINDER_MS = 60000;
 
-export class PostgresExtension implements Extension {
+class PostgresExtension implements Extension {
   readonly #options: PostgresOptions;
   readonly #host: Host;
   readonly #database: Database;

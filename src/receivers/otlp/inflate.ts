@@ -19,7 +19,7 @@ const INLINE_COMPRESSED_BYTES = 262144;
 const gunzipPooled = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
 
 /** The length a gzip trailer claims, clipped to what is possible: the sender chooses it. */
-export function claimedLength(compressed: Buffer, limitBytes: number): number {
+function claimedLength(compressed: Buffer, limitBytes: number): number {
   if (compressed.length < 4) return MIN_CHUNK_BYTES;
   const claimed = compressed.readUInt32LE(compressed.length - 4);
   return Math.min(claimed + 1, compressed.length * MAX_EXPANSION + 64, limitBytes + 1);

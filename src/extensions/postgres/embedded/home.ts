@@ -11,7 +11,7 @@ import { EmbeddedServerError, errorCode, type HostProcess, type Identity, type S
 /** The user `nobody`, which every system has; the number differs on macOS. */
 const NOBODY: Identity = platform() === 'darwin' ? { uid: -2, gid: -2 } : { uid: 65534, gid: 65534 };
 /** Where the database goes when root's data folder is closed to other users, as it is below /root. */
-export const FALLBACK_FOLDER = '/var/lib/sluice';
+const FALLBACK_FOLDER = '/var/lib/sluice';
 /** Left in the data folder to say where its database went. */
 const POINTER_FILE = 'moved-to';
 
