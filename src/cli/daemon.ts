@@ -168,7 +168,7 @@ export class Daemon {
     };
   }
 
-  /** What is in memory can not be trusted any more: nothing is acknowledged from here on. */
+  /** What is in memory can not be trusted any more: no request is taken from here on, and only what is committed is acknowledged. */
   async #fail(error: unknown): Promise<void> {
     if (error instanceof UserError) this.#logger.error({ hint: error.hint }, error.message);
     else this.#logger.error({ error }, 'a fault that cannot be survived; leaving');

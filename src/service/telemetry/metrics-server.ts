@@ -5,6 +5,10 @@ import { HttpConnections } from '../../component/http-connections.ts';
 import type { Listener, Listeners } from '../../component/listener.ts';
 import type { Registry } from './registry.ts';
 
+/** Who scrapes sends a line and a few headers; whoever needs longer or comes oftener is somebody else. */
+const REQUEST_TIMEOUT_MS = 5_000;
+const MAX_HEADER_BYTES = 8 * 1024;
+const MAX_CONNECTIONS = 100;
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 export class MetricsServer implements Component {
@@ -17,7 +21,8 @@ export class MetricsServer implements Component {
   constructor(endpoint: string, registry: Registry, listeners: Listeners) {
     this.endpoint = endpoint;
     this.#listeners = listeners;
-    const server = createServer((request, response) => {
+    const limits = { requestTimeout: REQUEST_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES };
+    const server = createServer(limits, (request, response) => {
       const found = request.method === 'GET' && request.url?.split('?')[0] === '/metrics';
       if (found) response.writeHead(200, { 'Content-Type': CONTENT_TYPE }).end(registry.print());
       else response.writeHead(404, { 'Content-Type': 'text/plain' }).end('The metrics are at /metrics\n');
@@ -26,7 +31,8 @@ export class MetricsServer implements Component {
   }
 
   async start(): Promise<void> {
-    const request = { endpoint: this.endpoint, option: 'service.telemetry.metrics.endpoint' };
+    const option = 'service.telemetry.metrics.endpoint';
+    const request = { endpoint: this.endpoint, option, maxConnections: MAX_CONNECTIONS };
     this.#listener = await this.#listeners.listen(request, this.#connections);
   }
 
