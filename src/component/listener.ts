@@ -4,11 +4,10 @@
  * passes on: from then on new connections go to the later one, and not one is refused in between.
  */
 import { chmodSync } from 'node:fs';
-import { lstat, unlink } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { UserError } from '../errors.ts';
 import { type Endpoint, formatEndpoint, parseListenEndpoint } from './endpoint.ts';
+import { makeRoom } from './socket-file.ts';
 
 export interface ListenRequest {
   readonly endpoint: string;
@@ -175,7 +174,7 @@ class OpenSocket {
 
   async #open(endpoint: Endpoint, request: ListenRequest): Promise<void> {
     try {
-      if ('path' in endpoint) await makeRoom(endpoint.path, request);
+      if ('path' in endpoint) await makeRoom(endpoint.path, { option: request.option, inUse: () => inUse(request) });
       await new Promise<void>((resolve, reject) => {
         this.#server.once('error', reject);
         this.#server.listen(placeOf(endpoint), () => {
@@ -210,48 +209,19 @@ function boundAddress(server: Server, configured: string): string {
   return formatEndpoint({ host: address.address, port: address.port });
 }
 
+function inUse(request: ListenRequest): UserError {
+  return new UserError(`${request.endpoint} is already in use`, hintFor(request));
+}
+
 function hintFor({ option }: ListenRequest): string {
   return `Stop the other program, or set ${option} to a free address.`;
-}
-
-/** What every system takes; a longer path would be cut short without a word. */
-const MAX_SOCKET_PATH_BYTES = 103;
-
-/** A daemon that was killed leaves its socket behind. One that still answers is another program's. */
-async function makeRoom(path: string, request: ListenRequest): Promise<void> {
-  if (Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES)
-    throw new UserError(`the path of the socket ${path} is too long`, `It may have ${MAX_SOCKET_PATH_BYTES} bytes.`);
-  const folder = await lstat(dirname(path)).catch(() => null);
-  if (folder === null)
-    throw new UserError(`the folder of the socket ${path} does not exist`, 'Make it, or choose another.');
-  const found = await lstat(path).catch(() => null);
-  if (found === null) return;
-  if (!found.isSocket()) {
-    throw new UserError(
-      `${path} is there already, and is not a socket`,
-      `Remove it, or set ${request.option} to another path.`,
-    );
-  }
-  if (await isAnswered(path)) throw new UserError(`${request.endpoint} is already in use`, hintFor(request));
-  await unlink(path);
-}
-
-function isAnswered(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect(path, () => {
-      probe.destroy();
-      resolve(true);
-    });
-    // Whoever may not connect can not know that nobody listens.
-    probe.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT'));
-  });
 }
 
 function explain(error: unknown, request: ListenRequest): unknown {
   const { endpoint, option } = request;
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
-      return new UserError(`${endpoint} is already in use`, hintFor(request));
+      return inUse(request);
     case 'EACCES':
     case 'EPERM':
       return new UserError(

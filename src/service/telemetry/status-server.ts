@@ -2,11 +2,15 @@
  * What the daemon is doing, for `sluice status`: whoever may open the local socket and connects is given one JSON object. The
  * socket is the owner's alone (0600). It never keeps a daemon from starting.
  */
-import { chmodSync, rmSync } from 'node:fs';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { chmodSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
 import type { Component } from '../../component/component.ts';
+import { makeRoom } from '../../component/socket-file.ts';
 import type { Logger } from '../../component/logger.ts';
+import { UserError } from '../../errors.ts';
 
+const OPTION = 'service.telemetry.status.socket';
+const HINT = `Give each daemon its own ${OPTION}.`;
 const SOCKET_MODE = 0o600;
 const MAX_CONNECTIONS = 10;
 /** Whoever connects and does not read is cut off after this. */
@@ -25,15 +29,11 @@ export class StatusServer implements Component {
   }
 
   async start(): Promise<void> {
-    if (await isServed(this.path)) {
-      this.#logger.warn({ path: this.path }, 'another daemon answers at the status socket; this one does not');
-      return;
-    }
     const server = createServer((connection) => this.#answer(connection));
     server.maxConnections = MAX_CONNECTIONS;
     try {
-      // What nobody serves was left by a daemon that was killed.
-      rmSync(this.path, { force: true });
+      const inUse = (): UserError => new UserError('another daemon answers there', HINT);
+      await makeRoom(this.path, { option: OPTION, inUse });
       await new Promise<void>((resolve, reject) => server.once('error', reject).listen(this.path, resolve));
       chmodSync(this.path, SOCKET_MODE);
       server.on('error', (error) => this.#logger.warn({ error }, 'the status socket has a fault'));
@@ -56,12 +56,4 @@ export class StatusServer implements Component {
     connection.setTimeout(PATIENCE_MS, () => connection.destroy());
     connection.end(`${JSON.stringify(this.#snapshot())}\n`);
   }
-}
-
-function isServed(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect(path);
-    probe.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    probe.once('close', () => undefined).on('data', () => probe.destroy());
-  });
 }

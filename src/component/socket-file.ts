@@ -1,0 +1,44 @@
+/** The files of Unix domain sockets: room for one where a daemon that was killed left its own, and nowhere else. */
+import { lstat, unlink } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { dirname } from 'node:path';
+import { UserError } from '../errors.ts';
+
+/** What every system takes; a longer path would be cut short without a word. */
+const MAX_SOCKET_PATH_BYTES = 103;
+
+export interface SocketPlace {
+  /** The option it stands in, for hints. */
+  readonly option: string;
+  inUse(): UserError;
+}
+
+/** A daemon that was killed leaves its socket behind. One that still answers is another program's. */
+export async function makeRoom(path: string, { option, inUse }: SocketPlace): Promise<void> {
+  if (Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES)
+    throw new UserError(`the path of the socket ${path} is too long`, `It may have ${MAX_SOCKET_PATH_BYTES} bytes.`);
+  const folder = await lstat(dirname(path)).catch(() => null);
+  if (folder === null)
+    throw new UserError(`the folder of the socket ${path} does not exist`, 'Make it, or choose another.');
+  const found = await lstat(path).catch(() => null);
+  if (found === null) return;
+  if (!found.isSocket()) {
+    throw new UserError(
+      `${path} is there already, and is not a socket`,
+      `Remove it, or set ${option} to another path.`,
+    );
+  }
+  if (await isAnswered(path)) throw inUse();
+  await unlink(path);
+}
+
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(path, () => {
+      probe.destroy();
+      resolve(true);
+    });
+    // Whoever may not connect can not know that nobody listens.
+    probe.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT'));
+  });
+}
