@@ -18,8 +18,7 @@ const MARKERS = `
   INSERT INTO sluice.replay_markers AS r (project, key, expires_ms)
   SELECT project, key, (extract(epoch FROM now()) * 1000)::int8 + 3600000
   FROM unnest($1::text[], $2::bytea[]) AS u (project, key) ORDER BY project, key
-  ON CONFLICT (project, key) DO UPDATE SET expires_ms = excluded.expires_ms WHERE r.expires_ms <= excluded.expires_ms - 3600000
-  RETURNING r.project, encode(r.key, 'hex') AS key`;
+  ON CONFLICT (project, key) DO UPDATE SET expires_ms = excluded.expires_ms WHERE r.expires_ms <= excluded.expires_ms - 3600000`;
 
 const FIND_MARKERS = {
   text: `
@@ -33,8 +32,7 @@ const TRACES = `
   SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::int8[], $5::int8[]) AS u (trace_id, project, environment, first_ns, last_ns)
   ORDER BY trace_id
   ON CONFLICT (trace_id) DO UPDATE SET first_ns = least(t.first_ns, excluded.first_ns), last_ns = greatest(t.last_ns, excluded.last_ns)
-  WHERE t.project = excluded.project AND t.environment = excluded.environment
-  RETURNING encode(t.trace_id, 'hex') AS trace_id`;
+  WHERE t.project = excluded.project AND t.environment = excluded.environment`;
 
 const FIND_TRACES = {
   text: `SELECT encode(trace_id, 'hex'), project, environment FROM sluice.traces WHERE trace_id = ANY ($1::bytea[])`,
@@ -45,14 +43,14 @@ const RESET_SECONDS = `greatest(1, ceil(extract(epoch FROM (${MONTH} + interval 
 const LOCKED_USAGE = `
   SELECT project, spans FROM sluice.usage_months WHERE month = ${MONTH} AND project = ANY ($1::text[]) ORDER BY project FOR UPDATE`;
 
-/** The statement in its demanding form: `count` rows must come back. */
-const demanding = (text: string, count: string): string =>
-  `WITH claimed AS (${text}) SELECT 1 / (count(*) = ${count})::int4 FROM claimed`;
+/** The statement in its demanding form: a row must come back for each key of the first parameter. */
+const demanding = (text: string): string =>
+  `WITH claimed AS (${text} RETURNING 1) SELECT 1 / (count(*) = cardinality($1))::int4 FROM claimed`;
 
-const CLAIM_MARKERS = { name: 'claim-markers', text: MARKERS };
-const DEMAND_MARKERS = { name: 'demand-markers', text: demanding(MARKERS, 'cardinality($1)') };
-const CLAIM_TRACES = { name: 'claim-traces', text: TRACES };
-const DEMAND_TRACES = { name: 'demand-traces', text: demanding(TRACES, 'cardinality($1)') };
+const CLAIM_MARKERS = { name: 'claim-markers', text: `${MARKERS} RETURNING r.project, encode(r.key, 'hex')` };
+const DEMAND_MARKERS = { name: 'demand-markers', text: demanding(MARKERS) };
+const CLAIM_TRACES = { name: 'claim-traces', text: `${TRACES} RETURNING encode(t.trace_id, 'hex')` };
+const DEMAND_TRACES = { name: 'demand-traces', text: demanding(TRACES) };
 const OPEN_USAGE = {
   name: 'open-usage',
   text: `
@@ -228,12 +226,19 @@ function roomOf(claims: readonly Claim[]): ReadonlyMap<string, number> {
   return new Map([...room].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function mergeTraces(claims: readonly Claim[]): readonly (TraceClaim & { readonly project: string })[] {
-  const merged = new Map<string, TraceClaim & { readonly project: string }>();
+/** A trace of the group, as wide as all its claims together. */
+interface MergedTrace {
+  readonly project: string;
+  claim: TraceClaim;
+}
+
+function mergeTraces(claims: readonly Claim[]): readonly MergedTrace[] {
+  const merged = new Map<string, MergedTrace>();
   for (const { project, traces } of claims) {
-    for (const trace of traces) {
-      const known = merged.get(trace.traceId);
-      merged.set(trace.traceId, { ...(known === undefined ? trace : widest(known, trace)), project: project.name });
+    for (const claim of traces) {
+      const known = merged.get(claim.traceId);
+      if (known === undefined) merged.set(claim.traceId, { project: project.name, claim });
+      else known.claim = widest(known.claim, claim);
     }
   }
   return [...merged.values()];
@@ -245,13 +250,13 @@ function widest(a: TraceClaim, b: TraceClaim): TraceClaim {
   return { ...a, firstNs, lastNs };
 }
 
-function traceArrays(traces: readonly (TraceClaim & { readonly project: string })[]): readonly Parameter[] {
+function traceArrays(traces: readonly MergedTrace[]): readonly Parameter[] {
   return [
-    hexArray(traces.map(({ traceId }) => traceId)),
+    hexArray(traces.map(({ claim }) => claim.traceId)),
     textArray(traces.map(({ project }) => project)),
-    textArray(traces.map(({ environment }) => environment)),
-    integerArray(traces.map(({ firstNs }) => firstNs)),
-    integerArray(traces.map(({ lastNs }) => lastNs)),
+    textArray(traces.map(({ claim }) => claim.environment)),
+    integerArray(traces.map(({ claim }) => claim.firstNs)),
+    integerArray(traces.map(({ claim }) => claim.lastNs)),
   ];
 }
 

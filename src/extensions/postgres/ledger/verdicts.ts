@@ -6,21 +6,16 @@ import { nameOf, type Reading, type StoredTrace, type Usage } from './guards.ts'
 /** The requests that can be settled together: no two with the same body, no two with different claims on one trace. */
 export function compatible(pending: readonly Claim[]): readonly Claim[] {
   const bodies = new Set<string>();
-  const traces = new Map<string, string>();
+  const owners = new Map<string, StoredTrace>();
   return pending.filter((claim) => {
     const body = nameOf(claim);
-    const contradicts = claim.traces.some(
-      (trace) => (traces.get(trace.traceId) ?? ownerOf(claim, trace)) !== ownerOf(claim, trace),
-    );
-    if (bodies.has(body) || contradicts) return false;
+    if (bodies.has(body) || conflictOf(claim, owners) !== null) return false;
     bodies.add(body);
-    for (const trace of claim.traces) traces.set(trace.traceId, ownerOf(claim, trace));
+    const project = claim.project.name;
+    for (const { traceId, environment } of claim.traces)
+      if (!owners.has(traceId)) owners.set(traceId, { project, environment });
     return true;
   });
-}
-
-function ownerOf(claim: Claim, trace: { readonly environment: string }): string {
-  return `${claim.project.name}\0${trace.environment}`;
 }
 
 export function conflicts(claims: readonly Claim[], against: ReadonlyMap<string, StoredTrace>): Map<Claim, Verdict> {
