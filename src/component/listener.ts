@@ -3,11 +3,10 @@
  * connections. When a later service asks for an endpoint that an earlier one of the same process still holds, the open socket
  * passes on: from then on new connections go to the later one, and not one is refused in between.
  */
-import { chmodSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { UserError } from '../errors.ts';
 import { type Endpoint, formatEndpoint, parseListenEndpoint } from './endpoint.ts';
-import { makeRoom } from './socket-file.ts';
+import { hintFor, openPort } from './port.ts';
 
 export interface ListenRequest {
   readonly endpoint: string;
@@ -35,9 +34,31 @@ export interface Listener {
   close(): void;
 }
 
+/** A socket that listens. */
+export interface Port {
+  /** As bound: the port differs from the configured one when that was 0. */
+  readonly address: string;
+  /** The request's bound of connections and permissions hold from now on. Throws a `UserError` when they can not. */
+  limit(request: ListenRequest): void;
+  close(): void;
+}
+
+/** Rejects with a `UserError` when nothing can listen there. `accept` is given each connection, not read from yet. */
+export type OpenPort = (
+  endpoint: Endpoint,
+  request: ListenRequest,
+  accept: (connection: Socket) => void,
+) => Promise<Port>;
+
 /** The listening sockets of one process. */
 export class ListeningSockets {
   readonly #sockets = new Map<string, OpenSocket>();
+  readonly #open: OpenPort;
+
+  /** `open` left out: this process opens its ports itself. */
+  constructor(open: OpenPort = openPort) {
+    this.#open = open;
+  }
 
   /** Every service gets its own view, so that one service asking twice for an endpoint is told of its mistake. */
   forService(): Listeners {
@@ -47,7 +68,7 @@ export class ListeningSockets {
   #socket(key: string): OpenSocket {
     const known = this.#sockets.get(key);
     if (known !== undefined) return known;
-    const socket = new OpenSocket(() => this.#sockets.delete(key));
+    const socket = new OpenSocket(this.#open, () => this.#sockets.delete(key));
     this.#sockets.set(key, socket);
     return socket;
   }
@@ -95,7 +116,7 @@ class ServiceListeners implements Listeners {
 }
 
 /** Whoever asks for any free port means one of their own; a later service finds it by the option. */
-function keyOf(endpoint: Endpoint, { option }: ListenRequest): string {
+export function keyOf(endpoint: Endpoint, { option }: ListenRequest): string {
   if ('path' in endpoint) return `unix:${endpoint.path}`;
   return endpoint.port === 0 ? `${formatEndpoint(endpoint)} for ${option}` : formatEndpoint(endpoint);
 }
@@ -107,22 +128,19 @@ interface Hold {
 
 /** One socket and those who hold it; the last one to come is served, and its limits hold. */
 class OpenSocket {
-  readonly #server: Server;
   readonly #holds: Hold[] = [];
+  readonly #openPort: OpenPort;
   readonly #forget: () => void;
   #opening: Promise<void> | null = null;
-  #address = '';
-  /** Of a Unix domain socket. */
-  #path: string | null = null;
+  #port: Port | null = null;
 
-  constructor(forget: () => void) {
+  constructor(open: OpenPort, forget: () => void) {
+    this.#openPort = open;
     this.#forget = forget;
-    // Half-open connections are for the protocol to decide about; HTTP answers a client that has finished sending.
-    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (connection) => this.#accept(connection));
   }
 
   get address(): string {
-    return this.#address;
+    return this.#port?.address ?? '';
   }
 
   open(endpoint: Endpoint, request: ListenRequest): Promise<void> {
@@ -133,10 +151,10 @@ class OpenSocket {
   take(handler: ConnectionHandler, request: ListenRequest): void {
     const before = this.#holds.at(-1);
     try {
-      this.#limit(request);
+      this.#port?.limit(request);
     } catch (error) {
       if (before === undefined) this.#close();
-      throw explain(error, request);
+      throw error;
     }
     this.#holds.push({ handler, request });
     before?.handler.succeededBy?.(handler);
@@ -154,16 +172,11 @@ class OpenSocket {
 
   #returnTo({ handler, request }: Hold): void {
     try {
-      this.#limit(request);
+      this.#port?.limit(request);
     } catch {
       // Somebody removed the file of the socket: nobody new can connect.
     }
     handler.succeededBy?.(null);
-  }
-
-  #limit({ maxConnections = Number.POSITIVE_INFINITY, socketMode }: ListenRequest): void {
-    this.#server.maxConnections = maxConnections;
-    if (this.#path !== null && socketMode !== undefined) chmodSync(this.#path, socketMode);
   }
 
   #accept(connection: Socket): void {
@@ -174,70 +187,15 @@ class OpenSocket {
 
   async #open(endpoint: Endpoint, request: ListenRequest): Promise<void> {
     try {
-      if ('path' in endpoint) await makeRoom(endpoint.path, { option: request.option, inUse: () => inUse(request) });
-      await new Promise<void>((resolve, reject) => {
-        this.#server.once('error', reject);
-        this.#server.listen(placeOf(endpoint), () => {
-          this.#server.off('error', reject);
-          resolve();
-        });
-      });
+      this.#port = await this.#openPort(endpoint, request, (connection) => this.#accept(connection));
     } catch (error) {
-      this.#close();
-      throw explain(error, request);
+      this.#forget();
+      throw error;
     }
-    // Running out of file descriptors refuses a connection; it must not end the process.
-    this.#server.on('error', () => undefined);
-    this.#address = boundAddress(this.#server, request.endpoint);
-    if ('path' in endpoint) this.#path = endpoint.path;
   }
 
   #close(): void {
     this.#forget();
-    this.#server.close();
-  }
-}
-
-function placeOf(endpoint: Endpoint): { host?: string; port: number } | { path: string } {
-  if ('path' in endpoint) return { path: endpoint.path };
-  return endpoint.host === '' ? { port: endpoint.port } : endpoint;
-}
-
-function boundAddress(server: Server, configured: string): string {
-  const address = server.address();
-  if (address === null || typeof address === 'string') return configured;
-  return formatEndpoint({ host: address.address, port: address.port });
-}
-
-function inUse(request: ListenRequest): UserError {
-  return new UserError(`${request.endpoint} is already in use`, hintFor(request));
-}
-
-function hintFor({ option }: ListenRequest): string {
-  return `Stop the other program, or set ${option} to a free address.`;
-}
-
-function explain(error: unknown, request: ListenRequest): unknown {
-  const { endpoint, option } = request;
-  switch ((error as NodeJS.ErrnoException).code) {
-    case 'EADDRINUSE':
-      return inUse(request);
-    case 'EACCES':
-    case 'EPERM':
-      return new UserError(
-        `listening on ${endpoint} is not permitted`,
-        endpoint.startsWith('unix:')
-          ? `Set ${option} to a folder that the daemon may write to.`
-          : `Set ${option} to a port above 1023.`,
-      );
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return new UserError(
-        `${endpoint} is not an address of this machine`,
-        `Set the host of ${option} to 127.0.0.1 or 0.0.0.0.`,
-      );
-    default:
-      return error;
+    this.#port?.close();
   }
 }

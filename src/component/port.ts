@@ -1,0 +1,92 @@
+/** Opening a socket that listens, in this process: a port of TCP or a Unix domain socket, and what is said when that fails. */
+import { chmodSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { UserError } from '../errors.ts';
+import { type Endpoint, formatEndpoint } from './endpoint.ts';
+import type { ListenRequest, Port } from './listener.ts';
+import { makeRoom } from './socket-file.ts';
+
+export async function openPort(
+  endpoint: Endpoint,
+  request: ListenRequest,
+  accept: (connection: Socket) => void,
+): Promise<Port> {
+  // Half-open connections are for the protocol to decide about; HTTP answers a client that has finished sending.
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, accept);
+  try {
+    if ('path' in endpoint) await makeRoom(endpoint.path, { option: request.option, inUse: () => inUse(request) });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(placeOf(endpoint), () => {
+        server.off('error', reject);
+        resolve();
+      });
+    });
+  } catch (error) {
+    server.close();
+    throw explain(error, request);
+  }
+  // Running out of file descriptors refuses a connection; it must not end the process.
+  server.on('error', () => undefined);
+  return {
+    address: boundAddress(server, request.endpoint),
+    limit: (limits) => {
+      server.maxConnections = limits.maxConnections ?? Number.POSITIVE_INFINITY;
+      if ('path' in endpoint) changeMode(endpoint.path, limits);
+    },
+    close: () => void server.close(),
+  };
+}
+
+function changeMode(path: string, request: ListenRequest): void {
+  if (request.socketMode === undefined) return;
+  try {
+    chmodSync(path, request.socketMode);
+  } catch (error) {
+    throw explain(error, request);
+  }
+}
+
+function placeOf(endpoint: Endpoint): { host?: string; port: number } | { path: string } {
+  if ('path' in endpoint) return { path: endpoint.path };
+  return endpoint.host === '' ? { port: endpoint.port } : endpoint;
+}
+
+function boundAddress(server: Server, configured: string): string {
+  const address = server.address();
+  if (address === null || typeof address === 'string') return configured;
+  return formatEndpoint({ host: address.address, port: address.port });
+}
+
+function inUse(request: ListenRequest): UserError {
+  return new UserError(`${request.endpoint} is already in use`, hintFor(request));
+}
+
+export function hintFor({ option }: ListenRequest): string {
+  return `Stop the other program, or set ${option} to a free address.`;
+}
+
+function explain(error: unknown, request: ListenRequest): unknown {
+  const { endpoint, option } = request;
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return inUse(request);
+    case 'EACCES':
+    case 'EPERM':
+      return new UserError(
+        `listening on ${endpoint} is not permitted`,
+        endpoint.startsWith('unix:')
+          ? `Set ${option} to a folder that the daemon may write to.`
+          : `Set ${option} to a port above 1023.`,
+      );
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new UserError(
+        `${endpoint} is not an address of this machine`,
+        `Set the host of ${option} to 127.0.0.1 or 0.0.0.0.`,
+      );
+    default:
+      return error;
+  }
+}
