@@ -89,6 +89,7 @@ export class BenchDatabase {
       meter: registry,
       capabilities,
       listeners: new ListeningSockets().forService(),
+      workers: 1,
       now: Date.now,
       process,
       resolvePath: (path) => path,

@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CompiledSchemas } from '../config/compiled-schemas.ts';
 import type { Config } from '../config/config.ts';
+import type { ReadSource } from '../config/read.ts';
 import type { Call } from './command.ts';
 import type { Options } from './options.ts';
 
@@ -21,10 +22,30 @@ export const CONFIG_OPTIONS = {
   },
 } as const satisfies Options;
 
+/** Those of the command that runs when none is named: they may stand alone. */
+export const RUN_OPTIONS = {
+  ...CONFIG_OPTIONS,
+  workers: {
+    type: 'text',
+    value: 'N',
+    description: 'Processes that take requests, on the same ports; not with a file or ledger: memory (default: 1)',
+  },
+} as const satisfies Options;
+
 const DEFAULT_FILE = join('config', 'sluice.yaml');
 
+/** What a daemon reads its configuration with. */
+export interface Reading {
+  /** How many processes will run it; left out, one. */
+  readonly workers?: number;
+  /** Left out: the files as they are now. */
+  readonly read?: ReadSource;
+  /** Kept from one reading to the next, since compiling them holds up requests. */
+  readonly schemas?: CompiledSchemas;
+}
+
 /** What it takes to read one is loaded only then. */
-export async function readConfig({ values, process }: Call, schemas?: CompiledSchemas): Promise<Config> {
+export async function readConfig({ values, process }: Call, reading: Reading = {}): Promise<Config> {
   const [{ COMPONENTS }, { loadConfig }] = await Promise.all([import('../components.ts'), import('../config/load.ts')]);
   const workingDirectory = process.cwd();
   const given = values.list('config');
@@ -34,7 +55,7 @@ export async function readConfig({ values, process }: Call, schemas?: CompiledSc
     definitions: COMPONENTS,
     environment: process.env,
     workingDirectory,
-    ...(schemas === undefined ? {} : { schemas }),
+    ...reading,
   });
 }
 

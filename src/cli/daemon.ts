@@ -1,44 +1,45 @@
-/** The running process: starts the service, then waits for signals to load the configuration again or to stop. */
+/**
+ * The running process: starts the service, then waits for signals to load the configuration again or to stop. With several workers it
+ * is their primary: it runs what there is one of, and the pipelines are theirs.
+ */
 import { resolve } from 'node:path';
-import { pino } from 'pino';
-import pretty from 'pino-pretty';
 import { Capabilities } from '../component/capability.ts';
 import { ListeningSockets } from '../component/listener.ts';
 import { CompiledSchemas } from '../config/compiled-schemas.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/problem.ts';
 import { UserError } from '../errors.ts';
-import { assemble } from '../service/assemble.ts';
 import { Interrupted, type Part } from '../service/lifecycle.ts';
-import { makePipelines } from '../service/make-pipeline.ts';
 import type { Service } from '../service/service.ts';
-import { DaemonLogger } from '../service/telemetry/logger.ts';
-import { MetricsServer } from '../service/telemetry/metrics-server.ts';
-import { observeProcess } from '../service/telemetry/process-metrics.ts';
+import type { DaemonLogger } from '../service/telemetry/logger.ts';
+import { printFamilies } from '../service/telemetry/families.ts';
+import { type Figures, MetricsServer } from '../service/telemetry/metrics-server.ts';
 import { Registry } from '../service/telemetry/registry.ts';
-import { statusOf } from '../service/telemetry/status.ts';
+import { joinStatuses, type Status, statusOf } from '../service/telemetry/status.ts';
 import { StatusServer } from '../service/telemetry/status-server.ts';
 import type { Call, ExitCode } from './command.ts';
-import { readConfig } from './config-options.ts';
+import { type ReadFiles, readFiles } from './config-files.ts';
+import { findEmbeddedUrl } from './database.ts';
 import { greet } from './first-start.ts';
 import { letHeapGrow } from './heap.ts';
+import { countRequests, FATAL_TIMEOUT_MS, makeLogger, makeService } from './process-service.ts';
 import { ServiceManager } from './service-manager.ts';
-import { wantsColour } from './terminal.ts';
-
-/** After a fault nobody foresaw, the process is gone within this. */
-const FATAL_TIMEOUT_MS = 1_500;
-const MICROSECONDS = 1e6;
+import { primaryConfig } from './workers/division.ts';
+import type { Assignment } from './workers/messages.ts';
+import { Workers } from './workers/workers.ts';
 
 export class Daemon {
   readonly #call: Call;
-  /** The configuration of the start; `#service.config` is the one that runs. */
-  readonly #config: Config;
+  /** What was read last and taken; the service runs all of it, or the primary's part. */
+  #files: ReadFiles;
   readonly #logger: DaemonLogger;
   /** They belong to the process: a service that follows another takes over its ports. */
   readonly #sockets = new ListeningSockets();
-  readonly #registry = new Registry();
+  readonly #registry: Registry;
   /** Kept from one reload to the next, since compiling them holds up requests. */
   readonly #schemas = new CompiledSchemas();
+  /** Null where this process does everything. */
+  readonly #workers: Workers | null;
   readonly #service: Service;
   readonly #manager: ServiceManager;
   /** What the components offer each other; the greeting needs the database. */
@@ -49,18 +50,21 @@ export class Daemon {
   #stopping = false;
   #reload: 'none' | 'running' | 'asked again' = 'none';
 
-  constructor(config: Config, call: Call) {
+  constructor(files: ReadFiles, call: Call, workers: number) {
     this.#call = call;
-    this.#config = config;
+    this.#files = files;
     this.#finished = new Promise((resolve) => (this.#finish = resolve));
-    this.#logger = makeLogger(config, call.process);
-    this.#service = this.#assemble();
+    this.#logger = makeLogger(files.config, call.process);
+    this.#registry = new Registry(workers > 1 ? { worker: 'primary' } : {});
+    this.#workers = workers > 1 ? this.#hire(workers) : null;
+    this.#service = this.#makeService();
     this.#manager = new ServiceManager(call.process, this.#logger, () => this.#condition());
   }
 
   async run(): Promise<ExitCode> {
     letHeapGrow();
-    this.#warn(this.#config);
+    const { config } = this.#files;
+    this.#warn(config);
     this.#listen();
     try {
       await this.#service.start();
@@ -68,31 +72,43 @@ export class Daemon {
       if (error instanceof Interrupted) return this.#finished;
       throw error;
     }
-    const pipelines = this.#config.service.pipelines.map(({ id }) => id);
     const problems = this.#service.problems();
-    if (problems.length === 0) this.#logger.info({ pipelines }, 'everything is ready');
-    else this.#logger.warn({ pipelines, problems }, 'everything has started, but not all of it is ready');
+    const fields = {
+      pipelines: pipelinesOf(config),
+      ...(this.#workers === null ? {} : { workers: this.#workers.count }),
+    };
+    if (problems.length === 0) this.#logger.info(fields, 'everything is ready');
+    else this.#logger.warn({ ...fields, problems }, 'everything has started, but not all of it is ready');
     if (!this.#stopping) this.#manager.ready();
-    void greet(this.#call, this.#config, this.#capabilities, this.#logger);
+    void greet(this.#call, config, this.#capabilities, this.#logger);
     return this.#finished;
   }
 
-  #assemble(): Service {
-    const { process } = this.#call;
-    const meter = this.#registry;
-    const workingDirectory = process.cwd();
-    observeProcess(meter, {
-      cpuSeconds: () => (process.cpuUsage().user + process.cpuUsage().system) / MICROSECONDS,
-      rssBytes: () => process.memoryUsage.rss(),
-    });
-    return assemble(this.#config, {
+  #hire(count: number): Workers {
+    return new Workers({
+      count,
+      process: this.#call.process,
       logger: this.#logger,
-      loggerFor: (speaker) => this.#logger.for(speaker),
-      meter,
-      makePipeline: makePipelines(this.#logger, meter, Date.now),
-      now: Date.now,
-      process,
-      resolvePath: (path) => resolve(workingDirectory, path),
+      meter: this.#registry,
+      firstAssignment: () => this.#assign(this.#files),
+      shutdownTimeoutMs: () => this.#files.config.service.shutdownTimeoutMs,
+    });
+  }
+
+  async #assign({ config, texts }: ReadFiles): Promise<Assignment> {
+    return { texts, databaseUrl: await findEmbeddedUrl(config, this.#call.process) };
+  }
+
+  /** What this process runs of a configuration. */
+  #own(config: Config): Config {
+    return this.#workers === null ? config : primaryConfig(config);
+  }
+
+  #makeService(): Service {
+    const workers = this.#workers;
+    const figures = workers === null ? this.#registry : joinFigures(this.#registry, workers);
+    const outside = { process: this.#call.process, logger: this.#logger, registry: this.#registry };
+    return makeService(this.#own(this.#files.config), outside, {
       fatal: (error) => void this.#fail(error),
       offer: (capabilities) => {
         this.#capabilities = capabilities;
@@ -101,9 +117,12 @@ export class Daemon {
       foundation: (config, listeners, running) => {
         return [
           ...this.#statusParts(config, running),
-          ...metricsParts(config, running, (endpoint) => new MetricsServer(endpoint, meter, listeners)),
+          ...metricsParts(config, running, (endpoint) => new MetricsServer(endpoint, figures, listeners)),
         ];
       },
+      ...(workers === null
+        ? {}
+        : { crown: [{ name: 'workers', component: workers }], problems: () => workers.problems() }),
     });
   }
 
@@ -122,18 +141,17 @@ export class Daemon {
     }
     this.#stopping = true;
     this.#manager.stopping();
-    const before = this.#requests();
+    const before = countRequests(this.#registry);
     const started = performance.now();
-    this.#logger.info({ signal, in_flight: before.open }, 'stopping');
-    await this.#service.stop(AbortSignal.timeout(this.#service.config.service.shutdownTimeoutMs));
-    const after = this.#requests();
-    const report = {
+    this.#logger.info({ signal, in_flight: this.#workers?.inFlight ?? before.open }, 'stopping');
+    await this.#service.stop(AbortSignal.timeout(this.#files.config.service.shutdownTimeoutMs));
+    const after = countRequests(this.#registry);
+    const report = this.#workers?.stopReport ?? {
       answered: after.answered - before.answered,
       refused: after.refused - before.refused,
       left: after.open,
-      seconds: Math.round(performance.now() - started) / 1000,
     };
-    this.#logger.info(report, 'stopped');
+    this.#logger.info({ ...report, seconds: secondsSince(started) }, 'stopped');
     this.#finish(0);
   }
 
@@ -142,30 +160,26 @@ export class Daemon {
     if (socket === '' || this.#call.process.platform === 'win32') return [];
     const path = resolve(this.#call.process.cwd(), socket);
     const known = running.find(({ component }) => component instanceof StatusServer && component.path === path);
-    const snapshot = (): object =>
-      statusOf({
-        config: this.#service.config,
-        registry: this.#registry,
-        state: this.#service.state,
-        problems: this.#service.problems(),
-        lastProblems: this.#logger.problems,
-      });
-    return [known ?? { name: 'status', component: new StatusServer(path, snapshot, this.#logger) }];
+    return [known ?? { name: 'status', component: new StatusServer(path, () => this.#status(), this.#logger) }];
+  }
+
+  async #status(): Promise<Status> {
+    const own = statusOf({
+      config: this.#files.config,
+      registry: this.#registry,
+      state: this.#service.state,
+      problems: this.#service.problems(),
+      lastProblems: this.#logger.problems,
+    });
+    if (this.#workers === null) return own;
+    return joinStatuses(own, this.#workers.list(), (await this.#workers.figures()).statuses);
   }
 
   /** One line for people. */
   #condition(): string {
     const problems = this.#service.problems();
     if (problems.length > 0) return problems.join('; ');
-    return `ready: ${this.#service.config.service.pipelines.map(({ id }) => id).join(', ')}`;
-  }
-
-  #requests() {
-    return {
-      open: this.#registry.total('sluice_requests_in_flight'),
-      answered: this.#registry.total('sluice_acknowledge_seconds'),
-      refused: this.#registry.total('sluice_refusals'),
-    };
+    return `ready: ${pipelinesOf(this.#files.config).join(', ')}`;
   }
 
   /** What is in memory can not be trusted any more: no request is taken from here on, and only what is committed is acknowledged. */
@@ -210,16 +224,30 @@ export class Daemon {
     }
     const started = performance.now();
     try {
-      const config = await readConfig(this.#call, this.#schemas);
+      const files = await readFiles(this.#call, { workers: this.#workers?.count ?? 1, schemas: this.#schemas });
+      const { config } = files;
       this.#warn(config);
-      await this.#service.reload(config, AbortSignal.timeout(config.service.shutdownTimeoutMs));
+      await this.#goOver(files, AbortSignal.timeout(config.service.shutdownTimeoutMs));
+      this.#files = files;
       this.#logger.configure(config.service.telemetry.logs);
-      const pipelines = config.service.pipelines.map(({ id }) => id);
-      const seconds = Math.round(performance.now() - started) / 1000;
-      this.#logger.info({ pipelines, seconds }, 'the configuration was loaded again');
+      const fields = { pipelines: pipelinesOf(config), seconds: secondsSince(started) };
+      this.#logger.info(fields, 'the configuration was loaded again');
     } catch (error) {
       if (error instanceof Interrupted) return;
       this.#logger.error({ problems: problemsOf(error) }, 'the configuration was not loaded; the running one stays');
+    }
+  }
+
+  async #goOver(files: ReadFiles, deadline: AbortSignal): Promise<void> {
+    const workers = this.#workers;
+    if (workers === null) return this.#service.reload(files.config, deadline);
+    const prepare = async (): Promise<void> => workers.prepare(await this.#assign(files));
+    const company = { prepare, takeOver: () => workers.takeOver(), idle: () => workers.idle() };
+    try {
+      await this.#service.reload(this.#own(files.config), deadline, company);
+    } catch (error) {
+      await workers.abandon();
+      throw error;
     }
   }
 
@@ -247,17 +275,14 @@ function metricsParts(
   return [known ?? { name: 'metrics', component: make(endpoint) }];
 }
 
-function makeLogger(config: Config, process: NodeJS.Process): DaemonLogger {
-  const { level, format, sampling } = config.service.telemetry.logs;
-  const readable = format === 'pretty' || (format === 'auto' && process.stderr.isTTY === true);
-  const fd = process.stderr.fd;
-  const destination = readable
-    ? pretty({
-        colorize: wantsColour(process, process.stderr),
-        destination: fd,
-        sync: true,
-        translateTime: 'SYS:HH:MM:ss.l',
-      })
-    : pino.destination({ fd, sync: true });
-  return DaemonLogger.create({ level, sampling }, destination);
+/** What this process measured and what its workers did, each under its own label. */
+function joinFigures(registry: Registry, workers: Workers): Figures {
+  const print = async (): Promise<string> => {
+    const { families } = await workers.figures();
+    return printFamilies([...registry.families(), ...families]);
+  };
+  return { print };
 }
+
+const pipelinesOf = ({ service }: Config): readonly string[] => service.pipelines.map(({ id }) => id);
+const secondsSince = (started: number): number => Math.round(performance.now() - started) / 1000;

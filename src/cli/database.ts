@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { UserError } from '../errors.ts';
 import { Database } from '../extensions/postgres/database.ts';
+import { urlOf } from '../extensions/postgres/embedded/address.ts';
 import { EmbeddedServerError } from '../extensions/postgres/embedded/host.ts';
 import { EmbeddedServer } from '../extensions/postgres/embedded/server.ts';
 import { findRunning } from '../extensions/postgres/embedded/visit.ts';
@@ -70,6 +71,17 @@ export function findPostgresOptions(config: Config): PostgresOptions | null {
     if (extension?.definition.type === 'postgres') return extension.options as PostgresOptions;
   }
   return null;
+}
+
+/** Where the embedded server of a configuration runs; null where it has none, or a database of its own. */
+export async function findEmbeddedUrl(config: Config, process: NodeJS.Process): Promise<string | null> {
+  const options = findPostgresOptions(config);
+  if (options === null || options.url !== '') return null;
+  const quiet = { info: () => undefined, warn: () => undefined };
+  const dataDir = resolve(process.cwd(), options.data_dir);
+  const address = await findRunning({ dataDir, host: process, log: quiet });
+  if (address === undefined) throw new UserError(`the embedded server in ${options.data_dir} does not answer`);
+  return urlOf(address);
 }
 
 function optionsOf(config: Config): PostgresOptions {

@@ -5,7 +5,7 @@ import { ConfigError } from '../config/problem.ts';
 import { UserError } from '../errors.ts';
 import type { Command, ExitCode } from './command.ts';
 import { COMMANDS, type CommandEntry, DEFAULT_COMMAND } from './commands.ts';
-import { CONFIG_OPTIONS } from './config-options.ts';
+import { RUN_OPTIONS } from './config-options.ts';
 import { commandHelp, overviewHelp, ROOT_OPTIONS } from './help.ts';
 import { type Options, parseWords, UsageError } from './options.ts';
 import { makeStyle, makeTerminal, type Terminal, wantsColour } from './terminal.ts';
@@ -73,7 +73,7 @@ async function helpOn(words: readonly string[], terminal: Terminal): Promise<str
 
 /** Options may stand before the command: `sluice --config x.yaml validate`. */
 function findEntry(input: readonly string[]): { readonly entry: CommandEntry; readonly rest: readonly string[] } {
-  const at = firstWord(input, CONFIG_OPTIONS);
+  const at = firstWord(input, RUN_OPTIONS);
   const word = input[at] ?? DEFAULT_COMMAND;
   const before = input.slice(0, at);
   if (word === HELP.name) return { entry: HELP, rest: [...before, ...input.slice(at + 1)] };

@@ -1,24 +1,42 @@
-/** `sluice run`: the daemon. */
+/** `sluice run`: the daemon, in one process or several. */
 import type { Command } from './command.ts';
-import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
+import { RUN_OPTIONS } from './config-options.ts';
+import { UsageError, type Values } from './options.ts';
+import { isWorker } from './workers/channel.ts';
+
+/** More than any machine has cores for; each keeps some connections to the database. */
+const MAX_WORKERS = 64;
 
 export const run: Command = {
   name: 'run',
   summary: 'Run the pipeline (the default)',
   description:
-    'Runs until SIGTERM or SIGINT, then finishes the requests in flight within service.shutdown_timeout; a second\nsignal ends it at once. SIGHUP loads the configuration again: what did not change goes on without a pause, and\na configuration that is not in order changes nothing.',
-  options: CONFIG_OPTIONS,
+    'Runs until SIGTERM or SIGINT, then finishes the requests in flight within service.shutdown_timeout; a second\nsignal ends it at once. SIGHUP loads the configuration again: what did not change goes on without a pause, and\na configuration that is not in order changes nothing. One process uses one core; --workers gives the same ports\nto several, which share a database.',
+  options: RUN_OPTIONS,
   examples: [
     ['sluice', 'run with config/sluice.yaml'],
     ['sluice --config config/sidecar.yaml', 'run with another configuration'],
     ['sluice run --set receivers.otlp.protocols.http.endpoint=0.0.0.0:4318', 'change one option'],
+    ['sluice run --workers 4', 'use four cores'],
   ],
   async run(call) {
-    const config = await readConfig(call);
+    if (isWorker(call.process)) {
+      const { Worker } = await import('./workers/worker.ts');
+      return call.process.exit(await new Worker(call).run());
+    }
+    const workers = workersOf(call.values);
+    const { readFiles } = await import('./config-files.ts');
+    const files = await readFiles(call, { workers });
     const { Daemon } = await import('./daemon.ts');
-    const daemon = new Daemon(config, call);
-    const code = await daemon.run();
+    const code = await new Daemon(files, call, workers).run();
     // A connection that would not close must not keep a stopped daemon alive.
     return call.process.exit(code);
   },
 };
+
+function workersOf(values: Values): number {
+  const given = values.text('workers') ?? '1';
+  const count = /^\d{1,3}$/u.test(given) ? Number(given) : 0;
+  if (count >= 1 && count <= MAX_WORKERS) return count;
+  throw new UsageError(`--workers ${given} is not a number of processes`, `a whole number from 1 to ${MAX_WORKERS}`);
+}

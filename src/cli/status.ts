@@ -76,13 +76,17 @@ function describe(status: Status, before: Status | null): string {
     rate(stored, before?.signals[signal]?.stored),
     `${refused} refused`,
   ]);
-  const { keyCache, outbox, commits, requestsSettled } = status;
+  const { keyCache, outbox, commits, requestsSettled, workers } = status;
   const figures = [
     ['requests', `${status.requestsInFlight} in flight, ${status.requestsWaiting} waiting for a commit`],
     ['commits', commits === 0 ? 'none yet' : `${commits}, ${(requestsSettled / commits).toFixed(1)} requests each`],
     ['key cache', `${keyCache.hits} hits, ${keyCache.misses} misses`],
     ['outbox', `${outbox.entries} waiting, oldest ${Math.round(outbox.oldestSeconds)} s, ${outbox.deadLetters} dead`],
     ['embedded server', status.embeddedServer ? 'running' : 'none'],
+    ...workers.map(({ number, pid, state, restarts }) => [
+      `worker ${number}`,
+      `${state}, ${pid === null ? '' : `pid ${pid}, `}${restarts} restarts`,
+    ]),
   ];
   const refusals = Object.entries(status.refusals).map(([code, count]) => [code, String(count)]);
   const last = status.lastProblems.map(({ time, level, message }) => [time, level, message]);

@@ -44,11 +44,19 @@ export interface Host {
   /** Milliseconds since the Unix epoch; tests give their own clock. */
   now(): number;
   readonly process: HostProcess;
+  /** Into how many the budgets of the whole daemon are divided, such as bytes in flight; 1 where this process is all of it. */
+  readonly workers: number;
   /** Resolves a path of the configuration against the working directory. */
   resolvePath(path: string): string;
   /** The process stops, with exit code 1: a fault after which nothing may be acknowledged. Rarely right. */
   fatal(error: Error): void;
 }
+
+/**
+ * Which processes of a daemon with several workers have the component: each `worker`, the `primary` that watches over them, `both`; or
+ * it works in a `single` process only, as a file has one writer, and is refused beside several workers.
+ */
+export type Placement = 'worker' | 'primary' | 'both' | 'single';
 
 export type Stability = 'stable' | 'beta' | 'alpha' | 'development';
 
@@ -78,6 +86,8 @@ export interface Declaration<Options = unknown> {
   readonly summary: string;
   readonly stability: Stability;
   readonly schema: OptionsSchema;
+  /** Left out: `worker`. */
+  readonly placement?: Placement;
   /** The smallest options that make sense, as YAML text; shown in the documentation and tested. */
   readonly example: string;
   /** What the schema cannot say, reported with its place in the file when the configuration is read. It may look at files. */

@@ -1,18 +1,22 @@
 /** Opening a socket that listens, in this process: a port of TCP or a Unix domain socket, and what is said when that fails. */
 import { chmodSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { UserError } from '../errors.ts';
 import { type Endpoint, formatEndpoint } from './endpoint.ts';
-import type { ListenRequest, Port } from './listener.ts';
+import type { ListenRequest, OpenPort, Port } from './listener.ts';
 import { makeRoom } from './socket-file.ts';
 
-export async function openPort(
-  endpoint: Endpoint,
-  request: ListenRequest,
-  accept: (connection: Socket) => void,
-): Promise<Port> {
-  // Half-open connections are for the protocol to decide about; HTTP answers a client that has finished sending.
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, accept);
+export const openPort: OpenPort = (endpoint, request, accept) =>
+  listen(createServer({ ...CONNECTIONS, pauseOnConnect: false }, accept), endpoint, request);
+
+/** For connections that go on to another process: not a byte of them is read here. */
+export const openPausedPort: OpenPort = (endpoint, request, accept) =>
+  listen(createServer({ ...CONNECTIONS, pauseOnConnect: true }, accept), endpoint, request);
+
+/** Half-open connections are for the protocol to decide about; HTTP answers a client that has finished sending. */
+const CONNECTIONS = { allowHalfOpen: true, noDelay: true };
+
+async function listen(server: Server, endpoint: Endpoint, request: ListenRequest): Promise<Port> {
   try {
     if ('path' in endpoint) await makeRoom(endpoint.path, { option: request.option, inUse: () => inUse(request) });
     await new Promise<void>((resolve, reject) => {

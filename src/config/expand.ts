@@ -7,7 +7,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { type Entry, emptyMap, type MapNode, type Node } from './node.ts';
 import { parseYaml } from './parse.ts';
 import { Problems, quote } from './problem.ts';
-import { readSource } from './read.ts';
+import { type ReadSource, readSource } from './read.ts';
 import type { Origin, Source } from './source.ts';
 
 /** `${env:A:-${env:B:-…}}`, and files that name files. */
@@ -27,6 +27,8 @@ const DEFAULT = ':-';
 export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly workingDirectory: string;
+  /** Left out: files are read as they are now. */
+  readonly read?: ReadSource;
 }
 
 /** A whole value replaced by one reference, or text around references. */
@@ -159,7 +161,8 @@ export class Expander {
     }
     const path = isAbsolute(name) ? name : resolve(this.#surroundings.workingDirectory, name);
     const quiet = new Problems();
-    const source = readSource(name, path, quiet);
+    const { read = readSource } = this.#surroundings;
+    const source = read(name, path, quiet);
     if (source === null) {
       const [fault] = quiet.errors;
       this.#problems.error(origin, (fault?.message ?? '').replace('configuration file', 'file'), fault?.hint ?? null);

@@ -11,6 +11,7 @@ import { loadModules } from './modules.ts';
 import { type MapNode, type Node, plainValueOf } from './node.ts';
 import { parseYaml } from './parse.ts';
 import { checkPipelines } from './pipelines.ts';
+import { checkPlacement } from './placement.ts';
 import { ConfigError, Problems } from './problem.ts';
 import { readSource } from './read.ts';
 import { convertUnits, redact } from './schema.ts';
@@ -27,6 +28,8 @@ export interface LoadRequest extends Surroundings {
   readonly settings?: readonly string[];
   /** The components that ship. */
   readonly definitions: readonly Definition[];
+  /** How many processes will run it; left out, one. */
+  readonly workers?: number;
   readonly importModule?: (url: string) => Promise<Readonly<Record<string, unknown>>>;
   /** Kept from an earlier load, which is quicker. */
   readonly schemas?: CompiledSchemas;
@@ -44,19 +47,20 @@ export async function loadConfig(request: LoadRequest): Promise<Config> {
   const place = { workingDirectory, importModule };
   const definitions = await loadModules(root.entries.get('modules')?.value, request.definitions, place, problems);
   const defineds = checkSections(root, definitions, { workingDirectory, schemas, problems });
-  const service = checkService(root, schemas, { defineds, definitions, problems });
+  const service = checkService(root, schemas, { defineds, definitions, problems, workers: request.workers ?? 1 });
   if (service === undefined || problems.failed) throw new ConfigError(problems);
   return finish({ root, defineds, definitions, service, problems });
 }
 
 /** The merged tree before expansion; null when a file could not be used. All files are looked at. */
-function readTree({ files, settings = [], workingDirectory }: LoadRequest, problems: Problems): Node | null {
+function readTree(request: LoadRequest, problems: Problems): Node | null {
+  const { files, settings = [] } = request;
   if (files.length === 0) problems.error(null, 'no configuration file is given', 'name one with --config');
   if (files.length > MAX_FILES) problems.error(null, `more than ${MAX_FILES} configuration files are given`);
   if (settings.length > MAX_SETTINGS) problems.error(null, `more than ${MAX_SETTINGS} settings are given`);
   if (problems.failed) return null;
   const trees = [
-    ...files.map((file) => readFile(file, workingDirectory, problems)),
+    ...files.map((file) => readFile(file, request, problems)),
     ...settings.map((setting) => parseSetting(setting, problems)),
   ];
   if (problems.failed) return null;
@@ -66,8 +70,8 @@ function readTree({ files, settings = [], workingDirectory }: LoadRequest, probl
   return filled.length > 0 ? filled.reduce(merge) : (given[0] ?? null);
 }
 
-function readFile(file: string, workingDirectory: string, problems: Problems): Node | null {
-  const source = readSource(file, resolve(workingDirectory, file), problems);
+function readFile(file: string, { workingDirectory, read = readSource }: LoadRequest, problems: Problems): Node | null {
+  const source = read(file, resolve(workingDirectory, file), problems);
   return source === null ? null : parseYaml(source, problems);
 }
 
@@ -78,7 +82,7 @@ interface Parts {
 }
 
 /** The section's value as written, with defaults; undefined after problems. */
-function checkService(root: MapNode, schemas: CompiledSchemas, parts: Parts): unknown {
+function checkService(root: MapNode, schemas: CompiledSchemas, parts: Parts & { readonly workers: number }): unknown {
   const node = root.entries.get('service')?.value;
   if (node === undefined) {
     const hint = 'add service: { pipelines: { traces: { receivers: […], exporters: […] } } }';
@@ -87,6 +91,7 @@ function checkService(root: MapNode, schemas: CompiledSchemas, parts: Parts): un
   }
   const value = checkNode(node, schemas.of(SERVICE_SCHEMA), ['service'], parts.problems);
   checkPipelines(node, parts);
+  if (parts.workers > 1) checkPlacement(node, parts);
   return value;
 }
 

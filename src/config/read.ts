@@ -19,6 +19,8 @@ const FAULTS: Readonly<Record<string, string>> = {
 };
 
 /** Null when the file cannot be used; the problem is then reported. */
+export type ReadSource = (name: string, path: string, problems: Problems) => Source | null;
+
 export function readSource(name: string, path: string, problems: Problems): Source | null {
   const refuse = (what: string, hint: string | null = null): null => {
     problems.error(null, `the configuration file ${name} ${what}`, hint);

@@ -62,6 +62,8 @@ export interface Surroundings {
   readonly process: HostProcess;
   readonly resolvePath: (path: string) => string;
   readonly fatal: (error: Error) => void;
+  /** Left out: this process is the whole daemon. */
+  readonly workers?: number;
   /** Left out: sockets of its own. */
   readonly sockets?: ListeningSockets;
   /**
@@ -69,6 +71,10 @@ export interface Surroundings {
    * service that runs; one of them that is returned again goes on.
    */
   readonly foundation?: (config: Config, listeners: Listeners, running: readonly Part[]) => readonly Part[];
+  /** Further parts of the service itself, which start last and stop first; the same ones for every configuration. */
+  readonly crown?: readonly Part[];
+  /** Why the service is not ready, beside what its components say; empty when nothing is wrong. */
+  readonly problems?: () => readonly string[];
   /** What the service itself offers, as the memory ledger; called before any component is created. */
   readonly offer?: (capabilities: Capabilities) => void;
 }
@@ -103,7 +109,7 @@ export function assemble(config: Config, surroundings: Surroundings): Service {
   const build: Assemble = (wanted, status, previous) => {
     return new Builder(wanted, { ...surroundings, sockets }, previous).build(status);
   };
-  return new Service(config, build, surroundings.logger);
+  return new Service(config, build, surroundings);
 }
 
 type BuilderSurroundings = Surroundings & { readonly sockets: ListeningSockets };
@@ -161,6 +167,7 @@ class Builder {
         ...pipelines.flatMap(({ processors }) => processors.map((processor) => partOf('processor', processor))),
         ...pipelines.map(({ config, pipeline }) => ({ name: `pipeline ${config.id}`, component: pipeline })),
         ...receivers.map((receiver) => partOf('receiver', receiver)),
+        ...(this.#surroundings.crown ?? []),
       ],
       watched: check,
       unready: () => check().flatMap((each) => (isNew(each) && !each.healthy ? each.name : [])),
@@ -252,7 +259,7 @@ class Builder {
   }
 
   #host(key: string, speaker: Speaker & { readonly id: string }): Host {
-    const { loggerFor, now, process, resolvePath, fatal } = this.#surroundings;
+    const { loggerFor, now, process, resolvePath, fatal, workers = 1 } = this.#surroundings;
     return {
       id: speaker.id,
       logger: loggerFor(speaker),
@@ -261,6 +268,7 @@ class Builder {
       listeners: this.#listeners,
       now,
       process,
+      workers,
       resolvePath,
       fatal,
     };

@@ -10,13 +10,37 @@ import { Lifecycle, type LifecycleState } from './lifecycle.ts';
 const READY_TIMEOUT_MS = 10_000;
 const READY_CHECK_MS = 50;
 
+/** Others that go over to the next configuration together with a service, or not at all. */
+export interface Company {
+  /** Asked when everything new of the service is ready. Resolves when theirs is; rejects when it will not be. */
+  prepare(): Promise<void>;
+  /** They go over, at once. */
+  takeOver(): void;
+  /** Resolves when they need nothing of the old configuration. */
+  idle(): Promise<void>;
+}
+
+const ALONE: Company = {
+  prepare: async () => undefined,
+  takeOver: () => undefined,
+  idle: async () => undefined,
+};
+
+/** What it needs besides its parts. */
+export interface ServiceSurroundings {
+  readonly logger: Logger;
+  readonly problems?: () => readonly string[];
+}
+
 export class Service implements ServiceStatus {
   readonly #assemble: Assemble;
   readonly #lifecycle: Lifecycle;
+  readonly #furtherProblems: () => readonly string[];
   #assembly: Assembly;
 
-  constructor(config: Config, assemble: Assemble, logger: Logger) {
+  constructor(config: Config, assemble: Assemble, { logger, problems = () => [] }: ServiceSurroundings) {
     this.#assemble = assemble;
+    this.#furtherProblems = problems;
     this.#assembly = assemble(config, this, null);
     this.#assembly.takeOver();
     this.#lifecycle = new Lifecycle(this.#assembly.parts, logger);
@@ -31,15 +55,20 @@ export class Service implements ServiceStatus {
    * ready, and stop once their last request is answered, or when `deadline` aborts. Rejects with nothing changed when
    * something new can not start, or needs a restart. One at a time.
    */
-  async reload(config: Config, deadline: AbortSignal): Promise<void> {
+  async reload(config: Config, deadline: AbortSignal, company = ALONE): Promise<void> {
     const old = this.#assembly;
     const next = this.#assemble(config, this, old);
     const takeOver = (): void => {
       next.takeOver();
       this.#assembly = next;
+      company.takeOver();
     };
-    const ready = (): Promise<void> => untilReady(next);
-    await this.#lifecycle.replace({ parts: next.parts, ready, takeOver, idle: () => old.idle() }, deadline);
+    const ready = async (): Promise<void> => {
+      await untilReady(next);
+      await company.prepare();
+    };
+    const idle = async (): Promise<void> => void (await Promise.all([old.idle(), company.idle()]));
+    await this.#lifecycle.replace({ parts: next.parts, ready, takeOver, idle }, deadline);
   }
 
   stop(deadline: AbortSignal): Promise<void> {
@@ -62,10 +91,8 @@ export class Service implements ServiceStatus {
   problems(): readonly string[] {
     const { state } = this;
     if (state !== 'running') return [`the service is ${state === 'idle' ? 'not started' : state}`];
-    return this.#assembly
-      .watched()
-      .filter(({ healthy }) => !healthy)
-      .map(({ name }) => `${name} is not healthy`);
+    const unhealthy = this.#assembly.watched().filter(({ healthy }) => !healthy);
+    return [...unhealthy.map(({ name }) => `${name} is not healthy`), ...this.#furtherProblems()];
   }
 }
 

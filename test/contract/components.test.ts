@@ -30,6 +30,7 @@ function hostFor({ type }: Definition): Host {
     meter: { counter: () => metric, histogram: () => metric, gauge: log },
     capabilities: new Capabilities(),
     listeners: new ListeningSockets().forService(),
+    workers: 1,
     now: () => 0,
     process: { pid: 1, env: {}, kill: () => false },
     resolvePath: (path) => join(folder, path),

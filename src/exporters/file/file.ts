@@ -101,6 +101,7 @@ export const fileExporter = defineExporter<FileOptions>({
   type: 'file',
   summary: 'Appends every record as a line of JSON to a file, synced before the answer.',
   stability: 'beta',
+  placement: 'single',
   schema: {
     type: 'object',
     additionalProperties: false,

@@ -22,6 +22,7 @@ export const healthCheck = defineExtension<HealthCheckOptions>({
   type: 'health_check',
   summary: 'Tells over HTTP whether the service is ready',
   stability: 'stable',
+  placement: 'primary',
   schema: {
     type: 'object',
     description: 'Answers 200 when everything has started and every sink is healthy, else 503 and the reasons.',

@@ -173,6 +173,8 @@ export const postgresExtension = defineExtension<PostgresOptions>({
   type: 'postgres',
   summary: 'A PostgreSQL database by URL, or an embedded server; keeps the ledger and the API keys.',
   stability: 'beta',
+  // The primary runs the embedded server; every worker has connections of its own.
+  placement: 'both',
   schema: POSTGRES_SCHEMA,
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own syntax.
   example: 'url: "${env:DATABASE_URL:-}"',

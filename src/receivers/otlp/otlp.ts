@@ -48,10 +48,10 @@ function serversOf(
   host: Host,
   pipelines: ReadonlyMap<Signal, Pipeline>,
 ): readonly Server[] {
-  const { logger, meter } = host;
+  const { logger, meter, workers } = host;
   const budgets: ByteBudget[] = [];
   const budgetOf = (bytes: number): ByteBudget => {
-    const budget = new ByteBudget(bytes);
+    const budget = new ByteBudget(Math.floor(bytes / workers));
     budgets.push(budget);
     return budget;
   };

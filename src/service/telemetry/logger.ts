@@ -26,11 +26,16 @@ export interface Problem {
 }
 
 /** So many are remembered. */
-const MAX_PROBLEMS = 10;
+export const MAX_PROBLEMS = 10;
 
 export interface LogSettings {
   readonly level: LogLevel;
   readonly sampling: LogSampling;
+}
+
+interface NewLog extends LogSettings {
+  /** On every line: which of several workers it comes from. */
+  readonly worker?: number;
 }
 
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
@@ -49,11 +54,11 @@ export class DaemonLogger implements Logger {
     this.#fields = fields;
   }
 
-  static create({ level, sampling }: LogSettings, destination: DestinationStream): DaemonLogger {
+  static create({ level, sampling, worker }: NewLog, destination: DestinationStream): DaemonLogger {
     const root = pino(
       {
         level: 'debug',
-        base: null,
+        base: worker === undefined ? null : { worker },
         timestamp: pino.stdTimeFunctions.isoTime,
         formatters: { level: (label) => ({ level: label }) },
         serializers: { error: pino.stdSerializers.err },

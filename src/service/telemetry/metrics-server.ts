@@ -1,9 +1,14 @@
 /** Serves the daemon's own metrics: GET /metrics in the Prometheus text format, as the Collector does on port 8888. */
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { Component } from '../../component/component.ts';
 import { HttpConnections } from '../../component/http-connections.ts';
 import type { Listener, Listeners } from '../../component/listener.ts';
-import type { Registry } from './registry.ts';
+
+/** Whoever knows the figures. */
+export interface Figures {
+  /** In the text format. */
+  print(): string | Promise<string>;
+}
 
 /** Who scrapes sends a line and a few headers; whoever needs longer or comes oftener is somebody else. */
 const REQUEST_TIMEOUT_MS = 5_000;
@@ -18,13 +23,13 @@ export class MetricsServer implements Component {
   readonly #connections: HttpConnections;
   #listener: Listener | null = null;
 
-  constructor(endpoint: string, registry: Registry, listeners: Listeners) {
+  constructor(endpoint: string, figures: Figures, listeners: Listeners) {
     this.endpoint = endpoint;
     this.#listeners = listeners;
     const limits = { requestTimeout: REQUEST_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES };
     const server = createServer(limits, (request, response) => {
       const found = request.method === 'GET' && request.url?.split('?')[0] === '/metrics';
-      if (found) response.writeHead(200, { 'Content-Type': CONTENT_TYPE }).end(registry.print());
+      if (found) void answer(response, figures);
       else response.writeHead(404, { 'Content-Type': 'text/plain' }).end('The metrics are at /metrics\n');
     });
     this.#connections = new HttpConnections(server);
@@ -45,4 +50,9 @@ export class MetricsServer implements Component {
     this.#listener?.close();
     await this.#connections.cut();
   }
+}
+
+async function answer(response: ServerResponse, figures: Figures): Promise<void> {
+  const text = await figures.print();
+  response.writeHead(200, { 'Content-Type': CONTENT_TYPE }).end(text);
 }

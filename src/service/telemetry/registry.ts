@@ -1,7 +1,6 @@
 /** The daemon's metrics, kept in memory and printed in the Prometheus text format. */
 import type { Counter, Histogram, Meter } from '../../component/meter.ts';
-
-type Labels = Readonly<Record<string, string>>;
+import { type Family, type Labels, printFamilies } from './families.ts';
 
 /** A metric has at most this many label combinations; ours come from closed sets, so more means a mistake, and is ignored. */
 const MAX_SERIES = 1000;
@@ -10,7 +9,8 @@ interface Metric {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
-  lines(): readonly string[];
+  /** `constant` stands on every line. */
+  lines(constant: Labels): readonly string[];
   total(): number;
   values(): readonly Series[];
 }
@@ -22,6 +22,12 @@ interface Series {
 
 export class Registry implements Meter {
   readonly #metrics = new Map<string, Metric>();
+  readonly #constant: Labels;
+
+  /** `constant` labels stand on everything that is printed: which of several processes it comes from. */
+  constructor(constant: Labels = NO_LABELS) {
+    this.#constant = constant;
+  }
 
   counter(name: string, help: string): Counter {
     return this.#register(name, () => new CounterMetric(name, help), CounterMetric);
@@ -37,7 +43,7 @@ export class Registry implements Meter {
       name,
       help,
       type: 'gauge',
-      lines: () => [`${name} ${printNumber(read())}`],
+      lines: (constant) => [`${name}${printLabels(constant)} ${printNumber(read())}`],
       total: read,
       values: () => [{ labels: NO_LABELS, value: read() }],
     });
@@ -64,11 +70,16 @@ export class Registry implements Meter {
 
   /** The Prometheus text exposition format, version 0.0.4. */
   print(): string {
-    const lines: string[] = [];
-    for (const metric of [...this.#metrics.values()].sort((a, b) => (a.name < b.name ? -1 : 1))) {
-      lines.push(`# HELP ${metric.name} ${metric.help}`, `# TYPE ${metric.name} ${metric.type}`, ...metric.lines());
-    }
-    return `${lines.join('\n')}\n`;
+    return printFamilies(this.families());
+  }
+
+  families(): readonly Family[] {
+    return [...this.#metrics.values()].map((metric) => ({
+      name: metric.name,
+      help: metric.help,
+      type: metric.type,
+      lines: metric.lines(this.#constant),
+    }));
   }
 
   /** Components of several pipelines share a metric by its name. */
@@ -108,9 +119,9 @@ class CounterMetric implements Metric, Counter {
     return [...this.#series.values()];
   }
 
-  lines(): readonly string[] {
+  lines(constant: Labels): readonly string[] {
     return [...this.#series.values()].map(
-      ({ labels, value }) => `${this.name}${printLabels(labels)} ${printNumber(value)}`,
+      ({ labels, value }) => `${this.name}${printLabels({ ...labels, ...constant })} ${printNumber(value)}`,
     );
   }
 }
@@ -152,8 +163,10 @@ class HistogramMetric implements Metric, Histogram {
     return [...this.#series.values()].map(({ labels, distribution }) => ({ labels, value: distribution.count }));
   }
 
-  lines(): readonly string[] {
-    return [...this.#series.values()].flatMap(({ labels, distribution }) => this.#print(labels, distribution));
+  lines(constant: Labels): readonly string[] {
+    return [...this.#series.values()].flatMap(({ labels, distribution }) =>
+      this.#print({ ...labels, ...constant }, distribution),
+    );
   }
 
   #distribution(labels: Labels): Distribution | null {

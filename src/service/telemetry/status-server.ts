@@ -18,18 +18,18 @@ const PATIENCE_MS = 2_000;
 
 export class StatusServer implements Component {
   readonly path: string;
-  readonly #snapshot: () => object;
+  readonly #snapshot: () => object | Promise<object>;
   readonly #logger: Logger;
   #server: Server | null = null;
 
-  constructor(path: string, snapshot: () => object, logger: Logger) {
+  constructor(path: string, snapshot: () => object | Promise<object>, logger: Logger) {
     this.path = path;
     this.#snapshot = snapshot;
     this.#logger = logger;
   }
 
   async start(): Promise<void> {
-    const server = createServer((connection) => this.#answer(connection));
+    const server = createServer((connection) => void this.#answer(connection));
     server.maxConnections = MAX_CONNECTIONS;
     try {
       const inUse = (): UserError => new UserError('another daemon answers there', HINT);
@@ -51,9 +51,9 @@ export class StatusServer implements Component {
     if (server !== null) await new Promise<void>((resolve) => server.close(() => resolve()));
   }
 
-  #answer(connection: Socket): void {
+  async #answer(connection: Socket): Promise<void> {
     connection.on('error', () => undefined);
     connection.setTimeout(PATIENCE_MS, () => connection.destroy());
-    connection.end(`${JSON.stringify(this.#snapshot())}\n`);
+    connection.end(`${JSON.stringify(await this.#snapshot())}\n`);
   }
 }

@@ -1,7 +1,16 @@
 /** What `sluice status` shows, read from the metrics, the configuration that runs and the last problems of the log. */
 import type { Config } from '../../config/config.ts';
-import type { Problem } from './logger.ts';
+import { MAX_PROBLEMS, type Problem } from './logger.ts';
 import type { Registry } from './registry.ts';
+
+/** One of several processes that take requests. */
+export interface WorkerStatus {
+  readonly number: number;
+  /** Null while it is gone. */
+  readonly pid: number | null;
+  readonly state: string;
+  readonly restarts: number;
+}
 
 export interface Status {
   readonly uptimeSeconds: number;
@@ -20,6 +29,8 @@ export interface Status {
   readonly keyCache: { readonly hits: number; readonly misses: number };
   readonly outbox: { readonly entries: number; readonly oldestSeconds: number; readonly deadLetters: number };
   readonly embeddedServer: boolean;
+  /** Empty where one process does everything. */
+  readonly workers: readonly WorkerStatus[];
   readonly lastProblems: readonly Problem[];
 }
 
@@ -64,6 +75,46 @@ export function statusOf({ config, registry, state, problems, lastProblems }: So
       deadLetters: total('sluice_outbox_dead_letters'),
     },
     embeddedServer: total('sluice_embedded_server_running') > 0,
+    workers: [],
     lastProblems,
   };
+}
+
+/** What the primary says of itself, with what its workers did. */
+export function joinStatuses(own: Status, workers: readonly WorkerStatus[], theirs: readonly Status[]): Status {
+  const sum = (pick: (status: Status) => number): number => theirs.reduce((total, each) => total + pick(each), 0);
+  // Each sees the same outbox.
+  const most = (pick: (status: Status) => number): number => Math.max(0, ...theirs.map(pick));
+  const problems = [own, ...theirs].flatMap(({ lastProblems }) => lastProblems);
+  return {
+    ...own,
+    signals: Object.fromEntries(
+      Object.keys(NOUNS).map((signal) => [
+        signal,
+        {
+          stored: sum(({ signals }) => signals[signal]?.stored ?? 0),
+          refused: sum(({ signals }) => signals[signal]?.refused ?? 0),
+        },
+      ]),
+    ),
+    refusals: sumByKey(theirs.map(({ refusals }) => refusals)),
+    requestsInFlight: sum(({ requestsInFlight }) => requestsInFlight),
+    requestsWaiting: sum(({ requestsWaiting }) => requestsWaiting),
+    commits: sum(({ commits }) => commits),
+    requestsSettled: sum(({ requestsSettled }) => requestsSettled),
+    keyCache: { hits: sum(({ keyCache }) => keyCache.hits), misses: sum(({ keyCache }) => keyCache.misses) },
+    outbox: {
+      entries: most(({ outbox }) => outbox.entries),
+      oldestSeconds: most(({ outbox }) => outbox.oldestSeconds),
+      deadLetters: most(({ outbox }) => outbox.deadLetters),
+    },
+    workers,
+    lastProblems: problems.sort((a, b) => (a.time < b.time ? -1 : 1)).slice(-MAX_PROBLEMS),
+  };
+}
+
+function sumByKey(records: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const [key, value] of records.flatMap((record) => Object.entries(record))) sums[key] = (sums[key] ?? 0) + value;
+  return sums;
 }

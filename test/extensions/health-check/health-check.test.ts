@@ -27,6 +27,7 @@ function scene(problems: readonly string[] | null) {
     meter: { counter: () => metric, histogram: () => metric, gauge: () => undefined },
     capabilities,
     listeners: new ListeningSockets().forService(),
+    workers: 1,
     now: () => 0,
     process: { pid: 1, env: {}, kill: () => false },
     resolvePath: (path) => path,

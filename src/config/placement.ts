@@ -1,0 +1,42 @@
+/** What several workers can not share is refused where it stands: what works in one process only, and a ledger in one's memory. */
+import { SECTION_NAMES } from './config.ts';
+import { childOf, type Node } from './node.ts';
+import type { Problems } from './problem.ts';
+import type { Defineds } from './sections.ts';
+
+interface Parts {
+  readonly defineds: Defineds;
+  readonly problems: Problems;
+  /** More than one. */
+  readonly workers: number;
+}
+
+export function checkPlacement(service: Node, parts: Parts): void {
+  const ledger = childOf(service, 'ledger');
+  if (ledger?.kind === 'scalar' && (ledger.raw ?? ledger.value) === 'memory') {
+    parts.problems.error(
+      ledger.origin,
+      `each of ${parts.workers} workers would have a ledger of its own, and take what another has stored already`,
+      'write ledger: postgres, or run a single process, without --workers',
+    );
+  }
+  const pipelines = childOf(service, 'pipelines');
+  const owners = [service, ...(pipelines?.kind === 'map' ? [...pipelines.entries.values()] : []).map(nodeOf)];
+  for (const owner of owners) for (const section of SECTION_NAMES) checkList(childOf(owner, section), section, parts);
+}
+
+const nodeOf = ({ value }: { readonly value: Node }): Node => value;
+
+function checkList(list: Node | undefined, section: (typeof SECTION_NAMES)[number], parts: Parts): void {
+  if (list?.kind !== 'list') return;
+  for (const item of list.items) {
+    const id = item.raw ?? (item.kind === 'scalar' ? String(item.value ?? '') : '');
+    const definition = parts.defineds[section].get(id)?.definition;
+    if (definition?.placement !== 'single') continue;
+    parts.problems.error(
+      item.origin,
+      `the ${definition.kind} "${id}" works in one process, and there are ${parts.workers} workers`,
+      'take it out, or run a single process, without --workers',
+    );
+  }
+}
