@@ -47,7 +47,7 @@ _sluice() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" words=""
   local first="" second="" last="" word
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$last" in --config|-c|--set) last=""; continue ;; esac
+    case "$last" in --config|-c|--set|--workers) last=""; continue ;; esac
     last=$word
     [[ $word == -* ]] && continue
     if [[ -z $first ]]; then first=$word; elif [[ -z $second ]]; then second=$word; fi

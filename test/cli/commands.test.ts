@@ -17,6 +17,16 @@ t.test('every entry says of its command what the command says of itself', async 
   }
 });
 
+t.test('a number of workers that makes no sense is refused before anything is read', async (t) => {
+  for (const count of ['0', '-1', 'two', '65', '1.5']) {
+    const outcome = await sluice(['--workers', count, '--config', 'absent.yaml'], { folder: '/' });
+    t.match(outcome, {
+      code: 2,
+      err: `--workers ${count} is not a number of processes\n  hint: a whole number from 1`,
+    });
+  }
+});
+
 t.test('a shell is needed to complete for', async (t) => {
   t.match(await sluice(['completion'], { folder: '/' }), { code: 2, err: /one of bash, zsh, fish/u });
 });
@@ -34,6 +44,7 @@ t.test('bash completes commands, the second word of a group, options and files',
   t.ok(complete('sluice key create --').includes('--project'));
   t.same(complete('sluice validate --con'), ['--config']);
   t.same(complete('sluice --config x.yaml vali'), ['validate']);
+  t.same(complete('sluice --workers 2 vali'), ['validate']);
   t.ok(complete('sluice validate --config ').includes('etc'));
   t.ok(complete('sluice ').includes('--version'));
 });

@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { assemble } from '../../src/service/assemble.ts';
 import { makePipelines } from '../../src/service/make-pipeline.ts';
 import { observeProcess } from '../../src/service/telemetry/process-metrics.ts';
+import { observeWorkers } from '../../src/cli/workers/workers.ts';
 import { Registry } from '../../src/service/telemetry/registry.ts';
 import { bare, documents, read, ROOT, section, tableIn } from './markdown.ts';
 
@@ -25,6 +26,7 @@ async function registryOfEverything(folder: string): Promise<Registry> {
   const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
   const registry = new Registry();
   observeProcess(registry, { cpuSeconds: () => 0, rssBytes: () => 0 });
+  observeWorkers(registry, () => 0);
   assemble(config, {
     logger: silent,
     loggerFor: () => silent,

@@ -56,7 +56,8 @@ export const HTTP_SCHEMA = {
       description: 'Largest body after gzip expansion.',
     },
     ...sizeLimits({
-      inFlight: 'Bytes of all requests being worked on. Beyond it new requests get 503 with Retry-After.',
+      inFlight:
+        'Bytes of all requests being worked on, in all workers together. Beyond it new requests get 503 with Retry-After.',
       headers: 'Largest total of request headers.',
     }),
     read_header_timeout: {

@@ -1,5 +1,6 @@
 // The daemon's own metrics: what is counted is printed, and what is printed stays bounded.
 import t from 'tap';
+import { printFamilies } from '../../../src/service/telemetry/families.ts';
 import { Registry } from '../../../src/service/telemetry/registry.ts';
 
 t.test('counters add up by label, and print with their help', async (t) => {
@@ -41,4 +42,20 @@ t.test('a metric cannot change its type, and label combinations are bounded', as
   t.throws(() => registry.histogram('sluice_things', 'Things.', [1]));
   for (let series = 0; series < 5000; series++) counter.add(1, { series: String(series) });
   t.equal(registry.print().split('\n').length, 1003);
+});
+
+t.test('what several processes measured stands together, each under its label', async (t) => {
+  const registries = ['1', '2'].map((worker) => new Registry({ worker }));
+  for (const [index, registry] of registries.entries()) {
+    registry.counter('sluice_things', 'Things.').add(index + 1, { kind: 'a' });
+    registry.gauge('sluice_now', 'Now.', () => index);
+  }
+  t.equal(
+    printFamilies(registries.flatMap((registry) => registry.families())),
+    [
+      '# HELP sluice_now Now.\n# TYPE sluice_now gauge\nsluice_now{worker="1"} 0\nsluice_now{worker="2"} 1\n',
+      '# HELP sluice_things Things.\n# TYPE sluice_things counter\n',
+      'sluice_things{kind="a",worker="1"} 1\nsluice_things{kind="a",worker="2"} 2\n',
+    ].join(''),
+  );
 });

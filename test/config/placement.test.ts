@@ -1,0 +1,34 @@
+/** What several workers can not share, refused with its place. */
+import t from 'tap';
+import { COMPONENTS } from '../../src/components.ts';
+import { load } from '../support/config-files.ts';
+
+const config = (exporter: string, ledger: string): string => `
+extensions: { postgres: {}, health_check: {} }
+receivers: { otlp: {} }
+processors: { auth: {}, environment: {} }
+exporters: { postgres: {}, file: {} }
+service:
+  ledger: ${ledger}
+  extensions: [postgres, health_check]
+  pipelines:
+    traces: { receivers: [otlp], processors: [auth, environment], exporters: [${exporter}] }
+`;
+
+const loaded = (text: string, workers: number) => load({ 'a.yaml': text }, { definitions: COMPONENTS, workers });
+
+t.test('a file has one writer, and a ledger in memory knows one process', async (t) => {
+  await t.rejects(loaded(config('postgres, file', 'postgres'), 2), {
+    message:
+      /^a\.yaml:10:\d+: error: the exporter "file" works in one process, and there are 2 workers\n(?:.*\n)*.*hint: take it out, or run a single process/u,
+  });
+  await t.rejects(loaded(config('file', 'memory'), 3), {
+    message: /a\.yaml:7:11: error: each of 3 workers would have a ledger of its own/u,
+  });
+});
+
+t.test('what is only defined, or runs in one process, is no fault', async (t) => {
+  await t.resolves(loaded(config('postgres', 'postgres'), 2));
+  await t.resolves(loaded(config('postgres, file', 'postgres'), 1));
+  await t.resolves(loaded(config('file', 'memory'), 1));
+});

@@ -1,0 +1,127 @@
+/** `sluice run --workers 2`: the real executable, its two workers behind one port, and what becomes of them. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import t from 'tap';
+import { Administration } from '../../src/extensions/postgres/administration.ts';
+import { Database } from '../../src/extensions/postgres/database.ts';
+import { freePort } from '../support/executable.ts';
+import { bodyOf, isGone, KeptConnection, startWorkers, until } from '../support/worker-scene.ts';
+
+t.setTimeout(110_000);
+
+const scene = await startWorkers(t);
+const { daemon, url, readinessUrl } = scene;
+/** The first two connections go to different workers. */
+const [one, two] = [new KeptConnection(url, 1), new KeptConnection(url, 2)];
+t.teardown(() => {
+  one.close();
+  two.close();
+});
+
+t.test('connections are spread, and what one worker has stored the other does not store again', async (t) => {
+  const body = bodyOf(one.nextSpanId());
+  t.equal((await one.send(body)).status, 200);
+  t.equal((await two.send(body)).status, 200);
+  const verdicts = [
+    await scene.metric('sluice_verdicts', 'verdict="stored"'),
+    await scene.metric('sluice_verdicts', 'verdict="replayed"'),
+  ];
+  t.same(verdicts.map(Object.values), [[1], [1]]);
+  t.same(verdicts.flatMap(Object.keys).sort(), ['1', '2']);
+  t.match(await scene.query('SELECT count(*)::int4 AS spans FROM sluice.spans'), [{ spans: 1 }]);
+});
+
+t.test('one endpoint speaks for all: metrics, status and readiness', async (t) => {
+  t.same(await scene.metric('sluice_workers'), { primary: 2 });
+  t.same(Object.keys(await scene.metric('otelcol_process_uptime')).sort(), ['1', '2', 'primary']);
+  const { signals, workers, problems, state } = await scene.status();
+  t.match({ signals, problems, state }, { signals: { traces: { stored: 1 } }, problems: [], state: 'running' });
+  t.match(workers, [
+    { number: 1, state: 'ready', restarts: 0 },
+    { number: 2, state: 'ready', restarts: 0 },
+  ]);
+  t.equal((await fetch(readinessUrl)).status, 200);
+  t.match(daemon.output.err, /"worker":1.*listening for OTLP.*\n/u);
+  t.match(daemon.output.err, /"worker":2.*listening for OTLP.*\n/u);
+});
+
+t.test('a key that is revoked is refused by both', async (t) => {
+  const database = new Database().use({ connectionString: scene.databaseUrl });
+  t.teardown(() => database.close());
+  const administration = new Administration(database);
+  await administration.createProject('shop', 'paid', null);
+  const { text, publicId } = await administration.createKey('shop', null, null);
+  const isAnswered = (status: number) => async (): Promise<boolean> => {
+    const answers = await Promise.all([one, two].map((each) => each.send(undefined, `Bearer ${text}`)));
+    return answers.every((answer) => answer.status === status);
+  };
+  t.ok(await isAnswered(200)());
+  await administration.revokeKey(publicId);
+  await until(isAnswered(401));
+});
+
+t.test('a reload reaches both; what one worker can not do, or is not in order, changes neither', async (t) => {
+  const environments = async (): Promise<unknown> => {
+    await scene.query('TRUNCATE sluice.spans');
+    for (const each of [one, two]) t.equal((await each.send()).status, 200);
+    return (await scene.query('SELECT environment FROM sluice.spans')).map(({ environment }) => environment);
+  };
+  scene.configure({ environment: 'staging' });
+  daemon.child.kill('SIGHUP');
+  await daemon.until('the configuration was loaded again');
+  t.same(await environments(), ['staging', 'staging']);
+
+  const taken = await freePort();
+  const holder = createServer().listen(taken, '127.0.0.1');
+  t.teardown(() => void holder.close());
+  await once(holder, 'listening');
+  const more = `otlp/more: { protocols: { http: { endpoint: "127.0.0.1:${taken}" } } }`;
+  scene.configure({ environment: 'production', more });
+  daemon.child.kill('SIGHUP');
+  await daemon.until('the configuration was not loaded; the running one stays');
+  t.match(daemon.output.err, `127.0.0.1:${taken} is already in use`);
+  scene.configure('receivers: [');
+  daemon.child.kill('SIGHUP');
+  await daemon.until('the configuration was not loaded; the running one stays', 2);
+  t.same(await environments(), ['staging', 'staging'], 'on the connections they had');
+});
+
+t.test('kill -9 of a worker under load loses nothing that was acknowledged, and another takes its place', async (t) => {
+  const senders = Array.from({ length: 4 }, (_, number) => new KeptConnection(url, number + 10));
+  let sending = true;
+  const running = senders.map((sender) => sender.keepSending(() => sending));
+  const stored = (): readonly string[] => senders.flatMap((sender) => sender.stored);
+  await until(() => senders.every((sender) => sender.stored.length > 2));
+  const [before] = await scene.workers();
+  process.kill(before?.pid ?? 0, 'SIGKILL');
+  // The file is not in order: whoever starts again runs with what the others run with.
+  await daemon.until('a worker has started again');
+  const count = stored().length;
+  await until(() => stored().length > count + 8);
+  sending = false;
+  await Promise.all(running);
+  const rows = await scene.query(
+    `SELECT encode(span_id, 'hex') AS id, environment FROM sluice.spans WHERE span_id > '\\x0000000200000000'`,
+  );
+  const ids = new Set(rows.map(({ id }) => String(id)));
+  t.equal(ids.size, rows.length, 'once');
+  t.same(
+    stored().filter((id) => !ids.has(id)),
+    [],
+    'everything that was answered 200',
+  );
+  t.same([...new Set(rows.map(({ environment }) => environment))], ['staging']);
+  const [after] = await scene.workers();
+  t.match(after, { state: 'ready', restarts: 1 });
+  t.not(after?.pid, before?.pid);
+  t.same(await scene.metric('sluice_worker_restarts'), { primary: 1 });
+  t.equal((await fetch(readinessUrl)).status, 200);
+});
+
+t.test('a stop answers what is in flight and leaves no process behind', async (t) => {
+  const pids = (await scene.workers()).map(({ pid }) => pid);
+  daemon.child.kill('SIGTERM');
+  t.equal(await daemon.ended, 0);
+  t.ok(pids.every(isGone));
+  t.match(daemon.output.err, /"left":0,.*"msg":"stopped"/u);
+});

@@ -1,0 +1,203 @@
+/** The real executable with two workers on a database of its own, and what it says of itself. */
+import { writeFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { Status, WorkerStatus } from '../../src/service/telemetry/status.ts';
+import { KEY } from './daemon.ts';
+import { type Executable, freePort, openFolder, startExecutable } from './executable.ts';
+import { type Answer, send } from './otlp-client.ts';
+import { createDatabase } from './postgres.ts';
+
+export const WORKERS = 2;
+const POLL_MS = 20;
+
+export interface ConfigChanges {
+  /** Where spans without an environment go. */
+  readonly environment?: string;
+  /** Further receivers, as YAML. */
+  readonly more?: string;
+}
+
+export interface WorkerScene {
+  readonly daemon: Executable;
+  readonly url: string;
+  readonly databaseUrl: string;
+  readonly readinessUrl: string;
+  configure(changes: ConfigChanges | string): void;
+  status(): Promise<Status>;
+  workers(): Promise<readonly WorkerStatus[]>;
+  /** What a metric says of each worker, by its label; other labels are summed up, if they match. */
+  metric(name: string, matching?: string): Promise<Readonly<Record<string, number>>>;
+  query(text: string): Promise<readonly Record<string, unknown>[]>;
+}
+
+export async function startWorkers(t: { teardown(task: () => Promise<void>): unknown }): Promise<WorkerScene> {
+  const folder = openFolder(t);
+  const { url: databaseUrl } = await createDatabase(t);
+  const [port, health, metrics] = [await freePort(), await freePort(), await freePort()];
+  const configure = (changes: ConfigChanges | string): void => {
+    const text = typeof changes === 'string' ? changes : configOf({ databaseUrl, port, health, metrics }, changes);
+    writeFileSync(join(folder, 'sluice.yaml'), text);
+  };
+  configure({});
+  const daemon = startExecutable(['--workers', String(WORKERS), '--config', 'sluice.yaml'], folder);
+  t.teardown(async () => {
+    daemon.child.kill('SIGKILL');
+    await daemon.ended;
+  });
+  await daemon.until('everything is ready');
+  const status = async (): Promise<Status> => JSON.parse(await readAll(join(folder, 's'))) as Status;
+  return {
+    daemon,
+    url: `http://127.0.0.1:${port}`,
+    readinessUrl: `http://127.0.0.1:${health}/`,
+    databaseUrl,
+    configure,
+    status,
+    workers: async () => (await status()).workers,
+    metric: async (name, matching = '') => {
+      const text = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
+      return sumsOf(text, name, matching);
+    },
+    query: async (text) => {
+      const client = new pg.Client({ connectionString: databaseUrl });
+      await client.connect();
+      try {
+        return (await client.query(text)).rows;
+      } finally {
+        await client.end();
+      }
+    },
+  };
+}
+
+interface Places {
+  readonly databaseUrl: string;
+  readonly port: number;
+  readonly health: number;
+  readonly metrics: number;
+}
+
+const configOf = (
+  { databaseUrl, port, health, metrics }: Places,
+  { environment = 'default', more = '' }: ConfigChanges,
+): string => `
+extensions:
+  postgres: { url: "${databaseUrl}", allow_unsafe: true }
+  health_check: { endpoint: "127.0.0.1:${health}" }
+receivers:
+  otlp: { protocols: { http: { endpoint: "127.0.0.1:${port}" } } }
+  ${more}
+processors:
+  auth: { keys: [ { key: ${KEY}, project: demo } ] }
+  environment: { default: ${environment} }
+exporters: { postgres: {} }
+service:
+  extensions: [postgres, health_check]
+  telemetry: { metrics: { endpoint: "127.0.0.1:${metrics}" }, status: { socket: ./s } }
+  pipelines:
+    traces: { receivers: [otlp${more === '' ? '' : ', otlp/more'}], processors: [auth, environment], exporters: [postgres] }
+`;
+
+function readAll(path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const connection = connect(path);
+    connection.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    connection.once('end', () => resolve(text)).once('error', reject);
+  });
+}
+
+function sumsOf(text: string, name: string, matching: string): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const [, labels = '', value = ''] of text.matchAll(new RegExp(`^${name}\\{(.*)\\} (\\S+)$`, 'gmu'))) {
+    const worker = /worker="([^"]*)"/u.exec(labels)?.[1] ?? '';
+    if (labels.includes(matching)) sums[worker] = (sums[worker] ?? 0) + Number(value);
+  }
+  return sums;
+}
+
+/** Sends over connections that stay open, and remembers what was answered 200. */
+export class KeptConnection {
+  readonly stored: string[] = [];
+  readonly #url: string;
+  readonly #number: number;
+  #count = 0;
+  #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+  constructor(url: string, number: number) {
+    this.#url = url;
+    this.#number = number;
+  }
+
+  /** A span of its own, unless an earlier body is sent again. */
+  async send(body = bodyOf(this.nextSpanId()), authorization = `Bearer ${KEY}`): Promise<Answer> {
+    return send(this.#url, { body, authorization, connection: { agent: this.#agent } });
+  }
+
+  nextSpanId(): string {
+    return (this.#number * 1e9 + ++this.#count).toString(16).padStart(16, '0');
+  }
+
+  /** One request after the other, each again until it is stored. */
+  async keepSending(more: () => boolean): Promise<void> {
+    while (more()) {
+      const spanId = this.nextSpanId();
+      const body = bodyOf(spanId);
+      while (more()) {
+        const status = await this.send(body).then(
+          (answer) => answer.status,
+          () => null,
+        );
+        if (status === 200) {
+          this.stored.push(spanId);
+          break;
+        }
+        this.renew();
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      }
+    }
+    this.close();
+  }
+
+  /** The next request opens another connection. */
+  renew(): void {
+    this.close();
+    this.#agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+export const bodyOf = (spanId: string): string =>
+  JSON.stringify({
+    resourceSpans: [
+      {
+        scopeSpans: [
+          {
+            spans: [
+              { traceId: spanId.padStart(32, '1'), spanId, name: 'work', startTimeUnixNano: `${Date.now()}000000` },
+            ],
+          },
+        ],
+      },
+    ],
+  });
+
+/** Asks until the answer is yes; a test that never gets it ends by its own time limit. */
+export async function until(yes: () => Promise<boolean> | boolean): Promise<void> {
+  while (!(await yes())) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+}
+
+export function isGone(pid: number | null): boolean {
+  try {
+    if (pid !== null) process.kill(pid, 0);
+    return pid === null;
+  } catch {
+    return true;
+  }
+}
