@@ -8,6 +8,7 @@ import type { PostgresDatabase } from '../../component/postgres.ts';
 /** Questions run at once: key lookups, maintenance, the command line. */
 const POOL_SIZE = 4;
 const CONNECT_TIMEOUT_MS = 5000;
+const READY_TIMEOUT_MS = 10000;
 /** A question that takes longer is given up, and its connection destroyed. */
 const QUERY_TIMEOUT_MS = 5000;
 const APPLICATION_NAME = 'sluice';
@@ -30,8 +31,15 @@ export interface QueryResult {
 
 export interface ConnectionSettings {
   readonly statementTimeoutMs?: number;
-  /** SQL that comes first on it. */
-  readonly opening?: string;
+  /** What is done first on it: settings, statements to prepare. */
+  readonly ready?: (client: pg.Client) => Promise<unknown>;
+  /** How long that may take; left out, ten seconds. */
+  readonly readyTimeoutMs?: number;
+}
+
+/** Cuts a connection off at once: its answers may still come, and must reach nobody. */
+export function destroyConnection(client: pg.Client): void {
+  (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
 }
 
 export class Database implements PostgresDatabase {
@@ -73,12 +81,16 @@ export class Database implements PostgresDatabase {
     // Without a listener a lost connection would end the process; whoever uses the client finds out at its next query.
     client.on('error', () => undefined);
     await client.connect();
+    // A server that went silent right now would be waited for as long as the system does.
+    const limit = setTimeout(() => destroyConnection(client), settings.readyTimeoutMs ?? READY_TIMEOUT_MS);
     try {
-      if (settings.opening !== undefined) await client.query(settings.opening);
+      await settings.ready?.(client);
       return client;
     } catch (error) {
       await client.end().catch(() => undefined);
       throw error;
+    } finally {
+      clearTimeout(limit);
     }
   }
 

@@ -69,7 +69,7 @@ export class PostgresKeyDirectory implements KeyDirectory {
   /** Whatever was said while nobody listened is lost, so a new connection counts as a change. */
   async #listen(): Promise<void> {
     try {
-      const client = await this.#database.connect({ opening: `LISTEN ${CHANNEL}` });
+      const client = await this.#database.connect({ ready: (listener) => listener.query(`LISTEN ${CHANNEL}`) });
       if (this.#stopped) return await client.end();
       this.#client = client;
       client.on('notification', () => this.#announce());

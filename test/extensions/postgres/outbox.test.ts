@@ -1,4 +1,6 @@
 /** The outbox's own promises, on a real database: order, one holder, limits, what is measured. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import t from 'tap';
 import type { Commit } from '../../../src/component/ledger.ts';
 import type { OutboxEntry } from '../../../src/component/outbox.ts';
@@ -56,10 +58,20 @@ async function add(outbox: PostgresOutbox, entries: readonly OutboxEntry[], comm
 
 t.test('a connection that cannot be made ready is not left behind', async (t) => {
   const left = 'SELECT count(*)::int4 AS open FROM pg_stat_activity WHERE query = $1';
-  const opening = 'SELECT 1 / 0';
-  await t.rejects(database.connect({ opening }), { code: '22012' });
-  const open = async () => (await database.query(left, [opening])).rows[0]?.['open'];
+  const text = 'SELECT 1 / 0';
+  await t.rejects(database.connect({ ready: (client) => client.query(text) }), { code: '22012' });
+  const open = async () => (await database.query(left, [text])).rows[0]?.['open'];
   while ((await open()) !== 0) await new Promise(setImmediate);
+});
+
+t.test('a server that goes silent after the greeting is not waited for', async (t) => {
+  const [authenticated, readyForQuery] = ['520000000800000000', '5a0000000549'];
+  const silent = createServer((socket) => socket.write(Buffer.from(`${authenticated}${readyForQuery}`, 'hex')));
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const dead = new Database().use({ connectionString: `postgres://nobody@127.0.0.1:${port}/none` });
+  await t.rejects(dead.connect({ ready: (client) => client.query('SELECT 1'), readyTimeoutMs: 50 }));
 });
 
 t.test('entries come out as they went in, and are there with their commit or not at all', async (t) => {

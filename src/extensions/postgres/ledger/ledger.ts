@@ -236,6 +236,7 @@ export class PostgresLedger implements Ledger {
 
   async #findMarkers(round: readonly Claim[]): Promise<ReadonlySet<Claim>> {
     const session = await this.#sessions.take();
+    const limit = setTimeout(() => this.#sessions.destroy(session), ROUND_DEADLINE_MS);
     try {
       const marked = await findMarkers(session, round);
       await this.#sessions.give(session);
@@ -243,6 +244,8 @@ export class PostgresLedger implements Ledger {
     } catch (error) {
       this.#sessions.destroy(session);
       throw error;
+    } finally {
+      clearTimeout(limit);
     }
   }
 }

@@ -1,6 +1,6 @@
 /** The ledger's own connections: how long they wait for what, the statements they know, and which may be used again. */
 import type pg from 'pg';
-import type { Database } from '../database.ts';
+import { type Database, destroyConnection } from '../database.ts';
 import { prepare } from '../pipeline.ts';
 import { GUARD_STATEMENTS } from './guards.ts';
 
@@ -30,18 +30,16 @@ const SETTINGS = `
  */
 const KEEP_MEMORY = `SELECT octet_length(repeat(repeat('x', 4096), 4096))`;
 
-/** Connects; the owner ends it. A connection that could not be made ready is not left behind. */
-export async function openSession(database: Database): Promise<pg.Client> {
-  const client = await database.connect({ statementTimeoutMs: STATEMENT_TIMEOUT_MS });
-  try {
-    await client.query(SETTINGS);
-    await client.query(KEEP_MEMORY);
-    await prepare(client, GUARD_STATEMENTS);
-    return client;
-  } catch (error) {
-    await client.end().catch(() => undefined);
-    throw error;
-  }
+/** Connects; the owner ends it. */
+export function openSession(database: Database): Promise<pg.Client> {
+  return database.connect({
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    ready: async (client) => {
+      await client.query(SETTINGS);
+      await client.query(KEEP_MEMORY);
+      await prepare(client, GUARD_STATEMENTS);
+    },
+  });
 }
 
 /** Sessions that wait for the next group. One that failed is ended, never kept. */
@@ -79,7 +77,7 @@ export class Sessions {
   /** Its answers may still come, and would be taken for those of the next group. */
   destroy(session: pg.Client): void {
     this.#lost.add(session);
-    (session as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+    destroyConnection(session);
   }
 
   /** Ends those that wait; the others end when they are given back. */

@@ -107,7 +107,10 @@ export class PostgresLane implements OutboxLane {
 
   async #connect(): Promise<pg.Client> {
     if (this.#client !== null) return this.#client;
-    const client = await this.#database.connect({ statementTimeoutMs: STATEMENT_TIMEOUT_MS, opening: SESSION });
+    const client = await this.#database.connect({
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+      ready: (session) => session.query(SESSION),
+    });
     const forget = (): void => {
       if (this.#client === client) this.#forget();
     };
