@@ -49,11 +49,15 @@ export function answerRejection(
   response.writeHead(status, headers).end(body);
 }
 
+const MALFORMED = {
+  400: ['Bad Request', 'The request is not valid HTTP.'],
+  408: ['Request Timeout', 'The request headers took too long.'],
+  431: ['Request Header Fields Too Large', 'The request headers are too large.'],
+} as const;
+
 /** The raw answer to bytes that are not HTTP; the socket closes after it. */
-export function malformedRequestAnswer(status: 400 | 431): string {
-  const body = JSON.stringify({
-    message: status === 431 ? 'The request headers are too large.' : 'The request is not valid HTTP.',
-  });
-  const reason = status === 431 ? 'Request Header Fields Too Large' : 'Bad Request';
+export function malformedRequestAnswer(status: keyof typeof MALFORMED): string {
+  const [reason, message] = MALFORMED[status];
+  const body = JSON.stringify({ message });
   return `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
 }

@@ -8,10 +8,10 @@ import type { Socket } from 'node:net';
 import type { Component, Host } from '../../component/component.ts';
 import { HttpConnections } from '../../component/http-connections.ts';
 import type { ConnectionHandler, Listener } from '../../component/listener.ts';
-import { malformedRequestAnswer } from './answer.ts';
 import type { HttpRequests } from './http-requests.ts';
 import type { HttpOptions } from './http-options.ts';
 import { listenRequest } from './listen-options.ts';
+import { MalformedRequests } from './malformed-requests.ts';
 import { TlsTerminator } from './tls-terminator.ts';
 
 /** Node looks for late headers and bodies this often; its default of 30 s would make the limits meaningless. */
@@ -23,6 +23,7 @@ export class HttpServer implements Component, ConnectionHandler {
   readonly #options: HttpOptions;
   readonly #host: Host;
   readonly #requests: HttpRequests;
+  readonly #malformed = new MalformedRequests();
   /** Its own first; behind it those of servers that it followed and that have stopped. */
   readonly #connections: HttpConnections[];
   readonly #terminator: TlsTerminator | null;
@@ -105,19 +106,14 @@ export class HttpServer implements Component, ConnectionHandler {
     });
     // The size of the headers is bounded; a bound on their number would drop the rest silently.
     server.maxHeadersCount = 0;
-    const serve = (request: IncomingMessage, response: ServerResponse): void => this.#serve(request, response);
+    const serve = (request: IncomingMessage, response: ServerResponse): void => {
+      this.#malformed.begin(response);
+      this.#serve(request, response);
+    };
     server.on('request', serve);
     server.on('checkContinue', serve);
     server.on('checkExpectation', serve);
-    server.on('clientError', answerMalformed);
+    server.on('clientError', (error, socket) => this.#malformed.refuse(error, socket as Socket));
     return server;
   }
-}
-
-function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  socket.end(malformedRequestAnswer(error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400), () => socket.destroy());
 }

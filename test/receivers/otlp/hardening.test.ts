@@ -75,12 +75,33 @@ t.test('a body that comes too slowly is refused', async (t) => {
   t.match(heard, /could not be read/);
 });
 
+t.test('what follows a sound request and is not HTTP does not change its answer', async (t) => {
+  const daemon = await startDaemon(t);
+  const body = JSON.stringify(aTraceRequest([aSpan()]));
+  const heard = await converse(daemon.port, (socket) =>
+    socket.write(`${HEAD}Content-Length: ${body.length}\r\n\r\n${body}not HTTP at all\r\n\r\n`),
+  );
+  t.match(heard, /^HTTP\/1\.1 200 /);
+  t.notMatch(heard, /400/);
+  t.equal((await daemon.rows()).length, 1);
+});
+
+t.test('a body whose chunks are broken is refused in the encoding of the request', async (t) => {
+  const daemon = await startDaemon(t);
+  const head = HEAD.replace('application/json', 'application/x-protobuf');
+  const heard = await converse(daemon.port, (socket) =>
+    socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\nnot a length\r\n\r\n`),
+  );
+  t.match(heard, /^HTTP\/1\.1 400 .*Content-Type: application\/x-protobuf\r\n.*could not be read/s);
+  t.equal(heard.match(/HTTP\/1\.1/g)?.length, 1);
+});
+
 t.test('headers that never end are cut off', async (t) => {
   const daemon = await startDaemon(t, {
     config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", read_header_timeout: 200ms'),
   });
   const heard = await converse(daemon.port, (socket) => socket.write('POST /v1/traces HTTP/1.1\r\nHost: x\r\n'));
-  t.match(heard, /^HTTP\/1\.1 400 /);
+  t.match(heard, /^HTTP\/1\.1 408 /);
 });
 
 t.test('bytes that are not HTTP, and headers that are too large, get an answer and a closed socket', async (t) => {
