@@ -19,7 +19,7 @@ function fail(message) {
 }
 
 function readArguments() {
-  const options = { jobs: { type: 'string', default: '2' }, timeout: { type: 'string', default: '120' } };
+  const options = { jobs: { type: 'string', default: '2' }, timeout: { type: 'string', default: '300' } };
   try {
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
     const [jobs, timeout] = [Number(values.jobs), Number(values.timeout)];

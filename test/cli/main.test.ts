@@ -19,7 +19,7 @@ service:
   pipelines: { traces: { receivers: [otlp], processors: [auth, environment], exporters: [file] } }
 `;
 
-t.setTimeout(110_000);
+t.setTimeout(300_000);
 
 /** The command within this process: what it prints and its exit code. */
 function sluice(args: readonly string[], files: Readonly<Record<string, string>> = {}) {

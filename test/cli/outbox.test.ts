@@ -6,7 +6,7 @@ import { type Outcome, sluice as call } from '../support/command-line.ts';
 import { accept, refuse, spanNames, startRemote } from '../support/fake-remote.ts';
 import { eventually, forwarderConfig, sendSpan, startForwarder } from '../exporters/otlp-http/forwarder.ts';
 
-t.setTimeout(60_000);
+t.setTimeout(300_000);
 
 const remote = await startRemote(t);
 remote.answer = refuse(400, { 'content-type': 'application/json' }, '{"message":"no\\u001b[2J"}');

@@ -5,10 +5,10 @@ import t from 'tap';
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
 import { FILE_CONFIG } from '../support/daemon.ts';
 import { type Executable, openFolder, startExecutable } from '../support/executable.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 
 const RECORDER =
   '#!/bin/sh\n[ "$#" -gt 0 ] && printf "%s|" "$@" >>"$NOTIFY_SOCKET.log" && printf "\\n" >>"$NOTIFY_SOCKET.log"\n';
-const PATIENCE_MS = 60_000;
 
 interface Scene {
   readonly daemon: Executable;

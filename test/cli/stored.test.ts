@@ -11,7 +11,7 @@ import { aLogRequest, aSpan, aTraceRequest, newTraceId } from '../support/payloa
 import { createDatabase } from '../support/postgres.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
 
-t.setTimeout(110_000);
+t.setTimeout(300_000);
 
 const { url: databaseUrl } = await createDatabase(t);
 const config = postgresConfig({ databaseUrl, processors: 'auth, environment, normalization, pricing' })

@@ -6,13 +6,14 @@ import { CompiledSchemas } from '../../src/config/compiled-schemas.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { ConfigError } from '../../src/config/problem.ts';
 import { SAMPLE_COMPONENTS } from '../support/sample-components.ts';
+import { isPrompt } from '../support/promptness.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../test/fixtures/config-errors/', import.meta.url));
 const SECRET = 'correct-horse-battery-staple';
 const ENVIRONMENT = { SECRET, SHORT: 'tiny-secret', WORD: 'many' };
 const SECRETS = [SECRET, 'tiny-secret', 'hunter2', '1234567890123456789'];
-/** Every one of these is refused at once, bombs included; the figure leaves room for a busy machine. */
-const PATIENCE_MS = 1_000;
+/** Every one of these is refused at once, bombs included. */
+const PROMPT_MS = 1_000;
 
 const SCHEMAS = new CompiledSchemas();
 
@@ -39,9 +40,9 @@ t.ok(files.length >= 40, 'there are at least forty mistakes');
 for (const file of files) {
   const mistake = file.replace('.yaml', '').replaceAll('-', ' ');
   t.test(`${mistake}: the whole message is as written down`, async (t) => {
-    const started = performance.now();
-    const message = await messageFor(file);
-    t.ok(performance.now() - started < PATIENCE_MS, 'within a second');
+    let message = '';
+    const prompt = await isPrompt(PROMPT_MS, async () => (message = await messageFor(file)));
+    t.ok(prompt, 'within a second');
     const expected = new URL(file.replace('.yaml', '.txt'), `file://${FOLDER}`);
     if (process.env['UPDATE_FIXTURES'] === '1') writeFileSync(expected, message);
     t.equal(message, readFileSync(expected, 'utf8'));

@@ -7,6 +7,7 @@ import { ConfigError } from '../../src/config/problem.ts';
 import { MAX_FILE_BYTES } from '../../src/config/read.ts';
 import { folderOf, load, REST } from '../support/config-files.ts';
 import { SAMPLE_COMPONENTS } from '../support/sample-components.ts';
+import { isPrompt } from '../support/promptness.ts';
 
 const http = (options: string): string => `receivers: { otlp: { protocols: { http: { ${options} } } } }${REST}`;
 const httpOf = async (options: string, environment = {}) => {
@@ -203,9 +204,9 @@ t.test('files that are missing, directories or too large are named', async (t) =
 });
 
 t.test('a large file of many values is refused within a second', async (t) => {
-  const started = performance.now();
-  await t.rejects(load({ 'a.yaml': `receivers: [${'1,'.repeat(15_000)}]` }), { message: /more than 10000 values/u });
-  t.ok(performance.now() - started < 2_000);
+  const refused = () =>
+    t.rejects(load({ 'a.yaml': `receivers: [${'1,'.repeat(15_000)}]` }), { message: /more than 10000 values/u });
+  t.ok(await isPrompt(1_000, refused));
 });
 
 t.test('a component of a module can be used, and is checked like any other', async (t) => {

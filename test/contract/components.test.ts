@@ -17,6 +17,7 @@ import { parseYaml } from '../../src/config/parse.ts';
 import { Problems } from '../../src/config/problem.ts';
 import { convertUnits } from '../../src/config/schema.ts';
 import type { Signal } from '../../src/model/context.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-contract-'));
 const SCHEMAS = new CompiledSchemas();
@@ -120,7 +121,7 @@ for (const definition of COMPONENTS) {
     t.same(readdirSync(folder), [], 'writes nothing when it is created');
 
     const unstarted = create(definition);
-    await t.resolves(unstarted.stop?.(AbortSignal.timeout(5_000)) ?? Promise.resolve(), 'stops unstarted');
-    await t.resolves(unstarted.stop?.(AbortSignal.timeout(5_000)) ?? Promise.resolve(), 'stops twice');
+    await t.resolves(unstarted.stop?.(AbortSignal.timeout(PATIENCE_MS)) ?? Promise.resolve(), 'stops unstarted');
+    await t.resolves(unstarted.stop?.(AbortSignal.timeout(PATIENCE_MS)) ?? Promise.resolve(), 'stops twice');
   });
 }

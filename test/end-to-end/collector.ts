@@ -27,7 +27,7 @@ import { expectedLog, expectedPoints, expectedSpan } from '../support/sdk-rows.t
 
 const executable = process.env['SLUICE_COLLECTOR'] ?? '';
 if (executable === '') t.bailout('SLUICE_COLLECTOR does not say where the Collector is');
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const GATEWAY = fileURLToPath(new URL('../../../config/gateway.yaml', import.meta.url));
 const RECIPES = fileURLToPath(new URL('../../../docs/recipes.md', import.meta.url));

@@ -13,10 +13,10 @@ import { type Answer, send, statusMessage } from '../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
 import { createDatabase, makeServer } from '../support/postgres.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 
-t.setTimeout(110_000);
+t.setTimeout(300_000);
 
-const PATIENCE_MS = 30_000;
 /** In the form of a stored key, with a checksum that is right: it can only be looked up. */
 const STORED_KEY = createApiKey().text;
 const server = await makeServer(t);

@@ -13,7 +13,7 @@ import { BIN, type Executable, freePort, openFolder, startExecutable, watchExecu
 import { send } from '../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
 
-t.setTimeout(110_000);
+t.setTimeout(300_000);
 
 /** `ulimit -f` counts in KiB. */
 const LIMIT_KIB = 64;

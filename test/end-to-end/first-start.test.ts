@@ -7,7 +7,7 @@ import { type Executable, freePort, openFolder, startExecutable } from '../suppo
 import { send } from '../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
 
-t.setTimeout(110_000);
+t.setTimeout(300_000);
 
 const KEY = /\bslc_[0-9A-Za-z]{8}_[0-9A-Za-z_-]{49}/u;
 const folder = openFolder(t);

@@ -14,7 +14,7 @@ const RELOADS = Number(process.env['SLUICE_RELOADS'] ?? 8);
 const SENDERS = 4;
 const KEY = 'a-key-of-thirty-two-characters-00';
 
-t.setTimeout(RELOADS * 3_000 + 60_000);
+t.setTimeout(RELOADS * 3_000 + 300_000);
 
 interface Variant {
   readonly port: number;

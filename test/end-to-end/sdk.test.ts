@@ -6,7 +6,7 @@ import { compare, stored } from '../support/sdk-comparison.ts';
 import { recordTelemetry, type Transport } from '../support/sdk-recording.ts';
 import { expectedLog, expectedPoints, expectedSpan } from '../support/sdk-rows.ts';
 
-t.setTimeout(110_000);
+t.setTimeout(300_000);
 
 const daemon = await startPostgresDaemon(t, { exporters: 'postgres, file' });
 

@@ -11,12 +11,12 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
 import { openFolder, watchExecutable } from '../support/executable.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 
-t.setTimeout(110_000);
+t.setTimeout(300_000);
 
 const SCRIPT = fileURLToPath(new URL('../../../scripts/test.js', import.meta.url));
 const TAP = JSON.stringify(import.meta.resolve('tap'));
-const PATIENCE_MS = 60_000;
 
 const FILES: Readonly<Record<string, string>> = {
   'passing.test.js': `console.log('ok 1 - a\\nok 2 - b\\n1..2')`,

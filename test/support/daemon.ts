@@ -12,6 +12,7 @@ import { assemble } from '../../src/service/assemble.ts';
 import { makePipelines } from '../../src/service/make-pipeline.ts';
 import type { Service } from '../../src/service/service.ts';
 import { Registry } from '../../src/service/telemetry/registry.ts';
+import { PATIENCE_MS } from './patience.ts';
 
 interface Teardown {
   teardown(task: () => Promise<void>): unknown;
@@ -115,7 +116,7 @@ export async function startDaemon(t: Teardown, options: DaemonOptions = { config
         throw error;
       }),
   });
-  const stop = async (): Promise<void> => service.stop(AbortSignal.timeout(5000));
+  const stop = async (): Promise<void> => service.stop(AbortSignal.timeout(PATIENCE_MS));
   t.teardown(async () => {
     await stop();
     await rm(folder, { recursive: true, force: true });

@@ -13,12 +13,12 @@ import { isAlive } from '../../src/component/process-life.ts';
 import { errorCode } from '../../src/extensions/postgres/embedded/host.ts';
 import { EmbeddedServer } from '../../src/extensions/postgres/embedded/server.ts';
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
+import { PATIENCE_MS } from './patience.ts';
 
 /** Names the folder that the files of one run share. */
 const RUN_VARIABLE = 'SLUICE_TEST_RUN';
 const RUN_PREFIX = 'sluice-test-';
 const ADDRESS_FILE = 'address.json';
-const START_TIMEOUT_MS = 60_000;
 /** Nothing is kept safe: for data that die with the server. */
 export const FAST_SETTINGS = {
   fsync: 'off',
@@ -128,7 +128,7 @@ async function joinServer(folder: string): Promise<ServerAddress> {
     await rename(`${path}.new`, path);
   }
   const read = () => readFile(path, 'utf8').catch(() => undefined);
-  const text = await waitFor(read, { timeoutMs: START_TIMEOUT_MS });
+  const text = await waitFor(read, { timeoutMs: PATIENCE_MS });
   if (text === undefined) throw new Error(`the database server of this test run did not start (${folder})`);
   return JSON.parse(text);
 }

@@ -7,6 +7,7 @@ import t from 'tap';
 import { NdjsonFile, type Rotation } from '../../../src/exporters/file/ndjson-file.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { FaultyFiles, type Operation } from '../../support/faulty-files.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 
 const QUIET = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const NEVER: Rotation = { max_size: 0, max_age: 0, max_files: 0 };
@@ -122,7 +123,7 @@ t.test('a file that is broken repairs itself without any request, and is ready a
   await t.rejects(file.append(linesOf('lost')));
   t.notOk(file.healthy);
   here.files.fault = () => null;
-  t.ok(await waitFor(async () => (file.healthy ? true : undefined), { timeoutMs: 20_000 }));
+  t.ok(await waitFor(async () => (file.healthy ? true : undefined), { timeoutMs: PATIENCE_MS }));
   t.strictSame(await here.lines(), []);
 });
 

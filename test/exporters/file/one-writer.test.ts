@@ -12,6 +12,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { FILE_CONFIG, startDaemon } from '../../support/daemon.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'sluice-writers-'));
 t.teardown(() => rm(folder, { recursive: true, force: true }));
@@ -79,12 +80,12 @@ t.test('a reload that gives the file to an exporter of another name is refused, 
   const renamed = onFile(path)
     .replace('exporters: { file:', 'exporters: { file/renamed:')
     .replaceAll('[file]', '[file/renamed]');
-  await t.rejects(daemon.service.reload(await configOf(renamed), AbortSignal.timeout(5000)), {
+  await t.rejects(daemon.service.reload(await configOf(renamed), AbortSignal.timeout(PATIENCE_MS)), {
     message: `another exporter of this daemon writes to ${path}`,
   });
   t.equal((await send(daemon.url, { body })).status, 200);
   t.ok(existsSync(`${path}.lock`), 'still held');
-  await daemon.service.reload(await configOf(renamed.replaceAll(path, `${path}2`)), AbortSignal.timeout(5000));
+  await daemon.service.reload(await configOf(renamed.replaceAll(path, `${path}2`)), AbortSignal.timeout(PATIENCE_MS));
   t.equal((await send(daemon.url, { body: body.replace('work', 'play') })).status, 200);
   t.notOk(existsSync(`${path}.lock`), 'given free by the exporter that went');
   t.equal(readFileSync(path, 'utf8').split('\n').length, 2);

@@ -5,6 +5,7 @@ import { Delivery } from '../../../src/exporters/otlp-http/delivery.ts';
 import type { RetryOptions } from '../../../src/exporters/otlp-http/retry.ts';
 import type { Attempt } from '../../../src/exporters/otlp-http/sender.ts';
 import type { Signal } from '../../../src/model/context.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 
 const RETRY: RetryOptions = {
   enabled: true,
@@ -73,7 +74,7 @@ class Scene {
       },
       nap: async (ms) => {
         this.nowMs += ms;
-        if (this.#ended()) void this.delivery.stop(AbortSignal.timeout(1000));
+        if (this.#ended()) void this.delivery.stop(AbortSignal.timeout(PATIENCE_MS));
         // Lets whoever waits for the scene have a turn.
         await new Promise((resolve) => setImmediate(resolve));
       },
@@ -98,7 +99,7 @@ class Scene {
   async run(): Promise<this> {
     this.delivery.start();
     while (!this.#ended()) await new Promise((resolve) => setImmediate(resolve));
-    await this.delivery.stop(AbortSignal.timeout(1000));
+    await this.delivery.stop(AbortSignal.timeout(PATIENCE_MS));
     return this;
   }
 

@@ -8,8 +8,7 @@ import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
 import { createDatabase, type Template } from '../../support/postgres.ts';
 import { postgresConfig } from '../../support/postgres-daemon.ts';
-
-const PATIENCE_MS = 20_000;
+import { PATIENCE_MS } from '../../support/patience.ts';
 
 export interface Forwarder extends Daemon {
   readonly databaseUrl: string;

@@ -6,7 +6,7 @@ import { send } from '../../support/otlp-client.ts';
 import { aGauge, aLogRequest, aMetricRequest, aSpan, aTraceRequest } from '../../support/payloads.ts';
 import { eventually, type Forwarder, HASTY, sendSpan, startForwarder } from './forwarder.ts';
 
-t.setTimeout(90_000);
+t.setTimeout(300_000);
 
 // Most tests share one daemon and one remote, which begin each of them with nothing between them.
 const remote = await startRemote(t);

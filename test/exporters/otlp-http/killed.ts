@@ -7,7 +7,7 @@ import { freePort, openFolder, startExecutable } from '../../support/executable.
 import { createDatabase } from '../../support/postgres.ts';
 import { ask, eventually, forwarderConfig, sendSpan } from './forwarder.ts';
 
-t.setTimeout(110_000);
+t.setTimeout(600_000);
 
 /** `.ci/run` kills more often. */
 const KILLS = Number(process.env['SLUICE_KILLS'] ?? 1);

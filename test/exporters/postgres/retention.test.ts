@@ -7,8 +7,9 @@ import { Database } from '../../../src/extensions/postgres/database.ts';
 import { migrate } from '../../../src/extensions/postgres/migrate.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { createDatabase, type Teardown } from '../../support/postgres.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 
-t.setTimeout(110_000);
+t.setTimeout(300_000);
 
 const DAY_MS = 86_400_000;
 const days = (count: number): number => count * DAY_MS;
@@ -168,7 +169,7 @@ t.test('ingest does not queue behind a day that somebody still reads', async (t)
     const { rows } = await watcher.query("SELECT FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'");
     return rows.length > 0 ? true : undefined;
   };
-  t.ok(await waitFor(waiting, { timeoutMs: 10_000 }), 'the drop waits for the reader');
+  t.ok(await waitFor(waiting, { timeoutMs: PATIENCE_MS }), 'the drop waits for the reader');
   await store(database, 'new', Date.now());
   t.pass('while a row is stored before the reader is done');
   await reader.query('COMMIT');

@@ -12,7 +12,7 @@ import { PostgresOutbox } from '../../../src/extensions/postgres/outbox/outbox.t
 import { Registry } from '../../../src/service/telemetry/registry.ts';
 import { createDatabase } from '../../support/postgres.ts';
 
-t.setTimeout(60_000);
+t.setTimeout(300_000);
 
 const quiet = (): void => undefined;
 const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };

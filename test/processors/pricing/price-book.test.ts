@@ -2,6 +2,7 @@
 import t from 'tap';
 import { PriceBook } from '../../../src/processors/pricing/price-book.ts';
 import { formatRate } from '../../../src/processors/pricing/rates.ts';
+import { isPrompt } from '../../support/promptness.ts';
 
 const SEPTEMBER = Date.UTC(2026, 8, 20, 12);
 
@@ -270,15 +271,15 @@ t.test('price book', async (t) => {
     t.end();
   });
 
-  t.test('names of any content are looked up in bounded time', (t) => {
+  t.test('names of any content are looked up in bounded time', async (t) => {
     const shapes = ['a', '-', '1', '.', '/', ':', '@', 'gpt-5-nano-', 'claude-', '-1', '4-1'];
-    const started = performance.now();
-    for (const shape of shapes) {
-      const name = shape.repeat(256).slice(0, 256);
-      for (const provider of ['openai', 'aws', 'google', 'anthropic', null]) book.resolve(provider, name, []);
-    }
-    t.ok(performance.now() - started < 2000, `${performance.now() - started} ms`);
-    t.end();
+    const lookUp = (): void => {
+      for (const shape of shapes) {
+        const name = shape.repeat(256).slice(0, 256);
+        for (const provider of ['openai', 'aws', 'google', 'anthropic', null]) book.resolve(provider, name, []);
+      }
+    };
+    t.ok(await isPrompt(2_000, lookUp));
   });
 
   t.test('without a catalogue only own entries price', async (t) => {

@@ -5,6 +5,7 @@ import type { PriceEntry } from '../../../src/processors/pricing/options.ts';
 import { PRICE_ENTRIES_SCHEMA, PRICING_OPTIONS_SCHEMA } from '../../../src/processors/pricing/options-schema.ts';
 import { PriceBook } from '../../../src/processors/pricing/price-book.ts';
 import { PricingOptionsError } from '../../../src/processors/pricing/price-entry.ts';
+import { isPrompt } from '../../support/promptness.ts';
 
 const USAGE = { inputTokens: 1_000_000, outputTokens: 1_000_000 };
 const one = { input: '1', output: '1' };
@@ -221,9 +222,7 @@ t.test('an expression must match the whole name and runs in linear time', async 
   t.ok(book.find(null, 'AAAB'));
   t.equal(book.find(null, 'xaaab'), null);
   t.equal(book.find(null, 'aaabx'), null);
-  const started = performance.now();
-  t.equal(book.find(null, 'a'.repeat(256)), null);
-  t.ok(performance.now() - started < 500, 'no backtracking');
+  t.ok(await isPrompt(500, () => t.equal(book.find(null, 'a'.repeat(256)), null)), 'no backtracking');
 });
 
 t.test('the schema describes every option and knows no others', async (t) => {

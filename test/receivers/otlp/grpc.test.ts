@@ -1,7 +1,8 @@
 // OTLP over gRPC: the same verdicts as over HTTP, with the codes of the catalogue.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect as connectHttp2, constants, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { REFUSALS, type RefusalCode } from '../../../src/errors.ts';
@@ -260,7 +261,7 @@ t.test('who does not speak gRPC is told so by HTTP', async (t) => {
 });
 
 t.test('a key is refused before the message has been sent, and a message must not take for ever', async (t) => {
-  const { daemon } = await start(t, withGrpc(', read_timeout: 200ms'));
+  const { daemon } = await start(t, withGrpc(', read_timeout: 2s'));
   const session = await connectRaw(t, daemon);
   t.match(await exchange(session, { authorization: 'Bearer nobody-0123456789' }, null), { 'grpc-status': '16' });
   t.match(await exchange(session, {}, null), { 'grpc-status': '3' });
@@ -274,12 +275,16 @@ t.test('a connection gets no more calls at once than are allowed', async (t) => 
 });
 
 t.test('at its age a connection closes, and the client goes on with another', async (t) => {
-  const { client } = await start(
-    t,
-    withGrpc(', keepalive: { server_parameters: { max_connection_age: 30ms, max_connection_age_grace: 5s } }'),
-  );
-  const end = performance.now() + 300;
-  while (performance.now() < end) t.equal((await client.call({ body: traceBody() })).code, 0);
+  const age = 'max_connection_age: 200ms, max_connection_age_grace: 1m';
+  const { daemon, client } = await start(t, withGrpc(`, keepalive: { server_parameters: { ${age} } }`));
+  const port = Number(daemon.grpc.split(':').at(-1));
+  let connections = 0;
+  const count = (message: unknown): void => {
+    if ((message as { readonly socket: Socket }).socket.localPort === port) connections++;
+  };
+  subscribe('net.server.socket', count);
+  t.teardown(() => void unsubscribe('net.server.socket', count));
+  while (connections < 3) t.equal((await client.call({ body: traceBody() })).code, 0);
 });
 
 t.test('an idle connection closes; a peer that is gone is noticed', async (t) => {
@@ -288,12 +293,20 @@ t.test('an idle connection closes; a peer that is gone is noticed', async (t) =>
   await new Promise((resolve) => session.once('close', resolve));
   t.ok(session.closed);
 
-  const silent = await start(t, withGrpc(', keepalive: { server_parameters: { time: 50ms, timeout: 50ms } }'));
+  const silent = await start(t, withGrpc(', keepalive: { server_parameters: { time: 50ms, timeout: 1m } }'));
   const living = await connectRaw(t, silent.daemon);
   let asked = 0;
   const pinged = new Promise<void>((resolve) => living.on('ping', () => ++asked === 3 && resolve()));
   await pinged;
   t.notOk(living.closed, 'one that answers stays');
+
+  const { daemon } = await start(t, withGrpc(', keepalive: { server_parameters: { time: 50ms, timeout: 50ms } }'));
+  const mute = connect(Number(daemon.grpc.split(':').at(-1)), '127.0.0.1');
+  const noSettings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+  mute.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), noSettings]));
+  mute.resume();
+  await once(mute, 'close');
+  t.ok(mute.destroyed, 'one that does not is cut off');
 });
 
 t.test('who asks for signs of life too often is sent away', async (t) => {

@@ -14,6 +14,7 @@ import type { ServerAddress } from '../../../../src/extensions/postgres/embedded
 import { isAlive } from '../../../../src/component/process-life.ts';
 import { EmbeddedServer, type ServerOptions } from '../../../../src/extensions/postgres/embedded/server.ts';
 import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
+import { PATIENCE_MS } from '../../../support/patience.ts';
 
 const run = promisify(execFile);
 export const NOBODY = 65534;
@@ -110,5 +111,5 @@ export async function killed(pid: number | undefined): Promise<void> {
   } catch {
     return;
   }
-  await waitFor(async () => ((await isAlive(process, pid)) ? undefined : true), { timeoutMs: 10_000 });
+  await waitFor(async () => ((await isAlive(process, pid)) ? undefined : true), { timeoutMs: PATIENCE_MS });
 }

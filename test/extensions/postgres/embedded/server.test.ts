@@ -9,6 +9,7 @@ import t from 'tap';
 import { isAlive } from '../../../../src/component/process-life.ts';
 import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
 import { daemonFor, folderFor, folderWithDatabase, isRoot, killed, NOBODY, query, serverFor } from './scene.ts';
+import { PATIENCE_MS } from '../../../support/patience.ts';
 
 const TABLE = 'CREATE TABLE kept AS SELECT 42 AS answer';
 const KEPT = 'SELECT answer FROM kept';
@@ -49,7 +50,7 @@ t.test('stop may be called before start, twice, and during the first start', asy
   await server.stop();
   const started = server.start();
   const refused = t.rejects(started);
-  await waitFor(async () => (server.state === 'initialising' ? true : undefined), { timeoutMs: 10_000 });
+  await waitFor(async () => (server.state === 'initialising' ? true : undefined), { timeoutMs: PATIENCE_MS });
   await Promise.all([server.stop(), server.stop(), refused]);
   t.equal(server.state, 'stopped');
   t.notOk((await readdir(join(folder, 'postgres'))).includes('cluster'), 'the half-made database got no name');
@@ -80,8 +81,8 @@ t.test(
     const pid = server.pid ?? 0;
     await killed(pid);
     const again = () => query(address, KEPT).catch(() => undefined);
-    t.strictSame(await waitFor(again, { timeoutMs: 20_000 }), [{ answer: 42 }]);
-    await waitFor(async () => (server.state === 'running' ? true : undefined), { timeoutMs: 5_000 });
+    t.strictSame(await waitFor(again, { timeoutMs: PATIENCE_MS }), [{ answer: 42 }]);
+    await waitFor(async () => (server.state === 'running' ? true : undefined), { timeoutMs: PATIENCE_MS });
     t.not(server.pid, pid);
     t.match(log.lines.at(-1), /PostgreSQL is running again/);
   },
@@ -101,7 +102,7 @@ t.test('after kill -9 of the daemon the next one adopts the server that is still
   t.strictSame(await query(address, KEPT), [{ answer: 42 }]);
   await killed(pid);
   const again = () => query(address, KEPT).catch(() => undefined);
-  t.strictSame(await waitFor(again, { timeoutMs: 20_000 }), [{ answer: 42 }], 'an adopted server is watched, too');
+  t.strictSame(await waitFor(again, { timeoutMs: PATIENCE_MS }), [{ answer: 42 }], 'an adopted server is watched, too');
   const latest = server.pid ?? 0;
   await server.stop();
   t.ok(latest > 0);
@@ -165,7 +166,7 @@ t.test('a first start that is killed half way is done again', async (t) => {
   const daemon = daemonFor(t, folder);
   const inside = () => readdir(join(folder, 'postgres')).catch((): string[] => []);
   const begun = async () => (await inside()).find((name) => name.startsWith('cluster.incomplete-'));
-  t.ok(await waitFor(begun, { timeoutMs: 20_000 }));
+  t.ok(await waitFor(begun, { timeoutMs: PATIENCE_MS }));
   await killed(daemon.child.pid);
   t.notOk((await inside()).includes('cluster'));
   const { server, log } = serverFor(t, folder);
