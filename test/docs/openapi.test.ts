@@ -91,8 +91,8 @@ function checkBody(t: Test, body: Buffer, mediaType: string, schema: object): vo
   else t.ok(MESSAGES.includes(statusMessage(body)), 'a Status with a message of the catalogue');
 }
 
-const isValid = (schema: object, value: unknown): boolean =>
-  new Ajv({ strict: false, formats: { binary: true } }).validate(schema, value);
+const ajv = new Ajv({ strict: false, formats: { binary: true } });
+const isValid = (schema: object, value: unknown): boolean => ajv.validate(schema, value);
 
 const PATHS = { traces: '/v1/traces', logs: '/v1/logs', metrics: '/v1/metrics' } as const;
 const TYPES = { json: 'application/json', protobuf: 'application/x-protobuf' } as const;
