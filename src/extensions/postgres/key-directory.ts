@@ -1,13 +1,8 @@
 /** API keys, projects and environment settings as they are stored, and word of their changes. */
-import type pg from 'pg';
 import type { KeyDirectory, StoredKey } from '../../component/directory.ts';
-import type { Logger } from '../../component/logger.ts';
 import type { EnvironmentPrivacy, Project } from '../../model/context.ts';
+import type { Announcements } from './announcements.ts';
 import type { Database } from './database.ts';
-
-const CHANNEL = 'sluice_keys';
-/** How long to wait before listening again after the connection was lost. */
-const RELISTEN_MS = 1000;
 
 const PROJECT = `
   p.name, p.plan, p.monthly_spans,
@@ -21,28 +16,11 @@ const FIND_PROJECT = `SELECT ${PROJECT} FROM sluice.projects p WHERE p.name = $1
 
 export class PostgresKeyDirectory implements KeyDirectory {
   readonly #database: Database;
-  readonly #logger: Logger;
-  readonly #listeners = new Set<() => void>();
-  #client: pg.Client | null = null;
-  #retry: NodeJS.Timeout | null = null;
-  #stopped = true;
+  readonly #announcements: Announcements;
 
-  constructor(database: Database, logger: Logger) {
+  constructor(database: Database, announcements: Announcements) {
     this.#database = database;
-    this.#logger = logger;
-  }
-
-  async start(): Promise<void> {
-    this.#stopped = false;
-    await this.#listen();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    if (this.#retry !== null) clearTimeout(this.#retry);
-    const client = this.#client;
-    this.#client = null;
-    await client?.end().catch(() => undefined);
+    this.#announcements = announcements;
   }
 
   async findKey(publicId: string): Promise<StoredKey | null> {
@@ -62,41 +40,7 @@ export class PostgresKeyDirectory implements KeyDirectory {
   }
 
   onChange(changed: () => void): () => void {
-    this.#listeners.add(changed);
-    return () => this.#listeners.delete(changed);
-  }
-
-  /** Whatever was said while nobody listened is lost, so a new connection counts as a change. */
-  async #listen(): Promise<void> {
-    try {
-      const client = await this.#database.connect({ ready: (listener) => listener.query(`LISTEN ${CHANNEL}`) });
-      if (this.#stopped) return await client.end();
-      this.#client = client;
-      client.on('notification', () => this.#announce());
-      client.on('end', () => this.#listenLater());
-      // What was said before anybody heard it is part of this.
-      this.#announce();
-    } catch (error) {
-      this.#logger.warn(
-        { error: error instanceof Error ? error.message : String(error) },
-        'changes of API keys are not heard; the cache still forgets',
-      );
-      this.#listenLater();
-    }
-  }
-
-  #listenLater(): void {
-    this.#client = null;
-    if (this.#stopped || this.#retry !== null) return;
-    this.#retry = setTimeout(() => {
-      this.#retry = null;
-      void this.#listen();
-    }, RELISTEN_MS);
-    this.#retry.unref();
-  }
-
-  #announce(): void {
-    for (const changed of this.#listeners) changed();
+    return this.#announcements.on('sluice_keys', changed);
   }
 }
 

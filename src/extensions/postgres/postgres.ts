@@ -10,6 +10,7 @@ import { LEDGER } from '../../component/ledger.ts';
 import { OUTBOX } from '../../component/outbox.ts';
 import { POSTGRES_DATABASE } from '../../component/postgres.ts';
 import { UserError } from '../../errors.ts';
+import { Announcements } from './announcements.ts';
 import { type Address, Database } from './database.ts';
 import { EmbeddedServerError } from './embedded/host.ts';
 import { EmbeddedServer } from './embedded/server.ts';
@@ -39,7 +40,7 @@ class PostgresExtension implements Extension {
   readonly #host: Host;
   readonly #database: Database;
   readonly #ledger: PostgresLedger;
-  readonly #directory: PostgresKeyDirectory;
+  readonly #announcements: Announcements;
   readonly #outbox: PostgresOutbox;
   readonly #embedded: EmbeddedServer | null;
   readonly #watch: DatabaseWatch;
@@ -52,13 +53,13 @@ class PostgresExtension implements Extension {
     this.#embedded = options.url === '' ? createEmbedded(options, host) : null;
     this.#database = new Database();
     this.#ledger = new PostgresLedger(this.#database, host.logger, host.meter, () => host.now());
-    this.#directory = new PostgresKeyDirectory(this.#database, host.logger);
+    this.#announcements = new Announcements(this.#database, host.logger);
     this.#watch = new DatabaseWatch(this.#database, host.logger, () => this.#ledger.reachable);
     const { logger, meter } = host;
     this.#outbox = new PostgresOutbox(this.#database, { logger, meter, now: () => host.now() });
     host.capabilities.offer(LEDGER, this.#ledger);
     host.capabilities.offer(OUTBOX, this.#outbox);
-    host.capabilities.offer(KEY_DIRECTORY, this.#directory);
+    host.capabilities.offer(KEY_DIRECTORY, new PostgresKeyDirectory(this.#database, this.#announcements));
     host.capabilities.offer(POSTGRES_DATABASE, this.#database);
     host.meter.gauge('sluice_embedded_server_running', '1 while the embedded PostgreSQL runs.', () =>
       this.#embedded?.state === 'running' ? 1 : 0,
@@ -86,7 +87,7 @@ class PostgresExtension implements Extension {
     this.#stopped.abort();
     if (this.#sweeper !== null) clearInterval(this.#sweeper);
     this.#watch.stop();
-    await this.#directory.stop();
+    await this.#announcements.stop();
     await this.#outbox.stop();
     await this.#ledger.stop();
     await this.#database.close();
@@ -114,7 +115,7 @@ class PostgresExtension implements Extension {
       this.#host.logger.warn({ settings: unsafe }, 'the server can lose acknowledged data in a crash');
     if (applied.length > 0) this.#host.logger.info({ applied }, 'the database schema was brought up to date');
     this.#database.use(address);
-    await this.#directory.start();
+    await this.#announcements.start();
     this.#watch.start();
     this.#sweeper = setInterval(() => void this.#sweep(), SWEEP_MS);
     this.#sweeper.unref();
