@@ -136,6 +136,23 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./prices.ts')).pricesCheck,
   },
   {
+    name: 'prices set',
+    words: '[ID]',
+    summary: 'Store a price of your own',
+    load: async () => (await import('./stored-prices.ts')).pricesSet,
+  },
+  {
+    name: 'prices list',
+    summary: 'List stored prices, in the order in which they count',
+    load: async () => (await import('./stored-prices.ts')).pricesList,
+  },
+  {
+    name: 'prices remove',
+    words: '<ID>',
+    summary: 'Remove a stored price',
+    load: async () => (await import('./stored-prices.ts')).pricesRemove,
+  },
+  {
     name: 'demo',
     summary: "Send a small AI application's telemetry to a running daemon",
     load: async () => (await import('./demo.ts')).demoCommand,

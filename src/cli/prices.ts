@@ -1,16 +1,16 @@
 /** `sluice prices check MODEL`: what a call would cost, by which price, and why. */
-import { resolve } from 'node:path';
 import { describePrice, explainPrice, type PriceExplanation } from '../processors/pricing/explanation.ts';
-import type { PricingOptions } from '../processors/pricing/options.ts';
-import { PriceBook } from '../processors/pricing/price-book.ts';
-import { PricingOptionsError } from '../processors/pricing/price-entry.ts';
+import type { PriceEntry } from '../processors/pricing/options.ts';
+import type { PriceBook } from '../processors/pricing/price-book.ts';
+import { isProblem, StoredEntries } from '../processors/pricing/stored-entry.ts';
 import type { Usage } from '../processors/pricing/usage.ts';
-import type { Config } from '../config/config.ts';
 import { nearest } from '../config/nearest.ts';
-import { UserError } from '../errors.ts';
+import { listPrices, ownFirst } from '../extensions/postgres/price-directory.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
+import { withDatabase } from './database.ts';
 import { UsageError } from './options.ts';
+import { loadBook, pricingOptionsOf } from './price-book.ts';
 import { onlyWord } from './project.ts';
 import { asJson, clean } from './screen-text.ts';
 
@@ -35,10 +35,16 @@ export const pricesCheck: Command = {
   words: '<MODEL>',
   maxWords: 1,
   description:
-    'The model and provider are looked up exactly as telemetry names them, with the prices of the configuration.\nExits 1 when there is no price. Input includes cached tokens, output includes reasoning.',
+    'The model and provider are looked up exactly as telemetry names them, with the prices of the configuration;\nwith --project, stored prices come before them.\nExits 1 when there is no price. Input includes cached tokens, output includes reasoning.',
   options: {
     ...CONFIG_OPTIONS,
     provider: { type: 'text', value: 'NAME', description: 'The provider, as telemetry names it' },
+    project: {
+      type: 'text',
+      short: 'p',
+      value: 'NAME',
+      description: 'Also with the prices stored for this project and for all',
+    },
     usage: {
       type: 'text',
       value: 'LIST',
@@ -59,12 +65,29 @@ export const pricesCheck: Command = {
     const model = onlyWord(call, 'MODEL');
     const usage = parseUsage(values.text('usage') ?? DEFAULT_USAGE);
     const at = momentOf(values.text('at'));
-    const book = await loadBook(call, pricingOptionsOf(await readConfig(call)));
-    const explanation = explainPrice(book, values.text('provider') ?? null, model, usage, at);
+    const explanation = explainPrice(await bookOf(call), values.text('provider') ?? null, model, usage, at);
     terminal.print(values.flag('json') ? asJson(explanation) : describe(explanation));
     return explanation.card === null ? 1 : 0;
   },
 };
+
+/** With the stored prices of a project, if one is named. */
+async function bookOf(call: Call): Promise<PriceBook> {
+  const project = call.values.text('project');
+  const book = await loadBook(call, pricingOptionsOf(await readConfig(call)));
+  if (project === undefined) return book;
+  const stored: PriceEntry[] = [];
+  await withDatabase(call, async (database) => {
+    const reader = new StoredEntries();
+    const prices = await listPrices(database, project);
+    for (const { id, entry } of prices.toSorted(ownFirst)) {
+      const read = reader.read(id, entry);
+      if (!isProblem(read)) stored.push(read);
+    }
+    return 0;
+  });
+  return book.withStored(stored, () => undefined);
+}
 
 /** The model is echoed; line by line, so that nothing in it can act on the terminal. */
 const describe = (explanation: PriceExplanation): string =>
@@ -72,23 +95,6 @@ const describe = (explanation: PriceExplanation): string =>
     .split('\n')
     .map((line) => (line.startsWith('  ') ? `  ${clean(line)}` : clean(line)))
     .join('\n');
-
-/** Without a pricing processor in the configuration: the prices that come with Sluice. */
-function pricingOptionsOf(config: Config): PricingOptions {
-  const found = [...config.processors.values()].find(({ definition }) => definition.type === 'pricing');
-  return (found?.options ?? {}) as PricingOptions;
-}
-
-async function loadBook({ process }: Call, options: PricingOptions): Promise<PriceBook> {
-  const { catalogue } = options;
-  const isPath = catalogue !== undefined && catalogue !== 'bundled' && catalogue !== 'none';
-  try {
-    return await PriceBook.load(isPath ? { ...options, catalogue: resolve(process.cwd(), catalogue) } : options);
-  } catch (error) {
-    if (!(error instanceof PricingOptionsError)) throw error;
-    throw new UserError(`the pricing options are not in order: ${error.message}`, 'See `sluice validate`.');
-  }
-}
 
 function parseUsage(text: string): Usage {
   const usage: { -readonly [key in keyof Usage]: Usage[key] } = { inputTokens: 0, outputTokens: 0 };

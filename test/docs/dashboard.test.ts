@@ -10,7 +10,7 @@ const MARK = 'the-client-wrote-this';
 const METRIC = /\b(?:otelcol|sluice)_[a-z_]+/gu;
 /** Each needs a part that the daemon of this test does not have, or an event that does not happen in it. */
 const ELSEWHERE =
-  /^sluice_(?:workers|worker_restarts|embedded_server_running|commit_failures|model_calls|redactions|key_cache_.*|outbox_.*)$|_enqueue_failed_/u;
+  /^sluice_(?:workers|worker_restarts|embedded_server_running|commit_failures|model_calls|stored_price.*|redactions|key_cache_.*|outbox_.*)$|_enqueue_failed_/u;
 
 interface Dashboard {
   readonly panels: readonly { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }[];

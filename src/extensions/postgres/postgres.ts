@@ -1,5 +1,5 @@
 /**
- * The `postgres` extension: the database, its schema, the ledger and the stored API keys. Without a URL it starts a server of
+ * The `postgres` extension: the database, its schema, the ledger, stored API keys and prices. Without a URL it starts a server of
  * its own in `data_dir`; with one, the daemon also starts while that database is away.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,6 +8,7 @@ import { KEY_DIRECTORY } from '../../component/directory.ts';
 import { defineExtension, type Extension } from '../../component/extension.ts';
 import { LEDGER } from '../../component/ledger.ts';
 import { OUTBOX } from '../../component/outbox.ts';
+import { PRICE_DIRECTORY } from '../../component/price-directory.ts';
 import { POSTGRES_DATABASE } from '../../component/postgres.ts';
 import { UserError } from '../../errors.ts';
 import { Announcements } from './announcements.ts';
@@ -19,6 +20,7 @@ import { PostgresKeyDirectory } from './key-directory.ts';
 import { PostgresLedger } from './ledger/ledger.ts';
 import { type PostgresOptions, POSTGRES_SCHEMA } from './options.ts';
 import { PostgresOutbox } from './outbox/outbox.ts';
+import { PostgresPriceDirectory } from './price-directory.ts';
 import { DatabaseWatch } from './watch.ts';
 
 /** Expired markers are removed this often, and so many at a time. */
@@ -60,6 +62,7 @@ class PostgresExtension implements Extension {
     host.capabilities.offer(LEDGER, this.#ledger);
     host.capabilities.offer(OUTBOX, this.#outbox);
     host.capabilities.offer(KEY_DIRECTORY, new PostgresKeyDirectory(this.#database, this.#announcements));
+    host.capabilities.offer(PRICE_DIRECTORY, new PostgresPriceDirectory(this.#database, this.#announcements));
     host.capabilities.offer(POSTGRES_DATABASE, this.#database);
     host.meter.gauge('sluice_embedded_server_running', '1 while the embedded PostgreSQL runs.', () =>
       this.#embedded?.state === 'running' ? 1 : 0,

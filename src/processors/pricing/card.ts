@@ -28,7 +28,7 @@ export interface PeriodDraft extends TableDraft {
 
 /** Who says so: the first part of every audit text. */
 export interface Origin {
-  /** `user`, `supplement` or `genai-prices`, or `file` for a local catalogue. */
+  /** `stored`, `user`, `supplement` or `genai-prices`, or `file` for a local catalogue. */
   readonly source: string;
   readonly version: string;
 }

@@ -1,6 +1,6 @@
 /**
- * The price book: finds the card for an emitted provider and model. Layers, first match wins: the user's entries, the shipped
- * supplement, the catalogue. Answers, also "no price", are remembered, so that a busy model costs two map look-ups.
+ * The price book: finds the card for an emitted provider and model. Layers, first match wins: stored entries, those of the
+ * configuration, the shipped supplement, the catalogue. Answers, also "no price", are remembered, so that a busy model costs two map look-ups.
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -32,37 +32,65 @@ interface PlacedEntry extends CompiledEntry {
   readonly places: readonly { readonly word: string; readonly route: string | null }[] | null;
 }
 
+interface Layers {
+  readonly catalogue: Catalogue;
+  readonly supplement: readonly PlacedEntry[];
+  readonly user: readonly PlacedEntry[];
+  readonly stored: readonly PlacedEntry[];
+}
+
 export class PriceBook {
+  readonly #layers: Layers;
   readonly #catalogue: Catalogue;
-  readonly #supplement: readonly PlacedEntry[];
-  readonly #user: readonly PlacedEntry[];
   readonly #recent = new RecentNames<Resolution>();
   readonly #priced = new Map<Card, Map<MatchKind, PricedModel>>();
 
-  private constructor(catalogue: Catalogue, supplement: readonly PriceEntry[], user: readonly PriceEntry[]) {
-    this.#catalogue = catalogue;
-    this.#supplement = [];
-    this.#user = [];
-    const borrow = (provider: string, model: string): Card | null =>
-      this.#resolve(provider, model, null).priced?.card ?? null;
-    const problems: PricingProblem[] = [];
-    const shipped = { source: 'supplement', version: shortHash(JSON.stringify(supplement)) };
-    // An entry may borrow a card that another catalogue does not have; it then has nothing to correct.
-    this.#supplement = compileEntries(supplement, { path: 'supplement', origin: shipped, borrow }, []).map((entry) =>
-      this.#place(entry),
-    );
-    const own = { source: 'user', version: shortHash(JSON.stringify(user)) };
-    this.#user = compileEntries(user, { path: 'overrides', origin: own, borrow }, problems).map((entry) =>
-      this.#place(entry),
-    );
-    if (problems.length > 0) throw new PricingOptionsError(problems);
+  private constructor(layers: Layers) {
+    this.#layers = layers;
+    this.#catalogue = layers.catalogue;
   }
 
   /** Compiles every layer. Throws `PricingOptionsError` with all mistakes at once. */
   static async load(options: PricingOptions = {}): Promise<PriceBook> {
     const catalogue = await loadCatalogue(options.catalogue ?? 'bundled');
     const supplement = options.supplement === false ? [] : await readSupplement();
-    return new PriceBook(catalogue, supplement, options.overrides ?? []);
+    const bare = new PriceBook({ catalogue, supplement: [], user: [], stored: [] });
+    // An entry may borrow a card that another catalogue does not have; it then has nothing to correct.
+    const shipped = { path: 'supplement', source: 'supplement', borrowed: bare };
+    const lists = new PriceBook({ ...bare.#layers, supplement: bare.#compile(supplement, shipped, []) });
+    const problems: PricingProblem[] = [];
+    const own = { path: 'overrides', source: 'user', borrowed: lists };
+    const book = new PriceBook({ ...lists.#layers, user: lists.#compile(options.overrides ?? [], own, problems) });
+    if (problems.length > 0) throw new PricingOptionsError(problems);
+    return book;
+  }
+
+  /** This book with stored entries before all others, the first of them first. One with a mistake is left out and told of. */
+  withStored(
+    entries: readonly PriceEntry[],
+    mistaken: (entry: PriceEntry, problem: PricingProblem) => void,
+  ): PriceBook {
+    const lists = new PriceBook({ ...this.#layers, user: [], stored: [] });
+    const stored = entries.flatMap((entry) => {
+      const problems: PricingProblem[] = [];
+      const compiled = this.#compile([entry], { path: '', source: 'stored', borrowed: lists }, problems);
+      const [problem] = problems;
+      if (problem !== undefined) mistaken(entry, { ...problem, path: problem.path.replace(/^\[0\]\.?/, '') });
+      return compiled;
+    });
+    return new PriceBook({ ...this.#layers, stored });
+  }
+
+  /** Entries of one layer; what they borrow comes from the layers of another book. */
+  #compile(
+    entries: readonly PriceEntry[],
+    layer: { readonly path: string; readonly source: string; readonly borrowed: PriceBook },
+    problems: PricingProblem[],
+  ): readonly PlacedEntry[] {
+    const origin = { source: layer.source, version: shortHash(JSON.stringify(entries)) };
+    const borrow = (provider: string, model: string): Card | null =>
+      layer.borrowed.#resolve(provider, model, null).priced?.card ?? null;
+    return compileEntries(entries, { path: layer.path, origin, borrow }, problems).map((entry) => this.#place(entry));
   }
 
   /** Version of the price list, as it stands in audit texts. */
@@ -103,7 +131,10 @@ export class PriceBook {
       const same = routeOfProvider(prefix, this.#catalogue);
       return same !== null && priceListOf(same) === list;
     });
-    const own = this.#among(this.#user, 'user', provider, route, spellings, trail);
+    const { stored, user, supplement } = this.#layers;
+    const own =
+      this.#among(stored, 'stored', provider, route, spellings, trail) ??
+      this.#among(user, 'user', provider, route, spellings, trail);
     if (own !== null) return own;
     if (route === null || list === null) {
       return unpriced(
@@ -116,7 +147,7 @@ export class PriceBook {
     if (route === LOCAL) return unpriced(route, 'a local or private server has no list price');
     if (spellings.unpriceable !== null) return unpriced(route, spellings.unpriceable);
     return (
-      this.#among(this.#supplement, 'supplement', provider, route, spellings, trail) ??
+      this.#among(supplement, 'supplement', provider, route, spellings, trail) ??
       this.#listed([list, ...this.#catalogue.fallbacksOf(list)], emitted, route, spellings, trail) ??
       unpriced(route, 'no price list has the model')
     );

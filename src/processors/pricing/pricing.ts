@@ -6,6 +6,7 @@ import { CACHE_COUNTING } from '../../component/cache-counting.ts';
 import type { Capability } from '../../component/capability.ts';
 import type { Host } from '../../component/component.ts';
 import type { Counter } from '../../component/meter.ts';
+import { PRICE_DIRECTORY } from '../../component/price-directory.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
 import { UserError } from '../../errors.ts';
 import { ExplicitCosts } from '../../dialects/explicit-costs.ts';
@@ -33,6 +34,7 @@ import { PRICING_OPTIONS_SCHEMA } from './options-schema.ts';
 import { InclusiveRules } from './inclusive-rules.ts';
 import { ModelMemo } from './model-memo.ts';
 import { PriceBook } from './price-book.ts';
+import { PriceBooks } from './price-books.ts';
 import { PricingOptionsError } from './price-entry.ts';
 import { type Cost, emptyCost, type PricedModel } from './priced-model.ts';
 import type { Usage } from './usage.ts';
@@ -49,12 +51,14 @@ class Pricing implements Processor {
   readonly #host: Host;
   readonly #options: PricingOptions;
   readonly #priced: Counter;
+  readonly #faults: Counter;
   readonly #usage: Required<Usage>;
   readonly #cost: Cost = emptyCost();
   readonly #explicit = new ExplicitCosts();
-  readonly #memo = new ModelMemo([SLOT_PROVIDER, SLOT_RESPONSE_MODEL, SLOT_REQUEST_MODEL]);
+  readonly #memos = new WeakMap<PriceBook, ModelMemo>();
   readonly #outcomes: Record<Outcome, number> = { explicit: 0, derived: 0, partly: 0, no: 0 };
-  #book: PriceBook | null = null;
+  #books: PriceBooks | null = null;
+  #stopListening: (() => void) | null = null;
 
   constructor(options: PricingOptions, host: Host) {
     this.#host = host;
@@ -63,26 +67,45 @@ class Pricing implements Processor {
       'sluice_model_calls',
       'Records with token usage, by whether and how their cost is known.',
     );
+    this.#faults = host.meter.counter(
+      'sluice_stored_price_faults',
+      'Stored prices that were found to be mistaken, and are left out.',
+    );
+    host.meter.gauge('sluice_stored_prices', 'Stored prices in force.', () => this.#books?.count ?? 0);
     this.#usage = emptyUsage();
   }
 
   async start(): Promise<void> {
     if (this.#options.enabled === false) return;
     try {
-      this.#book = await sharedBook(this.#host, this.#options);
+      this.#books = await sharedBooks(this.#host, this.#options, this.#faults);
     } catch (error) {
       if (!(error instanceof PricingOptionsError)) throw error;
       const problems = error.problems.map(({ path, message }) => `processors.${this.#host.id}.${path}: ${message}`);
       throw new UserError(problems.join('\n'), 'See the pricing section of docs/configuration.md.');
     }
+    const books = this.#books;
+    this.#stopListening = this.#host.capabilities.find(PRICE_DIRECTORY)?.onChange(() => books.outdate()) ?? null;
+    await books.refresh();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopListening?.();
+    this.#stopListening = null;
+  }
+
+  /** Stored prices are read ahead, because the pass may not wait. */
+  admit(): Promise<void> | void {
+    return this.#books?.refresh();
   }
 
   process(batch: Batch): void {
-    const book = this.#book;
-    if (book === null || batch.signal === 'metrics') return;
+    if (this.#books === null || batch.signal === 'metrics') return;
+    const book = this.#books.of(batch.context.project.name);
+    const memo = this.#memoOf(book);
     for (let record = 0; record < batch.recordCount; record++) {
       if (batch.records.goto(record).derived === 0) continue;
-      if (!this.#takeStated(batch, record)) this.#derive(batch, book);
+      if (!this.#takeStated(batch, record)) this.#derive(batch, book, memo);
     }
     this.#report();
   }
@@ -109,10 +132,20 @@ class Pricing implements Processor {
     return true;
   }
 
-  #derive(batch: Batch, book: PriceBook): void {
+  /** What was remembered of one book says nothing of another. */
+  #memoOf(book: PriceBook): ModelMemo {
+    let memo = this.#memos.get(book);
+    if (memo === undefined) {
+      memo = new ModelMemo([SLOT_PROVIDER, SLOT_RESPONSE_MODEL, SLOT_REQUEST_MODEL]);
+      this.#memos.set(book, memo);
+    }
+    return memo;
+  }
+
+  #derive(batch: Batch, book: PriceBook, memo: ModelMemo): void {
     if (!readUsage(batch, this.#usage)) return;
     const startMs = batch.records.startApproximateNs / NS_PER_MS || this.#host.now();
-    const model = this.#memo.of(batch, () => findModel(batch, book));
+    const model = memo.of(batch, () => findModel(batch, book));
     const cost = model?.cost(this.#usage, startMs, this.#cost) ?? null;
     if (cost === null || cost.audit === null) {
       this.#outcomes.no++;
@@ -174,14 +207,15 @@ function emptyUsage(): Required<Usage> {
   };
 }
 
-/** Each pipeline has an instance of its own; they share the book of their id, which takes a while to compile. */
-function sharedBook(host: Host, options: PricingOptions): Promise<PriceBook> {
-  const capability: Capability<Promise<PriceBook>> = { name: `price-book ${host.id}` };
+/** Each pipeline has an instance of its own; they share the books of their id, which take a while to compile. */
+function sharedBooks(host: Host, options: PricingOptions, faults: Counter): Promise<PriceBooks> {
+  const capability: Capability<Promise<PriceBooks>> = { name: `price-books ${host.id}` };
   const known = host.capabilities.find(capability);
   if (known !== undefined) return known;
-  const book = PriceBook.load(options);
-  host.capabilities.offer(capability, book);
-  return book;
+  const directory = host.capabilities.find(PRICE_DIRECTORY);
+  const books = PriceBook.load(options).then((book) => new PriceBooks(book, { directory, host, faults }));
+  host.capabilities.offer(capability, books);
+  return books;
 }
 
 /** For whoever reads token counts; normalization does, long before the counts come here. */
@@ -198,7 +232,7 @@ export const pricing = defineProcessor<PricingOptions>({
   stability: 'beta',
   schema: PRICING_OPTIONS_SCHEMA,
   example: 'overrides: []',
-  requires: ['derived'],
+  requires: ['project', 'derived'],
   provides: ['cost'],
   create: (options, host) => {
     offerInclusiveRules(options, host);

@@ -16,7 +16,7 @@ const CALL = {
 /** A processor beside a `pricing` with these rules, wired as the service does it. */
 function beside(rules: readonly object[]): Normalized {
   const capabilities = new Capabilities();
-  const meter = { counter: () => ({ add: () => undefined }) };
+  const meter = { counter: () => ({ add: () => undefined }), gauge: () => undefined };
   pricing.create({ inclusive_rules: rules } as never, { capabilities, meter, id: 'pricing' } as unknown as Host);
   return new Normalized(capabilities);
 }

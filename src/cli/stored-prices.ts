@@ -1,0 +1,172 @@
+/** `sluice prices set|list|remove`: own prices in the database, for every daemon on it, without a reload. */
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { parse } from 'yaml';
+import { UserError } from '../errors.ts';
+import {
+  listPrices,
+  type ListedPrice,
+  ownFirst,
+  removePrice,
+  storePrice,
+} from '../extensions/postgres/price-directory.ts';
+import type { PriceEntry } from '../processors/pricing/options.ts';
+import { isProblem, StoredEntries } from '../processors/pricing/stored-entry.ts';
+import type { Call, Command } from './command.ts';
+import { CONFIG_OPTIONS } from './config-options.ts';
+import { withDatabase } from './database.ts';
+import { UsageError } from './options.ts';
+import { loadBook, pricingOptionsOf } from './price-book.ts';
+import { asJson, clean } from './screen-text.ts';
+import { layOut } from './terminal.ts';
+
+const PROJECT = {
+  project: {
+    type: 'text',
+    short: 'p',
+    value: 'NAME',
+    description: 'The project it holds for (default: every project)',
+  },
+} as const;
+
+export const pricesSet: Command = {
+  name: 'prices set',
+  summary: 'Store a price of your own',
+  words: '[ID]',
+  maxWords: 1,
+  description:
+    "Stored prices win over those of the configuration; the one stored last comes first, a project's own before those for every project.\nDaemons use it from the next request on. A whole entry, with periods, tiers or windows, comes from a file in the form of pricing.overrides.",
+  options: {
+    ...CONFIG_OPTIONS,
+    ...PROJECT,
+    model: { type: 'text', value: 'NAME', description: 'The model, as telemetry names it' },
+    provider: { type: 'text', value: 'NAME', description: 'The provider, as telemetry names it (default: any)' },
+    rates: {
+      type: 'text',
+      value: 'LIST',
+      description: 'USD per million tokens, as input=2.50,output=10,cache_read=1.25',
+    },
+    from: { type: 'text', value: 'TIME', description: 'First moment at which it holds (default: always)' },
+    file: { type: 'text', value: 'FILE', description: 'A YAML file with an entry, or a list of them, instead' },
+  },
+  examples: [
+    ['sluice prices set our-model --model my-llama --rates input=0.20,output=0.60', 'for every project'],
+    ['sluice prices set --file prices.yaml --project shop', 'entries of a file, for one project'],
+  ],
+  run: (call) =>
+    withDatabase(call, async (database, _, { config }) => {
+      const project = call.values.text('project') ?? null;
+      const book = await loadBook(call, pricingOptionsOf(config));
+      const entries = (await entriesOf(call)).map(checked);
+      book.withStored(entries, (entry, { path, message }) => {
+        throw new UserError(`the price "${entry.id}" is mistaken: ${path} ${message}`, 'Nothing was stored.');
+      });
+      // The first of a list counts first, and what is stored last comes first.
+      for (const entry of entries.toReversed()) await storePrice(database, { id: entry.id, project, entry });
+      for (const { id } of entries) call.terminal.print(`Stored the price ${id} for ${project ?? 'every project'}.`);
+      return 0;
+    }),
+};
+
+export const pricesList: Command = {
+  name: 'prices list',
+  summary: 'List stored prices, in the order in which they count',
+  options: {
+    ...CONFIG_OPTIONS,
+    project: { type: 'text', short: 'p', value: 'NAME', description: 'Only those that hold for one project' },
+    json: { type: 'flag', description: 'Print JSON' },
+  },
+  examples: [['sluice prices list', 'list them']],
+  run: (call) =>
+    withDatabase(call, async (database) => {
+      const project = call.values.text('project') ?? null;
+      const prices = (await listPrices(database, project)).toSorted(ownFirst);
+      call.terminal.print(call.values.flag('json') ? asJson(prices) : table(prices));
+      return 0;
+    }),
+};
+
+export const pricesRemove: Command = {
+  name: 'prices remove',
+  summary: 'Remove a stored price',
+  words: '<ID>',
+  maxWords: 1,
+  options: { ...CONFIG_OPTIONS, ...PROJECT },
+  examples: [['sluice prices remove our-model', 'what the price lists say holds again']],
+  run: (call) =>
+    withDatabase(call, async (database) => {
+      const [id] = call.words;
+      if (id === undefined) throw new UsageError('ID is missing');
+      const project = call.values.text('project') ?? null;
+      if (!(await removePrice(database, id, project)))
+        throw new UserError(
+          `no price "${id}" is stored for ${project === null ? 'every project' : `the project "${project}"`}`,
+          'See `sluice prices list`; --project names the project it was stored for.',
+        );
+      call.terminal.print(`Removed the price ${id}.`);
+      return 0;
+    }),
+};
+
+/** What is to be stored, unchecked: from a file, or from the options. */
+async function entriesOf(call: Call): Promise<readonly unknown[]> {
+  const { values, words } = call;
+  const file = values.text('file');
+  if (file !== undefined) {
+    if (words.length > 0 || values.text('model') !== undefined)
+      throw new UsageError('--file holds whole entries', 'leave out ID, --model, --provider, --rates and --from');
+    return [await readEntries(resolve(call.process.cwd(), file))].flat();
+  }
+  const [id] = words;
+  const model = values.text('model');
+  const rates = values.text('rates');
+  if (id === undefined || model === undefined || rates === undefined)
+    throw new UsageError('ID, --model and --rates are needed', 'or --file with whole entries');
+  const provider = values.text('provider');
+  const from = values.text('from');
+  return [
+    {
+      id,
+      match: { ...(provider === undefined ? {} : { provider }), model },
+      prices: [{ ...(from === undefined ? {} : { from }), rates: ratesOf(rates) }],
+    },
+  ];
+}
+
+async function readEntries(path: string): Promise<unknown> {
+  try {
+    return parse(await readFile(path, 'utf8')) as unknown;
+  } catch (error) {
+    throw new UserError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Rates stay texts, so that every digit is kept. */
+const ratesOf = (text: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    text.split(',').map((part) => {
+      const [key = '', rate = ''] = part.split('=').map((each) => each.trim());
+      return [key, rate];
+    }),
+  );
+
+function checked(entry: unknown): PriceEntry {
+  const id = typeof entry === 'object' && entry !== null && 'id' in entry ? String(entry.id) : '';
+  const read = new StoredEntries().read(id, entry);
+  if (!isProblem(read)) return read;
+  throw new UserError(
+    `${id === '' ? 'an entry' : `the price "${clean(id)}"`} is mistaken: ${read.path} ${read.message}`,
+    'Nothing was stored. The form is that of pricing.overrides: docs/configuration.md.',
+  );
+}
+
+function table(prices: readonly ListedPrice[]): string {
+  if (prices.length === 0) return 'No prices are stored: those of the configuration and of the price lists hold.';
+  const entries = new StoredEntries();
+  const lines = prices.map(({ id, project, entry, storedAt }) => {
+    const read = entries.read(id, entry);
+    const what = isProblem(read) ? `mistaken: ${read.path} ${read.message}` : JSON.stringify(read.match);
+    return [clean(id), project ?? 'every', clean(what), storedAt.toISOString().slice(0, 10)];
+  });
+  return layOut([['ID', 'PROJECT', 'MATCHES', 'STORED'], ...lines]);
+}

@@ -1,0 +1,75 @@
+/** Own prices as they are stored: reading them, for the pricing processor, and changing them, for the command line. */
+import type { PostgresDatabase } from '../../component/postgres.ts';
+import type { PriceDirectory, StoredPrice } from '../../component/price-directory.ts';
+import { UserError } from '../../errors.ts';
+import type { Announcements } from './announcements.ts';
+import { sqlstateOf } from './sqlstate.ts';
+
+/** More are not read: a price list that long belongs into a file of its own. */
+export const MAX_STORED_PRICES = 5000;
+
+/** What was stored last counts first, so that a new entry needs no place among the others. */
+const READ = `
+  SELECT id, project, entry, created_at FROM sluice.prices
+  WHERE $1::text IS NULL OR project = $1 OR project IS NULL
+  ORDER BY created_at DESC, id, project LIMIT ${MAX_STORED_PRICES}`;
+
+const STORE = `
+  INSERT INTO sluice.prices (id, project, entry) VALUES ($1, $2, $3)
+  ON CONFLICT (id, coalesce(project, '')) DO UPDATE SET entry = excluded.entry, created_at = clock_timestamp()`;
+
+export class PostgresPriceDirectory implements PriceDirectory {
+  readonly #database: PostgresDatabase;
+  readonly #announcements: Announcements;
+
+  constructor(database: PostgresDatabase, announcements: Announcements) {
+    this.#database = database;
+    this.#announcements = announcements;
+  }
+
+  readPrices(): Promise<readonly StoredPrice[]> {
+    return listPrices(this.#database, null);
+  }
+
+  onChange(changed: () => void): () => void {
+    return this.#announcements.on('sluice_prices', changed);
+  }
+}
+
+export interface ListedPrice extends StoredPrice {
+  readonly storedAt: Date;
+}
+
+/** Those of all projects, or those that hold for one. */
+export async function listPrices(database: PostgresDatabase, project: string | null): Promise<readonly ListedPrice[]> {
+  const { rows } = await database.query(READ, [project]);
+  return rows.map((row) => ({
+    id: String(row['id']),
+    project: row['project'] as string | null,
+    entry: row['entry'],
+    storedAt: row['created_at'] as Date,
+  }));
+}
+
+/** What is stored for a project comes before what is stored for all; for sorting what was listed. */
+export const ownFirst = (one: StoredPrice, other: StoredPrice): number =>
+  Number(one.project === null) - Number(other.project === null);
+
+/** Stores an entry, in place of one with the same id for the same project. */
+export async function storePrice(database: PostgresDatabase, { id, project, entry }: StoredPrice): Promise<void> {
+  try {
+    await database.query(STORE, [id, project, JSON.stringify(entry)]);
+  } catch (error) {
+    if (sqlstateOf(error) !== '23503') throw error;
+    throw new UserError(`there is no project "${project}"`, 'See `sluice project list`.');
+  }
+}
+
+/** False when there was none. */
+export async function removePrice(database: PostgresDatabase, id: string, project: string | null): Promise<boolean> {
+  const { rowCount } = await database.query(
+    'DELETE FROM sluice.prices WHERE id = $1 AND project IS NOT DISTINCT FROM $2',
+    [id, project],
+  );
+  return (rowCount ?? 0) > 0;
+}
