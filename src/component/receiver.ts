@@ -21,8 +21,8 @@ export interface Compression extends Expansion {
 /** One request's body, read. */
 export interface Delivery {
   readonly body: Uint8Array;
-  /** Set when the body is gzip: then it is expanded in the pass, where it is indexed. Right for small bodies only: it blocks. */
-  readonly gzip?: Compression;
+  /** When the body is gzip: then it is expanded in the pass, where it is indexed. Right for small bodies only: it blocks. */
+  readonly gzip: Compression | null;
   readonly encoding: Encoding;
   /** Identifies the raw bytes; see `Claim.replayKey`. */
   readonly replayKey: Uint8Array;

@@ -147,7 +147,7 @@ export class SignalPipeline implements Pipeline {
   }
 
   #expand({ body, gzip }: Delivery): Uint8Array {
-    if (gzip === undefined) return body;
+    if (gzip === null) return body;
     const expanded = this.#parts.intake.expand(body, gzip.limitBytes);
     gzip.reserve(expanded.length);
     return expanded;

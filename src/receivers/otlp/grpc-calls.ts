@@ -97,13 +97,14 @@ export class GrpcCalls {
       const limits = { bytes: this.#maxMessageBytes + FRAME_HEAD_BYTES, timeoutMs: this.#options.read_timeout };
       const message = unframe(await readBody(stream, null, limits, reservation), announced);
       if (message.raw.length === 0) throw new Rejection('empty_payload');
-      const body = await prepareBody(message.raw, message.contentEncoding, {
+      const { body, gzip } = await prepareBody(message.raw, message.contentEncoding, {
         limitBytes: this.#maxMessageBytes,
         reserve: (bytes) => reservation.add(bytes * ROWS_PER_MESSAGE_BYTE),
       });
       const form = { mediaType: 'application/grpc', contentEncoding: message.contentEncoding } as const;
       const acceptance = await admission.deliver({
-        ...body,
+        body,
+        gzip,
         encoding: 'protobuf',
         replayKey: replayKey(signal, form, message.raw),
         maxNestingDepth: this.#options.max_nesting_depth,

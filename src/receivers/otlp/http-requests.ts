@@ -111,12 +111,13 @@ export class HttpRequests {
       const limits = { bytes: this.#options.max_request_body_size, timeoutMs: this.#options.read_timeout };
       const raw = await readBody(request, length, limits, reservation);
       if (raw.length === 0) throw new Rejection('empty_payload');
-      const body = await prepareBody(raw, contentEncoding, {
+      const { body, gzip } = await prepareBody(raw, contentEncoding, {
         limitBytes: this.#options.max_decompressed_size,
         reserve: (bytes) => reservation.add(bytes * ROWS_PER_BODY_BYTE),
       });
       const acceptance = await admission.deliver({
-        ...body,
+        body,
+        gzip,
         encoding,
         replayKey: replayKey(signal, { mediaType: MEDIA_TYPES[encoding], contentEncoding }, raw),
         maxNestingDepth: this.#options.max_nesting_depth,

@@ -38,12 +38,12 @@ export async function prepareBody(
       return { body: raw, gzip: { ...expansion, expectedBytes } };
     const body = await inflate(raw, limitBytes, expectedBytes);
     expansion.reserve(body.length);
-    return { body };
+    return { body, gzip: null };
   }
   if (raw.length > limitBytes)
     throw new Rejection('body_too_large', { limit_bytes: limitBytes, received_bytes: raw.length });
   expansion.reserve(raw.length);
-  return { body: raw };
+  return { body: raw, gzip: null };
 }
 
 async function inflate(compressed: Buffer, limitBytes: number, expected: number): Promise<Buffer> {

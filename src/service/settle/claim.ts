@@ -32,7 +32,8 @@ export function makeClaim(batch: Batch, replayKey: Uint8Array): Claim {
 /** Spans and log records claim their trace; exemplars of metrics only refer to one. */
 function claimTraces(batch: Batch): readonly TraceClaim[] {
   const claims = new Map<string, OpenTraceClaim>();
-  const environments = Array.from({ length: batch.resourceCount }, (_, resource) => batch.environmentOf(resource));
+  const environments: string[] = [];
+  for (let resource = 0; resource < batch.resourceCount; resource++) environments.push(batch.environmentOf(resource));
   const { records, recordCount } = batch;
   const { memory } = batch.tables;
   const spans = batch.signal === 'traces';
