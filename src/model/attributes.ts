@@ -19,6 +19,36 @@ import type { Memory } from './memory.ts';
 
 const TWO_32 = 4294967296;
 
+/*
+ * Beside the cursor, for code that visits a few rows of every record: a row is four words of `Memory.u32`. The first is its
+ * symbol, the second, its head, holds kind, flags and verdict; offset and length or a scalar follow.
+ */
+export const ROW_WORDS = 4;
+export const HEAD_WORD = 1;
+export const OFFSET_WORD = 2;
+export const LENGTH_WORD = 3;
+const FLAGS_SHIFT = 8;
+const VERDICT_SHIFT = 16;
+
+/** Where the words of a row begin. */
+export function wordOfRow(row: number): number {
+  return (ATTRIBUTES_BASE + row * ATTRIBUTE_STRIDE) >>> 2;
+}
+/** KIND_…, TEXT_… flags and VERDICT_… out of the head of a row. */
+export function kindOf(head: number): number {
+  return head & 0xff;
+}
+export function flagsOf(head: number): number {
+  return (head >>> FLAGS_SHIFT) & 0xff;
+}
+export function verdictOf(head: number): number {
+  return (head >>> VERDICT_SHIFT) & 0xff;
+}
+/** The i64 of the row at a word. Beyond 2^53 it loses digits. */
+export function integerAt({ i32, u32 }: Memory, word: number): number {
+  return (i32[word + LENGTH_WORD] as number) * TWO_32 + (u32[word + OFFSET_WORD] as number);
+}
+
 /**
  * `at(first, count)` starts before the first row; `next()` moves to the next row that is not superseded by a later duplicate
  * and says whether there is one. Getters read the current row; `goto(row)` jumps. Row numbers stay valid for the whole request.
@@ -99,8 +129,7 @@ export class AttributeCursor {
     const kind = this.kind;
     if (kind === KIND_DOUBLE) return this.#memory.f64[(this.#address + ATTRIBUTE_SCALAR) >>> 3] as number;
     if (kind !== KIND_INT && kind !== KIND_BOOL) return Number.NaN;
-    const word = (this.#address + ATTRIBUTE_SCALAR) >>> 2;
-    return (this.#memory.i32[word + 1] as number) * TWO_32 + (this.#memory.u32[word] as number);
+    return integerAt(this.#memory, this.#address >>> 2);
   }
 
   /** Points the row at another text; its kind becomes `kind`. */

@@ -55,15 +55,16 @@ export class DerivedCursor {
     if (row >= MAX_DERIVED) return 0;
     this.#memory.u32[counter] = row + 1;
     this.goto(row + 1);
-    this.#memory.u32[this.#address >>> 2] = 0;
-    this.#memory.u32[(this.#address + DERIVED_CATEGORY) >>> 2] = 0;
+    const { u32, f64 } = this.#memory;
+    u32[(this.#address + DERIVED_MASK) >>> 2] = 0;
+    u32[(this.#address + DERIVED_CATEGORY) >>> 2] = 0;
     // Plain loops: calling `fill` costs more than so few elements.
     const numbers = (this.#address + DERIVED_NUMBERS) >>> 3;
-    for (let index = 0; index < DERIVED_NUMBER_COUNT; index++) this.#memory.f64[numbers + index] = Number.NaN;
+    for (let index = 0; index < DERIVED_NUMBER_COUNT; index++) f64[numbers + index] = Number.NaN;
     const costs = (this.#address + DERIVED_COSTS) >>> 2;
     for (let index = 0; index < DERIVED_COST_COUNT; index++) {
-      this.#memory.u32[costs + index * 2] = 0;
-      this.#memory.u32[costs + index * 2 + 1] = UNAVAILABLE_HIGH;
+      u32[costs + index * 2] = 0;
+      u32[costs + index * 2 + 1] = UNAVAILABLE_HIGH;
     }
     return row + 1;
   }
@@ -181,13 +182,13 @@ export class DerivedCursor {
   }
 
   #setSlot(slot: number, source: number, flags: number, row: number, offset: number, length: number): void {
-    const at = this.#slotAddress(slot);
-    this.#memory.u8[at + SLOT_SOURCE] = source;
-    this.#memory.u8[at + SLOT_FLAGS] = flags;
-    this.#memory.u32[(at + SLOT_ROW) >>> 2] = row;
-    this.#memory.u32[(at + SLOT_OFFSET) >>> 2] = offset;
-    this.#memory.u32[(at + SLOT_LENGTH) >>> 2] = length;
-    const word = (this.#address + DERIVED_MASK) >>> 2;
-    this.#memory.u32[word] = (this.#memory.u32[word] as number) | (1 << slot);
+    const { u32 } = this.#memory;
+    const at = this.#slotAddress(slot) >>> 2;
+    u32[at + (SLOT_SOURCE >>> 2)] = source | (flags << (SLOT_FLAGS * 8));
+    u32[at + (SLOT_ROW >>> 2)] = row;
+    u32[at + (SLOT_OFFSET >>> 2)] = offset;
+    u32[at + (SLOT_LENGTH >>> 2)] = length;
+    const mask = (this.#address + DERIVED_MASK) >>> 2;
+    u32[mask] = (u32[mask] as number) | (1 << slot);
   }
 }

@@ -9,8 +9,8 @@ export class CacheHabits {
     readonly cached: 'inside' | 'outside';
   }[];
   #scope: string | null = null;
-  #provider = '';
-  #answer: 'inside' | 'outside' | null = null;
+  /** By provider: what was found for it in this scope. Providers are few, because they are ours. */
+  readonly #answers = new Map<string, 'inside' | 'outside' | null>();
 
   constructor(rules: readonly CacheRule[]) {
     this.#rules = rules.map(({ scopes, providers, cached }) => {
@@ -22,13 +22,17 @@ export class CacheHabits {
 
   /** Null: nothing is known. */
   cached(scope: string, provider: string): 'inside' | 'outside' | null {
-    if (scope === this.#scope && provider === this.#provider) return this.#answer;
-    this.#scope = scope;
-    this.#provider = provider;
+    if (scope !== this.#scope) {
+      this.#scope = scope;
+      this.#answers.clear();
+    }
+    const known = this.#answers.get(provider);
+    if (known !== undefined) return known;
     const rule = this.#rules.find(
       ({ inScopes, providers }) => inScopes?.(scope) !== false && providers?.includes(provider) !== false,
     );
-    this.#answer = rule?.cached ?? null;
-    return this.#answer;
+    const answer = rule?.cached ?? null;
+    this.#answers.set(provider, answer);
+    return answer;
   }
 }

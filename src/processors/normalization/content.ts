@@ -2,6 +2,7 @@
  * What was said: prompts, answers, instructions, what tools got and gave, what was searched and found. A content slot refers to
  * its attributes; those are then printed in their column only. Nothing that may not be stored can come back through it.
  */
+import { HEAD_WORD, kindOf, LENGTH_WORD, wordOfRow } from '../../model/attributes.ts';
 import {
   KIND_ARRAY,
   KIND_JSON,
@@ -42,10 +43,11 @@ export function fillContent(view: RecordView): void {
 
 function fillSlot(view: RecordView, field: number, slot: number): void {
   const { evidence } = view;
-  for (let index = 0; index < evidence.candidates(field); index++) {
+  const candidates = evidence.candidates(field);
+  for (let index = 0; index < candidates; index++) {
     const rule = evidence.ruleAt(field, index);
-    const row = evidence.rowAt(field, index);
     if (!view.applies(rule)) continue;
+    const row = evidence.rowAt(field, index);
     if (
       rule.paths !== null && rule.paths[0] !== '$' ? setPart(view, slot, rule, row) : setRows(view, slot, rule, row)
     ) {
@@ -56,15 +58,15 @@ function fillSlot(view: RecordView, field: number, slot: number): void {
 
 function setRows(view: RecordView, slot: number, rule: Rule, row: number): boolean {
   if (rule.flattened) {
-    const rows = view.evidence.family(rule).filter((member) => !view.used.includes(member));
+    const rows = view.evidence.family(rule).filter((member) => !view.used.has(member));
     if (rows.length === 0) return false;
-    view.batch.derived.setReferences(slot, rows);
-    if (!view.batch.derived.hasSlot(slot)) return false;
+    view.derived.setReferences(slot, rows);
+    if (!view.derived.hasSlot(slot)) return false;
     for (const member of rows) move(view, member);
     return true;
   }
-  if (view.used.includes(row) || !isContent(view, row)) return false;
-  view.batch.derived.setAttribute(slot, row);
+  if (view.used.has(row) || !isContent(view, row)) return false;
+  view.derived.setAttribute(slot, row);
   move(view, row);
   return true;
 }
@@ -76,20 +78,22 @@ function setPart(view: RecordView, slot: number, rule: Rule, row: number): boole
     if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) continue;
     const text = view.batch.tables.scratch(typeof value === 'string' ? value : JSON.stringify(value));
     if (text === null) return false;
-    view.batch.derived.setText(slot, text.offset, text.length, text.flags, row);
+    view.derived.setText(slot, text.offset, text.length, text.flags, row);
     return true;
   }
   return false;
 }
 
 function isContent(view: RecordView, row: number): boolean {
-  const { kind, length } = view.reader.at(row);
-  if (kind === KIND_TEXT) return length > 0 && !isPlaceholder(view, row);
+  const { u32 } = view.memory;
+  const word = wordOfRow(row);
+  const kind = kindOf(u32[word + HEAD_WORD] as number);
+  if (kind === KIND_TEXT) return (u32[word + LENGTH_WORD] as number) > 0 && !isPlaceholder(view, row);
   return kind === KIND_ARRAY || kind === KIND_MAP || kind === KIND_JSON;
 }
 
 function move(view: RecordView, row: number): void {
-  view.used.push(row);
+  view.used.add(row);
   const attribute = view.reader.at(row);
   // A log body keeps its own column.
   if (attribute.verdict === VERDICT_KEEP && attribute.symbol !== BODY_SYMBOL) attribute.verdict = VERDICT_MOVED;

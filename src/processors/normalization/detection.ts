@@ -40,8 +40,12 @@ export class Detection {
   rankOfScope(batch: Batch, scope: number): number {
     if (scope !== this.#scope) {
       this.#scope = scope;
-      this.#scopeName = batch.scopeName(scope);
-      this.#scopeRank = this.#scopes.find(this.#scopeName) ?? NO_RANK;
+      const name = batch.scopeName(scope);
+      // The same in most requests; whoever compares with it then compares a string with itself.
+      if (name !== this.#scopeName) {
+        this.#scopeName = name;
+        this.#scopeRank = this.#scopes.find(name) ?? NO_RANK;
+      }
     }
     return this.#scopeRank;
   }

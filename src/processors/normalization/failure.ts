@@ -15,11 +15,11 @@ const SUCCESS = 'success';
 
 /** Fills `is_error` and `error_type`; `exception` is the row of an exception event's type, or -1. */
 export function fillFailure(view: RecordView, exception: number): void {
-  const { batch } = view;
+  const { batch, derived } = view;
   const typed = fillErrorType(view) || fillException(view, exception);
   const status = batch.signal === 'traces' && batch.records.goto(view.record).status === STATUS_ERROR;
   const judged = status || view.operation !== 0 || view.dialect >= 0;
-  if (judged) batch.derived.isError = status || typed || saysFailed(view) ? IS_TRUE : IS_FALSE;
+  if (judged) derived.isError = status || typed || saysFailed(view) ? IS_TRUE : IS_FALSE;
 }
 
 function fillErrorType(view: RecordView): boolean {

@@ -5,6 +5,7 @@
 import { KIND_ARRAY, KIND_TEXT, SLOT_FINISH_REASONS } from '../../model/layout.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber, type Rule } from './rules.ts';
+import { setWord } from './slots.ts';
 
 const FINISH_REASON = fieldNumber('finish_reason');
 /** More reasons than this, or longer ones, are cut off: one call has one reason for each of its choices. */
@@ -15,10 +16,11 @@ const LIST_BEGIN = /^\s*[[({]/;
 
 export function fillFinishReasons(view: RecordView): void {
   const { evidence } = view;
-  for (let index = 0; index < evidence.candidates(FINISH_REASON); index++) {
+  const candidates = evidence.candidates(FINISH_REASON);
+  for (let index = 0; index < candidates; index++) {
     const rule = evidence.ruleAt(FINISH_REASON, index);
-    const row = evidence.rowAt(FINISH_REASON, index);
     if (!view.applies(rule)) continue;
+    const row = evidence.rowAt(FINISH_REASON, index);
     if (rule.flattened || rule.paths !== null) {
       if (setReasons(view, reasonsAt(view, rule, row))) return;
     } else if (setUsual(view, rule, row)) return;
@@ -27,26 +29,19 @@ export function fillFinishReasons(view: RecordView): void {
 
 /** The same few values come with nearly every call; their column is kept ready, by what they look like on the wire. */
 function setUsual(view: RecordView, rule: Rule, row: number): boolean {
-  const { knowledge, batch, reader } = view;
-  const { kind, offset, length } = reader.at(row);
-  if (length > MAX_USUAL_BYTES || (kind !== KIND_ARRAY && kind !== KIND_TEXT)) {
-    return setReasons(view, reasonsAt(view, rule, row));
-  }
-  const key = batch.tables.memory.bytes.toString('latin1', offset, offset + length);
-  const known = knowledge.usualReasons.get(key);
+  const { knowledge, batch, reader, memory } = view;
+  const { kind } = reader.at(row);
+  if (kind !== KIND_ARRAY && kind !== KIND_TEXT) return setReasons(view, reasonsAt(view, rule, row));
+  const known = knowledge.usualReasons.get(memory, row);
   if (known !== undefined) {
-    batch.derived.setText(SLOT_FINISH_REASONS, known.offset, known.length, known.flags);
+    setWord(view, SLOT_FINISH_REASONS, known);
     return true;
   }
   const reasons = reasonsAt(view, rule, row);
   const isUsual = reasons.length === 1 && USUAL.has((reasons[0] ?? '').toLowerCase());
-  if (isUsual && knowledge.usualReasons.size < MAX_USUAL) {
-    knowledge.usualReasons.set(key, batch.tables.constant(JSON.stringify(reasons)));
-  }
+  if (isUsual) knowledge.usualReasons.add(memory, row, batch.tables.constant(JSON.stringify(reasons)));
   return setReasons(view, reasons);
 }
-const MAX_USUAL = 256;
-const MAX_USUAL_BYTES = 48;
 const USUAL: ReadonlySet<string> = new Set([
   'stop',
   'length',

@@ -17,6 +17,7 @@ import { NameTable, tableOf } from './name-table.ts';
 import { Providers } from './provider-names.ts';
 import { compileRules, operationNumber, type Rule } from './rules.ts';
 import { Shapes } from './shapes.ts';
+import { ValueMemo } from './value-memo.ts';
 import { Words } from './words.ts';
 
 /** The attribute name the tables give to the body of a log record. */
@@ -30,6 +31,13 @@ export interface MessageEvent {
   readonly role: string;
   readonly parts: ReadonlyMap<number, EventPart>;
   readonly body: EventPart | null;
+}
+
+/** What the words of one attribute stand for. */
+interface OperationWords {
+  /** By word: the number of the operation. */
+  readonly byWord: number[];
+  readonly open: NameTable<number>;
 }
 
 export class Knowledge {
@@ -46,8 +54,10 @@ export class Knowledge {
   readonly standard = DIALECTS.findIndex(({ id }) => id === STANDARD);
   readonly bodyClass: KeyClass = this.keys.ofName(BODY);
   readonly spanNames: readonly NameTable<number>[];
-  /** Finish reasons by the bytes of an attribute that held them. Filled while running, with usual words only. */
-  readonly usualReasons = new Map<string, TextRef>();
+  /** By dialect: whether it cares how a span is called. A string costs more than all the rest. */
+  readonly needsSpanName: readonly boolean[];
+  /** Finish reasons by the attribute that held them. Filled while running, with usual words only. */
+  readonly usualReasons = new ValueMemo<TextRef>();
   readonly events: readonly NameTable<number>[];
   readonly cacheHabits: readonly CacheHabits[];
   /** Scopes whose agents hold the only usage there is. */
@@ -61,8 +71,9 @@ export class Knowledge {
   /** By the word an event is named with: what its attributes say, by symbol. */
   readonly messageEvents = new Map<number, MessageEvent>();
   readonly firstTokenEvents = new Set<number>();
-  /** By attribute: word number → operation number. */
-  readonly #operations = new Map<string, { readonly byWord: Map<number, number>; readonly open: NameTable<number> }>();
+  readonly #operations = new Map<string, OperationWords>();
+  /** The same by the number of the rule that reads the attribute. */
+  readonly #operationsOfRule: readonly (OperationWords | null)[];
 
   /** What users say of their senders. */
   readonly cacheCounting: ReadonlyMap<string, CacheCounting> | undefined;
@@ -74,6 +85,7 @@ export class Knowledge {
     this.#dialectTexts = DIALECTS.map(({ id }) => tables.constant(id));
     this.#operationTexts = OPERATIONS.map((operation) => tables.constant(operation));
     this.spanNames = DIALECTS.map(({ spanNames }) => namesOf(spanNames));
+    this.needsSpanName = this.spanNames.map((names) => !names.isEmpty);
     this.events = DIALECTS.map(({ events }) => namesOf(events));
     for (const placeholder of PLACEHOLDERS) {
       this.placeholders.add(this.words.add(placeholder));
@@ -85,6 +97,7 @@ export class Knowledge {
     for (const { operations } of DIALECTS) {
       for (const [attribute, values] of Object.entries(operations ?? {})) this.#addOperations(attribute, values);
     }
+    this.#operationsOfRule = this.rules.map(({ attribute }) => this.#operations.get(attribute) ?? null);
     for (const { messageEvents, firstTokenEvents } of DIALECTS) {
       for (const [name, parts] of Object.entries(messageEvents ?? {})) this.#addMessageEvent(tables, name, parts);
       for (const name of firstTokenEvents ?? []) this.firstTokenEvents.add(this.words.add(name));
@@ -100,21 +113,21 @@ export class Knowledge {
     return this.#operationTexts[operation - 1] as TextRef;
   }
 
-  /** The operation a word stands for in an attribute; 0: none. */
-  operationOfWord(attribute: string, word: number): number {
-    return this.#operations.get(attribute)?.byWord.get(word) ?? 0;
+  /** The operation a word stands for in the attribute of a rule; 0: none. */
+  operationOfWord(rule: Rule, word: number): number {
+    return this.#operationsOfRule[rule.number]?.byWord[word] ?? 0;
   }
 
   /** The same for a string, which may be one of the open names. */
   operationOfString(attribute: string, value: string): number {
     const table = this.#operations.get(attribute);
     if (table === undefined) return 0;
-    return table.byWord.get(this.words.ofString(value)) ?? table.open.find(value) ?? 0;
+    return table.byWord[this.words.ofString(value)] || table.open.find(value) || 0;
   }
 
   /** Whether words of an attribute are known by their ends only, so that a string is needed. */
-  hasOpenWords(attribute: string): boolean {
-    return this.#operations.get(attribute)?.open.isEmpty === false;
+  hasOpenWords(rule: Rule): boolean {
+    return this.#operationsOfRule[rule.number]?.open.isEmpty === false;
   }
 
   #addMessageEvent(tables: Tables, name: string, parts: Readonly<Record<string, EventPart>>): void {
@@ -127,16 +140,19 @@ export class Knowledge {
   }
 
   #addOperations(attribute: string, values: NonNullable<Dialect['operations']>[string]): void {
-    const table = this.#operations.get(attribute) ?? {
-      byWord: new Map<number, number>(),
-      open: new NameTable<number>(),
-    };
+    const table = this.#operations.get(attribute) ?? { byWord: [], open: new NameTable<number>() };
     this.#operations.set(attribute, table);
     for (const [value, operation] of Object.entries(values)) {
       if (value.includes('*')) table.open.add(value, operationNumber(operation));
-      else table.byWord.set(this.words.add(value), operationNumber(operation));
+      else setAt(table.byWord, this.words.add(value), operationNumber(operation));
     }
   }
+}
+
+/** Sets an element and puts zeros before it, so that the array has no holes. */
+function setAt(numbers: number[], index: number, value: number): void {
+  while (numbers.length <= index) numbers.push(0);
+  numbers[index] = value;
 }
 
 function namesOf(names: Dialect['spanNames']): NameTable<number> {

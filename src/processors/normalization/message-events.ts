@@ -82,7 +82,7 @@ export class MessageEvents {
     const { batch, knowledge, record } = this.#view;
     const { eventsFirst, eventsCount } = batch.records.goto(record);
     const last = eventsFirst + Math.min(eventsCount, MAX_EVENTS_READ);
-    const { memory } = batch.tables;
+    const { memory } = this.#view;
     for (let event = eventsFirst; event < last; event++) {
       const word = (EVENTS_BASE + event * EVENT_STRIDE) >>> 2;
       const offset = memory.u32[word + (EVENT_NAME_OFFSET >>> 2)] as number;

@@ -1,5 +1,5 @@
 /** Which values are numbers: token counts must be safe non-negative integers, durations finite and not negative. NaN is neither. */
-import type { AttributeCursor } from '../../model/attributes.ts';
+import { HEAD_WORD, integerAt, kindOf, LENGTH_WORD, OFFSET_WORD, wordOfRow } from '../../model/attributes.ts';
 import { KIND_DOUBLE, KIND_INT, KIND_NUMBER_TEXT, KIND_TEXT } from '../../model/layout.ts';
 import type { Memory } from '../../model/memory.ts';
 
@@ -9,17 +9,12 @@ const COUNT_TEXT = /^\s*\d+\s*$/;
 const DECIMAL_TEXT = /^\s*\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\s*$/;
 
 /** A token count out of an attribute. Text counts only where it is plain digits. */
-export function countOfAttribute(memory: Memory, attribute: AttributeCursor): number {
-  switch (attribute.kind) {
-    case KIND_INT:
-    case KIND_DOUBLE:
-      return countOfNumber(attribute.number);
-    case KIND_TEXT:
-    case KIND_NUMBER_TEXT:
-      return attribute.length > MAX_NUMBER_BYTES ? Number.NaN : countOfValue(latin1(memory, attribute));
-    default:
-      return Number.NaN;
-  }
+export function countOfRow(memory: Memory, row: number): number {
+  const word = wordOfRow(row);
+  const kind = kindOf(memory.u32[word + HEAD_WORD] as number);
+  if (kind === KIND_INT) return countOfNumber(integerAt(memory, word));
+  if (kind === KIND_DOUBLE) return countOfNumber(doubleAt(memory, word));
+  return kind === KIND_TEXT || kind === KIND_NUMBER_TEXT ? countOfValue(shortText(memory, word)) : Number.NaN;
 }
 
 /** A token count out of a JSON document. */
@@ -36,17 +31,12 @@ export function countOfNumber(value: number): number {
 }
 
 /** A duration out of an attribute, in the attribute's unit. */
-export function amountOfAttribute(memory: Memory, attribute: AttributeCursor): number {
-  switch (attribute.kind) {
-    case KIND_INT:
-    case KIND_DOUBLE:
-      return amountOfValue(attribute.number);
-    case KIND_TEXT:
-    case KIND_NUMBER_TEXT:
-      return attribute.length > MAX_NUMBER_BYTES ? Number.NaN : amountOfValue(latin1(memory, attribute));
-    default:
-      return Number.NaN;
-  }
+export function amountOfRow(memory: Memory, row: number): number {
+  const word = wordOfRow(row);
+  const kind = kindOf(memory.u32[word + HEAD_WORD] as number);
+  if (kind === KIND_INT) return amountOfValue(integerAt(memory, word));
+  if (kind === KIND_DOUBLE) return amountOfValue(doubleAt(memory, word));
+  return kind === KIND_TEXT || kind === KIND_NUMBER_TEXT ? amountOfValue(shortText(memory, word)) : Number.NaN;
 }
 
 export function amountOfValue(value: unknown): number {
@@ -54,6 +44,13 @@ export function amountOfValue(value: unknown): number {
   return typeof amount === 'number' && Number.isFinite(amount) && amount >= 0 ? amount + 0 : Number.NaN;
 }
 
-function latin1(memory: Memory, attribute: AttributeCursor): string {
-  return memory.bytes.toString('latin1', attribute.offset, attribute.offset + attribute.length);
+function doubleAt(memory: Memory, word: number): number {
+  return memory.f64[(word + OFFSET_WORD) >>> 1] as number;
+}
+
+/** A text that is short enough to be a number; digits need no decoding. */
+function shortText(memory: Memory, word: number): string | undefined {
+  const offset = memory.u32[word + OFFSET_WORD] as number;
+  const length = memory.u32[word + LENGTH_WORD] as number;
+  return length > MAX_NUMBER_BYTES ? undefined : memory.bytes.toString('latin1', offset, offset + length);
 }

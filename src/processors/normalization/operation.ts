@@ -1,6 +1,6 @@
 /** Which operation a record is: what its name means to the dialect, then its attributes, then what it reports. */
 import { KIND_TEXT } from '../../model/layout.ts';
-import { fieldNumber, operationNumber, PLACE_BITS } from './rules.ts';
+import { fieldNumber, operationNumber, PLACE_BITS, type Rule } from './rules.ts';
 import type { RecordView } from './record-view.ts';
 
 const OPERATION = fieldNumber('operation');
@@ -27,10 +27,11 @@ export function findOperation(view: RecordView, name: string | null): number {
     return -1;
   }
   let ownWord = -1;
-  for (let index = 0; index < evidence.candidates(OPERATION); index++) {
+  const candidates = evidence.candidates(OPERATION);
+  for (let index = 0; index < candidates; index++) {
     const rule = evidence.ruleAt(OPERATION, index);
     const row = evidence.rowAt(OPERATION, index);
-    const found = operationAt(view, rule.attribute, rule.paths !== null ? reader.part(rule, row) : null, row);
+    const found = operationAt(view, rule, row);
     if (found !== 0 && found !== UNKNOWN) {
       view.setOperation(isFrame(view, found) ? FRAME_OPERATION : found);
       return view.category === 0 && rule.attribute === OPERATION_NAME ? row : -1;
@@ -42,14 +43,16 @@ export function findOperation(view: RecordView, name: string | null): number {
   return ownWord;
 }
 
-function operationAt(view: RecordView, attribute: string, part: string | null, row: number): number {
+function operationAt(view: RecordView, rule: Rule, row: number): number {
   const { knowledge, reader } = view;
+  const { attribute } = rule;
+  const part = rule.paths === null ? null : reader.part(rule, row);
   if (part !== null) return knowledge.operationOfString(attribute, part);
   if (attribute === 'operation.name') {
     return knowledge.operationOfString(attribute, (reader.text(row) ?? '').split(' ', 1)[0] ?? '');
   }
-  const found = knowledge.operationOfWord(attribute, reader.word(knowledge.words, row));
-  if (found !== 0 || !knowledge.hasOpenWords(attribute)) return found;
+  const found = knowledge.operationOfWord(rule, reader.word(knowledge.words, row));
+  if (found !== 0 || !knowledge.hasOpenWords(rule)) return found;
   return reader.at(row).kind === KIND_TEXT ? knowledge.operationOfString(attribute, reader.text(row) ?? '') : 0;
 }
 

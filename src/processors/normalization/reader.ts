@@ -1,6 +1,14 @@
 /** Reads attribute values of the current batch: as words, as strings, as numbers, and as parts of the JSON documents they hold. */
-import type { AttributeCursor } from '../../model/attributes.ts';
-import type { Batch } from '../../model/batch.ts';
+import {
+  type AttributeCursor,
+  flagsOf,
+  HEAD_WORD,
+  kindOf,
+  LENGTH_WORD,
+  OFFSET_WORD,
+  wordOfRow,
+} from '../../model/attributes.ts';
+import type { Batch, Tables } from '../../model/batch.ts';
 import {
   KIND_ARRAY,
   KIND_BOOL,
@@ -11,9 +19,10 @@ import {
   KIND_TEXT,
   TEXT_JSON_ESCAPED,
 } from '../../model/layout.ts';
-import { amountOfAttribute, amountOfValue, countOfAttribute, countOfValue } from './numbers.ts';
+import { amountOfRow, amountOfValue, countOfRow, countOfValue } from './numbers.ts';
 import { valueAt, valuesAt } from '../../dialects/paths.ts';
 import { parseDocument } from '../../dialects/documents.ts';
+import type { Memory } from '../../model/memory.ts';
 import type { Rule } from './rules.ts';
 import type { Words } from './words.ts';
 
@@ -24,11 +33,15 @@ const MAX_DOCUMENTS = 16;
 
 export class Reader {
   readonly #batch: Batch;
+  readonly #tables: Tables;
+  readonly #memory: Memory;
   readonly #cursor: AttributeCursor;
   readonly #documents = new Map<number, unknown>();
 
   constructor(batch: Batch) {
     this.#batch = batch;
+    this.#tables = batch.tables;
+    this.#memory = batch.tables.memory;
     this.#cursor = batch.cursor();
   }
 
@@ -43,14 +56,9 @@ export class Reader {
 
   /** Non-empty text. */
   isText(row: number): boolean {
-    const attribute = this.#cursor.goto(row);
-    return attribute.kind === KIND_TEXT && attribute.length > 0;
-  }
-
-  /** A name or id: non-empty text, or a whole number. */
-  isName(row: number): boolean {
-    const attribute = this.#cursor.goto(row);
-    return (attribute.kind === KIND_TEXT && attribute.length > 0) || attribute.kind === KIND_INT;
+    const { u32 } = this.#memory;
+    const word = wordOfRow(row);
+    return kindOf(u32[word + HEAD_WORD] as number) === KIND_TEXT && (u32[word + LENGTH_WORD] as number) > 0;
   }
 
   /** The value as a string, when it is text. */
@@ -60,23 +68,26 @@ export class Reader {
 
   /** The number of the word an attribute is; 0: text that is no word of ours, or no text. */
   word(words: Words, row: number): number {
-    const attribute = this.#cursor.goto(row);
-    if (attribute.kind !== KIND_TEXT) return 0;
-    const { tables } = this.#batch;
-    const found = words.ofText(tables.memory, attribute.offset, attribute.length);
-    if (found !== 0 || (attribute.flags & TEXT_JSON_ESCAPED) === 0) return found;
-    return words.ofString(tables.string(attribute.offset, attribute.length, attribute.flags));
+    const memory = this.#memory;
+    const word = wordOfRow(row);
+    const head = memory.u32[word + HEAD_WORD] as number;
+    if (kindOf(head) !== KIND_TEXT) return 0;
+    const offset = memory.u32[word + OFFSET_WORD] as number;
+    const length = memory.u32[word + LENGTH_WORD] as number;
+    const found = words.ofText(memory, offset, length);
+    if (found !== 0 || (flagsOf(head) & TEXT_JSON_ESCAPED) === 0) return found;
+    return words.ofString(this.#tables.string(offset, length, flagsOf(head)));
   }
 
   count(rule: Rule, row: number): number {
     return rule.paths === null
-      ? countOfAttribute(this.#batch.tables.memory, this.#cursor.goto(row))
+      ? countOfRow(this.#memory, row)
       : this.#first(rule.paths, row, countOfValue);
   }
 
   amount(rule: Rule, row: number): number {
     return rule.paths === null
-      ? amountOfAttribute(this.#batch.tables.memory, this.#cursor.goto(row))
+      ? amountOfRow(this.#memory, row)
       : this.#first(rule.paths, row, amountOfValue);
   }
 

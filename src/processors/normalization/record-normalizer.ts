@@ -70,7 +70,7 @@ export class RecordNormalizer {
 
   #fill(): void {
     const view = this.#view;
-    const { derived } = this.#batch;
+    const { derived } = view;
     setWord(view, SLOT_DIALECT, this.#knowledge.dialectText(view.dialect));
     const name = this.#needsName() ? this.#name() : null;
     view.logName = this.#place === PLACE_BITS.log ? name : null;
@@ -152,7 +152,10 @@ export class RecordNormalizer {
 
   #noteSigns(row: number, { signs }: KeyClass): void {
     const word = this.#view.reader.word(this.#knowledge.words, row);
-    for (const sign of signs) if (sign.word === word && sign.rank < this.#rank) this.#rank = sign.rank;
+    for (let index = 0; index < signs.length; index++) {
+      const sign = signs[index] as KeyClass['signs'][number];
+      if (sign.word === word && sign.rank < this.#rank) this.#rank = sign.rank;
+    }
   }
 
   /** A record is ours when something on it speaks of AI, or when its scope does nothing else. */
@@ -203,9 +206,8 @@ export class RecordNormalizer {
     return name !== null && names.find(name) !== undefined;
   }
 
-  /** Most dialects do not care how a span is called, and a string costs more than all the rest. */
   #needsName(): boolean {
-    return this.#place === PLACE_BITS.log || this.#knowledge.spanNames[this.#view.dialect]?.isEmpty === false;
+    return this.#place === PLACE_BITS.log || this.#knowledge.needsSpanName[this.#view.dialect] === true;
   }
 
   #name(): string | null {

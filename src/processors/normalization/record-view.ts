@@ -1,12 +1,36 @@
 /** What the readers of one record share: where it is, what was found on it, whose dialect it speaks, which operation it is. */
 import type { Batch } from '../../model/batch.ts';
+import type { DerivedCursor } from '../../model/derived.ts';
+import type { Memory } from '../../model/memory.ts';
 import type { Evidence } from './evidence.ts';
 import type { Knowledge } from './knowledge.ts';
 import type { Reader } from './reader.ts';
 import { OPERATION_CATEGORY, type Rule } from './rules.ts';
 
+/** A few row numbers, in an array that is kept from record to record. */
+class RowList {
+  readonly #rows: number[] = [];
+  #count = 0;
+
+  clear(): void {
+    this.#count = 0;
+  }
+
+  add(row: number): void {
+    this.#rows[this.#count++] = row;
+  }
+
+  has(row: number): boolean {
+    for (let index = 0; index < this.#count; index++) if (this.#rows[index] === row) return true;
+    return false;
+  }
+}
+
 export class RecordView {
   readonly batch: Batch;
+  readonly memory: Memory;
+  /** The derived row that is being filled. */
+  readonly derived: DerivedCursor;
   readonly knowledge: Knowledge;
   readonly evidence: Evidence;
   readonly reader: Reader;
@@ -21,10 +45,12 @@ export class RecordView {
   /** The name of a log event, wherever it stands. */
   logName: string | null = null;
   /** Rows that already fill a slot: no other slot may show them again. */
-  used: number[] = [];
+  readonly used = new RowList();
 
   constructor(batch: Batch, knowledge: Knowledge, evidence: Evidence, reader: Reader) {
     this.batch = batch;
+    this.memory = batch.tables.memory;
+    this.derived = batch.derived;
     this.knowledge = knowledge;
     this.evidence = evidence;
     this.reader = reader;
@@ -37,7 +63,7 @@ export class RecordView {
     this.operation = 0;
     this.category = 0;
     this.provider = 0;
-    if (this.used.length > 0) this.used = [];
+    this.used.clear();
     this.reader.begin();
   }
 

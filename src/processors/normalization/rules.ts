@@ -54,9 +54,10 @@ export const OPERATION_CATEGORY: Uint8Array = Uint8Array.from([
   0,
   ...OPERATIONS.map((operation) => CATEGORIES.indexOf(CATEGORY_OF[operation])),
 ]);
+/** By category: whether its usage sums up that of steps below it. */
+const IS_ROLLUP: readonly boolean[] = CATEGORIES.map((name) => name !== null && ROLLUP_CATEGORIES.includes(name));
 export function isRollup(category: number): boolean {
-  const name = CATEGORIES[category];
-  return name !== null && name !== undefined && ROLLUP_CATEGORIES.includes(name);
+  return IS_ROLLUP[category] === true;
 }
 
 export const PLACE_BITS: Readonly<Record<Place, number>> = { span: 1, log: 2, span_event: 4 };

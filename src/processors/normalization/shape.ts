@@ -25,7 +25,9 @@ export class Shape {
   readonly specific: ReadonlySet<number>;
   /** Places in `classes` whose values have to be looked at to know the dialect. */
   readonly signed: readonly number[];
-  readonly #arrangements = new Map<number, Arrangement>();
+  /** By dialect, from -1 on. */
+  readonly #arrangements: (Arrangement | undefined)[] = [];
+  #kept = 0;
 
   constructor(symbols: Uint32Array, place: number, positions: Int32Array, classes: readonly KeyClass[]) {
     this.symbols = symbols;
@@ -42,10 +44,13 @@ export class Shape {
   }
 
   arrangement(dialect: number): Arrangement | undefined {
-    return this.#arrangements.get(dialect);
+    return this.#arrangements[dialect + 1];
   }
 
   keep(dialect: number, arrangement: Arrangement): void {
-    if (this.#arrangements.size < MAX_ARRANGEMENTS) this.#arrangements.set(dialect, arrangement);
+    if (this.#kept >= MAX_ARRANGEMENTS) return;
+    this.#kept++;
+    while (this.#arrangements.length <= dialect + 1) this.#arrangements.push(undefined);
+    this.#arrangements[dialect + 1] = arrangement;
   }
 }

@@ -2,15 +2,10 @@
  * Remembers the sequences of keys that records come with, so that what follows from the keys alone is found once. Bounded: a
  * sequence has a place by its hash, is kept when it comes a second time, and gives way to the next one that wants the place.
  */
+import { ROW_WORDS, verdictOf, wordOfRow } from '../../model/attributes.ts';
 import type { Tables } from '../../model/batch.ts';
-import {
-  ATTRIBUTE_STRIDE,
-  ATTRIBUTE_SYMBOL,
-  ATTRIBUTE_VERDICT,
-  ATTRIBUTES_BASE,
-  MAX_SYMBOLS,
-  VERDICT_SUPERSEDED,
-} from '../../model/layout.ts';
+import { MAX_SYMBOLS, VERDICT_SUPERSEDED } from '../../model/layout.ts';
+import type { Memory } from '../../model/memory.ts';
 import type { Evidence } from './evidence.ts';
 import { Shape } from './shape.ts';
 
@@ -28,18 +23,29 @@ export class Shapes {
   readonly #shapes = new Array<Shape | null>(SLOTS).fill(null);
   /** By slot: the hash of the sequence that was last seen there. */
   readonly #seen = new Int32Array(SLOTS);
+  /** By slot: the slot of the record that followed last time. Sequences come in sequences, too. */
+  readonly #followers = new Uint16Array(SLOTS);
   readonly #symbols = new Uint32Array(MAX_KEYS);
   #count = 0;
   #hash = 0;
   #place = 0;
+  #slot = 0;
 
   /** The shape of the record whose attributes these are; null when it is not known. */
-  find(tables: Tables, firstRow: number, count: number, place: number): Shape | null {
+  find({ memory }: Tables, firstRow: number, count: number, place: number): Shape | null {
+    const expected = this.#shapes[this.#followers[this.#slot] as number] as Shape | null;
+    if (expected !== null && fits(expected, memory, firstRow, count, place)) {
+      this.#slot = this.#followers[this.#slot] as number;
+      return expected;
+    }
     this.#place = place;
-    this.#count = count <= MAX_KEYS && this.#read(tables, firstRow, count) ? count : -1;
+    this.#count = count <= MAX_KEYS && this.#read(memory, firstRow, count) ? count : -1;
     if (this.#count < 0) return null;
-    const shape = this.#shapes[this.#hash & (SLOTS - 1)] as Shape | null;
-    return shape !== null && this.#is(shape) ? shape : null;
+    const slot = this.#hash & (SLOTS - 1);
+    this.#followers[this.#slot] = slot;
+    this.#slot = slot;
+    const shape = this.#shapes[slot] as Shape | null;
+    return shape !== null && fits(shape, memory, firstRow, count, place) ? shape : null;
   }
 
   /** Keeps what was found on the record last asked for, when its keys were seen before. */
@@ -59,27 +65,33 @@ export class Shapes {
   }
 
   /** Reads the keys and their hash; false when one of them lives for this request only. */
-  #read(tables: Tables, firstRow: number, count: number): boolean {
-    const { u8, u32 } = tables.memory;
+  #read({ u32 }: Memory, firstRow: number, count: number): boolean {
     const symbols = this.#symbols;
     let hash = HASH_BASIS ^ this.#place;
-    for (let index = 0; index < count; index++) {
-      const address = ATTRIBUTES_BASE + (firstRow + index) * ATTRIBUTE_STRIDE;
-      let symbol = u32[(address + ATTRIBUTE_SYMBOL) >>> 2] as number;
-      if (symbol >= MAX_SYMBOLS) return false;
-      if (u8[address + ATTRIBUTE_VERDICT] === VERDICT_SUPERSEDED) symbol = SUPERSEDED;
+    let word = wordOfRow(firstRow);
+    for (let index = 0; index < count; index++, word += ROW_WORDS) {
+      if ((u32[word] as number) >= MAX_SYMBOLS) return false;
+      const symbol = keyAt(u32, word);
       symbols[index] = symbol;
       hash = Math.imul(hash ^ symbol, HASH_PRIME);
     }
     this.#hash = hash ^ (hash >>> HASH_FOLD);
     return true;
   }
+}
 
-  #is({ symbols, place }: Shape): boolean {
-    if (place !== this.#place || symbols.length !== this.#count) return false;
-    for (let index = 0; index < symbols.length; index++) {
-      if (symbols[index] !== this.#symbols[index]) return false;
-    }
-    return true;
+/** The loop over every attribute of every record: it reads the tables directly. */
+function fits(shape: Shape, { u32 }: Memory, firstRow: number, count: number, place: number): boolean {
+  const { symbols } = shape;
+  if (symbols.length !== count || shape.place !== place) return false;
+  let word = wordOfRow(firstRow);
+  for (let index = 0; index < count; index++, word += ROW_WORDS) {
+    if (keyAt(u32, word) !== symbols[index]) return false;
   }
+  return true;
+}
+
+/** The symbol of the row at a word of the tables. */
+function keyAt(u32: Uint32Array, word: number): number {
+  return verdictOf(u32[word + 1] as number) === VERDICT_SUPERSEDED ? SUPERSEDED : (u32[word] as number);
 }

@@ -1,5 +1,13 @@
 /** Fills the slots that hold names and ids: a reference to the attribute, a word of ours, or a short text out of a document. */
-import { KIND_TEXT, SLOT_RESPONSE_MODEL, VERDICT_DROP } from '../../model/layout.ts';
+import {
+  HEAD_WORD,
+  kindOf,
+  LENGTH_WORD,
+  OFFSET_WORD,
+  verdictOf,
+  wordOfRow,
+} from '../../model/attributes.ts';
+import { KIND_INT, KIND_TEXT, SLOT_RESPONSE_MODEL, VERDICT_DROP } from '../../model/layout.ts';
 import type { TextRef } from '../../model/text.ts';
 import type { RecordView } from './record-view.ts';
 import type { Rule } from './rules.ts';
@@ -9,7 +17,7 @@ export const MAX_NAME_BYTES = 1024;
 
 /** The slot is a word of our own. */
 export function setWord(view: RecordView, slot: number, text: TextRef): void {
-  view.batch.derived.setText(slot, text.offset, text.length, text.flags);
+  view.derived.setText(slot, text.offset, text.length, text.flags);
 }
 
 /** The slot is a text that stands nowhere as it is; it is kept in scratch, cut. */
@@ -22,34 +30,53 @@ export function setName(view: RecordView, slot: number, name: string): boolean {
 
 /** The slot is the value of an attribute, cut when it is too long. */
 export function setNameRow(view: RecordView, slot: number, row: number): void {
-  const attribute = view.reader.at(row);
-  if (attribute.kind === KIND_TEXT && attribute.length > MAX_NAME_BYTES) {
+  const { u32 } = view.memory;
+  const word = wordOfRow(row);
+  if (kindOf(u32[word + HEAD_WORD] as number) === KIND_TEXT && (u32[word + LENGTH_WORD] as number) > MAX_NAME_BYTES) {
     const text = view.batch.tables.scratch(cut(view.reader.text(row) ?? ''));
-    if (text !== null) view.batch.derived.setText(slot, text.offset, text.length, text.flags, row);
+    if (text !== null) view.derived.setText(slot, text.offset, text.length, text.flags, row);
     return;
   }
-  view.batch.derived.setAttribute(slot, row);
+  view.derived.setAttribute(slot, row);
 }
 
 /** Fills a slot with the first usable value of a field. Returns whether there was one. */
 export function fillName(view: RecordView, field: number, slot: number): boolean {
-  const { evidence, reader } = view;
-  for (let index = 0; index < evidence.candidates(field); index++) {
+  const { evidence } = view;
+  const candidates = evidence.candidates(field);
+  for (let index = 0; index < candidates; index++) {
     const rule = evidence.ruleAt(field, index);
-    const row = evidence.rowAt(field, index);
     if (!view.applies(rule)) continue;
-    if (rule.whole) {
-      // A row that may not be stored would leave the column empty; the next name may say the same.
-      if (!reader.isName(row) || reader.at(row).verdict === VERDICT_DROP || isPlaceholder(view, row)) continue;
-      if (rule.either && !meansSlot(view, slot, reader.text(row) ?? '')) continue;
-      setNameRow(view, slot, row);
-      return true;
-    }
-    const name = nameOf(view, rule, row);
-    if (rule.either && !meansSlot(view, slot, name ?? '')) continue;
-    if (name !== null && setName(view, slot, name)) return true;
+    const row = evidence.rowAt(field, index);
+    if (rule.whole ? fillWhole(view, slot, rule, row) : fillPart(view, slot, rule, row)) return true;
   }
   return false;
+}
+
+function fillWhole(view: RecordView, slot: number, { either }: Rule, row: number): boolean {
+  if (!isUsableName(view, row)) return false;
+  if (either && !meansSlot(view, slot, view.reader.text(row) ?? '')) return false;
+  setNameRow(view, slot, row);
+  return true;
+}
+
+function fillPart(view: RecordView, slot: number, rule: Rule, row: number): boolean {
+  const name = nameOf(view, rule, row);
+  if (rule.either && !meansSlot(view, slot, name ?? '')) return false;
+  return name !== null && setName(view, slot, name);
+}
+
+/**
+ * A name or id: non-empty text, or a whole number. One that may not be stored would leave the column empty; the next name may
+ * say the same.
+ */
+function isUsableName(view: RecordView, row: number): boolean {
+  const { u32 } = view.memory;
+  const word = wordOfRow(row);
+  const head = u32[word + HEAD_WORD] as number;
+  if (verdictOf(head) === VERDICT_DROP) return false;
+  if (kindOf(head) !== KIND_TEXT) return kindOf(head) === KIND_INT;
+  return (u32[word + LENGTH_WORD] as number) > 0 && !isPlaceholder(view, row);
 }
 
 /** A date, as vendors append it to the name of the model that answered. */
@@ -75,12 +102,14 @@ export function nameOf(view: RecordView, rule: Rule, row: number): string | null
 
 /** Whether the value only stands in for what the sender kept back. */
 export function isPlaceholder(view: RecordView, row: number): boolean {
-  const { reader, knowledge, batch } = view;
-  const { kind, length, offset } = reader.at(row);
-  if (kind !== KIND_TEXT || length === 0 || length > LONGEST_PLACEHOLDER) return false;
+  const { memory, knowledge } = view;
+  const word = wordOfRow(row);
+  const length = memory.u32[word + LENGTH_WORD] as number;
+  if (kindOf(memory.u32[word + HEAD_WORD] as number) !== KIND_TEXT) return false;
+  if (length === 0 || length > LONGEST_PLACEHOLDER) return false;
   // Hardly a value begins like one: the first byte spares the rest.
-  if (knowledge.placeholderBytes[batch.tables.memory.u8[offset] as number] === 0) return false;
-  return knowledge.placeholders.has(reader.word(knowledge.words, row));
+  const first = memory.u8[memory.u32[word + OFFSET_WORD] as number] as number;
+  return knowledge.placeholderBytes[first] !== 0 && knowledge.placeholders.has(view.reader.word(knowledge.words, row));
 }
 const LONGEST_PLACEHOLDER = 32;
 

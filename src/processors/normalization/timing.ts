@@ -13,14 +13,15 @@ const EPOCH_MILLISECONDS = 100_000_000_000;
 
 /** The latency of a span is its duration; a log record has to tell its own. */
 export function fillTimes(view: RecordView): void {
-  const { derived, signal } = view.batch;
+  const { derived } = view;
+  const { signal } = view.batch;
   derived.setNumber(NUMBER_LATENCY_MS, signal === 'traces' ? spanLatency(view) : first(view, LATENCY));
   derived.setNumber(NUMBER_TIME_TO_FIRST_TOKEN_MS, first(view, TIME_TO_FIRST_TOKEN));
 }
 
 /** Milliseconds from the start of the record to an instant; never negative. */
 export function sinceStart(view: RecordView, nanosecondsLow: number, nanosecondsHigh: number): number {
-  const { memory } = view.batch.tables;
+  const { memory } = view;
   const start = (view.batch.records.goto(view.record).address + RECORD_START) >>> 2;
   const high = nanosecondsHigh - (memory.u32[start + 1] as number);
   const low = nanosecondsLow - (memory.u32[start] as number);
@@ -29,7 +30,7 @@ export function sinceStart(view: RecordView, nanosecondsLow: number, nanoseconds
 
 function spanLatency(view: RecordView): number {
   if (view.category === 0) return Number.NaN;
-  const { memory } = view.batch.tables;
+  const { memory } = view;
   const end = (view.batch.records.goto(view.record).address + RECORD_END) >>> 2;
   const low = memory.u32[end] as number;
   const high = memory.u32[end + 1] as number;
@@ -38,7 +39,8 @@ function spanLatency(view: RecordView): number {
 
 function first(view: RecordView, field: number): number {
   const { evidence } = view;
-  for (let index = 0; index < evidence.candidates(field); index++) {
+  const candidates = evidence.candidates(field);
+  for (let index = 0; index < candidates; index++) {
     const milliseconds = millisecondsAt(view, evidence.ruleAt(field, index), evidence.rowAt(field, index));
     if (!Number.isNaN(milliseconds)) return milliseconds;
   }

@@ -21,15 +21,11 @@ const BUCKETS = 'langfuse.observation.usage_details';
 const SCOPE_OWN = 1;
 const SCOPE_ROLLUP = 2;
 
-interface Reading {
-  value: number;
-  aggregate: boolean;
-  proves: 'inside' | 'outside' | null;
-}
-
 export class TokenCounts implements SenderHabits {
   readonly #view: RecordView;
-  readonly #reading: Reading = { value: Number.NaN, aggregate: false, proves: null };
+  /** What the rule that gave the last count says about it. */
+  #sums = false;
+  #proves: 'inside' | 'outside' | null = null;
   readonly #usage: SentUsage = {
     input: Number.NaN,
     output: Number.NaN,
@@ -60,8 +56,8 @@ export class TokenCounts implements SenderHabits {
     usage.cacheWrite = this.#cached(CACHE_WRITE);
     usage.cacheWrite5m = this.#cached(CACHE_WRITE_5M);
     usage.cacheWrite1h = this.#cached(CACHE_WRITE_1H);
-    usage.reasoning = this.#read(REASONING).value;
-    usage.reasoningProof = this.#reading.proves;
+    usage.reasoning = this.#read(REASONING);
+    usage.reasoningProof = this.#proves;
     this.#readBuckets();
     unifyUsage(usage, this);
     this.#write();
@@ -97,38 +93,39 @@ export class TokenCounts implements SenderHabits {
   }
 
   #main(field: number): number {
-    const { value, aggregate } = this.#read(field);
-    if (aggregate) this.#aggregate = true;
-    return value;
+    const count = this.#read(field);
+    if (this.#sums) this.#aggregate = true;
+    return count;
   }
 
   #cached(field: number): number {
-    const { value, proves } = this.#read(field);
-    this.#usage.cacheProof ??= proves;
-    return value;
+    const count = this.#read(field);
+    this.#usage.cacheProof ??= this.#proves;
+    return count;
   }
 
   /** The first usable count of a field. */
-  #read(field: number): Reading {
+  #read(field: number): number {
     const { evidence, reader } = this.#view;
-    const reading = this.#reading;
-    for (let index = 0; index < evidence.candidates(field); index++) {
+    const candidates = evidence.candidates(field);
+    for (let index = 0; index < candidates; index++) {
       const rule = evidence.ruleAt(field, index);
       if (!this.#view.applies(rule)) continue;
-      reading.value = reader.count(rule, evidence.rowAt(field, index));
-      reading.aggregate = rule.aggregate;
-      reading.proves = rule.proves;
-      if (!Number.isNaN(reading.value)) return reading;
+      const count = reader.count(rule, evidence.rowAt(field, index));
+      if (Number.isNaN(count)) continue;
+      this.#sums = rule.aggregate;
+      this.#proves = rule.proves;
+      return count;
     }
-    reading.value = Number.NaN;
-    reading.aggregate = false;
-    reading.proves = null;
-    return reading;
+    this.#sums = false;
+    this.#proves = null;
+    return Number.NaN;
   }
 
   #readBuckets(): void {
     const { evidence, reader } = this.#view;
-    for (let index = 0; index < evidence.candidates(INPUT); index++) {
+    const candidates = evidence.candidates(INPUT);
+    for (let index = 0; index < candidates; index++) {
       if (evidence.ruleAt(INPUT, index).attribute !== BUCKETS) continue;
       readBuckets(reader.document(evidence.rowAt(INPUT, index)), this.#usage);
       return;
@@ -136,7 +133,7 @@ export class TokenCounts implements SenderHabits {
   }
 
   #write(): void {
-    const { derived } = this.#view.batch;
+    const { derived } = this.#view;
     const usage = this.#usage;
     derived.setNumber(NUMBER_INPUT_TOKENS, usage.input);
     derived.setNumber(NUMBER_OUTPUT_TOKENS, usage.output);
@@ -145,8 +142,8 @@ export class TokenCounts implements SenderHabits {
     derived.setNumber(NUMBER_CACHE_WRITE_TOKENS, usage.cacheWrite);
     derived.setNumber(NUMBER_CACHE_WRITE_1H_TOKENS, usage.cacheWrite1h);
     derived.setNumber(NUMBER_REASONING_TOKENS, usage.reasoning);
-    derived.setNumber(NUMBER_AUDIO_INPUT_TOKENS, this.#read(AUDIO_INPUT).value);
-    derived.setNumber(NUMBER_AUDIO_OUTPUT_TOKENS, this.#read(AUDIO_OUTPUT).value);
+    derived.setNumber(NUMBER_AUDIO_INPUT_TOKENS, this.#read(AUDIO_INPUT));
+    derived.setNumber(NUMBER_AUDIO_OUTPUT_TOKENS, this.#read(AUDIO_OUTPUT));
     if (!Number.isNaN(usage.input) || !Number.isNaN(usage.output) || !Number.isNaN(usage.total)) {
       derived.usageScope = this.#aggregate || this.#repeats() ? SCOPE_ROLLUP : SCOPE_OWN;
     }

@@ -8,15 +8,15 @@ const MAX_WORD_BYTES = 96;
 /** A power of two, and so many that hardly two words meet. */
 const SLOTS = 8192;
 const MAX_WORDS = SLOTS / 2;
-const FNV_BASIS = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
+const HASH_FACTOR = 0x01000193;
+const HASH_FOLD = 15;
 const UPPER_A = 0x41;
 const UPPER_Z = 0x5a;
 const CASE_BIT = 0x20;
 
 export class Words {
   readonly #numbers = new Map<string, number>();
-  readonly #bytes: Buffer[] = [Buffer.alloc(0)];
+  readonly #bytes: Uint8Array[] = [new Uint8Array(0)];
   /** Open addressing: the number of a word, 0 where none is. */
   readonly #slots = new Uint16Array(SLOTS);
 
@@ -25,12 +25,12 @@ export class Words {
     const folded = word.toLowerCase();
     const known = this.#numbers.get(folded);
     if (known !== undefined) return known;
-    const bytes = Buffer.from(folded);
+    const bytes = Uint8Array.from(Buffer.from(folded));
     const number = this.#numbers.size + 1;
     if (number > MAX_WORDS) throw new Error('more words than the table holds');
     this.#numbers.set(folded, number);
     this.#bytes.push(bytes);
-    let slot = hashOf(bytes, 0, bytes.length) & (SLOTS - 1);
+    let slot = slotOf(bytes, 0, bytes.length);
     while (this.#slots[slot] !== 0) slot = (slot + 1) & (SLOTS - 1);
     this.#slots[slot] = number;
     return number;
@@ -41,29 +41,38 @@ export class Words {
     return this.#numbers.get(text.toLowerCase()) ?? 0;
   }
 
-  ofText(memory: Memory, offset: number, length: number): number {
+  ofText({ u8 }: Memory, offset: number, length: number): number {
     if (length === 0 || length > MAX_WORD_BYTES) return 0;
-    let slot = hashOf(memory.u8, offset, length) & (SLOTS - 1);
-    for (let number = this.#slots[slot] as number; number !== 0; number = this.#slots[slot] as number) {
-      if (same(this.#bytes[number] as Buffer, memory.u8, offset, length)) return number;
+    const slots = this.#slots;
+    let slot = slotOf(u8, offset, length);
+    for (let number = slots[slot] as number; number !== 0; number = slots[slot] as number) {
+      if (same(this.#bytes[number] as Uint8Array, u8, offset, length)) return number;
       slot = (slot + 1) & (SLOTS - 1);
     }
     return 0;
   }
-}
 
-function hashOf(bytes: Uint8Array, offset: number, length: number): number {
-  let hash = FNV_BASIS;
-  for (let index = offset; index < offset + length; index++) {
-    hash = Math.imul(hash ^ fold(bytes[index] as number), FNV_PRIME);
+  /** How many there are: numbers go up to it. */
+  get count(): number {
+    return this.#numbers.size;
   }
-  return hash;
 }
 
-function same(word: Buffer, bytes: Uint8Array, offset: number, length: number): boolean {
+/** Where a text is looked for, by its length and a few of its bytes: the words are ours, so nobody can make them meet. */
+function slotOf(bytes: Uint8Array, offset: number, length: number): number {
+  let hash = length;
+  hash = Math.imul(hash, HASH_FACTOR) ^ fold(bytes[offset] as number);
+  hash = Math.imul(hash, HASH_FACTOR) ^ fold(bytes[offset + (length >>> 1)] as number);
+  hash = Math.imul(hash, HASH_FACTOR) ^ fold(bytes[offset + length - (length >>> 2) - 1] as number);
+  hash = Math.imul(hash, HASH_FACTOR) ^ fold(bytes[offset + length - 1] as number);
+  return (hash ^ (hash >>> HASH_FOLD)) & (SLOTS - 1);
+}
+
+function same(word: Uint8Array, bytes: Uint8Array, offset: number, length: number): boolean {
   if (word.length !== length) return false;
   for (let index = 0; index < length; index++) {
-    if (word[index] !== fold(bytes[offset + index] as number)) return false;
+    const byte = bytes[offset + index] as number;
+    if (word[index] !== byte && word[index] !== fold(byte)) return false;
   }
   return true;
 }

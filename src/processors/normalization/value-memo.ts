@@ -1,0 +1,74 @@
+/**
+ * What was made of short attribute values, found again by their bytes in linear memory, without making a string of them. Bounded:
+ * once it is full it learns nothing more.
+ */
+import { flagsOf, HEAD_WORD, kindOf, LENGTH_WORD, OFFSET_WORD, wordOfRow } from '../../model/attributes.ts';
+import type { Memory } from '../../model/memory.ts';
+
+/** Longer values are not remembered. */
+export const MAX_VALUE_BYTES = 48;
+const MAX_ENTRIES = 256;
+/** A power of two, well above the number of entries. */
+const SLOTS = 1024;
+const FNV_BASIS = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+const HASH_FOLD = 15;
+const KIND_BITS = 8;
+
+interface Entry<T> {
+  /** How the bytes are to be read: the same ones mean something else as a list, or within a JSON document. */
+  readonly form: number;
+  readonly bytes: Uint8Array;
+  readonly value: T;
+}
+
+export class ValueMemo<T> {
+  readonly #entries: Entry<T>[] = [];
+  /** Open addressing: index of an entry + 1, 0 where none is. */
+  readonly #slots = new Uint16Array(SLOTS);
+
+  /** Undefined: nothing is known of the value of this row. */
+  get({ u8, u32 }: Memory, row: number): T | undefined {
+    const word = wordOfRow(row);
+    const form = formOf(u32[word + HEAD_WORD] as number);
+    const offset = u32[word + OFFSET_WORD] as number;
+    const length = u32[word + LENGTH_WORD] as number;
+    if (length > MAX_VALUE_BYTES) return undefined;
+    let slot = slotOf(u8, offset, length);
+    for (let place = this.#slots[slot] as number; place !== 0; place = this.#slots[slot] as number) {
+      const entry = this.#entries[place - 1] as Entry<T>;
+      if (entry.form === form && same(entry.bytes, u8, offset, length)) return entry.value;
+      slot = (slot + 1) & (SLOTS - 1);
+    }
+    return undefined;
+  }
+
+  /** Remembers the value of a row that `get` did not know. */
+  add({ u8, u32 }: Memory, row: number, value: T): void {
+    const word = wordOfRow(row);
+    const offset = u32[word + OFFSET_WORD] as number;
+    const length = u32[word + LENGTH_WORD] as number;
+    if (length > MAX_VALUE_BYTES || this.#entries.length >= MAX_ENTRIES) return;
+    const form = formOf(u32[word + HEAD_WORD] as number);
+    this.#entries.push({ form, bytes: u8.slice(offset, offset + length), value });
+    let slot = slotOf(u8, offset, length);
+    while (this.#slots[slot] !== 0) slot = (slot + 1) & (SLOTS - 1);
+    this.#slots[slot] = this.#entries.length;
+  }
+}
+
+function formOf(head: number): number {
+  return kindOf(head) | (flagsOf(head) << KIND_BITS);
+}
+
+function slotOf(bytes: Uint8Array, offset: number, length: number): number {
+  let hash = FNV_BASIS;
+  for (let at = offset; at < offset + length; at++) hash = Math.imul(hash ^ (bytes[at] as number), FNV_PRIME);
+  return (hash ^ (hash >>> HASH_FOLD)) & (SLOTS - 1);
+}
+
+function same(known: Uint8Array, bytes: Uint8Array, offset: number, length: number): boolean {
+  if (known.length !== length) return false;
+  for (let index = 0; index < length; index++) if (known[index] !== bytes[offset + index]) return false;
+  return true;
+}
