@@ -2,13 +2,9 @@
  * Costs that records state themselves: which attributes hold them, in which unit, which one is to be believed first. What a
  * valid cost is, is for the reader to say: it asks the candidates one after the other and takes the first that it accepts.
  */
-import type { AttributeCursor } from '../model/attributes.ts';
+import { type AttributeCursor, headAt, symbolAt, verdictOf, wordOfRow } from '../model/attributes.ts';
 import type { Batch } from '../model/batch.ts';
 import {
-  ATTRIBUTE_STRIDE,
-  ATTRIBUTE_SYMBOL,
-  ATTRIBUTE_VERDICT,
-  ATTRIBUTES_BASE,
   KIND_DOUBLE,
   KIND_INT,
   KIND_NUMBER_TEXT,
@@ -72,13 +68,15 @@ export class ExplicitCosts {
   /** The costs a record states, best first; null when it states none, which costs a glance at each attribute. */
   find(batch: Batch, record: number): StatedCosts | null {
     const { attributesFirst, attributesCount } = batch.records.goto(record);
-    const { u8, u32 } = batch.tables.memory;
+    const { u32 } = batch.tables.memory;
+    const classes = this.#classes;
     let found: { readonly rule: CostRule; readonly row: number }[] | null = null;
     for (let row = attributesFirst; row < attributesFirst + attributesCount; row++) {
-      const address = ATTRIBUTES_BASE + row * ATTRIBUTE_STRIDE;
-      const symbol = u32[(address + ATTRIBUTE_SYMBOL) >>> 2] as number;
-      if (symbol < MAX_SYMBOLS && this.#classes[symbol] === NO_COST) continue;
-      if (u8[address + ATTRIBUTE_VERDICT] === VERDICT_SUPERSEDED) continue;
+      const word = wordOfRow(row);
+      const symbol = symbolAt(u32, word);
+      // Symbols of one request only lie beyond the table of lasting ones.
+      if (classes[symbol] === NO_COST) continue;
+      if (verdictOf(headAt(u32, word)) === VERDICT_SUPERSEDED) continue;
       for (const rule of this.#rulesOf(batch, symbol)) (found ??= []).push({ rule, row });
     }
     return found === null ? null : this.#sorted(batch, record, found);

@@ -6,12 +6,12 @@ import {
   ATTRIBUTE_OFFSET,
   ATTRIBUTE_SCALAR,
   ATTRIBUTE_STRIDE,
-  ATTRIBUTE_SYMBOL,
   ATTRIBUTE_VERDICT,
   ATTRIBUTES_BASE,
   KIND_BOOL,
   KIND_DOUBLE,
   KIND_INT,
+  KIND_TEXT,
   VERDICT_KEEP,
   VERDICT_SUPERSEDED,
 } from './layout.ts';
@@ -19,34 +19,54 @@ import type { Memory } from './memory.ts';
 
 const TWO_32 = 4294967296;
 
-/*
- * Beside the cursor, for code that visits a few rows of every record: a row is four words of `Memory.u32`. The first is its
- * symbol, the second, its head, holds kind, flags and verdict; offset and length or a scalar follow.
- */
-export const ROW_WORDS = 4;
-export const HEAD_WORD = 1;
-export const OFFSET_WORD = 2;
-export const LENGTH_WORD = 3;
-const FLAGS_SHIFT = 8;
-const VERDICT_SHIFT = 16;
+// Places of a row in `Memory.u32`, bound here: an imported constant is read and checked at each use, one of the module is code.
+const FIRST_WORD = ATTRIBUTES_BASE >>> 2;
+const ROW_WORDS = ATTRIBUTE_STRIDE >>> 2;
+const HEAD = ATTRIBUTE_KIND >>> 2;
+const OFFSET = ATTRIBUTE_OFFSET >>> 2;
+const LENGTH = ATTRIBUTE_LENGTH >>> 2;
+const SCALAR = ATTRIBUTE_SCALAR >>> 2;
+const FLAGS_SHIFT = (ATTRIBUTE_FLAGS - ATTRIBUTE_KIND) * 8;
+const VERDICT_SHIFT = (ATTRIBUTE_VERDICT - ATTRIBUTE_KIND) * 8;
+const VERDICT = ATTRIBUTE_VERDICT;
+const TEXT = KIND_TEXT;
+const BYTE = 0xff;
 
-/** Where the words of a row begin. */
+// Beside the cursor, for code that visits a few rows of every record: where the words of a row begin, and what they hold.
 export function wordOfRow(row: number): number {
-  return (ATTRIBUTES_BASE + row * ATTRIBUTE_STRIDE) >>> 2;
+  return FIRST_WORD + row * ROW_WORDS;
 }
-/** KIND_…, TEXT_… flags and VERDICT_… out of the head of a row. */
+export function symbolAt(u32: Uint32Array, word: number): number {
+  return u32[word] as number;
+}
+/** KIND_…, TEXT_… flags and VERDICT_… in one word. */
+export function headAt(u32: Uint32Array, word: number): number {
+  return u32[word + HEAD] as number;
+}
 export function kindOf(head: number): number {
-  return head & 0xff;
+  return head & BYTE;
 }
 export function flagsOf(head: number): number {
-  return (head >>> FLAGS_SHIFT) & 0xff;
+  return (head >>> FLAGS_SHIFT) & BYTE;
 }
 export function verdictOf(head: number): number {
-  return (head >>> VERDICT_SHIFT) & 0xff;
+  return (head >>> VERDICT_SHIFT) & BYTE;
 }
-/** The i64 of the row at a word. Beyond 2^53 it loses digits. */
+export function isText(head: number): boolean {
+  return (head & BYTE) === TEXT;
+}
+export function offsetAt(u32: Uint32Array, word: number): number {
+  return u32[word + OFFSET] as number;
+}
+export function lengthAt(u32: Uint32Array, word: number): number {
+  return u32[word + LENGTH] as number;
+}
+/** The i64 of a row. Beyond 2^53 it loses digits. */
 export function integerAt({ i32, u32 }: Memory, word: number): number {
-  return (i32[word + LENGTH_WORD] as number) * TWO_32 + (u32[word + OFFSET_WORD] as number);
+  return (i32[word + SCALAR + 1] as number) * TWO_32 + (u32[word + SCALAR] as number);
+}
+export function doubleAt({ f64 }: Memory, word: number): number {
+  return f64[(word + SCALAR) >>> 1] as number;
 }
 
 /**
@@ -57,7 +77,7 @@ export class AttributeCursor {
   readonly #memory: Memory;
   #row = -1;
   #end = 0;
-  #address = 0;
+  #word = 0;
 
   constructor(memory: Memory) {
     this.#memory = memory;
@@ -72,14 +92,15 @@ export class AttributeCursor {
   goto(row: number): this {
     this.#row = row;
     this.#end = row + 1;
-    this.#address = ATTRIBUTES_BASE + row * ATTRIBUTE_STRIDE;
+    this.#word = wordOfRow(row);
     return this;
   }
 
   next(): boolean {
+    const { u32 } = this.#memory;
     while (++this.#row < this.#end) {
-      this.#address = ATTRIBUTES_BASE + this.#row * ATTRIBUTE_STRIDE;
-      if (this.#memory.u8[this.#address + ATTRIBUTE_VERDICT] !== VERDICT_SUPERSEDED) return true;
+      this.#word = wordOfRow(this.#row);
+      if (verdictOf(headAt(u32, this.#word)) !== VERDICT_SUPERSEDED) return true;
     }
     return false;
   }
@@ -91,33 +112,33 @@ export class AttributeCursor {
 
   /** The interned key; 0 for a log body. */
   get symbol(): number {
-    return this.#memory.u32[(this.#address + ATTRIBUTE_SYMBOL) >>> 2] as number;
+    return this.#memory.u32[this.#word] as number;
   }
 
   /** KIND_… of layout.ts. */
   get kind(): number {
-    return this.#memory.u8[this.#address + ATTRIBUTE_KIND] as number;
+    return kindOf(headAt(this.#memory.u32, this.#word));
   }
 
   /** TEXT_… flags of the value. */
   get flags(): number {
-    return this.#memory.u8[this.#address + ATTRIBUTE_FLAGS] as number;
+    return flagsOf(headAt(this.#memory.u32, this.#word));
   }
 
   get offset(): number {
-    return this.#memory.u32[(this.#address + ATTRIBUTE_OFFSET) >>> 2] as number;
+    return offsetAt(this.#memory.u32, this.#word);
   }
 
   get length(): number {
-    return this.#memory.u32[(this.#address + ATTRIBUTE_LENGTH) >>> 2] as number;
+    return lengthAt(this.#memory.u32, this.#word);
   }
 
   get verdict(): number {
-    return this.#memory.u8[this.#address + ATTRIBUTE_VERDICT] as number;
+    return verdictOf(headAt(this.#memory.u32, this.#word));
   }
 
   set verdict(verdict: number) {
-    this.#memory.u8[this.#address + ATTRIBUTE_VERDICT] = verdict;
+    this.#memory.u8[(this.#word << 2) + VERDICT] = verdict;
   }
 
   get kept(): boolean {
@@ -127,21 +148,21 @@ export class AttributeCursor {
   /** The value of KIND_INT, KIND_DOUBLE or KIND_BOOL as a number; NaN for other kinds. Integers beyond 2^53 lose digits. */
   get number(): number {
     const kind = this.kind;
-    if (kind === KIND_DOUBLE) return this.#memory.f64[(this.#address + ATTRIBUTE_SCALAR) >>> 3] as number;
-    if (kind !== KIND_INT && kind !== KIND_BOOL) return Number.NaN;
-    return integerAt(this.#memory, this.#address >>> 2);
+    if (kind === KIND_DOUBLE) return doubleAt(this.#memory, this.#word);
+    return kind === KIND_INT || kind === KIND_BOOL ? integerAt(this.#memory, this.#word) : Number.NaN;
   }
 
   /** Points the row at another text; its kind becomes `kind`. */
   replace(kind: number, offset: number, length: number, flags: number): void {
-    this.#memory.u8[this.#address + ATTRIBUTE_KIND] = kind;
-    this.#memory.u8[this.#address + ATTRIBUTE_FLAGS] = flags;
-    this.#memory.u32[(this.#address + ATTRIBUTE_OFFSET) >>> 2] = offset;
-    this.#memory.u32[(this.#address + ATTRIBUTE_LENGTH) >>> 2] = length;
+    const { u8, u32 } = this.#memory;
+    u8[(this.#word << 2) + ATTRIBUTE_KIND] = kind;
+    u8[(this.#word << 2) + ATTRIBUTE_FLAGS] = flags;
+    u32[this.#word + OFFSET] = offset;
+    u32[this.#word + LENGTH] = length;
   }
 
   /** Gives the row another key (a redacted one). */
   rename(symbol: number): void {
-    this.#memory.u32[(this.#address + ATTRIBUTE_SYMBOL) >>> 2] = symbol;
+    this.#memory.u32[this.#word] = symbol;
   }
 }

@@ -33,9 +33,31 @@ import {
 import type { Memory } from './memory.ts';
 import type { Money } from './money.ts';
 
+// Places in the typed arrays, bound here: an imported constant is read and checked at each use, one of the module is code.
+const COUNTER = (HEADER_BASE + HEADER_DERIVED) >>> 2;
+const BASE = DERIVED_BASE;
+const STRIDE = DERIVED_STRIDE;
+const MASK = DERIVED_MASK >>> 2;
+const BYTES = DERIVED_CATEGORY >>> 2;
+const NUMBERS = DERIVED_NUMBERS >>> 3;
+const NUMBER_COUNT = DERIVED_NUMBER_COUNT;
+const COSTS = DERIVED_COSTS >>> 3;
+const COST_COUNT = DERIVED_COST_COUNT;
+const SLOTS = DERIVED_SLOTS >>> 2;
+const SLOT_WORDS = SLOT_STRIDE >>> 2;
+const SOURCE = SLOT_SOURCE >>> 2;
+const FLAGS_SHIFT = (SLOT_FLAGS - SLOT_SOURCE) * 8;
+const ROW = SLOT_ROW >>> 2;
+const OFFSET = SLOT_OFFSET >>> 2;
+const LENGTH = SLOT_LENGTH >>> 2;
+const FROM_ATTRIBUTE = SOURCE_ATTRIBUTE;
+const FROM_TEXT = SOURCE_TEXT;
+const BYTE = 0xff;
+
 const UNAVAILABLE = -(2n ** 63n);
 /** The upper half of it, as it lies in memory. */
 const UNAVAILABLE_HIGH = 0x80000000;
+const TWO_32 = 4294967296;
 
 /**
  * A cursor on one derived row. `create()` begins a new one with everything unavailable and returns its number + 1 (0 when the
@@ -50,19 +72,18 @@ export class DerivedCursor {
   }
 
   create(): number {
-    const counter = (HEADER_BASE + HEADER_DERIVED) >>> 2;
-    const row = this.#memory.u32[counter] as number;
-    if (row >= MAX_DERIVED) return 0;
-    this.#memory.u32[counter] = row + 1;
-    this.goto(row + 1);
     const { u32, f64 } = this.#memory;
-    u32[(this.#address + DERIVED_MASK) >>> 2] = 0;
-    u32[(this.#address + DERIVED_CATEGORY) >>> 2] = 0;
+    const row = u32[COUNTER] as number;
+    if (row >= MAX_DERIVED) return 0;
+    u32[COUNTER] = row + 1;
+    this.goto(row + 1);
+    u32[(this.#address >>> 2) + MASK] = 0;
+    u32[(this.#address >>> 2) + BYTES] = 0;
     // Plain loops: calling `fill` costs more than so few elements.
-    const numbers = (this.#address + DERIVED_NUMBERS) >>> 3;
-    for (let index = 0; index < DERIVED_NUMBER_COUNT; index++) f64[numbers + index] = Number.NaN;
-    const costs = (this.#address + DERIVED_COSTS) >>> 2;
-    for (let index = 0; index < DERIVED_COST_COUNT; index++) {
+    const numbers = (this.#address >>> 3) + NUMBERS;
+    for (let index = 0; index < NUMBER_COUNT; index++) f64[numbers + index] = Number.NaN;
+    const costs = (this.#address >>> 2) + COSTS * 2;
+    for (let index = 0; index < COST_COUNT; index++) {
       u32[costs + index * 2] = 0;
       u32[costs + index * 2 + 1] = UNAVAILABLE_HIGH;
     }
@@ -70,7 +91,7 @@ export class DerivedCursor {
   }
 
   goto(derived: number): this {
-    this.#address = DERIVED_BASE + (derived - 1) * DERIVED_STRIDE;
+    this.#address = BASE + (derived - 1) * STRIDE;
     return this;
   }
 
@@ -105,19 +126,27 @@ export class DerivedCursor {
 
   /** NaN: unavailable. `index` is a NUMBER_… of layout.ts. */
   number(index: number): number {
-    return this.#memory.f64[((this.#address + DERIVED_NUMBERS) >>> 3) + index] as number;
+    return this.#memory.f64[(this.#address >>> 3) + NUMBERS + index] as number;
   }
   setNumber(index: number, value: number): void {
-    this.#memory.f64[((this.#address + DERIVED_NUMBERS) >>> 3) + index] = value;
+    this.#memory.f64[(this.#address >>> 3) + NUMBERS + index] = value;
   }
 
   /** Null: unavailable. `index` is a COST_… of layout.ts. */
   cost(index: number): Money | null {
-    const money = this.#memory.i64[((this.#address + DERIVED_COSTS) >>> 3) + index] as bigint;
+    const money = this.#memory.i64[(this.#address >>> 3) + COSTS + index] as bigint;
     return money === UNAVAILABLE ? null : money;
   }
-  setCost(index: number, money: Money | null): void {
-    this.#memory.i64[((this.#address + DERIVED_COSTS) >>> 3) + index] = money ?? UNAVAILABLE;
+  /** Money may come as a safe non-negative integer: to make a bigint of one costs more than all the arithmetic before. */
+  setCost(index: number, money: Money | number | null): void {
+    if (typeof money !== 'number') {
+      this.#memory.i64[(this.#address >>> 3) + COSTS + index] = money ?? UNAVAILABLE;
+      return;
+    }
+    const { u32 } = this.#memory;
+    const word = (this.#address >>> 2) + (COSTS + index) * 2;
+    u32[word] = money % TWO_32;
+    u32[word + 1] = Math.floor(money / TWO_32);
   }
 
   get hasCost(): boolean {
@@ -125,35 +154,35 @@ export class DerivedCursor {
   }
 
   hasSlot(slot: number): boolean {
-    return ((this.#memory.u32[(this.#address + DERIVED_MASK) >>> 2] as number) & (1 << slot)) !== 0;
+    return ((this.#memory.u32[(this.#address >>> 2) + MASK] as number) & (1 << slot)) !== 0;
   }
 
   /** SOURCE_… of a slot; SOURCE_NONE when it is not filled. */
   slotSource(slot: number): number {
-    return this.hasSlot(slot) ? (this.#memory.u8[this.#slotAddress(slot) + SLOT_SOURCE] as number) : SOURCE_NONE;
+    return this.hasSlot(slot) ? (this.#memory.u32[this.#slotWord(slot) + SOURCE] as number) & BYTE : SOURCE_NONE;
   }
   /** The attribute row + 1 a slot's text came from; 0 none. */
   slotRow(slot: number): number {
-    return this.#memory.u32[(this.#slotAddress(slot) + SLOT_ROW) >>> 2] as number;
+    return this.#memory.u32[this.#slotWord(slot) + ROW] as number;
   }
   slotFlags(slot: number): number {
-    return this.#memory.u8[this.#slotAddress(slot) + SLOT_FLAGS] as number;
+    return ((this.#memory.u32[this.#slotWord(slot) + SOURCE] as number) >>> FLAGS_SHIFT) & BYTE;
   }
   slotOffset(slot: number): number {
-    return this.#memory.u32[(this.#slotAddress(slot) + SLOT_OFFSET) >>> 2] as number;
+    return this.#memory.u32[this.#slotWord(slot) + OFFSET] as number;
   }
   slotLength(slot: number): number {
-    return this.#memory.u32[(this.#slotAddress(slot) + SLOT_LENGTH) >>> 2] as number;
+    return this.#memory.u32[this.#slotWord(slot) + LENGTH] as number;
   }
 
   /** The slot is the whole value of an attribute row. */
   setAttribute(slot: number, row: number): void {
-    this.#setSlot(slot, SOURCE_ATTRIBUTE, 0, row + 1, 0, 0);
+    this.#setSlot(slot, FROM_ATTRIBUTE, 0, row + 1, 0, 0);
   }
 
   /** The slot is a text in memory; `ownerRow` is the attribute it is a part of, or -1. */
   setText(slot: number, offset: number, length: number, flags: number, ownerRow = -1): void {
-    this.#setSlot(slot, SOURCE_TEXT, flags, ownerRow + 1, offset, length);
+    this.#setSlot(slot, FROM_TEXT, flags, ownerRow + 1, offset, length);
   }
 
   /** The slot is several attribute rows, in the order given. Ignored when the references of the request are used up. */
@@ -173,22 +202,22 @@ export class DerivedCursor {
   }
 
   clearSlot(slot: number): void {
-    const word = (this.#address + DERIVED_MASK) >>> 2;
-    this.#memory.u32[word] = (this.#memory.u32[word] as number) & ~(1 << slot);
+    const mask = (this.#address >>> 2) + MASK;
+    this.#memory.u32[mask] = (this.#memory.u32[mask] as number) & ~(1 << slot);
   }
 
-  #slotAddress(slot: number): number {
-    return this.#address + DERIVED_SLOTS + slot * SLOT_STRIDE;
+  #slotWord(slot: number): number {
+    return (this.#address >>> 2) + SLOTS + slot * SLOT_WORDS;
   }
 
   #setSlot(slot: number, source: number, flags: number, row: number, offset: number, length: number): void {
     const { u32 } = this.#memory;
-    const at = this.#slotAddress(slot) >>> 2;
-    u32[at + (SLOT_SOURCE >>> 2)] = source | (flags << (SLOT_FLAGS * 8));
-    u32[at + (SLOT_ROW >>> 2)] = row;
-    u32[at + (SLOT_OFFSET >>> 2)] = offset;
-    u32[at + (SLOT_LENGTH >>> 2)] = length;
-    const mask = (this.#address + DERIVED_MASK) >>> 2;
+    const at = this.#slotWord(slot);
+    u32[at + SOURCE] = source | (flags << FLAGS_SHIFT);
+    u32[at + ROW] = row;
+    u32[at + OFFSET] = offset;
+    u32[at + LENGTH] = length;
+    const mask = (this.#address >>> 2) + MASK;
     u32[mask] = (u32[mask] as number) | (1 << slot);
   }
 }

@@ -33,17 +33,32 @@ import {
 } from './layout.ts';
 import type { Memory } from './memory.ts';
 
+// What every record is asked for, bound here: an imported constant is read and checked at each use, one of the module is code.
+const BASE = RECORDS_BASE;
+const STRIDE = RECORD_STRIDE;
+const ATTRIBUTES_FIRST = RECORD_ATTRIBUTES_FIRST;
+const ATTRIBUTES_COUNT = RECORD_ATTRIBUTES_COUNT;
+const DERIVED = RECORD_DERIVED;
+const SCOPE = RECORD_SCOPE;
+const RESOURCE = RECORD_RESOURCE;
+const STATUS = RECORD_STATUS;
+const EVENTS_FIRST = RECORD_EVENTS_FIRST;
+const EVENTS_COUNT = RECORD_EVENTS_COUNT;
+const BODY = RECORD_BODY;
+const START = RECORD_START;
+const END = RECORD_END;
+
 /** `goto(index)` moves to a record; the getters read it. Texts are (offset, length, flags): see `Batch.text`. */
 export class RecordCursor {
   readonly #memory: Memory;
-  #address = RECORDS_BASE;
+  #address = BASE;
 
   constructor(memory: Memory) {
     this.#memory = memory;
   }
 
   goto(index: number): this {
-    this.#address = RECORDS_BASE + index * RECORD_STRIDE;
+    this.#address = BASE + index * STRIDE;
     return this;
   }
 
@@ -54,20 +69,20 @@ export class RecordCursor {
 
   /** Span start, log time or point start; nanoseconds. */
   get startNs(): bigint {
-    return this.#memory.u64[(this.#address + RECORD_START) >>> 3] as bigint;
+    return this.#memory.u64[(this.#address + START) >>> 3] as bigint;
   }
 
   /** Span end (0 unknown), observed time or point time; nanoseconds. */
   get endNs(): bigint {
-    return this.#memory.u64[(this.#address + RECORD_END) >>> 3] as bigint;
+    return this.#memory.u64[(this.#address + END) >>> 3] as bigint;
   }
 
   /** The same two as doubles: exact enough for dates and milliseconds, and much cheaper. */
   get startApproximateNs(): number {
-    return this.#double(RECORD_START);
+    return this.#double(START);
   }
   get endApproximateNs(): number {
-    return this.#double(RECORD_END);
+    return this.#double(END);
   }
 
   get hasTraceId(): boolean {
@@ -106,27 +121,27 @@ export class RecordCursor {
 
   /** First attribute row. */
   get attributesFirst(): number {
-    return this.#memory.u32[(this.#address + RECORD_ATTRIBUTES_FIRST) >>> 2] as number;
+    return this.#memory.u32[(this.#address + ATTRIBUTES_FIRST) >>> 2] as number;
   }
 
   get attributesCount(): number {
-    return this.#memory.u32[(this.#address + RECORD_ATTRIBUTES_COUNT) >>> 2] as number;
+    return this.#memory.u32[(this.#address + ATTRIBUTES_COUNT) >>> 2] as number;
   }
 
   get resource(): number {
-    return this.#memory.u32[(this.#address + RECORD_RESOURCE) >>> 2] as number;
+    return this.#memory.u32[(this.#address + RESOURCE) >>> 2] as number;
   }
 
   get scope(): number {
-    return this.#memory.u32[(this.#address + RECORD_SCOPE) >>> 2] as number;
+    return this.#memory.u32[(this.#address + SCOPE) >>> 2] as number;
   }
 
   /** Derived row + 1; 0 none. Give it to `batch.derived.goto`. */
   get derived(): number {
-    return this.#memory.u32[(this.#address + RECORD_DERIVED) >>> 2] as number;
+    return this.#memory.u32[(this.#address + DERIVED) >>> 2] as number;
   }
   set derived(derived: number) {
-    this.#memory.u32[(this.#address + RECORD_DERIVED) >>> 2] = derived;
+    this.#memory.u32[(this.#address + DERIVED) >>> 2] = derived;
   }
 
   /** Span name, log event_name. */
@@ -175,15 +190,15 @@ export class RecordCursor {
 
   /** 0 unset, 1 ok, 2 error. */
   get status(): number {
-    return this.#memory.u8[this.#address + RECORD_STATUS] as number;
+    return this.#memory.u8[this.#address + STATUS] as number;
   }
 
   get eventsFirst(): number {
-    return this.#memory.u32[(this.#address + RECORD_EVENTS_FIRST) >>> 2] as number;
+    return this.#memory.u32[(this.#address + EVENTS_FIRST) >>> 2] as number;
   }
 
   get eventsCount(): number {
-    return this.#memory.u32[(this.#address + RECORD_EVENTS_COUNT) >>> 2] as number;
+    return this.#memory.u32[(this.#address + EVENTS_COUNT) >>> 2] as number;
   }
 
   get linksFirst(): number {
@@ -196,7 +211,7 @@ export class RecordCursor {
 
   /** Logs: attribute row + 1 of the body; 0 none. */
   get body(): number {
-    return this.#memory.u32[(this.#address + RECORD_BODY) >>> 2] as number;
+    return this.#memory.u32[(this.#address + BODY) >>> 2] as number;
   }
 
   /** Points: the metric row. */

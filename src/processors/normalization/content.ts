@@ -2,7 +2,7 @@
  * What was said: prompts, answers, instructions, what tools got and gave, what was searched and found. A content slot refers to
  * its attributes; those are then printed in their column only. Nothing that may not be stored can come back through it.
  */
-import { HEAD_WORD, kindOf, LENGTH_WORD, wordOfRow } from '../../model/attributes.ts';
+import { headAt, kindOf, lengthAt, wordOfRow } from '../../model/attributes.ts';
 import {
   KIND_ARRAY,
   KIND_JSON,
@@ -87,8 +87,8 @@ function setPart(view: RecordView, slot: number, rule: Rule, row: number): boole
 function isContent(view: RecordView, row: number): boolean {
   const { u32 } = view.memory;
   const word = wordOfRow(row);
-  const kind = kindOf(u32[word + HEAD_WORD] as number);
-  if (kind === KIND_TEXT) return (u32[word + LENGTH_WORD] as number) > 0 && !isPlaceholder(view, row);
+  const kind = kindOf(headAt(u32, word));
+  if (kind === KIND_TEXT) return lengthAt(u32, word) > 0 && !isPlaceholder(view, row);
   return kind === KIND_ARRAY || kind === KIND_MAP || kind === KIND_JSON;
 }
 

@@ -1,5 +1,5 @@
 /** Which values are numbers: token counts must be safe non-negative integers, durations finite and not negative. NaN is neither. */
-import { HEAD_WORD, integerAt, kindOf, LENGTH_WORD, OFFSET_WORD, wordOfRow } from '../../model/attributes.ts';
+import { doubleAt, headAt, integerAt, kindOf, lengthAt, offsetAt, wordOfRow } from '../../model/attributes.ts';
 import { KIND_DOUBLE, KIND_INT, KIND_NUMBER_TEXT, KIND_TEXT } from '../../model/layout.ts';
 import type { Memory } from '../../model/memory.ts';
 
@@ -11,7 +11,7 @@ const DECIMAL_TEXT = /^\s*\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\s*$/;
 /** A token count out of an attribute. Text counts only where it is plain digits. */
 export function countOfRow(memory: Memory, row: number): number {
   const word = wordOfRow(row);
-  const kind = kindOf(memory.u32[word + HEAD_WORD] as number);
+  const kind = kindOf(headAt(memory.u32, word));
   if (kind === KIND_INT) return countOfNumber(integerAt(memory, word));
   if (kind === KIND_DOUBLE) return countOfNumber(doubleAt(memory, word));
   return kind === KIND_TEXT || kind === KIND_NUMBER_TEXT ? countOfValue(shortText(memory, word)) : Number.NaN;
@@ -33,7 +33,7 @@ export function countOfNumber(value: number): number {
 /** A duration out of an attribute, in the attribute's unit. */
 export function amountOfRow(memory: Memory, row: number): number {
   const word = wordOfRow(row);
-  const kind = kindOf(memory.u32[word + HEAD_WORD] as number);
+  const kind = kindOf(headAt(memory.u32, word));
   if (kind === KIND_INT) return amountOfValue(integerAt(memory, word));
   if (kind === KIND_DOUBLE) return amountOfValue(doubleAt(memory, word));
   return kind === KIND_TEXT || kind === KIND_NUMBER_TEXT ? amountOfValue(shortText(memory, word)) : Number.NaN;
@@ -44,13 +44,9 @@ export function amountOfValue(value: unknown): number {
   return typeof amount === 'number' && Number.isFinite(amount) && amount >= 0 ? amount + 0 : Number.NaN;
 }
 
-function doubleAt(memory: Memory, word: number): number {
-  return memory.f64[(word + OFFSET_WORD) >>> 1] as number;
-}
-
 /** A text that is short enough to be a number; digits need no decoding. */
 function shortText(memory: Memory, word: number): string | undefined {
-  const offset = memory.u32[word + OFFSET_WORD] as number;
-  const length = memory.u32[word + LENGTH_WORD] as number;
+  const offset = offsetAt(memory.u32, word);
+  const length = lengthAt(memory.u32, word);
   return length > MAX_NUMBER_BYTES ? undefined : memory.bytes.toString('latin1', offset, offset + length);
 }

@@ -2,10 +2,10 @@
 import {
   type AttributeCursor,
   flagsOf,
-  HEAD_WORD,
-  kindOf,
-  LENGTH_WORD,
-  OFFSET_WORD,
+  headAt,
+  isText,
+  lengthAt,
+  offsetAt,
   wordOfRow,
 } from '../../model/attributes.ts';
 import type { Batch, Tables } from '../../model/batch.ts';
@@ -58,7 +58,7 @@ export class Reader {
   isText(row: number): boolean {
     const { u32 } = this.#memory;
     const word = wordOfRow(row);
-    return kindOf(u32[word + HEAD_WORD] as number) === KIND_TEXT && (u32[word + LENGTH_WORD] as number) > 0;
+    return isText(headAt(u32, word)) && lengthAt(u32, word) > 0;
   }
 
   /** The value as a string, when it is text. */
@@ -70,25 +70,21 @@ export class Reader {
   word(words: Words, row: number): number {
     const memory = this.#memory;
     const word = wordOfRow(row);
-    const head = memory.u32[word + HEAD_WORD] as number;
-    if (kindOf(head) !== KIND_TEXT) return 0;
-    const offset = memory.u32[word + OFFSET_WORD] as number;
-    const length = memory.u32[word + LENGTH_WORD] as number;
+    const head = headAt(memory.u32, word);
+    if (!isText(head)) return 0;
+    const offset = offsetAt(memory.u32, word);
+    const length = lengthAt(memory.u32, word);
     const found = words.ofText(memory, offset, length);
     if (found !== 0 || (flagsOf(head) & TEXT_JSON_ESCAPED) === 0) return found;
     return words.ofString(this.#tables.string(offset, length, flagsOf(head)));
   }
 
   count(rule: Rule, row: number): number {
-    return rule.paths === null
-      ? countOfRow(this.#memory, row)
-      : this.#first(rule.paths, row, countOfValue);
+    return rule.paths === null ? countOfRow(this.#memory, row) : this.#first(rule.paths, row, countOfValue);
   }
 
   amount(rule: Rule, row: number): number {
-    return rule.paths === null
-      ? amountOfRow(this.#memory, row)
-      : this.#first(rule.paths, row, amountOfValue);
+    return rule.paths === null ? amountOfRow(this.#memory, row) : this.#first(rule.paths, row, amountOfValue);
   }
 
   /** True, false, or null: a boolean, or the word of one. */

@@ -2,7 +2,7 @@
  * Remembers the sequences of keys that records come with, so that what follows from the keys alone is found once. Bounded: a
  * sequence has a place by its hash, is kept when it comes a second time, and gives way to the next one that wants the place.
  */
-import { ROW_WORDS, verdictOf, wordOfRow } from '../../model/attributes.ts';
+import { headAt, symbolAt, verdictOf, wordOfRow } from '../../model/attributes.ts';
 import type { Tables } from '../../model/batch.ts';
 import { MAX_SYMBOLS, VERDICT_SUPERSEDED } from '../../model/layout.ts';
 import type { Memory } from '../../model/memory.ts';
@@ -68,9 +68,9 @@ export class Shapes {
   #read({ u32 }: Memory, firstRow: number, count: number): boolean {
     const symbols = this.#symbols;
     let hash = HASH_BASIS ^ this.#place;
-    let word = wordOfRow(firstRow);
-    for (let index = 0; index < count; index++, word += ROW_WORDS) {
-      if ((u32[word] as number) >= MAX_SYMBOLS) return false;
+    for (let index = 0; index < count; index++) {
+      const word = wordOfRow(firstRow + index);
+      if (symbolAt(u32, word) >= MAX_SYMBOLS) return false;
       const symbol = keyAt(u32, word);
       symbols[index] = symbol;
       hash = Math.imul(hash ^ symbol, HASH_PRIME);
@@ -84,14 +84,13 @@ export class Shapes {
 function fits(shape: Shape, { u32 }: Memory, firstRow: number, count: number, place: number): boolean {
   const { symbols } = shape;
   if (symbols.length !== count || shape.place !== place) return false;
-  let word = wordOfRow(firstRow);
-  for (let index = 0; index < count; index++, word += ROW_WORDS) {
-    if (keyAt(u32, word) !== symbols[index]) return false;
+  for (let index = 0; index < count; index++) {
+    if (keyAt(u32, wordOfRow(firstRow + index)) !== symbols[index]) return false;
   }
   return true;
 }
 
 /** The symbol of the row at a word of the tables. */
 function keyAt(u32: Uint32Array, word: number): number {
-  return verdictOf(u32[word + 1] as number) === VERDICT_SUPERSEDED ? SUPERSEDED : (u32[word] as number);
+  return verdictOf(headAt(u32, word)) === VERDICT_SUPERSEDED ? SUPERSEDED : symbolAt(u32, word);
 }

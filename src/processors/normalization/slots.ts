@@ -1,13 +1,6 @@
 /** Fills the slots that hold names and ids: a reference to the attribute, a word of ours, or a short text out of a document. */
-import {
-  HEAD_WORD,
-  kindOf,
-  LENGTH_WORD,
-  OFFSET_WORD,
-  verdictOf,
-  wordOfRow,
-} from '../../model/attributes.ts';
-import { KIND_INT, KIND_TEXT, SLOT_RESPONSE_MODEL, VERDICT_DROP } from '../../model/layout.ts';
+import { headAt, isText, kindOf, lengthAt, offsetAt, verdictOf, wordOfRow } from '../../model/attributes.ts';
+import { KIND_INT, SLOT_RESPONSE_MODEL, VERDICT_DROP } from '../../model/layout.ts';
 import type { TextRef } from '../../model/text.ts';
 import type { RecordView } from './record-view.ts';
 import type { Rule } from './rules.ts';
@@ -32,7 +25,7 @@ export function setName(view: RecordView, slot: number, name: string): boolean {
 export function setNameRow(view: RecordView, slot: number, row: number): void {
   const { u32 } = view.memory;
   const word = wordOfRow(row);
-  if (kindOf(u32[word + HEAD_WORD] as number) === KIND_TEXT && (u32[word + LENGTH_WORD] as number) > MAX_NAME_BYTES) {
+  if (isText(headAt(u32, word)) && lengthAt(u32, word) > MAX_NAME_BYTES) {
     const text = view.batch.tables.scratch(cut(view.reader.text(row) ?? ''));
     if (text !== null) view.derived.setText(slot, text.offset, text.length, text.flags, row);
     return;
@@ -73,10 +66,10 @@ function fillPart(view: RecordView, slot: number, rule: Rule, row: number): bool
 function isUsableName(view: RecordView, row: number): boolean {
   const { u32 } = view.memory;
   const word = wordOfRow(row);
-  const head = u32[word + HEAD_WORD] as number;
+  const head = headAt(u32, word);
   if (verdictOf(head) === VERDICT_DROP) return false;
-  if (kindOf(head) !== KIND_TEXT) return kindOf(head) === KIND_INT;
-  return (u32[word + LENGTH_WORD] as number) > 0 && !isPlaceholder(view, row);
+  if (!isText(head)) return kindOf(head) === KIND_INT;
+  return lengthAt(u32, word) > 0 && !isPlaceholder(view, row);
 }
 
 /** A date, as vendors append it to the name of the model that answered. */
@@ -104,11 +97,11 @@ export function nameOf(view: RecordView, rule: Rule, row: number): string | null
 export function isPlaceholder(view: RecordView, row: number): boolean {
   const { memory, knowledge } = view;
   const word = wordOfRow(row);
-  const length = memory.u32[word + LENGTH_WORD] as number;
-  if (kindOf(memory.u32[word + HEAD_WORD] as number) !== KIND_TEXT) return false;
+  const length = lengthAt(memory.u32, word);
+  if (!isText(headAt(memory.u32, word))) return false;
   if (length === 0 || length > LONGEST_PLACEHOLDER) return false;
   // Hardly a value begins like one: the first byte spares the rest.
-  const first = memory.u8[memory.u32[word + OFFSET_WORD] as number] as number;
+  const first = memory.u8[offsetAt(memory.u32, word)] as number;
   return knowledge.placeholderBytes[first] !== 0 && knowledge.placeholders.has(view.reader.word(knowledge.words, row));
 }
 const LONGEST_PLACEHOLDER = 32;

@@ -2,7 +2,7 @@
  * What was made of short attribute values, found again by their bytes in linear memory, without making a string of them. Bounded:
  * once it is full it learns nothing more.
  */
-import { flagsOf, HEAD_WORD, kindOf, LENGTH_WORD, OFFSET_WORD, wordOfRow } from '../../model/attributes.ts';
+import { flagsOf, headAt, kindOf, lengthAt, offsetAt, wordOfRow } from '../../model/attributes.ts';
 import type { Memory } from '../../model/memory.ts';
 
 /** Longer values are not remembered. */
@@ -30,9 +30,9 @@ export class ValueMemo<T> {
   /** Undefined: nothing is known of the value of this row. */
   get({ u8, u32 }: Memory, row: number): T | undefined {
     const word = wordOfRow(row);
-    const form = formOf(u32[word + HEAD_WORD] as number);
-    const offset = u32[word + OFFSET_WORD] as number;
-    const length = u32[word + LENGTH_WORD] as number;
+    const form = formOf(headAt(u32, word));
+    const offset = offsetAt(u32, word);
+    const length = lengthAt(u32, word);
     if (length > MAX_VALUE_BYTES) return undefined;
     let slot = slotOf(u8, offset, length);
     for (let place = this.#slots[slot] as number; place !== 0; place = this.#slots[slot] as number) {
@@ -46,10 +46,10 @@ export class ValueMemo<T> {
   /** Remembers the value of a row that `get` did not know. */
   add({ u8, u32 }: Memory, row: number, value: T): void {
     const word = wordOfRow(row);
-    const offset = u32[word + OFFSET_WORD] as number;
-    const length = u32[word + LENGTH_WORD] as number;
+    const offset = offsetAt(u32, word);
+    const length = lengthAt(u32, word);
     if (length > MAX_VALUE_BYTES || this.#entries.length >= MAX_ENTRIES) return;
-    const form = formOf(u32[word + HEAD_WORD] as number);
+    const form = formOf(headAt(u32, word));
     this.#entries.push({ form, bytes: u8.slice(offset, offset + length), value });
     let slot = slotOf(u8, offset, length);
     while (this.#slots[slot] !== 0) slot = (slot + 1) & (SLOTS - 1);

@@ -2,8 +2,11 @@
  * Which price the last provider and model names led to, found again by their bytes. Applications call a handful of models, and
  * making three strings for every call costs more than pricing it.
  */
-import type { Batch } from '../../model/batch.ts';
-import { KIND_TEXT, SOURCE_ATTRIBUTE, SOURCE_TEXT, TEXT_JSON_ESCAPED } from '../../model/layout.ts';
+import { flagsOf, headAt, isText, lengthAt, offsetAt, wordOfRow } from '../../model/attributes.ts';
+import type { Batch, Tables } from '../../model/batch.ts';
+import { SOURCE_ATTRIBUTE, SOURCE_TEXT, TEXT_JSON_ESCAPED } from '../../model/layout.ts';
+import type { TextRef } from '../../model/text.ts';
+import type { RateRow } from './card.ts';
 import type { PricedModel } from './priced-model.ts';
 
 /** A power of two; two busy models that share an entry only take turns in it. */
@@ -12,17 +15,36 @@ const ENTRIES = 256;
 const MAX_NAME_BYTES = 255;
 const FNV_BASIS = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
+const HASH_FOLD = 15;
 
-interface Entry {
-  readonly names: Buffer;
+/** A price with its audit texts as they lie in the constants of the tables. */
+export class RecentPrice {
   readonly model: PricedModel | null;
+  /** The names one after the other, each after its length, so that no two lists of names look the same. */
+  readonly names: Uint8Array;
+  /** By the ordinal of their row. */
+  readonly #audits: (TextRef | undefined)[];
+
+  constructor(model: PricedModel | null, names: Uint8Array) {
+    this.model = model;
+    this.names = names;
+    this.#audits = (model?.card.rows ?? []).map(() => undefined);
+  }
+
+  audit(tables: Tables, model: PricedModel, row: RateRow): TextRef {
+    return (this.#audits[row.ordinal] ??= tables.constant(model.auditOf(row)));
+  }
 }
 
 export class ModelMemo {
   readonly #slots: readonly number[];
-  readonly #entries = new Array<Entry | undefined>(ENTRIES);
+  readonly #entries = new Array<RecentPrice | null>(ENTRIES).fill(null);
   readonly #offsets: Int32Array;
   readonly #lengths: Int32Array;
+  #tables: Tables | null = null;
+  /** Where the price of the names asked for last is to be kept; -1: nowhere. */
+  #place = -1;
+  #names: Uint8Array = new Uint8Array(0);
 
   /** `slots`: the derived slots whose texts decide the price. */
   constructor(slots: readonly number[]) {
@@ -31,23 +53,37 @@ export class ModelMemo {
     this.#lengths = new Int32Array(slots.length);
   }
 
-  /** The model of the batch's current derived row; `find` is asked when its names were not seen lately. */
-  of(batch: Batch, find: () => PricedModel | null): PricedModel | null {
-    if (!this.#locate(batch)) return find();
-    const bytes = batch.tables.memory.u8;
-    const at = this.#hash(bytes) & (ENTRIES - 1);
-    const known = this.#entries[at];
-    if (known !== undefined && this.#isSame(known.names, bytes)) return known.model;
-    // Taken before `find`, which may read texts of its own.
-    const names = this.#copy(batch.tables.memory.bytes);
-    const model = find();
-    this.#entries[at] = { names, model };
-    return model;
+  /** To be called for each batch before `find`: audit texts lie in the tables. */
+  begin(tables: Tables): void {
+    if (tables === this.#tables) return;
+    this.#tables = tables;
+    this.#entries.fill(null);
+  }
+
+  /** The price of the batch's current derived row; null: its names were not seen lately. */
+  find(batch: Batch): RecentPrice | null {
+    this.#place = -1;
+    if (!this.#locate(batch)) return null;
+    const { u8 } = batch.tables.memory;
+    const place = this.#hash(u8) & (ENTRIES - 1);
+    const known = this.#entries[place] as RecentPrice | null;
+    if (known !== null && this.#isSame(known.names, u8)) return known;
+    // Taken now: to find the price means to read texts.
+    this.#names = this.#copy(u8);
+    this.#place = place;
+    return null;
+  }
+
+  /** Notes where the names that `find` did not know led to. */
+  note(model: PricedModel | null): RecentPrice {
+    const price = new RecentPrice(model, this.#names);
+    if (this.#place >= 0) this.#entries[this.#place] = price;
+    return price;
   }
 
   /** Where the names lie. False when one of them is not plain text in memory. */
-  #locate(batch: Batch): boolean {
-    const { derived } = batch;
+  #locate({ derived, tables }: Batch): boolean {
+    const { u32 } = tables.memory;
     for (let index = 0; index < this.#slots.length; index++) {
       const slot = this.#slots[index] as number;
       const source = derived.slotSource(slot);
@@ -58,10 +94,11 @@ export class ModelMemo {
         this.#offsets[index] = derived.slotOffset(slot);
         this.#lengths[index] = derived.slotLength(slot);
       } else if (source === SOURCE_ATTRIBUTE) {
-        const attribute = batch.attributes.goto(derived.slotRow(slot) - 1);
-        if (attribute.kind !== KIND_TEXT || (attribute.flags & TEXT_JSON_ESCAPED) !== 0) return false;
-        this.#offsets[index] = attribute.offset;
-        this.#lengths[index] = attribute.length;
+        const word = wordOfRow(derived.slotRow(slot) - 1);
+        const head = headAt(u32, word);
+        if (!isText(head) || (flagsOf(head) & TEXT_JSON_ESCAPED) !== 0) return false;
+        this.#offsets[index] = offsetAt(u32, word);
+        this.#lengths[index] = lengthAt(u32, word);
       }
       if ((this.#lengths[index] as number) > MAX_NAME_BYTES) return false;
     }
@@ -76,21 +113,20 @@ export class ModelMemo {
       hash = Math.imul(hash ^ length, FNV_PRIME);
       for (let at = from; at < from + length; at++) hash = Math.imul(hash ^ (bytes[at] as number), FNV_PRIME);
     }
-    return hash ^ (hash >>> 15);
+    return hash ^ (hash >>> HASH_FOLD);
   }
 
-  /** The names one after the other, each after its length, so that no two lists of names look the same. */
-  #copy(bytes: Buffer): Buffer {
-    const parts: Uint8Array[] = [];
+  #copy(bytes: Uint8Array): Uint8Array {
+    const names: number[] = [];
     for (let index = 0; index < this.#offsets.length; index++) {
       const from = this.#offsets[index] as number;
       const length = this.#lengths[index] as number;
-      parts.push(Uint8Array.of(length), bytes.subarray(from, from + length));
+      names.push(length, ...bytes.subarray(from, from + length));
     }
-    return Buffer.concat(parts);
+    return Uint8Array.from(names);
   }
 
-  #isSame(names: Buffer, bytes: Uint8Array): boolean {
+  #isSame(names: Uint8Array, bytes: Uint8Array): boolean {
     let position = 0;
     for (let index = 0; index < this.#offsets.length; index++) {
       const from = this.#offsets[index] as number;

@@ -20,6 +20,19 @@ export interface Cost {
   flags: number;
 }
 
+/** Whole 1e-8 USD: a plain number, which costs nothing to make, wherever that is exact. Null: not known. */
+export type Amount = number | Money | null;
+
+/** A cost as the hot path has it. */
+export interface Charge {
+  input: Amount;
+  output: Amount;
+  total: Amount;
+  /** The rates that were used; null where no price was in force. */
+  row: RateRow | null;
+  flags: number;
+}
+
 /** 1e-15 USD in one unit of money (1e-8 USD). */
 const UNITS_PER_MONEY = 10_000_000;
 const HALF_UNIT = UNITS_PER_MONEY / 2;
@@ -30,12 +43,17 @@ export function emptyCost(): Cost {
   return { inputCost: null, outputCost: null, totalCost: null, audit: null, flags: 0 };
 }
 
+export function emptyCharge(): Charge {
+  return { input: null, output: null, total: null, row: null, flags: 0 };
+}
+
 export class PricedModel {
   readonly card: Card;
   readonly match: MatchKind;
   /** Built once, so that no span pays for text. */
   readonly #audits: readonly string[];
   readonly #buckets = new Buckets();
+  readonly #charge = emptyCharge();
 
   constructor(card: Card, match: MatchKind) {
     this.card = card;
@@ -49,7 +67,18 @@ export class PricedModel {
    * Pass `into` to reuse a result.
    */
   cost(usage: Usage, startMs: number, into: Cost = emptyCost()): Cost {
-    into.inputCost = into.outputCost = into.totalCost = into.audit = null;
+    const { input, output, total, row, flags } = this.charge(usage, startMs, this.#charge);
+    into.inputCost = moneyOf(input);
+    into.outputCost = moneyOf(output);
+    into.totalCost = moneyOf(total);
+    into.audit = row === null ? null : this.auditOf(row);
+    into.flags = flags;
+    return into;
+  }
+
+  /** The same for the hot path. */
+  charge(usage: Usage, startMs: number, into: Charge): Charge {
+    into.input = into.output = into.total = into.row = null;
     into.flags = 0;
     const table = this.card.tableAt(startMs);
     if (table === null) return into;
@@ -58,7 +87,7 @@ export class PricedModel {
     const row = buckets.inputKnown ? rowFor(table, buckets.prompt) : table.base;
     const tierKnown = buckets.inputKnown || table.tiers.length === 0;
     price(buckets, row, tierKnown, into);
-    if (into.inputCost !== null || into.outputCost !== null) into.audit = this.#audits[row.ordinal] ?? null;
+    if (into.input !== null || into.output !== null) into.row = row;
     return into;
   }
 
@@ -68,16 +97,20 @@ export class PricedModel {
   }
 }
 
-function price(buckets: Buckets, row: RateRow, tierKnown: boolean, into: Cost): void {
+function moneyOf(amount: Amount): Money | null {
+  return typeof amount === 'number' ? BigInt(amount) : amount;
+}
+
+function price(buckets: Buckets, row: RateRow, tierKnown: boolean, into: Charge): void {
   const input = row.pricesInput && buckets.inputKnown;
   const output = row.pricesOutput && buckets.outputKnown && tierKnown;
   const complete = (input || !row.pricesInput) && (output || !row.pricesOutput);
   const inputUnits = input ? inputSum(buckets, row) : 0;
   const outputUnits = output ? outputSum(buckets, row) : 0;
   if (inputUnits + outputUnits < EXACT_LIMIT) {
-    if (input) into.inputCost = roundNumber(inputUnits);
-    if (output) into.outputCost = roundNumber(outputUnits);
-    if (complete) into.totalCost = roundNumber(inputUnits + outputUnits);
+    if (input) into.input = roundNumber(inputUnits);
+    if (output) into.output = roundNumber(outputUnits);
+    if (complete) into.total = roundNumber(inputUnits + outputUnits);
   } else {
     priceExactly(buckets, row, input, output, complete, into);
   }
@@ -91,7 +124,7 @@ function priceExactly(
   input: boolean,
   output: boolean,
   complete: boolean,
-  into: Cost,
+  into: Charge,
 ): void {
   const inputUnits = input ? exactSum(inputPairs(buckets, row)) : 0n;
   const outputUnits = output ? exactSum(outputPairs(buckets, row)) : 0n;
@@ -101,9 +134,9 @@ function priceExactly(
     into.flags |= COST_FLAGS.over_limit;
     return null;
   };
-  if (input) into.inputCost = storable(inputUnits);
-  if (output) into.outputCost = storable(outputUnits);
-  if (complete) into.totalCost = storable(inputUnits + outputUnits);
+  if (input) into.input = storable(inputUnits);
+  if (output) into.output = storable(outputUnits);
+  if (complete) into.total = storable(inputUnits + outputUnits);
 }
 
 function inputSum(b: Buckets, row: RateRow): number {
@@ -153,8 +186,8 @@ function exactSum(pairs: readonly [number, number][]): bigint {
  * Half away from zero for a non-negative integer below `EXACT_LIMIT`. The division is safe: its result is below 2^30, where doubles lie
  * 2^-23 apart at most, so a quotient that misses the next integer by 10^-7 is never rounded up to it.
  */
-function roundNumber(units: number): Money {
-  return BigInt(Math.floor((units + HALF_UNIT) / UNITS_PER_MONEY));
+function roundNumber(units: number): number {
+  return Math.floor((units + HALF_UNIT) / UNITS_PER_MONEY);
 }
 
 function flagsOf(b: Buckets, row: RateRow, input: boolean, output: boolean, tierKnown: boolean): number {

@@ -11,6 +11,7 @@ import { defineProcessor, type Processor } from '../../component/processor.ts';
 import { UserError } from '../../errors.ts';
 import { ExplicitCosts } from '../../dialects/explicit-costs.ts';
 import type { Batch } from '../../model/batch.ts';
+import type { TextRef } from '../../model/text.ts';
 import {
   COST_INPUT,
   COST_OUTPUT,
@@ -36,7 +37,7 @@ import { ModelMemo } from './model-memo.ts';
 import { PriceBook } from './price-book.ts';
 import { PriceBooks } from './price-books.ts';
 import { PricingOptionsError } from './price-entry.ts';
-import { type Cost, emptyCost, type PricedModel } from './priced-model.ts';
+import { type Charge, emptyCharge, type PricedModel } from './priced-model.ts';
 import type { Usage } from './usage.ts';
 
 const COST_EXPLICIT = 1;
@@ -53,7 +54,7 @@ class Pricing implements Processor {
   readonly #priced: Counter;
   readonly #faults: Counter;
   readonly #usage: Required<Usage>;
-  readonly #cost: Cost = emptyCost();
+  readonly #charge: Charge = emptyCharge();
   readonly #explicit = new ExplicitCosts();
   readonly #memos = new WeakMap<PriceBook, ModelMemo>();
   readonly #outcomes: Record<Outcome, number> = { explicit: 0, derived: 0, partly: 0, no: 0 };
@@ -103,6 +104,7 @@ class Pricing implements Processor {
     if (this.#books === null || batch.signal === 'metrics') return;
     const book = this.#books.of(batch.context.project.name);
     const memo = this.#memoOf(book);
+    memo.begin(batch.tables);
     for (let record = 0; record < batch.recordCount; record++) {
       if (batch.records.goto(record).derived === 0) continue;
       if (!this.#takeStated(batch, record)) this.#derive(batch, book, memo);
@@ -127,7 +129,7 @@ class Pricing implements Processor {
     batch.derived.setCost(COST_OUTPUT, stated.output);
     batch.derived.setCost(COST_TOTAL, stated.total);
     batch.derived.costSource = COST_EXPLICIT;
-    setPriceId(batch, `explicit ${stated.attribute}`);
+    setPriceId(batch, batch.tables.constant(`explicit ${stated.attribute}`));
     this.#outcomes.explicit++;
     return true;
   }
@@ -145,18 +147,21 @@ class Pricing implements Processor {
   #derive(batch: Batch, book: PriceBook, memo: ModelMemo): void {
     if (!readUsage(batch, this.#usage)) return;
     const startMs = batch.records.startApproximateNs / NS_PER_MS || this.#host.now();
-    const model = memo.of(batch, () => findModel(batch, book));
-    const cost = model?.cost(this.#usage, startMs, this.#cost) ?? null;
-    if (cost === null || cost.audit === null) {
+    const price = memo.find(batch) ?? memo.note(findModel(batch, book));
+    const { model } = price;
+    const charge = this.#charge;
+    const row = model?.charge(this.#usage, startMs, charge).row ?? null;
+    if (model === null || row === null) {
       this.#outcomes.no++;
       return;
     }
-    batch.derived.setCost(COST_INPUT, cost.inputCost);
-    batch.derived.setCost(COST_OUTPUT, cost.outputCost);
-    batch.derived.setCost(COST_TOTAL, cost.totalCost);
+    batch.derived.setCost(COST_INPUT, charge.input);
+    batch.derived.setCost(COST_OUTPUT, charge.output);
+    batch.derived.setCost(COST_TOTAL, charge.total);
     batch.derived.costSource = COST_DERIVED;
-    setPriceId(batch, cost.audit);
-    this.#outcomes[cost.totalCost === null ? 'partly' : 'derived']++;
+    setPriceId(batch, price.audit(batch.tables, model, row));
+    if (charge.total === null) this.#outcomes.partly++;
+    else this.#outcomes.derived++;
   }
 }
 
@@ -184,9 +189,8 @@ function readUsage({ derived }: Batch, usage: Required<Usage>): boolean {
   return true;
 }
 
-function setPriceId(batch: Batch, audit: string): void {
-  const text = batch.tables.constant(audit);
-  batch.derived.setText(SLOT_PRICE_ID, text.offset, text.length, text.flags);
+function setPriceId({ derived }: Batch, { offset, length, flags }: TextRef): void {
+  derived.setText(SLOT_PRICE_ID, offset, length, flags);
 }
 
 const numberOrNull = (value: number): number | null => (Number.isNaN(value) ? null : value);
