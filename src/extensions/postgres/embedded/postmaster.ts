@@ -185,7 +185,23 @@ export async function lastWords(home: Home): Promise<string> {
   return lines.slice(-3).join(' · ') || start.trim().split('\n').slice(-1).join();
 }
 
+/** Of a log of any size. */
 async function tail(path: string | undefined): Promise<string> {
   if (path === undefined) return '';
-  return (await readFile(path, 'utf8').catch(() => '')).slice(-TAIL_BYTES);
+  const file = await open(path, 'r').catch(() => undefined);
+  if (file === undefined) return '';
+  try {
+    const { size } = await file.stat();
+    const { buffer, bytesRead } = await file.read(
+      Buffer.alloc(TAIL_BYTES),
+      0,
+      TAIL_BYTES,
+      Math.max(0, size - TAIL_BYTES),
+    );
+    return buffer.toString('utf8', 0, bytesRead);
+  } catch {
+    return '';
+  } finally {
+    await file.close();
+  }
 }
