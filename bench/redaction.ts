@@ -4,12 +4,12 @@
  * `node dist/bench/redaction.js [--rounds 15] [--each]` prints microseconds of the processor a KiB of body; `--each`: every preset alone.
  */
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { Context, type Encoding, type Signal } from '../src/model/context.ts';
 import { SIGNAL_LOGS } from '../src/model/layout.ts';
 import { PRESET_NAMES } from '../src/processors/privacy/redaction/presets.ts';
 import { Scene } from '../test/processors/privacy/scene.ts';
 import { encodeProtobuf, loadProtos } from '../test/support/protos.ts';
+import { readArguments } from './arguments.ts';
 import { makeCorpus } from './corpus.ts';
 import { median } from './figures.ts';
 import { ownProcessorMs } from './processor-time.ts';
@@ -73,7 +73,7 @@ function proseBody(encoding: Encoding): Buffer {
 }
 
 function main(): void {
-  const { values } = parseArgs({
+  const { values } = readArguments(import.meta.url, {
     options: { rounds: { type: 'string', default: '15' }, each: { type: 'boolean', default: false } },
   });
   const corpus = makeCorpus(1, BATCHES);
