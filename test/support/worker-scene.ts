@@ -22,6 +22,9 @@ export interface ConfigChanges {
 
 export interface WorkerScene {
   readonly daemon: Executable;
+  readonly folder: string;
+  /** Another one in its place, after its end. */
+  startAgain(): Promise<Executable>;
   readonly url: string;
   readonly databaseUrl: string;
   readonly readinessUrl: string;
@@ -42,15 +45,21 @@ export async function startWorkers(t: { teardown(task: () => Promise<void>): unk
     writeFileSync(join(folder, 'sluice.yaml'), text);
   };
   configure({});
-  const daemon = startExecutable(['--workers', String(WORKERS), '--config', 'sluice.yaml'], folder);
-  t.teardown(async () => {
-    daemon.child.kill('SIGKILL');
-    await daemon.ended;
-  });
-  await daemon.until('everything is ready');
+  const start = async (): Promise<Executable> => {
+    const started = startExecutable(['--workers', String(WORKERS), '--config', 'sluice.yaml'], folder);
+    t.teardown(async () => {
+      started.child.kill('SIGKILL');
+      await started.ended;
+    });
+    await started.until('everything is ready');
+    return started;
+  };
+  const daemon = await start();
   const status = async (): Promise<Status> => JSON.parse(await readAll(join(folder, 's'))) as Status;
   return {
     daemon,
+    folder,
+    startAgain: start,
     url: `http://127.0.0.1:${port}`,
     readinessUrl: `http://127.0.0.1:${health}/`,
     databaseUrl,
