@@ -27,7 +27,12 @@ export type Store = 'file' | 'embedded' | { readonly url: string };
 /** Of a daemon over a file. */
 export const dataFile = (folder: string): string => join(folder, 'telemetry.ndjson');
 
-export async function startDaemon(store: Store = 'file', settings: readonly string[] = []): Promise<Daemon> {
+/** `workers` left out: one process, on a core of its own. */
+export async function startDaemon(
+  store: Store = 'file',
+  settings: readonly string[] = [],
+  workers?: number,
+): Promise<Daemon> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   // The embedded server runs as a user of its own where this runs as root.
   await chmod(folder, 0o755);
@@ -47,6 +52,7 @@ export async function startDaemon(store: Store = 'file', settings: readonly stri
       join(ROOT, 'bin/sluice.js'),
       ...configs.flatMap((config) => ['--config', config]),
       ...all.flatMap((setting) => ['--set', setting]),
+      ...(workers === undefined ? [] : ['--workers', String(workers)]),
     ],
     env: {
       SLUICE_KEY: KEY,
@@ -54,6 +60,7 @@ export async function startDaemon(store: Store = 'file', settings: readonly stri
       DATABASE_URL: typeof store === 'object' ? store.url : '',
     },
     cwd: folder,
+    isFree: workers !== undefined,
   });
   await server.untilServing(`${url}/health`, POLL_MS);
   return {

@@ -4,7 +4,6 @@
  */
 import { createServer } from 'node:http';
 import { gunzipSync } from 'node:zlib';
-import { defineExporter } from '../src/component/exporter.ts';
 import type { Logger } from '../src/component/logger.ts';
 import { letHeapGrow } from '../src/cli/heap.ts';
 import { COMPONENTS } from '../src/components.ts';
@@ -12,33 +11,13 @@ import { loadConfig } from '../src/config/load.ts';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ChunkPool } from '../src/model/chunk-pool.ts';
 import { SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../src/model/layout.ts';
-import { encodeRows, type RowFormat } from '../src/otlp/encode.ts';
 import { assemble } from '../src/service/assemble.ts';
 import { makePipelines } from '../src/service/make-pipeline.ts';
 import { Registry } from '../src/service/telemetry/registry.ts';
 import { loadProtos } from '../test/support/protos.ts';
 import { Baseline } from './baseline.ts';
-
-/** Takes rows and forgets them: what is measured is everything before the sink. */
-const discard = defineExporter<{ readonly format: RowFormat }>({
-  type: 'discard',
-  summary: 'Encodes rows and drops them.',
-  stability: 'development',
-  schema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: { format: { enum: ['ndjson', 'copy'], default: 'ndjson', description: 'Form of the rows.' } },
-  },
-  example: '{}',
-  requires: ['project', 'environment'],
-  signals: ['traces', 'logs', 'metrics'],
-  create: ({ format }) => {
-    const pool = new ChunkPool();
-    return { encode: (batch) => encodeRows(batch, format, pool), write: async () => undefined };
-  },
-});
+import { discard } from './discard.ts';
 
 const CONFIG = (processors: string, format: string, privacy: string): string => `
 receivers: { otlp: { protocols: { http: { endpoint: "127.0.0.1:0" }, grpc: { endpoint: "127.0.0.1:0" } } } }

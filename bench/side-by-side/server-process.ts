@@ -19,6 +19,8 @@ export interface Command {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd: string;
+  /** Wherever there is room, for who wants more than one core. */
+  readonly isFree?: boolean;
 }
 
 export interface Usage {
@@ -40,8 +42,9 @@ export class ServerProcess {
   #output = '';
   #ended = false;
 
-  constructor({ command, args, env = {}, cwd }: Command) {
-    const [executable, ...rest] = canPin ? ['taskset', '-c', SERVER_CORE, command, ...args] : [command, ...args];
+  constructor({ command, args, env = {}, cwd, isFree = false }: Command) {
+    const [executable, ...rest] =
+      canPin && !isFree ? ['taskset', '-c', SERVER_CORE, command, ...args] : [command, ...args];
     this.#child = spawn(executable as string, rest, {
       cwd,
       env: { ...process.env, GOMAXPROCS: '1', ...env },

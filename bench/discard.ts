@@ -1,0 +1,22 @@
+/** An exporter that takes rows and forgets them: what is measured with it is everything before the sink. */
+import { defineExporter } from '../src/component/exporter.ts';
+import { ChunkPool } from '../src/model/chunk-pool.ts';
+import { encodeRows, type RowFormat } from '../src/otlp/encode.ts';
+
+export const discard = defineExporter<{ readonly format: RowFormat }>({
+  type: 'discard',
+  summary: 'Encodes rows and drops them.',
+  stability: 'development',
+  schema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { format: { enum: ['ndjson', 'copy'], default: 'ndjson', description: 'Form of the rows.' } },
+  },
+  example: '{}',
+  requires: ['project', 'environment'],
+  signals: ['traces', 'logs', 'metrics'],
+  create: ({ format }) => {
+    const pool = new ChunkPool();
+    return { encode: (batch) => encodeRows(batch, format, pool), write: async () => undefined };
+  },
+});
