@@ -26,6 +26,12 @@ interface Expectation {
   ended(error: Error): void;
 }
 
+interface Gift {
+  readonly key: string;
+  readonly connection: Socket;
+  returned(): void;
+}
+
 /** What a worker needs of the primary. */
 export interface Employer {
   readonly workers: number;
@@ -38,10 +44,12 @@ export interface Employer {
   lost(): void;
 }
 
-export class WorkerProcess implements Holder {
+export class WorkerProcess {
   readonly number: number;
   readonly #employer: Employer;
   #child: ChildProcess | null = null;
+  /** The living process as its ports see it; each start is another holder. */
+  #holder: Holder | null = null;
   #state: 'idle' | 'starting' | 'ready' | 'gone' | 'stopping' = 'idle';
   #problems: readonly string[] = [];
   #inFlight = 0;
@@ -50,6 +58,7 @@ export class WorkerProcess implements Holder {
   #readySince = 0;
   #silentBeats = 0;
   #restart: NodeJS.Timeout | null = null;
+  #whenEnded: () => void = () => undefined;
   readonly #expectations = new Set<Expectation>();
   /** Connections that are not sent yet, with what is done when they can not be. */
   readonly #giving = new Map<Socket, () => void>();
@@ -95,16 +104,6 @@ export class WorkerProcess implements Holder {
     await this.#launch();
   }
 
-  give(key: string, connection: Socket, returned: () => void): void {
-    this.#giving.set(connection, returned);
-    const sent = (error: Error | null): void => {
-      const isOurs = this.#giving.delete(connection);
-      if (error !== null && isOurs) returned();
-    };
-    if (this.#child?.connected !== true) sent(new Error('the worker is gone'));
-    else this.#child.send({ kind: 'connection', key } satisfies Order, connection, {}, sent);
-  }
-
   say(order: Order): void {
     // What can not be said any more is answered by the end of the process.
     if (this.#child?.connected === true) this.#child.send(order, () => undefined);
@@ -144,9 +143,8 @@ export class WorkerProcess implements Holder {
   async stop(timeoutMs: number): Promise<void> {
     this.#state = 'stopping';
     if (this.#restart !== null) clearTimeout(this.#restart);
-    const child = this.#child;
-    if (child === null) return;
-    const ended = new Promise((resolve) => child.once('exit', resolve));
+    if (this.#child === null) return;
+    const ended = new Promise<void>((resolve) => (this.#whenEnded = resolve));
     this.expect('stopped')
       .then(({ report }) => (this.#stopReport = report))
       .catch(() => undefined);
@@ -157,8 +155,13 @@ export class WorkerProcess implements Holder {
   async #launch(): Promise<void> {
     const child = this.#employer.fork(this.number);
     this.#child = child;
+    this.#holder = { give: (key, connection, returned) => this.#give(child, { key, connection, returned }) };
     child.on('message', (report) => this.#hear(report as Report));
-    child.once('exit', (code, signal) => this.#ended(code, signal));
+    child.once('exit', (code, signal) => {
+      // What it said last may still be on its way.
+      if (child.connected) child.once('disconnect', () => this.#ended(code, signal));
+      else this.#ended(code, signal);
+    });
     // A process that can not be started has no exit, and one that is gone no channel.
     child.on('error', (error) => {
       if (child.pid === undefined) this.#ended(null, null);
@@ -184,8 +187,8 @@ export class WorkerProcess implements Holder {
       this.#silentBeats = 0;
     } else if (report.kind === 'listen') void this.#hold(report);
     else if (report.kind === 'limit') ports.limit(report.key, report.request);
-    else if (report.kind === 'leave') ports.leave(this, report.key);
-    else if (report.kind === 'closed') ports.closed(this, report.key);
+    else if (report.kind === 'leave' && this.#holder !== null) ports.leave(this.#holder, report.key);
+    else if (report.kind === 'closed' && this.#holder !== null) ports.closed(this.#holder, report.key);
     for (const expectation of this.#expectations) {
       if (!expectation.kinds.includes(report.kind)) continue;
       this.#expectations.delete(expectation);
@@ -194,14 +197,25 @@ export class WorkerProcess implements Holder {
   }
 
   async #hold({ key, endpoint, request }: Extract<Report, { readonly kind: 'listen' }>): Promise<void> {
-    const child = this.#child;
+    const holder = this.#holder;
+    if (holder === null) return;
     try {
-      const address = await this.#employer.ports.hold(this, key, { endpoint, request });
-      if (this.#child === child) this.say({ kind: 'opened', key, address });
-      else this.#employer.ports.lose(this);
+      const address = await this.#employer.ports.hold(holder, key, { endpoint, request });
+      if (this.#holder === holder) this.say({ kind: 'opened', key, address });
+      else this.#employer.ports.lose(holder);
     } catch (error) {
       this.say({ kind: 'not_opened', key, fault: faultOf(error) });
     }
+  }
+
+  #give(child: ChildProcess, { key, connection, returned }: Gift): void {
+    this.#giving.set(connection, returned);
+    const sent = (error: Error | null): void => {
+      const isOurs = this.#giving.delete(connection);
+      if (error !== null && isOurs) returned();
+    };
+    if (child.connected) child.send({ kind: 'connection', key } satisfies Order, connection, {}, sent);
+    else sent(new Error('the worker is gone'));
   }
 
   #endedError(): Error {
@@ -211,15 +225,17 @@ export class WorkerProcess implements Holder {
   #ended(code: number | null, signal: NodeJS.Signals | null): void {
     const { pid } = this;
     const before = this.#state;
+    if (this.#holder !== null) this.#employer.ports.lose(this.#holder);
     this.#child = null;
+    this.#holder = null;
     this.#inFlight = 0;
-    this.#employer.ports.lose(this);
     const returning = [...this.#giving.values()];
     this.#giving.clear();
     for (const returned of returning) returned();
     const expectations = [...this.#expectations];
     this.#expectations.clear();
     for (const { ended } of expectations) ended(this.#endedError());
+    this.#whenEnded();
     // Whoever waits for the first start is told; nobody else is asked about a stop.
     if (before === 'stopping' || this.#isFirstStart) return;
     this.#startLater({ worker: this.number, pid, code, signal });

@@ -21,6 +21,9 @@ export const otlp = defineReceiver<OtlpOptions>({
   create: (options, host, pipelines) => new OtlpReceiver(serversOf(options, host, pipelines)),
 });
 
+/** A worker that has less of the daemon's bytes in flight could not take a single large request. */
+const SMALLEST_SHARE_BYTES = 64 * 1024 * 1024;
+
 interface Server extends Component {
   start(): Promise<void>;
   stop(deadline: AbortSignal): Promise<void>;
@@ -51,7 +54,8 @@ function serversOf(
   const { logger, meter, workers } = host;
   const budgets: ByteBudget[] = [];
   const budgetOf = (bytes: number): ByteBudget => {
-    const budget = new ByteBudget(Math.floor(bytes / workers));
+    const share = Math.max(Math.floor(bytes / workers), Math.min(bytes, SMALLEST_SHARE_BYTES));
+    const budget = new ByteBudget(share);
     budgets.push(budget);
     return budget;
   };
