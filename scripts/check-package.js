@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const folder = mkdtempSync(join(tmpdir(), 'sluice-package-'));
 const KEY = 'a-key-of-the-package-check';
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000;
 
 function run(command, args, cwd = folder) {
   return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });

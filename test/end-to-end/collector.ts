@@ -31,7 +31,7 @@ t.setTimeout(600_000);
 
 const GATEWAY = fileURLToPath(new URL('../../../config/gateway.yaml', import.meta.url));
 const RECIPES = fileURLToPath(new URL('../../../docs/recipes.md', import.meta.url));
-const WAIT_MS = 90_000;
+const WAIT_MS = 180_000;
 const KILLS = 3;
 const SPANS = 2000;
 const SPAN_BYTES = 4000;

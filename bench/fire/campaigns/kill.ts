@@ -21,7 +21,7 @@ const MOMENTS: readonly Moment[] = [
 ];
 const LONGEST_LIFE_MS = 600;
 /** The moment a kill was meant for may not come; then it is an ordinary one. */
-const MOMENT_TIMEOUT_MS = 2000;
+const MOMENT_TIMEOUT_MS = 20000;
 
 export const kill: Campaign = {
   name: 'kill',

@@ -20,7 +20,7 @@ export interface LoadOptions {
 
 const RETRY_PAUSE_MS = 100;
 /** Give up even on a body that must be retried, when the service is gone for good. */
-const RETRY_LIMIT_MS = 90000;
+const RETRY_LIMIT_MS = 300000;
 /** One body in so many is sent twice at once. */
 const TWINS = 8;
 

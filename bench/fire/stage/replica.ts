@@ -17,7 +17,7 @@ export interface ReplicaOptions {
 }
 
 const READY = 'everything is ready';
-const START_TIMEOUT_MS = 60000;
+const START_TIMEOUT_MS = 180000;
 const KEPT_OUTPUT = 4000;
 
 export class Replica implements Target {
