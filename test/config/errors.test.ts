@@ -43,6 +43,8 @@ for (const file of files) {
     let message = '';
     const prompt = await isPrompt(PROMPT_MS, async () => (message = await messageFor(file)));
     t.ok(prompt, 'within a second');
+    // Where this repository lies is nobody's mistake.
+    message = message.replaceAll(FOLDER, '{folder}/');
     const expected = new URL(file.replace('.yaml', '.txt'), `file://${FOLDER}`);
     if (process.env['UPDATE_FIXTURES'] === '1') writeFileSync(expected, message);
     t.equal(message, readFileSync(expected, 'utf8'));
