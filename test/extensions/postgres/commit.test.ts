@@ -32,6 +32,14 @@ async function startBehindProxy(
 
 const spans = async ({ query }: PostgresDaemon): Promise<number> => (await query('SELECT FROM sluice.spans')).length;
 
+/** Sends as a client does: again while it is told that this was not stored, as a crowd may be on a busy machine. */
+async function deliver({ url }: PostgresDaemon, body: string): Promise<number> {
+  for (;;) {
+    const { status } = await send(url, { body });
+    if (status !== 503) return status;
+  }
+}
+
 const failures = ({ registry }: PostgresDaemon, reason: string): number =>
   Number(new RegExp(`sluice_commit_failures\\{reason="${reason}"\\} (\\d+)`).exec(registry.print())?.[1] ?? 0);
 
@@ -115,8 +123,8 @@ t.test('what arrives all at once, twins and a hot trace among it, is stored once
   const bodies = Array.from({ length: 48 }, () =>
     JSON.stringify(aTraceRequest([aSpan({ traceId: hot }), aSpan(), aSpan({ traceId: hot })])),
   );
-  const answers = await Promise.all([...bodies, ...bodies].map((body) => send(daemon.url, { body })));
-  t.ok(answers.every(({ status }) => status === 200));
+  const statuses = await Promise.all([...bodies, ...bodies].map((body) => deliver(daemon, body)));
+  t.same([...new Set(statuses)], [200]);
   t.equal(await spans(daemon), 144);
   t.equal(Number((await daemon.query('SELECT spans FROM sluice.usage_months'))[0]?.['spans']), 144);
   t.equal((await daemon.query('SELECT FROM sluice.replay_markers')).length, 48);
