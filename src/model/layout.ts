@@ -32,8 +32,11 @@ export const MAX_DERIVED = 262144; // beyond it, further records keep their attr
 export const MAX_REFERENCES = 1048576;
 /** Interned keys that live as long as the process. */
 export const MAX_SYMBOLS = 16384;
-/** Keys that live for one request only, once the table above is full; ids start at MAX_SYMBOLS. */
-export const MAX_LOCAL_SYMBOLS = 262144;
+/**
+ * Keys that live for one request only, once the table above is full; ids start at MAX_SYMBOLS. What a new key means costs
+ * microseconds to find out: more of them than this would hold every other request up for seconds.
+ */
+export const MAX_LOCAL_SYMBOLS = 65536;
 /** A longer key is never interned for the life of the process. */
 export const MAX_SYMBOL_BYTES = 256;
 export const SYMBOL_BUCKETS = 524288; // a power of two
