@@ -5,6 +5,7 @@ import type { PriceBook } from '../processors/pricing/price-book.ts';
 import { isProblem, StoredEntries } from '../processors/pricing/stored-entry.ts';
 import type { Usage } from '../processors/pricing/usage.ts';
 import { nearest } from '../config/nearest.ts';
+import { SERVICE_TIERS, type ServiceTier } from '../model/columns.ts';
 import { listPrices, ownFirst } from '../extensions/postgres/price-directory.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
@@ -14,7 +15,7 @@ import { loadBook, pricingOptionsOf } from './price-book.ts';
 import { onlyWord } from './project.ts';
 import { asJson, clean } from './screen-text.ts';
 
-const USAGE_WORDS: Readonly<Record<string, keyof Usage>> = {
+const USAGE_WORDS: Readonly<Record<string, Exclude<keyof Usage, 'serviceTier'>>> = {
   input: 'inputTokens',
   output: 'outputTokens',
   cache_read: 'cacheReadTokens',
@@ -50,6 +51,11 @@ export const pricesCheck: Command = {
       value: 'LIST',
       description: `Tokens, as input=1000,output=200,cache_read=800 (default: ${DEFAULT_USAGE})`,
     },
+    'service-tier': {
+      type: 'text',
+      value: 'TIER',
+      description: `The tier of service: ${SERVICE_TIERS.join(', ')} (default: the standard one)`,
+    },
     at: { type: 'text', value: 'TIME', description: 'When the call begins, as 2026-03-01 (default: now)' },
     json: { type: 'flag', description: 'Print JSON' },
   },
@@ -63,7 +69,10 @@ export const pricesCheck: Command = {
   async run(call) {
     const { values, terminal } = call;
     const model = onlyWord(call, 'MODEL');
-    const usage = parseUsage(values.text('usage') ?? DEFAULT_USAGE);
+    const usage = {
+      ...parseUsage(values.text('usage') ?? DEFAULT_USAGE),
+      serviceTier: tierOf(values.text('service-tier')),
+    };
     const at = momentOf(values.text('at'));
     const explanation = explainPrice(await bookOf(call), values.text('provider') ?? null, model, usage, at);
     terminal.print(values.flag('json') ? asJson(explanation) : describe(explanation));
@@ -112,6 +121,14 @@ function parseUsage(text: string): Usage {
     usage[field] = tokens;
   }
   return usage;
+}
+
+function tierOf(word: string | undefined): ServiceTier | null {
+  if (word === undefined) return null;
+  const tier = SERVICE_TIERS.find((one) => one === word);
+  if (tier === undefined)
+    throw new UsageError(`--service-tier does not know "${word}"`, `one of ${SERVICE_TIERS.join(', ')}`);
+  return tier;
 }
 
 function momentOf(text: string | undefined): number {

@@ -151,6 +151,10 @@ export const METRIC_COLUMNS: readonly Column[] = [
   ...SOURCE,
 ];
 
+/** Tiers of service that providers price apart from the standard one. Not a column: it shows in `price_id`. */
+export const SERVICE_TIERS = ['batch', 'flex', 'priority', 'scale', 'fast'] as const;
+export type ServiceTier = (typeof SERVICE_TIERS)[number];
+
 /** `category` by number (DERIVED_CATEGORY); 0 is null. */
 export const CATEGORIES = [
   null,

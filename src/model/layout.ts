@@ -51,7 +51,7 @@ export const SCOPE_STRIDE = 64;
 export const METRIC_STRIDE = 64;
 export const POINT_STRIDE = 128;
 export const NUMBER_STRIDE = 8;
-export const DERIVED_STRIDE = 512;
+export const DERIVED_STRIDE = 544;
 export const SLOT_STRIDE = 16;
 export const REFERENCE_STRIDE = 4;
 export const SYMBOL_STRIDE = 32;
@@ -312,10 +312,10 @@ export const DERIVED_USAGE_SCOPE = 5; // u8 0 null 1 own 2 rollup
 export const DERIVED_COST_SOURCE = 6; // u8 0 null 1 explicit 2 derived
 export const DERIVED_IS_ERROR = 7; // u8 0 null 1 false 2 true
 export const DERIVED_NUMBERS = 8; // f64 × DERIVED_NUMBER_COUNT, NaN = unavailable
-export const DERIVED_COSTS = 104; // i64 × 3, whole 1e-8 USD, COST_UNAVAILABLE (i64 minimum) = unavailable
-export const DERIVED_SLOTS = 128; // SLOT_STRIDE × DERIVED_SLOT_COUNT
+export const DERIVED_COSTS = 136; // i64 × 3, whole 1e-8 USD, COST_UNAVAILABLE (i64 minimum) = unavailable
+export const DERIVED_SLOTS = 160; // SLOT_STRIDE × DERIVED_SLOT_COUNT
 
-export const DERIVED_NUMBER_COUNT = 12;
+export const DERIVED_NUMBER_COUNT = 16;
 export const NUMBER_INPUT_TOKENS = 0;
 export const NUMBER_OUTPUT_TOKENS = 1;
 export const NUMBER_TOTAL_TOKENS = 2;
@@ -327,6 +327,10 @@ export const NUMBER_TIME_TO_FIRST_TOKEN_MS = 7;
 export const NUMBER_CACHE_WRITE_1H_TOKENS = 8; // for pricing only, not stored
 export const NUMBER_AUDIO_INPUT_TOKENS = 9; // for pricing only
 export const NUMBER_AUDIO_OUTPUT_TOKENS = 10; // for pricing only
+export const NUMBER_AUDIO_CACHE_READ_TOKENS = 11; // for pricing only
+export const NUMBER_IMAGE_INPUT_TOKENS = 12; // for pricing only
+export const NUMBER_IMAGE_OUTPUT_TOKENS = 13; // for pricing only
+export const NUMBER_SERVICE_TIER = 14; // for pricing only: index into SERVICE_TIERS (columns.ts), of those that are not the standard one
 
 export const DERIVED_COST_COUNT = 3;
 export const COST_INPUT = 0;

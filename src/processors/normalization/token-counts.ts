@@ -1,16 +1,22 @@
 /** Reads a record's token counts, brings them to one way of counting, and says whose they are: its own or those of steps below it. */
 import {
+  NUMBER_AUDIO_CACHE_READ_TOKENS,
   NUMBER_AUDIO_INPUT_TOKENS,
   NUMBER_AUDIO_OUTPUT_TOKENS,
   NUMBER_CACHE_READ_TOKENS,
   NUMBER_CACHE_WRITE_1H_TOKENS,
   NUMBER_CACHE_WRITE_TOKENS,
+  NUMBER_IMAGE_INPUT_TOKENS,
+  NUMBER_IMAGE_OUTPUT_TOKENS,
   NUMBER_INPUT_TOKENS,
   NUMBER_OUTPUT_TOKENS,
   NUMBER_REASONING_TOKENS,
+  NUMBER_SERVICE_TIER,
   NUMBER_TOTAL_TOKENS,
   SLOT_PROVIDER,
 } from '../../model/layout.ts';
+import { SERVICE_TIER_WORDS } from '../../dialects/service-tiers.ts';
+import { SERVICE_TIERS } from '../../model/columns.ts';
 import { readBuckets } from './buckets.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber, isRollup, operationNumber, type ReadField } from './rules.ts';
@@ -142,11 +148,27 @@ export class TokenCounts implements SenderHabits {
     derived.setNumber(NUMBER_CACHE_WRITE_TOKENS, usage.cacheWrite);
     derived.setNumber(NUMBER_CACHE_WRITE_1H_TOKENS, usage.cacheWrite1h);
     derived.setNumber(NUMBER_REASONING_TOKENS, usage.reasoning);
-    derived.setNumber(NUMBER_AUDIO_INPUT_TOKENS, this.#read(AUDIO_INPUT));
-    derived.setNumber(NUMBER_AUDIO_OUTPUT_TOKENS, this.#read(AUDIO_OUTPUT));
+    for (const [number, field] of KINDS) derived.setNumber(number, this.#read(field));
+    derived.setNumber(NUMBER_SERVICE_TIER, this.#serviceTier());
     if (!Number.isNaN(usage.input) || !Number.isNaN(usage.output) || !Number.isNaN(usage.total)) {
       derived.usageScope = this.#aggregate || this.#repeats() ? SCOPE_ROLLUP : SCOPE_OWN;
     }
+  }
+
+  /** The number of the tier that served, or that was asked for; NaN: the standard one, or nobody says. */
+  #serviceTier(): number {
+    const { evidence, reader } = this.#view;
+    for (let index = 0; index < evidence.candidates(SERVICE_TIER); index++) {
+      const rule = evidence.ruleAt(SERVICE_TIER, index);
+      const row = evidence.rowAt(SERVICE_TIER, index);
+      if (!this.#view.applies(rule)) continue;
+      // A mere yes is only ever said of batches.
+      if (rule.paths === null && reader.truth(row) === true) return SERVICE_TIERS.indexOf('batch');
+      const word = rule.paths === null ? reader.text(row) : reader.part(rule, row);
+      const tier = word === null ? undefined : SERVICE_TIER_WORDS.get(word.toLowerCase());
+      if (tier !== undefined) return tier === 'standard' ? Number.NaN : SERVICE_TIERS.indexOf(tier);
+    }
+    return Number.NaN;
   }
 
   #repeats(): boolean {
@@ -171,5 +193,12 @@ const CACHE_WRITE = field('cache_write_tokens');
 const CACHE_WRITE_5M = field('cache_write_5m_tokens');
 const CACHE_WRITE_1H = field('cache_write_1h_tokens');
 const REASONING = field('reasoning_tokens');
-const AUDIO_INPUT = field('audio_input_tokens');
-const AUDIO_OUTPUT = field('audio_output_tokens');
+const SERVICE_TIER = field('service_tier');
+/** Kinds of tokens that only a price asks for. */
+const KINDS = [
+  [NUMBER_AUDIO_INPUT_TOKENS, field('audio_input_tokens')],
+  [NUMBER_AUDIO_OUTPUT_TOKENS, field('audio_output_tokens')],
+  [NUMBER_AUDIO_CACHE_READ_TOKENS, field('audio_cache_read_tokens')],
+  [NUMBER_IMAGE_INPUT_TOKENS, field('image_input_tokens')],
+  [NUMBER_IMAGE_OUTPUT_TOKENS, field('image_output_tokens')],
+] as const;

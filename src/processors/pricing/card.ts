@@ -2,6 +2,7 @@
  * A price card: one model's prices over time, compiled so that a span finds its rates by comparing numbers only.
  * A card holds periods (dates), a period windows (hours of the week), and each of these a table (base rates and tiers by prompt size).
  */
+import type { ServiceTier } from '../../model/columns.ts';
 import type { Rates } from './rates.ts';
 
 /** Rates before compilation: what a catalogue or a config file states. */
@@ -41,6 +42,8 @@ export interface CardDraft {
   readonly periods: readonly PeriodDraft[];
   /** Where the figures were read; shown when a price is explained. */
   readonly evidence: string | null;
+  /** The periods at other tiers of service. */
+  readonly services?: ReadonlyMap<ServiceTier, readonly PeriodDraft[]>;
 }
 
 /** Rates with every fallback applied, so that the arithmetic asks no questions. */
@@ -95,12 +98,24 @@ export class Card {
   /** Every row of the card, by ordinal. */
   readonly rows: readonly RateRow[];
   readonly #periods: readonly Period[];
+  readonly #services: ReadonlyMap<ServiceTier, Card>;
 
   constructor(draft: CardDraft) {
     const rows: RateRow[] = [];
     this.draft = draft;
     this.#periods = draft.periods.map((period) => compilePeriod(period, rows));
     this.rows = rows;
+    this.#services = new Map(
+      [...(draft.services ?? [])].map(([tier, periods]) => {
+        const { services: _, ...alike } = draft;
+        return [tier, new Card({ ...alike, periods })] as const;
+      }),
+    );
+  }
+
+  /** The card for a tier of service; this one where it has none for it. */
+  of(tier: ServiceTier | null): Card {
+    return tier === null ? this : (this.#services.get(tier) ?? this);
   }
 
   /** The rates in force at a moment; null where no period covers it. */

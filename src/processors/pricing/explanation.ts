@@ -76,7 +76,8 @@ export function explainPrice(
   const base = { provider, model, route, startedAt: formatMoment(startMs), tried };
   const nothing = { card: null, buckets: [], inputCost: null, outputCost: null, totalCost: null, flags: [] };
   if (priced === null) return { ...base, ...nothing, unpriced: reason };
-  const table = priced.card.tableAt(startMs);
+  const card = priced.card.of(usage.serviceTier ?? null);
+  const table = card.tableAt(startMs);
   if (table === null)
     return { ...base, ...nothing, unpriced: `the card ${priced.card.draft.model} has no price at that time` };
   const buckets = new Buckets();
@@ -86,7 +87,7 @@ export function explainPrice(
   return {
     ...base,
     unpriced: null,
-    card: describeCard(priced, row),
+    card: describeCard(priced, row, cost.audit),
     buckets: describeBuckets(buckets, row, cost.inputCost !== null, cost.outputCost !== null),
     inputCost: cost.inputCost === null ? null : formatMoney(cost.inputCost),
     outputCost: cost.outputCost === null ? null : formatMoney(cost.outputCost),
@@ -95,7 +96,7 @@ export function explainPrice(
   };
 }
 
-function describeCard(priced: PricedModel, row: RateRow): ExplainedCard {
+function describeCard(priced: PricedModel, row: RateRow, audit: string | null): ExplainedCard {
   const { origin, provider, model, evidence } = priced.card.draft;
   const rates: { [key in RateKey]?: string } = {};
   for (const key of RATE_KEYS) {
@@ -109,7 +110,7 @@ function describeCard(priced: PricedModel, row: RateRow): ExplainedCard {
     model,
     match: priced.match,
     evidence,
-    priceId: priced.auditOf(row),
+    priceId: audit ?? priced.auditOf(row),
     effectiveFrom: Number.isFinite(row.effectiveFromMs) ? formatMoment(row.effectiveFromMs) : null,
     window: row.window,
     tier: row.tier,
@@ -139,6 +140,8 @@ const FLAG_WORDS: Readonly<Record<CostFlag, string>> = {
   no_1h_rate: 'the card has no rate for one-hour cache writes: the ordinary write rate was used',
   tier_unknown: 'the rates depend on the size of the prompt, which is unknown: the output side stays unpriced',
   over_limit: 'a cost of 10^10 USD or more was refused',
+  image_at_text_rate: 'the card has no image rate: images were billed as text',
+  service_at_standard_rate: 'the card has no rates for this tier of service: the standard ones were used',
 };
 
 /** The explanation as lines of plain text. */

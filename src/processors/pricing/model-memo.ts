@@ -6,7 +6,6 @@ import { flagsOf, headAt, isText, lengthAt, offsetAt, wordOfRow } from '../../mo
 import type { Batch, Tables } from '../../model/batch.ts';
 import { SOURCE_ATTRIBUTE, SOURCE_TEXT, TEXT_JSON_ESCAPED } from '../../model/layout.ts';
 import type { TextRef } from '../../model/text.ts';
-import type { RateRow } from './card.ts';
 import type { PricedModel } from './priced-model.ts';
 
 /** A power of two; two busy models that share an entry only take turns in it. */
@@ -22,17 +21,16 @@ export class RecentPrice {
   readonly model: PricedModel | null;
   /** The names one after the other, each after its length, so that no two lists of names look the same. */
   readonly names: Uint8Array;
-  /** By the ordinal of their row. */
-  readonly #audits: (TextRef | undefined)[];
+  /** By their number. */
+  readonly #audits: (TextRef | undefined)[] = [];
 
   constructor(model: PricedModel | null, names: Uint8Array) {
     this.model = model;
     this.names = names;
-    this.#audits = (model?.card.rows ?? []).map(() => undefined);
   }
 
-  audit(tables: Tables, model: PricedModel, row: RateRow): TextRef {
-    return (this.#audits[row.ordinal] ??= tables.constant(model.auditOf(row)));
+  audit(tables: Tables, model: PricedModel, place: number): TextRef {
+    return (this.#audits[place] ??= tables.constant(model.auditAt(place)));
   }
 }
 

@@ -1,4 +1,5 @@
 /** JSON Schema of the pricing options: the documentation of every option, its default and its limits. */
+import { SERVICE_TIERS } from '../../model/columns.ts';
 import { PATTERN_LENGTH } from './name-pattern.ts';
 import { WEEKDAYS } from './options.ts';
 import { RATE_DECIMALS, RATE_KEYS, RATE_LIMIT_USD, type RateKey } from './rates.ts';
@@ -205,6 +206,27 @@ const priceEntry = {
       type: ['string', 'number'],
       description:
         'Factor on every borrowed rate, as for a regional surcharge or a negotiated discount; only with use; default 1.',
+    },
+    service_tiers: {
+      type: 'object',
+      description:
+        'Tiers of service that are priced apart, as batches at half the price. Without it every tier costs what the standard one does.',
+      additionalProperties: false,
+      minProperties: 1,
+      properties: Object.fromEntries(
+        SERVICE_TIERS.map((tier) => [
+          tier,
+          {
+            type: 'object',
+            description: `Calls that were served as ${tier}.`,
+            additionalProperties: false,
+            required: ['multiplier'],
+            properties: {
+              multiplier: { type: ['string', 'number'], description: 'Factor on every rate of the entry.' },
+            },
+          },
+        ]),
+      ),
     },
   },
 } as const;

@@ -1,4 +1,5 @@
 /** The options of the pricing processor as a config file states them; `options-schema.ts` documents and checks them. */
+import type { ServiceTier } from '../../model/columns.ts';
 import type { RateKey } from './rates.ts';
 
 export interface PricingOptions {
@@ -25,6 +26,7 @@ export interface PriceEntry {
   readonly prices?: readonly EntryPrice[];
   readonly use?: { readonly provider: string; readonly model: string };
   readonly multiplier?: string | number;
+  readonly service_tiers?: { readonly [tier in ServiceTier]?: { readonly multiplier: string | number } };
 }
 
 export type ModelMatch = string | readonly string[] | { readonly prefix: string } | { readonly regex: string };

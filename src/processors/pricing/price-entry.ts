@@ -10,6 +10,7 @@ import {
   type TableDraft,
   type WindowDraft,
 } from './card.ts';
+import type { ServiceTier } from '../../model/columns.ts';
 import { equalTo, matchingWhole, type NamePattern, PATTERN_LENGTH, prefixedBy } from './name-pattern.ts';
 import {
   type EntryPrice,
@@ -102,7 +103,8 @@ class EntryReader {
     if (prices === undefined && use === undefined) this.problem('', 'needs prices or use');
     if (multiplier !== undefined && use === undefined) this.problem('.multiplier', 'only with use');
     const matches = this.#names(match.model);
-    const draft = use === undefined ? this.#own(prices ?? []) : this.#borrowed(use);
+    const standard = use === undefined ? this.#own(prices ?? []) : this.#borrowed(use);
+    const draft = standard === null ? null : this.#withServices(standard);
     if (this.#problems.length > before || matches === null || draft === null) return null;
     const literal = typeof match.model === 'string' || Array.isArray(match.model);
     const factor = multiplier === undefined ? '' : `*${multiplier}`;
@@ -145,11 +147,35 @@ class EntryReader {
         ...lent.draft,
         evidence: this.#evidence() ?? lent.draft.evidence,
         periods: lent.draft.periods.map((period) => scalePeriod(period, factor)),
+        services: new Map(
+          [...(lent.draft.services ?? [])].map(
+            ([tier, periods]) => [tier, periods.map((period) => scalePeriod(period, factor))] as const,
+          ),
+        ),
       };
     } catch (error) {
       if (error instanceof RangeError) return this.problem('.multiplier', 'makes a rate too large');
       throw error;
     }
+  }
+
+  /** What is borrowed brings its own tiers along, unless the entry names some. */
+  #withServices(draft: CardDraft): CardDraft | null {
+    const tiers = Object.entries(this.#entry.service_tiers ?? {}) as [ServiceTier, { multiplier: string | number }][];
+    if (tiers.length === 0) return draft;
+    const services = tiers.map(([tier, { multiplier }]) => {
+      const at = `.service_tiers.${tier}.multiplier`;
+      const factor = readDecimal(multiplier);
+      if (factor === null) return this.problem(at, 'must be a decimal number, not negative');
+      try {
+        return [tier, draft.periods.map((period) => scalePeriod(period, factor))] as const;
+      } catch (error) {
+        if (error instanceof RangeError) return this.problem(at, 'makes a rate too large');
+        throw error;
+      }
+    });
+    const known = services.filter((service) => service !== null);
+    return known.length < services.length ? null : { ...draft, services: new Map(known) };
   }
 
   #own(prices: readonly EntryPrice[]): CardDraft | null {

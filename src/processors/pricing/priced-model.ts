@@ -2,6 +2,7 @@
  * A model name resolved to its price card: turns usage and a start time into costs.
  * The arithmetic is exact: plain numbers while every product stays below 2^53, BigInt beyond.
  */
+import { SERVICE_TIERS, type ServiceTier } from '../../model/columns.ts';
 import { MONEY_LIMIT, type Money } from '../../model/money.ts';
 import { type Card, formatMoment, type RateRow, rowFor } from './card.ts';
 import { Buckets, COST_FLAGS, type Usage } from './usage.ts';
@@ -30,6 +31,8 @@ export interface Charge {
   total: Amount;
   /** The rates that were used; null where no price was in force. */
   row: RateRow | null;
+  /** The number of its audit text: see `auditAt`. */
+  audit: number;
   flags: number;
 }
 
@@ -39,26 +42,30 @@ const HALF_UNIT = UNITS_PER_MONEY / 2;
 /** Below this, sums of products are exact in doubles and rounding up can not leave the exact range. */
 const EXACT_LIMIT = Number.MAX_SAFE_INTEGER - UNITS_PER_MONEY;
 
+/** Assumptions that are told of in the audit; at what rates a tier was priced follows from the card. */
+const { audio_at_text_rate: AUDIO, image_at_text_rate: IMAGE } = COST_FLAGS;
+const NOTED = AUDIO | IMAGE;
+const NOTE_BITS: readonly number[] = [0, AUDIO, IMAGE, NOTED];
+/** The standard tier and the others. */
+const SERVICES = SERVICE_TIERS.length + 1;
+
 export function emptyCost(): Cost {
   return { inputCost: null, outputCost: null, totalCost: null, audit: null, flags: 0 };
 }
 
 export function emptyCharge(): Charge {
-  return { input: null, output: null, total: null, row: null, flags: 0 };
+  return { input: null, output: null, total: null, row: null, audit: 0, flags: 0 };
 }
 
 export class PricedModel {
   readonly card: Card;
   readonly match: MatchKind;
-  /** Built once, so that no span pays for text. */
-  readonly #audits: readonly string[];
   readonly #buckets = new Buckets();
   readonly #charge = emptyCharge();
 
   constructor(card: Card, match: MatchKind) {
     this.card = card;
     this.match = match;
-    this.#audits = card.rows.map((row) => auditText(card, row, match));
   }
 
   /**
@@ -67,11 +74,11 @@ export class PricedModel {
    * Pass `into` to reuse a result.
    */
   cost(usage: Usage, startMs: number, into: Cost = emptyCost()): Cost {
-    const { input, output, total, row, flags } = this.charge(usage, startMs, this.#charge);
+    const { input, output, total, row, audit, flags } = this.charge(usage, startMs, this.#charge);
     into.inputCost = moneyOf(input);
     into.outputCost = moneyOf(output);
     into.totalCost = moneyOf(total);
-    into.audit = row === null ? null : this.auditOf(row);
+    into.audit = row === null ? null : this.auditAt(audit);
     into.flags = flags;
     return into;
   }
@@ -80,21 +87,41 @@ export class PricedModel {
   charge(usage: Usage, startMs: number, into: Charge): Charge {
     into.input = into.output = into.total = into.row = null;
     into.flags = 0;
-    const table = this.card.tableAt(startMs);
+    const tier = usage.serviceTier ?? null;
+    const card = this.card.of(tier);
+    const table = card.tableAt(startMs);
     if (table === null) return into;
     const buckets = this.#buckets;
     buckets.split(usage);
     const row = buckets.inputKnown ? rowFor(table, buckets.prompt) : table.base;
     const tierKnown = buckets.inputKnown || table.tiers.length === 0;
     price(buckets, row, tierKnown, into);
-    if (into.input !== null || into.output !== null) into.row = row;
+    if (into.input === null && into.output === null) return into;
+    into.row = row;
+    if (tier !== null && card === this.card) into.flags |= COST_FLAGS.service_at_standard_rate;
+    into.audit = placeOf(row, into.flags, tier);
     return into;
   }
 
-  /** The audit text of one of the card's rows. */
+  /** The audit text of one of the rows, where nothing was charged. */
   auditOf(row: RateRow): string {
-    return this.#audits[row.ordinal] ?? '';
+    return this.auditAt(placeOf(row, 0, null));
   }
+
+  /** The audit text of a charge, by its number. */
+  auditAt(place: number): string {
+    const tier = SERVICE_TIERS[(place % SERVICES) - 1] ?? null;
+    const notes = NOTE_BITS[Math.floor(place / SERVICES) % NOTE_BITS.length] ?? 0;
+    const card = this.card.of(tier);
+    const row = card.rows[Math.floor(place / SERVICES / NOTE_BITS.length)] as RateRow;
+    return auditText(card, row, this.match) + noteText(notes, tier, card === this.card);
+  }
+}
+
+/** The number of an audit text: rows have the same places at every tier of service. */
+function placeOf(row: RateRow, flags: number, tier: ServiceTier | null): number {
+  const service = tier === null ? 0 : SERVICE_TIERS.indexOf(tier) + 1;
+  return (row.ordinal * NOTE_BITS.length + NOTE_BITS.indexOf(flags & NOTED)) * SERVICES + service;
 }
 
 function moneyOf(amount: Amount): Money | null {
@@ -196,13 +223,24 @@ function flagsOf(b: Buckets, row: RateRow, input: boolean, output: boolean, tier
     flags |= b.flags & COST_FLAGS.cache_outside_input;
     if (b.cacheWrite1h !== 0 && row.stated.cache_write_1h === undefined) flags |= COST_FLAGS.no_1h_rate;
     if (b.inputAudio !== 0 && row.stated.input_audio === undefined) flags |= COST_FLAGS.audio_at_text_rate;
+    if (b.cacheAudioRead !== 0 && row.stated.cache_audio_read === undefined) flags |= COST_FLAGS.audio_at_text_rate;
+    if (b.inputImage !== 0 && row.stated.input_image === undefined) flags |= COST_FLAGS.image_at_text_rate;
   }
   if (output) {
     flags |= b.flags & COST_FLAGS.parts_outside_output;
     if (b.outputAudio !== 0 && row.stated.output_audio === undefined) flags |= COST_FLAGS.audio_at_text_rate;
+    if (b.outputImage !== 0 && row.stated.output_image === undefined) flags |= COST_FLAGS.image_at_text_rate;
   }
   if (!tierKnown && row.pricesOutput && b.outputKnown) flags |= COST_FLAGS.tier_unknown;
   return flags;
+}
+
+/** What the rates could not say, and what the tier of service was: ` audio=text-rate service=batch`. */
+function noteText(notes: number, tier: ServiceTier | null, atStandardRate: boolean): string {
+  const audio = (notes & AUDIO) === 0 ? '' : ' audio=text-rate';
+  const image = (notes & IMAGE) === 0 ? '' : ' image=text-rate';
+  if (tier === null) return audio + image;
+  return `${audio}${image} service=${tier}${atStandardRate ? ':standard-rate' : ''}`;
 }
 
 /** `genai-prices@0.1.8+91a9f7d8b0186e09 anthropic/claude-opus-4-6 from=2026-03-13 tier=base match=exact`: enough to find the figures again. */

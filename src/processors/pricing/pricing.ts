@@ -11,19 +11,24 @@ import { defineProcessor, type Processor } from '../../component/processor.ts';
 import { UserError } from '../../errors.ts';
 import { ExplicitCosts } from '../../dialects/explicit-costs.ts';
 import type { Batch } from '../../model/batch.ts';
+import { SERVICE_TIERS } from '../../model/columns.ts';
 import type { TextRef } from '../../model/text.ts';
 import {
   COST_INPUT,
   COST_OUTPUT,
   COST_TOTAL,
+  NUMBER_AUDIO_CACHE_READ_TOKENS,
   NUMBER_AUDIO_INPUT_TOKENS,
   NUMBER_AUDIO_OUTPUT_TOKENS,
   NUMBER_CACHE_READ_TOKENS,
   NUMBER_CACHE_WRITE_1H_TOKENS,
   NUMBER_CACHE_WRITE_TOKENS,
+  NUMBER_IMAGE_INPUT_TOKENS,
+  NUMBER_IMAGE_OUTPUT_TOKENS,
   NUMBER_INPUT_TOKENS,
   NUMBER_OUTPUT_TOKENS,
   NUMBER_REASONING_TOKENS,
+  NUMBER_SERVICE_TIER,
   SLOT_PRICE_ID,
   SLOT_PROVIDER,
   SLOT_REQUEST_MODEL,
@@ -159,7 +164,7 @@ class Pricing implements Processor {
     batch.derived.setCost(COST_OUTPUT, charge.output);
     batch.derived.setCost(COST_TOTAL, charge.total);
     batch.derived.costSource = COST_DERIVED;
-    setPriceId(batch, price.audit(batch.tables, model, row));
+    setPriceId(batch, price.audit(batch.tables, model, charge.audit));
     if (charge.total === null) this.#outcomes.partly++;
     else this.#outcomes.derived++;
   }
@@ -184,8 +189,12 @@ function readUsage({ derived }: Batch, usage: Required<Usage>): boolean {
   usage.cacheWriteTokens = numberOrNull(derived.number(NUMBER_CACHE_WRITE_TOKENS));
   usage.cacheWrite1hTokens = numberOrNull(derived.number(NUMBER_CACHE_WRITE_1H_TOKENS));
   usage.reasoningTokens = numberOrNull(derived.number(NUMBER_REASONING_TOKENS));
-  usage.inputAudioTokens = numberOrNull(derived.number(NUMBER_AUDIO_INPUT_TOKENS));
+  usage.cacheReadAudioTokens = numberOrNull(derived.number(NUMBER_AUDIO_CACHE_READ_TOKENS));
+  usage.inputAudioTokens = freshAudio(derived.number(NUMBER_AUDIO_INPUT_TOKENS), usage.cacheReadAudioTokens);
   usage.outputAudioTokens = numberOrNull(derived.number(NUMBER_AUDIO_OUTPUT_TOKENS));
+  usage.inputImageTokens = numberOrNull(derived.number(NUMBER_IMAGE_INPUT_TOKENS));
+  usage.outputImageTokens = numberOrNull(derived.number(NUMBER_IMAGE_OUTPUT_TOKENS));
+  usage.serviceTier = SERVICE_TIERS[derived.number(NUMBER_SERVICE_TIER)] ?? null;
   return true;
 }
 
@@ -193,6 +202,9 @@ function setPriceId({ derived }: Batch, { offset, length, flags }: TextRef): voi
   derived.setText(SLOT_PRICE_ID, offset, length, flags);
 }
 
+/** Senders that count cached audio count it among the audio too. */
+const freshAudio = (all: number, cached: number | null): number | null =>
+  Number.isNaN(all) ? null : Math.max(all - (cached ?? 0), 0);
 const numberOrNull = (value: number): number | null => (Number.isNaN(value) ? null : value);
 
 function emptyUsage(): Required<Usage> {
@@ -208,6 +220,7 @@ function emptyUsage(): Required<Usage> {
     inputImageTokens: null,
     outputAudioTokens: null,
     outputImageTokens: null,
+    serviceTier: null,
   };
 }
 

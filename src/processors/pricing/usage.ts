@@ -3,6 +3,8 @@
  * Counts arrive canonical (input includes cached tokens, output includes reasoning); what can not be so is read as the sender must have meant it.
  */
 
+import type { ServiceTier } from '../../model/columns.ts';
+
 /** Null and absent both mean "not reported". */
 export interface Usage {
   /** All tokens of the prompt, cached ones included. */
@@ -14,12 +16,15 @@ export interface Usage {
   cacheWriteTokens?: number | null;
   cacheWrite1hTokens?: number | null;
   reasoningTokens?: number | null;
+  /** Audio of the prompt that was not read from a cache. */
   inputAudioTokens?: number | null;
   /** The audio among the tokens read from a cache. */
   cacheReadAudioTokens?: number | null;
   inputImageTokens?: number | null;
   outputAudioTokens?: number | null;
   outputImageTokens?: number | null;
+  /** Null: the standard tier of service, or nobody says. */
+  serviceTier?: ServiceTier | null;
 }
 
 /** What a derived cost had to assume; bits of `Cost.flags`. */
@@ -36,6 +41,10 @@ export const COST_FLAGS = {
   tier_unknown: 16,
   /** A cost of 10^10 USD or more was refused. */
   over_limit: 32,
+  /** The card has no rate of its own for images; the text rate was used. */
+  image_at_text_rate: 64,
+  /** The card has no rates for the tier of service; the standard ones were used. */
+  service_at_standard_rate: 128,
 } as const;
 export type CostFlag = keyof typeof COST_FLAGS;
 

@@ -57,7 +57,7 @@ t.test('a rate left out falls back: cache to input, one-hour writes to writes, r
     0,
   );
   t.same(costs(cost), [100_000_000n, 200_000_000n, 300_000_000n]);
-  t.same(namesOfFlags(cost.flags), ['audio_at_text_rate', 'no_1h_rate']);
+  t.same(namesOfFlags(cost.flags), ['audio_at_text_rate', 'no_1h_rate', 'image_at_text_rate']);
   t.end();
 });
 

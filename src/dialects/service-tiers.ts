@@ -1,0 +1,16 @@
+/** What senders call the tiers of service that providers price apart. Any other word says nothing. */
+import type { ServiceTier } from '../model/columns.ts';
+
+export const SERVICE_TIER_WORDS: ReadonlyMap<string, ServiceTier | 'standard'> = new Map([
+  ['auto', 'standard'],
+  ['default', 'standard'],
+  ['standard', 'standard'],
+  ['standard_only', 'standard'],
+  ['on_demand', 'standard'],
+  ['normal', 'standard'],
+  ['batch', 'batch'],
+  ['flex', 'flex'],
+  ['priority', 'priority'],
+  ['scale', 'scale'],
+  ['fast', 'fast'],
+]);
