@@ -14,6 +14,7 @@ const REPLICAS = 4;
 const COMMIT_MS = 15;
 const CYCLE_MS = 1000;
 const VOLLEY_SPANS = 2;
+const JAMS = 6;
 
 export const crowd: Campaign = {
   name: 'crowd',
@@ -24,7 +25,8 @@ export const crowd: Campaign = {
       for (const proxy of range.proxies) proxy.slowCommits(COMMIT_MS);
       const load = startLoad(range, options.seed, SENDERS);
       for (let cycle = 0; cycle < options.cycles; cycle++) {
-        await Promise.all([pause(CYCLE_MS), fireVolley(range, VOLLEYS[cycle % VOLLEYS.length] as Tenant)]);
+        const tenant = VOLLEYS[cycle % VOLLEYS.length] as Tenant;
+        await Promise.all([pause(CYCLE_MS), fireVolley(range, tenant), jam(range)]);
       }
       await load.stop();
       return [];
@@ -37,4 +39,12 @@ async function fireVolley({ sender, maker, replicas }: Range, tenant: Tenant): P
   await Promise.all(
     bodies.map((body, index) => sender.send(body, replicas[index % replicas.length] ?? (replicas[0] as Replica))),
   );
+}
+
+/** Overlapping traces at the same moment on every replica, over and over: on a busy machine senders hardly meet so by chance. */
+async function jam({ sender, maker, replicas }: Range): Promise<void> {
+  for (let jams = 0; jams < JAMS; jams++) {
+    const bodies = maker.jam(replicas.length);
+    await Promise.all(bodies.map((body, index) => sender.send(body, replicas[index] as Replica)));
+  }
 }

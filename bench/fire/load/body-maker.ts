@@ -52,13 +52,22 @@ export class BodyMaker {
     this.#turns++;
     const choice = this.#random.below(100);
     if (choice < 30) return this.#spans();
-    if (choice < 42) return this.#hotLogs();
+    if (choice < 42) return this.#logs(this.#some(this.#hot));
     if (choice < 55) return this.#metrics();
     if (choice < 72) return this.#free();
     if (choice < 84) return this.#contest();
     if (choice < 92) return this.#repeat();
     if (choice < 96) return this.#spans('broken');
     return this.#scoped();
+  }
+
+  /** So many bodies, each on some of the same new traces, in an order of its own. */
+  jam(count: number): readonly Body[] {
+    const traceIds = Array.from({ length: HOT_TRACES }, () => this.#hex(16));
+    return Array.from({ length: count }, () => {
+      this.#count++;
+      return this.#logs(this.#some(traceIds));
+    });
   }
 
   /** Spans and nothing special: `count` of them in one new trace. */
@@ -139,9 +148,12 @@ export class BodyMaker {
     );
   }
 
-  #hotLogs(): Body {
+  #some(traceIds: readonly string[]): readonly string[] {
+    return this.#random.shuffle(traceIds).slice(0, 2 + this.#random.below(5));
+  }
+
+  #logs(traceIds: readonly string[]): Body {
     const facts: Facts = { tenant: RIVALS[0] as Tenant, environment: 'default', signal: 'logs', nature: 'sound' };
-    const traceIds = this.#random.shuffle(this.#hot).slice(0, 2 + this.#random.below(5));
     const records = traceIds.map((traceId, index) => ({ traceId, record: this.#name(index) }));
     const logRecords = records.map(({ traceId, record }) => ({
       timeUnixNano: nowNs(),
