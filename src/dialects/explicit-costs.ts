@@ -2,9 +2,12 @@
  * Costs that records state themselves: which attributes hold them, in which unit, which one is to be believed first. What a
  * valid cost is, is for the reader to say: it asks the candidates one after the other and takes the first that it accepts.
  */
-import { type AttributeCursor, headAt, symbolAt, verdictOf, wordOfRow } from '../model/attributes.ts';
+import type { AttributeCursor } from '../model/attributes.ts';
 import type { Batch } from '../model/batch.ts';
 import {
+  ATTRIBUTE_STRIDE,
+  ATTRIBUTE_VERDICT,
+  ATTRIBUTES_BASE,
   KIND_DOUBLE,
   KIND_INT,
   KIND_NUMBER_TEXT,
@@ -40,6 +43,9 @@ const SIDES: readonly CostSide[] = ['total', 'input', 'output'];
 /** What a key is, once it was looked at; 0 before that. */
 const NO_COST = 1;
 const COST = 2;
+// For the loop over every attribute, which reads the tables directly: see attributes.ts.
+const FIRST_WORD = ATTRIBUTES_BASE >>> 2;
+const ROW_WORDS = ATTRIBUTE_STRIDE >>> 2;
 
 interface CostRule {
   readonly side: CostSide;
@@ -68,15 +74,16 @@ export class ExplicitCosts {
   /** The costs a record states, best first; null when it states none, which costs a glance at each attribute. */
   find(batch: Batch, record: number): StatedCosts | null {
     const { attributesFirst, attributesCount } = batch.records.goto(record);
-    const { u32 } = batch.tables.memory;
+    const { u8, u32 } = batch.tables.memory;
     const classes = this.#classes;
     let found: { readonly rule: CostRule; readonly row: number }[] | null = null;
-    for (let row = attributesFirst; row < attributesFirst + attributesCount; row++) {
-      const word = wordOfRow(row);
-      const symbol = symbolAt(u32, word);
+    const end = attributesFirst + attributesCount;
+    let word = FIRST_WORD + attributesFirst * ROW_WORDS;
+    for (let row = attributesFirst; row < end; row++, word += ROW_WORDS) {
+      const symbol = u32[word] as number;
       // Symbols of one request only lie beyond the table of lasting ones.
       if (classes[symbol] === NO_COST) continue;
-      if (verdictOf(headAt(u32, word)) === VERDICT_SUPERSEDED) continue;
+      if (u8[(word << 2) + ATTRIBUTE_VERDICT] === VERDICT_SUPERSEDED) continue;
       for (const rule of this.#rulesOf(batch, symbol)) (found ??= []).push({ rule, row });
     }
     return found === null ? null : this.#sorted(batch, record, found);

@@ -36,9 +36,6 @@ const BYTE = 0xff;
 export function wordOfRow(row: number): number {
   return FIRST_WORD + row * ROW_WORDS;
 }
-export function symbolAt(u32: Uint32Array, word: number): number {
-  return u32[word] as number;
-}
 /** KIND_…, TEXT_… flags and VERDICT_… in one word. */
 export function headAt(u32: Uint32Array, word: number): number {
   return u32[word + HEAD] as number;

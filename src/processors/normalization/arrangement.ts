@@ -4,6 +4,8 @@ import { FIELD_COUNT, type Rule } from './rules.ts';
 /** Weaker candidates of a field beyond this number are not looked at. */
 export const MAX_CANDIDATES = 24;
 
+export const NOT_PLAIN = -1;
+
 export class Arrangement {
   /** By field: where its run begins, and how long it is. */
   readonly firsts: Uint16Array;
@@ -11,6 +13,8 @@ export class Arrangement {
   readonly rules: (Rule | null)[];
   /** Beside each rule: the position of the attribute among those of its record. */
   readonly positions: Int32Array;
+  /** By field: the position of the best candidate where its whole value is the field's, whatever the record; else NOT_PLAIN. */
+  readonly plain = new Int32Array(FIELD_COUNT).fill(NOT_PLAIN);
   readonly #precedences: Int32Array;
 
   private constructor(firsts: Uint16Array, counts: Uint8Array, size: number) {
@@ -72,7 +76,15 @@ export class Arrangement {
         copy.rules[to] = this.rules[from] as Rule;
         copy.positions[to] = this.positions[from] as number;
       }
+      const first = copy.rules[firsts[field] as number] ?? null;
+      if ((this.counts[field] as number) > 0 && first !== null && isPlain(first)) {
+        copy.plain[field] = copy.positions[firsts[field] as number] as number;
+      }
     }
     return copy;
   }
+}
+
+function isPlain({ whole, when, either }: Rule): boolean {
+  return whole && when === 0 && !either;
 }

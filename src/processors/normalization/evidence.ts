@@ -100,6 +100,12 @@ export class Evidence {
     return this.#rowOf(positions[(firsts[field] as number) + index] as number);
   }
 
+  /** The row whose whole value is the field's, if it is of use; -1: the candidates have to be asked. */
+  plainRow(field: number): number {
+    const position = this.#arrangement.plain[field] as number;
+    return position < 0 ? -1 : this.#firstRow + position;
+  }
+
   /** The rows of a flattened family, in the order of their indexes. */
   family(rule: Rule): number[] {
     const members: { readonly row: number; readonly order: number }[] = [];

@@ -25,6 +25,8 @@ export const BODY = '(body)';
 /** A dialect that is recognised by nothing but the names everybody shares. */
 const STANDARD = 'otel';
 const BACKSLASH = 0x5c;
+/** Longer texts stand in for nothing. */
+export const LONGEST_PLACEHOLDER = 32;
 
 export interface MessageEvent {
   /** Whose message it is, as the name says. */
@@ -63,7 +65,8 @@ export class Knowledge {
   /** Scopes whose agents hold the only usage there is. */
   readonly ownUsage: readonly NameTable<true>[];
   readonly placeholders = new Set<number>();
-  /** 1 for each byte a placeholder begins with, in JSON too. */
+  /** 1 for each length a placeholder has, and for each byte one begins with, in JSON too. */
+  readonly placeholderLengths = new Uint8Array(LONGEST_PLACEHOLDER + 1);
   readonly placeholderBytes = new Uint8Array(256);
   readonly #dialectTexts: readonly TextRef[];
   readonly #operationTexts: readonly TextRef[];
@@ -89,6 +92,7 @@ export class Knowledge {
     this.events = DIALECTS.map(({ events }) => namesOf(events));
     for (const placeholder of PLACEHOLDERS) {
       this.placeholders.add(this.words.add(placeholder));
+      this.placeholderLengths[Buffer.byteLength(placeholder)] = 1;
       this.placeholderBytes[placeholder.charCodeAt(0)] = 1;
     }
     this.placeholderBytes[BACKSLASH] = 1;

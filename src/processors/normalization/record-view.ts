@@ -29,6 +29,7 @@ class RowList {
 export class RecordView {
   readonly batch: Batch;
   readonly memory: Memory;
+  readonly placeholderLengths: Uint8Array;
   /** The derived row that is being filled. */
   readonly derived: DerivedCursor;
   readonly knowledge: Knowledge;
@@ -50,6 +51,7 @@ export class RecordView {
   constructor(batch: Batch, knowledge: Knowledge, evidence: Evidence, reader: Reader) {
     this.batch = batch;
     this.memory = batch.tables.memory;
+    this.placeholderLengths = knowledge.placeholderLengths;
     this.derived = batch.derived;
     this.knowledge = knowledge;
     this.evidence = evidence;

@@ -2,9 +2,15 @@
  * Remembers the sequences of keys that records come with, so that what follows from the keys alone is found once. Bounded: a
  * sequence has a place by its hash, is kept when it comes a second time, and gives way to the next one that wants the place.
  */
-import { headAt, symbolAt, verdictOf, wordOfRow } from '../../model/attributes.ts';
 import type { Tables } from '../../model/batch.ts';
-import { MAX_SYMBOLS, VERDICT_SUPERSEDED } from '../../model/layout.ts';
+import {
+  ATTRIBUTE_KIND,
+  ATTRIBUTE_STRIDE,
+  ATTRIBUTE_VERDICT,
+  ATTRIBUTES_BASE,
+  MAX_SYMBOLS,
+  VERDICT_SUPERSEDED,
+} from '../../model/layout.ts';
 import type { Memory } from '../../model/memory.ts';
 import type { Evidence } from './evidence.ts';
 import { Shape } from './shape.ts';
@@ -18,6 +24,13 @@ const SUPERSEDED = 0xffffffff;
 const HASH_BASIS = 0x811c9dc5;
 const HASH_PRIME = 0x01000193;
 const HASH_FOLD = 15;
+// For the loops over every attribute of every record, which read the tables directly: see attributes.ts.
+const FIRST_WORD = ATTRIBUTES_BASE >>> 2;
+const ROW_WORDS = ATTRIBUTE_STRIDE >>> 2;
+const HEAD = ATTRIBUTE_KIND >>> 2;
+const VERDICT_SHIFT = (ATTRIBUTE_VERDICT - ATTRIBUTE_KIND) * 8;
+const VERDICT_BITS = 0xff << VERDICT_SHIFT;
+const SUPERSEDED_BITS = VERDICT_SUPERSEDED << VERDICT_SHIFT;
 
 export class Shapes {
   readonly #shapes = new Array<Shape | null>(SLOTS).fill(null);
@@ -68,9 +81,9 @@ export class Shapes {
   #read({ u32 }: Memory, firstRow: number, count: number): boolean {
     const symbols = this.#symbols;
     let hash = HASH_BASIS ^ this.#place;
-    for (let index = 0; index < count; index++) {
-      const word = wordOfRow(firstRow + index);
-      if (symbolAt(u32, word) >= MAX_SYMBOLS) return false;
+    let word = FIRST_WORD + firstRow * ROW_WORDS;
+    for (let index = 0; index < count; index++, word += ROW_WORDS) {
+      if ((u32[word] as number) >= MAX_SYMBOLS) return false;
       const symbol = keyAt(u32, word);
       symbols[index] = symbol;
       hash = Math.imul(hash ^ symbol, HASH_PRIME);
@@ -80,17 +93,17 @@ export class Shapes {
   }
 }
 
-/** The loop over every attribute of every record: it reads the tables directly. */
 function fits(shape: Shape, { u32 }: Memory, firstRow: number, count: number, place: number): boolean {
   const { symbols } = shape;
   if (symbols.length !== count || shape.place !== place) return false;
-  for (let index = 0; index < count; index++) {
-    if (keyAt(u32, wordOfRow(firstRow + index)) !== symbols[index]) return false;
+  let word = FIRST_WORD + firstRow * ROW_WORDS;
+  for (let index = 0; index < count; index++, word += ROW_WORDS) {
+    if (keyAt(u32, word) !== symbols[index]) return false;
   }
   return true;
 }
 
 /** The symbol of the row at a word of the tables. */
 function keyAt(u32: Uint32Array, word: number): number {
-  return verdictOf(headAt(u32, word)) === VERDICT_SUPERSEDED ? SUPERSEDED : symbolAt(u32, word);
+  return ((u32[word + HEAD] as number) & VERDICT_BITS) === SUPERSEDED_BITS ? SUPERSEDED : (u32[word] as number);
 }

@@ -1,12 +1,17 @@
 /** Fills the slots that hold names and ids: a reference to the attribute, a word of ours, or a short text out of a document. */
-import { headAt, isText, kindOf, lengthAt, offsetAt, verdictOf, wordOfRow } from '../../model/attributes.ts';
-import { KIND_INT, SLOT_RESPONSE_MODEL, VERDICT_DROP } from '../../model/layout.ts';
+import { flagsOf, headAt, isText, kindOf, lengthAt, offsetAt, verdictOf, wordOfRow } from '../../model/attributes.ts';
+import { KIND_INT, SLOT_RESPONSE_MODEL, TEXT_JSON_ESCAPED, VERDICT_DROP } from '../../model/layout.ts';
 import type { TextRef } from '../../model/text.ts';
+import { LONGEST_PLACEHOLDER } from './knowledge.ts';
 import type { RecordView } from './record-view.ts';
 import type { Rule } from './rules.ts';
 
 /** Names and ids are cut here, so that an index over their column always fits. */
 export const MAX_NAME_BYTES = 1024;
+// Bound here: see attributes.ts.
+const LONGEST_NAME = MAX_NAME_BYTES;
+const DROPPED = VERDICT_DROP;
+const ESCAPED = TEXT_JSON_ESCAPED;
 
 /** The slot is a word of our own. */
 export function setWord(view: RecordView, slot: number, text: TextRef): void {
@@ -36,7 +41,31 @@ export function setNameRow(view: RecordView, slot: number, row: number): void {
 /** Fills a slot with the first usable value of a field. Returns whether there was one. */
 export function fillName(view: RecordView, field: number, slot: number): boolean {
   const { evidence } = view;
+  const plain = evidence.plainRow(field);
+  if (plain >= 0 && isPlainName(view, plain)) {
+    view.derived.setAttribute(slot, plain);
+    return true;
+  }
   const candidates = evidence.candidates(field);
+  return candidates > 0 && fillBest(view, field, slot, candidates);
+}
+
+/**
+ * What nearly all names are: text of a usual length, which is that of no placeholder, and which may be stored. The text itself is
+ * not looked at: by now its bytes have left the nearest cache.
+ */
+function isPlainName(view: RecordView, row: number): boolean {
+  const { u32 } = view.memory;
+  const word = wordOfRow(row);
+  const head = headAt(u32, word);
+  if (!isText(head) || (flagsOf(head) & ESCAPED) !== 0 || verdictOf(head) === DROPPED) return false;
+  const length = lengthAt(u32, word);
+  if (length === 0 || length > LONGEST_NAME) return false;
+  return length > LONGEST_PLACEHOLDER || view.placeholderLengths[length] === 0;
+}
+
+function fillBest(view: RecordView, field: number, slot: number, candidates: number): boolean {
+  const { evidence } = view;
   for (let index = 0; index < candidates; index++) {
     const rule = evidence.ruleAt(field, index);
     if (!view.applies(rule)) continue;
@@ -98,13 +127,13 @@ export function isPlaceholder(view: RecordView, row: number): boolean {
   const { memory, knowledge } = view;
   const word = wordOfRow(row);
   const length = lengthAt(memory.u32, word);
-  if (!isText(headAt(memory.u32, word))) return false;
-  if (length === 0 || length > LONGEST_PLACEHOLDER) return false;
+  const head = headAt(memory.u32, word);
+  if (!isText(head) || length === 0 || length > LONGEST_PLACEHOLDER) return false;
+  if (knowledge.placeholderLengths[length] === 0 && (flagsOf(head) & TEXT_JSON_ESCAPED) === 0) return false;
   // Hardly a value begins like one: the first byte spares the rest.
   const first = memory.u8[offsetAt(memory.u32, word)] as number;
   return knowledge.placeholderBytes[first] !== 0 && knowledge.placeholders.has(view.reader.word(knowledge.words, row));
 }
-const LONGEST_PLACEHOLDER = 32;
 
 function trimTo(text: string, { before, after }: Rule): string {
   if (before !== null) return text.includes(before) ? text.slice(0, text.indexOf(before)) : '';

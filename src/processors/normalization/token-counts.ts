@@ -112,8 +112,16 @@ export class TokenCounts implements SenderHabits {
 
   /** The first usable count of a field. */
   #read(field: number): number {
-    const { evidence, reader } = this.#view;
+    const { evidence } = this.#view;
     const candidates = evidence.candidates(field);
+    if (candidates > 0) return this.#best(field, candidates);
+    this.#sums = false;
+    this.#proves = null;
+    return Number.NaN;
+  }
+
+  #best(field: number, candidates: number): number {
+    const { evidence, reader } = this.#view;
     for (let index = 0; index < candidates; index++) {
       const rule = evidence.ruleAt(field, index);
       if (!this.#view.applies(rule)) continue;
