@@ -22,8 +22,9 @@ import {
   WEEKDAYS,
 } from './options.ts';
 import type { MatchKind } from './priced-model.ts';
-import { parseRate, RATE_KEYS, type RateKey, type Rates, readDecimal, scaleRate } from './rates.ts';
+import { parseRate, RATE_KEYS, type RateKey, type Rates, readDecimal } from './rates.ts';
 import { foldProvider } from './route.ts';
+import { scalePeriod } from './scaled-period.ts';
 
 export interface PricingProblem {
   /** Where in the options, as `overrides[2].prices[0].rates.input`. */
@@ -298,21 +299,4 @@ function isNameList(model: ModelMatch): model is readonly string[] {
 function dayMask(days: readonly string[] | undefined): number {
   if (days === undefined) return EVERY_DAY;
   return days.reduce((mask, day) => mask | (1 << (WEEKDAYS as readonly string[]).indexOf(day)), 0);
-}
-
-function scalePeriod(period: PeriodDraft, factor: { units: bigint; scale: number }): PeriodDraft {
-  const rates = (stated: Rates): Rates =>
-    Object.fromEntries(
-      Object.entries(stated).map(([key, rate]) => {
-        const scaled = scaleRate(rate, factor);
-        if (scaled === null) throw new RangeError(key);
-        return [key, scaled];
-      }),
-    );
-  const table = <T extends TableDraft>(draft: T): T => ({
-    ...draft,
-    rates: rates(draft.rates),
-    tiers: draft.tiers.map((tier) => ({ above: tier.above, rates: rates(tier.rates) })),
-  });
-  return { ...table(period), windows: period.windows.map(table) };
 }
