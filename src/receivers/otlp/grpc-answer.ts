@@ -45,8 +45,11 @@ export function answerForeign(stream: ServerHttp2Stream): void {
 
 function finish(stream: ServerHttp2Stream, headers: OutgoingHttpHeaders): void {
   stream.respond(headers, { endStream: true });
-  // What is still under way is not wanted any more, and that is no error.
-  if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
+  if (stream.readableEnded) return;
+  // What is still under way is not wanted any more, and that is no error. What has come is thrown away: a stream that was paused
+  // over it would never end, nor would its connection.
+  stream.close(constants.NGHTTP2_NO_ERROR);
+  stream.resume();
 }
 
 const isGone = (stream: ServerHttp2Stream): boolean => stream.destroyed || stream.closed || stream.headersSent;
