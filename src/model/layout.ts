@@ -93,8 +93,10 @@ export const COMPRESSED_BASE = OUTPUT_BASE;
 export const COMPRESSED_CAPACITY = INPUT_CAPACITY;
 /** Zeros the inflater may read behind a compressed body. */
 export const COMPRESSED_PADDING = 64;
-/** The encoder returns to TypeScript once this many bytes are waiting. */
+/** The encoder of OTLP requests returns to TypeScript once this many bytes are waiting. */
 export const OUTPUT_SOFT_LIMIT = 1048576;
+/** That of rows does so earlier: they are copied out while they still lie in the processor's second cache. */
+export const ROWS_SOFT_LIMIT = 98304;
 export const MEMORY_END = OUTPUT_BASE + OUTPUT_CAPACITY + SLACK;
 
 // ── Header: counts of the current request, u32 each, at HEADER_BASE + … ───────────────────────────────────────────────

@@ -18,6 +18,7 @@ import {
 } from "./columns";
 import { putPlain } from "./json-text";
 import { FIXED_ROOM, out, put, putByte, room, setOut } from "./output";
+import { ALWAYS, REPEAT_NOTHING_DERIVED, putRepeat, rememberRepeat } from "./repeats";
 import { anyReference, attributeRow, escapeSince, putReferences, putValue, putValueText } from "./values";
 
 export const DERIVED_FIELDS: u32 = 36;
@@ -136,6 +137,13 @@ function costColumn(label: string, derived: usize, cost: usize): void {
 
 /** All derived columns of a record that has no derived row. */
 function nothingDerived(): void {
+  if (putRepeat(REPEAT_NOTHING_DERIVED, ALWAYS)) return;
+  const start = out;
+  renderNothing();
+  rememberRepeat(REPEAT_NOTHING_DERIVED, ALWAYS, start);
+}
+
+function renderNothing(): void {
   room(2048);
   if (copying) {
     memory.fill(out, 0xff, DERIVED_FIELDS * 4);

@@ -1,12 +1,13 @@
 /** The encoders the host calls: records from `first` on, until enough bytes wait at OUTPUT_BASE. */
 import {
-  HEADER_BASE, HEADER_OUTPUT_LENGTH, HEADER_OUTPUT_ROWS, HEADER_RECORDS, HEADER_SIGNAL, OUTPUT_BASE, OUTPUT_SOFT_LIMIT,
-  RECORDS_BASE, RECORD_STRIDE, SIGNAL_LOGS, SIGNAL_TRACES,
+  HEADER_BASE, HEADER_OUTPUT_LENGTH, HEADER_OUTPUT_ROWS, HEADER_RECORDS, HEADER_SIGNAL, OUTPUT_BASE, RECORDS_BASE,
+  RECORD_STRIDE, ROWS_SOFT_LIMIT, SIGNAL_LOGS, SIGNAL_TRACES,
 } from "../../model/layout";
 import { setCopying } from "./columns";
 import { putLog } from "./logs";
 import { out, setOut } from "./output";
 import { putPoint } from "./points";
+import { forgetRepeats } from "./repeats";
 import { putSpan } from "./spans";
 
 function encodeRecords(first: u32): u32 {
@@ -14,7 +15,8 @@ function encodeRecords(first: u32): u32 {
   const signal = load<u32>(HEADER_BASE, HEADER_SIGNAL);
   let next = first;
   setOut(OUTPUT_BASE);
-  while (next < count && out - OUTPUT_BASE < <usize>OUTPUT_SOFT_LIMIT) {
+  forgetRepeats();
+  while (next < count && out - OUTPUT_BASE < <usize>ROWS_SOFT_LIMIT) {
     const record = <usize>RECORDS_BASE + <usize>next * RECORD_STRIDE;
     if (signal == SIGNAL_TRACES) putSpan(record);
     else if (signal == SIGNAL_LOGS) putLog(record);

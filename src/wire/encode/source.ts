@@ -13,6 +13,7 @@ import { beginJson, endJson, nullColumn, optionalTextColumn, textColumn, timesta
 import { putRawText } from "./json-text";
 import { UNKNOWN_TEXT } from "./keys";
 import { out } from "./output";
+import { ALWAYS, REPEAT_OWNER, REPEAT_RECEIVED_AT, REPEAT_SOURCE, putRepeat, rememberRepeat } from "./repeats";
 import { attributeRow, putAttributes } from "./values";
 
 export const OWNER_FIELDS: u32 = 3;
@@ -48,6 +49,14 @@ function resourceOf(record: usize): usize {
 
 /** project, environment, service_name. */
 export function ownerColumns(record: usize): void {
+  const key = <u64>load<u32>(record, RECORD_RESOURCE) + 1;
+  if (putRepeat(REPEAT_OWNER, key)) return;
+  const start = out;
+  renderOwner(record);
+  rememberRepeat(REPEAT_OWNER, key, start);
+}
+
+function renderOwner(record: usize): void {
   const project = load<u32>(HEADER_BASE, HEADER_PROJECT_OFFSET);
   if (project == 0) nullColumn(",\"project\":");
   else textColumn(",\"project\":", project, load<u32>(HEADER_BASE, HEADER_PROJECT_LENGTH), UNKNOWN_TEXT);
@@ -98,6 +107,27 @@ function sharedColumn(label: string, field: usize, first: u32, count: u32): void
 
 /** resource, scope_name, scope_version, scope_attributes, attributes, received_at. */
 export function sourceColumns(record: usize): void {
+  const key = (<u64>load<u32>(record, RECORD_RESOURCE) + 1) | (<u64>load<u32>(record, RECORD_SCOPE) << 32);
+  if (!putRepeat(REPEAT_SOURCE, key)) {
+    const start = out;
+    renderSource(record);
+    rememberRepeat(REPEAT_SOURCE, key, start);
+  }
+  const column = beginJson(",\"attributes\":");
+  putAttributes(load<u32>(record, RECORD_ATTRIBUTES_FIRST), load<u32>(record, RECORD_ATTRIBUTES_COUNT));
+  endJson(column);
+  receivedAtColumn();
+}
+
+function receivedAtColumn(): void {
+  if (putRepeat(REPEAT_RECEIVED_AT, ALWAYS)) return;
+  const start = out;
+  timestampColumn(",\"received_at\":", load<i64>(HEADER_BASE, HEADER_RECEIVED_AT));
+  rememberRepeat(REPEAT_RECEIVED_AT, ALWAYS, start);
+}
+
+/** The columns before the attributes: those that records of one scope share. */
+function renderSource(record: usize): void {
   const resource = resourceOf(record);
   sharedColumn(
     ",\"resource\":", resource + RESOURCE_JSON_OFFSET, load<u32>(resource, RESOURCE_ATTRIBUTES_FIRST), load<u32>(resource, RESOURCE_ATTRIBUTES_COUNT),
@@ -112,8 +142,4 @@ export function sourceColumns(record: usize): void {
   const count = load<u32>(scope, SCOPE_ATTRIBUTES_COUNT);
   if (count == 0) nullColumn(",\"scope_attributes\":");
   else sharedColumn(",\"scope_attributes\":", scope + SCOPE_JSON_OFFSET, load<u32>(scope, SCOPE_ATTRIBUTES_FIRST), count);
-  const column = beginJson(",\"attributes\":");
-  putAttributes(load<u32>(record, RECORD_ATTRIBUTES_FIRST), load<u32>(record, RECORD_ATTRIBUTES_COUNT));
-  endJson(column);
-  timestampColumn(",\"received_at\":", load<i64>(HEADER_BASE, HEADER_RECEIVED_AT));
 }
