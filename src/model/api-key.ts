@@ -2,7 +2,7 @@
  * The format of a stored API key: `slc_` + 8 characters of public id + `_` + 43 characters of secret + 6 of checksum. A key
  * with a wrong checksum is refused without a lookup; only the SHA-256 of the whole text is ever stored.
  */
-import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { hash, randomBytes, randomInt } from 'node:crypto';
 
 const FORMAT = /^slc_([0-9A-Za-z]{8})_[0-9A-Za-z_-]{43}([0-9A-Za-z_-]{6})$/;
 const PUBLIC_ID_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -29,9 +29,9 @@ export function publicIdOf(text: string): string | null {
 }
 
 export function hashApiKey(text: string): Uint8Array {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }
 
 function checksumOf(body: string): string {
-  return createHash('sha256').update(`sluice key checksum:${body}`).digest('base64url').slice(0, CHECKSUM_LENGTH);
+  return hash('sha256', `sluice key checksum:${body}`, 'base64url').slice(0, CHECKSUM_LENGTH);
 }

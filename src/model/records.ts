@@ -85,14 +85,6 @@ export class RecordCursor {
     return this.#double(END);
   }
 
-  get hasTraceId(): boolean {
-    const word = (this.#address + RECORD_TRACE_ID) >>> 2;
-    const u32 = this.#memory.u32;
-    return (
-      ((u32[word] as number) | (u32[word + 1] as number) | (u32[word + 2] as number) | (u32[word + 3] as number)) !== 0
-    );
-  }
-
   /** Lower-case hex. */
   get traceId(): string {
     const at = this.#address + RECORD_TRACE_ID;

@@ -10,17 +10,18 @@ const ANY_VALUE_TAG = 0x12;
 const RETRY_DELAY_TAG = 0x0a;
 const SECONDS_TAG = 0x08;
 const RETRY_INFO_TYPE = 'type.googleapis.com/google.rpc.RetryInfo';
-const NOTHING = Buffer.alloc(0);
-const EMPTY_OBJECT = Buffer.from('{}');
 
 export const MEDIA_TYPES = { protobuf: 'application/x-protobuf', json: 'application/json' } as const satisfies Record<
   Encoding,
   string
 >;
 
-/** The body of a 200: an empty response message. `partial_success` is never set. */
-export function successBody(encoding: Encoding): Buffer {
-  return encoding === 'protobuf' ? NOTHING : EMPTY_OBJECT;
+/**
+ * The body of a 200: an empty response message. `partial_success` is never set. It is a text of ASCII because node:http sends
+ * that together with the headers, and a buffer by itself.
+ */
+export function successBody(encoding: Encoding): string {
+  return encoding === 'protobuf' ? '' : '{}';
 }
 
 /** A refusal's body. `Status.code` stays 0: the HTTP status carries the class of error. */

@@ -1,5 +1,5 @@
 /** Keys that stand in the configuration, as text or as `sha256:` hash, and the projects they stand for. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { OptionFault } from '../../component/component.ts';
 import type { Credential, Plan, Project } from '../../model/context.ts';
 import { normalizeEnvironment } from '../../model/environment.ts';
@@ -14,37 +14,28 @@ export interface StaticKeyOptions {
 
 const HASH_FORMAT = /^sha256:([0-9a-f]{64})$/i;
 
-interface StaticKey {
-  readonly hash: Buffer;
-  readonly credential: Credential;
-}
-
 export class StaticKeys {
-  /** By hash: finding one says nothing about how much of a wrong key was right. */
-  readonly #keys = new Map<string, StaticKey>();
+  /** By hash in hex: finding one says nothing about how much of a wrong key was right. */
+  readonly #credentials = new Map<string, Credential>();
 
   /** The options were checked when the configuration was read. */
   constructor(options: readonly StaticKeyOptions[]) {
     const projects = new Map<string, Project>();
     for (const [index, option] of options.entries()) {
-      const hash = hashOf(option.key);
       const { project: name, plan, monthly_spans: monthlySpans = null } = option;
       const project = projects.get(name) ?? { name, plan, monthlySpans, privacy: new Map() };
       projects.set(name, project);
       const environment = option.environment === undefined ? null : normalizeEnvironment(option.environment);
-      const credential = { project, environment, keyId: `static:${index}` };
-      this.#keys.set(hash.toString('hex'), { hash, credential });
+      this.#credentials.set(hashOf(option.key), { project, environment, keyId: `static:${index}` });
     }
   }
 
   find(text: string): Credential | null {
-    const hash = createHash('sha256').update(text).digest();
-    const key = this.#keys.get(hash.toString('hex'));
-    return key !== undefined && timingSafeEqual(key.hash, hash) ? key.credential : null;
+    return this.#credentials.get(hash('sha256', text, 'hex')) ?? null;
   }
 
   get isEmpty(): boolean {
-    return this.#keys.size === 0;
+    return this.#credentials.size === 0;
   }
 }
 
@@ -54,10 +45,10 @@ export function staticKeyFaults(options: readonly StaticKeyOptions[]): readonly 
   const projects = new Map<string, StaticKeyOptions>();
   return options.flatMap((option, index) => {
     const { key, project, plan, monthly_spans: quota } = option;
-    const hash = hashOf(key).toString('hex');
+    const keyHash = hashOf(key);
     const first = projects.get(project) ?? option;
     const faults = [];
-    if (hashes.has(hash)) faults.push(faultAt(index, 'key', 'this key is there already', 'Remove one of them.'));
+    if (hashes.has(keyHash)) faults.push(faultAt(index, 'key', 'this key is there already', 'Remove one of them.'));
     if (plan === 'free' && quota === undefined)
       faults.push(faultAt(index, 'plan', 'the free plan needs a monthly quota', 'Add monthly_spans.'));
     if (plan === 'paid' && quota !== undefined)
@@ -66,7 +57,7 @@ export function staticKeyFaults(options: readonly StaticKeyOptions[]): readonly 
       const hint = 'Give every key of a project the same plan and monthly_spans.';
       faults.push(faultAt(index, 'project', `the keys of project "${project}" disagree about its plan`, hint));
     }
-    hashes.add(hash);
+    hashes.add(keyHash);
     projects.set(project, first);
     return faults;
   });
@@ -76,7 +67,7 @@ function faultAt(index: number, option: keyof StaticKeyOptions, message: string,
   return { option: ['keys', index, option], severity: 'error', message, hint };
 }
 
-function hashOf(key: string): Buffer {
-  const given = HASH_FORMAT.exec(key);
-  return given?.[1] !== undefined ? Buffer.from(given[1], 'hex') : createHash('sha256').update(key).digest();
+/** In lower-case hex. */
+function hashOf(key: string): string {
+  return HASH_FORMAT.exec(key)?.[1]?.toLowerCase() ?? hash('sha256', key, 'hex');
 }

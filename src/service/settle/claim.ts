@@ -2,8 +2,23 @@
 import type { Claim, TraceClaim } from '../../component/ledger.ts';
 import { Rejection } from '../../errors.ts';
 import type { Batch } from '../../model/batch.ts';
-import { RECORD_END, RECORD_START, RECORD_TRACE_ID } from '../../model/layout.ts';
+import {
+  RECORD_END,
+  RECORD_RESOURCE,
+  RECORD_START,
+  RECORD_STRIDE,
+  RECORD_TRACE_ID,
+  RECORDS_BASE,
+} from '../../model/layout.ts';
 import type { Memory } from '../../model/memory.ts';
+
+// Places of 32-bit words, bound here: an imported constant is read and checked at each use, one of the module is code.
+const RECORDS = RECORDS_BASE >>> 2;
+const STRIDE = RECORD_STRIDE >>> 2;
+const TRACE_ID = RECORD_TRACE_ID >>> 2;
+const RESOURCE = RECORD_RESOURCE >>> 2;
+const START = RECORD_START >>> 2;
+const END = RECORD_END >>> 2;
 
 /** No record's time stands there. */
 const NO_TIME = 0;
@@ -12,7 +27,7 @@ const NO_TIME = 0;
 interface OpenTraceClaim {
   readonly traceId: string;
   readonly environment: string;
-  /** Byte addresses. */
+  /** Words of the tables. */
   first: number;
   last: number;
 }
@@ -36,22 +51,23 @@ function claimTraces(batch: Batch): readonly TraceClaim[] {
   for (let resource = 0; resource < batch.resourceCount; resource++) environments.push(batch.environmentOf(resource));
   const { records, recordCount } = batch;
   const { memory } = batch.tables;
+  const { u32 } = memory;
   const spans = batch.signal === 'traces';
   let claim: OpenTraceClaim | undefined;
   let claimed = 0; // the record that found it
-  for (let index = 0; index < recordCount; index++) {
-    const { address } = records.goto(index);
-    if (!records.hasTraceId) continue;
-    const environment = environments[records.resource] as string;
+  for (let index = 0, record = RECORDS; index < recordCount; index++, record += STRIDE) {
+    if (!hasTrace(u32, record)) continue;
+    const environment = environments[u32[record + RESOURCE] as number] as string;
     // Most batches hold their spans trace by trace: the words are compared before any text is made.
-    if (claim === undefined || !isSameTrace(memory, address, claimed)) {
-      claim = claims.get(records.traceId) ?? openClaim(claims, records.traceId, environment);
-      claimed = address;
+    if (claim === undefined || !isSameTrace(u32, record, claimed)) {
+      const { traceId } = records.goto(index);
+      claim = claims.get(traceId) ?? openClaim(claims, traceId, environment);
+      claimed = record;
     }
     if (claim.environment !== environment) {
       throw new Rejection('environment_mismatch', { expected: claim.environment, received: environment });
     }
-    if (spans) widen(claim, memory, address);
+    if (spans) widen(claim, u32, record);
   }
   return [...claims.values()]
     .sort((a, b) => (a.traceId < b.traceId ? -1 : 1))
@@ -69,28 +85,32 @@ function openClaim(claims: Map<string, OpenTraceClaim>, traceId: string, environ
   return claim;
 }
 
-function isSameTrace({ u32 }: Memory, left: number, right: number): boolean {
-  const a = (left + RECORD_TRACE_ID) >>> 2;
-  const b = (right + RECORD_TRACE_ID) >>> 2;
+function hasTrace(u32: Uint32Array, record: number): boolean {
+  const id = record + TRACE_ID;
+  return ((u32[id] as number) | (u32[id + 1] as number) | (u32[id + 2] as number) | (u32[id + 3] as number)) !== 0;
+}
+
+function isSameTrace(u32: Uint32Array, left: number, right: number): boolean {
+  const a = left + TRACE_ID;
+  const b = right + TRACE_ID;
   return u32[a] === u32[b] && u32[a + 1] === u32[b + 1] && u32[a + 2] === u32[b + 2] && u32[a + 3] === u32[b + 3];
 }
 
 /** A span that does not say when it ended, or ended before it began, still covers its start. */
-function widen(claim: OpenTraceClaim, memory: Memory, address: number): void {
-  const start = address + RECORD_START;
-  const end = address + RECORD_END;
-  const last = isBefore(memory, start, end) ? end : start;
-  if (claim.first === NO_TIME || isBefore(memory, start, claim.first)) claim.first = start;
-  if (claim.last === NO_TIME || isBefore(memory, claim.last, last)) claim.last = last;
+function widen(claim: OpenTraceClaim, u32: Uint32Array, record: number): void {
+  const start = record + START;
+  const end = record + END;
+  const last = isBefore(u32, start, end) ? end : start;
+  if (claim.first === NO_TIME || isBefore(u32, start, claim.first)) claim.first = start;
+  if (claim.last === NO_TIME || isBefore(u32, claim.last, last)) claim.last = last;
 }
 
-function isBefore({ u32 }: Memory, left: number, right: number): boolean {
-  const a = left >>> 2;
-  const b = right >>> 2;
-  const [leftHigh, rightHigh] = [u32[a + 1] as number, u32[b + 1] as number];
-  return leftHigh === rightHigh ? (u32[a] as number) < (u32[b] as number) : leftHigh < rightHigh;
+function isBefore(u32: Uint32Array, left: number, right: number): boolean {
+  const leftHigh = u32[left + 1] as number;
+  const rightHigh = u32[right + 1] as number;
+  return leftHigh === rightHigh ? (u32[left] as number) < (u32[right] as number) : leftHigh < rightHigh;
 }
 
-function timeAt({ u64 }: Memory, address: number): bigint | null {
-  return address === NO_TIME ? null : (u64[address >>> 3] as bigint);
+function timeAt({ u64 }: Memory, word: number): bigint | null {
+  return word === NO_TIME ? null : (u64[word >>> 1] as bigint);
 }
