@@ -85,6 +85,7 @@ export class Client {
   }
 
   async #send(requests: Requests, due: number): Promise<Outcome> {
+    const body = requests.next();
     try {
       const answer = await this.#agent.request({
         origin: this.#origin,
@@ -95,10 +96,12 @@ export class Client {
           'content-encoding': requests.contentEncoding,
           authorization: `Bearer ${this.#key}`,
         },
-        body: requests.next(),
+        body,
       });
       await answer.body.dump();
       const ms = performance.now() - due;
+      // Of a request that was refused early a part may still be on its way.
+      if (answer.statusCode === 200) requests.done(body);
       return { status: answer.statusCode, ms, hasRetryAfter: answer.headers['retry-after'] !== undefined };
     } catch {
       return { status: 0, ms: performance.now() - due, hasRetryAfter: false };
