@@ -13,6 +13,12 @@ export const openPort: OpenPort = (endpoint, request, accept) =>
 export const openPausedPort: OpenPort = (endpoint, request, accept) =>
   listen(createServer({ ...CONNECTIONS, pauseOnConnect: true }, accept), endpoint, request);
 
+/**
+ * Connections the kernel may hold until they are accepted, which goes one by one between two pieces of work. Beyond it a client
+ * tries again after a second. The kernel has a limit of its own, and the lower of both holds.
+ */
+const BACKLOG = 4096;
+
 /** Half-open connections are for the protocol to decide about; HTTP answers a client that has finished sending. */
 const CONNECTIONS = { allowHalfOpen: true, noDelay: true };
 
@@ -21,7 +27,7 @@ async function listen(server: Server, endpoint: Endpoint, request: ListenRequest
     if ('path' in endpoint) await makeRoom(endpoint.path, { option: request.option, inUse: () => inUse(request) });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(placeOf(endpoint), () => {
+      server.listen({ ...placeOf(endpoint), backlog: BACKLOG }, () => {
         server.off('error', reject);
         resolve();
       });

@@ -7,9 +7,14 @@ import { Rejection } from '../errors.ts';
 
 /** Passes of one look at the sockets take about this long together. A longer single pass is not divided. */
 const SLICE_MS = 2;
-/** Who comes now would wait longer than the second after which it may come again. */
-const MAX_WAIT_MS = 1000;
-/** So few never wait long enough to be sent away, however large they are. */
+/** Who comes now would wait longer than half the second after which it may come again. */
+const MAX_WAIT_MS = 500;
+/**
+ * One look at the sockets accepts one connection, and who is sent away comes back over a new one: under load, the looks go on for
+ * about this long while newcomers come.
+ */
+const LOOKS_MS = 2;
+/** So few are no load: they never wait long enough to be sent away, however large they are. */
 const ALWAYS_ADMITTED = 16;
 /** What a request costs beside its bytes, expressed in bytes. */
 const REQUEST_BYTES = 4096;
@@ -38,6 +43,12 @@ export class Turns {
   #scheduled = false;
   /** Spent since the sockets were last looked at. */
   #sliceMs = 0;
+  /** Who asked to be admitted since then. */
+  #newcomers = 0;
+  #lookingSince = 0;
+  /** When the last pass ended, if others waited then. */
+  #busySince: number | null = null;
+  /** By the clock while others wait: a pass and what the sockets took before it. */
   #spentMs = 0;
   #spentBytes = 0;
 
@@ -58,6 +69,7 @@ export class Turns {
 
   /** Throws `overloaded` when a newcomer would wait too long. */
   admit(): void {
+    this.#newcomers++;
     if (this.waiting < ALWAYS_ADMITTED) return;
     if (this.expectedWaitMs > MAX_WAIT_MS) {
       throw new Rejection('overloaded', { hint: `${this.waiting} requests wait for their turn` });
@@ -75,7 +87,7 @@ export class Turns {
           reject(error);
         }
       };
-      this.#schedule();
+      if (!this.#scheduled) this.#look();
       if (this.waiting === 0 && this.#sliceMs < SLICE_MS) return run();
       this.#waiting.push({ bytes: cost, run });
       this.#waitingBytes += cost;
@@ -87,17 +99,31 @@ export class Turns {
     try {
       return work();
     } finally {
-      const elapsed = this.#now() - started;
-      this.#sliceMs += elapsed;
-      this.#spentMs = this.#spentMs * DECAY + elapsed;
+      const ended = this.#now();
+      this.#sliceMs += ended - started;
+      this.#spentMs = this.#spentMs * DECAY + ended - (this.#busySince ?? started);
       this.#spentBytes = this.#spentBytes * DECAY + cost;
+      this.#busySince = this.waiting > 0 ? ended : null;
     }
   }
 
+  #look(): void {
+    this.#lookingSince = this.#now();
+    this.#schedule();
+  }
+
   #schedule(): void {
-    if (this.#scheduled) return;
     this.#scheduled = true;
-    this.#afterSockets(() => this.#slice());
+    this.#afterSockets(() => {
+      if (this.#isWorthAnotherLook()) this.#schedule();
+      else this.#slice();
+    });
+  }
+
+  #isWorthAnotherLook(): boolean {
+    const newcomers = this.#newcomers;
+    this.#newcomers = 0;
+    return newcomers > 0 && this.waiting >= ALWAYS_ADMITTED && this.#now() - this.#lookingSince < LOOKS_MS;
   }
 
   #slice(): void {
@@ -109,6 +135,6 @@ export class Turns {
       this.#waitingBytes -= turn.bytes;
       turn.run();
     }
-    if (this.waiting > 0) this.#schedule();
+    if (this.waiting > 0) this.#look();
   }
 }

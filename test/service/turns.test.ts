@@ -99,19 +99,47 @@ t.test('a fault is the outcome of its own turn only', async (t) => {
   t.strictSame(loop.done, ['a', 'b']);
 });
 
-t.test('beyond a second of work that waits, newcomers are overloaded; below it, none is', async (t) => {
+t.test('beyond half a second of work that waits, newcomers are overloaded; below it, none is', async (t) => {
   const loop = new Loop();
   void loop.ask('first', 10);
-  for (let index = 0; index < 99; index++) {
+  for (let index = 0; index < 49; index++) {
     loop.turns.admit();
     void loop.ask(String(index), 10);
   }
-  t.ok(loop.turns.expectedWaitMs > 950 && loop.turns.expectedWaitMs <= 1000);
+  t.ok(loop.turns.expectedWaitMs > 450 && loop.turns.expectedWaitMs <= 500);
   loop.turns.admit();
   for (let index = 0; index < 5; index++) void loop.ask('more', 10);
   t.throws(() => loop.turns.admit(), { code: 'overloaded' });
   for (let turn = 0; turn < 10; turn++) loop.turn();
   t.doesNotThrow(() => loop.turns.admit());
+});
+
+t.test('what the sockets take while others wait counts for the wait as well', async (t) => {
+  const loop = new Loop();
+  for (let index = 0; index < 40; index++) void loop.ask(String(index), 3);
+  t.ok(loop.turns.expectedWaitMs < 130, 'nothing but passes so far');
+  for (let turn = 0; turn < 20; turn++) {
+    loop.ms += 27;
+    loop.turn();
+    void loop.ask('more', 3);
+  }
+  t.ok(loop.turns.expectedWaitMs > 500, String(loop.turns.expectedWaitMs));
+});
+
+t.test('under load the sockets are looked at again while newcomers come, for two milliseconds', async (t) => {
+  const loop = new Loop();
+  const look = (newcomers: number): number => {
+    const before = loop.done.length;
+    for (let index = 0; index < newcomers; index++) loop.turns.admit();
+    loop.ms += 0.5;
+    loop.turn();
+    return loop.done.length - before;
+  };
+  for (let index = 0; index < 12; index++) void loop.ask(String(index), 3);
+  t.equal(look(1), 1, 'so few are no load');
+  for (let index = 0; index < 10; index++) void loop.ask(String(index), 3);
+  t.strictSame([1, 1, 1, 1, 1, 1].map(look), [0, 0, 0, 1, 0, 0]);
+  t.strictSame([0, 0].map(look), [1, 1], 'nobody came');
 });
 
 t.test('a few requests are never too many, however long each takes', async (t) => {
