@@ -78,17 +78,7 @@ export class ServerProcess {
   }
 
   usage(): Usage {
-    let cpuSeconds = 0;
-    let peakMiB = 0;
-    for (const pid of this.#family()) {
-      const fields = statOf(pid);
-      if (fields === undefined) continue;
-      // User and system time, and those of children that have ended.
-      const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
-      cpuSeconds += ticks / ticksPerSecond;
-      peakMiB += peakOf(pid);
-    }
-    return { cpuSeconds, peakMiB };
+    return usageOf(this.pid);
   }
 
   /**
@@ -117,19 +107,38 @@ export class ServerProcess {
     await closed;
     clearTimeout(timer);
   }
+}
 
-  #family(): readonly number[] {
-    const root = this.#child.pid;
-    if (root === undefined) return [];
-    const parents = new Map<number, number>();
-    for (const name of readdirSync('/proc')) {
-      const parent = /^\d+$/.test(name) ? statOf(Number(name))?.[1] : undefined;
-      if (parent !== undefined) parents.set(Number(name), Number(parent));
-    }
-    const belongs = (pid: number | undefined): boolean =>
-      pid === root || (pid !== undefined && pid > 1 && belongs(parents.get(pid)));
-    return [...parents.keys()].filter(belongs);
+/** What a process and its children have used so far. */
+export function usageOf(root: number): Usage {
+  let cpuSeconds = 0;
+  let peakMiB = 0;
+  for (const pid of familyOf(root)) {
+    const fields = statOf(pid);
+    if (fields === undefined) continue;
+    // User and system time, and those of children that have ended.
+    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+    cpuSeconds += ticks / ticksPerSecond;
+    peakMiB += peakOf(pid);
   }
+  return { cpuSeconds, peakMiB };
+}
+
+/** 0 when the process has ended. */
+export function parentOf(pid: number): number {
+  return Number(statOf(pid)?.[1] ?? 0);
+}
+
+function familyOf(root: number): readonly number[] {
+  if (root === 0) return [];
+  const parents = new Map<number, number>();
+  for (const name of readdirSync('/proc')) {
+    const parent = /^\d+$/.test(name) ? parentOf(Number(name)) : 0;
+    if (parent !== 0) parents.set(Number(name), parent);
+  }
+  const belongs = (pid: number | undefined): boolean =>
+    pid === root || (pid !== undefined && pid > 1 && belongs(parents.get(pid)));
+  return [...parents.keys()].filter(belongs);
 }
 
 /** The fields of /proc/PID/stat from the state on: 0 the state, 1 the parent, 11 to 14 the times. */

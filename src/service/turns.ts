@@ -7,8 +7,8 @@ import { Rejection } from '../errors.ts';
 
 /** Passes of one look at the sockets take about this long together. A longer single pass is not divided. */
 const SLICE_MS = 2;
-/** Who comes now would wait longer than half the second after which it may come again. */
-const MAX_WAIT_MS = 500;
+/** Who comes now would wait longer than the second after which it may come again. */
+const MAX_WAIT_MS = 1000;
 /**
  * One look at the sockets accepts one connection, and who is sent away comes back over a new one: under load, the looks go on for
  * about this long while newcomers come.

@@ -1,0 +1,191 @@
+/**
+ * The whole daemon with all its processors, as fast as it takes requests: into the synced file, and into the tables of an embedded
+ * Postgres beside `psql \copy` of as many rows of the same form into the same tables. The sides take turns, slice by slice.
+ *
+ *   node dist/bench/pipeline.js [--rounds 7] [--only 'file'|'tables']
+ *
+ * Needs psql and stdbuf in the PATH. `of COPY` is the clock of psql for as many rows over ours: client, daemon and server share the
+ * machine, so where there are few cores it says what they leave the server. `daemon / server` is processor time, and does not
+ * depend on that.
+ */
+import { gzipSync } from 'node:zlib';
+import { readArguments } from './arguments.ts';
+import { Client } from './client.ts';
+import { type Body, makeCorpus } from './corpus.ts';
+import { type Daemon, KEY, startDaemon } from './daemon.ts';
+import { BenchDatabase } from './database.ts';
+import { grouped, median, percent } from './figures.ts';
+import { Psql } from './psql.ts';
+import { makeReadyRequests } from './ready-requests.ts';
+import { FreshRequests, type Requests, StampedRequests } from './requests.ts';
+import { parentOf, pinClient, usageOf } from './side-by-side/server-process.ts';
+
+const CONNECTIONS = 32;
+/** Requests the engine compiles over. */
+const WARM_UP_REQUESTS = 1500;
+const SLICE_REQUESTS = 400;
+const PROJECT = { name: 'bench', plan: 'paid', monthlySpans: null, privacy: new Map() } as const;
+
+interface Load {
+  readonly name: string;
+  readonly bodies: readonly Body[];
+  readonly spans: number;
+  readonly isCompressed: boolean;
+}
+
+/** Bodies made ahead, each handed out once. */
+class PreparedRequests implements Requests {
+  readonly contentEncoding: 'gzip' | 'identity';
+  readonly #fresh: FreshRequests;
+  readonly #bodies: Buffer[];
+
+  constructor(fresh: FreshRequests, count: number, isCompressed: boolean) {
+    this.contentEncoding = isCompressed ? 'gzip' : 'identity';
+    this.#fresh = fresh;
+    this.#bodies = Array.from({ length: count }, () => this.#make());
+  }
+
+  /** Past those made ahead, where some were refused, it is made now. */
+  next(): Buffer {
+    return this.#bodies.pop() ?? this.#make();
+  }
+
+  #make(): Buffer {
+    const body = this.#fresh.next();
+    const made = this.contentEncoding === 'gzip' ? gzipSync(body, { level: 1 }) : Buffer.from(body);
+    this.#fresh.done(body);
+    return made;
+  }
+
+  done(): void {
+    // Sent once.
+  }
+}
+
+/** Sends so many requests over all connections; the seconds it took. */
+async function sendAll(daemon: Daemon, requests: Requests, count: number): Promise<number> {
+  const client = new Client(daemon.url, KEY);
+  let left = count;
+  const started = performance.now();
+  const loop = async (): Promise<void> => {
+    while (left-- > 0) {
+      const { status } = await client.one(requests);
+      if (status === 503) left++;
+      else if (status !== 200) throw new Error(`status ${status}`);
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, loop));
+  const seconds = (performance.now() - started) / 1000;
+  await client.close();
+  return seconds;
+}
+
+interface Turn {
+  readonly seconds: number;
+  readonly daemonSeconds: number;
+  /** Of psql for as many rows. */
+  readonly copySeconds: number;
+  readonly serverSeconds: number;
+}
+
+async function intoFile(load: Load, rounds: number): Promise<void> {
+  const daemon = await startDaemon('file');
+  try {
+    const requests = new StampedRequests(load.bodies.map(({ pbGz }) => pbGz));
+    await sendAll(daemon, requests, WARM_UP_REQUESTS);
+    const turns: Turn[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const before = daemon.server.usage().cpuSeconds;
+      const seconds = await sendAll(daemon, requests, SLICE_REQUESTS);
+      const daemonSeconds = daemon.server.usage().cpuSeconds - before;
+      turns.push({ seconds, daemonSeconds, copySeconds: Number.NaN, serverSeconds: Number.NaN });
+    }
+    print('file', load, turns);
+  } finally {
+    await daemon.stop();
+  }
+}
+
+async function intoTables(load: Load, rounds: number): Promise<void> {
+  const database = await BenchDatabase.open();
+  const daemon = await startDaemon({ url: database.url });
+  const psql = await Psql.start(database.url);
+  try {
+    const [session] = (await database.database.query('SELECT pg_backend_pid() AS pid')).rows;
+    const server = parentOf(Number(session?.pid));
+    const fresh = new FreshRequests(load.bodies.map(({ pb }) => pb));
+    const prepared = (count: number): Requests => new PreparedRequests(fresh, count, load.isCompressed);
+    await sendAll(daemon, prepared(WARM_UP_REQUESTS), WARM_UP_REQUESTS);
+    const copy = load.isCompressed ? null : await copier(psql, load.spans);
+    const turns: Turn[] = [];
+    for (let round = 0; round < rounds; round++) {
+      await database.empty();
+      const requests = prepared(SLICE_REQUESTS);
+      const [daemonBefore, serverBefore] = [daemon.server.usage().cpuSeconds, usageOf(server).cpuSeconds];
+      const seconds = await sendAll(daemon, requests, SLICE_REQUESTS);
+      const daemonSeconds = daemon.server.usage().cpuSeconds - daemonBefore;
+      const serverSeconds = usageOf(server).cpuSeconds - serverBefore;
+      turns.push({ seconds, daemonSeconds, serverSeconds, copySeconds: (await copy?.()) ?? Number.NaN });
+    }
+    print('tables', load, turns);
+  } finally {
+    await psql.stop();
+    await daemon.stop();
+    await database.close();
+  }
+}
+
+/** Copies as many rows as a slice of requests has, all model calls; the seconds psql took. */
+async function copier(psql: Psql, spans: number): Promise<() => Promise<number>> {
+  const ready = await makeReadyRequests(SLICE_REQUESTS);
+  if (ready[0]?.rows.count !== spans) throw new Error('the rows are others');
+  return async () => {
+    for (const request of ready) request.renew(PROJECT, () => BigInt(Date.now()) * 1000000n);
+    return (await psql.copy(await psql.prepare(ready.flatMap(({ rows }) => rows.chunks)))) / 1000;
+  };
+}
+
+const COLUMNS = ['into', 'body', 'spans / s', 'daemon, spans / s / core', 'of COPY', 'daemon / server'];
+
+function print(store: string, load: Load, turns: readonly Turn[]): void {
+  const spans = SLICE_REQUESTS * load.spans;
+  const of = (pick: (turn: Turn) => number): number => median(turns.map(pick));
+  const orNone = (value: number, text: (value: number) => string): string => (Number.isNaN(value) ? '–' : text(value));
+  const row = [
+    store,
+    load.name,
+    grouped(of(({ seconds }) => spans / seconds)),
+    grouped(of(({ daemonSeconds }) => spans / daemonSeconds)),
+    orNone(
+      of(({ seconds, copySeconds }) => copySeconds / seconds),
+      percent,
+    ),
+    orNone(
+      of(({ daemonSeconds, serverSeconds }) => daemonSeconds / serverSeconds),
+      (ratio) => ratio.toFixed(2),
+    ),
+  ];
+  console.log(`| ${row.join(' | ')} |`);
+}
+
+async function main(): Promise<void> {
+  const { values } = readArguments(import.meta.url, {
+    options: { rounds: { type: 'string', default: '7' }, only: { type: 'string' } },
+  });
+  pinClient();
+  const { genai, micro } = makeCorpus();
+  const loadOf = (name: string, bodies: readonly Body[], isCompressed: boolean): Load => ({
+    name,
+    bodies,
+    spans: bodies[0]?.records ?? 0,
+    isCompressed,
+  });
+  const compressed = [loadOf('model calls, gzip', genai, true), loadOf('small spans, gzip', micro, true)];
+  const rounds = Number(values.rounds);
+  console.log(`| ${COLUMNS.join(' | ')} |\n|---|---|${'---:|'.repeat(COLUMNS.length - 2)}`);
+  if (values.only !== 'tables') for (const load of compressed) await intoFile(load, rounds);
+  if (values.only === 'file') return;
+  for (const load of [loadOf('model calls', genai, false), ...compressed]) await intoTables(load, rounds);
+}
+
+await main();
