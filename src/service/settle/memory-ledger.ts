@@ -2,20 +2,17 @@
  * The ledger for a daemon without a database: the same verdicts as the Postgres ledger, as far as one process can know. It
  * remembers since its own start, within bounds; after a restart a repeated body is stored again, and the quota starts anew.
  */
+import { hash } from 'node:crypto';
 import type { Claim, Commit, Ledger, Quota, Verdict } from '../../component/ledger.ts';
 import { Rejection } from '../../errors.ts';
 import { monthOf, nextMonthSeconds } from '../../model/month.ts';
+import { OwnedTraces, type TraceOwner } from './owned-traces.ts';
+import { RecentKeys } from './recent-keys.ts';
 
 /** How long an accepted body is remembered (spec: one hour). */
 const REPLAY_MS = 3600000;
-/** Bodies and traces remembered at most; beyond, the oldest are forgotten. */
+/** Bodies remembered at most; beyond, the oldest are forgotten. */
 const MAX_MARKERS = 200000;
-const MAX_TRACES = 500000;
-
-interface OwnedTrace {
-  readonly project: string;
-  readonly environment: string;
-}
 
 interface Usage {
   readonly month: string;
@@ -27,9 +24,9 @@ const NO_COMMIT: Commit = { join: () => undefined, taken: async () => undefined 
 
 export class MemoryLedger implements Ledger {
   readonly #now: () => number;
-  /** Replay key → when it expires, in the order of expiry. */
-  readonly #markers = new Map<string, number>();
-  readonly #traces = new Map<string, OwnedTrace>();
+  /** When each expires, in milliseconds and in the order of expiry. */
+  readonly #markers = new RecentKeys(MAX_MARKERS);
+  readonly #traces = new OwnedTraces();
   readonly #usage = new Map<string, Usage>();
 
   constructor(now: () => number) {
@@ -48,7 +45,7 @@ export class MemoryLedger implements Ledger {
       const key = markerKey(claim);
       const twin = plan.firstWith(key);
       if (twin !== undefined) twins.set(claim, twin);
-      else if ((this.#markers.get(key) ?? 0) > now)
+      else if ((this.#markers.find(key) ?? 0) > now)
         verdicts.set(claim, { kind: 'replayed', quota: this.#quota(claim, now) });
       else this.#admit(claim, key, plan, now, verdicts);
     }
@@ -86,19 +83,10 @@ export class MemoryLedger implements Ledger {
   }
 
   #remember(key: string, claim: Claim, now: number): void {
-    this.#markers.delete(key);
-    this.#markers.set(key, now + REPLAY_MS);
-    for (const [oldest, expires] of this.#markers) {
-      if (expires > now && this.#markers.size <= MAX_MARKERS) break;
-      this.#markers.delete(oldest);
-    }
-    for (const { traceId, environment } of claim.traces) {
-      if (!this.#traces.has(traceId)) this.#traces.set(traceId, { project: claim.project.name, environment });
-    }
-    for (const oldest of this.#traces.keys()) {
-      if (this.#traces.size <= MAX_TRACES) break;
-      this.#traces.delete(oldest);
-    }
+    this.#markers.forgetWhile((expires) => expires <= now);
+    this.#markers.add(key, now + REPLAY_MS);
+    for (const { traceId, environment } of claim.traces)
+      this.#traces.claim(traceId, { project: claim.project.name, environment });
     this.#usageOf(claim.project.name, now).spans += claim.spanCount;
   }
 
@@ -129,12 +117,12 @@ export class MemoryLedger implements Ledger {
 
 /** What one group will store if its write succeeds; nothing of it is remembered before. */
 class Plan {
-  readonly #known: ReadonlyMap<string, OwnedTrace>;
-  readonly #claimed = new Map<string, OwnedTrace>();
+  readonly #known: OwnedTraces;
+  readonly #claimed = new Map<string, TraceOwner>();
   readonly #spans = new Map<string, number>();
   readonly admitted = new Map<string, Claim>();
 
-  constructor(known: ReadonlyMap<string, OwnedTrace>) {
+  constructor(known: OwnedTraces) {
     this.#known = known;
   }
 
@@ -148,7 +136,7 @@ class Plan {
 
   conflict(claim: Claim): Rejection | null {
     for (const { traceId, environment } of claim.traces) {
-      const owner = this.#claimed.get(traceId) ?? this.#known.get(traceId);
+      const owner = this.#claimed.get(traceId) ?? this.#known.ownerOf(traceId);
       if (owner === undefined) continue;
       if (owner.project !== claim.project.name) return new Rejection('trace_conflict');
       if (owner.environment !== environment) {
@@ -170,6 +158,7 @@ function asTwin(verdict: Verdict): Verdict {
   return verdict.kind === 'stored' ? { kind: 'replayed', quota: verdict.quota } : verdict;
 }
 
+/** Sixteen bytes in hex: two bodies that share them are not to be found, by accident or by search. */
 function markerKey(claim: Claim): string {
-  return `${claim.project.name}\0${Buffer.from(claim.replayKey).toString('latin1')}`;
+  return hash('sha256', Buffer.concat([Buffer.from(`${claim.project.name}\0`), claim.replayKey]), 'hex').slice(0, 32);
 }

@@ -1,0 +1,38 @@
+/** The first claim holds, for as long as the trace is remembered; owners without traces leave nothing. */
+import t from 'tap';
+import { OwnedTraces } from '../../../src/service/settle/owned-traces.ts';
+
+const traceOf = (number: number): string => number.toString(16).padStart(32, '0');
+
+t.test('a trace belongs to whoever came first, until others have pushed it out', async (t) => {
+  const traces = new OwnedTraces(3);
+  const [one, two] = [
+    { project: 'one', environment: 'production' },
+    { project: 'two', environment: 'production' },
+  ];
+  traces.claim(traceOf(1), one);
+  traces.claim(traceOf(1), two);
+  traces.claim(traceOf(2), two);
+  t.strictSame(
+    [1, 2, 3].map((number) => traces.ownerOf(traceOf(number))),
+    [one, two, undefined],
+  );
+  traces.claim(traceOf(3), two);
+  traces.claim(traceOf(4), two);
+  t.strictSame(
+    [1, 2, 3, 4].map((number) => traces.ownerOf(traceOf(number))),
+    [undefined, two, two, two],
+  );
+});
+
+t.test('the numbers of owners that have no trace any more are given to others', async (t) => {
+  const traces = new OwnedTraces(5);
+  const ownerOf = (number: number) => ({ project: 'project', environment: `environment-${number % 97}` });
+  for (let number = 0; number < 1000; number++) {
+    traces.claim(traceOf(number), ownerOf(number));
+    for (let back = 0; back < 5 && back <= number; back++) {
+      t.strictSame(traces.ownerOf(traceOf(number - back)), ownerOf(number - back));
+    }
+    t.equal(traces.ownerOf(traceOf(number - 5 < 0 ? 5000 : number - 5)), undefined);
+  }
+});
