@@ -1,6 +1,6 @@
 /**
- * A bounded memory of keys of 16 bytes (given as 32 hex digits), each with a number; the oldest go first. In flat arrays: hundreds of thousands of texts in a
- * Map are many times their size, and the garbage collector walks over all of them again and again.
+ * A bounded memory of keys of 16 bytes, given as 32 hex digits, each with a number; the oldest go first. In flat arrays: as texts in a
+ * Map they would take three times the room, and the garbage collector would walk over all of them again and again.
  */
 import { randomBytes } from 'node:crypto';
 
