@@ -14,6 +14,8 @@ const MAX_WAIT_MS = 1000;
  * about this long while newcomers come.
  */
 const LOOKS_MS = 2;
+/** What takes longer between two passes is no work on the sockets but a pause of the process, and will not come with each. */
+const LONGEST_LOOKS_MS = 50;
 /** So few are no load: they never wait long enough to be sent away, however large they are. */
 const ALWAYS_ADMITTED = 16;
 /** What a request costs beside its bytes, expressed in bytes. */
@@ -101,7 +103,8 @@ export class Turns {
     } finally {
       const ended = this.#now();
       this.#sliceMs += ended - started;
-      this.#spentMs = this.#spentMs * DECAY + ended - (this.#busySince ?? started);
+      const looked = Math.min(started - (this.#busySince ?? started), LONGEST_LOOKS_MS);
+      this.#spentMs = this.#spentMs * DECAY + looked + ended - started;
       this.#spentBytes = this.#spentBytes * DECAY + cost;
       this.#busySince = this.waiting > 0 ? ended : null;
     }

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { Rejection } from '../../src/errors.ts';
 import { ChunkPool } from '../../src/model/chunk-pool.ts';
-import { OUTPUT_SOFT_LIMIT, SIGNAL_LOGS } from '../../src/model/layout.ts';
+import { ROWS_SOFT_LIMIT, SIGNAL_LOGS } from '../../src/model/layout.ts';
 import { encodeRows } from '../../src/otlp/encode.ts';
 import { TestTables } from '../support/tables.ts';
 
@@ -25,7 +25,7 @@ t.test('a large batch comes in several pieces, each of whole rows', async (t) =>
   );
   let next = 0;
   for (const chunk of rows.chunks) {
-    t.ok(chunk.length < OUTPUT_SOFT_LIMIT + 100_000, 'a piece ends soon after the limit');
+    t.ok(chunk.length < ROWS_SOFT_LIMIT + 100_000, 'a piece ends soon after the limit');
     for (const line of chunk.toString('utf8').trimEnd().split('\n')) {
       t.match(JSON.parse(line).body, `${next++} xxx`);
     }

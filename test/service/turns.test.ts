@@ -126,6 +126,14 @@ t.test('what the sockets take while others wait counts for the wait as well', as
   t.ok(loop.turns.expectedWaitMs > 500, String(loop.turns.expectedWaitMs));
 });
 
+t.test('a pause of the whole process counts for little', async (t) => {
+  const loop = new Loop();
+  for (let index = 0; index < 64; index++) void loop.ask(String(index), 3);
+  loop.ms += 10_000;
+  loop.turn();
+  t.ok(loop.turns.expectedWaitMs < 2000, String(loop.turns.expectedWaitMs));
+});
+
 t.test('under load the sockets are looked at again while newcomers come, for two milliseconds', async (t) => {
   const loop = new Loop();
   const look = (newcomers: number): number => {

@@ -48,7 +48,7 @@ export class RecentKeys {
     return entry === 0 ? undefined : this.#values[entry - 1];
   }
 
-  /** Notes a key that is not known; the oldest goes where there is no room for another. */
+  /** Notes a key; the oldest goes where there is no room for another. Of a key that is known already, what is noted last counts. */
   add(key: string, value: number): void {
     if (this.size === this.#limit) this.#forgetOldest();
     else if (this.size === this.#room) this.#grow();
@@ -94,7 +94,9 @@ export class RecentKeys {
 
   #forgetOldest(): void {
     const at = this.#oldest++ & (this.#room - 1);
-    this.#free(this.#placeOf(this.#words, at * KEY_WORDS));
+    const place = this.#placeOf(this.#words, at * KEY_WORDS);
+    // Otherwise the key was noted again since.
+    if (this.#index[place] === at + 1) this.#free(place);
     this.#forgotten(this.#values[at] as number);
   }
 
