@@ -122,7 +122,7 @@ async function main(): Promise<void> {
       `  slope ${slope.toPrecision(3)}, the point farthest above the line by ${percent(bend)} of the highest\n`,
     );
   }
-  await writeFile(values.out, plot(panels));
+  await writeFile(values.out, plot('Cost by the size of a request, and by the rows stored before it', panels));
 }
 
 await main();

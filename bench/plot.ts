@@ -31,7 +31,7 @@ export function lineThrough(points: Panel['points']): Line {
   return { start, slope, bend };
 }
 
-export function plot(panels: readonly Panel[]): string {
+export function plot(title: string, panels: readonly Panel[]): string {
   const rows = Math.ceil(panels.length / COLUMNS);
   const [width, height] = [PANEL.width * COLUMNS, PANEL.height * rows];
   const drawn = panels.map((panel, index) => {
@@ -41,6 +41,7 @@ export function plot(panels: readonly Panel[]): string {
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="11">`,
+    `<title>${title}</title>`,
     `<rect width="${width}" height="${height}" fill="#fff"/>`,
     ...drawn,
     '</svg>\n',
