@@ -42,25 +42,21 @@ interface Load {
 /** Bodies made ahead, each handed out once. */
 class PreparedRequests implements Requests {
   readonly contentEncoding: 'gzip' | 'identity';
-  readonly #fresh: FreshRequests;
   readonly #bodies: Buffer[];
 
   constructor(fresh: FreshRequests, count: number, isCompressed: boolean) {
     this.contentEncoding = isCompressed ? 'gzip' : 'identity';
-    this.#fresh = fresh;
-    this.#bodies = Array.from({ length: count }, () => this.#make());
+    this.#bodies = Array.from({ length: count }, () => {
+      const body = fresh.next();
+      if (!isCompressed) return body;
+      const made = gzipSync(body, { level: 1 });
+      fresh.done(body);
+      return made;
+    });
   }
 
-  /** Past those made ahead, where some were refused, it is made now. */
   next(): Buffer {
-    return this.#bodies.pop() ?? this.#make();
-  }
-
-  #make(): Buffer {
-    const body = this.#fresh.next();
-    const made = this.contentEncoding === 'gzip' ? gzipSync(body, { level: 1 }) : Buffer.from(body);
-    this.#fresh.done(body);
-    return made;
+    return this.#bodies.pop() as Buffer;
   }
 
   done(): void {
@@ -68,28 +64,26 @@ class PreparedRequests implements Requests {
   }
 }
 
-/** Sends so many requests over all connections; the seconds it took. */
-async function sendAll(daemon: Daemon, requests: Requests, count: number): Promise<number> {
-  const client = new Client(daemon.url, KEY);
-  let left = count;
-  const started = performance.now();
-  const loop = async (): Promise<void> => {
-    while (left-- > 0) {
-      let status = 503;
-      while (status === 503) ({ status } = await client.one(requests));
-      if (status !== 200) throw new Error(`status ${status}`);
-    }
-  };
-  await Promise.all(Array.from({ length: CONNECTIONS }, loop));
-  const seconds = (performance.now() - started) / 1000;
-  await client.close();
-  return seconds;
+interface Sent {
+  readonly seconds: number;
+  /** Requests that were stored. */
+  readonly stored: number;
 }
 
-interface Turn {
-  readonly seconds: number;
+/** Sends so many requests over all connections. */
+async function sendAll(daemon: Daemon, requests: Requests, count: number): Promise<Sent> {
+  const client = new Client(daemon.url, KEY);
+  let sent = 0;
+  const started = performance.now();
+  const outcomes = await client.closedLoop(requests, CONNECTIONS, () => sent++ >= count);
+  const seconds = (performance.now() - started) / 1000;
+  await client.close();
+  return { seconds, stored: outcomes.filter(({ status }) => status === 200).length };
+}
+
+interface Turn extends Sent {
   readonly daemonSeconds: number;
-  /** Of psql for as many rows. */
+  /** Of psql for `SLICE_REQUESTS` requests' rows. */
   readonly copySeconds: number;
   readonly serverSeconds: number;
 }
@@ -103,9 +97,9 @@ async function intoFile(load: Load, rounds: number): Promise<void> {
     const turns: Turn[] = [];
     for (let round = 0; round < rounds; round++) {
       const before = daemon.server.usage().cpuSeconds;
-      const seconds = await sendAll(daemon, requests, SLICE_REQUESTS);
+      const sent = await sendAll(daemon, requests, SLICE_REQUESTS);
       const daemonSeconds = daemon.server.usage().cpuSeconds - before;
-      turns.push({ seconds, daemonSeconds, copySeconds: Number.NaN, serverSeconds: Number.NaN });
+      turns.push({ ...sent, daemonSeconds, copySeconds: Number.NaN, serverSeconds: Number.NaN });
     }
     print('file', load, turns);
   } finally {
@@ -129,11 +123,11 @@ async function intoTables(load: Load, rounds: number): Promise<void> {
       await database.empty();
       const requests = prepared(SLICE_REQUESTS);
       const [daemonBefore, serverBefore] = [daemon.server.usage().cpuSeconds, usageOf(server).cpuSeconds];
-      const seconds = await sendAll(daemon, requests, SLICE_REQUESTS);
+      const sent = await sendAll(daemon, requests, SLICE_REQUESTS);
       const daemonSeconds = daemon.server.usage().cpuSeconds - daemonBefore;
       const serverSeconds = usageOf(server).cpuSeconds - serverBefore;
       await database.empty();
-      turns.push({ seconds, daemonSeconds, serverSeconds, copySeconds: (await copy?.()) ?? Number.NaN });
+      turns.push({ ...sent, daemonSeconds, serverSeconds, copySeconds: (await copy?.()) ?? Number.NaN });
     }
     print('tables', load, turns);
   } finally {
@@ -156,16 +150,15 @@ async function copier(psql: Psql, spans: number): Promise<() => Promise<number>>
 const COLUMNS = ['into', 'body', 'spans / s', 'daemon, spans / s / core', 'of COPY', 'daemon / server'];
 
 function print(store: string, load: Load, turns: readonly Turn[]): void {
-  const spans = SLICE_REQUESTS * load.spans;
   const of = (pick: (turn: Turn) => number): number => median(turns.map(pick));
   const orNone = (value: number, text: (value: number) => string): string => (Number.isNaN(value) ? '–' : text(value));
   const row = [
     store,
     load.name,
-    grouped(of(({ seconds }) => spans / seconds)),
-    grouped(of(({ daemonSeconds }) => spans / daemonSeconds)),
+    grouped(of(({ stored, seconds }) => (stored * load.spans) / seconds)),
+    grouped(of(({ stored, daemonSeconds }) => (stored * load.spans) / daemonSeconds)),
     orNone(
-      of(({ seconds, copySeconds }) => copySeconds / seconds),
+      of(({ stored, seconds, copySeconds }) => (copySeconds / SLICE_REQUESTS) * (stored / seconds)),
       percent,
     ),
     orNone(

@@ -3,7 +3,7 @@
  * work to do each time.
  */
 import { randomFillSync } from 'node:crypto';
-import { crc32 } from 'node:zlib';
+import { crc32, gzipSync } from 'node:zlib';
 import { SIGNAL_TRACES } from '../src/model/layout.ts';
 import { loadProtos } from '../test/support/protos.ts';
 
@@ -14,24 +14,14 @@ export interface Requests {
   done(body: Buffer): void;
 }
 
-/** Field 1000 of the request, which no message has: receivers skip it. */
 const STAMP_BYTES = 8;
+/** Field 1000 of the request, which no message has: receivers skip it. */
 const UNKNOWN_FIELD = Buffer.from([0xc2, 0x3e, STAMP_BYTES, ...Buffer.alloc(STAMP_BYTES)]);
-const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
-const STAMP_AT = GZIP_HEADER.length + 5 + UNKNOWN_FIELD.length - STAMP_BYTES;
+/** Level 0 stores the field as it is, so that its stamp can be written over in place; its checksum stands right behind. */
+const STAMP_MEMBER = gzipSync(UNKNOWN_FIELD, { level: 0 });
+const FIELD_AT = STAMP_MEMBER.indexOf(UNKNOWN_FIELD);
+const FIELD_END = FIELD_AT + UNKNOWN_FIELD.length;
 const TRACE_ID_BYTES = 16;
-
-/** A gzip member of one block that is stored as it is. */
-function storedMember(data: Buffer): Buffer {
-  const block = Buffer.alloc(5);
-  block.writeUInt8(1); // the last block, stored
-  block.writeUInt16LE(data.length, 1);
-  block.writeUInt16LE(~data.length & 0xffff, 3);
-  const trailer = Buffer.alloc(8);
-  trailer.writeUInt32LE(crc32(data));
-  trailer.writeUInt32LE(data.length, 4);
-  return Buffer.concat([GZIP_HEADER, block, data, trailer]);
-}
 
 /** Copies of a few bodies, used again and again; each knows which of them it is a copy of. */
 class Copies<Origin> {
@@ -64,7 +54,7 @@ export class StampedRequests implements Requests {
   readonly contentEncoding = 'gzip';
   readonly #bodies: readonly Buffer[];
   // A gzip body may have several members, and a protobuf message may be put together from pieces.
-  readonly #copies = new Copies<Buffer>((body) => Buffer.concat([storedMember(UNKNOWN_FIELD), body]));
+  readonly #copies = new Copies<Buffer>((body) => Buffer.concat([STAMP_MEMBER, body]));
   #count = 0;
 
   constructor(gzipBodies: readonly Buffer[]) {
@@ -73,9 +63,8 @@ export class StampedRequests implements Requests {
 
   next(): Buffer {
     const body = this.#copies.take(this.#bodies[this.#count++ % this.#bodies.length] as Buffer);
-    const stampEnd = STAMP_AT + STAMP_BYTES;
-    randomFillSync(body, STAMP_AT, STAMP_BYTES);
-    body.writeUInt32LE(crc32(body.subarray(stampEnd - UNKNOWN_FIELD.length, stampEnd)), stampEnd);
+    randomFillSync(body, FIELD_END - STAMP_BYTES, STAMP_BYTES);
+    body.writeUInt32LE(crc32(body.subarray(FIELD_AT, FIELD_END)), FIELD_END);
     return body;
   }
 
