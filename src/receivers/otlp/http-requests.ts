@@ -1,10 +1,9 @@
 /**
  * The way of one request over HTTP, in the order of the contract: route, admit, media type, declared length, body, inflate,
  * deliver, answer. A refusal before the body was read to its end closes the connection, so that no unread byte is ever
- * swallowed or taken for the next request.
+ * swallowed or taken for the next request; who comes at a bad moment has a short body read first and may stay.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Admission, Pipeline } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
 import type { Encoding, Signal } from '../../model/context.ts';
@@ -20,12 +19,11 @@ import type { HttpOptions } from './http-options.ts';
 import type { Reception } from './reception.ts';
 import { replayKey } from './replay-key.ts';
 import { HEALTH_PATH, routesOf } from './routes.ts';
+import { closeAfterAnswer, discardIfShort, isExpectingContinue } from './unread-body.ts';
 
 const HEALTHY = Buffer.from('{"ok":true}');
 /** Rows of a request take about as much room as its expanded body. */
 const ROWS_PER_BODY_BYTE = 1;
-/** A refused sender that keeps sending is cut off after this. */
-const LINGER_MS = 500;
 
 export class HttpRequests {
   readonly inFlight = new InFlight();
@@ -126,6 +124,7 @@ export class HttpRequests {
       this.#reception.acknowledge(signal, started);
     } catch (error) {
       refusal = this.#reception.rejectionOf(error);
+      if (refusal.code === 'overloaded') await discardIfShort(request);
       this.#refuse(request, response, signal, refusal);
     } finally {
       admission?.release(refusal);
@@ -156,24 +155,6 @@ export class HttpRequests {
   }
 }
 
-function isExpectingContinue(request: IncomingMessage): boolean {
-  return request.headers.expect?.toLowerCase() === '100-continue';
-}
-
 function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
-}
-
-/**
- * Closes a connection whose request was not read to its end. What the sender still has in flight is thrown away for a moment
- * first: closing at once would reset the connection, and the reset can overtake the answer.
- */
-function closeAfterAnswer(request: IncomingMessage, response: ServerResponse): void {
-  const socket: Socket = request.socket;
-  response.on('finish', () => {
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-    timer.unref();
-    socket.once('close', () => clearTimeout(timer));
-  });
-  request.resume();
 }

@@ -4,6 +4,7 @@ import t from 'tap';
 import { FILE_CONFIG, KEY, startDaemon } from '../../support/daemon.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
+import { until } from '../../support/worker-scene.ts';
 
 /** Everything the server sends until it closes the connection. */
 function converse(port: number, say: (socket: Socket) => void): Promise<string> {
@@ -133,6 +134,45 @@ t.test('bytes in flight are bounded: who finds no room gets 503 with Retry-After
   t.equal(answer.status, 503);
   t.equal(answer.headers['retry-after'], '1');
   t.match(daemon.registry.print(), /sluice_bytes_in_flight 0\n/, 'nothing stays reserved');
+});
+
+t.test('who comes at a bad moment stays connected when its body is short', async (t) => {
+  const daemon = await startDaemon(t, {
+    config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", max_in_flight_size: 1MiB'),
+  });
+  const holder = connect(daemon.port, '127.0.0.1');
+  holder.on('error', () => undefined).write(`${HEAD}Content-Length: 1048576\r\n\r\n{`);
+  await until(() => /sluice_bytes_in_flight 1048576\n/.test(daemon.registry.print()));
+
+  const body = JSON.stringify(aTraceRequest([aSpan()]));
+  const head = (length: number, extra = ''): string => `${HEAD}${extra}Content-Length: ${length}\r\n\r\n`;
+  const short = 256 * 1024;
+  const stays = await converse(daemon.port, (socket) => {
+    socket.write(head(short) + ' '.repeat(short));
+    // The server closes after the second answer: so the first had left the connection open.
+    socket.once('data', () => holder.destroy());
+    void until(() => /sluice_bytes_in_flight 0\n/.test(daemon.registry.print())).then(() =>
+      socket.write(head(body.length, 'Connection: close\r\n') + body),
+    );
+  });
+  t.same(
+    [...stays.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]),
+    ['503', '200'],
+  );
+
+  const again = connect(daemon.port, '127.0.0.1');
+  t.teardown(() => again.destroy());
+  again.write(`${HEAD}Content-Length: 1048576\r\n\r\n{`);
+  await until(() => /sluice_bytes_in_flight 1048576\n/.test(daemon.registry.print()));
+  const refused = /^HTTP\/1\.1 503 .*Connection: close/s;
+  const long = await converse(daemon.port, (socket) => socket.write(head(short + 1)));
+  t.match(long, refused, 'a longer body is not waited for');
+  const chunked = await converse(daemon.port, (socket) => socket.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`));
+  t.match(chunked, refused, 'nor one of unknown length');
+  const asking = await converse(daemon.port, (socket) => socket.write(head(100, 'Expect: 100-continue\r\n')));
+  t.match(asking, /HTTP\/1\.1 503 .*Connection: close/s, 'nor one that waits for leave');
+  const slow = await converse(daemon.port, (socket) => socket.write(head(100)));
+  t.match(slow, refused, 'and a short one not for long');
 });
 
 t.test('one connection serves many requests, refusals of whole bodies included', async (t) => {
