@@ -9,11 +9,10 @@ import { Rejection } from '../errors.ts';
 const SLICE_MS = 2;
 /** Who comes now would wait longer than the second after which it may come again. */
 const MAX_WAIT_MS = 1000;
-/**
- * One look at the sockets accepts one connection, and who is sent away comes back over a new one: under load, the looks go on for
- * about this long while newcomers come.
- */
+/** One look at the sockets accepts one connection: under load, the looks go on for about this long while newcomers come. */
 const LOOKS_MS = 2;
+/** So many looks without a newcomer end them: what one look accepts, the next one reads. */
+const QUIET_LOOKS = 2;
 /** What takes longer between two passes is no work on the sockets but a pause of the process, and will not come with each. */
 const LONGEST_LOOKS_MS = 50;
 /** So few are no load: they never wait long enough to be sent away, however large they are. */
@@ -48,6 +47,8 @@ export class Turns {
   /** Who asked to be admitted since then. */
   #newcomers = 0;
   #lookingSince = 0;
+  /** In a row. */
+  #quietLooks = 0;
   /** When the last pass ended, if others waited then. */
   #busySince: number | null = null;
   /** By the clock while others wait: a pass and what the sockets took before it. */
@@ -112,6 +113,7 @@ export class Turns {
 
   #look(): void {
     this.#lookingSince = this.#now();
+    this.#quietLooks = 0;
     this.#schedule();
   }
 
@@ -124,9 +126,10 @@ export class Turns {
   }
 
   #isWorthAnotherLook(): boolean {
-    const newcomers = this.#newcomers;
+    this.#quietLooks = this.#newcomers > 0 ? 0 : this.#quietLooks + 1;
     this.#newcomers = 0;
-    return newcomers > 0 && this.waiting >= ALWAYS_ADMITTED && this.#now() - this.#lookingSince < LOOKS_MS;
+    if (this.waiting < ALWAYS_ADMITTED) return false;
+    return this.#quietLooks < QUIET_LOOKS && this.#now() - this.#lookingSince < LOOKS_MS;
   }
 
   #slice(): void {
