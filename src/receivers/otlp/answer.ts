@@ -46,7 +46,8 @@ export function answerRejection(
     headers['RateLimit-Limit'] = rejection.quota.limit;
     headers['RateLimit-Reset'] = rejection.quota.resetSeconds;
   }
-  response.writeHead(status, headers).end(body);
+  // A text of bytes goes out together with the headers, a buffer by itself.
+  response.writeHead(status, headers).end(body.toString('latin1'), 'latin1');
 }
 
 const MALFORMED = {
