@@ -8,7 +8,7 @@ import type { Component, Declaration, Host } from './component.ts';
 export interface Expansion {
   /** Most bytes there may be. */
   readonly limitBytes: number;
-  /** Told how many they are, before anything is made of them. May throw a `Rejection`. */
+  /** Told how many they are, or are said to be, before room is taken for them; the last time counts. May throw a `Rejection`. */
   reserve(bytes: number): void;
 }
 
@@ -20,7 +20,8 @@ export interface Compression extends Expansion {
 
 /** One request's body, read. */
 export interface Delivery {
-  readonly body: Uint8Array;
+  /** The pipeline drops it once its pass is over. Nobody else should hold it: rows can wait for their commit for long. */
+  body: Uint8Array;
   /** When the body is gzip: then it is expanded in the pass, where it is indexed. Right for small bodies only: it blocks. */
   readonly gzip: Compression | null;
   readonly encoding: Encoding;

@@ -20,6 +20,8 @@ import { RecordCounts } from './telemetry/record-counts.ts';
 import type { Turns } from './turns.ts';
 
 const MICROSECONDS = 1000n;
+/** In place of a body that has had its pass. */
+const DROPPED = new Uint8Array(0);
 
 export interface PipelineParts {
   readonly signal: Signal;
@@ -116,7 +118,7 @@ export class SignalPipeline implements Pipeline {
     }
   }
 
-  /** Everything that looks at the tables, without waiting once. A fault of ours becomes `decode_failed`, never a crash. */
+  /** Everything that looks at the tables, without waiting once, and the last that needs the body. A fault of ours becomes `decode_failed`, never a crash. */
   #pass(
     delivery: Delivery,
     context: Context,
@@ -143,6 +145,8 @@ export class SignalPipeline implements Pipeline {
       if (error instanceof Rejection) throw error;
       this.#parts.logger.error({ error, signal: this.signal }, 'a request failed unexpectedly in the pass');
       throw new Rejection('decode_failed', { cause: error instanceof Error ? error.message : String(error) });
+    } finally {
+      delivery.body = DROPPED;
     }
   }
 

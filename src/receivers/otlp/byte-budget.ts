@@ -47,15 +47,22 @@ export class Reservation {
   #bytes = 0;
   #buffer: Buffer | null = null;
   #bufferBytes = 0;
+  #expandedBytes = 0;
 
   constructor(budget: ByteBudget) {
     this.#budget = budget;
   }
 
   /** Throws `overloaded`; what was reserved before stays reserved until `close`. */
-  add(bytes: number): void {
+  #add(bytes: number): void {
     this.#budget.take(bytes);
     this.#bytes += bytes;
+  }
+
+  /** For what the body expands to, in place of what it was said to. Throws `overloaded`. */
+  expand(bytes: number): void {
+    this.#add(bytes - this.#expandedBytes);
+    this.#expandedBytes = bytes;
   }
 
   /**
@@ -63,7 +70,7 @@ export class Reservation {
    * Throws `overloaded`.
    */
   grow(size: number, kept: number): Buffer {
-    this.add(size - this.#bufferBytes);
+    this.#add(size - this.#bufferBytes);
     const larger = this.#budget.pool.take(size);
     this.#buffer?.copy(larger, 0, 0, kept);
     this.#giveBuffer();

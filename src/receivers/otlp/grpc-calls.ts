@@ -3,11 +3,11 @@
  * answer. The bytes of the message go to the same strict reader as those of an HTTP body; no library decodes them before.
  */
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import type { Admission, Pipeline } from '../../component/receiver.ts';
+import type { Admission, Delivery, Pipeline } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
 import type { Signal } from '../../model/context.ts';
 import { readBody } from './body.ts';
-import type { ByteBudget } from './byte-budget.ts';
+import type { ByteBudget, Reservation } from './byte-budget.ts';
 import { answerAccepted, answerForeign, answerRefused } from './grpc-answer.ts';
 import { FRAME_HEAD_BYTES, unframe } from './grpc-message.ts';
 import { InFlight } from './in-flight.ts';
@@ -93,22 +93,7 @@ export class GrpcCalls {
       const { authorization } = headers;
       admission = await pipeline.admit({ signal, transport: 'grpc', authorization });
       admitted();
-      const announced = requireContentEncoding(textOf(headers['grpc-encoding']));
-      const limits = { bytes: this.#maxMessageBytes + FRAME_HEAD_BYTES, timeoutMs: this.#options.read_timeout };
-      const message = unframe(await readBody(stream, null, limits, reservation), announced);
-      if (message.raw.length === 0) throw new Rejection('empty_payload');
-      const { body, gzip } = await prepareBody(message.raw, message.contentEncoding, {
-        limitBytes: this.#maxMessageBytes,
-        reserve: (bytes) => reservation.add(bytes * ROWS_PER_MESSAGE_BYTE),
-      });
-      const form = { mediaType: 'application/grpc', contentEncoding: message.contentEncoding } as const;
-      const acceptance = await admission.deliver({
-        body,
-        gzip,
-        encoding: 'protobuf',
-        replayKey: replayKey(signal, form, message.raw),
-        maxNestingDepth: this.#options.max_nesting_depth,
-      });
+      const acceptance = await admission.deliver(await this.#read(stream, headers, signal, reservation));
       answerAccepted(stream, signal, acceptance);
       this.#reception.acknowledge(signal, started);
     } catch (error) {
@@ -119,6 +104,30 @@ export class GrpcCalls {
       admission?.release(refusal);
       reservation.close();
     }
+  }
+
+  /** In a method of its own: what it holds of the message while it reads must not outlive it. */
+  async #read(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    signal: Signal,
+    reservation: Reservation,
+  ): Promise<Delivery> {
+    const announced = requireContentEncoding(textOf(headers['grpc-encoding']));
+    const limits = { bytes: this.#maxMessageBytes + FRAME_HEAD_BYTES, timeoutMs: this.#options.read_timeout };
+    const { raw, contentEncoding } = unframe(await readBody(stream, null, limits, reservation), announced);
+    if (raw.length === 0) throw new Rejection('empty_payload');
+    const { body, gzip } = await prepareBody(raw, contentEncoding, {
+      limitBytes: this.#maxMessageBytes,
+      reserve: (bytes) => reservation.expand(bytes * ROWS_PER_MESSAGE_BYTE),
+    });
+    return {
+      body,
+      gzip,
+      encoding: 'protobuf',
+      replayKey: replayKey(signal, { mediaType: 'application/grpc', contentEncoding }, raw),
+      maxNestingDepth: this.#options.max_nesting_depth,
+    };
   }
 }
 

@@ -4,14 +4,14 @@
  * swallowed or taken for the next request; who comes at a bad moment has a short body read first and may stay.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Admission, Pipeline } from '../../component/receiver.ts';
+import type { Admission, Delivery, Pipeline } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
 import type { Encoding, Signal } from '../../model/context.ts';
 import { MEDIA_TYPES } from '../../otlp/status.ts';
 import { answerRejection, answerSuccess, type CommonHeaders } from './answer.ts';
 import { Cors } from './cors.ts';
 import { declaredLength, readBody } from './body.ts';
-import type { ByteBudget } from './byte-budget.ts';
+import type { ByteBudget, Reservation } from './byte-budget.ts';
 import { InFlight } from './in-flight.ts';
 import { prepareBody } from './inflate.ts';
 import { encodingOf, requireContentEncoding, requireEncoding } from './media-type.ts';
@@ -102,25 +102,9 @@ export class HttpRequests {
         transport: 'http',
         authorization: request.headers.authorization,
       });
-      const encoding = requireEncoding(request.headers['content-type']);
-      const contentEncoding = requireContentEncoding(request.headers['content-encoding']);
-      const length = declaredLength(request, this.#options.max_request_body_size);
-      if (isExpectingContinue(request)) response.writeContinue();
-      const limits = { bytes: this.#options.max_request_body_size, timeoutMs: this.#options.read_timeout };
-      const raw = await readBody(request, length, limits, reservation);
-      if (raw.length === 0) throw new Rejection('empty_payload');
-      const { body, gzip } = await prepareBody(raw, contentEncoding, {
-        limitBytes: this.#options.max_decompressed_size,
-        reserve: (bytes) => reservation.add(bytes * ROWS_PER_BODY_BYTE),
-      });
-      const acceptance = await admission.deliver({
-        body,
-        gzip,
-        encoding,
-        replayKey: replayKey(signal, { mediaType: MEDIA_TYPES[encoding], contentEncoding }, raw),
-        maxNestingDepth: this.#options.max_nesting_depth,
-      });
-      answerSuccess(response, signal, encoding, acceptance, { ...this.#common, ...this.#headersFor(request) });
+      const delivery = await this.#read(request, response, signal, reservation);
+      const acceptance = await admission.deliver(delivery);
+      answerSuccess(response, signal, delivery.encoding, acceptance, { ...this.#common, ...this.#headersFor(request) });
       this.#reception.acknowledge(signal, started);
     } catch (error) {
       refusal = this.#reception.rejectionOf(error);
@@ -130,6 +114,33 @@ export class HttpRequests {
       admission?.release(refusal);
       reservation.close();
     }
+  }
+
+  /** In a method of its own: what it holds of the body while it reads must not outlive it. */
+  async #read(
+    request: IncomingMessage,
+    response: ServerResponse,
+    signal: Signal,
+    reservation: Reservation,
+  ): Promise<Delivery> {
+    const encoding = requireEncoding(request.headers['content-type']);
+    const contentEncoding = requireContentEncoding(request.headers['content-encoding']);
+    const length = declaredLength(request, this.#options.max_request_body_size);
+    if (isExpectingContinue(request)) response.writeContinue();
+    const limits = { bytes: this.#options.max_request_body_size, timeoutMs: this.#options.read_timeout };
+    const raw = await readBody(request, length, limits, reservation);
+    if (raw.length === 0) throw new Rejection('empty_payload');
+    const { body, gzip } = await prepareBody(raw, contentEncoding, {
+      limitBytes: this.#options.max_decompressed_size,
+      reserve: (bytes) => reservation.expand(bytes * ROWS_PER_BODY_BYTE),
+    });
+    return {
+      body,
+      gzip,
+      encoding,
+      replayKey: replayKey(signal, { mediaType: MEDIA_TYPES[encoding], contentEncoding }, raw),
+      maxNestingDepth: this.#options.max_nesting_depth,
+    };
   }
 
   #refuse(request: IncomingMessage, response: ServerResponse, signal: Signal | 'none', rejection: Rejection): void {

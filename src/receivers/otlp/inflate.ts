@@ -36,6 +36,7 @@ export async function prepareBody(
     const expectedBytes = claimedLength(raw, limitBytes);
     if (expectedBytes <= INLINE_BYTES && raw.length <= INLINE_COMPRESSED_BYTES)
       return { body: raw, gzip: { ...expansion, expectedBytes } };
+    expansion.reserve(Math.min(expectedBytes, limitBytes));
     const body = await inflate(raw, limitBytes, expectedBytes);
     expansion.reserve(body.length);
     return { body, gzip: null };

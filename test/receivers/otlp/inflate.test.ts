@@ -1,6 +1,8 @@
 // Compressed bodies over a real socket: expanded in the pass or in the thread pool, with the same outcome.
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
+import { ByteBudget, type Reservation } from '../../../src/receivers/otlp/byte-budget.ts';
+import { prepareBody } from '../../../src/receivers/otlp/inflate.ts';
 import { FILE_CONFIG, startDaemon } from '../../support/daemon.ts';
 import { gzip, send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
@@ -67,3 +69,34 @@ t.test('what a body expands to counts as in flight', async (t) => {
   t.equal((await send(daemon.url, { body: gzip(aBody(100_000)), headers: GZIP })).status, 200);
   t.match(daemon.registry.print(), /sluice_bytes_in_flight 0\n/, 'nothing stays reserved');
 });
+
+t.test(
+  'room for what a trailer claims is reserved before it is taken, and what it claimed too much given back',
+  async (t) => {
+    const budget = new ByteBudget(20 * MIB);
+    const prepare = (raw: Buffer): { reservation: Reservation; prepared: ReturnType<typeof prepareBody> } => {
+      const reservation = budget.open();
+      const reserve = (bytes: number): void => reservation.expand(bytes);
+      return { reservation, prepared: prepareBody(raw, 'gzip', { limitBytes: 16 * MIB, reserve }) };
+    };
+    const large = gzip(Buffer.alloc(12 * MIB));
+    const first = prepare(large);
+    t.ok(budget.reservedBytes >= 12 * MIB, 'while it expands');
+    await t.rejects(prepare(large).prepared, { code: 'overloaded' });
+    t.equal((await first.prepared).body.length, 12 * MIB);
+    t.equal(budget.reservedBytes, 12 * MIB);
+    first.reservation.close();
+
+    const lie = gzip(randomBytes(300_000));
+    lie.writeUInt32LE(16 * MIB, lie.length - 4);
+    const liar = prepare(lie);
+    t.equal(budget.reservedBytes, 16 * MIB);
+    await t.rejects(liar.prepared, { code: 'decompression_failed' });
+    liar.reservation.close();
+    const two = prepare(Buffer.concat([gzip(Buffer.alloc(3 * MIB)), gzip(Buffer.alloc(2 * MIB))]));
+    t.equal((await two.prepared).body.length, 5 * MIB);
+    t.equal(budget.reservedBytes, 5 * MIB, 'the trailer told of the last part only');
+    two.reservation.close();
+    t.equal(budget.reservedBytes, 0);
+  },
+);
