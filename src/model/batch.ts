@@ -78,6 +78,7 @@ export interface Kernels {
   encodeNdjson(first: number): number;
   encodeCopy(first: number): number;
   encodeOtlp(first: number): number;
+  findOpenings(from: number, end: number): number;
 }
 
 /**

@@ -93,6 +93,22 @@ export const COMPRESSED_BASE = OUTPUT_BASE;
 export const COMPRESSED_CAPACITY = INPUT_CAPACITY;
 /** Zeros the inflater may read behind a compressed body. */
 export const COMPRESSED_PADDING = 64;
+/**
+ * Where a body may hold what redaction looks for, in the same place: tables of groups, two of 16 bytes for each of the first three
+ * bytes of an opening; tables of kinds, 256 sets of 128 for each of its first OPENING_BYTES; and the places that were found.
+ */
+export const OPENING_GROUPS_BASE = OUTPUT_BASE;
+export const OPENING_GROUPS_SIZE = 96;
+export const OPENING_BYTES_BASE = OPENING_GROUPS_BASE + OPENING_GROUPS_SIZE;
+export const OPENING_BYTES = 6;
+export const OPENING_BYTES_SIZE = 24576; // OPENING_BYTES × 256 × OPENING_KINDS / 8
+export const OPENING_KINDS = 128;
+export const OPENING_PLACES_BASE = OPENING_BYTES_BASE + OPENING_BYTES_SIZE;
+/** So few that they are looked at while they still lie in the processor's caches. */
+export const MAX_OPENING_PLACES = 1024;
+export const OPENING_PLACE_STRIDE = 20;
+export const OPENING_PLACE = 0; // u32 absolute address
+export const OPENING_PLACE_KINDS = 4; // a set of OPENING_KINDS bits
 /** The encoder of OTLP requests returns to TypeScript once this many bytes are waiting. */
 export const OUTPUT_SOFT_LIMIT = 1048576;
 /** That of rows does so earlier: they are copied out while they still lie in the processor's second cache. */
@@ -130,6 +146,7 @@ export const HEADER_OUTPUT_ROWS = 112; // rows waiting at OUTPUT_BASE
 export const HEADER_MAX_DEPTH = 116; // AnyValue nesting allowed; set before indexing
 export const HEADER_INFLATED = 120; // absolute address behind the bytes that were expanded
 export const HEADER_INFLATE_END = 124; // absolute address behind the compressed stream
+export const HEADER_OPENING_PLACES = 128; // how many of them findOpenings found
 
 // ── Text flags (u8), beside every (offset, length) ───────────────────────────────────────────────────────────────────
 /** Holds a quote, a backslash or a control character: JSON output must escape. */

@@ -31,6 +31,8 @@ export interface WireExports {
   unescapeJson(offset: number, length: number): void;
   /** Checks UTF-8 and classifies a text: text flags, or -1 when it is not valid UTF-8. */
   classifyText(offset: number, length: number): number;
+  /** Looks for what redaction may have to look at from `from` on, with the tables at OPENING_GROUPS_BASE. Returns where to go on. */
+  findOpenings(from: number, end: number): number;
 }
 
 /** The indexer's refusal: which rule (FAIL_… of layout.ts) and where in the expanded body. */

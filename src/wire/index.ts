@@ -18,6 +18,7 @@ export { unescapeJson } from "./json/text";
 export { resetTables } from "./tables";
 export { intern } from "./symbols";
 export { classifyText } from "./text";
+export { findOpenings } from "./openings";
 
 /** AnyValue nesting allowed unless the host sets another bound. */
 const DEFAULT_MAX_DEPTH: u32 = 32;

@@ -5,7 +5,7 @@
 import * as fc from 'fast-check';
 import t from 'tap';
 import { INPUT_BASE } from '../../../src/model/layout.ts';
-import { Memory } from '../../../src/model/memory.ts';
+import { Intake } from '../../../src/otlp/intake.ts';
 import { PRESET_NAMES, type PresetName } from '../../../src/processors/privacy/redaction/presets.ts';
 import { EVERY_RULE } from '../../../src/processors/privacy/redaction/redactor.ts';
 import { compileRules } from '../../../src/processors/privacy/redaction/rules.ts';
@@ -21,7 +21,7 @@ const EXPRESSIONS: Readonly<Record<PresetName, string>> = {
   bearer_tokens: '[Bb][Ee][Aa][Rr][Ee][Rr]|[Aa][Uu][Tt][Hh][Oo][Rr][Ii][Zz]',
   email: '@',
   phone: '\\+[ .()/\\\\-]{0,3}\\d|\\d[ .)-]{1,2}\\d{3}[ .-]\\d{4}',
-  credit_cards: '\\d(?:[ .\\x80-\\xff-]{0,6}\\d){11}',
+  credit_cards: '[2-6](?:[ .\\x80-\\xff-]{0,6}\\d){11}',
   iban: '[A-Za-z]{2}\\d{2}',
   private_keys: '-----BEGIN',
   jwt: 'eyJ',
@@ -46,7 +46,8 @@ const redactor = compileRules(
   ],
   'redact',
 );
-const memory = new Memory(new ArrayBuffer(INPUT_BASE + ROOM));
+const { tables } = new Intake();
+const { memory } = tables;
 const suspects = redactor === null ? null : new Suspects(redactor);
 
 function expected(body: string): number[] {
@@ -62,7 +63,7 @@ function expected(body: string): number[] {
 
 function found(body: string): number[] {
   memory.bytes.write(body, INPUT_BASE, 'latin1');
-  suspects?.scan(memory, body.length);
+  suspects?.scan(tables, body.length);
   return Array.from(
     { length: Math.ceil(body.length / BLOCK) },
     (_, block) => suspects?.at(INPUT_BASE + block * BLOCK, 1) ?? 0,
@@ -171,7 +172,7 @@ t.test('many rules share the last bit', async (t) => {
   ] as const) {
     const text = `some text K${rule}- and more`;
     memory.bytes.write(text, INPUT_BASE, 'latin1');
-    shared?.scan(memory, text.length);
+    shared?.scan(tables, text.length);
     t.equal(shared?.at(INPUT_BASE, text.length), 1 << bit, text);
   }
 });

@@ -60,7 +60,7 @@ export class BatchRedaction {
   }
 
   run(batch: Batch): void {
-    this.#suspects.scan(this.#tables.memory, this.#tables.header(layout.HEADER_INPUT_LENGTH));
+    this.#suspects.scan(this.#tables, this.#tables.header(layout.HEADER_INPUT_LENGTH));
     this.#keys.update(this.#suspects);
     for (let resource = 0; resource < batch.resourceCount; resource++) this.#redactEnvironment(batch, resource);
     if (this.#suspects.any || this.#redactor.numberRules !== 0) this.#redactTables(batch);

@@ -6,6 +6,8 @@ const MAX_DIGITS = 19;
 const MIN_DIGITS = 12;
 /** Characters between two groups. */
 const MAX_SEPARATORS = 2;
+/** Two of three bytes each. */
+const MAX_SEPARATOR_BYTES = 6;
 const ZERO = 0x30;
 const NINE = 0x39;
 
@@ -23,6 +25,21 @@ export function findCards(text: string): Stretches {
     at = end > 0 ? end : endOfGroup(text, at);
   }
   return found;
+}
+
+/** Whether a number of enough digits may begin at a digit of a body, whose separators are bytes yet. */
+export function mayBeginCard(bytes: Uint8Array, from: number, end: number): boolean {
+  let digits = 0;
+  let gap = 0;
+  for (let at = from; at < end && gap <= MAX_SEPARATOR_BYTES; at++) {
+    const byte = bytes[at] as number;
+    if (isDigit(byte)) {
+      if (++digits === MIN_DIGITS) return true;
+      gap = 0;
+    } else if (byte === 0x20 || byte === 0x2e || byte === 0x2d || byte >= 0x80) gap++;
+    else return false;
+  }
+  return false;
 }
 
 /** Where the longest card number ends that begins at `from`, or -1. Looks at no more than a card number's length. */

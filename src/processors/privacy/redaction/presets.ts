@@ -3,7 +3,7 @@
  * arithmetic, and all run over everything, so each looks only where its hint is found, and never back over what it has seen.
  */
 import { isIPv4, isIPv6 } from 'node:net';
-import { findCards } from './cards.ts';
+import { findCards, mayBeginCard } from './cards.ts';
 import { ibanLength, mayBeCard, passesMod97 } from './number-checks.ts';
 import { type Hint, NOTHING, type Stretches } from './rule.ts';
 
@@ -118,6 +118,10 @@ const IPV6 = /(?<![\w:.])[0-9A-Fa-f:]{3,39}(?:\.\d{1,3}){0,3}(?![\w:])/g;
 const SSN = /(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])/g;
 const URL_PASSWORD = /:\/\/[^\s/:@"'<>]{0,256}:([^\s/@"'<>]{1,256})@/g;
 
+/** The same over bytes, before anything is decoded, and how many of them it looks at. */
+const URL_LOGIN = /^:[/\\]{2,6}[^/:@\s]{0,256}:[^/@\s]{1,256}@/;
+const URL_LOGIN_BYTES = 521;
+
 const LOCAL_PART = /[\p{L}\p{N}._%+-]/u;
 const DOMAIN = /(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62})\.){1,8}[\p{L}][\p{L}\p{N}-]{1,62}/uy;
 const MAX_LOCAL_PART = 64;
@@ -148,8 +152,9 @@ export const PRESETS = {
   },
   credit_cards: {
     hint: {
-      openings: [`\\d${'[ .\\x80-\\xff\\d-]'.repeat(11)}`],
-      rest: '\\d(?:[ .\\x80-\\xff-]{0,6}\\d){11}',
+      // No network hands out numbers that begin with another digit.
+      openings: [`[2-6]${'[ .\\x80-\\xff\\d-]'.repeat(11)}`],
+      rest: mayBeginCard,
     },
     numbers: mayBeCard,
     find: findCards,
@@ -172,7 +177,10 @@ export const PRESETS = {
     find: (text) => matches(SSN, text),
   },
   url_passwords: {
-    hint: { rest: ':[/\\\\]{2,6}[^/:@\\s]{0,256}:[^/@\\s]{1,256}@', openings: [':[/\\\\][/\\\\]'] },
+    hint: {
+      openings: [':[/\\\\][/\\\\]'],
+      rest: (bytes, from, end) => URL_LOGIN.test(bytes.toString('latin1', from, Math.min(from + URL_LOGIN_BYTES, end))),
+    },
     numbers: null,
     find: findUrlPasswords,
   },

@@ -3,9 +3,6 @@
 /** Where to replace: start and end of each stretch, in order, not overlapping, as a flat list. */
 export type Stretches = readonly number[];
 
-/** Most bytes that `Hint.rest` may look at. */
-export const MAX_HINT = 600;
-
 export interface Hint {
   /**
    * Byte by byte, each an expression of single bytes without repetitions: a text in which the rule finds anything contains one of
@@ -13,8 +10,8 @@ export interface Hint {
    * in JSON, the less often anything has to be looked at.
    */
   readonly openings: readonly string[];
-  /** What else must be found from the beginning of an opening on: an expression that looks at no more than `MAX_HINT` bytes. */
-  readonly rest?: string;
+  /** Whether what else must be there is: an opening begins at `from`, the body ends at `end`. Looks at some hundred bytes at most. */
+  readonly rest?: (bytes: Buffer, from: number, end: number) => boolean;
 }
 
 export interface Rule {

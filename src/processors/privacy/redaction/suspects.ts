@@ -2,22 +2,42 @@
  * Where in a request's body anything might be found. One look over the whole body finds the few places where a hint may begin,
  * and only there is the hint's expression asked; texts that lie where no hint was found are not looked at.
  */
-import { INPUT_BASE, INPUT_CAPACITY } from '../../../model/layout.ts';
+import type { Tables } from '../../../model/batch.ts';
+import {
+  HEADER_BASE,
+  HEADER_OPENING_PLACES,
+  INPUT_BASE,
+  INPUT_CAPACITY,
+  OPENING_BYTES_BASE,
+  OPENING_GROUPS_BASE,
+  OPENING_KINDS,
+  OPENING_PLACE,
+  OPENING_PLACE_KINDS,
+  OPENING_PLACE_STRIDE,
+  OPENING_PLACES_BASE,
+} from '../../../model/layout.ts';
 import type { Memory } from '../../../model/memory.ts';
 import { DISGUISES } from './canonical.ts';
-import { fitting, LOOK_BEFORE, LOOK_BEHIND, LOOK_HERE, type Opening, Openings } from './openings.ts';
+import { fitting, type Opening, Openings } from './openings.ts';
 import { EVERY_RULE, type Redactor } from './redactor.ts';
-import { type Hint, MAX_HINT } from './rule.ts';
+import type { Hint } from './rule.ts';
 
 /** Bytes that share one entry. */
 const BLOCK_BITS = 5;
-/** The number of the disguises among the hints; rules have the numbers below it. */
-const DISGUISE = 31;
+const WORD_BITS = 32;
+const KIND_WORDS = OPENING_KINDS / WORD_BITS;
+
+/** One of the texts by which a hint is noticed. */
+interface Sign {
+  /** The rules it speaks for, as bits. */
+  readonly rules: number;
+  readonly rest: Hint['rest'];
+}
 
 export class Suspects {
-  readonly #openings = new Openings();
-  /** By opening: what else must be there. */
-  readonly #rests: (RegExp | null)[] = [];
+  readonly #openings: Openings;
+  /** By opening. */
+  readonly #signs: readonly Sign[];
   /** By opening: before this place it can not begin. */
   readonly #passed: Float64Array;
   /** Rules without a hint look at everything. */
@@ -27,26 +47,23 @@ export class Suspects {
   #any = 0;
 
   constructor(redactor: Redactor) {
+    const hints: [rules: number, hint: Hint][] = [[EVERY_RULE, DISGUISES]];
     let always = 0;
     redactor.rules.forEach(({ hint }, index) => {
-      const bit = redactor.bitOf(index);
-      if (hint === null) always |= bit;
-      else this.#add(hint, DISGUISE - Math.clz32(bit));
+      if (hint === null) always |= redactor.bitOf(index);
+      else hints.push([redactor.bitOf(index), hint]);
     });
-    this.#add(DISGUISES, DISGUISE);
-    this.#passed = new Float64Array(this.#openings.count);
+    this.#openings = new Openings(hints.flatMap(([, { openings }]) => openings));
+    this.#signs = hints.flatMap(([rules, { openings, rest }]) => {
+      const sign: Sign = { rules, rest };
+      return openings.map(() => sign);
+    });
+    this.#passed = new Float64Array(this.#signs.length);
     this.#always = always;
   }
 
-  #add({ openings, rest }: Hint, number: number): void {
-    for (const opening of openings) {
-      this.#openings.add(number, opening);
-      this.#rests.push(rest === undefined ? null : new RegExp(`^(?:${rest})`));
-    }
-  }
-
   /** Looks over the body of a request. */
-  scan(memory: Memory, length: number): void {
+  scan({ memory, kernels }: Pick<Tables, 'memory' | 'kernels'>, length: number): void {
     const size = (length >>> BLOCK_BITS) + 1;
     if (this.#blocks.length < size)
       this.#blocks = new Uint32Array(Math.min(size * 2, (INPUT_CAPACITY >>> BLOCK_BITS) + 1));
@@ -54,47 +71,48 @@ export class Suspects {
     this.#end = INPUT_BASE + length;
     this.#any = this.#always;
     this.#passed.fill(0);
-    const { candidates } = this.#openings;
-    const { u16 } = memory;
-    const end = (INPUT_BASE + length + 1) >>> 1;
-    for (let pair = INPUT_BASE >>> 1; pair < end; pair++) {
-      const places = candidates[u16[pair] as number] as number;
-      if (places === 0) continue;
-      if ((places & LOOK_BEFORE) !== 0) this.#look(memory, (pair << 1) - 1);
-      if ((places & LOOK_HERE) !== 0) this.#look(memory, pair << 1);
-      if ((places & LOOK_BEHIND) !== 0) this.#look(memory, (pair << 1) + 1);
+    memory.u8.set(this.#openings.groups, OPENING_GROUPS_BASE);
+    memory.u8.set(this.#openings.bytes, OPENING_BYTES_BASE);
+    for (let at = INPUT_BASE; at < this.#end; ) {
+      at = kernels.findOpenings(at, this.#end);
+      const count = memory.u32[(HEADER_BASE + HEADER_OPENING_PLACES) >>> 2] as number;
+      for (let place = 0; place < count; place++)
+        this.#look(memory, OPENING_PLACES_BASE + place * OPENING_PLACE_STRIDE);
     }
   }
 
-  /** Looks for the openings that are found by the three bytes at `at`. */
-  #look(memory: Memory, at: number): void {
-    let hints = this.#openings.hintsAt(memory.u8, at);
-    while (hints !== 0) {
-      const number = DISGUISE - Math.clz32(hints);
-      hints &= ~(1 << number);
-      const bits = number === DISGUISE ? EVERY_RULE : 1 << number;
-      for (const opening of this.#openings.of(number)) {
-        const from = at - opening.anchor;
-        if (from < (this.#passed[opening.number] as number)) continue;
-        const fit = fitting(opening, memory.u8, from);
-        if (fit === opening.sets.length) this.#mark(bits, opening, from, memory);
-        else if (opening.isUniform) this.#passed[opening.number] = from + fit;
+  /** Looks for the openings that may be found at a place of the list. */
+  #look(memory: Memory, listed: number): void {
+    const at = memory.u32[(listed + OPENING_PLACE) >>> 2] as number;
+    for (let word = 0; word < KIND_WORDS; word++) {
+      let kinds = memory.u32[((listed + OPENING_PLACE_KINDS) >>> 2) + word] as number;
+      while (kinds !== 0) {
+        const highest = WORD_BITS - 1 - Math.clz32(kinds);
+        kinds &= ~(1 << highest);
+        for (const opening of this.#openings.of(word * WORD_BITS + highest))
+          this.#try(opening, at - opening.anchor, memory);
       }
     }
   }
 
+  #try(opening: Opening, from: number, memory: Memory): void {
+    if (from < (this.#passed[opening.number] as number)) return;
+    const fit = fitting(opening, memory.u8, from);
+    if (fit === opening.sets.length) this.#mark(opening, from, memory);
+    else if (opening.isUniform) this.#passed[opening.number] = from + fit;
+  }
+
   /** Marks the block in which an opening begins, if what else must be there is there. */
-  #mark(bits: number, { number, sets }: Opening, from: number, memory: Memory): void {
+  #mark({ number, sets }: Opening, from: number, memory: Memory): void {
     if (from < INPUT_BASE || from + sets.length > this.#end) return;
     const block = (from - INPUT_BASE) >>> BLOCK_BITS;
     const known = this.#blocks[block] as number;
+    const { rules, rest } = this.#signs[number] as Sign;
     // Once more in this block would say nothing new.
-    if ((known & bits) === bits) return;
-    const rest = this.#rests[number] as RegExp | null;
-    // One byte, one character: expressions over bytes.
-    if (rest?.test(memory.bytes.toString('latin1', from, Math.min(from + MAX_HINT, this.#end))) === false) return;
-    this.#blocks[block] = known | bits;
-    this.#any |= bits;
+    if ((known & rules) === rules) return;
+    if (rest?.(memory.bytes, from, this.#end) === false) return;
+    this.#blocks[block] = known | rules;
+    this.#any |= rules;
   }
 
   /** Whether there is anything to look for in this request at all. */
