@@ -23,7 +23,7 @@ function groupsOf(block: v128, low: v128, high: v128): v128 {
 // @ts-ignore: decorator
 @inline
 function kindsOf(place: usize, nth: usize): v128 {
-  return v128.load(OPENING_BYTES_BASE + nth * TABLE + (<usize>load<u8>(place + nth) << 4));
+  return v128.load(<usize>OPENING_BYTES_BASE + nth * TABLE + (<usize>load<u8>(place + nth) << 4));
 }
 
 /** The kinds whose openings may begin at a place. */
