@@ -1,12 +1,15 @@
 /**
  * How long an acknowledgement takes at 50, 70, 100 and 200 % of what the daemon can do, and what becomes of what it can not do.
  * The full default pipeline into a synced file, bodies compressed; or with `--database` into an embedded Postgres, bodies as they are.
+ * Behind each load, `file alone` asks the file system by itself for as many bytes as often: no acknowledgement can be sooner than it.
  *
  *   node dist/bench/overload.js [--seconds 10] [--database] [--body genai|micro]
  */
+import { statSync } from 'node:fs';
 import { readArguments } from './arguments.ts';
+import { appendAndSync } from './bare-file.ts';
 import { makeCorpus } from './corpus.ts';
-import { type Daemon, KEY, startDaemon } from './daemon.ts';
+import { type Daemon, dataFile, KEY, startDaemon } from './daemon.ts';
 import { BenchDatabase } from './database.ts';
 import { grouped, percent, quantile } from './figures.ts';
 import { Client, type Outcome } from './client.ts';
@@ -19,14 +22,30 @@ const PEAK_CONNECTIONS = 16;
 const WARM_UP_MS = 12_000;
 const PEAK_MS = 5000;
 
-const COLUMNS = ['load', 'offered / s', 'stored / s', 'of peak', 'p50', 'p99', 'p99.9', '503', 'p99 of a 503', 'other'];
+/** How long the file system is asked alone, behind each load. */
+const BARE_MS = 5000;
+
+const COLUMNS = [
+  'load',
+  'offered / s',
+  'stored / s',
+  'of peak',
+  'p50',
+  'p99',
+  'p99.9',
+  '503',
+  'p99 of a 503',
+  'other',
+  'file alone, p99',
+];
+
+const milliseconds = (value: number): string => (Number.isNaN(value) ? '–' : `${value.toFixed(0)} ms`);
 
 function row(share: number, peak: number, outcomes: readonly Outcome[], seconds: number): readonly string[] {
   const stored = outcomes.filter(({ status }) => status === 200).map(({ ms }) => ms);
   const refused = outcomes.filter(({ status }) => status === 503);
   const bare = refused.filter(({ hasRetryAfter }) => !hasRetryAfter).length;
   const other = outcomes.length - stored.length - refused.length;
-  const milliseconds = (value: number): string => (Number.isNaN(value) ? '–' : `${value.toFixed(0)} ms`);
   return [
     percent(share),
     grouped(outcomes.length / seconds),
@@ -44,15 +63,33 @@ function row(share: number, peak: number, outcomes: readonly Outcome[], seconds:
   ];
 }
 
-async function measure(daemon: Daemon, requests: Requests, spans: number, seconds: number): Promise<void> {
+interface Load {
+  readonly requests: Requests;
+  readonly spans: number;
+  readonly seconds: number;
+  readonly isFile: boolean;
+}
+
+/** What one request leaves in the file; 0 without one. */
+async function rowBytes(daemon: Daemon, client: Client, { requests, isFile }: Load): Promise<number> {
+  await client.one(requests);
+  return isFile ? statSync(dataFile(daemon.folder)).size : 0;
+}
+
+async function measure(daemon: Daemon, load: Load): Promise<void> {
+  const { requests, spans, seconds } = load;
   const client = new Client(daemon.url, KEY);
+  const bytes = await rowBytes(daemon, client, load);
   await client.peak(requests, PEAK_CONNECTIONS, WARM_UP_MS);
   const peak = await client.peak(requests, PEAK_CONNECTIONS, PEAK_MS);
   console.log(`peak: ${grouped(peak)} requests and ${grouped(peak * spans)} spans a second\n`);
   console.log(`| ${COLUMNS.join(' | ')} |\n|${COLUMNS.map(() => '---:').join('|')}|`);
   for (const share of SHARES) {
     const outcomes = await client.atRate(requests, { perSecond: peak * share, milliseconds: seconds * 1000 });
-    console.log(`| ${row(share, peak, outcomes, seconds).join(' | ')} |`);
+    const stored = outcomes.filter(({ status }) => status === 200).length;
+    const alone = { bytes, perSecond: stored / seconds, milliseconds: BARE_MS };
+    const file = bytes === 0 ? Number.NaN : quantile(await appendAndSync(daemon.folder, alone), 0.99);
+    console.log(`| ${[...row(share, peak, outcomes, seconds), milliseconds(file)].join(' | ')} |`);
   }
   await client.close();
 }
@@ -76,7 +113,12 @@ async function main(): Promise<void> {
       database === null
         ? new StampedRequests(batches.map(({ pbGz }) => pbGz))
         : new FreshRequests(batches.map(({ pb }) => pb));
-    await measure(daemon, requests, batches[0]?.records ?? 0, Number(values.seconds));
+    await measure(daemon, {
+      requests,
+      spans: batches[0]?.records ?? 0,
+      seconds: Number(values.seconds),
+      isFile: database === null,
+    });
   } finally {
     await daemon.stop();
     await database?.close();
