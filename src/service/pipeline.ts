@@ -118,7 +118,10 @@ export class SignalPipeline implements Pipeline {
     }
   }
 
-  /** Everything that looks at the tables, without waiting once, and the last that needs the body. A fault of ours becomes `decode_failed`, never a crash. */
+  /**
+   * Everything that looks at the tables, without waiting once, and the last that needs the body. A fault of ours becomes
+   * `decode_failed`, never a crash.
+   */
   #pass(
     delivery: Delivery,
     context: Context,
