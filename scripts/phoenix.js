@@ -9,7 +9,7 @@ const VERSION = '20.26.1';
 const SKIPPED = 77;
 
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'sluice');
-const folder = join(cache, `phoenix-${VERSION}`);
+const folder = join(cache, `phoenix-pg-${VERSION}`);
 const finished = join(folder, 'finished');
 
 if (!existsSync(finished)) install();
@@ -20,7 +20,7 @@ function install() {
   mkdirSync(cache, { recursive: true });
   rmSync(folder, { recursive: true, force: true });
   step('python3', ['-m', 'venv', folder]);
-  step(join(folder, 'bin/pip'), ['install', '--quiet', `arize-phoenix==${VERSION}`]);
+  step(join(folder, 'bin/pip'), ['install', '--quiet', `arize-phoenix[pg]==${VERSION}`]);
   mkdirSync(`${finished}.new`);
   renameSync(`${finished}.new`, finished);
 }

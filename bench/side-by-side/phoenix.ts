@@ -1,23 +1,25 @@
 /**
- * Arize Phoenix as it ships: an AI back end that takes OTLP/HTTP, over SQLite. It answers when a request is in its queue in memory and
- * inserts later, so its work is over when its table holds all spans.
+ * Arize Phoenix: an AI back end that takes OTLP/HTTP, over a PostgreSQL server like the one Sluice brings along, with the same
+ * settings. It answers when a request is in its queue in memory and inserts later, so its work is over when its table holds all spans.
  */
-import { spawnSync } from 'node:child_process';
-import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
 import { freePort } from '../../test/support/executable.ts';
 import { Client } from '../client.ts';
 import { KEY } from '../daemon.ts';
+import { BenchDatabase } from '../database.ts';
 import type { Contender } from './contender.ts';
-import { ServerProcess } from './server-process.ts';
+import { parentOf, ServerProcess } from './server-process.ts';
 
-const COUNT = `import sqlite3, sys
-print(sqlite3.connect("file:" + sys.argv[1] + "?mode=ro", uri=True).execute("SELECT count(*) FROM spans").fetchone()[0])`;
 /** It commits after a thousand spans, which can take seconds. */
 const GIVE_UP_MS = 30_000;
 const POLL_MS = 500;
 
 export async function startPhoenix(executable: string, folder: string): Promise<Contender> {
+  const database = await BenchDatabase.open();
+  await database.database.query('CREATE DATABASE phoenix');
+  const { rows } = await database.database.query('SELECT pg_backend_pid() AS pid');
+  const address = database.url.replace('/sluice?', '/phoenix?');
   const port = await freePort();
   const server = new ServerProcess({
     command: executable,
@@ -27,33 +29,41 @@ export async function startPhoenix(executable: string, folder: string): Promise<
       PHOENIX_PORT: String(port),
       PHOENIX_GRPC_PORT: String(await freePort()),
       PHOENIX_WORKING_DIR: folder,
+      PHOENIX_SQL_DATABASE_URL: address.replace(/^postgres:/, 'postgresql:'),
       PHOENIX_TELEMETRY_ENABLED: 'false',
       PHOENIX_ALLOW_EXTERNAL_RESOURCES: 'false',
     },
     cwd: folder,
   });
+  server.takeOn(parentOf(Number(rows[0]?.pid)));
   const url = `http://127.0.0.1:${port}`;
   await server.untilServing(`${url}/healthz`);
-  const python = join(dirname(executable), 'python');
-  const kept = async (): Promise<number> => {
-    const { stdout } = spawnSync(python, ['-c', COUNT, join(folder, 'phoenix.db')], { encoding: 'utf8' });
-    return Number(stdout);
-  };
   const drain = async (spans: number): Promise<void> => {
-    let rows = 0;
-    for (let since = performance.now(); rows < spans && performance.now() - since < GIVE_UP_MS; await pause(POLL_MS)) {
-      const now = await kept();
-      if (now !== rows) since = performance.now();
-      rows = now;
+    let kept = 0;
+    for (let since = performance.now(); kept < spans && performance.now() - since < GIVE_UP_MS; await pause(POLL_MS)) {
+      const now = await countSpans(address);
+      if (now !== kept) since = performance.now();
+      kept = now;
     }
   };
   return {
-    name: 'Phoenix, SQLite',
+    name: 'Phoenix, PostgreSQL',
     acknowledges: 'in a queue in memory',
     server,
     client: new Client(url, KEY),
     drain,
-    kept,
-    stop: () => server.stop(),
+    kept: () => countSpans(address),
+    stop: async () => {
+      await server.stop();
+      await database.close();
+    },
   };
+}
+
+async function countSpans(address: string): Promise<number> {
+  const client = new pg.Client(address);
+  await client.connect();
+  const { rows } = await client.query('SELECT count(*)::int AS n FROM spans');
+  await client.end();
+  return rows[0]?.n ?? 0;
 }

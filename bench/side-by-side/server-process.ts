@@ -34,11 +34,16 @@ const canPin = spawnSync('taskset', ['-c', CLIENT_CORE, 'true']).status === 0;
 
 /** Puts this process, the client, on the other core; says whether there is one. */
 export function pinClient(): boolean {
-  return canPin && spawnSync('taskset', ['-acp', CLIENT_CORE, String(process.pid)]).status === 0;
+  return pin(process.pid, CLIENT_CORE);
 }
+
+const pin = (pid: number, core: string): boolean =>
+  canPin && spawnSync('taskset', ['-acp', core, String(pid)]).status === 0;
 
 export class ServerProcess {
   readonly #child: ChildProcess;
+  /** With whose work its own is done. */
+  readonly #helpers: number[] = [];
   #output = '';
   #ended = false;
 
@@ -77,8 +82,18 @@ export class ServerProcess {
     throw new Error(`${this.#child.spawnargs.join(' ')} does not serve: ${this.#output}`);
   }
 
+  /** A process that was started apart and works for this one, such as its database: it shares the core, and counts. */
+  takeOn(pid: number): void {
+    for (const each of familyOf(pid)) pin(each, SERVER_CORE);
+    this.#helpers.push(pid);
+  }
+
   usage(): Usage {
-    return usageOf(this.pid);
+    const each = [this.pid, ...this.#helpers].map(usageOf);
+    return {
+      cpuSeconds: each.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0),
+      peakMiB: each.reduce((sum, { peakMiB }) => sum + peakMiB, 0),
+    };
   }
 
   /**
