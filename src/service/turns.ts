@@ -9,10 +9,15 @@ import { Rejection } from '../errors.ts';
 const SLICE_MS = 2;
 /** Who comes now would wait longer than the second after which it may come again. */
 const MAX_WAIT_MS = 1000;
-/** One look at the sockets accepts one connection: under load, the looks go on for about this long while newcomers come. */
-const LOOKS_MS = 2;
+/**
+ * One look at the sockets accepts one connection, and nobody can be refused who has not been accepted: under load, the looks go on
+ * while newcomers come, at most so many. By number, not by time: the first look takes longest, with all that came during the passes.
+ */
+const MOST_LOOKS = 16;
 /** So many looks without a newcomer end them: what one look accepts, the next one reads. */
 const QUIET_LOOKS = 2;
+/** Under load, passes get at least this part of the time that the looks took, however many come to be refused. */
+const PASSES_PART = 1 / 3;
 /** What takes longer between two passes is no work on the sockets but a pause of the process, and will not come with each. */
 const LONGEST_LOOKS_MS = 50;
 /** So few are no load: they never wait long enough to be sent away, however large they are. */
@@ -47,6 +52,7 @@ export class Turns {
   /** Who asked to be admitted since then. */
   #newcomers = 0;
   #lookingSince = 0;
+  #looks = 0;
   /** In a row. */
   #quietLooks = 0;
   /** When the last pass ended, if others waited then. */
@@ -113,6 +119,7 @@ export class Turns {
 
   #look(): void {
     this.#lookingSince = this.#now();
+    this.#looks = 0;
     this.#quietLooks = 0;
     this.#schedule();
   }
@@ -128,14 +135,21 @@ export class Turns {
   #isWorthAnotherLook(): boolean {
     this.#quietLooks = this.#newcomers > 0 ? 0 : this.#quietLooks + 1;
     this.#newcomers = 0;
-    if (this.waiting < ALWAYS_ADMITTED) return false;
-    return this.#quietLooks < QUIET_LOOKS && this.#now() - this.#lookingSince < LOOKS_MS;
+    return this.waiting >= ALWAYS_ADMITTED && this.#quietLooks < QUIET_LOOKS && ++this.#looks < MOST_LOOKS;
+  }
+
+  /** How long the passes of this slice may take. */
+  #mostMs(): number {
+    if (this.waiting < ALWAYS_ADMITTED) return SLICE_MS;
+    const looksMs = Math.min(this.#now() - this.#lookingSince, LONGEST_LOOKS_MS);
+    return Math.max(SLICE_MS, looksMs * PASSES_PART);
   }
 
   #slice(): void {
     this.#scheduled = false;
     this.#sliceMs = 0;
-    while (this.#sliceMs < SLICE_MS) {
+    const most = this.#mostMs();
+    while (this.#sliceMs < most) {
       const turn = this.#waiting.shift();
       if (turn === undefined) return;
       this.#waitingBytes -= turn.bytes;
