@@ -8,7 +8,7 @@ import type { Component, Declaration, Host } from './component.ts';
 export interface Expansion {
   /** Most bytes there may be. */
   readonly limitBytes: number;
-  /** Told how many they are, or are said to be, before room is taken for them; the last time counts. May throw a `Rejection`. */
+  /** Told how many they are said to be before room is taken, and how many they are; the last time counts. May throw a `Rejection`. */
   reserve(bytes: number): void;
 }
 

@@ -94,8 +94,8 @@ export const COMPRESSED_CAPACITY = INPUT_CAPACITY;
 /** Zeros the inflater may read behind a compressed body. */
 export const COMPRESSED_PADDING = 64;
 /**
- * Where a body may hold what redaction looks for, in the same place: tables of groups, two of 16 bytes for each of the first three
- * bytes of an opening; tables of kinds, 256 sets of 128 for each of its first OPENING_BYTES; and the places that were found.
+ * Where a body may hold what redaction looks for, in the same place: tables of groups, two of 16 bytes for each of the three bytes
+ * from an opening's anchor on; tables of kinds, 256 sets of 128 for each of OPENING_BYTES from there; and the places that were found.
  */
 export const OPENING_GROUPS_BASE = OUTPUT_BASE;
 export const OPENING_GROUPS_SIZE = 96;

@@ -18,7 +18,7 @@ const MOST_LOOKS = 16;
 const QUIET_LOOKS = 2;
 /** Under load, passes get at least this part of the time that the looks took, however many come to be refused. */
 const PASSES_PART = 1 / 3;
-/** What takes longer between two passes is no work on the sockets but a pause of the process, and will not come with each. */
+/** Looks end after this. What takes longer between two passes is a pause of the process, and will not come with each. */
 const LONGEST_LOOKS_MS = 50;
 /** So few are no load: they never wait long enough to be sent away, however large they are. */
 const ALWAYS_ADMITTED = 16;
@@ -135,7 +135,8 @@ export class Turns {
   #isWorthAnotherLook(): boolean {
     this.#quietLooks = this.#newcomers > 0 ? 0 : this.#quietLooks + 1;
     this.#newcomers = 0;
-    return this.waiting >= ALWAYS_ADMITTED && this.#quietLooks < QUIET_LOOKS && ++this.#looks < MOST_LOOKS;
+    if (this.waiting < ALWAYS_ADMITTED || this.#now() - this.#lookingSince >= LONGEST_LOOKS_MS) return false;
+    return this.#quietLooks < QUIET_LOOKS && ++this.#looks < MOST_LOOKS;
   }
 
   /** How long the passes of this slice may take. */

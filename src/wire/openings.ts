@@ -1,7 +1,7 @@
 /**
- * Looks a body over for the few places at which any of many short texts, the openings, may begin. Their first three bytes are
- * looked up by their halves: for each of the three, two tables of 16 say which of eight groups of openings have such a half there,
- * and only a place where all six agree on a group is looked at closer. So 16 places take as long as one.
+ * Looks a body over for the few places at which any of many short texts, the openings, may be. Three bytes of each, from its
+ * anchor on, are looked up by their halves: for each of the three, two tables of 16 say which of eight groups of openings have
+ * such a half there, and only a place where all six agree on a group is looked at closer. So 16 places take as long as one.
  */
 import {
   HEADER_BASE, HEADER_OPENING_PLACES, MAX_OPENING_PLACES, OPENING_BYTES_BASE, OPENING_GROUPS_BASE, OPENING_PLACE,
@@ -26,7 +26,7 @@ function kindsOf(place: usize, nth: usize): v128 {
   return v128.load(<usize>OPENING_BYTES_BASE + nth * TABLE + (<usize>load<u8>(place + nth) << 4));
 }
 
-/** The kinds whose openings may begin at a place. */
+/** The kinds whose openings may have their anchor at a place. */
 // @ts-ignore: decorator
 @inline
 function kindsAt(place: usize): v128 {

@@ -160,6 +160,9 @@ t.test('however long the sockets take, passes get a third of that', async (t) =>
   for (let count = 0; count < 2; count++) look(loop, 0, 0);
   const passes = Array.from({ length: 16 }, () => look(loop, 1, 1.5));
   t.equal(passes.at(-1), 8, 'of 24 milliseconds');
+  for (let count = 0; count < 2; count++) look(loop, 0, 0);
+  const slow = Array.from({ length: 7 }, () => look(loop, 1, 8));
+  t.strictSame(slow, [0, 0, 0, 0, 0, 0, 17], 'the looks end after 50 milliseconds');
   look(loop, 0, 0);
   t.equal(look(loop, 0, 0), 2, 'and two milliseconds at least');
 });
