@@ -149,6 +149,9 @@ t.test("the ledger's connection waits for nothing without end", async (t) => {
 
 const BIG_ROW_BYTES = 5000;
 const BIG_ROWS = 512;
+const GROUPS = 4;
+const GROUPS_PAGES = (GROUPS * BIG_ROWS * BIG_ROW_BYTES) / 4096;
+const SESSIONS = 2;
 /** A row's column count, and the length of its only column. */
 const BIG_ROW = Buffer.concat([
   Buffer.from([0, 1, 0, 0, BIG_ROW_BYTES >> 8, BIG_ROW_BYTES & 0xff]),
@@ -163,9 +166,9 @@ async function faultsOfCopies(session: pg.Client): Promise<number> {
     statement: { text: 'COPY big FROM STDIN (FORMAT binary)' },
     chunks: Array.from({ length: BIG_ROWS }, () => BIG_ROW),
   };
-  for (let group = 0; group < 4; group++) await runPipeline(session, [copy]);
+  for (let group = 0; group < GROUPS; group++) await runPipeline(session, [copy]);
   const before = faults();
-  for (let group = 0; group < 4; group++) await runPipeline(session, [copy]);
+  for (let group = 0; group < GROUPS; group++) await runPipeline(session, [copy]);
   return faults() - before;
 }
 
@@ -176,10 +179,14 @@ t.test('the server keeps the memory of one group for the next', { skip: !onLinux
   await migrate(database, 'public');
   await database.query('CREATE TABLE big (value bytea)');
   await database.query('ALTER TABLE big ALTER COLUMN value SET STORAGE EXTERNAL');
-  const [ours, plain] = [await openSession(database), await database.connect()] as const;
-  const [kept, fresh] = [await faultsOfCopies(ours), await faultsOfCopies(plain)];
-  t.ok(kept < fresh * 0.8, `${kept} page faults, ${fresh} of an ordinary connection`);
-  await ours.end();
-  await plain.end();
+  const faults: number[] = [];
+  for (let count = 0; count < SESSIONS; count++) {
+    const session = await openSession(database);
+    faults.push(await faultsOfCopies(session));
+    await session.end();
+  }
+  // The table's own pages are touched once each; memory given back after each group would be touched anew, as many pages and more.
+  // The best of a few: the kernel may take pages from anybody.
+  t.ok(Math.min(...faults) < GROUPS_PAGES * 2, `${faults} page faults, ${GROUPS_PAGES} pages of rows`);
   await database.close();
 });
