@@ -36,8 +36,17 @@ export async function startPhoenix(executable: string, folder: string): Promise<
     cwd: folder,
   });
   server.takeOn(parentOf(Number(rows[0]?.pid)));
+  const stop = async (): Promise<void> => {
+    await server.stop();
+    await database.close();
+  };
   const url = `http://127.0.0.1:${port}`;
-  await server.untilServing(`${url}/healthz`);
+  try {
+    await server.untilServing(`${url}/healthz`);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   const drain = async (spans: number): Promise<void> => {
     let kept = 0;
     for (let since = performance.now(); kept < spans && performance.now() - since < GIVE_UP_MS; await pause(POLL_MS)) {
@@ -53,10 +62,7 @@ export async function startPhoenix(executable: string, folder: string): Promise<
     client: new Client(url, KEY),
     drain,
     kept: () => countSpans(address),
-    stop: async () => {
-      await server.stop();
-      await database.close();
-    },
+    stop,
   };
 }
 
