@@ -61,6 +61,8 @@ export class NdjsonFile {
   #unwell: NodeJS.Timeout | null = null;
   /** Appends run one after the other, and so do repairs. */
   #last: Promise<void> = Promise.resolve();
+  /** Old files go while appends go on: to remove a large one takes the system tens of milliseconds. Never rejects. */
+  #removal: Promise<void> = Promise.resolve();
 
   constructor({ path, rotation, logger, now, files = nodeFiles, claim = async () => nothing }: NdjsonFileParts) {
     this.#claim = claim;
@@ -102,6 +104,7 @@ export class NdjsonFile {
     await this.#last;
     this.#state = 'closed';
     await this.#closeHandle();
+    await this.#removal;
     const giveFree = this.#giveFree;
     // Once only: by the next time it may be somebody else's.
     this.#giveFree = nothing;
@@ -207,13 +210,15 @@ export class NdjsonFile {
   }
 
   async #rotate(): Promise<void> {
+    // Whoever fills files faster than the system removes them waits here, not the disk.
+    await this.#removal;
     try {
       await this.#setAside();
     } catch (error) {
       this.#state = 'broken';
       throw error;
     }
-    await this.#rotated.keep(this.#rotation.max_files);
+    this.#removal = this.#rotated.keep(this.#rotation.max_files);
   }
 
   /** Only a file that ends with a whole line gets here. */

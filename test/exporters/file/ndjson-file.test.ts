@@ -1,4 +1,6 @@
 // The durable file: what is on disk after an append, a crash, a failure, a rotation.
+import { EventEmitter, once } from 'node:events';
+import * as nodeFiles from 'node:fs/promises';
 import { appendFile, chmod, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -88,6 +90,7 @@ t.test('rotation by size keeps every line and the newest files', async (t) => {
     now += 1;
     await file.append(lines(`line ${line}`.padEnd(9)));
   }
+  await file.close();
   const names = (await readdir(folder)).sort();
   t.equal(names.length, 3);
   t.match(names[0], /^out-2026-01-01T00-00-00\.\d+\.ndjson$/);
@@ -121,12 +124,48 @@ t.test('rotation by age', async (t) => {
   t.equal(await readFile(join(folder, 'out.ndjson'), 'utf8'), 'new\n');
 });
 
+t.test('appends do not wait for an old file to go, but the next rotation and the end do', async (t) => {
+  const folder = await inFolder(t);
+  const events = new EventEmitter();
+  const unlink: typeof nodeFiles.unlink = async (path) => {
+    const allowed = once(events, 'allowed');
+    events.emit('asked');
+    await allowed;
+    await nodeFiles.unlink(path);
+  };
+  const parts = { rotation: { max_size: 4, max_age: 0, max_files: 1 }, logger: QUIET, now: () => 0 };
+  const file = new NdjsonFile({ ...parts, path: join(folder, 'out.ndjson'), files: { ...nodeFiles, unlink } });
+  await file.open();
+  const asked = once(events, 'asked');
+  for (const text of ['a', 'b', 'c', 'd', 'e', 'f']) await file.append(lines(text));
+  await asked;
+  t.equal((await readdir(folder)).length, 3, 'the oldest is on its way out');
+
+  const askedAgain = once(events, 'asked');
+  const next = file.append(lines('g'));
+  // What the file system does for others is done by then; a rotation would be.
+  for (let count = 0; count < 20; count++) await stat(folder);
+  t.equal((await readdir(folder)).length, 3, 'one removal at a time');
+  events.emit('allowed');
+  await next;
+  await askedAgain;
+
+  let isClosed = false;
+  const closed = file.close().then(() => (isClosed = true));
+  for (let count = 0; count < 20; count++) await stat(folder);
+  t.notOk(isClosed);
+  events.emit('allowed');
+  await closed;
+  t.equal((await readdir(folder)).length, 2);
+});
+
 t.test('only files that rotation made are ever removed', async (t) => {
   const folder = await inFolder(t);
   await writeFile(join(folder, 'out-notes.ndjson'), 'mine');
   await writeFile(join(folder, 'out-2020.ndjson'), 'mine');
   const file = await opened(t, join(folder, 'out.ndjson'), { max_size: 1, max_age: 0, max_files: 1 }, () => 0);
   for (const text of ['a', 'b', 'c', 'd']) await file.append(lines(text));
+  await file.close();
   t.same((await readdir(folder)).filter((name) => ['out-notes.ndjson', 'out-2020.ndjson'].includes(name)).length, 2);
 });
 
