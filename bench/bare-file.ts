@@ -1,5 +1,5 @@
 /** What a file system takes by itself: as many bytes as a request leaves, appended and synced as often, and nothing else. */
-import { open } from 'node:fs/promises';
+import { open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -15,7 +15,8 @@ export async function appendAndSync(
   { bytes, perSecond, milliseconds }: Appends,
 ): Promise<readonly number[]> {
   const rows = Buffer.alloc(bytes, 'x');
-  const file = await open(join(folder, 'bare.ndjson'), 'a');
+  const path = join(folder, 'bare.ndjson');
+  const file = await open(path, 'a');
   const times: number[] = [];
   const gap = 1000 / perSecond;
   const started = performance.now();
@@ -31,5 +32,6 @@ export async function appendAndSync(
     for (let index = 0; index < group; index++, due += gap) times.push(ended - Math.min(due, begun));
   }
   await file.close();
+  await unlink(path);
   return times;
 }

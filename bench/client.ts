@@ -6,13 +6,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Agent } from 'undici';
 import type { Requests } from './requests.ts';
 
-/** Enough that a connection is nearly always free; what waits for one is late, and counts as late. */
-const MOST_CONNECTIONS = 1024;
+/** Enough that a connection is always free, at twice the peak for a second too: what waits for one is late, and counts as late. */
+const MOST_CONNECTIONS = 4096;
+/** Of a request that was refused early a part may still be on its way, for less than this. */
+const REFUSED_BODY_MS = 1000;
 const ANSWER_TIMEOUT_MS = 30_000;
 
 export interface Outcome {
   /** Of HTTP; 0 when there was no answer. */
   readonly status: number;
+  /** When the request was due, by `performance.now`. */
+  readonly due: number;
   /** From the instant the request was due. */
   readonly ms: number;
   readonly hasRetryAfter: boolean;
@@ -100,11 +104,11 @@ export class Client {
       });
       await answer.body.dump();
       const ms = performance.now() - due;
-      // Of a request that was refused early a part may still be on its way.
       if (answer.statusCode === 200) requests.done(body);
-      return { status: answer.statusCode, ms, hasRetryAfter: answer.headers['retry-after'] !== undefined };
+      else setTimeout(() => requests.done(body), REFUSED_BODY_MS).unref();
+      return { status: answer.statusCode, due, ms, hasRetryAfter: answer.headers['retry-after'] !== undefined };
     } catch {
-      return { status: 0, ms: performance.now() - due, hasRetryAfter: false };
+      return { status: 0, due, ms: performance.now() - due, hasRetryAfter: false };
     }
   }
 }

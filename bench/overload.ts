@@ -1,7 +1,9 @@
 /**
  * How long an acknowledgement takes at 50, 70, 100 and 200 % of what the daemon can do, and what becomes of what it can not do.
  * The full default pipeline into a synced file, bodies compressed; or with `--database` into an embedded Postgres, bodies as they are.
- * Behind each load, `file alone` asks the file system by itself for as many bytes as often: no acknowledgement can be sooner than it.
+ * Each load is sent for two seconds before it counts: the clients' connections are open then, and the daemon has the memory that they
+ * take. What a refusal takes in those seconds stands by itself. At the end, `file alone` asks the file system by itself for as many
+ * bytes as often: no acknowledgement can be sooner than it.
  *
  *   node dist/bench/overload.js [--seconds 10] [--database] [--body genai|micro]
  */
@@ -12,7 +14,7 @@ import { makeCorpus } from './corpus.ts';
 import { type Daemon, dataFile, KEY, startDaemon } from './daemon.ts';
 import { BenchDatabase } from './database.ts';
 import { grouped, percent, quantile } from './figures.ts';
-import { Client, type Outcome } from './client.ts';
+import { Client, type Outcome, type Rate } from './client.ts';
 import { FreshRequests, type Requests, StampedRequests } from './requests.ts';
 import { pinClient } from './side-by-side/server-process.ts';
 
@@ -22,7 +24,9 @@ const PEAK_CONNECTIONS = 16;
 const WARM_UP_MS = 12_000;
 const PEAK_MS = 5000;
 
-/** How long the file system is asked alone, behind each load. */
+/** Of each load, before it counts. */
+const LEAD_MS = 2000;
+/** How long the file system is asked alone for what each load asked of it: last, because it takes the memory of the others. */
 const BARE_MS = 5000;
 
 const COLUMNS = [
@@ -35,14 +39,22 @@ const COLUMNS = [
   'p99.9',
   '503',
   'p99 of a 503',
+  'in its first 2 s',
   'other',
-  'file alone, p99',
 ];
 
 const milliseconds = (value: number): string => (Number.isNaN(value) ? '–' : `${value.toFixed(0)} ms`);
 
-function row(share: number, peak: number, outcomes: readonly Outcome[], seconds: number): readonly string[] {
-  const stored = outcomes.filter(({ status }) => status === 200).map(({ ms }) => ms);
+interface Measured {
+  readonly lead: readonly Outcome[];
+  readonly outcomes: readonly Outcome[];
+}
+
+const timesOf = (outcomes: readonly Outcome[], wanted: number): readonly number[] =>
+  outcomes.filter(({ status }) => status === wanted).map(({ ms }) => ms);
+
+function row(share: number, peak: number, { lead, outcomes }: Measured, seconds: number): readonly string[] {
+  const stored = timesOf(outcomes, 200);
   const refused = outcomes.filter(({ status }) => status === 503);
   const bare = refused.filter(({ hasRetryAfter }) => !hasRetryAfter).length;
   const other = outcomes.length - stored.length - refused.length;
@@ -53,12 +65,7 @@ function row(share: number, peak: number, outcomes: readonly Outcome[], seconds:
     percent(stored.length / seconds / peak),
     ...[0.5, 0.99, 0.999].map((part) => milliseconds(quantile(stored, part))),
     `${grouped(refused.length)}${bare > 0 ? ` (${bare} WITHOUT Retry-After)` : ''}`,
-    milliseconds(
-      quantile(
-        refused.map(({ ms }) => ms),
-        0.99,
-      ),
-    ),
+    ...[outcomes, lead].map((which) => milliseconds(quantile(timesOf(which, 503), 0.99))),
     grouped(other),
   ];
 }
@@ -76,6 +83,15 @@ async function rowBytes(daemon: Daemon, client: Client, { requests, isFile }: Lo
   return isFile ? statSync(dataFile(daemon.folder)).size : 0;
 }
 
+async function measureRate(client: Client, requests: Requests, rate: Rate): Promise<Measured> {
+  const counts = performance.now() + LEAD_MS;
+  const outcomes = await client.atRate(requests, { ...rate, milliseconds: LEAD_MS + rate.milliseconds });
+  return {
+    lead: outcomes.filter(({ due }) => due < counts),
+    outcomes: outcomes.filter(({ due }) => due >= counts),
+  };
+}
+
 async function measure(daemon: Daemon, load: Load): Promise<void> {
   const { requests, spans, seconds } = load;
   const client = new Client(daemon.url, KEY);
@@ -83,15 +99,29 @@ async function measure(daemon: Daemon, load: Load): Promise<void> {
   await client.peak(requests, PEAK_CONNECTIONS, WARM_UP_MS);
   const peak = await client.peak(requests, PEAK_CONNECTIONS, PEAK_MS);
   console.log(`peak: ${grouped(peak)} requests and ${grouped(peak * spans)} spans a second\n`);
-  console.log(`| ${COLUMNS.join(' | ')} |\n|${COLUMNS.map(() => '---:').join('|')}|`);
+  const storedPerSecond: number[] = [];
+  printHead(COLUMNS);
   for (const share of SHARES) {
-    const outcomes = await client.atRate(requests, { perSecond: peak * share, milliseconds: seconds * 1000 });
-    const stored = outcomes.filter(({ status }) => status === 200).length;
-    const alone = { bytes, perSecond: stored / seconds, milliseconds: BARE_MS };
-    const file = bytes === 0 ? Number.NaN : quantile(await appendAndSync(daemon.folder, alone), 0.99);
-    console.log(`| ${[...row(share, peak, outcomes, seconds), milliseconds(file)].join(' | ')} |`);
+    const measured = await measureRate(client, requests, { perSecond: peak * share, milliseconds: seconds * 1000 });
+    storedPerSecond.push(timesOf(measured.outcomes, 200).length / seconds);
+    console.log(`| ${row(share, peak, measured, seconds).join(' | ')} |`);
   }
   await client.close();
+  if (bytes > 0) await measureFile(daemon, bytes, storedPerSecond);
+}
+
+async function measureFile(daemon: Daemon, bytes: number, rates: readonly number[]): Promise<void> {
+  console.log('\nfile alone\n');
+  printHead(['appends / s', 'p50', 'p99']);
+  for (const perSecond of rates) {
+    const times = await appendAndSync(daemon.folder, { bytes, perSecond, milliseconds: BARE_MS });
+    const cells = [grouped(perSecond), ...[0.5, 0.99].map((part) => milliseconds(quantile(times, part)))];
+    console.log(`| ${cells.join(' | ')} |`);
+  }
+}
+
+function printHead(columns: readonly string[]): void {
+  console.log(`| ${columns.join(' | ')} |\n|${columns.map(() => '---:').join('|')}|`);
 }
 
 async function main(): Promise<void> {
