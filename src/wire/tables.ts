@@ -93,18 +93,6 @@ export function countOf(counter: usize): u32 {
   return load<u32>(<usize>HEADER_BASE + counter);
 }
 
-/** Row index of a new attribute with a text-like value: an (offset, length) of checked bytes. Verdict is keep. */
-// @ts-ignore: decorator
-@inline
-export function appendAttribute(symbol: u32, kind: u32, flags: u32, offset: u32, length: u32, position: usize): u32 {
-  const row = nextRow(HEADER_ATTRIBUTES, MAX_ATTRIBUTES, position);
-  const at = <usize>ATTRIBUTES_BASE + <usize>row * ATTRIBUTE_STRIDE;
-  store<u32>(at, symbol, ATTRIBUTE_SYMBOL);
-  store<u32>(at, kind | (flags << 8), ATTRIBUTE_KIND);
-  store<u64>(at, <u64>offset | (<u64>length << 32), ATTRIBUTE_OFFSET);
-  return row;
-}
-
 /** Row index of a new attribute whose value is 64 bits: int, double (reinterpreted) or bool. */
 // @ts-ignore: decorator
 @inline

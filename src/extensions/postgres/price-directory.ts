@@ -6,7 +6,7 @@ import type { Announcements } from './announcements.ts';
 import { sqlstateOf } from './sqlstate.ts';
 
 /** More are not read: a price list that long belongs into a file of its own. */
-export const MAX_STORED_PRICES = 5000;
+const MAX_STORED_PRICES = 5000;
 
 /** What was stored last counts first, so that a new entry needs no place among the others. */
 const READ = `

@@ -2,9 +2,9 @@
 import { FIELD_COUNT, type Rule } from './rules.ts';
 
 /** Weaker candidates of a field beyond this number are not looked at. */
-export const MAX_CANDIDATES = 24;
+const MAX_CANDIDATES = 24;
 
-export const NOT_PLAIN = -1;
+const NOT_PLAIN = -1;
 
 export class Arrangement {
   /** By field: where its run begins, and how long it is. */

@@ -10,9 +10,9 @@ import type { Rule } from './rules.ts';
 import type { Words } from './words.ts';
 
 /** Ranks of evidence for a dialect: the lowest wins, within one kind of evidence the dialect that is listed first. */
-export const RANK_MARKER = 1;
+const RANK_MARKER = 1;
 export const RANK_SCOPE = 1_000;
-export const RANK_HINT = 2_000;
+const RANK_HINT = 2_000;
 export const RANK_SERVICE = 3_000;
 export const NO_RANK = 9_999;
 

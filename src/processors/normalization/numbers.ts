@@ -25,7 +25,7 @@ export function countOfValue(value: unknown): number {
     : Number.NaN;
 }
 
-export function countOfNumber(value: number): number {
+function countOfNumber(value: number): number {
   // Adding zero turns the negative zero of a double into the plain one.
   return Number.isSafeInteger(value) && value >= 0 ? value + 0 : Number.NaN;
 }

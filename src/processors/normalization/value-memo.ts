@@ -6,7 +6,7 @@ import { flagsOf, headAt, kindOf, lengthAt, offsetAt, wordOfRow } from '../../mo
 import type { Memory } from '../../model/memory.ts';
 
 /** Longer values are not remembered. */
-export const MAX_VALUE_BYTES = 48;
+const MAX_VALUE_BYTES = 48;
 const MAX_ENTRIES = 256;
 /** A power of two, well above the number of entries. */
 const SLOTS = 1024;

@@ -17,7 +17,7 @@ const FNV_PRIME = 0x01000193;
 const HASH_FOLD = 15;
 
 /** A price with its audit texts as they lie in the constants of the tables. */
-export class RecentPrice {
+class RecentPrice {
   readonly model: PricedModel | null;
   /** The names one after the other, each after its length, so that no two lists of names look the same. */
   readonly names: Uint8Array;

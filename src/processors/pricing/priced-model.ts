@@ -49,7 +49,7 @@ const NOTE_BITS: readonly number[] = [0, AUDIO, IMAGE, NOTED];
 /** The standard tier and the others. */
 const SERVICES = SERVICE_TIERS.length + 1;
 
-export function emptyCost(): Cost {
+function emptyCost(): Cost {
   return { inputCost: null, outputCost: null, totalCost: null, audit: null, flags: 0 };
 }
 

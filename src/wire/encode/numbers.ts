@@ -32,7 +32,7 @@ function writeBelowEight(target: usize, value: u32): usize {
 }
 
 /** Writes a decimal of at most 20 digits; returns the position after it. */
-export function writeUnsigned(target: usize, value: u64): usize {
+function writeUnsigned(target: usize, value: u64): usize {
   if (value < 100000000) return writeBelowEight(target, <u32>value);
   const high = value / 100000000;
   const low = eightDigits(<u32>(value - high * 100000000)) | ASCII_ZEROS;

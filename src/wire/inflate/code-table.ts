@@ -19,8 +19,8 @@ export const DISTANCE_BITS: u32 = 8;
 export const LENGTH_BITS: u32 = 7;
 const MAX_CODE_BITS: u32 = 15;
 
-export const MAX_LITERALS: u32 = 288;
-export const MAX_DISTANCES: u32 = 32;
+const MAX_LITERALS: u32 = 288;
+const MAX_DISTANCES: u32 = 32;
 
 // Entries that any code of so many symbols and 15 bits may need; zlib's examples/enough.c computes them.
 const LITERAL_ENTRIES = 2342;
@@ -28,8 +28,8 @@ const DISTANCE_ENTRIES = 402;
 
 export const LITERALS = memory.data(LITERAL_ENTRIES * 4, 16);
 export const DISTANCES = memory.data(DISTANCE_ENTRIES * 4, 16);
-export const FIXED_LITERALS = memory.data(LITERAL_ENTRIES * 4, 16);
-export const FIXED_DISTANCES = memory.data(DISTANCE_ENTRIES * 4, 16);
+const FIXED_LITERALS = memory.data(LITERAL_ENTRIES * 4, 16);
+const FIXED_DISTANCES = memory.data(DISTANCE_ENTRIES * 4, 16);
 export const LENGTHS = memory.data(128 * 4, 16);
 
 /** What a symbol means, as an entry without its code: u32 each. */

@@ -53,7 +53,7 @@ function skipSpaces(at: usize): usize {
 
 // @ts-ignore: decorator
 @inline
-export function expectByte(at: usize, character: u32): usize {
+function expectByte(at: usize, character: u32): usize {
   if (load<u8>(at) != character) fail(FAIL_JSON, at);
   return at + 1;
 }
@@ -178,7 +178,7 @@ export function readBool(at: usize): usize {
 export let boolValue: bool = false;
 
 /** Checks any JSON value; the address behind it. */
-export function skipValue(at: usize, depth: u32): usize {
+function skipValue(at: usize, depth: u32): usize {
   switch (<u32>load<u8>(at)) {
     case 0x22: return scanString(at + 1) + 1;
     case 0x7b: return skipObject(at + 1, depth + 1);

@@ -13,7 +13,7 @@ import { sameBytes } from "../text";
 export const NAME_STRIDE: usize = 16;
 export const NAME_OFFSET: usize = 0;
 export const NAME_LENGTH: usize = 4;
-export const NAME_HASH: usize = 8;
+const NAME_HASH: usize = 8;
 export const NAME_MARK: usize = 12;
 
 /** Half of the region is for the rows, half for the table; no body within the size limit has names enough to fill either. */

@@ -17,7 +17,7 @@ const BACKSLASH: u32 = 0x5c;
 const REPLACEMENT: u32 = 0xbdbfef;
 
 /** What a scanned string holds: an escape; an escape that stands for U+0000 or half a surrogate pair. */
-export const ESCAPES_SOME: u32 = 1;
+const ESCAPES_SOME: u32 = 1;
 export const ESCAPES_BROKEN: u32 = 2;
 
 /** The result of `readText`: where the text stands and its flags. */

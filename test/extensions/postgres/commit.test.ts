@@ -186,7 +186,7 @@ t.test('the server keeps the memory of one group for the next', { skip: !onLinux
     await session.end();
   }
   // The table's own pages are touched once each; memory given back after each group would be touched anew, as many pages and more.
-  // The best of a few: the kernel may take pages from anybody.
+  // The better of two: the kernel may take pages from anybody.
   t.ok(Math.min(...faults) < GROUPS_PAGES * 2, `${faults} page faults, ${GROUPS_PAGES} pages of rows`);
   await database.close();
 });

@@ -12,7 +12,7 @@ export interface Canonical {
 }
 
 /** Documents inside documents inside documents: every level has its own escapes. Deeper ones are left as they are. */
-export const MAX_LEVELS = 6;
+const MAX_LEVELS = 6;
 
 /** Bytes with which such a spelling begins, for looking over whole bodies. */
 export const DISGUISES: Hint = {

@@ -62,7 +62,7 @@ export function putValueMember(row: usize): void {
 }
 
 /** Bytes that stand as base64 in the body. */
-export function putBase64Text(offset: usize, length: u32): void {
+function putBase64Text(offset: usize, length: u32): void {
   const scratch = load<u32>(HEADER_BASE, HEADER_SCRATCH);
   decodeBase64(offset, length);
   putBytes(BYTES_VALUE, bytesOffset, bytesLength);
