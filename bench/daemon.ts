@@ -27,11 +27,12 @@ export type Store = 'file' | 'embedded' | { readonly url: string };
 /** Of a daemon over a file. */
 export const dataFile = (folder: string): string => join(folder, 'telemetry.ndjson');
 
-/** `workers` left out: one process, on a core of its own. */
+/** `workers` left out: one process, on a core of its own. `nodeArguments` are the runtime's. */
 export async function startDaemon(
   store: Store = 'file',
   settings: readonly string[] = [],
   workers?: number,
+  nodeArguments: readonly string[] = [],
 ): Promise<Daemon> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   // The embedded server runs as a user of its own where this runs as root.
@@ -49,6 +50,7 @@ export async function startDaemon(
   const server = new ServerProcess({
     command: process.execPath,
     args: [
+      ...nodeArguments,
       join(ROOT, 'bin/sluice.js'),
       ...configs.flatMap((config) => ['--config', config]),
       ...all.flatMap((setting) => ['--set', setting]),

@@ -1,6 +1,7 @@
 /**
  * Resident memory of the daemon: idle, under full load, with large spans and with the largest bodies, and whether it stays where it
- * is. The full default pipeline into a synced file; the memory of an embedded server is not part of it.
+ * is once its garbage is collected, which in the long run it is told to do every ten seconds. The full default pipeline into a synced
+ * file; the memory of an embedded server is not part of it.
  *
  *   node dist/bench/memory.js [--minutes 8]
  */
@@ -24,6 +25,10 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 /** The first part of the long run: caches fill, code is compiled. */
 const WARM_PART = 0.25;
+const COLLECT_MS = 10_000;
+/** From the signal until memory is given back. */
+const COLLECTED_MS = 500;
+const COLLECTING = ['--expose-gc', '--import', new URL('collect-on-signal.js', import.meta.url).href];
 
 function residentMiB(daemon: Daemon): number {
   const status = readFileSync(`/proc/${daemon.server.pid}/status`, 'utf8');
@@ -48,15 +53,31 @@ async function underLoad(daemon: Daemon, bodies: readonly Buffer[], milliseconds
   return samples;
 }
 
-/** MiB a minute, by least squares. */
-function slope(samples: readonly number[]): number {
+/** What is resident behind each collection, until the load is over. */
+async function afterCollections(daemon: Daemon, load: Promise<unknown>): Promise<readonly number[]> {
+  const samples: number[] = [];
+  let done = false;
+  void load.finally(() => {
+    done = true;
+  });
+  while (!done) {
+    await pause(COLLECT_MS - COLLECTED_MS);
+    process.kill(daemon.server.pid, 'SIGUSR2');
+    await pause(COLLECTED_MS);
+    samples.push(residentMiB(daemon));
+  }
+  return samples;
+}
+
+/** A minute, by least squares. */
+function slope(samples: readonly number[], everyMs: number): number {
   const middle = (samples.length - 1) / 2;
   const mean = samples.reduce((sum, value) => sum + value, 0) / samples.length;
   const [over, under] = samples.reduce<[number, number]>(
     ([sum, squares], value, index) => [sum + (index - middle) * (value - mean), squares + (index - middle) ** 2],
     [0, 0],
   );
-  return (over / under) * (60_000 / SAMPLE_MS);
+  return (over / under) * (60_000 / everyMs);
 }
 
 async function main(): Promise<void> {
@@ -84,16 +105,20 @@ async function main(): Promise<void> {
     await daemon.stop();
   }
   const minutes = Number(values.minutes);
-  if (minutes > 0) {
-    const daemon = await startDaemon();
-    const samples = await underLoad(daemon, genai, minutes * 60_000);
-    const steady = samples.slice(Math.floor(samples.length * WARM_PART));
-    console.log(
-      `\n${minutes} minutes of full load: ${slope(steady).toFixed(2)} MiB a minute after the first quarter, ` +
-        `between ${grouped(Math.min(...steady))} and ${grouped(Math.max(...steady))} MiB`,
-    );
-    await daemon.stop();
-  }
+  if (minutes > 0) await overMinutes(minutes, genai);
+}
+
+async function overMinutes(minutes: number, bodies: readonly Buffer[]): Promise<void> {
+  const daemon = await startDaemon('file', [], undefined, COLLECTING);
+  const load = underLoad(daemon, bodies, minutes * 60_000);
+  const [samples, collected] = await Promise.all([load, afterCollections(daemon, load)]);
+  const steady = collected.slice(Math.floor(collected.length * WARM_PART));
+  console.log(
+    `\n${minutes} minutes of full load: ${slope(steady, COLLECT_MS).toFixed(2)} MiB a minute after the first quarter, ` +
+      `between ${grouped(Math.min(...steady))} and ${grouped(Math.max(...steady))} MiB behind collections; ` +
+      `at most ${grouped(Math.max(...samples))} MiB`,
+  );
+  await daemon.stop();
 }
 
 await main();
