@@ -27,6 +27,12 @@ export type Store = 'file' | 'embedded' | { readonly url: string };
 /** Of a daemon over a file. */
 export const dataFile = (folder: string): string => join(folder, 'telemetry.ndjson');
 
+/**
+ * Small files, of which few are kept: the memory and the blocks of old ones come around within a second. A virtual machine may take
+ * back what lies free for longer, and ask many times as much for giving it again; that is not the daemon's time.
+ */
+export const SMALL_FILES = ['exporters.file.rotation.max_size=32MiB', 'exporters.file.rotation.max_files=2'];
+
 /** `workers` left out: one process, on a core of its own. `nodeArguments` are the runtime's. */
 export async function startDaemon(
   store: Store = 'file',

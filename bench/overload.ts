@@ -11,7 +11,7 @@ import { statSync } from 'node:fs';
 import { readArguments } from './arguments.ts';
 import { appendAndSync } from './bare-file.ts';
 import { makeCorpus } from './corpus.ts';
-import { type Daemon, dataFile, KEY, startDaemon } from './daemon.ts';
+import { type Daemon, dataFile, KEY, SMALL_FILES, startDaemon } from './daemon.ts';
 import { BenchDatabase } from './database.ts';
 import { grouped, percent, quantile } from './figures.ts';
 import { Client, type Outcome, type Rate } from './client.ts';
@@ -136,7 +136,7 @@ async function main(): Promise<void> {
   const corpus = makeCorpus();
   const batches = values.body === 'micro' ? corpus.micro : corpus.genai;
   const database = values.database ? await BenchDatabase.open() : null;
-  const daemon = await startDaemon(database ?? 'file');
+  const daemon = await startDaemon(database ?? 'file', database === null ? SMALL_FILES : []);
   try {
     // A file takes a span as often as it comes; a database keeps it once.
     const requests =

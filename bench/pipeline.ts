@@ -12,7 +12,7 @@ import { gzipSync } from 'node:zlib';
 import { readArguments } from './arguments.ts';
 import { Client } from './client.ts';
 import { type Body, makeCorpus } from './corpus.ts';
-import { type Daemon, KEY, startDaemon } from './daemon.ts';
+import { type Daemon, KEY, SMALL_FILES, startDaemon } from './daemon.ts';
 import { BenchDatabase } from './database.ts';
 import { grouped, median, percent } from './figures.ts';
 import { Psql } from './psql.ts';
@@ -23,11 +23,6 @@ import { parentOf, pinClient, usageOf } from './side-by-side/server-process.ts';
 const CONNECTIONS = 32;
 /** Requests the engine compiles over. */
 const WARM_UP_REQUESTS = 1500;
-/**
- * For a file, until old ones go: from then on the file system takes memory that it had before. On a virtual machine, memory that
- * was never used costs many times as much.
- */
-const FILE_WARM_UP_REQUESTS = 4000;
 const SLICE_REQUESTS = 400;
 const PROJECT = { name: 'bench', plan: 'paid', monthlySpans: null, privacy: new Map() } as const;
 
@@ -95,10 +90,10 @@ interface Turn extends Sent {
 
 async function intoFile(load: Load, rounds: number): Promise<void> {
   pinClient();
-  const daemon = await startDaemon('file');
+  const daemon = await startDaemon('file', SMALL_FILES);
   try {
     const requests = new StampedRequests(load.bodies.map(({ pbGz }) => pbGz));
-    await sendAll(daemon, requests, FILE_WARM_UP_REQUESTS);
+    await sendAll(daemon, requests, WARM_UP_REQUESTS);
     const turns: Turn[] = [];
     for (let round = 0; round < rounds; round++) {
       const before = daemon.server.usage().cpuSeconds;
