@@ -16,6 +16,7 @@ import { type Daemon, KEY, startDaemon } from './daemon.ts';
 import { grouped, quantile } from './figures.ts';
 import { StampedRequests } from './requests.ts';
 import { pinClient } from './side-by-side/server-process.ts';
+import { printHead, printRow } from './table.ts';
 
 const CONNECTIONS = 16;
 const SETTLE_MS = 3000;
@@ -96,12 +97,12 @@ async function main(): Promise<void> {
       seeds.map((seed) => gzipSync(traceBody({ spans: 8, attributes: 8, contentBytes: 2 * MIB - 8 * KIB }, seed))),
     ],
   ];
-  console.log('| state | resident, median | most |\n|---|---:|---:|');
+  printHead(['state', 'resident, median', 'most'], [0]);
   for (const [name, bodies] of [['idle', null] as const, ...loads]) {
     const daemon = await startDaemon();
     await pause(SETTLE_MS);
     const samples = bodies === null ? [residentMiB(daemon)] : await underLoad(daemon, bodies, LOAD_MS);
-    console.log(`| ${name} | ${grouped(quantile(samples, 0.5))} MiB | ${grouped(Math.max(...samples))} MiB |`);
+    printRow([name, `${grouped(quantile(samples, 0.5))} MiB`, `${grouped(Math.max(...samples))} MiB`]);
     await daemon.stop();
   }
   const minutes = Number(values.minutes);

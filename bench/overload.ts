@@ -17,6 +17,7 @@ import { grouped, percent, quantile } from './figures.ts';
 import { Client, type Outcome, type Rate } from './client.ts';
 import { FreshRequests, type Requests, StampedRequests } from './requests.ts';
 import { pinClient } from './side-by-side/server-process.ts';
+import { printHead, printRow } from './table.ts';
 
 const SHARES = [0.5, 0.7, 1, 2];
 const PEAK_CONNECTIONS = 16;
@@ -104,7 +105,7 @@ async function measure(daemon: Daemon, load: Load): Promise<void> {
   for (const share of SHARES) {
     const measured = await measureRate(client, requests, { perSecond: peak * share, milliseconds: seconds * 1000 });
     storedPerSecond.push(timesOf(measured.outcomes, 200).length / seconds);
-    console.log(`| ${row(share, peak, measured, seconds).join(' | ')} |`);
+    printRow(row(share, peak, measured, seconds));
   }
   await client.close();
   if (bytes > 0) await measureFile(daemon, bytes, storedPerSecond);
@@ -115,13 +116,8 @@ async function measureFile(daemon: Daemon, bytes: number, rates: readonly number
   printHead(['appends / s', 'p50', 'p99']);
   for (const perSecond of rates) {
     const times = await appendAndSync(daemon.folder, { bytes, perSecond, milliseconds: BARE_MS });
-    const cells = [grouped(perSecond), ...[0.5, 0.99].map((part) => milliseconds(quantile(times, part)))];
-    console.log(`| ${cells.join(' | ')} |`);
+    printRow([grouped(perSecond), ...[0.5, 0.99].map((part) => milliseconds(quantile(times, part)))]);
   }
-}
-
-function printHead(columns: readonly string[]): void {
-  console.log(`| ${columns.join(' | ')} |\n|${columns.map(() => '---:').join('|')}|`);
 }
 
 async function main(): Promise<void> {

@@ -19,6 +19,7 @@ import { Psql } from './psql.ts';
 import { makeReadyRequests } from './ready-requests.ts';
 import { FreshRequests, type Requests, StampedRequests } from './requests.ts';
 import { parentOf, pinClient, usageOf } from './side-by-side/server-process.ts';
+import { printHead, printRow } from './table.ts';
 
 const CONNECTIONS = 32;
 /** Requests the engine compiles over. */
@@ -152,7 +153,7 @@ const COLUMNS = ['into', 'body', 'spans / s', 'daemon, spans / s / core', 'of CO
 function print(store: string, load: Load, turns: readonly Turn[]): void {
   const of = (pick: (turn: Turn) => number): number => median(turns.map(pick));
   const orNone = (value: number, text: (value: number) => string): string => (Number.isNaN(value) ? '–' : text(value));
-  const row = [
+  printRow([
     store,
     load.name,
     grouped(of(({ stored, seconds }) => (stored * load.spans) / seconds)),
@@ -165,8 +166,7 @@ function print(store: string, load: Load, turns: readonly Turn[]): void {
       of(({ daemonSeconds, serverSeconds }) => daemonSeconds / serverSeconds),
       (ratio) => ratio.toFixed(2),
     ),
-  ];
-  console.log(`| ${row.join(' | ')} |`);
+  ]);
 }
 
 async function main(): Promise<void> {
@@ -182,7 +182,7 @@ async function main(): Promise<void> {
   });
   const compressed = [loadOf('model calls, gzip', genai, true), loadOf('small spans, gzip', micro, true)];
   const rounds = Number(values.rounds);
-  console.log(`| ${COLUMNS.join(' | ')} |\n|---|---|${'---:|'.repeat(COLUMNS.length - 2)}`);
+  printHead(COLUMNS, [0, 1]);
   // In this order: a server that is started later would stay on the client's core.
   const plain = loadOf('model calls', genai, false);
   if (values.only !== 'file') for (const load of [plain, ...compressed]) await intoTables(load, rounds);

@@ -23,6 +23,7 @@ import type { Contender } from './side-by-side/contender.ts';
 import { pinClient } from './side-by-side/server-process.ts';
 import { startPhoenix } from './side-by-side/phoenix.ts';
 import { startSluiceOverFile, startSluiceOverPostgres } from './side-by-side/sluice.ts';
+import { printHead, printRow } from './table.ts';
 
 /** Of the server's processor time. */
 const WARM_UP_SECONDS = 2.5;
@@ -184,11 +185,8 @@ function print(load: Load, figures: ReadonlyMap<Contender, Figures>): void {
       contender.acknowledges,
     ];
   });
-  console.log(`| ${COLUMNS.join(' | ')} |`);
-  console.log(
-    `|${COLUMNS.map((_, index) => (index === 0 || index === COLUMNS.length - 1 ? '---' : '---:')).join('|')}|`,
-  );
-  for (const row of rows) console.log(`| ${row.join(' | ')} |`);
+  printHead(COLUMNS, [0, COLUMNS.length - 1]);
+  for (const row of rows) printRow(row);
 }
 
 /** What of these can be had is on this machine already, or is fetched once. */

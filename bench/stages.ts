@@ -24,6 +24,7 @@ import { Registry } from '../src/service/telemetry/registry.ts';
 import { makeCorpus } from './corpus.ts';
 import { QUIET } from './database.ts';
 import { median, percent, quantile } from './figures.ts';
+import { printHead, printRow } from './table.ts';
 
 const WARM_UP_ROUNDS = 10;
 const BEST = 0.1;
@@ -156,16 +157,9 @@ async function main(): Promise<void> {
   const whole = figures.reduce((sum, { name, best }) => sum + (name === 'rows, COPY' ? 0 : best), 0);
   const records = bodies[0]?.records ?? 1;
   console.log(`${values.body}: ${records} spans a request; microseconds a request\n`);
-  console.log('| stage | median | best tenth | share | ns a span |\n|---|---:|---:|---:|---:|');
+  printHead(['stage', 'median', 'best tenth', 'share', 'ns a span'], [0]);
   for (const { name, middle, best } of figures) {
-    const cells = [
-      name,
-      middle.toFixed(0),
-      best.toFixed(0),
-      percent(best / whole),
-      ((best * 1000) / records).toFixed(0),
-    ];
-    console.log(`| ${cells.join(' | ')} |`);
+    printRow([name, middle.toFixed(0), best.toFixed(0), percent(best / whole), ((best * 1000) / records).toFixed(0)]);
   }
   const added = figures.reduce((sum, { name, best }) => sum + (ADDED.includes(name) ? best : 0), 0);
   console.log(`\nprivacy, normalization and pricing add ${percent(added / (whole - added))} to the rest`);

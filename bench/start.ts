@@ -9,6 +9,7 @@ import { readArguments } from './arguments.ts';
 import { startDaemon } from './daemon.ts';
 import { BenchDatabase } from './database.ts';
 import { median } from './figures.ts';
+import { printHead, printRow } from './table.ts';
 
 async function main(): Promise<void> {
   const { values } = readArguments(import.meta.url, { options: { rounds: { type: 'string', default: '7' } } });
@@ -27,12 +28,12 @@ async function main(): Promise<void> {
   }
   await database.close();
   const runtime = median(samples.runtime);
-  const row = (name: string, values: readonly number[]): string =>
-    `| ${name} | ${median(values).toFixed(0)} ms | ${(median(values) / runtime).toFixed(1)}× |`;
-  console.log('| start | median | beside node -e 0 |\n|---|---:|---:|');
-  console.log(row('node -e 0', samples.runtime));
-  console.log(row('sluice, file sink', samples.file));
-  console.log(row('sluice, on a database', samples.database));
+  const print = (name: string, values: readonly number[]): void =>
+    printRow([name, `${median(values).toFixed(0)} ms`, `${(median(values) / runtime).toFixed(1)}×`]);
+  printHead(['start', 'median', 'beside node -e 0'], [0]);
+  print('node -e 0', samples.runtime);
+  print('sluice, file sink', samples.file);
+  print('sluice, on a database', samples.database);
 }
 
 await main();

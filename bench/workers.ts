@@ -18,6 +18,7 @@ import { type Daemon, KEY, startDaemon } from './daemon.ts';
 import { BenchDatabase } from './database.ts';
 import { grouped, median } from './figures.ts';
 import { FreshRequests, type Requests, StampedRequests } from './requests.ts';
+import { printHead, printRow } from './table.ts';
 
 const WARM_UP_MS = 2500;
 const POLL_MS = 50;
@@ -115,7 +116,7 @@ const COLUMNS = ['load', 'workers', 'spans / s', 'beside one', 'CPU s a million 
 function print(name: string, workers: number, turns: readonly Turn[], alone: readonly Turn[]): void {
   const of = (pick: (turn: Turn) => number): number => median(turns.map(pick));
   const ratio = median(turns.map((turn, round) => turn.spansPerSecond / (alone[round]?.spansPerSecond ?? Number.NaN)));
-  const row = [
+  printRow([
     name,
     String(workers),
     grouped(of(({ spansPerSecond }) => spansPerSecond)),
@@ -123,8 +124,7 @@ function print(name: string, workers: number, turns: readonly Turn[], alone: rea
     of(({ price }) => price).toFixed(1),
     of(({ cores }) => cores).toFixed(2),
     of(({ peakMiB }) => peakMiB).toFixed(0),
-  ];
-  console.log(`| ${row.join(' | ')} |`);
+  ]);
 }
 
 async function main(): Promise<void> {
@@ -137,7 +137,7 @@ async function main(): Promise<void> {
     },
   });
   const measure = { milliseconds: Number(values.seconds) * 1000, connections: Number(values.connections) };
-  console.log(`| ${COLUMNS.join(' | ')} |\n|${COLUMNS.map(() => '---:').join('|')}|`);
+  printHead(COLUMNS);
   for (const load of LOADS) await compare(load, values.workers.split(',').map(Number), Number(values.rounds), measure);
 }
 
