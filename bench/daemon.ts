@@ -33,12 +33,17 @@ export const dataFile = (folder: string): string => join(folder, 'telemetry.ndjs
  */
 export const SMALL_FILES = ['exporters.file.rotation.max_size=32MiB', 'exporters.file.rotation.max_files=2'];
 
-/** `workers` left out: one process, on a core of its own. `nodeArguments` are the runtime's. */
+export interface ProcessOptions {
+  /** Left out: one process, on a core of its own. */
+  readonly workers?: number;
+  /** Of the runtime. */
+  readonly nodeArguments?: readonly string[];
+}
+
 export async function startDaemon(
   store: Store = 'file',
   settings: readonly string[] = [],
-  workers?: number,
-  nodeArguments: readonly string[] = [],
+  { workers, nodeArguments = [] }: ProcessOptions = {},
 ): Promise<Daemon> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   // The embedded server runs as a user of its own where this runs as root.

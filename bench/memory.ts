@@ -36,49 +36,50 @@ function residentMiB(daemon: Daemon): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) / KIB;
 }
 
-/** The most that was resident while the bodies were sent, sampled. */
-async function underLoad(daemon: Daemon, bodies: readonly Buffer[], milliseconds: number): Promise<readonly number[]> {
+async function send(daemon: Daemon, bodies: readonly Buffer[], milliseconds: number): Promise<void> {
   const client = new Client(daemon.url, KEY);
-  const samples: number[] = [];
-  let done = false;
-  const sampling = (async (): Promise<void> => {
-    while (!done) {
-      samples.push(residentMiB(daemon));
-      await pause(SAMPLE_MS);
-    }
-  })();
   await client.peak(new StampedRequests(bodies), CONNECTIONS, milliseconds);
-  done = true;
-  await sampling;
   await client.close();
-  return samples;
 }
 
-/** What is resident behind each collection, until the load is over. */
-async function afterCollections(daemon: Daemon, load: Promise<unknown>): Promise<readonly number[]> {
+/** One sample after the other for as long as the load goes on; what ends behind it does not count. */
+async function samplesDuring(load: Promise<void>, sample: () => Promise<number>): Promise<readonly number[]> {
   const samples: number[] = [];
-  let done = false;
-  void load.finally(() => {
-    done = true;
-  });
-  while (!done) {
-    await pause(COLLECT_MS - COLLECTED_MS);
-    process.kill(daemon.server.pid, 'SIGUSR2');
-    await pause(COLLECTED_MS);
-    samples.push(residentMiB(daemon));
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+  };
+  load.then(end, end);
+  while (!isOver) {
+    const value = await sample();
+    if (!isOver) samples.push(value);
   }
+  await load;
   return samples;
 }
 
-/** A minute, by least squares. */
-function slope(samples: readonly number[], everyMs: number): number {
+async function eachSecond(daemon: Daemon): Promise<number> {
+  await pause(SAMPLE_MS);
+  return residentMiB(daemon);
+}
+
+/** What is left of it once its garbage is collected. */
+async function behindCollection(daemon: Daemon): Promise<number> {
+  await pause(COLLECT_MS - COLLECTED_MS);
+  process.kill(daemon.server.pid, 'SIGUSR2');
+  await pause(COLLECTED_MS);
+  return residentMiB(daemon);
+}
+
+/** A minute, by least squares, of samples that are `COLLECT_MS` apart. */
+function slope(samples: readonly number[]): number {
   const middle = (samples.length - 1) / 2;
   const mean = samples.reduce((sum, value) => sum + value, 0) / samples.length;
   const [over, under] = samples.reduce<[number, number]>(
     ([sum, squares], value, index) => [sum + (index - middle) * (value - mean), squares + (index - middle) ** 2],
     [0, 0],
   );
-  return (over / under) * (60_000 / everyMs);
+  return (over / under) * (60_000 / COLLECT_MS);
 }
 
 async function main(): Promise<void> {
@@ -101,7 +102,10 @@ async function main(): Promise<void> {
   for (const [name, bodies] of [['idle', null] as const, ...loads]) {
     const daemon = await startDaemon();
     await pause(SETTLE_MS);
-    const samples = bodies === null ? [residentMiB(daemon)] : await underLoad(daemon, bodies, LOAD_MS);
+    const samples =
+      bodies === null
+        ? [residentMiB(daemon)]
+        : await samplesDuring(send(daemon, bodies, LOAD_MS), () => eachSecond(daemon));
     printRow([name, `${grouped(quantile(samples, 0.5))} MiB`, `${grouped(Math.max(...samples))} MiB`]);
     await daemon.stop();
   }
@@ -110,12 +114,15 @@ async function main(): Promise<void> {
 }
 
 async function overMinutes(minutes: number, bodies: readonly Buffer[]): Promise<void> {
-  const daemon = await startDaemon('file', [], undefined, COLLECTING);
-  const load = underLoad(daemon, bodies, minutes * 60_000);
-  const [samples, collected] = await Promise.all([load, afterCollections(daemon, load)]);
+  const daemon = await startDaemon('file', [], { nodeArguments: COLLECTING });
+  const load = send(daemon, bodies, minutes * 60_000);
+  const [samples, collected] = await Promise.all([
+    samplesDuring(load, () => eachSecond(daemon)),
+    samplesDuring(load, () => behindCollection(daemon)),
+  ]);
   const steady = collected.slice(Math.floor(collected.length * WARM_PART));
   console.log(
-    `\n${minutes} minutes of full load: ${slope(steady, COLLECT_MS).toFixed(2)} MiB a minute after the first quarter, ` +
+    `\n${minutes} minutes of full load: ${slope(steady).toFixed(2)} MiB a minute after the first quarter, ` +
       `between ${grouped(Math.min(...steady))} and ${grouped(Math.max(...steady))} MiB behind collections; ` +
       `at most ${grouped(Math.max(...samples))} MiB`,
   );

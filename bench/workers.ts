@@ -87,7 +87,7 @@ async function turnOf({ daemon }: Contender, load: Load, { milliseconds, connect
 async function start(url: string, load: Load, workers: number): Promise<Contender> {
   const readiness = `127.0.0.1:${await freePort()}`;
   const settings = [...load.settings, `extensions.health_check.endpoint=${readiness}`];
-  const daemon = await startDaemon({ url }, settings, workers);
+  const daemon = await startDaemon({ url }, settings, { workers });
   while ((await fetch(`http://${readiness}/`).catch(() => null))?.status !== 200) await pause(POLL_MS);
   return { workers, daemon, turns: [] };
 }
