@@ -33,6 +33,8 @@ export interface Delivery {
 
 /** A request past `admit`, waiting for its body. */
 export interface Admission {
+  /** The project the request belongs to, for shares among projects; empty when no processor finds one out. */
+  readonly project: string;
   /**
    * The body's way through the pass and the commit. The bytes must not change until the promise settles.
    * Resolves when everything is durable; rejects with a `Rejection` otherwise.

@@ -75,6 +75,7 @@ export class SignalPipeline implements Pipeline {
     trace?.next('read');
     let released = false;
     return {
+      project: context.projectName ?? '',
       deliver: (delivery) => this.#deliver(delivery, context, trace),
       release: (refusal) => {
         if (released) return;
