@@ -33,9 +33,13 @@ export function formatAge(ms: number): string {
 }
 
 /** 950, 1.2k, 15k, 3.4M. */
-export function formatCount(count: number | null): string {
-  if (count === null) return UNKNOWN;
+export function formatCount(exact: number | bigint | null): string {
+  if (exact === null) return UNKNOWN;
+  const count = Number(exact);
   for (const [size, letter] of [
+    [1e18, 'E'],
+    [1e15, 'P'],
+    [1e12, 'T'],
     [1e9, 'G'],
     [1e6, 'M'],
     [1e3, 'k'],

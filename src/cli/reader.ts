@@ -66,3 +66,6 @@ export function limitOf(values: Values, fallback: number, highest: number): numb
 export const textOf = (value: unknown): string | null => (value === null || value === undefined ? null : String(value));
 export const countOf = (value: unknown): number | null =>
   value === null || value === undefined ? null : Number(value);
+/** A sum of integers, exactly: it may lie beyond what a number or an int8 holds. */
+export const sumOf = (value: unknown): bigint | null =>
+  value === null || value === undefined ? null : BigInt(String(value));

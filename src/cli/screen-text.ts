@@ -63,13 +63,22 @@ export function padLeft(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - widthOf(text))) + text;
 }
 
-/** JSON that is as harmless to look at: what a terminal could obey is written as an escape, so the data stay what they are. */
+/**
+ * JSON that is safe to print: what a terminal could obey is written as an escape, so the data stay what they are. An integer
+ * beyond 2^53 - 1 is written as a decimal string, because most readers of JSON would round the number.
+ */
 export function asJson(value: unknown): string {
-  return JSON.stringify(value, null, 2).replace(UNSAFE_IN_JSON, (letter) =>
+  return JSON.stringify(value, exactInteger, 2).replace(UNSAFE_IN_JSON, (letter) =>
     Array.from({ length: letter.length }, (_, at) => `\\u${letter.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
       '',
     ),
   );
+}
+
+function exactInteger(_key: string, value: unknown): unknown {
+  if (typeof value !== 'bigint') return value;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : String(value);
 }
 
 function widthOfLetter(letter: string): number {

@@ -1,7 +1,7 @@
 /** One trace as it is stored: finding it by the beginning of its id, its spans, its log records, its totals. */
 import { UserError } from '../errors.ts';
 import { UsageError } from './options.ts';
-import { countOf, type Reader, type Row, textOf } from './reader.ts';
+import { countOf, type Reader, type Row, sumOf, textOf } from './reader.ts';
 
 export interface TraceKey {
   readonly traceId: string;
@@ -52,9 +52,9 @@ export interface Totals {
   readonly model_call_count: number;
   readonly start_time_unix_nano: string | null;
   readonly duration_ns: string | null;
-  readonly input_tokens: number | null;
-  readonly output_tokens: number | null;
-  readonly cache_read_tokens: number | null;
+  readonly input_tokens: bigint | null;
+  readonly output_tokens: bigint | null;
+  readonly cache_read_tokens: bigint | null;
   readonly total_cost: string | null;
   readonly unpriced_count: number;
 }
@@ -118,8 +118,8 @@ const totalsQuestion = (views: string): string => `
       greatest(max(coalesce(end_time_unix_nano, start_time_unix_nano)) - min(start_time_unix_nano), 0) AS duration_ns
     FROM sluice.spans WHERE project = $1 AND trace_id = decode($2, 'hex')
   ) s CROSS JOIN (
-    SELECT sum(input_tokens)::int8 AS input_tokens, sum(output_tokens)::int8 AS output_tokens,
-      sum(cache_read_tokens)::int8 AS cache_read_tokens, sum(total_cost) AS total_cost,
+    SELECT sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
+      sum(cache_read_tokens) AS cache_read_tokens, sum(total_cost) AS total_cost,
       count(*) FILTER (WHERE total_cost IS NULL)::int4 AS unpriced_count
     FROM ${views}.counted_usage WHERE project = $1 AND trace_id = decode($2, 'hex')
   ) u`;
@@ -178,9 +178,9 @@ function totalsFrom(row: Row): Totals {
     model_call_count: Number(row['model_call_count'] ?? 0),
     start_time_unix_nano: textOf(row['start_time_unix_nano']),
     duration_ns: textOf(row['duration_ns']),
-    input_tokens: countOf(row['input_tokens']),
-    output_tokens: countOf(row['output_tokens']),
-    cache_read_tokens: countOf(row['cache_read_tokens']),
+    input_tokens: sumOf(row['input_tokens']),
+    output_tokens: sumOf(row['output_tokens']),
+    cache_read_tokens: sumOf(row['cache_read_tokens']),
     total_cost: textOf(row['total_cost']),
     unpriced_count: Number(row['unpriced_count'] ?? 0),
   };

@@ -1,7 +1,7 @@
 /** `sluice traces`: what arrived, newest first, one line a trace. */
 import type { Command } from './command.ts';
 import { formatAge, formatCost, formatCount, formatTook } from './figures.ts';
-import { countOf, limitOf, type Reader, READER_OPTIONS, type Row, sinceOf, textOf, withReader } from './reader.ts';
+import { limitOf, type Reader, READER_OPTIONS, type Row, sinceOf, sumOf, textOf, withReader } from './reader.ts';
 import { asJson, cut, padLeft } from './screen-text.ts';
 import { layOut, type Terminal } from './terminal.ts';
 
@@ -39,7 +39,7 @@ const question = (views: string): string => `
     ORDER BY parent_span_id IS NOT NULL, start_time_unix_nano, span_id LIMIT 1
   ) first ON true
   CROSS JOIN LATERAL (
-    SELECT sum(input_tokens)::int8 AS input_tokens, sum(output_tokens)::int8 AS output_tokens, sum(total_cost) AS total_cost
+    SELECT sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, sum(total_cost) AS total_cost
     FROM ${views}.counted_usage c WHERE c.project = n.project AND c.trace_id = n.trace_id
   ) u
   ORDER BY n.time_ns DESC, n.trace_id`;
@@ -57,8 +57,8 @@ interface TraceRow {
   readonly span_count: number;
   readonly error_count: number;
   readonly model_call_count: number;
-  readonly input_tokens: number | null;
-  readonly output_tokens: number | null;
+  readonly input_tokens: bigint | null;
+  readonly output_tokens: bigint | null;
   readonly total_cost: string | null;
 }
 
@@ -104,8 +104,8 @@ async function readTraces(reader: Reader, values: readonly unknown[]): Promise<r
     span_count: Number(row['span_count']),
     error_count: Number(row['error_count']),
     model_call_count: Number(row['model_call_count']),
-    input_tokens: countOf(row['input_tokens']),
-    output_tokens: countOf(row['output_tokens']),
+    input_tokens: sumOf(row['input_tokens']),
+    output_tokens: sumOf(row['output_tokens']),
     total_cost: textOf(row['total_cost']),
   }));
 }

@@ -3,7 +3,7 @@ import type { Command } from './command.ts';
 import { formatCost, formatCount, plural, UNKNOWN } from './figures.ts';
 import { describeKept, type Kept, readKept } from './kept.ts';
 import { UsageError } from './options.ts';
-import { countOf, type Reader, READER_OPTIONS, sinceOf, textOf, withReader } from './reader.ts';
+import { type Reader, READER_OPTIONS, sinceOf, sumOf, textOf, withReader } from './reader.ts';
 import { asJson, cut, padLeft } from './screen-text.ts';
 import { layOut, type Terminal } from './terminal.ts';
 
@@ -27,9 +27,9 @@ interface UsageRow {
   readonly names: Readonly<Record<string, string | null>>;
   readonly call_count: number;
   readonly unpriced_count: number;
-  readonly input_tokens: number | null;
-  readonly cache_read_tokens: number | null;
-  readonly output_tokens: number | null;
+  readonly input_tokens: bigint | null;
+  readonly cache_read_tokens: bigint | null;
+  readonly output_tokens: bigint | null;
   readonly total_cost: string | null;
 }
 
@@ -84,9 +84,9 @@ async function readUsage(
 ): Promise<readonly UsageRow[]> {
   const keys = columns.map((column) => `${EXPRESSIONS[column] ?? column} AS ${column}`).join(', ');
   const rows = await reader.query(
-    `SELECT ${keys}, count(*)::int4 AS call_count, count(*) FILTER (WHERE total_cost IS NULL)::int4 AS unpriced_count,
-       sum(input_tokens)::int8 AS input_tokens, sum(cache_read_tokens)::int8 AS cache_read_tokens,
-       sum(output_tokens)::int8 AS output_tokens, sum(total_cost) AS total_cost
+    `SELECT ${keys}, count(*) AS call_count, count(*) FILTER (WHERE total_cost IS NULL) AS unpriced_count,
+       sum(input_tokens) AS input_tokens, sum(cache_read_tokens) AS cache_read_tokens,
+       sum(output_tokens) AS output_tokens, sum(total_cost) AS total_cost
      FROM ${reader.views}.counted_usage WHERE ${CONDITION}
      GROUP BY ${columns.map((_, at) => at + 1).join(', ')} ORDER BY ${order}, ${columns.map((_, at) => at + 1).join(', ')}`,
     filter,
@@ -95,16 +95,16 @@ async function readUsage(
     names: Object.fromEntries(columns.map((column) => [column, textOf(row[column])])),
     call_count: Number(row['call_count']),
     unpriced_count: Number(row['unpriced_count']),
-    input_tokens: countOf(row['input_tokens']),
-    cache_read_tokens: countOf(row['cache_read_tokens']),
-    output_tokens: countOf(row['output_tokens']),
+    input_tokens: sumOf(row['input_tokens']),
+    cache_read_tokens: sumOf(row['cache_read_tokens']),
+    output_tokens: sumOf(row['output_tokens']),
     total_cost: textOf(row['total_cost']),
   }));
 }
 
 async function readUnpriced(reader: Reader, filter: readonly unknown[]): Promise<readonly Unpriced[]> {
   const rows = await reader.query(
-    `SELECT provider, model, count(*)::int4 AS call_count FROM ${reader.views}.counted_usage
+    `SELECT provider, model, count(*) AS call_count FROM ${reader.views}.counted_usage
      WHERE total_cost IS NULL AND ${CONDITION} GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
     filter,
   );
@@ -117,11 +117,12 @@ async function readUnpriced(reader: Reader, filter: readonly unknown[]): Promise
 
 /** Costs are decimal texts of at most 8 digits after the point; they are summed exactly. */
 function sumUp(rows: readonly UsageRow[]) {
-  const sum = (of: (row: UsageRow) => number | null): number => rows.reduce((total, row) => total + (of(row) ?? 0), 0);
+  const sum = (of: (row: UsageRow) => bigint | number | null): bigint =>
+    rows.reduce((total, row) => total + BigInt(of(row) ?? 0), 0n);
   const costs = rows.flatMap(({ total_cost }) => (total_cost === null ? [] : [total_cost]));
   return {
-    call_count: sum(({ call_count }) => call_count),
-    unpriced_count: sum(({ unpriced_count }) => unpriced_count),
+    call_count: Number(sum(({ call_count }) => call_count)),
+    unpriced_count: Number(sum(({ unpriced_count }) => unpriced_count)),
     input_tokens: sum(({ input_tokens }) => input_tokens),
     cache_read_tokens: sum(({ cache_read_tokens }) => cache_read_tokens),
     output_tokens: sum(({ output_tokens }) => output_tokens),

@@ -1,6 +1,7 @@
 // The commands that show what is stored, and the demonstration they are tried with, against a daemon and its database.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import t from 'tap';
 import { folderOf } from '../support/config-files.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
@@ -251,6 +252,35 @@ t.test('mistakes in calls and configurations exit 2 and 1, and none shows a stac
     t.match(outcome, { code, out: '', err });
     t.notMatch(outcome.err, /\n\s+at /u);
   }
+});
+
+t.test('sums beyond 2^53 and 2^63 are exact in the commands, and no view fails on them', async (t) => {
+  const largest = 9_007_199_254_740_991;
+  const traceId = newTraceId();
+  const attributes = {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.request.model': 'vast',
+    'gen_ai.usage.input_tokens': largest,
+  };
+  const calls = 1100;
+  await sendSpans(Array.from({ length: calls }, () => aSpan({ traceId, start: nowNs(), attributes })));
+  const sum = String(BigInt(largest) * BigInt(calls));
+  t.match(await read('trace', traceId), { input_tokens: sum, spans: [{ input_tokens: largest }] });
+  const traces = (await read('traces')) as { trace_id: string; input_tokens: unknown }[];
+  t.equal(traces.find((trace) => trace.trace_id === traceId)?.input_tokens, sum);
+  const { usage } = (await read('usage')) as { usage: { model: string; input_tokens: unknown }[] };
+  t.equal(usage.find(({ model }) => model === 'vast')?.input_tokens, sum);
+  for (const command of [['traces'], ['usage'], ['trace', traceId]]) {
+    t.match(await sluice(...command), { code: 0, out: /9\.9E/u, err: '' });
+  }
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  t.teardown(() => client.end());
+  for (const view of ['traces', 'usage_daily', 'conversations', 'model_calls', 'steps']) {
+    await t.resolves(client.query(`SELECT * FROM ${view}`), view);
+  }
+  const { rows } = await client.query(`SELECT input_tokens FROM traces WHERE trace_id = $1`, [traceId]);
+  t.strictSame(rows, [{ input_tokens: sum }]);
 });
 
 t.test('a database that is gone, and a configuration without one, are told in words', async (t) => {

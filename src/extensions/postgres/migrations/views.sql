@@ -232,6 +232,8 @@ WITH own AS NOT MATERIALIZED (
 )
 SELECT * FROM own UNION ALL SELECT * FROM rolled_up UNION ALL SELECT * FROM logged;
 
+-- Sums of tokens stay numeric in all views: cast to int8, one project's figures could fail the query of every other.
+
 -- One row a trace. Everything but the owner is read from the spans, so it is right for every order of arrival.
 CREATE VIEW views.traces AS
 SELECT encode(t.trace_id, 'hex') AS trace_id, t.project, t.environment,
@@ -258,22 +260,22 @@ LEFT JOIN LATERAL (
   ORDER BY start_time_unix_nano, span_id LIMIT 1
 ) root ON true
 LEFT JOIN LATERAL (
-  SELECT sum(input_tokens)::int8 AS input_tokens, sum(output_tokens)::int8 AS output_tokens, sum(total_tokens)::int8 AS total_tokens,
-    sum(cache_read_tokens)::int8 AS cache_read_tokens, sum(cache_write_tokens)::int8 AS cache_write_tokens,
-    sum(reasoning_tokens)::int8 AS reasoning_tokens, sum(input_cost) AS input_cost, sum(output_cost) AS output_cost, sum(total_cost) AS total_cost
+  SELECT sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, sum(total_tokens) AS total_tokens,
+    sum(cache_read_tokens) AS cache_read_tokens, sum(cache_write_tokens) AS cache_write_tokens,
+    sum(reasoning_tokens) AS reasoning_tokens, sum(input_cost) AS input_cost, sum(output_cost) AS output_cost, sum(total_cost) AS total_cost
   FROM views.counted_usage c WHERE c.project = t.project AND c.trace_id = t.trace_id
 ) u ON true;
 
 CREATE VIEW views.conversations AS
 SELECT project, environment, conversation_id, count(DISTINCT trace_id) AS trace_count, count(*) AS call_count,
   min(time_unix_nano) AS first_time_unix_nano, max(time_unix_nano) AS last_time_unix_nano,
-  sum(input_tokens)::int8 AS input_tokens, sum(output_tokens)::int8 AS output_tokens, sum(total_tokens)::int8 AS total_tokens, sum(total_cost) AS total_cost
+  sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, sum(total_tokens) AS total_tokens, sum(total_cost) AS total_cost
 FROM views.counted_usage WHERE conversation_id IS NOT NULL GROUP BY project, environment, conversation_id;
 
 CREATE VIEW views.usage_daily AS
 SELECT (to_timestamp(time_unix_nano / 1000000000) AT TIME ZONE 'UTC')::date AS day, project, environment, provider, model,
   count(*) AS call_count, count(*) FILTER (WHERE total_cost IS NULL) AS unpriced_count,
-  sum(input_tokens)::int8 AS input_tokens, sum(output_tokens)::int8 AS output_tokens, sum(total_tokens)::int8 AS total_tokens,
-  sum(cache_read_tokens)::int8 AS cache_read_tokens, sum(cache_write_tokens)::int8 AS cache_write_tokens,
-  sum(reasoning_tokens)::int8 AS reasoning_tokens, sum(input_cost) AS input_cost, sum(output_cost) AS output_cost, sum(total_cost) AS total_cost
+  sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, sum(total_tokens) AS total_tokens,
+  sum(cache_read_tokens) AS cache_read_tokens, sum(cache_write_tokens) AS cache_write_tokens,
+  sum(reasoning_tokens) AS reasoning_tokens, sum(input_cost) AS input_cost, sum(output_cost) AS output_cost, sum(total_cost) AS total_cost
 FROM views.counted_usage GROUP BY 1, 2, 3, 4, 5;
