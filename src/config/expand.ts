@@ -4,7 +4,7 @@
  * configuration itself and may use variables.
  */
 import { isAbsolute, resolve } from 'node:path';
-import { type Entry, emptyMap, type MapNode, type Node } from './node.ts';
+import type { Entry, MapNode, Node } from './node.ts';
 import { parseYaml } from './parse.ts';
 import { Problems, quote } from './problem.ts';
 import { type ReadSource, readSource } from './read.ts';
@@ -80,11 +80,14 @@ export class Expander {
     const texts = pieces.map((piece) =>
       'text' in piece ? piece.text : (this.#resolve(piece.reference, origin, trail)?.text ?? null),
     );
-    return texts.includes(null) ? missing(origin) : this.#bounded(texts.join(''), origin);
+    if (texts.includes(null)) return missing(origin);
+    const references = pieces.flatMap((piece) => ('reference' in piece ? nameOf(piece.reference) : []));
+    return this.#bounded(texts.join(''), origin, references.length === 0 ? undefined : references.join(' and '));
   }
 
-  #bounded(raw: string, origin: Origin): Node {
-    if (raw.length <= MAX_EXPANDED_LENGTH) return { kind: 'scalar', value: raw, raw, origin };
+  #bounded(raw: string, origin: Origin, references: string | undefined): Node {
+    if (raw.length <= MAX_EXPANDED_LENGTH)
+      return { kind: 'scalar', value: raw, raw, origin, ...(references === undefined ? {} : { references }) };
     this.#problems.error(origin, `longer than ${MAX_EXPANDED_LENGTH} characters after expansion`);
     return missing(origin);
   }
@@ -94,18 +97,22 @@ export class Expander {
     const found = this.#resolve(reference, origin, trail);
     if (found === null) return missing(origin);
     if (found.text === '') return null;
-    if (found.text.length > MAX_EXPANDED_LENGTH) return this.#bounded(found.text, origin);
+    const references = nameOf(reference);
+    if (found.text.length > MAX_EXPANDED_LENGTH) return this.#bounded(found.text, origin, references);
     const quiet = new Problems();
     const source: Source = found.file ?? { name: 'value', text: found.text };
     const parsed = parseYaml(source, quiet);
-    if (parsed === null) return { kind: 'scalar', value: found.text, raw: found.text, origin };
-    if (parsed.kind === 'scalar') {
-      return { kind: 'scalar', value: parsed.value ?? found.text, raw: found.text, origin };
+    const given = { raw: found.text, origin, references };
+    if (parsed === null) return { kind: 'scalar', value: found.text, ...given };
+    if (parsed.kind === 'scalar') return { kind: 'scalar', value: parsed.value ?? found.text, ...given };
+    if (found.file === null) {
+      hideTexts(parsed, references, this.#problems);
+      return { ...moveTo(parsed, { origin, references }), raw: found.text };
     }
-    if (found.file === null) return { ...moveTo(parsed, origin), raw: found.text };
     const faults = new Problems();
     const inside = new Expander(this.#surroundings, faults).#expand(parsed, [...trail, found.file.name]);
-    return inside === null ? null : { ...inside, raw: found.text, faults };
+    // A file that was taken for configuration by its form may hold a secret: its own text is not shown for its place as a whole.
+    return inside === null ? null : { ...inside, ...given, faults };
   }
 
   /** Null after a reported problem. */
@@ -140,7 +147,10 @@ export class Expander {
       return null;
     }
     const set = this.#surroundings.environment[name];
-    if (set !== undefined && (set !== '' || split === -1)) return { text: set, file: null };
+    if (set !== undefined && (set !== '' || split === -1)) {
+      this.#problems.hideText(set, `\${${name}}`);
+      return { text: set, file: null };
+    }
     if (split === -1) {
       const hint = `set it, or give a default: \${env:${name}:-default}`;
       this.#problems.error(origin, `the environment variable ${name} is not set`, hint);
@@ -168,7 +178,9 @@ export class Expander {
       this.#problems.error(origin, (fault?.message ?? '').replace('configuration file', 'file'), fault?.hint ?? null);
       return null;
     }
-    return { text: source.text.replace(/\r?\n$/u, ''), file: source };
+    const text = source.text.replace(/\r?\n$/u, '');
+    this.#problems.hideText(text, `\${file:${name}}`);
+    return { text, file: source };
   }
 
   /** Cuts a text into plain pieces and references; `$$` becomes `$`. Null after a reported problem. */
@@ -218,11 +230,38 @@ const textOf = (node: Node): string => node.raw ?? (node.kind === 'scalar' ? Str
 const missing = (origin: Origin): Node => ({ kind: 'scalar', value: null, missing: true, origin });
 const emptyText = (node: Node): Node => ({ kind: 'scalar', value: '', raw: '', origin: node.origin });
 
+/** A reference as messages show it: without its default, which may hold a secret of its own. */
+function nameOf(reference: string): string {
+  const scheme = reference.startsWith('file:') ? 'file:' : '';
+  const name = reference.replace(/^(?:env|file):/u, '');
+  const end = name.indexOf(DEFAULT);
+  return `\${${scheme}${end === -1 || scheme !== '' ? name : name.slice(0, end)}}`;
+}
+
+/** The place of a reference, and the reference. */
+interface Given {
+  readonly origin: Origin;
+  readonly references: string;
+}
+
 /** A structure that came from a variable stands where the variable was used. */
-function moveTo(node: Node, origin: Origin): Node {
-  if (node.kind === 'scalar') return { ...node, origin };
-  if (node.kind === 'list') return { ...node, origin, items: node.items.map((item) => moveTo(item, origin)) };
-  const moved = { ...emptyMap(origin), entries: new Map<string, Entry>() };
-  for (const [key, entry] of node.entries) moved.entries.set(key, { key: origin, value: moveTo(entry.value, origin) });
-  return moved;
+function moveTo(node: Node, given: Given): Node {
+  if (node.kind === 'scalar') return { ...node, ...given };
+  if (node.kind === 'list') return { ...node, ...given, items: node.items.map((item) => moveTo(item, given)) };
+  const entries = [...node.entries].map(([key, entry]): [string, Entry] => [
+    key,
+    { key: given.origin, value: moveTo(entry.value, given) },
+  ]);
+  return { kind: 'map', entries: new Map(entries), ...given };
+}
+
+/** The texts of a structure that came from a variable, keys included. */
+function hideTexts(node: Node, references: string, problems: Problems): void {
+  if (node.kind === 'scalar') problems.hideText(String(node.value), references);
+  else if (node.kind === 'list') for (const item of node.items) hideTexts(item, references, problems);
+  else
+    for (const [key, entry] of node.entries) {
+      problems.hideText(key, references);
+      hideTexts(entry.value, references, problems);
+    }
 }

@@ -4,7 +4,7 @@ import { expressionFault } from '../component/expression.ts';
 import { suggest } from './nearest.ts';
 import { formatPath, isMissing, keyOriginAt, type Node, nodeAt, type Path } from './node.ts';
 import { type Problems, quote } from './problem.ts';
-import { applicable, childSchemas, isSecret, jsonTypeOf, knownKeys, type Schema, typesOf } from './schema.ts';
+import { applicable, childSchemas, isHidden, isSecret, jsonTypeOf, knownKeys, type Schema, typesOf } from './schema.ts';
 import { printable } from './source.ts';
 import { formatByteSize, formatDuration } from './units.ts';
 
@@ -122,8 +122,9 @@ const FORMAT_WORDS: Readonly<Record<string, readonly [what: string, hint: string
 
 function wordsFor(error: ErrorObject, at: Path, checked: Checked): Words {
   const subject = formatPath([...checked.path, ...at]);
-  const secret = isSecret(schemasAt(checked.schema, checked.node, at));
-  const shown = secret ? 'the value given' : show(error.data);
+  const { references } = nodeAt(checked.node, at);
+  const hidden = references !== undefined || isHidden(schemasAt(checked.schema, checked.node, at), error.data);
+  const shown = references !== undefined ? `the value of ${references}` : hidden ? 'the value given' : show(error.data);
   const params: Readonly<Record<string, unknown>> = error.params;
   const must = (rule: string, hint: string | null = null): Words => ({ message: `${subject} must be ${rule}`, hint });
   switch (error.keyword) {
@@ -133,15 +134,15 @@ function wordsFor(error: ErrorObject, at: Path, checked: Checked): Words {
         hint: hintFor(error),
       };
     case 'type':
-      return must(`${wantedOf(error)}, not ${secret ? 'this' : shown}`, typeHint(error, params['type'], secret));
+      return must(`${wantedOf(error)}, not ${shown}`, typeHint(error, params['type'], hidden));
     case 'enum': {
       const allowed = (params['allowedValues'] as readonly unknown[]).map(String);
-      return must(`one of ${allowed.join(', ')}, not ${shown}`, enumHint(String(error.data), allowed));
+      return must(`one of ${allowed.join(', ')}, not ${shown}`, hidden ? null : enumHint(String(error.data), allowed));
     }
     case 'const':
       return must(`${String(params['allowedValue'])}, not ${shown}`);
     case 'format':
-      return formatWords(String(params['format']), must, shown, String(error.data));
+      return formatWords(String(params['format']), must, shown, hidden ? null : String(error.data));
     case 'minimum':
     case 'maximum':
     case 'exclusiveMinimum':
@@ -176,13 +177,14 @@ function formatWords(
   format: string,
   must: (rule: string, hint: string | null) => Words,
   shown: string,
-  text: string,
+  text: string | null,
 ): Words {
-  if (format === 're2') {
+  if (format === 're2' && text !== null) {
     const fault = printable(expressionFault(text) ?? '');
     return must(`an RE2 expression: ${fault}`, 'look-around and back-references are not known to RE2');
   }
-  const [what, hint] = FORMAT_WORDS[format] ?? [`of the form "${format}"`, null];
+  const [what, hint] =
+    format === 're2' ? ['an RE2 expression', null] : (FORMAT_WORDS[format] ?? [`of the form "${format}"`, null]);
   return must(`${what}, not ${shown}`, hint);
 }
 
@@ -226,15 +228,15 @@ function typeNames(type: unknown): string {
   return types.map((each) => TYPE_NAMES[each] ?? each).join(' or ');
 }
 
-function typeHint(error: ErrorObject, type: unknown, secret: boolean): string | null {
+function typeHint(error: ErrorObject, type: unknown, hidden: boolean): string | null {
   const { data } = error;
   const types: readonly unknown[] = Array.isArray(type) ? type : [type];
   const format = String((error.parentSchema as Schema | undefined)?.['format'] ?? '');
-  if (typeof data === 'number' && format === 'duration') return `give it a unit, as ${data}s or ${data}ms`;
+  if (typeof data === 'number' && format === 'duration' && !hidden) return `give it a unit, as ${data}s or ${data}ms`;
   if (FORMAT_WORDS[format] !== undefined) return FORMAT_WORDS[format][1];
   if (types.includes('boolean') && /^(yes|no|on|off)$/iu.test(String(data))) return 'write true or false';
   if (types.includes('string') && (typeof data === 'number' || typeof data === 'boolean')) {
-    return secret ? 'put it in quotes' : `put it in quotes: "${String(data)}"`;
+    return hidden ? 'put it in quotes' : `put it in quotes: "${String(data)}"`;
   }
   return types.includes('array') && !Array.isArray(data) ? 'write it as a list: [a, b]' : null;
 }

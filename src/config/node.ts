@@ -8,6 +8,11 @@ interface Placed {
   readonly origin: Origin;
   /** The exact text that a variable or file gave for this value: what an option of type text receives. */
   readonly raw?: string;
+  /**
+   * The references this value came from, as `${env:NAME}`. What a variable or a file holds may be a secret wherever it is used, so
+   * messages show the references in place of the value.
+   */
+  readonly references?: string;
   /** What should stand here could not be found, which has been reported: nothing more is said about this place. */
   readonly missing?: true;
   /** What is wrong inside a file that stands here, should its text be taken for configuration: a secret may look like it. */

@@ -17,10 +17,14 @@ export interface Problem {
 const MAX_SHOWN = 50;
 /** Longer values are cut when a message quotes them. */
 const MAX_QUOTED = 80;
+/** Shorter values of variables are not searched for in messages: they occur in ordinary words. */
+const MIN_HIDDEN_TEXT = 6;
 
 export class Problems {
   readonly #list: Problem[] = [];
   readonly #secrets: Origin[] = [];
+  /** What variables and files hold, as messages may quote it, with the reference that is shown in its place. */
+  readonly #texts = new Map<string, string>();
 
   error(origin: Origin | null, message: string, hint: string | null = null): void {
     this.#add({ severity: 'error', message, hint, origin });
@@ -32,7 +36,9 @@ export class Problems {
 
   /** Takes over what was found elsewhere. */
   absorb(others: Problems | undefined): void {
-    for (const problem of others?.list ?? []) this.#add(problem);
+    if (others === undefined) return;
+    for (const problem of others.#list) this.#add(problem);
+    for (const [text, reference] of others.#texts) this.#texts.set(text, reference);
   }
 
   get list(): readonly Problem[] {
@@ -42,6 +48,12 @@ export class Problems {
   /** This stretch of text is never shown. */
   hide(origin: Origin): void {
     this.#secrets.push(origin);
+  }
+
+  /** The value of a variable or file: messages show the reference in its place. */
+  hideText(text: string, reference: string): void {
+    if (text.length < MIN_HIDDEN_TEXT) return;
+    for (const form of [text, quote(text).slice(1, -1)]) this.#texts.set(form, reference);
   }
 
   get errors(): readonly Problem[] {
@@ -71,10 +83,17 @@ export class Problems {
   }
 
   #renderOne(problem: Problem): readonly string[] {
-    const hint = problem.hint === null ? [] : [`        hint: ${problem.hint}`];
-    if (problem.origin === null) return [`${problem.severity}: ${problem.message}`, ...hint];
-    const head = `${placeOf(problem.origin)}: ${problem.severity}: ${problem.message}`;
+    const hint = problem.hint === null ? [] : [`        hint: ${this.#withoutTexts(problem.hint)}`];
+    const message = this.#withoutTexts(problem.message);
+    if (problem.origin === null) return [`${problem.severity}: ${message}`, ...hint];
+    const head = `${placeOf(problem.origin)}: ${problem.severity}: ${message}`;
     return [head, ...excerptOf(problem.origin, this.#secrets), ...hint];
+  }
+
+  #withoutTexts(message: string): string {
+    // The longest first: one value may be a part of another.
+    const texts = [...this.#texts].sort(([a], [b]) => b.length - a.length);
+    return texts.reduce((shown, [text, reference]) => shown.replaceAll(text, () => reference), message);
   }
 
   #add(problem: Problem): void {

@@ -116,12 +116,31 @@ export function redact(schema: Schema, value: unknown): unknown {
 
 export const isSecret = (schemas: readonly Schema[]): boolean => schemas.some((schema) => schema['secret'] === true);
 
-/** Every path below which a secret stands. */
+/**
+ * Whether a value may not be shown: it is a secret, or it stands in the place of a list or map that would hold one and has another
+ * type. A key written directly after `keys:` is still a key.
+ */
+export function isHidden(schemas: readonly Schema[], value: unknown): boolean {
+  if (isSecret(schemas)) return true;
+  const type = jsonTypeOf(value);
+  const typed = schemas.filter((schema) => typesOf(schema).length > 0);
+  return typed.length > 0 && !typed.some((schema) => admits(schema, type)) && schemas.some(holdsSecret);
+}
+
+function holdsSecret(schema: Schema): boolean {
+  return Object.entries(schema).some(([keyword, value]) => {
+    if (keyword === 'secret') return value === true;
+    const inner = asSchema(value);
+    return inner === null ? asSchemas(value).some(holdsSecret) : holdsSecret(inner);
+  });
+}
+
+/** Every path at which a value may not be shown. */
 export function secretPaths(schema: Schema, value: unknown): readonly Path[] {
   const found: Path[] = [];
   const visit = (schemas: readonly Schema[], inner: unknown, path: Path): void => {
     const all = schemas.flatMap((each) => applicable(each, jsonTypeOf(inner)));
-    if (isSecret(all)) found.push(path);
+    if (isHidden(all, inner)) found.push(path);
     else for (const [step, child] of childrenOf(inner)) visit(childSchemas(all, step), child, [...path, step]);
   };
   visit([schema], value, []);
