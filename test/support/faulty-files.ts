@@ -12,12 +12,13 @@ export type Operation = 'open' | 'write' | 'sync' | 'truncate' | 'rename' | 'unl
 export type Fault = (operation: Operation) => string | null;
 
 export class FaultyFiles implements FileSystem {
+  readonly lstat = nodeFiles.lstat;
   readonly mkdir = nodeFiles.mkdir;
   readonly readdir = nodeFiles.readdir;
   readonly stat = nodeFiles.stat;
   fault: Fault = () => null;
 
-  readonly open = (async (path: string, flags: string, mode?: number) => {
+  readonly open = (async (path: string, flags: string | number, mode?: number) => {
     if (flags !== 'r') this.#check('open');
     const handle = await nodeFiles.open(path, flags, mode);
     return flags === 'r' ? this.#folder(handle) : this.#file(handle, path, (await handle.stat()).size);

@@ -90,6 +90,16 @@ function openError(error: NodeJS.ErrnoException, path: string): Error {
   if (error.code === 'ENOENT') return new UserError(`the folder of ${path} cannot be made`, 'Choose another path.');
   if (error.code === 'EISDIR')
     return new UserError(`${path} is a directory`, 'exporters.file.path names the file itself.');
+  if (error.code === 'ELOOP')
+    return new UserError(
+      `${path} is a symbolic link`,
+      'Name the file that it points to: rotation would rename the link.',
+    );
+  if (error.code === 'ENXIO')
+    return new UserError(
+      `${path} is not a regular file`,
+      'Choose the path of a regular file, or one that does not exist.',
+    );
   if (error.code === 'ENOSPC')
     return new UserError(`no space left to write ${path}`, 'Free some disk space or choose another path.');
   if (error.code === 'EROFS')

@@ -6,12 +6,16 @@
  * line. In `distrusted` a sync has failed: the kernel may have dropped what it could not write and say yes to the next sync, so the
  * file is cut back to what an earlier sync has confirmed, set aside, and a new one begun. Every append first tries to get out
  * of both, and rejects while that fails; so does a timer, because readiness is gone meanwhile and with it perhaps all traffic.
+ *
+ * The path can be removed, renamed or replaced by another program at any time. Each append compares the path with the open file
+ * after the sync and before it resolves. Lines in a removed file are written again to a new one.
  */
 import * as nodeFiles from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { Logger } from '../../component/logger.ts';
-import { exists, type FileSystem, RotatedFiles } from './rotated-files.ts';
+import { endsWithLines } from './file-end.ts';
+import { type FileIdentity, FileOpening } from './file-opening.ts';
+import { type FileSystem, RotatedFiles } from './rotated-files.ts';
 
 export interface Rotation {
   /** Bytes; a file that would grow past it is rotated first. 0: never. */
@@ -32,12 +36,6 @@ export interface NdjsonFileParts {
   readonly claim?: () => Promise<() => Promise<void>>;
 }
 
-/** Telemetry is nobody else's business. */
-const FILE_MODE = 0o600;
-const DIRECTORY_MODE = 0o700;
-const NEWLINE = 10;
-/** How much of a file's end is read at a time when looking for its last whole line. */
-const TAIL_BYTES = 65536;
 /** writev takes at most this many buffers (IOV_MAX). */
 const MAX_BUFFERS = 1024;
 /** After a failure readiness is gone for this long, and longer while the file stays broken; that often repair is tried. */
@@ -50,12 +48,14 @@ export class NdjsonFile {
   readonly #now: () => number;
   readonly #files: FileSystem;
   readonly #rotated: RotatedFiles;
+  readonly #opening: FileOpening;
   readonly #claim: NonNullable<NdjsonFileParts['claim']>;
   #giveFree: () => Promise<void> = nothing;
   #state: 'closed' | 'ready' | 'broken' | 'distrusted' = 'closed';
   #handle: FileHandle | null = null;
   /** Bytes known to be whole lines on disk. */
   #length = 0;
+  #identity: FileIdentity | null = null;
   #createdMs = 0;
   /** Runs from a failure until the sink is well again. */
   #unwell: NodeJS.Timeout | null = null;
@@ -72,6 +72,7 @@ export class NdjsonFile {
     this.#now = now;
     this.#files = files;
     this.#rotated = new RotatedFiles(path, logger, files);
+    this.#opening = new FileOpening({ path, files, logger, now, rotated: this.#rotated });
   }
 
   get healthy(): boolean {
@@ -87,11 +88,14 @@ export class NdjsonFile {
     this.#rotation = rotation;
   }
 
-  /** Opens or makes the file and cuts off a torn last line. Rejects with the system's error. */
+  /**
+   * Opens or makes the file and cuts off a torn last line. A file whose end is not a line of this exporter is renamed and a new one
+   * begun. Rejects with the system's error, also when the path is not a regular file (ELOOP for a symbolic link, ENXIO).
+   */
   async open(): Promise<void> {
-    await makeDirectory(this.#files, dirname(this.#path));
+    await this.#opening.makeFolder();
     this.#giveFree = await this.#claim();
-    await this.#openUpTo(Number.MAX_SAFE_INTEGER);
+    await this.#openUpTo(null);
     this.#state = 'ready';
   }
 
@@ -122,17 +126,18 @@ export class NdjsonFile {
     try {
       if (this.#state === 'broken' || this.#state === 'distrusted') await this.#recover();
       if (this.#isDue(bytes)) await this.#rotate();
-      const handle = this.#handle;
-      if (handle === null) throw new Error('the file is closed');
-      await this.#write(handle, chunks);
+      await this.#write(chunks);
       this.#length += bytes;
+      if (!(await this.#isUnchanged())) await this.#moveOn(chunks, bytes);
     } catch (error) {
       if (this.#state !== 'closed') await this.#afterFailure(error);
       throw error;
     }
   }
 
-  async #write(handle: FileHandle, chunks: readonly Buffer[]): Promise<void> {
+  async #write(chunks: readonly Buffer[]): Promise<void> {
+    const handle = this.#handle;
+    if (handle === null) throw new Error('the file is closed');
     let atWorst: 'broken' | 'distrusted' = 'broken';
     try {
       for (let first = 0; first < chunks.length; first += MAX_BUFFERS)
@@ -145,6 +150,43 @@ export class NdjsonFile {
     }
   }
 
+  /** Whether the path still names the file that was opened. Null when there is nothing at the path. */
+  async #look(): Promise<{ readonly isOurs: boolean; readonly size: number } | null> {
+    const there = await this.#files.lstat(this.#path).catch(() => null);
+    if (there === null) return null;
+    return { isOurs: there.ino === this.#identity?.ino && there.dev === this.#identity.dev, size: there.size };
+  }
+
+  async #isUnchanged(): Promise<boolean> {
+    const there = await this.#look();
+    return there?.isOurs === true && there.size === this.#length;
+  }
+
+  /**
+   * Another program has removed, renamed or shortened the file. When the lines of the append are still in a file that has a name,
+   * a new file is begun, or the same one goes on; otherwise the lines are written again. Rejects when that fails.
+   */
+  async #moveOn(chunks: readonly Buffer[], bytes: number): Promise<void> {
+    const handle = this.#handle;
+    if (handle === null) throw new Error('the file is closed');
+    const { nlink, size } = await handle.stat();
+    const isKept = nlink > 0 && (size > this.#length || (await endsWithLines(handle, size, bytes)));
+    this.#state = 'broken';
+    // Lines that were joined to the torn end of a shortened file are cut off before they are written again.
+    if (!isKept) await handle.truncate(Math.max(0, size - bytes));
+    await this.#closeHandle();
+    await this.#openUpTo(null);
+    this.#state = 'ready';
+    this.#logger.warn(
+      { path: this.#path },
+      'another program removed, renamed or shortened the file: going on without it',
+    );
+    if (isKept) return;
+    await this.#write(chunks);
+    this.#length += bytes;
+    if (!(await this.#isUnchanged())) throw new Error('another program changes the file again and again');
+  }
+
   /** What a failed append left is taken back at once if that is possible. */
   async #afterFailure(error: unknown): Promise<void> {
     if (this.#unwell === null) this.#logger.error({ error, path: this.#path }, 'the file took no data');
@@ -154,11 +196,11 @@ export class NdjsonFile {
 
   #watch(): void {
     if (this.#unwell !== null) clearTimeout(this.#unwell);
-    this.#unwell = setTimeout(() => void this.#inTurn(() => this.#look()), UNWELL_MS);
+    this.#unwell = setTimeout(() => void this.#inTurn(() => this.#repair()), UNWELL_MS);
     this.#unwell.unref();
   }
 
-  async #look(): Promise<void> {
+  async #repair(): Promise<void> {
     if (this.#state === 'closed') return;
     try {
       await this.#recover();
@@ -173,33 +215,20 @@ export class NdjsonFile {
     if (this.#state === 'ready') return;
     const setAside = this.#state === 'distrusted';
     await this.#closeHandle();
-    await this.#openUpTo(this.#length);
-    if (setAside && this.#length > 0) {
+    const isOurs = (await this.#look())?.isOurs === true;
+    await this.#openUpTo(isOurs ? this.#length : null);
+    if (setAside && isOurs && this.#length > 0) {
       this.#logger.warn({ path: this.#path }, 'a sync failed: the file is set aside and a new one begun');
       await this.#setAside();
     }
     this.#state = 'ready';
   }
 
-  /** Opens the file and cuts it to its last whole line before `end`. Somebody else may have shortened it: it is not filled up. */
-  async #openUpTo(end: number): Promise<void> {
-    const handle = await this.#files.open(this.#path, 'a+', FILE_MODE);
-    try {
-      const { size, birthtimeMs } = await handle.stat();
-      const length = await lastLineEnd(handle, Math.min(size, end));
-      if (length < size) {
-        await handle.truncate(length);
-        await handle.datasync();
-        this.#logger.warn({ path: this.#path, bytes: size - length }, 'cut off what belonged to no answered request');
-      }
-      if (size === 0 || this.#createdMs === 0)
-        this.#createdMs = size === 0 || birthtimeMs === 0 ? this.#now() : birthtimeMs;
-      await this.#syncDirectory();
-      this.#length = length;
-    } catch (error) {
-      await handle.close().catch(() => undefined);
-      throw error;
-    }
+  async #openUpTo(end: number | null): Promise<void> {
+    const { handle, length, createdMs, identity } = await this.#opening.open(end);
+    if (length === 0 || this.#createdMs === 0) this.#createdMs = createdMs;
+    this.#length = length;
+    this.#identity = identity;
     this.#handle = handle;
   }
 
@@ -210,8 +239,10 @@ export class NdjsonFile {
   }
 
   async #rotate(): Promise<void> {
-    // Whoever fills files faster than the system removes them waits here, not the disk.
+    // Files that fill faster than the system removes old ones wait here, so that the disk does not run full.
     await this.#removal;
+    // Another program's file at the path is not this exporter's to rename.
+    if (!(await this.#isUnchanged())) return;
     try {
       await this.#setAside();
     } catch (error) {
@@ -235,40 +266,9 @@ export class NdjsonFile {
     // Everything that counts was synced before.
     await handle?.close().catch(() => undefined);
   }
-
-  /** A new name is durable only once its directory is. */
-  async #syncDirectory(): Promise<void> {
-    const handle = await this.#files.open(dirname(this.#path), 'r');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  }
 }
 
 const nothing = async (): Promise<void> => undefined;
-
-/** Folder by folder: Node's recursive mkdir never ends below some special folders, such as /proc. */
-async function makeDirectory(files: FileSystem, path: string): Promise<void> {
-  if (await exists(files, path)) return;
-  await makeDirectory(files, dirname(path));
-  await files.mkdir(path, { mode: DIRECTORY_MODE }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
-}
-
-async function lastLineEnd(handle: FileHandle, size: number): Promise<number> {
-  const buffer = Buffer.alloc(TAIL_BYTES);
-  for (let end = size; end > 0; ) {
-    const start = Math.max(0, end - TAIL_BYTES);
-    const { bytesRead } = await handle.read(buffer, 0, end - start, start);
-    const newline = buffer.subarray(0, bytesRead).lastIndexOf(NEWLINE);
-    if (newline >= 0) return start + newline + 1;
-    end = start;
-  }
-  return 0;
-}
 
 /** writev may write less than it was given. */
 async function writeAll(handle: FileHandle, chunks: readonly Buffer[]): Promise<void> {

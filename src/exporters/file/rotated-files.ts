@@ -4,7 +4,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import type { Logger } from '../../component/logger.ts';
 
 /** What the exporter asks of the system; tests let it fail. */
-export type FileSystem = Pick<typeof nodeFiles, 'mkdir' | 'open' | 'readdir' | 'rename' | 'stat' | 'unlink'>;
+export type FileSystem = Pick<typeof nodeFiles, 'lstat' | 'mkdir' | 'open' | 'readdir' | 'rename' | 'stat' | 'unlink'>;
 
 export class RotatedFiles {
   readonly #folder: string;
@@ -23,11 +23,18 @@ export class RotatedFiles {
   }
 
   /** `telemetry-2026-11-21T10-15-30.123.ndjson`, numbered when two rotations fall into one millisecond. */
-  async freeName(nowMs: number): Promise<string> {
-    const stamp = new Date(nowMs).toISOString().replaceAll(':', '-').slice(0, -1);
+  freeName(nowMs: number): Promise<string> {
+    return this.#free((numbered) => `${this.#stem}-${stampOf(nowMs)}${numbered}${this.#extension}`);
+  }
+
+  /** A name for a file that is not this exporter's: `telemetry.ndjson.set-aside-2026-11-21T10-15-30.123`. `keep` never removes it. */
+  freeForeignName(nowMs: number): Promise<string> {
+    return this.#free((numbered) => `${this.#stem}${this.#extension}.set-aside-${stampOf(nowMs)}${numbered}`);
+  }
+
+  async #free(nameOf: (numbered: string) => string): Promise<string> {
     for (let number = 0; ; number++) {
-      const numbered = number === 0 ? '' : `.${number}`;
-      const path = join(this.#folder, `${this.#stem}-${stamp}${numbered}${this.#extension}`);
+      const path = join(this.#folder, nameOf(number === 0 ? '' : `.${number}`));
       if (!(await exists(this.#files, path))) return path;
     }
   }
@@ -59,6 +66,8 @@ export class RotatedFiles {
       .map(({ name }) => name);
   }
 }
+
+const stampOf = (nowMs: number): string => new Date(nowMs).toISOString().replaceAll(':', '-').slice(0, -1);
 
 export async function exists(files: FileSystem, path: string): Promise<boolean> {
   return files.stat(path).then(

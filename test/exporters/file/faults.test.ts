@@ -190,7 +190,7 @@ t.test(
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.boolean(), async (steps, rotates) => {
-        const here = await scene(rotates ? { max_size: 40, max_age: 0, max_files: 0 } : NEVER);
+        const here = await scene(rotates ? { max_size: 80, max_age: 0, max_files: 0 } : NEVER);
         const acknowledged: string[] = [];
         const refused = new Set<string>();
         let file = await here.open();
@@ -208,7 +208,10 @@ t.test(
               due.shift();
               return next === null ? null : next[1];
             };
-            const texts = Array.from({ length: lines }, (_, line) => `${index}.${line} ${'x'.repeat(line * 7)}`);
+            const texts = Array.from(
+              { length: lines },
+              (_, line) => `{"signal":"${index}.${line} ${'x'.repeat(line * 7)}`,
+            );
             await file.append(linesOf(...texts)).then(
               () => acknowledged.push(...texts),
               () => {

@@ -45,9 +45,11 @@ t.test('appends are in order and on disk when they resolve, in a file nobody els
 t.test('a torn last line is cut off at start, whatever its length, and whole lines stay', async (t) => {
   const folder = await inFolder(t);
   for (const [name, content, kept] of [
-    ['torn', '{"a":1}\n{"b":', '{"a":1}\n'],
-    ['long', `{"a":1}\n${'x'.repeat(200000)}`, '{"a":1}\n'],
-    ['only torn', 'x'.repeat(70000), ''],
+    ['torn', '{"a":1}\n{"signal":"sp', '{"a":1}\n'],
+    ['torn in its first key', '{"a":1}\n{"sig', '{"a":1}\n'],
+    ['long', `{"a":1}\n{"signal":"${'x'.repeat(200000)}`, '{"a":1}\n'],
+    ['only torn', `{"signal":"${'x'.repeat(70000)}`, ''],
+    ['torn and zeros', '{"a":1}\n{"signal":"span"\0\0\0', '{"a":1}\n'],
     ['zeros of a power cut', `{"a":1}\n${'\0'.repeat(4096)}`, '{"a":1}\n'],
     ['whole', '{"a":1}\n', '{"a":1}\n'],
     ['empty', '', ''],

@@ -1,0 +1,45 @@
+/** The end of an NDJSON file: where its last whole line ends, and whether what follows is a line that this exporter left torn. */
+import type { FileHandle } from 'node:fs/promises';
+
+/** Every line of this exporter begins with its first key. */
+const LINE_START = Buffer.from('{"signal":"');
+const NEWLINE = 10;
+/** How much is read at a time while searching backwards. */
+const BLOCK_BYTES = 65536;
+
+/** The offset after the last line break before `size`; 0 when there is none. */
+export async function lastLineEnd(handle: FileHandle, size: number): Promise<number> {
+  const buffer = Buffer.alloc(BLOCK_BYTES);
+  for (let end = size; end > 0; ) {
+    const start = Math.max(0, end - BLOCK_BYTES);
+    const { bytesRead } = await handle.read(buffer, 0, end - start, start);
+    const newline = buffer.subarray(0, bytesRead).lastIndexOf(NEWLINE);
+    if (newline >= 0) return start + newline + 1;
+    end = start;
+  }
+  return 0;
+}
+
+/**
+ * Whether the bytes from `start` to `size` are the beginning of a line of this exporter. Zeros are too: a power cut leaves them where
+ * the file system had recorded the length of an append and not its bytes.
+ */
+export async function isTornLine(handle: FileHandle, start: number, size: number): Promise<boolean> {
+  const head = Buffer.alloc(Math.min(LINE_START.length, size - start));
+  const { bytesRead } = await handle.read(head, 0, head.length, start);
+  const written = head.subarray(0, bytesRead);
+  const zeros = written.indexOf(0);
+  const text = zeros === -1 ? written : written.subarray(0, zeros);
+  return (
+    LINE_START.subarray(0, text.length).equals(text) &&
+    (zeros === -1 || written.subarray(zeros).every((byte) => byte === 0))
+  );
+}
+
+/** Whether the file ends with an append of `bytes` that begins at the start of a line. */
+export async function endsWithLines(handle: FileHandle, size: number, bytes: number): Promise<boolean> {
+  if (size <= bytes) return size === bytes;
+  const before = Buffer.alloc(1);
+  await handle.read(before, 0, 1, size - bytes - 1);
+  return before[0] === NEWLINE;
+}
