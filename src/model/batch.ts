@@ -67,6 +67,7 @@ import {
 } from './layout.ts';
 import type { Memory } from './memory.ts';
 import { RecordCursor } from './records.ts';
+import { type RowRoom, UNBOUNDED } from './row-room.ts';
 import type { TextRef } from './text.ts';
 
 /** The functions over the same memory that run in WASM. Results of those that return a text lie in the header. */
@@ -180,6 +181,8 @@ export class Batch {
   readonly records: RecordCursor;
   readonly attributes: AttributeCursor;
   readonly derived: DerivedCursor;
+  /** Where the exporter that encodes next has to ask for room. The pipeline sets it. */
+  rowRoom: RowRoom = UNBOUNDED;
 
   constructor(tables: Tables, signal: Signal, encoding: Encoding, context: Context) {
     this.tables = tables;

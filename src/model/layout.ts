@@ -147,6 +147,7 @@ export const HEADER_MAX_DEPTH = 116; // AnyValue nesting allowed; set before ind
 export const HEADER_INFLATED = 120; // absolute address behind the bytes that were expanded
 export const HEADER_INFLATE_END = 124; // absolute address behind the compressed stream
 export const HEADER_OPENING_PLACES = 128; // how many of them findOpenings found
+export const HEADER_OUTPUT_LIMIT = 132; // bytes the rows may still take; set before each piece is encoded
 
 // ── Text flags (u8), beside every (offset, length) ───────────────────────────────────────────────────────────────────
 /** Holds a quote, a backslash or a control character: JSON output must escape. */

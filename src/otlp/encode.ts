@@ -6,7 +6,13 @@ import { Rejection } from '../errors.ts';
 import type { Batch, Kernels } from '../model/batch.ts';
 import type { ChunkPool } from '../model/chunk-pool.ts';
 import type { Signal } from '../model/context.ts';
-import { FAIL_OUTPUT, HEADER_OUTPUT_LENGTH, OUTPUT_BASE } from '../model/layout.ts';
+import {
+  FAIL_OUTPUT,
+  HEADER_OUTPUT_LENGTH,
+  HEADER_OUTPUT_LIMIT,
+  OUTPUT_BASE,
+  OUTPUT_CAPACITY,
+} from '../model/layout.ts';
 import { WireFault } from './wire.ts';
 
 /**
@@ -14,9 +20,6 @@ import { WireFault } from './wire.ts';
  * request in protobuf, with nothing in it that may not be stored.
  */
 export type RowFormat = 'ndjson' | 'copy' | 'otlp';
-
-/** What one request may grow to. Every record repeats its resource, so a small body can name a large output. */
-const MAX_ROWS_BYTES = 768 * 1024 * 1024;
 
 export interface EncodedRows {
   readonly signal: Signal;
@@ -28,9 +31,12 @@ export interface EncodedRows {
   release(): void;
 }
 
-/** Encodes a batch whole. Throws a `Rejection` when its rows grow beyond every bound; nothing is kept then. */
-export function encodeRows(batch: Batch, format: RowFormat, pool: ChunkPool, limit = MAX_ROWS_BYTES): EncodedRows {
-  const { tables, recordCount } = batch;
+/**
+ * Encodes a batch whole. A piece is kept only when the batch's `rowRoom` has room for it; otherwise its `Rejection` is thrown, and
+ * nothing is kept.
+ */
+export function encodeRows(batch: Batch, format: RowFormat, pool: ChunkPool): EncodedRows {
+  const { tables, recordCount, rowRoom } = batch;
   const taken: Buffer[] = [];
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -39,10 +45,11 @@ export function encodeRows(batch: Batch, format: RowFormat, pool: ChunkPool, lim
   };
   try {
     for (let next = 0; next < recordCount; ) {
+      tables.setHeader(HEADER_OUTPUT_LIMIT, Math.min(rowRoom.left, OUTPUT_CAPACITY));
       next = encodePiece(tables.kernels, format, next);
       const length = tables.header(HEADER_OUTPUT_LENGTH);
+      rowRoom.reserve(length);
       bytes += length;
-      if (bytes > limit) throw new Rejection('body_too_large', { hint: 'the rows of the request are too large' });
       const chunk = pool.take(length);
       taken.push(chunk);
       tables.memory.bytes.copy(chunk, 0, OUTPUT_BASE, OUTPUT_BASE + length);
@@ -51,7 +58,7 @@ export function encodeRows(batch: Batch, format: RowFormat, pool: ChunkPool, lim
   } catch (error) {
     release();
     if (error instanceof WireFault && error.code === FAIL_OUTPUT)
-      throw new Rejection('body_too_large', { hint: 'a row of the request is too large' });
+      throw new Rejection('body_too_large', { hint: 'a row of the request would be too large beside its body' });
     throw error;
   }
   return { signal: batch.signal, count: recordCount, bytes, chunks, release };

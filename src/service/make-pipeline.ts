@@ -8,6 +8,7 @@ import type { Meter } from '../component/meter.ts';
 import { Intake } from '../otlp/intake.ts';
 import type { MakePipeline, PipelineParts } from './assemble.ts';
 import { SignalPipeline } from './pipeline.ts';
+import { RowBudget } from './row-budget.ts';
 import { GroupCommit } from './settle/group-commit.ts';
 import { MemoryLedger } from './settle/memory-ledger.ts';
 import { Turns } from './turns.ts';
@@ -16,6 +17,8 @@ export function makePipelines(logger: Logger, meter: Meter, now: () => number): 
   let intake: Intake | null = null;
   let memory: MemoryLedger | null = null;
   const commits = new Commits(logger, meter);
+  const rowBudget = new RowBudget();
+  meter.gauge('sluice_row_bytes_held', 'Bytes of rows that are not durable yet.', () => rowBudget.heldBytes);
   const turns = new Turns({ now: () => performance.now(), afterSockets: setImmediate });
   return (parts) => {
     intake ??= new Intake();
@@ -28,6 +31,7 @@ export function makePipelines(logger: Logger, meter: Meter, now: () => number): 
       intake,
       turns,
       groupCommit: commits.of(ledger),
+      rowBudget,
       logger: parts.logger,
       meter: parts.meter,
       traces: parts.traces,

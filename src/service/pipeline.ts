@@ -3,7 +3,7 @@
  * pass, then the group commit. A pass waits for its turn, but never once it has begun: nothing of another request can be seen or
  * overwritten.
  */
-import type { Exporter } from '../component/exporter.ts';
+import type { Exporter, Rows } from '../component/exporter.ts';
 import type { Logger } from '../component/logger.ts';
 import type { Meter } from '../component/meter.ts';
 import type { Processor } from '../component/processor.ts';
@@ -13,8 +13,9 @@ import type { Batch } from '../model/batch.ts';
 import { Context, type RequestInfo, type Signal } from '../model/context.ts';
 import { HEADER_BASE, HEADER_PROJECT_LENGTH, HEADER_PROJECT_OFFSET, HEADER_RECEIVED_AT } from '../model/layout.ts';
 import type { Intake } from '../otlp/intake.ts';
+import type { RowBudget } from './row-budget.ts';
 import { makeClaim } from './settle/claim.ts';
-import type { EncodedRows, GroupCommit } from './settle/group-commit.ts';
+import { type EncodedRows, type GroupCommit, releaseRows } from './settle/group-commit.ts';
 import type { OwnTraces, RequestTrace } from './telemetry/own-traces.ts';
 import { RecordCounts } from './telemetry/record-counts.ts';
 import type { Turns } from './turns.ts';
@@ -32,6 +33,7 @@ export interface PipelineParts {
   readonly intake: Intake;
   readonly turns: Turns;
   readonly groupCommit: GroupCommit;
+  readonly rowBudget: RowBudget;
   readonly logger: Logger;
   readonly meter: Meter;
   /** Null while traces are off: nothing is noted or made then. */
@@ -141,16 +143,32 @@ export class SignalPipeline implements Pipeline {
       const claim = makeClaim(batch, delivery.replayKey);
       trace?.next('encode');
       this.#stamp(batch);
-      for (const exporter of exporters) encoded.push({ exporter, rows: exporter.encode(batch) });
+      for (const exporter of exporters) encoded.push(this.#encode(batch, body.length, exporter));
       return { claim, encoded };
     } catch (error) {
-      for (const { rows } of encoded) rows.release();
+      releaseRows(encoded);
       this.#counts.refused(records, context.request.transport);
       if (error instanceof Rejection) throw error;
       this.#parts.logger.error({ error, signal: this.signal }, 'a request failed unexpectedly in the pass');
       throw new Rejection('decode_failed', { cause: error instanceof Error ? error.message : String(error) });
     } finally {
       delivery.body = DROPPED;
+    }
+  }
+
+  /** The rows in one exporter's form, and what they hold of the budget. */
+  #encode(batch: Batch, bodyBytes: number, exporter: Exporter): EncodedRows {
+    const room = this.#parts.rowBudget.open(batch, bodyBytes);
+    batch.rowRoom = room;
+    let rows: Rows | null = null;
+    try {
+      rows = exporter.encode(batch);
+      room.cover(rows.bytes);
+      return { exporter, rows, room };
+    } catch (error) {
+      rows?.release();
+      room.close();
+      throw error;
     }
   }
 

@@ -2,7 +2,8 @@
 import t from 'tap';
 import { Rejection } from '../../src/errors.ts';
 import { ChunkPool } from '../../src/model/chunk-pool.ts';
-import { ROWS_SOFT_LIMIT, SIGNAL_LOGS } from '../../src/model/layout.ts';
+import { OUTPUT_BASE, ROWS_SOFT_LIMIT, SIGNAL_LOGS } from '../../src/model/layout.ts';
+import { type RowRoom, UNBOUNDED } from '../../src/model/row-room.ts';
 import { encodeRows } from '../../src/otlp/encode.ts';
 import { TestTables } from '../support/tables.ts';
 
@@ -11,6 +12,20 @@ const tables = new TestTables();
 function logs(count: number, length: number) {
   const logRecords = Array.from({ length: count }, (_, i) => ({ body: { stringValue: `${i} ${'x'.repeat(length)}` } }));
   return { resourceLogs: [{ scopeLogs: [{ logRecords }] }] };
+}
+
+/** Room for so many bytes in all. */
+function roomFor(limit: number): RowRoom {
+  let left = limit;
+  return {
+    get left() {
+      return left;
+    },
+    reserve(bytes) {
+      if (bytes > left) throw new Rejection('body_too_large');
+      left -= bytes;
+    },
+  };
 }
 
 t.test('a large batch comes in several pieces, each of whole rows', async (t) => {
@@ -51,9 +66,22 @@ t.test('chunks keep their bytes while the next request is encoded, and are used 
 t.test('a request whose rows grow beyond the limit is refused and leaves nothing taken', async (t) => {
   const pool = new ChunkPool();
   const batch = tables.batch(SIGNAL_LOGS, logs(300, 20_000));
-  t.throws(() => encodeRows(batch, 'ndjson', pool, 2_500_000), { code: 'body_too_large' });
+  batch.rowRoom = roomFor(2_500_000);
+  t.throws(() => encodeRows(batch, 'ndjson', pool), { code: 'body_too_large' });
   t.ok(pool.idleBytes > 0, 'what was taken came back');
+  batch.rowRoom = UNBOUNDED;
   t.equal(encodeRows(batch, 'ndjson', pool).count, 300);
+});
+
+t.test('a single row stops soon after the room of its request, not at the end of the output', async (t) => {
+  const value = { stringValue: '\u0001'.repeat(1_000_000) };
+  const batch = tables.batch(SIGNAL_LOGS, { resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: value }] }] }] });
+  batch.rowRoom = roomFor(1_000_000);
+  const { memory } = batch.tables;
+  memory.u8.fill(0, OUTPUT_BASE, OUTPUT_BASE + 7_000_000);
+  t.throws(() => encodeRows(batch, 'ndjson', new ChunkPool()), { code: 'body_too_large' });
+  const touched = memory.u8.subarray(OUTPUT_BASE, OUTPUT_BASE + 7_000_000).findLastIndex((byte) => byte !== 0);
+  t.ok(touched < 1_500_000, `${touched} bytes were written`);
 });
 
 t.test('a row that does not fit into the output is refused as too large, never cut', async (t) => {

@@ -1,10 +1,11 @@
 // Faults of our own inside the pass: answered, contained, and without a trace in the data.
+import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { defineExporter } from '../../src/component/exporter.ts';
 import { defineProcessor } from '../../src/component/processor.ts';
 import { COMPONENTS } from '../../src/components.ts';
 import type { Batch } from '../../src/model/batch.ts';
-import { FILE_CONFIG, startDaemon } from '../support/daemon.ts';
+import { FILE_CONFIG, KEY, OTHER_KEY, startDaemon } from '../support/daemon.ts';
 import { send } from '../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
 
@@ -105,8 +106,75 @@ t.test('one sink that fails means 503 for the request, and a retry is accepted',
   t.equal((await send(daemon.url, request)).status, 200, 'no marker was left behind');
 });
 
+t.test(
+  'rows count against a budget before they wait: the project that holds it is told to come again, no other',
+  async (t) => {
+    let write = (): void => undefined;
+    const gate = new Promise<void>((resolve) => {
+      write = resolve;
+    });
+    let waiting = 0;
+    const heavy = defineExporter<object>({
+      type: 'heavy',
+      summary: 'Has large rows and writes when the test says so.',
+      stability: 'development',
+      schema: NOTHING,
+      example: '{}',
+      requires: [],
+      signals: ['traces', 'logs', 'metrics'],
+      create: () => ({
+        encode: ({ signal, recordCount: count }) => ({
+          signal,
+          count,
+          bytes: count > 1 ? 140 * 1024 * 1024 : 1000,
+          chunks: [],
+          release: () => undefined,
+        }),
+        write: () => {
+          waiting++;
+          return gate;
+        },
+      }),
+    });
+    const config = FILE_CONFIG.replace('exporters: { file', 'exporters: { heavy: {}, file').replaceAll(
+      'exporters: [file]',
+      'exporters: [heavy]',
+    );
+    const daemon = await startDaemon(t, { config, definitions: [...COMPONENTS, heavy] });
+    const large = (): string => JSON.stringify(aTraceRequest(Array.from({ length: 20_000 }, () => aSpan({}))));
+    const first = send(daemon.url, { body: large() });
+    while (waiting === 0) await new Promise((resolve) => setImmediate(resolve));
+    const second = await send(daemon.url, { body: large() });
+    t.equal(second.status, 503);
+    t.equal(second.headers['retry-after'], '1');
+    const neighbour = send(daemon.url, { authorization: `Bearer ${OTHER_KEY}`, body: body() });
+    write();
+    t.same([(await first).status, (await neighbour).status], [200, 200]);
+    t.equal((await send(daemon.url, { body: large() })).status, 200, 'what was held came back');
+    t.match(daemon.registry.print(), /sluice_row_bytes_held 0/);
+  },
+);
+
+t.test(
+  'a body whose rows would be a large multiple of it is 413; ordinary batches with a large resource pass',
+  async (t) => {
+    const daemon = await startDaemon(t);
+    const spans = (count: number): readonly object[] => Array.from({ length: count }, () => aSpan({ name: 'small' }));
+    const post = async (content: object) =>
+      (
+        await send(daemon.url, {
+          body: gzipSync(JSON.stringify(content)),
+          headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+        })
+      ).status;
+    t.equal(await post(aTraceRequest(spans(700), { blob: 'a'.repeat(1 << 20) })), 413);
+    t.equal((await daemon.rows()).length, 0);
+    t.equal(await post(aTraceRequest(spans(8_000), { blob: 'a'.repeat(4096) })), 200);
+    t.equal((await daemon.rows()).length, 8_000);
+  },
+);
+
 t.test('requests that overlap never see each other: every row holds its own project and text', async (t) => {
-  const { KEY, OTHER_KEY } = await import('../support/daemon.ts');
   const daemon = await startDaemon(t);
   const sent = Array.from({ length: 60 }, (_, index) => ({
     key: index % 2 === 0 ? KEY : OTHER_KEY,

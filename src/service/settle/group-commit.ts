@@ -17,8 +17,6 @@ import type { RequestTrace } from '../telemetry/own-traces.ts';
 /** Past these a larger group only waits longer; measured with COPY. */
 const MAX_GROUP_REQUESTS = 16;
 const MAX_GROUP_BYTES = 8388608;
-/** Rows of all requests that wait or are being written. Who comes on top is told to come again, unless nobody else is there. */
-const MAX_HELD_BYTES = 536870912;
 const GROUP_SIZE_BOUNDS = [1, 2, 4, 8, 16];
 const SECONDS_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
@@ -26,6 +24,8 @@ const SECONDS_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 export interface EncodedRows {
   readonly exporter: Exporter;
   readonly rows: Rows;
+  /** What the rows hold of a budget, given back with them. */
+  readonly room?: { close(): void };
 }
 
 interface Waiting {
@@ -48,7 +48,6 @@ export class GroupCommit {
   #openLanes = 0;
   /** The last write of exporters that cannot be rolled back; the next one follows it. */
   #writing: Promise<unknown> = Promise.resolve();
-  #heldBytes = 0;
   #closed = false;
 
   constructor(ledger: Ledger, logger: Logger, meter: Meter) {
@@ -61,7 +60,6 @@ export class GroupCommit {
       SECONDS_BOUNDS,
     );
     this.#verdicts = meter.counter('sluice_verdicts', 'Requests settled, by what became of them.');
-    meter.gauge('sluice_row_bytes_held', 'Bytes of rows that are not durable yet.', () => this.#heldBytes);
     meter.gauge('sluice_requests_waiting', 'Requests waiting for the next commit.', () => this.#waiting.length);
   }
 
@@ -73,7 +71,7 @@ export class GroupCommit {
       if (verdict.kind === 'refused') throw verdict.rejection;
       return { replayed: verdict.kind === 'replayed', quota: verdict.quota };
     } finally {
-      for (const { rows } of encoded) rows.release();
+      releaseRows(encoded);
     }
   }
 
@@ -89,19 +87,8 @@ export class GroupCommit {
   #enqueue(claim: Claim, encoded: readonly EncodedRows[], trace: RequestTrace | null): Promise<Verdict> {
     if (this.#closed) return Promise.resolve({ kind: 'refused', rejection: new Rejection('shutting_down') });
     const bytes = encoded.reduce((sum, { rows }) => sum + rows.bytes, 0);
-    if (this.#heldBytes > 0 && this.#heldBytes + bytes > MAX_HELD_BYTES) {
-      return Promise.resolve({
-        kind: 'refused',
-        rejection: new Rejection('overloaded', { hint: 'rows waiting for the commit' }),
-      });
-    }
-    this.#heldBytes += bytes;
     return new Promise((settle) => {
-      const release = (verdict: Verdict): void => {
-        this.#heldBytes -= bytes;
-        settle(verdict);
-      };
-      this.#waiting.push({ claim, encoded, bytes, trace, settle: release });
+      this.#waiting.push({ claim, encoded, bytes, trace, settle });
       this.#waitingBytes += bytes;
       this.#openLane();
     });
@@ -187,6 +174,14 @@ export class GroupCommit {
     const turn = this.#writing.then(() => writeTogether(others, commit));
     this.#writing = turn.catch(() => undefined);
     await turn;
+  }
+}
+
+/** Called exactly once, after the request was answered. */
+export function releaseRows(encoded: readonly EncodedRows[]): void {
+  for (const { rows, room } of encoded) {
+    rows.release();
+    room?.close();
   }
 }
 

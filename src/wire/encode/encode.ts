@@ -5,7 +5,7 @@ import {
 } from "../../model/layout";
 import { setCopying } from "./columns";
 import { putLog } from "./logs";
-import { out, setOut } from "./output";
+import { beginOutput, out } from "./output";
 import { putPoint } from "./points";
 import { forgetRepeats } from "./repeats";
 import { putSpan } from "./spans";
@@ -14,7 +14,7 @@ function encodeRecords(first: u32): u32 {
   const count = load<u32>(HEADER_BASE, HEADER_RECORDS);
   const signal = load<u32>(HEADER_BASE, HEADER_SIGNAL);
   let next = first;
-  setOut(OUTPUT_BASE);
+  beginOutput();
   forgetRepeats();
   while (next < count && out - OUTPUT_BASE < <usize>ROWS_SOFT_LIMIT) {
     const record = <usize>RECORDS_BASE + <usize>next * RECORD_STRIDE;

@@ -4,7 +4,7 @@
  * text; what lies past it is masked away.
  */
 import { TEXT_HAS_NUL, TEXT_JSON_ESCAPED, TEXT_NEEDS_ESCAPE } from "../../model/layout";
-import { PIECE, copyBytes, out, room, setOut } from "./output";
+import { PIECE, checkLimit, copyBytes, out, room, setOut } from "./output";
 
 /** The letter after the backslash for each control character; 0: none, written as \u00XX. */
 const SHORT_ESCAPES = memory.data<u8>([
@@ -117,6 +117,7 @@ export function putEscaped(offset: usize, length: u32, flags: u32): void {
   }
   while (length > 0) {
     const size = min(length, PIECE);
+    checkLimit();
     room(<usize>size * 6 + 32);
     setOut(escapeText(out, offset, size));
     offset += size;

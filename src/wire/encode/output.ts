@@ -2,7 +2,7 @@
  * The output: one write position, its bound, and the plain copies. Every writer asks for `room` before it stores; the kernels
  * may then store up to 16 bytes past what they asked for, into the slack.
  */
-import { FAIL_OUTPUT, OUTPUT_BASE, OUTPUT_CAPACITY } from "../../model/layout";
+import { FAIL_OUTPUT, HEADER_BASE, HEADER_OUTPUT_LIMIT, OUTPUT_BASE, OUTPUT_CAPACITY } from "../../model/layout";
 import { fail } from "../fail";
 
 /** Where the next byte goes. Only the writers of `encode/` move it. */
@@ -14,10 +14,35 @@ export const FIXED_ROOM: usize = 256;
 /** Texts longer than this are escaped in pieces, so that the sixfold worst case is asked for piece by piece. */
 export const PIECE: u32 = 65536;
 
+/** Texts beyond this address make the rows larger than the request may have them. */
+let limit: usize = OUTPUT_END;
+
 // @ts-ignore: decorator
 @inline
 export function setOut(position: usize): void {
   out = position;
+}
+
+/** To be called wherever a piece begins. */
+export function beginOutput(): void {
+  out = OUTPUT_BASE;
+  limit = <usize>OUTPUT_BASE + <usize>min(load<u32>(HEADER_BASE, HEADER_OUTPUT_LIMIT), <u32>OUTPUT_CAPACITY);
+}
+
+/** Begins what is rendered for the host, which does not count as rows. */
+export function beginRendering(): void {
+  out = OUTPUT_BASE;
+  limit = OUTPUT_END;
+}
+
+/**
+ * Refuses the request when its rows are too large already. Without it, one record could fill the whole output, and the memory
+ * that it touched would stay with the process.
+ */
+// @ts-ignore: decorator
+@inline
+export function checkLimit(): void {
+  if (out > limit) fail(FAIL_OUTPUT, 0);
 }
 
 /** Refuses the request when `size` more bytes do not fit. */

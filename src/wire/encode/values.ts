@@ -12,7 +12,7 @@ import { classifyText } from "../text";
 import { escapeText, putEscaped, putPlain, putRawText } from "./json-text";
 import { putKey } from "./keys";
 import { putBase64, putDouble, putDoubleText, putSigned } from "./numbers";
-import { out, put, putByte, room, setOut } from "./output";
+import { beginRendering, checkLimit, out, put, putByte, room, setOut } from "./output";
 import { closeList, putProtobufNested } from "./protobuf-values";
 import { putJsonNested } from "./json-values";
 
@@ -119,6 +119,7 @@ export function putAttributes(first: u32, count: u32): void {
     putKey(load<u32>(row, ATTRIBUTE_SYMBOL));
     putValue(row);
     putByte(0x2c);
+    checkLimit();
   }
   closeList(start, 0x7d);
 }
@@ -170,7 +171,7 @@ export function escapeSince(start: usize): void {
 
 /** Renders an attribute's value as JSON into scratch, for processors; the text is returned through the header. */
 export function renderJson(row: u32): void {
-  setOut(OUTPUT_BASE);
+  beginRendering();
   putValue(attributeRow(row));
   const length = <u32>(out - OUTPUT_BASE);
   const target = allocateScratch(length, 0);

@@ -133,20 +133,6 @@ t.test('groups are bounded by requests and by bytes', async (t) => {
   t.same(exporter.groups, [16, 16, 9, 1, 1]);
 });
 
-t.test('rows that wait are bounded: who comes on top is told to come again, and a lone giant is not', async (t) => {
-  const exporter = new GatedExporter();
-  const commit = groupCommit();
-  const giant = commit.settle(aClaim(), [{ exporter, rows: someRows(600 * 1024 * 1024) }]);
-  const rows = someRows();
-  await t.rejects(commit.settle(aClaim(), [{ exporter, rows }]), { code: 'overloaded' });
-  t.equal(rows.released, 1);
-  await exporter.proceed();
-  await giant;
-  const next = commit.settle(aClaim(), [{ exporter, rows: someRows() }]);
-  await exporter.proceed();
-  t.same(await next, { replayed: false, quota: null });
-});
-
 /** A ledger with two lanes, whose groups stay open until the test ends them, in any order. */
 class TwoLanes implements Ledger {
   readonly lanes = 2;

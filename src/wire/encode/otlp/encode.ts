@@ -12,7 +12,7 @@ import {
   SCOPES_BASE, SCOPE_ATTRIBUTES_COUNT, SCOPE_ATTRIBUTES_FIRST, SCOPE_NAME_FLAGS, SCOPE_NAME_LENGTH, SCOPE_NAME_OFFSET,
   SCOPE_STRIDE, SCOPE_VERSION_FLAGS, SCOPE_VERSION_LENGTH, SCOPE_VERSION_OFFSET, SIGNAL_METRICS, SIGNAL_TRACES,
 } from "../../../model/layout";
-import { out, setOut } from "../output";
+import { beginOutput, out } from "../output";
 import { beginMessage, endMessage, putNumber, putOptionalText } from "./fields";
 import { putLog } from "./logs";
 import { putPoint } from "./points";
@@ -40,7 +40,7 @@ function goesOn(index: u32, field: usize, row: u32): bool {
 export function encodeOtlp(first: u32): u32 {
   signal = load<u32>(HEADER_BASE, HEADER_SIGNAL);
   count = load<u32>(HEADER_BASE, HEADER_RECORDS);
-  setOut(OUTPUT_BASE);
+  beginOutput();
   let next = first;
   while (next < count && out - OUTPUT_BASE < <usize>OUTPUT_SOFT_LIMIT) next = putResource(next);
   store<u32>(HEADER_BASE, <u32>(out - OUTPUT_BASE), HEADER_OUTPUT_LENGTH);
