@@ -82,7 +82,14 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
   {
     name: 'quota-read-without-lock',
     about: 'two replicas read the same counter, and both find room',
-    edits: [{ file: GUARDS, find: ' ORDER BY project FOR UPDATE`', replace: ' ORDER BY project`' }],
+    edits: [
+      {
+        file: GUARDS,
+        find: "'SELECT project, spans FROM sluice.lock_usage($1::text[])'",
+        replace:
+          '`SELECT project, spans FROM sluice.usage_months WHERE month = ${' + 'MONTH} AND project = ANY ($1::text[])`',
+      },
+    ],
     campaign: 'crowd',
     cycles: 8,
     kinds: ['wrong_quota'],

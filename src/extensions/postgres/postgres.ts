@@ -28,9 +28,11 @@ const SWEEP_MS = 60000;
 const SWEEP_BATCH = 20000;
 /** At most this many at once; the rest waits for the next minute. */
 const SWEEP_BATCHES = 100;
-const SWEEP_MARKERS = `
+/** The outer condition is for a marker that a request sets anew while the deletion waits for its lock. */
+export const SWEEP_MARKERS = `
   DELETE FROM sluice.replay_markers WHERE (project, key) IN (
-    SELECT project, key FROM sluice.replay_markers WHERE expires_ms < (extract(epoch FROM now()) * 1000)::int8 LIMIT ${SWEEP_BATCH})`;
+    SELECT project, key FROM sluice.replay_markers WHERE expires_ms < (extract(epoch FROM now()) * 1000)::int8 LIMIT ${SWEEP_BATCH})
+  AND expires_ms < (extract(epoch FROM now()) * 1000)::int8`;
 /** A database that is away is tried again after this, ever more slowly up to the second figure. */
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 5000;

@@ -141,6 +141,37 @@ t.test('a claim on a trace ends when it is old and nothing of the trace is store
   t.strictSame(await storedTraces(here), ['late log', 'late span', 'young']);
 });
 
+t.test('claims whose records are still kept do not hold up those behind them', async (t) => {
+  const here = await scene(t);
+  const { database, connect } = here;
+  const old = Date.now() - days(20);
+  await here.partitions.open({ ...SPANS, retentionMs: days(1000) }, old);
+  await database.query(
+    `INSERT INTO sluice.traces (trace_id, project, environment, first_ns, last_ns, created_at)
+     SELECT convert_to(lpad(n::text, 16, '0'), 'UTF8'), 'demo', 'default', $1::int8, $1::int8, to_timestamp($2::float8 / 1000)
+     FROM generate_series(1, 3000) n`,
+    [String(BigInt(old) * 1_000_000n), old],
+  );
+  await database.query(
+    `INSERT INTO sluice.spans (project, environment, trace_id, span_id, name, start_time_unix_nano, resource, attributes, received_at)
+     SELECT project, environment, trace_id, 'spanspan', 'x', first_ns, '{}', '{}', created_at FROM sluice.traces WHERE trace_id NOT LIKE '%7'`,
+  );
+  await claim(database, 'behind', old + 1, old);
+  const step = async () => (await database.query('SELECT * FROM sluice.expire_traces_for(now(), 0, 100000)')).rows[0];
+  const steps = [await step()];
+  while (steps.at(-1)?.['done'] !== true && steps.length < 100) steps.push(await step());
+  t.ok(steps.length > 2, 'a budget of nothing makes one bite a call');
+  t.equal(
+    steps.reduce((sum, row) => sum + Number(row?.['removed']), 0),
+    301,
+  );
+  t.equal((await storedTraces(here)).length, 2700);
+  const other = await connect();
+  await other.query("BEGIN; SELECT FROM sluice.maintenance_state WHERE name = 'expire_traces' FOR UPDATE");
+  t.strictSame(await step(), { removed: 0, done: true }, 'another session is at it');
+  await other.query('COMMIT');
+});
+
 t.test('months of usage go, never the current one', async (t) => {
   const { database, names } = await scene(t);
   await database.query(

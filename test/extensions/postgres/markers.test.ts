@@ -7,6 +7,9 @@ import { askGuards, findMarkers, GUARD_STATEMENTS, nameOf } from '../../../src/e
 import { BEGIN } from '../../../src/extensions/postgres/ledger/transaction.ts';
 import { migrate } from '../../../src/extensions/postgres/migrate.ts';
 import { prepare } from '../../../src/extensions/postgres/pipeline.ts';
+import { SWEEP_MARKERS } from '../../../src/extensions/postgres/postgres.ts';
+import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { createDatabase } from '../../support/postgres.ts';
 
 t.test('an expired marker is no proof that a lost commit happened, a fresh one is', async (t) => {
@@ -32,4 +35,35 @@ t.test('an expired marker is no proof that a lost commit happened, a fresh one i
   await client.query('UPDATE sluice.replay_markers SET expires_ms = (extract(epoch FROM now()) * 1000)::int8 - 1');
   t.equal((await findMarkers(client, [claim])).size, 0);
   await client.end();
+});
+
+t.test('a marker that is set anew while the sweep waits for its row stays', async (t) => {
+  const { url } = await createDatabase(t);
+  const database = new Database().use({ connectionString: url });
+  await migrate(database, 'public');
+  await database.close();
+  const [request, sweep, watcher] = [0, 1, 2].map(() => new pg.Client({ connectionString: url })) as [
+    pg.Client,
+    pg.Client,
+    pg.Client,
+  ];
+  for (const client of [request, sweep, watcher]) await client.connect();
+  await request.query("INSERT INTO sluice.replay_markers VALUES ('p', 'old', 1), ('p', 'set anew', 1)");
+  await request.query('BEGIN');
+  await request.query(
+    "UPDATE sluice.replay_markers SET expires_ms = (extract(epoch FROM now()) * 1000)::int8 + 3600000 WHERE key = 'set anew'",
+  );
+  const swept = sweep.query(SWEEP_MARKERS);
+  const waits = async (): Promise<true | undefined> => {
+    const { rows } = await watcher.query(
+      "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+    );
+    return rows.length > 0 ? true : undefined;
+  };
+  t.ok(await waitFor(waits, { timeoutMs: PATIENCE_MS }));
+  await request.query('COMMIT');
+  t.equal((await swept).rowCount, 1);
+  const { rows } = await watcher.query("SELECT convert_from(key, 'UTF8') AS key FROM sluice.replay_markers");
+  t.strictSame(rows, [{ key: 'set anew' }]);
+  for (const client of [request, sweep, watcher]) await client.end();
 });

@@ -8,8 +8,10 @@ import type { PostgresTransaction } from '../../../src/component/postgres.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { OpenTransaction } from '../../../src/extensions/postgres/ledger/transaction.ts';
 import { migrate } from '../../../src/extensions/postgres/migrate.ts';
+import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { PostgresOutbox } from '../../../src/extensions/postgres/outbox/outbox.ts';
 import { Registry } from '../../../src/service/telemetry/registry.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { createDatabase } from '../../support/postgres.ts';
 
 t.setTimeout(300_000);
@@ -192,6 +194,30 @@ t.test('dead letters go when they are old, and the oldest first when there is no
   t.equal(await left(), 'cd', 'what waits counts, and is not touched');
   await outbox.tidy(destination, { maxBytes: 5, maxDeadAgeMs: 7 * DAY_MS });
   t.equal(await left(), 'd');
+  await lane.release();
+});
+
+t.test('a dead letter that is set to wait again while the excess is removed stays', async (t) => {
+  const { outbox, destination, entry } = scene(t);
+  await add(outbox, [entry('a'.repeat(10))]);
+  const lane = await outbox.open(destination);
+  await lane.acquire();
+  await lane.bury(await lane.waiting(1), { nowMs, error: 'no' });
+  const operator = await database.connect();
+  await operator.query('BEGIN');
+  await operator.query("UPDATE sluice.outbox SET state = 'waiting' WHERE destination = $1", [destination]);
+  const tidied = outbox.tidy(destination, { maxBytes: 5, maxDeadAgeMs: 7 * DAY_MS });
+  const waits = async (): Promise<true | undefined> => {
+    const { rows } = await database.query(
+      "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%counted%'",
+    );
+    return rows.length > 0 ? true : undefined;
+  };
+  t.ok(await waitFor(waits, { timeoutMs: PATIENCE_MS }));
+  await operator.query('COMMIT');
+  await operator.end();
+  await tidied;
+  t.equal((await lane.waiting(1)).length, 1);
   await lane.release();
 });
 

@@ -40,8 +40,7 @@ const FIND_TRACES = {
 
 const MONTH = `date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
 const RESET_SECONDS = `greatest(1, ceil(extract(epoch FROM (${MONTH} + interval '1 month') AT TIME ZONE 'UTC' - now())))::int4`;
-const LOCKED_USAGE = `
-  SELECT project, spans FROM sluice.usage_months WHERE month = ${MONTH} AND project = ANY ($1::text[]) ORDER BY project FOR UPDATE`;
+const LOCKED_USAGE = 'SELECT project, spans FROM sluice.lock_usage($1::text[])';
 
 /** The statement in its demanding form: a row must come back for each key of the first parameter. */
 const demanding = (text: string): string =>
@@ -51,12 +50,6 @@ const CLAIM_MARKERS = { name: 'claim-markers', text: `${MARKERS} RETURNING r.pro
 const DEMAND_MARKERS = { name: 'demand-markers', text: demanding(MARKERS) };
 const CLAIM_TRACES = { name: 'claim-traces', text: `${TRACES} RETURNING encode(t.trace_id, 'hex')` };
 const DEMAND_TRACES = { name: 'demand-traces', text: demanding(TRACES) };
-const OPEN_USAGE = {
-  name: 'open-usage',
-  text: `
-    INSERT INTO sluice.usage_months (project, month) SELECT project, ${MONTH} FROM unnest($1::text[]) AS u (project) ORDER BY project
-    ON CONFLICT DO NOTHING`,
-};
 const LOCK_USAGE = {
   name: 'lock-usage',
   text: `WITH locked AS MATERIALIZED (${LOCKED_USAGE}) SELECT project, spans, ${RESET_SECONDS} FROM locked`,
@@ -70,12 +63,7 @@ const DEMAND_USAGE = {
 };
 const ADD_USAGE = {
   name: 'add-usage',
-  text: `
-    INSERT INTO sluice.usage_months AS m (project, month, spans, logs, metric_points)
-    SELECT project, ${MONTH}, spans, logs, metric_points
-    FROM unnest($1::text[], $2::int8[], $3::int8[], $4::int8[]) AS u (project, spans, logs, metric_points) ORDER BY project
-    ON CONFLICT (project, month) DO UPDATE
-    SET spans = m.spans + excluded.spans, logs = m.logs + excluded.logs, metric_points = m.metric_points + excluded.metric_points`,
+  text: `SELECT sluice.add_usage($1::text[], $2::int8[], $3::int8[], $4::int8[]) -- UPDATE or INSERT INTO sluice.usage_months`,
 };
 
 /** To be prepared once on each connection. */
@@ -84,7 +72,6 @@ export const GUARD_STATEMENTS: readonly Required<Statement>[] = [
   DEMAND_MARKERS,
   CLAIM_TRACES,
   DEMAND_TRACES,
-  OPEN_USAGE,
   LOCK_USAGE,
   DEMAND_USAGE,
   ADD_USAGE,
@@ -127,7 +114,6 @@ export function demandGuards(claims: readonly Claim[], reading: Reading): readon
   const room = roomOf(claims);
   if (room.size === 0) return steps;
   const projects = textArray([...room.keys()]);
-  steps.push({ statement: OPEN_USAGE, values: [projects] });
   steps.push({
     statement: DEMAND_USAGE,
     values: [projects, integerArray([...room.values()])],
@@ -161,7 +147,6 @@ export async function askGuards(client: pg.Client, opening: Step, claims: readon
       used.set(String(project), Number(spans));
       answers.resetSeconds = Number(seconds);
     });
-    steps.push({ statement: OPEN_USAGE, values: [textArray(projects)] });
     steps.push({ statement: LOCK_USAGE, values: [textArray(projects)], ...take });
   }
   await runPipeline(client, steps);

@@ -17,12 +17,13 @@ const MEASURE = `
   FROM sluice.outbox WHERE destination = ANY ($1::text[]) GROUP BY destination, state`;
 const FORGET_OLD = `
   DELETE FROM sluice.outbox WHERE destination = $1 AND state = 'dead' AND dead_at < to_timestamp($2::float8 / 1000)`;
-/** Counted from the newest on, so that what goes is the oldest. */
+/** Counted from the newest on, so that the oldest goes. The state is asked for again: `sluice outbox replay` may change it meanwhile. */
 const FORGET_EXCESS = `
   DELETE FROM sluice.outbox WHERE sequence IN (
     SELECT sequence FROM (
       SELECT sequence, sum(bytes) OVER (ORDER BY sequence DESC) AS total FROM sluice.outbox WHERE destination = $1 AND state = $2
     ) AS counted WHERE total > $3::float8)
+  AND state = $2
   RETURNING signal, records`;
 
 interface Held {
