@@ -1,11 +1,22 @@
-/** Reading a request's raw body: into one buffer, counted while it arrives, and never more than the limit. */
+/**
+ * Reading a request's raw body into one buffer that grows as bytes arrive, never beyond the limit. A declared length alone
+ * reserves nothing, so a client that declares much and sends little holds little.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Rejection } from '../../errors.ts';
 import type { Reservation } from './byte-budget.ts';
 
-/** What is reserved and allocated at first when the length is not declared. */
-const FIRST_CHUNK_BYTES = 65536;
+/** The least room taken with the first bytes. Later the room doubles, so each byte is copied once on average. */
+const FIRST_BYTES = 16384;
+/** After the grace time a body must have arrived at this average rate. A slow mobile connection is several times faster. */
+const LEAST_BYTES_PER_SECOND = 1024;
+const GRACE_MS = 5000;
+
+export interface BodyLimits {
+  readonly bytes: number;
+  readonly timeoutMs: number;
+}
 
 /** The declared length; null when the body is chunked. Throws `body_too_large`. */
 export function declaredLength(request: IncomingMessage, limitBytes: number): number | null {
@@ -16,60 +27,96 @@ export function declaredLength(request: IncomingMessage, limitBytes: number): nu
   return length;
 }
 
-const NOTHING = Buffer.alloc(0);
-
 /**
- * Resolves with the whole raw body, which is the reservation's: nobody may use it once that is closed. Rejects with `body_too_large`, `overloaded`, or `invalid_body` when the stream ends early,
- * breaks, or takes longer than `timeoutMs`.
+ * Resolves with the whole raw body, which belongs to the reservation and must not be used once that is closed. Rejects with
+ * `body_too_large`, `overloaded`, or `invalid_body` when the stream ends early, breaks, or is too slow.
  */
 export function readBody(
   request: Readable,
   declared: number | null,
-  limits: { readonly bytes: number; readonly timeoutMs: number },
+  limits: BodyLimits,
   reservation: Reservation,
 ): Promise<Buffer> {
+  const body = new ArrivingBody(declared, limits, reservation);
   return new Promise((resolve, reject) => {
-    let buffer: Buffer = NOTHING;
-    let length = 0;
-
-    const finish = (error: Rejection | null): void => {
-      clearTimeout(timer);
+    const finish = (error: unknown): void => {
+      watch.stop();
       request.off('data', take).off('end', end).off('aborted', broken).off('error', broken).off('close', broken);
-      if (error !== null) request.pause();
-      if (error === null) resolve(buffer.subarray(0, length));
-      else reject(error);
-    };
-    const grow = (needed: number): void => {
-      const size = Math.min(Math.max(needed, buffer.length * 2), Math.max(limits.bytes, needed));
-      buffer = reservation.grow(size, length);
+      if (error === null) return resolve(body.bytes);
+      request.pause();
+      reject(error);
     };
     const take = (chunk: Buffer): void => {
-      if (length + chunk.length > limits.bytes) {
-        finish(new Rejection('body_too_large', { limit_bytes: limits.bytes, received_bytes: length + chunk.length }));
-        return;
-      }
       try {
-        if (length + chunk.length > buffer.length) grow(length + chunk.length);
+        body.add(chunk);
       } catch (error) {
-        finish(error as Rejection);
-        return;
+        finish(error);
       }
-      chunk.copy(buffer, length);
-      length += chunk.length;
     };
     const end = (): void => finish(null);
     const broken = (): void => finish(new Rejection('invalid_body', { cause: 'the stream broke off' }));
-    const timer = setTimeout(
-      () => finish(new Rejection('invalid_body', { cause: 'the body took too long' })),
-      limits.timeoutMs,
-    );
-
-    try {
-      grow(declared ?? FIRST_CHUNK_BYTES);
-    } catch (error) {
-      finish(error as Rejection);
-      return;
-    }
+    const watch = new ArrivalWatch(limits.timeoutMs, body, (cause) => finish(new Rejection('invalid_body', { cause })));
     request.on('data', take).on('end', end).on('aborted', broken).on('error', broken).on('close', broken);
   });
+}
+
+class ArrivingBody {
+  readonly #declared: number | null;
+  readonly #limits: BodyLimits;
+  readonly #reservation: Reservation;
+  #buffer: Buffer = Buffer.alloc(0);
+  length = 0;
+
+  constructor(declared: number | null, limits: BodyLimits, reservation: Reservation) {
+    this.#declared = declared;
+    this.#limits = limits;
+    this.#reservation = reservation;
+  }
+
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.length);
+  }
+
+  /** Throws `body_too_large` or `overloaded`. */
+  add(chunk: Buffer): void {
+    const length = this.length + chunk.length;
+    if (length > this.#limits.bytes)
+      throw new Rejection('body_too_large', { limit_bytes: this.#limits.bytes, received_bytes: length });
+    if (length > this.#buffer.length) this.#buffer = this.#reservation.grow(this.#roomFor(length), this.length);
+    chunk.copy(this.#buffer, this.length);
+    this.length = length;
+  }
+
+  #roomFor(length: number): number {
+    const room = Math.max(length, this.#buffer.length * 2, FIRST_BYTES);
+    return Math.max(length, Math.min(room, this.#declared ?? this.#limits.bytes));
+  }
+}
+
+/** Ends a body that takes too long as a whole, or that trickles. One timer, set anew only when it has fired. */
+class ArrivalWatch {
+  readonly #started = performance.now();
+  readonly #timeoutMs: number;
+  readonly #body: { readonly length: number };
+  readonly #end: (cause: string) => void;
+  #timer: NodeJS.Timeout;
+
+  constructor(timeoutMs: number, body: { readonly length: number }, end: (cause: string) => void) {
+    this.#timeoutMs = timeoutMs;
+    this.#body = body;
+    this.#end = end;
+    this.#timer = setTimeout(() => this.#look(), Math.min(timeoutMs, GRACE_MS));
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #look(): void {
+    const passedMs = Math.ceil(performance.now() - this.#started);
+    if (passedMs >= this.#timeoutMs) return this.#end('the body took too long');
+    const allowedMs = Math.max(GRACE_MS, (this.#body.length / LEAST_BYTES_PER_SECOND) * 1000);
+    if (passedMs >= allowedMs) return this.#end(`less than ${LEAST_BYTES_PER_SECOND} bytes a second arrived`);
+    this.#timer = setTimeout(() => this.#look(), Math.ceil(Math.min(allowedMs, this.#timeoutMs) - passedMs));
+  }
 }

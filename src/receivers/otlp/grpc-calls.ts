@@ -85,7 +85,7 @@ export class GrpcCalls {
   ): Promise<void> {
     const started = performance.now();
     const { signal } = pipeline;
-    const reservation = this.#budget.open();
+    let reservation: Reservation | null = null;
     let admission: Admission | null = null;
     let refusal: Rejection | undefined;
     try {
@@ -93,6 +93,7 @@ export class GrpcCalls {
       const { authorization } = headers;
       admission = await pipeline.admit({ signal, transport: 'grpc', authorization });
       admitted();
+      reservation = this.#budget.open(admission.project);
       const acceptance = await admission.deliver(await this.#read(stream, headers, signal, reservation));
       answerAccepted(stream, signal, acceptance);
       this.#reception.acknowledge(signal, started);
@@ -102,7 +103,7 @@ export class GrpcCalls {
       answerRefused(stream, refusal);
     } finally {
       admission?.release(refusal);
-      reservation.close();
+      reservation?.close();
     }
   }
 

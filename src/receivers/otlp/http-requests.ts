@@ -1,7 +1,7 @@
 /**
  * The way of one request over HTTP, in the order of the contract: route, admit, media type, declared length, body, inflate,
- * deliver, answer. A refusal before the body was read to its end closes the connection, so that no unread byte is ever
- * swallowed or taken for the next request; who comes at a bad moment has a short body read first and may stay.
+ * deliver, answer. A refusal before the body was read to its end closes the connection, so that no unread byte is taken for the
+ * next request; only when the server is busy a short body is read first, and the connection stays.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Admission, Delivery, Pipeline } from '../../component/receiver.ts';
@@ -19,11 +19,22 @@ import type { HttpOptions } from './http-options.ts';
 import type { Reception } from './reception.ts';
 import { replayKey } from './replay-key.ts';
 import { HEALTH_PATH, routesOf } from './routes.ts';
-import { closeAfterAnswer, discardIfShort, isExpectingContinue } from './unread-body.ts';
+import type { PacedConnection } from './paced-connection.ts';
+import { discardIfShort, hasBody, isExpectingContinue } from './unread-body.ts';
+import { isAmbiguous, requireOneKey, requireOneReading } from './one-reading.ts';
 
 const HEALTHY = Buffer.from('{"ok":true}');
 /** Rows of a request take about as much room as its expanded body. */
 const ROWS_PER_BODY_BYTE = 1;
+
+/** One request, its answer, and where both travel. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly connection: PacedConnection;
+  /** Whether the body is known not to be valid HTTP. */
+  isBroken(): boolean;
+}
 
 export class HttpRequests {
   readonly inFlight = new InFlight();
@@ -45,12 +56,13 @@ export class HttpRequests {
   }
 
   /** Never rejects. */
-  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async serve(exchange: Exchange): Promise<void> {
+    const { request, response } = exchange;
     this.inFlight.begin();
     this.#reception.begin();
     response.on('error', () => undefined); // The client left; what was stored stays stored.
     try {
-      await this.#route(request, response);
+      await this.#route(exchange);
     } catch (error) {
       // Nothing above may throw; if it does, the client must not be left waiting, nor be told that anything was stored.
       this.#reception.logger.error({ error }, 'a request failed in the receiver');
@@ -66,66 +78,68 @@ export class HttpRequests {
     this.#stopping = true;
   }
 
-  async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #route(exchange: Exchange): Promise<void> {
+    const { request, response } = exchange;
     const url = request.url ?? '/';
     const query = url.indexOf('?');
     const path = query < 0 ? url : url.slice(0, query);
     if (request.method === 'GET' && path === HEALTH_PATH) {
       const headers = { 'Content-Type': 'application/json', 'Content-Length': HEALTHY.length };
-      response.writeHead(200, { ...headers, ...this.#headersFor(request) }).end(HEALTHY);
+      response.writeHead(200, { ...headers, ...this.#headersFor(exchange) }).end(HEALTHY);
       return;
     }
     const route = this.#routes.get(path);
     if (route !== undefined && this.#cors?.isPreflight(request) === true) {
-      response.writeHead(204, { ...this.#cors.preflight(request), ...this.#closing(request) }).end();
+      response.writeHead(204, { ...this.#cors.preflight(request), ...this.#closing(exchange) }).end();
       return;
     }
     const signal = request.method === 'POST' ? route : undefined;
     const pipeline = signal === undefined ? undefined : this.#reception.pipelines.get(signal);
     if (signal === undefined || pipeline === undefined) {
-      this.#refuse(request, response, 'none', new Rejection('not_found'));
+      this.#refuse(exchange, 'none', new Rejection('not_found'));
       return;
     }
-    await this.#export(request, response, pipeline);
+    await this.#export(exchange, pipeline);
   }
 
-  async #export(request: IncomingMessage, response: ServerResponse, pipeline: Pipeline): Promise<void> {
+  async #export(exchange: Exchange, pipeline: Pipeline): Promise<void> {
+    const { request, response } = exchange;
     const started = performance.now();
     const { signal } = pipeline;
-    const reservation = this.#budget.open();
+    let reservation: Reservation | null = null;
     let admission: Admission | null = null;
     let refusal: Rejection | undefined;
     try {
       if (this.#stopping) throw new Rejection('shutting_down');
+      requireOneKey(request.rawHeaders);
       admission = await pipeline.admit({
         signal,
         transport: 'http',
         authorization: request.headers.authorization,
       });
-      const delivery = await this.#read(request, response, signal, reservation);
+      reservation = this.#budget.open(admission.project);
+      const delivery = await this.#read(exchange, signal, reservation);
       const acceptance = await admission.deliver(delivery);
-      answerSuccess(response, signal, delivery.encoding, acceptance, { ...this.#common, ...this.#headersFor(request) });
+      answerSuccess(response, signal, delivery.encoding, acceptance, { ...this.#common, ...this.#headersFor(exchange) });
       this.#reception.acknowledge(signal, started);
     } catch (error) {
       refusal = this.#reception.rejectionOf(error);
       if (refusal.code === 'overloaded') await discardIfShort(request);
-      this.#refuse(request, response, signal, refusal);
+      this.#refuse(exchange, signal, refusal);
     } finally {
       admission?.release(refusal);
-      reservation.close();
+      reservation?.close();
     }
   }
 
   /** In a method of its own: what it holds of the body while it reads must not outlive it. */
-  async #read(
-    request: IncomingMessage,
-    response: ServerResponse,
-    signal: Signal,
-    reservation: Reservation,
-  ): Promise<Delivery> {
+  async #read(exchange: Exchange, signal: Signal, reservation: Reservation): Promise<Delivery> {
+    const { request, response } = exchange;
+    requireOneReading(request);
     const encoding = requireEncoding(request.headers['content-type']);
     const contentEncoding = requireContentEncoding(request.headers['content-encoding']);
     const length = declaredLength(request, this.#options.max_request_body_size);
+    if (exchange.isBroken()) throw new Rejection('invalid_body', { cause: 'the body is not valid HTTP' });
     if (isExpectingContinue(request)) response.writeContinue();
     const limits = { bytes: this.#options.max_request_body_size, timeoutMs: this.#options.read_timeout };
     const raw = await readBody(request, length, limits, reservation);
@@ -143,29 +157,27 @@ export class HttpRequests {
     };
   }
 
-  #refuse(request: IncomingMessage, response: ServerResponse, signal: Signal | 'none', rejection: Rejection): void {
+  #refuse(exchange: Exchange, signal: Signal | 'none', rejection: Rejection): void {
+    const { request, response, connection } = exchange;
     this.#reception.refuse(signal, rejection);
     if (response.headersSent || response.destroyed) return;
-    const unread = !request.complete;
     const encoding: Encoding = encodingOf(request.headers['content-type']) ?? 'protobuf';
-    const headers = { ...this.#common, ...this.#headersFor(request) };
-    answerRejection(response, rejection, encoding, unread ? { ...headers, Connection: 'close' } : headers);
-    if (unread) closeAfterAnswer(request, response);
+    const headers = { ...this.#common, ...this.#headersFor(exchange) };
+    const closes = !request.complete || isAmbiguous(request);
+    answerRejection(response, rejection, encoding, closes ? { ...headers, Connection: 'close' } : headers);
+    if (closes) connection.close();
   }
 
-  /** An accepted or harmless request whose body we did not look at (a GET with a body) must not keep its connection either. */
-  #closing(request: IncomingMessage): Record<string, string> {
-    const read = request.complete || !hasBody(request);
-    return read && !this.#stopping && this.#options.keep_alives_enabled ? {} : { Connection: 'close' };
+  /** A connection must not stay open over a body that was not looked at, such as that of a GET. */
+  #closing({ request, connection }: Exchange): Record<string, string> {
+    const unread = (!request.complete && hasBody(request)) || isAmbiguous(request);
+    if (unread) connection.close();
+    return unread || this.#stopping || !this.#options.keep_alives_enabled ? { Connection: 'close' } : {};
   }
 
-  #headersFor(request: IncomingMessage): Record<string, string> {
+  #headersFor(exchange: Exchange): Record<string, string> {
     return this.#cors === null
-      ? this.#closing(request)
-      : { ...this.#closing(request), ...this.#cors.headersFor(request) };
+      ? this.#closing(exchange)
+      : { ...this.#closing(exchange), ...this.#cors.headersFor(exchange.request) };
   }
-}
-
-function hasBody(request: IncomingMessage): boolean {
-  return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
 }

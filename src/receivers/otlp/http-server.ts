@@ -8,10 +8,11 @@ import type { Socket } from 'node:net';
 import type { Component, Host } from '../../component/component.ts';
 import { HttpConnections } from '../../component/http-connections.ts';
 import type { ConnectionHandler, Listener } from '../../component/listener.ts';
-import type { HttpRequests } from './http-requests.ts';
+import type { Exchange, HttpRequests } from './http-requests.ts';
 import type { HttpOptions } from './http-options.ts';
 import { listenRequest } from './listen-options.ts';
 import { MalformedRequests } from './malformed-requests.ts';
+import { RequestPacing } from './request-pacing.ts';
 import { TlsTerminator } from './tls-terminator.ts';
 
 /** Node looks for late headers and bodies this often; its default of 30 s would make the limits meaningless. */
@@ -24,6 +25,7 @@ export class HttpServer implements Component, ConnectionHandler {
   readonly #host: Host;
   readonly #requests: HttpRequests;
   readonly #malformed = new MalformedRequests();
+  readonly #pacing = new RequestPacing();
   /** Its own first; behind it those of servers that it followed and that have stopped. */
   readonly #connections: HttpConnections[];
   readonly #terminator: TlsTerminator | null;
@@ -35,7 +37,10 @@ export class HttpServer implements Component, ConnectionHandler {
     this.#host = host;
     this.#requests = requests;
     const server = this.#createServer();
-    const secured = (connection: Socket): void => void server.emit('connection', connection);
+    const secured = (connection: Socket): void => {
+      server.emit('connection', connection);
+      this.#pacing.adopt(connection);
+    };
     this.#terminator =
       options.tls === undefined ? null : new TlsTerminator(options.tls, host, { name: 'http/1.1', secured });
     const accept = this.#terminator === null ? secured : this.#terminator.accept.bind(this.#terminator);
@@ -89,9 +94,9 @@ export class HttpServer implements Component, ConnectionHandler {
     void connections.cut();
   }
 
-  #serve(request: IncomingMessage, response: ServerResponse): void {
-    if (this.#successor !== null) this.#successor.#serve(request, response);
-    else void this.#requests.serve(request, response);
+  #serve(exchange: Exchange): void {
+    if (this.#successor !== null) this.#successor.#serve(exchange);
+    else void this.#requests.serve(exchange);
   }
 
   #createServer(): Server {
@@ -107,8 +112,10 @@ export class HttpServer implements Component, ConnectionHandler {
     // The size of the headers is bounded; a bound on their number would drop the rest silently.
     server.maxHeadersCount = 0;
     const serve = (request: IncomingMessage, response: ServerResponse): void => {
+      const connection = this.#pacing.begin(request, response);
+      if (connection === null) return;
       this.#malformed.begin(response);
-      this.#serve(request, response);
+      this.#serve({ request, response, connection, isBroken: () => this.#malformed.isBroken(request) });
     };
     server.on('request', serve);
     server.on('checkContinue', serve);

@@ -1,8 +1,8 @@
 /**
- * What becomes of bytes that are not HTTP. Who sent sound requests before them on the same connection gets the answers to those:
- * what is being stored must not be told to have failed. A body that breaks in the middle is refused like any other.
+ * What becomes of bytes that are not HTTP. Sound requests before them on the same connection get their answers: what is being
+ * stored must not be told to have failed. A body that breaks in the middle is refused like any other.
  */
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { malformedRequestAnswer } from './answer.ts';
 
@@ -11,6 +11,7 @@ export class MalformedRequests {
   readonly #due = new WeakMap<Socket, Set<ServerResponse>>();
   /** Connections that end after the last of them. */
   readonly #ending = new WeakSet<Socket>();
+  readonly #broken = new WeakSet<IncomingMessage>();
 
   /** A request has begun. */
   begin(response: ServerResponse): void {
@@ -32,9 +33,19 @@ export class MalformedRequests {
     const torn = due.find(({ req }) => !req.complete);
     if (whole.length > 0) this.#endAfter(whole, socket);
     else if (torn?.headersSent === true) return;
-    // Whoever reads the body refuses it.
-    else if (torn !== undefined && torn.req.listenerCount('error') > 0) torn.req.emit('error', error);
+    // The reader of the body refuses it, now or once the request is admitted.
+    else if (torn !== undefined) this.#breakBody(torn.req, error);
     else socket.end(malformedRequestAnswer(statusOf(error)), () => socket.destroy());
+  }
+
+  /** Whether the body of the request broke off before it was read. */
+  isBroken(request: IncomingMessage): boolean {
+    return this.#broken.has(request);
+  }
+
+  #breakBody(request: IncomingMessage, error: Error): void {
+    this.#broken.add(request);
+    if (request.listenerCount('error') > 0) request.emit('error', error);
   }
 
   #endAfter(responses: readonly ServerResponse[], socket: Socket): void {

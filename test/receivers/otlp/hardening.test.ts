@@ -1,7 +1,7 @@
 // What a hostile or broken client may do to the socket, and what it gets.
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
-import { FILE_CONFIG, KEY, startDaemon } from '../../support/daemon.ts';
+import { FILE_CONFIG, KEY, OTHER_KEY, startDaemon } from '../../support/daemon.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
 import { until } from '../../support/worker-scene.ts';
@@ -136,13 +136,18 @@ t.test('bytes in flight are bounded: who finds no room gets 503 with Retry-After
   t.match(daemon.registry.print(), /sluice_bytes_in_flight 0\n/, 'nothing stays reserved');
 });
 
-t.test('who comes at a bad moment stays connected when its body is short', async (t) => {
+t.test('a client refused at a bad moment stays connected when its body is short', async (t) => {
   const daemon = await startDaemon(t, {
     config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", max_in_flight_size: 1MiB'),
   });
-  const holder = connect(daemon.port, '127.0.0.1');
-  holder.on('error', () => undefined).write(`${HEAD}Content-Length: 1048576\r\n\r\n{`);
-  await until(() => /sluice_bytes_in_flight 1048576\n/.test(daemon.registry.print()));
+  const hold = async (): Promise<Socket> => {
+    const holder = connect(daemon.port, '127.0.0.1');
+    t.teardown(() => holder.destroy());
+    holder.on('error', () => undefined).write(`${HEAD}Content-Length: 850000\r\n\r\n${' '.repeat(849_999)}`);
+    await until(() => Number(/sluice_bytes_in_flight (\d+)\n/.exec(daemon.registry.print())?.[1]) >= 850_000);
+    return holder;
+  };
+  const holder = await hold();
 
   const body = JSON.stringify(aTraceRequest([aSpan()]));
   const head = (length: number, extra = ''): string => `${HEAD}${extra}Content-Length: ${length}\r\n\r\n`;
@@ -160,18 +165,20 @@ t.test('who comes at a bad moment stays connected when its body is short', async
     ['503', '200'],
   );
 
-  const again = connect(daemon.port, '127.0.0.1');
-  t.teardown(() => again.destroy());
-  again.write(`${HEAD}Content-Length: 1048576\r\n\r\n{`);
-  await until(() => /sluice_bytes_in_flight 1048576\n/.test(daemon.registry.print()));
-  const refused = /^HTTP\/1\.1 503 .*Connection: close/s;
-  const long = await converse(daemon.port, (socket) => socket.write(head(short + 1)));
+  await hold();
+  const refused = /HTTP\/1\.1 503 .*Connection: close/s;
+  const much = ' '.repeat(short - 1);
+  const long = await converse(daemon.port, (socket) => socket.write(head(short + 1) + much));
   t.match(long, refused, 'a longer body is not waited for');
-  const chunked = await converse(daemon.port, (socket) => socket.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`));
-  t.match(chunked, refused, 'nor one of unknown length');
-  const asking = await converse(daemon.port, (socket) => socket.write(head(100, 'Expect: 100-continue\r\n')));
-  t.match(asking, /HTTP\/1\.1 503 .*Connection: close/s, 'nor one that waits for leave');
-  const slow = await converse(daemon.port, (socket) => socket.write(head(100)));
+  const chunks = `Transfer-Encoding: chunked\r\n\r\n${short.toString(16)}\r\n${much}`;
+  t.match(await converse(daemon.port, (socket) => socket.write(HEAD + chunks)), refused, 'nor one of unknown length');
+  const expect = head(short, 'Expect: 100-continue\r\n');
+  const asking = await converse(daemon.port, (socket) => {
+    socket.write(expect);
+    socket.once('data', () => socket.write(much));
+  });
+  t.match(asking, refused, 'nor one that waits for leave');
+  const slow = await converse(daemon.port, (socket) => socket.write(head(short) + much));
   t.match(slow, refused, 'and a short one not for long');
 });
 
@@ -228,4 +235,63 @@ t.test('the Sunset header is sent once a removal date is set', async (t) => {
     config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", sunset: "2027-05-01"'),
   });
   t.equal((await send(dated.url, { body: '{' })).headers['sunset'], 'Sat, 01 May 2027 00:00:00 GMT');
+});
+
+t.test('declared bodies that do not arrive take no room from other projects', async (t) => {
+  const daemon = await startDaemon(t, {
+    config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", max_in_flight_size: 64MiB'),
+  });
+  for (let index = 0; index < 133; index++) {
+    const socket = connect(daemon.port, '127.0.0.1');
+    t.teardown(() => socket.destroy());
+    const length = index < 63 ? 4_194_304 : 65_536;
+    socket.on('error', () => undefined).write(`${HEAD}Content-Length: ${length}\r\n\r\n{`);
+  }
+  await until(() => /sluice_requests_in_flight 133\n/.test(daemon.registry.print()));
+  const held = (): number => Number(/sluice_bytes_in_flight (\d+)\n/.exec(daemon.registry.print())?.[1]);
+  await until(() => held() >= 133 * 16_384);
+  t.equal(held(), 133 * 16_384, 'what arrived decides');
+  for (const key of [OTHER_KEY, KEY]) {
+    const body = JSON.stringify(aTraceRequest([aSpan()]));
+    t.equal((await send(daemon.url, { authorization: `Bearer ${key}`, body })).status, 200);
+  }
+});
+
+t.test('a project that holds its share leaves the others theirs', async (t) => {
+  const daemon = await startDaemon(t, {
+    config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", max_in_flight_size: 16MiB'),
+  });
+  const held = (): number => Number(/sluice_bytes_in_flight (\d+)\n/.exec(daemon.registry.print())?.[1]);
+  let refused = 0;
+  for (let index = 0; index < 12; index++) {
+    const socket = connect(daemon.port, '127.0.0.1');
+    t.teardown(() => socket.destroy());
+    socket.on('error', () => undefined).on('data', () => refused++);
+    socket.write(`${HEAD}Content-Length: 4194304\r\n\r\n${' '.repeat(2_000_000)}`);
+  }
+  await until(() => refused > 0 && held() > 8_000_000);
+  const body = JSON.stringify(aTraceRequest([aSpan()])) + ' '.repeat(200_000);
+  t.equal((await send(daemon.url, { authorization: `Bearer ${OTHER_KEY}`, body })).status, 200);
+});
+
+t.test('a body that trickles ends after the grace time, one that is only slow does not', async (t) => {
+  const daemon = await startDaemon(t);
+  const body = JSON.stringify(aTraceRequest([aSpan()])).padEnd(16_000);
+  const slow = converse(daemon.port, (socket) => {
+    socket.write(`${HEAD}Connection: close\r\nContent-Length: ${body.length}\r\n\r\n`);
+    let sent = 0;
+    const timer = setInterval(() => {
+      socket.write(body.slice(sent, sent + 1000));
+      sent += 1000;
+      if (sent >= body.length) clearInterval(timer);
+    }, 450);
+    socket.on('close', () => clearInterval(timer));
+  });
+  const trickle = await converse(daemon.port, (socket) => {
+    socket.write(`${HEAD}Content-Length: ${body.length}\r\n\r\n`);
+    const timer = setInterval(() => socket.write(' '), 200);
+    socket.on('close', () => clearInterval(timer));
+  });
+  t.match(trickle, /^HTTP\/1\.1 400 .*could not be read/s);
+  t.match(await slow, /^HTTP\/1\.1 200 /, 'more than 7 seconds for 16 KB');
 });

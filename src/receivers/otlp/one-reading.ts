@@ -1,0 +1,52 @@
+/**
+ * A message that two programs may read differently is refused, since a proxy in front may have read it the other way: repeated
+ * headers that decide about the request, and a body whose end is not certain (RFC 9112, sections 3.2, 6.1 and 11.2). What
+ * node:http refuses by itself, such as two lengths, is not repeated here.
+ */
+import type { IncomingMessage } from 'node:http';
+import { Rejection } from '../../errors.ts';
+
+type Decisive = 'authorization' | 'content-type' | 'content-encoding' | 'host' | 'grpc-encoding';
+
+/** `rawHeaders` as Node gives them: name, value, name, value. */
+export function isRepeated(rawHeaders: readonly string[], name: Decisive): boolean {
+  let found = false;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const candidate = rawHeaders[index];
+    if (candidate?.length !== name.length || candidate.toLowerCase() !== name) continue;
+    if (found) return true;
+    found = true;
+  }
+  return false;
+}
+
+/** Throws `invalid_api_key`. */
+export function requireOneKey(rawHeaders: readonly string[]): void {
+  if (isRepeated(rawHeaders, 'authorization')) throw new Rejection('invalid_api_key', { cause: REPEATED });
+}
+
+/** Throws `unsupported_media_type`, `unsupported_encoding` or `invalid_body`. */
+export function requireOneReading(request: IncomingMessage): void {
+  const { rawHeaders } = request;
+  if (isRepeated(rawHeaders, 'content-type')) throw new Rejection('unsupported_media_type', { received: REPEATED });
+  if (isRepeated(rawHeaders, 'content-encoding')) throw new Rejection('unsupported_encoding', { received: REPEATED });
+  const fault = framingFault(request);
+  if (fault !== null) throw new Rejection('invalid_body', { cause: fault });
+}
+
+/** Whether nothing that follows on the connection may be believed. */
+export function isAmbiguous(request: IncomingMessage): boolean {
+  return DECISIVE.some((name) => isRepeated(request.rawHeaders, name)) || framingFault(request) !== null;
+}
+
+function framingFault({ headers, httpVersion, rawHeaders }: IncomingMessage): string | null {
+  const coding = headers['transfer-encoding'];
+  // Repeated headers come joined by a comma.
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 'Transfer-Encoding is not chunked';
+  if (coding !== undefined && httpVersion !== '1.1') return `chunks over HTTP/${httpVersion}`;
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return `HTTP/${httpVersion} in the form of HTTP/1`;
+  return isRepeated(rawHeaders, 'host') ? 'Host is repeated' : null;
+}
+
+const DECISIVE = ['authorization', 'content-type', 'content-encoding'] as const;
+const REPEATED = 'the header is repeated';
