@@ -1,7 +1,7 @@
 /** Writing answers: the contract's exact status, headers and body encoding for success and for each refusal. */
 import type { ServerResponse } from 'node:http';
 import type { Acceptance } from '../../component/receiver.ts';
-import type { Rejection } from '../../errors.ts';
+import { REFUSALS, type Rejection } from '../../errors.ts';
 import type { Encoding, Signal } from '../../model/context.ts';
 import { MEDIA_TYPES, statusBody, successBody } from '../../otlp/status.ts';
 
@@ -52,11 +52,12 @@ export function answerRejection(
 
 const MALFORMED = {
   400: ['Bad Request', 'The request is not valid HTTP.'],
+  404: ['Not Found', REFUSALS.not_found.message],
   408: ['Request Timeout', 'The request headers took too long.'],
   431: ['Request Header Fields Too Large', 'The request headers are too large.'],
 } as const;
 
-/** The raw answer to bytes that are not HTTP; the socket closes after it. */
+/** The raw answer to bytes that are not HTTP, or that ask for a tunnel. The socket closes after it. */
 export function malformedRequestAnswer(status: keyof typeof MALFORMED): string {
   const [reason, message] = MALFORMED[status];
   const body = JSON.stringify({ message });

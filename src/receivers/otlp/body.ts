@@ -42,9 +42,9 @@ export function readBody(
     const finish = (error: unknown): void => {
       watch.stop();
       request.off('data', take).off('end', end).off('aborted', broken).off('error', broken).off('close', broken);
-      if (error === null) return resolve(body.bytes);
-      request.pause();
-      reject(error);
+      if (error !== null) request.pause();
+      if (error === null) resolve(body.bytes);
+      else reject(error);
     };
     const take = (chunk: Buffer): void => {
       try {
@@ -114,9 +114,9 @@ class ArrivalWatch {
 
   #look(): void {
     const passedMs = Math.ceil(performance.now() - this.#started);
-    if (passedMs >= this.#timeoutMs) return this.#end('the body took too long');
     const allowedMs = Math.max(GRACE_MS, (this.#body.length / LEAST_BYTES_PER_SECOND) * 1000);
-    if (passedMs >= allowedMs) return this.#end(`less than ${LEAST_BYTES_PER_SECOND} bytes a second arrived`);
-    this.#timer = setTimeout(() => this.#look(), Math.ceil(Math.min(allowedMs, this.#timeoutMs) - passedMs));
+    if (passedMs >= this.#timeoutMs) this.#end('the body took too long');
+    else if (passedMs >= allowedMs) this.#end(`less than ${LEAST_BYTES_PER_SECOND} bytes a second arrived`);
+    else this.#timer = setTimeout(() => this.#look(), Math.ceil(Math.min(allowedMs, this.#timeoutMs) - passedMs));
   }
 }

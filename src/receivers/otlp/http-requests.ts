@@ -120,7 +120,10 @@ export class HttpRequests {
       reservation = this.#budget.open(admission.project);
       const delivery = await this.#read(exchange, signal, reservation);
       const acceptance = await admission.deliver(delivery);
-      answerSuccess(response, signal, delivery.encoding, acceptance, { ...this.#common, ...this.#headersFor(exchange) });
+      answerSuccess(response, signal, delivery.encoding, acceptance, {
+        ...this.#common,
+        ...this.#headersFor(exchange),
+      });
       this.#reception.acknowledge(signal, started);
     } catch (error) {
       refusal = this.#reception.rejectionOf(error);

@@ -11,6 +11,7 @@ import type { ConnectionHandler, Listener } from '../../component/listener.ts';
 import type { Exchange, HttpRequests } from './http-requests.ts';
 import type { HttpOptions } from './http-options.ts';
 import { listenRequest } from './listen-options.ts';
+import { malformedRequestAnswer } from './answer.ts';
 import { MalformedRequests } from './malformed-requests.ts';
 import { RequestPacing } from './request-pacing.ts';
 import { TlsTerminator } from './tls-terminator.ts';
@@ -120,6 +121,8 @@ export class HttpServer implements Component, ConnectionHandler {
     server.on('request', serve);
     server.on('checkContinue', serve);
     server.on('checkExpectation', serve);
+    // Without a listener a request for a tunnel would get no answer at all.
+    server.on('connect', (_request, socket) => socket.end(malformedRequestAnswer(404), () => socket.destroy()));
     server.on('clientError', (error, socket) => this.#malformed.refuse(error, socket as Socket));
     return server;
   }

@@ -1,6 +1,7 @@
 /** One connection over HTTP: its bytes reach the parser in pieces, and at its end the client has time to read the last answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { isAmbiguous } from './one-reading.ts';
 import type { RequestPacing } from './request-pacing.ts';
 
 /** With this many answers due the connection is not read further. */
@@ -43,6 +44,8 @@ export class PacedConnection {
   /** A request has begun. False when the connection is closing. */
   begin(request: IncomingMessage, response: ServerResponse): boolean {
     if (this.#isClosing) return false;
+    // At once: what follows in the same piece must not be begun.
+    if (isAmbiguous(request)) this.close();
     this.#due++;
     this.#latest = request;
     response.once('close', () => {
@@ -78,13 +81,22 @@ export class PacedConnection {
   #take(bytes: Buffer): void {
     let rest = bytes;
     while (rest.length > 0) {
-      if (this.#isClosing) return this.#throwAway(rest.length);
-      if (this.#due >= MOST_DUE || !this.#pacing.hasTime) return this.#leave(rest, rest === bytes);
+      if (this.#isClosing) {
+        this.#throwAway(rest.length);
+        return;
+      }
+      if (this.#due >= MOST_DUE || !this.#pacing.hasTime) {
+        this.#leave(rest, rest === bytes);
+        return;
+      }
       const piece = rest.subarray(0, this.#sizeOfPiece());
       this.#pacing.spend(() => this.#feed(piece));
       rest = rest.subarray(piece.length);
       // node:http waits for a reader of the body, or of answers, and resumes by itself.
-      if (rest.length > 0 && !this.#isClosing && this.#socket.isPaused()) return this.#keep(rest);
+      if (rest.length > 0 && !this.#isClosing && this.#socket.isPaused()) {
+        this.#keep(rest);
+        return;
+      }
     }
   }
 

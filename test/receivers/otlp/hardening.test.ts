@@ -295,3 +295,35 @@ t.test('a body that trickles ends after the grace time, one that is only slow do
   t.match(trickle, /^HTTP\/1\.1 400 .*could not be read/s);
   t.match(await slow, /^HTTP\/1\.1 200 /, 'more than 7 seconds for 16 KB');
 });
+
+t.test('requests sent without waiting are all answered, a few in one turn of the event loop', async (t) => {
+  const daemon = await startDaemon(t);
+  const requests = 5000;
+  let turns = 0;
+  let isOver = false;
+  const turn = (): void => {
+    turns++;
+    if (!isOver) setImmediate(turn);
+  };
+  const heard = await converse(daemon.port, (socket) => {
+    turn();
+    const one = 'GET /health HTTP/1.1\r\nHost: x\r\n';
+    socket.write(`${`${one}\r\n`.repeat(requests - 1)}${one}Connection: close\r\n\r\n`);
+  });
+  isOver = true;
+  t.equal(heard.match(/HTTP\/1\.1 200/g)?.length, requests);
+  t.ok(turns > requests / 64, `${turns} turns`);
+});
+
+t.test('clients that never wait for answers, and never read them, leave new clients their service', async (t) => {
+  const daemon = await startDaemon(t);
+  const many = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20_000);
+  for (let index = 0; index < 8; index++) {
+    const socket = connect(daemon.port, '127.0.0.1', () => socket.write(many));
+    socket.on('error', () => undefined);
+    if (index % 2 === 0) socket.on('data', () => undefined).on('drain', () => socket.write(many));
+    t.teardown(() => socket.destroy());
+  }
+  for (let index = 0; index < 10; index++)
+    t.equal((await send(daemon.url, { body: JSON.stringify(aTraceRequest([aSpan()])) })).status, 200);
+});
