@@ -75,7 +75,7 @@ t.test(
   async (t) => {
     const budget = new ByteBudget(20 * MIB);
     const prepare = (raw: Buffer): { reservation: Reservation; prepared: ReturnType<typeof prepareBody> } => {
-      const reservation = budget.open();
+      const reservation = budget.open('project');
       const reserve = (bytes: number): void => reservation.expand(bytes);
       return { reservation, prepared: prepareBody(raw, 'gzip', { limitBytes: 16 * MIB, reserve }) };
     };
