@@ -1,31 +1,59 @@
-/** Whether another process lives, and whether it is still the one that had its number before. */
-import { readFile } from 'node:fs/promises';
+/** Whether another process lives, whether it is still the one that had its number before, and from where that can be judged. */
+import { readFile, readlink } from 'node:fs/promises';
+import { hostname, platform } from 'node:os';
 import type { HostProcess } from './component.ts';
 
-/** Whether a process exists and still runs. One that has died but was never collected by its parent counts as gone. */
-export async function isAlive(host: Pick<HostProcess, 'kill'>, pid: number): Promise<boolean> {
+type Observer = Pick<HostProcess, 'pid' | 'kill'>;
+
+/** Position of the start time among the fields that follow the program's name in /proc/PID/stat. */
+const START_TIME_FIELD = 19;
+
+/**
+ * Whether a process exists and still runs. One that has died but was not collected by its parent counts as gone. The answer holds
+ * for the observer's own pid namespace only.
+ */
+export async function isAlive(host: Observer, pid: number): Promise<boolean> {
   try {
     host.kill(pid, 0);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
-  const fields = await statFields(pid);
+  const fields = await statFields(host, pid);
   return fields === undefined || (fields[0] !== 'Z' && fields[0] !== 'X');
 }
 
 /** When a process began, in a form that tells it from a later one with the same number; undefined where unknown. */
-export async function birthOf(pid: number): Promise<string | undefined> {
-  const ticks = (await statFields(pid))?.[START_TIME_FIELD];
+export async function birthOf(host: Observer, pid: number): Promise<string | undefined> {
+  const ticks = (await statFields(host, pid))?.[START_TIME_FIELD];
   if (ticks === undefined) return undefined;
-  const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
-  return `${boot.trim()}/${ticks}`;
+  return `${(await bootId()) ?? ''}/${ticks}`;
 }
 
-/** Position of the start time among the fields that follow the program's name in /proc/PID/stat. */
-const START_TIME_FIELD = 19;
+/**
+ * The realm in which a pid has one meaning: on Linux one boot of one kernel and one pid namespace (the time namespace shifts start
+ * times), elsewhere the machine. Undefined where it cannot be told; pids can then not be compared with those of other processes.
+ */
+export async function placeOfPids(): Promise<string | undefined> {
+  if (platform() !== 'linux') return `${platform()}/${hostname()}`;
+  const namespace = (kind: string) => readlink(`/proc/self/ns/${kind}`).catch(() => '');
+  const [boot, pids, time] = await Promise.all([bootId(), namespace('pid'), namespace('time')]);
+  return boot === undefined || pids === '' ? undefined : `${boot}/${pids}/${time}`;
+}
+
+/** Identifies one boot of one kernel; undefined where the system does not tell. */
+export async function bootId(): Promise<string | undefined> {
+  const text = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
+  return text.trim() || undefined;
+}
+
+/** False where /proc is missing, or belongs to another pid namespace, as after `unshare --pid` alone: its numbers mean others. */
+export async function hasOwnProc(host: Pick<HostProcess, 'pid'>): Promise<boolean> {
+  return (await readlink('/proc/self').catch(() => '')) === String(host.pid);
+}
 
 /** The fields of /proc/PID/stat from the state on; the name before them may hold blanks and brackets. */
-async function statFields(pid: number): Promise<string[] | undefined> {
+async function statFields(host: Observer, pid: number): Promise<string[] | undefined> {
+  if (!(await hasOwnProc(host))) return undefined;
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   return text?.slice(text.lastIndexOf(')') + 2).split(' ');
 }

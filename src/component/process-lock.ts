@@ -1,114 +1,216 @@
 /**
- * The claim of one daemon on one thing, such as a data folder or a file, so that a second one is refused by name instead of
- * fighting over it. It outlives nothing: a claim whose process is gone (kill -9, power loss, a removed container) is taken over.
+ * The claim of one daemon on one thing, a data folder or a file: a second daemon is refused with the name of the first. A claim
+ * whose process is gone (kill -9, power loss, a removed container) is taken over. Where the process can be seen, the process
+ * decides; where it cannot (another machine, another container), the claim's heartbeat does.
  */
-import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { open, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { HostProcess } from './component.ts';
-import { birthOf, isAlive } from './process-life.ts';
+import { birthOf, isAlive, placeOfPids } from './process-life.ts';
 
-/** How often a claim's file is touched, for daemons on other machines or in other containers, which see no process. */
+/** How often a claim's file is touched. */
 const HEARTBEAT_MS = 2_000;
-/** A claim from another machine that was not touched for this long is dead. */
-const SILENCE_MS = 3 * HEARTBEAT_MS;
+/** A claim of an unseen process that was not touched for this long is dead; longer than a blocked event loop or a stalled disk. */
+const SILENCE_MS = 5 * HEARTBEAT_MS;
+/** A claim of our own that another process holds for this long is lost: a start that is refused gives it back sooner. */
+const LOSS_MS = 2 * SILENCE_MS;
 /** A claim file that is still being written becomes readable within this time. */
 const WRITE_MS = 1_000;
 /** A dead claim is removed within this time, or its remover has died as well. */
 const REMOVAL_MS = 5_000;
-/** How often somebody who finds others at work tries again, and how long he pauses. */
+/** How often a process that finds others at work tries again, and how long it pauses. */
 const MAX_TRIES = 500;
 const PAUSE_MS = 20;
 
 interface Claim {
   readonly pid: number;
   readonly machine: string;
+  /** Where `pid` has its meaning; null where its process could not tell, left out by earlier releases. */
+  readonly place?: string | null;
   readonly birth?: string;
+  readonly nonce?: string;
 }
 
-/** What the claim is about, in the words of who takes it. */
+/** What the claim is about, in the words of the caller. */
 export interface LockPlace {
   readonly path: string;
   readonly host: Pick<HostProcess, 'pid' | 'kill'>;
-  /** `holder` is `pid 123`, or `pid 123 on another-machine`. */
+  /** `holder` is `pid 123`, `pid 123 on another-machine`, or `pid 123 in another container …`. */
   held(holder: string): Error;
-  /** The claim's file can not be made. */
+  /** The claim's file cannot be made. */
   unwritable(): Error;
+  /** Called once when another process took the claim while this one was suspended: this one must end its work. */
+  lost?(holder: string): void;
+  /** Called when the holder cannot be seen, before its heartbeat is awaited. */
+  waiting?(holder: string, seconds: number): void;
 }
 
+type Judgement = 'held' | 'dead' | 'unseen';
+
 export class ProcessLock {
-  readonly #path: string;
+  readonly #place: LockPlace;
   readonly #text: string;
   readonly #heartbeat: NodeJS.Timeout;
+  /** Since when the claim has been another's, by the monotonic clock. */
+  #awaySince: number | null = null;
+  #released = false;
+  #beating = false;
 
-  private constructor(path: string, text: string) {
-    this.#path = path;
+  private constructor(place: LockPlace, text: string) {
+    this.#place = place;
     this.#text = text;
-    this.#heartbeat = setInterval(() => touch(path), HEARTBEAT_MS).unref();
+    this.#heartbeat = setInterval(() => void this.#tick(), HEARTBEAT_MS).unref();
   }
 
   /** Takes the claim, or throws naming the process that holds it. */
   static async acquire(place: LockPlace): Promise<ProcessLock> {
     const { path, host } = place;
-    const birth = await birthOf(host.pid);
-    const own: Claim = { pid: host.pid, machine: hostname(), ...(birth === undefined ? {} : { birth }) };
+    const own = await claimOf(host);
+    const text = JSON.stringify(own);
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      if (await create(path, JSON.stringify(own), place)) return new ProcessLock(path, JSON.stringify(own));
-      const text = await readWhole(path);
-      if (text === undefined) continue;
-      const holder = parseClaim(text);
-      if (holder !== undefined && (await isHeld(holder, path, host))) throw place.held(nameOf(holder));
-      if (!(await takeAway(place, text))) await pause(PAUSE_MS);
+      if ((await create(path, text, place)) && (await readFile(path, 'utf8').catch(() => '')) === text)
+        return new ProcessLock(place, text);
+      const found = await readWhole(place);
+      if (found === undefined) continue;
+      const holder = parseClaim(found);
+      if (await isHeld(holder, own, place)) throw place.held(nameOf(holder, own));
+      if (!(await takeAway(place, found))) await pause(PAUSE_MS);
     }
     throw place.held('several are starting at once');
   }
 
+  /** Throws where another process has the claim, as after a long suspension: for use ahead of what two must not do. */
+  async assertHeld(): Promise<void> {
+    const found = await readFile(this.#place.path, 'utf8').catch(() => undefined);
+    if (found === undefined || found === this.#text) return;
+    throw this.#place.held(nameOf(parseClaim(found), await claimOf(this.#place.host)));
+  }
+
   async release(): Promise<void> {
+    this.#released = true;
     clearInterval(this.#heartbeat);
-    // A machine that slept for long may find that another one took the folder over.
-    if ((await readFile(this.#path, 'utf8').catch(() => '')) === this.#text) await rm(this.#path, { force: true });
+    const { path } = this.#place;
+    if ((await readFile(path, 'utf8').catch(() => '')) === this.#text) await rm(path, { force: true });
+  }
+
+  /** One beat at a time: on a file system that does not answer they would use up the threads of all file access. */
+  async #tick(): Promise<void> {
+    if (this.#beating) return;
+    this.#beating = true;
+    await this.#beat();
+    this.#beating = false;
+  }
+
+  /** Shows that this process lives. A claim that is gone is made again: the process that took it was refused and gave it back. */
+  async #beat(): Promise<void> {
+    const { path, host } = this.#place;
+    let found: string;
+    try {
+      found = await readFile(path, 'utf8');
+    } catch (error) {
+      const gone = (error as NodeJS.ErrnoException).code === 'ENOENT' && !this.#released;
+      if (gone) await writeFile(path, this.#text, { flag: 'wx', mode: 0o644 }).catch(() => undefined);
+      return;
+    }
+    if (this.#released) return;
+    if (found === this.#text) {
+      this.#awaySince = null;
+      return touch(path);
+    }
+    this.#awaySince ??= performance.now();
+    if (performance.now() - this.#awaySince < LOSS_MS) return;
+    clearInterval(this.#heartbeat);
+    this.#place.lost?.(nameOf(parseClaim(found), await claimOf(host)));
   }
 }
 
-function nameOf({ pid, machine }: Claim): string {
-  return `pid ${pid}${machine === hostname() ? '' : ` on ${machine}`}`;
+async function claimOf(host: LockPlace['host']): Promise<Claim> {
+  const [place = null, birth] = await Promise.all([placeOfPids(), birthOf(host, host.pid)]);
+  return { pid: host.pid, machine: hostname(), place, ...(birth === undefined ? {} : { birth }), nonce: randomUUID() };
 }
 
-async function isHeld(holder: Claim, path: string, host: LockPlace['host']): Promise<boolean> {
-  if (holder.machine !== hostname()) return isTouched(path);
-  if (!(await isAlive(host, holder.pid))) return false;
-  return holder.birth === undefined || holder.birth === (await birthOf(holder.pid));
+function nameOf(holder: Claim | undefined, own: Claim): string {
+  if (holder === undefined) return 'a process that is just starting';
+  const { pid, machine, place } = holder;
+  if (machine !== own.machine) return `pid ${pid} on ${machine}`;
+  if (place === own.place || place === undefined) return `pid ${pid}`;
+  return `pid ${pid} in another container or on another machine named ${machine}`;
 }
 
-/** Watches a claim from elsewhere for a sign of life. */
+async function isHeld(holder: Claim | undefined, own: Claim, place: LockPlace): Promise<boolean> {
+  const judgement = holder === undefined ? 'unseen' : await judge(holder, own, place.host);
+  if (judgement !== 'unseen') return judgement === 'held';
+  if (holder !== undefined) place.waiting?.(nameOf(holder, own), SILENCE_MS / 1000);
+  return isTouched(place.path);
+}
+
+/** By the process itself, where its number means the same here as it did there. */
+async function judge(holder: Claim, own: Claim, host: LockPlace['host']): Promise<Judgement> {
+  // Earlier releases wrote no place; without a start time either, the claim is from a system that has no pid namespaces.
+  const plain = holder.place === undefined && holder.birth === undefined && holder.machine === own.machine;
+  if (!plain && (own.place === null || holder.place !== own.place)) return 'unseen';
+  if (!(await isAlive(host, holder.pid))) return 'dead';
+  if (holder.birth === undefined) return 'held';
+  const birth = await birthOf(host, holder.pid);
+  if (birth === undefined) return 'held';
+  return birth === holder.birth ? 'held' : 'dead';
+}
+
+/** Watches a claim for a sign of life. Compares what the file says with itself, never with a clock. */
 async function isTouched(path: string): Promise<boolean> {
-  const modified = async () => (await stat(path).catch(() => undefined))?.mtimeMs;
-  const before = await modified();
-  return within(SILENCE_MS, async () => (await modified()) !== before);
+  const before = await lookAt(path);
+  let now = before;
+  await within(SILENCE_MS, async () => {
+    now = await lookAt(path);
+    return now?.inode !== before?.inode || now?.modified !== before?.modified;
+  });
+  // Another file, or none, is another claim: it is judged anew.
+  return now !== undefined && now.inode === before?.inode && now.modified !== before.modified;
+}
+
+/** Network file systems answer `stat` from a cache, and ask the server when a file is opened. */
+async function lookAt(path: string): Promise<{ readonly inode: bigint; readonly modified: bigint } | undefined> {
+  const handle = await open(path).catch(() => undefined);
+  try {
+    const found = await handle?.stat({ bigint: true });
+    return found === undefined ? undefined : { inode: found.ino, modified: found.mtimeNs };
+  } finally {
+    await handle?.close();
+  }
 }
 
 /** True if the file was made by this call, false if it was there. */
 async function create(path: string, text: string, place: LockPlace): Promise<boolean> {
+  const handle = await open(path, 'wx', 0o644).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') return undefined;
+    throw ['EACCES', 'EPERM', 'EROFS'].includes(error.code ?? '') ? place.unwritable() : error;
+  });
+  if (handle === undefined) return false;
   try {
-    await writeFile(path, text, { flag: 'wx', mode: 0o644 });
+    await handle.writeFile(text);
     return true;
   } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return false;
-    throw ['EACCES', 'EPERM', 'EROFS'].includes(code) ? place.unwritable() : error;
+    // A full disk: an empty claim would only delay the next start.
+    await rm(path, { force: true }).catch(() => undefined);
+    throw error;
+  } finally {
+    await handle.close();
   }
 }
 
 /**
  * Removes a dead claim if it is still the one that was judged. Removers exclude each other by a second file: without
- * it, a slow one would remove the claim that a quicker one has just made. False if somebody else is at it.
+ * it, a slow one would remove the claim that a quicker one has just made. False if another process is at it.
  */
 async function takeAway(place: LockPlace, judged: string): Promise<boolean> {
   const { path } = place;
   const guard = `${path}.removal`;
-  if (!(await create(guard, '', place))) {
-    const made = (await stat(guard).catch(() => undefined))?.mtimeMs;
-    if (made !== undefined && Date.now() - made > REMOVAL_MS) await rm(guard, { force: true });
+  if (!(await create(guard, randomUUID(), place))) {
+    const inode = (await lookAt(guard))?.inode;
+    const finished = await within(REMOVAL_MS, async () => (await lookAt(guard))?.inode !== inode);
+    if (!finished) await rm(guard, { force: true });
     return false;
   }
   try {
@@ -120,10 +222,13 @@ async function takeAway(place: LockPlace, judged: string): Promise<boolean> {
 }
 
 /** The file's text once it is complete, or what its writer had written when it died; undefined if there is no file. */
-async function readWhole(path: string): Promise<string | undefined> {
+async function readWhole(place: LockPlace): Promise<string | undefined> {
   let text: string | undefined;
   await within(WRITE_MS, async () => {
-    text = await readFile(path, 'utf8').catch(() => undefined);
+    text = await readFile(place.path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw place.unwritable();
+      return undefined;
+    });
     return text === undefined || parseClaim(text) !== undefined;
   });
   return text;
@@ -146,7 +251,7 @@ function parseClaim(text: string): Claim | undefined {
   }
 }
 
-function touch(path: string): void {
+async function touch(path: string): Promise<void> {
   const now = new Date();
-  utimes(path, now, now).catch(() => undefined);
+  await utimes(path, now, now).catch(() => undefined);
 }

@@ -163,7 +163,8 @@ function createEmbedded(options: PostgresOptions, host: Host): EmbeddedServer {
     info: (message: string) => host.logger.info({}, message),
     warn: (message: string) => host.logger.warn({}, message),
   };
-  return new EmbeddedServer({ dataDir: host.resolvePath(options.data_dir), host: host.process, log });
+  const onLost = (error: Error): void => host.fatal(new UserError(error.message));
+  return new EmbeddedServer({ dataDir: host.resolvePath(options.data_dir), host: host.process, log, onLost });
 }
 
 async function startEmbedded(server: EmbeddedServer): Promise<Address> {

@@ -6,8 +6,9 @@ import { createServer } from 'node:net';
 import { platform, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
-import { firstClosed, type Home, handOver, makeServerFolder } from './home.ts';
+import { firstClosed, type Home, handOver, makeServerFolder, SOCKET_FOLDER } from './home.ts';
 import { errorCode } from './host.ts';
+import { SOCKET_PORT } from './pid-file.ts';
 
 /** Connection options as `pg` takes them; `host` is a folder where the server listens on a local socket. */
 export interface ServerAddress {
@@ -32,8 +33,6 @@ export type Answer =
   | { readonly kind: 'silent'; readonly reason: string };
 
 const LOOPBACK = '127.0.0.1';
-/** Part of a socket's file name only, so it never collides. */
-const SOCKET_PORT = 5432;
 /** Bytes that fit into a socket address: 108 on Linux and 104 elsewhere, both with a closing zero. */
 const MAX_SOCKET_PATH = platform() === 'linux' ? 107 : 103;
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -44,9 +43,9 @@ const SHORT_FOLDER = 'sluice-pg-';
 /** A socket in the home folder if the path is short enough, else in a new folder for temporary files; TCP on Windows. */
 export async function chooseEndpoint(home: Home, transport: 'socket' | 'tcp'): Promise<Endpoint> {
   if (transport === 'tcp') return { socketFolder: undefined, port: await freePort() };
-  const inside = join(home.folder, 'socket');
+  const inside = join(home.folder, SOCKET_FOLDER);
   if (Buffer.byteLength(join(inside, `.s.PGSQL.${SOCKET_PORT}`)) <= MAX_SOCKET_PATH) {
-    return { socketFolder: await makeServerFolder(home, 'socket'), port: SOCKET_PORT };
+    return { socketFolder: await makeServerFolder(home, SOCKET_FOLDER), port: SOCKET_PORT };
   }
   const short = await mkdtemp(join(await temporaryFolder(home), SHORT_FOLDER));
   await handOver(short, home);
@@ -63,18 +62,22 @@ export async function clearEndpoint({ socketFolder, port }: Endpoint): Promise<v
 /** Removes a socket folder that was made among the temporary files; any other stays. */
 export async function removeEndpoint(socketFolder: string): Promise<void> {
   const parent = dirname(socketFolder);
-  const temporary = parent === '/tmp' || parent === (await realpath(tmpdir()));
+  const temporary = parent === '/tmp' || parent === (await realpath(tmpdir()).catch(() => undefined));
   if (temporary && basename(socketFolder).startsWith(SHORT_FOLDER))
     await rm(socketFolder, { recursive: true, force: true }).catch(() => undefined);
 }
 
-/** Settings that make the server listen there and nowhere else. */
+/**
+ * Settings that make the server listen there, and at a socket among its files: a process that finds those files can ask there
+ * whether a server works on them, from any container of the same machine.
+ */
 export function listenSettings(endpoint: Endpoint): Record<string, string> {
+  const folders = [...(endpoint.socketFolder === undefined ? [] : [endpoint.socketFolder]), '.'];
   return {
     port: String(endpoint.port),
     listen_addresses: endpoint.socketFolder === undefined ? LOOPBACK : '',
     unix_socket_directories:
-      endpoint.socketFolder === undefined ? '' : `"${endpoint.socketFolder.replaceAll('"', '""')}"`,
+      platform() === 'win32' ? '' : folders.map((folder) => `"${folder.replaceAll('"', '""')}"`).join(', '),
     unix_socket_permissions: '0700',
   };
 }
@@ -121,7 +124,7 @@ async function query(address: ServerAddress, text: string, values: string[] = []
 }
 
 async function temporaryFolder(home: Home): Promise<string> {
-  const folder = await realpath(tmpdir());
+  const folder = await realpath(tmpdir()).catch(() => '/tmp');
   const closed = home.identity === undefined ? undefined : await firstClosed(folder, home.identity);
   const long = Buffer.byteLength(join(folder, `${SHORT_FOLDER}XXXXXX/.s.PGSQL.${SOCKET_PORT}`)) > MAX_SOCKET_PATH;
   return closed !== undefined || long ? '/tmp' : folder;

@@ -1,5 +1,5 @@
 /**
- * The database files (PostgreSQL says "cluster"): made once, in a folder with a passing name that gets its real name
+ * The database files (PostgreSQL says "cluster"): made once, in a folder with a temporary name that gets its real name
  * when it is complete, so that an interrupted first start leaves nothing that looks like a database.
  */
 import { spawn } from 'node:child_process';
@@ -8,11 +8,14 @@ import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { type Home, handOver, makeServerFolder } from './home.ts';
 import { EmbeddedServerError, errorCode } from './host.ts';
+import { COMPLETE_MARK } from './cluster-state.ts';
 import type { Runtime } from './runtime.ts';
 
 /** The owner of everything in the database. */
 export const SUPERUSER = 'sluice';
+/** What an interrupted initdb left has this name; nothing else is ever removed. */
 const PARTIAL = 'cluster.incomplete-';
+const PARTIAL_NAME = /^cluster\.incomplete-[0-9a-f]{8}$/;
 const PASSWORD_FILE = 'password';
 const PASSWORD_BYTES = 24;
 /** How much of a failed program's output goes into the error. */
@@ -41,10 +44,8 @@ export interface ClusterOptions {
   /** Skips writing through to the disk; for tests only. */
   readonly hasty: boolean;
   readonly signal: AbortSignal;
-}
-
-export async function clusterExists(home: Home): Promise<boolean> {
-  return (await readVersion(home)) !== undefined;
+  /** Throws where another daemon took the folder over meanwhile. */
+  assertOwned(): Promise<void>;
 }
 
 /** Makes the database files. What an earlier, interrupted attempt left is removed. */
@@ -73,26 +74,34 @@ export async function createCluster(options: ClusterOptions): Promise<void> {
       : '';
     throw new EmbeddedServerError(`the database could not be made in ${home.folder}: ${output}${hint}`);
   }
-  // Something without a PG_VERSION may be in the way; it is kept, in case it is somebody's.
-  await rename(home.cluster, `${home.cluster}.unusable-${Date.now().toString(36)}`).catch((error: unknown) => {
-    if (errorCode(error) !== 'ENOENT') throw error;
+  await options.assertOwned();
+  // Replaces an empty folder and fails over anything else: what lies there is kept.
+  await rename(partial, home.cluster).catch((error: unknown) => {
+    throw new EmbeddedServerError(
+      `the new database cannot take its place at ${home.cluster} (${errorCode(error)}): something else is there; move it away, or set another data_dir`,
+      { cause: error },
+    );
   });
-  await rename(partial, home.cluster);
   await syncFolder(home.folder);
 }
 
-/** Refuses files of another major version, which this server could not read. */
-export async function checkVersion(home: Home, runtime: Runtime): Promise<void> {
-  const version = await readVersion(home);
-  if (version === String(runtime.major)) return;
-  throw new EmbeddedServerError(
-    `the database in ${home.cluster} was made by PostgreSQL ${version}, and this release carries ${runtime.version}: dump it with the release that made it and load it into a new data_dir, or serve it with your own PostgreSQL ${version} and set extensions.postgres.url`,
-  );
+/** Notes that the database was made, so that its absence is told from a first start. */
+export async function markComplete({ folder }: Home): Promise<void> {
+  const path = join(folder, COMPLETE_MARK);
+  await writeFile(path, 'A database was made here. Without this file an absent one is made anew.\n', {
+    flag: 'wx',
+  }).catch((error: unknown) => {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  });
 }
 
-/** The superuser's password, needed where connections come over TCP. */
+/** The superuser's password, needed where connections come over TCP. A local socket does without, when the file was lost. */
 export async function readPassword(home: Home): Promise<string> {
-  return (await readFile(join(home.folder, PASSWORD_FILE), 'utf8')).trim();
+  const text = await readFile(join(home.folder, PASSWORD_FILE), 'utf8').catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return '';
+    throw error;
+  });
+  return text.trim();
 }
 
 async function writePassword(home: Home): Promise<void> {
@@ -102,17 +111,9 @@ async function writePassword(home: Home): Promise<void> {
   await handOver(path, home);
 }
 
-async function readVersion(home: Home): Promise<string | undefined> {
-  const text = await readFile(join(home.cluster, 'PG_VERSION'), 'utf8').catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;
-    throw error;
-  });
-  return text?.trim();
-}
-
 /** An initdb that survived its daemon may still write here; what can not be removed now goes at the next first start. */
 async function removePartials(folder: string): Promise<void> {
-  const names = (await readdir(folder)).filter((name) => name.startsWith(PARTIAL));
+  const names = (await readdir(folder)).filter((name) => PARTIAL_NAME.test(name));
   await Promise.all(
     names.map((name) => rm(join(folder, name), { recursive: true, force: true }).catch(() => undefined)),
   );

@@ -12,6 +12,8 @@ import { EmbeddedServerError, errorCode, type HostProcess, type Identity, type S
 const NOBODY: Identity = platform() === 'darwin' ? { uid: -2, gid: -2 } : { uid: 65534, gid: 65534 };
 /** Where the database goes when root's data folder is closed to other users, as it is below /root. */
 const FALLBACK_FOLDER = '/var/lib/sluice';
+/** Below the home folder, where the path is short enough. */
+export const SOCKET_FOLDER = 'socket';
 /** Left in the data folder to say where its database went. */
 const POINTER_FILE = 'moved-to';
 

@@ -1,9 +1,6 @@
-/**
- * One running PostgreSQL server process ("postmaster"), either our child or one that outlived an earlier daemon, and
- * the file in which it tells where it listens.
- */
+/** One running PostgreSQL server process ("postmaster"), either our child or one that outlived an earlier daemon. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { constants, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { constants, open, readdir, stat } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -21,47 +18,6 @@ const QUIT_MS = 5_000;
 const TAIL_BYTES = 4_096;
 /** Made anew for each start; a link in its place is not followed. */
 const START_LOG_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0);
-
-export interface PostmasterFile {
-  readonly pid: number;
-  readonly port: number;
-  /** Empty where it listens on TCP only. */
-  readonly socketFolder: string;
-  readonly listenAddress: string;
-  /** `starting`, `ready`, `stopping`, …; empty while the file is being written. */
-  readonly status: string;
-}
-
-/** What the server wrote about itself: one fact a line, in an order fixed by PostgreSQL. */
-export async function readPostmasterFile(cluster: string): Promise<PostmasterFile | undefined> {
-  const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => undefined);
-  if (text === '') {
-    // A loss of power can leave it empty, and PostgreSQL would then refuse to start.
-    await rm(join(cluster, 'postmaster.pid'), { force: true });
-  }
-  if (text === undefined) return undefined;
-  const lines = text.split('\n').map((line) => line.trim());
-  const [pid = '', , , port = '', socketFolder = '', listenAddress = '', , status = ''] = lines;
-  if (!(Number(pid) > 0)) return undefined;
-  return { pid: Number(pid), port: Number(port), socketFolder, listenAddress, status };
-}
-
-/**
- * Marks a left-over postmaster.pid as stale, after its process was found gone. PostgreSQL would honour the number of a
- * zombie or of an unrelated process, but knows that its own parent is no server. The file is not removed: its shared
- * memory key is how PostgreSQL notices orphaned backends that still work on the files.
- */
-export async function disownPostmasterFile(cluster: string, host: HostProcess): Promise<void> {
-  const path = join(cluster, 'postmaster.pid');
-  const text = await readFile(path, 'utf8');
-  // The server's user owns the folder, so a link could have been laid here: it is not followed.
-  const handle = await open(path, constants.O_WRONLY | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0));
-  try {
-    await handle.writeFile(text.replace(/^\s*-?\d+/, String(host.pid)));
-  } finally {
-    await handle.close();
-  }
-}
 
 export interface LaunchOptions {
   readonly home: Home;

@@ -21,10 +21,13 @@ import {
   type ServerAddress,
 } from './address.ts';
 import { type LockPlace, ProcessLock } from '../../../component/process-lock.ts';
-import { checkVersion, clusterExists, createCluster, readPassword, SUPERUSER } from './cluster.ts';
+import { createCluster, markComplete, readPassword, SUPERUSER } from './cluster.ts';
+import { checkVersion, clusterExists } from './cluster-state.ts';
 import { type Home, makeServerFolder, openHome } from './home.ts';
 import { EmbeddedServerError, type HostProcess, type ServerLog } from './host.ts';
-import { disownPostmasterFile, lastWords, Postmaster, readPostmasterFile } from './postmaster.ts';
+import { disownPidFile, readPidFile } from './pid-file.ts';
+import { lastWords, Postmaster } from './postmaster.ts';
+import { noteBoot } from './probe.ts';
 import { findPackage, prepareRuntime, type Runtime } from './runtime.ts';
 
 export type ServerState = 'stopped' | 'initialising' | 'starting' | 'recovering' | 'running' | 'stopping';
@@ -42,6 +45,8 @@ export interface ServerOptions {
   readonly packageFolder?: string;
   /** Holds root's database when other users can not enter `dataDir`; /var/lib/sluice by default. */
   readonly fallbackFolder?: string;
+  /** Told once, after the server was stopped, when another daemon took the data folder while this process was suspended. */
+  readonly onLost?: (error: EmbeddedServerError) => void;
 }
 
 const DATABASE = 'sluice';
@@ -112,17 +117,18 @@ export class EmbeddedServer {
   }
 
   async #open(): Promise<ServerAddress> {
-    const { host, log } = this.#options;
+    const { log } = this.#options;
     const home = await openHome(this.#options);
-    this.#lock = await ProcessLock.acquire(lockOf(home.folder, host));
+    this.#lock = await ProcessLock.acquire(this.#lockOn(home.folder));
     const runtime = await prepareRuntime(this.#options.packageFolder ?? findPackage(), home, log);
     this.#site = { home, runtime };
     const { signal } = this.#abort;
     if (!(await clusterExists(home))) {
       this.#state = 'initialising';
       log.info(`initialising a new database in ${home.folder} (first start, a few seconds)`);
+      const assertOwned = async () => this.#lock?.assertHeld();
       const hasty = this.#options.settings?.['fsync'] === 'off';
-      await createCluster({ home, runtime, environment: this.#environment(), hasty, signal });
+      await createCluster({ home, runtime, environment: this.#environment(), hasty, signal, assertOwned });
       this.#state = 'starting';
     }
     signal.throwIfAborted();
@@ -130,6 +136,7 @@ export class EmbeddedServer {
     const password = await readPassword(home);
     const address = (await this.#adopt(this.#site, password)) ?? (await this.#launch(this.#site, password));
     await ensureDatabase(address);
+    await markComplete(home);
     signal.throwIfAborted();
     this.#run(address);
     return address;
@@ -162,7 +169,9 @@ export class EmbeddedServer {
       // After a crash the address stays, as connection pools know it; at first, a port lost to a race is chosen anew.
       const endpoint = fixed ?? (await chooseEndpoint(home, transport));
       this.#endpoint = endpoint;
+      await this.#lock?.assertHeld();
       await clearEndpoint(endpoint);
+      await noteBoot(home);
       const postmaster = await Postmaster.launch({
         home,
         runtime,
@@ -210,9 +219,12 @@ export class EmbeddedServer {
       this.#state = 'recovering';
       try {
         if (this.#site === undefined) return;
-        if ((await readPostmasterFile(this.#site.home.cluster)) !== undefined) {
-          await disownPostmasterFile(this.#site.home.cluster, host);
-        }
+        await this.#lock?.assertHeld();
+        const { cluster } = this.#site.home;
+        const left = await readPidFile(cluster);
+        // Another number would be that of a server that is not ours.
+        if (left !== undefined && left !== 'damaged' && left.pid === this.#postmaster?.pid)
+          await disownPidFile(cluster, host);
         await this.#launch(this.#site, address.password);
         if (signal.aborted) return;
         log.info(`PostgreSQL is running again (pid ${this.#postmaster?.pid})`);
@@ -248,6 +260,29 @@ export class EmbeddedServer {
     }
   }
 
+  #lockOn(folder: string): LockPlace {
+    const { host, log, onLost } = this.#options;
+    const path = join(folder, 'daemon.lock');
+    const held = (holder: string): EmbeddedServerError =>
+      new EmbeddedServerError(
+        `another daemon (${holder}) is using this data folder (${path}): stop it first, or give this one a data_dir of its own`,
+      );
+    return {
+      path,
+      host,
+      held,
+      unwritable: () =>
+        new EmbeddedServerError(
+          `the file ${path} cannot be read and written by this process: start it as the owner of ${folder}, on a file system that is not read-only`,
+        ),
+      waiting: (holder, seconds) =>
+        log.info(
+          `${path} names ${holder}, which cannot be seen from here: waiting up to ${seconds} s for a sign of life`,
+        ),
+      lost: (holder) => void this.stop().finally(() => onLost?.(held(holder))),
+    };
+  }
+
   /** PostgreSQL gets nothing of our environment, which may hold secrets and settings meant for other servers. */
   #environment(): Record<string, string> {
     const root = this.#options.host.env['SystemRoot'];
@@ -265,19 +300,5 @@ async function logSettings(home: Home): Promise<Record<string, string>> {
     log_truncate_on_rotation: 'on',
     log_rotation_age: '1d',
     log_rotation_size: '0',
-  };
-}
-
-function lockOf(folder: string, host: HostProcess): LockPlace {
-  const path = join(folder, 'daemon.lock');
-  return {
-    path,
-    host,
-    held: (holder) =>
-      new EmbeddedServerError(
-        `another daemon (${holder}) is using this data folder (${path}): stop it first, or give this one a data_dir of its own`,
-      ),
-    unwritable: () =>
-      new EmbeddedServerError(`this process may not write to ${folder}: start it as the folder's owner`),
   };
 }

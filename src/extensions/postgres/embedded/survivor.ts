@@ -1,20 +1,25 @@
 /**
- * What a killed daemon may have left behind: a server that still runs, one that hangs, or only the traces of one. Also
- * the wait for an answer, which a new server and a survivor get alike.
+ * A server that an earlier daemon left running, or left behind dead. It is taken over, or ended, or its traces are made harmless, so
+ * that there is never a second server on the same files.
  */
 import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isAlive } from '../../../component/process-life.ts';
 import { addressOf, ask, type Endpoint, removeEndpoint, type ServerAddress } from './address.ts';
 import { SUPERUSER } from './cluster.ts';
 import type { Home } from './home.ts';
-import { isAlive } from '../../../component/process-life.ts';
 import { EmbeddedServerError, type HostProcess, isPostmasterOf, type ServerLog } from './host.ts';
-import { disownPostmasterFile, Postmaster, readPostmasterFile } from './postmaster.ts';
+import { disownPidFile, type PidFile, readPidFile, removeDamagedPidFile } from './pid-file.ts';
+import { Postmaster } from './postmaster.ts';
+import { findPostmaster, findWorkers, isListening, mayRunElsewhere, removeSockets, socketFolders } from './probe.ts';
 import type { Runtime } from './runtime.ts';
 import { waitFor } from './wait.ts';
 
 /** How long a survivor may stay silent before it is ended. */
 const SILENCE_MS = 10_000;
 const STOP_TIMEOUT_MS = 10_000;
+/** Processes that lost their server end within this time, unless they are in the middle of something. */
+const ORPHANS_MS = 10_000;
 /** Present in every server. */
 const MAINTENANCE_DATABASE = 'postgres';
 
@@ -32,51 +37,108 @@ export interface SurvivorOptions {
   readonly signal: AbortSignal;
 }
 
+/** A process that may be a server on our files; `certain` is undefined where the system does not tell. */
+interface Suspect {
+  readonly pid: number;
+  readonly certain: true | undefined;
+}
+
 /**
  * A server that runs on our files and answers; `crashed` if there was one that ended badly (one that hangs is ended
- * first); undefined after an orderly shutdown.
+ * first); undefined after an orderly shutdown. Throws where a server runs, or may run, that this process cannot see.
  */
 export async function findSurvivor(options: SurvivorOptions): Promise<Survivor | 'crashed' | undefined> {
-  const { home, host, password, signal } = options;
-  const file = await readPostmasterFile(home.cluster);
-  if (file === undefined) return undefined;
-  const ours = (await isAlive(host, file.pid)) ? await isPostmasterOf(file.pid, home.cluster) : false;
-  const endpoint: Endpoint = { socketFolder: file.socketFolder || undefined, port: file.port };
-  if (ours !== false) {
-    const postmaster = Postmaster.adopt(file.pid, host);
-    const address = addressOf(endpoint, SUPERUSER, password, MAINTENANCE_DATABASE);
-    if (file.status !== 'stopping' && !(await isUnreachable(address, file.status))) {
-      const outcome = await awaitReady(postmaster, address, { silenceMs: SILENCE_MS, signal });
-      if (outcome.kind === 'ready' && (await isSame(outcome.dataDirectory, home.cluster)))
+  const { home, password, signal } = options;
+  const file = await readPidFile(home.cluster);
+  const suspect = await findSuspect(file, options);
+  if (suspect !== undefined) {
+    const postmaster = Postmaster.adopt(suspect.pid, options.host);
+    // A server whose pid file does not name it ends itself within a minute, by a check of its own.
+    if (file !== undefined && file !== 'damaged' && file.pid === suspect.pid && file.status !== 'stopping') {
+      const endpoint: Endpoint = { socketFolder: file.socketFolder || undefined, port: file.port };
+      const address = addressOf(endpoint, SUPERUSER, password, MAINTENANCE_DATABASE);
+      const outcome = await (file.status === 'ready' && (await isUnreachable(address))
+        ? undefined
+        : awaitReady(postmaster, address, { silenceMs: SILENCE_MS, signal }));
+      if (outcome?.kind === 'ready' && (await isSame(outcome.dataDirectory, home.cluster)))
         return { postmaster, endpoint };
     }
-    await endSurvivor(postmaster, ours, options);
+    await endSurvivor(postmaster, suspect.certain, options);
   }
-  if (endpoint.socketFolder !== undefined) await removeEndpoint(endpoint.socketFolder);
-  // A server that could be ended in order took its file with it.
-  if ((await readPostmasterFile(home.cluster)) === undefined) return undefined;
-  await disownPostmasterFile(home.cluster, host);
+  await refuseUnseen(options, file !== undefined);
+  return clearRemains(options);
+}
+
+/** The process that the pid file names, if it is a server on these files; where the file is of no use, the processes are searched. */
+async function findSuspect(
+  file: PidFile | 'damaged' | undefined,
+  { home, host }: SurvivorOptions,
+): Promise<Suspect | undefined> {
+  if (file !== undefined && file !== 'damaged' && (await isAlive(host, file.pid))) {
+    const certain = await isPostmasterOf(file.pid, home.cluster);
+    if (certain !== false) return { pid: file.pid, certain };
+  }
+  const pid = await findPostmaster(home.cluster, host);
+  return pid === undefined ? undefined : { pid, certain: true };
+}
+
+/** PostgreSQL's own protection knows pids only. Where those do not tell, it is not touched unless no server can be alive. */
+async function refuseUnseen({ home, host }: SurvivorOptions, left: boolean): Promise<void> {
+  if (await isListening(socketFolders(home))) {
+    throw new EmbeddedServerError(
+      `a PostgreSQL server that this process cannot see runs on ${home.cluster}, probably in another container: stop the container or daemon it belongs to, then start again, or give this one a data_dir of its own`,
+    );
+  }
+  const gone = async (): Promise<true | undefined> =>
+    (await findWorkers(home.cluster, host)).length === 0 ? true : undefined;
+  if ((await waitFor(gone, { timeoutMs: ORPHANS_MS })) === undefined) {
+    const pids = await findWorkers(home.cluster, host);
+    throw new EmbeddedServerError(
+      `PostgreSQL processes that lost their server still work on ${home.cluster} (pid ${pids.join(', ')}): end them, then start again`,
+    );
+  }
+  if (left && (await mayRunElsewhere(home))) {
+    throw new EmbeddedServerError(
+      `${home.cluster} is on a file system that other machines can use, and a PostgreSQL server that was started elsewhere, or before this machine was restarted, has not signed off: make sure that it runs nowhere any more, remove ${join(home.cluster, 'postmaster.pid')}, and start again`,
+    );
+  }
+}
+
+/** Makes what a dead server left harmless. */
+async function clearRemains({ home, host, log }: SurvivorOptions): Promise<'crashed' | undefined> {
+  await removeSockets(home.cluster);
+  // Read again: a server that was ended in order took its file with it.
+  const file = await readPidFile(home.cluster);
+  if (file === undefined) return undefined;
+  if (file === 'damaged') {
+    log.warn(`${join(home.cluster, 'postmaster.pid')} is damaged, and no server runs: it is removed`);
+    await removeDamagedPidFile(home.cluster);
+    return 'crashed';
+  }
+  if (file.socketFolder !== '') await removeEndpoint(file.socketFolder);
+  await disownPidFile(home.cluster, host);
   return 'crashed';
 }
 
-/** A server that calls itself ready while nobody listens at its address will not be heard however long we wait. */
-async function isUnreachable(address: ServerAddress, status: string): Promise<boolean> {
-  if (status !== 'ready') return false;
+/** A server that calls itself ready while nothing listens at its address will not be heard however long we wait. */
+async function isUnreachable(address: ServerAddress): Promise<boolean> {
   const answer = await ask(address);
   return answer.kind === 'silent' && /ENOENT|ECONNREFUSED/.test(answer.reason);
 }
 
 /** Ends a server that is shutting down or hangs. Throws where that is not possible, or where it may not be a server. */
-async function endSurvivor(postmaster: Postmaster, ours: true | undefined, options: SurvivorOptions): Promise<void> {
+async function endSurvivor(postmaster: Postmaster, certain: true | undefined, options: SurvivorOptions): Promise<void> {
   const { home, runtime, log } = options;
   const { pid } = postmaster;
   if (!(await postmaster.isAlive())) return;
-  if (ours === undefined) {
+  if (certain === undefined) {
     throw new EmbeddedServerError(
       `${home.cluster}/postmaster.pid says that PostgreSQL runs as pid ${pid}, but it does not answer: end that process, or remove the file if it is no PostgreSQL`,
     );
   }
-  log.warn(`the PostgreSQL server (pid ${pid}) that was left running does not answer: it is stopped first`);
+  log.warn(
+    `the PostgreSQL server (pid ${pid}) that was left running does not answer as it should: it is stopped first`,
+  );
   await postmaster.stop(STOP_TIMEOUT_MS, home, runtime);
   if (!(await postmaster.isAlive())) return;
   throw new EmbeddedServerError(`PostgreSQL (pid ${pid}) holds ${home.cluster} and can not be stopped: end it by hand`);

@@ -1,9 +1,9 @@
 /** Reaching an embedded server from another process than its daemon: the command line looks at the data while both run. */
 import { addressOf, ask, type ServerAddress } from './address.ts';
-import { clusterExists, readPassword, SUPERUSER } from './cluster.ts';
+import { readPassword, SUPERUSER } from './cluster.ts';
 import { openHome } from './home.ts';
 import type { HostProcess, ServerLog } from './host.ts';
-import { readPostmasterFile } from './postmaster.ts';
+import { readPidFile } from './pid-file.ts';
 
 const DATABASE = 'sluice';
 
@@ -14,9 +14,8 @@ export async function findRunning(options: {
   readonly log: ServerLog;
 }): Promise<ServerAddress | undefined> {
   const home = await openHome(options);
-  if (!(await clusterExists(home))) return undefined;
-  const file = await readPostmasterFile(home.cluster);
-  if (file === undefined || file.status !== 'ready') return undefined;
+  const file = await readPidFile(home.cluster);
+  if (file === undefined || file === 'damaged' || file.status !== 'ready') return undefined;
   const endpoint = { socketFolder: file.socketFolder || undefined, port: file.port };
   const address = addressOf(endpoint, SUPERUSER, await readPassword(home), DATABASE);
   return (await ask(address)).kind === 'ready' ? address : undefined;

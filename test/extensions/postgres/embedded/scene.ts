@@ -89,10 +89,11 @@ export interface Daemon {
   said(): Promise<{ readonly address: ServerAddress; readonly pid: number; readonly error?: string }>;
 }
 
-/** Starts `daemon.ts` as a process of its own, as another user if one is given. */
-export function daemonFor(t: Scope, dataDir: string, uid?: number): Daemon {
+/** Starts `daemon.ts` as a process of its own, as another user or by another program (`unshare …`) if one is given. */
+export function daemonFor(t: Scope, dataDir: string, uid?: number, by: readonly string[] = []): Daemon {
   const script = fileURLToPath(new URL('./daemon.js', import.meta.url));
-  const child = spawn(process.execPath, [script, dataDir], {
+  const [program = '', ...words] = [...by, process.execPath, script, dataDir];
+  const child = spawn(program, words, {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { HOME: '/', PATH: process.env['PATH'] },
     ...(uid === undefined ? {} : { uid, gid: uid }),

@@ -1,0 +1,83 @@
+/**
+ * Two containers with one host name and one volume: pids say nothing about the other, and there is one server all the same.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
+import { PATIENCE_MS } from '../../../support/patience.ts';
+import { type Daemon, daemonFor, folderWithDatabase, killed, query, serverFor } from './scene.ts';
+
+/** What two containers do not share, without a container. */
+const CONTAINER = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', '--ipc'];
+const [program = '', ...words] = CONTAINER;
+const skip = !canRun() && 'needs the right to make namespaces';
+
+function canRun(): boolean {
+  try {
+    execFileSync(program, [...words, 'true'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function container(t: Parameters<typeof daemonFor>[0], folder: string): Daemon {
+  return daemonFor(t, folder, undefined, CONTAINER);
+}
+
+/** The daemon inside, by its number out here. */
+async function inside({ child }: Daemon): Promise<number> {
+  return Number((await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')).trim());
+}
+
+const one = [{ one: 1 }];
+
+t.test('a second container is refused while the first one lives', { skip }, async (t) => {
+  const folder = await folderWithDatabase(t);
+  const { address } = await container(t, folder).said();
+  const refused = await container(t, folder).said();
+  t.match(refused.error, /another daemon \(pid 1 in another container .*is using this data folder/);
+  const { server } = serverFor(t, folder);
+  await t.rejects(server.start(), { message: /pid 1 in another container/ }, 'nor does the machine itself start one');
+  t.strictSame(await query(address, 'SELECT 1 AS one'), one);
+});
+
+t.test('a second container is refused while the server lives, though its daemon is stopped', { skip }, async (t) => {
+  const folder = await folderWithDatabase(t);
+  const first = container(t, folder);
+  const { address } = await first.said();
+  const lock = join(folder, 'postgres/daemon.lock');
+  const claim = await readFile(lock, 'utf8');
+  const pid = await inside(first);
+  process.kill(pid, 'SIGSTOP');
+  const refused = await container(t, folder).said();
+  t.match(refused.error, /a PostgreSQL server that this process cannot see runs on .*stop the container/);
+  // Nor does a lost or damaged pid file free the way.
+  const pidFile = join(folder, 'postgres/cluster/postmaster.pid');
+  const text = await readFile(pidFile, 'utf8');
+  await writeFile(pidFile, 'garbage');
+  t.match((await container(t, folder).said()).error, /cannot see/);
+  await writeFile(pidFile, text);
+  process.kill(pid, 'SIGCONT');
+  t.strictSame(await query(address, 'SELECT 1 AS one'), one);
+  const back = async () => (await readFile(lock, 'utf8').catch(() => '')) === claim || undefined;
+  t.ok(await waitFor(back, { timeoutMs: PATIENCE_MS }), 'the first one has its claim back');
+  const ended = new Promise((resolve) => first.child.once('exit', resolve));
+  process.kill(pid, 'SIGTERM');
+  t.equal(await ended, 0);
+  t.notOk(existsSync(lock));
+});
+
+t.test('after a container was killed the next one recovers what was committed', { skip }, async (t) => {
+  const folder = await folderWithDatabase(t);
+  const first = container(t, folder);
+  const { address } = await first.said();
+  await query(address, 'CREATE TABLE kept AS SELECT 42 AS answer');
+  await killed(first.child.pid);
+  const { address: again, error } = await container(t, folder).said();
+  t.equal(error, undefined);
+  t.strictSame(await query(again, 'SELECT answer FROM kept'), [{ answer: 42 }]);
+});
