@@ -3,7 +3,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { isAlive } from '../../../../src/component/process-life.ts';
@@ -172,21 +172,6 @@ t.test('a first start that is killed half way is done again', async (t) => {
   const { server, log } = serverFor(t, folder);
   await query(await server.start(), TABLE);
   t.match(log.lines, [/initialising/]);
-});
-
-t.test('files of another major version are refused with the way out, and the folder is free again', async (t) => {
-  const folder = await folderFor(t);
-  const cluster = join(folder, 'postgres/cluster');
-  await mkdir(cluster, { recursive: true });
-  await writeFile(join(cluster, 'PG_VERSION'), '9\n');
-  const { server } = serverFor(t, folder);
-  const refusal = {
-    name: 'EmbeddedServerError',
-    message: /made by PostgreSQL 9, .* carries 18\.\d+.*extensions\.postgres\.url/,
-  };
-  await t.rejects(server.start(), refusal);
-  await t.rejects(server.start(), refusal, 'not: in use');
-  t.equal(server.state, 'stopped');
 });
 
 t.test('over TCP it listens on the loopback address and wants the password', async (t) => {
