@@ -1,7 +1,7 @@
 /** An exporter that takes rows and forgets them: what is measured with it is everything before the sink. */
 import { defineExporter } from '../src/component/exporter.ts';
 import { ChunkPool } from '../src/model/chunk-pool.ts';
-import { encodeRows, type RowFormat } from '../src/otlp/encode.ts';
+import { encodeInSteps, type RowFormat } from '../src/otlp/encode.ts';
 
 export const discard = defineExporter<{ readonly format: RowFormat }>({
   type: 'discard',
@@ -17,6 +17,6 @@ export const discard = defineExporter<{ readonly format: RowFormat }>({
   signals: ['traces', 'logs', 'metrics'],
   create: ({ format }) => {
     const pool = new ChunkPool();
-    return { encode: (batch) => encodeRows(batch, format, pool), write: async () => undefined };
+    return { encode: (batch) => encodeInSteps(batch, format, pool), write: async () => undefined };
   },
 });

@@ -3,6 +3,7 @@
  * turns. `prose` is this repository's own architecture document as the bodies of log records; the others are the bodies of all benchmarks.
  * `node dist/bench/redaction.js [--rounds 15] [--each]` prints microseconds of the processor a KiB of body; `--each`: every preset alone.
  */
+import { processAtOnce } from '../src/component/processor.ts';
 import { readFileSync } from 'node:fs';
 import { Context, type Encoding, type Signal } from '../src/model/context.ts';
 import { SIGNAL_LOGS } from '../src/model/layout.ts';
@@ -52,7 +53,7 @@ function subjects(signal: Signal, encoding: Encoding, each: boolean): readonly S
       batch.context.credential = CREDENTIAL;
       for (let resource = 0; resource < batch.resourceCount; resource++)
         batch.setEnvironment(resource, batch.tables.constant('bench'));
-      processor.process?.(batch);
+      processAtOnce(processor, batch);
     };
     return { name, work };
   });

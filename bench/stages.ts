@@ -4,6 +4,7 @@
  *
  *   node dist/bench/stages.js [--rounds 40] [--body genai|micro] [--off]      --off: content capture off
  */
+import { processAtOnce } from '../src/component/processor.ts';
 import { hash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,6 +20,7 @@ import { HEADER_PROJECT_LENGTH, HEADER_PROJECT_OFFSET, INPUT_CAPACITY } from '..
 import { encodeRows } from '../src/otlp/encode.ts';
 import { Intake } from '../src/otlp/intake.ts';
 import { assemble, type Named } from '../src/service/assemble.ts';
+import { finish } from '../src/model/steps.ts';
 import { makeClaim } from '../src/service/settle/claim.ts';
 import { Registry } from '../src/service/telemetry/registry.ts';
 import { makeCorpus } from './corpus.ts';
@@ -96,9 +98,9 @@ class Stages {
     const body = this.#timed('gunzip', () => this.#intake.expand(raw, INPUT_CAPACITY));
     const batch = this.#timed('index', () => this.#intake.index('traces', 'protobuf', body, context));
     for (const { id, component } of this.#processors) {
-      if (component.process !== undefined) this.#timed(id, () => component.process?.(batch));
+      this.#timed(id, () => processAtOnce(component, batch));
     }
-    this.#timed('claim', () => makeClaim(batch, digest));
+    this.#timed('claim', () => finish(makeClaim(batch, digest)));
     stampProject(batch);
     this.#timed('rows, NDJSON', () => encodeRows(batch, 'ndjson', this.#pool)).release();
     this.#timed('rows, COPY', () => encodeRows(batch, 'copy', this.#pool)).release();

@@ -41,3 +41,4 @@ export {
 export { Rejection, type RefusalCode, type RefusalDetails, UserError } from './errors.ts';
 export type { Batch, Tables } from './model/batch.ts';
 export type { Context, Credential, Encoding, Fact, Plan, Project, RequestInfo, Signal } from './model/context.ts';
+export type { Steps } from './model/steps.ts';

@@ -1,9 +1,10 @@
 /**
- * An exporter turns a finished batch into its own bytes at once, and later makes a group of them durable. Rows of several
+ * An exporter turns a finished batch into its own bytes, and later makes a group of them durable. Rows of several
  * requests are written together; the group commit decides which.
  */
 import type { Batch } from '../model/batch.ts';
 import type { Fact, Signal } from '../model/context.ts';
+import type { Steps } from '../model/steps.ts';
 import type { Component, Declaration, Host } from './component.ts';
 import type { Commit } from './ledger.ts';
 
@@ -22,8 +23,8 @@ export interface Exporter extends Component {
   readonly joinsCommit?: boolean;
   /** True when it passes records on after `write`: it counts itself then what was sent and what failed. */
   readonly countsDeliveries?: boolean;
-  /** Synchronous, within the pass. */
-  encode(batch: Batch): Rows;
+  /** Within the pass, at once or in steps of about a millisecond. */
+  encode(batch: Batch): Rows | Steps<Rows>;
   /** Resolves when the rows are durable, or joined to a commit that will make them so. Rejects when they are not; may be called again with fewer rows. */
   write(group: readonly Rows[], commit: Commit): Promise<void>;
   /** Whether the sink can take data now; readiness reflects it. */

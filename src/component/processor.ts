@@ -1,19 +1,32 @@
 /**
  * A processor sees each request twice: `admit` with the headers only, before the body is read (it may wait); `process` with
- * the indexed tables, synchronously. Nothing of another request can be seen in between.
+ * the indexed tables, at once or in steps. The tables belong to the request until the processor is done with it. Between two
+ * steps the processor may be asked to process another request in other tables, so what it keeps for tables it keeps by
+ * `batch.tables`.
  */
 import type { Batch } from '../model/batch.ts';
+import { finish, type Steps } from '../model/steps.ts';
 import type { Context, Fact, RequestInfo } from '../model/context.ts';
 import type { Component, Declaration, Host } from './component.ts';
 import type { Tables } from '../model/batch.ts';
 
 export interface Processor extends Component {
-  /** Called once per process before the first batch: the place to intern keys and register constants. */
+  /** Called for each tables before their first batch: the place to intern keys and register constants. There are a few tables. */
   prepare?(tables: Tables): void;
   /** Headers only. Throws a `Rejection` to refuse; the body is then not read. */
   admit?(request: RequestInfo, context: Context): Promise<void> | void;
-  /** Reads and marks the tables. Throws a `Rejection` to refuse the whole request. */
-  process?(batch: Batch): void;
+  /**
+   * Reads and marks the tables. Throws a `Rejection` to refuse the whole request. Work that may take more than a millisecond is
+   * done in steps: the process serves other requests between them.
+   */
+  // biome-ignore lint/suspicious/noConfusingVoidType: a processor that works at once returns nothing
+  process?(batch: Batch): Steps | void;
+}
+
+/** For callers that have nothing else to do. */
+export function processAtOnce(processor: Processor, batch: Batch): void {
+  const steps = processor.process?.(batch);
+  if (steps !== undefined) finish(steps);
 }
 
 export interface ProcessorDefinition<Options> extends Declaration<Options> {

@@ -54,7 +54,7 @@ interface CostRule {
   readonly order: number;
 }
 
-/** Finds stated costs. One object serves the process. */
+/** Finds stated costs in one set of tables: it remembers what their symbols mean. */
 export class ExplicitCosts {
   readonly #rules = new KeyIndex<CostRule>();
   readonly #classes = new Uint8Array(MAX_SYMBOLS);

@@ -13,6 +13,7 @@ import {
   OUTPUT_BASE,
   OUTPUT_CAPACITY,
 } from '../model/layout.ts';
+import { finish, type Steps } from '../model/steps.ts';
 import { WireFault } from './wire.ts';
 
 /**
@@ -32,10 +33,15 @@ export interface EncodedRows {
 }
 
 /**
- * Encodes a batch whole. A piece is kept only when the batch's `rowRoom` has room for it; otherwise its `Rejection` is thrown, and
- * nothing is kept.
+ * Encodes a batch whole, at once. A piece is kept only when the batch's `rowRoom` has room for it; otherwise its `Rejection` is
+ * thrown, and nothing is kept.
  */
 export function encodeRows(batch: Batch, format: RowFormat, pool: ChunkPool): EncodedRows {
+  return finish(encodeInSteps(batch, format, pool));
+}
+
+/** The same with a step for each piece. What is kept is released too when the steps are given up. */
+export function* encodeInSteps(batch: Batch, format: RowFormat, pool: ChunkPool): Steps<EncodedRows> {
   const { tables, recordCount, rowRoom } = batch;
   const taken: Buffer[] = [];
   const chunks: Buffer[] = [];
@@ -43,6 +49,7 @@ export function encodeRows(batch: Batch, format: RowFormat, pool: ChunkPool): En
   const release = (): void => {
     for (const chunk of taken.splice(0)) pool.give(chunk);
   };
+  let isWhole = false;
   try {
     for (let next = 0; next < recordCount; ) {
       tables.setHeader(HEADER_OUTPUT_LIMIT, Math.min(rowRoom.left, OUTPUT_CAPACITY));
@@ -54,12 +61,15 @@ export function encodeRows(batch: Batch, format: RowFormat, pool: ChunkPool): En
       taken.push(chunk);
       tables.memory.bytes.copy(chunk, 0, OUTPUT_BASE, OUTPUT_BASE + length);
       chunks.push(chunk.subarray(0, length));
+      yield;
     }
+    isWhole = true;
   } catch (error) {
-    release();
     if (error instanceof WireFault && error.code === FAIL_OUTPUT)
       throw new Rejection('body_too_large', { hint: 'a row of the request would be too large beside its body' });
     throw error;
+  } finally {
+    if (!isWhole) release();
   }
   return { signal: batch.signal, count: recordCount, bytes, chunks, release };
 }

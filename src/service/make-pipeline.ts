@@ -1,35 +1,36 @@
 /**
- * The call site where pipelines meet the ledger: one intake serves all pipelines of a process, and one group commit all that
- * settle in the same ledger, also when a reload puts new pipelines in the place of old ones.
+ * The call site where pipelines meet the ledger: one set of arenas serves all pipelines of a process, and one group commit
+ * all that settle in the same ledger, also when a reload replaces the pipelines.
  */
 import { LEDGER, type Ledger } from '../component/ledger.ts';
 import type { Logger } from '../component/logger.ts';
 import type { Meter } from '../component/meter.ts';
-import { Intake } from '../otlp/intake.ts';
+import { AdmissionControl, type SizeClass } from './admission.ts';
+import { Arena } from './arena.ts';
 import type { MakePipeline, PipelineParts } from './assemble.ts';
 import { SignalPipeline } from './pipeline.ts';
 import { RowBudget } from './row-budget.ts';
 import { GroupCommit } from './settle/group-commit.ts';
 import { MemoryLedger } from './settle/memory-ledger.ts';
-import { Turns } from './turns.ts';
 
 export function makePipelines(logger: Logger, meter: Meter, now: () => number): MakePipeline {
-  let intake: Intake | null = null;
   let memory: MemoryLedger | null = null;
   const commits = new Commits(logger, meter);
   const rowBudget = new RowBudget();
   meter.gauge('sluice_row_bytes_held', 'Bytes of rows that are not durable yet.', () => rowBudget.heldBytes);
-  const turns = new Turns({ now: () => performance.now(), afterSockets: setImmediate });
+  const admission = new AdmissionControl({
+    now: () => performance.now(),
+    afterPoll: setImmediate,
+    classes: sizeClasses(),
+  });
   return (parts) => {
-    intake ??= new Intake();
     const ledger = parts.ledger === 'memory' ? (memory ??= new MemoryLedger(now)) : postgresLedger(parts);
     const pipeline = new SignalPipeline({
       signal: parts.signal,
       processors: parts.processors.map(({ component }) => component),
       exporters: parts.exporters.map(({ component }) => component),
       countedExporters: parts.exporters.flatMap(({ id, component }) => (component.countsDeliveries === true ? [] : id)),
-      intake,
-      turns,
+      admission,
       groupCommit: commits.of(ledger),
       rowBudget,
       logger: parts.logger,
@@ -52,6 +53,21 @@ export function makePipelines(logger: Logger, meter: Meter, now: () => number): 
       },
     };
   };
+}
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/**
+ * A body waits for larger ones of its own class only. Two arenas for bodies of middle size let one project be served while
+ * another's is in progress; one arena for the largest bounds the memory that they take.
+ */
+function sizeClasses(): readonly SizeClass<Arena>[] {
+  return [
+    { limitBytes: 64 * KIB, places: [new Arena(true)] },
+    { limitBytes: MIB, places: [new Arena(false), new Arena(false)] },
+    { limitBytes: Number.POSITIVE_INFINITY, places: [new Arena(false)] },
+  ];
 }
 
 /** The group commits, each open for as long as a pipeline uses it. */

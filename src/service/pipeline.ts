@@ -1,7 +1,7 @@
 /**
- * One signal's way from an admitted request to its acknowledgement: expand → index → process → claim → encode in one synchronous
- * pass, then the group commit. A pass waits for its turn, but never once it has begun: nothing of another request can be seen or
- * overwritten.
+ * One signal's way from an admitted request to its acknowledgement: expand → index → process → claim → encode in one pass, then
+ * the group commit. A pass is done in steps, between which other requests are served, but it has its arena for itself until it
+ * is over: nothing of another request can be seen or overwritten.
  */
 import type { Exporter, Rows } from '../component/exporter.ts';
 import type { Logger } from '../component/logger.ts';
@@ -9,20 +9,32 @@ import type { Meter } from '../component/meter.ts';
 import type { Processor } from '../component/processor.ts';
 import type { Acceptance, Admission, Delivery, Pipeline } from '../component/receiver.ts';
 import { Rejection } from '../errors.ts';
+import type { Claim } from '../component/ledger.ts';
 import type { Batch } from '../model/batch.ts';
 import { Context, type RequestInfo, type Signal } from '../model/context.ts';
 import { HEADER_BASE, HEADER_PROJECT_LENGTH, HEADER_PROJECT_OFFSET, HEADER_RECEIVED_AT } from '../model/layout.ts';
+import type { Steps } from '../model/steps.ts';
 import type { Intake } from '../otlp/intake.ts';
+import type { AdmissionControl } from './admission.ts';
+import type { Arena } from './arena.ts';
 import type { RowBudget } from './row-budget.ts';
 import { makeClaim } from './settle/claim.ts';
 import { type EncodedRows, type GroupCommit, releaseRows } from './settle/group-commit.ts';
 import type { OwnTraces, RequestTrace } from './telemetry/own-traces.ts';
 import { RecordCounts } from './telemetry/record-counts.ts';
-import type { Turns } from './turns.ts';
 
 const MICROSECONDS = 1000n;
 /** In place of a body that has had its pass. */
 const DROPPED = new Uint8Array(0);
+
+/** A gzip body is larger than it says. Its pass is run again in an arena for the largest bodies. */
+class LargerThanDeclared extends Error {}
+
+/** What the pass makes of a request. */
+interface Passed {
+  readonly claim: Claim;
+  readonly encoded: readonly EncodedRows[];
+}
 
 export interface PipelineParts {
   readonly signal: Signal;
@@ -30,8 +42,7 @@ export interface PipelineParts {
   readonly exporters: readonly Exporter[];
   /** The ids of those that have sent what they wrote. */
   readonly countedExporters: readonly string[];
-  readonly intake: Intake;
-  readonly turns: Turns;
+  readonly admission: AdmissionControl<Arena>;
   readonly groupCommit: GroupCommit;
   readonly rowBudget: RowBudget;
   readonly logger: Logger;
@@ -55,7 +66,6 @@ export class SignalPipeline implements Pipeline {
     this.signal = parts.signal;
     this.#parts = parts;
     this.#counts = new RecordCounts(parts.signal, parts.countedExporters, parts.meter);
-    for (const processor of parts.processors) processor.prepare?.(parts.intake.tables);
   }
 
   async admit(request: RequestInfo): Promise<Admission> {
@@ -68,7 +78,7 @@ export class SignalPipeline implements Pipeline {
         const waiting = processor.admit?.(request, context);
         if (waiting !== undefined) await waiting;
       }
-      this.#parts.turns.admit();
+      this.#parts.admission.admit(context.projectName ?? '');
     } catch (error) {
       this.#end();
       trace?.finish(error instanceof Rejection ? error : new Rejection('decode_failed'));
@@ -106,9 +116,8 @@ export class SignalPipeline implements Pipeline {
 
   async #deliver(delivery: Delivery, context: Context, trace: RequestTrace | null): Promise<Acceptance> {
     if (this.#closed) throw new Rejection('shutting_down');
-    const bytes = delivery.gzip?.expectedBytes ?? delivery.body.length;
     trace?.next('wait');
-    const passed = await this.#parts.turns.run(bytes, () => this.#pass(delivery, context, trace));
+    const passed = await this.#passed(delivery, context, trace);
     trace?.next('settle');
     try {
       const acceptance = await this.#parts.groupCommit.settle(passed.claim, passed.encoded, trace);
@@ -121,62 +130,93 @@ export class SignalPipeline implements Pipeline {
     }
   }
 
-  /**
-   * Everything that looks at the tables, without waiting once, and the last that needs the body. A fault of ours becomes
-   * `decode_failed`, never a crash.
-   */
-  #pass(
-    delivery: Delivery,
-    context: Context,
-    trace: RequestTrace | null,
-  ): { claim: ReturnType<typeof makeClaim>; encoded: readonly EncodedRows[] } {
-    const encoded: EncodedRows[] = [];
-    let records = 0;
+  async #passed(delivery: Delivery, context: Context, trace: RequestTrace | null): Promise<Passed> {
+    const project = context.projectName ?? '';
+    const pass = (bytes: number): Promise<Passed> =>
+      this.#parts.admission.run(project, bytes, (arena, limitBytes) =>
+        this.#pass({ delivery, context, trace, arena, limitBytes }),
+      );
     try {
-      const { intake, processors, exporters } = this.#parts;
-      trace?.next('index');
-      const body = this.#expand(delivery);
-      const batch = intake.index(this.signal, delivery.encoding, body, context, delivery.maxNestingDepth);
-      records = batch.recordCount;
-      trace?.next('process');
-      for (const processor of processors) processor.process?.(batch);
-      const claim = makeClaim(batch, delivery.replayKey);
-      trace?.next('encode');
-      this.#stamp(batch);
-      for (const exporter of exporters) encoded.push(this.#encode(batch, body.length, exporter));
-      return { claim, encoded };
-    } catch (error) {
-      releaseRows(encoded);
-      this.#counts.refused(records, context.request.transport);
-      if (error instanceof Rejection) throw error;
-      this.#parts.logger.error({ error, signal: this.signal }, 'a request failed unexpectedly in the pass');
-      throw new Rejection('decode_failed', { cause: error instanceof Error ? error.message : String(error) });
+      const { gzip, body } = delivery;
+      if (gzip === null) return await pass(body.length);
+      try {
+        return await pass(gzip.expectedBytes);
+      } catch (error) {
+        if (!(error instanceof LargerThanDeclared)) throw error;
+        return await pass(gzip.limitBytes);
+      }
     } finally {
       delivery.body = DROPPED;
     }
   }
 
-  /** The rows in one exporter's form, and what they hold of the budget. */
-  #encode(batch: Batch, bodyBytes: number, exporter: Exporter): EncodedRows {
-    const room = this.#parts.rowBudget.open(batch, bodyBytes);
-    batch.rowRoom = room;
-    let rows: Rows | null = null;
+  /** Everything that looks at the tables, and the last that needs the body. A fault of ours becomes `decode_failed`. */
+  *#pass(request: PassRequest): Steps<Passed> {
+    const { context, arena } = request;
+    const counted = { records: 0 };
     try {
-      rows = exporter.encode(batch);
-      room.cover(rows.bytes);
-      return { exporter, rows, room };
+      return yield* this.#stages(arena.acquire(this.#parts.processors), request, counted);
     } catch (error) {
-      rows?.release();
-      room.close();
-      throw error;
+      if (error instanceof LargerThanDeclared) throw error;
+      this.#counts.refused(counted.records, context.request.transport);
+      if (error instanceof Rejection) throw error;
+      this.#parts.logger.error({ error, signal: this.signal }, 'a request failed unexpectedly in the pass');
+      throw new Rejection('decode_failed', { cause: error instanceof Error ? error.message : String(error) });
+    } finally {
+      arena.release();
     }
   }
 
-  #expand({ body, gzip }: Delivery): Uint8Array {
-    if (gzip === null) return body;
-    const expanded = this.#parts.intake.expand(body, gzip.limitBytes);
-    gzip.reserve(expanded.length);
-    return expanded;
+  *#stages(
+    intake: Intake,
+    { delivery, context, trace, limitBytes }: PassRequest,
+    counted: { records: number },
+  ): Steps<Passed> {
+    trace?.next('index');
+    const body = expand(intake, delivery, limitBytes);
+    const batch = intake.index(this.signal, delivery.encoding, body, context, delivery.maxNestingDepth);
+    counted.records = batch.recordCount;
+    trace?.next('process');
+    for (const processor of this.#parts.processors) {
+      const steps = processor.process?.(batch);
+      if (steps !== undefined) yield* steps;
+    }
+    const claim = yield* makeClaim(batch, delivery.replayKey);
+    trace?.next('encode');
+    this.#stamp(batch);
+    return { claim, encoded: yield* this.#encode(batch, body.length) };
+  }
+
+  *#encode(batch: Batch, bodyBytes: number): Steps<readonly EncodedRows[]> {
+    const encoded: EncodedRows[] = [];
+    let isWhole = false;
+    try {
+      for (const exporter of this.#parts.exporters) encoded.push(yield* this.#encodeFor(exporter, batch, bodyBytes));
+      isWhole = true;
+      return encoded;
+    } finally {
+      if (!isWhole) releaseRows(encoded);
+    }
+  }
+
+  /** The rows in one exporter's form, and what they hold of the budget. */
+  *#encodeFor(exporter: Exporter, batch: Batch, bodyBytes: number): Steps<EncodedRows> {
+    const room = this.#parts.rowBudget.open(batch, bodyBytes);
+    batch.rowRoom = room;
+    let rows: Rows | null = null;
+    let isWhole = false;
+    try {
+      const encoding = exporter.encode(batch);
+      rows = isSteps(encoding) ? yield* encoding : encoding;
+      room.cover(rows.bytes);
+      isWhole = true;
+      return { exporter, rows, room };
+    } finally {
+      if (!isWhole) {
+        rows?.release();
+        room.close();
+      }
+    }
   }
 
   /** The columns that are the same for every row of the request. */
@@ -186,5 +226,37 @@ export class SignalPipeline implements Pipeline {
     batch.tables.setHeader(HEADER_PROJECT_OFFSET, project.offset);
     batch.tables.setHeader(HEADER_PROJECT_LENGTH, project.length);
     batch.tables.memory.i64[(HEADER_BASE + HEADER_RECEIVED_AT) >>> 3] = BigInt(this.#parts.now()) * MICROSECONDS;
+  }
+}
+
+/** A pass and where it runs. */
+interface PassRequest {
+  readonly delivery: Delivery;
+  readonly context: Context;
+  readonly trace: RequestTrace | null;
+  readonly arena: Arena;
+  /** The arena is for bodies of at most so many bytes. */
+  readonly limitBytes: number;
+}
+
+function isSteps(rows: Rows | Steps<Rows>): rows is Steps<Rows> {
+  return 'next' in rows;
+}
+
+function expand(intake: Intake, { body, gzip }: Delivery, limitBytes: number): Uint8Array {
+  if (gzip === null) return body;
+  const expanded = expandTo(intake, body, gzip.limitBytes, limitBytes);
+  gzip.reserve(expanded.length);
+  return expanded;
+}
+
+/** Throws `LargerThanDeclared` when the body fits the request's limit, but not this arena. */
+function expandTo(intake: Intake, body: Uint8Array, requestLimit: number, arenaLimit: number): Uint8Array {
+  if (requestLimit <= arenaLimit) return intake.expand(body, requestLimit);
+  try {
+    return intake.expand(body, arenaLimit);
+  } catch (error) {
+    if (error instanceof Rejection && error.code === 'body_too_large') throw new LargerThanDeclared();
+    throw error;
   }
 }

@@ -1,4 +1,5 @@
 /** Costs a record states itself: which attributes count, in which order, in which unit. */
+import { processAtOnce } from '../../src/component/processor.ts';
 import t from 'tap';
 import { ExplicitCosts, type StatedCosts } from '../../src/dialects/explicit-costs.ts';
 import { Normalized, jsonBody, type PlainRecord } from '../processors/normalization/normalized.ts';
@@ -8,7 +9,7 @@ const costs = new ExplicitCosts();
 
 function stated(record: PlainRecord, signal: 'traces' | 'logs' = 'traces'): StatedCosts | null {
   const batch = normalized.batch(signal, 'json', jsonBody(signal, [record]));
-  normalized.processor.process?.(batch);
+  processAtOnce(normalized.processor, batch);
   return costs.find(batch, 0);
 }
 const totals = (record: PlainRecord, signal?: 'traces' | 'logs'): unknown[] =>

@@ -4,8 +4,9 @@ import { defineExporter, type Exporter, type Rows } from '../../component/export
 import { ProcessLock } from '../../component/process-lock.ts';
 import { UserError } from '../../errors.ts';
 import type { Batch } from '../../model/batch.ts';
+import type { Steps } from '../../model/steps.ts';
 import { ChunkPool } from '../../model/chunk-pool.ts';
-import { encodeRows } from '../../otlp/encode.ts';
+import { encodeInSteps } from '../../otlp/encode.ts';
 import { NdjsonFile, type Rotation } from './ndjson-file.ts';
 
 export interface FileOptions {
@@ -55,8 +56,8 @@ class FileExporter implements Exporter {
     return this.#file.healthy;
   }
 
-  encode(batch: Batch): Rows {
-    return encodeRows(batch, 'ndjson', this.#pool);
+  encode(batch: Batch): Steps<Rows> {
+    return encodeInSteps(batch, 'ndjson', this.#pool);
   }
 
   write(group: readonly Rows[]): Promise<void> {

@@ -9,8 +9,9 @@ import type { Commit } from '../../component/ledger.ts';
 import { OUTBOX, type Outbox, type OutboxEntry } from '../../component/outbox.ts';
 import { Rejection, UserError } from '../../errors.ts';
 import type { Batch } from '../../model/batch.ts';
+import type { Steps } from '../../model/steps.ts';
 import { ChunkPool } from '../../model/chunk-pool.ts';
-import { encodeRows } from '../../otlp/encode.ts';
+import { encodeInSteps } from '../../otlp/encode.ts';
 import { Delivery } from './delivery.ts';
 import { DeliveryMetrics } from './delivery-metrics.ts';
 import { OTLP_HTTP_SCHEMA, type OtlpHttpOptions } from './options.ts';
@@ -72,9 +73,9 @@ class OtlpHttpExporter implements Exporter {
     await this.#sender.close();
   }
 
-  encode(batch: Batch): Rows {
+  *encode(batch: Batch): Steps<Rows> {
     this.#refuseWhenFull(batch);
-    const rows = encodeRows(batch, 'otlp', this.#pool);
+    const rows = yield* encodeInSteps(batch, 'otlp', this.#pool);
     const release = (): void => {
       rows.release();
       // By now the commit is over, so what waits can be seen.

@@ -5,9 +5,10 @@ import type { Commit } from '../../component/ledger.ts';
 import { POSTGRES_DATABASE, POSTGRES_TRANSACTION } from '../../component/postgres.ts';
 import { UserError } from '../../errors.ts';
 import type { Batch } from '../../model/batch.ts';
+import type { Steps } from '../../model/steps.ts';
 import { ChunkPool } from '../../model/chunk-pool.ts';
 import { SIGNALS } from '../../model/context.ts';
-import { encodeRows } from '../../otlp/encode.ts';
+import { encodeInSteps } from '../../otlp/encode.ts';
 import { Retention, type RetentionPeriods } from './retention.ts';
 
 export interface PostgresExporterOptions {
@@ -51,8 +52,8 @@ class PostgresExporter implements Exporter {
     this.#retention = null;
   }
 
-  encode(batch: Batch): Rows {
-    return encodeRows(batch, 'copy', this.#pool);
+  encode(batch: Batch): Steps<Rows> {
+    return encodeInSteps(batch, 'copy', this.#pool);
   }
 
   async write(group: readonly Rows[], commit: Commit): Promise<void> {

@@ -6,6 +6,7 @@ import { defineProcessor, type Processor } from '../../component/processor.ts';
 import { Rejection } from '../../errors.ts';
 import type { Batch } from '../../model/batch.ts';
 import { normalizeEnvironment } from '../../model/environment.ts';
+import type { Steps } from '../../model/steps.ts';
 import { KIND_TEXT, SYMBOL_ENVIRONMENT, SYMBOL_ENVIRONMENT_NAME } from '../../model/layout.ts';
 
 export interface EnvironmentOptions {
@@ -14,6 +15,8 @@ export interface EnvironmentOptions {
 
 /** Environments longer than this are cut, so that an index over the column always fits. */
 const MAX_LENGTH = 255;
+/** Resources handled in one step. */
+const STEP = 256;
 
 class Environment implements Processor {
   readonly #default: string;
@@ -22,9 +25,10 @@ class Environment implements Processor {
     this.#default = normalizeEnvironment(options.default);
   }
 
-  process(batch: Batch): void {
+  *process(batch: Batch): Steps {
     const scope = batch.context.credential.environment;
     for (let resource = 0; resource < batch.resourceCount; resource++) {
+      if (resource % STEP === STEP - 1) yield;
       const environment = this.#resolve(batch, resource);
       if (scope !== null && scope !== environment)
         throw new Rejection('environment_mismatch', { expected: scope, received: environment });

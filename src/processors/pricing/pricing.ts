@@ -10,7 +10,8 @@ import { PRICE_DIRECTORY } from '../../component/price-directory.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
 import { UserError } from '../../errors.ts';
 import { ExplicitCosts } from '../../dialects/explicit-costs.ts';
-import type { Batch } from '../../model/batch.ts';
+import type { Batch, Tables } from '../../model/batch.ts';
+import type { Steps } from '../../model/steps.ts';
 import { SERVICE_TIERS } from '../../model/columns.ts';
 import type { TextRef } from '../../model/text.ts';
 import {
@@ -49,9 +50,17 @@ const COST_EXPLICIT = 1;
 const COST_DERIVED = 2;
 const USAGE_OWN = 1;
 const NS_PER_MS = 1e6;
+/** Records handled in one step: a model name that is looked up anew takes 40 µs. */
+const STEP = 16;
 
 type Outcome = 'explicit' | 'derived' | 'partly' | 'no';
 const OUTCOMES: readonly Outcome[] = ['explicit', 'derived', 'partly', 'no'];
+
+/** What is known of the symbols and texts of one set of tables. */
+interface Learned {
+  readonly explicit: ExplicitCosts;
+  readonly memos: WeakMap<PriceBook, ModelMemo>;
+}
 
 class Pricing implements Processor {
   readonly #host: Host;
@@ -60,8 +69,7 @@ class Pricing implements Processor {
   readonly #faults: Counter;
   readonly #usage: Required<Usage>;
   readonly #charge: Charge = emptyCharge();
-  readonly #explicit = new ExplicitCosts();
-  readonly #memos = new WeakMap<PriceBook, ModelMemo>();
+  readonly #learned = new WeakMap<Tables, Learned>();
   readonly #outcomes: Record<Outcome, number> = { explicit: 0, derived: 0, partly: 0, no: 0 };
   #books: PriceBooks | null = null;
   #stopListening: (() => void) | null = null;
@@ -105,14 +113,16 @@ class Pricing implements Processor {
     return this.#books?.refresh();
   }
 
-  process(batch: Batch): void {
+  *process(batch: Batch): Steps {
     if (this.#books === null || batch.signal === 'metrics') return;
     const book = this.#books.of(batch.context.project.name);
-    const memo = this.#memoOf(book);
+    const { explicit, memos } = this.#learnedOf(batch.tables);
+    const memo = memoOf(memos, book);
     memo.begin(batch.tables);
     for (let record = 0; record < batch.recordCount; record++) {
+      if (record % STEP === STEP - 1) yield;
       if (batch.records.goto(record).derived === 0) continue;
-      if (!this.#takeStated(batch, record)) this.#derive(batch, book, memo);
+      if (!this.#takeStated(batch, record, explicit)) this.#derive(batch, book, memo);
     }
     this.#report();
   }
@@ -125,8 +135,8 @@ class Pricing implements Processor {
     }
   }
 
-  #takeStated(batch: Batch, record: number): boolean {
-    const costs = this.#explicit.find(batch, record);
+  #takeStated(batch: Batch, record: number, explicit: ExplicitCosts): boolean {
+    const costs = explicit.find(batch, record);
     batch.derived.goto(batch.records.goto(record).derived);
     const stated = costs === null ? null : chooseStatedCost(costs, batch.derived.usageScope === USAGE_OWN);
     if (stated === null) return false;
@@ -139,14 +149,10 @@ class Pricing implements Processor {
     return true;
   }
 
-  /** What was remembered of one book says nothing of another. */
-  #memoOf(book: PriceBook): ModelMemo {
-    let memo = this.#memos.get(book);
-    if (memo === undefined) {
-      memo = new ModelMemo([SLOT_PROVIDER, SLOT_RESPONSE_MODEL, SLOT_REQUEST_MODEL]);
-      this.#memos.set(book, memo);
-    }
-    return memo;
+  #learnedOf(tables: Tables): Learned {
+    const learned = this.#learned.get(tables) ?? { explicit: new ExplicitCosts(), memos: new WeakMap() };
+    this.#learned.set(tables, learned);
+    return learned;
   }
 
   #derive(batch: Batch, book: PriceBook, memo: ModelMemo): void {
@@ -168,6 +174,13 @@ class Pricing implements Processor {
     if (charge.total === null) this.#outcomes.partly++;
     else this.#outcomes.derived++;
   }
+}
+
+/** A memo holds for one book. */
+function memoOf(memos: Learned['memos'], book: PriceBook): ModelMemo {
+  const memo = memos.get(book) ?? new ModelMemo([SLOT_PROVIDER, SLOT_RESPONSE_MODEL, SLOT_REQUEST_MODEL]);
+  memos.set(book, memo);
+  return memo;
 }
 
 /** The model that answered is what was billed; the one that was asked for is the next best name. */

@@ -6,6 +6,7 @@ import { DIALECTS } from '../../dialects/families.ts';
 import { KeyIndex } from '../../dialects/key-index.ts';
 import type { Tables } from '../../model/batch.ts';
 import { MAX_SYMBOLS } from '../../model/layout.ts';
+import type { Steps } from '../../model/steps.ts';
 import { isCredentialKey } from './credentials.ts';
 import { Evidence, wildcard } from './evidence.ts';
 
@@ -119,7 +120,10 @@ export interface KeyFacts {
 
 const NO_FACTS: KeyFacts = { signs: 0, hasValues: false, dialects: 0 };
 
-/** The policies of the symbols of one process, filled for new symbols before each batch is looked at. */
+/** Symbols handled in one step. */
+const STEP = 128;
+
+/** The policies of the symbols of one set of tables, filled for new symbols before each batch is read. */
 export class SymbolPolicies {
   readonly #lists: ContentLists;
   readonly #tables: Tables;
@@ -140,14 +144,19 @@ export class SymbolPolicies {
   }
 
   /** To be called for each request before `of`. */
-  update(): void {
+  *update(): Steps {
     const count = this.#tables.symbolCount;
-    for (; this.#known < count; this.#known++) this.#lasting[this.#known] = this.#learn(this.#known, this.#facts);
+    for (; this.#known < count; this.#known++) {
+      this.#lasting[this.#known] = this.#learn(this.#known, this.#facts);
+      if (this.#known % STEP === 0) yield;
+    }
     const locals = this.#tables.localSymbolCount;
     if (this.#localFacts.size > 0) this.#localFacts = new Map();
     if (locals > this.#local.length) this.#local = new Uint8Array(locals);
-    for (let index = 0; index < locals; index++)
+    for (let index = 0; index < locals; index++) {
       this.#local[index] = this.#learn(MAX_SYMBOLS + index, this.#localFacts);
+      if (index % STEP === STEP - 1) yield;
+    }
   }
 
   /** For loops over many rows: the policies of lasting symbols by number; all others through `of`. */

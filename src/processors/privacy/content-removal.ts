@@ -53,6 +53,7 @@ import {
   POLICY_GEN_AI,
   type SymbolPolicies,
 } from './content-policy.ts';
+import type { Steps } from '../../model/steps.ts';
 import { readText } from './text.ts';
 
 /** Log lines with which Spring AI and Semantic Kernel write whole prompts, answers and arguments. */
@@ -72,12 +73,19 @@ const SDK_NAME = 'telemetry.sdk.name';
 const UNKNOWN = -1;
 
 /** Marks credentials, in one loop over all rows: this is all that happens to a request whose content may be stored. */
-export function dropCredentials(batch: Batch, policies: SymbolPolicies): void {
+export function* dropCredentials(batch: Batch, policies: SymbolPolicies): Steps {
+  for (let first = 0; first < batch.attributeCount; first += ROWS_STEP) {
+    if (first > 0) yield;
+    dropCredentialRows(batch, policies, first, Math.min(batch.attributeCount - first, ROWS_STEP));
+  }
+}
+
+function dropCredentialRows(batch: Batch, policies: SymbolPolicies, first: number, count: number): void {
   const { u32, u8 } = batch.tables.memory;
   const lasting = policies.lasting;
-  // Walked in words, for this is done for every row of every request.
-  let word = (ATTRIBUTES_BASE + ATTRIBUTE_SYMBOL) >>> 2;
-  const end = word + batch.attributeCount * ROW_WORDS;
+  // By words, because this is done for every row of every request.
+  let word = ((ATTRIBUTES_BASE + ATTRIBUTE_SYMBOL) >>> 2) + first * ROW_WORDS;
+  const end = word + count * ROW_WORDS;
   for (; word < end; word += ROW_WORDS) {
     const symbol = u32[word] as number;
     // Symbols of one request only lie beyond the table of lasting ones.
@@ -89,6 +97,9 @@ export function dropCredentials(batch: Batch, policies: SymbolPolicies): void {
 }
 
 const ROW_WORDS = ATTRIBUTE_STRIDE >>> 2;
+/** Rows and records handled in one step. */
+const ROWS_STEP = 65536;
+const RECORDS_STEP = 32;
 
 /** Works on one batch; made anew for each request that has something to remove. */
 export class ContentRemoval {
@@ -120,9 +131,10 @@ export class ContentRemoval {
   }
 
   /** Removes content from everything that belongs to resources whose content may not be stored. */
-  run(): void {
+  *run(): Steps {
     const batch = this.#batch;
     for (let index = 0; index < batch.recordCount; index++) {
+      if (index % RECORDS_STEP === RECORDS_STEP - 1) yield;
       const record = batch.records.goto(index);
       if (!batch.captureOf(record.resource)) this.#removeFrom(index);
     }

@@ -7,6 +7,7 @@ import type { Counter } from '../../component/meter.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
 import type { Batch, Tables } from '../../model/batch.ts';
 import type { Context, RequestInfo } from '../../model/context.ts';
+import { finish, type Steps } from '../../model/steps.ts';
 import { type CaptureOptions, CaptureSettings, storedSettings } from './capture.ts';
 import { ContentLists, SymbolPolicies } from './content-policy.ts';
 import { ContentRemoval, dropCredentials } from './content-removal.ts';
@@ -19,22 +20,25 @@ export interface PrivacyOptions extends CaptureOptions {
   readonly redact: readonly RedactOption[];
 }
 
+/** Resources handled in one step. */
+const STEP = 256;
+
 class Privacy implements Processor {
   readonly #capture: CaptureSettings;
   readonly #lists = new ContentLists();
   readonly #redactor: Redactor | null;
-  readonly #redactions: Counter;
-  #policies: SymbolPolicies | null = null;
-  #redaction: BatchRedaction | null = null;
+  readonly #replaced: Counter;
+  readonly #policies = new WeakMap<Tables, SymbolPolicies>();
+  readonly #redactions = new WeakMap<Tables, BatchRedaction>();
 
   constructor(options: PrivacyOptions, host: Host) {
     this.#capture = new CaptureSettings(options);
     this.#redactor = compileRules(options.redact, `processors.${host.id}.redact`);
-    this.#redactions = host.meter.counter('sluice_redactions', 'Texts replaced by the rules of the privacy processor.');
+    this.#replaced = host.meter.counter('sluice_redactions', 'Texts replaced by the rules of the privacy processor.');
   }
 
   prepare(tables: Tables): void {
-    this.#policiesFor(tables).update();
+    finish(this.#policiesFor(tables).update());
   }
 
   /** Settings that can not be read refuse the request before its body is. */
@@ -42,27 +46,30 @@ class Privacy implements Processor {
     storedSettings(context.project);
   }
 
-  process(batch: Batch): void {
+  *process(batch: Batch): Steps {
     const policies = this.#policiesFor(batch.tables);
-    policies.update();
-    dropCredentials(batch, policies);
-    if (!this.#decide(batch)) new ContentRemoval(batch, this.#lists, policies).run();
-    if (this.#redactor !== null) this.#redact(batch, this.#redactor);
+    yield* policies.update();
+    yield* dropCredentials(batch, policies);
+    const capturesAll = yield* this.#decide(batch);
+    if (!capturesAll) yield* new ContentRemoval(batch, this.#lists, policies).run();
+    if (this.#redactor !== null) yield* this.#redact(batch, this.#redactor);
   }
 
   /** After content was removed: what senders are recognised by must not be replaced before. */
-  #redact(batch: Batch, redactor: Redactor): void {
-    if (this.#redaction?.tables !== batch.tables) this.#redaction = new BatchRedaction(redactor, batch.tables);
-    this.#redaction.run(batch);
-    redactor.takeCounts((rule, count) => this.#redactions.add(count, { rule: rule.name }));
+  *#redact(batch: Batch, redactor: Redactor): Steps {
+    const redaction = this.#redactions.get(batch.tables) ?? new BatchRedaction(redactor, batch.tables);
+    this.#redactions.set(batch.tables, redaction);
+    yield* redaction.run(batch);
+    redactor.takeCounts((rule, count) => this.#replaced.add(count, { rule: rule.name }));
   }
 
   /** Writes the decision beside each resource; true when the content of all of them may be stored. */
-  #decide(batch: Batch): boolean {
+  *#decide(batch: Batch): Steps<boolean> {
     const { project } = batch.context;
     const always = this.#capture.isAlwaysOn(project);
     let all = true;
     for (let resource = 0; resource < batch.resourceCount; resource++) {
+      if (resource % STEP === STEP - 1) yield;
       const captures = always || this.#capture.captures(project, batch.environmentOf(resource));
       batch.setCapture(resource, captures);
       all &&= captures;
@@ -71,8 +78,9 @@ class Privacy implements Processor {
   }
 
   #policiesFor(tables: Tables): SymbolPolicies {
-    if (this.#policies?.tables !== tables) this.#policies = new SymbolPolicies(this.#lists, tables);
-    return this.#policies;
+    const policies = this.#policies.get(tables) ?? new SymbolPolicies(this.#lists, tables);
+    this.#policies.set(tables, policies);
+    return policies;
   }
 }
 

@@ -11,6 +11,8 @@ import {
   RECORDS_BASE,
 } from '../../model/layout.ts';
 import type { Memory } from '../../model/memory.ts';
+import type { Steps } from '../../model/steps.ts';
+import { sortInSteps } from './sort.ts';
 
 // Places of 32-bit words, bound here: an imported constant is read and checked at each use, one of the module is code.
 const RECORDS = RECORDS_BASE >>> 2;
@@ -23,7 +25,7 @@ const END = RECORD_END >>> 2;
 /** No record's time stands there. */
 const NO_TIME = 0;
 
-/** A trace while the records are gone through. Times are places of nanoseconds in the tables: only the outermost become numbers. */
+/** A trace while the records are read. Times are places of nanoseconds in the tables; only the outermost become numbers. */
 interface OpenTraceClaim {
   readonly traceId: string;
   readonly environment: string;
@@ -32,30 +34,44 @@ interface OpenTraceClaim {
   last: number;
 }
 
+/** Records and traces are handled this many a step. */
+const STEP = 1024;
+
 /** Throws `environment_mismatch` when one trace stands in two environments within the request. */
-export function makeClaim(batch: Batch, replayKey: Uint8Array): Claim {
+export function* makeClaim(batch: Batch, replayKey: Uint8Array): Steps<Claim> {
   return {
     project: batch.context.project,
     signal: batch.signal,
     replayKey,
-    traces: batch.signal === 'metrics' ? [] : claimTraces(batch),
+    traces: batch.signal === 'metrics' ? [] : yield* claimTraces(batch),
     spanCount: batch.signal === 'traces' ? batch.recordCount : 0,
     recordCount: batch.recordCount,
   };
 }
 
 /** Spans and log records claim their trace; exemplars of metrics only refer to one. */
-function claimTraces(batch: Batch): readonly TraceClaim[] {
-  const claims = new Map<string, OpenTraceClaim>();
-  const environments: string[] = [];
-  for (let resource = 0; resource < batch.resourceCount; resource++) environments.push(batch.environmentOf(resource));
-  const { records, recordCount } = batch;
+function* claimTraces(batch: Batch): Steps<readonly TraceClaim[]> {
+  const open = yield* openClaims(batch);
+  const sorted = yield* sortInSteps([...open.values()], (a, b) => (a.traceId < b.traceId ? -1 : 1));
   const { memory } = batch.tables;
-  const { u32 } = memory;
+  const claims: TraceClaim[] = [];
+  for (const { traceId, environment, first, last } of sorted) {
+    claims.push({ traceId, environment, firstNs: timeAt(memory, first), lastNs: timeAt(memory, last) });
+    if (claims.length % STEP === 0) yield;
+  }
+  return claims;
+}
+
+function* openClaims(batch: Batch): Steps<Map<string, OpenTraceClaim>> {
+  const claims = new Map<string, OpenTraceClaim>();
+  const environments = yield* environmentsOf(batch);
+  const { records, recordCount } = batch;
+  const { u32 } = batch.tables.memory;
   const spans = batch.signal === 'traces';
   let claim: OpenTraceClaim | undefined;
   let claimed = 0; // the record that found it
   for (let index = 0, record = RECORDS; index < recordCount; index++, record += STRIDE) {
+    if (index % STEP === STEP - 1) yield;
     if (!hasTrace(u32, record)) continue;
     const environment = environments[u32[record + RESOURCE] as number] as string;
     // Most batches hold their spans trace by trace: the words are compared before any text is made.
@@ -69,14 +85,16 @@ function claimTraces(batch: Batch): readonly TraceClaim[] {
     }
     if (spans) widen(claim, u32, record);
   }
-  return [...claims.values()]
-    .sort((a, b) => (a.traceId < b.traceId ? -1 : 1))
-    .map(({ traceId, environment, first, last }) => ({
-      traceId,
-      environment,
-      firstNs: timeAt(memory, first),
-      lastNs: timeAt(memory, last),
-    }));
+  return claims;
+}
+
+function* environmentsOf(batch: Batch): Steps<readonly string[]> {
+  const environments: string[] = [];
+  for (let resource = 0; resource < batch.resourceCount; resource++) {
+    environments.push(batch.environmentOf(resource));
+    if (environments.length % STEP === 0) yield;
+  }
+  return environments;
 }
 
 function openClaim(claims: Map<string, OpenTraceClaim>, traceId: string, environment: string): OpenTraceClaim {

@@ -1,4 +1,5 @@
 /** Bodies through the real intake and the processor, read back as the lines the file sink would write. */
+import { processAtOnce } from '../../../src/component/processor.ts';
 import { Context } from '../../../src/model/context.ts';
 import type { Encoding, Signal } from '../../../src/model/context.ts';
 import { ChunkPool } from '../../../src/model/chunk-pool.ts';
@@ -57,7 +58,7 @@ export class Normalized {
   rows(signal: Signal, encoding: Encoding, body: Uint8Array, mark?: (batch: Batch) => void): Row[] {
     const batch = this.batch(signal, encoding, body);
     mark?.(batch);
-    this.processor.process?.(batch);
+    processAtOnce(this.processor, batch);
     const rows = encodeRows(batch, 'ndjson', this.#pool);
     const text = Buffer.concat(rows.chunks).toString('utf8');
     rows.release();

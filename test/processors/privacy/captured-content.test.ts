@@ -2,6 +2,7 @@
  * Telemetry of real senders, recorded with marks in every prompt, answer, tool payload and document: where content is not
  * captured, none of the marks is stored, neither by privacy alone nor after everything was read out that can be.
  */
+import { processAtOnce } from '../../../src/component/processor.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
@@ -32,7 +33,7 @@ function indexed(path: string): Batch {
 
 function storedAfter(path: string, processors: readonly Processor[]): string {
   const batch = indexed(path);
-  for (const processor of processors) processor.process?.(batch);
+  for (const processor of processors) processAtOnce(processor, batch);
   return scene.stored(batch);
 }
 

@@ -1,4 +1,5 @@
 /** A privacy processor over real tables: requests go in as plain messages, in both encodings, and come out as stored bytes. */
+import { processAtOnce } from '../../../src/component/processor.ts';
 import { Capabilities } from '../../../src/component/capability.ts';
 import type { Host } from '../../../src/component/component.ts';
 import type { Processor } from '../../../src/component/processor.ts';
@@ -52,8 +53,8 @@ export class Scene {
     const body = encoding === 'json' ? { json: JSON.stringify(message) } : (withBytes(message) as Message);
     const batch = this.tables.batch(signal, body);
     batch.context.credential = { project, environment: null, keyId: 'static:0' };
-    environment.create({ default: 'default' }, this.host).process?.(batch);
-    processor.process?.(batch);
+    processAtOnce(environment.create({ default: 'default' }, this.host), batch);
+    processAtOnce(processor, batch);
     return batch;
   }
 

@@ -6,6 +6,7 @@ import type { AttributeCursor } from '../../../model/attributes.ts';
 import type { Batch, Tables } from '../../../model/batch.ts';
 import * as layout from '../../../model/layout.ts';
 import { normalizeEnvironment } from '../../../model/environment.ts';
+import type { Steps } from '../../../model/steps.ts';
 import type { TextRef } from '../../../model/text.ts';
 import { Rejection } from '../../../errors.ts';
 import { WireFault } from '../../../otlp/wire.ts';
@@ -17,6 +18,10 @@ import { Suspects } from './suspects.ts';
 
 /** As long as the environment processor lets one be. */
 const MAX_ENVIRONMENT = 255;
+
+/** Rows and their owners handled in one step when there is nothing to redact. */
+const ROWS_STEP = 4096;
+const OWNERS_STEP = 256;
 
 /** Where a table keeps a text: offset, length and flags within its row. */
 type TextField = readonly [offset: number, length: number, flags: number];
@@ -55,16 +60,15 @@ export class BatchRedaction {
     this.#keys = new KeyRedaction(redactor, tables);
   }
 
-  get tables(): Tables {
-    return this.#tables;
-  }
-
-  run(batch: Batch): void {
-    this.#suspects.scan(this.#tables, this.#tables.header(layout.HEADER_INPUT_LENGTH));
-    this.#keys.update(this.#suspects);
-    for (let resource = 0; resource < batch.resourceCount; resource++) this.#redactEnvironment(batch, resource);
-    if (this.#suspects.any || this.#redactor.numberRules !== 0) this.#redactTables(batch);
-    if (this.#keys.any) this.#renameKeys(batch);
+  *run(batch: Batch): Steps {
+    yield* this.#suspects.scan(this.#tables, this.#tables.header(layout.HEADER_INPUT_LENGTH));
+    yield* this.#keys.update(this.#suspects);
+    for (let resource = 0; resource < batch.resourceCount; resource++) {
+      this.#redactEnvironment(batch, resource);
+      if (resource % OWNERS_STEP === OWNERS_STEP - 1) yield;
+    }
+    if (this.#suspects.any || this.#redactor.numberRules !== 0) yield* this.#redactTables(batch);
+    if (this.#keys.any) yield* this.#renameKeys(batch);
   }
 
   /**
@@ -89,24 +93,25 @@ export class BatchRedaction {
     batch.setEnvironment(resource, written);
   }
 
-  #redactTables(batch: Batch): void {
-    this.#redactAttributes(batch);
+  *#redactTables(batch: Batch): Steps {
+    yield* this.#redactAttributes(batch);
     if (batch.signal !== 'metrics')
-      this.#redactTexts(
+      yield* this.#redactTexts(
         layout.RECORDS_BASE,
         layout.RECORD_STRIDE,
         batch.recordCount,
         RECORD_TEXTS.slice(0, batch.signal === 'traces' ? 3 : 2),
       );
-    this.#redactTexts(layout.SCOPES_BASE, layout.SCOPE_STRIDE, batch.scopeCount, SCOPE_TEXTS);
-    this.#redactTexts(layout.EVENTS_BASE, layout.EVENT_STRIDE, batch.eventCount, EVENT_TEXTS);
-    this.#redactTexts(layout.LINKS_BASE, layout.LINK_STRIDE, batch.linkCount, LINK_TEXTS);
-    this.#redactTexts(layout.METRICS_BASE, layout.METRIC_STRIDE, batch.metricCount, METRIC_TEXTS);
+    yield* this.#redactTexts(layout.SCOPES_BASE, layout.SCOPE_STRIDE, batch.scopeCount, SCOPE_TEXTS);
+    yield* this.#redactTexts(layout.EVENTS_BASE, layout.EVENT_STRIDE, batch.eventCount, EVENT_TEXTS);
+    yield* this.#redactTexts(layout.LINKS_BASE, layout.LINK_STRIDE, batch.linkCount, LINK_TEXTS);
+    yield* this.#redactTexts(layout.METRICS_BASE, layout.METRIC_STRIDE, batch.metricCount, METRIC_TEXTS);
   }
 
-  #redactTexts(base: number, stride: number, count: number, fields: readonly TextField[]): void {
+  *#redactTexts(base: number, stride: number, count: number, fields: readonly TextField[]): Steps {
     const { u32, u8 } = this.#tables.memory;
     for (let row = 0; row < count; row++) {
+      if (row % ROWS_STEP === ROWS_STEP - 1) yield;
       const at = base + row * stride;
       for (const [offset, length, flags] of fields) {
         const size = u32[(at + length) >>> 2] as number;
@@ -114,6 +119,7 @@ export class BatchRedaction {
         if (bits === 0) continue;
         const text = readText(this.#tables.memory, u32[(at + offset) >>> 2] as number, size, u8[at + flags] as number);
         const cleaned = this.#redactor.redact(text, bits);
+        yield;
         if (cleaned === text) continue;
         const written = cleaned === null ? null : this.#tables.scratch(cleaned);
         if (written !== null) u32[(at + offset) >>> 2] = written.offset;
@@ -123,33 +129,38 @@ export class BatchRedaction {
     }
   }
 
-  #redactAttributes(batch: Batch): void {
+  *#redactAttributes(batch: Batch): Steps {
     const row = batch.cursor().at(0, batch.attributeCount);
     while (row.next()) {
       const { kind } = row;
-      if (kind === layout.KIND_TEXT) this.#redactText(row);
-      else if (kind === layout.KIND_ARRAY || kind === layout.KIND_MAP) this.#redactNested(row, batch);
+      let bits = 0;
+      if (kind === layout.KIND_TEXT) bits = this.#redactText(row);
+      else if (kind === layout.KIND_ARRAY || kind === layout.KIND_MAP) bits = this.#redactNested(row, batch);
       else if (this.#redactor.numberRules !== 0) this.#redactNumber(row);
+      if (bits !== 0 || row.row % ROWS_STEP === ROWS_STEP - 1) yield;
     }
   }
 
-  #redactText(row: AttributeCursor): void {
+  /** The rules that were applied, as bits. */
+  #redactText(row: AttributeCursor): number {
     const bits = this.#suspects.at(row.offset, row.length);
-    if (bits === 0) return;
+    if (bits === 0) return 0;
     const text = readText(this.#tables.memory, row.offset, row.length, row.flags);
     const cleaned = this.#redactor.redact(text, bits);
     if (cleaned !== text) this.#write(row, layout.KIND_TEXT, cleaned);
+    return bits;
   }
 
   /** Rendered as JSON, and cleaned string by string; kept in that form when anything changed. */
-  #redactNested(row: AttributeCursor, batch: Batch): void {
+  #redactNested(row: AttributeCursor, batch: Batch): number {
     // Protobuf writes numbers in a form no hint can know.
     const numbers = batch.encoding === 'protobuf' ? this.#redactor.numberRules : 0;
     const bits = this.#suspects.at(row.offset, row.length) | numbers;
-    if (bits === 0) return;
+    if (bits === 0) return 0;
     const json = this.#render(row.row);
     const cleaned = json === null ? null : redactJson(json, this.#replacer(bits));
     if (cleaned !== json || cleaned === null) this.#write(row, layout.KIND_JSON, cleaned);
+    return bits;
   }
 
   #replacer(bits: number): JsonReplacer {
@@ -210,7 +221,7 @@ export class BatchRedaction {
     row.verdict = layout.VERDICT_DROP;
   }
 
-  #renameKeys(batch: Batch): void {
+  *#renameKeys(batch: Batch): Steps {
     const owners: readonly (readonly [base: number, stride: number, count: number, first: number, size: number])[] = [
       [
         layout.RECORDS_BASE,
@@ -258,6 +269,7 @@ export class BatchRedaction {
     const { u32 } = this.#tables.memory;
     for (const [base, stride, count, first, size] of owners)
       for (let row = 0; row < count; row++) {
+        if (row % OWNERS_STEP === OWNERS_STEP - 1) yield;
         const at = base + row * stride;
         this.#keys.rename(batch, u32[(at + first) >>> 2] as number, u32[(at + size) >>> 2] as number);
       }

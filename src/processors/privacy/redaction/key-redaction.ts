@@ -13,12 +13,16 @@ import {
   VERDICT_DROP,
   VERDICT_SUPERSEDED,
 } from '../../../model/layout.ts';
+import type { Steps } from '../../../model/steps.ts';
 import { unique } from './json-text.ts';
 import type { Redactor } from './redactor.ts';
 import type { Suspects } from './suspects.ts';
 
 /** Instead of a key or an environment that can not be cleaned. */
 export const UNCLEANABLE = '[redacted]';
+
+/** Symbols handled in one step. */
+const STEP = 256;
 
 export class KeyRedaction {
   readonly #redactor: Redactor;
@@ -35,9 +39,10 @@ export class KeyRedaction {
   }
 
   /** To be called for each request, after its body was looked over. */
-  update(suspects: Suspects): void {
+  *update(suspects: Suspects): Steps {
     const count = this.#tables.symbolCount;
     for (; this.#known < count; this.#known++) {
+      if (this.#known % STEP === 0) yield;
       const key = this.#replacementOf(this.#known, suspects);
       if (key === null) continue;
       this.#lasting[this.#known] = 1;
@@ -45,6 +50,7 @@ export class KeyRedaction {
     }
     this.#localKeys.clear();
     for (let index = 0; index < this.#tables.localSymbolCount; index++) {
+      if (index % STEP === STEP - 1) yield;
       const key = this.#replacementOf(MAX_SYMBOLS + index, suspects);
       if (key !== null) this.#localKeys.set(MAX_SYMBOLS + index, key);
     }

@@ -17,6 +17,7 @@ import {
   OPENING_PLACES_BASE,
 } from '../../../model/layout.ts';
 import type { Memory } from '../../../model/memory.ts';
+import type { Steps } from '../../../model/steps.ts';
 import { DISGUISES } from './canonical.ts';
 import { fitting, type Opening, Openings } from './openings.ts';
 import { EVERY_RULE, type Redactor } from './redactor.ts';
@@ -63,7 +64,7 @@ export class Suspects {
   }
 
   /** Looks over the body of a request. */
-  scan({ memory, kernels }: Pick<Tables, 'memory' | 'kernels'>, length: number): void {
+  *scan({ memory, kernels }: Pick<Tables, 'memory' | 'kernels'>, length: number): Steps {
     const size = (length >>> BLOCK_BITS) + 1;
     if (this.#blocks.length < size)
       this.#blocks = new Uint32Array(Math.min(size * 2, (INPUT_CAPACITY >>> BLOCK_BITS) + 1));
@@ -78,6 +79,7 @@ export class Suspects {
       const count = memory.u32[(HEADER_BASE + HEADER_OPENING_PLACES) >>> 2] as number;
       for (let place = 0; place < count; place++)
         this.#look(memory, OPENING_PLACES_BASE + place * OPENING_PLACE_STRIDE);
+      yield;
     }
   }
 

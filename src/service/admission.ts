@@ -1,0 +1,231 @@
+/**
+ * Admission control, and the order of the passes. A pass is advanced in slices of a few milliseconds, and the event loop is
+ * polled between two slices: the process reads the next headers and answers health checks whatever is being worked on. Small
+ * bodies have tables of their own and never wait for a large one to end. Within a size, projects share the time evenly. A
+ * request that waits has been read and is bounded by the receivers' byte budget; how long it may wait is bounded here.
+ */
+import { Rejection } from '../errors.ts';
+import type { Steps } from '../model/steps.ts';
+import { ExpectedWait } from './expected-wait.ts';
+import { FairQueue, type Flow, type VirtualClock } from './fair-queue.ts';
+import { MAX_POLLS_MS, PollCycle } from './poll-cycle.ts';
+
+/** No pass begins or goes on when passes have taken this long since the last poll. */
+const SLICE_MS = 2;
+/** The first slice of a pass may take so much longer: most passes are over by then, and are not divided. */
+const OVERRUN_MS = 3;
+/** A request that would wait longer is refused. It may come again after a second. */
+const MAX_WAIT_MS = 1000;
+/** Under load, passes get at least this part of the time that the polls took, whatever the number of requests refused there. */
+const PASSES_PART = 1 / 3;
+/** A project with fewer requests than this is never refused for the time they take; with fewer in all there is no load. */
+const ALWAYS_ADMITTED = 16;
+
+/** Passes of one range of body sizes. */
+export interface SizeClass<Place> {
+  /** Bodies of at most so many bytes. */
+  readonly limitBytes: number;
+  /** The memories that passes of this size work in, one each. */
+  readonly places: readonly Place[];
+}
+
+export interface AdmissionOptions<Place> {
+  /** Milliseconds of a monotonic clock. */
+  now(): number;
+  /** Calls back after the event loop has been polled once. */
+  afterPoll(callback: () => void): void;
+  /** From the smallest to the largest. */
+  readonly classes: readonly SizeClass<Place>[];
+}
+
+/** One request that waits for its pass or is in it. It holds a body, so nothing keeps it once it is over. */
+interface Pass<Place> {
+  readonly bytes: number;
+  begin(place: Place): Steps;
+  fail(error: unknown): void;
+  place: Place | null;
+  steps: Steps | null;
+  elapsedMs: number;
+}
+
+interface Lane<Place> {
+  readonly limitBytes: number;
+  readonly queue: FairQueue<Pass<Place>>;
+  readonly free: Place[];
+}
+
+export class AdmissionControl<Place> {
+  readonly #now: () => number;
+  readonly #afterPoll: (callback: () => void) => void;
+  readonly #lanes: readonly Lane<Place>[];
+  readonly #wait = new ExpectedWait();
+  readonly #polls: PollCycle;
+  /** Passes that are not over, and those of them that have not begun. */
+  #open = 0;
+  #waiting = 0;
+  #scheduled = false;
+  /** Spent on passes since the last poll. */
+  #sliceMs = 0;
+  /** When the last slice of a pass ended, if others were left then. */
+  #busySince: number | null = null;
+
+  constructor({ now, afterPoll, classes }: AdmissionOptions<Place>) {
+    this.#now = now;
+    this.#afterPoll = afterPoll;
+    this.#polls = new PollCycle(now);
+    const clock: VirtualClock = { now: 0 };
+    this.#lanes = classes.map(({ limitBytes, places }) => ({
+      limitBytes,
+      queue: new FairQueue<Pass<Place>>(clock, places.length),
+      free: [...places],
+    }));
+  }
+
+  /** How many requests wait for their pass to begin. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Milliseconds that a request of the project would wait now, judged by the passes before it. */
+  expectedWaitMs(project: string): number {
+    return this.#wait.of(project);
+  }
+
+  /** Throws `overloaded` when a request of the project would wait too long. */
+  admit(project: string): void {
+    this.#polls.noteArrival();
+    const requests = this.#wait.requests(project);
+    if (requests < ALWAYS_ADMITTED) return;
+    if (this.expectedWaitMs(project) > MAX_WAIT_MS)
+      throw new Rejection('overloaded', { hint: `${requests} requests of the project wait for their pass` });
+  }
+
+  /**
+   * Runs the pass of a request in a place for bodies of its size: at once when nothing is ahead of it, otherwise in its turn.
+   * `limitBytes` of the place is handed to the pass: a body that proves larger is to be run again with its true size.
+   */
+  run<Result>(
+    project: string,
+    bytes: number,
+    begin: (place: Place, limitBytes: number) => Steps<Result>,
+  ): Promise<Result> {
+    const lane = this.#laneFor(bytes);
+    return new Promise<Result>((resolve, reject) => {
+      const pass: Pass<Place> = {
+        bytes,
+        begin: function* (place): Steps {
+          resolve(yield* begin(place, lane.limitBytes));
+        },
+        fail: reject,
+        place: null,
+        steps: null,
+        elapsedMs: 0,
+      };
+      this.#wait.add(project, bytes);
+      const flow = lane.queue.add(project, pass);
+      this.#open++;
+      this.#waiting++;
+      if (!this.#scheduled) this.#startPolls();
+      const isFirst = lane.queue.waiting === 1 && flow.running === null && lane.queue.isRunnable(flow);
+      if (isFirst && this.#sliceMs < SLICE_MS) this.#advance(lane, flow, SLICE_MS);
+    });
+  }
+
+  #laneFor(bytes: number): Lane<Place> {
+    const lane = this.#lanes.find(({ limitBytes }) => bytes <= limitBytes) ?? this.#lanes.at(-1);
+    if (lane === undefined) throw new Error('admission control without size classes');
+    return lane;
+  }
+
+  /** Does steps of the flow's pass until it is over, or passes have taken `untilMs` since the last poll. */
+  #advance(lane: Lane<Place>, flow: Flow<Pass<Place>>, untilMs: number): void {
+    const started = this.#now();
+    const deadline = started + untilMs - this.#sliceMs + (flow.running === null ? OVERRUN_MS : 0);
+    const pass = flow.running ?? this.#begin(lane, flow);
+    const isOver = this.#step(pass, deadline);
+    const ended = this.#now();
+    pass.elapsedMs += ended - started;
+    this.#sliceMs += ended - started;
+    const pollMs = Math.min(started - (this.#busySince ?? started), MAX_POLLS_MS);
+    this.#wait.measure(ended - started, pollMs);
+    lane.queue.charge(flow, ended - started);
+    if (isOver) this.#end(lane, flow, pass);
+    this.#busySince = this.#open > 0 ? ended : null;
+  }
+
+  #begin(lane: Lane<Place>, flow: Flow<Pass<Place>>): Pass<Place> {
+    const pass = lane.queue.begin(flow);
+    pass.place = lane.free.shift() ?? null;
+    this.#waiting--;
+    return pass;
+  }
+
+  /** True when the pass is over, whatever its outcome. */
+  #step(pass: Pass<Place>, deadline: number): boolean {
+    try {
+      if (pass.place === null) throw new Error('a pass began without a place');
+      pass.steps ??= pass.begin(pass.place);
+      do {
+        if (pass.steps.next().done === true) return true;
+      } while (this.#now() < deadline);
+      return false;
+    } catch (error) {
+      pass.fail(error);
+      return true;
+    }
+  }
+
+  #end(lane: Lane<Place>, flow: Flow<Pass<Place>>, pass: Pass<Place>): void {
+    this.#open--;
+    lane.queue.end(flow);
+    if (pass.place !== null) lane.free.unshift(pass.place);
+    this.#wait.remove(flow.project, pass.bytes, pass.elapsedMs);
+  }
+
+  #startPolls(): void {
+    this.#polls.begin();
+    this.#schedulePoll();
+  }
+
+  #schedulePoll(): void {
+    this.#scheduled = true;
+    this.#afterPoll(() => {
+      if (this.#polls.goesOn(this.#isLoaded)) this.#schedulePoll();
+      else this.#runSlice();
+    });
+  }
+
+  get #isLoaded(): boolean {
+    return this.#waiting >= ALWAYS_ADMITTED;
+  }
+
+  /** How long the passes of this slice may take. */
+  #sliceLimitMs(): number {
+    return this.#isLoaded ? Math.max(SLICE_MS, this.#polls.elapsedMs * PASSES_PART) : SLICE_MS;
+  }
+
+  #runSlice(): void {
+    this.#scheduled = false;
+    this.#sliceMs = 0;
+    const limit = this.#sliceLimitMs();
+    while (this.#sliceMs < limit) {
+      const next = this.#next();
+      if (next === null) return;
+      // Passes in progress take turns within a slice too.
+      this.#advance(next.lane, next.flow, Math.min(limit, this.#sliceMs + SLICE_MS));
+    }
+    if (this.#open > 0) this.#startPolls();
+  }
+
+  #next(): { readonly lane: Lane<Place>; readonly flow: Flow<Pass<Place>> } | null {
+    let found: { readonly lane: Lane<Place>; readonly flow: Flow<Pass<Place>> } | null = null;
+    let leastMs = Number.POSITIVE_INFINITY;
+    for (const lane of this.#lanes) {
+      const next = lane.queue.next();
+      if (next === null || next.urgencyMs >= leastMs) continue;
+      leastMs = next.urgencyMs;
+      found = { lane, flow: next.flow };
+    }
+    return found;
+  }
+}

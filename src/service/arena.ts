@@ -1,0 +1,48 @@
+/**
+ * The memory of one pass at a time: the tables of a request, and what processors keep for these tables. Every place in which
+ * passes run has one. It is made at its first use, and a large one is given up after a while without use: its pages stay
+ * resident as long as it lives.
+ */
+import type { Processor } from '../component/processor.ts';
+import { Intake } from '../otlp/intake.ts';
+
+/** How long an arena that is not kept outlives its last pass. */
+const IDLE_MS = 20_000;
+
+export class Arena {
+  readonly #isKept: boolean;
+  #intake: Intake | null = null;
+  /** The processors that have been prepared for the tables. */
+  #prepared = new WeakSet<Processor>();
+  #idle: NodeJS.Timeout | null = null;
+
+  /** `isKept`: never given up. */
+  constructor(isKept: boolean) {
+    this.#isKept = isKept;
+  }
+
+  /** For a pass, which calls `release` when it is over, whatever its outcome. */
+  acquire(processors: readonly Processor[]): Intake {
+    if (this.#idle !== null) clearTimeout(this.#idle);
+    this.#idle = null;
+    this.#intake ??= new Intake();
+    for (const processor of processors) {
+      if (this.#prepared.has(processor)) continue;
+      processor.prepare?.(this.#intake.tables);
+      this.#prepared.add(processor);
+    }
+    return this.#intake;
+  }
+
+  release(): void {
+    if (this.#isKept || this.#idle !== null) return;
+    this.#idle = setTimeout(() => this.#drop(), IDLE_MS);
+    this.#idle.unref();
+  }
+
+  #drop(): void {
+    this.#intake = null;
+    this.#prepared = new WeakSet();
+    this.#idle = null;
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * How long a project would wait for a pass that it asked for now. The projects share the time evenly, so the work of another
+ * project counts only as far as it is no more than the project's own.
+ */
+
+/** What a request costs beside its bytes, in bytes. */
+const REQUEST_BYTES = 4096;
+/** Each pass weighs this much less than the one after it in what is expected of the next. */
+const DECAY = 0.97;
+/** Projects whose speed is remembered while they have nothing waiting. */
+const MAX_IDLE_PROJECTS = 1024;
+
+/** Milliseconds and bytes of the passes so far, the latest weighing most. */
+class Speed {
+  #ms = 0;
+  #bytes = 0;
+
+  add(ms: number, bytes: number): void {
+    this.#ms = this.#ms * DECAY + ms;
+    this.#bytes = this.#bytes * DECAY + bytes;
+  }
+
+  /** Null before the first pass. */
+  get msPerByte(): number | null {
+    return this.#bytes === 0 ? null : this.#ms / this.#bytes;
+  }
+}
+
+interface Load {
+  readonly speed: Speed;
+  requests: number;
+  bytes: number;
+}
+
+export class ExpectedWait {
+  /** Projects with work, and the most recent of the others, those in the order in which they became idle. */
+  readonly #loads = new Map<string, Load>();
+  #busy = 0;
+  readonly #speed = new Speed();
+  /** Time that passes took together with the polls between them, and without. */
+  #elapsedMs = 0;
+  #passMs = 0;
+
+  /** Requests of a project that wait or are being worked on. */
+  requests(project: string): number {
+    return this.#loads.get(project)?.requests ?? 0;
+  }
+
+  add(project: string, bytes: number): void {
+    const load = this.#loads.get(project) ?? { speed: new Speed(), requests: 0, bytes: 0 };
+    if (load.requests === 0) this.#busy++;
+    load.requests++;
+    load.bytes += bytes + REQUEST_BYTES;
+    this.#loads.set(project, load);
+  }
+
+  /** A request that was added is over; its pass took so long. */
+  remove(project: string, bytes: number, ms: number): void {
+    const load = this.#loads.get(project);
+    if (load === undefined) return;
+    load.requests--;
+    load.bytes -= bytes + REQUEST_BYTES;
+    load.speed.add(ms, bytes + REQUEST_BYTES);
+    this.#speed.add(ms, bytes + REQUEST_BYTES);
+    if (load.requests > 0) return;
+    this.#busy--;
+    this.#loads.delete(project);
+    this.#loads.set(project, load);
+    this.#forget();
+  }
+
+  /** Part of a pass took `passMs`, and the polls before it `pollMs`. */
+  measure(passMs: number, pollMs: number): void {
+    this.#passMs = this.#passMs * DECAY + passMs;
+    this.#elapsedMs = this.#elapsedMs * DECAY + passMs + pollMs;
+  }
+
+  /** Milliseconds until what the project has asked for so far is done. */
+  of(project: string): number {
+    const own = this.#workMs(this.#loads.get(project));
+    if (own === 0) return 0;
+    let ms = 0;
+    for (const load of this.#loads.values()) ms += Math.min(own, this.#workMs(load));
+    return this.#passMs === 0 ? ms : (ms * this.#elapsedMs) / this.#passMs;
+  }
+
+  #workMs(load: Load | undefined): number {
+    if (load === undefined || load.requests === 0) return 0;
+    return load.bytes * (load.speed.msPerByte ?? this.#speed.msPerByte ?? 0);
+  }
+
+  #forget(): void {
+    if (this.#loads.size - this.#busy <= MAX_IDLE_PROJECTS) return;
+    for (const [project, { requests }] of this.#loads) {
+      if (requests > 0) continue;
+      this.#loads.delete(project);
+      return;
+    }
+  }
+}

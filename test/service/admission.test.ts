@@ -1,0 +1,341 @@
+/** The order of the passes and who is refused, with a clock and an event loop of the test's own. */
+import v8 from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import t from 'tap';
+import { Rejection } from '../../src/errors.ts';
+import { finish, type Steps } from '../../src/model/steps.ts';
+import { AdmissionControl, type SizeClass } from '../../src/service/admission.ts';
+
+const LARGEST = 16_000_000;
+const ONE_PLACE: readonly SizeClass<string>[] = [{ limitBytes: LARGEST, places: ['only'] }];
+const SIZES: readonly SizeClass<string>[] = [
+  { limitBytes: 1000, places: ['small'] },
+  { limitBytes: 100_000, places: ['middle 1', 'middle 2'] },
+  { limitBytes: LARGEST, places: ['large'] },
+];
+
+interface Asked {
+  readonly bytes?: number;
+  readonly project?: string;
+}
+
+class Loop {
+  ms = 0;
+  readonly admission: AdmissionControl<string>;
+  #callbacks: (() => void)[] = [];
+  readonly done: string[] = [];
+  /** The passes in progress, by their place. */
+  readonly inProgress = new Map<string, string>();
+
+  constructor(classes: readonly SizeClass<string>[] = ONE_PLACE) {
+    this.admission = new AdmissionControl({
+      now: () => this.ms,
+      afterPoll: (callback) => {
+        this.#callbacks.push(callback);
+      },
+      classes,
+    });
+  }
+
+  /** Asks for a pass of steps that take so long. */
+  ask(
+    name: string,
+    stepsMs: number | readonly number[],
+    { bytes = 100_000, project = 'demo' }: Asked = {},
+  ): Promise<void> {
+    const steps = typeof stepsMs === 'number' ? [stepsMs] : stepsMs;
+    return this.admission.run(project, bytes, (place) => this.#pass(name, steps, place));
+  }
+
+  *#pass(name: string, stepsMs: readonly number[], place: string): Steps {
+    if (this.inProgress.has(place)) throw new Error(`${place} was taken`);
+    this.inProgress.set(place, name);
+    for (const [index, ms] of stepsMs.entries()) {
+      if (index > 0) yield;
+      this.ms += ms;
+    }
+    this.inProgress.delete(place);
+    this.done.push(name);
+  }
+
+  /** Polls once; false when nothing was to be done afterwards. */
+  poll(): boolean {
+    const callbacks = this.#callbacks;
+    this.#callbacks = [];
+    for (const callback of callbacks) callback();
+    return callbacks.length > 0;
+  }
+
+  drain(): void {
+    while (this.poll());
+  }
+}
+
+t.test('a request runs at once when nothing is ahead of it', async (t) => {
+  const loop = new Loop();
+  void loop.ask('a', 1);
+  t.strictSame(loop.done, ['a']);
+});
+
+t.test('after two milliseconds the event loop is polled, then the next come in the order of arrival', async (t) => {
+  const loop = new Loop();
+  for (const name of ['a', 'b', 'c', 'd']) void loop.ask(name, 1.5);
+  t.strictSame(loop.done, ['a', 'b']);
+  t.equal(loop.admission.waiting, 2);
+  loop.poll();
+  t.strictSame(loop.done, ['a', 'b', 'c', 'd']);
+  t.equal(loop.admission.waiting, 0);
+});
+
+t.test('a pass is divided between its steps, and keeps its place until it is over', async (t) => {
+  const loop = new Loop();
+  void loop.ask(
+    'long',
+    Array.from({ length: 10 }, () => 1),
+  );
+  void loop.ask('next', 1);
+  t.equal(loop.ms, 5, 'most passes are over by then');
+  loop.poll();
+  t.equal(loop.ms, 7);
+  t.strictSame([...loop.inProgress.values()], ['long']);
+  loop.drain();
+  t.strictSame(loop.done, ['long', 'next']);
+});
+
+t.test('a small body does not wait for a large one to end', async (t) => {
+  const loop = new Loop(SIZES);
+  void loop.ask(
+    'giant',
+    Array.from({ length: 1000 }, () => 1),
+    { bytes: LARGEST },
+  );
+  loop.poll();
+  void loop.ask('small', 0.5, { bytes: 100 });
+  void loop.ask('middle', 0.5, { bytes: 50_000 });
+  loop.poll();
+  t.strictSame(loop.done, ['small', 'middle']);
+  t.ok(loop.ms < 12);
+});
+
+t.test('bodies of other projects are worked on beside those of one project, of the same size too', async (t) => {
+  const loop = new Loop(SIZES);
+  for (let index = 0; index < 5; index++)
+    void loop.ask(
+      `a${index}`,
+      Array.from({ length: 20 }, () => 1),
+      { bytes: 50_000, project: 'a' },
+    );
+  void loop.ask(
+    'b',
+    Array.from({ length: 5 }, () => 1),
+    { bytes: 50_000, project: 'b' },
+  );
+  loop.drain();
+  t.equal(loop.done[0], 'b');
+});
+
+t.test('projects share the time evenly, whatever they ask for', async (t) => {
+  const loop = new Loop();
+  for (let index = 0; index < 100; index++) void loop.ask('a', 1, { project: 'a' });
+  for (let index = 0; index < 10; index++) void loop.ask('b', 3, { project: 'b' });
+  while (loop.done.filter((name) => name === 'b').length < 10) loop.poll();
+  const others = loop.done.filter((name) => name === 'a').length;
+  t.ok(others >= 27 && others <= 36, `30 milliseconds of each, ${others}`);
+});
+
+t.test('a giant that others wait for is as urgent as they are', async (t) => {
+  const loop = new Loop(SIZES);
+  const giant = Array.from({ length: 50 }, () => 1);
+  void loop.ask('giant of a', giant, { bytes: LARGEST, project: 'a' });
+  loop.poll();
+  void loop.ask('giant of b', giant, { bytes: LARGEST, project: 'b' });
+  for (let index = 0; index < 500; index++) void loop.ask('small of c', 1, { bytes: 100, project: 'c' });
+  while (!loop.done.includes('giant of b')) loop.poll();
+  const small = loop.done.filter((name) => name === 'small of c').length;
+  t.ok(small <= 110, `giants and small requests share the time: ${small}`);
+});
+
+t.test('what had its pass is forgotten, also while others always wait', async (t) => {
+  v8.setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const loop = new Loop();
+  const weak: WeakRef<object>[] = [];
+  const ask = (): void => {
+    const body = { bytes: 1 };
+    weak.push(new WeakRef(body));
+    void loop.admission.run('demo', body.bytes, function* () {
+      yield;
+      loop.ms += 3;
+      return body.bytes;
+    });
+  };
+  for (let count = 0; count < 4; count++) ask();
+  for (let count = 0; count < 50; count++) {
+    ask();
+    loop.poll();
+  }
+  t.ok(loop.admission.waiting > 0, 'others always waited');
+  await new Promise(setImmediate); // A weak reference holds until the turn of the event loop is over.
+  collect();
+  t.equal(weak.filter((body) => body.deref() !== undefined).length, loop.admission.waiting);
+});
+
+t.test('a request that arrives while others wait goes behind them, also right after a poll', async (t) => {
+  const loop = new Loop();
+  for (const name of ['a', 'b', 'c']) void loop.ask(name, 3);
+  void loop.ask('late', 0.1);
+  loop.drain();
+  t.strictSame(loop.done, ['a', 'b', 'c', 'late']);
+});
+
+t.test('a fault in any step is the outcome of its own pass only, and frees its place', async (t) => {
+  const loop = new Loop();
+  void loop.ask('a', 5);
+  const faulty = loop.admission.run('demo', 10, function* (): Steps {
+    for (let step = 0; step < 7; step++) {
+      loop.ms++;
+      yield;
+    }
+    throw new Rejection('invalid_json');
+  });
+  const after = loop.ask('b', 1);
+  loop.drain();
+  await t.rejects(faulty, { code: 'invalid_json' });
+  await after;
+  t.strictSame(loop.done, ['a', 'b']);
+});
+
+t.test('beyond a second of work that waits, a project is overloaded, and no other', async (t) => {
+  const loop = new Loop();
+  void loop.ask('first', 10);
+  for (let index = 0; index < 99; index++) {
+    loop.admission.admit('demo');
+    void loop.ask(String(index), 10);
+  }
+  t.ok(loop.admission.expectedWaitMs('demo') > 950 && loop.admission.expectedWaitMs('demo') <= 1000);
+  loop.admission.admit('demo');
+  for (let index = 0; index < 5; index++) void loop.ask('more', 10);
+  t.throws(() => loop.admission.admit('demo'), { code: 'overloaded' });
+  for (let index = 0; index < 20; index++) {
+    t.doesNotThrow(() => loop.admission.admit('other'));
+    void loop.ask('other', 10, { project: 'other' });
+  }
+  t.ok(loop.admission.expectedWaitMs('other') <= 400, 'as much of the first as it has itself');
+  for (let poll = 0; poll < 150; poll++) loop.poll();
+  t.doesNotThrow(() => loop.admission.admit('demo'));
+});
+
+t.test('a project is judged by what its own bodies take', async (t) => {
+  const loop = new Loop();
+  for (let index = 0; index < 30; index++) void loop.ask('slow', 100, { project: 'slow' });
+  for (let index = 0; index < 3; index++) void loop.ask('fast', 0.1, { project: 'fast' });
+  for (let poll = 0; poll < 10; poll++) loop.poll();
+  for (let index = 0; index < 50; index++) void loop.ask('fast', 0.1, { project: 'fast' });
+  t.ok(loop.admission.expectedWaitMs('fast') < 20, String(loop.admission.expectedWaitMs('fast')));
+  t.throws(() => loop.admission.admit('slow'), { code: 'overloaded' });
+});
+
+t.test('what polls take while others wait counts for the wait as well', async (t) => {
+  const loop = new Loop();
+  for (let index = 0; index < 40; index++) void loop.ask(String(index), 3);
+  t.ok(loop.admission.expectedWaitMs('demo') < 130, 'nothing but passes so far');
+  for (let poll = 0; poll < 20; poll++) {
+    loop.ms += 27;
+    loop.poll();
+    for (let index = 0; index < 3; index++) void loop.ask('more', 3);
+  }
+  t.ok(loop.admission.expectedWaitMs('demo') > 300, String(loop.admission.expectedWaitMs('demo')));
+});
+
+t.test('a pause of the whole process counts for little', async (t) => {
+  const loop = new Loop();
+  for (let index = 0; index < 64; index++) void loop.ask(String(index), 3);
+  loop.ms += 10_000;
+  loop.poll();
+  t.ok(loop.admission.expectedWaitMs('demo') < 2000, String(loop.admission.expectedWaitMs('demo')));
+});
+
+/** What is done between one poll and the next: it takes so long, and so many requests arrive. */
+function poll(loop: Loop, arrivals: number, takesMs: number): number {
+  const before = loop.done.length;
+  for (let index = 0; index < arrivals; index++) loop.admission.admit('other');
+  loop.ms += takesMs;
+  loop.poll();
+  return loop.done.length - before;
+}
+
+t.test('under load the event loop is polled again while requests arrive, sixteen times', async (t) => {
+  const loop = new Loop();
+  const polls = (arrivals: readonly number[]): number[] => arrivals.map((count) => poll(loop, count, 0.1));
+  for (let index = 0; index < 12; index++) void loop.ask(String(index), 3);
+  t.equal(poll(loop, 1, 0.1), 1, 'so few are no load');
+  for (let index = 0; index < 10; index++) void loop.ask(String(index), 3);
+  t.strictSame(polls(Array.from({ length: 17 }, () => 1)), [...Array.from({ length: 15 }, () => 0), 1, 0]);
+  t.strictSame(polls([0, 0, 0, 0]), [0, 1, 0, 1], 'none arrived: what the first poll accepted is read by the second');
+  t.strictSame(polls([0, 1, 0, 0, 0]), [0, 0, 0, 1, 0], 'now and then one arrives');
+});
+
+t.test('however long the polls take, passes get a third of that', async (t) => {
+  const loop = new Loop();
+  for (let index = 0; index < 100; index++) void loop.ask(String(index), 1);
+  for (let count = 0; count < 2; count++) poll(loop, 0, 0);
+  const passes = Array.from({ length: 16 }, () => poll(loop, 1, 1.5));
+  t.equal(passes.at(-1), 8, 'of 24 milliseconds');
+  for (let count = 0; count < 2; count++) poll(loop, 0, 0);
+  const slow = Array.from({ length: 7 }, () => poll(loop, 1, 8));
+  t.strictSame(slow, [0, 0, 0, 0, 0, 0, 17], 'polls end after 50 milliseconds');
+  poll(loop, 0, 0);
+  t.equal(poll(loop, 0, 0), 2, 'and two milliseconds at least');
+});
+
+t.test('a few requests are never too many, however long each takes', async (t) => {
+  const loop = new Loop();
+  for (let index = 0; index < 16; index++) {
+    t.doesNotThrow(() => loop.admission.admit('demo'));
+    void loop.ask(String(index), 500, { bytes: LARGEST });
+  }
+});
+
+const request = fc.record({
+  stepsMs: fc.array(fc.nat(4), { minLength: 1, maxLength: 6 }),
+  bytes: fc.constantFrom(10, 50_000, 5_000_000),
+  project: fc.constantFrom('a', 'b', 'c', 'd'),
+});
+
+t.test('whatever arrives whenever, all have their pass, each project in order, one pass a place', async (t) => {
+  const property = fc.property(fc.array(fc.oneof(fc.constant(null), request), { maxLength: 60 }), (arrivals) => {
+    const loop = new Loop(SIZES);
+    const expected = new Map<string, string[]>();
+    for (const [index, arrival] of arrivals.entries()) {
+      if (arrival === null) {
+        loop.poll();
+        continue;
+      }
+      const { stepsMs, bytes, project } = arrival;
+      const flow = `${project} ${bytes}`;
+      const name = `${flow} ${index}`;
+      expected.set(flow, [...(expected.get(flow) ?? []), name]);
+      void loop.ask(name, stepsMs, { bytes, project });
+    }
+    loop.drain();
+    const inOrder = [...expected].every(([flow, names]) => {
+      const done = loop.done.filter((name) => name.startsWith(`${flow} `));
+      return done.join() === names.join();
+    });
+    return inOrder && loop.admission.waiting === 0 && loop.admission.expectedWaitMs('a') === 0;
+  });
+  t.doesNotThrow(() => fc.assert(property));
+});
+
+t.test('steps can be done at once', async (t) => {
+  t.equal(
+    finish(
+      (function* () {
+        yield;
+        return 7;
+      })(),
+    ),
+    7,
+  );
+});
