@@ -39,6 +39,18 @@ export type Verdict =
   | { readonly kind: 'stored' | 'replayed'; readonly quota: Quota | null }
   | { readonly kind: 'refused'; readonly rejection: Rejection };
 
+/**
+ * A verdict, or `deferred`: the request could not be decided beside the others of its group, and should be settled again. Its
+ * kind is `apart` by then. Only a group of several projects is answered so.
+ */
+export type Decision = Verdict | { readonly kind: 'deferred' };
+
+/**
+ * How a request should meet others. `plain`: with other plain ones. `careful`: with others that lately had refusals or spans
+ * which were stored already, as they need more steps. `apart`: with requests of its own project only; it may wait for long.
+ */
+export type Kind = 'plain' | 'careful' | 'apart';
+
 /** The free plan's headers. */
 export interface Quota {
   readonly limit: number;
@@ -62,14 +74,21 @@ export interface Ledger extends Component {
   /** How many groups it can settle at once; one when left out. */
   readonly lanes?: number;
   /**
+   * How many requests larger than a group it can settle beside these, each by itself. None when left out: then they are groups
+   * like others.
+   */
+  readonly heavyLanes?: number;
+  /** With which others a request should be settled now; `plain` when left out. */
+  kindOf?(claim: Claim): Kind;
+  /**
    * Decides and stores one group. `write` is called at most once per attempt with the requests that no guard has refused so far,
    * in the group's order; when it rejects, or the commit fails, those requests are refused. It may be called again with fewer
-   * requests (a guard refused some, bisecting). Resolves with one verdict per claim, in order; never rejects.
+   * requests (a guard refused some, bisecting). Resolves with one decision per claim, in order; never rejects.
    */
   settle(
     group: readonly Claim[],
     write: (admitted: readonly Claim[], commit: Commit) => Promise<void>,
-  ): Promise<readonly Verdict[]>;
+  ): Promise<readonly Decision[]>;
 }
 
 /** The `postgres` extension offers its ledger under this key. */

@@ -2,7 +2,10 @@
 import type { PlantedBug } from './bug.ts';
 
 const LEDGER = 'extensions/postgres/ledger/ledger.js';
+const ATTEMPT = 'extensions/postgres/ledger/attempt.js';
+const LIMITS = 'extensions/postgres/ledger/limits.js';
 const GUARDS = 'extensions/postgres/ledger/guards.js';
+const STATEMENTS = 'extensions/postgres/ledger/guard-statements.js';
 const SESSION = 'extensions/postgres/ledger/session.js';
 
 export const LEDGER_BUGS: readonly PlantedBug[] = [
@@ -11,14 +14,10 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     about: 'COMMIT is sent, and its answer is not waited for',
     edits: [
       {
-        file: LEDGER,
-        find: 'await runPipeline(client, [\n            addUsage(',
-        replace: 'void runPipeline(client, [\n            addUsage(',
-      },
-      {
-        file: LEDGER,
-        find: 'text: COMMIT }, read: readCommit },\n        ]);',
-        replace: 'text: COMMIT }, read: readCommit },\n        ]).catch(() => undefined);',
+        file: ATTEMPT,
+        find: 'await runPipeline(client, [addUsage(usage), { statement: { text: COMMIT }, read: readCommit }]);',
+        replace:
+          'void runPipeline(client, [addUsage(usage), { statement: { text: COMMIT }, read: readCommit }]).catch(() => undefined);',
       },
     ],
     campaign: 'twins',
@@ -30,10 +29,10 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     about: 'the replay marker is committed before the rows',
     edits: [
       {
-        file: LEDGER,
-        find: 'await this.#store(transaction, round, [BEGIN, ...demandGuards(round, attempt)]);',
+        file: ATTEMPT,
+        find: 'await this.#store(round, this.#opening(), demandGuards(round, this));',
         replace:
-          'const [marker, ...guards] = demandGuards(round, attempt);\nawait runPipeline(client, [marker]);\nawait this.#store(transaction, round, [BEGIN, ...guards]);',
+          'const [[marker, ...guards]] = demandGuards(round, this);\nawait runPipeline(client, [marker]);\nawait this.#store(round, this.#opening(), [guards]);',
       },
     ],
     campaign: 'ambiguous',
@@ -44,7 +43,7 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     name: 'unsorted-keys',
     about: 'two writers lock the same traces in different orders',
     edits: [
-      { file: GUARDS, find: '  ORDER BY trace_id\n', replace: '' },
+      { file: STATEMENTS, find: '  ORDER BY trace_id\n', replace: '' },
       {
         file: 'service/settle/claim.js',
         find: '.sort((a, b) => (a.traceId < b.traceId ? -1 : 1))',
@@ -59,8 +58,7 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     name: 'pooled-timed-out-connection',
     about: 'a group is given up, and its connection serves the next one, which commits what the first has left open',
     edits: [
-      { file: LEDGER, find: 'const ROUND_DEADLINE_MS = 30000;', replace: 'const ROUND_DEADLINE_MS = 150;' },
-      { file: LEDGER, find: 'const ROUND_MS_PER_RECORD = 2;', replace: 'const ROUND_MS_PER_RECORD = 0;' },
+      { file: LIMITS, find: 'const ROUND_MS = 30000;', replace: 'const ROUND_MS = 150;' },
       {
         file: LEDGER,
         find: 'const deadline = setTimeout(() => ',
@@ -84,7 +82,7 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     about: 'two replicas read the same counter, and both find room',
     edits: [
       {
-        file: GUARDS,
+        file: STATEMENTS,
         find: "'SELECT project, spans FROM sluice.lock_usage($1::text[])'",
         replace:
           '`SELECT project, spans FROM sluice.usage_months WHERE month = ${' + 'MONTH} AND project = ANY ($1::text[])`',
@@ -99,9 +97,9 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     about: 'a refusal commits what the guards had set',
     edits: [
       {
-        file: LEDGER,
-        find: "await client.query('ROLLBACK');\n            return new Map([...replayed, ...refused]);",
-        replace: "await client.query('COMMIT');\n            return new Map([...replayed, ...refused]);",
+        file: ATTEMPT,
+        find: "await client.query('ROLLBACK');\n            return { verdicts",
+        replace: "await client.query('COMMIT');\n            return { verdicts",
       },
     ],
     campaign: 'crowd',
@@ -113,10 +111,10 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     about: 'a refusal takes its markers back, and keeps its claims on traces',
     edits: [
       {
-        file: LEDGER,
-        find: "await client.query('ROLLBACK');\n            return new Map([...replayed, ...refused]);",
+        file: ATTEMPT,
+        find: "await client.query('ROLLBACK');\n            return { verdicts",
         replace:
-          'await client.query("DELETE FROM sluice.replay_markers WHERE xmin::text = pg_current_xact_id()::text");\n            await client.query(\'COMMIT\');\n            return new Map([...replayed, ...refused]);',
+          'await client.query("DELETE FROM sluice.replay_markers WHERE xmin::text = pg_current_xact_id()::text");\n            await client.query(\'COMMIT\');\n            return { verdicts',
       },
     ],
     campaign: 'crowd',
@@ -156,9 +154,9 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     about: 'the rows are committed, then the usage is counted',
     edits: [
       {
-        file: LEDGER,
-        find: 'attempt.committing = true;',
-        replace: "await client.query('COMMIT');\nattempt.committing = true;",
+        file: ATTEMPT,
+        find: 'this.committing = true;',
+        replace: "await client.query('COMMIT');\nthis.committing = true;",
       },
     ],
     campaign: 'ambiguous',
@@ -168,7 +166,7 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
   {
     name: 'environment-of-a-trace-ignored',
     about: 'a stored trace of another environment takes the spans',
-    edits: [{ file: GUARDS, find: ' AND t.environment = excluded.environment', replace: '' }],
+    edits: [{ file: STATEMENTS, find: ' AND t.environment = excluded.environment', replace: '' }],
     campaign: 'crowd',
     cycles: 10,
     kinds: ['foreign'],
@@ -176,7 +174,7 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
   {
     name: 'owner-of-a-trace-ignored',
     about: 'a trace of another project takes the spans',
-    edits: [{ file: GUARDS, find: 't.project = excluded.project AND ', replace: '' }],
+    edits: [{ file: STATEMENTS, find: 't.project = excluded.project AND ', replace: '' }],
     campaign: 'crowd',
     cycles: 10,
     kinds: ['foreign'],
@@ -203,11 +201,11 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     name: 'failed-transaction-acknowledged',
     about: 'an error within the transaction is swallowed, and COMMIT of a failed one is no error',
     edits: [
-      { file: LEDGER, find: 'await open.taken();', replace: 'await open.taken().catch(() => undefined);' },
-      { file: LEDGER, find: 'if (tag !== COMMIT)', replace: "if (tag === '')" },
+      { file: ATTEMPT, find: 'await open.taken();', replace: 'await open.taken().catch(() => undefined);' },
+      { file: ATTEMPT, find: 'if (tag !== COMMIT)', replace: "if (tag === '')" },
       {
-        file: LEDGER,
-        find: 'addUsage(usageOf(claims, open.storedSpans)),',
+        file: ATTEMPT,
+        find: 'addUsage(usage), ',
         replace: '',
       },
     ],
@@ -218,7 +216,7 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
   {
     name: 'markers-never-hold',
     about: 'every body is new, however often it comes',
-    edits: [{ file: GUARDS, find: ' WHERE r.expires_ms <= excluded.expires_ms - 3600000', replace: '' }],
+    edits: [{ file: STATEMENTS, find: ' WHERE r.expires_ms <= excluded.expires_ms - 3600000', replace: '' }],
     campaign: 'crowd',
     cycles: 4,
     kinds: ['duplicate'],

@@ -75,8 +75,8 @@ export const SERVICE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: GROUP_COMMIT,
-        find: 'waiting.settle(verdicts[index] ?? ',
-        replace: 'waiting.settle(verdicts[(index + 1) % group.length] ?? ',
+        find: 'verdicts[index] ?? ',
+        replace: 'verdicts[(index + 1) % group.length] ?? ',
       },
     ],
     campaign: 'crowd',

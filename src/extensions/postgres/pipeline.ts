@@ -11,6 +11,10 @@ const COPY_TRAILER = Buffer.from([0xff, 0xff]);
 const COPY_DATA = 0x64; // 'd'
 const COPY_DONE = Buffer.from([0x63, 0, 0, 0, 4]); // 'c'
 const FRAME_BYTES = 5;
+const BIND = 0x42; // 'B'
+const BIND_HEAD_BYTES = 13;
+/** No formats of results: all are text. */
+const BIND_TAIL = Buffer.alloc(2);
 
 /** A statement with a name was prepared on the connection; one without is parsed each time. */
 export interface Statement {
@@ -33,6 +37,8 @@ export interface Step {
   readonly statement: Statement;
   /** Parameters: strings in text form, buffers in binary form. */
   readonly values?: readonly Parameter[];
+  /** In place of `values`: `count` binary parameters as they are on the wire, each a length and its bytes. */
+  readonly fields?: { readonly count: number; readonly chunks: readonly Buffer[] };
   /** Tuples of COPY BINARY, without header and trailer, for a statement that takes them. */
   readonly chunks?: readonly Buffer[];
   /** Sees the result; what it throws fails the pipeline. */
@@ -55,7 +61,7 @@ export function runPipeline(client: pg.Client, steps: readonly Step[]): Promise<
   return new Promise((resolve, reject) => {
     const submit = (connection: Connection): null => {
       connection.stream.cork?.();
-      for (const step of steps) sendStep(connection, step);
+      for (const [index, step] of steps.entries()) sendStep(connection, step, steps[index - 1]);
       connection.sync();
       connection.stream.uncork?.();
       return null;
@@ -78,9 +84,12 @@ export function prepare(client: pg.Client, statements: readonly Required<Stateme
   });
 }
 
-function sendStep(connection: Connection, { statement, values = [], chunks }: Step): void {
-  if (statement.name === undefined) connection.parse({ name: '', text: statement.text });
-  connection.bind({ statement: statement.name ?? '', values });
+function sendStep(connection: Connection, { statement, values = [], fields, chunks }: Step, previous?: Step): void {
+  // The unnamed statement stays until the next one is parsed.
+  const isParsed = previous?.statement.name === undefined && previous?.statement.text === statement.text;
+  if (statement.name === undefined && !isParsed) connection.parse({ name: '', text: statement.text });
+  if (fields === undefined) connection.bind({ statement: statement.name ?? '', values });
+  else bindFields(connection, fields);
   connection.execute({});
   if (chunks === undefined) return;
   // The server need not ask for the data first: should the statement fail, it throws them away.
@@ -89,6 +98,19 @@ function sendStep(connection: Connection, { statement, values = [], chunks }: St
     connection.stream.write(chunk);
   }
   connection.stream.write(COPY_DONE);
+}
+
+/** Binds to the unnamed statement. */
+function bindFields({ stream }: Connection, { count, chunks }: NonNullable<Step['fields']>): void {
+  const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  const head = Buffer.alloc(BIND_HEAD_BYTES);
+  head[0] = BIND;
+  head.writeUInt32BE(head.length - 1 + bytes + BIND_TAIL.length, 1);
+  // Behind the length: no name of a portal, none of a statement, one format for all parameters, which is binary.
+  head.writeUInt16BE(1, 7);
+  head.writeUInt16BE(1, 9);
+  head.writeUInt16BE(count, 11);
+  for (const part of [head, ...chunks, BIND_TAIL]) stream.write(part);
 }
 
 function frame(length: number): Buffer {

@@ -7,13 +7,19 @@ export type Meaning =
   | 'data'
   /** A span that is stored already. */
   | 'duplicate'
+  /** A rule of the table, which no request can break: the schema was changed. */
+  | 'constraint'
   /** Nothing is known to be wrong with the data: answer 503. */
   | 'unavailable';
 
-const RETRY = new Set(['40001', '40P01', '55P03', '57014']);
+const LOCK_TIMEOUT = '55P03';
+/** A row for the default partition while its day's partition is made. The next try finds that. */
+const PARTITION_CHANGED = '23514';
+const RETRY = new Set(['40001', '40P01', LOCK_TIMEOUT, '57014', PARTITION_CHANGED]);
 const DUPLICATE = '23505';
-/** Data exception, integrity constraint, program limit. */
-const DATA_CLASSES = new Set(['22', '23', '54']);
+const CONSTRAINT_CLASS = '23';
+/** Data exception, program limit. */
+const DATA_CLASSES = new Set(['22', '54']);
 
 export function sqlstateOf(error: unknown): string | null {
   const code = (error as { code?: unknown } | null)?.code;
@@ -26,7 +32,12 @@ export function meaningOf(error: unknown): Meaning {
   if (state === null) return 'unavailable';
   if (RETRY.has(state)) return 'retry';
   if (state === DUPLICATE) return 'duplicate';
+  if (state.startsWith(CONSTRAINT_CLASS)) return 'constraint';
   return DATA_CLASSES.has(state.slice(0, 2)) ? 'data' : 'unavailable';
+}
+
+export function isLockTimeout(error: unknown): boolean {
+  return sqlstateOf(error) === LOCK_TIMEOUT;
 }
 
 /** Whether the connection itself is gone or not to be trusted: anything that is not the server's word on a statement. */

@@ -8,7 +8,7 @@
  */
 import type { Counter, Histogram, Meter } from '../../component/meter.ts';
 import type { Exporter, Rows } from '../../component/exporter.ts';
-import type { Claim, Commit, Ledger, Verdict } from '../../component/ledger.ts';
+import type { Claim, Commit, Decision, Ledger, Verdict } from '../../component/ledger.ts';
 import type { Logger } from '../../component/logger.ts';
 import type { Acceptance } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
@@ -35,6 +35,11 @@ interface Waiting {
   readonly trace: RequestTrace | null;
   settle(verdict: Verdict): void;
 }
+
+const NO_VERDICT: Verdict = {
+  kind: 'refused',
+  rejection: new Rejection('ingestion_failed', { cause: 'no verdict' }),
+};
 
 export class GroupCommit {
   readonly #ledger: Ledger;
@@ -133,15 +138,21 @@ export class GroupCommit {
     const verdicts = await this.#verdictsOf(group);
     this.#groupSize.record(group.length);
     this.#commitSeconds.record((performance.now() - started) / 1000);
+    const deferred: Waiting[] = [];
     for (const [index, waiting] of group.entries()) {
+      const decision = verdicts[index] ?? NO_VERDICT;
+      if (decision.kind === 'deferred') {
+        deferred.push(waiting);
+        continue;
+      }
       waiting.trace?.committed(started, group.length);
-      waiting.settle(
-        verdicts[index] ?? { kind: 'refused', rejection: new Rejection('ingestion_failed', { cause: 'no verdict' }) },
-      );
+      waiting.settle(decision);
     }
+    this.#waiting.unshift(...deferred);
+    for (const waiting of deferred) this.#waitingBytes += waiting.bytes;
   }
 
-  async #verdictsOf(group: readonly Waiting[]): Promise<readonly Verdict[]> {
+  async #verdictsOf(group: readonly Waiting[]): Promise<readonly Decision[]> {
     const byClaim = new Map(group.map((waiting) => [waiting.claim, waiting]));
     try {
       return await this.#ledger.settle([...byClaim.keys()], (admitted, commit) => {

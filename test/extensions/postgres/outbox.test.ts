@@ -45,7 +45,7 @@ async function add(outbox: PostgresOutbox, entries: readonly OutboxEntry[], comm
   const client = await database.connect();
   try {
     await client.query('BEGIN');
-    const transaction = new OpenTransaction(client, [], false);
+    const transaction = new OpenTransaction(client, [], 'fail');
     const commit: Commit = {
       join: <T>() => transaction satisfies PostgresTransaction as T,
       taken: () => transaction.taken(),

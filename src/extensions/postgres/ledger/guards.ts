@@ -8,74 +8,23 @@
 import type pg from 'pg';
 import type { Claim, TraceClaim } from '../../../component/ledger.ts';
 import { byteaArray, hexArray, integerArray, textArray } from '../array-parameter.ts';
-import { type Parameter, type Row, runPipeline, type Statement, type Step } from '../pipeline.ts';
+import { type Parameter, type Row, runPipeline, type Step } from '../pipeline.ts';
 import { sqlstateOf } from '../sqlstate.ts';
-
-/** Demanding guards divide by zero to fail: nothing else in their statements does, and it needs no function in the schema. */
-const DIVISION_BY_ZERO = '22012';
-
-const MARKERS = `
-  INSERT INTO sluice.replay_markers AS r (project, key, expires_ms)
-  SELECT project, key, (extract(epoch FROM now()) * 1000)::int8 + 3600000
-  FROM unnest($1::text[], $2::bytea[]) AS u (project, key) ORDER BY project, key
-  ON CONFLICT (project, key) DO UPDATE SET expires_ms = excluded.expires_ms WHERE r.expires_ms <= excluded.expires_ms - 3600000`;
-
-const FIND_MARKERS = {
-  text: `
-    SELECT project, encode(key, 'hex')
-    FROM sluice.replay_markers JOIN unnest($1::text[], $2::bytea[]) AS u (project, key) USING (project, key)
-    WHERE expires_ms > (extract(epoch FROM now()) * 1000)::int8`,
-};
-
-const TRACES = `
-  INSERT INTO sluice.traces AS t (trace_id, project, environment, first_ns, last_ns)
-  SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::int8[], $5::int8[]) AS u (trace_id, project, environment, first_ns, last_ns)
-  ORDER BY trace_id
-  ON CONFLICT (trace_id) DO UPDATE SET first_ns = least(t.first_ns, excluded.first_ns), last_ns = greatest(t.last_ns, excluded.last_ns)
-  WHERE t.project = excluded.project AND t.environment = excluded.environment`;
-
-const FIND_TRACES = {
-  text: `SELECT encode(trace_id, 'hex'), project, environment FROM sluice.traces WHERE trace_id = ANY ($1::bytea[])`,
-};
-
-const MONTH = `date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
-const RESET_SECONDS = `greatest(1, ceil(extract(epoch FROM (${MONTH} + interval '1 month') AT TIME ZONE 'UTC' - now())))::int4`;
-const LOCKED_USAGE = 'SELECT project, spans FROM sluice.lock_usage($1::text[])';
-
-/** The statement in its demanding form: a row must come back for each key of the first parameter. */
-const demanding = (text: string): string =>
-  `WITH claimed AS (${text} RETURNING 1) SELECT 1 / (count(*) = cardinality($1))::int4 FROM claimed`;
-
-const CLAIM_MARKERS = { name: 'claim-markers', text: `${MARKERS} RETURNING r.project, encode(r.key, 'hex')` };
-const DEMAND_MARKERS = { name: 'demand-markers', text: demanding(MARKERS) };
-const CLAIM_TRACES = { name: 'claim-traces', text: `${TRACES} RETURNING encode(t.trace_id, 'hex')` };
-const DEMAND_TRACES = { name: 'demand-traces', text: demanding(TRACES) };
-const LOCK_USAGE = {
-  name: 'lock-usage',
-  text: `WITH locked AS MATERIALIZED (${LOCKED_USAGE}) SELECT project, spans, ${RESET_SECONDS} FROM locked`,
-};
-const DEMAND_USAGE = {
-  name: 'demand-usage',
-  text: `
-    WITH locked AS MATERIALIZED (${LOCKED_USAGE})
-    SELECT ${RESET_SECONDS} / (count(*) = cardinality($1) AND bool_and(spans <= room))::int4
-    FROM locked JOIN unnest($1::text[], $2::int8[]) AS u (project, room) USING (project)`,
-};
-const ADD_USAGE = {
-  name: 'add-usage',
-  text: `SELECT sluice.add_usage($1::text[], $2::int8[], $3::int8[], $4::int8[]) -- UPDATE or INSERT INTO sluice.usage_months`,
-};
-
-/** To be prepared once on each connection. */
-export const GUARD_STATEMENTS: readonly Required<Statement>[] = [
-  CLAIM_MARKERS,
-  DEMAND_MARKERS,
-  CLAIM_TRACES,
-  DEMAND_TRACES,
-  LOCK_USAGE,
-  DEMAND_USAGE,
+import {
   ADD_USAGE,
-];
+  CLAIM_MARKERS,
+  CLAIM_TRACES,
+  DEMAND_MARKERS,
+  DEMAND_TRACES,
+  DEMAND_USAGE,
+  DIVISION_BY_ZERO,
+  FIND_MARKERS,
+  FIND_TRACES,
+  LOCK_USAGE,
+} from './guard-statements.ts';
+
+/** What one statement takes within its time on a slow disk, and its arrays are made in a few milliseconds. */
+const TRACES_PER_STATEMENT = 8192;
 
 /** A guard that was demanded does not hold; which one, and against whom, only asking tells. */
 export class GuardRefusal extends Error {
@@ -100,45 +49,65 @@ export interface Reading {
 export interface Answers extends Reading {
   /** Names of the claims whose markers were set. */
   readonly marked: ReadonlySet<string>;
-  /** Ids of the traces that were claimed. */
-  readonly claimed: ReadonlySet<string>;
+  /** Ids of the traces that could not be claimed. */
+  readonly missing: ReadonlySet<string>;
   /** Spans of this month by project, of those with a quota; locked until the transaction ends. */
   readonly used: ReadonlyMap<string, number>;
 }
 
-/** Claims must not contradict each other: no two with one body, no two with different claims on one trace. */
-export function demandGuards(claims: readonly Claim[], reading: Reading): readonly Step[] {
-  const steps: Step[] = [{ statement: DEMAND_MARKERS, values: markerArrays(claims), translate: asRefusal }];
-  const traces = mergeTraces(claims);
-  if (traces.length > 0) steps.push({ statement: DEMAND_TRACES, values: traceArrays(traces), translate: asRefusal });
+/**
+ * Steps in portions, in the order in which they have to run. All but the last should be run by themselves: a request may name
+ * hundreds of thousands of traces, which would be too many for one statement and too long for one turn of the event loop.
+ * Claims must not contradict each other: no two with one body, no two with different claims on one trace.
+ */
+export function* demandGuards(claims: readonly Claim[], reading: Reading): Generator<readonly Step[]> {
+  let portion: Step[] = [{ statement: DEMAND_MARKERS, values: markerArrays(claims), translate: asRefusal }];
+  for (const [index, traces] of portionsOfTraces(claims).entries()) {
+    if (index > 0) {
+      yield portion;
+      portion = [];
+    }
+    portion.push({ statement: DEMAND_TRACES, values: traceArrays(traces), translate: asRefusal });
+  }
+  yield [...portion, ...demandRoom(claims, reading)];
+}
+
+function demandRoom(claims: readonly Claim[], reading: Reading): readonly Step[] {
   const room = roomOf(claims);
-  if (room.size === 0) return steps;
+  if (room.size === 0) return [];
   const projects = textArray([...room.keys()]);
-  steps.push({
-    statement: DEMAND_USAGE,
-    values: [projects, integerArray([...room.values()])],
-    read: ({ rows }) => void (reading.resetSeconds = Number(rows[0]?.[0])),
-    translate: asRefusal,
-  });
-  return steps;
+  return [
+    {
+      statement: DEMAND_USAGE,
+      values: [projects, integerArray([...room.values()])],
+      read: ({ rows }) => void (reading.resetSeconds = Number(rows[0]?.[0])),
+      translate: asRefusal,
+    },
+  ];
 }
 
 /** Sets what can be set of the same claims, and tells what that was. */
-export async function askGuards(client: pg.Client, opening: Step, claims: readonly Claim[]): Promise<Answers> {
+export async function askGuards(
+  client: pg.Client,
+  opening: readonly Step[],
+  claims: readonly Claim[],
+): Promise<Answers> {
   const marked = new Set<string>();
-  const claimed = new Set<string>();
+  const missing = new Set<string>();
   const used = new Map<string, number>();
-  const answers = { marked, claimed, used, resetSeconds: 0 };
-  const each = (take: (row: Row) => void) => ({
-    read: ({ rows }: { readonly rows: readonly Row[] }) => rows.forEach(take),
-  });
-  const steps: Step[] = [
-    opening,
+  const answers = { marked, missing, used, resetSeconds: 0 };
+  const each = (take: (row: Row) => void): Pick<Step, 'read'> => ({ read: ({ rows }) => rows.forEach(take) });
+  let steps: Step[] = [
+    ...opening,
     { statement: CLAIM_MARKERS, values: markerArrays(claims), ...each((row) => marked.add(rowName(row))) },
   ];
-  const traces = mergeTraces(claims);
-  if (traces.length > 0) {
-    const take = each(([traceId]) => claimed.add(String(traceId)));
+  for (const [index, traces] of portionsOfTraces(claims).entries()) {
+    if (index > 0) {
+      await runPipeline(client, steps);
+      steps = [];
+    }
+    for (const { claim } of traces) missing.add(claim.traceId);
+    const take = each(([traceId]) => missing.delete(String(traceId)));
     steps.push({ statement: CLAIM_TRACES, values: traceArrays(traces), ...take });
   }
   const projects = [...roomOf(claims).keys()];
@@ -172,7 +141,10 @@ export async function findTraces(
     for (const [traceId, project, environment] of rows)
       found.set(String(traceId), { project: String(project), environment: String(environment) });
   };
-  await runPipeline(client, [{ statement: FIND_TRACES, values: [hexArray(traceIds)], read }]);
+  for (let at = 0; at < traceIds.length; at += TRACES_PER_STATEMENT) {
+    const values = [hexArray(traceIds.slice(at, at + TRACES_PER_STATEMENT))];
+    await runPipeline(client, [{ statement: FIND_TRACES, values, read }]);
+  }
   return found;
 }
 
@@ -217,6 +189,20 @@ interface MergedTrace {
   claim: TraceClaim;
 }
 
+/** Sorted over all claims; empty when no trace is claimed. */
+function portionsOfTraces(claims: readonly Claim[]): readonly (readonly MergedTrace[])[] {
+  const [only] = claims;
+  const merged = claims.length === 1 && only !== undefined ? withOwner(only) : mergeTraces(claims);
+  const portions: (readonly MergedTrace[])[] = [];
+  for (let at = 0; at < merged.length; at += TRACES_PER_STATEMENT)
+    portions.push(merged.slice(at, at + TRACES_PER_STATEMENT));
+  return portions;
+}
+
+/** The traces of a claim are sorted and unique. */
+const withOwner = ({ project, traces }: Claim): readonly MergedTrace[] =>
+  traces.map((claim) => ({ project: project.name, claim }));
+
 function mergeTraces(claims: readonly Claim[]): readonly MergedTrace[] {
   const merged = new Map<string, MergedTrace>();
   for (const { project, traces } of claims) {
@@ -226,7 +212,10 @@ function mergeTraces(claims: readonly Claim[]): readonly MergedTrace[] {
       else known.claim = widest(known.claim, claim);
     }
   }
-  return [...merged.values()];
+  const traces = [...merged.values()];
+  // One statement sorts its own keys.
+  if (traces.length > TRACES_PER_STATEMENT) traces.sort((a, b) => (a.claim.traceId < b.claim.traceId ? -1 : 1));
+  return traces;
 }
 
 function widest(a: TraceClaim, b: TraceClaim): TraceClaim {

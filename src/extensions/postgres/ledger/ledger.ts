@@ -2,67 +2,57 @@
  * The ledger in Postgres: replay markers, trace ownership, quota and rows in one transaction. What is in the database after a
  * commit is everything a group promised; what is in it after anything else is nothing.
  *
- * A group is settled in rounds. A round takes the pending requests that do not contradict each other (a twin of an earlier
- * one, or another project's claim on the same trace, waits for the next round), runs the guards, and either commits them all
- * or takes out those a guard refused and begins anew. Each round decides at least one request, so the rounds end.
+ * A group is settled in rounds. A round takes the pending requests that do not contradict each other (a request with the body of
+ * another, or another project's claim on the same trace, waits for the outcome of the first), runs the guards, and either commits
+ * them all or takes out those a guard refused and begins again. Each round decides at least one request, so the rounds end.
  *
- * Most rounds have nothing to refuse. So the guards are demanded in one write with the rows, and the counters and COMMIT are the
- * second and last. When a guard does not hold, the round is repeated with guards that are asked first, and so are the rounds of
- * the next moments: whoever sends again will do so more than once.
+ * Only a value of its own makes a request invalid. Whatever else fails is tried again or answered 503: the sender keeps its data.
  */
 import type pg from 'pg';
-import type { Capability } from '../../../component/capability.ts';
-import type { Claim, Commit, Ledger, Verdict } from '../../../component/ledger.ts';
+import type { Claim, Decision, Kind, Ledger } from '../../../component/ledger.ts';
 import type { Logger } from '../../../component/logger.ts';
 import type { Counter, Meter } from '../../../component/meter.ts';
-import { POSTGRES_TRANSACTION } from '../../../component/postgres.ts';
 import { Rejection } from '../../../errors.ts';
 import type { Database } from '../database.ts';
-import { isConnectionFailure, meaningOf, sqlstateOf } from '../sqlstate.ts';
-import { runPipeline, type Step, type StepResult } from '../pipeline.ts';
-import {
-  addUsage,
-  askGuards,
-  demandGuards,
-  findMarkers,
-  findTraces,
-  GuardRefusal,
-  nameOf,
-  type Reading,
-  type StoredTrace,
-} from './guards.ts';
+import { isConnectionFailure, isLockTimeout, type Meaning, meaningOf, sqlstateOf } from '../sqlstate.ts';
+import { Attempt, type Decided, type Write } from './attempt.ts';
+import { findMarkers } from './guards.ts';
+import { isMixed, RETRY_WITHIN_MS, roundDeadlineMs } from './limits.ts';
 import { Sessions } from './session.ts';
-import { BEGIN, OpenTransaction } from './transaction.ts';
-import { compatible, conflicts, overQuota, usageOf, verdictsFor } from './verdicts.ts';
+import { Suspects } from './suspects.ts';
+import { type Repeats, RowFault, StageUnavailable } from './transaction.ts';
+import { compatible, implied, ownersOf, verdictsFor } from './verdicts.ts';
 
-type Write = (admitted: readonly Claim[], commit: Commit) => Promise<void>;
-
-/** A round that takes longer has lost its connection in some way the system does not report. Large ones get more. */
-const ROUND_DEADLINE_MS = 30000;
-const ROUND_MS_PER_RECORD = 2;
 /** Deadlocks and the like are tried again this often. */
 const MAX_RETRIES = 2;
-/** After a span came twice, spans go through the stage for this long: the sender is likely to repeat more of them. */
-const STAGE_MS = 10000;
-/** After a guard refused, the guards are asked first for this long. */
-const ASK_MS = 1000;
-const COMMIT = 'COMMIT';
+
+/** What one call of `settle` knows besides its requests. Nothing of it is shared with another call. */
+interface Settlement {
+  readonly write: Write;
+  readonly startedMs: number;
+  readonly decisions: Map<Claim, Decision>;
+  /** A group of several projects does not wait for the locks of one of them. */
+  readonly impatient: boolean;
+}
 
 export class PostgresLedger implements Ledger {
   /** While one group waits for the disk, the server can take the rows of another. */
   readonly lanes = 2;
+  readonly heavyLanes = 1;
   readonly #sessions: Sessions;
   readonly #logger: Logger;
   readonly #now: () => number;
   readonly #failures: Counter;
-  #stageUntilMs = 0;
-  #askUntilMs = 0;
+  readonly #suspects: Suspects;
   #reachable = true;
+  /** How spans are left out that are stored already. */
+  #skipping: Repeats = 'stage';
 
   constructor(database: Database, logger: Logger, meter: Meter, now: () => number) {
     this.#sessions = new Sessions(database);
     this.#logger = logger;
     this.#now = now;
+    this.#suspects = new Suspects(now);
     this.#failures = meter.counter(
       'sluice_commit_failures',
       'Groups that could not be committed at the first try, by reason.',
@@ -78,34 +68,52 @@ export class PostgresLedger implements Ledger {
     await this.#sessions.close();
   }
 
-  async settle(group: readonly Claim[], write: Write): Promise<readonly Verdict[]> {
-    const verdicts = new Map<Claim, Verdict>();
-    await this.#settleAll(group, write, verdicts);
-    return group.map((claim) => verdicts.get(claim) as Verdict);
+  kindOf(claim: Claim): Kind {
+    return this.#suspects.kindOf(claim);
   }
 
-  async #settleAll(group: readonly Claim[], write: Write, verdicts: Map<Claim, Verdict>): Promise<void> {
+  async settle(group: readonly Claim[], write: Write): Promise<readonly Decision[]> {
+    const decisions = new Map<Claim, Decision>();
+    await this.#settleAll(group, { write, decisions, startedMs: this.#now(), impatient: isMixed(group) });
+    return group.map((claim) => decisions.get(claim) as Decision);
+  }
+
+  async #settleAll(group: readonly Claim[], settlement: Settlement): Promise<void> {
+    const { decisions, impatient, startedMs } = settlement;
+    let mayRepeat = false;
     for (let retries = 0; ; ) {
-      const pending = group.filter((claim) => !verdicts.has(claim));
+      const pending = group.filter((claim) => !decisions.has(claim));
       if (pending.length === 0) return;
       const round = compatible(pending);
-      const outcome = await this.#tryRound(round, write);
+      const outcome = await this.#tryRound(round, settlement, mayRepeat);
       if (outcome.kind === 'decided') {
-        for (const [claim, verdict] of outcome.verdicts) verdicts.set(claim, verdict);
+        this.#decide(pending, outcome, decisions);
         retries = 0;
-      } else if (outcome.kind === 'again' && retries++ < MAX_RETRIES) {
+      } else if (outcome.kind === 'repeats') {
+        mayRepeat = true;
         this.#failures.add(1, { reason: 'retried' });
-      } else if (outcome.kind === 'data') {
-        await this.#bisect(round, outcome.error, write, verdicts);
+      } else if (outcome.kind === 'isolate') {
+        await this.#isolate(round, outcome.error, settlement);
+      } else if (outcome.kind === 'blocked' && impatient) {
+        await this.#separate(round, settlement);
+      } else if (outcome.kind !== 'failed' && retries++ < MAX_RETRIES && this.#now() - startedMs < RETRY_WITHIN_MS) {
+        this.#failures.add(1, { reason: 'retried' });
       } else {
-        refuse(round, outcome.error, verdicts);
+        refuse(pending, outcome.error, decisions);
         this.#failures.add(1, { reason: 'unavailable' });
       }
     }
   }
 
-  /** Somebody's value does not fit the database: the innocent must not suffer, and the culprit must not be tried for ever. */
-  async #bisect(round: readonly Claim[], error: unknown, write: Write, verdicts: Map<Claim, Verdict>): Promise<void> {
+  #decide(pending: readonly Claim[], { verdicts, owners }: Decided, decisions: Map<Claim, Decision>): void {
+    for (const [claim, verdict] of verdicts) decisions.set(claim, verdict);
+    const others = pending.filter((claim) => !verdicts.has(claim));
+    if (others.length === 0) return;
+    for (const [claim, verdict] of implied(others, verdicts, owners)) decisions.set(claim, verdict);
+  }
+
+  /** Finds the request whose rows the database refuses by halving the round. The others are stored. */
+  async #isolate(round: readonly Claim[], error: unknown, settlement: Settlement): Promise<void> {
     this.#failures.add(1, { reason: 'data' });
     const [only] = round;
     if (round.length === 1 && only !== undefined) {
@@ -113,16 +121,35 @@ export class PostgresLedger implements Ledger {
         { error, project: only.project.name, signal: only.signal },
         'a request passed the checks but does not fit the database',
       );
-      verdicts.set(only, { kind: 'refused', rejection: new Rejection('invalid_payload', { cause: describe(error) }) });
+      this.#suspects.note('apart', only);
+      const code = error instanceof RowFault ? 'invalid_payload' : 'ingestion_failed';
+      const rejection = new Rejection(code, { cause: describe(error) });
+      settlement.decisions.set(only, { kind: 'refused', rejection });
       return;
     }
     const middle = Math.ceil(round.length / 2);
-    await this.#settleAll(round.slice(0, middle), write, verdicts);
-    await this.#settleAll(round.slice(middle), write, verdicts);
+    await this.#settleAll(round.slice(0, middle), settlement);
+    await this.#settleAll(round.slice(middle), settlement);
   }
 
-  async #tryRound(round: readonly Claim[], write: Write): Promise<Outcome> {
-    const attempt: Attempt = { committing: false, resetSeconds: 0 };
+  /** A lock was held for long. Each project by itself finds the one it concerns, which is settled again without the others. */
+  async #separate(round: readonly Claim[], settlement: Settlement): Promise<void> {
+    this.#failures.add(1, { reason: 'blocked' });
+    if (!isMixed(round)) {
+      for (const claim of round) {
+        this.#suspects.note('apart', claim);
+        settlement.decisions.set(claim, { kind: 'deferred' });
+      }
+      return;
+    }
+    const projects = new Set(round.map(({ project }) => project.name));
+    for (const name of projects) {
+      const own = round.filter(({ project }) => project.name === name);
+      await this.#settleAll(own, settlement);
+    }
+  }
+
+  async #tryRound(round: readonly Claim[], settlement: Settlement, mayRepeat: boolean): Promise<Outcome> {
     let client: pg.Client;
     try {
       client = await this.#sessions.take();
@@ -131,74 +158,21 @@ export class PostgresLedger implements Ledger {
       this.#logger.warn({ error: describe(error) }, 'the database cannot be reached');
       return { kind: 'failed', error };
     }
-    const records = round.reduce((sum, { recordCount }) => sum + recordCount, 0);
-    const deadline = setTimeout(
-      () => this.#sessions.destroy(client),
-      ROUND_DEADLINE_MS + records * ROUND_MS_PER_RECORD,
-    );
+    const { write, impatient } = settlement;
+    const suspects = this.#suspects;
+    const repeats = mayRepeat || suspects.repeats(round) ? this.#skipping : 'fail';
+    const attempt = new Attempt({ client, round, write, suspects, repeats, impatient });
+    const deadline = setTimeout(() => this.#sessions.destroy(client), roundDeadlineMs(round));
     try {
-      const verdicts = await this.#transact({ client, round, write, attempt });
+      const decided = await attempt.run();
       this.#reachable = true;
-      return { kind: 'decided', verdicts };
+      return { kind: 'decided', ...decided };
     } catch (error) {
       return await this.#afterFailure(client, round, error, attempt);
     } finally {
       clearTimeout(deadline);
       await this.#sessions.give(client);
     }
-  }
-
-  async #transact(transaction: Transaction): Promise<ReadonlyMap<Claim, Verdict>> {
-    const { client, round, attempt } = transaction;
-    if (this.#now() < this.#askUntilMs) return this.#transactAsking(transaction);
-    try {
-      await this.#store(transaction, round, [BEGIN, ...demandGuards(round, attempt)]);
-      return verdictsFor(round, 'stored', attempt);
-    } catch (error) {
-      if (!(error instanceof GuardRefusal)) throw error;
-      this.#askUntilMs = this.#now() + ASK_MS;
-      await client.query('ROLLBACK');
-      return this.#transactAsking(transaction);
-    }
-  }
-
-  /** With the guards' answers known before anything is written. */
-  async #transactAsking(transaction: Transaction): Promise<ReadonlyMap<Claim, Verdict>> {
-    const { client, round, attempt } = transaction;
-    const answers = await askGuards(client, BEGIN, round);
-    attempt.resetSeconds = answers.resetSeconds;
-    const fresh = round.filter((claim) => answers.marked.has(nameOf(claim)));
-    const replayed = verdictsFor(
-      round.filter((claim) => !answers.marked.has(nameOf(claim))),
-      'replayed',
-      attempt,
-    );
-    const missing = fresh.flatMap(({ traces }) => traces.filter(({ traceId }) => !answers.claimed.has(traceId)));
-    const against =
-      missing.length === 0 ? NO_TRACES : await findTraces(client, [...new Set(missing.map(({ traceId }) => traceId))]);
-    const conflicting = conflicts(fresh, against);
-    const refused = conflicting.size > 0 ? conflicting : overQuota(fresh, attempt, new Map(answers.used));
-    if (refused.size > 0 || fresh.length === 0) {
-      await client.query('ROLLBACK');
-      return new Map([...replayed, ...refused]);
-    }
-    await this.#store(transaction, fresh, []);
-    return new Map([...replayed, ...verdictsFor(fresh, 'stored', attempt)]);
-  }
-
-  async #store(
-    { client, write, attempt }: Transaction,
-    claims: readonly Claim[],
-    opening: readonly Step[],
-  ): Promise<void> {
-    const open = new OpenTransaction(client, opening, this.#now() < this.#stageUntilMs);
-    await write(claims, commitOf(open));
-    await open.taken();
-    attempt.committing = true;
-    await runPipeline(client, [
-      addUsage(usageOf(claims, open.storedSpans)),
-      { statement: { text: COMMIT }, read: readCommit },
-    ]);
   }
 
   async #afterFailure(client: pg.Client, round: readonly Claim[], error: unknown, attempt: Attempt): Promise<Outcome> {
@@ -208,14 +182,13 @@ export class PostgresLedger implements Ledger {
     else await client.query('ROLLBACK').catch(() => this.#sessions.destroy(client));
     if (attempt.committing && isConnectionFailure(error)) return this.#resolveAmbiguous(round, error, attempt);
     this.#logger.warn({ error: describe(error), sqlstate: sqlstateOf(error) }, 'a group could not be committed');
-    if (meaning === 'duplicate' && this.#now() >= this.#stageUntilMs) {
-      this.#stageUntilMs = this.#now() + STAGE_MS;
+    if (error instanceof StageUnavailable) {
+      this.#skipping = 'bind';
       return { kind: 'again', error };
     }
-    if (meaning === 'retry') return { kind: 'again', error };
-    if (meaning === 'data' || meaning === 'duplicate') return { kind: 'data', error };
-    this.#reachable = sqlstateOf(error) !== null && !isConnectionFailure(error);
-    return { kind: 'failed', error };
+    const kind = outcomeOf(error, meaning, attempt.mayRepeat);
+    if (kind === 'failed') this.#reachable = sqlstateOf(error) !== null && !isConnectionFailure(error);
+    return { kind, error };
   }
 
   /** The connection was lost after COMMIT was sent. The markers are part of the transaction: they tell whether it happened. */
@@ -224,7 +197,7 @@ export class PostgresLedger implements Ledger {
     try {
       const marked = await this.#findMarkers(round);
       if (marked.size < round.length) return { kind: 'again', error };
-      return { kind: 'decided', verdicts: verdictsFor(round, 'stored', attempt) };
+      return { kind: 'decided', verdicts: verdictsFor(round, 'stored', attempt), owners: ownersOf(round) };
     } catch (failure) {
       this.#logger.warn(
         { error: describe(failure) },
@@ -236,7 +209,7 @@ export class PostgresLedger implements Ledger {
 
   async #findMarkers(round: readonly Claim[]): Promise<ReadonlySet<Claim>> {
     const session = await this.#sessions.take();
-    const limit = setTimeout(() => this.#sessions.destroy(session), ROUND_DEADLINE_MS);
+    const limit = setTimeout(() => this.#sessions.destroy(session), roundDeadlineMs(round));
     try {
       const marked = await findMarkers(session, round);
       await this.#sessions.give(session);
@@ -250,41 +223,28 @@ export class PostgresLedger implements Ledger {
   }
 }
 
-/** What is found out on the way of one attempt, and matters after it failed. */
-interface Attempt extends Reading {
-  /** COMMIT may have reached the server. */
-  committing: boolean;
-}
-
-interface Transaction {
-  readonly client: pg.Client;
-  readonly round: readonly Claim[];
-  readonly write: Write;
-  readonly attempt: Attempt;
-}
-
-const NO_TRACES: ReadonlyMap<string, StoredTrace> = new Map();
-
 type Outcome =
-  | { readonly kind: 'decided'; readonly verdicts: ReadonlyMap<Claim, Verdict> }
-  | { readonly kind: 'again' | 'data' | 'failed'; readonly error: unknown };
+  | ({ readonly kind: 'decided' } & Decided)
+  | { readonly kind: 'again' | 'repeats' | 'blocked' | 'isolate' | 'failed'; readonly error: unknown };
 
-function commitOf(transaction: OpenTransaction): Commit {
-  return {
-    join: <T>(capability: Capability<T>) =>
-      capability.name === POSTGRES_TRANSACTION.name ? (transaction as T) : undefined,
-    taken: () => transaction.taken(),
-  };
+/**
+ * `mayRepeat`: the attempt failed on spans that are stored already, if there were any. What is said of such spans differs
+ * (Citus reports an internal error), so any failure that is not understood may be one of them.
+ */
+function outcomeOf(error: unknown, meaning: Meaning, mayRepeat: boolean): Exclude<Outcome['kind'], 'decided'> {
+  if (meaning === 'retry') return isLockTimeout(error) ? 'blocked' : 'again';
+  if (mayRepeat && (meaning === 'duplicate' || isUnknown(error))) return 'repeats';
+  if (meaning === 'duplicate' || meaning === 'constraint' || error instanceof RowFault) return 'isolate';
+  return 'failed';
 }
 
-/** A transaction that has failed answers COMMIT with ROLLBACK, and no error. */
-function readCommit({ tag }: StepResult): void {
-  if (tag !== COMMIT) throw new Error(`the server answered COMMIT with ${tag}`);
-}
+/** The server's word on a statement, and neither a value nor a lack of resources. */
+const isUnknown = (error: unknown): boolean =>
+  !isConnectionFailure(error) && ['XX', '0A', '42', '26', 'P0'].includes((sqlstateOf(error) ?? '').slice(0, 2));
 
-function refuse(claims: readonly Claim[], error: unknown, verdicts: Map<Claim, Verdict>): void {
+function refuse(claims: readonly Claim[], error: unknown, decisions: Map<Claim, Decision>): void {
   const rejection = new Rejection('ingestion_failed', { cause: describe(error) });
-  for (const claim of claims) verdicts.set(claim, { kind: 'refused', rejection });
+  for (const claim of claims) decisions.set(claim, { kind: 'refused', rejection });
 }
 
 function describe(error: unknown): string {

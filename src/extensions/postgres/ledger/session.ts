@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { type Database, destroyConnection } from '../database.ts';
 import { prepare } from '../pipeline.ts';
-import { GUARD_STATEMENTS } from './guards.ts';
+import { GUARD_STATEMENTS } from './guard-statements.ts';
 
 /** A statement that takes longer is given up, with its group; large COPYs get more. */
 const STATEMENT_TIMEOUT_MS = 10000;

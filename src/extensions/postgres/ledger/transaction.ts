@@ -7,6 +7,8 @@ import type { CopyTarget, PostgresTransaction } from '../../../component/postgre
 import { LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../../model/columns.ts';
 import { OUTBOX_COLUMNS } from '../outbox/tuples.ts';
 import { runPipeline, type Step, type StepResult } from '../pipeline.ts';
+import { isConnectionFailure, meaningOf, sqlstateOf } from '../sqlstate.ts';
+import { insertSteps, tuplesIn } from './bound-rows.ts';
 
 const TABLES = {
   traces: { name: 'spans', columns: SPAN_COLUMNS },
@@ -19,29 +21,49 @@ const TABLES = {
 const MAKE_STAGE = `
   CREATE TEMP TABLE IF NOT EXISTS stage_spans (LIKE sluice.spans INCLUDING STORAGE INCLUDING COMPRESSION)
   WITH (toast_tuple_target = 8160) ON COMMIT DELETE ROWS`;
-/** From here on a COPY may honestly take longer than an ordinary statement; a timeout would only come back with every retry. */
-const LARGE_COPY_ROWS = 20000;
-const LARGE_COPY_MS_PER_ROW = 2;
 const UNSTAGE = `
-  WITH stored AS (INSERT INTO sluice.spans SELECT * FROM stage_spans ON CONFLICT DO NOTHING RETURNING project)
-  SELECT project, count(*)::int4 AS spans FROM stored GROUP BY project`;
+  WITH stored AS (INSERT INTO sluice.spans SELECT * FROM pg_temp.stage_spans ON CONFLICT DO NOTHING RETURNING project)
+  SELECT project, count(*)::int4 FROM stored GROUP BY project`;
+/** Rows that are bound to statements are sent in portions, as these are many. */
+const PORTION_ROWS = 4096;
 
-export const BEGIN: Step = { statement: { text: 'BEGIN' } };
+/**
+ * What becomes of spans that are stored already. `fail`: they fail the transaction, which is the fastest for all others. `stage`:
+ * spans go through a temporary table, and these are left out. `bind`: the same without a temporary table, more slowly.
+ */
+export type Repeats = 'fail' | 'stage' | 'bind';
+
+/** The role may not make temporary tables, or there is no room for them. */
+export class StageUnavailable extends Error {
+  constructor(error: unknown) {
+    super(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+/** The server refuses values that a request brought. What fails elsewhere in a round is not the fault of its requests. */
+export class RowFault extends Error {
+  readonly code: string | null;
+
+  constructor(error: unknown) {
+    super(error instanceof Error ? error.message : String(error), { cause: error });
+    this.code = sqlstateOf(error);
+  }
+}
+
+const asRowFault = (error: unknown): unknown => (meaningOf(error) === 'data' ? new RowFault(error) : error);
+const asUnavailable = (error: unknown): unknown => (isConnectionFailure(error) ? error : new StageUnavailable(error));
 
 export class OpenTransaction implements PostgresTransaction {
   readonly #client: pg.Client;
-  readonly #viaStage: boolean;
+  readonly #repeats: Repeats;
   #steps: Step[];
-  #storedSpans: ReadonlyMap<string, number> | null = null;
+  #storedSpans: Map<string, number> | null = null;
 
-  /**
-   * `opening`: steps that go ahead of the rows; none when the transaction is open. `viaStage`: spans go through a temporary
-   * table, and those that are stored already are left out.
-   */
-  constructor(client: pg.Client, opening: readonly Step[], viaStage: boolean) {
+  /** `opening`: steps that go ahead of the rows. */
+  constructor(client: pg.Client, opening: readonly Step[], repeats: Repeats) {
     this.#client = client;
     this.#steps = [...opening];
-    this.#viaStage = viaStage;
+    this.#repeats = repeats;
   }
 
   /** Spans stored by project, when that may be fewer than claimed; null: all of them. */
@@ -50,23 +72,25 @@ export class OpenTransaction implements PostgresTransaction {
   }
 
   async copy(target: CopyTarget, chunks: readonly Buffer[], rowCount: number): Promise<void> {
-    const staged = target === 'traces' && this.#viaStage;
-    if (staged) this.#steps.push({ statement: { text: MAKE_STAGE } });
-    if (rowCount > LARGE_COPY_ROWS) {
-      const text = `SET LOCAL statement_timeout = ${rowCount * LARGE_COPY_MS_PER_ROW}`;
-      this.#steps.push({ statement: { text } });
-    }
     const { name, columns } = TABLES[target];
-    const table = staged ? 'stage_spans' : `sluice.${name}`;
-    const list = columns.map((column) => column.name).join(', ');
+    const repeats = target === 'traces' ? this.#repeats : 'fail';
+    const names = columns.map((column) => column.name);
+    if (repeats === 'bind') return this.#bind(`sluice.${name}`, names, chunks);
+    if (repeats === 'stage') this.#steps.push({ statement: { text: MAKE_STAGE }, translate: asUnavailable });
+    const table = repeats === 'stage' ? 'pg_temp.stage_spans' : `sluice.${name}`;
     this.#steps.push({
-      statement: { text: `COPY ${table} (${list}) FROM STDIN (FORMAT binary)` },
+      statement: { text: `COPY ${table} (${names.join(', ')}) FROM STDIN (FORMAT binary)` },
       chunks,
       read: ({ tag }) => {
         if (tag !== `COPY ${rowCount}`) throw new Error(`the server took other than ${rowCount} rows: ${tag}`);
       },
+      translate: asRowFault,
     });
-    if (staged) this.#steps.push({ statement: { text: UNSTAGE }, read: (result) => this.#readStored(result) });
+    if (repeats !== 'stage') return;
+    const read = ({ rows }: StepResult): void => {
+      this.#storedSpans = new Map(rows.map(([project, spans]) => [String(project), Number(spans)]));
+    };
+    this.#steps.push({ statement: { text: UNSTAGE }, read, translate: asRowFault });
   }
 
   /** Resolves when the server has taken everything so far; guards that went ahead hold then. */
@@ -76,7 +100,20 @@ export class OpenTransaction implements PostgresTransaction {
     if (steps.length > 0) await runPipeline(this.#client, steps);
   }
 
-  #readStored({ rows }: StepResult): void {
-    this.#storedSpans = new Map(rows.map(([project, spans]) => [String(project), Number(spans)]));
+  async #bind(table: string, columns: readonly string[], chunks: readonly Buffer[]): Promise<void> {
+    const stored = new Map<string, number>();
+    this.#storedSpans = stored;
+    const count = (project: string, spans: number): void =>
+      void stored.set(project, (stored.get(project) ?? 0) + spans);
+    let rows = 0;
+    for (const chunk of chunks) {
+      const tuples = tuplesIn(chunk, columns.length);
+      for (const step of insertSteps({ table, columns, tuples }, count))
+        this.#steps.push({ ...step, translate: asRowFault });
+      rows += tuples.length;
+      if (rows < PORTION_ROWS) continue;
+      await this.taken();
+      rows = 0;
+    }
   }
 }

@@ -5,6 +5,7 @@ import { nameOf, type Reading, type StoredTrace, type Usage } from './guards.ts'
 
 /** The requests that can be settled together: no two with the same body, no two with different claims on one trace. */
 export function compatible(pending: readonly Claim[]): readonly Claim[] {
+  if (pending.length === 1) return pending;
   const bodies = new Set<string>();
   const owners = new Map<string, StoredTrace>();
   return pending.filter((claim) => {
@@ -16,6 +17,33 @@ export function compatible(pending: readonly Claim[]): readonly Claim[] {
       if (!owners.has(traceId)) owners.set(traceId, { project, environment });
     return true;
   });
+}
+
+/**
+ * What a decided round says of requests that could not share it: one with the body of a decided request has its verdict, one
+ * that contradicts the owner of a trace is refused. `owners`: of traces that are stored.
+ */
+export function implied(
+  pending: readonly Claim[],
+  decided: ReadonlyMap<Claim, Verdict>,
+  owners: ReadonlyMap<string, StoredTrace>,
+): ReadonlyMap<Claim, Verdict> {
+  const byBody = new Map([...decided].map(([claim, verdict]) => [nameOf(claim), verdict]));
+  const verdicts = conflicts(pending, owners);
+  for (const claim of pending) {
+    const verdict = byBody.get(nameOf(claim));
+    if (verdict !== undefined)
+      verdicts.set(claim, verdict.kind === 'stored' ? { ...verdict, kind: 'replayed' } : verdict);
+  }
+  return verdicts;
+}
+
+/** Owners of the traces of stored requests. */
+export function ownersOf(claims: readonly Claim[]): ReadonlyMap<string, StoredTrace> {
+  const owners = new Map<string, StoredTrace>();
+  for (const { project, traces } of claims)
+    for (const { traceId, environment } of traces) owners.set(traceId, { project: project.name, environment });
+  return owners;
 }
 
 export function conflicts(claims: readonly Claim[], against: ReadonlyMap<string, StoredTrace>): Map<Claim, Verdict> {

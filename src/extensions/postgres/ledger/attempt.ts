@@ -1,0 +1,137 @@
+/**
+ * One attempt to store a round in one transaction. Most rounds have nothing to refuse. So the guards are demanded in one write
+ * with the rows, and the counters and COMMIT are the second and last. When a guard does not hold, the attempt begins again with
+ * guards that are asked first, and so do the attempts of the next moments for the same projects.
+ */
+import type pg from 'pg';
+import type { Capability } from '../../../component/capability.ts';
+import type { Claim, Commit, Verdict } from '../../../component/ledger.ts';
+import { POSTGRES_TRANSACTION } from '../../../component/postgres.ts';
+import { runPipeline, type Step, type StepResult } from '../pipeline.ts';
+import { addUsage, askGuards, demandGuards, findTraces, GuardRefusal, nameOf, type StoredTrace } from './guards.ts';
+import { openingOf } from './limits.ts';
+import type { Suspects } from './suspects.ts';
+import { OpenTransaction, type Repeats } from './transaction.ts';
+import { conflicts, overQuota, ownersOf, usageOf, verdictsFor } from './verdicts.ts';
+
+export type Write = (admitted: readonly Claim[], commit: Commit) => Promise<void>;
+
+const COMMIT = 'COMMIT';
+
+/** What was decided, and the owners of traces that were found out or made on the way. */
+export interface Decided {
+  readonly verdicts: ReadonlyMap<Claim, Verdict>;
+  readonly owners: ReadonlyMap<string, StoredTrace>;
+}
+
+export interface AttemptParts {
+  readonly client: pg.Client;
+  readonly round: readonly Claim[];
+  readonly write: Write;
+  readonly suspects: Suspects;
+  readonly repeats: Repeats;
+  /** Whether it gives a lock up quickly. */
+  readonly impatient: boolean;
+}
+
+export class Attempt {
+  readonly #parts: AttemptParts;
+  /** COMMIT may have reached the server. */
+  committing = false;
+  /** Seconds until the next UTC month, by the database's clock; 0 while no project with a quota asked. */
+  resetSeconds = 0;
+
+  constructor(parts: AttemptParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether a span that is stored already can have failed it. */
+  get mayRepeat(): boolean {
+    const { repeats, round } = this.#parts;
+    return repeats === 'fail' && round.some(({ signal }) => signal === 'traces');
+  }
+
+  /** Rejects with whatever failed. The transaction may still be open then. */
+  async run(): Promise<Decided> {
+    const { client, round, suspects } = this.#parts;
+    if (suspects.asks(round)) return this.#runAsking();
+    try {
+      await this.#store(round, this.#opening(), demandGuards(round, this));
+      return { verdicts: verdictsFor(round, 'stored', this), owners: ownersOf(round) };
+    } catch (error) {
+      if (!(error instanceof GuardRefusal)) throw error;
+      await client.query('ROLLBACK');
+      return this.#runAsking();
+    }
+  }
+
+  /** With the guards' answers known before anything is written. */
+  async #runAsking(): Promise<Decided> {
+    const { client, round, suspects } = this.#parts;
+    const answers = await askGuards(client, this.#opening(), round);
+    this.resetSeconds = answers.resetSeconds;
+    const fresh = round.filter((claim) => answers.marked.has(nameOf(claim)));
+    const repeated = round.filter((claim) => !answers.marked.has(nameOf(claim)));
+    const replayed = verdictsFor(repeated, 'replayed', this);
+    const against = answers.missing.size === 0 ? NO_TRACES : await findTraces(client, [...answers.missing]);
+    const conflicting = conflicts(fresh, against);
+    const refused = conflicting.size > 0 ? conflicting : overQuota(fresh, this, new Map(answers.used));
+    for (const claim of [...repeated, ...refused.keys()]) suspects.note('refused', claim);
+    if (refused.size > 0 || fresh.length === 0) {
+      await client.query('ROLLBACK');
+      return { verdicts: new Map([...replayed, ...refused]), owners: against };
+    }
+    await this.#store(fresh, [], []);
+    return { verdicts: new Map([...replayed, ...verdictsFor(fresh, 'stored', this)]), owners: ownersOf(fresh) };
+  }
+
+  /** `guards`: in portions, of which the last goes out together with the rows. */
+  async #store(claims: readonly Claim[], opening: readonly Step[], guards: Iterable<readonly Step[]>): Promise<void> {
+    const { client, write, repeats } = this.#parts;
+    let steps = opening;
+    let portions = 0;
+    for (const portion of guards) {
+      if (portions++ > 0) {
+        await runPipeline(client, steps);
+        steps = [];
+      }
+      steps = [...steps, ...portion];
+    }
+    const open = new OpenTransaction(client, steps, repeats);
+    await write(claims, commitOf(open));
+    await open.taken();
+    const usage = usageOf(claims, open.storedSpans);
+    this.#noteRepeats(claims, open.storedSpans);
+    this.committing = true;
+    await runPipeline(client, [addUsage(usage), { statement: { text: COMMIT }, read: readCommit }]);
+  }
+
+  #opening(): readonly Step[] {
+    return openingOf(this.#parts.round, this.#parts.impatient);
+  }
+
+  /** Only the projects whose spans were stored already: the others of the group keep the faster way. */
+  #noteRepeats(claims: readonly Claim[], storedSpans: ReadonlyMap<string, number> | null): void {
+    if (storedSpans === null) return;
+    const claimed = usageOf(claims, null);
+    for (const claim of claims) {
+      const { name } = claim.project;
+      if ((storedSpans.get(name) ?? 0) < (claimed.get(name)?.spans ?? 0)) this.#parts.suspects.note('repeats', claim);
+    }
+  }
+}
+
+const NO_TRACES: ReadonlyMap<string, StoredTrace> = new Map();
+
+function commitOf(transaction: OpenTransaction): Commit {
+  return {
+    join: <T>(capability: Capability<T>) =>
+      capability.name === POSTGRES_TRANSACTION.name ? (transaction as T) : undefined,
+    taken: () => transaction.taken(),
+  };
+}
+
+/** A transaction that has failed answers COMMIT with ROLLBACK, and no error. */
+function readCommit({ tag }: StepResult): void {
+  if (tag !== COMMIT) throw new Error(`the server answered COMMIT with ${tag}`);
+}

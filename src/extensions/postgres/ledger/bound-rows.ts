@@ -1,0 +1,62 @@
+/**
+ * Rows as parameters of INSERT, for rows of which some may be stored already, where no temporary table can be made. A field of
+ * a COPY tuple has the form of a binary parameter, a length and its bytes, so the fields are sent as they are. Measured: for
+ * small spans it takes the server twice the time of COPY into a temporary table and INSERT from there, for large ones a fifth more.
+ */
+import type { Step } from '../pipeline.ts';
+
+/** Parsing a statement costs with its parameters, executing it costs per statement: larger ones gain nothing. */
+const ROWS_PER_STATEMENT = 16;
+const COUNT_BYTES = 2;
+const LENGTH_BYTES = 4;
+
+export interface BoundRows {
+  /** With its schema. */
+  readonly table: string;
+  readonly columns: readonly string[];
+  /** Of `tuplesIn`. */
+  readonly tuples: readonly Buffer[];
+}
+
+/** Stores the rows that are not stored yet. `stored` is told, by project, how many those were. */
+export function insertSteps(rows: BoundRows, stored: (project: string, count: number) => void): readonly Step[] {
+  const { table, columns, tuples } = rows;
+  const steps: Step[] = [];
+  const full = insertText(table, columns, Math.min(tuples.length, ROWS_PER_STATEMENT));
+  for (let at = 0; at < tuples.length; at += ROWS_PER_STATEMENT) {
+    const chunks = tuples.slice(at, at + ROWS_PER_STATEMENT);
+    const isFull = at === 0 || chunks.length === ROWS_PER_STATEMENT;
+    steps.push({
+      statement: { text: isFull ? full : insertText(table, columns, chunks.length) },
+      fields: { count: chunks.length * columns.length, chunks },
+      read: (result) => {
+        for (const [project, count] of result.rows) stored(String(project), Number(count));
+      },
+    });
+  }
+  return steps;
+}
+
+/** The fields of each COPY BINARY tuple, without its count of fields. `chunk` holds whole tuples. */
+export function tuplesIn(chunk: Buffer, columnCount: number): readonly Buffer[] {
+  const tuples: Buffer[] = [];
+  for (let at = 0; at < chunk.length; ) {
+    if (chunk.readInt16BE(at) !== columnCount) throw new Error('a tuple has another number of columns');
+    const first = at + COUNT_BYTES;
+    at = first;
+    for (let column = 0; column < columnCount; column++) at += LENGTH_BYTES + Math.max(0, chunk.readInt32BE(at));
+    tuples.push(chunk.subarray(first, at));
+  }
+  return tuples;
+}
+
+function insertText(table: string, columns: readonly string[], rowCount: number): string {
+  const values = Array.from({ length: rowCount }, (_, row) => {
+    const parameters = columns.map((_, column) => `$${row * columns.length + column + 1}`);
+    return `(${parameters.join(', ')})`;
+  });
+  return `
+    WITH stored AS (
+      INSERT INTO ${table} (${columns.join(', ')}) VALUES ${values.join(', ')} ON CONFLICT DO NOTHING RETURNING project)
+    SELECT project, count(*)::int4 FROM stored GROUP BY project`;
+}

@@ -1,0 +1,67 @@
+/** The statements of the guards: replay markers, owners of traces, quotas and the counters of a month. */
+import type { Statement } from '../pipeline.ts';
+
+/** A demanding guard fails by dividing by zero. Nothing else in its statement does, and it needs no function in the schema. */
+export const DIVISION_BY_ZERO = '22012';
+const MARKERS = `
+  INSERT INTO sluice.replay_markers AS r (project, key, expires_ms)
+  SELECT project, key, (extract(epoch FROM now()) * 1000)::int8 + 3600000
+  FROM unnest($1::text[], $2::bytea[]) AS u (project, key) ORDER BY project, key
+  ON CONFLICT (project, key) DO UPDATE SET expires_ms = excluded.expires_ms WHERE r.expires_ms <= excluded.expires_ms - 3600000`;
+
+export const FIND_MARKERS = {
+  text: `
+    SELECT project, encode(key, 'hex')
+    FROM sluice.replay_markers JOIN unnest($1::text[], $2::bytea[]) AS u (project, key) USING (project, key)
+    WHERE expires_ms > (extract(epoch FROM now()) * 1000)::int8`,
+};
+
+const TRACES = `
+  INSERT INTO sluice.traces AS t (trace_id, project, environment, first_ns, last_ns)
+  SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::int8[], $5::int8[]) AS u (trace_id, project, environment, first_ns, last_ns)
+  ORDER BY trace_id
+  ON CONFLICT (trace_id) DO UPDATE SET first_ns = least(t.first_ns, excluded.first_ns), last_ns = greatest(t.last_ns, excluded.last_ns)
+  WHERE t.project = excluded.project AND t.environment = excluded.environment`;
+
+export const FIND_TRACES = {
+  text: `SELECT encode(trace_id, 'hex'), project, environment FROM sluice.traces WHERE trace_id = ANY ($1::bytea[])`,
+};
+
+const MONTH = `date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
+const RESET_SECONDS = `greatest(1, ceil(extract(epoch FROM (${MONTH} + interval '1 month') AT TIME ZONE 'UTC' - now())))::int4`;
+const LOCKED_USAGE = 'SELECT project, spans FROM sluice.lock_usage($1::text[])';
+
+/** The statement in its demanding form: a row must come back for each key of the first parameter. */
+const demanding = (text: string): string =>
+  `WITH claimed AS (${text} RETURNING 1) SELECT 1 / (count(*) = cardinality($1))::int4 FROM claimed`;
+
+export const CLAIM_MARKERS = { name: 'claim-markers', text: `${MARKERS} RETURNING r.project, encode(r.key, 'hex')` };
+export const DEMAND_MARKERS = { name: 'demand-markers', text: demanding(MARKERS) };
+export const CLAIM_TRACES = { name: 'claim-traces', text: `${TRACES} RETURNING encode(t.trace_id, 'hex')` };
+export const DEMAND_TRACES = { name: 'demand-traces', text: demanding(TRACES) };
+export const LOCK_USAGE = {
+  name: 'lock-usage',
+  text: `WITH locked AS MATERIALIZED (${LOCKED_USAGE}) SELECT project, spans, ${RESET_SECONDS} FROM locked`,
+};
+export const DEMAND_USAGE = {
+  name: 'demand-usage',
+  text: `
+    WITH locked AS MATERIALIZED (${LOCKED_USAGE})
+    SELECT ${RESET_SECONDS} / (count(*) = cardinality($1) AND bool_and(spans <= room))::int4
+    FROM locked JOIN unnest($1::text[], $2::int8[]) AS u (project, room) USING (project)`,
+};
+export const ADD_USAGE = {
+  name: 'add-usage',
+  text: `SELECT sluice.add_usage($1::text[], $2::int8[], $3::int8[], $4::int8[]) -- UPDATE or INSERT INTO sluice.usage_months`,
+};
+
+/** To be prepared once on each connection. */
+export const GUARD_STATEMENTS: readonly Required<Statement>[] = [
+  CLAIM_MARKERS,
+  DEMAND_MARKERS,
+  CLAIM_TRACES,
+  DEMAND_TRACES,
+  LOCK_USAGE,
+  DEMAND_USAGE,
+  ADD_USAGE,
+];
