@@ -15,6 +15,10 @@ export interface KeyDirectory {
   findKey(publicId: string): Promise<StoredKey | null>;
   /** The stored project of this name, if any: static keys use its stored privacy settings. */
   findProject(name: string): Promise<Project | null>;
+  /** Whether it is known that nothing can be looked up, because the database is away. Left out: never. */
+  isAway?(): boolean;
+  /** Whether a lookup failed, or took too long, because the database is away. Answers soon; left out: no. */
+  isAwayAfter?(error: unknown): Promise<boolean>;
   /** Calls back when keys, projects or environments changed; returns how to stop. Missing it is safe: cache lives are short. */
   onChange(changed: () => void): () => void;
 }

@@ -73,6 +73,8 @@ export interface Commit {
 export interface Ledger extends Component {
   /** How many groups it can settle at once; one when left out. */
   readonly lanes?: number;
+  /** Whether it is known that no group can be stored now: requests are refused before they are read. Left out: never. */
+  isAway?(): boolean;
   /**
    * How many requests larger than a group it can settle beside these, each by itself. None when left out: then they are groups
    * like others.

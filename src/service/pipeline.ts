@@ -78,6 +78,7 @@ export class SignalPipeline implements Pipeline {
         const waiting = processor.admit?.(request, context);
         if (waiting !== undefined) await waiting;
       }
+      this.#parts.groupCommit.admit();
       this.#parts.admission.admit(context.projectName ?? '');
     } catch (error) {
       this.#end();

@@ -46,7 +46,7 @@ t.test('the daemon starts without its database, says 503, and serves once it is 
   const early = body('early');
   t.ok(isToldToComeAgain(await send(daemon.url, { body: early })), 'a key of the configuration');
   const stored = await send(daemon.url, { body: early, authorization: `Bearer ${STORED_KEY}` });
-  t.equal(stored.status, 500, 'a key that has to be looked up: the contract says 500');
+  t.ok(isToldToComeAgain(stored), 'a key that would have to be looked up');
   const protobuf = { 'content-type': 'application/x-protobuf' };
   const binary = await send(daemon.url, { body: Buffer.from([0x0a, 0]), headers: protobuf });
   t.equal(binary.status, 503);

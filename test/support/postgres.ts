@@ -76,13 +76,17 @@ export async function openRun(): Promise<{ readonly variables: Record<string, st
 export async function makeServer(
   t: Teardown,
   settings: Readonly<Record<string, string>> = {},
+  /** On a file system of the test's own; left out, in the folder of temporary files. */
+  parent: string = tmpdir(),
 ): Promise<{
   readonly url: string;
+  /** Of the running server. */
+  readonly pid: () => number | undefined;
   readonly address: ServerAddress;
   start(): Promise<void>;
   stop(): Promise<void>;
 }> {
-  const folder = await mkdtemp(join(tmpdir(), `${RUN_PREFIX}away-`));
+  const folder = await mkdtemp(join(parent, `${RUN_PREFIX}away-`));
   await chmod(folder, 0o755);
   const server = new EmbeddedServer({ dataDir: folder, host: process, log: QUIET, settings });
   t.teardown(async () => {
@@ -94,6 +98,7 @@ export async function makeServer(
   await server.stop();
   return {
     url: urlOf(address),
+    pid: () => server.pid,
     address,
     start: async () => {
       const { host } = await server.start();

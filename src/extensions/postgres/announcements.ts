@@ -1,42 +1,25 @@
 /**
- * Word of changes in the database, from whoever makes them: one connection listens for all who want to know. Whatever was said
- * while nobody listened is lost, so a new connection counts as a change of everything.
+ * The connection that listens: it carries announcements of changed keys and prices, and the questions of the watch. An
+ * announcement that is made while no connection listens is lost, so a new connection counts as a change of everything.
  */
 import type pg from 'pg';
-import type { Logger } from '../../component/logger.ts';
-import type { Database } from './database.ts';
+import { type Database, destroyConnection } from './database.ts';
+import { within } from './time-limit.ts';
 
 /** What is announced: keys, projects and environments; prices. */
 export type Channel = 'sluice_keys' | 'sluice_prices';
 const CHANNELS: readonly Channel[] = ['sluice_keys', 'sluice_prices'];
 const LISTEN = CHANNELS.map((channel) => `LISTEN ${channel}`).join(';');
-/** How long to wait before listening again after the connection was lost. */
-const RELISTEN_MS = 1000;
 
 export class Announcements {
   readonly #database: Database;
-  readonly #logger: Logger;
   readonly #listeners = new Map<Channel, Set<() => void>>(CHANNELS.map((channel) => [channel, new Set()]));
   #client: pg.Client | null = null;
-  #retry: NodeJS.Timeout | null = null;
-  #stopped = true;
+  #lost: () => void = () => undefined;
+  #stopped = false;
 
-  constructor(database: Database, logger: Logger) {
+  constructor(database: Database) {
     this.#database = database;
-    this.#logger = logger;
-  }
-
-  async start(): Promise<void> {
-    this.#stopped = false;
-    await this.#listen();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    if (this.#retry !== null) clearTimeout(this.#retry);
-    const client = this.#client;
-    this.#client = null;
-    await client?.end().catch(() => undefined);
   }
 
   /** Calls back at every change; returns how to stop. */
@@ -45,31 +28,55 @@ export class Announcements {
     return () => this.#listeners.get(channel)?.delete(changed);
   }
 
-  async #listen(): Promise<void> {
+  /** Calls back when the connection ends without having been stopped. */
+  onLost(lost: () => void): void {
+    this.#lost = lost;
+  }
+
+  /**
+   * Asks on the listening connection, and makes it first if there is none. Rejects when the database cannot be reached or does not
+   * answer in time; the connection is destroyed then. One question at a time.
+   */
+  async ask(text: string, timeoutMs: number): Promise<Readonly<Record<string, unknown>> | undefined> {
+    const client = this.#client ?? (await this.#listen(timeoutMs));
     try {
-      const client = await this.#database.connect({ ready: (listener) => listener.query(LISTEN) });
-      if (this.#stopped) return await client.end();
-      this.#client = client;
-      client.on('notification', ({ channel }) => this.#announce(channel));
-      client.on('end', () => this.#listenLater());
-      for (const channel of CHANNELS) this.#announce(channel);
+      const { rows } = await within(timeoutMs, client.query<Record<string, unknown>>(text));
+      return rows[0];
     } catch (error) {
-      this.#logger.warn(
-        { error: error instanceof Error ? error.message : String(error) },
-        'changes of API keys and prices are not heard; what is cached still grows old',
-      );
-      this.#listenLater();
+      this.#forget(client);
+      destroyConnection(client);
+      throw error;
     }
   }
 
-  #listenLater(): void {
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    const client = this.#client;
     this.#client = null;
-    if (this.#stopped || this.#retry !== null) return;
-    this.#retry = setTimeout(() => {
-      this.#retry = null;
-      void this.#listen();
-    }, RELISTEN_MS);
-    this.#retry.unref();
+    await client?.end().catch(() => undefined);
+  }
+
+  async #listen(timeoutMs: number): Promise<pg.Client> {
+    const client = await this.#database.connect({
+      connectTimeoutMs: timeoutMs,
+      ready: (listener) => listener.query(LISTEN),
+      readyTimeoutMs: timeoutMs,
+    });
+    if (this.#stopped) {
+      await client.end();
+      throw new Error('the listening connection is stopped');
+    }
+    this.#client = client;
+    client.on('notification', ({ channel }) => this.#announce(channel));
+    client.on('end', () => this.#forget(client));
+    for (const channel of CHANNELS) this.#announce(channel);
+    return client;
+  }
+
+  #forget(client: pg.Client): void {
+    if (this.#client !== client) return;
+    this.#client = null;
+    if (!this.#stopped) this.#lost();
   }
 
   #announce(channel: string): void {

@@ -30,6 +30,8 @@ export interface QueryResult {
 }
 
 export interface ConnectionSettings {
+  /** How long connecting may take; left out, five seconds. */
+  readonly connectTimeoutMs?: number;
   readonly statementTimeoutMs?: number;
   /** What is done first on it: settings, statements to prepare. */
   readonly ready?: (client: pg.Client) => Promise<unknown>;
@@ -74,7 +76,7 @@ export class Database implements PostgresDatabase {
     const client = new pg.Client({
       ...this.#known(),
       application_name: APPLICATION_NAME,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      connectionTimeoutMillis: settings.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
       keepAlive: true,
       ...(settings.statementTimeoutMs === undefined ? {} : { statement_timeout: settings.statementTimeoutMs }),
     });

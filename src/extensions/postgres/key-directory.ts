@@ -3,6 +3,7 @@ import type { KeyDirectory, StoredKey } from '../../component/directory.ts';
 import type { EnvironmentPrivacy, Project } from '../../model/context.ts';
 import type { Announcements } from './announcements.ts';
 import type { Database } from './database.ts';
+import type { DatabaseWatch } from './watch.ts';
 
 const PROJECT = `
   p.name, p.plan, p.monthly_spans,
@@ -17,10 +18,20 @@ const FIND_PROJECT = `SELECT ${PROJECT} FROM sluice.projects p WHERE p.name = $1
 export class PostgresKeyDirectory implements KeyDirectory {
   readonly #database: Database;
   readonly #announcements: Announcements;
+  readonly #watch: DatabaseWatch;
 
-  constructor(database: Database, announcements: Announcements) {
+  constructor(database: Database, announcements: Announcements, watch: DatabaseWatch) {
     this.#database = database;
     this.#announcements = announcements;
+    this.#watch = watch;
+  }
+
+  isAway(): boolean {
+    return this.#watch.away;
+  }
+
+  isAwayAfter(error: unknown): Promise<boolean> {
+    return this.#watch.isAwayAfter(error);
   }
 
   async findKey(publicId: string): Promise<StoredKey | null> {

@@ -56,14 +56,16 @@ class PostgresExtension implements Extension {
     this.#host = host;
     this.#embedded = options.url === '' ? createEmbedded(options, host) : null;
     this.#database = new Database();
-    this.#ledger = new PostgresLedger(this.#database, host.logger, host.meter, () => host.now());
-    this.#announcements = new Announcements(this.#database, host.logger);
-    this.#watch = new DatabaseWatch(this.#database, host.logger, () => this.#ledger.reachable);
+    this.#announcements = new Announcements(this.#database);
+    this.#watch = new DatabaseWatch(this.#database, this.#announcements, host.logger);
     const { logger, meter } = host;
-    this.#outbox = new PostgresOutbox(this.#database, { logger, meter, now: () => host.now() });
+    const surroundings = { logger, meter, now: () => host.now() };
+    this.#ledger = new PostgresLedger(this.#database, this.#watch, surroundings);
+    this.#outbox = new PostgresOutbox(this.#database, surroundings);
     host.capabilities.offer(LEDGER, this.#ledger);
     host.capabilities.offer(OUTBOX, this.#outbox);
-    host.capabilities.offer(KEY_DIRECTORY, new PostgresKeyDirectory(this.#database, this.#announcements));
+    const keys = new PostgresKeyDirectory(this.#database, this.#announcements, this.#watch);
+    host.capabilities.offer(KEY_DIRECTORY, keys);
     host.capabilities.offer(PRICE_DIRECTORY, new PostgresPriceDirectory(this.#database, this.#announcements));
     host.capabilities.offer(POSTGRES_DATABASE, this.#database);
     host.meter.gauge('sluice_embedded_server_running', '1 while the embedded PostgreSQL runs.', () =>
@@ -110,7 +112,7 @@ class PostgresExtension implements Extension {
   }
 
   healthy(): boolean {
-    return this.#database.isOpen && this.#watch.healthy;
+    return this.#watch.healthy;
   }
 
   async #open(address: Address): Promise<void> {
@@ -120,8 +122,7 @@ class PostgresExtension implements Extension {
       this.#host.logger.warn({ settings: unsafe }, 'the server can lose acknowledged data in a crash');
     if (applied.length > 0) this.#host.logger.info({ applied }, 'the database schema was brought up to date');
     this.#database.use(address);
-    await this.#announcements.start();
-    this.#watch.start();
+    await this.#watch.start();
     this.#sweeper = setInterval(() => void this.#sweep(), SWEEP_MS);
     this.#sweeper.unref();
   }

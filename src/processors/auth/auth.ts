@@ -1,10 +1,11 @@
 /**
  * The `auth` processor: whose data this is. It sees the Authorization header only, before the body is read. Every invalid
- * state of a key looks the same from outside (401); a lookup that fails is 500, never "unknown key".
+ * state of a key looks the same from outside (401). A lookup that fails is 500, never "unknown key"; while the database is away
+ * requests with stored keys are 503.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Capabilities } from '../../component/capability.ts';
-import { KEY_DIRECTORY, type StoredKey } from '../../component/directory.ts';
+import { KEY_DIRECTORY, type KeyDirectory, type StoredKey } from '../../component/directory.ts';
 import { LONGEST_WAIT_MS } from '../../component/longest-wait.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
 import type { Host } from '../../component/component.ts';
@@ -22,6 +23,7 @@ export interface AuthOptions {
 }
 
 const SCHEME = 'Bearer ';
+const DATABASE_AWAY = 'the database is away';
 /** No key of ours is longer; a longer one is not looked at. */
 const MAX_KEY_LENGTH = 512;
 
@@ -30,6 +32,7 @@ class Auth implements Processor {
   readonly #options: AuthOptions;
   readonly #static: StaticKeys;
   readonly #counters: CacheCounters;
+  #directory: KeyDirectory | null = null;
   #keys: LookupCache<StoredKey> | null = null;
   /** Static keys name their project; its privacy settings may be stored all the same. */
   #projects: LookupCache<Project> | null = null;
@@ -58,6 +61,7 @@ class Auth implements Processor {
     const now = (): number => this.#host.now();
     const keys = new LookupCache((publicId) => directory.findKey(publicId), limits, now, this.#counters);
     const projects = new LookupCache((name) => directory.findProject(name), limits, now, this.#counters);
+    this.#directory = directory;
     this.#keys = keys;
     this.#projects = projects;
     this.#stopListening = directory.onChange(() => {
@@ -77,12 +81,23 @@ class Auth implements Processor {
     if (credential !== null) return this.#admitStatic(credential, context);
     const publicId = publicIdOf(text);
     if (publicId === null || this.#keys === null) throw new Rejection('invalid_api_key');
+    // Nothing can be stored while the database is away, so nothing is looked up, not even in the cache.
+    if (this.#isAway) throw new Rejection('ingestion_failed', { cause: DATABASE_AWAY });
     const found = this.#keys.find(publicId);
     if (found instanceof Promise) return this.#admitLater(found, text, context);
     accept(found, text, context);
   }
 
+  get #isAway(): boolean {
+    return this.#directory?.isAway?.() ?? false;
+  }
+
+  async #isAwayAfter(error: unknown): Promise<boolean> {
+    return (await this.#directory?.isAwayAfter?.(error)) ?? false;
+  }
+
   #admitStatic(credential: Credential, context: Context): Promise<void> | void {
+    if (this.#isAway) return this.#admitStaticAway(credential, context);
     const stored = this.#projects?.find(credential.project.name) ?? null;
     if (stored instanceof Promise) return this.#admitStaticLater(credential, stored, context);
     context.credential = withStoredPrivacy(credential, stored);
@@ -93,8 +108,16 @@ class Auth implements Processor {
     try {
       context.credential = withStoredPrivacy(credential, await lookup);
     } catch (error) {
+      if (await this.#isAwayAfter(error)) return this.#admitStaticAway(credential, context);
       throw new Rejection('ingestion_failed', { cause: error instanceof Error ? error.message : String(error) });
     }
+  }
+
+  /** A pipeline that stores in files goes on while the database is away, with the settings that were read last. */
+  #admitStaticAway(credential: Credential, context: Context): void {
+    const stored = this.#projects?.lastKnown(credential.project.name);
+    if (stored === undefined) throw new Rejection('ingestion_failed', { cause: DATABASE_AWAY });
+    context.credential = withStoredPrivacy(credential, stored);
   }
 
   async #admitLater(lookup: Promise<StoredKey | null>, text: string, context: Context): Promise<void> {
@@ -102,7 +125,9 @@ class Auth implements Processor {
     try {
       stored = await lookup;
     } catch (error) {
-      throw new Rejection('authentication_failed', { cause: error instanceof Error ? error.message : String(error) });
+      const isAway = await this.#isAwayAfter(error);
+      const cause = error instanceof Error ? error.message : String(error);
+      throw new Rejection(isAway ? 'ingestion_failed' : 'authentication_failed', { cause });
     }
     accept(stored, text, context);
   }
@@ -195,7 +220,7 @@ export const auth = defineProcessor<AuthOptions>({
         minimum: 10,
         maximum: LONGEST_WAIT_MS,
         default: '2s',
-        description: 'Longest wait for the database; then the request is answered 500.',
+        description: 'Longest wait for the database; then the request is answered 500, or 503 if the database is away.',
       },
     },
   },

@@ -56,6 +56,11 @@ export class LookupCache<T> {
     return pending;
   }
 
+  /** What was found last, however long ago; undefined when nothing is remembered. */
+  lastKnown(name: string): T | null | undefined {
+    return this.#entries.get(name)?.found;
+  }
+
   /** Forgets everything; a lookup under way answers its askers but is not remembered. */
   clear(): void {
     this.#generation++;

@@ -127,7 +127,7 @@ export class HttpRequests {
       this.#reception.acknowledge(signal, started);
     } catch (error) {
       refusal = this.#reception.rejectionOf(error);
-      if (refusal.code === 'overloaded') await discardIfShort(request);
+      if (refusal.code === 'overloaded' || refusal.code === 'ingestion_failed') await discardIfShort(request);
       this.#refuse(exchange, signal, refusal);
     } finally {
       admission?.release(refusal);

@@ -68,6 +68,11 @@ export class GroupCommit {
     meter.gauge('sluice_requests_waiting', 'Requests waiting for the next commit.', () => this.#waiting.length);
   }
 
+  /** Throws `ingestion_failed` while it is known that nothing can be stored. */
+  admit(): void {
+    if (this.#ledger.isAway?.() === true) throw new Rejection('ingestion_failed', { cause: 'the database is away' });
+  }
+
   /** Resolves when the request's rows are durable, or when they were already. Rejects with a `Rejection`. Releases the rows. */
   async settle(claim: Claim, encoded: readonly EncodedRows[], trace: RequestTrace | null = null): Promise<Acceptance> {
     try {

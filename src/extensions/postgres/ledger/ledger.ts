@@ -10,10 +10,12 @@
  */
 import type pg from 'pg';
 import type { Claim, Decision, Kind, Ledger } from '../../../component/ledger.ts';
+import type { Host } from '../../../component/component.ts';
 import type { Logger } from '../../../component/logger.ts';
-import type { Counter, Meter } from '../../../component/meter.ts';
+import type { Counter } from '../../../component/meter.ts';
 import { Rejection } from '../../../errors.ts';
 import type { Database } from '../database.ts';
+import { presenceAfter } from '../presence.ts';
 import { isConnectionFailure, isLockTimeout, type Meaning, meaningOf, sqlstateOf } from '../sqlstate.ts';
 import { Attempt, type Decided, type Write } from './attempt.ts';
 import { findMarkers } from './guards.ts';
@@ -22,6 +24,15 @@ import { Sessions } from './session.ts';
 import { Suspects } from './suspects.ts';
 import { type Repeats, RowFault, StageUnavailable } from './transaction.ts';
 import { compatible, implied, ownersOf, verdictsFor } from './verdicts.ts';
+
+/** What the ledger must know of the database beside its own connections, and what it tells about them. */
+export interface LedgerWatch {
+  /** Whether it is known that the database takes no data. */
+  readonly away: boolean;
+  committed(): void;
+  /** A group was not committed, and not for what is in it. */
+  commitFailed(): void;
+}
 
 /** Deadlocks and the like are tried again this often. */
 const MAX_RETRIES = 2;
@@ -40,16 +51,17 @@ export class PostgresLedger implements Ledger {
   readonly lanes = 2;
   readonly heavyLanes = 1;
   readonly #sessions: Sessions;
+  readonly #watch: LedgerWatch;
   readonly #logger: Logger;
   readonly #now: () => number;
   readonly #failures: Counter;
   readonly #suspects: Suspects;
-  #reachable = true;
   /** How spans are left out that are stored already. */
   #skipping: Repeats = 'stage';
 
-  constructor(database: Database, logger: Logger, meter: Meter, now: () => number) {
+  constructor(database: Database, watch: LedgerWatch, { logger, meter, now }: Pick<Host, 'logger' | 'meter' | 'now'>) {
     this.#sessions = new Sessions(database);
+    this.#watch = watch;
     this.#logger = logger;
     this.#now = now;
     this.#suspects = new Suspects(now);
@@ -59,9 +71,8 @@ export class PostgresLedger implements Ledger {
     );
   }
 
-  /** Whether the last commit could reach the database. */
-  get reachable(): boolean {
-    return this.#reachable;
+  isAway(): boolean {
+    return this.#watch.away;
   }
 
   async stop(): Promise<void> {
@@ -74,6 +85,8 @@ export class PostgresLedger implements Ledger {
 
   async settle(group: readonly Claim[], write: Write): Promise<readonly Decision[]> {
     const decisions = new Map<Claim, Decision>();
+    // Each round of requests that waited when the database went away would wait for a connection that cannot be made.
+    if (this.#watch.away) refuse(group, new Error('the database is away'), decisions);
     await this.#settleAll(group, { write, decisions, startedMs: this.#now(), impatient: isMixed(group) });
     return group.map((claim) => decisions.get(claim) as Decision);
   }
@@ -154,7 +167,7 @@ export class PostgresLedger implements Ledger {
     try {
       client = await this.#sessions.take();
     } catch (error) {
-      this.#reachable = false;
+      this.#watch.commitFailed();
       this.#logger.warn({ error: describe(error) }, 'the database cannot be reached');
       return { kind: 'failed', error };
     }
@@ -165,7 +178,7 @@ export class PostgresLedger implements Ledger {
     const deadline = setTimeout(() => this.#sessions.destroy(client), roundDeadlineMs(round));
     try {
       const decided = await attempt.run();
-      this.#reachable = true;
+      this.#watch.committed();
       return { kind: 'decided', ...decided };
     } catch (error) {
       return await this.#afterFailure(client, round, error, attempt);
@@ -187,7 +200,7 @@ export class PostgresLedger implements Ledger {
       return { kind: 'again', error };
     }
     const kind = outcomeOf(error, meaning, attempt.mayRepeat);
-    if (kind === 'failed') this.#reachable = sqlstateOf(error) !== null && !isConnectionFailure(error);
+    if (kind === 'failed' && concernsAll(error)) this.#watch.commitFailed();
     return { kind, error };
   }
 
@@ -237,6 +250,10 @@ function outcomeOf(error: unknown, meaning: Meaning, mayRepeat: boolean): Exclud
   if (meaning === 'duplicate' || meaning === 'constraint' || error instanceof RowFault) return 'isolate';
   return 'failed';
 }
+
+/** No request could be stored: the database is away, or a table or a right is missing. */
+const concernsAll = (error: unknown): boolean =>
+  presenceAfter(error) !== 'there' || sqlstateOf(error)?.startsWith('42') === true;
 
 /** The server's word on a statement, and neither a value nor a lack of resources. */
 const isUnknown = (error: unknown): boolean =>

@@ -1,0 +1,287 @@
+/** A database that stops to serve in one of many ways: 503 for every key, no request lost or stored twice, ready again by itself. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmod, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import t, { type Test } from 'tap';
+import { Administration } from '../../src/extensions/postgres/administration.ts';
+import { Database } from '../../src/extensions/postgres/database.ts';
+import { urlOf } from '../../src/extensions/postgres/embedded/address.ts';
+import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
+import { type Daemon, KEY, startDaemon } from '../support/daemon.ts';
+import { GrpcClient, protobufWriter } from '../support/grpc-client.ts';
+import { type Answer, send } from '../support/otlp-client.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
+import { aSpan, aTraceRequest } from '../support/payloads.ts';
+import { makeServer } from '../support/postgres.ts';
+import { postgresConfig } from '../support/postgres-daemon.ts';
+
+t.setTimeout(600_000);
+
+const ROLE = 'ingest';
+const PASSWORD = 'ingest-password';
+/** Connections that the small server of these tests gives to ordinary users. */
+const CONNECTIONS = 30;
+
+type Server = Awaited<ReturnType<typeof makeServer>>;
+
+const server = await makeServer(t, { max_connections: String(CONNECTIONS), superuser_reserved_connections: '5' });
+await server.start();
+await asAdministrator((client) =>
+  client.query(`CREATE ROLE ${ROLE} LOGIN PASSWORD '${PASSWORD}'; GRANT CREATE ON DATABASE sluice TO ${ROLE};
+    GRANT CREATE ON SCHEMA public TO ${ROLE}`),
+);
+const databaseUrl = urlOf({ ...server.address, user: ROLE, password: PASSWORD });
+
+async function asAdministrator(work: (client: pg.Client) => Promise<unknown>, at: Server = server): Promise<void> {
+  const client = new pg.Client({ connectionString: at.url });
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<boolean> {
+  return (await waitFor(async () => ((await condition()) ? true : undefined), { timeoutMs: PATIENCE_MS })) ?? false;
+}
+
+async function createKeys(url: string, count: number): Promise<readonly string[]> {
+  const database = new Database().use({ connectionString: url });
+  const administration = new Administration(database);
+  await administration.createProject('shop', 'paid', null).catch(() => undefined);
+  const keys = [];
+  for (let index = 0; index < count; index++) keys.push((await administration.createKey('shop', null, null)).text);
+  await database.close();
+  return keys;
+}
+
+/** Requests of one daemon, with every answer they got. */
+class Sender {
+  readonly #daemon: Daemon;
+  readonly #pending: Promise<unknown>[] = [];
+  readonly statuses: number[] = [];
+  readonly stored: string[] = [];
+
+  constructor(daemon: Daemon) {
+    this.#daemon = daemon;
+  }
+
+  async one(key: string): Promise<Answer> {
+    const span = aSpan();
+    const sent = send(this.#daemon.url, {
+      body: JSON.stringify(aTraceRequest([span])),
+      authorization: `Bearer ${key}`,
+    }).then((answer) => {
+      this.statuses.push(answer.status);
+      if (answer.status === 200) this.stored.push(String((span as { spanId: string }).spanId));
+      return answer;
+    });
+    this.#pending.push(sent);
+    return sent;
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#pending);
+  }
+}
+
+interface Trouble {
+  readonly name: string;
+  begin(): Promise<void>;
+  end(): Promise<void>;
+}
+
+const held: pg.Client[] = [];
+const troubles: readonly Trouble[] = [
+  { name: 'stopped', begin: () => server.stop(), end: () => server.start() },
+  { name: 'silent as a whole', begin: async () => signalAll('SIGSTOP'), end: async () => signalAll('SIGCONT') },
+  {
+    name: 'read-only',
+    begin: () => setting('default_transaction_read_only', 'on'),
+    end: () => setting('default_transaction_read_only', 'off'),
+  },
+  {
+    name: 'the role may not log in',
+    begin: () =>
+      asAdministrator(async (client) => {
+        await client.query(`ALTER ROLE ${ROLE} NOLOGIN`);
+        await client.query(endSessionsOf(ROLE));
+      }),
+    end: () => asAdministrator((client) => client.query(`ALTER ROLE ${ROLE} LOGIN`)),
+  },
+  {
+    name: 'no connection left',
+    begin: async () => {
+      await asAdministrator((client) => client.query(endSessionsOf(ROLE)));
+      for (let connected = true; connected; ) {
+        const client = new pg.Client({ connectionString: databaseUrl });
+        client.on('error', () => undefined);
+        connected = await client.connect().then(
+          () => true,
+          () => false,
+        );
+        if (connected) held.push(client);
+      }
+    },
+    end: async () => void (await Promise.all(held.splice(0).map((client) => client.end()))),
+  },
+];
+
+const endSessionsOf = (role: string): string =>
+  `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`;
+
+const setting = (name: string, value: string): Promise<void> =>
+  asAdministrator(async (client) => {
+    await client.query(`SET default_transaction_read_only = off`);
+    await client.query(`ALTER SYSTEM SET ${name} = ${value}`);
+    await client.query('SELECT pg_reload_conf()');
+  });
+
+/** The server and all its backends. */
+function signalAll(signal: NodeJS.Signals): void {
+  const root = server.pid() ?? 0;
+  const children = readdirSync('/proc')
+    .filter((name) => /^\d+$/u.test(name) && parentOf(name) === root)
+    .map(Number);
+  for (const pid of [root, ...children]) process.kill(pid, signal);
+}
+
+function parentOf(pid: string): number {
+  try {
+    return Number(/^PPid:\s+(\d+)$/mu.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  } catch {
+    return 0;
+  }
+}
+
+async function countStored(ids: readonly string[], at: Server = server): Promise<{ rows: number; spans: number }> {
+  const found = { rows: 0, spans: 0 };
+  await asAdministrator(async (client) => {
+    const { rows } = await client.query(
+      `SELECT count(*)::int AS rows, count(DISTINCT span_id)::int AS spans FROM public.spans WHERE span_id = ANY ($1)`,
+      [ids],
+    );
+    Object.assign(found, rows[0]);
+  }, at);
+  return found;
+}
+
+async function survives(t: Test, daemon: Daemon, trouble: Trouble, keysUrl = databaseUrl): Promise<void> {
+  const [known = '', ...fresh] = await createKeys(keysUrl, 6);
+  const sender = new Sender(daemon);
+  t.equal((await sender.one(known)).status, 200);
+  t.equal((await sender.one(KEY)).status, 200);
+  await trouble.begin();
+  // At once, before the watch can know.
+  for (const key of [...fresh.slice(0, 2), known, KEY]) void sender.one(key);
+  t.ok(await until(() => !daemon.service.ready()), 'not ready');
+  for (const key of [...fresh.slice(2), known, KEY]) {
+    const { status, headers, body } = await sender.one(key);
+    t.equal(status, 503);
+    t.equal(headers['retry-after'], '1');
+    t.match(JSON.parse(String(body)), { message: /can safely be sent again/ });
+  }
+  t.notOk(daemon.service.ready(), 'and stays so');
+  await trouble.end();
+  t.ok(await until(() => daemon.service.ready()), 'ready again although nothing was sent');
+  await sender.settled();
+  for (const key of [...fresh, known, KEY]) t.equal((await sender.one(key)).status, 200);
+  const odd = sender.statuses.filter((status) => status !== 200 && status !== 503);
+  t.strictSame(odd, [], 'no other answer');
+  const count = sender.stored.length;
+  t.strictSame(await countStored(sender.stored), { rows: count, spans: count }, 'what was answered 200 is stored once');
+}
+
+t.test('every trouble is 503 for every key, and passes by itself', async (t) => {
+  const daemon = await startDaemon(t, { config: postgresConfig({ databaseUrl }) });
+  for (const trouble of troubles) await t.test(trouble.name, (t) => survives(t, daemon, trouble));
+  t.equal(daemon.log.filter(({ message }) => message.includes('takes no data')).length, troubles.length);
+  t.equal(daemon.log.filter(({ message }) => message.includes('takes data again')).length, troubles.length);
+});
+
+t.test('a lookup that fails while the database is there stays 500', async (t) => {
+  const daemon = await startDaemon(t, { config: postgresConfig({ databaseUrl }) });
+  const [key = '', other = ''] = await createKeys(databaseUrl, 2);
+  await asAdministrator(async (client) => {
+    await client.query('BEGIN; LOCK TABLE sluice.api_keys IN ACCESS EXCLUSIVE MODE');
+    const late = await send(daemon.url, { body: '{}', authorization: `Bearer ${key}` });
+    t.equal(late.status, 500, 'too late');
+    await client.query('ROLLBACK; ALTER TABLE sluice.api_keys RENAME TO api_keys_away');
+    const failed = await send(daemon.url, { body: '{}', authorization: `Bearer ${other}` });
+    t.equal(failed.status, 500, 'the table is missing');
+    await client.query('ALTER TABLE sluice.api_keys_away RENAME TO api_keys');
+  });
+  t.ok(daemon.service.ready());
+});
+
+t.test('over gRPC it is UNAVAILABLE with RetryInfo', async (t) => {
+  const config = postgresConfig({ databaseUrl }).replace('http: {', 'grpc: { endpoint: "127.0.0.1:0" }, http: {');
+  const daemon = await startDaemon(t, { config });
+  const [key = ''] = await createKeys(databaseUrl, 1);
+  const client = new GrpcClient(daemon.grpc);
+  t.teardown(() => client.close());
+  const protobufOf = protobufWriter();
+  const call = (text: string) =>
+    client.call({ body: protobufOf('traces', aTraceRequest([aSpan()])), authorization: `Bearer ${text}` });
+  t.equal((await call(KEY)).code, 0);
+  await server.stop();
+  t.ok(await until(() => !daemon.service.ready()));
+  for (const text of [key, KEY]) {
+    const { code, trailers } = await call(text);
+    t.equal(code, 14);
+    t.match(String(trailers.get('grpc-status-details-bin')[0]), /google\.rpc\.RetryInfo/);
+  }
+  await server.start();
+  t.ok(await until(() => daemon.service.ready()));
+  t.equal((await call(key)).code, 0);
+});
+
+t.test('static keys of a pipeline that stores in files go on', async (t) => {
+  const config = postgresConfig({ databaseUrl, exporters: 'file' })
+    .replace('exporters: { postgres: {}, file', 'exporters: { file')
+    .replace('service:\n', 'service:\n  ledger: memory\n');
+  const daemon = await startDaemon(t, { config });
+  const [key = ''] = await createKeys(databaseUrl, 1);
+  const sender = new Sender(daemon);
+  for (const text of [key, KEY]) t.equal((await sender.one(text)).status, 200);
+  await server.stop();
+  t.ok(await until(() => !daemon.service.ready()));
+  t.equal((await sender.one(KEY)).status, 200, 'with the settings that were read last');
+  t.equal((await sender.one(key)).status, 503, 'a stored key cannot be checked');
+  await server.start();
+  t.ok(await until(() => daemon.service.ready()));
+  t.equal((await sender.one(key)).status, 200);
+});
+
+t.test('a full disk is 503 and not ready, until there is room again', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-disk-'));
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256m', 'none', folder]).status === 0;
+  t.teardown(() => {
+    if (mounted) spawnSync('umount', ['-l', folder]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  if (!mounted) return t.comment('SKIPPED: a file system of a limited size cannot be mounted here');
+  await chmod(folder, 0o755);
+  const parent = join(folder, 'server');
+  mkdirSync(parent);
+  await chmod(parent, 0o755);
+  const small = await makeServer(t, { max_wal_size: '64MB', min_wal_size: '32MB' }, parent);
+  await small.start();
+  const daemon = await startDaemon(t, { config: postgresConfig({ databaseUrl: small.url }) });
+  const filler = join(folder, 'filler');
+  spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=64k']);
+  const text = 'x'.repeat(4000);
+  const spans = Array.from({ length: 200 }, (_, index) => aSpan({ name: `${index} ${text}` }));
+  const body = JSON.stringify(aTraceRequest(spans));
+  t.ok(await until(async () => (await send(daemon.url, { body })).status === 503), 'refused');
+  t.ok(await until(() => !daemon.service.ready()), 'not ready');
+  t.equal((await send(daemon.url, { body })).status, 503);
+  t.notOk(daemon.service.ready(), 'and stays so while nothing is sent');
+  await rm(filler);
+  t.ok(await until(() => daemon.service.ready()), 'ready again although nothing was sent');
+  t.ok(await until(async () => (await send(daemon.url, { body })).status === 200));
+});

@@ -1,0 +1,41 @@
+// What a failure says about the database: away, there, or nothing certain; and a time limit that a pause of the process does not spend.
+import t from 'tap';
+import { presenceAfter } from '../../../src/extensions/postgres/presence.ts';
+import { within } from '../../../src/extensions/postgres/time-limit.ts';
+
+const failure = (message: string, code?: string): Error =>
+  Object.assign(new Error(message), code === undefined ? {} : { code });
+
+t.test('a failure tells whether the database is away', async (t) => {
+  const cases = {
+    away: [
+      failure('connect ECONNREFUSED', 'ECONNREFUSED'),
+      failure('write EPIPE', 'EPIPE'),
+      new AggregateError([failure('connect ECONNREFUSED ::1:5432', 'ECONNREFUSED')], ''),
+      failure('Connection terminated unexpectedly'),
+      failure('the database is not open'),
+      failure('the database system is in recovery mode', '57P03'),
+      failure('terminating connection due to administrator command', '57P01'),
+      failure('sorry, too many clients already', '53300'),
+      failure('could not extend file', '53100'),
+      failure('password authentication failed', '28P01'),
+      failure('cannot execute INSERT in a read-only transaction', '25006'),
+    ],
+    there: [
+      failure('canceling statement due to statement timeout', '57014'),
+      failure('permission denied for table api_keys', '42501'),
+      failure('relation "sluice.api_keys" does not exist', '42P01'),
+    ],
+    unknown: [failure('no answer within 2000 ms'), failure('Query read timeout'), failure('timeout expired'), null],
+  };
+  for (const [presence, errors] of Object.entries(cases))
+    for (const error of errors) t.equal(presenceAfter(error), presence, String(error));
+});
+
+t.test('an answer that came while the process stood still is in time', async (t) => {
+  const started = performance.now();
+  const answer = within(50, new Promise((resolve) => setTimeout(() => resolve('answer'), 60)));
+  while (performance.now() - started < 200);
+  t.equal(await answer, 'answer');
+  await t.rejects(within(10, new Promise(() => undefined)), { message: 'no answer within 10 ms' });
+});
