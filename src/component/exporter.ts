@@ -21,6 +21,11 @@ export interface Rows {
 export interface Exporter extends Component {
   /** True when `write` only joins the ledger's transaction. Such exporters write first: what they do can still be rolled back. */
   readonly joinsCommit?: boolean;
+  /**
+   * True when the rows of a large request may be written in several calls, each with whole chunks, and rows of other requests in
+   * between. `count` is that of all rows then.
+   */
+  readonly takesParts?: boolean;
   /** True when it passes records on after `write`: it counts itself then what was sent and what failed. */
   readonly countsDeliveries?: boolean;
   /** Within the pass, at once or in steps of about a millisecond. */

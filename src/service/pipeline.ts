@@ -19,7 +19,8 @@ import type { AdmissionControl } from './admission.ts';
 import type { Arena } from './arena.ts';
 import type { RowBudget } from './row-budget.ts';
 import { makeClaim } from './settle/claim.ts';
-import { type EncodedRows, type GroupCommit, releaseRows } from './settle/group-commit.ts';
+import type { GroupCommit } from './settle/group-commit.ts';
+import { type EncodedRows, releaseRows } from './settle/writes.ts';
 import type { OwnTraces, RequestTrace } from './telemetry/own-traces.ts';
 import { RecordCounts } from './telemetry/record-counts.ts';
 

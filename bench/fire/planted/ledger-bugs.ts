@@ -46,8 +46,8 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
       { file: STATEMENTS, find: '  ORDER BY trace_id\n', replace: '' },
       {
         file: 'service/settle/claim.js',
-        find: '.sort((a, b) => (a.traceId < b.traceId ? -1 : 1))',
-        replace: '',
+        find: 'yield* sortInSteps([...open.values()], (a, b) => (a.traceId < b.traceId ? -1 : 1))',
+        replace: '[...open.values()]',
       },
     ],
     campaign: 'crowd',

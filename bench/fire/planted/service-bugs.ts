@@ -26,21 +26,19 @@ export const SERVICE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: GROUP_COMMIT,
-        find: 'this.#heldBytes += bytes;\n',
-        replace: `this.#heldBytes += bytes;
-        const twin = claim.project.name + Buffer.from(claim.replayKey).toString('hex');
+        find: 'return new Promise((settle) => {\n',
+        replace: `const twin = claim.project.name + Buffer.from(claim.replayKey).toString('hex');
         const flying = (this.flying ??= new Set());
-        if (flying.has(twin)) {
-            this.#heldBytes -= bytes;
+        if (flying.has(twin))
             return Promise.resolve({ kind: 'replayed', quota: null });
-        }
         flying.add(twin);
+        return new Promise((settle) => {
 `,
       },
       {
         file: GROUP_COMMIT,
-        find: 'this.#heldBytes -= bytes;\n                settle(verdict);',
-        replace: 'this.#heldBytes -= bytes;\n                flying.delete(twin);\n                settle(verdict);',
+        find: 'bytes, trace, settle });',
+        replace: 'bytes, trace, settle: (verdict) => { flying.delete(twin); settle(verdict); } });',
       },
     ],
     campaign: 'twins',
@@ -53,15 +51,13 @@ export const SERVICE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: GROUP_COMMIT,
-        find: 'this.#heldBytes += bytes;\n',
-        replace: `this.#heldBytes += bytes;
-        const name = claim.project.name + Buffer.from(claim.replayKey).toString('hex');
+        find: 'return new Promise((settle) => {\n',
+        replace: `const name = claim.project.name + Buffer.from(claim.replayKey).toString('hex');
         const seen = (this.seen ??= new Set());
-        if (seen.has(name)) {
-            this.#heldBytes -= bytes;
+        if (seen.has(name))
             return Promise.resolve({ kind: 'replayed', quota: null });
-        }
         seen.add(name);
+        return new Promise((settle) => {
 `,
       },
     ],
@@ -75,8 +71,8 @@ export const SERVICE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: GROUP_COMMIT,
-        find: 'verdicts[index] ?? ',
-        replace: 'verdicts[(index + 1) % group.length] ?? ',
+        find: 'decisions[index] ?? ',
+        replace: 'decisions[(index + 1) % group.length] ?? ',
       },
     ],
     campaign: 'crowd',

@@ -3,30 +3,24 @@
  * a whole group waits and the ledger has room for a second one at once, it need not wait any longer. Each request gets its own
  * verdict, and none is told 200 before the commit that holds its rows.
  *
+ * A request that is larger than a group is heavy. It is settled by itself in a lane of its own, so that a group never waits for it.
+ * Groups are of one kind, so that requests which are likely to be refused do not slow those of other projects.
+ *
  * States: idle → (a request arrives) → settling in one lane or more → (verdicts given) → idle when nothing waits, else settling
  * again. `drain` waits for idle; after `close` new requests are refused with `shutting_down`.
  */
 import type { Counter, Histogram, Meter } from '../../component/meter.ts';
-import type { Exporter, Rows } from '../../component/exporter.ts';
-import type { Claim, Commit, Decision, Ledger, Verdict } from '../../component/ledger.ts';
+import type { Claim, Decision, Kind, Ledger, Verdict } from '../../component/ledger.ts';
 import type { Logger } from '../../component/logger.ts';
 import type { Acceptance } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
 import type { RequestTrace } from '../telemetry/own-traces.ts';
+import { dependsOn, FailedRequests } from './heavy.ts';
+import { type Choice, isHeavy, WaitingRequests } from './waiting.ts';
+import { type EncodedRows, ExporterWrites, releaseRows } from './writes.ts';
 
-/** Past these a larger group only waits longer; measured with COPY. */
-const MAX_GROUP_REQUESTS = 16;
-const MAX_GROUP_BYTES = 8388608;
 const GROUP_SIZE_BOUNDS = [1, 2, 4, 8, 16];
 const SECONDS_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
-
-/** A request's rows in one exporter's form. */
-export interface EncodedRows {
-  readonly exporter: Exporter;
-  readonly rows: Rows;
-  /** What the rows hold of a budget, given back with them. */
-  readonly room?: { close(): void };
-}
 
 interface Waiting {
   readonly claim: Claim;
@@ -36,10 +30,17 @@ interface Waiting {
   settle(verdict: Verdict): void;
 }
 
+/** A heavy request that is being settled, and those that have to wait for its end. */
+interface Heavy {
+  readonly request: Waiting;
+  readonly dependents: Waiting[];
+}
+
 const NO_VERDICT: Verdict = {
   kind: 'refused',
   rejection: new Rejection('ingestion_failed', { cause: 'no verdict' }),
 };
+const ANY: Choice = { kindOf: () => 'plain', allows: () => true };
 
 export class GroupCommit {
   readonly #ledger: Ledger;
@@ -47,12 +48,19 @@ export class GroupCommit {
   readonly #groupSize: Histogram;
   readonly #commitSeconds: Histogram;
   readonly #verdicts: Counter;
-  #waiting: Waiting[] = [];
-  #waitingBytes = 0;
+  readonly #waiting = new WaitingRequests<Waiting>();
+  readonly #waitingHeavy = new WaitingRequests<Waiting>();
+  readonly #heavy = new Set<Heavy>();
+  readonly #failed = new FailedRequests(() => performance.now());
   readonly #lanes = new Set<Promise<void>>();
-  #openLanes = 0;
-  /** The last write of exporters that cannot be rolled back; the next one follows it. */
-  #writing: Promise<unknown> = Promise.resolve();
+  /** What is being settled in the lanes of groups; null: the lane is about to take a group. */
+  readonly #settling = new Set<{ kind: Kind | null }>();
+  #heavyLanes = 0;
+  readonly #writes = new ExporterWrites();
+  readonly #choice: Choice = {
+    kindOf: (claim) => this.#ledger.kindOf?.(claim) ?? 'plain',
+    allows: (kind) => this.#allows(kind),
+  };
   #closed = false;
 
   constructor(ledger: Ledger, logger: Logger, meter: Meter) {
@@ -65,7 +73,8 @@ export class GroupCommit {
       SECONDS_BOUNDS,
     );
     this.#verdicts = meter.counter('sluice_verdicts', 'Requests settled, by what became of them.');
-    meter.gauge('sluice_requests_waiting', 'Requests waiting for the next commit.', () => this.#waiting.length);
+    const waiting = (): number => this.#waiting.count + this.#waitingHeavy.count + this.#dependentCount;
+    meter.gauge('sluice_requests_waiting', 'Requests waiting for the next commit.', waiting);
   }
 
   /** Throws `ingestion_failed` while it is known that nothing can be stored. */
@@ -95,57 +104,104 @@ export class GroupCommit {
   }
 
   #enqueue(claim: Claim, encoded: readonly EncodedRows[], trace: RequestTrace | null): Promise<Verdict> {
-    if (this.#closed) return Promise.resolve({ kind: 'refused', rejection: new Rejection('shutting_down') });
+    if (this.#closed) return Promise.resolve(refusal('shutting_down'));
     const bytes = encoded.reduce((sum, { rows }) => sum + rows.bytes, 0);
+    const heavy = this.#canBeHeavy && isHeavy({ claim, bytes });
+    if (heavy && this.#failed.has(claim)) return Promise.resolve(refusal('overloaded', 'it failed a moment ago'));
     return new Promise((settle) => {
-      this.#waiting.push({ claim, encoded, bytes, trace, settle });
-      this.#waitingBytes += bytes;
-      this.#openLane();
+      (heavy ? this.#waitingHeavy : this.#waiting).push({ claim, encoded, bytes, trace, settle });
+      this.#openLanes();
     });
   }
 
-  /** A lane settles one group after the other. Beside another it takes whole groups only: a smaller one grows while it waits. */
-  #openLane(): void {
-    if (this.#openLanes > 0 && (this.#openLanes >= (this.#ledger.lanes ?? 1) || !this.#groupIsWhole)) return;
-    this.#openLanes++;
-    const lane = this.#run().finally(() => this.#lanes.delete(lane));
+  get #canBeHeavy(): boolean {
+    return (this.#ledger.heavyLanes ?? 0) > 0;
+  }
+
+  get #dependentCount(): number {
+    return [...this.#heavy].reduce((sum, { dependents }) => sum + dependents.length, 0);
+  }
+
+  #openLanes(): void {
+    if (this.#waitingHeavy.count > 0 && this.#heavyLanes < (this.#ledger.heavyLanes ?? 0)) {
+      this.#heavyLanes++;
+      this.#open(this.#runHeavy());
+    }
+    const open = this.#settling.size;
+    if (open > 0 && (open >= (this.#ledger.lanes ?? 1) || !this.#waiting.hasNext(this.#choice))) return;
+    if (this.#waiting.count > 0) this.#open(this.#run());
+  }
+
+  #open(run: Promise<void>): void {
+    const lane = run.finally(() => this.#lanes.delete(lane));
     this.#lanes.add(lane);
   }
 
+  /** Beside a group of the same kind, a lane takes whole groups only: a smaller one grows while it waits. */
+  #allows(kind: Kind): boolean {
+    const others = [...this.#settling].filter((lane) => lane.kind === kind || lane.kind === null);
+    if (others.length === 0) return true;
+    return kind !== 'apart' && this.#waiting.isWhole;
+  }
+
+  /** A lane settles one group after the other, until there is none for it. */
   async #run(): Promise<void> {
+    const lane: { kind: Kind | null } = { kind: null };
+    this.#settling.add(lane);
     // Requests that were received in the same turn of the event loop belong to the same group.
     await new Promise((resolve) => setImmediate(resolve));
-    while (this.#waiting.length > 0 && (this.#openLanes === 1 || this.#groupIsWhole))
-      await this.#settleGroup(this.#takeGroup());
-    // In the same turn as the look above: of two lanes that end together, the second sees that it is the only one.
-    this.#openLanes--;
-  }
-
-  get #groupIsWhole(): boolean {
-    return this.#waiting.length >= MAX_GROUP_REQUESTS || this.#waitingBytes >= MAX_GROUP_BYTES;
-  }
-
-  #takeGroup(): Waiting[] {
-    let bytes = 0;
-    let count = 0;
-    for (const waiting of this.#waiting) {
-      bytes += waiting.bytes;
-      if (count > 0 && (count === MAX_GROUP_REQUESTS || bytes > MAX_GROUP_BYTES)) break;
-      count++;
+    for (;;) {
+      // In the same turn as the look at the others: of two lanes that end together, the second sees that it is the only one.
+      this.#settling.delete(lane);
+      const group = this.#takeGroup();
+      const [first] = group;
+      if (first === undefined) return;
+      lane.kind = this.#choice.kindOf(first.claim);
+      this.#settling.add(lane);
+      // Another kind may be next, for another lane.
+      this.#openLanes();
+      await this.#settleGroup(group);
     }
-    const group = this.#waiting.splice(0, count);
-    for (const waiting of group) this.#waitingBytes -= waiting.bytes;
-    return group;
   }
 
-  async #settleGroup(group: readonly Waiting[]): Promise<void> {
+  /** Leaves out what would wait for a heavy request. */
+  #takeGroup(): readonly Waiting[] {
+    for (;;) {
+      const group = this.#waiting.take(this.#choice);
+      const free = group.filter((waiting) => {
+        const heavy = [...this.#heavy].find(({ request }) => dependsOn(waiting.claim, request.claim));
+        heavy?.dependents.push(waiting);
+        return heavy === undefined;
+      });
+      if (free.length > 0 || group.length === 0) return free;
+    }
+  }
+
+  async #runHeavy(): Promise<void> {
+    for (;;) {
+      const [request] = this.#waitingHeavy.take(ANY);
+      if (request === undefined) break;
+      const heavy: Heavy = { request, dependents: [] };
+      this.#heavy.add(heavy);
+      const started = performance.now();
+      const [decision] = await this.#settleGroup([request]);
+      if (decision?.kind === 'refused' && decision.rejection.code === 'ingestion_failed')
+        this.#failed.note(request.claim, performance.now() - started);
+      this.#heavy.delete(heavy);
+      for (const waiting of heavy.dependents.reverse()) this.#waiting.putBack(waiting);
+      if (heavy.dependents.length > 0) this.#openLanes();
+    }
+    this.#heavyLanes--;
+  }
+
+  async #settleGroup(group: readonly Waiting[]): Promise<readonly Decision[]> {
     const started = performance.now();
-    const verdicts = await this.#verdictsOf(group);
+    const decisions = await this.#decide(group);
     this.#groupSize.record(group.length);
     this.#commitSeconds.record((performance.now() - started) / 1000);
     const deferred: Waiting[] = [];
     for (const [index, waiting] of group.entries()) {
-      const decision = verdicts[index] ?? NO_VERDICT;
+      const decision = decisions[index] ?? NO_VERDICT;
       if (decision.kind === 'deferred') {
         deferred.push(waiting);
         continue;
@@ -153,70 +209,27 @@ export class GroupCommit {
       waiting.trace?.committed(started, group.length);
       waiting.settle(decision);
     }
-    this.#waiting.unshift(...deferred);
-    for (const waiting of deferred) this.#waitingBytes += waiting.bytes;
+    for (const waiting of deferred.reverse()) this.#waiting.putBack(waiting);
+    return decisions;
   }
 
-  async #verdictsOf(group: readonly Waiting[]): Promise<readonly Decision[]> {
+  async #decide(group: readonly Waiting[]): Promise<readonly Decision[]> {
     const byClaim = new Map(group.map((waiting) => [waiting.claim, waiting]));
     try {
-      return await this.#ledger.settle([...byClaim.keys()], (admitted, commit) => {
-        return this.#writeAll(
+      return await this.#ledger.settle([...byClaim.keys()], (admitted, commit) =>
+        this.#writes.write(
           admitted.map((claim) => byClaim.get(claim)?.encoded ?? []),
           commit,
-        );
-      });
+        ),
+      );
     } catch (error) {
       // The ledger's contract is to never reject; whatever broke it, nothing of the group may be acknowledged.
       this.#logger.error({ error }, 'a group could not be settled');
-      return group.map(() => ({
-        kind: 'refused',
-        rejection: new Rejection('ingestion_failed', { cause: 'the ledger failed' }),
-      }));
+      return group.map(() => refusal('ingestion_failed', 'the ledger failed'));
     }
   }
-
-  /**
-   * Hands each exporter its rows of the admitted requests: first those that join the transaction and can be rolled back, then,
-   * once the transaction has taken them, the others together.
-   */
-  async #writeAll(encoded: readonly (readonly EncodedRows[])[], commit: Commit): Promise<void> {
-    const writers = [...rowsByExporter(encoded)];
-    for (const [exporter, rows] of writers.filter(([{ joinsCommit }]) => joinsCommit === true))
-      await exporter.write(rows, commit);
-    const others = writers.filter(([{ joinsCommit }]) => joinsCommit !== true);
-    if (others.length === 0) return;
-    await commit.taken();
-    const turn = this.#writing.then(() => writeTogether(others, commit));
-    this.#writing = turn.catch(() => undefined);
-    await turn;
-  }
 }
 
-/** Called exactly once, after the request was answered. */
-export function releaseRows(encoded: readonly EncodedRows[]): void {
-  for (const { rows, room } of encoded) {
-    rows.release();
-    room?.close();
-  }
-}
-
-function rowsByExporter(encoded: readonly (readonly EncodedRows[])[]): ReadonlyMap<Exporter, readonly Rows[]> {
-  const byExporter = new Map<Exporter, Rows[]>();
-  for (const { exporter, rows } of encoded.flat()) {
-    const list = byExporter.get(exporter);
-    if (list === undefined) byExporter.set(exporter, [rows]);
-    else list.push(rows);
-  }
-  return byExporter;
-}
-
-/** All of them run to their end even when one fails, so that none is still writing when the ledger rolls back or tries again. */
-async function writeTogether(
-  writers: readonly (readonly [Exporter, readonly Rows[]])[],
-  commit: Commit,
-): Promise<void> {
-  const results = await Promise.allSettled(writers.map(([exporter, rows]) => exporter.write(rows, commit)));
-  const failure = results.find((result) => result.status === 'rejected');
-  if (failure !== undefined) throw failure.reason;
+function refusal(code: 'shutting_down' | 'overloaded' | 'ingestion_failed', cause?: string): Verdict {
+  return { kind: 'refused', rejection: new Rejection(code, cause === undefined ? {} : { cause }) };
 }

@@ -23,7 +23,10 @@ interface Usage {
 const NO_COMMIT: Commit = { join: () => undefined, taken: async () => undefined };
 
 export class MemoryLedger implements Ledger {
+  readonly heavyLanes = 1;
   readonly #now: () => number;
+  /** Groups that are being written. What they will store is not known yet. */
+  readonly #open = new Map<Plan, Promise<void>>();
   /** When each expires, in milliseconds and in the order of expiry. */
   readonly #markers = new RecentKeys(MAX_MARKERS);
   readonly #traces = new OwnedTraces();
@@ -37,6 +40,7 @@ export class MemoryLedger implements Ledger {
     group: readonly Claim[],
     write: (admitted: readonly Claim[], commit: Commit) => Promise<void>,
   ): Promise<readonly Verdict[]> {
+    await this.#conflictsAreOver(group);
     const now = this.#now();
     const verdicts = new Map<Claim, Verdict>();
     const plan = new Plan(this.#traces);
@@ -49,9 +53,20 @@ export class MemoryLedger implements Ledger {
         verdicts.set(claim, { kind: 'replayed', quota: this.#quota(claim, now) });
       else this.#admit(claim, key, plan, now, verdicts);
     }
-    await this.#store(plan, now, write, verdicts);
+    const storing = this.#store(plan, now, write, verdicts);
+    this.#open.set(plan, storing);
+    await storing.finally(() => this.#open.delete(plan));
     for (const [claim, twin] of twins) verdicts.set(claim, asTwin(verdicts.get(twin) as Verdict));
     return group.map((claim) => verdicts.get(claim) as Verdict);
+  }
+
+  /** Resolves when no open group could change the verdict of one of these requests. */
+  async #conflictsAreOver(group: readonly Claim[]): Promise<void> {
+    for (;;) {
+      const open = [...this.#open].filter(([plan]) => group.some((claim) => plan.concerns(claim, markerKey(claim))));
+      if (open.length === 0) return;
+      await Promise.all(open.map(([, over]) => over));
+    }
   }
 
   #admit(claim: Claim, key: string, plan: Plan, now: number, verdicts: Map<Claim, Verdict>): void {
@@ -124,6 +139,13 @@ class Plan {
 
   constructor(known: OwnedTraces) {
     this.#known = known;
+  }
+
+  /** Whether its outcome matters to a request: they share a body, a trace, or a quota. */
+  concerns({ project, traces }: Claim, key: string): boolean {
+    if (this.admitted.has(key)) return true;
+    if (project.monthlySpans !== null && this.#spans.has(project.name)) return true;
+    return traces.some(({ traceId }) => this.#claimed.has(traceId));
   }
 
   firstWith(key: string): Claim | undefined {

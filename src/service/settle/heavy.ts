@@ -1,0 +1,63 @@
+/** Requests that are larger than a group: which others cannot be settled beside one, and which are not tried for now. */
+import type { Claim, TraceClaim } from '../../component/ledger.ts';
+
+/** A request that took long and failed is refused at once for this many times as long, if it comes again. */
+const PAUSE_FACTOR = 2;
+const SHORTEST_FAILURE_MS = 1000;
+const LONGEST_PAUSE_MS = 60000;
+const MAX_FAILURES = 100;
+
+/**
+ * Whether `claim` would wait in the store for the end of `heavy`: they share a body, a counter with a quota, or a trace. The
+ * requests of its group would wait with it.
+ */
+export function dependsOn(claim: Claim, heavy: Claim): boolean {
+  if (claim.project.name === heavy.project.name) {
+    if (heavy.project.monthlySpans !== null) return true;
+    if (Buffer.compare(claim.replayKey, heavy.replayKey) === 0) return true;
+  }
+  return claim.traces.some(({ traceId }) => hasTrace(heavy.traces, traceId));
+}
+
+/** `traces` are sorted. */
+function hasTrace(traces: readonly TraceClaim[], traceId: string): boolean {
+  let low = 0;
+  let high = traces.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const found = traces[middle]?.traceId ?? '';
+    if (found === traceId) return true;
+    if (found < traceId) low = middle + 1;
+    else high = middle;
+  }
+  return false;
+}
+
+/** Heavy requests that failed lately. A sender that repeats one without end must not keep the lane of all others busy with it. */
+export class FailedRequests {
+  readonly #now: () => number;
+  readonly #untilMs = new Map<string, number>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  note(claim: Claim, tookMs: number): void {
+    if (tookMs < SHORTEST_FAILURE_MS) return;
+    const [oldest] = this.#untilMs.keys();
+    if (this.#untilMs.size >= MAX_FAILURES && oldest !== undefined) this.#untilMs.delete(oldest);
+    this.#untilMs.set(nameOf(claim), this.#now() + Math.min(LONGEST_PAUSE_MS, tookMs * PAUSE_FACTOR));
+  }
+
+  has(claim: Claim): boolean {
+    const name = nameOf(claim);
+    const untilMs = this.#untilMs.get(name);
+    if (untilMs === undefined) return false;
+    if (this.#now() < untilMs) return true;
+    this.#untilMs.delete(name);
+    return false;
+  }
+}
+
+const nameOf = ({ project, replayKey }: Claim): string =>
+  `${project.name}\0${Buffer.from(replayKey).toString('base64')}`;

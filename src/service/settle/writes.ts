@@ -1,0 +1,91 @@
+/**
+ * What a ledger admitted goes to the exporters: first to those that join its transaction and can be rolled back, then, once the
+ * transaction has taken the rows, to the others.
+ */
+import type { Exporter, Rows } from '../../component/exporter.ts';
+import type { Commit } from '../../component/ledger.ts';
+
+/** A request's rows in one exporter's form. */
+export interface EncodedRows {
+  readonly exporter: Exporter;
+  readonly rows: Rows;
+  /** What the rows hold of a budget, given back with them. */
+  readonly room?: { close(): void };
+}
+
+/** Rows of a large request are written in parts of about this size, and rows of others in between. */
+const PART_BYTES = 8388608;
+
+/** Called exactly once, after the request was answered. */
+export function releaseRows(encoded: readonly EncodedRows[]): void {
+  for (const { rows, room } of encoded) {
+    rows.release();
+    room?.close();
+  }
+}
+
+export class ExporterWrites {
+  /** The last write of exporters that cannot be rolled back; the next one follows it. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** `encoded`: of the admitted requests of a group. Rejects when one of the writes fails. */
+  async write(encoded: readonly (readonly EncodedRows[])[], commit: Commit): Promise<void> {
+    const writers = [...rowsByExporter(encoded)];
+    for (const [exporter, rows] of writers.filter(([{ joinsCommit }]) => joinsCommit === true))
+      await exporter.write(rows, commit);
+    const others = writers.filter(([{ joinsCommit }]) => joinsCommit !== true);
+    if (others.length === 0) return;
+    await commit.taken();
+    const parted = others.filter(([{ takesParts }, rows]) => takesParts === true && bytesOf(rows) > PART_BYTES);
+    const whole = others.filter((writer) => !parted.includes(writer));
+    if (whole.length > 0) await this.#inTurn(() => writeTogether(whole, commit));
+    for (const [exporter, rows] of parted)
+      for (const part of partsOf(rows)) await this.#inTurn(() => exporter.write(part, commit));
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+const bytesOf = (group: readonly Rows[]): number => group.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** A chunk holds whole rows. */
+function partsOf(group: readonly Rows[]): readonly (readonly Rows[])[] {
+  const parts: Rows[][] = [];
+  let part: Rows[] = [];
+  let partBytes = 0;
+  for (const rows of group) {
+    for (const chunk of rows.chunks) {
+      part.push({ ...rows, bytes: chunk.length, chunks: [chunk], release: () => undefined });
+      partBytes += chunk.length;
+      if (partBytes < PART_BYTES) continue;
+      parts.push(part);
+      part = [];
+      partBytes = 0;
+    }
+  }
+  return part.length === 0 ? parts : [...parts, part];
+}
+
+function rowsByExporter(encoded: readonly (readonly EncodedRows[])[]): ReadonlyMap<Exporter, readonly Rows[]> {
+  const byExporter = new Map<Exporter, Rows[]>();
+  for (const { exporter, rows } of encoded.flat()) {
+    const list = byExporter.get(exporter);
+    if (list === undefined) byExporter.set(exporter, [rows]);
+    else list.push(rows);
+  }
+  return byExporter;
+}
+
+/** All of them run to their end even when one fails, so that none is still writing when the ledger rolls back or tries again. */
+async function writeTogether(
+  writers: readonly (readonly [Exporter, readonly Rows[]])[],
+  commit: Commit,
+): Promise<void> {
+  const results = await Promise.allSettled(writers.map(([exporter, rows]) => exporter.write(rows, commit)));
+  const failure = results.find((result) => result.status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
+}
