@@ -114,7 +114,7 @@ t.test('whatever waits, no project gets a second place in a group before every o
       for (const name of names) arrive(aClaim(name));
       ledger.open[0]?.end();
       await turns();
-      const waiting = [...names];
+      const waiting: string[] = [...names];
       let fair = true;
       while (ledger.open.length > 0) {
         const group = ledger.open[0]?.names ?? [];
