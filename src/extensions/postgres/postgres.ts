@@ -75,7 +75,11 @@ class PostgresExtension implements Extension {
 
   /** A database of one's own that is not there yet is no reason to fail: the ports open, and requests are answered 503. */
   async start(): Promise<void> {
-    if (this.#embedded !== null) return this.#open(await startEmbedded(this.#embedded));
+    if (this.#embedded !== null) {
+      const address = await startEmbedded(this.#embedded);
+      this.#host.logger.info(await this.#embedded.describe(), 'the embedded PostgreSQL runs');
+      return this.#open(address);
+    }
     checkUrl(this.#options.url);
     const address = { connectionString: this.#options.url };
     try {

@@ -7,7 +7,7 @@ import { platform, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { firstClosed, type Home, handOver, makeServerFolder, SOCKET_FOLDER } from './home.ts';
-import { errorCode } from './host.ts';
+import { CLUSTER_SETTING, errorCode } from './host.ts';
 import { SOCKET_PORT } from './pid-file.ts';
 
 /** Connection options as `pg` takes them; `host` is a folder where the server listens on a local socket. */
@@ -43,9 +43,10 @@ const SHORT_FOLDER = 'sluice-pg-';
 /** A socket in the home folder if the path is short enough, else in a new folder for temporary files; TCP on Windows. */
 export async function chooseEndpoint(home: Home, transport: 'socket' | 'tcp'): Promise<Endpoint> {
   if (transport === 'tcp') return { socketFolder: undefined, port: await freePort() };
-  const inside = join(home.folder, SOCKET_FOLDER);
+  const inside = home.closed ? home.cluster : join(home.folder, SOCKET_FOLDER);
   if (Buffer.byteLength(join(inside, `.s.PGSQL.${SOCKET_PORT}`)) <= MAX_SOCKET_PATH) {
-    return { socketFolder: await makeServerFolder(home, SOCKET_FOLDER), port: SOCKET_PORT };
+    if (!home.closed) await makeServerFolder(home, SOCKET_FOLDER);
+    return { socketFolder: inside, port: SOCKET_PORT };
   }
   const short = await mkdtemp(join(await temporaryFolder(home), SHORT_FOLDER));
   await handOver(short, home);
@@ -71,8 +72,9 @@ export async function removeEndpoint(socketFolder: string): Promise<void> {
  * Settings that make the server listen there, and at a socket among its files: a process that finds those files can ask there
  * whether a server works on them, from any container of the same machine.
  */
-export function listenSettings(endpoint: Endpoint): Record<string, string> {
-  const folders = [...(endpoint.socketFolder === undefined ? [] : [endpoint.socketFolder]), '.'];
+export function listenSettings(endpoint: Endpoint, { cluster }: Home): Record<string, string> {
+  const { socketFolder = cluster } = endpoint;
+  const folders = socketFolder === cluster ? ['.'] : [socketFolder, '.'];
   return {
     port: String(endpoint.port),
     listen_addresses: endpoint.socketFolder === undefined ? LOOPBACK : '',
@@ -96,7 +98,10 @@ export function urlOf(address: ServerAddress, database = address.database): stri
 /** Connects and asks the server which files it serves. */
 export async function ask(address: ServerAddress): Promise<Answer> {
   try {
-    const rows = await query(address, "SELECT current_setting('data_directory') AS folder");
+    const rows = await query(
+      address,
+      `SELECT coalesce(current_setting('${CLUSTER_SETTING}', true), current_setting('data_directory')) AS folder`,
+    );
     return { kind: 'ready', dataDirectory: String(rows[0]?.['folder']) };
   } catch (error) {
     if (errorCode(error) === CANNOT_CONNECT_NOW) return { kind: 'starting' };

@@ -8,6 +8,7 @@ import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { type Home, handOver, makeServerFolder } from './home.ts';
 import { EmbeddedServerError, errorCode } from './host.ts';
+import { INSIDE } from './postmaster.ts';
 import { COMPLETE_MARK } from './cluster-state.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -54,7 +55,8 @@ export async function createCluster(options: ClusterOptions): Promise<void> {
   await removePartials(home.folder);
   await writePassword(home);
   const partial = await makeServerFolder(home, PARTIAL + randomBytes(4).toString('hex'));
-  const args = ['-D', partial, '-U', SUPERUSER, '--pwfile', join(home.folder, PASSWORD_FILE), '--encoding=UTF8'];
+  const place = home.closed ? INSIDE : partial;
+  const args = ['-D', place, '-U', SUPERUSER, '--pwfile', join('..', PASSWORD_FILE), '--encoding=UTF8'];
   args.push(
     '--locale=C',
     '--locale-provider=builtin',
@@ -66,7 +68,7 @@ export async function createCluster(options: ClusterOptions): Promise<void> {
   args.push('--auth-local=trust', '--auth-host=scram-sha-256');
   for (const [name, value] of Object.entries(INITIAL_SETTINGS)) args.push('--set', `${name}=${value}`);
   if (options.hasty) args.push('--no-sync');
-  const output = await runAs(runtime.initdb, args, options);
+  const output = await runAs(runtime.initdb, args, partial, options);
   if (output !== undefined) {
     await rm(partial, { recursive: true, force: true });
     const hint = output.includes('user does not exist')
@@ -120,11 +122,16 @@ async function removePartials(folder: string): Promise<void> {
 }
 
 /** Runs a program as the server's user to its end; its output if it failed, undefined if it went well. */
-async function runAs(program: string, args: readonly string[], options: ClusterOptions): Promise<string | undefined> {
+async function runAs(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  options: ClusterOptions,
+): Promise<string | undefined> {
   const { home, environment, signal } = options;
   const child = spawn(program, args, {
     ...home.identity,
-    cwd: home.folder,
+    cwd,
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
     signal,

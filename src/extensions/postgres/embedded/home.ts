@@ -1,43 +1,47 @@
 /**
- * Where the embedded server lives on disk, and as which user. PostgreSQL refuses to run as root, so under root it runs
- * as an unprivileged user, and its folder must be one which that user can get to.
+ * Where the embedded server lives on disk. PostgreSQL refuses to run as root, so under root it runs as another user, whether that user
+ * can get to the data folder or not.
  */
-import { createHash } from 'node:crypto';
-import { chmod, lchown, lstat, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { chmod, lchown, lstat, mkdir, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { EmbeddedServerError, errorCode, type HostProcess, type Identity, type ServerLog } from './host.ts';
+import { defaultUser } from './server-user.ts';
 
-/** The user `nobody`, which every system has; the number differs on macOS. */
-const NOBODY: Identity = platform() === 'darwin' ? { uid: -2, gid: -2 } : { uid: 65534, gid: 65534 };
-/** Where the database goes when root's data folder is closed to other users, as it is below /root. */
-const FALLBACK_FOLDER = '/var/lib/sluice';
 /** Below the home folder, where the path is short enough. */
 export const SOCKET_FOLDER = 'socket';
-/** Left in the data folder to say where its database went. */
+/** Where copies of PostgreSQL's programs go that cannot be below a closed data folder. */
+const PROGRAMS_FOLDER = '/var/lib/sluice';
+/** Left in root's closed data folder by earlier releases, to say where its database went. */
 const POINTER_FILE = 'moved-to';
 
 export interface Home {
   readonly folder: string;
   readonly cluster: string;
+  /** The user the server runs as; undefined: the one of this process. */
   readonly identity: Identity | undefined;
+  /**
+   * The server's user cannot get to the folder by its path. It is started inside: a working directory needs no way that leads to it.
+   */
+  readonly closed: boolean;
+  /** Where copies of the programs go. */
+  readonly programs: string;
 }
 
 export interface HomeOptions {
   readonly dataDir: string;
   readonly host: HostProcess;
   readonly log: ServerLog;
-  readonly fallbackFolder?: string | undefined;
+  readonly programsFolder?: string | undefined;
 }
 
 /** Finds or makes the server's folder below `dataDir`, and decides who runs the server. */
 export async function openHome(options: HomeOptions): Promise<Home> {
   const wanted = resolve(options.dataDir, 'postgres');
   const uid = options.host.getuid?.();
-  if (uid === 0) return openAsRoot(options, wanted);
-  const folder = (await readPointer(wanted)) ?? wanted;
-  const cluster = join(folder, 'cluster');
-  const owner = await ownerOf(cluster);
+  const folder = (await followPointer(wanted, uid)) ?? wanted;
+  if (uid === 0) return openAsRoot(options, folder);
+  const owner = await ownerOf(join(folder, 'cluster'));
   if (owner !== undefined && uid !== undefined && owner.uid !== uid) {
     throw new EmbeddedServerError(
       `the database in ${folder} belongs to user ${owner.uid}, and this process runs as user ${uid}: start it as the same user as before, or hand the folder over with \`chown -R ${uid} ${folder}\``,
@@ -46,21 +50,39 @@ export async function openHome(options: HomeOptions): Promise<Home> {
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
     throw unwritable(folder, error);
   });
-  return { folder: await realpath(folder), cluster: join(await realpath(folder), 'cluster'), identity: undefined };
+  const real = await realpath(folder);
+  return { folder: real, cluster: join(real, 'cluster'), identity: undefined, closed: false, programs: real };
 }
 
 async function openAsRoot(options: HomeOptions, wanted: string): Promise<Home> {
   await makeTraversable(dirname(wanted));
-  const pointer = (await ownerOf(join(wanted, POINTER_FILE)))?.uid === 0 ? await readPointer(wanted) : undefined;
-  const existing = await ownerOf(join(pointer ?? wanted, 'cluster'));
-  const identity = existing === undefined || existing.uid === 0 ? NOBODY : existing;
-  const folder = pointer ?? (await placeFor(options, wanted, identity, existing !== undefined));
-  await makeTraversable(dirname(folder));
-  await mkdir(folder, { recursive: true });
+  await mkdir(wanted, { recursive: true }).catch((error: unknown) => {
+    throw unwritable(wanted, error);
+  });
+  const folder = await realpath(wanted);
+  const { uid } = await stat(folder);
   // The folder stays root's, and only what the server writes is handed over: a server that was taken over by an
   // intruder must not be able to lay links in the way of what root does here at the next start.
-  if ((await stat(folder)).uid === 0) await chmod(folder, 0o711);
-  return { folder: await realpath(folder), cluster: join(await realpath(folder), 'cluster'), identity };
+  if (uid === 0) await chmod(folder, 0o711);
+  const cluster = join(folder, 'cluster');
+  const owner = await ownerOf(cluster);
+  const identity = owner === undefined || owner.uid === 0 ? await defaultUser() : owner;
+  if (owner?.uid === 0 && uid === 0) {
+    options.log.info(
+      `the database in ${cluster} belongs to root, as after a restore: it is handed over to user ${identity.uid}`,
+    );
+    // The database last, so that an interrupted hand-over is done again.
+    for (const path of [join(folder, 'log'), cluster]) await handOverAll(path, identity);
+  }
+  const barrier = await firstClosed(dirname(folder), identity);
+  if (barrier !== undefined && !(await canStartInside())) {
+    throw new EmbeddedServerError(
+      `PostgreSQL runs as user ${identity.uid}, which can not enter ${barrier}: open it with \`chmod o+x ${barrier}\`, or choose another data_dir`,
+    );
+  }
+  const closed = barrier !== undefined;
+  const programs = closed ? (options.programsFolder ?? PROGRAMS_FOLDER) : folder;
+  return { folder, cluster, identity, closed, programs };
 }
 
 /** Makes a folder in the home folder that belongs to the server's user and is closed to all others. */
@@ -76,28 +98,8 @@ export async function handOver(path: string, home: Home): Promise<void> {
   if (home.identity !== undefined) await lchown(path, home.identity.uid, home.identity.gid);
 }
 
-/** The wanted folder if the server's user can get to it, else one below the fallback folder, noted in a pointer file. */
-async function placeFor(options: HomeOptions, wanted: string, identity: Identity, exists: boolean): Promise<string> {
-  const closed = await firstClosed(dirname(wanted), identity);
-  if (closed === undefined) return wanted;
-  if (exists) {
-    throw new EmbeddedServerError(
-      `PostgreSQL runs as user ${identity.uid}, which can not enter ${closed}: open it with \`chmod o+x ${closed}\``,
-    );
-  }
-  const name = createHash('sha256').update(wanted).digest('hex').slice(0, 12);
-  const folder = join(options.fallbackFolder ?? FALLBACK_FOLDER, name);
-  await makeTraversable(dirname(folder));
-  await mkdir(wanted, { recursive: true });
-  await writeFile(join(wanted, POINTER_FILE), `${folder}\n`);
-  options.log.info(
-    `PostgreSQL does not run as root, and user ${identity.uid} can not enter ${closed}: the database is kept in ${folder}, as ${join(wanted, POINTER_FILE)} says`,
-  );
-  return folder;
-}
-
 /** Makes a folder, and the missing ones above it, so that other users can pass through; existing ones stay as they are. */
-async function makeTraversable(folder: string): Promise<void> {
+export async function makeTraversable(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o755 }).catch((error: unknown) => {
     throw unwritable(folder, error);
   });
@@ -131,14 +133,45 @@ function unwritable(folder: string, cause: unknown): EmbeddedServerError {
   const reason = errorCode(cause) ?? String(cause);
   return new EmbeddedServerError(
     `the folder ${folder} can not be made (${reason}): choose a data_dir that this process may write to`,
-    {
-      cause,
-    },
+    { cause },
   );
 }
 
-async function readPointer(wanted: string): Promise<string | undefined> {
-  return (await readFile(join(wanted, POINTER_FILE), 'utf8').catch(() => undefined))?.trim() || undefined;
+/** Where an earlier release put root's database. That it is not there any more is no reason to begin an empty one. */
+async function followPointer(wanted: string, uid: number | undefined): Promise<string | undefined> {
+  const path = join(wanted, POINTER_FILE);
+  const text = await readFile(path, 'utf8').catch(() => undefined);
+  if (text === undefined || (uid === 0 && (await ownerOf(path))?.uid !== 0)) return undefined;
+  const target = text.trim();
+  const [here, there] = await Promise.all([ownerOf(join(wanted, 'cluster')), ownerOf(join(target, 'cluster'))]);
+  if (here !== undefined && (target === '' || there === undefined)) return undefined;
+  if (there === undefined) {
+    throw new EmbeddedServerError(
+      `${path} says that the database is in ${target || '(nothing)'}, and it is not there: restore it (a copy of the data_dir alone does not hold it) or mount its disk; to begin with an empty database, remove ${path}`,
+    );
+  }
+  if (here === undefined) return target;
+  throw new EmbeddedServerError(
+    `there are two databases: ${join(wanted, 'cluster')} and ${join(target, 'cluster')}, which ${path} names: remove ${path} to use the first, or move the first away to use the second`,
+  );
+}
+
+/** Root owns the files after a copy or a restore as root, and the server never runs as root. Links are not followed. */
+async function handOverAll(folder: string, { uid, gid }: Identity): Promise<void> {
+  const found = await lstat(folder).catch(() => undefined);
+  if (found?.isDirectory() !== true || found.uid !== 0) return;
+  for (const entry of await readdir(folder, { recursive: true })) await lchown(join(folder, entry), uid, gid);
+  await chmod(folder, 0o700);
+  await lchown(folder, uid, gid);
+}
+
+/** Whether a process can name its working directory without knowing the way. */
+async function canStartInside(): Promise<boolean> {
+  if (platform() !== 'linux') return false;
+  return lstat('/proc/self/cwd').then(
+    () => true,
+    () => false,
+  );
 }
 
 async function ownerOf(path: string): Promise<Identity | undefined> {

@@ -33,6 +33,9 @@ export class EmbeddedServerError extends Error {
   override readonly name = 'EmbeddedServerError';
 }
 
+/** A setting by which a server that was started inside its folder names that folder. */
+export const CLUSTER_SETTING = 'sluice.cluster';
+
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
@@ -51,5 +54,6 @@ export async function isPostmasterOf(pid: number, cluster: string): Promise<bool
   const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
   const [program = ''] = words;
   if (program === '') return undefined;
-  return basename(program) === 'postgres' && words[words.indexOf('-D') + 1] === cluster;
+  if (basename(program) !== 'postgres') return false;
+  return words[words.indexOf('-D') + 1] === cluster || words.includes(`${CLUSTER_SETTING}=${cluster}`);
 }

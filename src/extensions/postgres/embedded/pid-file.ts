@@ -30,15 +30,17 @@ export async function readPidFile(cluster: string): Promise<PidFile | 'damaged' 
   });
   if (found === undefined) return undefined;
   if (!found.isFile() || found.size > MAX_BYTES) return 'damaged';
-  return parse(await readFile(path, 'utf8')) ?? 'damaged';
+  return parse(await readFile(path, 'utf8'), cluster) ?? 'damaged';
 }
 
 /** What a server writes: one fact a line, in an order fixed by PostgreSQL. */
-function parse(text: string): PidFile | undefined {
+function parse(text: string, cluster: string): PidFile | undefined {
   const lines = text.split('\n').map((line) => line.trim());
   const [pid = '', , , port = '', socketFolder = '', , , status = ''] = lines;
   if (!/^[1-9]\d{0,9}$/.test(pid)) return undefined;
-  return { pid: Number(pid), port: Number(port) || SOCKET_PORT, socketFolder, status };
+  // A server that listens among its files only names that folder as its own.
+  const folder = socketFolder === '.' ? cluster : socketFolder;
+  return { pid: Number(pid), port: Number(port) || SOCKET_PORT, socketFolder: folder, status };
 }
 
 /**

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Home } from './home.ts';
 import { isAlive } from '../../../component/process-life.ts';
-import type { HostProcess } from './host.ts';
+import { CLUSTER_SETTING, type HostProcess } from './host.ts';
 import type { Runtime } from './runtime.ts';
 import { waitFor } from './wait.ts';
 
@@ -16,6 +16,8 @@ const WATCH_MS = 1_000;
 /** After this long an immediate shutdown is asked for, and after as long again the process is killed. */
 const QUIT_MS = 5_000;
 const TAIL_BYTES = 4_096;
+/** The folder that a process was started in, by a path that leads there whatever lies around it. */
+export const INSIDE = '/proc/self/cwd';
 /** Made anew for each start; a link in its place is not followed. */
 const START_LOG_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0);
 
@@ -54,10 +56,11 @@ export class Postmaster {
     const { home, runtime, host } = options;
     const output = await open(join(home.folder, 'start.log'), START_LOG_FLAGS, 0o644);
     try {
-      const settings = Object.entries(options.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-      const child = spawn(runtime.postgres, ['-D', home.cluster, ...settings], {
+      const inside = home.closed ? { [CLUSTER_SETTING]: home.cluster } : {};
+      const settings = Object.entries({ ...options.settings, ...inside }).flatMap((pair) => ['-c', pair.join('=')]);
+      const child = spawn(runtime.postgres, ['-D', home.closed ? INSIDE : home.cluster, ...settings], {
         ...home.identity,
-        cwd: home.folder,
+        cwd: home.closed ? home.cluster : home.folder,
         env: options.environment,
         detached: true,
         windowsHide: true,
@@ -125,10 +128,16 @@ export class Postmaster {
   }
 }
 
+/** Where the server's log files are; a server that was started inside its folder can write nowhere else. */
+export function logFolder(home: Home): string {
+  return join(home.closed ? home.cluster : home.folder, 'log');
+}
+
 /** The last complaints of the server, out of what it printed and the newest of its log files. */
 export async function lastWords(home: Home): Promise<string> {
-  const logs = await readdir(join(home.folder, 'log')).catch(() => []);
-  const paths = [join(home.folder, 'start.log'), ...logs.map((name) => join(home.folder, 'log', name))];
+  const folder = logFolder(home);
+  const logs = await readdir(folder).catch(() => []);
+  const paths = [join(home.folder, 'start.log'), ...logs.map((name) => join(folder, name))];
   const files = await Promise.all(
     paths.map(async (path) => ({ path, time: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 })),
   );

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
 import { dirname, join, normalize, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { firstClosed, type Home, permits } from './home.ts';
+import { firstClosed, type Home, makeTraversable, permits } from './home.ts';
 import { EmbeddedServerError, errorCode, type Identity, type ServerLog } from './host.ts';
 
 const run = promisify(execFile);
@@ -56,11 +56,20 @@ export async function prepareRuntime(packageFolder: string, home: Home, log: Ser
   });
   if (linked && (await isUsable(native, home.identity))) return describe(native, home);
   const { version } = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8'));
-  const copy = join(home.folder, `runtime-${version}`);
+  const copy = join(home.programs, `runtime-${version}`);
   if (!(await exists(copy))) {
     log.info(`copying the PostgreSQL programs to ${copy}, as they can not be used where they are installed`);
-    await removeCopies(home.folder);
+    if (home.programs === home.folder) await removeCopies(home.folder);
+    else await makeTraversable(home.programs);
     await copyPrograms(packageFolder, copy);
+  }
+  if (home.identity !== undefined) {
+    const barrier = await firstClosed(copy, home.identity);
+    if (barrier !== undefined) {
+      throw new EmbeddedServerError(
+        `PostgreSQL runs as user ${home.identity.uid}, which can reach its programs neither in ${packageFolder} nor in ${copy}: open ${barrier} with \`chmod o+x ${barrier}\`, or install Sluice where all users can read`,
+      );
+    }
   }
   return describe(join(copy, 'native'), home);
 }
@@ -119,7 +128,11 @@ async function copyPrograms(packageFolder: string, copy: string): Promise<void> 
   await chmod(partial, 0o755);
   // Only now, as the folders of a read-only package were copied read-only.
   await makeLinks(packageFolder, partial);
-  await rename(partial, copy);
+  await rename(partial, copy).catch(async (error: unknown) => {
+    // Another daemon, with a data folder of its own, has just made the same copy.
+    if (!(await exists(copy))) throw error;
+    await rm(partial, { recursive: true, force: true });
+  });
 }
 
 /** Copies of other versions and copies that were never finished. */

@@ -7,7 +7,7 @@
  * daemon owns a data folder at a time; a second one is refused with the pid of the first.
  */
 import { platform } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { awaitReady, findSurvivor } from './survivor.ts';
 import {
@@ -28,6 +28,7 @@ import { EmbeddedServerError, type HostProcess, type ServerLog } from './host.ts
 import { disownPidFile, readPidFile } from './pid-file.ts';
 import { lastWords, Postmaster } from './postmaster.ts';
 import { noteBoot } from './probe.ts';
+import { describeUser } from './server-user.ts';
 import { findPackage, prepareRuntime, type Runtime } from './runtime.ts';
 
 export type ServerState = 'stopped' | 'initialising' | 'starting' | 'recovering' | 'running' | 'stopping';
@@ -43,8 +44,8 @@ export interface ServerOptions {
   readonly transport?: 'socket' | 'tcp';
   /** Holds PostgreSQL's programs; found among the installed packages by default. */
   readonly packageFolder?: string;
-  /** Holds root's database when other users can not enter `dataDir`; /var/lib/sluice by default. */
-  readonly fallbackFolder?: string;
+  /** Holds a copy of the programs when the server's user can not enter `dataDir`; /var/lib/sluice by default. */
+  readonly programsFolder?: string;
   /** Told once, after the server was stopped, when another daemon took the data folder while this process was suspended. */
   readonly onLost?: (error: EmbeddedServerError) => void;
 }
@@ -90,6 +91,16 @@ export class EmbeddedServer {
   /** The process id of the server, for status pages. */
   get pid(): number | undefined {
     return this.#postmaster?.pid;
+  }
+
+  /** What runs and where, for the log. */
+  async describe(): Promise<Readonly<Record<string, string | number>>> {
+    if (this.#site === undefined) return {};
+    const { home, runtime } = this.#site;
+    const uid = this.#options.host.getuid?.();
+    const identity = home.identity ?? (uid === undefined ? undefined : { uid, gid: 0 });
+    const user = identity === undefined ? {} : { user: await describeUser(identity) };
+    return { version: runtime.version, database: home.cluster, programs: dirname(runtime.postgres), ...user };
   }
 
   async start(): Promise<ServerAddress> {
@@ -177,7 +188,7 @@ export class EmbeddedServer {
         runtime,
         host,
         environment: this.#environment(),
-        settings: { ...(await logSettings(home)), ...settings, ...listenSettings(endpoint) },
+        settings: { ...(await logSettings(home)), ...settings, ...listenSettings(endpoint, home) },
       }).catch((error: unknown) => {
         throw new EmbeddedServerError(`PostgreSQL could not be started in ${home.folder}: ${error}`, { cause: error });
       });
@@ -292,7 +303,7 @@ export class EmbeddedServer {
 
 /** One log file for each day of the week, begun anew when the day comes again. */
 async function logSettings(home: Home): Promise<Record<string, string>> {
-  const folder = await makeServerFolder(home, 'log');
+  const folder = home.closed ? 'log' : await makeServerFolder(home, 'log');
   return {
     logging_collector: 'on',
     log_directory: folder,

@@ -1,17 +1,21 @@
 /**
  * Users, folders and paths: where the embedded server finds room when the obvious place does not do.
  */
-import { access, chmod, chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { access, chmod, chown, cp, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import t from 'tap';
 import { urlOf } from '../../../../src/extensions/postgres/embedded/address.ts';
 import { firstClosed } from '../../../../src/extensions/postgres/embedded/home.ts';
-import { daemonFor, folderFor, isRoot, NOBODY, query, serverFor } from './scene.ts';
+import { findUser } from '../../../../src/extensions/postgres/embedded/server-user.ts';
+import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
+import { PATIENCE_MS } from '../../../support/patience.ts';
+import { daemonFor, folderFor, isRoot, killed, NOBODY, query, serverFor } from './scene.ts';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const nobody = { uid: NOBODY, gid: NOBODY };
+const KEPT = 'SELECT answer FROM kept';
 /** Somebody else must be able to get to these tests, and to the Node.js that runs them. */
 const reachable =
   (await firstClosed(here, nobody)) === undefined &&
@@ -38,28 +42,114 @@ t.test(
   },
 );
 
+/** A data folder below one that only root may enter, as below /root. */
+async function closedFolder(t: Parameters<typeof folderFor>[0]) {
+  const folder = await folderFor(t);
+  const closed = join(folder, 'closed');
+  await mkdir(closed, { mode: 0o700 });
+  return { folder, closed, dataDir: join(closed, 'data'), programsFolder: join(folder, 'programs') };
+}
+
 t.test(
-  'root keeps the database elsewhere when others can not enter the data folder',
+  'root keeps the database in the data folder though others can not enter it, and a copy of the folder is a backup',
   { skip: !isRoot && 'needs root' },
   async (t) => {
-    const folder = await folderFor(t);
-    const closed = join(folder, 'closed');
-    await mkdir(closed);
-    await chmod(closed, 0o700);
-    const options = { fallbackFolder: join(folder, 'elsewhere') };
-    const { server, log } = serverFor(t, join(closed, 'data'), options);
-    await query(await server.start(), 'CREATE TABLE kept AS SELECT 42 AS answer');
-    const pointer = (await readFile(join(closed, 'data/postgres/moved-to'), 'utf8')).trim();
-    t.equal(dirname(pointer), join(folder, 'elsewhere'));
-    t.match(log.lines[0], new RegExp(`can not enter ${closed}: the database is kept in ${pointer}`));
-    t.equal((await stat(pointer)).uid, 0, 'the folder stays root’s');
-    t.equal((await stat(join(pointer, 'cluster'))).uid, NOBODY);
+    const { folder, closed, dataDir, programsFolder } = await closedFolder(t);
+    const { server } = serverFor(t, dataDir, { programsFolder });
+    const address = await server.start();
+    await query(address, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    t.strictSame(await query(address, "SELECT count(*)::int AS n FROM pg_ls_dir('.') AS f WHERE f = 'PG_VERSION'"), [
+      { n: 1 },
+    ]);
+    t.equal((await stat(join(dataDir, 'postgres/cluster'))).uid, NOBODY);
+    t.equal((await stat(dataDir)).uid, 0, 'the folder stays root’s');
+    const first = server.pid ?? 0;
+    await killed(first);
+    const again = () => query(address, KEPT).catch(() => undefined);
+    t.strictSame(await waitFor(again, { timeoutMs: PATIENCE_MS }), [{ answer: 42 }], 'it is started again there');
     await server.stop();
     await chmod(closed, 0o755);
-    const address = await server.start();
-    t.strictSame(await query(address, 'SELECT answer FROM kept'), [{ answer: 42 }], 'it stays there once it is there');
+    t.strictSame(await query(await server.start(), KEPT), [{ answer: 42 }], 'also after the folder was opened');
+    await server.stop();
+    await chmod(closed, 0o700);
+
+    // Restored by root without the owners, into a folder of another kind.
+    await cp(dataDir, join(folder, 'restored'), { recursive: true });
+    await rm(dataDir, { recursive: true });
+    t.equal((await stat(join(folder, 'restored/postgres/cluster'))).uid, 0);
+    const restored = serverFor(t, join(folder, 'restored'));
+    t.strictSame(await query(await restored.server.start(), KEPT), [{ answer: 42 }]);
+    t.match(restored.log.lines[0], /belongs to root, as after a restore: it is handed over to user \d+/);
   },
 );
+
+t.test(
+  'after kill -9 of a daemon whose data folder is closed the next one adopts its server',
+  { skip: !isRoot && 'needs root' },
+  async (t) => {
+    const { dataDir } = await closedFolder(t);
+    const daemon = daemonFor(t, dataDir);
+    const { address, pid } = await daemon.said();
+    await killed(daemon.child.pid);
+    const { server, log } = serverFor(t, dataDir);
+    t.strictSame(await server.start(), address);
+    t.equal(server.pid, pid);
+    t.match(log.lines, [/adopted/]);
+  },
+);
+
+t.test(
+  'a database that an earlier release kept elsewhere is served there, and missed when it is gone',
+  { skip: !isRoot && 'needs root' },
+  async (t) => {
+    const { folder, dataDir, programsFolder } = await closedFolder(t);
+    const { server } = serverFor(t, dataDir, { programsFolder });
+    await query(await server.start(), 'CREATE TABLE kept AS SELECT 42 AS answer');
+    await server.stop();
+    const moved = join(folder, 'elsewhere');
+    await rename(join(dataDir, 'postgres'), moved);
+    await mkdir(join(dataDir, 'postgres'));
+    const pointer = join(dataDir, 'postgres/moved-to');
+    await writeFile(pointer, `${moved}\n`);
+    t.strictSame(await query(await server.start(), KEPT), [{ answer: 42 }]);
+    await server.stop();
+    const refused = (message: RegExp, what: string) => t.rejects(server.start(), { message }, what);
+    await rename(moved, `${moved}-away`);
+    await refused(/moved-to says that the database is in .*elsewhere, and it is not there: restore it/, 'gone');
+    await writeFile(pointer, moved.slice(0, -3));
+    await refused(/it is not there/, 'half written');
+    await writeFile(pointer, '');
+    await refused(/is in \(nothing\), and it is not there/, 'empty');
+    t.strictSame(await readdir(join(dataDir, 'postgres')), ['moved-to'], 'nothing was made in its place');
+    await rename(`${moved}-away`, moved);
+    await writeFile(pointer, `${moved}\n`);
+    await mkdir(join(dataDir, 'postgres/cluster'));
+    await refused(/there are two databases/, 'both');
+  },
+);
+
+t.test('the user `sluice` is taken where it exists and is not root', (t) => {
+  const users = 'root:x:0:0::/root:/bin/sh\nsluiced:x:5:5::/:\nsluice:x:991:990:Sluice:/:/usr/sbin/nologin\n';
+  t.strictSame(findUser(users), { uid: 991, gid: 990 });
+  t.equal(findUser('sluice:x:0:0::/:\nnobody:x:65534:65534::/:\n'), undefined);
+  t.equal(findUser(''), undefined);
+  t.end();
+});
+
+t.test('a temporary folder that does not exist is done without', async (t) => {
+  const { TMPDIR } = process.env;
+  process.env['TMPDIR'] = '/nowhere/at/all';
+  t.teardown(() => {
+    if (TMPDIR === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = TMPDIR;
+  });
+  const deep = join(await mkdtemp('/tmp/sluice-embedded-'), 'd'.repeat(60), 'e'.repeat(60));
+  await chmod(dirname(dirname(deep)), 0o755);
+  t.teardown(() => rm(dirname(dirname(deep)), { recursive: true, force: true }));
+  const { server } = serverFor(t, deep);
+  await query(await server.start(), 'SELECT 1');
+  await server.stop();
+});
 
 t.test('a socket path that would be too long moves to the temporary folder and goes with the server', async (t) => {
   const deep = join(await folderFor(t), 'd'.repeat(60), 'e'.repeat(60));

@@ -24,7 +24,7 @@ async function packageWithoutLinks(folder: string): Promise<string> {
 
 async function homeIn(folder: string): Promise<Home> {
   const identity = isRoot ? { uid: NOBODY, gid: NOBODY } : undefined;
-  return { folder, cluster: join(folder, 'cluster'), identity };
+  return { folder, cluster: join(folder, 'cluster'), identity, closed: false, programs: folder };
 }
 
 t.test('missing library links are made where the package lies', async (t) => {
