@@ -11,18 +11,35 @@ import { type Options, parseWords, UsageError } from './options.ts';
 import { makeStyle, makeTerminal, type Terminal, wantsColour } from './terminal.ts';
 
 const LEFTOVER_TIMEOUT_MS = 1_000;
+/** The daemon's own files, modules and connections, before the first sender connects. */
+const MIN_OPEN_FILES = 256;
+const RAISE_OPEN_FILES = 'Raise the limit: `ulimit -n 65536`, or LimitNOFILE=65536 in the systemd unit.';
 
 export async function main(host: NodeJS.Process): Promise<void> {
   // `sluice components | head` closes our output early; that is no fault.
   host.stdout.on('error', (error: NodeJS.ErrnoException) => host.exit(error.code === 'EPIPE' ? 0 : 1));
   const terminal = makeTerminal(host);
   try {
+    checkOpenFiles();
     host.exitCode = await dispatch(host, terminal);
   } catch (error) {
     host.exitCode = report(error, host, terminal);
     // What a failed start left open must not keep the process; the timer itself does not either.
     setTimeout(() => host.exit(), LEFTOVER_TIMEOUT_MS).unref();
   }
+}
+
+/** With fewer, modules fail to load in ways that do not name the cause. */
+function checkOpenFiles(): void {
+  let limits = '';
+  try {
+    limits = readFileSync('/proc/self/limits', 'utf8');
+  } catch {
+    // No Linux; or no file can be opened at all, which the first one to be loaded says.
+  }
+  const allowed = /^Max open files\s+(\d+)/mu.exec(limits)?.[1];
+  if (allowed !== undefined && Number(allowed) < MIN_OPEN_FILES)
+    throw new UserError(`only ${allowed} files may be open at once`, RAISE_OPEN_FILES);
 }
 
 async function dispatch(host: NodeJS.Process, terminal: Terminal): Promise<ExitCode> {
@@ -124,10 +141,17 @@ function report(error: unknown, host: NodeJS.Process, terminal: Terminal): ExitC
     terminal.say(`${style.red('error')}: ${error.message}${error.hint === null ? '' : `\n  hint: ${error.hint}`}`);
     return error instanceof UsageError ? 2 : 1;
   }
+  if (isOutOfFiles(error)) {
+    terminal.say(`${style.red('error')}: too many files are open\n  hint: ${RAISE_OPEN_FILES}`);
+    return 1;
+  }
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
   terminal.say(`${style.red('error')}: this is a fault of Sluice itself\n${trace}`);
   return 1;
 }
+
+const isOutOfFiles = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE');
 
 function versionOf(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));

@@ -147,7 +147,9 @@ async function runAs(
     child.once('error', reject);
     child.once('close', resolve);
   });
-  return code === 0 ? undefined : output.trim() || `it ended with code ${code}`;
+  if (code === 0) return undefined;
+  const complaints = output.split('\n').filter((line) => /FATAL|PANIC|error|HINT/i.test(line));
+  return (complaints.length === 0 ? output : complaints.join(' · ')).trim() || `it ended with code ${code}`;
 }
 
 async function syncFolder(folder: string): Promise<void> {

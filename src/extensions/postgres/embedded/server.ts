@@ -23,6 +23,7 @@ import {
 import { type LockPlace, ProcessLock } from '../../../component/process-lock.ts';
 import { createCluster, markComplete, readPassword, SUPERUSER } from './cluster.ts';
 import { checkVersion, clusterExists } from './cluster-state.ts';
+import { asOperatorError } from './faults.ts';
 import { type Home, makeServerFolder, openHome } from './home.ts';
 import { EmbeddedServerError, type HostProcess, type ServerLog } from './host.ts';
 import { disownPidFile, readPidFile } from './pid-file.ts';
@@ -112,7 +113,7 @@ export class EmbeddedServer {
       return await this.#starting;
     } catch (error) {
       await this.stop();
-      throw error;
+      throw asOperatorError(error, this.#options.dataDir);
     } finally {
       this.#starting = undefined;
     }

@@ -1,18 +1,29 @@
 /** Reaching an embedded server from another process than its daemon: the command line looks at the data while both run. */
 import { addressOf, ask, type ServerAddress } from './address.ts';
 import { readPassword, SUPERUSER } from './cluster.ts';
+import { asOperatorError } from './faults.ts';
 import { openHome } from './home.ts';
 import type { HostProcess, ServerLog } from './host.ts';
 import { readPidFile } from './pid-file.ts';
 
 const DATABASE = 'sluice';
 
-/** The address of a server that runs on this data folder and answers, or undefined. */
-export async function findRunning(options: {
+interface Visit {
   readonly dataDir: string;
   readonly host: HostProcess;
   readonly log: ServerLog;
-}): Promise<ServerAddress | undefined> {
+}
+
+/** The address of a server that runs on this data folder and answers, or undefined. */
+export async function findRunning(options: Visit): Promise<ServerAddress | undefined> {
+  try {
+    return await look(options);
+  } catch (error) {
+    throw asOperatorError(error, options.dataDir);
+  }
+}
+
+async function look(options: Visit): Promise<ServerAddress | undefined> {
   const home = await openHome(options);
   const file = await readPidFile(home.cluster);
   if (file === undefined || file === 'damaged' || file.status !== 'ready') return undefined;
