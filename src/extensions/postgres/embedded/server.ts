@@ -21,7 +21,7 @@ import {
   type ServerAddress,
 } from './address.ts';
 import { type LockPlace, ProcessLock } from '../../../component/process-lock.ts';
-import { createCluster, markComplete, readPassword, SUPERUSER } from './cluster.ts';
+import { correctedSettings, createCluster, markComplete, readPassword, SUPERUSER } from './cluster.ts';
 import { checkVersion, clusterExists } from './cluster-state.ts';
 import { asOperatorError } from './faults.ts';
 import { type Home, makeServerFolder, openHome } from './home.ts';
@@ -189,7 +189,12 @@ export class EmbeddedServer {
         runtime,
         host,
         environment: this.#environment(),
-        settings: { ...(await logSettings(home)), ...settings, ...listenSettings(endpoint, home) },
+        settings: {
+          ...(await logSettings(home)),
+          ...(await correctedSettings(home)),
+          ...settings,
+          ...listenSettings(endpoint, home),
+        },
       }).catch((error: unknown) => {
         throw new EmbeddedServerError(`PostgreSQL could not be started in ${home.folder}: ${error}`, { cause: error });
       });
