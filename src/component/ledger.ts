@@ -83,6 +83,11 @@ export interface Ledger extends Component {
   /** With which others a request should be settled now; `plain` when left out. */
   kindOf?(claim: Claim): Kind;
   /**
+   * The clock of the store, in Unix milliseconds: what is stored carries its time, and retention compares with it. Throws a
+   * `Rejection` while it is not known. Left out: the clock of the process.
+   */
+  now?(): number;
+  /**
    * Decides and stores one group. `write` is called at most once per attempt with the requests that no guard has refused so far,
    * in the group's order; when it rejects, or the commit fails, those requests are refused. It may be called again with fewer
    * requests (a guard refused some, bisecting). Resolves with one decision per claim, in order; never rejects.

@@ -75,6 +75,8 @@ export interface OutboxLane {
 }
 
 export interface Outbox {
+  /** The clock that the times of entries go by, in Unix milliseconds. Throws while it is not known. */
+  now(): number;
   /** Joins entries to a commit; they are there when it succeeds. */
   add(entries: readonly OutboxEntry[], commit: Commit): Promise<void>;
   /** To be called at start, before anything is added. */

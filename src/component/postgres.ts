@@ -24,10 +24,30 @@ export interface PostgresDatabase {
   /** Resolves when that has happened; never rejects. A start must not wait for it: the database may come much later. */
   readonly opened: Promise<void>;
   /** Rejects at once before it is open. */
-  query(
-    text: string,
-    values?: readonly unknown[],
-  ): Promise<{ readonly rows: readonly Record<string, unknown>[]; readonly rowCount: number | null }>;
+  query: Query;
+  /**
+   * Runs `work` on a connection of its own, with time limits of its own, which is closed afterwards. Transactions and session locks
+   * are possible there.
+   */
+  session<T>(limits: SessionLimits, work: (query: Query) => Promise<T>): Promise<T>;
+  /**
+   * Runs `task` when the database has been reached and its schema brought up to date, and before anything else uses it. A task must
+   * not reject. Returns how to withdraw it.
+   */
+  beforeOpening(task: (database: PostgresDatabase) => Promise<void>): () => void;
+}
+
+export type Query = (
+  text: string,
+  values?: readonly unknown[],
+) => Promise<{ readonly rows: readonly Record<string, unknown>[]; readonly rowCount: number | null }>;
+
+export interface SessionLimits {
+  readonly statementTimeoutMs: number;
+  /** How long a statement may wait for a lock; others queue behind it. */
+  readonly lockTimeoutMs: number;
+  /** Ends the connection at once, whatever it does. */
+  readonly signal?: AbortSignal;
 }
 
 export const POSTGRES_DATABASE: Capability<PostgresDatabase> = { name: 'postgres-database' };

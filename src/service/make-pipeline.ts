@@ -24,7 +24,7 @@ export function makePipelines(logger: Logger, meter: Meter, now: () => number): 
     classes: sizeClasses(),
   });
   return (parts) => {
-    const ledger = parts.ledger === 'memory' ? (memory ??= new MemoryLedger(now)) : postgresLedger(parts);
+    const ledger: Ledger = parts.ledger === 'memory' ? (memory ??= new MemoryLedger(now)) : postgresLedger(parts);
     const pipeline = new SignalPipeline({
       signal: parts.signal,
       processors: parts.processors.map(({ component }) => component),
@@ -36,7 +36,7 @@ export function makePipelines(logger: Logger, meter: Meter, now: () => number): 
       logger: parts.logger,
       meter: parts.meter,
       traces: parts.traces,
-      now: parts.now,
+      now: () => (ledger.now === undefined ? parts.now() : ledger.now()),
     });
     let release: (() => Promise<void>) | null = null;
     return {

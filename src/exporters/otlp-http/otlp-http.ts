@@ -56,7 +56,7 @@ class OtlpHttpExporter implements Exporter {
       maxBatchBytes: this.#options.outbox.max_batch_size,
       logger: this.#host.logger,
       events: this.#metrics,
-      now: () => this.#host.now(),
+      now: () => outbox.now(),
       chance: Math.random,
       send: (signal, body, abort) => this.#sender.send(signal, body, abort),
       nap,

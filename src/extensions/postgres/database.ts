@@ -3,7 +3,8 @@
  * ledger's writer, the listener). A connection that failed or timed out is destroyed, never given to somebody else.
  */
 import pg from 'pg';
-import type { PostgresDatabase } from '../../component/postgres.ts';
+import type { PostgresDatabase, Query, SessionLimits } from '../../component/postgres.ts';
+import { DatabaseClock } from './clock.ts';
 
 /** Questions run at once: key lookups, maintenance, the command line. */
 const POOL_SIZE = 4;
@@ -24,11 +25,6 @@ export type Address =
       readonly database: string;
     };
 
-export interface QueryResult {
-  readonly rows: readonly Record<string, unknown>[];
-  readonly rowCount: number | null;
-}
-
 export interface ConnectionSettings {
   /** How long connecting may take; left out, five seconds. */
   readonly connectTimeoutMs?: number;
@@ -46,6 +42,8 @@ export function destroyConnection(client: pg.Client): void {
 
 export class Database implements PostgresDatabase {
   readonly opened: Promise<void>;
+  readonly clock = new DatabaseClock({ database: this, monotonicMs: () => performance.now() });
+  readonly #tasks = new Set<(database: PostgresDatabase) => Promise<void>>();
   #resolveOpened: () => void = () => undefined;
   #address: Address | null = null;
   #pool: pg.Pool | null = null;
@@ -65,10 +63,43 @@ export class Database implements PostgresDatabase {
     return this;
   }
 
+  /** As `use`, when the clock is measured and the tasks that come first are done. Rejects when the database cannot be asked. */
+  async open(address: Address): Promise<void> {
+    const early = new Database().use(address);
+    try {
+      await this.clock.measure(early);
+      for (const task of this.#tasks) await task(early);
+    } finally {
+      await early.close();
+    }
+    this.use(address);
+  }
+
+  beforeOpening(task: (database: PostgresDatabase) => Promise<void>): () => void {
+    this.#tasks.add(task);
+    return () => void this.#tasks.delete(task);
+  }
+
   /** Asks on the pool. Rejects when the database cannot be reached or takes too long. */
-  async query(text: string, values: readonly unknown[] = []): Promise<QueryResult> {
+  async query(text: string, values: readonly unknown[] = []): ReturnType<Query> {
     this.#pool ??= this.#createPool(this.#known());
     return this.#pool.query({ text, values: [...values] });
+  }
+
+  async session<T>(limits: SessionLimits, work: (query: Query) => Promise<T>): Promise<T> {
+    const client = await this.connect({
+      statementTimeoutMs: limits.statementTimeoutMs,
+      ready: (session) => session.query(`SET lock_timeout = ${limits.lockTimeoutMs}`),
+    });
+    const cut = (): void => destroyConnection(client);
+    limits.signal?.addEventListener('abort', cut);
+    try {
+      limits.signal?.throwIfAborted();
+      return await work((text, values = []) => client.query(text, [...values]));
+    } finally {
+      limits.signal?.removeEventListener('abort', cut);
+      await client.end().catch(() => undefined);
+    }
   }
 
   /** A connection of one's own, connected and made ready. The owner ends it; one that could not be made ready is not left behind. */

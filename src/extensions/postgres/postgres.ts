@@ -59,9 +59,8 @@ class PostgresExtension implements Extension {
     this.#announcements = new Announcements(this.#database);
     this.#watch = new DatabaseWatch(this.#database, this.#announcements, host.logger);
     const { logger, meter } = host;
-    const surroundings = { logger, meter, now: () => host.now() };
-    this.#ledger = new PostgresLedger(this.#database, this.#watch, surroundings);
-    this.#outbox = new PostgresOutbox(this.#database, surroundings);
+    this.#ledger = new PostgresLedger(this.#database, this.#watch, { logger, meter, now: () => performance.now() });
+    this.#outbox = new PostgresOutbox(this.#database, { logger, meter, now: () => this.#database.clock.now() });
     host.capabilities.offer(LEDGER, this.#ledger);
     host.capabilities.offer(OUTBOX, this.#outbox);
     const keys = new PostgresKeyDirectory(this.#database, this.#announcements, this.#watch);
@@ -98,6 +97,7 @@ class PostgresExtension implements Extension {
     this.#stopped.abort();
     if (this.#sweeper !== null) clearInterval(this.#sweeper);
     this.#watch.stop();
+    this.#database.clock.stop();
     await this.#announcements.stop();
     await this.#outbox.stop();
     await this.#ledger.stop();
@@ -125,7 +125,9 @@ class PostgresExtension implements Extension {
     if (unsafe.length > 0)
       this.#host.logger.warn({ settings: unsafe }, 'the server can lose acknowledged data in a crash');
     if (applied.length > 0) this.#host.logger.info({ applied }, 'the database schema was brought up to date');
-    this.#database.use(address);
+    await this.#database.open(address);
+    if (this.#stopped.signal.aborted) return this.#database.close();
+    this.#database.clock.start(this.#host.logger);
     await this.#watch.start();
     this.#sweeper = setInterval(() => void this.#sweep(), SWEEP_MS);
     this.#sweeper.unref();

@@ -52,6 +52,7 @@ export class PostgresLedger implements Ledger {
   readonly heavyLanes = 1;
   readonly #sessions: Sessions;
   readonly #watch: LedgerWatch;
+  readonly #clock: Database['clock'];
   readonly #logger: Logger;
   readonly #now: () => number;
   readonly #failures: Counter;
@@ -62,6 +63,7 @@ export class PostgresLedger implements Ledger {
   constructor(database: Database, watch: LedgerWatch, { logger, meter, now }: Pick<Host, 'logger' | 'meter' | 'now'>) {
     this.#sessions = new Sessions(database);
     this.#watch = watch;
+    this.#clock = database.clock;
     this.#logger = logger;
     this.#now = now;
     this.#suspects = new Suspects(now);
@@ -73,6 +75,10 @@ export class PostgresLedger implements Ledger {
 
   isAway(): boolean {
     return this.#watch.away;
+  }
+
+  now(): number {
+    return this.#clock.now();
   }
 
   async stop(): Promise<void> {

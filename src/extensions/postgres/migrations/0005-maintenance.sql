@@ -132,6 +132,9 @@ BEGIN
   RETURN NULL;
 END $$;
 
+CREATE INDEX logs_default_received ON sluice.logs_default (received_at);
+CREATE INDEX metric_points_default_received ON sluice.metric_points_default (received_at);
+
 -- Small rows that change often, or tables where a fifth of all rows is millions.
 ALTER TABLE sluice.usage_months SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 ALTER TABLE sluice.replay_markers SET (

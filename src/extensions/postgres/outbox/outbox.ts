@@ -60,6 +60,10 @@ export class PostgresOutbox implements Outbox {
     );
   }
 
+  now(): number {
+    return this.#now();
+  }
+
   async add(entries: readonly OutboxEntry[], commit: Commit): Promise<void> {
     if (entries.length === 0) return;
     const transaction = commit.join(POSTGRES_TRANSACTION);
