@@ -1,20 +1,29 @@
 /**
- * Daily partitions: made ahead, and dropped whole. A partition is made beside its table and attached when it is whole, so
- * ingest never waits for it; rows that had gone to the default partition meanwhile move along.
+ * Daily partitions: made ahead, and dropped whole. A partition is made beside its table and attached when it is complete. Rows of
+ * its day that are in the default partition move in the same transaction, while the default partition is locked: they are few, or
+ * the day is left to `rewrite.ts` and `reserve.ts`, which take their time and lock for moments only.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { PostgresDatabase } from '../../component/postgres.ts';
+import type { PostgresDatabase, Query, SessionLimits } from '../../component/postgres.ts';
 
 const DAY_MS = 86400000;
 const NS_PER_MS = 1000000n;
 /** Days kept open before today (spans that arrive late) and after it. */
 const DAYS_BACK = 7;
 const DAYS_AHEAD = 7;
-/** Dropping needs the whole table for itself for a moment. Ingest queues behind whoever waits for that, so the wait is short. */
-const DROP_LOCK_MS = 200;
+/** Rows of the default partition are moved under its lock up to this size: ingest into it waits for a fifth of a second. */
+const MAX_MOVED_BYTES = 2 * 1024 * 1024;
+/** A statement may wait so long for a lock. Ingest queues behind it meanwhile. */
+const LOCK_MS = 200;
+/** Between two tries ingest has the table for itself. */
+const LOCK_PAUSE_MS = 100;
+const OPEN_TRIES = 5;
 const DROP_TRIES = 20;
-const DROP_PAUSE_MS = 100;
 const LOCK_NOT_AVAILABLE = '55P03';
+/** Raised by our own statement. */
+const TOO_LARGE = 'SL001';
+/** Longer than any statement here takes, short enough to end one that hangs. */
+const LIMITS: SessionLimits = { statementTimeoutMs: 30000, lockTimeoutMs: LOCK_MS };
 
 export interface PartitionedTable {
   readonly name: 'spans' | 'logs' | 'metric_points';
@@ -24,10 +33,19 @@ export interface PartitionedTable {
   readonly retentionMs: number;
 }
 
-interface Partition {
+export interface Partition {
   /** UTC days since 1970. */
   readonly day: number;
   readonly name: string;
+}
+
+/** `later`: the default partition is too large to be locked while it is searched and rows are moved. */
+export type Opening = 'open' | 'later';
+
+export interface OpeningEvents {
+  failed(day: number, error: unknown): void;
+  /** Days after this moment, of `performance.now()`, are left for another time. */
+  readonly untilMs: number;
 }
 
 export class Partitions {
@@ -37,23 +55,38 @@ export class Partitions {
     this.#database = database;
   }
 
-  /** Makes the partitions of the days around now that are missing and would not be dropped at once. Safe on several replicas. */
-  async open(table: PartitionedTable, nowMs: number): Promise<void> {
-    const today = dayOf(nowMs);
-    const existing = new Set((await this.list(table)).map(({ day }) => day));
-    const back = table.key === 'nanoseconds' ? DAYS_BACK : 0;
-    const first = Math.max(today - back, dayOf(nowMs - table.retentionMs));
-    for (let day = first; day <= today + DAYS_AHEAD; day++) {
-      if (!existing.has(day)) await this.#create(table, day);
-    }
+  /**
+   * Makes the partitions of the days around now that are missing and would not be dropped at once. Safe on several replicas. Returns
+   * the days that are left for later. Without `events` the first failure rejects.
+   */
+  async open(table: PartitionedTable, nowMs: number, events?: OpeningEvents): Promise<readonly number[]> {
+    const later: number[] = [];
+    const missing = await this.#missing(table, nowMs);
+    if (missing.length === 0) return later;
+    await this.#database.session(LIMITS, async (query) => {
+      for (const day of missing) {
+        try {
+          if (performance.now() > (events?.untilMs ?? Infinity)) throw new Error('the time for opening days is over');
+          const opening = await withShortLocks(OPEN_TRIES, () => openDay(query, table, day));
+          if (opening === 'later') later.push(day);
+        } catch (error) {
+          if (events === undefined) throw error;
+          events.failed(day, error);
+        }
+      }
+    });
+    return later;
   }
 
-  /** Drops the partitions whose whole day is past its retention. Returns their names. */
-  async drop(table: PartitionedTable, nowMs: number): Promise<readonly string[]> {
-    const cutoff = nowMs - table.retentionMs;
-    const past = (await this.list(table)).filter(({ day }) => (day + 1) * DAY_MS <= cutoff);
-    for (const { name } of past) await this.#drop(name);
-    return past.map(({ name }) => name);
+  /** The partitions whose whole day is before `cutoffMs`. */
+  async past(table: PartitionedTable, cutoffMs: number): Promise<readonly Partition[]> {
+    return (await this.list(table)).filter(({ day }) => (day + 1) * DAY_MS <= cutoffMs);
+  }
+
+  async drop({ name }: Partition): Promise<void> {
+    await this.#database.session(LIMITS, async (query) => {
+      await withShortLocks(DROP_TRIES, () => query(`DROP TABLE IF EXISTS sluice.${name}`));
+    });
   }
 
   async list({ name }: PartitionedTable): Promise<readonly Partition[]> {
@@ -70,45 +103,102 @@ export class Partitions {
     });
   }
 
-  async #drop(partition: string): Promise<void> {
-    for (let tries = 1; ; tries++) {
-      try {
-        // One block, so that the limit holds for this statement alone on any connection of the pool.
-        await this.#database.query(`
-          DO $$ BEGIN
-            PERFORM set_config('lock_timeout', '${DROP_LOCK_MS}', true);
-            DROP TABLE IF EXISTS sluice.${partition};
-          END $$`);
-        return;
-      } catch (error) {
-        if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE || tries === DROP_TRIES) throw error;
-        await pause(DROP_PAUSE_MS);
-      }
-    }
-  }
-
-  /** One statement block, so that it is one transaction on any connection of the pool. */
-  async #create(table: PartitionedTable, day: number): Promise<void> {
-    const partition = `${table.name}_${new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '')}`;
-    const [from, to] = [bound(table, day), bound(table, day + 1)];
-    const column = table.key === 'nanoseconds' ? 'start_time_unix_nano' : 'received_at';
-    await this.#database.query(`
-      DO $$ BEGIN
-        PERFORM pg_advisory_xact_lock(hashtext('sluice.${partition}'));
-        IF to_regclass('sluice.${partition}') IS NOT NULL THEN RETURN; END IF;
-        CREATE TABLE sluice.${partition} (LIKE sluice.${table.name} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING INDEXES);
-        ALTER TABLE sluice.${partition} ADD CONSTRAINT day CHECK (${column} IS NOT NULL AND ${column} >= ${from} AND ${column} < ${to});
-        WITH moved AS (DELETE FROM sluice.${table.name}_default WHERE ${column} >= ${from} AND ${column} < ${to} RETURNING *)
-          INSERT INTO sluice.${partition} SELECT * FROM moved;
-        ALTER TABLE sluice.${table.name} ATTACH PARTITION sluice.${partition} FOR VALUES FROM (${from}) TO (${to});
-        ALTER TABLE sluice.${partition} DROP CONSTRAINT day;
-      END $$`);
+  /** Today first, then the days to come: ingest needs these. Past days are for spans that come late. */
+  async #missing(table: PartitionedTable, nowMs: number): Promise<readonly number[]> {
+    const today = dayOf(nowMs);
+    const existing = new Set((await this.list(table)).map(({ day }) => day));
+    const back = table.key === 'nanoseconds' ? DAYS_BACK : 0;
+    const first = Math.max(today - back, dayOf(nowMs - table.retentionMs));
+    const ahead = Array.from({ length: DAYS_AHEAD + 1 }, (_, index) => today + index);
+    const past = Array.from({ length: today - first }, (_, index) => today - 1 - index);
+    return [...ahead, ...past].filter((day) => !existing.has(day));
   }
 }
 
-const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
+/** One statement: the event loop may be busy with refusals while the database comes back, and each round trip waits for it. */
+async function openDay(query: Query, table: PartitionedTable, day: number): Promise<Opening> {
+  const partition = partitionName(table, day);
+  const column = columnOf(table);
+  const [from, to] = [boundOf(table, day), boundOf(table, day + 1)];
+  try {
+    // The advisory lock is that of versions before, which may run beside this one.
+    await query(`
+      DO $$ BEGIN
+        PERFORM pg_advisory_xact_lock(hashtext('sluice.${partition}'));
+        IF to_regclass('sluice.${partition}') IS NOT NULL THEN RETURN; END IF;
+        IF pg_table_size('sluice.${table.name}_default') > ${MAX_MOVED_BYTES} THEN RAISE SQLSTATE '${TOO_LARGE}'; END IF;
+        ${creation(table, partition, from, to)};
+        LOCK TABLE sluice.${table.name} IN SHARE UPDATE EXCLUSIVE MODE;
+        LOCK TABLE sluice.${table.name}_default IN ACCESS EXCLUSIVE MODE;
+        WITH moved AS (DELETE FROM sluice.${table.name}_default WHERE ${column} >= ${from} AND ${column} < ${to} RETURNING *)
+          INSERT INTO sluice.${partition} SELECT * FROM moved;
+        ${attachment(table, partition, from, to)};
+      END $$`);
+    return 'open';
+  } catch (error) {
+    if (codeOf(error) === TOO_LARGE) return 'later';
+    throw error;
+  }
+}
 
-function bound({ key }: PartitionedTable, day: number): string {
-  if (key === 'nanoseconds') return String(BigInt(day) * BigInt(DAY_MS) * NS_PER_MS);
-  return `'${new Date(day * DAY_MS).toISOString()}'`;
+/** A table for one day. Its constraint spares the server a search for rows of other days when it is attached. */
+export function creation(table: PartitionedTable, partition: string, from: string, to: string): string {
+  const column = columnOf(table);
+  return `
+    CREATE TABLE sluice.${partition} (LIKE sluice.${table.name} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING INDEXES);
+    ALTER TABLE sluice.${partition} ADD CONSTRAINT day CHECK (${column} IS NOT NULL AND ${column} >= ${from} AND ${column} < ${to})`;
+}
+
+export function attachment(table: PartitionedTable, partition: string, from: string, to: string): string {
+  return `
+    ALTER TABLE sluice.${table.name} ATTACH PARTITION sluice.${partition} FOR VALUES FROM (${from}) TO (${to});
+    ALTER TABLE sluice.${partition} DROP CONSTRAINT day`;
+}
+
+/** Tries again when a lock does not come soon: ingest goes on in between. */
+export async function withShortLocks<T>(tries: number, work: () => Promise<T>): Promise<T> {
+  for (let left = tries; ; left--) {
+    try {
+      return await work();
+    } catch (error) {
+      if (codeOf(error) !== LOCK_NOT_AVAILABLE || left <= 1) throw error;
+      await pause(LOCK_PAUSE_MS);
+    }
+  }
+}
+
+export async function inTransaction<T>(query: Query, work: () => Promise<T>): Promise<T> {
+  await query('BEGIN');
+  try {
+    const result = await work();
+    await query('COMMIT');
+    return result;
+  } catch (error) {
+    await query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | null)?.code;
+
+export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
+
+export const startOf = (day: number): number => day * DAY_MS;
+
+export const columnOf = ({ key }: PartitionedTable): string =>
+  key === 'nanoseconds' ? 'start_time_unix_nano' : 'received_at';
+
+export function dateOf(day: number): string {
+  return new Date(startOf(day)).toISOString().slice(0, 10);
+}
+
+export const partitionName = ({ name }: PartitionedTable, day: number): string =>
+  `${name}_${dateOf(day).replaceAll('-', '')}`;
+
+export function boundOf(table: PartitionedTable, day: number): string {
+  return boundAt(table, startOf(day));
+}
+
+export function boundAt({ key }: PartitionedTable, ms: number): string {
+  return key === 'nanoseconds' ? String(BigInt(ms) * NS_PER_MS) : `'${new Date(ms).toISOString()}'`;
 }

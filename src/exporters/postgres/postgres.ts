@@ -17,6 +17,8 @@ export interface PostgresExporterOptions {
 
 /** Days are opened and dropped this often. */
 const MAINTENANCE_MS = 3600000;
+/** After a run in which something failed. */
+const MAINTENANCE_RETRY_MS = 600000;
 
 class PostgresExporter implements Exporter {
   readonly joinsCommit = true;
@@ -24,7 +26,9 @@ class PostgresExporter implements Exporter {
   readonly #host: Host;
   readonly #pool = new ChunkPool();
   #retention: Retention | null = null;
+  #withdraw: () => void = () => undefined;
   #maintenance: NodeJS.Timeout | null = null;
+  #running: Promise<void> = Promise.resolve();
 
   constructor(options: PostgresExporterOptions, host: Host) {
     this.#options = options;
@@ -39,17 +43,22 @@ class PostgresExporter implements Exporter {
         'Add the postgres extension to service.extensions.',
       );
     }
-    this.#retention = new Retention(database, this.#options.retention, this.#host.logger);
-    // The first rows should find their day. A database that comes later has the default partition until then.
-    if (database.isOpen) await this.#retention.open();
-    this.#maintenance = setInterval(() => void this.#maintain(), MAINTENANCE_MS);
-    this.#maintenance.unref();
-    void database.opened.then(() => this.#maintain());
+    const { retention: periods } = this.#options;
+    const { logger } = this.#host;
+    const retention = new Retention(database, periods, logger);
+    this.#retention = retention;
+    // The first rows find their day, also when the database comes later.
+    this.#withdraw = database.beforeOpening((early) => new Retention(early, periods, logger).open());
+    if (database.isOpen) await retention.open();
+    void database.opened.then(() => this.#maintain(retention));
   }
 
   async stop(): Promise<void> {
-    if (this.#maintenance !== null) clearInterval(this.#maintenance);
+    this.#withdraw();
+    if (this.#maintenance !== null) clearTimeout(this.#maintenance);
+    this.#retention?.stop();
     this.#retention = null;
+    await this.#running;
   }
 
   encode(batch: Batch): Steps<Rows> {
@@ -71,17 +80,14 @@ class PostgresExporter implements Exporter {
     }
   }
 
-  /** Ingest goes on when this fails: there are days ahead, and the default partition behind them. */
-  async #maintain(): Promise<void> {
-    try {
-      await this.#retention?.open();
-      await this.#retention?.expire();
-    } catch (error) {
-      this.#host.logger.warn(
-        { error },
-        'days could not be opened, or what is past its retention removed; trying again in an hour',
-      );
-    }
+  /** Again and again until the exporter stops. Ingest goes on when something fails: it has the default partition. */
+  #maintain(retention: Retention): void {
+    if (this.#retention !== retention) return;
+    this.#running = retention.maintain().then((complete) => {
+      if (this.#retention !== retention) return;
+      const pauseMs = complete ? MAINTENANCE_MS : MAINTENANCE_RETRY_MS;
+      this.#maintenance = setTimeout(() => this.#maintain(retention), pauseMs).unref();
+    });
   }
 }
 

@@ -1,10 +1,15 @@
 /**
- * What is kept how long: days of records are dropped, the few rows outside of all days deleted, then the claims on traces of
- * which nothing is left, then months of usage. The database's clock decides: a replica whose own is wrong must drop nothing.
+ * Maintenance of the tables: days are opened before they come, and what is past its retention goes. Each day, table and step stands
+ * by itself: one that fails is logged with its name, and the others go on. Ingest has the default partition where a day is missing.
  */
-import type { PostgresDatabase } from '../../component/postgres.ts';
+import { uptime } from 'node:os';
 import type { Logger } from '../../component/logger.ts';
-import { type PartitionedTable, Partitions } from './partitions.ts';
+import type { PostgresDatabase, Query, SessionLimits } from '../../component/postgres.ts';
+import { expireDefault } from './default-rows.ts';
+import { type ObservedTime, TimeObserver } from './observed-time.ts';
+import { dateOf, type PartitionedTable, Partitions } from './partitions.ts';
+import { abandonReservation, reserveDay } from './reserve.ts';
+import { abandonRewrite, rewriteDefault } from './rewrite.ts';
 
 /** In milliseconds. */
 export interface RetentionPeriods {
@@ -15,12 +20,18 @@ export interface RetentionPeriods {
   readonly usage: number;
 }
 
-/** Rows are deleted this many at a time, so that no statement takes long; the traces, each looked up in all days, fewer. */
-const DELETE_BATCH = 10000;
-const TRACES_BATCH = 2000;
-/** At most so many batches at once; the rest waits for the next hour. */
-const MAX_BATCHES = 1000;
-
+/** A start waits so long at most for the days of a table. The rest is done behind it. */
+const OPENING_MS = 10000;
+/** A rewrite of the default partition opens so many days more, so that it is not needed every day. */
+const DAYS_PER_REWRITE = 7;
+/** One bite of the removal of claims, which locks the claims it removes; and all bites of a run. */
+const TRACES_BUDGET_MS = 200;
+const TRACES_BATCH = 20000;
+const TRACES_RUN_MS = 60000;
+/** No statement takes this long that ingest waits for. Some read a whole default partition. */
+const LIMITS: SessionLimits = { statementTimeoutMs: 600000, lockTimeoutMs: 200 };
+/** One replica at a time does what takes long. */
+const LOCK = "SELECT pg_try_advisory_lock(hashtext('sluice.maintenance')) AS held";
 const NOW = 'SELECT (extract(epoch FROM now()) * 1000)::float8 AS now';
 
 export class Retention {
@@ -29,12 +40,22 @@ export class Retention {
   readonly #tables: readonly PartitionedTable[];
   readonly #periods: RetentionPeriods;
   readonly #logger: Logger;
+  readonly #observer: TimeObserver;
+  readonly #stopped = new AbortController();
+  readonly #limits: SessionLimits = { ...LIMITS, signal: this.#stopped.signal };
+  #failures = 0;
 
-  constructor(database: PostgresDatabase, periods: RetentionPeriods, logger: Logger) {
+  constructor(
+    database: PostgresDatabase,
+    periods: RetentionPeriods,
+    logger: Logger,
+    observer = new TimeObserver(() => uptime() * 1000),
+  ) {
     this.#database = database;
     this.#partitions = new Partitions(database);
     this.#periods = periods;
     this.#logger = logger;
+    this.#observer = observer;
     this.#tables = [
       { name: 'spans', key: 'nanoseconds', retentionMs: periods.spans },
       { name: 'logs', key: 'timestamp', retentionMs: periods.logs },
@@ -42,55 +63,156 @@ export class Retention {
     ];
   }
 
-  /** Makes the days that are missing. */
-  async open(): Promise<void> {
-    const now = await this.#now();
-    for (const table of this.#tables) await this.#partitions.open(table, now);
+  /** Ends what is under way; nothing is done from here on. */
+  stop(): void {
+    this.#stopped.abort();
   }
 
-  /** Removes what is past its time. */
+  /** Makes the days that are missing, as far as that takes moments. Never rejects. */
+  async open(): Promise<void> {
+    await this.#openDays();
+  }
+
+  /** All there is to do. False when something failed, and should be tried again soon. Never rejects. */
+  async maintain(): Promise<boolean> {
+    this.#failures = 0;
+    await this.#openDays();
+    await this.#step('long maintenance', () =>
+      this.#database.session(this.#limits, async (query) => {
+        const { rows } = await query(LOCK);
+        // Another replica is at it.
+        if (rows[0]?.['held'] !== true) return;
+        for (const table of this.#tables) await this.#openLater(query, table);
+        await this.expire();
+      }),
+    );
+    return this.#failures === 0;
+  }
+
+  /** Removes what is past its time. Never rejects. */
   async expire(): Promise<void> {
-    const now = await this.#now();
+    const time = await this.#step('a look at the clock', () => this.#observer.observe(this.#database));
+    if (time === undefined) return;
     for (const table of this.#tables) {
-      const dropped = await this.#partitions.drop(table, now);
-      if (dropped.length > 0) this.#logger.info({ partitions: dropped }, 'dropped days past their retention');
-      await this.#expireDefault(table, now);
+      await this.#step(`the search for old days of ${table.name}`, () => this.#dropDays(table, time));
+      await this.#step(`expiry of sluice.${table.name}_default`, () =>
+        this.#database.session(this.#limits, (query) => expireDefault(query, table, time, this.#logger)),
+      );
     }
-    await this.#expireTraces(now);
-    await this.#database.query(
-      `DELETE FROM sluice.usage_months
-       WHERE month < date_trunc('month', to_timestamp($1::float8 / 1000) AT TIME ZONE 'UTC')::date`,
-      [now - this.#periods.usage],
+    await this.#step('expiry of claims on traces', () => this.#expireTraces(time));
+    await this.#step('expiry of usage by month', () =>
+      this.#database.query(
+        `DELETE FROM sluice.usage_months
+         WHERE month < date_trunc('month', to_timestamp($1::float8 / 1000) AT TIME ZONE 'UTC')::date`,
+        [time.cutoff(this.#periods.usage)],
+      ),
     );
   }
 
-  /** Rows there have clocks that are years wrong: they go by the day they arrived. */
-  async #expireDefault({ name, retentionMs }: PartitionedTable, now: number): Promise<void> {
-    const table = `sluice.${name}_default`;
-    const removal = `
-      DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM ${table} WHERE received_at < to_timestamp($1::float8 / 1000) LIMIT ${DELETE_BATCH}))`;
-    for (let batch = 0; batch < MAX_BATCHES; batch++) {
-      const { rowCount } = await this.#database.query(removal, [now - retentionMs]);
-      if ((rowCount ?? 0) < DELETE_BATCH) return;
+  /** The tables at once: a database that is back is waited for. */
+  async #openDays(): Promise<void> {
+    const open = async (table: PartitionedTable): Promise<void> => {
+      const later = await this.#openSoon(table);
+      if (later.length === 0) return;
+      const days = later.map(dateOf);
+      this.#logger.info(
+        { table: table.name, days },
+        'the default partition is large: these days are opened in the background',
+      );
+    };
+    await Promise.all(this.#tables.map((table) => open(table)));
+  }
+
+  /** Returns the days that need more than moments. */
+  async #openSoon(table: PartitionedTable): Promise<readonly number[]> {
+    const later = await this.#step(`the search for missing days of ${table.name}`, async () =>
+      this.#partitions.open(table, await this.#now(), {
+        failed: (day, error) => this.#fail(nameOfDay(table, day), error),
+        untilMs: performance.now() + OPENING_MS,
+      }),
+    );
+    return later ?? [];
+  }
+
+  /** What an interrupted run left behind is removed first. */
+  async #openLater(query: Query, table: PartitionedTable): Promise<void> {
+    const byArrival = table.key === 'timestamp';
+    await this.#step(`tidying sluice.${table.name}_default`, () =>
+      byArrival ? abandonReservation(query, table) : abandonRewrite(query, table),
+    );
+    const later = await this.#openSoon(table);
+    if (later.length === 0) return;
+    if (byArrival) {
+      for (const day of later)
+        await this.#step(nameOfDay(table, day), async () => reserveDay(query, table, day, await this.#now()));
+      return;
     }
+    await this.#step(`moving rows out of sluice.${table.name}_default`, () => this.#rewrite(query, table, later));
+  }
+
+  async #rewrite(query: Query, table: PartitionedTable, later: readonly number[]): Promise<void> {
+    const existing = (await this.#partitions.list(table)).map(({ day }) => day);
+    const last = Math.max(...existing, ...later);
+    const further = Array.from({ length: DAYS_PER_REWRITE }, (_, index) => last + 1 + index);
+    const started = performance.now();
+    await rewriteDefault(query, table, { existing, missing: [...later, ...further] });
+    const seconds = Math.round((performance.now() - started) / 1000);
+    this.#logger.info(
+      { table: table.name, days: later.map(dateOf), seconds },
+      'rows were moved out of the default partition, and their days opened',
+    );
+  }
+
+  async #dropDays(table: PartitionedTable, time: ObservedTime): Promise<void> {
+    const dropped: string[] = [];
+    for (const partition of await this.#partitions.past(table, time.cutoff(table.retentionMs))) {
+      await this.#step(`dropping sluice.${partition.name}`, async () => {
+        await this.#partitions.drop(partition);
+        dropped.push(partition.name);
+      });
+    }
+    if (dropped.length > 0) this.#logger.info({ partitions: dropped }, 'dropped days past their retention');
   }
 
   /** Not before their records can be gone, or every look would go through all traces that still have some. */
-  async #expireTraces(now: number): Promise<void> {
+  async #expireTraces(time: ObservedTime): Promise<void> {
     const { traces, spans, logs } = this.#periods;
-    const moment = now - Math.max(traces, spans, logs);
-    for (let batch = 0; batch < MAX_BATCHES; batch++) {
-      const { rows } = await this.#database.query(
-        `SELECT sluice.expire_traces(to_timestamp($1::float8 / 1000), ${TRACES_BATCH}) AS found`,
-        [moment],
-      );
-      if (Number(rows[0]?.['found']) < TRACES_BATCH) return;
-    }
+    const cutoff = time.cutoff(Math.max(traces, spans, logs));
+    const untilMs = performance.now() + TRACES_RUN_MS;
+    await this.#database.session(this.#limits, async (query) => {
+      while (performance.now() < untilMs) {
+        const { rows } = await query(
+          `SELECT done FROM sluice.expire_traces_for(to_timestamp($1::float8 / 1000), ${TRACES_BUDGET_MS}, ${TRACES_BATCH})`,
+          [cutoff],
+        );
+        if (rows[0]?.['done'] === true) return;
+      }
+    });
   }
 
   async #now(): Promise<number> {
     const { rows } = await this.#database.query(NOW);
     return Number(rows[0]?.['now']);
   }
+
+  async #step<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {
+    if (this.#stopped.signal.aborted) return undefined;
+    try {
+      return await work();
+    } catch (error) {
+      this.#fail(name, error);
+      return undefined;
+    }
+  }
+
+  #fail(step: string, error: unknown): void {
+    if (this.#stopped.signal.aborted) return;
+    this.#failures++;
+    this.#logger.warn(
+      { step, error },
+      'maintenance of the database failed in one step; the others go on, this one is tried again',
+    );
+  }
 }
+
+const nameOfDay = ({ name }: PartitionedTable, day: number): string => `opening ${dateOf(day)} of ${name}`;

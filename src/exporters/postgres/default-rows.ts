@@ -1,0 +1,72 @@
+/**
+ * Rows outside of all days expire one by one, by their arrival. An arrival before everything that the last run has left here was
+ * written by a clock that was wrong, as a replica of an older version may have one. Such rows get the time at which they are found.
+ */
+import type { Logger } from '../../component/logger.ts';
+import type { Query } from '../../component/postgres.ts';
+import type { ObservedTime } from './observed-time.ts';
+import type { PartitionedTable } from './partitions.ts';
+
+const BATCH = 5000;
+/** At most so many batches in a run; the rest waits for the next. */
+const MAX_BATCHES = 2000;
+
+export async function expireDefault(
+  query: Query,
+  table: PartitionedTable,
+  time: ObservedTime,
+  logger: Logger,
+): Promise<void> {
+  const [cutoff, name] = [time.cutoff(table.retentionMs), `${table.name}_default`];
+  const { rows } = await query(
+    "SELECT (state ->> 'cutoff')::float8 AS last FROM sluice.maintenance_state WHERE name = $1",
+    [name],
+  );
+  const last = (rows[0]?.['last'] ?? null) as number | null;
+  if (last !== null) await mend(query, table, { before: Math.min(last, cutoff), nowMs: time.nowMs }, logger);
+  const done = await inBatches((limit) =>
+    query(
+      `DELETE FROM sluice.${name} WHERE received_at < to_timestamp($1::float8 / 1000) AND ctid = ANY (ARRAY(
+         SELECT ctid FROM sluice.${name} WHERE received_at < to_timestamp($1::float8 / 1000) LIMIT ${limit}))`,
+      [cutoff],
+    ),
+  );
+  if (!done) return;
+  await query(
+    `INSERT INTO sluice.maintenance_state VALUES ($1, jsonb_build_object('cutoff', $2::float8))
+     ON CONFLICT (name) DO UPDATE SET state = excluded.state`,
+    [name, cutoff],
+  );
+}
+
+async function mend(
+  query: Query,
+  { name, key }: PartitionedTable,
+  { before, nowMs }: { readonly before: number; readonly nowMs: number },
+  logger: Logger,
+): Promise<void> {
+  // Through the parent, a row of a table by arrival goes to its new day.
+  const target = key === 'timestamp' ? name : `${name}_default`;
+  let mended = 0;
+  await inBatches(async (limit) => {
+    const result = await query(
+      `UPDATE sluice.${target} SET received_at = to_timestamp($2::float8 / 1000)
+       WHERE received_at < to_timestamp($1::float8 / 1000) AND tableoid = 'sluice.${name}_default'::regclass AND ctid = ANY (ARRAY(
+         SELECT ctid FROM sluice.${name}_default WHERE received_at < to_timestamp($1::float8 / 1000) LIMIT ${limit}))`,
+      [before, nowMs],
+    );
+    mended += result.rowCount ?? 0;
+    return result;
+  });
+  if (mended > 0)
+    logger.warn({ table: name, rows: mended }, 'rows arrived by a clock that was wrong: they are kept from now on');
+}
+
+/** False when there is more to do. */
+async function inBatches(work: (limit: number) => Promise<{ readonly rowCount: number | null }>): Promise<boolean> {
+  for (let batch = 0; batch < MAX_BATCHES; batch++) {
+    const { rowCount } = await work(BATCH);
+    if ((rowCount ?? 0) < BATCH) return true;
+  }
+  return false;
+}

@@ -1,0 +1,60 @@
+/**
+ * A day of a table by arrival, beside a large default partition: no row of the time to come can be in it. A constraint says so, is
+ * proven without a lock, and lets the server attach the day without a search. What arrived before stays where it is and expires by
+ * its arrival.
+ */
+import type { Query } from '../../component/postgres.ts';
+import {
+  attachment,
+  boundAt,
+  columnOf,
+  creation,
+  inTransaction,
+  type PartitionedTable,
+  partitionName,
+  startOf,
+  withShortLocks,
+} from './partitions.ts';
+
+const HOUR_MS = 3600000;
+/**
+ * The constraint refuses rows of its time until the day is attached, so that time must not have come. If the process ends in
+ * between, the next run of any replica, an hour later at most, removes the constraint before it matters.
+ */
+const LEAD_MS = 2 * HOUR_MS;
+const LOCK_TRIES = 20;
+const CONSTRAINT = 'reserved';
+
+/** Rejects when rows of the future are there already; nothing has changed then. */
+export async function reserveDay(query: Query, table: PartitionedTable, day: number, nowMs: number): Promise<void> {
+  const begin = Math.max(startOf(day), Math.ceil((nowMs + LEAD_MS) / HOUR_MS) * HOUR_MS);
+  // What is left of the day goes to the default partition.
+  if (begin >= startOf(day + 1)) return;
+  const [from, to] = [boundAt(table, begin), boundAt(table, startOf(day + 1))];
+  const [column, partition] = [columnOf(table), partitionName(table, day)];
+  const constraint = `ADD CONSTRAINT ${CONSTRAINT} CHECK (${column} < ${from} OR ${column} >= ${to}) NOT VALID`;
+  await alterDefault(query, table, constraint);
+  try {
+    await query(`ALTER TABLE sluice.${table.name}_default VALIDATE CONSTRAINT ${CONSTRAINT}`);
+    await withShortLocks(LOCK_TRIES, () =>
+      inTransaction(query, () =>
+        query(`${creation(table, partition, from, to)}; ${attachment(table, partition, from, to)}`),
+      ),
+    );
+  } finally {
+    await abandonReservation(query, table);
+  }
+}
+
+/** Removes what a run left behind that was interrupted. */
+export async function abandonReservation(query: Query, table: PartitionedTable): Promise<void> {
+  const { rowCount } = await query('SELECT FROM pg_constraint WHERE conname = $1 AND conrelid = $2::regclass', [
+    CONSTRAINT,
+    `sluice.${table.name}_default`,
+  ]);
+  if (rowCount === 1) await alterDefault(query, table, `DROP CONSTRAINT IF EXISTS ${CONSTRAINT}`);
+}
+
+async function alterDefault(query: Query, { name }: PartitionedTable, change: string): Promise<void> {
+  await withShortLocks(LOCK_TRIES, () => query(`ALTER TABLE sluice.${name}_default ${change}`));
+}

@@ -1,0 +1,135 @@
+/**
+ * Spans of a day may lie in the default partition by the million, sent by clocks that were ahead. Postgres attaches a day only when
+ * no row of it is in the default partition, and a row must be found, once, at every moment. So the default partition is copied:
+ *
+ * 1. `spans_next` is made, with the missing days and a default of its own. A trigger repeats in it every change of the old one.
+ * 2. The rows are copied in bites. Nothing is locked but the rows of a bite, against deletion.
+ * 3. In one transaction of milliseconds the old default partition is detached, and the new days and the new default are attached.
+ *
+ * Until the last step nothing that anybody reads has changed; a run that was interrupted is abandoned and begins anew.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Query } from '../../component/postgres.ts';
+import {
+  attachment,
+  boundOf,
+  columnOf,
+  creation,
+  inTransaction,
+  type PartitionedTable,
+  partitionName,
+  withShortLocks,
+} from './partitions.ts';
+
+/** A bite is a megabyte of the table's own pages, besides large values. */
+const BITE_PAGES = 128;
+/** The database has other work. */
+const BITE_PAUSE_MS = 10;
+const LOCK_TRIES = 50;
+const CONSTRAINT = 'days';
+
+/** What stands in the way of a day: the days that have partitions, and those to be made. */
+export interface Days {
+  readonly existing: readonly number[];
+  readonly missing: readonly number[];
+}
+
+export async function rewriteDefault(query: Query, table: PartitionedTable, days: Days): Promise<void> {
+  await abandonRewrite(query, table);
+  await withShortLocks(LOCK_TRIES, () => inTransaction(query, () => query(preparation(table, days))));
+  await copyRows(query, table);
+  await withShortLocks(LOCK_TRIES, () => inTransaction(query, () => query(exchange(table, days))));
+  await query(`DROP TABLE sluice.${table.name}_old`);
+}
+
+/** Removes what a run left behind that was interrupted: the copy is not needed, the old table is not read any more. */
+export async function abandonRewrite(query: Query, { name }: PartitionedTable): Promise<void> {
+  const { rows } = await query(
+    `SELECT to_regclass('sluice.${name}_next') IS NOT NULL AS copy, to_regclass('sluice.${name}_old') IS NOT NULL AS old`,
+  );
+  if (rows[0]?.['copy'] === true) {
+    await withShortLocks(LOCK_TRIES, () =>
+      inTransaction(query, () =>
+        query(`DROP TRIGGER IF EXISTS mirror ON sluice.${name}_default; DROP TABLE sluice.${name}_next`),
+      ),
+    );
+  }
+  if (rows[0]?.['old'] === true) await query(`DROP TABLE sluice.${name}_old`);
+}
+
+function preparation(table: PartitionedTable, { existing, missing }: Days): string {
+  const { name } = table;
+  const column = columnOf(table);
+  const newDays = missing.map((day) => {
+    const [partition, from, to] = [partitionName(table, day), boundOf(table, day), boundOf(table, day + 1)];
+    return `
+      ${creation(table, partition, from, to)};
+      ALTER TABLE sluice.${name}_next ATTACH PARTITION sluice.${partition} FOR VALUES FROM (${from}) TO (${to});`;
+  });
+  // Spares the server a search through the new default partition when it is attached.
+  const outside = runsOf([...existing, ...missing]).map(
+    ([first, last], index) => `
+      ALTER TABLE sluice.${name}_default_next ADD CONSTRAINT ${CONSTRAINT}_${index}
+        CHECK (${column} < ${boundOf(table, first)} OR ${column} >= ${boundOf(table, last + 1)});`,
+  );
+  return `
+    CREATE TABLE sluice.${name}_next (LIKE sluice.${name}) PARTITION BY RANGE (${column});
+    CREATE TABLE sluice.${name}_default_next (LIKE sluice.${name} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING INDEXES);
+    CREATE INDEX ON sluice.${name}_default_next (received_at);
+    ${outside.join('')}
+    ${newDays.join('')}
+    ALTER TABLE sluice.${name}_next ATTACH PARTITION sluice.${name}_default_next DEFAULT;
+    CREATE TRIGGER mirror AFTER INSERT OR UPDATE OR DELETE ON sluice.${name}_default
+      FOR EACH ROW EXECUTE FUNCTION sluice.mirror_default_span()`;
+}
+
+/**
+ * From the first page to the last. Rows that come meanwhile are mirrored, wherever they are put. The lock on the rows makes a
+ * deletion wait until the copy is there, which its trigger then deletes.
+ */
+async function copyRows(query: Query, { name }: PartitionedTable): Promise<void> {
+  const { rows } = await query(
+    `SELECT (pg_relation_size('sluice.${name}_default') / current_setting('block_size')::int8)::float8 AS pages`,
+  );
+  const pages = Number(rows[0]?.['pages']);
+  for (let page = 0; page < pages; page += BITE_PAGES) {
+    await query(`
+      WITH bite AS MATERIALIZED (
+        SELECT * FROM sluice.${name}_default WHERE ctid >= '(${page},0)' AND ctid < '(${page + BITE_PAGES},0)' FOR KEY SHARE)
+      INSERT INTO sluice.${name}_next SELECT * FROM bite ON CONFLICT DO NOTHING`);
+    await pause(BITE_PAUSE_MS);
+  }
+}
+
+function exchange(table: PartitionedTable, { existing, missing }: Days): string {
+  const { name } = table;
+  const newDays = missing.map((day) => {
+    const [partition, from, to] = [partitionName(table, day), boundOf(table, day), boundOf(table, day + 1)];
+    return `
+      ALTER TABLE sluice.${name}_next DETACH PARTITION sluice.${partition};
+      ${attachment(table, partition, from, to)};`;
+  });
+  const constraints = runsOf([...existing, ...missing]).map((_, index) => `DROP CONSTRAINT ${CONSTRAINT}_${index}`);
+  return `
+    LOCK TABLE sluice.${name} IN ACCESS EXCLUSIVE MODE;
+    ALTER TABLE sluice.${name} DETACH PARTITION sluice.${name}_default;
+    ALTER TABLE sluice.${name}_next DETACH PARTITION sluice.${name}_default_next;
+    ${newDays.join('')}
+    ALTER TABLE sluice.${name} ATTACH PARTITION sluice.${name}_default_next DEFAULT;
+    ALTER TABLE sluice.${name}_default_next ${constraints.join(', ')};
+    DROP TABLE sluice.${name}_next;
+    DROP TRIGGER mirror ON sluice.${name}_default;
+    ALTER TABLE sluice.${name}_default RENAME TO ${name}_old;
+    ALTER TABLE sluice.${name}_default_next RENAME TO ${name}_default`;
+}
+
+/** First and last day of each uninterrupted run of days. */
+function runsOf(days: readonly number[]): readonly (readonly [number, number])[] {
+  const runs: [number, number][] = [];
+  for (const day of [...new Set(days)].sort((a, b) => a - b)) {
+    const run = runs.at(-1);
+    if (run !== undefined && run[1] === day - 1) run[1] = day;
+    else runs.push([day, day]);
+  }
+  return runs;
+}

@@ -1,0 +1,153 @@
+// Rows of days to come, sent by clocks that were ahead, fill the default partition. Their days open all the same, and nothing waits.
+import pg from 'pg';
+import t from 'tap';
+import { dayOf, type PartitionedTable, Partitions } from '../../../src/exporters/postgres/partitions.ts';
+import { Retention, type RetentionPeriods } from '../../../src/exporters/postgres/retention.ts';
+import { Database } from '../../../src/extensions/postgres/database.ts';
+import { migrate } from '../../../src/extensions/postgres/migrate.ts';
+import { createDatabase, type Teardown } from '../../support/postgres.ts';
+
+t.setTimeout(600_000);
+
+const DAY_MS = 86_400_000;
+const days = (count: number): number => count * DAY_MS;
+const PERIODS: RetentionPeriods = {
+  spans: days(30),
+  logs: days(30),
+  metrics: days(30),
+  traces: days(30),
+  usage: days(60),
+};
+const SPANS: PartitionedTable = { name: 'spans', key: 'nanoseconds', retentionMs: days(30) };
+const LOGS: PartitionedTable = { name: 'logs', key: 'timestamp', retentionMs: days(30) };
+/** More than may be moved under a lock. */
+const MANY = 30_000;
+
+async function scene(t: Teardown) {
+  const { url } = await createDatabase(t);
+  const database = new Database().use({ connectionString: url });
+  await migrate(database, 'public');
+  const clients: pg.Client[] = [];
+  t.teardown(async () => {
+    await database.close();
+    for (const client of clients) await client.end();
+  });
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString: url });
+    clients.push(client);
+    await client.connect();
+    return client;
+  };
+  const warnings: unknown[] = [];
+  const logger = { debug: quiet, info: quiet, error: quiet, warn: (fields: object) => void warnings.push(fields) };
+  const retention = new Retention(database, PERIODS, logger);
+  return { database, connect, warnings, logger, retention, partitions: new Partitions(database) };
+}
+
+const quiet = (): void => undefined;
+
+/** `count` spans that begin on that day, of traces that begin with the prefix. */
+const STORE = `
+  INSERT INTO sluice.spans (project, environment, trace_id, span_id, name, start_time_unix_nano, resource, attributes, received_at)
+  SELECT 'demo', 'default', decode(md5($1 || n), 'hex'), 'spanspan', $1, $2::int8 * 86400000000000 + n, '{}', '{}', now()
+  FROM generate_series(1, $3::int4) n ON CONFLICT DO NOTHING`;
+
+async function figures(database: Database) {
+  const { rows } = await database.query(`
+    SELECT count(*)::int4 AS stored, count(DISTINCT (trace_id, start_time_unix_nano))::int4 AS different,
+      count(*) FILTER (WHERE tableoid = 'sluice.spans_default'::regclass)::int4 AS in_default FROM sluice.spans`);
+  return rows[0];
+}
+
+t.test('a large default partition gives up its days while spans come in and go', async (t) => {
+  const { database, connect, warnings, retention, partitions } = await scene(t);
+  const today = dayOf(Date.now());
+  await database.query(STORE, ['tomorrow', today + 1, MANY]);
+  await database.query(STORE, ['of 2100', 47_482, 1000]);
+  const started = performance.now();
+  await retention.open();
+  t.ok(performance.now() - started < 30_000, 'a start does not wait for it');
+  const before = new Set((await partitions.list(SPANS)).map(({ day }) => day));
+  t.notOk(before.has(today + 1));
+
+  const [sender, eraser] = [await connect(), await connect()];
+  let [sent, slowestMs, going] = [0, 0, true];
+  const sending = (async () => {
+    while (going) {
+      const [at, name] = [performance.now(), `late ${sent++}`];
+      await sender.query(STORE, [name, today + 1, 10]);
+      // What is stored already is not stored again, wherever its row is at this moment.
+      await sender.query(STORE, ['tomorrow', today + 1, 10]);
+      slowestMs = Math.max(slowestMs, performance.now() - at);
+    }
+  })();
+  const erasing = (async () => {
+    for (let n = 1; n <= 100; n++)
+      await eraser.query("DELETE FROM sluice.spans WHERE trace_id = decode(md5('of 2100' || $1::int4), 'hex')", [n]);
+  })();
+  let looks = 0;
+  const looking = (async () => {
+    while (going) {
+      const { rows } = await database.query("SELECT count(*)::int4 AS found FROM sluice.spans WHERE name = 'tomorrow'");
+      if (rows[0]?.['found'] !== MANY) t.fail(`a reader found ${rows[0]?.['found']} spans`);
+      looks++;
+    }
+  })();
+  t.equal(await retention.maintain(), true, JSON.stringify(warnings));
+  going = false;
+  await Promise.all([sending, erasing, looking]);
+  t.ok(looks > 3 && sent > 3, `${sent} requests and ${looks} looks meanwhile`);
+  t.comment(`the slowest request took ${Math.round(slowestMs)} ms`);
+  const total = MANY + sent * 10 + 900;
+  t.strictSame(await figures(database), { stored: total, different: total, in_default: 900 });
+  const open = (await partitions.list(SPANS)).map(({ day }) => day);
+  t.ok(open.includes(today + 1) && open.includes(today + 8), 'the day is open, and some more ahead');
+  await database.query(STORE, ['after', today + 1, 10]);
+  await database.query(STORE, ['after', 47_482, 10]);
+  t.equal((await figures(database))?.['in_default'], 910);
+  const { rows } = await database.query("SELECT relname FROM pg_class WHERE relname ~ '_(next|old)$'");
+  t.strictSame(rows, []);
+});
+
+t.test('a run that was interrupted is begun anew, by whichever replica', async (t) => {
+  const { database, logger, retention } = await scene(t);
+  const today = dayOf(Date.now());
+  await database.query(STORE, ['tomorrow', today + 1, MANY]);
+  const first = new Retention(database, PERIODS, logger);
+  const running = first.maintain();
+  for (;;) {
+    const { rows } = await database.query("SELECT to_regclass('sluice.spans_next') IS NOT NULL AS begun");
+    if (rows[0]?.['begun'] === true) break;
+  }
+  first.stop();
+  await running;
+  await database.query(STORE, ['between', today + 1, 100]);
+  t.equal(await retention.maintain(), true);
+  t.strictSame(await figures(database), { stored: MANY + 100, different: MANY + 100, in_default: 0 });
+});
+
+t.test('log records of days without a partition stay where they are, and the days to come open', async (t) => {
+  const { database, retention, partitions, warnings } = await scene(t);
+  await database.query(`
+    INSERT INTO sluice.logs (project, environment, resource, attributes, received_at)
+    SELECT 'demo', 'default', '{}', '{}', now() FROM generate_series(1, ${MANY}) n`);
+  t.equal(await retention.maintain(), true, JSON.stringify(warnings));
+  const open = (await partitions.list(LOGS)).map(({ day }) => day);
+  t.ok(open.includes(dayOf(Date.now()) + 1) && open.includes(dayOf(Date.now()) + 7));
+  const { rows } = await database.query('SELECT count(*)::int4 AS stored FROM sluice.logs');
+  t.strictSame(rows, [{ stored: MANY }]);
+  const left = await database.query("SELECT FROM pg_constraint WHERE conname = 'reserved'");
+  t.equal(left.rowCount, 0);
+});
+
+t.test('a day that cannot be opened is named, and the other days and tables are opened', async (t) => {
+  const { retention, partitions, warnings, connect } = await scene(t);
+  const holder = await connect();
+  await holder.query('BEGIN; LOCK TABLE sluice.logs_default IN ROW EXCLUSIVE MODE');
+  await retention.open();
+  t.equal((await partitions.list(SPANS)).length, 15);
+  t.match(JSON.stringify(warnings), /opening \d{4}-\d\d-\d\d of logs/);
+  await holder.query('COMMIT');
+  t.equal(await retention.maintain(), true);
+  t.equal((await partitions.list(LOGS)).length, 8);
+});
