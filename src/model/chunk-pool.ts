@@ -1,51 +1,155 @@
 /**
- * Buffers for encoded rows, used again and again: a fresh buffer of that size for every request would cost more than the
- * encoding. Sizes are powers of two; larger ones than the pool keeps are allocated and left to the garbage collector.
+ * Buffers for bodies and encoded rows, cut from one resizable memory that gives pages back to the system. Buffers of their own would
+ * come from malloc, which keeps what was freed between small allocations: after a burst of large requests hundreds of MiB stayed
+ * resident. Free room is kept for the next request for a while, because pages that are new cost more than the encoding.
  */
 
-/** The smallest and the largest buffer that is kept. */
-export const MIN_CHUNK_BYTES = 16 * 1024;
-export const MAX_CHUNK_BYTES = 2 * 1024 * 1024;
-/** What a pool keeps at most while nobody uses it. */
-const DEFAULT_POOL_BYTES = 64 * 1024 * 1024;
+/** Chunks are multiples of this. */
+export const CHUNK_STEP_BYTES = 16 * 1024;
+/** What a pool keeps at most while it is not used. */
+const DEFAULT_KEPT_BYTES = 16 * 1024 * 1024;
+/** Address space, not memory. Beyond it chunks are buffers of their own. */
+const DEFAULT_MAX_BYTES = 512 * 1024 * 1024;
+/** The memory grows in steps of this. */
+const GROW_BYTES = 1024 * 1024;
+/** What was not needed for so long is given back, so much at once: the engine clears it first, 4 MiB in a millisecond. */
+const TRIM_MS = 5000;
+const TRIM_BYTES = 8 * 1024 * 1024;
+const NEXT_TRIM_MS = 20;
 
-const SMALLEST_SHIFT = Math.log2(MIN_CHUNK_BYTES);
-const SIZE_CLASSES = Math.log2(MAX_CHUNK_BYTES) - SMALLEST_SHIFT + 1;
-
-/** Which size class a buffer of `size` bytes belongs to; at or beyond SIZE_CLASSES for those that are not pooled. */
-function classOf(size: number): number {
-  return size <= MIN_CHUNK_BYTES ? 0 : 32 - Math.clz32(size - 1) - SMALLEST_SHIFT;
+/** A part of the memory that no chunk uses. */
+interface Gap {
+  readonly start: number;
+  readonly end: number;
 }
 
-export class ChunkPool {
-  readonly #limit: number;
-  readonly #idle: Buffer[][] = Array.from({ length: SIZE_CLASSES }, () => []);
-  #idleBytes = 0;
+/** The standard has it, the types of the language do not yet. */
+interface ResizableArrayBuffer extends ArrayBuffer {
+  resize(byteLength: number): void;
+}
+const ResizableArrayBuffer = ArrayBuffer as unknown as new (
+  byteLength: number,
+  options: { maxByteLength: number },
+) => ResizableArrayBuffer;
 
-  /** `limit`: bytes kept while idle; what is given back beyond it is dropped. */
-  constructor(limit = DEFAULT_POOL_BYTES) {
-    this.#limit = limit;
+export class ChunkPool {
+  readonly #keptBytes: number;
+  readonly #memory: ResizableArrayBuffer;
+  /** By address; never two beside each other. The first chunk that fits is taken, so the end of the memory becomes free. */
+  readonly #gaps: Gap[] = [];
+  #usedBytes = 0;
+  /** The highest end of a chunk since the last look. */
+  #highest = 0;
+  #trimming: NodeJS.Timeout | null = null;
+
+  /** `keptBytes`: kept while not used. */
+  constructor(keptBytes = DEFAULT_KEPT_BYTES, maxBytes = DEFAULT_MAX_BYTES) {
+    this.#keptBytes = keptBytes;
+    this.#memory = reserve(maxBytes);
   }
 
-  get idleBytes(): number {
-    return this.#idleBytes;
+  /** What may be resident: the chunks in use and what is kept for the next. */
+  get heldBytes(): number {
+    return this.#memory.byteLength;
+  }
+
+  /** In chunks that were taken and not given back. */
+  get usedBytes(): number {
+    return this.#usedBytes;
   }
 
   /** A buffer of at least `size` bytes with whatever it last held. */
   take(size: number): Buffer {
-    const sizeClass = classOf(size);
-    if (sizeClass >= SIZE_CLASSES) return Buffer.allocUnsafeSlow(size);
-    const idle = this.#idle[sizeClass]?.pop();
-    if (idle === undefined) return Buffer.allocUnsafeSlow(MIN_CHUNK_BYTES << sizeClass);
-    this.#idleBytes -= idle.length;
-    return idle;
+    const length = Math.max(1, Math.ceil(size / CHUNK_STEP_BYTES)) * CHUNK_STEP_BYTES;
+    const start = this.#place(length) ?? this.#grow(length);
+    if (start === null) return Buffer.allocUnsafeSlow(size);
+    this.#usedBytes += length;
+    this.#highest = Math.max(this.#highest, start + length);
+    return Buffer.from(this.#memory, start, length);
   }
 
-  /** Takes a buffer of `take` back. Nobody may use it afterwards. */
+  /** Takes a buffer of `take` back. Nothing may use it afterwards, or read it: its pages may be gone. */
   give(chunk: Buffer): void {
-    const list = this.#idle[classOf(chunk.length)];
-    if (list === undefined || this.#idleBytes + chunk.length > this.#limit) return;
-    list.push(chunk);
-    this.#idleBytes += chunk.length;
+    if (chunk.buffer !== this.#memory) return;
+    this.#usedBytes -= chunk.length;
+    this.#free(chunk.byteOffset, chunk.byteOffset + chunk.length);
+    if (this.#memory.byteLength > this.#keptBytes) this.#trimLater(TRIM_MS);
+  }
+
+  #place(length: number): number | null {
+    for (const [index, { start, end }] of this.#gaps.entries()) {
+      if (end - start < length) continue;
+      if (end - start === length) this.#gaps.splice(index, 1);
+      else this.#gaps[index] = { start: start + length, end };
+      return start;
+    }
+    return null;
+  }
+
+  /** Makes room at the end; null when there is none. */
+  #grow(length: number): number | null {
+    const end = this.#memory.byteLength;
+    const last = this.#gaps.at(-1);
+    const start = last !== undefined && last.end === end ? last.start : end;
+    const wanted = Math.ceil((start + length) / GROW_BYTES) * GROW_BYTES;
+    if (!resize(this.#memory, wanted)) return null;
+    this.#free(end, wanted);
+    return this.#place(length);
+  }
+
+  #free(start: number, end: number): void {
+    const gaps = this.#gaps;
+    let index = gaps.length;
+    while (index > 0 && (gaps[index - 1] as Gap).start > start) index--;
+    const before = gaps[index - 1];
+    const after = gaps[index];
+    const joinsBefore = before !== undefined && before.end === start;
+    const joinsAfter = after !== undefined && after.start === end;
+    gaps.splice(index - (joinsBefore ? 1 : 0), (joinsBefore ? 1 : 0) + (joinsAfter ? 1 : 0), {
+      start: joinsBefore ? before.start : start,
+      end: joinsAfter ? after.end : end,
+    });
+  }
+
+  #trimLater(milliseconds: number): void {
+    if (this.#trimming !== null) return;
+    this.#trimming = setTimeout(() => this.#trim(), milliseconds);
+    this.#trimming.unref();
+  }
+
+  /** Gives back a part of what has not been used since the last look. */
+  #trim(): void {
+    this.#trimming = null;
+    const end = this.#memory.byteLength;
+    const last = this.#gaps.at(-1);
+    const used = last !== undefined && last.end === end ? last.start : end;
+    const needed = Math.max(used, this.#highest, this.#keptBytes);
+    this.#highest = used;
+    const next = Math.max(needed, end - TRIM_BYTES);
+    if (next < end && last !== undefined) {
+      this.#gaps.pop();
+      if (last.start < next) this.#gaps.push({ start: last.start, end: next });
+      this.#memory.resize(next);
+    }
+    if (next > this.#keptBytes && next > used) this.#trimLater(next < end ? NEXT_TRIM_MS : TRIM_MS);
+  }
+}
+
+/** A process may be limited in address space; it can still work with buffers of their own. */
+function reserve(maxByteLength: number): ResizableArrayBuffer {
+  try {
+    return new ResizableArrayBuffer(0, { maxByteLength });
+  } catch {
+    return new ResizableArrayBuffer(0, { maxByteLength: 0 });
+  }
+}
+
+/** False when the memory may not grow so far, or the system has no more. */
+function resize(memory: ResizableArrayBuffer, byteLength: number): boolean {
+  try {
+    memory.resize(byteLength);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -46,7 +46,11 @@ function manyResources(count: number): Buffer {
 }
 
 export const BODY_KINDS: readonly BodyKind[] = [
-  { name: 'one string of 16 MiB, all control characters', signal: 'traces', make: () => oneSpan(Buffer.alloc(LARGEST, 1)) },
+  {
+    name: 'one string of 16 MiB, all control characters',
+    signal: 'traces',
+    make: () => oneSpan(Buffer.alloc(LARGEST, 1)),
+  },
   { name: 'one string of 16 MiB, half control characters', signal: 'traces', make: () => oneSpan(halfControl()) },
   { name: 'one string of 16 MiB, quotes', signal: 'traces', make: () => oneSpan(Buffer.alloc(LARGEST, '"')) },
   { name: 'one string of 16 MiB, letters', signal: 'traces', make: () => oneSpan(Buffer.alloc(LARGEST, 'a')) },
@@ -55,7 +59,12 @@ export const BODY_KINDS: readonly BodyKind[] = [
     signal: 'logs',
     make: () => resourceOf([attribute(1, 'run', randomBytes(8).toString('hex'))], logs(1, Buffer.alloc(LARGEST, 'b'))),
   },
-  { name: '4 MiB of random bytes as text', signal: 'traces', plain: true, make: () => oneSpan(randomText(LARGEST_RAW)) },
+  {
+    name: '4 MiB of random bytes as text',
+    signal: 'traces',
+    plain: true,
+    make: () => oneSpan(randomText(LARGEST_RAW)),
+  },
   { name: 'small spans, 16 MiB', signal: 'traces', make: () => fill(LARGEST, spanFields('x')) },
   { name: 'small spans, 4 MiB as sent', signal: 'traces', plain: true, make: () => fill(LARGEST_RAW, spanFields('x')) },
   { name: 'model calls, 16 MiB', signal: 'traces', make: () => fill(LARGEST, spanFields('chat', call)) },

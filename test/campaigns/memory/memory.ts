@@ -95,14 +95,26 @@ async function main(): Promise<number> {
   void daemon.ended.then(() => {
     ended = true;
   });
-  while (!ended && !(await fetch(`http://127.0.0.1:${port}/health`).then((answer) => answer.ok, () => false)))
+  while (
+    !ended &&
+    !(await fetch(`http://127.0.0.1:${port}/health`).then(
+      (answer) => answer.ok,
+      () => false,
+    ))
+  )
     await pause(100);
   for (let status = 0; status !== 200 && !ended; await pause(100)) {
-    status = await post(port, BODY_KINDS.find(({ name }) => name.startsWith('4 MiB')) as BodyKind, PROJECTS[0]?.key ?? '');
+    status = await post(
+      port,
+      BODY_KINDS.find(({ name }) => name.startsWith('4 MiB')) as BodyKind,
+      PROJECTS[0]?.key ?? '',
+    );
   }
   await pause(SETTLE_MS);
   const idle = residentMiB(pid).now;
-  console.log(`${group === null ? 'no limit of memory on this machine' : 'in a limit of 768 MiB'}; idle ${idle.toFixed(0)} MiB`);
+  console.log(
+    `${group === null ? 'no limit of memory on this machine' : 'in a limit of 768 MiB'}; idle ${idle.toFixed(0)} MiB`,
+  );
   const kinds = BODY_KINDS.filter(({ name }) => name.includes(values.only ?? ''));
   for (let round = 0; round < rounds && !ended; round++) {
     for (const kind of kinds) {
@@ -112,14 +124,19 @@ async function main(): Promise<number> {
       if (ended) break;
       const { now, peak } = residentMiB(pid);
       const counts = [...answers].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
-      console.log(`${kind.name.padEnd(48)} ${counts.join(', ').padEnd(28)} now ${now.toFixed(0)}, peak ${peak.toFixed(0)} MiB`);
+      console.log(
+        `${kind.name.padEnd(48)} ${counts.join(', ').padEnd(28)} now ${now.toFixed(0)}, peak ${peak.toFixed(0)} MiB`,
+      );
     }
   }
   const over = performance.now();
-  while (!ended && performance.now() - over < BACK_MS && residentMiB(pid).now > idle * MOST_TIMES_IDLE) await pause(LOOK_MS);
+  while (!ended && performance.now() - over < BACK_MS && residentMiB(pid).now > idle * MOST_TIMES_IDLE)
+    await pause(LOOK_MS);
   const { now, peak } = ended ? { now: Number.NaN, peak: Number.NaN } : residentMiB(pid);
   const seconds = (performance.now() - over) / 1000;
-  console.log(`after ${seconds.toFixed(0)} s ${now.toFixed(0)} MiB, ${(now / idle).toFixed(2)} times idle; peak ${peak.toFixed(0)} MiB`);
+  console.log(
+    `after ${seconds.toFixed(0)} s ${now.toFixed(0)} MiB, ${(now / idle).toFixed(2)} times idle; peak ${peak.toFixed(0)} MiB`,
+  );
   const kills = group?.kills ?? 0;
   if (!ended) daemon.child.kill('SIGTERM');
   const code = await daemon.ended;
