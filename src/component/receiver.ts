@@ -20,8 +20,10 @@ export interface Compression extends Expansion {
 
 /** One request's body, read. */
 export interface Delivery {
-  /** The pipeline drops it once its pass is over. Nobody else should hold it: rows can wait for their commit for long. */
+  /** The pipeline drops it once its pass is over. Nothing else should hold it: rows can wait for their commit for long. */
   body: Uint8Array;
+  /** Called once the pass is over: the memory of the body may be used again. */
+  release?(): void;
   /** When the body is gzip: then it is expanded in the pass, where it is indexed. Right for small bodies only: it blocks. */
   readonly gzip: Compression | null;
   readonly encoding: Encoding;

@@ -149,6 +149,7 @@ export class SignalPipeline implements Pipeline {
       }
     } finally {
       delivery.body = DROPPED;
+      delivery.release?.();
     }
   }
 

@@ -27,25 +27,50 @@ export class ByteBudget {
   }
 }
 
-/** What one request holds, with the buffer of its body. `close` gives all of it back and may be called twice. */
+/** What one request holds: the buffers of its body, and what is reserved without one. `close` gives all of it back and may be called twice. */
 export class Reservation {
-  readonly #shares: FairBudget;
-  readonly #pool: ChunkPool;
-  readonly #project: string;
-  #buffer: Buffer | null = null;
-  #bufferBytes = 0;
+  /** The body as it arrives. */
+  readonly raw: GrowingBuffer;
+  /** The body as it expands. */
+  readonly expanded: GrowingBuffer;
+  readonly #share: Share;
   #expandedBytes = 0;
 
   constructor(shares: FairBudget, pool: ChunkPool, project: string) {
-    this.#shares = shares;
-    this.#pool = pool;
-    this.#project = project;
+    this.#share = (before, after) => {
+      if (after > before) shares.reserve(project, after - before);
+      else shares.release(project, before - after);
+    };
+    this.raw = new GrowingBuffer(this.#share, pool);
+    this.expanded = new GrowingBuffer(this.#share, pool);
   }
 
-  /** For what the body expands to, in place of the estimate before it. Throws `overloaded`; the estimate stays reserved then. */
+  /** For what the body expands to elsewhere, in place of the estimate before it. Throws `overloaded`; the estimate stays reserved then. */
   expand(bytes: number): void {
-    this.#replace(this.#expandedBytes, bytes);
+    this.#share(this.#expandedBytes, bytes);
     this.#expandedBytes = bytes;
+  }
+
+  close(): void {
+    this.expand(0);
+    this.raw.close();
+    this.expanded.close();
+  }
+}
+
+/** Reserves one number of bytes in place of another. Throws `overloaded`. */
+type Share = (before: number, after: number) => void;
+
+/** A buffer from the pool whose bytes are reserved before they are taken. */
+export class GrowingBuffer {
+  readonly #share: Share;
+  readonly #pool: ChunkPool;
+  #buffer: Buffer | null = null;
+  #bytes = 0;
+
+  constructor(share: Share, pool: ChunkPool) {
+    this.#share = share;
+    this.#pool = pool;
   }
 
   /**
@@ -53,25 +78,19 @@ export class Reservation {
    * `close`. Throws `overloaded`.
    */
   grow(size: number, kept: number): Buffer {
-    this.#replace(this.#bufferBytes, size);
+    this.#share(this.#bytes, size);
+    this.#bytes = size;
     const larger = this.#pool.take(size);
     this.#buffer?.copy(larger, 0, 0, kept);
     if (this.#buffer !== null) this.#pool.give(this.#buffer);
     this.#buffer = larger;
-    this.#bufferBytes = size;
     return larger.subarray(0, size);
   }
 
   close(): void {
-    this.expand(0);
-    this.#replace(this.#bufferBytes, 0);
-    this.#bufferBytes = 0;
+    this.#share(this.#bytes, 0);
+    this.#bytes = 0;
     if (this.#buffer !== null) this.#pool.give(this.#buffer);
     this.#buffer = null;
-  }
-
-  #replace(before: number, after: number): void {
-    if (after > before) this.#shares.reserve(this.#project, after - before);
-    else this.#shares.release(this.#project, before - after);
   }
 }

@@ -24,8 +24,6 @@ const METHODS: ReadonlyMap<string, Signal> = new Map([
 ]);
 
 const MIB = 1048576;
-/** Rows of a request take about as much room as its expanded message. */
-const ROWS_PER_MESSAGE_BYTE = 1;
 /** Also `application/grpc+proto` and parameters; another suffix is another serialization. */
 const MEDIA_TYPE = /^application\/grpc(?:\+proto)?(?:;|$)/iu;
 
@@ -120,11 +118,13 @@ export class GrpcCalls {
     if (raw.length === 0) throw new Rejection('empty_payload');
     const { body, gzip } = await prepareBody(raw, contentEncoding, {
       limitBytes: this.#maxMessageBytes,
-      reserve: (bytes) => reservation.expand(bytes * ROWS_PER_MESSAGE_BYTE),
+      reserve: (bytes) => reservation.expand(bytes),
+      grow: (size, kept) => reservation.expanded.grow(size, kept),
     });
     return {
       body,
       gzip,
+      release: () => reservation.close(),
       encoding: 'protobuf',
       replayKey: replayKey(signal, { mediaType: 'application/grpc', contentEncoding }, raw),
       maxNestingDepth: this.#options.max_nesting_depth,

@@ -24,8 +24,6 @@ import { discardIfShort, hasBody, isExpectingContinue } from './unread-body.ts';
 import { isAmbiguous, requireOneKey, requireOneReading } from './one-reading.ts';
 
 const HEALTHY = Buffer.from('{"ok":true}');
-/** Rows of a request take about as much room as its expanded body. */
-const ROWS_PER_BODY_BYTE = 1;
 
 /** One request, its answer, and where both travel. */
 export interface Exchange {
@@ -149,11 +147,13 @@ export class HttpRequests {
     if (raw.length === 0) throw new Rejection('empty_payload');
     const { body, gzip } = await prepareBody(raw, contentEncoding, {
       limitBytes: this.#options.max_decompressed_size,
-      reserve: (bytes) => reservation.expand(bytes * ROWS_PER_BODY_BYTE),
+      reserve: (bytes) => reservation.expand(bytes),
+      grow: (size, kept) => reservation.expanded.grow(size, kept),
     });
     return {
       body,
       gzip,
+      release: () => reservation.close(),
       encoding,
       replayKey: replayKey(signal, { mediaType: MEDIA_TYPES[encoding], contentEncoding }, raw),
       maxNestingDepth: this.#options.max_nesting_depth,

@@ -77,7 +77,8 @@ t.test(
     const prepare = (raw: Buffer): { reservation: Reservation; prepared: ReturnType<typeof prepareBody> } => {
       const reservation = budget.open('project');
       const reserve = (bytes: number): void => reservation.expand(bytes);
-      return { reservation, prepared: prepareBody(raw, 'gzip', { limitBytes: 16 * MIB, reserve }) };
+      const grow = (size: number, kept: number): Buffer => reservation.expanded.grow(size, kept);
+      return { reservation, prepared: prepareBody(raw, 'gzip', { limitBytes: 16 * MIB, reserve, grow }) };
     };
     const large = gzip(Buffer.alloc(12 * MIB));
     const first = prepare(large);
@@ -95,7 +96,8 @@ t.test(
     liar.reservation.close();
     const two = prepare(Buffer.concat([gzip(Buffer.alloc(3 * MIB)), gzip(Buffer.alloc(2 * MIB))]));
     t.equal((await two.prepared).body.length, 5 * MIB);
-    t.equal(budget.reservedBytes, 5 * MIB, 'the trailer told of the last part only');
+    t.ok(budget.reservedBytes >= 5 * MIB, 'the trailer told of the last part only');
+    t.ok(budget.reservedBytes <= 10 * MIB);
     two.reservation.close();
     t.equal(budget.reservedBytes, 0);
   },
