@@ -20,7 +20,7 @@ t.test('a chunk has at least the size asked for, and what was given back is used
   t.equal(pool.heldBytes, held);
 });
 
-t.test('chunks never overlap, whatever is taken and given back in which order', async (t) => {
+t.test('chunks never overlap, whatever is taken and given back in which order', async () => {
   const sizes = fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 1, max: 3 * MIB })), { maxLength: 60 });
   fc.assert(
     fc.property(sizes, (steps) => {

@@ -27,7 +27,7 @@ export const sizeLimits = ({ inFlight, headers }: LimitDescriptions) => ({
     type: 'integer',
     format: 'byte_size',
     minimum: 1048576,
-    default: '256MiB',
+    default: '64MiB',
     description: inFlight,
   },
   max_header_size: {

@@ -59,12 +59,15 @@ service:
   return path;
 }
 
+function makeBody(kind: BodyKind): Buffer {
+  const body = kind.make();
+  return kind.plain === true ? body : gzipSync(body, { level: 1 });
+}
+
 const agent = new Agent({ keepAlive: false });
 
 /** The status of one request; 0 when the connection broke. */
-function post(port: number, kind: BodyKind, key: string): Promise<number> {
-  const plain = kind.make();
-  const body = kind.plain === true ? plain : gzipSync(plain, { level: 1 });
+function post(port: number, kind: BodyKind, key: string, body = makeBody(kind)): Promise<number> {
   const headers = {
     authorization: `Bearer ${key}`,
     'content-type': 'application/x-protobuf',
@@ -118,7 +121,8 @@ async function main(): Promise<number> {
   const kinds = BODY_KINDS.filter(({ name }) => name.includes(values.only ?? ''));
   for (let round = 0; round < rounds && !ended; round++) {
     for (const kind of kinds) {
-      const sent = PROJECTS.flatMap(({ key }) => Array.from({ length: atOnce }, () => post(port, kind, key)));
+      const bodies = PROJECTS.map(() => Array.from({ length: atOnce }, () => makeBody(kind)));
+      const sent = PROJECTS.flatMap(({ key }, at) => bodies[at]?.map((body) => post(port, kind, key, body)) ?? []);
       const answers = new Map<number, number>();
       for (const status of await Promise.all(sent)) answers.set(status, (answers.get(status) ?? 0) + 1);
       if (ended) break;
@@ -138,10 +142,11 @@ async function main(): Promise<number> {
     `after ${seconds.toFixed(0)} s ${now.toFixed(0)} MiB, ${(now / idle).toFixed(2)} times idle; peak ${peak.toFixed(0)} MiB`,
   );
   const kills = group?.kills ?? 0;
-  if (!ended) daemon.child.kill('SIGTERM');
+  const endedByItself = ended;
+  daemon.child.kill('SIGTERM');
   const code = await daemon.ended;
   const findings = [
-    ...(ended ? [`the daemon ended by itself: ${code}`] : []),
+    ...(endedByItself ? [`the daemon ended by itself: ${code}`] : []),
     ...(kills > 0 ? [`${kills} processes were killed for memory`] : []),
     ...(peak > MOST_MIB ? [`the peak is above ${MOST_MIB} MiB`] : []),
     ...(now > idle * MOST_TIMES_IDLE ? [`memory is not back within ${MOST_TIMES_IDLE} times of idle`] : []),
