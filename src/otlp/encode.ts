@@ -13,6 +13,7 @@ import {
   OUTPUT_BASE,
   OUTPUT_CAPACITY,
 } from '../model/layout.ts';
+import { type Column, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../model/columns.ts';
 import { finish, type Steps } from '../model/steps.ts';
 import { WireFault } from './wire.ts';
 
@@ -21,6 +22,18 @@ import { WireFault } from './wire.ts';
  * request in protobuf, with nothing in it that may not be stored.
  */
 export type RowFormat = 'ndjson' | 'copy' | 'otlp';
+
+const COLUMNS: Readonly<Record<Signal, readonly Column[]>> = {
+  traces: SPAN_COLUMNS,
+  logs: LOG_COLUMNS,
+  metrics: METRIC_COLUMNS,
+};
+/** No row is smaller: its labels, or the lengths of its columns. Of OTLP nothing is certain. */
+const LEAST_ROW_BYTES: Readonly<Record<RowFormat, (columns: readonly Column[]) => number>> = {
+  ndjson: (columns) => columns.reduce((sum, { name }) => sum + name.length + 4, 0),
+  copy: (columns) => columns.length * 4,
+  otlp: () => 0,
+};
 
 export interface EncodedRows {
   readonly signal: Signal;
@@ -49,6 +62,7 @@ export function* encodeInSteps(batch: Batch, format: RowFormat, pool: ChunkPool)
   const release = (): void => {
     for (const chunk of taken.splice(0)) pool.give(chunk);
   };
+  if (recordCount * LEAST_ROW_BYTES[format](COLUMNS[batch.signal]) > rowRoom.left) throw tooLarge('the rows');
   let isWhole = false;
   try {
     for (let next = 0; next < recordCount; ) {
@@ -65,14 +79,16 @@ export function* encodeInSteps(batch: Batch, format: RowFormat, pool: ChunkPool)
     }
     isWhole = true;
   } catch (error) {
-    if (error instanceof WireFault && error.code === FAIL_OUTPUT)
-      throw new Rejection('body_too_large', { hint: 'a row of the request would be too large beside its body' });
+    if (error instanceof WireFault && error.code === FAIL_OUTPUT) throw tooLarge('a row');
     throw error;
   } finally {
     if (!isWhole) release();
   }
   return { signal: batch.signal, count: recordCount, bytes, chunks, release };
 }
+
+const tooLarge = (what: string): Rejection =>
+  new Rejection('body_too_large', { hint: `${what} of the request would be too large beside its body` });
 
 function encodePiece(kernels: Kernels, format: RowFormat, first: number): number {
   if (format === 'copy') return kernels.encodeCopy(first);

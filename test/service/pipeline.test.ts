@@ -126,7 +126,7 @@ t.test(
         encode: ({ signal, recordCount: count }) => ({
           signal,
           count,
-          bytes: count > 1 ? 100 * 1024 * 1024 : 1000,
+          bytes: count > 1 ? 120 * 1024 * 1024 : 1000,
           chunks: [],
           release: () => undefined,
         }),
