@@ -59,8 +59,10 @@ class Auth implements Processor {
     }
     const limits = { lifeMs: this.#options.cache_ttl, timeoutMs: this.#options.lookup_timeout };
     const now = (): number => this.#host.now();
-    const keys = new LookupCache((publicId) => directory.findKey(publicId), limits, now, this.#counters);
-    const projects = new LookupCache((name) => directory.findProject(name), limits, now, this.#counters);
+    const guessed = { ...limits, fromClients: true };
+    const keys = new LookupCache((publicId) => directory.findKey(publicId), guessed, now, this.#counters);
+    const configured = { ...limits, fromClients: false };
+    const projects = new LookupCache((name) => directory.findProject(name), configured, now, this.#counters);
     this.#directory = directory;
     this.#keys = keys;
     this.#projects = projects;
@@ -125,6 +127,7 @@ class Auth implements Processor {
     try {
       stored = await lookup;
     } catch (error) {
+      if (error instanceof Rejection) throw error;
       const isAway = await this.#isAwayAfter(error);
       const cause = error instanceof Error ? error.message : String(error);
       throw new Rejection(isAway ? 'ingestion_failed' : 'authentication_failed', { cause });

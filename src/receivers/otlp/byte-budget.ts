@@ -33,10 +33,12 @@ export class Reservation {
   readonly raw: GrowingBuffer;
   /** The body as it expands. */
   readonly expanded: GrowingBuffer;
+  readonly project: string;
   readonly #share: Share;
   #expandedBytes = 0;
 
   constructor(shares: FairBudget, pool: ChunkPool, project: string) {
+    this.project = project;
     this.#share = (before, after) => {
       if (after > before) shares.reserve(project, after - before);
       else shares.release(project, before - after);

@@ -120,6 +120,7 @@ export class GrpcCalls {
       limitBytes: this.#maxMessageBytes,
       reserve: (bytes) => reservation.expand(bytes),
       grow: (size, kept) => reservation.expanded.grow(size, kept),
+      inTurn: (work) => this.#reception.expanding.run(reservation.project, work),
     });
     return {
       body,

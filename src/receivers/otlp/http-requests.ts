@@ -149,6 +149,7 @@ export class HttpRequests {
       limitBytes: this.#options.max_decompressed_size,
       reserve: (bytes) => reservation.expand(bytes),
       grow: (size, kept) => reservation.expanded.grow(size, kept),
+      inTurn: (work) => this.#reception.expanding.run(reservation.project, work),
     });
     return {
       body,

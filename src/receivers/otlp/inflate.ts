@@ -1,6 +1,7 @@
 /**
  * What becomes of a body before it is delivered: nothing, mostly. Small gzip bodies are expanded in the pass, straight to where
- * they are indexed; large ones here, in the thread pool, so that they block nobody. Either way bytes are counted while they expand.
+ * they are indexed; large ones here, in the thread pool, so that they do not block. Projects take turns there. Either way bytes
+ * are counted while they expand.
  */
 import { createGunzip } from 'node:zlib';
 import type { Delivery, Expansion } from '../../component/receiver.ts';
@@ -21,6 +22,8 @@ const INLINE_COMPRESSED_BYTES = 262144;
 export interface ExpansionRoom extends Expansion {
   /** A buffer of `size` bytes in place of the one before, whose first `kept` bytes it begins with. May throw a `Rejection`. */
   grow(size: number, kept: number): Buffer;
+  /** Runs the work in the thread pool when it is the project's turn. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** The length a gzip trailer claims, clipped to what is possible: the sender chooses it. */
@@ -41,7 +44,7 @@ export async function prepareBody(
     const expectedBytes = claimedLength(raw, limitBytes);
     if (expectedBytes <= INLINE_BYTES && raw.length <= INLINE_COMPRESSED_BYTES)
       return { body: raw, gzip: { ...room, expectedBytes } };
-    return { body: await inflate(raw, expectedBytes, room), gzip: null };
+    return { body: await room.inTurn(async () => inflate(raw, expectedBytes, room)), gzip: null };
   }
   if (raw.length > limitBytes)
     throw new Rejection('body_too_large', { limit_bytes: limitBytes, received_bytes: raw.length });

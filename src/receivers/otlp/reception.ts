@@ -2,12 +2,18 @@
  * What the protocols of one receiver share: the pipelines they deliver to, the bound on what they hold together, and how
  * acceptance and refusal are counted and logged.
  */
+import { FairSlots } from '../../component/fair-slots.ts';
 import type { Logger } from '../../component/logger.ts';
 import type { Counter, Histogram, Meter } from '../../component/meter.ts';
 import type { Pipeline } from '../../component/receiver.ts';
 import { diagnosticOf, Rejection } from '../../errors.ts';
 import type { Signal } from '../../model/context.ts';
 import type { ByteBudget } from './byte-budget.ts';
+
+/** Threads that expand bodies at once: half of the pool, so that files and other work always have the rest. */
+const EXPANDING_SLOTS = 2;
+/** Bodies of one project that may wait for that. */
+const EXPANDING_WAITING = 64;
 
 export interface ReceptionParts {
   readonly pipelines: ReadonlyMap<Signal, Pipeline>;
@@ -19,6 +25,12 @@ export interface ReceptionParts {
 export class Reception {
   readonly pipelines: ReadonlyMap<Signal, Pipeline>;
   readonly logger: Logger;
+  /** Large bodies take turns by project where they are expanded. */
+  readonly expanding = new FairSlots({
+    slots: EXPANDING_SLOTS,
+    mostWaiting: EXPANDING_WAITING,
+    what: 'the expanding of their bodies',
+  });
   readonly #refusals: Counter;
   readonly #acknowledged: Histogram;
   #inFlight = 0;

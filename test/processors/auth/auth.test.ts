@@ -118,7 +118,7 @@ t.test('what was looked up is trusted for its time, and not for longer because t
   let [nowMs, lookups] = [1_000_000, 0];
   const counter = { add: () => undefined };
   const ask = async () => `answer ${++lookups}`;
-  const limits = { lifeMs: 5000, timeoutMs: 1000 };
+  const limits = { lifeMs: 5000, timeoutMs: 1000, fromClients: true };
   const cache = new LookupCache(ask, limits, () => nowMs, { hits: counter, misses: counter });
   t.equal(await cache.find('key'), 'answer 1');
   nowMs += 4999;
@@ -181,3 +181,62 @@ t.test(
     t.equal(answer.headers['retry-after'], '1');
   },
 );
+
+/** Lookups that are answered when the test says so. */
+function manualLookups(lifeMs = 5000) {
+  const asked: { readonly name: string; answer(found: string | null): void }[] = [];
+  const clock = { nowMs: 1_000_000 };
+  const ask = (name: string) =>
+    new Promise<string | null>((resolve) => void asked.push({ name, answer: (found) => resolve(found) }));
+  const counter = { add: () => undefined };
+  const limits = { lifeMs, timeoutMs: PATIENCE_MS, fromClients: true };
+  const cache = new LookupCache(ask, limits, () => clock.nowMs, { hits: counter, misses: counter });
+  return { asked, clock, cache };
+}
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+t.test('guessed keys are looked up a few at a time, and a known key does not wait behind them', async (t) => {
+  const { asked, clock, cache } = manualLookups();
+  const first = cache.find('real');
+  await nextTurn();
+  asked[0]?.answer('yes');
+  t.equal(await first, 'yes');
+  clock.nowMs += 5000;
+
+  const guesses = Array.from({ length: 1002 }, (_, index) => cache.find(`guess ${index}`));
+  await nextTurn();
+  t.equal(asked.length, 3, 'two of them are asked');
+  await t.rejects(Promise.resolve(cache.find('one too many')), { code: 'overloaded' });
+  const again = cache.find('real');
+  await nextTurn();
+  t.equal(asked.at(-1)?.name, 'real', 'at once');
+  asked.at(-1)?.answer('still');
+  t.equal(await again, 'still');
+  cache.clear();
+  const changed = cache.find('real');
+  await nextTurn();
+  t.equal(asked.at(-1)?.name, 'real', 'also after word of a change');
+  asked.at(-1)?.answer('changed');
+  t.equal(await changed, 'changed');
+  for (let index = 0; index < asked.length; index++) {
+    asked[index]?.answer(null);
+    await nextTurn();
+  }
+  t.same(new Set(await Promise.all(guesses)), new Set([null]));
+  t.equal(cache.find('real'), 'changed', 'and they do not push it out of the cache');
+});
+
+t.test('a key that was tried before it was made works soon after', async (t) => {
+  const { asked, clock, cache } = manualLookups();
+  const probe = cache.find('key');
+  await nextTurn();
+  asked[0]?.answer(null);
+  t.equal(await probe, null);
+  clock.nowMs += 999;
+  t.equal(cache.find('key'), null);
+  clock.nowMs += 1;
+  const later = cache.find('key');
+  await nextTurn();
+  asked[1]?.answer('made');
+  t.equal(await later, 'made');
+});

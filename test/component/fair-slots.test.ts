@@ -1,0 +1,69 @@
+// Few slots, many holders: how much runs at once, who is next, and what is refused.
+import t from 'tap';
+import { FairSlots } from '../../src/component/fair-slots.ts';
+
+interface Piece {
+  readonly name: string;
+  end(error?: Error): void;
+}
+
+/** Begins pieces of work that end when the test says so. */
+function scene(slots: number, mostWaiting = 100) {
+  const fair = new FairSlots({ slots, mostWaiting, what: 'a test' });
+  const running: Piece[] = [];
+  const begin = (holder: string, name: string): Promise<string> =>
+    fair.run(
+      holder,
+      () =>
+        new Promise<string>((resolve, reject) => {
+          running.push({ name, end: (error) => (error === undefined ? resolve(name) : reject(error)) });
+        }),
+    );
+  return { fair, running, begin };
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+t.test('one holder alone gets all slots, and its work is done in order', async (t) => {
+  const { running, begin, fair } = scene(2);
+  const results = [1, 2, 3, 4].map((index) => begin('one', `one ${index}`));
+  await settled();
+  t.equal(fair.running, 2);
+  for (let index = 0; index < 4; index++) {
+    running[index]?.end();
+    await settled();
+  }
+  t.same(await Promise.all(results), ['one 1', 'one 2', 'one 3', 'one 4']);
+  t.equal(fair.running, 0);
+});
+
+t.test('a newcomer is next, however much another holder has queued', async (t) => {
+  const { running, begin } = scene(1);
+  for (let index = 0; index < 50; index++) void begin('greedy', `greedy ${index}`);
+  void begin('newcomer', 'newcomer 0');
+  void begin('newcomer', 'newcomer 1');
+  for (let index = 0; index < 5; index++) {
+    await settled();
+    running[index]?.end();
+  }
+  await settled();
+  t.same(
+    running.slice(0, 5).map(({ name }) => name),
+    ['greedy 0', 'greedy 1', 'newcomer 0', 'greedy 2', 'newcomer 1'],
+  );
+});
+
+t.test('work that fails gives its slot on, and more than may wait for one holder is refused', async (t) => {
+  const { running, begin } = scene(1, 2);
+  const failing = begin('one', 'fails');
+  const waiting = [begin('one', 'a'), begin('one', 'b')];
+  await t.rejects(begin('one', 'c'), { code: 'overloaded' });
+  const other = begin('other', 'd');
+  running[0]?.end(new Error('as it must'));
+  await t.rejects(failing, /as it must/);
+  for (let index = 1; index < 4; index++) {
+    await settled();
+    running[index]?.end();
+  }
+  t.same(await Promise.all([...waiting, other]), ['a', 'b', 'd']);
+});
