@@ -5,24 +5,36 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionHandler } from './listener.ts';
-import { OpenConnections } from './open-connections.ts';
+import { OpenConnections, type Use } from './open-connections.ts';
 
 export class HttpConnections implements ConnectionHandler {
   readonly #server: Server;
   readonly #begin: (connection: Socket) => void;
-  readonly #open = new OpenConnections();
+  readonly #open: OpenConnections;
 
-  /** `begin` is given each connection, and the server what comes of it; left out: the connection itself, at once. */
-  constructor(server: Server, begin = (connection: Socket): void => void server.emit('connection', connection)) {
+  /**
+   * `begin` is given each connection, and the server what comes of it; left out: the connection itself, at once. `limit` is the
+   * number of connections open at once; left out: no limit.
+   */
+  constructor(
+    server: Server,
+    begin = (connection: Socket): void => void server.emit('connection', connection),
+    limit = Number.POSITIVE_INFINITY,
+  ) {
     this.#server = server;
     this.#begin = begin;
+    this.#open = new OpenConnections(limit);
     // node:http begins to watch its time limits with this event; without a port of its own it would never come.
     server.emit('listening');
   }
 
   accept(connection: Socket): void {
-    this.#open.add(connection);
-    this.#begin(connection);
+    if (this.#open.add(connection)) this.#begin(connection);
+  }
+
+  /** What one of the accepted connections is used for. */
+  mark(connection: Socket, use: Exclude<Use, 'new'>, holder: string): void {
+    this.#open.mark(connection, use, holder);
   }
 
   /** Resolves when no connection is left. */

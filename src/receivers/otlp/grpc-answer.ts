@@ -9,6 +9,8 @@ import { EMPTY_MESSAGE } from './grpc-message.ts';
 const CONTENT_TYPE = 'application/grpc';
 const ENCODINGS = 'identity,gzip';
 const UNSUPPORTED_MEDIA_TYPE = 415;
+/** An answer that the client does not take, because its window is closed, is dropped after this. */
+const ANSWER_TIMEOUT_MS = 30_000;
 
 export function answerAccepted(stream: ServerHttp2Stream, signal: Signal, { quota }: Acceptance): void {
   if (isGone(stream)) return;
@@ -16,6 +18,7 @@ export function answerAccepted(stream: ServerHttp2Stream, signal: Signal, { quot
   if (signal === 'traces' && quota !== null) Object.assign(headers, quotaHeaders(quota));
   stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
   stream.respond(headers, { waitForTrailers: true });
+  stream.setTimeout(ANSWER_TIMEOUT_MS, () => stream.destroy());
   stream.end(EMPTY_MESSAGE);
 }
 

@@ -14,6 +14,7 @@ import { InFlight } from './in-flight.ts';
 import { prepareBody } from './inflate.ts';
 import { requireContentEncoding } from './media-type.ts';
 import type { GrpcOptions } from './grpc-options.ts';
+import { isRepeated, requireOneKey } from './one-reading.ts';
 import type { Reception } from './reception.ts';
 import { replayKey } from './replay-key.ts';
 
@@ -26,6 +27,14 @@ const METHODS: ReadonlyMap<string, Signal> = new Map([
 const MIB = 1048576;
 /** Also `application/grpc+proto` and parameters; another suffix is another serialization. */
 const MEDIA_TYPE = /^application\/grpc(?:\+proto)?(?:;|$)/iu;
+
+/** The metadata of a call, as node:http2 gives it: joined, and as it came. */
+export interface CallHead {
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+}
+
+type Admitted = (project: string) => void;
 
 export class GrpcCalls {
   readonly inFlight = new InFlight();
@@ -48,13 +57,14 @@ export class GrpcCalls {
   }
 
   /** Never rejects. `admitted` is called once the client is known. */
-  async serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, admitted: () => void): Promise<void> {
+  async serve(stream: ServerHttp2Stream, head: CallHead, admitted: Admitted): Promise<void> {
+    const { headers } = head;
     this.inFlight.begin();
     this.#reception.begin();
     stream.on('error', () => undefined); // The client left; what was stored stays stored.
     try {
-      if (headers[':method'] !== 'POST' || !MEDIA_TYPE.test(headers['content-type'] ?? '')) answerForeign(stream);
-      else await this.#call(stream, headers, admitted);
+      if (headers[':method'] !== 'POST' || !isGrpc(head)) answerForeign(stream);
+      else await this.#call(stream, head, admitted);
     } catch (error) {
       this.#reception.logger.error({ error }, 'a call failed in the receiver');
       stream.destroy();
@@ -64,8 +74,8 @@ export class GrpcCalls {
     }
   }
 
-  async #call(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, admitted: () => void): Promise<void> {
-    const signal = METHODS.get(headers[':path'] ?? '');
+  async #call(stream: ServerHttp2Stream, head: CallHead, admitted: Admitted): Promise<void> {
+    const signal = METHODS.get(head.headers[':path'] ?? '');
     const pipeline = signal === undefined ? undefined : this.#reception.pipelines.get(signal);
     if (pipeline === undefined) {
       const rejection = new Rejection('not_found');
@@ -73,13 +83,13 @@ export class GrpcCalls {
       answerRefused(stream, rejection);
       return;
     }
-    await this.#export(stream, headers, { pipeline, admitted });
+    await this.#export(stream, head, { pipeline, admitted });
   }
 
   async #export(
     stream: ServerHttp2Stream,
-    headers: IncomingHttpHeaders,
-    { pipeline, admitted }: { readonly pipeline: Pipeline; readonly admitted: () => void },
+    { headers, rawHeaders }: CallHead,
+    { pipeline, admitted }: { readonly pipeline: Pipeline; readonly admitted: Admitted },
   ): Promise<void> {
     const started = performance.now();
     const { signal } = pipeline;
@@ -88,9 +98,10 @@ export class GrpcCalls {
     let refusal: Rejection | undefined;
     try {
       if (this.#stopping) throw new Rejection('shutting_down');
+      requireOneKey(rawHeaders);
       const { authorization } = headers;
       admission = await pipeline.admit({ signal, transport: 'grpc', authorization });
-      admitted();
+      admitted(admission.project);
       reservation = this.#budget.open(admission.project);
       const acceptance = await admission.deliver(await this.#read(stream, headers, signal, reservation));
       answerAccepted(stream, signal, acceptance);
@@ -131,6 +142,10 @@ export class GrpcCalls {
       maxNestingDepth: this.#options.max_nesting_depth,
     };
   }
+}
+
+function isGrpc({ headers, rawHeaders }: CallHead): boolean {
+  return MEDIA_TYPE.test(headers['content-type'] ?? '') && !isRepeated(rawHeaders, 'content-type');
 }
 
 const textOf = (header: string | readonly string[] | undefined): string | undefined =>

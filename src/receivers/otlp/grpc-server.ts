@@ -3,16 +3,24 @@
  * keeps what the contract promises: a key is checked before a message is read, what is read is bounded for all calls together
  * while it arrives, and a replay is recognised by the bytes that were sent.
  */
-import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import {
+  createServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Component, Host } from '../../component/component.ts';
 import type { ConnectionHandler, Listener } from '../../component/listener.ts';
 import { OpenConnections } from '../../component/open-connections.ts';
 import type { GrpcCalls } from './grpc-calls.ts';
-import { GrpcSession } from './grpc-session.ts';
+import { GrpcSession, type SessionMark } from './grpc-session.ts';
 import type { GrpcOptions } from './grpc-options.ts';
-import { listenRequest } from './listen-options.ts';
+import { connectionLimit, listenRequest } from './listen-options.ts';
 import { TlsTerminator } from './tls-terminator.ts';
+
+type StreamArguments = [ServerHttp2Stream, IncomingHttpHeaders, number, readonly string[]];
 
 /** What a client may send ahead on one connection before any of its calls is admitted. */
 const STRANGER_WINDOW_BYTES = 65_535;
@@ -26,18 +34,21 @@ export class GrpcServer implements Component, ConnectionHandler {
   readonly #host: Host;
   readonly #calls: GrpcCalls;
   readonly #server: Http2Server;
-  readonly #connections = new OpenConnections();
+  readonly #connections: OpenConnections;
   readonly #sessions = new Map<ServerHttp2Session, GrpcSession>();
   readonly #terminator: TlsTerminator | null;
   #listener: Listener | null = null;
   #hasSuccessor = false;
+  /** The connection that is being given to the server. */
+  #accepted: Socket | null = null;
 
   constructor(options: GrpcOptions, host: Host, calls: GrpcCalls) {
     this.#options = options;
     this.#host = host;
     this.#calls = calls;
+    this.#connections = new OpenConnections(connectionLimit(options, host));
     this.#server = this.#createServer();
-    const secured = (connection: Socket): void => void this.#server.emit('connection', connection);
+    const secured = (connection: Socket, accepted: Socket | null): void => this.#begin(connection, accepted);
     this.#terminator = options.tls === undefined ? null : new TlsTerminator(options.tls, host, { name: 'h2', secured });
   }
 
@@ -51,9 +62,16 @@ export class GrpcServer implements Component, ConnectionHandler {
   accept(connection: Socket): void {
     // HTTP/2 has no use for a connection that is closed on one side.
     connection.allowHalfOpen = false;
-    this.#connections.add(connection);
-    if (this.#terminator === null) this.#server.emit('connection', connection);
+    if (!this.#connections.add(connection)) return;
+    if (this.#terminator === null) this.#begin(connection, connection);
     else this.#terminator.accept(connection);
+  }
+
+  /** The session is made while the server is given the connection. */
+  #begin(connection: Socket, accepted: Socket | null): void {
+    this.#accepted = accepted;
+    this.#server.emit('connection', connection);
+    this.#accepted = null;
   }
 
   /** Clients are sent away from open connections without losing a call, and come back to the new server. */
@@ -80,12 +98,16 @@ export class GrpcServer implements Component, ConnectionHandler {
       },
     });
     server.on('session', (session) => this.#adopt(session));
-    server.on('stream', (stream, headers) => {
+    // The types leave out the last argument.
+    server.on('stream', (...args: unknown[]) => {
+      const [stream, headers, , rawHeaders] = args as StreamArguments;
       const session = stream.session as ServerHttp2Session | undefined;
       const care = session === undefined ? undefined : this.#sessions.get(session);
-      care?.begin();
-      stream.once('close', () => care?.end());
-      void this.#calls.serve(stream, headers, () => trust(stream));
+      if (care?.begin(stream) === false) return;
+      void this.#calls.serve(stream, { headers, rawHeaders }, (project) => {
+        care?.admitted(project);
+        trust(stream);
+      });
     });
     // What is not HTTP/2 closes by itself; no fault of one connection may end the process.
     server.on('sessionError', () => undefined);
@@ -95,7 +117,11 @@ export class GrpcServer implements Component, ConnectionHandler {
 
   #adopt(session: ServerHttp2Session): void {
     const { keepalive, read_timeout: greetingMs } = this.#options;
-    this.#sessions.set(session, new GrpcSession(session, keepalive, greetingMs));
+    const accepted = this.#accepted;
+    const mark: SessionMark = (use, project) => {
+      if (accepted !== null) this.#connections.mark(accepted, use, project);
+    };
+    this.#sessions.set(session, new GrpcSession(session, { keepalive, greetingMs, mark }));
     session.on('close', () => this.#sessions.delete(session));
   }
 }

@@ -1,9 +1,9 @@
 /**
- * The care for one HTTP/2 connection: how long it may idle and live, whether its peer still answers, and how often that peer
- * may ask. The words and defaults are the Collector's, which are grpc-go's.
+ * The care for one HTTP/2 connection: how long it may idle and live, whether its peer still answers, and what the peer may ask
+ * for in vain: pings, and calls that it resets. The words and defaults are the Collector's, which are grpc-go's.
  */
 import { randomInt } from 'node:crypto';
-import { constants, type ServerHttp2Session } from 'node:http2';
+import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { KeepaliveOptions } from './grpc-options.ts';
 
 /** A connection's age is spread by a tenth, so that clients that came together do not leave together. */
@@ -13,6 +13,22 @@ const MAX_STRIKES = 2;
 /** Without calls and without leave to ask, a peer may do so this often. */
 const IDLE_PING_INTERVAL_MS = 2 * 3_600_000;
 
+/** Calls that a peer resets before they are answered, at first and then for each second: a rapid reset is cut off. */
+const MOST_RESETS = 100;
+const RESETS_PER_SECOND = 20;
+/** A peer that is sent away has this long to read why. */
+const FAREWELL_MS = 500;
+
+/** Tells those that count connections what this one is used for, and by which project. */
+export type SessionMark = (use: 'idle' | 'working', project: string) => void;
+
+export interface SessionParts {
+  readonly keepalive: KeepaliveOptions;
+  /** A peer that does not greet within this is no client: its connection is cut. */
+  readonly greetingMs: number;
+  readonly mark: SessionMark;
+}
+
 export class GrpcSession {
   readonly #session: ServerHttp2Session;
   readonly #options: KeepaliveOptions;
@@ -21,11 +37,17 @@ export class GrpcSession {
   #calls = 0;
   #strikes = 0;
   #lastPing = 0;
+  #resetsLeft = MOST_RESETS;
+  #resetsSince = performance.now();
+  #isSentAway = false;
+  readonly #mark: SessionMark;
+  /** Of the last admitted call; null before it. */
+  #project: string | null = null;
 
-  /** Who does not greet within `greetingMs` is no client: its connection is cut. */
-  constructor(session: ServerHttp2Session, options: KeepaliveOptions, greetingMs: number) {
+  constructor(session: ServerHttp2Session, { keepalive, greetingMs, mark }: SessionParts) {
     this.#session = session;
-    this.#options = options;
+    this.#options = keepalive;
+    this.#mark = mark;
     session.on('error', () => undefined); // A broken connection is the client's affair; its calls end by themselves.
     session.on('ping', () => this.#judgePing());
     session.on('close', () => this.#forgetTimers());
@@ -35,16 +57,32 @@ export class GrpcSession {
     this.#watchIdleness();
   }
 
-  begin(): void {
+  /** A call has begun. False when it must not be served, because the peer is sent away. */
+  begin(stream: ServerHttp2Stream): boolean {
+    if (this.#isSentAway) {
+      stream.destroy();
+      return false;
+    }
     this.#calls++;
     if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
     this.#idleTimer = null;
+    stream.once('close', () => this.#end(stream));
+    return true;
   }
 
-  end(): void {
+  /** A call of this project was admitted. */
+  admitted(project: string): void {
+    this.#project = project;
+    this.#mark('working', project);
+  }
+
+  #end(stream: ServerHttp2Stream): void {
     this.#calls--;
-    this.#strikes = 0;
-    if (this.#calls === 0) this.#watchIdleness();
+    if (stream.headersSent) this.#strikes = 0;
+    else this.#judgeReset();
+    if (this.#calls > 0) return;
+    if (this.#project !== null) this.#mark('idle', this.#project);
+    this.#watchIdleness();
   }
 
   /**
@@ -92,7 +130,7 @@ export class GrpcSession {
     });
   }
 
-  /** Answering is cheap, but not free: who asks too often is told so, as grpc-go does. */
+  /** Answering is cheap, but not free: a peer that asks too often is told so, as grpc-go does. */
   #judgePing(): void {
     const { min_time: minimum, permit_without_stream: permitted } = this.#options.enforcement_policy;
     const now = performance.now();
@@ -101,9 +139,25 @@ export class GrpcSession {
     this.#lastPing = now;
     if (!tooSoon) return;
     this.#strikes++;
-    if (this.#strikes <= MAX_STRIKES) return;
-    this.#session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, undefined, Buffer.from('too_many_pings'));
+    if (this.#strikes > MAX_STRIKES) this.#sendAway('too_many_pings');
+  }
+
+  /** Beginning a call costs much more than resetting it. */
+  #judgeReset(): void {
+    const now = performance.now();
+    const regained = ((now - this.#resetsSince) / 1000) * RESETS_PER_SECOND;
+    this.#resetsLeft = Math.min(MOST_RESETS, this.#resetsLeft + regained) - 1;
+    this.#resetsSince = now;
+    if (this.#resetsLeft < 0) this.#sendAway('too_many_resets');
+  }
+
+  #sendAway(reason: string): void {
+    if (this.#isSentAway || this.#session.destroyed) return;
+    this.#isSentAway = true;
+    this.#session.removeAllListeners('ping');
+    this.#session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, undefined, Buffer.from(reason));
     this.#session.close();
+    this.#after(FAREWELL_MS, () => this.destroy());
   }
 
   #after(milliseconds: number, act: () => void): NodeJS.Timeout {

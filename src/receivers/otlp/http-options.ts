@@ -57,7 +57,7 @@ export const HTTP_SCHEMA = {
     },
     ...sizeLimits({
       inFlight:
-        'Bytes of all requests being worked on, in all workers together. Beyond it new requests get 503 with Retry-After.',
+        'Bytes of all requests being worked on, in all workers together, shared fairly by projects. Beyond it, or its share, a request gets 503 with Retry-After.',
       headers: 'Largest total of request headers.',
     }),
     read_header_timeout: {

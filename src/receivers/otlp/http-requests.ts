@@ -115,8 +115,10 @@ export class HttpRequests {
         transport: 'http',
         authorization: request.headers.authorization,
       });
+      exchange.connection.mark('reading', admission.project);
       reservation = this.#budget.open(admission.project);
       const delivery = await this.#read(exchange, signal, reservation);
+      exchange.connection.mark('working', admission.project);
       const acceptance = await admission.deliver(delivery);
       answerSuccess(response, signal, delivery.encoding, acceptance, {
         ...this.#common,
@@ -128,6 +130,7 @@ export class HttpRequests {
       if (refusal.code === 'overloaded' || refusal.code === 'ingestion_failed') await discardIfShort(request);
       this.#refuse(exchange, signal, refusal);
     } finally {
+      if (admission !== null) exchange.connection.mark('idle', admission.project);
       admission?.release(refusal);
       reservation?.close();
     }

@@ -10,7 +10,7 @@ import { HttpConnections } from '../../component/http-connections.ts';
 import type { ConnectionHandler, Listener } from '../../component/listener.ts';
 import type { Exchange, HttpRequests } from './http-requests.ts';
 import type { HttpOptions } from './http-options.ts';
-import { listenRequest } from './listen-options.ts';
+import { connectionLimit, listenRequest } from './listen-options.ts';
 import { malformedRequestAnswer } from './answer.ts';
 import { MalformedRequests } from './malformed-requests.ts';
 import { RequestPacing } from './request-pacing.ts';
@@ -38,14 +38,19 @@ export class HttpServer implements Component, ConnectionHandler {
     this.#host = host;
     this.#requests = requests;
     const server = this.#createServer();
-    const secured = (connection: Socket): void => {
+    const secured = (connection: Socket, accepted: Socket | null = connection): void => {
       server.emit('connection', connection);
-      this.#pacing.adopt(connection);
+      this.#pacing.adopt(connection, (use, project) => {
+        if (accepted !== null) connections.mark(accepted, use, project);
+      });
     };
     this.#terminator =
       options.tls === undefined ? null : new TlsTerminator(options.tls, host, { name: 'http/1.1', secured });
-    const accept = this.#terminator === null ? secured : this.#terminator.accept.bind(this.#terminator);
-    this.#connections = [new HttpConnections(server, accept)];
+    const terminator = this.#terminator;
+    const begin = (connection: Socket): void =>
+      terminator === null ? secured(connection) : terminator.accept(connection);
+    const connections = new HttpConnections(server, begin, connectionLimit(options, host));
+    this.#connections = [connections];
   }
 
   async start(): Promise<void> {

@@ -1,6 +1,7 @@
 /** Where a protocol listens, the same for all of them, and what the schema cannot say about it. */
 import type { Host } from '../../component/component.ts';
 import { parseListenEndpoint } from '../../component/endpoint.ts';
+import { openFileLimit } from '../../component/open-files.ts';
 import type { ListenRequest } from '../../component/listener.ts';
 import { type TlsOptions, TLS_SCHEMA } from './tls-options.ts';
 
@@ -38,7 +39,8 @@ export const listenSchema = (endpoint: string) => ({
     type: 'integer',
     minimum: 1,
     default: 4096,
-    description: 'Connections open at once; further ones are dropped.',
+    description:
+      'Connections open at once. Beyond it a new one takes the place of one without a key, or that is idle or slow; else it is dropped.',
   },
   tls: TLS_SCHEMA,
 });
@@ -54,6 +56,21 @@ export function listenEndpoint(
   return endpoint.includes('/') ? `unix:${resolvePath(endpoint)}` : null;
 }
 
+/** Files and sockets kept for everything but these connections: the database, logs, sinks, other ports. */
+const OTHER_FILES = 224;
+/** HTTP and gRPC share what is left. */
+const PROTOCOLS = 2;
+const LEAST_CONNECTIONS = 16;
+/** Connections beyond the limit that are accepted, so that there is time to make room for them. */
+const HEADROOM = 32;
+
+/** Connections that one process has open for one protocol at most. */
+export function connectionLimit({ max_connections: most }: ListenOptions, { workers }: Host): number {
+  const files = openFileLimit() ?? Number.POSITIVE_INFINITY;
+  const possible = Math.max(Math.floor((files - OTHER_FILES) / PROTOCOLS), LEAST_CONNECTIONS);
+  return Math.min(Math.ceil(most / workers), possible);
+}
+
 /** What to ask the host for. The options were checked when the configuration was read. */
 export function listenRequest(protocol: 'http' | 'grpc', options: ListenOptions, host: Host): ListenRequest {
   const endpoint = listenEndpoint(options, (path) => host.resolvePath(path));
@@ -61,7 +78,7 @@ export function listenRequest(protocol: 'http' | 'grpc', options: ListenOptions,
   return {
     endpoint,
     option: `receivers.${host.id}.protocols.${protocol}.endpoint`,
-    maxConnections: options.max_connections,
+    maxConnections: connectionLimit(options, host) * host.workers + HEADROOM,
     socketMode: Number.parseInt(options.socket_mode, 8),
   };
 }

@@ -14,6 +14,9 @@ const BODY_PIECE_BYTES = 8192;
 const LINGER_MS = 1000;
 const LINGER_BYTES = 256 * 1024;
 
+/** Tells those that count connections what this one is used for, and by which project. */
+export type Mark = (use: 'idle' | 'reading' | 'working', project: string) => void;
+
 type Parse = (bytes: Buffer) => void;
 
 export class PacedConnection {
@@ -32,7 +35,10 @@ export class PacedConnection {
   #isClosing = false;
   #thrownAway = 0;
 
-  constructor(socket: Socket, pacing: RequestPacing) {
+  readonly mark: Mark;
+
+  constructor(socket: Socket, pacing: RequestPacing, mark: Mark) {
+    this.mark = mark;
     this.#socket = socket;
     this.#pacing = pacing;
     this.#parse = socket.listeners('data')[0] as Parse | undefined;

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { PacedConnection } from './paced-connection.ts';
+import { type Mark, PacedConnection } from './paced-connection.ts';
 
 /** All connections together may take this long in one turn of the event loop. */
 const TURN_MS = 10;
@@ -22,8 +22,8 @@ export class RequestPacing {
   #scheduled = false;
 
   /** To be called right after the server was given the connection. */
-  adopt(socket: Socket): void {
-    this.#connections.set(socket, new PacedConnection(socket, this));
+  adopt(socket: Socket, mark: Mark): void {
+    this.#connections.set(socket, new PacedConnection(socket, this, mark));
   }
 
   /** A request has begun. Null when its connection is closing: then it must not be served. */

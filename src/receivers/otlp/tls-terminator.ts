@@ -9,13 +9,14 @@ import { UserError } from '../../errors.ts';
 import { type Certificates, readCertificates, type TlsMaterial } from './certificates.ts';
 import type { TlsOptions } from './tls-options.ts';
 
-/** Who has not finished the handshake by then is cut off. */
+/** A client that has not finished the handshake by then is cut off. */
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 export interface Protocol {
   /** What the client must want to speak, as it is registered for ALPN. */
   readonly name: 'http/1.1' | 'h2';
-  secured(connection: TLSSocket): void;
+  /** `accepted` is the connection below it; null where the two cannot be matched, as over a Unix domain socket. */
+  secured(connection: TLSSocket, accepted: Socket | null): void;
 }
 
 export class TlsTerminator {
@@ -25,6 +26,8 @@ export class TlsTerminator {
   #server: Server | null = null;
   #material: TlsMaterial | null = null;
   #timer: NodeJS.Timeout | null = null;
+  /** Connections before the end of their handshake, by the address of the client. */
+  readonly #handshaking = new Map<string, Socket>();
   /** What was logged last, so that a fault is told once and not every minute. */
   #told = '';
 
@@ -49,8 +52,16 @@ export class TlsTerminator {
   accept(connection: Socket): void {
     // Who closes one side of a TLS connection has closed it.
     connection.allowHalfOpen = false;
-    if (this.#server === null) connection.destroy();
-    else this.#server.emit('connection', connection);
+    if (this.#server === null) {
+      connection.destroy();
+      return;
+    }
+    const peer = peerOf(connection);
+    if (peer !== null) {
+      this.#handshaking.set(peer, connection);
+      connection.once('close', () => this.#handshaking.delete(peer));
+    }
+    this.#server.emit('connection', connection);
   }
 
   stop(): void {
@@ -67,7 +78,12 @@ export class TlsTerminator {
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       noDelay: true,
     });
-    server.on('secureConnection', (connection) => this.#protocol.secured(connection));
+    server.on('secureConnection', (connection) => {
+      const peer = peerOf(connection);
+      const accepted = peer === null ? undefined : this.#handshaking.get(peer);
+      if (peer !== null) this.#handshaking.delete(peer);
+      this.#protocol.secured(connection, accepted ?? null);
+    });
     server.on('tlsClientError', (error, connection) => {
       this.#host.logger.debug({ error }, 'a client and this server did not agree on TLS');
       connection.destroy();
@@ -95,6 +111,11 @@ export class TlsTerminator {
       else this.#host.logger.error({ hint }, `${message}; the certificates in use stay`);
     }
   }
+}
+
+/** Null for a Unix domain socket, and for a connection that is closed already. */
+function peerOf({ remoteAddress, remotePort }: Socket): string | null {
+  return remoteAddress === undefined || remotePort === undefined ? null : `${remoteAddress} ${remotePort}`;
 }
 
 const isSame = (one: TlsMaterial, other: TlsMaterial | null): boolean =>

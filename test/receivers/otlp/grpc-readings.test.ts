@@ -1,0 +1,128 @@
+// Calls over gRPC that can be read in two ways, and connections that ask for much and do nothing.
+import { constants } from 'node:http2';
+import { gzipSync } from 'node:zlib';
+import t from 'tap';
+import { type Daemon, FILE_CONFIG, KEY, OTHER_KEY, startDaemon } from '../../support/daemon.ts';
+import { GrpcClient, METHODS, protobufWriter } from '../../support/grpc-client.ts';
+import { END_HEADERS, END_STREAM, FRAME, frame, headerBlock, RawHttp2 } from '../../support/http2-frames.ts';
+import { aSpan, aTraceRequest } from '../../support/payloads.ts';
+import { until } from '../../support/worker-scene.ts';
+
+const CONFIG = FILE_CONFIG.replace('"127.0.0.1:0" }', '"127.0.0.1:0" }, grpc: { endpoint: "127.0.0.1:0" }');
+const ENHANCE_YOUR_CALM = constants.NGHTTP2_ENHANCE_YOUR_CALM;
+const write = protobufWriter();
+const message = (): Buffer => write('traces', aTraceRequest([aSpan()]));
+
+type Header = readonly [name: string, value: string];
+const HEADERS: readonly Header[] = [
+  [':method', 'POST'],
+  [':scheme', 'http'],
+  [':path', METHODS.traces],
+  [':authority', 'x'],
+  ['content-type', 'application/grpc'],
+  ['te', 'trailers'],
+  ['authorization', `Bearer ${KEY}`],
+];
+const without = (name: string): readonly Header[] => HEADERS.filter(([each]) => each !== name);
+
+function framed(body: Buffer, { flag = 0, length = body.length } = {}): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt8(flag, 0);
+  head.writeUInt32BE(length, 1);
+  return Buffer.concat([head, body]);
+}
+
+interface Call {
+  readonly headers?: readonly Header[];
+  readonly data?: Buffer;
+}
+
+/** The frames that answer one call. */
+async function call(daemon: Daemon, { headers = HEADERS, data = framed(message()) }: Call): Promise<string> {
+  const raw = new RawHttp2(daemon.grpc);
+  raw.send(frame(FRAME.headers, END_HEADERS, 1, headerBlock(headers)), frame(FRAME.data, END_STREAM, 1, data));
+  const answered = (): boolean => raw.frames.some(({ type, stream }) => stream === 1 && type !== FRAME.data);
+  await Promise.race([until(answered), raw.closed]);
+  raw.socket.destroy();
+  return raw.frames.some(({ type }) => type === FRAME.goaway) ? 'goaway' : 'answer';
+}
+
+/** What the log says of the only refusal. */
+async function refusalOf(t: Parameters<typeof startDaemon>[0], calling: Call): Promise<unknown> {
+  const daemon = await startDaemon(t, { config: CONFIG });
+  await call(daemon, calling);
+  const codes = daemon.log
+    .filter(({ message: said }) => said === 'request refused')
+    .map(({ fields }) => fields['code']);
+  return [...codes, (await daemon.rows()).length];
+}
+
+t.test('metadata that is repeated, and messages that are not exactly one, are refused and store nothing', async (t) => {
+  const cases: readonly (readonly [string, Call, readonly unknown[]])[] = [
+    ['two keys', { headers: [...HEADERS, ['authorization', `Bearer ${OTHER_KEY}`]] }, ['invalid_api_key', 0]],
+    ['two equal keys', { headers: [...HEADERS, ['authorization', `Bearer ${KEY}`]] }, ['invalid_api_key', 0]],
+    ['two media types', { headers: [...HEADERS, ['content-type', 'application/grpc+json']] }, [0]],
+    ['two equal media types', { headers: [...HEADERS, ['content-type', 'application/grpc']] }, [0]],
+    [
+      'two encodings',
+      { headers: [...HEADERS, ['grpc-encoding', 'identity'], ['grpc-encoding', 'gzip']] },
+      ['unsupported_encoding', 0],
+    ],
+    [
+      'two equal encodings',
+      { headers: [...HEADERS, ['grpc-encoding', 'gzip'], ['grpc-encoding', 'gzip']] },
+      ['unsupported_encoding', 0],
+    ],
+    ['an unannounced compression', { data: framed(gzipSync(message()), { flag: 1 }) }, ['invalid_body', 0]],
+    ['an unknown flag', { data: framed(message(), { flag: 2 }) }, ['invalid_body', 0]],
+    ['two messages', { data: Buffer.concat([framed(message()), framed(message())]) }, ['invalid_body', 0]],
+    ['bytes behind the message', { data: Buffer.concat([framed(message()), Buffer.from('x')]) }, ['invalid_body', 0]],
+    ['a length beyond the bytes', { data: framed(message(), { length: 2 ** 32 - 1 }) }, ['invalid_body', 0]],
+    ['a length short of the bytes', { data: framed(message(), { length: 3 }) }, ['invalid_body', 0]],
+    ['half a frame head', { data: Buffer.from([0, 0, 0]) }, ['invalid_body', 0]],
+    ['no te', { headers: without('te') }, [1]],
+    ['a timeout of nothing', { headers: [...HEADERS, ['grpc-timeout', '0n']] }, [1]],
+    ['a timeout of ages', { headers: [...HEADERS, ['grpc-timeout', '99999999H']] }, [1]],
+    ['a timeout that is none', { headers: [...HEADERS, ['grpc-timeout', '-1x']] }, [1]],
+    ['a length that is not that of the bytes', { headers: [...HEADERS, ['content-length', '3']] }, ['invalid_body', 0]],
+    ['a name in capitals', { headers: [...HEADERS, ['X-Name', 'x']] }, [0]],
+    ['an option of connections', { headers: [...HEADERS, ['connection', 'close']] }, [0]],
+    ['coded chunks', { headers: [...HEADERS, ['transfer-encoding', 'chunked']] }, [0]],
+    ['two paths', { headers: [[':path', '/x'], ...HEADERS] }, [0]],
+  ];
+  for (const [name, calling, expected] of cases) t.same(await refusalOf(t, calling), expected, name);
+});
+
+/** Until the server has sent the peer away, and cut it off. */
+async function sentAway(raw: RawHttp2): Promise<number | undefined> {
+  await raw.closed;
+  return raw.frames.find(({ type }) => type === FRAME.goaway)?.payload.readUInt32BE(4);
+}
+
+t.test('a peer that resets its calls, or floods with frames, is sent away, and others are served', async (t) => {
+  const daemon = await startDaemon(t, { config: CONFIG });
+  const block = headerBlock(HEADERS);
+  const floods: Readonly<Record<string, (stream: number) => readonly Buffer[]>> = {
+    resets: (stream) => [
+      frame(FRAME.headers, END_HEADERS, stream, block),
+      frame(FRAME.reset, 0, stream, Buffer.from([0, 0, 0, 8])),
+    ],
+    pings: () => [frame(FRAME.ping, 0, 0, Buffer.alloc(8))],
+    settings: () => [frame(FRAME.settings, 0, 0)],
+    continuations: (stream) =>
+      stream === 1
+        ? [frame(FRAME.headers, 0, 1, block)]
+        : [frame(FRAME.continuation, 0, 1, headerBlock([['x', 'y'.repeat(1000)]]))],
+    streams: (stream) => [frame(FRAME.headers, END_HEADERS, stream, block)],
+  };
+  const client = new GrpcClient(daemon.grpc);
+  t.teardown(() => client.close());
+  for (const [name, flood] of Object.entries(floods)) {
+    const raw = new RawHttp2(daemon.grpc);
+    for (let stream = 1; stream < 20_000; stream += 2) raw.send(...flood(stream));
+    if (name === 'pings' || name === 'resets') t.equal(await sentAway(raw), ENHANCE_YOUR_CALM, name);
+    else await Promise.race([raw.closed, until(() => raw.frames.length > 1)]);
+    t.equal((await client.call({ body: message() })).code, 0, `beside a flood of ${name}`);
+    raw.socket.destroy();
+  }
+});
