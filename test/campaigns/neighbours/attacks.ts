@@ -1,0 +1,173 @@
+/** What a hostile client does, by name. Each goes on until its thread is ended. */
+import { connect, type Socket } from 'node:net';
+import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { createApiKey } from '../../../src/model/api-key.ts';
+import { METHODS } from '../../support/grpc-client.ts';
+import { END_HEADERS, END_STREAM, FRAME, frame, headerBlock, RawHttp2 } from '../../support/http2-frames.ts';
+import { bodyOf } from './honest.ts';
+import { FREE_KEY, HOSTILE_KEY, OWNED_TRACE, type Ports, SCOPED_KEY } from './scene.ts';
+
+type Attack = (ports: Ports) => void;
+
+const MIB = 1048576;
+const FLOODERS = 32;
+
+interface Head {
+  readonly key?: string | null;
+  readonly path?: string;
+  readonly type?: string;
+  readonly length?: number;
+  readonly more?: string;
+}
+
+function head({
+  key = HOSTILE_KEY,
+  path = '/v1/traces',
+  type = 'application/json',
+  length = 0,
+  more = '',
+}: Head): string {
+  const authorization = key === null ? '' : `Authorization: Bearer ${key}\r\n`;
+  return `POST ${path} HTTP/1.1\r\nHost: x\r\n${authorization}Content-Type: ${type}\r\n${more}Content-Length: ${length}\r\n\r\n`;
+}
+
+/** Keeps a connection open: opens another one whenever the server has closed it. */
+function persist(port: number, use: (socket: Socket) => void): void {
+  const socket = connect(port, '127.0.0.1', () => use(socket));
+  socket.on('error', () => undefined);
+  socket.on('close', () => setTimeout(() => persist(port, use), 1));
+}
+
+/** One request after the other on many connections, each as soon as the one before is answered. */
+function flood(make: () => string | Buffer, connections = FLOODERS): Attack {
+  return ({ http }) => {
+    for (let index = 0; index < connections; index++)
+      persist(http, (socket) => {
+        const send = (): void => void (socket.writable && socket.write(make()));
+        socket.on('data', send);
+        send();
+      });
+  };
+}
+
+const whole = (options: Head, body: string): string => head({ ...options, length: Buffer.byteLength(body) }) + body;
+
+function compressed(bytes: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(head({ length: bytes.length, more: 'Content-Encoding: gzip\r\n' })), bytes]);
+}
+
+function slowBodies({ http }: Ports): void {
+  for (let index = 0; index < 133; index++) {
+    const length = index < 63 ? 4 * MIB : 65_536;
+    persist(http, (socket) => {
+      socket.write(`${head({ length })}{`);
+      const timer = setInterval(() => socket.write(' '), 500);
+      socket.on('close', () => clearInterval(timer));
+    });
+  }
+}
+
+function halfBodies({ http }: Ports): void {
+  for (let index = 0; index < 200; index++)
+    persist(http, (socket) => socket.write(head({ length: 4 * MIB }) + ' '.repeat(3 * MIB)));
+}
+
+function pipelining({ http }: Ports): void {
+  const many = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2000);
+  for (let index = 0; index < 8; index++)
+    persist(http, (socket) => {
+      const pump = (): void => {
+        while (socket.writable && socket.write(many));
+      };
+      socket.on('data', () => undefined).on('drain', pump);
+      pump();
+    });
+}
+
+function silence({ http, grpc }: Ports): void {
+  for (let index = 0; index < 1000; index++) persist(index % 2 === 0 ? http : grpc, () => undefined);
+}
+
+const GRPC_HEADERS = (key: string): Buffer =>
+  headerBlock([
+    [':method', 'POST'],
+    [':scheme', 'http'],
+    [':path', METHODS.traces],
+    [':authority', 'x'],
+    ['content-type', 'application/grpc'],
+    ['te', 'trailers'],
+    ['authorization', `Bearer ${key}`],
+  ]);
+
+/** The same frames for one stream after the other, on several connections. */
+function http2(frames: (stream: number) => readonly Buffer[]): Attack {
+  return ({ grpc }) => {
+    const run = (): void => {
+      const raw = new RawHttp2(`127.0.0.1:${grpc}`);
+      let stream = 1;
+      const pump = (): void => {
+        for (let count = 0; count < 200; count++, stream += 2) raw.send(...frames(stream));
+        raw.frames.length = 0;
+        if (!raw.socket.destroyed) setTimeout(pump, raw.socket.writableNeedDrain ? 20 : 1);
+      };
+      pump();
+      void raw.closed.then(() => setTimeout(run, 1));
+    };
+    for (let index = 0; index < 8; index++) run();
+  };
+}
+
+/** Made once: a hostile client would not spend its time on making bodies. */
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
+
+const PLACEHOLDER = 'f'.repeat(32);
+const manySpans = once(() => bodyOf(PLACEHOLDER, 30_000));
+const freshSpans = (): string => manySpans().replaceAll(PLACEHOLDER, randomBytes(16).toString('hex'));
+const tooMuch = once(() => compressed(gzipSync(Buffer.alloc(17 * MIB, 0x20))));
+const spaces = once(() => gzipSync(Buffer.alloc(15 * MIB, 0x20)));
+const giants = once(() =>
+  Array.from({ length: 16 }, () =>
+    compressed(gzipSync(Buffer.concat([Buffer.alloc(15 * MIB, 0x20), Buffer.from(bodyOf())]))),
+  ),
+);
+const giant = (): Buffer => giants()[Math.floor(Math.random() * giants().length)] ?? Buffer.alloc(0);
+/** The trailer of the last member tells of little. */
+const giantInMembers = (): Buffer => compressed(Buffer.concat([spaces(), gzipSync(bodyOf())]));
+
+const RESET = Buffer.from([0, 0, 0, 8]);
+const EMPTY_MESSAGE = Buffer.alloc(5);
+
+export const ATTACKS: Readonly<Record<string, Attack>> = {
+  'slow bodies': slowBodies,
+  'half bodies': halfBodies,
+  pipelining,
+  'silent connections': silence,
+  'unknown keys': flood(() => whole({ key: createApiKey().text }, '{}'), 128),
+  'flood of 401': flood(() => whole({ key: null }, '{}')),
+  'flood of 403': flood(() => whole({ key: SCOPED_KEY }, bodyOf())),
+  'flood of 404': flood(() => whole({ path: '/nowhere' }, '{}')),
+  'flood of 409': flood(() => whole({}, bodyOf(OWNED_TRACE))),
+  'flood of 413 declared': flood(() => head({ length: 100 * MIB })),
+  'flood of 413 expanded': flood(tooMuch, 8),
+  'flood of 415': flood(() => whole({ type: 'text/plain' }, '{}')),
+  'flood of 429': flood(() => whole({ key: FREE_KEY }, bodyOf())),
+  'empty bodies': flood(() => head({})),
+  'giant bodies': flood(giant, 8),
+  'giant bodies in members': flood(giantInMembers, 8),
+  'many spans': flood(freshSpans, 4),
+  'grpc 401': http2((stream) => [
+    frame(FRAME.headers, END_HEADERS, stream, GRPC_HEADERS('not-a-key-0123456789')),
+    frame(FRAME.data, END_STREAM, stream, EMPTY_MESSAGE),
+  ]),
+  'grpc resets': http2((stream) => [
+    frame(FRAME.headers, END_HEADERS, stream, GRPC_HEADERS(HOSTILE_KEY)),
+    frame(FRAME.reset, 0, stream, RESET),
+  ]),
+  'grpc pings': http2(() => [frame(FRAME.ping, 0, 0, Buffer.alloc(8))]),
+  'grpc settings': http2(() => [frame(FRAME.settings, 0, 0)]),
+  'grpc open streams': http2((stream) => [frame(FRAME.headers, END_HEADERS, stream, GRPC_HEADERS(HOSTILE_KEY))]),
+};

@@ -1,0 +1,89 @@
+/** The daemon under attack, as a process with an embedded database, and the keys of its projects. */
+import { spawn } from 'node:child_process';
+import { chmod, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BIN, freePort } from '../../support/executable.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
+
+export const HONEST_KEY = 'neighbours-honest-key-01';
+export const HOSTILE_KEY = 'neighbours-hostile-key-02';
+export const SCOPED_KEY = 'neighbours-scoped-key-03';
+export const FREE_KEY = 'neighbours-free-key-04';
+/** A trace of the honest project. */
+export const OWNED_TRACE = 'a'.repeat(32);
+
+const POLL_MS = 50;
+
+export interface Ports {
+  readonly http: number;
+  readonly grpc: number;
+}
+
+export interface Scene {
+  readonly ports: Ports;
+  /** Null while it runs. */
+  ended(): number | string | null;
+  stop(): Promise<void>;
+}
+
+const configOf = (folder: string, { http, grpc }: Ports): string => `
+extensions: { postgres: { data_dir: ${folder}/data } }
+receivers:
+  otlp: { protocols: { http: { endpoint: "127.0.0.1:${http}" }, grpc: { endpoint: "127.0.0.1:${grpc}" } } }
+processors:
+  auth:
+    keys:
+      - { key: ${HONEST_KEY}, project: honest }
+      - { key: ${HOSTILE_KEY}, project: hostile }
+      - { key: ${SCOPED_KEY}, project: hostile, environment: staging }
+      - { key: ${FREE_KEY}, project: free, plan: free, monthly_spans: 0 }
+  environment: {}
+  privacy: {}
+  normalization: {}
+  pricing: {}
+exporters: { postgres: {} }
+service:
+  extensions: [postgres]
+  telemetry: { metrics: { enabled: false } }
+  pipelines:
+    traces: &all
+      { receivers: [otlp], processors: [auth, environment, privacy, normalization, pricing], exporters: [postgres] }
+    logs: *all
+    metrics: *all
+`;
+
+export async function startScene(): Promise<Scene> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-neighbours-'));
+  // The embedded server runs as a user of its own where this runs as root.
+  await chmod(folder, 0o755);
+  const ports = { http: await freePort(), grpc: await freePort() };
+  const config = join(folder, 'sluice.yaml');
+  await writeFile(config, configOf(folder, ports));
+  const log = await open(join(folder, 'log'), 'w');
+  const child = spawn(process.execPath, [BIN, 'run', '--config', config], {
+    cwd: folder,
+    env: { ...process.env, NO_COLOR: '1' },
+    stdio: ['ignore', log.fd, log.fd],
+  });
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    await ended;
+    await log.close();
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  const deadline = Date.now() + PATIENCE_MS;
+  while (!(await isServing(ports.http))) {
+    if (child.exitCode !== null || Date.now() > deadline)
+      throw new Error(`the daemon does not serve; see ${folder}/log`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  return { ports, ended: () => child.exitCode ?? child.signalCode, stop };
+}
+
+const isServing = (port: number): Promise<boolean> =>
+  fetch(`http://127.0.0.1:${port}/health`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
