@@ -80,7 +80,8 @@ export const GRPC_SCHEMA = {
       description: 'Largest message in MiB, as it is sent and after gzip expansion.',
     },
     ...sizeLimits({
-      inFlight: 'Bytes of all calls being worked on, in all workers together, shared fairly by projects. Beyond it, or its share, a call gets UNAVAILABLE.',
+      inFlight:
+        'Bytes of all calls being worked on, in all workers together, shared fairly by projects. Beyond it, or its share, a call gets UNAVAILABLE.',
       headers: 'Largest total of the metadata of a call.',
     }),
     max_concurrent_streams: {

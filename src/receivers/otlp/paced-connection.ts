@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { isAmbiguous } from './one-reading.ts';
-import type { RequestPacing } from './request-pacing.ts';
+import type { Bytes, RequestPacing } from './request-pacing.ts';
 
 /** With this many answers due the connection is not read further. */
 const MOST_DUE = 8;
@@ -56,7 +56,7 @@ export class PacedConnection {
     this.#latest = request;
     response.once('close', () => {
       this.#due--;
-      if (this.#waits && this.#due === MOST_DUE - 1) this.#pacing.await(this, false);
+      if (this.#waits && this.#due === MOST_DUE - 1) this.#pacing.await(this, this.#expected, false);
     });
     return true;
   }
@@ -91,12 +91,13 @@ export class PacedConnection {
         this.#throwAway(rest.length);
         return;
       }
-      if (this.#due >= MOST_DUE || !this.#pacing.hasTime) {
+      const expected = this.#expected;
+      if (this.#due >= MOST_DUE || !this.#pacing.hasTime(expected)) {
         this.#leave(rest, rest === bytes);
         return;
       }
       const piece = rest.subarray(0, this.#sizeOfPiece());
-      this.#pacing.spend(() => this.#feed(piece));
+      this.#pacing.spend(expected, () => this.#feed(piece));
       rest = rest.subarray(piece.length);
       // node:http waits for a reader of the body, or of answers, and resumes by itself.
       if (rest.length > 0 && !this.#isClosing && this.#socket.isPaused()) {
@@ -113,16 +114,21 @@ export class PacedConnection {
     else this.#bodyBytes = Number(this.#latest?.headers['content-length'] ?? 0) - piece.length;
   }
 
+  /** What the bytes to come belong to, first of all. */
+  get #expected(): Bytes {
+    return this.#latest?.complete === false ? 'bodies' : 'heads';
+  }
+
   #sizeOfPiece(): number {
     if (this.#bodyBytes > PIECE_BYTES) return this.#bodyBytes;
-    return this.#latest?.complete === false ? BODY_PIECE_BYTES : PIECE_BYTES;
+    return this.#expected === 'bodies' ? BODY_PIECE_BYTES : PIECE_BYTES;
   }
 
   #leave(rest: Buffer, gotNothing: boolean): void {
     this.#waits = true;
     this.#socket.pause();
     this.#keep(rest);
-    if (this.#due < MOST_DUE) this.#pacing.await(this, gotNothing);
+    if (this.#due < MOST_DUE) this.#pacing.await(this, this.#expected, gotNothing);
   }
 
   #keep(rest: Buffer): void {

@@ -7,18 +7,43 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Mark, PacedConnection } from './paced-connection.ts';
 
-/** All connections together may take this long in one turn of the event loop. */
+/** All connections of a lane may take this long together in one turn of the event loop. */
 const TURN_MS = 10;
-/** So many connections that wait go on in one turn. */
+/** So many connections of a lane that wait go on in one turn. */
 const MOST_RESUMED = 64;
+
+/** Bytes of one kind: the time they have in a turn, and the connections that wait for a later one. */
+class Lane {
+  /** Those that got nothing in their last turn; they go first. */
+  #passedOver: PacedConnection[] = [];
+  #waiting: PacedConnection[] = [];
+  spentMs = 0;
+
+  get isEmpty(): boolean {
+    return this.#passedOver.length + this.#waiting.length === 0;
+  }
+
+  add(connection: PacedConnection, gotNothing: boolean): void {
+    (gotNothing ? this.#passedOver : this.#waiting).push(connection);
+  }
+
+  /** Those that go on in the turn that begins. */
+  next(): readonly PacedConnection[] {
+    this.spentMs = 0;
+    const all = [...this.#passedOver, ...this.#waiting];
+    const next = all.splice(0, MOST_RESUMED);
+    [this.#passedOver, this.#waiting] = [all, []];
+    return next;
+  }
+}
+
+/** Large bodies must not delay new requests, nor new requests the bodies of those that are being read. */
+export type Bytes = 'heads' | 'bodies';
 
 /** What connections of one server share: the time of a turn, and the order of those that wait. */
 export class RequestPacing {
   readonly #connections = new WeakMap<Socket, PacedConnection>();
-  /** Those that got nothing in their last turn; they go first. */
-  #passedOver: PacedConnection[] = [];
-  #waiting: PacedConnection[] = [];
-  #spentMs = 0;
+  readonly #lanes: Readonly<Record<Bytes, Lane>> = { heads: new Lane(), bodies: new Lane() };
   #scheduled = false;
 
   /** To be called right after the server was given the connection. */
@@ -38,25 +63,25 @@ export class RequestPacing {
     return known;
   }
 
-  /** Whether this turn has time left. */
-  get hasTime(): boolean {
-    return this.#spentMs < TURN_MS;
+  /** Whether this turn has time left for such bytes. */
+  hasTime(bytes: Bytes): boolean {
+    return this.#lanes[bytes].spentMs < TURN_MS;
   }
 
   /** Counts the time of the work against this turn. */
-  spend(work: () => void): void {
+  spend(bytes: Bytes, work: () => void): void {
     this.#schedule();
     const started = performance.now();
     try {
       work();
     } finally {
-      this.#spentMs += performance.now() - started;
+      this.#lanes[bytes].spentMs += performance.now() - started;
     }
   }
 
   /** The connection goes on in a later turn. */
-  await(connection: PacedConnection, gotNothing: boolean): void {
-    (gotNothing ? this.#passedOver : this.#waiting).push(connection);
+  await(connection: PacedConnection, bytes: Bytes, gotNothing: boolean): void {
+    this.#lanes[bytes].add(connection, gotNothing);
     this.#schedule();
   }
 
@@ -65,11 +90,9 @@ export class RequestPacing {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      this.#spentMs = 0;
-      const all = [...this.#passedOver, ...this.#waiting];
-      const next = all.splice(0, MOST_RESUMED);
-      [this.#passedOver, this.#waiting] = [all, []];
-      if (all.length > 0) this.#schedule();
+      const { heads, bodies } = this.#lanes;
+      const next = [...heads.next(), ...bodies.next()];
+      if (!heads.isEmpty || !bodies.isEmpty) this.#schedule();
       for (const connection of next) connection.goOn();
     });
   }
