@@ -78,7 +78,10 @@ t.test(
       const reservation = budget.open('project');
       const reserve = (bytes: number): void => reservation.expand(bytes);
       const grow = (size: number, kept: number): Buffer => reservation.expanded.grow(size, kept);
-      return { reservation, prepared: prepareBody(raw, 'gzip', { limitBytes: 16 * MIB, reserve, grow, inTurn: (work) => work() }) };
+      return {
+        reservation,
+        prepared: prepareBody(raw, 'gzip', { limitBytes: 16 * MIB, reserve, grow, inTurn: (work) => work() }),
+      };
     };
     const large = gzip(Buffer.alloc(12 * MIB));
     const first = prepare(large);
