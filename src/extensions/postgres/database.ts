@@ -29,6 +29,8 @@ export interface ConnectionSettings {
   /** How long connecting may take; left out, five seconds. */
   readonly connectTimeoutMs?: number;
   readonly statementTimeoutMs?: number;
+  /** How long this side waits for an answer; left out, without limit. */
+  readonly queryTimeoutMs?: number;
   /** What is done first on it: settings, statements to prepare. */
   readonly ready?: (client: pg.Client) => Promise<unknown>;
   /** How long that may take; left out, ten seconds. */
@@ -38,6 +40,11 @@ export interface ConnectionSettings {
 /** Cuts a connection off at once: its answers may still come, and must reach nobody. */
 export function destroyConnection(client: pg.Client): void {
   (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+}
+
+/** Not as a parameter of the start: PgBouncer refuses those it does not know. */
+function limitStatements(client: pg.ClientBase, timeoutMs: number): Promise<unknown> {
+  return client.query(`SET statement_timeout = ${timeoutMs}`);
 }
 
 export class Database implements PostgresDatabase {
@@ -109,7 +116,7 @@ export class Database implements PostgresDatabase {
       application_name: APPLICATION_NAME,
       connectionTimeoutMillis: settings.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
       keepAlive: true,
-      ...(settings.statementTimeoutMs === undefined ? {} : { statement_timeout: settings.statementTimeoutMs }),
+      ...(settings.queryTimeoutMs === undefined ? {} : { query_timeout: settings.queryTimeoutMs }),
     });
     // Without a listener a lost connection would end the process; whoever uses the client finds out at its next query.
     client.on('error', () => undefined);
@@ -117,6 +124,7 @@ export class Database implements PostgresDatabase {
     // A server that went silent right now would be waited for as long as the system does.
     const limit = setTimeout(() => destroyConnection(client), settings.readyTimeoutMs ?? READY_TIMEOUT_MS);
     try {
+      if (settings.statementTimeoutMs !== undefined) await limitStatements(client, settings.statementTimeoutMs);
       await settings.ready?.(client);
       return client;
     } catch (error) {
@@ -147,11 +155,12 @@ export class Database implements PostgresDatabase {
       max: POOL_SIZE,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: QUERY_TIMEOUT_MS,
-      statement_timeout: QUERY_TIMEOUT_MS,
       keepAlive: true,
       allowExitOnIdle: true,
     });
     pool.on('error', () => undefined);
+    // The first query of each connection, ahead of the one it was made for.
+    pool.on('connect', (client) => void limitStatements(client, QUERY_TIMEOUT_MS).catch(() => undefined));
     return pool;
   }
 }

@@ -21,6 +21,7 @@ const SETTINGS = `
   SET tcp_keepalives_interval = ${KEEPALIVE_INTERVAL_S};
   SET tcp_keepalives_count = ${KEEPALIVE_COUNT};
   SET synchronous_commit = on;
+  SET default_transaction_isolation = 'read committed';
   SET timezone = 'UTC'`;
 /**
  * The server keeps the rows of a COPY in memory until it has a thousand of them. glibc hands such memory back to the kernel after each
