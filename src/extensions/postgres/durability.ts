@@ -1,20 +1,13 @@
-/** Whether the server keeps what it has acknowledged: asked at start, because nothing we do can make up for it later. */
-import { UserError } from '../../errors.ts';
-import type { Database } from './database.ts';
+/** Whether the server keeps what it has acknowledged: asked at the start, because nothing done later can make up for it. */
+import type pg from 'pg';
 
-const SETTINGS = ['fsync', 'synchronous_commit', 'full_page_writes'] as const;
+const SETTINGS = ['fsync', 'full_page_writes'];
 
-/** Throws a `UserError` when the server may forget committed rows after a crash, unless `allowed`. Returns what it is that is off. */
-export async function checkDurability(database: Database, allowed: boolean): Promise<readonly string[]> {
-  const { rows } = await database.query('SELECT name, setting FROM pg_settings WHERE name = ANY ($1)', [[...SETTINGS]]);
-  const off = rows
-    .filter(({ name, setting }) => setting === 'off' && name !== 'synchronous_commit')
-    .map(({ name }) => String(name));
-  if (off.length > 0 && !allowed) {
-    throw new UserError(
-      `the PostgreSQL server runs with ${off.map((name) => `${name} = off`).join(' and ')}: it can lose acknowledged data in a crash`,
-      'Turn the setting on, or accept the loss with extensions.postgres.allow_unsafe: true.',
-    );
-  }
-  return off;
+/** The settings that are off and let the server forget committed rows in a crash. */
+export async function unsafeSettings(client: pg.Client): Promise<readonly string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    "SELECT name FROM pg_settings WHERE name = ANY ($1) AND setting = 'off' ORDER BY name",
+    [SETTINGS],
+  );
+  return rows.map(({ name }) => name);
 }

@@ -115,13 +115,20 @@ class PostgresExtension implements Extension {
     );
   }
 
+  /** How many processes of this configuration use the database: with several workers their primary too. */
+  get #processes(): number {
+    const { workers } = this.#host;
+    return workers > 1 ? workers + 1 : 1;
+  }
+
   healthy(): boolean {
     return this.#watch.healthy;
   }
 
   async #open(address: Address): Promise<void> {
-    const { unsafe, applied } = await makeContact(address, this.#options);
+    const { unsafe, warnings, applied } = await makeContact(address, this.#options, this.#processes);
     if (this.#stopped.signal.aborted) return;
+    for (const { message, fix } of warnings) this.#host.logger.warn({ fix }, message);
     if (unsafe.length > 0)
       this.#host.logger.warn({ settings: unsafe }, 'the server can lose acknowledged data in a crash');
     if (applied.length > 0) this.#host.logger.info({ applied }, 'the database schema was brought up to date');

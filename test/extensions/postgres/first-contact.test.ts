@@ -4,8 +4,18 @@ import pg from 'pg';
 import t from 'tap';
 import { UserError } from '../../../src/errors.ts';
 import { urlOf } from '../../../src/extensions/postgres/embedded/address.ts';
-import { checkUrl, describeFailure, isPassing, makeContact } from '../../../src/extensions/postgres/first-contact.ts';
+import { Database } from '../../../src/extensions/postgres/database.ts';
+import {
+  checkUrl,
+  describeFailure,
+  type FirstContact,
+  isPassing,
+  makeContact,
+} from '../../../src/extensions/postgres/first-contact.ts';
+import { openSession } from '../../../src/extensions/postgres/ledger/session.ts';
 import { createDatabase } from '../../support/postgres.ts';
+
+t.setTimeout(300_000);
 
 const OPTIONS = { url: '', data_dir: '', views_schema: 'public', allow_unsafe: true };
 
@@ -108,4 +118,236 @@ t.test('a server that hangs up without a word may be one that is starting', asyn
     (reason: unknown) => reason,
   );
   t.ok(isPassing(error), describeFailure(error));
+});
+
+t.test('a role without any right gets to a running database by following the messages alone', async (t) => {
+  const { url, address, name } = await createDatabase(t);
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  const role = `least_${name}`;
+  t.teardown(async () => {
+    await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    await admin.end();
+  });
+  await admin.query(
+    `CREATE ROLE ${role} LOGIN; REVOKE ALL ON DATABASE ${name} FROM PUBLIC; REVOKE ALL ON SCHEMA public FROM PUBLIC`,
+  );
+  const lines: string[] = [];
+  for (let step = 0; step < 5; step++) {
+    const outcome = await makeContact({ connectionString: urlOf({ ...address, user: role }) }, OPTIONS).catch(
+      (reason) => reason,
+    );
+    const texts =
+      outcome instanceof UserError
+        ? [outcome.message, outcome.hint ?? '']
+        : (outcome as FirstContact).warnings.map(({ fix }) => fix);
+    const found = texts.flatMap((text) => text.match(/GRANT [^;]*;/gu) ?? []);
+    lines.push(...found);
+    for (const line of found) await admin.query(line);
+    if (found.length === 0) {
+      t.match(outcome, { applied: Array, warnings: [] });
+      break;
+    }
+  }
+  t.strictSame(lines, [
+    `GRANT CONNECT ON DATABASE "${name}" TO "${role}";`,
+    `GRANT CREATE ON DATABASE ${name} TO ${role};`,
+    `GRANT USAGE, CREATE ON SCHEMA public TO ${role};`,
+    `GRANT TEMPORARY ON DATABASE ${name} TO ${role};`,
+  ]);
+});
+
+t.test('everything that is wrong is told at once', async (t) => {
+  const { url, address, name } = await createDatabase(t);
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  const role = `several_${name}`;
+  t.teardown(async () => {
+    await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    await admin.end();
+  });
+  await admin.query(`CREATE ROLE ${role} LOGIN; CREATE SCHEMA sluice; REVOKE ALL ON SCHEMA public FROM PUBLIC`);
+  const connectionString = urlOf({ ...address, user: role });
+  const error = await makeContact({ connectionString }, { ...OPTIONS, allow_unsafe: false }).catch((reason) => reason);
+  t.ok(error instanceof UserError);
+  t.match(error.message, /lacks 3 things/u);
+  t.match(error.message, /fsync = off/u);
+  t.match(error.message, /GRANT USAGE, CREATE ON SCHEMA sluice TO/u);
+  t.match(error.message, /GRANT USAGE, CREATE ON SCHEMA public TO/u);
+});
+
+t.test('an encoding other than UTF-8 is refused with the way out', async (t) => {
+  for (const encoding of ['WIN1252', 'LATIN1', 'SQL_ASCII']) {
+    const { url, address } = await createDatabase(t);
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    const database = `odd_${encoding.toLowerCase()}_${address.database}`;
+    await admin.query(
+      `CREATE DATABASE ${database} ENCODING '${encoding}' TEMPLATE template0 LOCALE_PROVIDER libc LOCALE 'C'`,
+    );
+    t.teardown(async () => {
+      await admin.query(`DROP DATABASE ${database} WITH (FORCE)`);
+      await admin.end();
+    });
+    const error = await makeContact({ connectionString: urlOf({ ...address, database }) }, OPTIONS).catch(
+      (reason) => reason,
+    );
+    t.match(error, { message: /server_encoding/, hint: /createdb -E UTF8 -T template0/ });
+    t.ok(error instanceof UserError);
+  }
+});
+
+t.test('tables of another owner are told with the line that gives their rights', async (t) => {
+  const { url, address, name } = await createDatabase(t);
+  await makeContact({ connectionString: url }, OPTIONS);
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  const role = `other_${name}`;
+  t.teardown(async () => {
+    await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    await admin.end();
+  });
+  await admin.query(`CREATE ROLE ${role} LOGIN; GRANT USAGE, CREATE ON SCHEMA sluice TO ${role}`);
+  const contact = () => makeContact({ connectionString: urlOf({ ...address, user: role }) }, OPTIONS);
+  const error = await contact().catch((reason) => reason);
+  t.match(error, { message: /belong to/, hint: new RegExp(`GRANT \\S+ TO ${role};`) });
+  await admin.query(/GRANT [^;]*;/u.exec(error.hint)?.[0] ?? '');
+  t.match(await contact(), { applied: [] });
+});
+
+t.test('objects of others with names of our views are left alone', async (t) => {
+  for (const theirs of [
+    'CREATE VIEW public.logs AS SELECT 1 AS line',
+    'CREATE TABLE public.traces (id int)',
+    'CREATE MATERIALIZED VIEW public.spans AS SELECT 1 AS line',
+    'CREATE SEQUENCE public.steps',
+    "CREATE TYPE public.logs AS ENUM ('a')",
+    'CREATE FUNCTION public.has_rollup_above() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$',
+  ]) {
+    const { url } = await createDatabase(t);
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    t.teardown(() => admin.end());
+    await admin.query(theirs);
+    const error = await makeContact({ connectionString: url }, OPTIONS).catch((reason) => reason);
+    t.match(error, { message: /objects of others/, hint: /views_schema/ }, theirs);
+    const { rows } = await admin.query("SELECT to_regnamespace('sluice') IS NULL AS untouched");
+    t.strictSame(rows, [{ untouched: true }], 'and nothing was made');
+    t.match(await makeContact({ connectionString: url }, { ...OPTIONS, views_schema: 'elsewhere' }), { warnings: [] });
+  }
+});
+
+t.test('views that change keep their rights and what stands on them', async (t) => {
+  const { url, name } = await createDatabase(t);
+  await makeContact({ connectionString: url }, OPTIONS);
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  const role = `reader_${name}`;
+  t.teardown(async () => {
+    await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    await admin.end();
+  });
+  const again = async (change: string) => {
+    await admin.query(`UPDATE sluice.migrations SET name = 'views public 0' WHERE name LIKE 'views %'; ${change}`);
+    return makeContact({ connectionString: url }, OPTIONS);
+  };
+  const isGranted = async () =>
+    (await admin.query(`SELECT has_table_privilege('${role}', 'public.logs', 'SELECT') AS granted`)).rows[0]?.granted;
+  await admin.query(`CREATE ROLE ${role}; GRANT SELECT ON public.logs TO ${role}; CREATE SCHEMA reports;
+    CREATE VIEW reports.services AS SELECT DISTINCT service_name FROM public.spans`);
+  t.match(await again(''), { applied: ['views'], warnings: [] }, 'replaced in place');
+  t.equal(await isGranted(), true);
+  t.equal((await admin.query('SELECT * FROM reports.services')).rowCount, 0);
+
+  const other = 'ALTER VIEW public.logs RENAME COLUMN body TO former_body';
+  t.match(
+    await again(other),
+    { applied: [], warnings: [{ message: /reports\.services/, fix: /sluice migrate/ }] },
+    'held by others',
+  );
+  t.equal((await admin.query('SELECT former_body FROM public.logs')).rowCount, 0, 'the former views stay');
+  await admin.query('DROP VIEW reports.services');
+  t.match(await again(''), { applied: ['views'], warnings: [] }, 'made again');
+  t.equal((await admin.query('SELECT body FROM public.logs')).rowCount, 0);
+  t.equal(await isGranted(), true, 'with the same rights');
+});
+
+t.test('views of a version before the mark are ours', async (t) => {
+  const { url } = await createDatabase(t);
+  await makeContact({ connectionString: url }, OPTIONS);
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  t.teardown(() => admin.end());
+  const { rows } = await admin.query(
+    "SELECT relname FROM pg_class WHERE relkind = 'v' AND relnamespace = 'public'::regnamespace",
+  );
+  for (const { relname } of rows) await admin.query(`COMMENT ON VIEW public.${relname} IS NULL`);
+  await admin.query('COMMENT ON FUNCTION public.has_rollup_above IS NULL');
+  await admin.query("UPDATE sluice.migrations SET name = 'views public 0' WHERE name LIKE 'views %'");
+  t.match(await makeContact({ connectionString: url }, OPTIONS), { applied: ['views'], warnings: [] });
+});
+
+t.test('views that are missing are made, whatever the schema remembers', async (t) => {
+  const { url } = await createDatabase(t);
+  await makeContact({ connectionString: url }, OPTIONS);
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  t.teardown(() => admin.end());
+  await admin.query('DROP VIEW public.usage_daily');
+  t.match(await makeContact({ connectionString: url }, OPTIONS), { applied: ['views'] });
+});
+
+t.test('a newer schema that lets this version write is taken as it is', async (t) => {
+  const { url } = await createDatabase(t);
+  await makeContact({ connectionString: url }, OPTIONS);
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  t.teardown(() => admin.end());
+  await admin.query("INSERT INTO sluice.migrations (name, min_writer) VALUES ('9998-additive.sql', 4)");
+  await admin.query("UPDATE sluice.migrations SET name = 'views public 0' WHERE name LIKE 'views %'");
+  t.match(await makeContact({ connectionString: url }, OPTIONS), { applied: [], warnings: [] }, 'its views too');
+  await admin.query("INSERT INTO sluice.migrations (name, min_writer) VALUES ('9999-other.sql', 9999)");
+  await t.rejects(makeContact({ connectionString: url }, OPTIONS), { message: /migrated by a newer version.*9999/ });
+});
+
+t.test('few connections are warned about with figures', async (t) => {
+  const { url, address, name } = await createDatabase(t);
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  const role = `few_${name}`;
+  t.teardown(async () => {
+    await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    await admin.end();
+  });
+  await admin.query(
+    `CREATE ROLE ${role} LOGIN CONNECTION LIMIT 20; GRANT ALL ON DATABASE ${name} TO ${role}; GRANT ALL ON SCHEMA public TO ${role}`,
+  );
+  const address20 = { connectionString: urlOf({ ...address, user: role }) };
+  t.match(await makeContact(address20, OPTIONS), { warnings: [] });
+  t.match(await makeContact(address20, OPTIONS, 9), {
+    warnings: [{ message: /can use 72 connections \(9 × 8\).* 20$/ }],
+  });
+});
+
+t.test('a server that may only read is waited for', async (t) => {
+  const { url, name } = await createDatabase(t);
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  t.teardown(() => admin.end());
+  await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+  const error = await makeContact({ connectionString: url }, OPTIONS).catch((reason) => reason);
+  t.ok(isPassing(error), describeFailure(error));
+});
+
+t.test('the isolation level that a role prefers changes nothing', async (t) => {
+  const { url, name } = await createDatabase(t);
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  t.teardown(() => admin.end());
+  await admin.query(`ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`);
+  await makeContact({ connectionString: url }, OPTIONS);
+  const session = await openSession(new Database().use({ connectionString: url }));
+  t.teardown(() => session.end());
+  await session.query('BEGIN');
+  t.strictSame((await session.query('SHOW transaction_isolation')).rows, [{ transaction_isolation: 'read committed' }]);
 });

@@ -1,0 +1,65 @@
+/** Which migrations a database has: whether this version knows its schema, and may write to it. */
+import { readdir, readFile } from 'node:fs/promises';
+import { UserError } from '../../errors.ts';
+
+const FOLDER = new URL('./migrations/', import.meta.url);
+const FILE_NAME = /^(\d{4})-[a-z-]+\.sql$/;
+/** A migration that older versions cannot write beside says so: the lowest number of a migration that a writer must know. */
+const MIN_WRITER = /^-- min_writer: (\d{1,4})$/m;
+
+export interface Migration {
+  readonly name: string;
+  readonly text: string;
+  readonly minWriter: number;
+}
+
+export interface SchemaState {
+  /** Whether there is a schema at all. */
+  readonly exists: boolean;
+  /** Migrations of this version that were not applied, in order. */
+  readonly missing: readonly Migration[];
+  /** Migrations of a newer version. */
+  readonly unknown: readonly string[];
+  /** Whether the newer version lets this one write beside it. */
+  readonly mayWrite: boolean;
+}
+
+type Ask = (text: string) => Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
+
+export async function readMigrations(): Promise<readonly Migration[]> {
+  const names = (await readdir(FOLDER)).filter((name) => FILE_NAME.test(name)).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(new URL(name, FOLDER), 'utf8');
+      return { name, text, minWriter: Number(MIN_WRITER.exec(text)?.[1] ?? 0) };
+    }),
+  );
+}
+
+export const readViews = (): Promise<string> => readFile(new URL('views.sql', FOLDER), 'utf8');
+
+export async function readSchemaState(ask: Ask): Promise<SchemaState> {
+  const known = await readMigrations();
+  const { rows: tables } = await ask("SELECT to_regclass('sluice.migrations') AS found");
+  if (tables[0]?.['found'] === null) return { exists: false, missing: known, unknown: [], mayWrite: true };
+  // The column is missing in schemas that were made before it: whole rows are read. Nothing of such a row says what writers must know.
+  const { rows } = await ask('SELECT to_jsonb(m) AS row FROM sluice.migrations m ORDER BY name');
+  const applied = rows.map(({ row }) => row as { readonly name: string; readonly min_writer?: number | null });
+  const names = new Set(applied.map(({ name }) => name));
+  const unknown = applied.filter(({ name }) => FILE_NAME.test(name) && !known.some((each) => each.name === name));
+  const newest = Number.parseInt(known.at(-1)?.name ?? '0', 10);
+  return {
+    exists: true,
+    missing: known.filter(({ name }) => !names.has(name)),
+    unknown: unknown.map(({ name }) => name),
+    mayWrite: unknown.every(({ min_writer: minWriter }) => (minWriter ?? Number.POSITIVE_INFINITY) <= newest),
+  };
+}
+
+/** What to say where a newer version does not let this one write. */
+export function tooNew({ unknown }: SchemaState): UserError {
+  return new UserError(
+    `the database was migrated by a newer version of sluice (${unknown.join(', ')})`,
+    'Start that version, or restore a backup made before the upgrade.',
+  );
+}

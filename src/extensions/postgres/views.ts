@@ -1,0 +1,190 @@
+/**
+ * The readable views, which follow the version of the program. They are replaced in place, so that rights on them and views of others
+ * that stand on them stay; where Postgres cannot do that, they are dropped and made again with the same rights.
+ */
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
+import { UserError } from '../../errors.ts';
+import { readViews } from './schema-state.ts';
+import { sqlstateOf } from './sqlstate.ts';
+import { inTransaction } from './transactions.ts';
+
+/** The comment on what we made: tells it from objects of others with the same names. */
+const MARK = 'Sluice: replaced by each version that changes it';
+const DEFINITION = /^CREATE (VIEW|FUNCTION) views\.(\w+)/gm;
+/** What cannot be replaced: other columns, another result, another kind. */
+const NOT_REPLACEABLE = new Set(['42P16', '42P13', '42809']);
+const DEPENDED_ON = '2BP01';
+
+export interface OwnObject {
+  readonly kind: 'VIEW' | 'FUNCTION';
+  readonly name: string;
+}
+
+/** The views cannot be changed because objects of others stand on them. */
+export class ViewsHeld extends UserError {}
+
+interface Found extends OwnObject {
+  /** As SQL names it. */
+  readonly identity: string;
+  readonly marked: boolean;
+}
+
+/** Whether the views of this version are there. */
+export async function viewsAreCurrent(client: pg.Client, schema: string): Promise<boolean> {
+  const { rowCount } = await client.query('SELECT FROM sluice.migrations WHERE name = $1', [await nameOf(schema)]);
+  const found = await findObjects(
+    client,
+    schema,
+    (await ownObjects()).map(({ name }) => name),
+  );
+  return rowCount === 1 && found.length >= (await ownObjects()).length;
+}
+
+/** Objects of others with names of ours. */
+export async function foreignObjects(client: pg.Client, schema: string): Promise<readonly string[]> {
+  const names = (await ownObjects()).map(({ name }) => name);
+  const taken = await client.query<{ identity: string }>(
+    `SELECT format('%s %I.%I', CASE c.relkind WHEN 'v' THEN 'view' WHEN 'r' THEN 'table' WHEN 'p' THEN 'table' WHEN 'm' THEN 'materialized view'
+        WHEN 'S' THEN 'sequence' WHEN 'i' THEN 'index' ELSE 'relation' END, n.nspname, c.relname) AS identity
+     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = ANY ($2) AND c.relkind <> 'v'
+     UNION ALL
+     SELECT format('type %I.%I', n.nspname, t.typname) FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
+     WHERE n.nspname = $1 AND t.typname = ANY ($2) AND t.typrelid = 0 AND t.typelem = 0`,
+    [schema, names],
+  );
+  const found = await findObjects(client, schema, names);
+  const others = (await madeBeforeMarks(client, schema, found)) ? [] : found.filter(({ marked }) => !marked);
+  return [
+    ...taken.rows.map(({ identity }) => identity),
+    ...others.map(({ kind, identity }) => `${kind.toLowerCase()} ${identity}`),
+  ];
+}
+
+export function foreignNames(schema: string, objects: readonly string[]): UserError {
+  return new UserError(
+    `the schema "${schema}" already holds objects of others with names of views of Sluice: ${objects.join(', ')}`,
+    'Set extensions.postgres.views_schema to a schema of its own, such as sluice_views.',
+  );
+}
+
+/** Whether anything was made. Throws `ViewsHeld`, and leaves the views as they are, when others stand on them. */
+export async function bringViews(client: pg.Client, schema: string): Promise<boolean> {
+  if (await viewsAreCurrent(client, schema)) return false;
+  const text = await textFor(schema);
+  const name = await nameOf(schema);
+  await inTransaction(client, async () => {
+    await client.query(`SAVEPOINT replacing`);
+    try {
+      await client.query(text.replaceAll(/^CREATE (VIEW|FUNCTION) /gm, 'CREATE OR REPLACE $1 '));
+    } catch (error) {
+      if (!NOT_REPLACEABLE.has(sqlstateOf(error) ?? '')) throw error;
+      await client.query('ROLLBACK TO replacing');
+      await makeAgain(client, schema, text);
+    }
+    await dropFormer(client, schema);
+    await mark(client, schema);
+    await client.query("DELETE FROM sluice.migrations WHERE name LIKE 'views %'");
+    await client.query('INSERT INTO sluice.migrations (name) VALUES ($1)', [name]);
+  });
+  return true;
+}
+
+export async function ownObjects(): Promise<readonly OwnObject[]> {
+  return [...(await readViews()).matchAll(DEFINITION)].map(([, kind, name]) => ({
+    kind: kind === 'VIEW' ? 'VIEW' : 'FUNCTION',
+    name: name ?? '',
+  }));
+}
+
+const textFor = async (schema: string): Promise<string> => (await readViews()).replaceAll(/\bviews\./g, `${schema}.`);
+
+async function nameOf(schema: string): Promise<string> {
+  return `views ${schema} ${createHash('sha256')
+    .update(await textFor(schema))
+    .digest('hex')
+    .slice(0, 16)}`;
+}
+
+/** Views and functions of a schema: those of these names, or, without names, all that carry our mark. */
+async function findObjects(
+  client: pg.Client,
+  schema: string,
+  names: readonly string[] | null,
+): Promise<readonly Found[]> {
+  const { rows } = await client.query<Found>(
+    `SELECT * FROM (
+       SELECT 'VIEW' AS kind, c.relname::text AS name, format('%I.%I', n.nspname, c.relname) AS identity,
+         coalesce(obj_description(c.oid, 'pg_class') = $3, false) AS marked
+       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'v'
+       UNION ALL
+       SELECT 'FUNCTION', p.proname::text, p.oid::regprocedure::text, coalesce(obj_description(p.oid, 'pg_proc') = $3, false)
+       FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1
+     ) AS object WHERE CASE WHEN $2::text[] IS NULL THEN marked ELSE name = ANY ($2) END`,
+    [schema, names, MARK],
+  );
+  return rows;
+}
+
+/** Versions before the mark replaced every view of these names, and noted that they had. */
+async function madeBeforeMarks(client: pg.Client, schema: string, found: readonly Found[]): Promise<boolean> {
+  if (found.some(({ marked }) => marked)) return false;
+  const { rows } = await client.query("SELECT to_regclass('sluice.migrations') IS NOT NULL AS migrated");
+  if (rows[0]?.migrated !== true) return false;
+  const { rowCount } = await client.query('SELECT FROM sluice.migrations WHERE name LIKE $1', [`views ${schema} %`]);
+  return rowCount !== 0;
+}
+
+async function makeAgain(client: pg.Client, schema: string, text: string): Promise<void> {
+  const names = (await ownObjects()).map(({ name }) => name);
+  const old = await findObjects(client, schema, names);
+  const grants = await grantsOn(client, schema, names);
+  await drop(client, old);
+  await client.query(text);
+  for (const grant of grants) await client.query(grant);
+}
+
+/** What a former version had made and this one has not. */
+async function dropFormer(client: pg.Client, schema: string): Promise<void> {
+  const names = new Set((await ownObjects()).map(({ name }) => name));
+  await drop(
+    client,
+    (await findObjects(client, schema, null)).filter(({ name }) => !names.has(name)),
+  );
+}
+
+/** Never what others made of them: without CASCADE. */
+async function drop(client: pg.Client, objects: readonly Found[]): Promise<void> {
+  const views = objects.filter(({ kind }) => kind === 'VIEW');
+  const functions = objects.filter(({ kind }) => kind === 'FUNCTION');
+  try {
+    if (views.length > 0) await client.query(`DROP VIEW ${views.map(({ identity }) => identity).join(', ')}`);
+    if (functions.length > 0)
+      await client.query(`DROP FUNCTION ${functions.map(({ identity }) => identity).join(', ')}`);
+  } catch (error) {
+    if (sqlstateOf(error) !== DEPENDED_ON) throw error;
+    const { detail = '' } = error as { readonly detail?: string };
+    throw new ViewsHeld(
+      `the views of Sluice change, and objects of yours stand on them: ${detail.replaceAll('\n', '; ')}`,
+      'Drop those, run `sluice migrate`, and make them again. Until then the former views stay.',
+    );
+  }
+}
+
+async function grantsOn(client: pg.Client, schema: string, names: readonly string[]): Promise<readonly string[]> {
+  const { rows } = await client.query<{ line: string }>(
+    `SELECT format('GRANT %s ON %I.%I TO %s%s', a.privilege_type, n.nspname, c.relname,
+       CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END,
+       CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END) AS line
+     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace, aclexplode(c.relacl) a
+     WHERE n.nspname = $1 AND c.relname = ANY ($2) AND a.grantee <> c.relowner`,
+    [schema, names],
+  );
+  return rows.map(({ line }) => line);
+}
+
+async function mark(client: pg.Client, schema: string): Promise<void> {
+  const names = (await ownObjects()).map(({ name }) => name);
+  for (const { kind, identity } of await findObjects(client, schema, names))
+    await client.query(`COMMENT ON ${kind} ${identity} IS '${MARK}'`);
+}

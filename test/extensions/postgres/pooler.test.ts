@@ -1,0 +1,94 @@
+// PgBouncer in front of the database: sessions are fine, a pool of transactions is refused with the way out.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { UserError } from '../../../src/errors.ts';
+import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
+import { makeContact } from '../../../src/extensions/postgres/first-contact.ts';
+import { startDaemon } from '../../support/daemon.ts';
+import { freePort } from '../../support/executable.ts';
+import { send } from '../../support/otlp-client.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
+import { aSpan, aTraceRequest } from '../../support/payloads.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import { postgresConfig } from '../../support/postgres-daemon.ts';
+
+t.setTimeout(300_000);
+
+const OPTIONS = { url: '', data_dir: '', views_schema: 'public', allow_unsafe: true };
+const NOBODY = 65534;
+const found = spawnSync('pgbouncer', ['--version']);
+
+/** The URL of a database behind a PgBouncer of its own. */
+async function poolerOf(t: Test, mode: string, settings = ''): Promise<string> {
+  const { address } = await createDatabase(t);
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-pooler-'));
+  chmodSync(folder, 0o755);
+  const port = await freePort();
+  const file = join(folder, 'pgbouncer.ini');
+  writeFileSync(
+    file,
+    `[databases]
+${address.database} = host=${address.host} port=${address.port} user=${address.user} password=${address.password}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = ${mode}
+${settings}
+`,
+  );
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) chownSync(folder, NOBODY, NOBODY);
+  const child: ChildProcess = spawn('pgbouncer', [file], isRoot ? { uid: NOBODY, gid: NOBODY } : {});
+  t.teardown(async () => {
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    child.kill('SIGKILL');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  });
+  t.ok(await waitFor(() => answers(port), { timeoutMs: PATIENCE_MS }), 'PgBouncer listens');
+  return `postgres://${address.user}@127.0.0.1:${port}/${address.database}`;
+}
+
+function answers(port: number): Promise<true | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(undefined));
+    socket.once('close', () => socket.destroy());
+    socket.once('connect', () => socket.end());
+  });
+}
+
+if (found.status !== 0) {
+  t.comment(
+    'SKIPPED: PgBouncer is not installed, so nothing is known of poolers on this machine (apt-get install pgbouncer)',
+  );
+} else {
+  for (const [mode, settings] of [
+    ['transaction', ''],
+    ['transaction', 'default_pool_size = 1'],
+    ['transaction', 'server_round_robin = 1\nmin_pool_size = 5'],
+    ['statement', ''],
+  ] as const) {
+    t.test(`pool_mode = ${mode} is refused ${settings}`, async (t) => {
+      const connectionString = await poolerOf(t, mode, settings);
+      const error = await makeContact({ connectionString }, OPTIONS).catch((reason) => reason);
+      t.ok(error instanceof UserError);
+      t.match(error, { message: /pooler/, hint: /pool_mode = session/ });
+    });
+  }
+
+  t.test('pool_mode = session works without any setting for us', async (t) => {
+    const databaseUrl = await poolerOf(t, 'session');
+    const daemon = await startDaemon(t, { config: postgresConfig({ databaseUrl }) });
+    const body = (): string => JSON.stringify(aTraceRequest([aSpan()]));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send(daemon.url, { body: body() })));
+    t.ok(answers.every(({ status }) => status === 200));
+    t.ok(daemon.service.ready());
+  });
+}
