@@ -1,0 +1,43 @@
+/**
+ * Bodies that are made to be slow, through everything a request goes through in one pass: index, processors, rows. Prints the
+ * processor time of each and of its stages, the slowest a byte first.
+ *
+ *   node dist/bench/worst-bodies.js [--mib 8] [--only <part of a name>] [--top 40]
+ */
+import { readArguments } from './arguments.ts';
+import { printHead, printRow } from './table.ts';
+import { HOSTILE_BODIES } from '../test/support/hostile-bodies.ts';
+import { MeasuredPass } from '../test/support/measured-pass.ts';
+
+const MIB = 1024 * 1024;
+
+async function main(): Promise<void> {
+  const { values } = readArguments(import.meta.url, {
+    options: {
+      mib: { type: 'string', default: '8' },
+      only: { type: 'string', default: '' },
+      top: { type: 'string', default: '1000' },
+    },
+  });
+  const size = Number(values.mib) * MIB;
+  const pass = await MeasuredPass.open();
+  const results = [];
+  for (const body of HOSTILE_BODIES) {
+    if (!body.name.includes(values.only)) continue;
+    const bytes = body.make(size);
+    const { stages, outcome } = pass.run(body, bytes);
+    const total = Object.values(stages).reduce((sum, ms) => sum + ms, 0);
+    results.push({ name: body.name, outcome, stages, total, perByte: (total * 1e6) / bytes.length });
+  }
+  results.sort((one, other) => other.perByte - one.perByte);
+  printHead(['body', 'outcome', 'ns a byte', 'ms', 'slowest stages'], [0, 1, 4]);
+  for (const { name, outcome, stages, total, perByte } of results.slice(0, Number(values.top))) {
+    const slowest = Object.entries(stages)
+      .sort(([, one], [, other]) => other - one)
+      .slice(0, 3)
+      .map(([stage, ms]) => `${stage} ${ms.toFixed(0)}`);
+    printRow([name, outcome, perByte.toFixed(1), total.toFixed(0), slowest.join(', ')]);
+  }
+}
+
+await main();
