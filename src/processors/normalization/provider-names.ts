@@ -13,6 +13,8 @@ export const UNKNOWN_PROVIDER = -2;
 
 const SEPARATOR_DOT = 0x2e;
 const PACKAGE_SCOPE = /^@[^/]+\//;
+/** No spelling of a provider is longer. Cutting segments off a longer text would take quadratic time. */
+const MAX_SPELLING = 256;
 
 export class Providers {
   readonly #words = new Words();
@@ -42,6 +44,7 @@ export class Providers {
 
   /** The provider a text names; segments behind dots (`openai.chat`) say which interface was used and are cut one by one. */
   ofText(memory: Memory, offset: number, length: number): number {
+    if (length > MAX_SPELLING) return UNKNOWN_PROVIDER;
     for (let end = length; end > 0; end--) {
       if (end < length && memory.u8[offset + end] !== SEPARATOR_DOT) continue;
       const word = this.#words.ofText(memory, offset, end);
@@ -51,6 +54,7 @@ export class Providers {
   }
 
   ofString(text: string): number {
+    if (text.length > MAX_SPELLING) return UNKNOWN_PROVIDER;
     for (let name = text.replace(PACKAGE_SCOPE, ''); ; name = name.slice(0, name.lastIndexOf('.'))) {
       const word = this.#words.ofString(name);
       if (word !== 0) return this.#byWord[word] ?? UNKNOWN_PROVIDER;
@@ -59,6 +63,7 @@ export class Providers {
   }
 
   ofHost(host: string): number {
+    if (host.length > MAX_SPELLING) return NO_PROVIDER;
     const folded = host.toLowerCase();
     const found = PROVIDER_HOSTS.find(([ending]) => folded.endsWith(ending) || folded === ending.replace(/^\./, ''));
     return found === undefined ? NO_PROVIDER : this.#names.indexOf(found[1]);

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { Card, type Origin } from './card.ts';
 import { draftCard, type RawMatch, type RawProvider } from './catalogue-data.ts';
 import { versionIn } from './model-name.ts';
-import { containing, endingWith, equalTo, matching, type NamePattern, startingWith } from './name-pattern.ts';
+import { containing, endingWith, equalTo, matching, mayMatchAny, type NamePattern, startingWith } from './name-pattern.ts';
 import { foldProvider, type ProviderIndex } from './route.ts';
 
 export interface CatalogueModel {
@@ -23,14 +23,22 @@ export interface CatalogueHit {
   readonly exact: boolean;
 }
 
+interface CataloguePattern {
+  readonly matches: NamePattern;
+  readonly model: CatalogueModel;
+  readonly version: string | null;
+  /** The literal that any name it matches contains, or else the expression. */
+  readonly literal: string | null;
+  readonly expression: string | null;
+}
+
 interface CatalogueProvider {
   readonly id: string;
-  readonly exact: ReadonlyMap<string, CatalogueModel>;
-  readonly patterns: readonly {
-    readonly matches: NamePattern;
-    readonly model: CatalogueModel;
-    readonly version: string | null;
-  }[];
+  readonly exact: ReadonlyMap<string, { readonly model: CatalogueModel; readonly version: string | null }>;
+  readonly patterns: readonly CataloguePattern[];
+  /** Whether a name contains any literal of the patterns, or may match any expression of them. Most unknown names do neither. */
+  readonly literals: RegExp;
+  readonly expressions: NamePattern;
   readonly fallbacks: readonly string[];
   readonly named: NamePattern | null;
   readonly makes: NamePattern | null;
@@ -77,7 +85,7 @@ export class Catalogue implements ProviderIndex {
   get modelCount(): number {
     let count = 0;
     for (const { exact, patterns } of this.#providers.values()) {
-      count += new Set([...exact.values(), ...patterns.map(({ model }) => model)]).size;
+      count += new Set([...exact.values(), ...patterns].map(({ model }) => model)).size;
     }
     return count;
   }
@@ -103,8 +111,13 @@ export class Catalogue implements ProviderIndex {
     const entry = this.#providers.get(provider);
     if (entry === undefined) return null;
     const exact = entry.exact.get(name);
-    if (exact !== undefined && sameVersion(versionIn(exact.id), version)) return { model: exact, exact: true };
+    if (exact !== undefined && sameVersion(exact.version, version)) return { model: exact.model, exact: true };
+    const hasLiteral = entry.literals.test(name);
+    const hasExpression = entry.expressions(name);
+    if (!hasLiteral && !hasExpression) return null;
     for (const pattern of entry.patterns) {
+      if (!hasLiteral && pattern.literal !== null) continue;
+      if (!hasExpression && pattern.expression !== null) continue;
       if (sameVersion(pattern.version, version) && pattern.matches(name)) return { model: pattern.model, exact: false };
     }
     return null;
@@ -138,17 +151,18 @@ async function packageVersion(): Promise<string> {
 }
 
 function compileProvider(raw: RawProvider, origin: Origin): CatalogueProvider {
-  const exact = new Map<string, CatalogueModel>();
-  const patterns: { matches: NamePattern; model: CatalogueModel; version: string | null }[] = [];
+  const exact = new Map<string, { model: CatalogueModel; version: string | null }>();
+  const patterns: CataloguePattern[] = [];
   for (const rawModel of raw.models) {
     const draft = draftCard(raw.id, rawModel, origin);
     const model = { id: rawModel.id, card: draft === null ? null : new Card(draft) };
+    const version = versionIn(rawModel.id);
     for (const leaf of alternatives(rawModel.match)) {
       const literal = leaf['equals'];
       if (typeof literal === 'string') {
-        if (!exact.has(literal.toLowerCase())) exact.set(literal.toLowerCase(), model);
+        if (!exact.has(literal.toLowerCase())) exact.set(literal.toLowerCase(), { model, version });
       } else {
-        patterns.push({ matches: compileMatch(leaf, true), model, version: versionIn(rawModel.id) });
+        patterns.push({ matches: compileMatch(leaf, true), model, version, ...signOf(leaf) });
       }
     }
   }
@@ -156,10 +170,33 @@ function compileProvider(raw: RawProvider, origin: Origin): CatalogueProvider {
     id: raw.id,
     exact,
     patterns,
+    literals: anyOf(patterns.flatMap(({ literal }) => literal ?? [])),
+    expressions: expressionsOf(patterns),
     fallbacks: raw.fallback_model_providers ?? [],
     named: raw.provider_match ? compileMatch(raw.provider_match, false) : null,
     makes: raw.model_match ? compileMatch(raw.model_match, false) : null,
   };
+}
+
+/** What must be found in a name for a match to hold; nothing is known of combinations. */
+function signOf(match: RawMatch): Pick<CataloguePattern, 'literal' | 'expression'> {
+  const [operator = '', operand] = Object.entries(match)[0] ?? [];
+  if (typeof operand !== 'string') return { literal: null, expression: null };
+  return operator === 'regex'
+    ? { literal: null, expression: operand }
+    : { literal: operand.toLowerCase(), expression: null };
+}
+
+/** Finds any of some literals, nothing when there is none. */
+function anyOf(literals: readonly string[]): RegExp {
+  if (literals.length === 0) return /(?!)/;
+  return new RegExp(literals.map((literal) => literal.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')).join('|'));
+}
+
+/** Whether any pattern that is no literal may match. */
+function expressionsOf(patterns: readonly CataloguePattern[]): NamePattern {
+  if (patterns.some(({ literal, expression }) => literal === null && expression === null)) return () => true;
+  return mayMatchAny(patterns.flatMap(({ expression }) => expression ?? []));
 }
 
 /** The branches of nested `or`s, in order. */

@@ -26,6 +26,9 @@ const DATE_SUFFIX = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;
 const FINE_TUNED = /^ft:|\.ft-/;
 const VERSION = /-v(\d+)(?=$|[:@])/;
 
+/** More spellings than this are not tried. A Bedrock ARN with a region, a date and a version has 16. */
+const MAX_SPELLINGS = 32;
+
 /** The spellings of a lower-case name on a route. `samePrefix` says whether `x` of `x/name` means the same provider. */
 export function spellingsOf(emitted: string, route: string | null, samePrefix: (prefix: string) => boolean): Spellings {
   const privateArn = PRIVATE_ARN.exec(emitted);
@@ -34,26 +37,54 @@ export function spellingsOf(emitted: string, route: string | null, samePrefix: (
   if (emitted.endsWith(':free')) return { names: [plain(emitted)], unpriceable: 'a free route has no price per token' };
   if (emitted.startsWith('tunedmodels/'))
     return { names: [plain(emitted)], unpriceable: 'a tuned model has a price of its own' };
-  const names = new Map<string, boolean>([[emitted, false]]);
-  const respell = (change: (name: string) => string, respelled: boolean): void => {
-    for (const [name, already] of [...names]) {
-      const changed = change(name);
-      if (changed !== '' && !names.has(changed)) names.set(changed, respelled || already);
-    }
-  };
-  for (const change of pathChanges(samePrefix)) respell(change, false);
-  if (!FINE_TUNED.test(emitted)) {
-    respell((name) => name.replace(/^gpt-35/, 'gpt-3.5'), false);
-    respell(withoutAt, false);
-    respell((name) => name.replace(ROUTER_TAG, ''), false);
-    if (route === 'aws') respell((name) => name.replace(BEDROCK_VERSION, ''), false);
-    if (route === 'aws') respell((name) => name.replace(BEDROCK_REGION, ''), true);
-    respell((name) => name.replace(DATE_SUFFIX, ''), true);
-    respell((name) => name.replace(/-latest$/, ''), true);
-    respell((name) => name.replace(/(\d)\.(\d)(?!\d)/g, '$1-$2'), true);
-    respell((name) => name.replace(/(?<!\d)(\d)-(\d)(?!\d)/g, '$1.$2'), true);
+  const spellings = [plain(emitted)];
+  if (emitted.includes('/')) for (const change of pathChanges(samePrefix)) respell(spellings, change, false);
+  if (!FINE_TUNED.test(emitted))
+    for (const { sign, change, respelled, route: only } of CHANGES)
+      if ((only === null || only === route) && sign.test(emitted)) respell(spellings, change, respelled);
+  return { names: spellings, unpriceable: null };
+}
+
+interface Change {
+  /** A name of which no part looks like this is left as it is: most changes concern few names. */
+  readonly sign: RegExp;
+  readonly change: (name: string) => string;
+  readonly respelled: boolean;
+  /** The only route on which it holds; null: any. */
+  readonly route: string | null;
+}
+
+const CHANGES: readonly Change[] = [
+  { sign: /gpt-35/, change: (name) => name.replace(/^gpt-35/, 'gpt-3.5'), respelled: false, route: null },
+  { sign: /@/, change: withoutAt, respelled: false, route: null },
+  { sign: /:/, change: (name) => name.replace(ROUTER_TAG, ''), respelled: false, route: null },
+  { sign: /:|-v\d/, change: (name) => name.replace(BEDROCK_VERSION, ''), respelled: false, route: 'aws' },
+  { sign: /\./, change: (name) => name.replace(BEDROCK_REGION, ''), respelled: true, route: 'aws' },
+  { sign: /\d{8}|\d-\d/, change: (name) => name.replace(DATE_SUFFIX, ''), respelled: true, route: null },
+  { sign: /-latest/, change: (name) => name.replace(/-latest$/, ''), respelled: true, route: null },
+  {
+    sign: /\d\.\d|gpt-35/,
+    change: (name) => name.replace(/(\d)\.(\d)(?!\d)/g, '$1-$2'),
+    respelled: true,
+    route: null,
+  },
+  {
+    sign: /\d[-@]\d/,
+    change: (name) => name.replace(/(?<!\d)(\d)-(\d)(?!\d)/g, '$1.$2'),
+    respelled: true,
+    route: null,
+  },
+];
+
+/** Adds what a change makes of each spelling so far. */
+function respell(spellings: Spelling[], change: (name: string) => string, respelled: boolean): void {
+  const count = spellings.length;
+  for (let index = 0; index < count && spellings.length < MAX_SPELLINGS; index++) {
+    const { name, respelled: already } = spellings[index] as Spelling;
+    const changed = change(name);
+    if (changed === name || changed === '' || spellings.some((spelling) => spelling.name === changed)) continue;
+    spellings.push({ name: changed, respelled: respelled || already });
   }
-  return { names: [...names].map(([name, respelled]) => ({ name, respelled })), unpriceable: null };
 }
 
 /** The `N` of `-vN` in a name; null when it has none. Two names with different versions are different models. */

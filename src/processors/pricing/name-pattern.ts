@@ -2,7 +2,7 @@
  * Patterns over model names, and the guard that keeps a prefix or substring from claiming a name it does not mean:
  * `claude-opus-4-1` is a prefix of `claude-opus-4-10`, yet a different model. All names and patterns are lower case here.
  */
-import { RE2JS } from 're2js';
+import { RE2JS, RE2Set } from 're2js';
 
 /** A pattern says whether it knows a name. Expressions run in linear time whatever the name, because names come from outside. */
 export type NamePattern = (name: string) => boolean;
@@ -47,31 +47,66 @@ export function containing(literal: string): NamePattern {
   };
 }
 
+/** An expression that begins with a look-ahead for what must not follow. */
+const NEGATIVE = /^\^\(\?!((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)(.*)$/;
+
+/** Whether any of a catalogue's expressions may be found in a name: one walk spares the walk of each. */
+export function mayMatchAny(expressions: readonly string[]): NamePattern {
+  if (expressions.length === 0) return () => false;
+  const set = new RE2Set(RE2Set.UNANCHORED, RE2JS.CASE_INSENSITIVE);
+  for (const expression of expressions) {
+    const rest = NEGATIVE.exec(expression)?.[2];
+    set.add(rest === undefined ? expression : `^${rest}`);
+  }
+  set.compile();
+  return (name) => set.match(name).length > 0;
+}
+
 /** A catalogue's expression, found anywhere unless it anchors itself; `guarded` also checks what follows. Throws on what RE2 does not support. */
 export function matching(expression: string, guarded: boolean): NamePattern {
-  const negative = /^\^\(\?!((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)(.*)$/.exec(expression);
+  const negative = NEGATIVE.exec(expression);
   if (negative !== null) {
     // RE2 has no look-ahead; the one at the start of an expression is the same as "and not".
     const excluded = compile(`^(?:${negative[1]})`);
     const rest = negative[2] === '' ? null : matching(`^${negative[2]}`, guarded);
-    return (name) => !excluded.matcher(name).find() && (rest === null || rest(name));
+    return (name) => (rest === null || rest(name)) && !excluded.test(name);
   }
   const compiled = compile(expression);
   return (name) => {
+    // Whether there is a match is several times cheaper to find than where it ends.
+    if (!compiled.test(name)) return false;
+    if (!guarded) return true;
     const matcher = compiled.matcher(name);
-    return matcher.find() && (!guarded || residueAllowed(name, matcher.end()));
+    return matcher.find() && residueAllowed(name, matcher.end());
   };
 }
 
-/** A config file's expression: must match the whole name. Throws on what RE2 does not support. */
-export function matchingWhole(expression: string): NamePattern {
-  const compiled = compile(expression);
-  return (name) => compiled.matches(name);
+/** The fault of a config file's expression; null when RE2 takes it. */
+export function expressionFault(expression: string): string | null {
+  try {
+    compile(expression);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
-/** A config file's prefix: means what it says, so no guard. */
-export function prefixedBy(literal: string): NamePattern {
-  return (name) => name.startsWith(literal);
+/** Which of some expressions match the whole of a name, ascending. All are asked in one walk over the name. */
+export type PatternSet = (name: string) => readonly number[];
+
+/** One automaton for so many expressions: a large one needs more memory than it may have, and is then built again and again. */
+const SET_SIZE = 256;
+
+export function matchingWhole(expressions: readonly string[]): PatternSet {
+  const sets: { readonly first: number; readonly set: RE2Set }[] = [];
+  for (let first = 0; first < expressions.length; first += SET_SIZE) {
+    const set = new RE2Set(RE2Set.ANCHOR_BOTH, RE2JS.CASE_INSENSITIVE);
+    for (const expression of expressions.slice(first, first + SET_SIZE)) set.add(expression);
+    set.compile();
+    sets.push({ first, set });
+  }
+  return (name) =>
+    sets.flatMap(({ first, set }) => set.match(name).map((index) => first + index)).sort((one, other) => one - other);
 }
 
 function compile(expression: string): RE2JS {

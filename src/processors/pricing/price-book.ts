@@ -9,6 +9,7 @@ import type { Card } from './card.ts';
 import { Catalogue, shortHash } from './catalogue.ts';
 import { MODEL_NAME_LENGTH, type Spellings, spellingsOf, versionIn } from './model-name.ts';
 import type { PriceEntry, PricingOptions } from './options.ts';
+import { EntryIndex } from './entry-index.ts';
 import { type CompiledEntry, compileEntries, PricingOptionsError, type PricingProblem } from './price-entry.ts';
 import { type MatchKind, PricedModel } from './priced-model.ts';
 import { RecentNames } from './recent-names.ts';
@@ -26,23 +27,48 @@ export interface Resolution {
 /** Notes every place that was searched; only an explanation asks for it. */
 export type Trail = string[];
 
+/** What is searched for, under which spellings, on behalf of which provider. */
+interface Search {
+  readonly folded: string;
+  readonly route: string | null;
+  readonly list: string | null;
+  readonly spellings: Spellings;
+  readonly trail: Trail | null;
+}
+
 /** An entry with its providers looked up once. */
 interface PlacedEntry extends CompiledEntry {
   /** Each provider as written, and the route it means. Null: any provider. */
   readonly places: readonly { readonly word: string; readonly route: string | null }[] | null;
 }
 
+type Entries = EntryIndex<PlacedEntry>;
+const NO_ENTRIES: Entries = new EntryIndex<PlacedEntry>([]);
+
 interface Layers {
   readonly catalogue: Catalogue;
-  readonly supplement: readonly PlacedEntry[];
-  readonly user: readonly PlacedEntry[];
-  readonly stored: readonly PlacedEntry[];
+  readonly supplement: Entries;
+  readonly user: Entries;
+  readonly stored: Entries;
 }
+
+/** What a provider name as emitted says, whatever the model. */
+interface EmittedProvider {
+  readonly folded: string;
+  /** The name is filler, so that the model name may tell the provider. */
+  readonly isNone: boolean;
+  /** The route it names; null when it names none. */
+  readonly route: string | null;
+}
+
+/** Provider names that are remembered: a deployment has a handful, a hostile sender as many as it likes. */
+const MAX_PROVIDERS = 256;
 
 export class PriceBook {
   readonly #layers: Layers;
   readonly #catalogue: Catalogue;
   readonly #recent = new RecentNames<Resolution>();
+  readonly #providers = new Map<string, EmittedProvider>();
   readonly #priced = new Map<Card, Map<MatchKind, PricedModel>>();
 
   private constructor(layers: Layers) {
@@ -54,15 +80,15 @@ export class PriceBook {
   static async load(options: PricingOptions = {}): Promise<PriceBook> {
     const catalogue = await loadCatalogue(options.catalogue ?? 'bundled');
     const supplement = options.supplement === false ? [] : await readSupplement();
-    const bare = new PriceBook({ catalogue, supplement: [], user: [], stored: [] });
+    const bare = new PriceBook({ catalogue, supplement: NO_ENTRIES, user: NO_ENTRIES, stored: NO_ENTRIES });
     // An entry may borrow a card that another catalogue does not have; it then has nothing to correct.
     const shipped = { path: 'supplement', source: 'supplement', borrowed: bare };
-    const lists = new PriceBook({ ...bare.#layers, supplement: bare.#compile(supplement, shipped, []) });
+    const lists = new PriceBook({ ...bare.#layers, supplement: new EntryIndex(bare.#compile(supplement, shipped, [])) });
     const problems: PricingProblem[] = [];
     const own = { path: 'overrides', source: 'user', borrowed: lists };
-    const book = new PriceBook({ ...lists.#layers, user: lists.#compile(options.overrides ?? [], own, problems) });
+    const user = lists.#compile(options.overrides ?? [], own, problems);
     if (problems.length > 0) throw new PricingOptionsError(problems);
-    return book;
+    return new PriceBook({ ...lists.#layers, user: new EntryIndex(user) });
   }
 
   /** This book with stored entries before all others, the first of them first. One with a mistake is left out and told of. */
@@ -70,7 +96,7 @@ export class PriceBook {
     entries: readonly PriceEntry[],
     mistaken: (entry: PriceEntry, problem: PricingProblem) => void,
   ): PriceBook {
-    const lists = new PriceBook({ ...this.#layers, user: [], stored: [] });
+    const lists = new PriceBook({ ...this.#layers, user: NO_ENTRIES, stored: NO_ENTRIES });
     const stored = entries.flatMap((entry) => {
       const problems: PricingProblem[] = [];
       const compiled = this.#compile([entry], { path: '', source: 'stored', borrowed: lists }, problems);
@@ -78,7 +104,7 @@ export class PriceBook {
       if (problem !== undefined) mistaken(entry, { ...problem, path: problem.path.replace(/^\[0\]\.?/, '') });
       return compiled;
     });
-    return new PriceBook({ ...this.#layers, stored });
+    return new PriceBook({ ...this.#layers, stored: new EntryIndex(stored) });
   }
 
   /** Entries of one layer; what they borrow comes from the layers of another book. */
@@ -124,40 +150,44 @@ export class PriceBook {
 
   #resolve(provider: string, model: string, trail: Trail | null): Resolution {
     const emitted = model.trim().toLowerCase();
-    if (emitted === '') return unpriced(null, 'the model has no name');
-    const route = this.#routeOf(provider, emitted);
+    if (emitted === '') return NAMELESS;
+    const from = this.#emittedProvider(provider);
+    const route = this.#routeOf(from, emitted);
     const list = route === null ? null : priceListOf(route);
     const spellings = spellingsOf(emitted, route, (prefix) => {
       const same = routeOfProvider(prefix, this.#catalogue);
       return same !== null && priceListOf(same) === list;
     });
     const { stored, user, supplement } = this.#layers;
-    const own =
-      this.#among(stored, 'stored', provider, route, spellings, trail) ??
-      this.#among(user, 'user', provider, route, spellings, trail);
+    const search: Search = { folded: from.folded, route, list, spellings, trail };
+    const own = this.#among(stored, 'stored', search) ?? this.#among(user, 'user', search);
     if (own !== null) return own;
-    if (route === null || list === null) {
-      return unpriced(
-        null,
-        namesNoProvider(provider)
-          ? 'no provider is named, and the model name gives none away'
-          : `no price list knows the provider ${JSON.stringify(provider)}`,
-      );
-    }
+    if (route === null || list === null) return unknownProvider(provider, from, trail);
     if (route === LOCAL) return unpriced(route, 'a local or private server has no list price');
     if (spellings.unpriceable !== null) return unpriced(route, spellings.unpriceable);
     return (
-      this.#among(supplement, 'supplement', provider, route, spellings, trail) ??
-      this.#listed([list, ...this.#catalogue.fallbacksOf(list)], emitted, route, spellings, trail) ??
+      this.#among(supplement, 'supplement', search) ??
+      this.#listed(list, emitted, route, search) ??
       unpriced(route, 'no price list has the model')
     );
   }
 
+  #emittedProvider(provider: string): EmittedProvider {
+    const known = this.#providers.get(provider);
+    if (known !== undefined) return known;
+    if (this.#providers.size >= MAX_PROVIDERS) this.#providers.clear();
+    const isNone = namesNoProvider(provider);
+    const route = isNone ? null : routeOfProvider(provider, this.#catalogue);
+    const found = { folded: foldProvider(provider), isNone, route };
+    this.#providers.set(provider, found);
+    return found;
+  }
+
   /** Where the call went: by the model name's own form (a Bedrock id sent through a vendor's SDK), by provider, or by the model name's prefix. */
-  #routeOf(provider: string, emitted: string): string | null {
+  #routeOf(provider: EmittedProvider, emitted: string): string | null {
     const form = routeOfForm(emitted);
-    if (!namesNoProvider(provider)) {
-      const named = routeOfProvider(provider, this.#catalogue);
+    if (!provider.isNone) {
+      const named = provider.route;
       return form !== null && named !== null && FORM_DECIDES[form]?.has(named) === true ? form : named;
     }
     if (form !== null) return form;
@@ -166,23 +196,15 @@ export class PriceBook {
     return prefixed ?? this.#catalogue.providerOfModel(emitted);
   }
 
-  #among(
-    entries: readonly PlacedEntry[],
-    layer: string,
-    provider: string,
-    route: string | null,
-    spellings: Spellings,
-    trail: Trail | null,
-  ): Resolution | null {
-    const folded = foldProvider(provider);
-    const list = route === null ? null : priceListOf(route);
-    const names = spellings.names.filter(({ respelled }) => !respelled);
-    if (entries.length > 0) trail?.push(...names.map(({ name }) => `${layer}: ${name}`));
-    for (const entry of entries) {
-      if (entry.places?.some((place) => meansSame(place, folded, route, list)) === false) continue;
-      if (names.some(({ name }) => entry.matches(name))) return this.#hit(route, entry.card, entry.match);
-    }
-    return null;
+  #among(entries: Entries, layer: string, { folded, route, list, spellings, trail }: Search): Resolution | null {
+    if (entries.isEmpty) return null;
+    const names = spellings.names.flatMap(({ name, respelled }) => (respelled ? [] : [name]));
+    trail?.push(...names.map((name) => `${layer}: ${name}`));
+    const entry = entries.find(
+      names,
+      ({ places }) => places === null || places.some((place) => meansSame(place, folded, route, list)),
+    );
+    return entry === null ? null : this.#hit(route, entry.card, entry.match);
   }
 
   #place(entry: CompiledEntry): PlacedEntry {
@@ -190,15 +212,9 @@ export class PriceBook {
     return { ...entry, places };
   }
 
-  #listed(
-    providers: readonly string[],
-    emitted: string,
-    route: string,
-    spellings: Spellings,
-    trail: Trail | null,
-  ): Resolution | null {
+  #listed(list: string, emitted: string, route: string, { spellings, trail }: Search): Resolution | null {
     const version = versionIn(emitted);
-    for (const [index, provider] of providers.entries()) {
+    for (const [index, provider] of [list, ...this.#catalogue.fallbacksOf(list)].entries()) {
       for (const { name, respelled } of spellings.names) {
         trail?.push(`${provider}: ${name}`);
         const hit = this.#catalogue.find(provider, name, version);
@@ -239,6 +255,15 @@ function meansSame(
 
 function unpriced(route: string | null, reason: string): Resolution {
   return { route, priced: null, reason };
+}
+const NAMELESS = unpriced(null, 'the model has no name');
+const UNROUTED = unpriced(null, 'no provider is named, and the model name gives none away');
+const UNKNOWN = unpriced(null, 'no price list knows the provider');
+
+/** Only an explanation names the provider: hostile names arrive by the hundred thousand. */
+function unknownProvider(provider: string, { isNone }: EmittedProvider, trail: Trail | null): Resolution {
+  if (isNone) return UNROUTED;
+  return trail === null ? UNKNOWN : unpriced(null, `no price list knows the provider ${JSON.stringify(provider)}`);
 }
 
 async function loadCatalogue(choice: string): Promise<Catalogue> {

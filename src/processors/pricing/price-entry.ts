@@ -11,7 +11,8 @@ import {
   type WindowDraft,
 } from './card.ts';
 import type { ServiceTier } from '../../model/columns.ts';
-import { equalTo, matchingWhole, type NamePattern, PATTERN_LENGTH, prefixedBy } from './name-pattern.ts';
+import type { EntryMatch } from './entry-index.ts';
+import { expressionFault, PATTERN_LENGTH } from './name-pattern.ts';
 import {
   type EntryPrice,
   type EntryRates,
@@ -47,7 +48,7 @@ export interface CompiledEntry {
   readonly id: string;
   /** Null: any provider. */
   readonly providers: readonly string[] | null;
-  readonly matches: NamePattern;
+  readonly matches: EntryMatch;
   readonly card: Card;
   readonly match: MatchKind;
 }
@@ -118,23 +119,17 @@ class EntryReader {
     };
   }
 
-  #names(model: ModelMatch): NamePattern | null {
-    if (typeof model === 'string') return equalTo(model.trim().toLowerCase());
-    if (isNameList(model)) {
-      const names = new Set(model.map((name) => name.trim().toLowerCase()));
-      return (name) => names.has(name);
-    }
-    if ('prefix' in model) return prefixedBy(model.prefix.trim().toLowerCase());
+  #names(model: ModelMatch): EntryMatch | null {
+    if (typeof model === 'string') return { names: [model.trim().toLowerCase()] };
+    if (isNameList(model)) return { names: model.map((name) => name.trim().toLowerCase()) };
+    // A prefix means what it says: what follows it is not looked at.
+    if ('prefix' in model) return { prefix: model.prefix.trim().toLowerCase() };
     if (model.regex.length > PATTERN_LENGTH)
       return this.problem('.match.model.regex', `at most ${PATTERN_LENGTH} characters`);
-    try {
-      return matchingWhole(model.regex);
-    } catch (error) {
-      return this.problem(
-        '.match.model.regex',
-        `not an RE2 expression: ${error instanceof Error ? error.message : String(error)}`,
-      );
-    }
+    const fault = expressionFault(model.regex);
+    return fault === null
+      ? { expression: model.regex }
+      : this.problem('.match.model.regex', `not an RE2 expression: ${fault}`);
   }
 
   #borrowed(use: { provider: string; model: string }): CardDraft | null {
