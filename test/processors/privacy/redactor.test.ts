@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import t from 'tap';
 import { SIGNAL_TRACES } from '../../../src/model/layout.ts';
-import { canonicalForms } from '../../../src/processors/privacy/redaction/canonical.ts';
+import { type Canonical, decodeOnce } from '../../../src/processors/privacy/redaction/canonical.ts';
 import { redactJson } from '../../../src/processors/privacy/redaction/json-text.ts';
 import { PRESET_NAMES } from '../../../src/processors/privacy/redaction/presets.ts';
 import type { Redactor } from '../../../src/processors/privacy/redaction/redactor.ts';
@@ -142,7 +142,7 @@ t.test('a JSON text stays JSON, and all of it but the strings stays as it was', 
 
 t.test('every character of a decoded form remembers where it was', async (t) => {
   const raw = 'a\\u0040b%40c\u200b＠d\\\\u0040';
-  const forms = canonicalForms(raw);
+  const forms = formsOf(raw);
   t.same(
     forms.map((form) => form.text),
     ['a@b@c@d\\u0040', 'a@b@c@d@'],
@@ -151,7 +151,7 @@ t.test('every character of a decoded form remembers where it was', async (t) => 
   t.same(first?.starts.at(1), 1);
   t.same([...(second?.starts ?? [])].at(-1), raw.length);
   t.equal(raw.slice(second?.starts[7], second?.starts[8]), '\\\\u0040');
-  t.same(canonicalForms('nothing to decode: größe, 日本'), []);
+  t.same(formsOf('nothing to decode: größe, 日本'), []);
 });
 
 t.test('a replacement stands as it was written, and the name in brackets when none was', async (t) => {
@@ -204,3 +204,14 @@ t.test('ordinary text is not mistaken for a secret', async (t) => {
   ];
   for (const s of ordinary) t.equal(all.redact(s), s);
 });
+
+/** A text at each level of decoding that differs from the one before. */
+function formsOf(text: string): readonly Canonical[] {
+  const forms: Canonical[] = [];
+  for (;;) {
+    const last = forms.at(-1);
+    const { value } = decodeOnce(last?.text ?? text, last?.starts ?? null).next();
+    if (value === undefined || value === null) return forms;
+    forms.push(value);
+  }
+}

@@ -12,7 +12,7 @@ export interface Canonical {
 }
 
 /** Documents inside documents inside documents: every level has its own escapes. Deeper ones are left as they are. */
-const MAX_LEVELS = 6;
+export const MAX_LEVELS = 6;
 
 /** Bytes with which such a spelling begins, for looking over whole bodies. */
 export const DISGUISES: Hint = {
@@ -34,86 +34,125 @@ export const DISGUISES: Hint = {
 /** The same in decoded texts, and every other escape, since the character behind a `\n` stands at the beginning of a word. */
 const DISGUISED = /[\\\u00ad\u200b-\u200f\u2060\ufeff\uff01-\uff5e]|%[2-7][0-9A-Fa-f]/;
 
-const NEXT_DISGUISE = new RegExp(DISGUISED, 'g');
-
-const INVISIBLE = /[\u00ad\u200b-\u200f\u2060\ufeff]/;
-const SIMPLE_ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
-const LITERAL_ESCAPES = '"\'/\\';
 const FULL_WIDTH_FIRST = 0xff01;
 const FULL_WIDTH_LAST = 0xff5e;
 const FULL_WIDTH_OFFSET = 0xfee0;
 const BACKSLASH = 0x5c;
 const PERCENT = 0x25;
+const SMALL_U = 0x75;
+const SMALL_X = 0x78;
+const BEYOND_ASCII = 0x80;
+const NOT_HEX = -1;
+/** Characters between two steps. */
+const STEP = 262_144;
 
-/** The text at each level of decoding that differs from the one before; none for an ordinary text. */
-export function canonicalForms(text: string): readonly Canonical[] {
-  const forms: Canonical[] = [];
-  let form: Canonical | null = null;
-  for (let level = 0; level < MAX_LEVELS && DISGUISED.test(form?.text ?? text); level++) {
-    const next: Canonical = decode(form?.text ?? text, form?.starts ?? null);
-    if (next.text.length === (form?.text ?? text).length && next.text === (form?.text ?? text)) break;
-    forms.push(next);
-    form = next;
-  }
-  return forms;
+/** What stands behind a backslash, and the character that both stand for. */
+const SIMPLE_ESCAPES: ReadonlyMap<number, number> = new Map(
+  (
+    [
+      ['n', '\n'],
+      ['r', '\r'],
+      ['t', '\t'],
+      ['b', '\b'],
+      ['f', '\f'],
+      ['"', '"'],
+      ["'", "'"],
+      ['/', '/'],
+      ['\\', '\\'],
+    ] as const
+  ).map(([letter, character]) => [letter.charCodeAt(0), character.charCodeAt(0)]),
+);
+
+/** Whether anything in a text may stand for something else. */
+export function isDisguised(text: string): boolean {
+  return DISGUISED.test(text);
 }
 
-/** One level. `before` says where the characters of `text` stand in the text as it was sent. */
-function decode(text: string, before: Uint32Array | null): Canonical {
+/** A character and how many characters spell it, after `spelled`. No character: what is spelled is invisible. */
+let spelledCode = 0;
+let spelledSize = 0;
+const INVISIBLE = -1;
+
+/** Decodes one level, in steps; null when nothing changes. `before` says where the characters of `text` stand in the text as it was sent. */
+export function* decodeOnce(text: string, before: Uint32Array | null): Generator<void, Canonical | null> {
   const starts = new Uint32Array(text.length + 1);
-  const parts: string[] = [];
+  const codes = new Uint16Array(text.length);
   let length = 0;
-  let copied = 0;
-  const copy = (end: number): void => {
-    parts.push(text.slice(copied, end));
-    for (let index = copied; index < end; index++)
-      starts[length++] = before === null ? index : (before[index] as number);
-  };
-  NEXT_DISGUISE.lastIndex = 0;
-  for (let match = NEXT_DISGUISE.exec(text); match !== null; match = NEXT_DISGUISE.exec(text)) {
-    const at = match.index;
-    const size = spelled(text, at);
-    if (size === 0) continue;
-    copy(at);
-    const character = spelling(text, at, size);
-    parts.push(character);
-    if (character !== '') starts[length++] = before === null ? at : (before[at] as number);
-    copied = at + size;
-    NEXT_DISGUISE.lastIndex = copied;
+  let changed = false;
+  for (let at = 0; at < text.length; ) {
+    const end = Math.min(at + STEP, text.length);
+    while (at < end) {
+      const start = before === null ? at : (before[at] as number);
+      const code = text.charCodeAt(at);
+      if (!mayDisguise(code) || !spelled(text, at, code)) {
+        starts[length] = start;
+        codes[length++] = code;
+        at++;
+        continue;
+      }
+      changed = true;
+      at += spelledSize;
+      if (spelledCode === INVISIBLE) continue;
+      starts[length] = start;
+      codes[length++] = spelledCode;
+    }
+    if (at < text.length) yield;
   }
-  copy(text.length);
+  if (!changed) return null;
   starts[length] = before === null ? text.length : (before[text.length] as number);
-  return { text: parts.join(''), starts: starts.subarray(0, length + 1) };
+  const decoded = Buffer.from(codes.buffer, 0, length * 2).toString('utf16le');
+  return { text: decoded, starts: starts.subarray(0, length + 1) };
 }
 
-/** How many characters spell one at `at`; 0: it stands for itself. */
-function spelled(text: string, at: number): number {
-  const code = text.charCodeAt(at);
-  if (code === BACKSLASH) return escapeLength(text, at);
-  if (code === PERCENT) return 3;
-  if (code >= FULL_WIDTH_FIRST && code <= FULL_WIDTH_LAST) return 1;
-  return INVISIBLE.test(text.charAt(at)) ? 1 : 0;
+function mayDisguise(code: number): boolean {
+  return code === BACKSLASH || code === PERCENT || code >= BEYOND_ASCII;
 }
 
-function escapeLength(text: string, at: number): number {
-  const next = text.charAt(at + 1);
-  if (next === 'u') return isHex(text, at + 2, 4) ? 6 : 0;
-  if (next === 'x') return isHex(text, at + 2, 2) ? 4 : 0;
-  return next !== '' && (LITERAL_ESCAPES.includes(next) || SIMPLE_ESCAPES[next] !== undefined) ? 2 : 0;
-}
-
-function spelling(text: string, at: number, size: number): string {
-  if (size === 1) {
-    const code = text.charCodeAt(at);
-    return code >= FULL_WIDTH_FIRST && code <= FULL_WIDTH_LAST ? String.fromCharCode(code - FULL_WIDTH_OFFSET) : '';
+/** Reads what may be spelled at `at`; false: the character stands for itself. */
+function spelled(text: string, at: number, code: number): boolean {
+  if (code === BACKSLASH) return escaped(text, at + 1);
+  if (code === PERCENT) return percentEncoded(text, at + 1);
+  spelledSize = 1;
+  if (code >= FULL_WIDTH_FIRST && code <= FULL_WIDTH_LAST) {
+    spelledCode = code - FULL_WIDTH_OFFSET;
+    return true;
   }
-  if (size === 2) return SIMPLE_ESCAPES[text.charAt(at + 1)] ?? text.charAt(at + 1);
-  const digits = size === 3 ? text.slice(at + 1, at + 3) : text.slice(at + 2, at + size);
-  return String.fromCharCode(Number.parseInt(digits, 16));
+  spelledCode = INVISIBLE;
+  return code === 0xad || (code >= 0x200b && code <= 0x200f) || code === 0x2060 || code === 0xfeff;
 }
 
-function isHex(text: string, from: number, count: number): boolean {
-  if (from + count > text.length) return false;
-  for (let at = from; at < from + count; at++) if (!/[0-9a-fA-F]/.test(text.charAt(at))) return false;
+function escaped(text: string, at: number): boolean {
+  const next = text.charCodeAt(at);
+  if (next === SMALL_U || next === SMALL_X) {
+    const digits = next === SMALL_U ? 4 : 2;
+    spelledCode = hexAt(text, at + 1, digits);
+    spelledSize = digits + 2;
+    return spelledCode !== NOT_HEX;
+  }
+  const simple = SIMPLE_ESCAPES.get(next);
+  if (simple === undefined) return false;
+  spelledCode = simple;
+  spelledSize = 2;
   return true;
+}
+
+/** Printable ASCII and what stands before it: other bytes are no letters of their own. */
+function percentEncoded(text: string, at: number): boolean {
+  const first = text.charCodeAt(at);
+  if (first < 0x32 || first > 0x37) return false;
+  spelledCode = hexAt(text, at, 2);
+  spelledSize = 3;
+  return spelledCode !== NOT_HEX;
+}
+
+function hexAt(text: string, from: number, count: number): number {
+  let value = 0;
+  for (let at = from; at < from + count; at++) {
+    const code = text.charCodeAt(at);
+    const letter = code | 0x20;
+    if (code >= 0x30 && code <= 0x39) value = value * 16 + code - 0x30;
+    else if (letter >= 0x61 && letter <= 0x66) value = value * 16 + letter - 0x57;
+    else return NOT_HEX;
+  }
+  return value;
 }

@@ -1,31 +1,33 @@
 /** Card numbers in texts: groups of digits with short separators, of a form the networks hand out, whose check digit is right. */
-import { isCardForm } from './number-checks.ts';
-import type { Stretches } from './rule.ts';
+import { cardLengths } from './number-checks.ts';
+import { isDigit, type Scan } from './scan.ts';
 
 const MAX_DIGITS = 19;
 const MIN_DIGITS = 12;
+/** So many digits tell which network a number is of. */
+const NETWORK_DIGITS = 4;
 /** Characters between two groups. */
 const MAX_SEPARATORS = 2;
 /** Two of three bytes each. */
 const MAX_SEPARATOR_BYTES = 6;
 const ZERO = 0x30;
-const NINE = 0x39;
 
 /** A number begins with a group of digits and ends with one. */
-export function findCards(text: string): Stretches {
-  const found: number[] = [];
-  let at = 0;
-  while (at < text.length) {
+export const scanCards: Scan = (text, from, end, found) => {
+  let at = from;
+  // A group that began before may go on here, and no number begins within one.
+  if (at > 0 && isDigit(text.charCodeAt(at - 1))) at = endOfGroup(text, at);
+  while (at < end) {
     if (!isDigit(text.charCodeAt(at))) {
       at++;
       continue;
     }
-    const end = cardAt(text, at);
-    if (end > 0) found.push(at, end);
-    at = end > 0 ? end : endOfGroup(text, at);
+    const to = cardAt(text, at);
+    if (to > 0) found.push(at, to);
+    at = to > 0 ? to : endOfGroup(text, at);
   }
-  return found;
-}
+  return at;
+};
 
 /** Whether a number of enough digits may begin at a digit of a body, whose separators are bytes yet. */
 export function mayBeginCard(bytes: Uint8Array, from: number, end: number): boolean {
@@ -48,6 +50,8 @@ function cardAt(text: string, from: number): number {
   if (first < 2 || first > 6) return -1;
   let found = -1;
   let count = 0;
+  let network = 0;
+  let lengths = 0;
   // The sums of Luhn for numbers of an even and of an odd length: which digits are doubled depends on the last one.
   let even = 0;
   let odd = 0;
@@ -59,9 +63,13 @@ function cardAt(text: string, from: number): number {
     odd += count % 2 === 0 ? digit : doubled;
     count++;
     at++;
+    if (count <= NETWORK_DIGITS) {
+      network = network * 10 + digit;
+      if (count === NETWORK_DIGITS && (lengths = cardLengths(network)) === 0) return -1;
+    }
     if (isDigit(text.charCodeAt(at))) continue;
     const sum = count % 2 === 0 ? even : odd;
-    if (count >= MIN_DIGITS && sum % 10 === 0 && isCardForm(digitsOf(text, from, at))) found = at;
+    if (count >= MIN_DIGITS && ((lengths >>> count) & 1) !== 0 && sum % 10 === 0) found = at;
     const next = afterSeparators(text, at);
     if (next < 0) return found;
     at = next;
@@ -85,8 +93,6 @@ function endOfGroup(text: string, from: number): number {
   return at;
 }
 
-const digitsOf = (text: string, from: number, to: number): string => text.slice(from, to).replace(/\D/g, '');
-const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
 /** Space, dot, dash, no-break space, and the dashes of typographers. */
 const isSeparator = (code: number): boolean =>
   code === 0x20 || code === 0x2e || code === 0x2d || code === 0xa0 || (code >= 0x2010 && code <= 0x2015);

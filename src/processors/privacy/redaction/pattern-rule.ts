@@ -1,6 +1,7 @@
 /**
  * A configured pattern, run by RE2: its time grows with the text, never faster. Finding *all* matches can still be slow for a
- * pattern whose match may go on far beyond where it ends, so each rule watches how far it gets.
+ * pattern whose match may go on far beyond where it ends, so each search watches how far it gets. A long text is searched window by
+ * window: whether a window holds a match is found ten times faster than where the match is.
  */
 import { RE2JS } from 're2js';
 import type { Hint, Rule, Stretches } from './rule.ts';
@@ -10,9 +11,28 @@ const SLACK_MS = 250;
 const MS_PER_CHARACTER = 0.0005;
 const MS_PER_MATCH = 0.01;
 
+/** Longer texts are searched in windows. */
+const LONG_TEXT = 65_536;
+/** Characters in which the matches of one window begin. */
+const WINDOW = 16_384;
+/** In long texts, no match of a pattern without a longest match is longer. Shorter ones are found as in short texts. */
+const LONGEST_MATCH = 16_384;
+/** A step ends after so much time. */
+const STEP_MS = 4;
+
 export function patternRule(name: string, pattern: string, replacement: string): Rule {
   const compiled = RE2JS.compile(pattern);
-  return { name, replacement, hint: hintOf(compiled), numbers: null, find: (text) => findAll(compiled, text) };
+  const longest = Math.min(longestMatch(compiled), LONGEST_MATCH);
+  return {
+    name,
+    replacement,
+    hint: hintOf(compiled),
+    numbers: null,
+    signs: 0,
+    shortest: 0,
+    find: (text) => findAll(compiled, text),
+    search: (text, found) => searchLong(compiled, text, longest, found),
+  };
 }
 
 /** What RE2 itself looks for before it starts: texts that must stand in any match. `EXACT`, `AND`, `OR` as it numbers them. */
@@ -43,20 +63,121 @@ function textsOf({ type, str, subs }: Prefilter): string | null {
   return known.reduce<string | null>((longest, hint) => (hint.length > (longest?.length ?? 0) ? hint : longest), null);
 }
 
+/** An instruction of a compiled pattern, as the library numbers them. */
+interface Instruction {
+  readonly op: number;
+  readonly out: number;
+  readonly arg: number;
+}
+const ALTERNATIVES: readonly number[] = [1, 2];
+const ENDS: readonly number[] = [5, 6];
+const RUNES: readonly number[] = [8, 9, 10, 11];
+const LAST_KNOWN = 11;
+/** UTF-16 writes a character with one or two units. */
+const UNITS = 2;
+const MAX_INSTRUCTIONS = 4096;
+
+/** Units of the longest match; infinite when there is none, or when the compiled pattern is not as expected. */
+function longestMatch(pattern: RE2JS): number {
+  const { prog } = pattern.re2() as unknown as { readonly prog?: { inst?: readonly Instruction[]; start?: number } };
+  if (prog?.inst === undefined || prog.start === undefined || prog.inst.length > MAX_INSTRUCTIONS) return Number.POSITIVE_INFINITY;
+  const { inst } = prog;
+  const known = new Map<number, number>();
+  const open = new Set<number>();
+  const longestFrom = (at: number): number => {
+    const before = known.get(at);
+    if (before !== undefined) return before;
+    if (open.has(at)) return Number.POSITIVE_INFINITY;
+    open.add(at);
+    const { op, out, arg } = inst[at] as Instruction;
+    if (op > LAST_KNOWN) return Number.POSITIVE_INFINITY;
+    const after = ENDS.includes(op) ? 0 : longestFrom(out);
+    const other = ALTERNATIVES.includes(op) ? longestFrom(arg) : 0;
+    const length = Math.max(after, other) + (RUNES.includes(op) ? UNITS : 0);
+    open.delete(at);
+    known.set(at, length);
+    return length;
+  };
+  return longestFrom(prog.start);
+}
+
+/** Watches what finding takes: the time of the finding alone, because a search in steps waits between them. */
+class Effort {
+  #spent = 0;
+  #matches = 0;
+
+  /** Whether there is a next match, which the matcher then holds. */
+  next(matcher: ReturnType<RE2JS['matcher']>, from?: number): boolean {
+    const begin = performance.now();
+    const isFound = from === undefined ? matcher.find() : matcher.find(from);
+    this.#spent += performance.now() - begin;
+    if (isFound) this.#matches++;
+    return isFound;
+  }
+
+  get spent(): number {
+    return this.#spent;
+  }
+
+  isTooMuch(characters: number): boolean {
+    return this.#spent > SLACK_MS + characters * MS_PER_CHARACTER + this.#matches * MS_PER_MATCH;
+  }
+}
+
 function findAll(pattern: RE2JS, text: string): Stretches {
   // Deciding whether there is any match is several times cheaper than finding one.
   if (!pattern.test(text)) return [];
   const found: number[] = [];
   const matcher = pattern.matcher(text);
-  const begin = performance.now();
-  while (matcher.find()) {
+  const effort = new Effort();
+  while (effort.next(matcher)) {
     const from = matcher.start();
     const to = matcher.end();
     if (to > from) found.push(from, to);
-    const allowed = SLACK_MS + to * MS_PER_CHARACTER + found.length * MS_PER_MATCH;
-    if (performance.now() - begin <= allowed) continue;
+    if (!effort.isTooMuch(to)) continue;
     found.push(to, text.length);
     break;
   }
   return found;
+}
+
+function* searchLong(pattern: RE2JS, text: string, longest: number, found: number[]): Generator<void> {
+  const effort = new Effort();
+  for (let at = 0; at < text.length; ) {
+    // One character before it and one behind it are what the edges of a match may look at.
+    const begin = Math.max(at - 1, 0);
+    const last = Math.min(at + WINDOW, text.length);
+    const window = text.slice(begin, Math.min(last + longest + 1, text.length));
+    const next = pattern.test(window) ? findIn(pattern, window, { begin, at, last }, effort, found) : last;
+    if (effort.isTooMuch(next)) {
+      found.push(next, text.length);
+      return;
+    }
+    at = next;
+    yield;
+  }
+}
+
+interface Window {
+  /** Where the window and the search in it begin, and where no match begins any more, in the text. */
+  readonly begin: number;
+  readonly at: number;
+  readonly last: number;
+}
+
+/** Finds the matches that begin in a window, until a step is over; the place from which to go on. */
+function findIn(pattern: RE2JS, window: string, { begin, at, last }: Window, effort: Effort, found: number[]): number {
+  const matcher = pattern.matcher(window);
+  const before = effort.spent;
+  let next = at;
+  for (let isFound = effort.next(matcher, at - begin); isFound; isFound = effort.next(matcher)) {
+    const from = begin + matcher.start();
+    const to = begin + matcher.end();
+    if (from >= last) return last;
+    if (to > from) found.push(from, to);
+    next = Math.max(to, next);
+    if (effort.isTooMuch(next)) return next;
+    if (effort.spent - before > STEP_MS && next > at) return next;
+  }
+  return Math.max(next, last);
 }

@@ -1,19 +1,22 @@
 /** All rules over one text: what any of them finds, however it is spelled, is replaced. */
-import { type Canonical, canonicalForms } from './canonical.ts';
+import { type Canonical, decodeOnce, isDisguised, MAX_LEVELS } from './canonical.ts';
 import type { Rule } from './rule.ts';
+import { signsOf } from './signs.ts';
+import { FIELDS, type Found, foundBy, merged } from './stretches.ts';
 
 /** What is left may match again where a replacement brought its neighbours together. Beyond this many times a text is given up. */
 const MAX_ROUNDS = 4;
 
-interface Found {
-  readonly from: number;
-  readonly to: number;
-  readonly rule: number;
-}
-
 /** All rules: the bits of a text whose hints are not known. */
 export const EVERY_RULE = 0x7fffffff;
 const LAST_BIT = 30;
+
+/** Longer texts are cleaned in steps. */
+export const LONG_TEXT = 65_536;
+/** Replacements between two steps; their pieces are joined, because an array of millions is dear to keep. */
+const REPLACED_STEP = 4096;
+
+const NOTHING: Found = [];
 
 export class Redactor {
   readonly rules: readonly Rule[];
@@ -43,15 +46,25 @@ export class Redactor {
 
   /** The text without what the rules of `bits` find: the same string when there is nothing, null when it can not be cleaned. */
   redact(text: string, bits = EVERY_RULE): string | null {
+    const steps = this.clean(text, bits);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+    }
+  }
+
+  /** The same in steps: worth it for texts longer than `LONG_TEXT`. */
+  *clean(text: string, bits = EVERY_RULE): Generator<void, string | null> {
     let current = text;
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const found = this.#findAll(current, round === 0 ? bits : EVERY_RULE);
+      const found = yield* this.#findAll(current, round === 0 ? bits : EVERY_RULE);
       if (found.length === 0) return current;
-      const next = this.#replace(current, found, round === 0);
+      const next = yield* this.#replace(current, found, round === 0);
       if (next === current) return current;
       current = next;
     }
-    return this.#findAll(current, EVERY_RULE).length === 0 ? current : null;
+    const found = yield* this.#findAll(current, EVERY_RULE);
+    return found.length === 0 ? current : null;
   }
 
   /** How often each rule replaced something since the last call; calls `report` for those that did. */
@@ -63,52 +76,56 @@ export class Redactor {
     });
   }
 
-  /** In order of place, overlaps joined; the rule that stands first in the configuration names a joined stretch. */
-  #findAll(text: string, bits: number): readonly Found[] {
-    const found: Found[] = [];
-    this.#find(text, null, bits, found);
-    for (const form of canonicalForms(text)) this.#find(form.text, form, bits, found);
-    return found.length < 2 ? found : join(found);
+  *#findAll(text: string, bits: number): Generator<void, Found> {
+    let found = yield* this.#find(text, null, bits, NOTHING);
+    let decoded = text;
+    let starts: Uint32Array | null = null;
+    for (let level = 0; level < MAX_LEVELS && isDisguised(decoded); level++) {
+      const form: Canonical | null = yield* decodeOnce(decoded, starts);
+      if (form === null) break;
+      found = yield* this.#find(form.text, form, bits, found);
+      ({ text: decoded, starts } = form);
+    }
+    return found;
   }
 
-  #find(text: string, form: Canonical | null, bits: number, found: Found[]): void {
-    this.rules.forEach((rule, index) => {
-      if ((bits & this.bitOf(index)) === 0) return;
-      const stretches = rule.find(text);
-      for (let at = 0; at < stretches.length; at += 2) {
-        const from = stretches[at] as number;
-        const to = stretches[at + 1] as number;
-        if (form === null) found.push({ from, to, rule: index });
-        else found.push({ from: form.starts[from] as number, to: form.starts[to] as number, rule: index });
+  /** What was found before, and what is found in one form of the text. */
+  *#find(text: string, form: Canonical | null, bits: number, before: Found): Generator<void, Found> {
+    let found = before;
+    const signs = signsOf(text);
+    for (let index = 0; index < this.rules.length; index++) {
+      const rule = this.rules[index] as Rule;
+      if ((bits & this.bitOf(index)) === 0) continue;
+      if (text.length < rule.shortest || (signs & rule.signs) !== rule.signs) continue;
+      if (text.length <= LONG_TEXT) {
+        const stretches = rule.find(text);
+        if (stretches.length > 0) found = merged(found, foundBy(index, stretches, form));
+        continue;
       }
-    });
+      const stretches: number[] = [];
+      yield* { [Symbol.iterator]: () => rule.search(text, stretches) };
+      if (stretches.length > 0) found = merged(found, foundBy(index, stretches, form));
+      yield;
+    }
+    return found;
   }
 
-  #replace(text: string, found: readonly Found[], counting: boolean): string {
-    const parts: string[] = [];
+  *#replace(text: string, found: Found, counting: boolean): Generator<void, string> {
+    const whole: string[] = [];
+    let parts: string[] = [];
     let done = 0;
-    for (const { from, to, rule } of found) {
-      parts.push(text.slice(done, from), (this.rules[rule] as Rule).replacement);
-      done = to;
+    for (let at = 0; at < found.length; at += FIELDS) {
+      const rule = found[at + 2] as number;
+      parts.push(text.slice(done, found[at]), (this.rules[rule] as Rule).replacement);
+      done = found[at + 1] as number;
       if (counting) this.#counts[rule] = (this.#counts[rule] as number) + 1;
+      if (parts.length < REPLACED_STEP) continue;
+      whole.push(parts.join(''));
+      parts = [];
+      yield;
     }
     parts.push(text.slice(done));
-    return parts.join('');
+    whole.push(parts.join(''));
+    return whole.join('');
   }
-}
-
-function join(found: readonly Found[]): readonly Found[] {
-  const sorted = [...found].sort((a, b) => a.from - b.from || a.rule - b.rule);
-  const joined: Found[] = [];
-  for (const next of sorted) {
-    const last = joined.at(-1);
-    if (last === undefined || next.from >= last.to) joined.push(next);
-    else
-      joined[joined.length - 1] = {
-        from: last.from,
-        to: Math.max(last.to, next.to),
-        rule: Math.min(last.rule, next.rule),
-      };
-  }
-  return joined;
 }

@@ -1,4 +1,4 @@
-/** One kind of text that is replaced, whoever finds it: a preset's scanner or a configured pattern. */
+/** One kind of text that is replaced: what a preset's scanner or a configured pattern finds. */
 
 /** Where to replace: start and end of each stretch, in order, not overlapping, as a flat list. */
 export type Stretches = readonly number[];
@@ -22,8 +22,11 @@ export interface Rule {
   readonly hint: Hint | null;
   /** Whether a number may be found when it is written in decimal; null: this rule does not look at numbers. */
   readonly numbers: ((value: number) => boolean) | null;
+  /** The kinds of characters (see `signsOf`) a text must have, and how many characters, for the rule to find anything. */
+  readonly signs: number;
+  readonly shortest: number;
   /** Takes time proportional to the length of the text. */
   find(text: string): Stretches;
+  /** The same in steps, for long texts: adds to `found`. A step takes some milliseconds, whatever the text. */
+  search(text: string, found: number[]): Iterator<void>;
 }
-
-export const NOTHING: Stretches = [];

@@ -5,6 +5,7 @@ import { patternRule } from './pattern-rule.ts';
 import { PRESETS, type PresetName } from './presets.ts';
 import { Redactor } from './redactor.ts';
 import type { Rule } from './rule.ts';
+import { scanAll, scanInSteps } from './scan.ts';
 
 export type RedactOption =
   | { readonly preset: PresetName; readonly replacement?: string }
@@ -37,7 +38,10 @@ function compileRule(option: RedactOption, place: string): Rule {
       replacement: option.replacement ?? `[${option.preset}]`,
       hint: preset.hint,
       numbers: preset.numbers,
-      find: preset.find,
+      signs: preset.signs,
+      shortest: preset.shortest,
+      find: (text) => scanAll(preset.scan, text),
+      search: (text, found) => scanInSteps(preset.scan, text, found),
     };
   }
   const fault = expressionFault(option.pattern);

@@ -1,0 +1,83 @@
+/** International bank account numbers, whose check digits are right, and social security numbers. */
+import { ibanLength } from './number-checks.ts';
+import { afterDigits, ALPHANUMERIC, classOf, DASH, DIGIT, LETTER, LOWER, type Scan, WORD } from './scan.ts';
+
+const CASE_BIT = 0x20;
+const ZERO = 0x30;
+/** `A` counts ten. */
+const LETTER_VALUE = 0x41 - 10;
+const MODULUS = 97;
+/** The country and the check digits, which are moved to the end before the division. */
+const HEAD = 4;
+const SEPARATORS = new Set([0x20, 0xa0, 0x2e, 0x2d]);
+const DASH_CODE = 0x2d;
+const NUMBER_LENGTH = 11;
+
+export const scanIbans: Scan = (text, from, end, found) => {
+  let at = from;
+  let before = at === 0 ? 0 : classOf(text.charCodeAt(at - 1));
+  while (at < end) {
+    const code = classOf(text.charCodeAt(at));
+    const to = (code & LETTER) !== 0 && (before & ALPHANUMERIC) === 0 ? ibanAt(text, at) : -1;
+    if (to < 0) {
+      before = code;
+      at++;
+    } else {
+      found.push(at, to);
+      before = classOf(text.charCodeAt(to - 1));
+      at = to;
+    }
+  }
+  return at;
+};
+
+/** Single separators may stand between any two characters. */
+function ibanAt(text: string, from: number): number {
+  if ((classOf(text.charCodeAt(from + 1)) & LETTER) === 0 || afterDigits(text, from + 2, 2) < 0) return -1;
+  const length = ibanLength(text.charCodeAt(from) & ~CASE_BIT, text.charCodeAt(from + 1) & ~CASE_BIT);
+  if (length === 0) return -1;
+  let count = HEAD;
+  let rest = 0;
+  let at = from + HEAD;
+  while (count < length) {
+    const code = text.charCodeAt(at++);
+    if ((classOf(code) & ALPHANUMERIC) !== 0) {
+      rest = withCharacter(rest, code);
+      count++;
+    } else if (!SEPARATORS.has(code) || SEPARATORS.has(text.charCodeAt(at))) return -1;
+  }
+  if ((classOf(text.charCodeAt(at)) & ALPHANUMERIC) !== 0) return -1;
+  for (let head = from; head < from + HEAD; head++) rest = withCharacter(rest, text.charCodeAt(head));
+  return rest === 1 ? at : -1;
+}
+
+/** ISO 7064: what is left of the number with one more character when it is divided by 97. */
+function withCharacter(rest: number, code: number): number {
+  const kind = classOf(code);
+  if ((kind & DIGIT) !== 0) return (rest * 10 + code - ZERO) % MODULUS;
+  return (rest * 100 + ((kind & LOWER) !== 0 ? code & ~CASE_BIT : code) - LETTER_VALUE) % MODULUS;
+}
+
+/** `123-45-6789`. */
+export const scanSocialSecurity: Scan = (text, from, end, found) => {
+  let at = from;
+  while (at < end) {
+    // The dash is rarer than digits.
+    if (text.charCodeAt(at + 3) === DASH_CODE && isSocialSecurity(text, at)) {
+      found.push(at, at + NUMBER_LENGTH);
+      at += NUMBER_LENGTH;
+    } else at++;
+  }
+  return at;
+};
+
+function isSocialSecurity(text: string, at: number): boolean {
+  return (
+    text.charCodeAt(at + 6) === DASH_CODE &&
+    afterDigits(text, at, 3) > 0 &&
+    afterDigits(text, at + 4, 2) > 0 &&
+    afterDigits(text, at + 7, 4) > 0 &&
+    (classOf(text.charCodeAt(at - 1)) & (WORD | DASH)) === 0 &&
+    (classOf(text.charCodeAt(at + NUMBER_LENGTH)) & (WORD | DASH)) === 0
+  );
+}

@@ -1,0 +1,183 @@
+/** Keys that providers hand out: how they begin, and what must follow. One table finds them and tells how they are noticed. */
+import {
+  ALPHANUMERIC,
+  BASE64_URL,
+  classOf,
+  DASH,
+  DIGIT,
+  DOT,
+  endOfRun,
+  HEX,
+  HEX_LOWER,
+  LETTER,
+  type Scan,
+  UPPER,
+  WORD,
+} from './scan.ts';
+
+/** So many characters of some classes; the following part stands behind a separator that is none of them. */
+interface Part {
+  readonly classes: number;
+  /** Characters beside those of the classes. */
+  readonly also?: string;
+  readonly least: number;
+  readonly most?: number;
+  /** What stands between this part and the one before. */
+  readonly after?: string;
+}
+
+interface KeyForm {
+  readonly begins: readonly string[];
+  readonly parts: readonly Part[];
+  /** Among the first characters of the key is a digit: without it the beginning is that of many words. */
+  readonly needsDigit?: boolean;
+}
+
+const ANY = Number.POSITIVE_INFINITY;
+/** A digit that has to be there is looked for among so many characters and the one behind them. */
+const DIGIT_WITHIN = 40;
+const LOWER_HEX = DIGIT | HEX_LOWER;
+
+const form = (begins: string, classes: number, least: number, more: Omit<Part, 'classes' | 'least'> = {}): KeyForm => ({
+  begins: begins.split(' '),
+  parts: [{ classes, least, ...more }],
+});
+
+/** The first form that fits is taken. */
+export const KEY_FORMS: readonly KeyForm[] = [
+  // OpenAI, Anthropic, OpenRouter, DeepSeek, Langfuse and many others
+  { ...form('sk-', BASE64_URL, 16), needsDigit: true },
+  form('pk-lf-', ALPHANUMERIC | DASH, 16),
+  form('sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ pk_test_', ALPHANUMERIC, 10), // Stripe, Clerk
+  form('whsec_', BASE64_URL, 16, { also: '+/=' }),
+  form('AKIA ASIA AROA AIDA ABIA ACCA', UPPER | DIGIT, 16, { most: 16 }), // AWS
+  form('AIza', BASE64_URL, 30), // Google
+  form('ya29.', BASE64_URL, 16),
+  form('GOCSPX-', BASE64_URL, 16),
+  form('ghp_ gho_ ghu_ ghs_ ghr_', ALPHANUMERIC, 20), // GitHub
+  form('github_pat_', WORD, 20),
+  ...['glpat-', 'glptt-', 'glrt-', 'gldt-', 'glft-', 'glsoat-', 'glcbt-'].map((begin) => form(begin, BASE64_URL | DOT, 16)), // GitLab
+  form('xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs-', ALPHANUMERIC | DASH, 10), // Slack
+  form('xapp-', ALPHANUMERIC | DASH, 10),
+  form('hooks.slack.com/services/', ALPHANUMERIC, 16, { also: '/' }),
+  form('hf_', ALPHANUMERIC, 20), // Hugging Face
+  form('gsk_', ALPHANUMERIC, 20), // Groq
+  form('xai-', ALPHANUMERIC, 20),
+  form('pplx-', ALPHANUMERIC, 20),
+  form('nvapi-', BASE64_URL, 20),
+  form('r8_', ALPHANUMERIC, 20), // Replicate
+  form('tgp_v1_', BASE64_URL, 20), // Together
+  form('lsv2_pt_ lsv2_sk_', WORD, 20), // LangSmith
+  form('pcsk_', WORD, 20), // Pinecone
+  {
+    begins: ['SG.'], // SendGrid
+    parts: [
+      { classes: BASE64_URL, least: 16, most: 64 },
+      { classes: BASE64_URL, least: 16, after: '.' },
+    ],
+  },
+  form('npm_', ALPHANUMERIC, 20),
+  form('pypi-', BASE64_URL, 20),
+  form('dop_v1_', LOWER_HEX, 32), // DigitalOcean
+  form('dapi', LOWER_HEX, 32, { most: 32 }), // Databricks
+  form('hvs.', BASE64_URL, 20), // Vault
+  form('shpat_ shpca_ shppa_ shpss_', HEX, 32, { most: 32 }), // Shopify
+  form('sq0atp- sq0csp-', BASE64_URL, 20), // Square
+  form('AGE-SECRET-KEY-1', UPPER | DIGIT, 20),
+  {
+    begins: ['slc_'], // Sluice
+    parts: [
+      { classes: ALPHANUMERIC, least: 8, most: 8 },
+      { classes: BASE64_URL, least: 20, after: '_' },
+    ],
+  },
+];
+
+/** No key is shorter. */
+export const SHORTEST_KEY = Math.min(
+  ...KEY_FORMS.flatMap(({ begins, parts }) =>
+    begins.map((begin) => begin.length + parts.reduce((sum, { least, after = '' }) => sum + after.length + least, 0)),
+  ),
+);
+
+/** Beginnings as `Hint.openings` has them: place by place what any of a form's beginnings has there, as long as the shortest is. */
+export const KEY_OPENINGS: readonly string[] = KEY_FORMS.map(({ begins }) => {
+  const length = Math.min(...begins.map((begin) => begin.replace(/\/.*/, '').length));
+  return Array.from({ length }, (_, place) => {
+    const characters = [...new Set(begins.map((begin) => begin.charAt(place)))];
+    return characters.length === 1 ? literal(characters[0] ?? '') : `[${characters.map(literal).join('')}]`;
+  }).join('');
+});
+
+function literal(character: string): string {
+  return /[A-Za-z0-9_]/.test(character) ? character : `\\${character}`;
+}
+
+interface Beginning {
+  readonly text: string;
+  readonly form: KeyForm;
+}
+
+/** By the code of the first character. */
+const BY_FIRST: readonly (readonly Beginning[] | undefined)[] = beginningsByFirst();
+
+function beginningsByFirst(): (readonly Beginning[] | undefined)[] {
+  const table: Beginning[][] = [];
+  for (const keyForm of KEY_FORMS)
+    for (const text of keyForm.begins) (table[text.charCodeAt(0)] ??= []).push({ text, form: keyForm });
+  return Array.from({ length: 128 }, (_, code) => table[code]);
+}
+
+/** A key begins a word. */
+export const scanApiKeys: Scan = (text, from, end, found) => {
+  let at = from;
+  let before = at === 0 ? 0 : classOf(text.charCodeAt(at - 1));
+  while (at < end) {
+    const code = text.charCodeAt(at);
+    const beginnings = (before & ALPHANUMERIC) === 0 && code < 128 ? BY_FIRST[code] : undefined;
+    const to = beginnings === undefined ? -1 : keyAt(text, at, beginnings);
+    if (to < 0) {
+      before = classOf(code);
+      at++;
+    } else {
+      found.push(at, to);
+      before = classOf(text.charCodeAt(to - 1));
+      at = to;
+    }
+  }
+  return at;
+};
+
+function keyAt(text: string, at: number, beginnings: readonly Beginning[]): number {
+  for (const { text: begin, form: keyForm } of beginnings) {
+    if (!text.startsWith(begin, at)) continue;
+    const to = endOfParts(text, at + begin.length, keyForm);
+    if (to >= 0) return to;
+  }
+  return -1;
+}
+
+function endOfParts(text: string, from: number, { parts, needsDigit }: KeyForm): number {
+  if (needsDigit === true && !hasDigit(text, from)) return -1;
+  let at = from;
+  for (const { classes, also, least, most = ANY, after = '' } of parts) {
+    if (!text.startsWith(after, at)) return -1;
+    at += after.length;
+    const to = also === undefined ? endOfRun(text, at, classes, most) : endOfMixedRun(text, at, classes, also);
+    if (to - at < least) return -1;
+    at = to;
+  }
+  return at;
+}
+
+function endOfMixedRun(text: string, from: number, classes: number, also: string): number {
+  for (let at = from; ; at++) {
+    at = endOfRun(text, at, classes);
+    if (at >= text.length || !also.includes(text.charAt(at))) return at;
+  }
+}
+
+function hasDigit(text: string, from: number): boolean {
+  const at = endOfRun(text, from, LETTER | (BASE64_URL & ~ALPHANUMERIC), DIGIT_WITHIN);
+  return (classOf(text.charCodeAt(at)) & DIGIT) !== 0;
+}

@@ -1,0 +1,42 @@
+/** Addresses of electronic mail, in the letters of any script. */
+import { ALPHANUMERIC, classOf, DASH, DOT, type Scan, UNDERSCORE } from './scan.ts';
+
+const MAX_LOCAL_PART = 64;
+const LOCAL_CLASSES = ALPHANUMERIC | UNDERSCORE | DASH | DOT;
+const ASCII = 0x80;
+const PERCENT = 0x25;
+const PLUS = 0x2b;
+const LETTER_OR_NUMBER = /[\p{L}\p{N}]/u;
+const DOMAIN = /(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62})\.){1,8}[\p{L}][\p{L}\p{N}-]{1,62}/uy;
+
+export const scanEmails: Scan = (text, from, end, found) => {
+  // No address begins within the one before it.
+  let floor = found.at(-1) ?? 0;
+  for (let at = text.indexOf('@', from); at >= 0; at = text.indexOf('@', at + 1)) {
+    if (at >= end) return at;
+    const first = beginOfLocalPart(text, at, Math.max(floor, at - MAX_LOCAL_PART));
+    if (first === at || !mayBeginLabel(text, at + 1)) continue;
+    DOMAIN.lastIndex = at + 1;
+    if (!DOMAIN.test(text)) continue;
+    floor = DOMAIN.lastIndex;
+    found.push(first, floor);
+  }
+  return text.length;
+};
+
+function beginOfLocalPart(text: string, end: number, floor: number): number {
+  let at = end;
+  while (at > floor && isLocal(text, at - 1)) at--;
+  return at;
+}
+
+function isLocal(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  if (code < ASCII) return (classOf(code) & LOCAL_CLASSES) !== 0 || code === PERCENT || code === PLUS;
+  return LETTER_OR_NUMBER.test(text.charAt(at));
+}
+
+function mayBeginLabel(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code >= ASCII || (classOf(code) & ALPHANUMERIC) !== 0;
+}

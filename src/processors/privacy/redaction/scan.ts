@@ -1,0 +1,80 @@
+/**
+ * What the scanners of the presets share. They read character codes and hold no expression that repeats without bound: the engine
+ * keeps a place to return to for each repetition, which is slow, and more than it can hold in a text of some mebibytes.
+ */
+import type { Stretches } from './rule.ts';
+
+/**
+ * Finds what begins at `at` or later and before `end`, and adds start and end of each stretch. Returns the place from which to go on,
+ * which is beyond `end` where a stretch ends there.
+ */
+export type Scan = (text: string, at: number, end: number, found: number[]) => number;
+
+/** All stretches of a text. */
+export function scanAll(scan: Scan, text: string): Stretches {
+  const found: number[] = [];
+  for (let at = 0; at < text.length; ) at = scan(text, at, text.length, found);
+  return found;
+}
+
+/** Characters between two steps of a scan. */
+const STEP = 262_144;
+
+/** The same in steps. */
+export function* scanInSteps(scan: Scan, text: string, found: number[]): Generator<void> {
+  for (let at = 0; at < text.length; ) {
+    at = scan(text, at, Math.min(at + STEP, text.length), found);
+    yield;
+  }
+}
+
+// Classes of ASCII characters, as bits.
+export const UPPER = 1;
+export const LOWER = 2;
+export const DIGIT = 4;
+export const UNDERSCORE = 8;
+export const DASH = 16;
+export const DOT = 32;
+/** `a` to `f` and `A` to `F`, beside their bits as letters. */
+export const HEX_UPPER = 64;
+export const HEX_LOWER = 128;
+export const LETTER = UPPER | LOWER;
+export const ALPHANUMERIC = LETTER | DIGIT;
+/** `\w` of expressions. */
+export const WORD = ALPHANUMERIC | UNDERSCORE;
+export const BASE64_URL = WORD | DASH;
+export const HEX = DIGIT | HEX_UPPER | HEX_LOWER;
+
+const ASCII = 128;
+const CLASSES = Uint8Array.from({ length: ASCII }, (_, code) => {
+  const character = String.fromCharCode(code);
+  if (/[0-9]/.test(character)) return DIGIT;
+  if (/[A-F]/.test(character)) return UPPER | HEX_UPPER;
+  if (/[a-f]/.test(character)) return LOWER | HEX_LOWER;
+  if (/[A-Z]/.test(character)) return UPPER;
+  if (/[a-z]/.test(character)) return LOWER;
+  return { _: UNDERSCORE, '-': DASH, '.': DOT }[character] ?? 0;
+});
+
+/** The classes of a character; none beyond ASCII and beyond the end of the text, where codes are NaN. */
+export function classOf(code: number): number {
+  return code < ASCII ? (CLASSES[code] as number) : 0;
+}
+
+export function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+/** Where a run of characters of some classes ends; it is not followed beyond `limit` characters. */
+export function endOfRun(text: string, from: number, classes: number, limit = text.length): number {
+  const end = Math.min(text.length, from + limit);
+  let at = from;
+  while (at < end && (classOf(text.charCodeAt(at)) & classes) !== 0) at++;
+  return at;
+}
+
+/** The place behind exactly `count` digits; -1: they are not there. */
+export function afterDigits(text: string, from: number, count: number): number {
+  for (let at = from; at < from + count; at++) if (!isDigit(text.charCodeAt(at))) return -1;
+  return from + count;
+}

@@ -1,0 +1,55 @@
+/**
+ * What rules have found in one text, joined: a flat list of start, end and rule for each stretch, in order of place, not overlapping.
+ * Lists are merged one by one as rules find them, so the time is that of their lengths.
+ */
+import type { Canonical } from './canonical.ts';
+import type { Stretches } from './rule.ts';
+
+/** Numbers of one stretch. */
+export const FIELDS = 3;
+export type Found = readonly number[];
+
+/** The stretches of one rule, where they stand in the text as it was sent. */
+export function foundBy(rule: number, stretches: Stretches, form: Canonical | null): Found {
+  const found: number[] = [];
+  for (let at = 0; at < stretches.length; at += 2) {
+    const from = stretches[at] as number;
+    const to = stretches[at + 1] as number;
+    if (form === null) found.push(from, to, rule);
+    else found.push(form.starts[from] as number, form.starts[to] as number, rule);
+  }
+  return found;
+}
+
+/** Both lists as one. Stretches that overlap become one, named by the rule that stands first in the configuration. */
+export function merged(one: Found, other: Found): Found {
+  if (one.length === 0) return other;
+  if (other.length === 0) return one;
+  const result: number[] = [];
+  let left = 0;
+  let right = 0;
+  while (left < one.length || right < other.length) {
+    const isLeft = right >= other.length || (left < one.length && (one[left] as number) <= (other[right] as number));
+    if (isLeft) {
+      append(result, one, left);
+      left += FIELDS;
+    } else {
+      append(result, other, right);
+      right += FIELDS;
+    }
+  }
+  return result;
+}
+
+function append(result: number[], list: Found, at: number): void {
+  const from = list[at] as number;
+  const to = list[at + 1] as number;
+  const rule = list[at + 2] as number;
+  const last = result.length - FIELDS;
+  if (last < 0 || from >= (result[last + 1] as number)) {
+    result.push(from, to, rule);
+    return;
+  }
+  result[last + 1] = Math.max(result[last + 1] as number, to);
+  result[last + 2] = Math.min(result[last + 2] as number, rule);
+}

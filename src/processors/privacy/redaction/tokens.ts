@@ -1,0 +1,162 @@
+/** Secrets that are known by the words around them: bearer tokens, JWTs, private keys, passwords in URLs. */
+import { ALPHANUMERIC, BASE64_URL, classOf, DASH, DIGIT, DOT, endOfRun, type Scan, UNDERSCORE } from './scan.ts';
+
+const MIN_TOKEN = 8;
+/** A word of so many letters is no prose. */
+const LONG_WORD = 20;
+/** Case does not matter here, and the expression repeats nothing without bound. */
+const INTRODUCTION =
+  /bearer[ \t]{1,4}|authorization["']?[ \t]{0,4}[:=][ \t]{0,4}["']?(?:(?:basic|bearer|token|negotiate|digest|apikey)[ \t]{1,4})?/iy;
+const SMALL_A = 0x61;
+const SMALL_B = 0x62;
+const SMALL_E = 0x65;
+const SMALL_T = 0x74;
+const SMALL_U = 0x75;
+const CASE_BIT = 0x20;
+const IN_TOKENS = '~+/=:';
+
+/** The token alone is replaced, the word before it stays. */
+export const scanBearerTokens: Scan = (text, start, end, found) => {
+  let at = start;
+  while (at < end) {
+    const letter = text.charCodeAt(at) | CASE_BIT;
+    const introduction = letter === SMALL_A || letter === SMALL_B ? endOfIntroduction(text, at) : -1;
+    if (introduction < 0) {
+      at++;
+      continue;
+    }
+    // A word within a token introduces nothing but what follows the token.
+    at = introduction;
+    if (introduction < (found.at(-1) ?? 0)) continue;
+    const to = endOfToken(text, introduction);
+    if (to - introduction >= MIN_TOKEN && (letter === SMALL_A || isTokenLike(text, introduction, to)))
+      found.push(introduction, to);
+  }
+  return at;
+};
+
+function endOfIntroduction(text: string, at: number): number {
+  // Two letters more spare nearly all looks at the expression.
+  const second = text.charCodeAt(at + 1) | CASE_BIT;
+  const third = text.charCodeAt(at + 2) | CASE_BIT;
+  if (second === SMALL_E ? third !== SMALL_A : second !== SMALL_U || third !== SMALL_T) return -1;
+  INTRODUCTION.lastIndex = at;
+  return INTRODUCTION.test(text) ? INTRODUCTION.lastIndex : -1;
+}
+
+function endOfToken(text: string, from: number): number {
+  for (let at = from; ; at++) {
+    at = endOfRun(text, at, BASE64_URL | DOT);
+    if (at >= text.length || !IN_TOKENS.includes(text.charAt(at))) return at;
+  }
+}
+
+/** After `bearer` alone only what is no word of prose. */
+function isTokenLike(text: string, from: number, to: number): boolean {
+  if (to - from >= LONG_WORD) return true;
+  for (let at = from; at < to; at++) {
+    const code = text.charCodeAt(at);
+    if ((classOf(code) & (DIGIT | UNDERSCORE | DOT)) !== 0 || '=~+/'.includes(text.charAt(at))) return true;
+  }
+  return false;
+}
+
+const JWT_BEGIN = 'eyJ';
+const MIN_HEADER = 10;
+const MIN_PAYLOAD = 4;
+
+/** Three parts in base64 with dots between them; the first begins a JSON object. */
+export const scanJwts: Scan = (text, start, end, found) => {
+  for (let from = text.indexOf(JWT_BEGIN, start); from >= 0; ) {
+    if (from >= end) return from;
+    const header = endOfRun(text, from, BASE64_URL);
+    const payload = text.charAt(header) === '.' ? endOfRun(text, header + 1, BASE64_URL) : header;
+    let next = header;
+    if (header - from >= MIN_HEADER && payload - header > MIN_PAYLOAD) {
+      next = text.charAt(payload) === '.' ? endOfRun(text, payload + 1, BASE64_URL) : payload;
+      found.push(from, next);
+    }
+    from = text.indexOf(JWT_BEGIN, next);
+  }
+  return text.length;
+};
+
+const PEM_BEGIN = '-----BEGIN ';
+const PEM_END = '-----END';
+const PEM_DASHES = '-----';
+const PEM_REST = /(?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----/y;
+/** Characters of the last line. */
+const PEM_LAST_LINE = 80;
+
+/** From the first line to the last, or to the end of the text when the last line is missing. */
+export const scanPrivateKeys: Scan = (text, start, end, found) => {
+  for (let from = text.indexOf(PEM_BEGIN, start); from >= 0; ) {
+    if (from >= end) return from;
+    PEM_REST.lastIndex = from + PEM_BEGIN.length;
+    if (!PEM_REST.test(text)) {
+      from = text.indexOf(PEM_BEGIN, from + 1);
+      continue;
+    }
+    const last = text.indexOf(PEM_END, from);
+    const close = last < 0 ? -1 : text.indexOf(PEM_DASHES, last + PEM_END.length);
+    const to = close < 0 || close > last + PEM_LAST_LINE ? text.length : close + PEM_DASHES.length;
+    found.push(from, to);
+    from = text.indexOf(PEM_BEGIN, to);
+  }
+  return text.length;
+};
+
+const URL_BEGIN = '://';
+const MAX_USER = 256;
+const MAX_PASSWORD = 256;
+/** They end a user or a password, as white space does. */
+const URL_STOPS = '/@"\'<>';
+
+/** The password alone is replaced. */
+export const scanUrlPasswords: Scan = (text, start, end, found) => {
+  for (let at = text.indexOf(URL_BEGIN, start); at >= 0; ) {
+    if (at >= end) return at;
+    const from = at + URL_BEGIN.length;
+    const user = endOfUrlPart(text, from, MAX_USER, ':');
+    const to = text.charAt(user) === ':' ? endOfUrlPart(text, user + 1, MAX_PASSWORD, '') : user;
+    const isPassword = to > user + 1 && text.charAt(to) === '@';
+    if (isPassword) found.push(user + 1, to);
+    at = text.indexOf(URL_BEGIN, isPassword ? to + 1 : at + 1);
+  }
+  return text.length;
+};
+
+const WHITE_SPACE = /\s/;
+
+function endOfUrlPart(text: string, from: number, limit: number, stop: string): number {
+  const end = Math.min(text.length, from + limit);
+  for (let at = from; at < end; at++) {
+    if ((classOf(text.charCodeAt(at)) & (ALPHANUMERIC | DASH)) !== 0) continue;
+    const character = text.charAt(at);
+    if (character === stop || URL_STOPS.includes(character) || WHITE_SPACE.test(character)) return at;
+  }
+  return end;
+}
+
+/** Slashes behind the colon, which JSON may write with backslashes before them. */
+const MAX_SLASHES = 6;
+
+/** Whether a user and a password may follow the colon of a URL, over bytes, before anything is decoded. */
+export function mayBeginLogin(bytes: Uint8Array, from: number, end: number): boolean {
+  let at = from + 1;
+  while (at < end && at <= from + MAX_SLASHES && (bytes[at] === 0x2f || bytes[at] === 0x5c)) at++;
+  const user = endOfLoginPart(bytes, at, Math.min(end, at + MAX_USER), 0x3a);
+  if (user >= end || bytes[user] !== 0x3a) return false;
+  const to = endOfLoginPart(bytes, user + 1, Math.min(end, user + 1 + MAX_PASSWORD), 0x40);
+  return to > user + 1 && to < end && bytes[to] === 0x40;
+}
+
+/** A byte beyond ASCII may be a part of any character, so it ends nothing. */
+function endOfLoginPart(bytes: Uint8Array, from: number, end: number, stop: number): number {
+  let at = from;
+  for (; at < end; at++) {
+    const byte = bytes[at] as number;
+    if (byte === stop || byte === 0x2f || byte === 0x40 || byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)) break;
+  }
+  return at;
+}
