@@ -82,6 +82,10 @@ export interface Kernels {
   findOpenings(from: number, end: number): number;
 }
 
+/** The part of the region of constants that is for texts which may change while the process runs. */
+const CHANGING_CAPACITY = CONSTANTS_CAPACITY / 2;
+const CHANGING_BASE = CONSTANTS_BASE + CONSTANTS_CAPACITY - CHANGING_CAPACITY;
+
 /**
  * The tables of the process. Constants and symbols live as long as it does; everything else belongs to the current request.
  */
@@ -89,6 +93,10 @@ export class Tables {
   readonly memory: Memory;
   readonly kernels: Kernels;
   readonly #constants = new Map<string, TextRef>();
+  readonly #changing = new Map<string, TextRef>();
+  #changingEnd = CHANGING_BASE;
+  #changingIsFull = false;
+  #epoch = 0;
 
   constructor(memory: Memory, kernels: Kernels) {
     this.memory = memory;
@@ -109,11 +117,42 @@ export class Tables {
     if (known !== undefined) return known;
     const offset = this.header(HEADER_CONSTANTS) || CONSTANTS_BASE;
     const length = Buffer.byteLength(text);
-    if (offset + length > CONSTANTS_BASE + CONSTANTS_CAPACITY) throw new Error('the region of constants is full');
+    if (offset + length > CHANGING_BASE) throw new Error('the region of constants is full');
     this.memory.bytes.write(text, offset);
     this.setHeader(HEADER_CONSTANTS, offset + length);
     const reference = { offset, length, flags: this.kernels.classifyText(offset, length) };
     this.#constants.set(text, reference);
+    return reference;
+  }
+
+  /** To be called when a request begins: texts of `changing` are given back once there is no room for more. */
+  begin(): void {
+    if (!this.#changingIsFull) return;
+    this.#changingIsFull = false;
+    this.#changing.clear();
+    this.#changingEnd = CHANGING_BASE;
+    this.#epoch++;
+  }
+
+  /** Texts of `changing` hold as long as this stays the same, which it does during a request. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** A text of ours that a reload of the configuration or a stored setting may change, such as which price was used. Null: no room now. */
+  changing(text: string): TextRef | null {
+    const known = this.#changing.get(text);
+    if (known !== undefined) return known;
+    const offset = this.#changingEnd;
+    const length = Buffer.byteLength(text);
+    if (offset + length > CONSTANTS_BASE + CONSTANTS_CAPACITY) {
+      this.#changingIsFull = true;
+      return null;
+    }
+    this.memory.bytes.write(text, offset);
+    this.#changingEnd = offset + length;
+    const reference = { offset, length, flags: this.kernels.classifyText(offset, length) };
+    this.#changing.set(text, reference);
     return reference;
   }
 
@@ -185,6 +224,7 @@ export class Batch {
   rowRoom: RowRoom = UNBOUNDED;
 
   constructor(tables: Tables, signal: Signal, encoding: Encoding, context: Context) {
+    tables.begin();
     this.tables = tables;
     this.signal = signal;
     this.encoding = encoding;

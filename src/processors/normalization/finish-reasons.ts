@@ -38,11 +38,12 @@ function setUsual(view: RecordView, rule: Rule, row: number): boolean {
     return true;
   }
   const reasons = reasonsAt(view, rule, row);
-  const isUsual = reasons.length === 1 && USUAL.has((reasons[0] ?? '').toLowerCase());
+  const isUsual = reasons.length === 1 && USUAL.has(reasons[0] ?? '');
+  // Only our own spellings become constants: words may be written in thousands of mixtures of case.
   if (isUsual) knowledge.usualReasons.add(memory, row, batch.tables.constant(JSON.stringify(reasons)));
   return setReasons(view, reasons);
 }
-const USUAL: ReadonlySet<string> = new Set([
+const USUAL_WORDS: readonly string[] = [
   'stop',
   'length',
   'tool_calls',
@@ -57,7 +58,8 @@ const USUAL: ReadonlySet<string> = new Set([
   'completed',
   'function_call',
   'error',
-]);
+];
+const USUAL: ReadonlySet<string> = new Set(USUAL_WORDS.flatMap((word) => [word, word.toUpperCase()]));
 
 /** Sets the column to a list of words; false when there is none. */
 export function setReasons(view: RecordView, reasons: readonly string[]): boolean {
@@ -72,7 +74,11 @@ export function setReasons(view: RecordView, reasons: readonly string[]): boolea
 
 function reasonsAt(view: RecordView, rule: Rule, row: number): string[] {
   const { reader, evidence } = view;
-  if (rule.flattened) return evidence.family(rule).flatMap((member) => reasonsOfText(reader.text(member)));
+  if (rule.flattened)
+    return evidence
+      .family(rule)
+      .slice(0, MAX_REASONS)
+      .flatMap((member) => (reader.at(member).length > MAX_TEXT_BYTES ? [] : reasonsOfText(reader.text(member))));
   if (rule.paths !== null) {
     if (rule.paths[0] === '$') return reasonsOfText(reader.part(rule, row));
     for (const path of rule.paths) {

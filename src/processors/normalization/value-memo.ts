@@ -2,6 +2,7 @@
  * What was made of short attribute values, found again by their bytes in linear memory, without making a string of them. Bounded:
  * once it is full it learns nothing more.
  */
+import { randomInt } from 'node:crypto';
 import { flagsOf, headAt, kindOf, lengthAt, offsetAt, wordOfRow } from '../../model/attributes.ts';
 import type { Memory } from '../../model/memory.ts';
 
@@ -10,8 +11,8 @@ const MAX_VALUE_BYTES = 48;
 const MAX_ENTRIES = 256;
 /** A power of two, well above the number of entries. */
 const SLOTS = 1024;
-const FNV_BASIS = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
+const HASH_PRIME = 0x01000193;
+const MAX_SEED = 2 ** 31;
 const HASH_FOLD = 15;
 const KIND_BITS = 8;
 
@@ -26,6 +27,8 @@ export class ValueMemo<T> {
   readonly #entries: Entry<T>[] = [];
   /** Open addressing: index of an entry + 1, 0 where none is. */
   readonly #slots = new Uint16Array(SLOTS);
+  /** Without it, senders cannot choose values that meet in one slot. */
+  readonly #seed = randomInt(MAX_SEED);
 
   /** Undefined: nothing is known of the value of this row. */
   get({ u8, u32 }: Memory, row: number): T | undefined {
@@ -34,7 +37,7 @@ export class ValueMemo<T> {
     const offset = offsetAt(u32, word);
     const length = lengthAt(u32, word);
     if (length > MAX_VALUE_BYTES) return undefined;
-    let slot = slotOf(u8, offset, length);
+    let slot = slotOf(u8, offset, length, this.#seed);
     for (let place = this.#slots[slot] as number; place !== 0; place = this.#slots[slot] as number) {
       const entry = this.#entries[place - 1] as Entry<T>;
       if (entry.form === form && same(entry.bytes, u8, offset, length)) return entry.value;
@@ -51,7 +54,7 @@ export class ValueMemo<T> {
     if (length > MAX_VALUE_BYTES || this.#entries.length >= MAX_ENTRIES) return;
     const form = formOf(headAt(u32, word));
     this.#entries.push({ form, bytes: u8.slice(offset, offset + length), value });
-    let slot = slotOf(u8, offset, length);
+    let slot = slotOf(u8, offset, length, this.#seed);
     while (this.#slots[slot] !== 0) slot = (slot + 1) & (SLOTS - 1);
     this.#slots[slot] = this.#entries.length;
   }
@@ -61,9 +64,13 @@ function formOf(head: number): number {
   return kindOf(head) | (flagsOf(head) << KIND_BITS);
 }
 
-function slotOf(bytes: Uint8Array, offset: number, length: number): number {
-  let hash = FNV_BASIS;
-  for (let at = offset; at < offset + length; at++) hash = Math.imul(hash ^ (bytes[at] as number), FNV_PRIME);
+/** The seed is mixed in before each step: collisions under one seed are none under another. */
+function slotOf(bytes: Uint8Array, offset: number, length: number, seed: number): number {
+  let hash = seed;
+  for (let at = offset; at < offset + length; at++) {
+    hash = Math.imul(hash ^ (bytes[at] as number), HASH_PRIME);
+    hash = (hash ^ (hash >>> HASH_FOLD)) + seed;
+  }
   return (hash ^ (hash >>> HASH_FOLD)) & (SLOTS - 1);
 }
 

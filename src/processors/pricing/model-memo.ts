@@ -16,7 +16,7 @@ const FNV_BASIS = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 const HASH_FOLD = 15;
 
-/** A price with its audit texts as they lie in the constants of the tables. */
+/** A price with its audit texts as they lie in the tables. */
 class RecentPrice {
   readonly model: PricedModel | null;
   /** The names one after the other, each after its length, so that no two lists of names look the same. */
@@ -29,8 +29,15 @@ class RecentPrice {
     this.names = names;
   }
 
-  audit(tables: Tables, model: PricedModel, place: number): TextRef {
-    return (this.#audits[place] ??= tables.constant(model.auditAt(place)));
+  /** Null when the tables have no room for the text. */
+  audit(tables: Tables, model: PricedModel, place: number): TextRef | null {
+    const known = this.#audits[place];
+    if (known !== undefined) return known;
+    const text = model.auditAt(place);
+    const lasting = tables.changing(text);
+    if (lasting === null) return tables.scratch(text);
+    this.#audits[place] = lasting;
+    return lasting;
   }
 }
 
@@ -40,6 +47,7 @@ export class ModelMemo {
   readonly #offsets: Int32Array;
   readonly #lengths: Int32Array;
   #tables: Tables | null = null;
+  #epoch = 0;
   /** Where the price of the names asked for last is to be kept; -1: nowhere. */
   #place = -1;
   #names: Uint8Array = new Uint8Array(0);
@@ -53,8 +61,9 @@ export class ModelMemo {
 
   /** To be called for each batch before `find`: audit texts lie in the tables. */
   begin(tables: Tables): void {
-    if (tables === this.#tables) return;
+    if (tables === this.#tables && tables.epoch === this.#epoch) return;
     this.#tables = tables;
+    this.#epoch = tables.epoch;
     this.#entries.fill(null);
   }
 
@@ -128,13 +137,16 @@ export class ModelMemo {
   }
 
   #copy(bytes: Uint8Array): Uint8Array {
-    const names: number[] = [];
+    const names = new Uint8Array(this.#lengths.reduce((sum, length) => sum + length + 1, 0));
+    let end = 0;
     for (let index = 0; index < this.#offsets.length; index++) {
       const from = this.#offsets[index] as number;
       const length = this.#lengths[index] as number;
-      names.push(length, ...bytes.subarray(from, from + length));
+      names[end++] = length;
+      names.set(bytes.subarray(from, from + length), end);
+      end += length;
     }
-    return Uint8Array.from(names);
+    return names;
   }
 
   #isSame(names: Uint8Array, bytes: Uint8Array): boolean {

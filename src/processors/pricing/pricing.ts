@@ -211,8 +211,9 @@ function readUsage({ derived }: Batch, usage: Required<Usage>): boolean {
   return true;
 }
 
-function setPriceId({ derived }: Batch, { offset, length, flags }: TextRef): void {
-  derived.setText(SLOT_PRICE_ID, offset, length, flags);
+/** Null: the tables have no room for the text, and the column stays null. */
+function setPriceId({ derived }: Batch, text: TextRef | null): void {
+  if (text !== null) derived.setText(SLOT_PRICE_ID, text.offset, text.length, text.flags);
 }
 
 /** Senders that count cached audio count it among the audio too. */

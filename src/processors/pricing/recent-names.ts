@@ -6,42 +6,46 @@
 /** Names remembered at most, both generations together. */
 export const RECENT_NAMES = 4_096;
 
-type Generation<V> = Map<string, Map<string, V>>;
-
 export class RecentNames<V> {
   readonly #half: number;
-  #young: Generation<V> = new Map();
-  #old: Generation<V> = new Map();
-  #youngCount = 0;
-  #oldCount = 0;
+  #young = new Map<string, V>();
+  #old = new Map<string, V>();
 
   constructor(capacity: number = RECENT_NAMES) {
     this.#half = Math.max(1, Math.floor(capacity / 2));
   }
 
   get size(): number {
-    return this.#youngCount + this.#oldCount;
+    return this.#young.size + this.#old.size;
   }
 
   /** Undefined when the pair is not remembered. */
   get(provider: string, model: string): V | undefined {
-    const value = this.#young.get(provider)?.get(model);
+    const key = keyOf(provider, model);
+    const value = this.#young.get(key);
     if (value !== undefined) return value;
-    const older = this.#old.get(provider)?.get(model);
-    if (older !== undefined) this.set(provider, model, older);
+    const older = this.#old.get(key);
+    if (older !== undefined) this.#add(key, older);
     return older;
   }
 
   set(provider: string, model: string, value: V): void {
-    if (this.#youngCount >= this.#half) {
-      this.#old = this.#young;
-      this.#oldCount = this.#youngCount;
-      this.#young = new Map();
-      this.#youngCount = 0;
-    }
-    let models = this.#young.get(provider);
-    if (models === undefined) this.#young.set(provider, (models = new Map()));
-    if (!models.has(model)) this.#youngCount++;
-    models.set(model, value);
+    this.#add(keyOf(provider, model), value);
   }
+
+  #add(key: string, value: V): void {
+    if (this.#young.size >= this.#half && !this.#young.has(key)) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(key, value);
+  }
+}
+
+/**
+ * One key for both, so that no two pairs share it. It never looks like a number: the engine hashes texts of digits without a secret,
+ * and a sender could choose names that meet in one place.
+ */
+function keyOf(provider: string, model: string): string {
+  return `${provider.length}:${provider}${model}`;
 }
