@@ -42,9 +42,7 @@ function spanBytes({ name = 'chat', attributes, events = [] }: Span): Buffer {
     span(
       text(5, name),
       ...list(9, attributes),
-      ...events.map((event) =>
-        message(11, fixed64(1, 5n), text(2, event.name), ...list(3, event.attributes)),
-      ),
+      ...events.map((event) => message(11, fixed64(1, 5n), text(2, event.name), ...list(3, event.attributes))),
     ),
   );
 }
@@ -64,12 +62,22 @@ function repeated(size: number, piece: (index: number) => Buffer): Buffer {
 /** Spans in protobuf, under one resource and one scope. */
 function spans(name: string, piece: (index: number, size: number) => Span, mode: PassMode = 'plain'): HostileBody {
   const make = (size: number): Buffer =>
-    message(1, message(2, repeated(size, (index) => spanBytes(piece(index, size)))));
+    message(
+      1,
+      message(
+        2,
+        repeated(size, (index) => spanBytes(piece(index, size))),
+      ),
+    );
   return { name, signal: 'traces', encoding: 'protobuf', mode, make };
 }
 
 /** One span with as many attributes as fit. */
-function wideSpan(name: string, first: Attributes, each: (index: number, size: number) => readonly [string, Value]): HostileBody {
+function wideSpan(
+  name: string,
+  first: Attributes,
+  each: (index: number, size: number) => readonly [string, Value],
+): HostileBody {
   const make = (size: number): Buffer =>
     message(
       1,
@@ -107,7 +115,13 @@ function longText(unit: string, mode: PassMode = 'redacting'): HostileBody {
     const body = unit.repeat(Math.ceil((size - 64) / Buffer.byteLength(unit)));
     return message(1, message(2, message(2, fixed64(1, 1n), message(5, text(1, body)))));
   };
-  return { name: `${mode} one text ${JSON.stringify(unit).slice(0, 48)}`, signal: 'logs', encoding: 'protobuf', mode, make };
+  return {
+    name: `${mode} one text ${JSON.stringify(unit).slice(0, 48)}`,
+    signal: 'logs',
+    encoding: 'protobuf',
+    mode,
+    make,
+  };
 }
 
 /** The same in many log records. */
@@ -115,9 +129,18 @@ function shortTexts(unit: string, mode: PassMode = 'redacting'): HostileBody {
   const make = (size: number): Buffer =>
     message(
       1,
-      message(2, repeated(size, () => message(2, fixed64(1, 1n), message(5, text(1, unit))))),
+      message(
+        2,
+        repeated(size, () => message(2, fixed64(1, 1n), message(5, text(1, unit)))),
+      ),
     );
-  return { name: `${mode} many texts ${JSON.stringify(unit).slice(0, 48)}`, signal: 'logs', encoding: 'protobuf', mode, make };
+  return {
+    name: `${mode} many texts ${JSON.stringify(unit).slice(0, 48)}`,
+    signal: 'logs',
+    encoding: 'protobuf',
+    mode,
+    make,
+  };
 }
 
 const CALL: Attributes = [
@@ -130,10 +153,12 @@ const USAGE: Attributes = [
 ];
 
 /** A marker of every dialect, and every attribute name without a pattern that any of them reads. */
-const MARKERS: Attributes = DIALECTS.flatMap(({ markers, hints }) => [...(markers ?? []), ...(hints ?? [])]).map((sign) => {
-  const [key = '', value = 'x'] = sign.split('=');
-  return [key.replaceAll('*', 'x').replaceAll('{i}', '0').replaceAll('{j}', '0').replaceAll('{k}', 'k'), value];
-});
+const MARKERS: Attributes = DIALECTS.flatMap(({ markers, hints }) => [...(markers ?? []), ...(hints ?? [])]).map(
+  (sign) => {
+    const [key = '', value = 'x'] = sign.split('=');
+    return [key.replaceAll('*', 'x').replaceAll('{i}', '0').replaceAll('{j}', '0').replaceAll('{k}', 'k'), value];
+  },
+);
 const NAMES: readonly string[] = [
   ...new Set(
     DIALECTS.flatMap(({ fields }) => Object.values(fields ?? {}).flat()).map((row) =>
@@ -247,7 +272,10 @@ const SPAN_BODIES: readonly HostileBody[] = [
   spans('new span names', (index) => ({ name: `span ${index}`, attributes: [['gen_ai.system', 'openai']] })),
   spans('new span names of CrewAI', (index) => ({
     name: `span ${index}`,
-    attributes: [['crewai.version', '1'], ['crew_key', 'x']],
+    attributes: [
+      ['crewai.version', '1'],
+      ['crew_key', 'x'],
+    ],
   })),
   spans('markers of all dialects', () => ({ attributes: MARKERS })),
   spans('markers of all dialects, in a new order', (index) => {
@@ -260,7 +288,9 @@ const SPAN_BODIES: readonly HostileBody[] = [
     return { attributes: [...NAMES.slice(at), ...NAMES.slice(0, at)].map((name) => [name, '{"a":1}'] as const) };
   }),
   spans('all names, few each', (index) => ({
-    attributes: [0, 7, 31, 64].map((step) => [NAMES[(index * 13 + step * index) % NAMES.length] as string, '5'] as const),
+    attributes: [0, 7, 31, 64].map(
+      (step) => [NAMES[(index * 13 + step * index) % NAMES.length] as string, '5'] as const,
+    ),
   })),
   spans('new finish reasons', (index) => ({
     attributes: [...CALL, ['gen_ai.response.finish_reasons', `["r${index}"]`]],
@@ -283,26 +313,34 @@ const SPAN_BODIES: readonly HostileBody[] = [
       ['llm.token_count.prompt', ' 12 '],
     ],
   })),
-  ...['{"usage":{"a":[1,2', '{"a":', '[[[[', "{'a': 'b', 'c': None}", `{"input":${'['.repeat(300)}`, '{"type":"x"}'].flatMap(
-    (document) => [
-      spans(`documents ${document.slice(0, 12)}`, () => ({
-        attributes: [
-          ['langfuse.observation.type', 'generation'],
-          ['langfuse.observation.usage_details', document],
-          ['langfuse.observation.cost_details', document],
-          ['langfuse.observation.input', document],
-          ['llm.invocation_parameters', document],
-          ['gen_ai.output.messages', document],
-          ['gcp.vertex.agent.llm_response', document],
-          ['ai.response.providerMetadata', document],
-        ],
-      })),
-    ],
-  ),
+  ...[
+    '{"usage":{"a":[1,2',
+    '{"a":',
+    '[[[[',
+    "{'a': 'b', 'c': None}",
+    `{"input":${'['.repeat(300)}`,
+    '{"type":"x"}',
+  ].flatMap((document) => [
+    spans(`documents ${document.slice(0, 12)}`, () => ({
+      attributes: [
+        ['langfuse.observation.type', 'generation'],
+        ['langfuse.observation.usage_details', document],
+        ['langfuse.observation.cost_details', document],
+        ['langfuse.observation.input', document],
+        ['llm.invocation_parameters', document],
+        ['gen_ai.output.messages', document],
+        ['gcp.vertex.agent.llm_response', document],
+        ['ai.response.providerMetadata', document],
+      ],
+    })),
+  ]),
   spans('a large document', () => ({
     attributes: [
       ['langfuse.observation.type', 'generation'],
-      ['langfuse.observation.usage_details', `{${Array.from({ length: 8000 }, (_, key) => `"k${key}":${key}`).join(',')}}`],
+      [
+        'langfuse.observation.usage_details',
+        `{${Array.from({ length: 8000 }, (_, key) => `"k${key}":${key}`).join(',')}}`,
+      ],
       ['gcp.vertex.agent.llm_response', `[${'[],'.repeat(60_000)}1]`],
       ['gen_ai.output.messages', `[${'{"role":"a","parts":[]},'.repeat(8_000)}{}]`],
     ],
@@ -374,14 +412,25 @@ const SPAN_BODIES: readonly HostileBody[] = [
   wideSpan('new attributes', CALL, (index) => [`attribute${index}`, 'x']),
   wideSpan('new attributes of known heads', CALL, (index) => [`llm.a${index}.b.c`, 'x']),
   spans('new attributes of known heads, one each', (index) => ({ attributes: [[`gen_ai.${index}`, 'x']] })),
-  spans('new attributes of known heads, uncaptured', (index) => ({ attributes: [[`gen_ai.${index}`, 'x']] }), 'uncaptured'),
+  spans(
+    'new attributes of known heads, uncaptured',
+    (index) => ({ attributes: [[`gen_ai.${index}`, 'x']] }),
+    'uncaptured',
+  ),
   spans('markers of all dialects, uncaptured', () => ({ attributes: MARKERS }), 'uncaptured'),
-  spans('new span names, uncaptured', (index) => ({ name: `gen_ai.${index}`, attributes: [['gen_ai.system', 'x']] }), 'uncaptured'),
+  spans(
+    'new span names, uncaptured',
+    (index) => ({ name: `gen_ai.${index}`, attributes: [['gen_ai.system', 'x']] }),
+    'uncaptured',
+  ),
   spans(
     'events, uncaptured',
     (index) => ({
       attributes: CALL,
-      events: Array.from({ length: 40 }, (_, at) => ({ name: `gen_ai.${index}.${at}`, attributes: [['content', 'x'] as const] })),
+      events: Array.from({ length: 40 }, (_, at) => ({
+        name: `gen_ai.${index}.${at}`,
+        attributes: [['content', 'x'] as const],
+      })),
     }),
     'uncaptured',
   ),

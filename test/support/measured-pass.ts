@@ -6,6 +6,7 @@ import { Rejection } from '../../src/errors.ts';
 import { ChunkPool } from '../../src/model/chunk-pool.ts';
 import { Context, type Encoding, type Signal } from '../../src/model/context.ts';
 import { HEADER_PROJECT_LENGTH, HEADER_PROJECT_OFFSET } from '../../src/model/layout.ts';
+import { finish } from '../../src/model/steps.ts';
 import { encodeRows, type RowFormat } from '../../src/otlp/encode.ts';
 import { Intake } from '../../src/otlp/intake.ts';
 import { environment } from '../../src/processors/environment/environment.ts';
@@ -100,7 +101,11 @@ export class MeasuredPass {
         environment: null,
         keyId: 'static:0',
       };
-      for (const [name, processor] of this.#processors[mode]) timed(name, () => processor.process?.(batch));
+      for (const [name, processor] of this.#processors[mode])
+        timed(name, () => {
+          const steps = processor.process?.(batch);
+          if (steps !== undefined) finish(steps);
+        });
       const project = batch.tables.constant('demo');
       batch.tables.setHeader(HEADER_PROJECT_OFFSET, project.offset);
       batch.tables.setHeader(HEADER_PROJECT_LENGTH, project.length);

@@ -9,7 +9,15 @@ import { fileURLToPath } from 'node:url';
 import { Card, type Origin } from './card.ts';
 import { draftCard, type RawMatch, type RawProvider } from './catalogue-data.ts';
 import { versionIn } from './model-name.ts';
-import { containing, endingWith, equalTo, matching, mayMatchAny, type NamePattern, startingWith } from './name-pattern.ts';
+import {
+  containing,
+  endingWith,
+  equalTo,
+  matching,
+  mayMatchAny,
+  type NamePattern,
+  startingWith,
+} from './name-pattern.ts';
 import { foldProvider, type ProviderIndex } from './route.ts';
 
 export interface CatalogueModel {

@@ -83,7 +83,10 @@ export class PriceBook {
     const bare = new PriceBook({ catalogue, supplement: NO_ENTRIES, user: NO_ENTRIES, stored: NO_ENTRIES });
     // An entry may borrow a card that another catalogue does not have; it then has nothing to correct.
     const shipped = { path: 'supplement', source: 'supplement', borrowed: bare };
-    const lists = new PriceBook({ ...bare.#layers, supplement: new EntryIndex(bare.#compile(supplement, shipped, [])) });
+    const lists = new PriceBook({
+      ...bare.#layers,
+      supplement: new EntryIndex(bare.#compile(supplement, shipped, [])),
+    });
     const problems: PricingProblem[] = [];
     const own = { path: 'overrides', source: 'user', borrowed: lists };
     const user = lists.#compile(options.overrides ?? [], own, problems);

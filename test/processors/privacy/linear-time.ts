@@ -93,7 +93,8 @@ function growsLinearly(find: (text: string) => unknown, unit: string, size: numb
 t.test('presets', async (t) => {
   for (const name of PRESET_NAMES)
     for (const unit of HOSTILE)
-      if (!growsLinearly((text) => scanAll(PRESETS[name].scan, text), unit, 1 << 15)) t.fail(`${name} over ${JSON.stringify(unit)}`);
+      if (!growsLinearly((text) => scanAll(PRESETS[name].scan, text), unit, 1 << 15))
+        t.fail(`${name} over ${JSON.stringify(unit)}`);
   t.pass();
 });
 

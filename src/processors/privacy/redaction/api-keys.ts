@@ -56,7 +56,9 @@ export const KEY_FORMS: readonly KeyForm[] = [
   form('GOCSPX-', BASE64_URL, 16),
   form('ghp_ gho_ ghu_ ghs_ ghr_', ALPHANUMERIC, 20), // GitHub
   form('github_pat_', WORD, 20),
-  ...['glpat-', 'glptt-', 'glrt-', 'gldt-', 'glft-', 'glsoat-', 'glcbt-'].map((begin) => form(begin, BASE64_URL | DOT, 16)), // GitLab
+  ...['glpat-', 'glptt-', 'glrt-', 'gldt-', 'glft-', 'glsoat-', 'glcbt-'].map((begin) =>
+    form(begin, BASE64_URL | DOT, 16),
+  ), // GitLab
   form('xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs-', ALPHANUMERIC | DASH, 10), // Slack
   form('xapp-', ALPHANUMERIC | DASH, 10),
   form('hooks.slack.com/services/', ALPHANUMERIC, 16, { also: '/' }),

@@ -13,7 +13,7 @@ import { WireFault } from '../../../otlp/wire.ts';
 import { readText } from '../text.ts';
 import { type JsonReplacer, redactJson } from './json-text.ts';
 import { KeyRedaction, UNCLEANABLE } from './key-redaction.ts';
-import type { Redactor } from './redactor.ts';
+import { LONG_TEXT, type Redactor } from './redactor.ts';
 import { Suspects } from './suspects.ts';
 
 /** As long as the environment processor lets one be. */
@@ -118,8 +118,7 @@ export class BatchRedaction {
         const bits = this.#suspects.at(u32[(at + offset) >>> 2] as number, size);
         if (bits === 0) continue;
         const text = readText(this.#tables.memory, u32[(at + offset) >>> 2] as number, size, u8[at + flags] as number);
-        const cleaned = this.#redactor.redact(text, bits);
-        yield;
+        const cleaned = yield* this.#clean(text, bits);
         if (cleaned === text) continue;
         const written = cleaned === null ? null : this.#tables.scratch(cleaned);
         if (written !== null) u32[(at + offset) >>> 2] = written.offset;
@@ -133,40 +132,44 @@ export class BatchRedaction {
     const row = batch.cursor().at(0, batch.attributeCount);
     while (row.next()) {
       const { kind } = row;
-      let bits = 0;
-      if (kind === layout.KIND_TEXT) bits = this.#redactText(row);
-      else if (kind === layout.KIND_ARRAY || kind === layout.KIND_MAP) bits = this.#redactNested(row, batch);
+      if (kind === layout.KIND_TEXT) yield* this.#redactText(row);
+      else if (kind === layout.KIND_ARRAY || kind === layout.KIND_MAP) yield* this.#redactNested(row, batch);
       else if (this.#redactor.numberRules !== 0) this.#redactNumber(row);
-      if (bits !== 0 || row.row % ROWS_STEP === ROWS_STEP - 1) yield;
+      if (row.row % ROWS_STEP === ROWS_STEP - 1) yield;
     }
   }
 
-  /** The rules that were applied, as bits. */
-  #redactText(row: AttributeCursor): number {
-    const bits = this.#suspects.at(row.offset, row.length);
-    if (bits === 0) return 0;
-    const text = readText(this.#tables.memory, row.offset, row.length, row.flags);
+  /** A long text takes many steps, a short one is one. */
+  *#clean(text: string, bits: number): Steps<string | null> {
+    if (text.length > LONG_TEXT) return yield* this.#redactor.clean(text, bits);
     const cleaned = this.#redactor.redact(text, bits);
+    yield;
+    return cleaned;
+  }
+
+  *#redactText(row: AttributeCursor): Steps {
+    const bits = this.#suspects.at(row.offset, row.length);
+    if (bits === 0) return;
+    const text = readText(this.#tables.memory, row.offset, row.length, row.flags);
+    const cleaned = yield* this.#clean(text, bits);
     if (cleaned !== text) this.#write(row, layout.KIND_TEXT, cleaned);
-    return bits;
   }
 
   /** Rendered as JSON, and cleaned string by string; kept in that form when anything changed. */
-  #redactNested(row: AttributeCursor, batch: Batch): number {
+  *#redactNested(row: AttributeCursor, batch: Batch): Steps {
     // Protobuf writes numbers in a form no hint can know.
     const numbers = batch.encoding === 'protobuf' ? this.#redactor.numberRules : 0;
     const bits = this.#suspects.at(row.offset, row.length) | numbers;
-    if (bits === 0) return 0;
+    if (bits === 0) return;
     const json = this.#render(row.row);
-    const cleaned = json === null ? null : redactJson(json, this.#replacer(bits));
+    const cleaned = json === null ? null : yield* redactJson(json, this.#replacer(bits));
     if (cleaned !== json || cleaned === null) this.#write(row, layout.KIND_JSON, cleaned);
-    return bits;
   }
 
   #replacer(bits: number): JsonReplacer {
     const numbers = bits & this.#redactor.numberRules;
     return {
-      text: (value) => this.#redactor.redact(value, bits),
+      text: (value) => this.#clean(value, bits),
       number: (written) =>
         numbers === 0 || !this.#redactor.mayFind(Number(written)) ? written : this.#redactor.redact(written, numbers),
     };

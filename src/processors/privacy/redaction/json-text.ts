@@ -3,9 +3,11 @@
  * not parsed, so that integers keep all their digits and nothing else of it changes.
  */
 
+import type { Steps } from '../../../model/steps.ts';
+
 export interface JsonReplacer {
-  /** The string itself when nothing is to change, null when it can not be cleaned. */
-  text(value: string): string | null;
+  /** The string itself when nothing is to change, null when it can not be cleaned. Long strings take several steps. */
+  text(value: string): Steps<string | null>;
   /** The same for numbers as they are written; a changed one becomes a string. */
   number(written: string): string | null;
 }
@@ -14,8 +16,11 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const NUMBER = /-?\d[\d.eE+-]*/y;
 
+/** Characters between two steps. */
+const STEP = 65_536;
+
 /** The text itself when nothing changed, null when a part of it can not be cleaned. */
-export function redactJson(json: string, replacer: JsonReplacer): string | null {
+export function* redactJson(json: string, replacer: JsonReplacer): Steps<string | null> {
   const parts: string[] = [];
   const taken = new Map<string, number>();
   let copied = 0;
@@ -24,12 +29,17 @@ export function redactJson(json: string, replacer: JsonReplacer): string | null 
     parts.push(json.slice(copied, from), JSON.stringify(value));
     copied = to;
   };
+  let pause = STEP;
   while (at < json.length) {
+    if (at > pause) {
+      pause = at + STEP;
+      yield;
+    }
     const code = json.charCodeAt(at);
     if (code === QUOTE) {
       const end = endOfString(json, at);
       const value = JSON.parse(json.slice(at, end)) as string;
-      const replaced = replacer.text(value);
+      const replaced = yield* replacer.text(value);
       if (replaced === null) return null;
       if (replaced !== value) put(at, end, json.charAt(end) === ':' ? unique(replaced, taken) : replaced);
       at = end;

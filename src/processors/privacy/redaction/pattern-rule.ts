@@ -80,7 +80,8 @@ const MAX_INSTRUCTIONS = 4096;
 /** Units of the longest match; infinite when there is none, or when the compiled pattern is not as expected. */
 function longestMatch(pattern: RE2JS): number {
   const { prog } = pattern.re2() as unknown as { readonly prog?: { inst?: readonly Instruction[]; start?: number } };
-  if (prog?.inst === undefined || prog.start === undefined || prog.inst.length > MAX_INSTRUCTIONS) return Number.POSITIVE_INFINITY;
+  if (prog?.inst === undefined || prog.start === undefined || prog.inst.length > MAX_INSTRUCTIONS)
+    return Number.POSITIVE_INFINITY;
   const { inst } = prog;
   const known = new Map<number, number>();
   const open = new Set<number>();

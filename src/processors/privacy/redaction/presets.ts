@@ -27,7 +27,13 @@ interface Preset {
 const SEPARATOR = '[ .()/\\\\-]';
 
 export const PRESETS = {
-  api_keys: { hint: { openings: KEY_OPENINGS }, numbers: null, signs: LETTER, shortest: SHORTEST_KEY, scan: scanApiKeys },
+  api_keys: {
+    hint: { openings: KEY_OPENINGS },
+    numbers: null,
+    signs: LETTER,
+    shortest: SHORTEST_KEY,
+    scan: scanApiKeys,
+  },
   bearer_tokens: {
     hint: { openings: ['[Bb][Ee][Aa][Rr][Ee][Rr]', '[Aa][Uu][Tt][Hh][Oo][Rr][Ii][Zz]'] },
     numbers: null,

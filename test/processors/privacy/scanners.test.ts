@@ -1,0 +1,123 @@
+/** The scanners of the presets: every form is found, in one walk or in pieces, and no repetition is too long for them. */
+import * as fc from 'fast-check';
+import { isIPv4, isIPv6 } from 'node:net';
+import t from 'tap';
+import { SIGNAL_LOGS } from '../../../src/model/layout.ts';
+import { finish } from '../../../src/model/steps.ts';
+import { KEY_FORMS, scanApiKeys, SHORTEST_KEY } from '../../../src/processors/privacy/redaction/api-keys.ts';
+import { scanAddresses } from '../../../src/processors/privacy/redaction/addresses.ts';
+import { patternRule } from '../../../src/processors/privacy/redaction/pattern-rule.ts';
+import { PRESET_NAMES, PRESETS } from '../../../src/processors/privacy/redaction/presets.ts';
+import { compileRules } from '../../../src/processors/privacy/redaction/rules.ts';
+import { scanAll } from '../../../src/processors/privacy/redaction/scan.ts';
+import { REDACTION_UNITS } from '../../support/hostile-bodies.ts';
+import { ENCODINGS, logs, Scene } from './scene.ts';
+
+const MIB = 1024 * 1024;
+const ALL_PRESETS = PRESET_NAMES.map((preset) => ({ preset }));
+
+/** The shortest keys of a form. */
+function examples({ begins, parts }: (typeof KEY_FORMS)[number]): string[] {
+  return begins.map((begin) => begin + parts.map(({ after = '', least }) => after + '1'.repeat(least)).join(''));
+}
+
+t.test('the shortest key of every form is noticed in a body and replaced, in both encodings', async (t) => {
+  const scene = new Scene();
+  const processor = scene.processor({ redact: [{ preset: 'api_keys' }] });
+  for (const key of KEY_FORMS.flatMap(examples)) {
+    t.ok(key.length >= SHORTEST_KEY);
+    t.same(scanAll(scanApiKeys, key), [0, key.length], key);
+    for (const encoding of ENCODINGS) {
+      const batch = scene.process(processor, SIGNAL_LOGS, logs({ body: { stringValue: `use ${key} now` } }), encoding);
+      t.match(scene.tables.text(batch), '"body":"use [api_keys] now"', `${encoding} ${key}`);
+    }
+  }
+});
+
+t.test('a beginning repeated to eight mebibytes is no fault', async (t) => {
+  const scene = new Scene();
+  const processor = scene.processor({ redact: ALL_PRESETS });
+  for (const unit of ['xoxb-', 'sk-ant-api03-', 'glpat-', 'AIza', 'eyJ', 'authorization:', 'bearer a', 'whsec_/+']) {
+    const body = unit.repeat(Math.ceil((8 * MIB) / unit.length));
+    const batch = scene.process(processor, SIGNAL_LOGS, logs({ body: { stringValue: body } }), 'protobuf');
+    t.ok(scene.tables.text(batch).length > 0, unit);
+  }
+});
+
+t.test('a scan in pieces finds what a scan at once finds', async (t) => {
+  const text = fc
+    .array(fc.constantFrom(...REDACTION_UNITS, 'a', '1', ' '), { maxLength: 12 })
+    .map((units) => units.join(''));
+  fc.assert(
+    fc.property(fc.constantFrom(...PRESET_NAMES), text, fc.integer({ min: 1, max: 7 }), (name, text, piece) => {
+      const { scan } = PRESETS[name];
+      const found: number[] = [];
+      for (let at = 0; at < text.length; ) at = scan(text, at, Math.min(at + piece, text.length), found);
+      t.same(found, scanAll(scan, text), `${name} ${text}`);
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+t.test('addresses are those of net', async (t) => {
+  const group = fc.constantFrom('0', '1', 'ffff', '12345', '', 'g', '255', '256', '01');
+  const six = fc.array(group, { minLength: 2, maxLength: 9 }).map((groups) => groups.join(':'));
+  const four = fc.array(fc.constantFrom('0', '1', '10', '255', '256', '01'), { minLength: 3, maxLength: 5 });
+  const address = fc.oneof(
+    six,
+    four.map((bytes) => bytes.join('.')),
+    fc.tuple(six, four).map(([groups, bytes]) => `${groups}:${bytes.join('.')}`),
+  );
+  fc.assert(
+    fc.property(address, (address) => {
+      const isWhole = scanAll(scanAddresses, address).join() === `0,${address.length}`;
+      const isAddress = isIPv4(address) || (isIPv6(address) && address.length >= 6 && /\d/.test(address));
+      if (isWhole !== isAddress) t.fail(address);
+    }),
+    { numRuns: 20_000 },
+  );
+  t.pass();
+});
+
+t.test('a long text is cleaned in steps to what it is cleaned to at once, and no step is long', async (t) => {
+  const redactor = compileRules([...ALL_PRESETS, { name: 'ticket', pattern: 'TCK-[0-9]{6}' }], 'redact');
+  const filler = 'lorem ipsum dolor sit amet '.repeat(4000);
+  const text = `${filler}a@b.com ${filler} TCK-123456 ${filler}\\u0061@c.com ${filler}`;
+  const steps = redactor?.clean(text);
+  let count = 0;
+  for (; steps?.next().done === false; ) count++;
+  t.ok(count > 20, `${count} steps`);
+  t.equal(finish(redactor?.clean(text) ?? never()), `${filler}[email] ${filler} [ticket] ${filler}[email] ${filler}`);
+});
+
+t.test('windows find what a pattern finds in the whole', async (t) => {
+  const patterns = ['TCK-[0-9]{6}', '\\bword\\b', '^begin', 'end$', '[a-z]+@[a-z]+', '(?s)<a>.*?</a>', 'ab?c?'];
+  const unit = fc.constantFrom(
+    'TCK-123456',
+    'word',
+    'words',
+    'begin',
+    'end',
+    'ab@cd',
+    '<a>',
+    '</a>',
+    ' ',
+    '\n',
+    'é',
+    'x'.repeat(3000),
+  );
+  fc.assert(
+    fc.property(fc.constantFrom(...patterns), fc.array(unit, { minLength: 40, maxLength: 60 }), (pattern, units) => {
+      const rule = patternRule('own', pattern, '');
+      const text = units.join('');
+      const found: number[] = [];
+      for (const steps = rule.search(text, found); steps.next().done !== true; );
+      t.same(found, rule.find(text), pattern);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+function never(): never {
+  throw new Error('no rules');
+}
