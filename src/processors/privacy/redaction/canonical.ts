@@ -68,10 +68,11 @@ export function isDisguised(text: string): boolean {
   return DISGUISED.test(text);
 }
 
-/** A character and how many characters spell it, after `spelled`. No character: what is spelled is invisible. */
-let spelledCode = 0;
-let spelledSize = 0;
-const INVISIBLE = -1;
+/** A character and how many characters spell it, in one number; 0: the character stands for itself. */
+const spelling = (code: number, size: number): number => code * SIZES + size;
+const SIZES = 8;
+/** In place of a character, where what is spelled is invisible. */
+const INVISIBLE = 0x10000;
 
 /** Decodes one level, in steps; null when nothing changes. `before` says where the characters of `text` stand in the text as it was sent. */
 export function* decodeOnce(text: string, before: Uint32Array | null): Generator<void, Canonical | null> {
@@ -84,17 +85,18 @@ export function* decodeOnce(text: string, before: Uint32Array | null): Generator
     while (at < end) {
       const start = before === null ? at : (before[at] as number);
       const code = text.charCodeAt(at);
-      if (!mayDisguise(code) || !spelled(text, at, code)) {
+      const spelled = mayDisguise(code) ? spellingAt(text, at, code) : 0;
+      if (spelled === 0) {
         starts[length] = start;
         codes[length++] = code;
         at++;
         continue;
       }
       changed = true;
-      at += spelledSize;
-      if (spelledCode === INVISIBLE) continue;
+      at += spelled % SIZES;
+      if (spelled >= INVISIBLE * SIZES) continue;
       starts[length] = start;
-      codes[length++] = spelledCode;
+      codes[length++] = Math.floor(spelled / SIZES);
     }
     if (at < text.length) yield;
   }
@@ -108,41 +110,30 @@ function mayDisguise(code: number): boolean {
   return code === BACKSLASH || code === PERCENT || code >= BEYOND_ASCII;
 }
 
-/** Reads what may be spelled at `at`; false: the character stands for itself. */
-function spelled(text: string, at: number, code: number): boolean {
-  if (code === BACKSLASH) return escaped(text, at + 1);
-  if (code === PERCENT) return percentEncoded(text, at + 1);
-  spelledSize = 1;
-  if (code >= FULL_WIDTH_FIRST && code <= FULL_WIDTH_LAST) {
-    spelledCode = code - FULL_WIDTH_OFFSET;
-    return true;
-  }
-  spelledCode = INVISIBLE;
-  return code === 0xad || (code >= 0x200b && code <= 0x200f) || code === 0x2060 || code === 0xfeff;
+function spellingAt(text: string, at: number, code: number): number {
+  if (code === BACKSLASH) return escapeAt(text, at + 1);
+  if (code === PERCENT) return percentAt(text, at + 1);
+  if (code >= FULL_WIDTH_FIRST && code <= FULL_WIDTH_LAST) return spelling(code - FULL_WIDTH_OFFSET, 1);
+  const isInvisible = code === 0xad || (code >= 0x200b && code <= 0x200f) || code === 0x2060 || code === 0xfeff;
+  return isInvisible ? spelling(INVISIBLE, 1) : 0;
 }
 
-function escaped(text: string, at: number): boolean {
+function escapeAt(text: string, at: number): number {
   const next = text.charCodeAt(at);
   if (next === SMALL_U || next === SMALL_X) {
     const digits = next === SMALL_U ? 4 : 2;
-    spelledCode = hexAt(text, at + 1, digits);
-    spelledSize = digits + 2;
-    return spelledCode !== NOT_HEX;
+    const code = hexAt(text, at + 1, digits);
+    return code === NOT_HEX ? 0 : spelling(code, digits + 2);
   }
   const simple = SIMPLE_ESCAPES.get(next);
-  if (simple === undefined) return false;
-  spelledCode = simple;
-  spelledSize = 2;
-  return true;
+  return simple === undefined ? 0 : spelling(simple, 2);
 }
 
-/** Printable ASCII and what stands before it: other bytes are no letters of their own. */
-function percentEncoded(text: string, at: number): boolean {
+/** Printable ASCII: other bytes are no characters of their own. */
+function percentAt(text: string, at: number): number {
   const first = text.charCodeAt(at);
-  if (first < 0x32 || first > 0x37) return false;
-  spelledCode = hexAt(text, at, 2);
-  spelledSize = 3;
-  return spelledCode !== NOT_HEX;
+  const code = first < 0x32 || first > 0x37 ? NOT_HEX : hexAt(text, at, 2);
+  return code === NOT_HEX ? 0 : spelling(code, 3);
 }
 
 function hexAt(text: string, from: number, count: number): number {

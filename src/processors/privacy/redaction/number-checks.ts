@@ -50,6 +50,7 @@ export function ibanLength(first: number, second: number): number {
 
 const CAPITAL_A = 0x41;
 const LETTERS = 26;
-const LENGTH_BY_COUNTRY = new Uint8Array(LETTERS * LETTERS);
-for (const [country, length] of IBAN_LENGTHS)
-  LENGTH_BY_COUNTRY[(country.charCodeAt(0) - CAPITAL_A) * LETTERS + country.charCodeAt(1) - CAPITAL_A] = length;
+const LENGTH_BY_COUNTRY = Uint8Array.from({ length: LETTERS * LETTERS }, (_, place) => {
+  const first = String.fromCharCode(CAPITAL_A + Math.floor(place / LETTERS));
+  return IBAN_LENGTHS.get(first + String.fromCharCode(CAPITAL_A + (place % LETTERS))) ?? 0;
+});
