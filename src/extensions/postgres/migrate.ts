@@ -62,7 +62,10 @@ async function ensureMinWriter(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query(
     "SELECT FROM pg_attribute WHERE attrelid = 'sluice.migrations'::regclass AND attname = 'min_writer' AND NOT attisdropped",
   );
-  if (rowCount === 0) await client.query('ALTER TABLE sluice.migrations ADD COLUMN min_writer int4');
+  if (rowCount !== 0) return;
+  await inTransaction(client, async () => {
+    await client.query('ALTER TABLE sluice.migrations ADD COLUMN min_writer int4');
+  });
 }
 
 /**

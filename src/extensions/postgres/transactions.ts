@@ -1,13 +1,30 @@
-/** Several statements that happen together or not at all. */
+/** Changes of the schema, which happen together or not at all, beside daemons that go on writing. */
+import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
+import { sqlstateOf } from './sqlstate.ts';
 
+/** How long a statement waits for a lock, how long ingest then goes on, and how long it is tried. */
+const LOCK_MS = 200;
+const LOCK_PAUSE_MS = 300;
+const LOCK_PATIENCE_MS = 120000;
+/** A lock that did not come in time, and a deadlock. */
+const LOCK_FAILURES = new Set(['55P03', '40P01']);
+
+/**
+ * While a statement waits for a lock, ingest queues behind it. So it waits for a moment only, and all of `work` is tried again: a long
+ * query or a dump holds up the migration, and nothing else.
+ */
 export async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
-  await client.query('BEGIN');
-  try {
-    await work();
-    await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => undefined);
-    throw error;
+  for (const end = performance.now() + LOCK_PATIENCE_MS; ; ) {
+    await client.query(`BEGIN; SET LOCAL lock_timeout = ${LOCK_MS}`);
+    try {
+      await work();
+      await client.query('COMMIT');
+      return;
+    } catch (error) {
+      await client.query('ROLLBACK').catch(() => undefined);
+      if (!LOCK_FAILURES.has(sqlstateOf(error) ?? '') || performance.now() > end) throw error;
+      await pause(LOCK_PAUSE_MS);
+    }
   }
 }

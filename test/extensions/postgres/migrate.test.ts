@@ -1,0 +1,103 @@
+// An upgrade beside running daemons: the new version migrates, the previous one goes on writing, and nobody queues behind a lock.
+import { createHash } from 'node:crypto';
+import pg from 'pg';
+import t from 'tap';
+import { Database } from '../../../src/extensions/postgres/database.ts';
+import { migrate } from '../../../src/extensions/postgres/migrate.ts';
+import { KEY, startDaemon } from '../../support/daemon.ts';
+import { postgresConfig } from '../../support/postgres-daemon.ts';
+import { createDatabase, type Teardown } from '../../support/postgres.ts';
+
+t.setTimeout(300_000);
+
+const MONTH = `date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
+const SPAN_COLUMNS =
+  'project, environment, trace_id, span_id, name, start_time_unix_nano, resource, attributes, received_at';
+/** What a daemon of migration level 0004 writes in one transaction, and what its maintenance does. */
+const PREVIOUS = {
+  markers: `
+    INSERT INTO sluice.replay_markers AS r (project, key, expires_ms)
+    SELECT project, key, (extract(epoch FROM now()) * 1000)::int8 + 3600000 FROM unnest($1::text[], $2::bytea[]) AS u (project, key)
+    ON CONFLICT (project, key) DO UPDATE SET expires_ms = excluded.expires_ms WHERE r.expires_ms <= excluded.expires_ms - 3600000`,
+  traces: `
+    INSERT INTO sluice.traces AS t (trace_id, project, environment, first_ns, last_ns) VALUES ($1, $2, 'default', $3, $3)
+    ON CONFLICT (trace_id) DO UPDATE SET first_ns = least(t.first_ns, excluded.first_ns), last_ns = greatest(t.last_ns, excluded.last_ns)`,
+  openUsage: `INSERT INTO sluice.usage_months (project, month) VALUES ($1, ${MONTH}) ON CONFLICT DO NOTHING`,
+  lockUsage: `SELECT spans FROM sluice.usage_months WHERE month = ${MONTH} AND project = $1 FOR UPDATE`,
+  addUsage: `
+    INSERT INTO sluice.usage_months AS m (project, month, spans, logs, metric_points) VALUES ($1, ${MONTH}, 1, 0, 0)
+    ON CONFLICT (project, month) DO UPDATE SET spans = m.spans + excluded.spans`,
+  expire: "SELECT sluice.expire_traces(now() - interval '30 days', 2000) AS found",
+};
+
+async function connect(t: Teardown, url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  t.teardown(() => client.end());
+  return client;
+}
+
+async function writeAsBefore(client: pg.Client, name: string): Promise<void> {
+  const id = createHash('md5').update(name).digest();
+  const startNs = String(BigInt(Date.now()) * 1_000_000n);
+  await client.query('BEGIN');
+  await client.query(PREVIOUS.markers, [['demo'], [id]]);
+  await client.query(PREVIOUS.traces, [id, 'demo', startNs]);
+  await client.query(PREVIOUS.openUsage, ['demo']);
+  await client.query(PREVIOUS.lockUsage, ['demo']);
+  await client.query(
+    `INSERT INTO sluice.spans (${SPAN_COLUMNS}) VALUES ('demo', 'default', $1, 'spanspan', $2, $3, '{}', '{}', now())`,
+    [id, name, startNs],
+  );
+  await client.query(PREVIOUS.addUsage, ['demo']);
+  await client.query('COMMIT');
+}
+
+t.test('a session of the previous version goes on writing beside a daemon of this one', async (t) => {
+  const { url } = await createDatabase(t);
+  const daemon = await startDaemon(t, { config: postgresConfig({ databaseUrl: url }) });
+  const previous = await connect(t, url);
+  for (let n = 0; n < 20; n++) {
+    const request = fetch(`${daemon.url}/v1/traces`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        resourceSpans: [{ scopeSpans: [{ spans: [{ ...SPAN, traceId: traceIdOf(n), spanId: '00000000000000aa' }] }] }],
+      }),
+    });
+    await writeAsBefore(previous, `previous ${n}`);
+    t.equal((await request).status, 200);
+  }
+  await previous.query(PREVIOUS.expire);
+  const { rows } = await previous.query(`
+    SELECT (SELECT count(*)::int4 FROM spans) AS spans, (SELECT count(*)::int4 FROM traces) AS traces,
+      (SELECT spans::int4 FROM sluice.usage_months) AS counted`);
+  t.strictSame(rows, [{ spans: 40, traces: 40, counted: 40 }]);
+});
+
+const SPAN = { name: 'x', startTimeUnixNano: String(BigInt(Date.now()) * 1_000_000n) };
+const traceIdOf = (n: number): string => createHash('md5').update(`new ${n}`).digest('hex');
+
+t.test('a migration that waits for a long transaction does not hold up ingest', async (t) => {
+  const { url } = await createDatabase(t);
+  const database = new Database().use({ connectionString: url });
+  t.teardown(() => database.close());
+  await migrate(database, 'public');
+  const [dump, ingest] = [await connect(t, url), await connect(t, url)];
+  // As if the last migration were still to come. It asks for locks that the reader below does not let it have.
+  await ingest.query("DELETE FROM sluice.migrations WHERE name LIKE 'views %'");
+  await dump.query('BEGIN; SELECT count(*) FROM spans');
+  let migrated = false;
+  const migrating = migrate(database, 'public').then(() => (migrated = true));
+  let slowestMs = 0;
+  for (let n = 0; n < 30; n++) {
+    const started = performance.now();
+    await ingest.query('BEGIN; LOCK TABLE sluice.spans IN ROW EXCLUSIVE MODE; SELECT count(*) FROM spans; COMMIT');
+    slowestMs = Math.max(slowestMs, performance.now() - started);
+  }
+  t.notOk(migrated, 'the migration waits for the reader');
+  await dump.query('COMMIT');
+  await migrating;
+  t.ok(migrated);
+  t.comment(`the longest wait was ${Math.round(slowestMs)} ms`);
+});
