@@ -1,6 +1,7 @@
 // What goes when, in a real database: days, rows outside of all days, claims on traces, months of usage.
 import pg from 'pg';
 import t from 'tap';
+import { cutoffOf } from '../../../src/exporters/postgres/observed-time.ts';
 import { type PartitionedTable, Partitions } from '../../../src/exporters/postgres/partitions.ts';
 import { Retention, type RetentionPeriods } from '../../../src/exporters/postgres/retention.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
@@ -206,4 +207,62 @@ t.test('ingest does not queue behind a day that somebody still reads', async (t)
   await reader.query('COMMIT');
   await expired;
   t.strictSame(await storedSpans(here), ['new']);
+});
+
+t.test('time that no clock saw pass does not count', async (t) => {
+  const day = (n: number): number => n * DAY_MS;
+  t.equal(cutoffOf(day(100), day(30), []), day(70));
+  t.equal(cutoffOf(day(100), day(30), [[day(40), day(90)]]), day(20), 'ten days after the step, twenty before it');
+  t.equal(cutoffOf(day(100), day(5), [[day(40), day(90)]]), day(95), 'the step is longer ago than the period');
+  t.equal(
+    cutoffOf(day(100), day(30), [
+      [day(10), day(50)],
+      [day(60), day(90)],
+    ]),
+    day(0),
+    'over both',
+  );
+  t.equal(cutoffOf(day(100), day(30), [[day(100), day(140)]]), day(70), 'a clock that was ahead, and is right again');
+});
+
+t.test('a step of the clock drops nothing that arrived before it', async (t) => {
+  const here = await scene(t);
+  const { database, partitions } = here;
+  const now = Date.now();
+  const retention = new Retention(database, PERIODS, QUIET);
+  await partitions.open(SPANS, now - days(40));
+  await store(database, 'before the step', now - days(40));
+  await retention.expire();
+  t.strictSame(await storedSpans(here), [], 'without a step it goes');
+  await partitions.open(SPANS, now - days(40));
+  await store(database, 'before the step', now - days(40));
+  // The clock stood forty days back when it was last looked at.
+  await database.query(
+    "UPDATE sluice.maintenance_state SET state = jsonb_build_object('seenMs', $1::float8) WHERE name = 'clock'",
+    [now - days(40) + 1000],
+  );
+  const restarted = new Retention(database, PERIODS, QUIET);
+  await restarted.expire();
+  await restarted.expire();
+  t.strictSame(await storedSpans(here), ['before the step']);
+});
+
+t.test('rows that an older replica stores with a clock behind are kept from when they are found', async (t) => {
+  const here = await scene(t);
+  const { database, names } = here;
+  const retention = new Retention(database, PERIODS, QUIET);
+  await retention.open();
+  await retention.expire();
+  const behind = Date.now() - days(40);
+  await store(database, 'behind', behind);
+  await database.query(
+    `INSERT INTO sluice.logs (project, environment, resource, attributes, received_at)
+     VALUES ('demo', 'default', '{}', '{}', to_timestamp($1::float8 / 1000))`,
+    [behind],
+  );
+  await retention.expire();
+  await retention.expire();
+  t.strictSame(await storedSpans(here), ['behind']);
+  t.strictSame(await names("SELECT count(*) FROM sluice.logs WHERE received_at > now() - interval '1 hour'"), ['1']);
+  t.strictSame(await names("SELECT count(*) FROM sluice.spans WHERE received_at > now() - interval '1 hour'"), ['1']);
 });
