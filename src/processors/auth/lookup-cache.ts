@@ -5,6 +5,7 @@
  */
 import { FairSlots } from '../../component/fair-slots.ts';
 import type { Counter } from '../../component/meter.ts';
+import { Rejection } from '../../errors.ts';
 
 /** Found answers remembered at most; beyond, the oldest are forgotten. */
 const MAX_FOUND = 10000;
@@ -97,7 +98,7 @@ export class LookupCache<T> {
   async #lookUp(name: string): Promise<T | null> {
     const generation = this.#generation;
     try {
-      const { found, sinceMs } = await withTimeout(this.#answerOf(name), this.#limits.timeoutMs);
+      const { found, sinceMs } = await this.#answerOf(name);
       if (generation === this.#generation) this.#remember(name, { found, sinceMs, generation });
       return found;
     } finally {
@@ -106,15 +107,24 @@ export class LookupCache<T> {
   }
 
   #answerOf(name: string): Promise<{ found: T | null; sinceMs: number }> {
-    const asked = this.#now();
+    const { timeoutMs, fromClients } = this.#limits;
+    let state: 'waits' | 'asked' | 'given up' = 'waits';
     const ask = async (): Promise<{ found: T | null; sinceMs: number }> => {
+      if (state === 'given up') return { found: null, sinceMs: 0 };
+      state = 'asked';
       // The life counts from before the query: what it saw may have been changed while it ran.
       const sinceMs = this.#now();
-      if (sinceMs - asked > this.#limits.timeoutMs) throw new Error('the lookup waited too long');
       return { found: await this.#ask(name), sinceMs };
     };
-    const isKnown = !this.#limits.fromClients || this.#found.has(name);
-    return isKnown ? ask() : this.#unknown.run(UNKNOWN, ask);
+    const isKnown = !fromClients || this.#found.has(name);
+    return withTimeout(isKnown ? ask() : this.#unknown.run(UNKNOWN, ask), timeoutMs, () => {
+      // The database was not asked, so nothing is known to be wrong: the client may come again.
+      if (state === 'waits') {
+        state = 'given up';
+        return new Rejection('overloaded', { hint: 'too many unknown keys wait for their lookup' });
+      }
+      return new Error(`no answer within ${timeoutMs} ms`);
+    });
   }
 
   /** A clock that was set back must not make it live longer. */
@@ -141,9 +151,9 @@ function keep<T>(entries: Map<string, T>, name: string, entry: T, most: number):
   }
 }
 
-function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
+function withTimeout<T>(promise: Promise<T>, timeoutMs: number, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    const timer = setTimeout(() => reject(late()), timeoutMs);
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

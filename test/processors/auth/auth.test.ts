@@ -183,13 +183,13 @@ t.test(
 );
 
 /** Lookups that are answered when the test says so. */
-function manualLookups(lifeMs = 5000) {
+function manualLookups({ lifeMs = 5000, timeoutMs = PATIENCE_MS } = {}) {
   const asked: { readonly name: string; answer(found: string | null): void }[] = [];
   const clock = { nowMs: 1_000_000 };
   const ask = (name: string) =>
     new Promise<string | null>((resolve) => void asked.push({ name, answer: (found) => resolve(found) }));
   const counter = { add: () => undefined };
-  const limits = { lifeMs, timeoutMs: PATIENCE_MS, fromClients: true };
+  const limits = { lifeMs, timeoutMs, fromClients: true };
   const cache = new LookupCache(ask, limits, () => clock.nowMs, { hits: counter, misses: counter });
   return { asked, clock, cache };
 }
@@ -239,4 +239,15 @@ t.test('a key that was tried before it was made works soon after', async (t) => 
   await nextTurn();
   asked[1]?.answer('made');
   t.equal(await later, 'made');
+});
+
+t.test('a key that waits too long behind guessed ones may come again, one that was asked for may not', async (t) => {
+  const { asked, cache } = manualLookups({ timeoutMs: 50 });
+  const lookups = [1, 2, 3].map((index) => Promise.resolve(cache.find(`key ${index}`)));
+  const outcomes = await Promise.allSettled(lookups);
+  const reasons = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason : null));
+  t.match(reasons, [/no answer within 50 ms/, /no answer within 50 ms/, { code: 'overloaded' }]);
+  for (const { answer } of asked) answer(null);
+  await nextTurn();
+  t.equal(asked.length, 2, 'and it is not asked for any more');
 });
