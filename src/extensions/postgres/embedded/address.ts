@@ -28,7 +28,7 @@ export interface Endpoint {
 
 /** `ready`: answered. `starting`: there, but not yet open, as after a crash. `silent`: nobody answered. */
 export type Answer =
-  | { readonly kind: 'ready'; readonly dataDirectory: string }
+  | { readonly kind: 'ready'; readonly dataDirectory: string; readonly version: string }
   | { readonly kind: 'starting' }
   | { readonly kind: 'silent'; readonly reason: string };
 
@@ -100,9 +100,10 @@ export async function ask(address: ServerAddress): Promise<Answer> {
   try {
     const rows = await query(
       address,
-      `SELECT coalesce(current_setting('${CLUSTER_SETTING}', true), current_setting('data_directory')) AS folder`,
+      `SELECT coalesce(current_setting('${CLUSTER_SETTING}', true), current_setting('data_directory')) AS folder,
+         split_part(current_setting('server_version'), ' ', 1) AS version`,
     );
-    return { kind: 'ready', dataDirectory: String(rows[0]?.['folder']) };
+    return { kind: 'ready', dataDirectory: String(rows[0]?.['folder']), version: String(rows[0]?.['version']) };
   } catch (error) {
     if (errorCode(error) === CANNOT_CONNECT_NOW) return { kind: 'starting' };
     return { kind: 'silent', reason: error instanceof Error ? error.message : String(error) };

@@ -60,13 +60,22 @@ export async function findSurvivor(options: SurvivorOptions): Promise<Survivor |
       const outcome = await (file.status === 'ready' && (await isUnreachable(address))
         ? undefined
         : awaitReady(postmaster, address, { silenceMs: SILENCE_MS, signal }));
-      if (outcome?.kind === 'ready' && (await isSame(outcome.dataDirectory, home.cluster)))
-        return { postmaster, endpoint };
+      if (outcome?.kind === 'ready' && (await isSame(outcome.dataDirectory, home.cluster))) {
+        if (outcome.version === options.runtime.version) return { postmaster, endpoint };
+        await replace(postmaster, outcome.version, options);
+      }
     }
     await endSurvivor(postmaster, suspect.certain, options);
   }
   await refuseUnseen(options, file !== undefined);
   return clearRemains(options);
+}
+
+/** Ends a server of another minor version, whose programs may be gone: it loads parts of them only when they are needed. */
+async function replace(postmaster: Postmaster, version: string, options: SurvivorOptions): Promise<void> {
+  const { home, runtime, log } = options;
+  log.info(`the PostgreSQL ${version} that was left running makes way for ${runtime.version}`);
+  await postmaster.stop(STOP_TIMEOUT_MS, home, runtime);
 }
 
 /** The process that the pid file names, if it is a server on these files; where the file is of no use, the processes are searched. */
@@ -146,7 +155,7 @@ async function endSurvivor(postmaster: Postmaster, certain: true | undefined, op
 
 /** `ready` answered · `gone`: the process ended · `silent`: it runs, but said nothing for too long. */
 export type Readiness =
-  | { readonly kind: 'ready'; readonly dataDirectory: string }
+  | { readonly kind: 'ready'; readonly dataDirectory: string; readonly version: string }
   | { readonly kind: 'gone' }
   | { readonly kind: 'silent'; readonly reason: string };
 
