@@ -79,6 +79,7 @@ async function claimFile(path: string, host: Host): Promise<() => Promise<void>>
     host: host.process,
     held,
     unwritable,
+    lost: (holder) => host.fatal(held(holder)),
   });
   return () => lock.release();
 }
