@@ -81,3 +81,13 @@ t.test('after a container was killed the next one recovers what was committed', 
   t.equal(error, undefined);
   t.strictSame(await query(again, 'SELECT answer FROM kept'), [{ answer: 42 }]);
 });
+
+t.test('of two containers that start at the same time one serves', { skip }, async (t) => {
+  const folder = await folderWithDatabase(t);
+  const said = await Promise.all([container(t, folder), container(t, folder)].map((daemon) => daemon.said()));
+  const refused = said.filter(({ error }) => error !== undefined);
+  t.equal(refused.length, 1);
+  t.match(refused[0]?.error, /another daemon/);
+  const serving = said.find(({ error }) => error === undefined);
+  if (serving !== undefined) t.strictSame(await query(serving.address, 'SELECT 1 AS one'), one);
+});
