@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { type Home, handOver, makeServerFolder } from './home.ts';
 import { EmbeddedServerError, errorCode } from './host.ts';
 import { INSIDE } from './postmaster.ts';
+import { DEFAULT_SETTINGS } from './launch-settings.ts';
 import { COMPLETE_MARK } from './cluster-state.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -22,17 +23,13 @@ const PASSWORD_BYTES = 24;
 /** How much of a failed program's output goes into the error. */
 const MAX_OUTPUT = 2_000;
 
-/** Each worker wants seven connections at most, the primary five; 150 cost 8 MB of shared memory more than 50. */
-const MAX_CONNECTIONS = '150';
 /**
- * Written to postgresql.conf once, where the operator may change them. Memory is measured out for a limit of 768 MiB that the server
- * shares with the daemon: besides the buffers, maintenance may take 2 x 32 MB. WAL compression stays off: the
- * packaged server has only pglz, whose CPU costs more than the bytes. Nothing of a failed statement is logged, since it may hold a user's
- * data.
+ * Written to postgresql.conf once, where the operator may change them. WAL compression stays off: the packaged server
+ * has only pglz, whose CPU costs more than the bytes. Nothing of a failed statement is logged, since it may hold a
+ * user's data.
  */
 const INITIAL_SETTINGS: Readonly<Record<string, string>> = {
-  shared_buffers: '128MB',
-  max_connections: MAX_CONNECTIONS,
+  ...DEFAULT_SETTINGS,
   maintenance_work_mem: '32MB',
   autovacuum_max_workers: '2',
   max_parallel_maintenance_workers: '0',
@@ -101,17 +98,6 @@ export async function markComplete({ folder }: Home): Promise<void> {
   }).catch((error: unknown) => {
     if (errorCode(error) !== 'EEXIST') throw error;
   });
-}
-
-/** Settings for databases of earlier releases, which wrote too few connections for eight workers. */
-export async function correctedSettings({ cluster }: Home): Promise<Readonly<Record<string, string>>> {
-  const files = ['postgresql.conf', 'postgresql.auto.conf'].map((name) =>
-    readFile(join(cluster, name), 'utf8').catch(() => ''),
-  );
-  const values = (await Promise.all(files)).flatMap((text) => [
-    ...text.matchAll(/^\s*max_connections\s*=?\s*'?(\w+)/gm),
-  ]);
-  return values.at(-1)?.[1] === '50' ? { max_connections: MAX_CONNECTIONS } : {};
 }
 
 /** The superuser's password, needed where connections come over TCP. A local socket does without, when the file was lost. */

@@ -14,6 +14,8 @@ export interface HostProcess {
   readonly pid: number;
   readonly env: Readonly<Record<string, string | undefined>>;
   getuid?(): number;
+  /** Bytes that the operating system allows this process and its children; zero or far too many where it sets no limit. */
+  constrainedMemory?(): number;
   kill(pid: number, signal: NodeJS.Signals | 0): boolean;
 }
 

@@ -21,11 +21,12 @@ import {
   type ServerAddress,
 } from './address.ts';
 import { type LockPlace, ProcessLock } from '../../../component/process-lock.ts';
-import { correctedSettings, createCluster, markComplete, readPassword, SUPERUSER } from './cluster.ts';
+import { createCluster, markComplete, readPassword, SUPERUSER } from './cluster.ts';
 import { checkVersion, clusterExists } from './cluster-state.ts';
 import { asOperatorError } from './faults.ts';
 import { type Home, makeServerFolder, openHome } from './home.ts';
 import { EmbeddedServerError, type HostProcess, type ServerLog } from './host.ts';
+import { launchSettings } from './launch-settings.ts';
 import { disownPidFile, readPidFile } from './pid-file.ts';
 import { lastWords, Postmaster } from './postmaster.ts';
 import { noteBoot } from './probe.ts';
@@ -191,7 +192,7 @@ export class EmbeddedServer {
         environment: this.#environment(),
         settings: {
           ...(await logSettings(home)),
-          ...(await correctedSettings(home)),
+          ...(await launchSettings(home, host)),
           ...settings,
           ...listenSettings(endpoint, home),
         },

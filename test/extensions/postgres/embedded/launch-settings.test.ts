@@ -1,0 +1,54 @@
+/** Settings given at the launch: only in place of defaults that were not changed. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { launchSettings } from '../../../../src/extensions/postgres/embedded/launch-settings.ts';
+import { folderFor, query, serverFor } from './scene.ts';
+
+const SMALL = 768 * 2 ** 20;
+
+async function settingsFor(scope: Parameters<typeof folderFor>[0], conf: string, auto: string, memory: number) {
+  const folder = await folderFor(scope);
+  const cluster = join(folder, 'cluster');
+  await mkdir(cluster);
+  await writeFile(join(cluster, 'postgresql.conf'), conf);
+  await writeFile(join(cluster, 'postgresql.auto.conf'), auto);
+  const host = { pid: 1, env: {}, kill: () => true, constrainedMemory: () => memory };
+  return launchSettings({ folder, cluster, identity: undefined, closed: false, programs: folder }, host);
+}
+
+t.test('a database of an earlier release gets the connections of this one, unless the operator chose', async (t) => {
+  const more = { max_connections: '150' };
+  t.strictSame(await settingsFor(t, 'max_connections = 50\t\t# (change requires restart)\n', '', 0), more);
+  t.strictSame(
+    await settingsFor(t, '#max_connections = 100\nmax_connections = 50\n', "max_connections = '80'\n", 0),
+    {},
+  );
+  t.strictSame(await settingsFor(t, 'max_connections = 40\n', '', 0), {});
+});
+
+t.test(
+  'with little memory the buffers are smaller and questions get no helpers, unless the operator chose',
+  async (t) => {
+    const small = { shared_buffers: '64MB', max_parallel_workers_per_gather: '0' };
+    t.strictSame(await settingsFor(t, 'shared_buffers = 128MB\n', '', SMALL), small);
+    t.strictSame(await settingsFor(t, 'shared_buffers = 128MB\n', '', 2 ** 63), {}, 'no limit');
+    t.strictSame(await settingsFor(t, 'shared_buffers = 300MB\nmax_parallel_workers_per_gather = 1\n', '', SMALL), {});
+  },
+);
+
+t.test('the server runs with them', async (t) => {
+  const host = {
+    pid: process.pid,
+    env: {},
+    kill: process.kill,
+    getuid: process.getuid,
+    constrainedMemory: () => SMALL,
+  };
+  const { server } = serverFor(t, await folderFor(t), { host: { ...host, getuid: () => process.getuid?.() ?? 0 } });
+  const found = await query(
+    await server.start(),
+    "SELECT current_setting('shared_buffers') AS buffers, current_setting('max_connections') AS connections",
+  );
+  t.strictSame(found, [{ buffers: '64MB', connections: '150' }]);
+});
