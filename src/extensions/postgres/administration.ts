@@ -46,6 +46,16 @@ const CREATE_FIRST_PROJECT = `
   INSERT INTO sluice.api_keys (public_id, project, hash, label)
   SELECT $2::text, name, $3::bytea, $4::text FROM created`;
 
+/** Other spellings of the environment, which SQL may have stored, must not count beside it. */
+const SET_ENVIRONMENT = `
+  WITH others AS (
+    DELETE FROM sluice.environments WHERE project = $1 AND environment <> $2 AND lower(btrim(environment, E' \\t\\r\\n')) = $2)
+  INSERT INTO sluice.environments (project, environment, settings) VALUES ($1, $2, $3)
+  ON CONFLICT (project, environment) DO UPDATE SET settings = excluded.settings`;
+
+/** Control characters, halves of surrogate pairs, separators of lines: what a terminal obeys or a database cannot hold. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u;
+const MAX_NAME_LENGTH = 255;
 const PROJECT_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
 export class Administration {
@@ -113,11 +123,13 @@ export class Administration {
     environment: string | null,
     label: string | null,
   ): Promise<{ readonly text: string; readonly publicId: string }> {
+    if (label !== null) checkName(label, 'the label of a key');
+    const scope = environment === null ? null : environmentOf(environment);
     const key = createApiKey();
     try {
       await this.#database.query(
         'INSERT INTO sluice.api_keys (public_id, project, environment, hash, label) VALUES ($1, $2, $3, $4, $5)',
-        [key.publicId, project, environment === null ? null : normalizeEnvironment(environment), key.hash, label],
+        [key.publicId, project, scope, key.hash, label],
       );
     } catch (error) {
       if (sqlstateOf(error) === '23503') throw unknownProject(project);
@@ -156,13 +168,10 @@ export class Administration {
 
   /** `captureContent` null: the configuration decides again. */
   async setEnvironment(project: string, environment: string, captureContent: boolean | null): Promise<void> {
+    const name = environmentOf(environment);
     const settings = captureContent === null ? {} : { capture_content: captureContent };
     try {
-      await this.#database.query(
-        `INSERT INTO sluice.environments (project, environment, settings) VALUES ($1, $2, $3)
-         ON CONFLICT (project, environment) DO UPDATE SET settings = excluded.settings`,
-        [project, normalizeEnvironment(environment), JSON.stringify(settings)],
-      );
+      await this.#database.query(SET_ENVIRONMENT, [project, name, JSON.stringify(settings)]);
     } catch (error) {
       if (sqlstateOf(error) === '23503') throw unknownProject(project);
       throw error;
@@ -180,6 +189,21 @@ export class Administration {
       settings: row['settings'],
     }));
   }
+}
+
+/** As requests name it, so that the setting is found. */
+function environmentOf(text: string): string {
+  const name = normalizeEnvironment(text);
+  checkName(name, 'the name of an environment');
+  return name;
+}
+
+function checkName(name: string, what: string): void {
+  if (name !== '' && name.length <= MAX_NAME_LENGTH && !UNPRINTABLE.test(name)) return;
+  throw new UserError(
+    `${JSON.stringify(name)} cannot be ${what}`,
+    `Use 1 to ${MAX_NAME_LENGTH} characters, none of them a control character.`,
+  );
 }
 
 function checkPlan(plan: Plan, monthlySpans: number | null): void {

@@ -1,6 +1,7 @@
 /** API keys, projects and environment settings as they are stored, and word of their changes. */
 import type { KeyDirectory, StoredKey } from '../../component/directory.ts';
 import type { EnvironmentPrivacy, Project } from '../../model/context.ts';
+import { normalizeEnvironment } from '../../model/environment.ts';
 import type { Announcements } from './announcements.ts';
 import type { Database } from './database.ts';
 import type { DatabaseWatch } from './watch.ts';
@@ -37,7 +38,7 @@ export class PostgresKeyDirectory implements KeyDirectory {
   async findKey(publicId: string): Promise<StoredKey | null> {
     const [row] = (await this.#database.query(FIND_KEY, [publicId])).rows;
     if (row === undefined) return null;
-    const environment = row['environment'] === null ? null : String(row['environment']);
+    const environment = row['environment'] === null ? null : normalizeEnvironment(String(row['environment']));
     return {
       hash: row['hash'] as Buffer,
       revoked: row['revoked'] === true,
@@ -71,7 +72,10 @@ function privacyOf(settings: unknown): Project['privacy'] {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'invalid';
     const { capture_content: capture = null, ...rest } = value as Record<string, unknown>;
     if ((capture !== null && typeof capture !== 'boolean') || Object.keys(rest).length > 0) return 'invalid';
-    environments.set(environment, { captureContent: capture });
+    // SQL may have written the name in any spelling. Where two mean the same environment, the one that forbids counts.
+    const name = normalizeEnvironment(environment);
+    const other = environments.get(name)?.captureContent ?? null;
+    environments.set(name, { captureContent: capture === false || other === false ? false : (capture ?? other) });
   }
   return environments;
 }
