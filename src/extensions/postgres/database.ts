@@ -157,10 +157,9 @@ export class Database implements PostgresDatabase {
       query_timeout: QUERY_TIMEOUT_MS,
       keepAlive: true,
       allowExitOnIdle: true,
+      onConnect: (client) => limitStatements(client, QUERY_TIMEOUT_MS),
     });
     pool.on('error', () => undefined);
-    // The first query of each connection, ahead of the one it was made for.
-    pool.on('connect', (client) => void limitStatements(client, QUERY_TIMEOUT_MS).catch(() => undefined));
     return pool;
   }
 }
