@@ -1,17 +1,30 @@
 /** Opening the database a configuration names, for commands that look at it or change it beside a running daemon. */
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { UserError } from '../errors.ts';
-import { Database } from '../extensions/postgres/database.ts';
+import { type Address, Database } from '../extensions/postgres/database.ts';
 import { urlOf } from '../extensions/postgres/embedded/address.ts';
 import { EmbeddedServerError } from '../extensions/postgres/embedded/host.ts';
 import { EmbeddedServer } from '../extensions/postgres/embedded/server.ts';
 import { findRunning } from '../extensions/postgres/embedded/visit.ts';
-import { checkUrl, explain, isPassing, unreachable } from '../extensions/postgres/first-contact.ts';
-import { migrate } from '../extensions/postgres/migrate.ts';
+import {
+  checkUrl,
+  describeFailure,
+  explain,
+  isPassing,
+  makeContact,
+  unreachable,
+} from '../extensions/postgres/first-contact.ts';
 import type { PostgresOptions } from '../extensions/postgres/options.ts';
+import { readSchemaState, tooNew } from '../extensions/postgres/schema-state.ts';
+import { sqlstateOf } from '../extensions/postgres/sqlstate.ts';
 import type { Config } from '../config/config.ts';
 import type { Call, ExitCode } from './command.ts';
 import { readConfig } from './config-options.ts';
+
+const INSUFFICIENT_PRIVILEGE = '42501';
+/** A table or view, a column, a function that is not there. */
+const UNDEFINED = new Set(['42P01', '42703', '42883']);
 
 /** What the database was found by. */
 export interface Origin {
@@ -19,17 +32,34 @@ export interface Origin {
   readonly options: PostgresOptions;
 }
 
-/** Gives `work` the database, brought up to date, and closes it afterwards; an embedded server that nobody runs is started meanwhile. */
+/**
+ * What a command does with the database. One that reads works beside any newer schema and starts nothing; one that writes needs a schema
+ * it may write to; only one that migrates changes the schema, or makes it.
+ */
+export type Access = 'read' | 'write' | 'migrate';
+
+/** What a command is given besides the database. */
+export interface Opened extends Origin {
+  /** What was done to bring the schema up to date, by a command that may. */
+  readonly applied: readonly string[];
+}
+
+/** Gives `work` the database, and closes it afterwards. */
 export async function withDatabase(
   call: Call,
-  work: (database: Database, applied: readonly string[], origin: Origin) => Promise<ExitCode>,
+  access: Access,
+  work: (database: Database, opened: Opened) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const config = await readConfig(call);
   const options = optionsOf(config);
   const database = new Database();
-  const embedded = await open(database, options, call);
+  const opening = { options, access, call };
+  const { address, embedded } = await open(opening);
   try {
-    return await work(database, await migrate(database, options.views_schema), { config, options });
+    const applied = access === 'migrate' ? await migrate(address, opening) : [];
+    database.use(address);
+    if (access !== 'migrate') await requireSchema(database, opening);
+    return await work(database, { config, options, applied });
   } catch (error) {
     throw explainOpening(error);
   } finally {
@@ -38,12 +68,46 @@ export async function withDatabase(
   }
 }
 
-/** Returns the server that was started for this, if one was. */
-async function open(database: Database, options: PostgresOptions, call: Call): Promise<EmbeddedServer | null> {
+interface Opening {
+  readonly options: PostgresOptions;
+  readonly access: Access;
+  readonly call: Call;
+}
+
+async function migrate(address: Address, { options, call }: Opening): Promise<readonly string[]> {
+  const { applied, warnings, held } = await makeContact(address, options);
+  for (const { message, fix } of warnings) call.terminal.say(`warning: ${message}\n  hint: ${fix}`);
+  if (held !== null) throw held;
+  return applied;
+}
+
+async function requireSchema(database: Database, { access, call }: Opening): Promise<void> {
+  const state = await readSchemaState((text) => database.query(text));
+  if (!state.exists)
+    throw new UserError(
+      'this database has no tables of Sluice yet',
+      'Make them with `sluice migrate`, or start the daemon.',
+    );
+  if (state.missing.length > 0)
+    throw new UserError(
+      `the schema of the database is older than this version: ${state.missing.map(({ name }) => name).join(', ')} not applied`,
+      'Use the version of the daemon that runs, or bring the schema up to date with `sluice migrate`.',
+    );
+  if (access === 'write' && !state.mayWrite) throw tooNew(state);
+  if (state.unknown.length > 0)
+    call.terminal.say(
+      `A newer version has migrated this database (${state.unknown.join(', ')}): this one shows what it knows.`,
+    );
+}
+
+/** With the embedded server that was started for this, if one was. */
+async function open(
+  opening: Opening,
+): Promise<{ readonly address: Address; readonly embedded: EmbeddedServer | null }> {
+  const { options, call } = opening;
   if (options.url !== '') {
     checkUrl(options.url);
-    database.use({ connectionString: options.url });
-    return null;
+    return { address: { connectionString: options.url }, embedded: null };
   }
   const log = {
     info: (message: string) => call.terminal.say(message),
@@ -51,17 +115,27 @@ async function open(database: Database, options: PostgresOptions, call: Call): P
   };
   const place = { dataDir: resolve(call.process.cwd(), options.data_dir), host: call.process, log };
   try {
+    requireCluster(place.dataDir, opening);
     const running = await findRunning(place);
-    if (running !== undefined) {
-      database.use(running);
-      return null;
-    }
-    const server = new EmbeddedServer(place);
-    database.use(await server.start());
-    return server;
+    if (running !== undefined) return { address: running, embedded: null };
+    if (opening.access === 'read')
+      throw new UserError(`the embedded server in ${options.data_dir} does not run`, 'Start the daemon: sluice run');
+    const embedded = new EmbeddedServer(place);
+    return { address: await embedded.start(), embedded };
   } catch (error) {
     throw explainOpening(error);
   }
+}
+
+/** Only a command that migrates makes a database. */
+function requireCluster(dataDir: string, { access, options }: Opening): void {
+  const folder = join(dataDir, 'postgres');
+  const exists = ['cluster', 'moved-to'].some((name) => existsSync(join(folder, name)));
+  if (exists || access === 'migrate') return;
+  throw new UserError(
+    `there is no database in ${options.data_dir} yet`,
+    'Start the daemon, which makes it: sluice run. Or name its configuration with --config.',
+  );
 }
 
 /** Null where the configuration runs no database. */
@@ -95,5 +169,15 @@ function optionsOf(config: Config): PostgresOptions {
 
 function explainOpening(error: unknown): unknown {
   if (error instanceof EmbeddedServerError) return new UserError(error.message);
+  if (sqlstateOf(error) === INSUFFICIENT_PRIVILEGE)
+    return new UserError(
+      `the database user lacks a right: ${describeFailure(error)}`,
+      'Use the user of the daemon, or let it grant the right.',
+    );
+  if (UNDEFINED.has(sqlstateOf(error) ?? ''))
+    return new UserError(
+      `the schema of the database is not as this version and extensions.postgres.views_schema expect it: ${describeFailure(error)}`,
+      'Use the version and the configuration of the daemon, or bring the schema up to date with `sluice migrate`.',
+    );
   return isPassing(error) ? unreachable(error) : explain(error);
 }

@@ -78,7 +78,7 @@ function withOwnKey(call: Call, config: Config, endpoint: string): Promise<ExitC
       'no API key',
       `Give one with --key or ${KEY_VARIABLE}; this configuration has no database to make one in.`,
     );
-  return withDatabase(call, async (database) => {
+  return withDatabase(call, 'write', async (database) => {
     const administration = new Administration(database);
     const project = call.values.text('project') ?? (await chooseProject(administration));
     const key = await administration.createKey(project, null, KEY_LABEL);

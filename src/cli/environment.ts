@@ -29,7 +29,7 @@ export const environmentSet: Command = {
   },
   examples: [['sluice environment set shop production --capture-content off', 'keep figures only']],
   run: (call) =>
-    withDatabase(call, async (database) => {
+    withDatabase(call, 'write', async (database) => {
       const [project, environment] = call.words;
       if (project === undefined || environment === undefined)
         throw new UsageError('PROJECT and ENVIRONMENT are missing');
@@ -53,7 +53,7 @@ export const environmentList: Command = {
   },
   examples: [['sluice environment list', 'list them']],
   run: (call) =>
-    withDatabase(call, async (database) => {
+    withDatabase(call, 'read', async (database) => {
       const rows = await new Administration(database).listEnvironments(call.values.text('project') ?? null);
       const lines = rows.map(({ project, environment, settings }) => [project, environment, JSON.stringify(settings)]);
       const text =

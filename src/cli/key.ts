@@ -28,7 +28,7 @@ export const keyCreate: Command = {
     ['sluice key create --project shop --environment production --label checkout', 'a key for one'],
   ],
   run: (call) =>
-    withDatabase(call, async (database) => {
+    withDatabase(call, 'write', async (database) => {
       const { values, terminal } = call;
       const project = values.text('project') ?? DEFAULT_PROJECT;
       const environment = values.text('environment') ?? null;
@@ -55,7 +55,7 @@ export const keyList: Command = {
   },
   examples: [['sluice key list --project shop', 'the keys of one project']],
   run: (call) =>
-    withDatabase(call, async (database) => {
+    withDatabase(call, 'read', async (database) => {
       const keys = await new Administration(database).listKeys(call.values.text('project') ?? null);
       call.terminal.print(call.values.flag('json') ? JSON.stringify(keys, null, 2) : table(keys));
       return 0;
@@ -70,7 +70,7 @@ export const keyRevoke: Command = {
   options: CONFIG_OPTIONS,
   examples: [['sluice key revoke 8fK2mQ0x', 'by its id, as in `sluice key list`']],
   run: (call) =>
-    withDatabase(call, async (database) => {
+    withDatabase(call, 'write', async (database) => {
       const id = onlyWord(call, 'ID').replace(/^slc_/, '').slice(0, ID_LENGTH);
       await new Administration(database).revokeKey(id);
       call.terminal.print(`Revoked ${id}.`);

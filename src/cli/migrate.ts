@@ -11,7 +11,7 @@ export const migrateCommand: Command = {
     ['sluice migrate --config config/gateway.yaml', 'prepare the database before the first start or an upgrade'],
   ],
   run: (call) =>
-    withDatabase(call, async (_database, applied) => {
+    withDatabase(call, 'migrate', async (_database, { applied }) => {
       call.terminal.print(applied.length === 0 ? 'The schema is current.' : `Applied: ${applied.join(', ')}`);
       return 0;
     }),

@@ -29,7 +29,7 @@ export const outboxList: Command = {
   options: { ...CONFIG_OPTIONS, ...JSON_OPTION },
   examples: [['sluice outbox list', 'list them']],
   run: (call) =>
-    withDatabase(call, async (database) => {
+    withDatabase(call, 'read', async (database) => {
       const rows = await new OutboxInspection(database).destinations();
       call.terminal.print(call.values.flag('json') ? asJson(rows) : destinationTable(rows, Date.now()));
       return 0;
@@ -48,7 +48,7 @@ export const outboxDead: Command = {
   examples: [['sluice outbox dead --destination otlp_http', 'those of one exporter']],
   run: async (call) => {
     const limit = limitOf(call.values, DEFAULT_LIMIT, HIGHEST_LIMIT);
-    return withDatabase(call, async (database) => {
+    return withDatabase(call, 'read', async (database) => {
       const rows = await new OutboxInspection(database).deadLetters(call.values.text('destination') ?? null, limit);
       call.terminal.print(call.values.flag('json') ? asJson(rows) : deadTable(rows, Date.now()));
       return 0;
@@ -64,7 +64,7 @@ export const outboxShow: Command = {
   options: { ...CONFIG_OPTIONS, ...JSON_OPTION },
   examples: [['sluice outbox show 4711', 'by its number, as in `sluice outbox dead`']],
   run: (call) =>
-    withDatabase(call, async (database) => {
+    withDatabase(call, 'read', async (database) => {
       const sequence = sequenceOf(call);
       const found = await new OutboxInspection(database).find(sequence);
       if (found === null) throw unknown(sequence);
@@ -87,7 +87,7 @@ export const outboxReplay: Command = {
     ['sluice outbox replay --destination otlp_http', 'all of one exporter'],
   ],
   run: (call) =>
-    withDatabase(call, async (database) => {
+    withDatabase(call, 'write', async (database) => {
       const selection = selectionOf(call);
       const count = await new OutboxInspection(database).replay(selection);
       if (count === 0 && 'sequence' in selection)
@@ -113,7 +113,7 @@ export const outboxDrop: Command = {
     ['sluice outbox drop --destination otlp_http/old --waiting', 'all that one exporter holds'],
   ],
   run: (call) =>
-    withDatabase(call, async (database) => {
+    withDatabase(call, 'write', async (database) => {
       const selection = selectionOf(call);
       const all = 'sequence' in selection || call.values.flag('waiting');
       const count = await new OutboxInspection(database).drop(selection, all ? null : 'dead');

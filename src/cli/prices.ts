@@ -86,7 +86,7 @@ async function bookOf(call: Call): Promise<PriceBook> {
   const book = await loadBook(call, pricingOptionsOf(await readConfig(call)));
   if (project === undefined) return book;
   const stored: PriceEntry[] = [];
-  await withDatabase(call, async (database) => {
+  await withDatabase(call, 'read', async (database) => {
     const reader = new StoredEntries();
     const prices = await listPrices(database, project);
     for (const { id, entry } of prices.toSorted(ownFirst)) {

@@ -23,7 +23,7 @@ export const projectCreate: Command = {
     ['sluice project create trial --plan free --monthly-spans 100000', 'one with a monthly quota'],
   ],
   run: (call) =>
-    withDatabase(call, async (database) => {
+    withDatabase(call, 'write', async (database) => {
       const name = onlyWord(call, 'NAME');
       await new Administration(database).createProject(name, ...planOf(call));
       call.terminal.print(`Created the project ${name}. Next: sluice key create --project ${name}`);
@@ -39,7 +39,7 @@ export const projectSetPlan: Command = {
   options: { ...CONFIG_OPTIONS, ...PLAN_OPTIONS },
   examples: [['sluice project set-plan trial --plan paid', 'lift the quota']],
   run: (call) =>
-    withDatabase(call, async (database) => {
+    withDatabase(call, 'write', async (database) => {
       const name = onlyWord(call, 'NAME');
       const [plan, monthlySpans] = planOf(call);
       await new Administration(database).setPlan(name, plan, monthlySpans);
@@ -56,7 +56,7 @@ export const projectList: Command = {
   options: { ...CONFIG_OPTIONS, json: { type: 'flag', description: 'Print JSON' } },
   examples: [['sluice project list', 'list them']],
   run: (call) =>
-    withDatabase(call, async (database) => {
+    withDatabase(call, 'read', async (database) => {
       const projects = await new Administration(database).listProjects();
       call.terminal.print(call.values.flag('json') ? JSON.stringify(projects, null, 2) : table(projects));
       return 0;

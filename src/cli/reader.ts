@@ -27,7 +27,7 @@ export const READER_OPTIONS = {
 } as const satisfies Options;
 
 export function withReader(call: Call, work: (reader: Reader) => Promise<ExitCode>): Promise<ExitCode> {
-  return withDatabase(call, async (database, _applied, { config, options }) => {
+  return withDatabase(call, 'read', async (database, { config, options }) => {
     const client = await database.connect({ statementTimeoutMs: QUESTION_TIMEOUT_MS });
     try {
       await client.query('SET default_transaction_read_only = on');

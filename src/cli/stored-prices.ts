@@ -54,7 +54,7 @@ export const pricesSet: Command = {
     ['sluice prices set --file prices.yaml --project shop', 'entries of a file, for one project'],
   ],
   run: (call) =>
-    withDatabase(call, async (database, _, { config }) => {
+    withDatabase(call, 'write', async (database, { config }) => {
       const project = call.values.text('project') ?? null;
       const book = await loadBook(call, pricingOptionsOf(config));
       const entries = (await entriesOf(call)).map(checked);
@@ -78,7 +78,7 @@ export const pricesList: Command = {
   },
   examples: [['sluice prices list', 'list them']],
   run: (call) =>
-    withDatabase(call, async (database) => {
+    withDatabase(call, 'read', async (database) => {
       const project = call.values.text('project') ?? null;
       const prices = (await listPrices(database, project)).toSorted(ownFirst);
       call.terminal.print(call.values.flag('json') ? asJson(prices) : table(prices));
@@ -94,7 +94,7 @@ export const pricesRemove: Command = {
   options: { ...CONFIG_OPTIONS, ...PROJECT },
   examples: [['sluice prices remove our-model', 'what the price lists say holds again']],
   run: (call) =>
-    withDatabase(call, async (database) => {
+    withDatabase(call, 'write', async (database) => {
       const [id] = call.words;
       if (id === undefined) throw new UsageError('ID is missing');
       const project = call.values.text('project') ?? null;

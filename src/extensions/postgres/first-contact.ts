@@ -17,6 +17,8 @@ export interface FirstContact {
   readonly unsafe: readonly string[];
   /** What works all the same, and should be mended. */
   readonly warnings: readonly Requirement[];
+  /** The views could not be brought up to date; the former ones are there. */
+  readonly held: UserError | null;
   /** What was done to bring the schema up to date. */
   readonly applied: readonly string[];
 }
@@ -50,10 +52,10 @@ export async function makeContact(address: Address, options: PostgresOptions, pr
   try {
     const { unsafe, warnings } = await examineDatabase(database, address, { options, processes });
     try {
-      return { unsafe, warnings, applied: await migrate(database, options.views_schema) };
+      return { unsafe, warnings, held: null, applied: await migrate(database, options.views_schema) };
     } catch (error) {
       if (!(error instanceof ViewsHeld)) throw error;
-      return { unsafe, warnings: [...warnings, { message: error.message, fix: error.hint ?? '' }], applied: [] };
+      return { unsafe, warnings, held: error, applied: [] };
     }
   } catch (error) {
     throw explain(error);

@@ -126,9 +126,10 @@ class PostgresExtension implements Extension {
   }
 
   async #open(address: Address): Promise<void> {
-    const { unsafe, warnings, applied } = await makeContact(address, this.#options, this.#processes);
+    const { unsafe, warnings, held, applied } = await makeContact(address, this.#options, this.#processes);
     if (this.#stopped.signal.aborted) return;
     for (const { message, fix } of warnings) this.#host.logger.warn({ fix }, message);
+    if (held !== null) this.#host.logger.warn({ fix: held.hint }, held.message);
     if (unsafe.length > 0)
       this.#host.logger.warn({ settings: unsafe }, 'the server can lose acknowledged data in a crash');
     if (applied.length > 0) this.#host.logger.info({ applied }, 'the database schema was brought up to date');

@@ -262,7 +262,7 @@ t.test('views that change keep their rights and what stands on them', async (t) 
   const other = 'ALTER VIEW public.logs RENAME COLUMN body TO former_body';
   t.match(
     await again(other),
-    { applied: [], warnings: [{ message: /reports\.services/, fix: /sluice migrate/ }] },
+    { applied: [], held: { message: /reports\.services/, hint: /sluice migrate/ } },
     'held by others',
   );
   t.equal((await admin.query('SELECT former_body FROM public.logs')).rowCount, 0, 'the former views stay');

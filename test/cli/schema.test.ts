@@ -1,0 +1,143 @@
+// Which commands may change a schema, and what the others say of one that is missing, older or newer; names that are refused.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import t from 'tap';
+import { folderOf } from '../support/config-files.ts';
+import { type Outcome, sluice as call } from '../support/command-line.ts';
+import { startDaemon } from '../support/daemon.ts';
+import { send } from '../support/otlp-client.ts';
+import { aSpan, aTraceRequest } from '../support/payloads.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { postgresConfig } from '../support/postgres-daemon.ts';
+
+t.setTimeout(300_000);
+
+const READING = [
+  ['project', 'list'],
+  ['key', 'list'],
+  ['environment', 'list'],
+  ['prices', 'list'],
+  ['outbox', 'list'],
+  ['traces'],
+  ['usage'],
+];
+const WRITING = [
+  ['project', 'create', 'shop'],
+  ['key', 'create', '--project', 'shop'],
+  ['environment', 'set', 'shop', 'production', '--capture-content', 'off'],
+];
+
+const { url } = await createDatabase(t);
+const folder = folderOf({ 'a.yaml': postgresConfig({ databaseUrl: url }) });
+const sluice = (...args: readonly string[]): Promise<Outcome> => call([...args, '-c', 'a.yaml'], { folder });
+const admin = new pg.Client({ connectionString: url });
+await admin.connect();
+t.teardown(() => admin.end());
+
+t.test('without a schema every command but migrate refuses, and makes none', async (t) => {
+  for (const command of [...READING, ...WRITING])
+    t.match(
+      await sluice(...command),
+      { code: 1, out: '', err: /no tables of Sluice yet\n {2}hint: .*sluice migrate/ },
+      command.join(' '),
+    );
+  t.strictSame((await admin.query("SELECT to_regnamespace('sluice') AS schema")).rows, [{ schema: null }]);
+});
+
+t.test('migrate makes it, and then they work', async (t) => {
+  t.match(await sluice('migrate'), { code: 0, out: /^Applied: 0001-tables\.sql/ });
+  t.match(await sluice('migrate'), { code: 0, out: 'The schema is current.\n' });
+  for (const command of [...WRITING, ...READING]) t.match(await sluice(...command), { code: 0 }, command.join(' '));
+});
+
+t.test('an older schema is refused and left as it is', async (t) => {
+  const { rows } = await admin.query(
+    "DELETE FROM sluice.migrations WHERE name = (SELECT max(name) FROM sluice.migrations WHERE name ~ '^0') RETURNING *",
+  );
+  for (const command of [...READING, ...WRITING])
+    t.match(
+      await sluice(...command),
+      { code: 1, err: new RegExp(`older than this version: ${rows[0]?.name}`) },
+      command.join(' '),
+    );
+  await admin.query('INSERT INTO sluice.migrations SELECT * FROM jsonb_populate_record(NULL::sluice.migrations, $1)', [
+    JSON.stringify(rows[0]),
+  ]);
+});
+
+t.test('a newer schema can be read; it can be written to where it says so', async (t) => {
+  await admin.query("INSERT INTO sluice.migrations (name, min_writer) VALUES ('9998-additive.sql', 1)");
+  for (const command of READING)
+    t.match(await sluice(...command), { code: 0, err: /A newer version has migrated.*9998/ }, command.join(' '));
+  t.match(await sluice('project', 'create', 'second'), { code: 0 });
+  await admin.query("INSERT INTO sluice.migrations (name) VALUES ('9999-other.sql')");
+  for (const command of READING) t.match(await sluice(...command), { code: 0 }, command.join(' '));
+  t.match(await sluice('project', 'create', 'third'), { code: 1, err: /migrated by a newer version/ });
+  t.match(await sluice('migrate'), { code: 1, err: /migrated by a newer version/ });
+  await admin.query("DELETE FROM sluice.migrations WHERE name LIKE '999%'");
+});
+
+t.test('views in another schema than the configuration says are no fault of ours', async (t) => {
+  const config = postgresConfig({ databaseUrl: url }).replace(
+    'allow_unsafe: true',
+    'allow_unsafe: true, views_schema: elsewhere',
+  );
+  const other = folderOf({ 'a.yaml': config });
+  t.match(await call(['traces', '-c', 'a.yaml'], { folder: other }), {
+    code: 1,
+    err: /^error: the schema of the database is not as .*views_schema.*\n {2}hint: .*\n$/,
+  });
+});
+
+t.test('without an embedded database no command but migrate makes one', async (t) => {
+  const config = postgresConfig({ databaseUrl: '' });
+  const empty = folderOf({ 'a.yaml': config });
+  for (const command of [...READING, ...WRITING])
+    t.match(
+      await call([...command, '-c', 'a.yaml'], { folder: empty }),
+      { code: 1, err: /there is no database in \.\/data yet/ },
+      command.join(' '),
+    );
+  t.notOk(existsSync(join(empty, 'data')));
+});
+
+t.test('names that no request has and that a terminal would obey are refused', async (t) => {
+  for (const name of ['', '  ', 'a\u0007b', 'a\u001b[2J', 'x'.repeat(300), 'two\nlines', '\ud800']) {
+    for (const command of [
+      ['environment', 'set', 'shop', name, '--capture-content', 'off'],
+      ['key', 'create', '--project', 'shop', '--environment', name],
+      ['key', 'create', '--project', 'shop', '--label', name],
+      ['project', 'create', name],
+    ])
+      if (!(command.includes('--label') && name === '  '))
+        t.match(await sluice(...command), { code: /[12]/ }, JSON.stringify(command));
+  }
+  t.match(await sluice('environment', 'set', 'shop', ' Größe ', '--capture-content', 'off'), { code: 0 });
+  t.match(await sluice('environment', 'list'), { out: /größe/ });
+});
+
+t.test('a setting that SQL has written in another spelling counts', async (t) => {
+  await admin.query(`DELETE FROM sluice.environments; INSERT INTO sluice.environments VALUES
+    ('shop', ' Production', '{"capture_content": false}'), ('shop', 'production', '{"capture_content": true}')`);
+  const { out } = await sluice('key', 'create', '--project', 'shop', '--environment', 'production');
+  await admin.query("UPDATE sluice.api_keys SET environment = ' PRODUCTION '");
+  const config = postgresConfig({ databaseUrl: url, processors: 'auth, environment, privacy, normalization' }).replace(
+    '  environment: {}',
+    '  environment: {}\n  privacy: {}',
+  );
+  const daemon = await startDaemon(t, { config });
+  const attributes = { 'gen_ai.operation.name': 'chat', 'gen_ai.input.messages': 'secret words' };
+  const body = JSON.stringify(aTraceRequest([aSpan({ attributes })], { 'deployment.environment.name': 'PRODUCTION' }));
+  t.equal(
+    (await send(daemon.url, { body, authorization: `Bearer ${out.trim()}` })).status,
+    200,
+    'the key is of this environment',
+  );
+  const stored = async () =>
+    (await admin.query("SELECT count(*)::int AS n FROM public.spans WHERE attributes::text LIKE '%secret%'")).rows[0]
+      ?.n;
+  t.equal(await stored(), 0, 'the one that forbids counts');
+  t.match(await sluice('environment', 'set', 'shop', 'production', '--capture-content', 'on'), { code: 0 });
+  t.equal((await admin.query('SELECT FROM sluice.environments')).rowCount, 1, 'one spelling is left');
+});
