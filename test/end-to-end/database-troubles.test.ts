@@ -98,6 +98,19 @@ interface Trouble {
 const held: pg.Client[] = [];
 const troubles: readonly Trouble[] = [
   { name: 'stopped', begin: () => server.stop(), end: () => server.start() },
+  {
+    name: 'silent to new connections',
+    begin: async () => {
+      let sessions: readonly number[] = [];
+      await asAdministrator(async (client) => {
+        const { rows } = await client.query('SELECT pid FROM pg_stat_activity WHERE usename = $1', [ROLE]);
+        sessions = rows.map(({ pid }) => Number(pid));
+      });
+      process.kill(server.pid() ?? 0, 'SIGSTOP');
+      for (const pid of sessions) process.kill(pid, 'SIGTERM');
+    },
+    end: async () => void process.kill(server.pid() ?? 0, 'SIGCONT'),
+  },
   { name: 'silent as a whole', begin: async () => signalAll('SIGSTOP'), end: async () => signalAll('SIGCONT') },
   {
     name: 'read-only',
