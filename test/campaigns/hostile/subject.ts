@@ -4,7 +4,7 @@
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { KEY, startDaemon } from '../../support/daemon.ts';
+import { KEY, OTHER_KEY, startDaemon } from '../../support/daemon.ts';
 
 export interface Cost {
   /** Processor time of the process, in milliseconds. */
@@ -19,7 +19,7 @@ export interface Cost {
 export const CONFIG = `
 receivers: { otlp: { protocols: { http: { endpoint: "127.0.0.1:0" } } } }
 processors:
-  auth: { keys: [ { key: ${KEY}, project: demo } ] }
+  auth: { keys: [ { key: ${KEY}, project: demo }, { key: ${OTHER_KEY}, project: other } ] }
   environment: {}
   privacy:
     redact:

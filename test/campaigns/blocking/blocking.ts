@@ -1,0 +1,80 @@
+/**
+ * Sends each body of `bodies.ts` to a daemon in a process of its own, with small requests of another project beside it. Prints
+ * how long the event loop was blocked, and what the small requests waited.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { KEY, OTHER_KEY } from '../../support/daemon.ts';
+import { send } from '../../support/otlp-client.ts';
+import { aSpan, aTraceRequest } from '../../support/payloads.ts';
+import type { Cost } from '../hostile/subject.ts';
+import { BODIES, type Blocking } from './bodies.ts';
+
+const MOST_BLOCKED_MS = 100;
+const ROUNDS = 2;
+
+const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
+
+const subject = fork(fileURLToPath(new URL('../hostile/subject.js', import.meta.url)));
+const { url } = await answerOf<{ url: string }>(subject);
+
+function answerOf<T>(child: ChildProcess, question?: string): Promise<T> {
+  const answer = new Promise<T>((resolve) => child.once('message', (value) => resolve(value as T)));
+  if (question !== undefined) child.send(question);
+  return answer;
+}
+
+/** Small requests one after the other, until told to end; resolves with how long each took. */
+async function smallRequests(end: AbortSignal): Promise<readonly number[]> {
+  const took: number[] = [];
+  for (let index = 0; !end.aborted; index++) {
+    const started = performance.now();
+    const body = JSON.stringify(aTraceRequest([aSpan({ name: `small ${index} ${started}` })]));
+    const { status } = await send(url, { authorization: `Bearer ${OTHER_KEY}`, body });
+    if (status !== 200) throw new Error(`a small request got ${status}`);
+    took.push(performance.now() - started);
+  }
+  return took;
+}
+
+const median = (all: readonly number[]): number => [...all].sort((a, b) => a - b)[all.length >> 1] ?? Number.NaN;
+
+async function measure({ name, signal, encoding, make }: Blocking): Promise<number> {
+  const body = gzipSync(make(), { level: 1 });
+  let worst = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const end = new AbortController();
+    await answerOf(subject, 'begin');
+    const small = smallRequests(end.signal);
+    const started = performance.now();
+    const { status } = await send(url, {
+      path: `/v1/${signal}`,
+      authorization: `Bearer ${KEY}`,
+      headers: {
+        'content-type': encoding === 'json' ? 'application/json' : 'application/x-protobuf',
+        'content-encoding': 'gzip',
+      },
+      body,
+    });
+    const seconds = (performance.now() - started) / 1000;
+    end.abort();
+    const waits = await small;
+    const { blockMs, cpuMs } = await answerOf<Cost>(subject, 'cost');
+    worst = Math.max(worst, blockMs);
+    console.log(
+      `${name.padEnd(36)} ${status} blocked ${blockMs.toFixed(0).padStart(5)} ms, processor ${cpuMs.toFixed(0).padStart(6)} ms, ` +
+        `${seconds.toFixed(1)} s; small requests: ${waits.length}, median ${median(waits).toFixed(0)} ms, longest ${Math.max(...waits).toFixed(0)} ms`,
+    );
+  }
+  return worst;
+}
+
+const late: string[] = [];
+for (const body of BODIES.filter(({ name }) => name.includes(values.only))) {
+  if ((await measure(body)) > MOST_BLOCKED_MS) late.push(body.name);
+}
+subject.disconnect();
+console.log(late.length === 0 ? `none blocked for more than ${MOST_BLOCKED_MS} ms` : `blocked: ${late.join(', ')}`);
+process.exitCode = late.length === 0 ? 0 : 1;

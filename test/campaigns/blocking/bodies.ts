@@ -1,0 +1,223 @@
+/** Bodies that are made to take long in one place of the pass, each as large as a request may be. */
+
+export interface Blocking {
+  readonly name: string;
+  readonly signal: 'traces' | 'logs' | 'metrics';
+  readonly encoding: 'protobuf' | 'json';
+  make(): Buffer;
+}
+
+/** The largest expanded body, less what stands around the part that is repeated. */
+const ROOM = 16 * 1048576 - 2048;
+const NO_BYTES = Buffer.alloc(0);
+
+// Protobuf, written by hand: the library would need gigabytes for these.
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  for (; value > 127; value = Math.floor(value / 128)) bytes.push((value & 127) | 128);
+  bytes.push(value);
+  return Buffer.from(bytes);
+}
+
+function field(number: number, content: Buffer | string): Buffer {
+  const bytes = Buffer.from(content as string);
+  return Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes]);
+}
+
+function repeated(part: Buffer, count: number): Buffer {
+  const all = Buffer.alloc(part.length * count);
+  for (let index = 0; index < count; index++) part.copy(all, index * part.length);
+  return all;
+}
+
+const ID = Buffer.alloc(16, 7);
+const START = Buffer.from([0x39, 1, 2, 3, 4, 5, 6, 7, 8]);
+const SPAN_HEAD = Buffer.concat([field(1, ID), field(2, ID.subarray(8)), START]);
+const TRUE = Buffer.from([0x10, 1]);
+
+const requestOf = (records: Buffer): Buffer => field(1, field(2, records));
+const spanOf = (rest: Buffer): Buffer => field(2, Buffer.concat([SPAN_HEAD, rest]));
+const keyValue = (number: number, key: string, value: Buffer): Buffer =>
+  field(number, Buffer.concat([field(1, key), field(2, value)]));
+const attribute = (key: string, value: Buffer): Buffer => keyValue(9, key, value);
+const text = (value: string | Buffer): Buffer => field(1, value);
+const fits = (part: Buffer): number => Math.floor(ROOM / part.length);
+
+function spansOfTraces(): Buffer {
+  const one = spanOf(NO_BYTES);
+  const all = repeated(one, fits(one));
+  const at = one.indexOf(ID);
+  for (let index = 0; index < fits(one); index++)
+    all.writeUInt32BE(Math.imul(index, 2_654_435_761) >>> 0, index * one.length + at + 4);
+  return requestOf(all);
+}
+
+function manyKeys(): Buffer {
+  const keys = Array.from({ length: 65_000 }, (_, index) => attribute(`key ${'k'.repeat(200)} ${index}`, TRUE));
+  return requestOf(spanOf(Buffer.concat(keys)));
+}
+
+function nestedMaps(): Buffer {
+  const entries = repeated(field(1, Buffer.concat([field(1, 'a'), field(2, TRUE)])), 1500);
+  const element = field(1, field(6, entries));
+  return requestOf(spanOf(attribute('a', field(5, repeated(element, fits(element))))));
+}
+
+function unknownModels(): Buffer {
+  const spans: Buffer[] = [];
+  for (let bytes = 0, index = 0; bytes < ROOM; index++) {
+    const span = spanOf(
+      Buffer.concat([
+        attribute('gen_ai.operation.name', text('chat')),
+        attribute('gen_ai.request.model', text(`model-${index}-${'x'.repeat(8)}`)),
+        attribute('gen_ai.usage.input_tokens', Buffer.from([0x18, 100])),
+        attribute('gen_ai.usage.output_tokens', Buffer.from([0x18, 10])),
+      ]),
+    );
+    bytes += span.length;
+    if (bytes < ROOM) spans.push(span);
+  }
+  return requestOf(Buffer.concat(spans));
+}
+
+/** Names that make a span look like one of many dialects at once. */
+const MARKERS = [
+  'gen_ai.operation.name',
+  'gen_ai.system',
+  'llm.request.type',
+  'openinference.span.kind',
+  'traceloop.span.kind',
+  'ai.operationId',
+  'langfuse.observation.type',
+  'langsmith.span.kind',
+  'mlflow.spanType',
+  'braintrust.span_attributes',
+  'langwatch.span.type',
+  'genkit:type',
+  'lmnr.span.type',
+  'pydantic_ai.all_messages',
+  'weave.output',
+  'logfire.msg',
+  'crewai.task',
+  'haystack.component.name',
+  'sentry.op',
+  'mastra.span.type',
+];
+
+function allDialects(): Buffer {
+  const span = spanOf(
+    Buffer.concat([
+      ...MARKERS.map((key) => attribute(key, text('chat'))),
+      attribute('gen_ai.request.model', text('gpt-4o')),
+      attribute('gen_ai.usage.input_tokens', Buffer.from([0x18, 100])),
+    ]),
+  );
+  return requestOf(repeated(span, fits(span)));
+}
+
+function messageEvents(): Buffer {
+  const event = field(11, Buffer.concat([field(2, 'gen_ai.user.message'), keyValue(3, 'content', text('hello'))]));
+  const head = [attribute('gen_ai.operation.name', text('chat')), attribute('gen_ai.request.model', text('gpt-4o'))];
+  return requestOf(spanOf(Buffer.concat([...head, repeated(event, fits(event))])));
+}
+
+function histogramBounds(): Buffer {
+  const bounds = Buffer.alloc(8 * 1_000_000);
+  for (let index = 0; index < 1_000_000; index++) bounds.writeDoubleLE(Math.PI * (index + 1) * 1e-200, index * 8);
+  const point = Buffer.concat([Buffer.from([0x21, 0, 0, 0, 0, 0, 0, 0, 0]), field(7, bounds)]);
+  const histogram = Buffer.concat([field(1, point), Buffer.from([0x10, 1])]);
+  return field(1, field(2, field(2, Buffer.concat([field(1, 'a'), field(9, histogram)]))));
+}
+
+function redaction(part: string): Buffer {
+  return requestOf(spanOf(attribute('note', text(part.repeat(Math.floor(ROOM / part.length))))));
+}
+
+function redactionOfMany(part: string): Buffer {
+  const one = attribute('note', text(part));
+  return requestOf(spanOf(repeated(one, Math.min(fits(one), 1_000_000))));
+}
+
+// JSON.
+
+const inJson = (span: string): Buffer =>
+  Buffer.from(
+    `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"${'07'.repeat(16)}","spanId":"${'07'.repeat(8)}",` +
+      `"startTimeUnixNano":"1",${span}}]}]}]}`,
+  );
+const list = (part: string, count = Math.floor(ROOM / (part.length + 1))): string =>
+  `[${`${part},`.repeat(count).slice(0, -1)}]`;
+const jsonArray = (part: string): Buffer =>
+  inJson(`"attributes":[{"key":"a","value":{"arrayValue":{"values":${list(part)}}}}]`);
+
+const traces = (name: string, make: () => Buffer, encoding: Blocking['encoding'] = 'protobuf'): Blocking => ({
+  name,
+  signal: 'traces',
+  encoding,
+  make,
+});
+
+export const BODIES: readonly Blocking[] = [
+  traces('spans of as many traces', spansOfTraces),
+  traces('model calls of unknown models', unknownModels),
+  traces('markers of all dialects', allDialects),
+  traces('message events', messageEvents),
+  traces('many new keys', manyKeys),
+  traces('attributes of one span', () => {
+    const one = attribute('a', TRUE);
+    return requestOf(spanOf(repeated(one, Math.min(fits(one), 1_000_000))));
+  }),
+  traces('links', () => {
+    const one = field(13, Buffer.concat([field(1, ID), field(2, ID.subarray(8))]));
+    return requestOf(spanOf(repeated(one, Math.min(fits(one), 500_000))));
+  }),
+  traces('events', () => requestOf(spanOf(repeated(field(11, ''), 500_000)))),
+  traces('nested values', () => {
+    const one = field(1, TRUE);
+    return requestOf(spanOf(attribute('a', field(5, repeated(one, fits(one))))));
+  }),
+  traces('nested maps', nestedMaps),
+  traces('unknown fields', () => requestOf(spanOf(repeated(Buffer.from([0xa0, 0x06, 1]), Math.floor(ROOM / 3))))),
+  traces('text of control characters', () => requestOf(spanOf(attribute('a', text(Buffer.alloc(ROOM, 1)))))),
+  traces('redaction: iban', () => redaction('DE89 3704 ')),
+  traces('redaction: us_ssn', () => redaction('123-45-')),
+  traces('redaction: email', () => redaction('a@')),
+  traces('redaction: emails that are found', () => redaction('anna@example.org ')),
+  traces('redaction: api keys', () => redaction('sk-ant-api03-')),
+  traces('redaction: numbers', () => redaction('4111 1111 1111 1111 ')),
+  traces('redaction: many short texts', () => redactionOfMany('anna@example.org')),
+  traces('redaction: nested texts', () => {
+    const one = field(1, text('anna@example.org'));
+    return requestOf(spanOf(attribute('a', field(5, repeated(one, fits(one))))));
+  }),
+  traces('JSON doubles of 800 digits', () => jsonArray(`{"doubleValue":0.${'7'.repeat(800)}1e-20}`), 'json'),
+  traces('JSON doubles of 25 digits', () => jsonArray(`{"doubleValue":0.${'7'.repeat(100)}1e-290}`), 'json'),
+  traces('JSON empty values', () => jsonArray('{}'), 'json'),
+  traces('JSON small maps', () => jsonArray('{"kvlistValue":{"values":[{"key":"a"},{"key":"b"}]}}'), 'json'),
+  traces('JSON unknown members', () => inJson(`"unknown":${list('{"a":1,"b":2}')}`), 'json'),
+  traces('JSON unknown numbers', () => inJson(`"unknown":${list('1')}`), 'json'),
+  traces('JSON escapes', () => inJson(`"name":"${'\\u0041'.repeat(Math.floor(ROOM / 6))}"`), 'json'),
+  { name: 'histogram bounds', signal: 'metrics', encoding: 'protobuf', make: histogramBounds },
+  {
+    name: 'points',
+    signal: 'metrics',
+    encoding: 'json',
+    make: () =>
+      Buffer.from(
+        `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"a","gauge":{"dataPoints":${list('{"asInt":"1"}', 520_000)}}}]}]}]}`,
+      ),
+  },
+  {
+    name: 'log records',
+    signal: 'logs',
+    encoding: 'json',
+    make: () => Buffer.from(`{"resourceLogs":[{"scopeLogs":[{"logRecords":${list('{}', 520_000)}}]}]}`),
+  },
+  {
+    name: 'resources',
+    signal: 'logs',
+    encoding: 'json',
+    make: () => Buffer.from(`{"resourceLogs":${list('{"scopeLogs":[{"logRecords":[{}]}]}', 130_000)}}`),
+  },
+];
