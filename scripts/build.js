@@ -27,7 +27,7 @@ const modified = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
 /** Runs one compiler to its end; a failure prints all it said and ends the build. */
 function run(name, script, args) {
   const started = Date.now();
-  const child = spawn(process.execPath, [join(root, 'node_modules', script), ...args], { cwd: root });
+  const child = spawn(process.execPath, [join(root, script), ...args], { cwd: root });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
   return new Promise((resolve) => {
@@ -57,15 +57,18 @@ if (!existsSync(join(root, 'node_modules/typescript'))) {
 }
 
 const wasm = join(dist, 'src/wire/wire.wasm');
-const wireSources = [...filesBelow(join(root, 'src/wire')), join(root, 'src/model/layout.ts')].filter((path) =>
-  existsSync(path),
-);
+const wireSources = [
+  ...filesBelow(join(root, 'src/wire')),
+  join(root, 'src/model/layout.ts'),
+  join(root, 'scripts/build-wire.js'),
+].filter((path) => existsSync(path));
 mkdirSync(dirname(wasm), { recursive: true });
 // The two compilers need nothing of each other, and most machines have two cores.
-const steps = [run('typescript', 'typescript/bin/tsc', ['-p', product ? 'tsconfig.product.json' : 'tsconfig.json'])];
+const steps = [
+  run('typescript', 'node_modules/typescript/bin/tsc', ['-p', product ? 'tsconfig.product.json' : 'tsconfig.json']),
+];
 if (modified(wasm) < newest(wireSources)) {
-  const output = ['--config', 'src/wire/asconfig.json', '--outFile', relative(root, wasm)];
-  steps.push(run('wire.wasm', 'assemblyscript/bin/asc.js', ['src/wire/index.ts', ...output]));
+  steps.push(run('wire.wasm', 'scripts/build-wire.js', [dirname(wasm)]));
 }
 await Promise.all(steps);
 

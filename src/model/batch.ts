@@ -1,6 +1,6 @@
 /**
- * One request's tables as processors and exporters see them. A batch is valid only within the synchronous pass it was made
- * for: the next request reuses the same memory. Stages read and mark the tables; nothing is copied until rows are encoded.
+ * One request's tables as processors and exporters see them. A batch is valid only within the pass it was made for: the next
+ * request reuses the same memory. Stages read and mark the tables; nothing is copied until rows are encoded.
  */
 import { AttributeCursor } from './attributes.ts';
 import type { Context, Encoding, Signal } from './context.ts';
@@ -68,6 +68,7 @@ import {
 import type { Memory } from './memory.ts';
 import { RecordCursor } from './records.ts';
 import { type RowRoom, UNBOUNDED } from './row-room.ts';
+import type { Steps } from './steps.ts';
 import type { TextRef } from './text.ts';
 
 /** The functions over the same memory that run in WASM. Results of those that return a text lie in the header. */
@@ -86,21 +87,32 @@ export interface Kernels {
 const CHANGING_CAPACITY = CONSTANTS_CAPACITY / 2;
 const CHANGING_BASE = CONSTANTS_BASE + CONSTANTS_CAPACITY - CHANGING_CAPACITY;
 
+/** Does one call of a kernel in steps. */
+type InSteps = <Result>(call: () => Result) => Steps<Result>;
+
+// biome-ignore lint/correctness/useYield: one step
+function* atOnce<Result>(call: () => Result): Steps<Result> {
+  return call();
+}
+
 /**
- * The tables of the process. Constants and symbols live as long as it does; everything else belongs to the current request.
+ * The tables in one memory. Constants and symbols live as long as they do; everything else belongs to the current request.
  */
 export class Tables {
   readonly memory: Memory;
   readonly kernels: Kernels;
+  /** For calls of kernels that take long over a large body. No other kernel may be called until the call is over. */
+  readonly inSteps: InSteps;
   readonly #constants = new Map<string, TextRef>();
   readonly #changing = new Map<string, TextRef>();
   #changingEnd = CHANGING_BASE;
   #changingIsFull = false;
   #epoch = 0;
 
-  constructor(memory: Memory, kernels: Kernels) {
+  constructor(memory: Memory, kernels: Kernels, inSteps: InSteps = atOnce) {
     this.memory = memory;
     this.kernels = kernels;
+    this.inSteps = inSteps;
   }
 
   header(field: number): number {
@@ -111,7 +123,7 @@ export class Tables {
     this.memory.u32[(HEADER_BASE + field) >>> 2] = value;
   }
 
-  /** A text that stays for the life of the process: canonical words, prices, replacements. Bounded; for our own vocabulary only. */
+  /** A text that stays as long as the tables: canonical words, prices, replacements. Bounded; for our own vocabulary only. */
   constant(text: string): TextRef {
     const known = this.#constants.get(text);
     if (known !== undefined) return known;

@@ -113,7 +113,10 @@ export const OPENING_PLACE_KINDS = 4; // a set of OPENING_KINDS bits
 export const OUTPUT_SOFT_LIMIT = 1048576;
 /** That of rows does so earlier: they are copied out while they still lie in the processor's second cache. */
 export const ROWS_SOFT_LIMIT = 98304;
-export const MEMORY_END = OUTPUT_BASE + OUTPUT_CAPACITY + SLACK;
+/** Where the calls of a paused function lie: some hundred frames, for values that nest as deep as they may. */
+export const PAUSE_BASE = OUTPUT_BASE + OUTPUT_CAPACITY + SLACK;
+export const PAUSE_CAPACITY = 262144;
+export const MEMORY_END = PAUSE_BASE + PAUSE_CAPACITY;
 
 // ── Header: counts of the current request, u32 each, at HEADER_BASE + … ───────────────────────────────────────────────
 export const HEADER_RECORDS = 0;

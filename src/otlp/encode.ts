@@ -4,7 +4,7 @@
  */
 import { Rejection } from '../errors.ts';
 import type { Batch, Kernels } from '../model/batch.ts';
-import type { ChunkPool } from '../model/chunk-pool.ts';
+import { type ChunkPool, MAX_CHUNK_BYTES } from '../model/chunk-pool.ts';
 import type { Signal } from '../model/context.ts';
 import {
   FAIL_OUTPUT,
@@ -67,15 +67,20 @@ export function* encodeInSteps(batch: Batch, format: RowFormat, pool: ChunkPool)
   try {
     for (let next = 0; next < recordCount; ) {
       tables.setHeader(HEADER_OUTPUT_LIMIT, Math.min(rowRoom.left, OUTPUT_CAPACITY));
-      next = encodePiece(tables.kernels, format, next);
+      const first = next;
+      next = yield* tables.inSteps(() => encodePiece(tables.kernels, format, first));
       const length = tables.header(HEADER_OUTPUT_LENGTH);
       rowRoom.reserve(length);
       bytes += length;
-      const chunk = pool.take(length);
-      taken.push(chunk);
-      tables.memory.bytes.copy(chunk, 0, OUTPUT_BASE, OUTPUT_BASE + length);
-      chunks.push(chunk.subarray(0, length));
-      yield;
+      // A record may be many times as large as a chunk.
+      for (let at = 0; at < length; at += MAX_CHUNK_BYTES) {
+        const size = Math.min(length - at, MAX_CHUNK_BYTES);
+        const chunk = pool.take(size);
+        taken.push(chunk);
+        tables.memory.bytes.copy(chunk, 0, OUTPUT_BASE + at, OUTPUT_BASE + at + size);
+        chunks.push(chunk.subarray(0, size));
+        yield;
+      }
     }
     isWhole = true;
   } catch (error) {

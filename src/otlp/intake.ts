@@ -1,6 +1,6 @@
 /**
- * From the bytes of one expanded body to the tables of one request. There is one intake per process, because there is one
- * memory; whatever it returns is valid until the next call.
+ * From the bytes of one expanded body to the tables of one request. An intake has one memory, so what it returns is valid until
+ * its next call.
  */
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
@@ -24,6 +24,7 @@ import {
   SLACK,
 } from '../model/layout.ts';
 import { Memory } from '../model/memory.ts';
+import { finish, type Steps } from '../model/steps.ts';
 import { gunzip } from './gunzip.ts';
 import { loadWire, type Wire, WireFault } from './wire.ts';
 
@@ -45,9 +46,11 @@ export class Intake {
   readonly wire: Wire;
   #generation = 0;
 
-  constructor() {
-    this.wire = loadWire(randomBytes(8).readBigUInt64LE());
-    this.tables = new Tables(new Memory(this.wire.memory.buffer as ArrayBuffer), this.wire.exports);
+  /** `pauses`: large bodies are indexed and encoded in steps, at about half the speed. */
+  constructor(pauses = false) {
+    this.wire = loadWire(randomBytes(8).readBigUInt64LE(), pauses);
+    const { memory, exports, inSteps } = this.wire;
+    this.tables = new Tables(new Memory(memory.buffer as ArrayBuffer), exports, inSteps);
   }
 
   /**
@@ -55,6 +58,17 @@ export class Intake {
    * `body_too_large` (more elements than the tables hold) or `empty_payload`.
    */
   index(signal: Signal, encoding: Encoding, body: Uint8Array, context: Context, maxDepth = DEFAULT_MAX_DEPTH): Batch {
+    return finish(this.indexInSteps(signal, encoding, body, context, maxDepth));
+  }
+
+  /** The same in steps, if the intake pauses. */
+  *indexInSteps(
+    signal: Signal,
+    encoding: Encoding,
+    body: Uint8Array,
+    context: Context,
+    maxDepth: number,
+  ): Steps<Batch> {
     if (body.length > INPUT_CAPACITY)
       throw new Rejection('body_too_large', { limit_bytes: INPUT_CAPACITY, received_bytes: body.length });
     if (encoding === 'json' && !isUtf8(body)) throw new Rejection('invalid_json', { cause: 'the body is not UTF-8' });
@@ -69,11 +83,8 @@ export class Intake {
     );
     this.tables.setHeader(HEADER_MAX_DEPTH, maxDepth);
     try {
-      this.wire.exports.index(
-        SIGNAL_NUMBERS[signal],
-        encoding === 'json' ? ENCODING_JSON : ENCODING_PROTOBUF,
-        body.length,
-      );
+      const encodingNumber = encoding === 'json' ? ENCODING_JSON : ENCODING_PROTOBUF;
+      yield* this.wire.inSteps(() => this.wire.exports.index(SIGNAL_NUMBERS[signal], encodingNumber, body.length));
     } catch (error) {
       throw translate(error);
     }

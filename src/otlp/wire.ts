@@ -1,9 +1,11 @@
 /**
- * The WASM module behind typed calls: one linear memory per process, laid out by `model/layout.ts`. Everything here is
- * synchronous and belongs to one request at a time, from `index` to the last `encode`.
+ * The WASM module behind typed calls, over a linear memory laid out by `model/layout.ts`. The memory belongs to one request at a
+ * time, from `index` to the last `encode`. There are two modules: one whose calls can be done in steps, for large bodies, and one
+ * that is faster.
  */
 import { readFileSync } from 'node:fs';
-import { MEMORY_END } from '../model/layout.ts';
+import { MEMORY_END, PAUSE_BASE, PAUSE_CAPACITY } from '../model/layout.ts';
+import type { Steps } from '../model/steps.ts';
 
 /** What `src/wire/index.ts` exports. Texts are returned through the header (HEADER_TEXT_OFFSET, _LENGTH, _FLAGS). */
 export interface WireExports {
@@ -46,29 +48,107 @@ export class WireFault extends Error {
   }
 }
 
+/** What Asyncify adds to the module that pauses. */
+interface AsyncifyExports {
+  /** Both take the address of the end of what is saved and of the room for it. */
+  asyncify_start_unwind(data: number): void;
+  asyncify_start_rewind(data: number): void;
+  asyncify_stop_unwind(): void;
+  asyncify_stop_rewind(): void;
+  asyncify_get_state(): number;
+}
+
 export interface Wire {
   readonly memory: WebAssembly.Memory;
   readonly bytes: Buffer;
   readonly exports: WireExports;
+  /** Does one call of an export, in steps when the module can pause. No other export may be called before it is over. */
+  inSteps<Result>(call: () => Result): Steps<Result>;
 }
 
 const PAGE = 65536;
+/** A call pauses when it has taken this long. */
+const STEP_MS = 1;
+/** Saved calls begin behind two addresses. */
+const SAVED_BASE = PAUSE_BASE + 8;
 
-/** Loads the module and reserves its memory. Pages that are never touched take no room. */
-export function loadWire(seed: bigint): Wire {
+/** Calls of a module, paused and resumed. */
+class PausingCalls {
+  readonly #bytes: Buffer;
+  #exports: AsyncifyExports | null = null;
+  /** When the call in progress is to pause; never, for calls that are done at once. */
+  #deadline = Number.POSITIVE_INFINITY;
+  #isPaused = false;
+  #isResuming = false;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  set exports(exports: AsyncifyExports) {
+    this.#exports = exports;
+  }
+
+  /** The module asks whether to pause. A call that is resumed asks once more where it had paused. */
+  pause(): void {
+    if (this.#isResuming) {
+      this.#isResuming = false;
+      this.#exports?.asyncify_stop_rewind();
+      return;
+    }
+    if (performance.now() < this.#deadline) return;
+    this.#isPaused = true;
+    this.#bytes.writeUInt32LE(SAVED_BASE, PAUSE_BASE);
+    this.#bytes.writeUInt32LE(PAUSE_BASE + PAUSE_CAPACITY, PAUSE_BASE + 4);
+    this.#exports?.asyncify_start_unwind(PAUSE_BASE);
+  }
+
+  *inSteps<Result>(call: () => Result): Steps<Result> {
+    for (;;) {
+      const result = this.#step(call);
+      if (!this.#isPaused) return result;
+      this.#exports?.asyncify_stop_unwind();
+      yield;
+      this.#isResuming = true;
+      this.#exports?.asyncify_start_rewind(PAUSE_BASE);
+    }
+  }
+
+  #step<Result>(call: () => Result): Result {
+    this.#isPaused = false;
+    this.#deadline = performance.now() + STEP_MS;
+    try {
+      return call();
+    } catch (error) {
+      // A fault while the call was resumed: the module must not go on resuming with the next call.
+      this.#isResuming = false;
+      if (this.#exports?.asyncify_get_state() !== 0) this.#exports?.asyncify_stop_rewind();
+      throw error;
+    } finally {
+      this.#deadline = Number.POSITIVE_INFINITY;
+    }
+  }
+}
+
+/** Loads a module and reserves its memory. Pages that are never touched take no room. `pauses`: the module that can pause. */
+export function loadWire(seed: bigint, pauses = false): Wire {
   const pages = Math.ceil(MEMORY_END / PAGE);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
   const bytes = Buffer.from(memory.buffer);
+  const calls = new PausingCalls(bytes);
   const host = {
     fail(code: number, position: number): never {
       throw new WireFault(code, position >>> 0);
     },
     parseDouble: (offset: number, length: number): number => Number(bytes.toString('latin1', offset, offset + length)),
     printDouble: (value: number, target: number): number => bytes.write(String(value), target, 'latin1'),
+    pause: (): void => calls.pause(),
   };
-  const module = new WebAssembly.Module(readFileSync(new URL('../wire/wire.wasm', import.meta.url)));
+  const file = pauses ? '../wire/wire-pausing.wasm' : '../wire/wire.wasm';
+  const module = new WebAssembly.Module(readFileSync(new URL(file, import.meta.url)));
   const instance = new WebAssembly.Instance(module, { env: { memory }, host });
   const exports = instance.exports as unknown as WireExports;
+  if (pauses) calls.exports = instance.exports as unknown as AsyncifyExports;
   exports.initialize(seed);
-  return { memory, bytes, exports };
+  return { memory, bytes, exports, inSteps: (call) => calls.inSteps(call) };
 }

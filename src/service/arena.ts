@@ -11,21 +11,23 @@ const IDLE_MS = 20_000;
 
 export class Arena {
   readonly #isKept: boolean;
+  readonly #pauses: boolean;
   #intake: Intake | null = null;
   /** The processors that have been prepared for the tables. */
   #prepared = new WeakSet<Processor>();
   #idle: NodeJS.Timeout | null = null;
 
-  /** `isKept`: never given up. */
-  constructor(isKept: boolean) {
+  /** `isKept`: never given up. `pauses`: for bodies that take long to index and to encode. */
+  constructor({ isKept = false, pauses = false }: { readonly isKept?: boolean; readonly pauses?: boolean }) {
     this.#isKept = isKept;
+    this.#pauses = pauses;
   }
 
   /** For a pass, which calls `release` when it is over, whatever its outcome. */
   acquire(processors: readonly Processor[]): Intake {
     if (this.#idle !== null) clearTimeout(this.#idle);
     this.#idle = null;
-    this.#intake ??= new Intake();
+    this.#intake ??= new Intake(this.#pauses);
     for (const processor of processors) {
       if (this.#prepared.has(processor)) continue;
       processor.prepare?.(this.#intake.tables);

@@ -64,9 +64,9 @@ const MIB = 1024 * KIB;
  */
 function sizeClasses(): readonly SizeClass<Arena>[] {
   return [
-    { limitBytes: 64 * KIB, places: [new Arena(true)] },
-    { limitBytes: MIB, places: [new Arena(false), new Arena(false)] },
-    { limitBytes: Number.POSITIVE_INFINITY, places: [new Arena(false)] },
+    { limitBytes: 64 * KIB, places: [new Arena({ isKept: true })] },
+    { limitBytes: MIB, places: [new Arena({}), new Arena({})] },
+    { limitBytes: Number.POSITIVE_INFINITY, places: [new Arena({ pauses: true })] },
   ];
 }
 

@@ -179,7 +179,7 @@ export class SignalPipeline implements Pipeline {
   ): Steps<Passed> {
     trace?.next('index');
     const body = expand(intake, delivery, limitBytes);
-    const batch = intake.index(this.signal, delivery.encoding, body, context, delivery.maxNestingDepth);
+    const batch = yield* intake.indexInSteps(this.signal, delivery.encoding, body, context, delivery.maxNestingDepth);
     counted.records = batch.recordCount;
     trace?.next('process');
     for (const processor of this.#parts.processors) {

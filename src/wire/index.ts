@@ -1,7 +1,8 @@
 /** What the host may call. Each function works on the one arena described in `src/model/layout.ts`. */
 import {
   CONSTANTS_BASE, ENCODING_JSON, ENCODING_PROTOBUF, FAIL_BUDGET, FAIL_PROTOBUF, HEADER_BASE, HEADER_CONSTANTS, HEADER_ENCODING,
-  HEADER_INPUT_LENGTH, HEADER_MAX_DEPTH, HEADER_SIGNAL, HEADER_SIZE, INPUT_BASE, INPUT_CAPACITY,
+  HEADER_INPUT_LENGTH, HEADER_MAX_DEPTH, HEADER_OUTPUT_LIMIT, HEADER_SIGNAL, HEADER_SIZE, INPUT_BASE, INPUT_CAPACITY,
+  OUTPUT_CAPACITY,
 } from "../model/layout";
 import { fail } from "./fail";
 import { initializeInflate } from "./inflate/inflate";
@@ -27,6 +28,7 @@ export function initialize(seed: u64): void {
   memory.fill(HEADER_BASE, 0, HEADER_SIZE);
   store<u32>(HEADER_BASE, CONSTANTS_BASE, HEADER_CONSTANTS);
   store<u32>(HEADER_BASE, DEFAULT_MAX_DEPTH, HEADER_MAX_DEPTH);
+  store<u32>(HEADER_BASE, OUTPUT_CAPACITY, HEADER_OUTPUT_LIMIT);
   initializeSymbols(seed);
   initializeJson();
   initializeInflate();

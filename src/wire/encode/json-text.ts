@@ -4,6 +4,7 @@
  * text; what lies past it is masked away.
  */
 import { TEXT_HAS_NUL, TEXT_JSON_ESCAPED, TEXT_NEEDS_ESCAPE } from "../../model/layout";
+import { pauseNow } from "../pause";
 import { PIECE, checkLimit, copyBytes, out, room, setOut } from "./output";
 
 /** The letter after the backslash for each control character; 0: none, written as \u00XX. */
@@ -116,6 +117,7 @@ export function putEscaped(offset: usize, length: u32, flags: u32): void {
     return;
   }
   while (length > 0) {
+    pauseNow();
     const size = min(length, PIECE);
     checkLimit();
     room(<usize>size * 6 + 32);

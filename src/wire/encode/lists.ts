@@ -9,6 +9,7 @@ import {
   POINT_POSITIVE_FIRST, POINT_POSITIVE_OFFSET, POINT_QUANTILES_COUNT, POINT_QUANTILES_FIRST, POINT_SCALE, POINT_VALUE_DOUBLE,
   POINT_VALUE_INT, POINT_ZERO_COUNT, POINT_ZERO_THRESHOLD, VERDICT_KEEP,
 } from "../../model/layout";
+import { mayPause } from "../pause";
 import { putDouble, putHex8, putSigned, putUnsigned } from "./numbers";
 import { FIXED_ROOM, out, put, putByte, room } from "./output";
 import { closeList } from "./protobuf-values";
@@ -28,6 +29,7 @@ export function putEvents(first: u32, count: u32): void {
   let row = <usize>EVENTS_BASE + <usize>first * EVENT_STRIDE;
   const end = row + <usize>count * EVENT_STRIDE;
   for (; row < end; row += EVENT_STRIDE) {
+    mayPause();
     if (load<u8>(row, EVENT_VERDICT) != VERDICT_KEEP) continue;
     room(FIXED_ROOM);
     put("{\"name\":");
@@ -70,6 +72,7 @@ export function putLinks(first: u32, count: u32): void {
   let row = <usize>LINKS_BASE + <usize>first * LINK_STRIDE;
   const end = row + <usize>count * LINK_STRIDE;
   for (; row < end; row += LINK_STRIDE) {
+    mayPause();
     room(FIXED_ROOM);
     putByte(0x7b);
     putIds(row + LINK_TRACE_ID, row + LINK_SPAN_ID);
@@ -100,6 +103,7 @@ export function putExemplars(first: u32, count: u32): void {
   let row = <usize>EVENTS_BASE + <usize>first * EVENT_STRIDE;
   const end = row + <usize>count * EVENT_STRIDE;
   for (; row < end; row += EVENT_STRIDE) {
+    mayPause();
     room(FIXED_ROOM);
     put("{\"time_unix_nano\":\"");
     putUnsigned(load<u64>(row, EVENT_TIME));
@@ -142,6 +146,7 @@ function putCounts(first: u32, count: u32): void {
   putByte(0x5b);
   const start = out;
   for (let i: u32 = 0; i < count; i++) {
+    mayPause();
     room(FIXED_ROOM);
     putByte(0x22);
     putUnsigned(load<u64>(numberRow(first + i)));
@@ -155,6 +160,7 @@ function putBounds(first: u32, count: u32): void {
   putByte(0x5b);
   const start = out;
   for (let i: u32 = 0; i < count; i++) {
+    mayPause();
     room(FIXED_ROOM);
     putDouble(load<f64>(numberRow(first + i)));
     putByte(0x2c);
@@ -212,6 +218,7 @@ export function putQuantiles(point: usize): void {
   putByte(0x5b);
   const start = out;
   for (let i: u32 = 0; i < count; i++) {
+    mayPause();
     room(FIXED_ROOM);
     put("{\"quantile\":");
     putDouble(load<f64>(numberRow(first + i * 2)));

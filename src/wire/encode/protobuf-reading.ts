@@ -7,6 +7,7 @@ import {
   KIND_TEXT, SCRATCH_BASE, SCRATCH_CAPACITY,
 } from "../../model/layout";
 import { fail } from "../fail";
+import { mayPause } from "../pause";
 import { hashName, sameName } from "./names";
 
 /** Maps of at most this many entries are compared pair by pair, larger ones through a table of hashes. */
@@ -58,6 +59,7 @@ function skipField(tag: u32): void {
 function skipGroup(): void {
   let depth = 1;
   while (depth > 0) {
+    mayPause();
     const tag = <u32>readVarint();
     if ((tag & 7) == 3) depth += 1;
     else if ((tag & 7) == 4) depth -= 1;
@@ -70,6 +72,7 @@ export function readValue(start: usize, end: usize): void {
   foundKind = KIND_NONE;
   at = start;
   while (at < end) {
+    mayPause();
     const tag = <u32>readVarint();
     if (tag == 0x0a || tag == 0x2a || tag == 0x32 || tag == 0x3a) {
       foundBits = readVarint();
@@ -92,6 +95,7 @@ export function readValue(start: usize, end: usize): void {
 /** Moves to the next entry of field 1 below `end`; `valueStart` and `valueEnd` bound it. */
 export function nextItem(end: usize): bool {
   while (at < end) {
+    mayPause();
     const tag = <u32>readVarint();
     if (tag == 0x0a) {
       const size = <usize>readVarint();
@@ -113,6 +117,7 @@ export function readEntry(start: usize, end: usize): void {
   valueEnd = end;
   at = start;
   while (at < end) {
+    mayPause();
     const tag = <u32>readVarint();
     if (tag == 0x0a) {
       keyLength = <u32>readVarint();

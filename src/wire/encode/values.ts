@@ -8,6 +8,7 @@ import {
 } from "../../model/layout";
 import { beginList, hostHasInterned, isLastOfKey, noteKey, recordKey } from "../symbols";
 import { allocateScratch } from "../tables";
+import { mayPause } from "../pause";
 import { classifyText } from "../text";
 import { escapeText, putEscaped, putPlain, putRawText } from "./json-text";
 import { putKey } from "./keys";
@@ -115,6 +116,7 @@ export function putAttributes(first: u32, count: u32): void {
   let row = attributeRow(first);
   const end = row + <usize>count * ATTRIBUTE_STRIDE;
   for (; row < end; row += ATTRIBUTE_STRIDE) {
+    mayPause();
     if (load<u8>(row, ATTRIBUTE_VERDICT) != VERDICT_KEEP) continue;
     putKey(load<u32>(row, ATTRIBUTE_SYMBOL));
     putValue(row);
@@ -150,6 +152,7 @@ export function putReferences(first: u32, count: u32): void {
   putByte(0x7b);
   const start = out;
   for (let i: u32 = 0; i < count; i++) {
+    mayPause();
     const row = referenceRow(first + i);
     const symbol = load<u32>(row, ATTRIBUTE_SYMBOL);
     if (load<u8>(row, ATTRIBUTE_VERDICT) == VERDICT_DROP || !isLastOfKey(symbol, i)) continue;

@@ -8,6 +8,7 @@ import { fail } from "../fail";
 import { bitOf, expectAfter, expectedAfter, findMember, headOf, idOf, isSnake, nameLength, stands } from "./fields";
 import { addName, closeNames, namesMark, resetNames } from "./names";
 import { scanNumber } from "./number";
+import { mayPause } from "../pause";
 import { QUOTE, decodeText, readText, scanString, textFlags, textLength, textOffset } from "./text";
 
 /** How deep JSON that nobody reads may nest. */
@@ -77,6 +78,7 @@ export function firstElement(at: usize): usize {
 // @ts-ignore: decorator
 @inline
 export function nextElement(at: usize): usize {
+  mayPause();
   at = skipSpace(at);
   const character = <u32>load<u8>(at);
   if (character == 0x2c) return skipSpace(at + 1);
@@ -120,6 +122,7 @@ function closeMessage(at: usize): usize {
 /** The same from the name at `at` on; `previous` is the known member before it. */
 function memberFrom(at: usize, previous: usize): usize {
   while (true) {
+    mayPause();
     at = expectByte(at, QUOTE);
     let member = expectedAfter(previous);
     if (stands(member, at)) at += nameLength(member) + 1;
@@ -202,6 +205,7 @@ function skipObject(at: usize, depth: u32): usize {
   at = skipSpace(at);
   if (load<u8>(at) == 0x7d) return at + 1;
   while (true) {
+    mayPause();
     at = readText(at);
     if (checksTwins) {
       if (textFlags & TEXT_JSON_ESCAPED) decodeText();

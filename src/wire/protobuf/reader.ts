@@ -7,6 +7,7 @@
  */
 import { FAIL_PROTOBUF } from "../../model/layout";
 import { fail } from "../fail";
+import { mayPause } from "../pause";
 
 const VARINT: u32 = 0;
 const FIXED64: u32 = 1;
@@ -86,6 +87,7 @@ function readLongTag(at: usize, end: usize): u32 {
 // @ts-ignore: decorator
 @inline
 export function readTag(at: usize, end: usize): u32 {
+  mayPause();
   const byte = <u32>load<u8>(at);
   return byte < 0x80 ? byte : readLongTag(at, end);
 }

@@ -12,6 +12,7 @@ import {
   SCOPES_BASE, SCOPE_ATTRIBUTES_COUNT, SCOPE_ATTRIBUTES_FIRST, SCOPE_NAME_FLAGS, SCOPE_NAME_LENGTH, SCOPE_NAME_OFFSET,
   SCOPE_STRIDE, SCOPE_VERSION_FLAGS, SCOPE_VERSION_LENGTH, SCOPE_VERSION_OFFSET, SIGNAL_METRICS, SIGNAL_TRACES,
 } from "../../../model/layout";
+import { mayPause } from "../../pause";
 import { beginOutput, out } from "../output";
 import { beginMessage, endMessage, putNumber, putOptionalText } from "./fields";
 import { putLog } from "./logs";
@@ -80,6 +81,7 @@ function putScope(next: u32): u32 {
 
 /** A span, a log record, or the points of one metric that follow each other. */
 function putRecords(next: u32): u32 {
+  mayPause();
   const message = beginMessage(2);
   if (signal == SIGNAL_METRICS) {
     next = putMetric(next);

@@ -6,6 +6,7 @@ import { HEADER_BASE, HEADER_SCRATCH } from "../../../model/layout";
 import { skipSpace } from "../../json/members";
 import { doubleValue, numberEnd, readDouble, resetNumbers } from "../../json/number";
 import { readText, textFlags, textLength, textOffset } from "../../json/text";
+import { mayPause } from "../../pause";
 import { beginMessage, endMessage, putBits, putText } from "./fields";
 import {
   ARRAY_VALUE, BOOL_VALUE, DOUBLE_VALUE, INT_VALUE, KEY, KVLIST_VALUE, STRING_VALUE, VALUE, VALUES, putInteger,
@@ -64,6 +65,7 @@ function putArray(at: usize): usize {
   const list = beginMessage(ARRAY_VALUE);
   at = skipSpace(at + 1);
   while (load<u8>(at) != 0x5d) {
+    mayPause();
     const value = beginMessage(VALUES);
     at = skipSpace(putMember(at));
     endMessage(value);
@@ -77,6 +79,7 @@ function putMap(at: usize): usize {
   const list = beginMessage(KVLIST_VALUE);
   at = skipSpace(at + 1);
   while (load<u8>(at) != 0x7d) {
+    mayPause();
     const entry = beginMessage(VALUES);
     at = skipSpace(readText(at));
     putText(KEY, textOffset, textLength, textFlags);

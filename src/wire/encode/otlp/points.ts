@@ -10,6 +10,7 @@ import {
   RECORD_ATTRIBUTES_FIRST, RECORD_END, RECORD_EVENTS_COUNT, RECORD_EVENTS_FIRST, RECORD_FLAGS, RECORD_KIND, RECORD_POINT,
   RECORD_START, RECORD_VALUE,
 } from "../../../model/layout";
+import { mayPause } from "../../pause";
 import { room, setOut, out, FIXED_ROOM } from "../output";
 import {
   beginMessage, endMessage, putBits, putFixed64, putNumber, putSpanId, putTraceId, putVarint, putZigzag,
@@ -71,6 +72,7 @@ function putSummaryPoint(record: usize, point: usize): void {
   const first = load<u32>(point, POINT_QUANTILES_FIRST);
   const count = load<u32>(point, POINT_QUANTILES_COUNT);
   for (let i: u32 = 0; i < count; i++) {
+    mayPause();
     const quantile = beginMessage(6);
     putFixed64(1, load<u64>(numberRow(first + i * 2)));
     putFixed64(2, load<u64>(numberRow(first + i * 2 + 1)));
@@ -107,6 +109,7 @@ function putBuckets(field: u32, offset: i32, first: u32, count: u32): void {
   if (count > 0) {
     const packed = beginMessage(2);
     for (let i: u32 = 0; i < count; i++) {
+      mayPause();
       room(FIXED_ROOM);
       putVarint(load<u64>(numberRow(first + i)));
     }
@@ -119,6 +122,7 @@ function putExemplars(field: u32, record: usize): void {
   let row = <usize>EVENTS_BASE + <usize>load<u32>(record, RECORD_EVENTS_FIRST) * EVENT_STRIDE;
   const end = row + <usize>load<u32>(record, RECORD_EVENTS_COUNT) * EVENT_STRIDE;
   for (; row < end; row += EVENT_STRIDE) {
+    mayPause();
     const exemplar = beginMessage(field);
     putFixed64(2, load<u64>(row, EVENT_TIME));
     const kind = load<u8>(row, EVENT_VALUE_KIND);

@@ -9,6 +9,7 @@ import {
   RECORD_NAME_LENGTH, RECORD_NAME_OFFSET, RECORD_PARENT_SPAN_ID, RECORD_SPAN_ID, RECORD_START, RECORD_STATE_FLAGS,
   RECORD_STATE_LENGTH, RECORD_STATE_OFFSET, RECORD_STATUS, RECORD_TRACE_ID, VERDICT_KEEP,
 } from "../../../model/layout";
+import { mayPause } from "../../pause";
 import {
   beginMessage, endMessage, putFixed32, putFixed64, putNumber, putOptionalText, putSpanId, putTraceId,
 } from "./fields";
@@ -49,6 +50,7 @@ function putEvents(first: u32, count: u32): void {
   let row = <usize>EVENTS_BASE + <usize>first * EVENT_STRIDE;
   const end = row + <usize>count * EVENT_STRIDE;
   for (; row < end; row += EVENT_STRIDE) {
+    mayPause();
     if (load<u8>(row, EVENT_VERDICT) != VERDICT_KEEP) continue;
     const event = beginMessage(11);
     putFixed64(1, load<u64>(row, EVENT_TIME));
@@ -63,6 +65,7 @@ function putLinks(first: u32, count: u32): void {
   let row = <usize>LINKS_BASE + <usize>first * LINK_STRIDE;
   const end = row + <usize>count * LINK_STRIDE;
   for (; row < end; row += LINK_STRIDE) {
+    mayPause();
     const link = beginMessage(13);
     putTraceId(1, row + LINK_TRACE_ID);
     putSpanId(2, row + LINK_SPAN_ID);

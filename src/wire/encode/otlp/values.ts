@@ -11,6 +11,7 @@ import {
 import { bytesLength, bytesOffset, decodeBase64 } from "../../json/binary";
 import { doubleValue, readDouble, resetNumbers } from "../../json/number";
 import { beginList, hostHasInterned, isLastOfKey, noteKey, symbolRow } from "../../symbols";
+import { mayPause } from "../../pause";
 import { attributeRow } from "../values";
 import { FIXED_ROOM, putByte, room } from "../output";
 import { beginMessage, endMessage, putBits, putBytes, putText, putVarint, tagOf } from "./fields";
@@ -93,6 +94,7 @@ export function putAttributes(field: u32, first: u32, count: u32): void {
   const renamed = hostHasInterned;
   if (renamed) noteKeys(first, count);
   for (let index = first; index < first + count; index++) {
+    mayPause();
     const row = attributeRow(index);
     if (!mayLeave(row)) continue;
     const symbol = load<u32>(row, ATTRIBUTE_SYMBOL);
