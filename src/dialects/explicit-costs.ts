@@ -3,7 +3,7 @@
  * valid cost is, is for the reader to say: it asks the candidates one after the other and takes the first that it accepts.
  */
 import type { AttributeCursor } from '../model/attributes.ts';
-import type { Batch } from '../model/batch.ts';
+import type { Batch, Tables } from '../model/batch.ts';
 import {
   ATTRIBUTE_STRIDE,
   ATTRIBUTE_VERDICT,
@@ -12,11 +12,13 @@ import {
   KIND_INT,
   KIND_NUMBER_TEXT,
   KIND_TEXT,
+  MAX_LOCAL_SYMBOLS,
   MAX_SYMBOLS,
   SLOT_DIALECT,
   TEXT_JSON_ESCAPED,
   VERDICT_SUPERSEDED,
 } from '../model/layout.ts';
+import type { Steps } from '../model/steps.ts';
 import type { Dialect, SourceRow } from './dialect.ts';
 import { parseDocument } from './documents.ts';
 import { DIALECTS } from './families.ts';
@@ -39,6 +41,8 @@ const MAX_COST_BYTES = 64;
 const MAX_DOCUMENT_BYTES = 256 * 1024;
 const MICROS = 1_000_000n;
 const MICRO_DIGITS = 6;
+/** Symbols handled in one step. */
+const STEP = 256;
 const SIDES: readonly CostSide[] = ['total', 'input', 'output'];
 /** What a key is, once it was looked at; 0 before that. */
 const NO_COST = 1;
@@ -57,7 +61,8 @@ interface CostRule {
 /** Finds stated costs in one set of tables: it remembers what their symbols mean. */
 export class ExplicitCosts {
   readonly #rules = new KeyIndex<CostRule>();
-  readonly #classes = new Uint8Array(MAX_SYMBOLS);
+  /** By symbol; what those of one request mean is forgotten with it. */
+  readonly #classes = new Uint8Array(MAX_SYMBOLS + MAX_LOCAL_SYMBOLS);
 
   constructor(dialects: readonly Dialect[] = DIALECTS) {
     let order = 0;
@@ -71,6 +76,14 @@ export class ExplicitCosts {
     }
   }
 
+  /** To be called for each request: a single record may have tens of thousands of new keys, which are looked up in steps. */
+  *begin({ tables }: Batch): Steps {
+    for (let symbol = MAX_SYMBOLS; symbol < MAX_SYMBOLS + tables.localSymbolCount; symbol++) {
+      this.#classes[symbol] = this.#classOf(tables, symbol);
+      if (symbol % STEP === STEP - 1) yield;
+    }
+  }
+
   /** The costs a record states, best first; null when it states none, which costs a glance at each attribute. */
   find(batch: Batch, record: number): StatedCosts | null {
     const { attributesFirst, attributesCount } = batch.records.goto(record);
@@ -81,7 +94,6 @@ export class ExplicitCosts {
     let word = FIRST_WORD + attributesFirst * ROW_WORDS;
     for (let row = attributesFirst; row < end; row++, word += ROW_WORDS) {
       const symbol = u32[word] as number;
-      // Symbols of one request only lie beyond the table of lasting ones.
       if (classes[symbol] === NO_COST) continue;
       if (u8[(word << 2) + ATTRIBUTE_VERDICT] === VERDICT_SUPERSEDED) continue;
       for (const rule of this.#rulesOf(batch, symbol)) (found ??= []).push({ rule, row });
@@ -90,9 +102,12 @@ export class ExplicitCosts {
   }
 
   #rulesOf(batch: Batch, symbol: number): readonly CostRule[] {
-    const rules = this.#rules.find(batch.tables.keyOf(symbol)).map(({ entry }) => entry);
-    if (symbol < MAX_SYMBOLS) this.#classes[symbol] = rules.length === 0 ? NO_COST : COST;
-    return rules;
+    this.#classes[symbol] = this.#classOf(batch.tables, symbol);
+    return this.#rules.find(batch.tables.keyOf(symbol)).map(({ entry }) => entry);
+  }
+
+  #classOf(tables: Tables, symbol: number): number {
+    return this.#rules.find(tables.keyOf(symbol)).length === 0 ? NO_COST : COST;
   }
 
   #sorted(

@@ -26,7 +26,7 @@ import {
 import { Memory } from '../model/memory.ts';
 import { finish, type Steps } from '../model/steps.ts';
 import { gunzip } from './gunzip.ts';
-import { loadWire, type Wire, WireFault } from './wire.ts';
+import { loadWire, type Wire, WireFault, type WireOptions } from './wire.ts';
 
 /** AnyValue nesting allowed unless configured otherwise. */
 export const DEFAULT_MAX_DEPTH = 32;
@@ -46,9 +46,9 @@ export class Intake {
   readonly wire: Wire;
   #generation = 0;
 
-  /** `pauses`: large bodies are indexed and encoded in steps, at about half the speed. */
-  constructor(pauses = false) {
-    this.wire = loadWire(randomBytes(8).readBigUInt64LE(), pauses);
+  /** One that `pauses` indexes and encodes large bodies in steps, at about half the speed. */
+  constructor(options: WireOptions = {}) {
+    this.wire = loadWire(randomBytes(8).readBigUInt64LE(), options);
     const { memory, exports, inSteps } = this.wire;
     this.tables = new Tables(new Memory(memory.buffer as ArrayBuffer), exports, inSteps);
   }

@@ -66,8 +66,14 @@ export interface Wire {
   inSteps<Result>(call: () => Result): Steps<Result>;
 }
 
+export interface WireOptions {
+  /** The module whose calls can pause. */
+  readonly pauses?: boolean;
+  /** A call pauses when it has taken this long. */
+  readonly stepMs?: number;
+}
+
 const PAGE = 65536;
-/** A call pauses when it has taken this long. */
 const STEP_MS = 1;
 /** Saved calls begin behind two addresses. */
 const SAVED_BASE = PAUSE_BASE + 8;
@@ -75,14 +81,16 @@ const SAVED_BASE = PAUSE_BASE + 8;
 /** Calls of a module, paused and resumed. */
 class PausingCalls {
   readonly #bytes: Buffer;
+  readonly #stepMs: number;
   #exports: AsyncifyExports | null = null;
   /** When the call in progress is to pause; never, for calls that are done at once. */
   #deadline = Number.POSITIVE_INFINITY;
   #isPaused = false;
   #isResuming = false;
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, stepMs: number) {
     this.#bytes = bytes;
+    this.#stepMs = stepMs;
   }
 
   set exports(exports: AsyncifyExports) {
@@ -116,7 +124,7 @@ class PausingCalls {
 
   #step<Result>(call: () => Result): Result {
     this.#isPaused = false;
-    this.#deadline = performance.now() + STEP_MS;
+    this.#deadline = performance.now() + this.#stepMs;
     try {
       return call();
     } catch (error) {
@@ -130,12 +138,12 @@ class PausingCalls {
   }
 }
 
-/** Loads a module and reserves its memory. Pages that are never touched take no room. `pauses`: the module that can pause. */
-export function loadWire(seed: bigint, pauses = false): Wire {
+/** Loads a module and reserves its memory. Pages that are never touched take no room. */
+export function loadWire(seed: bigint, { pauses = false, stepMs = STEP_MS }: WireOptions = {}): Wire {
   const pages = Math.ceil(MEMORY_END / PAGE);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
   const bytes = Buffer.from(memory.buffer);
-  const calls = new PausingCalls(bytes);
+  const calls = new PausingCalls(bytes, stepMs);
   const host = {
     fail(code: number, position: number): never {
       throw new WireFault(code, position >>> 0);

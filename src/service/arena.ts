@@ -27,7 +27,7 @@ export class Arena {
   acquire(processors: readonly Processor[]): Intake {
     if (this.#idle !== null) clearTimeout(this.#idle);
     this.#idle = null;
-    this.#intake ??= new Intake(this.#pauses);
+    this.#intake ??= new Intake({ pauses: this.#pauses });
     for (const processor of processors) {
       if (this.#prepared.has(processor)) continue;
       processor.prepare?.(this.#intake.tables);

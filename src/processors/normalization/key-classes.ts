@@ -6,6 +6,7 @@ import type { Dialect } from '../../dialects/dialect.ts';
 import { KeyIndex } from '../../dialects/key-index.ts';
 import type { Tables } from '../../model/batch.ts';
 import { MAX_SYMBOLS } from '../../model/layout.ts';
+import type { Steps } from '../../model/steps.ts';
 import type { Rule } from './rules.ts';
 import type { Words } from './words.ts';
 
@@ -53,6 +54,9 @@ const NOTHING: KeyClass = {
   personal: false,
 };
 
+/** Keys handled in one step. */
+const STEP = 128;
+
 export class KeyClasses {
   readonly #rules = new KeyIndex<Rule>();
   readonly #signs = new KeyIndex<Sign>();
@@ -60,6 +64,8 @@ export class KeyClasses {
   readonly #numbers = new Uint16Array(MAX_SYMBOLS);
   readonly #classes: KeyClass[] = [NOTHING, NOTHING];
   readonly #local = new Map<number, KeyClass>();
+  /** Lasting symbols from this one on have not been classified. */
+  #next = 1;
 
   readonly #words: Words;
 
@@ -72,9 +78,20 @@ export class KeyClasses {
     }
   }
 
-  /** Forgets the keys of the last request. */
-  begin(): void {
+  /**
+   * Forgets the keys of the last request, and finds out what the new ones of this request mean. It is done ahead and in steps,
+   * because a single record may have tens of thousands of them.
+   */
+  *begin(tables: Tables): Steps {
     if (this.#local.size > 0) this.#local.clear();
+    for (; this.#next < tables.symbolCount; this.#next++) {
+      this.of(tables, this.#next);
+      if (this.#next % STEP === 0) yield;
+    }
+    for (let index = 0; index < tables.localSymbolCount; index++) {
+      this.of(tables, MAX_SYMBOLS + index);
+      if (index % STEP === STEP - 1) yield;
+    }
   }
 
   /** What a key means; null: nothing. */

@@ -29,7 +29,9 @@ class Normalization implements Processor {
 
   *process(batch: Batch): Steps {
     if (batch.signal === 'metrics') return;
-    const records = new RecordNormalizer(this.#knowledgeOf(batch.tables), batch);
+    const knowledge = this.#knowledgeOf(batch.tables);
+    yield* knowledge.keys.begin(batch.tables);
+    const records = new RecordNormalizer(knowledge, batch);
     for (let record = 0; record < batch.recordCount; record++) {
       records.normalize(record);
       if (record % STEP === STEP - 1) yield;

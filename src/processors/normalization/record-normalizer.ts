@@ -50,7 +50,6 @@ export class RecordNormalizer {
     this.#tokens = new TokenCounts(this.#view);
     this.#events = new MessageEvents(this.#view);
     this.#place = batch.signal === 'traces' ? PLACE_BITS.span : PLACE_BITS.log;
-    knowledge.keys.begin();
     knowledge.detection.begin();
   }
 

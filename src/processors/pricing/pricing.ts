@@ -117,6 +117,7 @@ class Pricing implements Processor {
     if (this.#books === null || batch.signal === 'metrics') return;
     const book = this.#books.of(batch.context.project.name);
     const { explicit, memos } = this.#learnedOf(batch.tables);
+    yield* explicit.begin(batch);
     const memo = memoOf(memos, book);
     memo.begin(batch.tables);
     for (let record = 0; record < batch.recordCount; record++) {

@@ -52,7 +52,7 @@ export function* makeClaim(batch: Batch, replayKey: Uint8Array): Steps<Claim> {
 /** Spans and log records claim their trace; exemplars of metrics only refer to one. */
 function* claimTraces(batch: Batch): Steps<readonly TraceClaim[]> {
   const open = yield* openClaims(batch);
-  const sorted = yield* sortInSteps([...open.values()], (a, b) => (a.traceId < b.traceId ? -1 : 1));
+  const sorted = yield* sortInSteps(open, (a, b) => (a.traceId < b.traceId ? -1 : 1));
   const { memory } = batch.tables;
   const claims: TraceClaim[] = [];
   for (const { traceId, environment, first, last } of sorted) {
@@ -62,8 +62,9 @@ function* claimTraces(batch: Batch): Steps<readonly TraceClaim[]> {
   return claims;
 }
 
-function* openClaims(batch: Batch): Steps<Map<string, OpenTraceClaim>> {
-  const claims = new Map<string, OpenTraceClaim>();
+function* openClaims(batch: Batch): Steps<readonly OpenTraceClaim[]> {
+  const claims: OpenTraceClaim[] = [];
+  const byTrace = new Map<string, OpenTraceClaim>();
   const environments = yield* environmentsOf(batch);
   const { records, recordCount } = batch;
   const { u32 } = batch.tables.memory;
@@ -77,7 +78,12 @@ function* openClaims(batch: Batch): Steps<Map<string, OpenTraceClaim>> {
     // Most batches hold their spans trace by trace: the words are compared before any text is made.
     if (claim === undefined || !isSameTrace(u32, record, claimed)) {
       const { traceId } = records.goto(index);
-      claim = claims.get(traceId) ?? openClaim(claims, traceId, environment);
+      claim = byTrace.get(traceId);
+      if (claim === undefined) {
+        claim = { traceId, environment, first: NO_TIME, last: NO_TIME };
+        byTrace.set(traceId, claim);
+        claims.push(claim);
+      }
       claimed = record;
     }
     if (claim.environment !== environment) {
@@ -95,12 +101,6 @@ function* environmentsOf(batch: Batch): Steps<readonly string[]> {
     if (environments.length % STEP === 0) yield;
   }
   return environments;
-}
-
-function openClaim(claims: Map<string, OpenTraceClaim>, traceId: string, environment: string): OpenTraceClaim {
-  const claim = { traceId, environment, first: NO_TIME, last: NO_TIME };
-  claims.set(traceId, claim);
-  return claim;
 }
 
 function hasTrace(u32: Uint32Array, record: number): boolean {

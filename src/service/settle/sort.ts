@@ -19,6 +19,7 @@ export function* sortInSteps<Item>(
     const merged: Item[][] = [];
     for (let index = 0; index < runs.length; index += 2) {
       merged.push(yield* merge(runs[index] ?? [], runs[index + 1] ?? [], compare));
+      yield;
     }
     runs = merged;
   }
