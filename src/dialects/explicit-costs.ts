@@ -173,7 +173,7 @@ function wholeNumber(batch: Batch, attribute: AttributeCursor): number | bigint 
 
 function valueInDocument(batch: Batch, paths: readonly string[], row: number): CostCandidate['value'] | null {
   const attribute = batch.cursor().goto(row);
-  if (attribute.kind === KIND_TEXT && attribute.length > MAX_DOCUMENT_BYTES) return null;
+  if (attribute.kind !== KIND_INT && attribute.length > MAX_DOCUMENT_BYTES) return null;
   const text = attribute.kind === KIND_TEXT ? batch.textOf(row) : batch.jsonOf(row);
   const document = parseDocument(text ?? '');
   for (const path of paths) {

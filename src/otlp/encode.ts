@@ -4,7 +4,7 @@
  */
 import { Rejection } from '../errors.ts';
 import type { Batch, Kernels } from '../model/batch.ts';
-import { type ChunkPool, MAX_CHUNK_BYTES } from '../model/chunk-pool.ts';
+import type { ChunkPool } from '../model/chunk-pool.ts';
 import type { Signal } from '../model/context.ts';
 import {
   FAIL_OUTPUT,
@@ -34,6 +34,9 @@ const LEAST_ROW_BYTES: Readonly<Record<RowFormat, (columns: readonly Column[]) =
   copy: (columns) => columns.length * 4,
   otlp: () => 0,
 };
+
+/** Copied in one step; a record may be many times as large. */
+const COPY_BYTES = 2097152;
 
 export interface EncodedRows {
   readonly signal: Signal;
@@ -72,9 +75,8 @@ export function* encodeInSteps(batch: Batch, format: RowFormat, pool: ChunkPool)
       const length = tables.header(HEADER_OUTPUT_LENGTH);
       rowRoom.reserve(length);
       bytes += length;
-      // A record may be many times as large as a chunk.
-      for (let at = 0; at < length; at += MAX_CHUNK_BYTES) {
-        const size = Math.min(length - at, MAX_CHUNK_BYTES);
+      for (let at = 0; at < length; at += COPY_BYTES) {
+        const size = Math.min(length - at, COPY_BYTES);
         const chunk = pool.take(size);
         taken.push(chunk);
         tables.memory.bytes.copy(chunk, 0, OUTPUT_BASE + at, OUTPUT_BASE + at + size);

@@ -3,6 +3,8 @@
  * passes run has one. It is made at its first use, and a large one is given up after a while without use: its pages stay
  * resident as long as it lives.
  */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { Processor } from '../component/processor.ts';
 import { Intake } from '../otlp/intake.ts';
 
@@ -46,5 +48,12 @@ export class Arena {
     this.#intake = null;
     this.#prepared = new WeakSet();
     this.#idle = null;
+    collectGarbage();
   }
+}
+
+/** Pages of a memory are given back when it is collected, and the engine collects nothing while the process is idle. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
 }

@@ -161,7 +161,7 @@ export class BatchRedaction {
     const numbers = batch.encoding === 'protobuf' ? this.#redactor.numberRules : 0;
     const bits = this.#suspects.at(row.offset, row.length) | numbers;
     if (bits === 0) return;
-    const json = this.#render(row.row);
+    const json = yield* this.#render(row.row);
     const cleaned = json === null ? null : yield* redactJson(json, this.#replacer(bits));
     if (cleaned !== json || cleaned === null) this.#write(row, layout.KIND_JSON, cleaned);
   }
@@ -199,10 +199,10 @@ export class BatchRedaction {
   }
 
   /** The value as JSON text; null when there is no room to look at it. What was used of scratch is given back. */
-  #render(row: number): string | null {
+  *#render(row: number): Steps<string | null> {
     const scratch = this.#tables.header(layout.HEADER_SCRATCH);
     try {
-      this.#tables.kernels.renderJson(row);
+      yield* this.#tables.inSteps(() => this.#tables.kernels.renderJson(row));
       const { offset, length } = this.#tables.returned();
       return readText(this.#tables.memory, offset, length, 0);
     } catch (error) {
