@@ -103,27 +103,46 @@ function putFinite(value: f64): void {
   }
 }
 
+/** JavaScript writes an exponent where the point would stand behind more digits than this, or as many zeros before the first one. */
+const LARGEST_POINT: i32 = 21;
+const LEAST_POINT: i32 = -6;
+
 /** The digits of `whole`, of which `decimals` stand behind the point, without zeros at their end. */
 function putPoint(whole: u64, decimals: i32): void {
-  while (decimals > 0 && whole % 10 == 0) {
+  while (whole % 10 == 0 && whole != 0) {
     whole /= 10;
     decimals -= 1;
   }
   const start = out;
   putUnsigned(whole);
-  if (decimals == 0) return;
-  const before = <i32>(out - start) - decimals;
-  if (before > 0) {
-    memory.copy(start + before + 1, start + before, decimals);
-    store<u8>(start + before, 0x2e);
-    setOut(out + 1);
+  const count = <i32>(out - start);
+  const before = count - decimals;
+  if (before > LARGEST_POINT || before <= LEAST_POINT) {
+    if (count > 1) insertPoint(start, 1);
+    putExponent(before - 1);
+  } else if (decimals <= 0) {
+    for (let i = decimals; i < 0; i++) putByte(0x30);
+  } else if (before > 0) {
+    insertPoint(start, before);
   } else {
     const zeros = 2 - before; // with the one before the point
-    memory.copy(start + zeros, start, out - start);
+    memory.copy(start + zeros, start, count);
     for (let i = 0; i < zeros; i++) store<u8>(start + i, 0x30);
     store<u8>(start, 0x2e, 1);
     setOut(out + zeros);
   }
+}
+
+function insertPoint(start: usize, before: i32): void {
+  memory.copy(start + before + 1, start + before, out - start - before);
+  store<u8>(start + before, 0x2e);
+  setOut(out + 1);
+}
+
+function putExponent(exponent: i32): void {
+  putByte(0x65);
+  putByte(exponent < 0 ? 0x2d : 0x2b);
+  putUnsigned(<u64>abs(exponent));
 }
 
 /** A double as JSON: a number, or one of the three strings JSON has no number for. Needs 40 bytes of room. */

@@ -5,6 +5,7 @@
 import { FAIL_BUDGET, FAIL_JSON, FAIL_PAYLOAD, MAX_HARD_NUMBERS } from "../../model/layout";
 import { fail, parseDouble } from "../fail";
 import { MAX_DECIMAL_POWER, nearestDouble } from "./decimal";
+import { isDecided, nearestOfAny } from "./powers";
 import { QUOTE, readPlainText, textLength, textOffset } from "./text";
 
 const MINUS: u32 = 0x2d;
@@ -26,7 +27,11 @@ export let integerValue: u64 = 0;
 
 /** Longest text and largest exponent of a number that is stored as it was written. */
 const PLAIN_LENGTH: usize = 40;
-const PLAIN_EXPONENT: u32 = 300;
+const PLAIN_EXPONENT: i32 = 300;
+/** The exponents of the first digit with which every number is a double of full precision. */
+const PLAIN_MAGNITUDE: i32 = 307;
+/** Exponents beyond this are all the same, whatever the digits. */
+const MAX_EXPONENT: i32 = 100000000;
 
 const MAX_DIGITS: i32 = 19;
 
@@ -177,21 +182,20 @@ export function readDouble(at: usize): usize {
   return next;
 }
 
-/** Whether the number just located may be stored as it was written. */
+/** Whether the number just located may be stored as it was written: it is short, and a double without loss of magnitude. */
 export function isPlain(): bool {
   if (numberEnd - numberOffset > PLAIN_LENGTH) return false;
-  let at = numberOffset;
-  while (at < numberEnd && (load<u8>(at) | 0x20) != 0x65) at++;
-  let exponent: u32 = 0;
-  for (at++; at < numberEnd; at++) {
-    const digit = <u32>load<u8>(at) - 0x30;
-    if (digit < 10) exponent = min(exponent * 10 + digit, PLAIN_EXPONENT + 1);
-  }
-  return exponent <= PLAIN_EXPONENT;
+  readParts();
+  const exponent = power + behindPoint;
+  if (exponent > PLAIN_EXPONENT || exponent < -PLAIN_EXPONENT) return false;
+  const magnitude = power + digitCount + cutCount - 1;
+  return digitCount == 0 || (magnitude <= PLAIN_MAGNITUDE && magnitude >= -PLAIN_MAGNITUDE);
 }
 
 /** Numbers of the request that the host had to read. */
 let hardNumbers: u32 = 0;
+/** One that is long counts as several: one for so many bytes. */
+const HARD_BYTES: u32 = 8;
 
 /** Begins a walk. */
 export function resetNumbers(): void {
@@ -200,46 +204,64 @@ export function resetNumbers(): void {
 
 /** The double nearest to the number just located, as `doubleValue`; one beyond all doubles is refused. */
 export function parseNumber(): void {
-  if (parseShort()) return;
-  if (++hardNumbers > <u32>MAX_HARD_NUMBERS) fail(FAIL_BUDGET, numberOffset);
-  doubleValue = parseDouble(numberOffset, <u32>(numberEnd - numberOffset));
+  readParts();
+  const isShort = digitCount <= MAX_DIGITS && cutCount == 0 && power <= MAX_DECIMAL_POWER && power >= -MAX_DECIMAL_POWER;
+  const magnitude = isShort ? nearestDouble(significand, power) : nearestOfAny(significand, power + cutCount, hasCutDigits);
+  doubleValue = load<u8>(numberOffset) == MINUS ? -magnitude : magnitude;
+  if (!isShort && !isDecided) {
+    const length = <u32>(numberEnd - numberOffset);
+    hardNumbers += 1 + length / HARD_BYTES;
+    if (hardNumbers > <u32>MAX_HARD_NUMBERS) fail(FAIL_BUDGET, numberOffset);
+    doubleValue = parseDouble(numberOffset, length);
+  }
   if (abs(doubleValue) == Infinity) fail(FAIL_JSON, numberOffset);
 }
 
-/** The same for a number of few digits and a small exponent; false when it is not one. */
-function parseShort(): bool {
-  if (numberEnd - numberOffset > PLAIN_LENGTH) return false;
+// The parts of the number just located: the first digits as an integer, how many they are, how many more there are, whether any of
+// those is not zero, and the power of ten of the last of all digits, which comes of the exponent and the digits behind the point.
+let significand: u64 = 0;
+let digitCount: i32 = 0;
+let cutCount: i32 = 0;
+let hasCutDigits: bool = false;
+let power: i32 = 0;
+let behindPoint: i32 = 0;
+
+function readParts(): void {
   let at = numberOffset;
-  const negative = load<u8>(at) == MINUS;
-  if (negative) at++;
-  let digits: u64 = 0;
-  let count = 0;
-  let power = 0;
-  let behindPoint = 0;
-  for (; at < numberEnd && (load<u8>(at) | 0x20) != 0x65; at++) {
-    const digit = <u32>load<u8>(at) - 0x30;
-    if (digit > 9) behindPoint = 1;
-    else {
-      digits = digits * 10 + digit;
-      if (count || digit) count++;
-      power -= behindPoint;
+  if (load<u8>(at) == MINUS) at++;
+  significand = 0;
+  digitCount = 0;
+  cutCount = 0;
+  hasCutDigits = false;
+  behindPoint = 0;
+  let step = 0;
+  for (; at < numberEnd; at++) {
+    const character = <u32>load<u8>(at);
+    const digit = character - 0x30;
+    if (digit > 9) {
+      if ((character | 0x20) == 0x65) break;
+      step = 1;
+      continue;
+    }
+    behindPoint += step;
+    if (digitCount < MAX_DIGITS) {
+      significand = significand * 10 + digit;
+      if (digitCount || digit) digitCount++;
+    } else {
+      cutCount++;
+      if (digit) hasCutDigits = true;
     }
   }
-  if (count > MAX_DIGITS) return false;
-  if (at < numberEnd) power += shortExponent(at + 1);
-  if (power > MAX_DECIMAL_POWER || power < -MAX_DECIMAL_POWER) return false;
-  const magnitude = nearestDouble(digits, power);
-  doubleValue = negative ? -magnitude : magnitude;
-  return true;
+  power = (at < numberEnd ? exponentAt(at + 1) : 0) - behindPoint;
 }
 
-/** The exponent from `at` to the end of the number; far beyond the powers when it has many digits. */
-function shortExponent(at: usize): i32 {
+/** The exponent from `at` to the end of the number. */
+function exponentAt(at: usize): i32 {
   const negative = load<u8>(at) == MINUS;
   let exponent = 0;
   for (; at < numberEnd; at++) {
     const digit = <i32>load<u8>(at) - 0x30;
-    if (digit >= 0) exponent = min(exponent * 10 + digit, 1000);
+    if (digit >= 0) exponent = min(exponent * 10 + digit, MAX_EXPONENT);
   }
   return negative ? -exponent : exponent;
 }
