@@ -9,12 +9,14 @@ import {
   HEADER_MAX_DEPTH,
   HEADER_METRICS,
   HEADER_OUTPUT_LENGTH,
+  HEADER_OUTPUT_LIMIT,
   HEADER_PROJECT_LENGTH,
   HEADER_PROJECT_OFFSET,
   HEADER_RECEIVED_AT,
   HEADER_RECORDS,
   INPUT_BASE,
   OUTPUT_BASE,
+  OUTPUT_CAPACITY,
   SIGNAL_METRICS,
 } from '../../src/model/layout.ts';
 import { loadWire, type Wire, WireFault } from '../../src/otlp/wire.ts';
@@ -48,6 +50,7 @@ export class ModuleRun {
     bytes.writeUInt32LE(at, HEADER_BASE + HEADER_PROJECT_OFFSET);
     bytes.writeUInt32LE(PROJECT.length, HEADER_BASE + HEADER_PROJECT_LENGTH);
     bytes.writeBigInt64LE(RECEIVED_AT, HEADER_BASE + HEADER_RECEIVED_AT);
+    bytes.writeUInt32LE(OUTPUT_CAPACITY, HEADER_BASE + HEADER_OUTPUT_LIMIT);
     this.maxDepth = DEFAULT_MAX_DEPTH;
   }
 
