@@ -224,7 +224,7 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
   {
     name: 'asynchronous-commit',
     about: 'the server answers COMMIT before its log is on disk',
-    edits: [{ file: SESSION, find: 'synchronous_commit = on', replace: 'synchronous_commit = off' }],
+    edits: [{ file: SESSION, find: "ELSE 'on' END", replace: "ELSE 'off' END" }],
     campaign: 'database',
     cycles: 4,
     kinds: ['lost'],

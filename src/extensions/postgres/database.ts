@@ -5,6 +5,7 @@
 import pg from 'pg';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/postgres.ts';
 import { DatabaseClock } from './clock.ts';
+import { makeReady } from './session-settings.ts';
 
 /** Questions run at once: key lookups, maintenance, the command line. */
 const POOL_SIZE = 4;
@@ -40,11 +41,6 @@ export interface ConnectionSettings {
 /** Cuts a connection off at once: its answers may still come, and must reach nobody. */
 export function destroyConnection(client: pg.Client): void {
   (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
-}
-
-/** Not as a parameter of the start: PgBouncer refuses those it does not know. */
-function limitStatements(client: pg.ClientBase, timeoutMs: number): Promise<unknown> {
-  return client.query(`SET statement_timeout = ${timeoutMs}`);
 }
 
 export class Database implements PostgresDatabase {
@@ -124,7 +120,7 @@ export class Database implements PostgresDatabase {
     // A server that went silent right now would be waited for as long as the system does.
     const limit = setTimeout(() => destroyConnection(client), settings.readyTimeoutMs ?? READY_TIMEOUT_MS);
     try {
-      if (settings.statementTimeoutMs !== undefined) await limitStatements(client, settings.statementTimeoutMs);
+      await makeReady(client, settings.statementTimeoutMs ?? 0);
       await settings.ready?.(client);
       return client;
     } catch (error) {
@@ -157,7 +153,7 @@ export class Database implements PostgresDatabase {
       query_timeout: QUERY_TIMEOUT_MS,
       keepAlive: true,
       allowExitOnIdle: true,
-      onConnect: (client) => limitStatements(client, QUERY_TIMEOUT_MS),
+      onConnect: (client) => makeReady(client, QUERY_TIMEOUT_MS),
     });
     pool.on('error', () => undefined);
     return pool;

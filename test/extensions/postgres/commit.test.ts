@@ -142,6 +142,7 @@ t.test("the ledger's connection waits for nothing without end", async (t) => {
   t.equal(await setting('statement_timeout'), '10s');
   t.equal(await setting('lock_timeout'), '2s');
   t.equal(await setting('idle_in_transaction_session_timeout'), '15s');
+  t.equal(await setting('idle_session_timeout'), '0');
   t.equal(await setting('synchronous_commit'), 'on');
   await session.end();
   await database.close();
