@@ -1,12 +1,12 @@
 /**
  * What every session relies on, set when it is connected. A role or a database can have other defaults (ALTER ROLE … SET), made
- * for people or for other programs: a serializable isolation level, a limit of a second, read-only transactions.
+ * for people or for other programs: a serializable isolation level, a limit of a second. Read-only transactions are not overridden:
+ * providers use that default to keep writers out of a server whose disk is nearly full.
  */
 import type pg from 'pg';
 
 const SETTINGS: Readonly<Record<string, string>> = {
   default_transaction_isolation: 'read committed',
-  default_transaction_read_only: 'off',
   default_transaction_deferrable: 'off',
   // Those who hold locks set limits of their own.
   lock_timeout: '0',

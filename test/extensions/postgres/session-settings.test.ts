@@ -14,7 +14,6 @@ import { startPostgresDaemon } from '../../support/postgres-daemon.ts';
 
 const HOSTILE: Readonly<Record<string, string>> = {
   default_transaction_isolation: 'serializable',
-  default_transaction_read_only: 'on',
   default_transaction_deferrable: 'on',
   statement_timeout: '1ms',
   lock_timeout: '1ms',
@@ -34,7 +33,6 @@ const HOSTILE: Readonly<Record<string, string>> = {
 };
 const WANTED: Readonly<Record<string, string>> = {
   transaction_isolation: 'read committed',
-  transaction_read_only: 'off',
   statement_timeout: '10s',
   lock_timeout: '2s',
   idle_in_transaction_session_timeout: '15s',

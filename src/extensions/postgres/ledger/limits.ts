@@ -30,7 +30,7 @@ export function isMixed(round: readonly Claim[]): boolean {
   return round.some(({ project }) => project.name !== round[0]?.project.name);
 }
 
-const BEGIN: Step = { statement: { text: 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE' } };
+const BEGIN: Step = { statement: { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' } };
 
 /** The first steps of a round's transaction. `impatient`: another project's requests wait for its end. */
 export function openingOf(round: readonly Claim[], impatient: boolean): readonly Step[] {
