@@ -14,7 +14,7 @@ const DAYS_AHEAD = 7;
 /** Rows of the default partition are moved under its lock up to this size: ingest into it waits for a fifth of a second. */
 const MAX_MOVED_BYTES = 2 * 1024 * 1024;
 /** A statement may wait so long for a lock. Ingest queues behind it meanwhile. */
-const LOCK_MS = 200;
+const LOCK_MS = 100;
 /** Between two tries ingest has the table for itself. */
 const LOCK_PAUSE_MS = 100;
 const OPEN_TRIES = 5;

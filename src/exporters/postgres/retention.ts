@@ -29,7 +29,7 @@ const TRACES_BUDGET_MS = 200;
 const TRACES_BATCH = 20000;
 const TRACES_RUN_MS = 60000;
 /** No statement takes this long that ingest waits for. Some read a whole default partition. */
-const LIMITS: SessionLimits = { statementTimeoutMs: 600000, lockTimeoutMs: 200 };
+const LIMITS: SessionLimits = { statementTimeoutMs: 600000, lockTimeoutMs: 100 };
 /** One replica at a time does what takes long. */
 const LOCK = "SELECT pg_try_advisory_lock(hashtext('sluice.maintenance')) AS held";
 const NOW = 'SELECT (extract(epoch FROM now()) * 1000)::float8 AS now';
