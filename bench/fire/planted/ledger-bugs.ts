@@ -46,8 +46,8 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
       { file: STATEMENTS, find: '  ORDER BY trace_id\n', replace: '' },
       {
         file: 'service/settle/claim.js',
-        find: 'yield* sortInSteps([...open.values()], (a, b) => (a.traceId < b.traceId ? -1 : 1))',
-        replace: '[...open.values()]',
+        find: 'yield* sortInSteps(open, (a, b) => (a.traceId < b.traceId ? -1 : 1))',
+        replace: 'open',
       },
     ],
     campaign: 'crowd',
