@@ -18,10 +18,10 @@ export type Write = (admitted: readonly Claim[], commit: Commit) => Promise<void
 
 const COMMIT = 'COMMIT';
 
-/** What was decided, and the owners of traces that were found out or made on the way. */
 export interface Decided {
   readonly verdicts: ReadonlyMap<Claim, Verdict>;
-  readonly owners: ReadonlyMap<string, StoredTrace>;
+  /** The owners of traces that were found out or made on the way. They can be many. */
+  owners(): ReadonlyMap<string, StoredTrace>;
 }
 
 export interface AttemptParts {
@@ -57,7 +57,7 @@ export class Attempt {
     if (suspects.asks(round)) return this.#runAsking();
     try {
       await this.#store(round, this.#opening(), demandGuards(round, this));
-      return { verdicts: verdictsFor(round, 'stored', this), owners: ownersOf(round) };
+      return { verdicts: verdictsFor(round, 'stored', this), owners: () => ownersOf(round) };
     } catch (error) {
       if (!(error instanceof GuardRefusal)) throw error;
       await client.query('ROLLBACK');
@@ -79,10 +79,10 @@ export class Attempt {
     for (const claim of [...repeated, ...refused.keys()]) suspects.note('refused', claim);
     if (refused.size > 0 || fresh.length === 0) {
       await client.query('ROLLBACK');
-      return { verdicts: new Map([...replayed, ...refused]), owners: against };
+      return { verdicts: new Map([...replayed, ...refused]), owners: () => against };
     }
     await this.#store(fresh, [], []);
-    return { verdicts: new Map([...replayed, ...verdictsFor(fresh, 'stored', this)]), owners: ownersOf(fresh) };
+    return { verdicts: new Map([...replayed, ...verdictsFor(fresh, 'stored', this)]), owners: () => ownersOf(fresh) };
   }
 
   /** `guards`: in portions, of which the last goes out together with the rows. */

@@ -62,8 +62,9 @@ export interface Answers extends Reading {
  */
 export function* demandGuards(claims: readonly Claim[], reading: Reading): Generator<readonly Step[]> {
   let portion: Step[] = [{ statement: DEMAND_MARKERS, values: markerArrays(claims), translate: asRefusal }];
-  for (const [index, traces] of portionsOfTraces(claims).entries()) {
-    if (index > 0) {
+  let portions = 0;
+  for (const traces of portionsOfTraces(claims)) {
+    if (portions++ > 0) {
       yield portion;
       portion = [];
     }
@@ -101,8 +102,9 @@ export async function askGuards(
     ...opening,
     { statement: CLAIM_MARKERS, values: markerArrays(claims), ...each((row) => marked.add(rowName(row))) },
   ];
-  for (const [index, traces] of portionsOfTraces(claims).entries()) {
-    if (index > 0) {
+  let portions = 0;
+  for (const traces of portionsOfTraces(claims)) {
+    if (portions++ > 0) {
       await runPipeline(client, steps);
       steps = [];
     }
@@ -189,19 +191,16 @@ interface MergedTrace {
   claim: TraceClaim;
 }
 
-/** Sorted over all claims; empty when no trace is claimed. */
-function portionsOfTraces(claims: readonly Claim[]): readonly (readonly MergedTrace[])[] {
+/** Sorted over all claims; nothing when no trace is claimed. Made one by one, as a request can claim very many. */
+function* portionsOfTraces(claims: readonly Claim[]): Generator<readonly MergedTrace[]> {
   const [only] = claims;
-  const merged = claims.length === 1 && only !== undefined ? withOwner(only) : mergeTraces(claims);
-  const portions: (readonly MergedTrace[])[] = [];
+  // The traces of one claim are sorted and unique.
+  const merged = claims.length === 1 && only !== undefined ? only.traces : mergeTraces(claims);
   for (let at = 0; at < merged.length; at += TRACES_PER_STATEMENT)
-    portions.push(merged.slice(at, at + TRACES_PER_STATEMENT));
-  return portions;
+    yield merged
+      .slice(at, at + TRACES_PER_STATEMENT)
+      .map((one) => ('claim' in one ? one : { project: only?.project.name ?? '', claim: one }));
 }
-
-/** The traces of a claim are sorted and unique. */
-const withOwner = ({ project, traces }: Claim): readonly MergedTrace[] =>
-  traces.map((claim) => ({ project: project.name, claim }));
 
 function mergeTraces(claims: readonly Claim[]): readonly MergedTrace[] {
   const merged = new Map<string, MergedTrace>();

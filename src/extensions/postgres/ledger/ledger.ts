@@ -128,7 +128,7 @@ export class PostgresLedger implements Ledger {
     for (const [claim, verdict] of verdicts) decisions.set(claim, verdict);
     const others = pending.filter((claim) => !verdicts.has(claim));
     if (others.length === 0) return;
-    for (const [claim, verdict] of implied(others, verdicts, owners)) decisions.set(claim, verdict);
+    for (const [claim, verdict] of implied(others, verdicts, owners())) decisions.set(claim, verdict);
   }
 
   /** Finds the request whose rows the database refuses by halving the round. The others are stored. */
@@ -216,7 +216,7 @@ export class PostgresLedger implements Ledger {
     try {
       const marked = await this.#findMarkers(round);
       if (marked.size < round.length) return { kind: 'again', error };
-      return { kind: 'decided', verdicts: verdictsFor(round, 'stored', attempt), owners: ownersOf(round) };
+      return { kind: 'decided', verdicts: verdictsFor(round, 'stored', attempt), owners: () => ownersOf(round) };
     } catch (failure) {
       this.#logger.warn(
         { error: describe(failure) },
