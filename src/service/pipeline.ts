@@ -17,7 +17,7 @@ import type { Steps } from '../model/steps.ts';
 import type { Intake } from '../otlp/intake.ts';
 import type { AdmissionControl } from './admission.ts';
 import type { Arena } from './arena.ts';
-import type { RequestRows, RowBudget } from './row-budget.ts';
+import type { RowBudget } from './row-budget.ts';
 import { makeClaim } from './settle/claim.ts';
 import type { GroupCommit } from './settle/group-commit.ts';
 import { type EncodedRows, releaseRows } from './settle/writes.ts';
@@ -25,8 +25,6 @@ import type { OwnTraces, RequestTrace } from './telemetry/own-traces.ts';
 import { RecordCounts } from './telemetry/record-counts.ts';
 
 const MICROSECONDS = 1000n;
-/** What the heap holds of one trace until the commit. */
-const CLAIM_BYTES_PER_TRACE = 256;
 /** In place of a body that has had its pass. */
 const DROPPED = new Uint8Array(0);
 
@@ -193,12 +191,11 @@ export class SignalPipeline implements Pipeline {
 
   /** Rows first: a request with too many is refused before its traces take memory. */
   *#encode(batch: Batch, replayKey: Uint8Array, bodyBytes: number): Steps<Passed> {
-    const encoded: (EncodedRows & { readonly room: RequestRows })[] = [];
+    const encoded: EncodedRows[] = [];
     let isWhole = false;
     try {
       for (const exporter of this.#parts.exporters) encoded.push(yield* this.#encodeFor(exporter, batch, bodyBytes));
       const claim = yield* makeClaim(batch, replayKey);
-      encoded[0]?.room.reserve(claim.traces.length * CLAIM_BYTES_PER_TRACE);
       isWhole = true;
       return { claim, encoded };
     } finally {
@@ -207,11 +204,7 @@ export class SignalPipeline implements Pipeline {
   }
 
   /** The rows in one exporter's form, and what they hold of the budget. */
-  *#encodeFor(
-    exporter: Exporter,
-    batch: Batch,
-    bodyBytes: number,
-  ): Steps<EncodedRows & { readonly room: RequestRows }> {
+  *#encodeFor(exporter: Exporter, batch: Batch, bodyBytes: number): Steps<EncodedRows> {
     const room = this.#parts.rowBudget.open(batch, bodyBytes);
     batch.rowRoom = room;
     let rows: Rows | null = null;

@@ -15,9 +15,9 @@ const ROW_BYTES_PER_RECORD = 8192;
 /** Events, links and exemplars are JSON objects with names of their own and ids in hex. */
 const ROW_BYTES_PER_ELEMENT = 256;
 /** The rows of one request in one form. Well below the budget, so that a request with nobody beside it always finds room. */
-const MAX_REQUEST_ROW_BYTES = 144 * 1048576;
+const MAX_REQUEST_ROW_BYTES = 136 * 1048576;
 /** The rows of all requests that wait or are being written. */
-const MAX_ROW_BYTES = 176 * 1048576;
+const MAX_ROW_BYTES = 168 * 1048576;
 
 export interface RowBudgetOptions {
   readonly maxBytes?: number;

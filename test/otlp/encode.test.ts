@@ -2,7 +2,7 @@
 import t from 'tap';
 import { Rejection } from '../../src/errors.ts';
 import { ChunkPool } from '../../src/model/chunk-pool.ts';
-import { OUTPUT_BASE, ROWS_SOFT_LIMIT, SIGNAL_LOGS } from '../../src/model/layout.ts';
+import { OUTPUT_BASE, ROWS_SOFT_LIMIT, SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../../src/model/layout.ts';
 import { type RowRoom, UNBOUNDED } from '../../src/model/row-room.ts';
 import { encodeRows } from '../../src/otlp/encode.ts';
 import { TestTables } from '../support/tables.ts';
@@ -73,6 +73,34 @@ t.test('a request whose rows grow beyond the limit is refused and leaves nothing
   t.equal(pool.usedBytes, 0, 'what was taken came back');
   batch.rowRoom = UNBOUNDED;
   t.equal(encodeRows(batch, 'ndjson', pool).count, 300);
+});
+
+t.test('what no room could hold is refused before the first row is made', async (t) => {
+  const spans = Array.from({ length: 100 }, () => ({
+    traceId: Buffer.alloc(16, 1),
+    spanId: Buffer.alloc(8, 1),
+    startTimeUnixNano: 1,
+    kind: 2,
+    status: { code: 1 },
+  }));
+  const points = { gauge: { dataPoints: Array.from({ length: 100 }, () => ({ timeUnixNano: 1 })) } };
+  const batches = [
+    () => tables.batch(SIGNAL_TRACES, { resourceSpans: [{ scopeSpans: [{ spans }] }] }),
+    () => tables.batch(SIGNAL_LOGS, logs(100, 0)),
+    () => tables.batch(SIGNAL_METRICS, { resourceMetrics: [{ scopeMetrics: [{ metrics: [points] }] }] }),
+  ];
+  for (const batchOf of batches) {
+    for (const format of ['ndjson', 'copy'] as const) {
+      const batch = batchOf();
+      const { bytes } = encodeRows(batch, format, new ChunkPool());
+      batch.rowRoom = roomFor(bytes);
+      t.equal(encodeRows(batch, format, new ChunkPool()).bytes, bytes, 'the least rows there are still fit their room');
+      batch.rowRoom = roomFor(bytes / 2);
+      const pool = new ChunkPool();
+      t.throws(() => encodeRows(batch, format, pool), { code: 'body_too_large' });
+      t.equal(pool.heldBytes, 0, `${batch.signal} ${format}: nothing was taken`);
+    }
+  }
 });
 
 t.test('a single row stops soon after the room of its request, not at the end of the output', async (t) => {

@@ -5,9 +5,15 @@ import { defineExporter } from '../../src/component/exporter.ts';
 import { defineProcessor } from '../../src/component/processor.ts';
 import { COMPONENTS } from '../../src/components.ts';
 import type { Batch } from '../../src/model/batch.ts';
+import { Context } from '../../src/model/context.ts';
+import { UNBOUNDED } from '../../src/model/row-room.ts';
+import { finish } from '../../src/model/steps.ts';
+import { Intake } from '../../src/otlp/intake.ts';
+import { RowBudget } from '../../src/service/row-budget.ts';
+import { makeClaim } from '../../src/service/settle/claim.ts';
 import { FILE_CONFIG, KEY, OTHER_KEY, startDaemon } from '../support/daemon.ts';
 import { send } from '../support/otlp-client.ts';
-import { aSpan, aTraceRequest } from '../support/payloads.ts';
+import { aSpan, aTraceRequest, newTraceId } from '../support/payloads.ts';
 
 const NOTHING = { type: 'object', additionalProperties: false, properties: {} };
 const body = (name = 'work'): string => JSON.stringify(aTraceRequest([aSpan({ name })]));
@@ -173,6 +179,25 @@ t.test(
     t.equal((await daemon.rows()).length, 8_000);
   },
 );
+
+t.test('the traces of a request count like its rows', async (t) => {
+  const traces = 5000;
+  const spans = Array.from({ length: traces }, () => aSpan({ traceId: newTraceId() }));
+  const body = Buffer.from(JSON.stringify(aTraceRequest(spans)));
+  const context = new Context({ signal: 'traces', authorization: undefined });
+  context.credential = {
+    project: { name: 'demo', plan: 'paid', monthlySpans: null, privacy: new Map() },
+    environment: null,
+    keyId: 'static:0',
+  };
+  const batch = new Intake().index('traces', 'json', body, context);
+  batch.setEnvironment(0, batch.tables.constant('default'));
+  const claim = () => finish(makeClaim(batch, Buffer.alloc(32)));
+  batch.rowRoom = new RowBudget({ maxRequestBytes: 1_000_000 }).open(batch, body.length);
+  t.throws(claim, { code: 'body_too_large' });
+  batch.rowRoom = UNBOUNDED;
+  t.equal(claim().traces.length, traces);
+});
 
 t.test('requests that overlap never see each other: every row holds its own project and text', async (t) => {
   const daemon = await startDaemon(t);

@@ -36,8 +36,13 @@ interface OpenTraceClaim {
 
 /** Records and traces are handled this many a step. */
 const STEP = 1024;
+/** What the heap holds of one trace until the commit. */
+const BYTES_PER_TRACE = 256;
 
-/** Throws `environment_mismatch` when one trace stands in two environments within the request. */
+/**
+ * Throws `environment_mismatch` when one trace stands in two environments within the request, and what the room for rows throws:
+ * many traces take as much memory as their rows.
+ */
 export function* makeClaim(batch: Batch, replayKey: Uint8Array): Steps<Claim> {
   return {
     project: batch.context.project,
@@ -69,10 +74,15 @@ function* openClaims(batch: Batch): Steps<readonly OpenTraceClaim[]> {
   const { records, recordCount } = batch;
   const { u32 } = batch.tables.memory;
   const spans = batch.signal === 'traces';
+  let counted = 0;
   let claim: OpenTraceClaim | undefined;
   let claimed = 0; // the record that found it
   for (let index = 0, record = RECORDS; index < recordCount; index++, record += STRIDE) {
-    if (index % STEP === STEP - 1) yield;
+    if (index % STEP === STEP - 1) {
+      batch.rowRoom.reserve((claims.length - counted) * BYTES_PER_TRACE);
+      counted = claims.length;
+      yield;
+    }
     if (!hasTrace(u32, record)) continue;
     const environment = environments[u32[record + RESOURCE] as number] as string;
     // Most batches hold their spans trace by trace: the words are compared before any text is made.
@@ -91,6 +101,7 @@ function* openClaims(batch: Batch): Steps<readonly OpenTraceClaim[]> {
     }
     if (spans) widen(claim, u32, record);
   }
+  batch.rowRoom.reserve((claims.length - counted) * BYTES_PER_TRACE);
   return claims;
 }
 

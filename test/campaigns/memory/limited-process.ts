@@ -7,7 +7,7 @@ export interface MemoryGroup {
   add(pid: number): void;
   /** How many processes the kernel has killed for it. */
   readonly kills: number;
-  /** Only once nothing runs in it any more. */
+  /** Removes the group, unless a process of it is still on its way out: an empty group costs nothing. */
   remove(): void;
 }
 
@@ -29,7 +29,13 @@ export function openMemoryGroup(limitBytes: number): MemoryGroup | null {
     get kills() {
       return Number(/^oom_kill (\d+)$/mu.exec(readFileSync(join(folder, version.kills), 'utf8'))?.[1] ?? 0);
     },
-    remove: () => rmdirSync(folder),
+    remove: () => {
+      try {
+        rmdirSync(folder);
+      } catch {
+        // Still in use.
+      }
+    },
   };
 }
 

@@ -39,19 +39,22 @@ const rounds = Number(values.rounds ?? (values.short ? 1 : 3));
 const atOnce = values.short ? 3 : 10;
 
 function configure(folder: string, port: number): string {
-  const exporter = values.store === 'file' ? `file: { path: ${join(folder, 'out.ndjson')} }` : 'postgres: {}';
-  const pipeline = `{ receivers: [otlp], processors: [auth, environment, privacy, normalization, pricing], exporters: [${values.store === 'file' ? 'file' : 'postgres'}] }`;
-  const path = join(folder, 'sluice.yaml');
+  const isFile = values.store === 'file';
+  const exporter = isFile ? `file: { path: ${join(folder, 'out.ndjson')} }` : 'postgres: {}';
+  const exporters = isFile ? 'file' : 'postgres';
+  const processors = 'auth, environment, privacy, normalization, pricing';
+  const pipeline = `{ receivers: [otlp], processors: [${processors}], exporters: [${exporters}] }`;
   const keys = PROJECTS.map(({ name, key }) => `{ key: ${key}, project: ${name} }`).join(', ');
+  const path = join(folder, 'sluice.yaml');
   writeFileSync(
     path,
-    `${values.store === 'file' ? '' : `extensions: { postgres: { data_dir: ${folder} } }`}
+    `${isFile ? '' : `extensions: { postgres: { data_dir: ${folder} } }`}
 receivers: { otlp: { protocols: { http: { endpoint: "127.0.0.1:${port}" } } } }
 processors: { auth: { keys: [${keys}] }, environment: {}, privacy: {}, normalization: {}, pricing: {} }
 exporters: { ${exporter} }
 service:
-  ledger: ${values.store === 'file' ? 'memory' : 'postgres'}
-  extensions: [${values.store === 'file' ? '' : 'postgres'}]
+  ledger: ${isFile ? 'memory' : 'postgres'}
+  extensions: [${isFile ? '' : 'postgres'}]
   pipelines: { traces: ${pipeline}, logs: ${pipeline} }
   telemetry: { metrics: { enabled: false }, logs: { level: error } }
 `,
@@ -85,80 +88,90 @@ function post(port: number, kind: BodyKind, key: string, body = makeBody(kind)):
   });
 }
 
+/** Resolves when the daemon has stored something; its memory has settled after a while. */
+async function ready(port: number, hasEnded: () => boolean): Promise<void> {
+  const health = (): Promise<boolean> =>
+    fetch(`http://127.0.0.1:${port}/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  while (!hasEnded() && !(await health())) await pause(LOOK_MS);
+  const kind = BODY_KINDS.find(({ plain }) => plain === true) as BodyKind;
+  while (!hasEnded() && (await post(port, kind, PROJECTS[0]?.key ?? '')) !== 200) await pause(LOOK_MS);
+  await pause(SETTLE_MS);
+}
+
+/** Every project sends at once. Returns how often each status came. */
+async function sendAll(port: number, kind: BodyKind): Promise<string> {
+  const bodies = PROJECTS.map(() => Array.from({ length: atOnce }, () => makeBody(kind)));
+  const sent = PROJECTS.flatMap(({ key }, at) => bodies[at]?.map((body) => post(port, kind, key, body)) ?? []);
+  const answers = new Map<number, number>();
+  for (const status of await Promise.all(sent)) answers.set(status, (answers.get(status) ?? 0) + 1);
+  return [...answers]
+    .sort(([a], [b]) => a - b)
+    .map(([status, count]) => `${status}: ${count}`)
+    .join(', ');
+}
+
+interface Outcome {
+  readonly idle: number;
+  readonly now: number;
+  readonly peak: number;
+  /** The daemon was gone before it was told to stop. */
+  readonly ended: boolean;
+}
+
+async function attack(pid: number, port: number, hasEnded: () => boolean): Promise<Outcome> {
+  await ready(port, hasEnded);
+  const idle = hasEnded() ? 0 : residentMiB(pid).now;
+  console.log(`idle ${idle.toFixed(0)} MiB`);
+  let last = { now: idle, peak: idle };
+  for (let round = 0; round < rounds; round++) {
+    for (const kind of BODY_KINDS.filter(({ name }) => name.includes(values.only ?? ''))) {
+      const answers = await sendAll(port, kind);
+      if (hasEnded()) return { ...last, idle, ended: true };
+      last = residentMiB(pid);
+      const memory = `now ${last.now.toFixed(0)}, peak ${last.peak.toFixed(0)} MiB`;
+      console.log(`${kind.name.padEnd(48)} ${answers.padEnd(28)} ${memory}`);
+    }
+  }
+  const over = performance.now();
+  while (!hasEnded() && performance.now() - over < BACK_MS && last.now > idle * MOST_TIMES_IDLE) {
+    await pause(LOOK_MS);
+    last = residentMiB(pid);
+  }
+  const seconds = ((performance.now() - over) / 1000).toFixed(0);
+  console.log(`after ${seconds} s ${last.now.toFixed(0)} MiB, ${(last.now / idle).toFixed(2)} times idle`);
+  return { ...last, idle, ended: hasEnded() };
+}
+
 async function main(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-memory-'));
   chmodSync(folder, 0o755);
   const group = openMemoryGroup(LIMIT_BYTES);
+  console.log(group === null ? 'no limit of memory: this user may not set one here' : 'in a limit of 768 MiB');
   const port = await freePort();
-  // This process is in the group while it starts the daemon, so that everything the daemon starts is.
   const daemon = startExecutable(['run', '--config', configure(folder, port)], folder);
   const pid = daemon.child.pid ?? 0;
   group?.add(pid);
-  let ended = false;
+  let hasEnded = false;
   void daemon.ended.then(() => {
-    ended = true;
+    hasEnded = true;
   });
-  while (
-    !ended &&
-    !(await fetch(`http://127.0.0.1:${port}/health`).then(
-      (answer) => answer.ok,
-      () => false,
-    ))
-  )
-    await pause(100);
-  for (let status = 0; status !== 200 && !ended; await pause(100)) {
-    status = await post(
-      port,
-      BODY_KINDS.find(({ name }) => name.startsWith('4 MiB')) as BodyKind,
-      PROJECTS[0]?.key ?? '',
-    );
-  }
-  await pause(SETTLE_MS);
-  const idle = residentMiB(pid).now;
-  console.log(
-    `${group === null ? 'no limit of memory on this machine' : 'in a limit of 768 MiB'}; idle ${idle.toFixed(0)} MiB`,
-  );
-  const kinds = BODY_KINDS.filter(({ name }) => name.includes(values.only ?? ''));
-  for (let round = 0; round < rounds && !ended; round++) {
-    for (const kind of kinds) {
-      const bodies = PROJECTS.map(() => Array.from({ length: atOnce }, () => makeBody(kind)));
-      const sent = PROJECTS.flatMap(({ key }, at) => bodies[at]?.map((body) => post(port, kind, key, body)) ?? []);
-      const answers = new Map<number, number>();
-      for (const status of await Promise.all(sent)) answers.set(status, (answers.get(status) ?? 0) + 1);
-      if (ended) break;
-      const { now, peak } = residentMiB(pid);
-      const counts = [...answers].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
-      console.log(
-        `${kind.name.padEnd(48)} ${counts.join(', ').padEnd(28)} now ${now.toFixed(0)}, peak ${peak.toFixed(0)} MiB`,
-      );
-    }
-  }
-  const over = performance.now();
-  while (!ended && performance.now() - over < BACK_MS && residentMiB(pid).now > idle * MOST_TIMES_IDLE)
-    await pause(LOOK_MS);
-  const { now, peak } = ended ? { now: Number.NaN, peak: Number.NaN } : residentMiB(pid);
-  const seconds = (performance.now() - over) / 1000;
-  console.log(
-    `after ${seconds.toFixed(0)} s ${now.toFixed(0)} MiB, ${(now / idle).toFixed(2)} times idle; peak ${peak.toFixed(0)} MiB`,
-  );
+  const { idle, now, peak, ended } = await attack(pid, port, () => hasEnded);
   const kills = group?.kills ?? 0;
-  const endedByItself = ended;
   daemon.child.kill('SIGTERM');
   const code = await daemon.ended;
   const findings = [
-    ...(endedByItself ? [`the daemon ended by itself: ${code}`] : []),
+    ...(ended ? [`the daemon ended by itself: ${code}`] : []),
     ...(kills > 0 ? [`${kills} processes were killed for memory`] : []),
-    ...(peak > MOST_MIB ? [`the peak is above ${MOST_MIB} MiB`] : []),
+    ...(peak > MOST_MIB ? [`the peak of ${peak.toFixed(0)} MiB is above ${MOST_MIB} MiB`] : []),
     ...(now > idle * MOST_TIMES_IDLE ? [`memory is not back within ${MOST_TIMES_IDLE} times of idle`] : []),
   ];
   for (const finding of findings) console.log(`! ${finding}`);
   console.log(findings.length === 0 ? 'memory: bounded, and it came back' : 'memory: failed');
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  try {
-    group?.remove();
-  } catch {
-    // A process of the embedded server is on its way out; an empty group costs nothing.
-  }
+  group?.remove();
   return findings.length === 0 ? 0 : 1;
 }
 
