@@ -6,6 +6,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Processor } from '../component/processor.ts';
+import type { Steps } from '../model/steps.ts';
 import { Intake } from '../otlp/intake.ts';
 
 /** How long an arena that is not kept outlives its last pass. */
@@ -25,17 +26,18 @@ export class Arena {
     this.#pauses = pauses;
   }
 
-  /** For a pass, which calls `release` when it is over, whatever its outcome. */
-  acquire(processors: readonly Processor[]): Intake {
+  /** For a pass, which calls `release` when it is over, whatever its outcome. What has to be made is made in steps. */
+  *acquire(processors: readonly Processor[]): Steps<Intake> {
     if (this.#idle !== null) clearTimeout(this.#idle);
     this.#idle = null;
-    this.#intake ??= new Intake({ pauses: this.#pauses });
+    const intake = (this.#intake ??= new Intake({ pauses: this.#pauses }));
     for (const processor of processors) {
       if (this.#prepared.has(processor)) continue;
-      processor.prepare?.(this.#intake.tables);
+      yield;
+      processor.prepare?.(intake.tables);
       this.#prepared.add(processor);
     }
-    return this.#intake;
+    return intake;
   }
 
   release(): void {

@@ -158,7 +158,7 @@ export class SignalPipeline implements Pipeline {
     const { context, arena } = request;
     const counted = { records: 0 };
     try {
-      return yield* this.#stages(arena.acquire(this.#parts.processors), request, counted);
+      return yield* this.#stages(yield* arena.acquire(this.#parts.processors), request, counted);
     } catch (error) {
       if (error instanceof LargerThanDeclared) throw error;
       this.#counts.refused(counted.records, context.request.transport);
