@@ -87,6 +87,11 @@ export interface Kernels {
 const CHANGING_CAPACITY = CONSTANTS_CAPACITY / 2;
 const CHANGING_BASE = CONSTANTS_BASE + CONSTANTS_CAPACITY - CHANGING_CAPACITY;
 
+/** Longer texts are written in several steps. */
+const LONG_TEXT = 1_048_576;
+const SURROGATE_MASK = 0xfc00;
+const HIGH_SURROGATE = 0xd800;
+
 /** Does one call of a kernel in steps. */
 type InSteps = <Result>(call: () => Result) => Steps<Result>;
 
@@ -209,6 +214,26 @@ export class Tables {
     const length = Buffer.byteLength(text);
     if (length > room) return null;
     this.memory.bytes.write(text, offset);
+    this.setHeader(HEADER_SCRATCH, offset + length);
+    return { offset, length, flags: this.kernels.classifyText(offset, length) };
+  }
+
+  /** The same for texts of any length. */
+  *scratchInSteps(text: string): Steps<TextRef | null> {
+    if (text.length <= LONG_TEXT) return this.scratch(text);
+    const length = Buffer.byteLength(text);
+    yield;
+    const offset = this.header(HEADER_SCRATCH);
+    if (length > SCRATCH_BASE + SCRATCH_CAPACITY - offset) return null;
+    let to = offset;
+    for (let at = 0; at < text.length; ) {
+      let end = Math.min(at + LONG_TEXT, text.length);
+      // The two halves of a pair are one character.
+      if (end < text.length && (text.charCodeAt(end - 1) & SURROGATE_MASK) === HIGH_SURROGATE) end--;
+      to += this.memory.bytes.write(text.slice(at, end), to);
+      at = end;
+      yield;
+    }
     this.setHeader(HEADER_SCRATCH, offset + length);
     return { offset, length, flags: this.kernels.classifyText(offset, length) };
   }

@@ -120,7 +120,7 @@ export class BatchRedaction {
         const text = readText(this.#tables.memory, u32[(at + offset) >>> 2] as number, size, u8[at + flags] as number);
         const cleaned = yield* this.#clean(text, bits);
         if (cleaned === text) continue;
-        const written = cleaned === null ? null : this.#tables.scratch(cleaned);
+        const written = cleaned === null ? null : yield* this.#tables.scratchInSteps(cleaned);
         if (written !== null) u32[(at + offset) >>> 2] = written.offset;
         u32[(at + length) >>> 2] = written?.length ?? 0;
         u8[at + flags] = written?.flags ?? 0;
@@ -134,14 +134,17 @@ export class BatchRedaction {
       const { kind } = row;
       if (kind === layout.KIND_TEXT) yield* this.#redactText(row);
       else if (kind === layout.KIND_ARRAY || kind === layout.KIND_MAP) yield* this.#redactNested(row, batch);
-      else if (this.#redactor.numberRules !== 0) this.#redactNumber(row);
+      else if (this.#redactor.numberRules !== 0) yield* this.#redactNumber(row);
       if (row.row % ROWS_STEP === ROWS_STEP - 1) yield;
     }
   }
 
   /** A long text takes many steps, a short one is one. */
   *#clean(text: string, bits: number): Steps<string | null> {
-    if (text.length > LONG_TEXT) return yield* this.#redactor.clean(text, bits);
+    if (text.length > LONG_TEXT) {
+      yield;
+      return yield* this.#redactor.clean(text, bits);
+    }
     const cleaned = this.#redactor.redact(text, bits);
     yield;
     return cleaned;
@@ -152,7 +155,7 @@ export class BatchRedaction {
     if (bits === 0) return;
     const text = readText(this.#tables.memory, row.offset, row.length, row.flags);
     const cleaned = yield* this.#clean(text, bits);
-    if (cleaned !== text) this.#write(row, layout.KIND_TEXT, cleaned);
+    if (cleaned !== text) yield* this.#write(row, layout.KIND_TEXT, cleaned);
   }
 
   /** Rendered as JSON, and cleaned string by string; kept in that form when anything changed. */
@@ -163,7 +166,7 @@ export class BatchRedaction {
     if (bits === 0) return;
     const json = yield* this.#render(row.row);
     const cleaned = json === null ? null : yield* redactJson(json, this.#replacer(bits));
-    if (cleaned !== json || cleaned === null) this.#write(row, layout.KIND_JSON, cleaned);
+    if (cleaned !== json || cleaned === null) yield* this.#write(row, layout.KIND_JSON, cleaned);
   }
 
   #replacer(bits: number): JsonReplacer {
@@ -175,11 +178,11 @@ export class BatchRedaction {
     };
   }
 
-  #redactNumber(row: AttributeCursor): void {
+  *#redactNumber(row: AttributeCursor): Steps {
     const written = this.#decimal(row);
     if (written === '') return;
     const cleaned = this.#redactor.redact(written, this.#redactor.numberRules);
-    if (cleaned !== written) this.#write(row, layout.KIND_TEXT, cleaned);
+    if (cleaned !== written) yield* this.#write(row, layout.KIND_TEXT, cleaned);
   }
 
   /** A large number in digits; empty for anything else. */
@@ -214,8 +217,8 @@ export class BatchRedaction {
   }
 
   /** Null: the value can not be cleaned, and may not be looked at any more either. */
-  #write(row: AttributeCursor, kind: number, text: string | null): void {
-    const written: TextRef | null = text === null ? null : this.#tables.scratch(text);
+  *#write(row: AttributeCursor, kind: number, text: string | null): Steps {
+    const written: TextRef | null = text === null ? null : yield* this.#tables.scratchInSteps(text);
     if (written !== null) {
       row.replace(kind, written.offset, written.length, written.flags);
       return;

@@ -60,8 +60,11 @@ export class Redactor {
       const found = yield* this.#findAll(current, round === 0 ? bits : EVERY_RULE);
       if (found.length === 0) return current;
       const next = yield* this.#replace(current, found, round === 0);
+      // Joining and comparing a long text is a step of its own.
+      yield;
       if (next === current) return current;
       current = next;
+      yield;
     }
     const found = yield* this.#findAll(current, EVERY_RULE);
     return found.length === 0 ? current : null;
@@ -80,7 +83,11 @@ export class Redactor {
     let found = yield* this.#find(text, null, bits, NOTHING);
     let decoded = text;
     let starts: Uint32Array | null = null;
-    for (let level = 0; level < MAX_LEVELS && isDisguised(decoded); level++) {
+    for (let level = 0; level < MAX_LEVELS; level++) {
+      const isLong = decoded.length > LONG_TEXT;
+      if (isLong) yield;
+      if (!isDisguised(decoded)) break;
+      if (isLong) yield;
       const form: Canonical | null = yield* decodeOnce(decoded, starts);
       if (form === null) break;
       found = yield* this.#find(form.text, form, bits, found);
