@@ -3,6 +3,8 @@
  * field that somebody wants stands in it, and one that is neither is nothing.
  */
 
+import { isJson } from './json-check.ts';
+
 /** Longer texts are not read as Python: what is known to arrive that way is a handful of counts. */
 const MAX_PYTHON_LENGTH = 4096;
 const PYTHON_BEGIN = /^\s*[{[(]\s*['}\])\d]/;
@@ -11,11 +13,8 @@ const PYTHON_WORDS: Readonly<Record<string, string>> = { None: 'null', True: 'tr
 const PYTHON_TOKEN = /'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|\b(None|True|False)\b|[()]|,\s*(?=[)\]}])/g;
 
 export function parseDocument(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text.length <= MAX_PYTHON_LENGTH && PYTHON_BEGIN.test(text) ? parsePython(text) : undefined;
-  }
+  if (isJson(text)) return JSON.parse(text) as unknown;
+  return text.length <= MAX_PYTHON_LENGTH && PYTHON_BEGIN.test(text) ? parsePython(text) : undefined;
 }
 
 function parsePython(text: string): unknown {
@@ -28,11 +27,7 @@ function parsePython(text: string): unknown {
       return token === ')' ? ']' : '';
     },
   );
-  try {
-    return JSON.parse(json) as unknown;
-  } catch {
-    return undefined;
-  }
+  return isJson(json) ? (JSON.parse(json) as unknown) : undefined;
 }
 
 function withoutEscapes(inside: string): string {

@@ -9,14 +9,16 @@ export interface KeyMatch<T> {
 
 export class KeyIndex<T> {
   readonly #exact = new Map<string, T[]>();
-  readonly #patterns: { readonly pattern: KeyPattern; readonly entry: T }[] = [];
-  readonly #heads = new Set<string>();
+  /** By the first segment of their names: a name has the first segment of its pattern. */
+  readonly #patterns = new Map<string, { readonly pattern: KeyPattern; readonly entry: T }[]>();
 
   /** `attribute` is a name or a pattern. Entries come back in the order they were added. */
   add(attribute: string, entry: T): void {
-    this.#heads.add(headOf(attribute));
+    const head = headOf(attribute);
+    const patterns = this.#patterns.get(head) ?? [];
+    this.#patterns.set(head, patterns);
     if (KeyPattern.isPattern(attribute)) {
-      this.#patterns.push({ pattern: new KeyPattern(attribute), entry });
+      patterns.push({ pattern: new KeyPattern(attribute), entry });
       return;
     }
     const known = this.#exact.get(attribute);
@@ -25,9 +27,10 @@ export class KeyIndex<T> {
   }
 
   find(key: string): KeyMatch<T>[] {
-    if (!this.#heads.has(headOf(key))) return [];
+    const patterns = this.#patterns.get(headOf(key));
+    if (patterns === undefined) return [];
     const matches = (this.#exact.get(key) ?? []).map((entry) => ({ entry, order: 0 }));
-    for (const { pattern, entry } of this.#patterns) {
+    for (const { pattern, entry } of patterns) {
       const order = pattern.match(key);
       if (order >= 0) matches.push({ entry, order });
     }

@@ -334,6 +334,18 @@ const SPAN_BODIES: readonly HostileBody[] = [
       ],
     })),
   ]),
+  spans('documents nested by the thousand', () => {
+    const nested = `{"input":${'['.repeat(20_000)}${']'.repeat(20_000)},"usage":${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}}`;
+    return {
+      attributes: [
+        ['langfuse.observation.type', 'generation'],
+        ...NAMES.slice(0, 400)
+          .filter((_, index) => index % 9 === 0)
+          .map((name) => [name, nested] as const),
+      ],
+      events: [0, 1].map(() => ({ name: 'gen_ai.user.message', attributes: [['content', nested] as const] })),
+    };
+  }),
   spans('a large document', () => ({
     attributes: [
       ['langfuse.observation.type', 'generation'],

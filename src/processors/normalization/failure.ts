@@ -47,7 +47,7 @@ function saysFailed(view: RecordView): boolean {
     const row = evidence.rowAt(FAILED, index);
     const truth = reader.truth(row);
     if (truth !== null && truth === (evidence.ruleAt(FAILED, index).attribute !== SUCCESS)) return true;
-    if (truth === null && FAILURE_WORDS.has((reader.text(row) ?? '').toLowerCase())) return true;
+    if (truth === null && FAILURE_WORDS.has(reader.shortText(row).toLowerCase())) return true;
   }
   return false;
 }

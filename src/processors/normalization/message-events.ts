@@ -28,6 +28,8 @@ import { MAX_DOCUMENT_BYTES } from './reader.ts';
 import type { RecordView } from './record-view.ts';
 import { sinceStart } from './timing.ts';
 
+/** Messages of more bytes make no list, even if what is not needed is left out of them. */
+const MAX_LIST_BYTES = 2 * MAX_DOCUMENT_BYTES;
 /** More events of one span than this are not looked at. */
 const MAX_EVENTS_READ = 4096;
 const TOOL_STEP = CATEGORIES.indexOf('tool_step');
@@ -140,7 +142,9 @@ export class MessageEvents {
     const kept = messages.filter(({ row }) => reader.at(row).verdict !== VERDICT_DROP);
     const [owner] = kept;
     if (owner === undefined) return false;
-    const list = kept.map(({ role, row }) => ({ role, content: reader.document(row) ?? reader.text(row) }));
+    const bytes = kept.reduce((sum, { row }) => sum + reader.sizeOf(row), 0);
+    if (bytes > MAX_LIST_BYTES) return false;
+    const list = kept.map(({ role, row }) => ({ role, content: reader.parse(row) ?? reader.text(row) }));
     const json = JSON.stringify(list);
     if (json.length > MAX_DOCUMENT_BYTES) return false;
     const text = batch.tables.scratch(json);

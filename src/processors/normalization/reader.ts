@@ -12,6 +12,7 @@ import type { Batch, Tables } from '../../model/batch.ts';
 import {
   KIND_ARRAY,
   KIND_BOOL,
+  KIND_DOUBLE,
   KIND_INT,
   KIND_JSON,
   KIND_MAP,
@@ -28,8 +29,11 @@ import type { Words } from './words.ts';
 
 /** A longer document is not parsed: its fields stay unavailable. */
 export const MAX_DOCUMENT_BYTES = 256 * 1024;
-/** Documents of one record that are remembered while it is read. */
-const MAX_DOCUMENTS = 16;
+/** Documents of one record that are parsed, each once, and their bytes. Fields in more of them stay unavailable. */
+const MAX_DOCUMENTS = 64;
+const MAX_RECORD_BYTES = 1024 * 1024;
+/** No truth has more bytes. */
+const MAX_TRUTH_BYTES = 16;
 
 export class Reader {
   readonly #batch: Batch;
@@ -37,6 +41,7 @@ export class Reader {
   readonly #memory: Memory;
   readonly #cursor: AttributeCursor;
   readonly #documents = new Map<number, unknown>();
+  #parsedBytes = 0;
 
   constructor(batch: Batch) {
     this.#batch = batch;
@@ -48,6 +53,7 @@ export class Reader {
   /** Forgets the documents of the last record. */
   begin(): void {
     if (this.#documents.size > 0) this.#documents.clear();
+    this.#parsedBytes = 0;
   }
 
   at(row: number): AttributeCursor {
@@ -91,8 +97,14 @@ export class Reader {
   truth(row: number): boolean | null {
     const attribute = this.#cursor.goto(row);
     if (attribute.kind === KIND_BOOL) return attribute.number !== 0;
+    if (attribute.length > MAX_TRUTH_BYTES) return null;
     const text = this.text(row)?.toLowerCase();
     return text === 'true' ? true : text === 'false' ? false : null;
+  }
+
+  /** The value when it is a text that may be a word; else empty. */
+  shortText(row: number): string {
+    return this.sizeOf(row) > MAX_TRUTH_BYTES ? '' : (this.text(row) ?? '');
   }
 
   /** The first non-empty text that the rule's paths lead to; numbers as their text. */
@@ -116,23 +128,31 @@ export class Reader {
 
   /** The JSON value an attribute is or holds; undefined when there is none. */
   document(row: number): unknown {
-    if (this.#documents.has(row)) return this.#documents.get(row);
-    const document = this.#parse(row);
-    if (this.#documents.size < MAX_DOCUMENTS) this.#documents.set(row, document);
+    const known = this.#documents.get(row);
+    if (known !== undefined || this.#documents.has(row)) return known;
+    if (this.#documents.size >= MAX_DOCUMENTS || this.#parsedBytes > MAX_RECORD_BYTES) return undefined;
+    const document = this.parse(row);
+    this.#documents.set(row, document);
     return document;
   }
 
-  #parse(row: number): unknown {
-    const attribute = this.#cursor.goto(row);
-    const { kind, length } = attribute;
-    if (length > MAX_DOCUMENT_BYTES && kind !== KIND_INT) return undefined;
-    if (kind === KIND_TEXT) {
-      return parseDocument(this.#batch.tables.string(attribute.offset, length, attribute.flags));
-    }
+  /** The same for a row that is read once. */
+  parse(row: number): unknown {
+    const bytes = this.sizeOf(row);
+    if (bytes > MAX_DOCUMENT_BYTES) return undefined;
+    this.#parsedBytes += bytes;
+    const { kind, offset, length, flags } = this.#cursor.goto(row);
+    if (kind === KIND_TEXT) return parseDocument(this.#batch.tables.string(offset, length, flags));
     if (kind === KIND_ARRAY || kind === KIND_MAP || kind === KIND_JSON || kind === KIND_NUMBER_TEXT) {
       return parseDocument(this.#batch.jsonOf(row));
     }
     return undefined;
+  }
+
+  /** The bytes of a value in the body; a scalar counts none. */
+  sizeOf(row: number): number {
+    const { kind, length } = this.#cursor.goto(row);
+    return kind === KIND_INT || kind === KIND_DOUBLE || kind === KIND_BOOL ? 0 : length;
   }
 
   #first(paths: readonly string[], row: number, read: (value: unknown) => number): number {

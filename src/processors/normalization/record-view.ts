@@ -7,25 +7,6 @@ import type { Knowledge } from './knowledge.ts';
 import type { Reader } from './reader.ts';
 import { OPERATION_CATEGORY, type Rule } from './rules.ts';
 
-/** A few row numbers, in an array that is kept from record to record. */
-class RowList {
-  readonly #rows: number[] = [];
-  #count = 0;
-
-  clear(): void {
-    this.#count = 0;
-  }
-
-  add(row: number): void {
-    this.#rows[this.#count++] = row;
-  }
-
-  has(row: number): boolean {
-    for (let index = 0; index < this.#count; index++) if (this.#rows[index] === row) return true;
-    return false;
-  }
-}
-
 export class RecordView {
   readonly batch: Batch;
   readonly memory: Memory;
@@ -46,7 +27,7 @@ export class RecordView {
   /** The name of a log event, wherever it stands. */
   logName: string | null = null;
   /** Rows that already fill a slot: no other slot may show them again. */
-  readonly used = new RowList();
+  readonly used = new Set<number>();
 
   constructor(batch: Batch, knowledge: Knowledge, evidence: Evidence, reader: Reader) {
     this.batch = batch;
@@ -65,7 +46,7 @@ export class RecordView {
     this.operation = 0;
     this.category = 0;
     this.provider = 0;
-    this.used.clear();
+    if (this.used.size > 0) this.used.clear();
     this.reader.begin();
   }
 

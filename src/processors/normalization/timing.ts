@@ -10,6 +10,8 @@ const MILLISECONDS: Readonly<Record<string, number>> = { s: 1000, ms: 1 };
 const NANOSECONDS_PER_MILLISECOND = 1_000_000;
 /** Instants below this are no epoch milliseconds of our age, but seconds. */
 const EPOCH_MILLISECONDS = 100_000_000_000;
+/** Longer texts are no instants. */
+const MAX_INSTANT = 64;
 
 /** The latency of a span is its duration; a log record has to tell its own. */
 export function fillTimes(view: RecordView): void {
@@ -69,6 +71,7 @@ function instantAt(view: RecordView, rule: Rule, row: number): number {
 
 /** An ISO instant, perhaps within the quotes of a JSON string. */
 function isoText(view: RecordView, rule: Rule, row: number): string {
+  if (rule.paths === null && view.reader.sizeOf(row) > MAX_INSTANT) return '';
   const text = rule.paths === null ? view.reader.text(row) : view.reader.part(rule, row);
-  return (text ?? '').replace(/^"|"$/g, '');
+  return (text ?? '').slice(0, MAX_INSTANT).replace(/^"|"$/g, '');
 }

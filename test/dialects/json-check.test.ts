@@ -1,0 +1,53 @@
+/** The check before a document is parsed: what it takes is what the parser takes, up to a depth. */
+import fc from 'fast-check';
+import t from 'tap';
+import { parseDocument } from '../../src/dialects/documents.ts';
+import { isJson } from '../../src/dialects/json-check.ts';
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+t.test('a text is JSON when the parser says so', async (t) => {
+  const piece = fc.constantFrom(
+    ...'{}[]",:0123.-+eE\\u \n\t\rntf',
+    'true',
+    'null',
+    'false',
+    '"a"',
+    '\\u0041',
+    '\\n',
+    '1e5',
+    '\u0001',
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.array(piece, { maxLength: 9 }).map((pieces) => pieces.join('')),
+        fc.json(),
+      ),
+      (text) => {
+        if (isJson(text) !== parses(text)) t.fail(JSON.stringify(text));
+      },
+    ),
+    { numRuns: 50_000 },
+  );
+  const cut = fc.tuple(fc.json(), fc.nat()).map(([text, end]) => text.slice(0, end % (text.length + 1)));
+  fc.assert(
+    fc.property(cut, (text) => isJson(text) === parses(text)),
+    { numRuns: 5000 },
+  );
+  t.pass();
+});
+
+t.test('a document that is nested by the thousand is none', async (t) => {
+  const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+  t.ok(parseDocument(nested(100)));
+  t.equal(parseDocument(nested(10_000)), undefined);
+  t.equal(parseDocument(`{"input":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`), undefined);
+});

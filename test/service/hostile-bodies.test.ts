@@ -1,0 +1,23 @@
+/** Bodies that were made to be slow: each is a valid request or refused by the catalogue, and none takes more than its share of time. */
+import t from 'tap';
+import { HOSTILE_BODIES } from '../support/hostile-bodies.ts';
+import { MeasuredPass } from '../support/measured-pass.ts';
+import { isPrompt } from '../support/promptness.ts';
+
+const SIZE = 65_536;
+/** Ten times what the slowest takes. What takes quadratic time takes far more. */
+const LIMIT_MS = 500;
+
+t.test('no body is a fault or takes long', async (t) => {
+  const pass = await MeasuredPass.open();
+  for (const body of HOSTILE_BODIES) {
+    const bytes = body.make(SIZE);
+    let outcome = '';
+    const isFast = await isPrompt(LIMIT_MS * Math.max(1, bytes.length / SIZE), () => {
+      ({ outcome } = pass.run(body, bytes));
+    });
+    if (!isFast) t.fail(`${body.name} takes long`);
+    if (outcome.startsWith('FAULT')) t.fail(`${body.name}: ${outcome}`);
+  }
+  t.pass();
+});
