@@ -549,3 +549,15 @@ t.test('metrics pass untouched', async (t) => {
   const [row] = normalized.rows('metrics', 'json', Buffer.from(body));
   t.match(row, { name: 'gen_ai.client.token.usage', attributes: { 'gen_ai.token.type': 'input' } });
 });
+
+t.test('a message nested by the thousand is kept as the text it is', async (t) => {
+  const deep = '['.repeat(20_000) + ']'.repeat(20_000);
+  const events = ['gen_ai.user.message', 'gen_ai.user.message'].map((name) => ({ name, attributes: { content: deep } }));
+  const [row] = normalized.plain('traces', [{ attributes: { 'gen_ai.operation.name': 'chat' }, events }]);
+  t.match(row?.['input_content'], /\[\[\[/);
+});
+
+t.test('a provider name of a million dots is kept as any unknown one', async (t) => {
+  const attributes = { 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': 'a.'.repeat(500_000) };
+  t.match(normalized.span(attributes)['provider'], /^a\.a\./);
+});
