@@ -552,7 +552,10 @@ t.test('metrics pass untouched', async (t) => {
 
 t.test('a message nested by the thousand is kept as the text it is', async (t) => {
   const deep = '['.repeat(20_000) + ']'.repeat(20_000);
-  const events = ['gen_ai.user.message', 'gen_ai.user.message'].map((name) => ({ name, attributes: { content: deep } }));
+  const events = ['gen_ai.user.message', 'gen_ai.user.message'].map((name) => ({
+    name,
+    attributes: { content: deep },
+  }));
   const [row] = normalized.plain('traces', [{ attributes: { 'gen_ai.operation.name': 'chat' }, events }]);
   t.match(row?.['input_content'], /\[\[\[/);
 });
