@@ -2,6 +2,7 @@
  * A file system that fails when it is told to, over the real one. A sync that fails loses what was not synced before, as
  * a kernel does that could not write its pages: they read as zeros from then on, and the next sync says yes.
  */
+import { lstatSync } from 'node:fs';
 import * as nodeFiles from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import type { FileSystem } from '../../src/exporters/file/rotated-files.ts';
@@ -12,7 +13,7 @@ export type Operation = 'open' | 'write' | 'sync' | 'truncate' | 'rename' | 'unl
 export type Fault = (operation: Operation) => string | null;
 
 export class FaultyFiles implements FileSystem {
-  readonly lstat = nodeFiles.lstat;
+  readonly lstatSync = lstatSync;
   readonly mkdir = nodeFiles.mkdir;
   readonly readdir = nodeFiles.readdir;
   readonly stat = nodeFiles.stat;

@@ -10,12 +10,11 @@
  * The path can be removed, renamed or replaced by another program at any time. Each append compares the path with the open file
  * after the sync and before it resolves. Lines in a removed file are written again to a new one.
  */
-import * as nodeFiles from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import type { Logger } from '../../component/logger.ts';
 import { endsWithLines } from './file-end.ts';
 import { type FileIdentity, FileOpening } from './file-opening.ts';
-import { type FileSystem, RotatedFiles } from './rotated-files.ts';
+import { type FileSystem, NODE_FILES, RotatedFiles } from './rotated-files.ts';
 
 export interface Rotation {
   /** Bytes; a file that would grow past it is rotated first. 0: never. */
@@ -64,7 +63,7 @@ export class NdjsonFile {
   /** Old files go while appends go on: to remove a large one takes the system tens of milliseconds. Never rejects. */
   #removal: Promise<void> = Promise.resolve();
 
-  constructor({ path, rotation, logger, now, files = nodeFiles, claim = async () => nothing }: NdjsonFileParts) {
+  constructor({ path, rotation, logger, now, files = NODE_FILES, claim = async () => nothing }: NdjsonFileParts) {
     this.#claim = claim;
     this.#path = path;
     this.#rotation = rotation;
@@ -128,7 +127,7 @@ export class NdjsonFile {
       if (this.#isDue(bytes)) await this.#rotate();
       await this.#write(chunks);
       this.#length += bytes;
-      if (!(await this.#isUnchanged())) await this.#moveOn(chunks, bytes);
+      if (!this.#isUnchanged) await this.#moveOn(chunks, bytes);
     } catch (error) {
       if (this.#state !== 'closed') await this.#afterFailure(error);
       throw error;
@@ -150,16 +149,21 @@ export class NdjsonFile {
     }
   }
 
-  /** Whether the path still names the file that was opened. Null when there is nothing at the path. */
-  async #look(): Promise<{ readonly isOurs: boolean; readonly size: number } | null> {
-    const there = await this.#files.lstat(this.#path).catch(() => null);
-    if (there === null) return null;
-    return { isOurs: there.ino === this.#identity?.ino && there.dev === this.#identity.dev, size: there.size };
+  /**
+   * Length of the file at the path; null when it is not the one that was opened. Synchronous: the entry of a file that was just
+   * written is in the system's cache, and the thread pool would take thirty times as long.
+   */
+  #lengthAtPath(): number | null {
+    try {
+      const { ino, dev, size } = this.#files.lstatSync(this.#path);
+      return ino === this.#identity?.ino && dev === this.#identity.dev ? size : null;
+    } catch {
+      return null;
+    }
   }
 
-  async #isUnchanged(): Promise<boolean> {
-    const there = await this.#look();
-    return there?.isOurs === true && there.size === this.#length;
+  get #isUnchanged(): boolean {
+    return this.#lengthAtPath() === this.#length;
   }
 
   /**
@@ -184,7 +188,7 @@ export class NdjsonFile {
     if (isKept) return;
     await this.#write(chunks);
     this.#length += bytes;
-    if (!(await this.#isUnchanged())) throw new Error('another program changes the file again and again');
+    if (!this.#isUnchanged) throw new Error('another program changes the file again and again');
   }
 
   /** What a failed append left is taken back at once if that is possible. */
@@ -215,7 +219,7 @@ export class NdjsonFile {
     if (this.#state === 'ready') return;
     const setAside = this.#state === 'distrusted';
     await this.#closeHandle();
-    const isOurs = (await this.#look())?.isOurs === true;
+    const isOurs = this.#lengthAtPath() !== null;
     await this.#openUpTo(isOurs ? this.#length : null);
     if (setAside && isOurs && this.#length > 0) {
       this.#logger.warn({ path: this.#path }, 'a sync failed: the file is set aside and a new one begun');
@@ -242,7 +246,7 @@ export class NdjsonFile {
     // Files that fill faster than the system removes old ones wait here, so that the disk does not run full.
     await this.#removal;
     // Another program's file at the path is not this exporter's to rename.
-    if (!(await this.#isUnchanged())) return;
+    if (!this.#isUnchanged) return;
     try {
       await this.#setAside();
     } catch (error) {

@@ -1,10 +1,15 @@
 /** The files that rotation has set aside: what they are called, and which of them go when there are too many. */
-import type * as nodeFiles from 'node:fs/promises';
+import { lstatSync, type Stats } from 'node:fs';
+import * as nodeFiles from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Logger } from '../../component/logger.ts';
 
 /** What the exporter asks of the system; tests let it fail. */
-export type FileSystem = Pick<typeof nodeFiles, 'lstat' | 'mkdir' | 'open' | 'readdir' | 'rename' | 'stat' | 'unlink'>;
+export type FileSystem = Pick<typeof nodeFiles, 'mkdir' | 'open' | 'readdir' | 'rename' | 'stat' | 'unlink'> & {
+  lstatSync(path: string): Stats;
+};
+
+export const NODE_FILES: FileSystem = { ...nodeFiles, lstatSync };
 
 export class RotatedFiles {
   readonly #folder: string;

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { NdjsonFile, type Rotation } from '../../../src/exporters/file/ndjson-file.ts';
+import { NODE_FILES } from '../../../src/exporters/file/rotated-files.ts';
 
 const QUIET = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const NEVER: Rotation = { max_size: 0, max_age: 0, max_files: 0 };
@@ -136,7 +137,7 @@ t.test('appends do not wait for an old file to go, but the next rotation and the
     await nodeFiles.unlink(path);
   };
   const parts = { rotation: { max_size: 4, max_age: 0, max_files: 1 }, logger: QUIET, now: () => 0 };
-  const file = new NdjsonFile({ ...parts, path: join(folder, 'out.ndjson'), files: { ...nodeFiles, unlink } });
+  const file = new NdjsonFile({ ...parts, path: join(folder, 'out.ndjson'), files: { ...NODE_FILES, unlink } });
   await file.open();
   const asked = once(events, 'asked');
   for (const text of ['a', 'b', 'c', 'd', 'e', 'f']) await file.append(lines(text));
