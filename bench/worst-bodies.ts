@@ -31,9 +31,9 @@ async function main(): Promise<void> {
     const bytes = body.make(size);
     const warm = body.make(WARM_BYTES);
     for (let round = 0; round < WARM_ROUNDS; round++) pass.run(body, warm);
-    if (values.follow) console.error(body.name);
     const { stages, outcome } = pass.run(body, bytes);
     const total = Object.values(stages).reduce((sum, ms) => sum + ms, 0);
+    if (values.follow) console.error(`${((total * 1e6) / bytes.length).toFixed(1)} ${outcome} ${body.name}`);
     results.push({ name: body.name, outcome, stages, total, perByte: (total * 1e6) / bytes.length });
   }
   results.sort((one, other) => other.perByte - one.perByte);

@@ -99,7 +99,7 @@ export class Redactor {
   /** What was found before, and what is found in one form of the text. */
   *#find(text: string, form: Canonical | null, bits: number, before: Found): Generator<void, Found> {
     let found = before;
-    const signs = signsOf(text);
+    const signs = yield* signsOf(text);
     for (let index = 0; index < this.rules.length; index++) {
       const rule = this.rules[index] as Rule;
       if ((bits & this.bitOf(index)) === 0) continue;

@@ -18,13 +18,22 @@ const SIGNS = Uint8Array.from({ length: ASCII }, (_, code) => {
   return { '@': AT, ':': COLON, '/': SLASH, '-': DASH }[String.fromCharCode(code)] ?? 0;
 });
 
-/** Longer texts are taken to have all of them. */
-const LONGEST = 65_536;
+/** Characters between two steps. */
+const STEP = 1_048_576;
 
-export function signsOf(text: string): number {
-  if (text.length > LONGEST) return ALL;
+/** The signs of a text, in steps if it is long. */
+export function* signsOf(text: string): Generator<void, number> {
   let signs = 0;
-  for (let at = 0; at < text.length && signs !== ALL; at++) {
+  for (let at = 0; at < text.length && signs !== ALL; at += STEP) {
+    if (at > 0) yield;
+    signs |= signsWithin(text, at, Math.min(at + STEP, text.length));
+  }
+  return signs;
+}
+
+function signsWithin(text: string, from: number, to: number): number {
+  let signs = 0;
+  for (let at = from; at < to && signs !== ALL; at++) {
     const code = text.charCodeAt(at);
     if (code < ASCII) signs |= SIGNS[code] as number;
   }
