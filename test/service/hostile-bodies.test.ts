@@ -4,6 +4,8 @@ import { HOSTILE_BODIES } from '../support/hostile-bodies.ts';
 import { MeasuredPass } from '../support/measured-pass.ts';
 import { isPrompt } from '../support/promptness.ts';
 
+t.setTimeout(110_000);
+
 const SIZE = 65_536;
 /** Ten times what the slowest takes. What takes quadratic time takes far more. */
 const LIMIT_MS = 500;
