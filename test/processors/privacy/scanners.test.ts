@@ -114,7 +114,7 @@ t.test('windows find what a pattern finds in the whole', async (t) => {
       for (const steps = rule.search(text, found); steps.next().done !== true; );
       t.same(found, rule.find(text), pattern);
     }),
-    { numRuns: 200 },
+    { numRuns: 400 },
   );
 });
 

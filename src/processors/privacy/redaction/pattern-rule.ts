@@ -174,7 +174,7 @@ function findIn(pattern: RE2JS, window: string, { begin, at, last }: Window, eff
   for (let isFound = effort.next(matcher, at - begin); isFound; isFound = effort.next(matcher)) {
     const from = begin + matcher.start();
     const to = begin + matcher.end();
-    if (from >= last) return last;
+    if (from >= last) break;
     if (to > from) found.push(from, to);
     next = Math.max(to, next);
     if (effort.isTooMuch(next)) return next;
