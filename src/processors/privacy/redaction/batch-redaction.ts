@@ -130,11 +130,22 @@ export class BatchRedaction {
 
   *#redactAttributes(batch: Batch): Steps {
     const row = batch.cursor().at(0, batch.attributeCount);
+    const numbers = this.#redactor.numberRules;
+    // Protobuf writes numbers in a form no hint can know.
+    const nestedNumbers = batch.encoding === 'protobuf' ? numbers : 0;
     while (row.next()) {
       const { kind } = row;
-      if (kind === layout.KIND_TEXT) yield* this.#redactText(row);
-      else if (kind === layout.KIND_ARRAY || kind === layout.KIND_MAP) yield* this.#redactNested(row, batch);
-      else if (this.#redactor.numberRules !== 0) yield* this.#redactNumber(row);
+      // A generator for each row would cost more than all that is done for most of them.
+      if (kind === layout.KIND_TEXT) {
+        const bits = this.#suspects.at(row.offset, row.length);
+        if (bits !== 0) yield* this.#redactText(row, bits);
+      } else if (kind === layout.KIND_ARRAY || kind === layout.KIND_MAP) {
+        const bits = this.#suspects.at(row.offset, row.length) | nestedNumbers;
+        if (bits !== 0) yield* this.#redactNested(row, bits);
+      } else if (numbers !== 0) {
+        const written = this.#decimal(row);
+        if (written !== '') yield* this.#redactNumber(row, written);
+      }
       if (row.row % ROWS_STEP === ROWS_STEP - 1) yield;
     }
   }
@@ -150,20 +161,14 @@ export class BatchRedaction {
     return cleaned;
   }
 
-  *#redactText(row: AttributeCursor): Steps {
-    const bits = this.#suspects.at(row.offset, row.length);
-    if (bits === 0) return;
+  *#redactText(row: AttributeCursor, bits: number): Steps {
     const text = readText(this.#tables.memory, row.offset, row.length, row.flags);
     const cleaned = yield* this.#clean(text, bits);
     if (cleaned !== text) yield* this.#write(row, layout.KIND_TEXT, cleaned);
   }
 
   /** Rendered as JSON, and cleaned string by string; kept in that form when anything changed. */
-  *#redactNested(row: AttributeCursor, batch: Batch): Steps {
-    // Protobuf writes numbers in a form no hint can know.
-    const numbers = batch.encoding === 'protobuf' ? this.#redactor.numberRules : 0;
-    const bits = this.#suspects.at(row.offset, row.length) | numbers;
-    if (bits === 0) return;
+  *#redactNested(row: AttributeCursor, bits: number): Steps {
     const json = yield* this.#render(row.row);
     const cleaned = json === null ? null : yield* redactJson(json, this.#replacer(bits));
     if (cleaned !== json || cleaned === null) yield* this.#write(row, layout.KIND_JSON, cleaned);
@@ -172,15 +177,14 @@ export class BatchRedaction {
   #replacer(bits: number): JsonReplacer {
     const numbers = bits & this.#redactor.numberRules;
     return {
-      text: (value) => this.#clean(value, bits),
+      text: (value) => this.#redactor.redact(value, bits),
+      longText: (value) => this.#clean(value, bits),
       number: (written) =>
         numbers === 0 || !this.#redactor.mayFind(Number(written)) ? written : this.#redactor.redact(written, numbers),
     };
   }
 
-  *#redactNumber(row: AttributeCursor): Steps {
-    const written = this.#decimal(row);
-    if (written === '') return;
+  *#redactNumber(row: AttributeCursor, written: string): Steps {
     const cleaned = this.#redactor.redact(written, this.#redactor.numberRules);
     if (cleaned !== written) yield* this.#write(row, layout.KIND_TEXT, cleaned);
   }

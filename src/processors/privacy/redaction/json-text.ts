@@ -4,10 +4,13 @@
  */
 
 import type { Steps } from '../../../model/steps.ts';
+import { LONG_TEXT } from './redactor.ts';
 
 export interface JsonReplacer {
-  /** The string itself when nothing is to change, null when it can not be cleaned. Long strings take several steps. */
-  text(value: string): Steps<string | null>;
+  /** The string itself when nothing is to change, null when it can not be cleaned. */
+  text(value: string): string | null;
+  /** The same in steps, for strings of more than `LONG_TEXT` characters. */
+  longText(value: string): Steps<string | null>;
   /** The same for numbers as they are written; a changed one becomes a string. */
   number(written: string): string | null;
 }
@@ -39,7 +42,7 @@ export function* redactJson(json: string, replacer: JsonReplacer): Steps<string 
     if (code === QUOTE) {
       const end = endOfString(json, at);
       const value = JSON.parse(json.slice(at, end)) as string;
-      const replaced = yield* replacer.text(value);
+      const replaced = value.length > LONG_TEXT ? yield* replacer.longText(value) : replacer.text(value);
       if (replaced === null) return null;
       if (replaced !== value) put(at, end, json.charAt(end) === ':' ? unique(replaced, taken) : replaced);
       at = end;

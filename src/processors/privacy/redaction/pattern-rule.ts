@@ -11,8 +11,6 @@ const SLACK_MS = 250;
 const MS_PER_CHARACTER = 0.0005;
 const MS_PER_MATCH = 0.01;
 
-/** Longer texts are searched in windows. */
-const LONG_TEXT = 65_536;
 /** Characters in which the matches of one window begin. */
 const WINDOW = 16_384;
 /** In long texts, no match of a pattern without a longest match is longer. Shorter ones are found as in short texts. */

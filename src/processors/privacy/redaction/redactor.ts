@@ -1,7 +1,7 @@
 /** All rules over one text: what any of them finds, however it is spelled, is replaced. */
 import { type Canonical, decodeOnce, isDisguised, MAX_LEVELS } from './canonical.ts';
 import type { Rule } from './rule.ts';
-import { signsOf } from './signs.ts';
+import { signsInSteps, signsOf } from './signs.ts';
 import { FIELDS, type Found, foundBy, merged } from './stretches.ts';
 
 /** What is left may match again where a replacement brought its neighbours together. Beyond this many times a text is given up. */
@@ -22,10 +22,12 @@ export class Redactor {
   readonly rules: readonly Rule[];
   readonly #counts: number[];
   readonly #numbers: number;
+  readonly #numberTests: readonly ((value: number) => boolean)[];
 
   constructor(rules: readonly Rule[]) {
     this.rules = rules;
     this.#counts = rules.map(() => 0);
+    this.#numberTests = rules.flatMap(({ numbers }) => numbers ?? []);
     this.#numbers = rules.reduce((mask, rule, index) => (rule.numbers === null ? mask : mask | this.bitOf(index)), 0);
   }
 
@@ -41,11 +43,15 @@ export class Redactor {
 
   /** Whether any rule may find this number when it is written in decimal. */
   mayFind(value: number): boolean {
-    return this.rules.some((rule) => rule.numbers?.(value) === true);
+    for (const mayFind of this.#numberTests) if (mayFind(value)) return true;
+    return false;
   }
 
   /** The text without what the rules of `bits` find: the same string when there is nothing, null when it can not be cleaned. */
   redact(text: string, bits = EVERY_RULE): string | null {
+    // Most texts have nothing in them, which can be told without steps.
+    if (text.length <= LONG_TEXT && !isDisguised(text) && this.#findNow(text, null, bits, NOTHING).length === 0)
+      return text;
     const steps = this.clean(text, bits);
     for (;;) {
       const { done, value } = steps.next();
@@ -96,19 +102,27 @@ export class Redactor {
     return found;
   }
 
-  /** What was found before, and what is found in one form of the text. */
-  *#find(text: string, form: Canonical | null, bits: number, before: Found): Generator<void, Found> {
+  /** What was found before, and what is found in one form of a short text. */
+  #findNow(text: string, form: Canonical | null, bits: number, before: Found): Found {
     let found = before;
-    const signs = yield* signsOf(text);
+    const signs = signsOf(text);
     for (let index = 0; index < this.rules.length; index++) {
       const rule = this.rules[index] as Rule;
-      if ((bits & this.bitOf(index)) === 0) continue;
-      if (text.length < rule.shortest || (signs & rule.signs) !== rule.signs) continue;
-      if (text.length <= LONG_TEXT) {
-        const stretches = rule.find(text);
-        if (stretches.length > 0) found = merged(found, foundBy(index, stretches, form));
-        continue;
-      }
+      if ((bits & this.bitOf(index)) === 0 || !mayFindIn(rule, text, signs)) continue;
+      const stretches = rule.find(text);
+      if (stretches.length > 0) found = merged(found, foundBy(index, stretches, form));
+    }
+    return found;
+  }
+
+  /** The same for any text. */
+  *#find(text: string, form: Canonical | null, bits: number, before: Found): Generator<void, Found> {
+    if (text.length <= LONG_TEXT) return this.#findNow(text, form, bits, before);
+    let found = before;
+    const signs = yield* signsInSteps(text);
+    for (let index = 0; index < this.rules.length; index++) {
+      const rule = this.rules[index] as Rule;
+      if ((bits & this.bitOf(index)) === 0 || !mayFindIn(rule, text, signs)) continue;
       const stretches: number[] = [];
       yield* { [Symbol.iterator]: () => rule.search(text, stretches) };
       if (stretches.length > 0) found = merged(found, foundBy(index, stretches, form));
@@ -135,4 +149,8 @@ export class Redactor {
     whole.push(parts.join(''));
     return whole.join('');
   }
+}
+
+function mayFindIn({ shortest, signs }: Rule, text: string, has: number): boolean {
+  return text.length >= shortest && (has & signs) === signs;
 }

@@ -21,8 +21,13 @@ const SIGNS = Uint8Array.from({ length: ASCII }, (_, code) => {
 /** Characters between two steps. */
 const STEP = 1_048_576;
 
-/** The signs of a text, in steps if it is long. */
-export function* signsOf(text: string): Generator<void, number> {
+/** The signs of a text. */
+export function signsOf(text: string): number {
+  return signsWithin(text, 0, text.length);
+}
+
+/** The same in steps, for long texts. */
+export function* signsInSteps(text: string): Generator<void, number> {
   let signs = 0;
   for (let at = 0; at < text.length && signs !== ALL; at += STEP) {
     if (at > 0) yield;
