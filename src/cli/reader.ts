@@ -2,6 +2,7 @@
 import { parseDuration } from '../config/units.ts';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../errors.ts';
+import { endConnection } from '../extensions/postgres/connection-end.ts';
 import { sqlstateOf } from '../extensions/postgres/sqlstate.ts';
 import type { Call, ExitCode } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
@@ -40,7 +41,7 @@ export function withReader(call: Call, work: (reader: Reader) => Promise<ExitCod
         'Ask for less with --since or --project.',
       );
     } finally {
-      await client.end();
+      await endConnection(client);
     }
   });
 }

@@ -3,7 +3,8 @@
  * announcement that is made while no connection listens is lost, so a new connection counts as a change of everything.
  */
 import type pg from 'pg';
-import { type Database, destroyConnection } from './database.ts';
+import { destroyConnection, endConnection } from './connection-end.ts';
+import type { Database } from './database.ts';
 import { within } from './time-limit.ts';
 
 /** What is announced: keys, projects and environments; prices. */
@@ -53,7 +54,7 @@ export class Announcements {
     this.#stopped = true;
     const client = this.#client;
     this.#client = null;
-    await client?.end().catch(() => undefined);
+    if (client !== null) await endConnection(client);
   }
 
   async #listen(timeoutMs: number): Promise<pg.Client> {
@@ -63,7 +64,7 @@ export class Announcements {
       readyTimeoutMs: timeoutMs,
     });
     if (this.#stopped) {
-      await client.end();
+      await endConnection(client);
       throw new Error('the listening connection is stopped');
     }
     this.#client = client;

@@ -5,6 +5,7 @@
 import pg from 'pg';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/postgres.ts';
 import { DatabaseClock } from './clock.ts';
+import { destroyConnection, endConnection, endPool } from './connection-end.ts';
 import { makeReady } from './session-settings.ts';
 
 /** Questions run at once: key lookups, maintenance, the command line. */
@@ -36,11 +37,6 @@ export interface ConnectionSettings {
   readonly ready?: (client: pg.Client) => Promise<unknown>;
   /** How long that may take; left out, ten seconds. */
   readonly readyTimeoutMs?: number;
-}
-
-/** Cuts a connection off at once: its answers may still come, and must reach nobody. */
-export function destroyConnection(client: pg.Client): void {
-  (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
 }
 
 export class Database implements PostgresDatabase {
@@ -101,7 +97,7 @@ export class Database implements PostgresDatabase {
       return await work((text, values = []) => client.query(text, [...values]));
     } finally {
       limits.signal?.removeEventListener('abort', cut);
-      await client.end().catch(() => undefined);
+      await endConnection(client);
     }
   }
 
@@ -124,7 +120,7 @@ export class Database implements PostgresDatabase {
       await settings.ready?.(client);
       return client;
     } catch (error) {
-      await client.end().catch(() => undefined);
+      await endConnection(client);
       throw error;
     } finally {
       clearTimeout(limit);
@@ -136,7 +132,7 @@ export class Database implements PostgresDatabase {
     const pool = this.#pool;
     this.#pool = null;
     this.#address = null;
-    await pool?.end();
+    if (pool !== null) await endPool(pool);
   }
 
   #known(): Address {

@@ -3,6 +3,7 @@
  * version. What waiting may mend is told apart from what somebody has to correct.
  */
 import pg from 'pg';
+import { endConnection } from './connection-end.ts';
 import { UserError } from '../../errors.ts';
 import { type Address, Database } from './database.ts';
 import { migrate } from './migrate.ts';
@@ -77,7 +78,7 @@ async function examineDatabase(
     if (fault !== null) throw fault;
     return findings;
   } finally {
-    await client.end();
+    await endConnection(client);
   }
 }
 
@@ -97,7 +98,7 @@ async function reach(database: Database, address: Address): Promise<pg.Client> {
     if (rows[0]?.writable !== true) throw Object.assign(new Error('the server is read-only'), { code: READ_ONLY });
     return client;
   } catch (error) {
-    await client.end();
+    await endConnection(client);
     throw error;
   }
 }
@@ -107,7 +108,7 @@ async function refusePooling(client: pg.Client, database: Database): Promise<voi
   try {
     if (!(await sharesSessions(client, other))) return;
   } finally {
-    await other.end();
+    await endConnection(other);
   }
   throw new UserError(
     'a pooler gives each transaction another session of the server, and Sluice needs one that lasts: it prepares statements, listens and holds locks',

@@ -3,6 +3,7 @@
  * that replicas starting together do it once. The views follow when their file changed.
  */
 import type pg from 'pg';
+import { endConnection } from './connection-end.ts';
 import { UserError } from '../../errors.ts';
 import type { Database } from './database.ts';
 import { readSchemaState, tooNew } from './schema-state.ts';
@@ -47,7 +48,7 @@ export async function migrate(database: Database, viewsSchema: string): Promise<
     await preferViews(client, viewsSchema);
     return [...state.missing.map(({ name }) => name), ...views];
   } finally {
-    await client.end();
+    await endConnection(client);
   }
 }
 

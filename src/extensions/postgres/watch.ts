@@ -5,6 +5,7 @@
  */
 import type { Logger } from '../../component/logger.ts';
 import type { Announcements } from './announcements.ts';
+import { endConnection } from './connection-end.ts';
 import type { Database } from './database.ts';
 import { describeFailure } from './first-contact.ts';
 import { presenceAfter } from './presence.ts';
@@ -43,8 +44,8 @@ export class DatabaseWatch {
   #away = true;
   /** A doubt that no thorough check has settled. */
   #doubted = false;
-  /** Commits in a row that failed. */
-  #failedCommits = 0;
+  /** Times in a row that commits failed and readiness was held off. */
+  #holds = 0;
   #heldUntilMs = 0;
   #lastTrialMs = Number.NEGATIVE_INFINITY;
   #awaySinceMs = 0;
@@ -66,7 +67,11 @@ export class DatabaseWatch {
   }
 
   get healthy(): boolean {
-    return !this.#away && this.#failedCommits === 0;
+    return !this.#away && !this.#isHeld;
+  }
+
+  get #isHeld(): boolean {
+    return this.#holds > 0 && (this.#doubted || performance.now() < this.#heldUntilMs);
   }
 
   /** After the first contact. */
@@ -85,7 +90,7 @@ export class DatabaseWatch {
   async isAwayAfter(error: unknown): Promise<boolean> {
     const presence = presenceAfter(error);
     if (this.#away || presence === 'there') return this.#away;
-    const asked = this.#ask(true);
+    const asked = this.#doubt();
     if (presence === 'away') return true;
     await asked;
     return this.#away;
@@ -93,20 +98,27 @@ export class DatabaseWatch {
 
   /** A group was committed. */
   committed(): void {
-    this.#failedCommits = 0;
+    this.#holds = 0;
+    this.#heldUntilMs = 0;
   }
 
-  /** A group was not committed, and not for what is in it. */
+  /** A group was not committed, and not for what is in it. Groups that fail during a hold do not lengthen it. */
   commitFailed(): void {
-    this.#heldUntilMs = performance.now() + Math.min(FIRST_HOLD_MS * 2 ** this.#failedCommits, LONGEST_HOLD_MS);
-    this.#failedCommits++;
-    void this.#ask(true);
+    const nowMs = performance.now();
+    if (nowMs >= this.#heldUntilMs) {
+      this.#heldUntilMs = nowMs + Math.min(FIRST_HOLD_MS * 2 ** this.#holds, LONGEST_HOLD_MS);
+      this.#holds++;
+    }
+    void this.#doubt();
+  }
+
+  async #doubt(): Promise<void> {
+    if (performance.now() - this.#lastTrialMs >= TRIAL_LIFE_MS) await this.#ask(true);
   }
 
   /** Checks are made one after the other; one that runs answers those that ask for no more than it does. */
   async #ask(thorough: boolean): Promise<void> {
     if (this.#stopped || !this.#started) return;
-    if (thorough && performance.now() - this.#lastTrialMs < TRIAL_LIFE_MS) return;
     if (thorough) this.#doubted = true;
     const running = this.#check;
     if (running !== null) {
@@ -130,7 +142,7 @@ export class DatabaseWatch {
     }
     this.#check = null;
     if (this.#stopped) return;
-    this.#timer = setTimeout(() => void this.#ask(this.#failedCommits > 0), PAUSE_MS);
+    this.#timer = setTimeout(() => void this.#ask(this.#isHeld), PAUSE_MS);
     this.#timer.unref();
   }
 
@@ -145,16 +157,16 @@ export class DatabaseWatch {
         await session.query(TRIAL_WRITE).catch(refuseUnlessRefused);
       },
     });
-    await client.end();
+    await endConnection(client);
     this.#lastTrialMs = performance.now();
     this.#doubted = false;
   }
 
   #present(): void {
-    // What had failed was seen to fail, and works again; else the hold decides when requests shall try.
-    if (!this.#doubted && (this.#away || performance.now() >= this.#heldUntilMs)) this.#failedCommits = 0;
     if (this.#stopped || !this.#away) return;
     this.#away = false;
+    // The reason why commits failed was seen, and is gone: no hold is needed.
+    this.committed();
     const seconds = Math.round((performance.now() - this.#awaySinceMs) / 1000);
     this.#logger.info({ seconds }, 'the database takes data again');
   }

@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { platform, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
+import { endConnection } from '../connection-end.ts';
 import { firstClosed, type Home, handOver, makeServerFolder, SOCKET_FOLDER } from './home.ts';
 import { CLUSTER_SETTING, errorCode } from './host.ts';
 import { SOCKET_PORT } from './pid-file.ts';
@@ -125,7 +126,7 @@ async function query(address: ServerAddress, text: string, values: string[] = []
     await client.connect();
     return (await client.query(text, values)).rows;
   } finally {
-    await client.end().catch(() => undefined);
+    await endConnection(client);
   }
 }
 

@@ -1,6 +1,7 @@
 /** The ledger's own connections: how long they wait for what, the statements they know, and which may be used again. */
 import type pg from 'pg';
-import { type Database, destroyConnection } from '../database.ts';
+import { destroyConnection, endConnection } from '../connection-end.ts';
+import type { Database } from '../database.ts';
 import { prepare } from '../pipeline.ts';
 import { GUARD_STATEMENTS } from './guard-statements.ts';
 
@@ -76,7 +77,7 @@ export class Sessions {
   /** Outside of any transaction. */
   async give(session: pg.Client): Promise<void> {
     if (this.#lost.has(session)) return;
-    if (this.#closed) await session.end().catch(() => undefined);
+    if (this.#closed) await endConnection(session);
     else this.#idle.push(session);
   }
 
@@ -89,6 +90,6 @@ export class Sessions {
   /** Ends those that wait; the others end when they are given back. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all(this.#idle.splice(0).map((session) => session.end().catch(() => undefined)));
+    await Promise.all(this.#idle.splice(0).map((session) => endConnection(session)));
   }
 }

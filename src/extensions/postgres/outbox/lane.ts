@@ -3,6 +3,7 @@
  * its machine dies the server takes the lock back, and another replica goes on.
  */
 import type pg from 'pg';
+import { endConnection } from '../connection-end.ts';
 import type { FailedAttempt, OutboxLane, WaitingEntry } from '../../../component/outbox.ts';
 import type { Signal } from '../../../model/context.ts';
 import type { Database } from '../database.ts';
@@ -102,7 +103,7 @@ export class PostgresLane implements OutboxLane {
   async release(): Promise<void> {
     const client = this.#client;
     this.#forget();
-    await client?.end().catch(() => undefined);
+    if (client !== null) await endConnection(client);
   }
 
   async #connect(): Promise<pg.Client> {
