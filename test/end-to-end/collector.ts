@@ -39,10 +39,10 @@ const FLUSH_EVERY = 500;
 /** Of the recordings that are compared field by field. */
 const RECORDED = { spans: 3, logs: 3, points: 8 };
 const ROUNDS = 20;
-/** Small batches and short pauses, so that a test meets many of both. The keys themselves are those of the file. */
+/** Small batches, short pauses and many requests at once, so that a test meets many of each and fills the bytes in flight. */
 const EAGER = `exporters: { otlphttp: {
   retry_on_failure: { initial_interval: 50ms, max_interval: 1s },
-  sending_queue: { num_consumers: 10, batch: { min_size: 100000, max_size: 400000, flush_timeout: 100ms } } } }`;
+  sending_queue: { num_consumers: 40, batch: { min_size: 100000, max_size: 400000, flush_timeout: 100ms } } } }`;
 
 const folder = openFolder(t);
 const database = await createDatabase(t);
