@@ -51,13 +51,16 @@ async function loseOnce(range: Range, random: Random, cycle: number) {
   if (isAlone) void shot.fired.then(() => proxy.receive('refuse'));
   const tenant = random.pick([LANES[0] as Tenant, RIVALS[1] as Tenant]);
   const bodies = [range.maker.plain(tenant, 2), range.maker.plain(tenant, 100), range.maker.next()];
-  const retry = new Load(range, [second], { senders: 0, seed: cycle, pauseMs: 0, abandonPercent: 0 });
+  const settings = { senders: 0, seed: cycle, pauseMs: 0, abandonPercent: 0 };
+  const retry = new Load(range, [second], settings);
   const deliver = async (body: Body) => {
     const status = await range.sender.send(body, first);
     return status === 'unknown' || status >= 500 ? retry.deliver(body) : status;
   };
   const statuses = await Promise.all(bodies.map(deliver));
   proxy.heal();
+  // A daemon that knows its database to be away sends no COMMIT that the next cycle could meet.
+  statuses.push(await new Load(range, [first], settings).deliver(range.maker.plain(tenant, 1)));
   return {
     hit: shot.hit !== null,
     unsettled: statuses.filter((status) => status === 'unknown' || status >= 500),
