@@ -4,8 +4,8 @@
  * columns, all null here, are left out in its favour.
  */
 import protobuf from 'protobufjs';
-import { METRIC_TYPES, SPAN_KINDS, SPAN_STATUSES, TEMPORALITIES } from '../src/model/columns.ts';
-import { SIGNAL_LOGS, SIGNAL_TRACES } from '../src/model/layout.ts';
+import { METRIC_TYPES, SPAN_KINDS, SPAN_STATUSES, TEMPORALITIES } from '../src/pdata/columns.ts';
+import { SIGNAL_LOGS, SIGNAL_TRACES } from '../src/pdata/layout.ts';
 import type { Protos, Signal } from '../test/support/protos.ts';
 
 /** 64-bit integers arrive as Long objects from protobufjs, as text or numbers from JSON; all of them print as decimals. */

@@ -1,5 +1,5 @@
 /** Trace requests of a given shape: so many spans of so many attributes, and so much content. */
-import { SIGNAL_TRACES } from '../src/model/layout.ts';
+import { SIGNAL_TRACES } from '../src/pdata/layout.ts';
 import { encodeProtobuf, loadProtos } from '../test/support/protos.ts';
 
 export interface Shape {

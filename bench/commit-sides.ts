@@ -1,5 +1,5 @@
 /** The two sides of the commit benchmark: the same rows through the ledger and exporter, and through psql's COPY. */
-import type { Claim } from '../src/component/ledger.ts';
+import type { Claim } from '../src/component/capabilities/ledger.ts';
 import type { GroupCommit } from '../src/service/settle/group-commit.ts';
 import type { Writer } from './database.ts';
 import { ownProcessorMs, processorMs } from './processor-time.ts';

@@ -8,7 +8,7 @@
  * the groups out, `--rows 0` the sustained load.
  */
 import { readArguments } from './arguments.ts';
-import type { Project } from '../src/model/context.ts';
+import type { Project } from '../src/pdata/context.ts';
 import { GroupCommit } from '../src/service/settle/group-commit.ts';
 import { type Cost, CopySide, type Group, LedgerSide, settle } from './commit-sides.ts';
 import { BenchDatabase, QUIET, type Writer } from './database.ts';

@@ -5,12 +5,12 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Capabilities } from '../src/component/capability.ts';
+import { Capabilities } from '../src/component/capabilities/capability.ts';
 import type { Host } from '../src/component/component.ts';
 import type { Exporter } from '../src/component/exporter.ts';
-import { ListeningSockets } from '../src/component/listener.ts';
+import { ListeningSockets } from '../src/net/listener.ts';
 import type { Logger } from '../src/component/logger.ts';
-import { POSTGRES_DATABASE } from '../src/component/postgres.ts';
+import { POSTGRES_DATABASE } from '../src/component/capabilities/postgres.ts';
 import { Partitions } from '../src/exporters/postgres/partitions.ts';
 import { postgresExporter } from '../src/exporters/postgres/postgres.ts';
 import { Database } from '../src/extensions/postgres/database.ts';

@@ -5,7 +5,7 @@
  *   node dist/bench/decode.js [--rounds 15] [--only genai|micro|logs|metrics]
  */
 import { readArguments } from './arguments.ts';
-import { ENCODING_JSON, ENCODING_PROTOBUF, SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../src/model/layout.ts';
+import { ENCODING_JSON, ENCODING_PROTOBUF, SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../src/pdata/layout.ts';
 import { ModuleRun } from '../test/support/oracle-module.ts';
 import { ENCODING_NAMES, loadProtos, type Signal } from '../test/support/protos.ts';
 import { Baseline } from './baseline.ts';

@@ -1,7 +1,7 @@
 /** An exporter that takes rows and forgets them: what is measured with it is everything before the sink. */
 import { defineExporter } from '../src/component/exporter.ts';
-import { ChunkPool } from '../src/model/chunk-pool.ts';
-import { encodeInSteps, type RowFormat } from '../src/otlp/encode.ts';
+import { ChunkPool } from '../src/pdata/chunk-pool.ts';
+import { encodeInSteps, type RowFormat } from '../src/pdata/encode-rows.ts';
 
 export const discard = defineExporter<{ readonly format: RowFormat }>({
   type: 'discard',

@@ -8,7 +8,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { readArguments } from './arguments.ts';
-import type { Project } from '../src/model/context.ts';
+import type { Project } from '../src/pdata/context.ts';
 import { GroupCommit } from '../src/service/settle/group-commit.ts';
 import { BenchDatabase, QUIET, type Writer } from './database.ts';
 import { grouped, median, percent, quantile } from './figures.ts';

@@ -6,8 +6,8 @@
  */
 import { gunzipSync } from 'node:zlib';
 import { readArguments } from './arguments.ts';
-import { gunzip } from '../src/otlp/gunzip.ts';
-import { loadWire } from '../src/otlp/wire.ts';
+import { gunzip } from '../src/pdata/gunzip.ts';
+import { loadWire } from '../src/pdata/load-wasm.ts';
 import { makeCorpus } from './corpus.ts';
 
 const LIMIT_BYTES = 16 * 1024 * 1024;

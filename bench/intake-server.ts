@@ -5,14 +5,14 @@
 import { createServer } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import type { Logger } from '../src/component/logger.ts';
-import { letHeapGrow } from '../src/cli/heap.ts';
+import { letHeapGrow } from '../src/daemon/heap.ts';
 import { COMPONENTS } from '../src/components.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../src/model/layout.ts';
-import { assemble } from '../src/service/assemble.ts';
+import { SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../src/pdata/layout.ts';
+import { Service } from '../src/service/service.ts';
 import { makePipelines } from '../src/service/make-pipeline.ts';
 import { Registry } from '../src/service/telemetry/registry.ts';
 import { loadProtos } from '../test/support/protos.ts';
@@ -65,7 +65,7 @@ async function startSluice(processors: string, format: string, privacy: string):
     ...QUIET,
     info: (fields, message) => void ('endpoint' in fields && endpoints.set(message, String(fields.endpoint))),
   };
-  const service = assemble(config, {
+  const service = new Service(config, {
     logger,
     loggerFor: () => logger,
     meter: registry,

@@ -3,7 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SPAN_COLUMNS } from '../src/model/columns.ts';
+import { SPAN_COLUMNS } from '../src/pdata/columns.ts';
 
 const HEADER = Buffer.from('5047434f50590aff0d0a00' + '00000000' + '00000000', 'hex');
 const TRAILER = Buffer.from([0xff, 0xff]);

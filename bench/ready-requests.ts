@@ -4,12 +4,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import { defineExporter, type Rows } from '../src/component/exporter.ts';
-import type { Claim, TraceClaim } from '../src/component/ledger.ts';
+import type { Claim, TraceClaim } from '../src/component/capabilities/ledger.ts';
 import { COMPONENTS } from '../src/components.ts';
-import { ChunkPool } from '../src/model/chunk-pool.ts';
-import { SPAN_COLUMNS } from '../src/model/columns.ts';
-import type { Project } from '../src/model/context.ts';
-import { encodeRows } from '../src/otlp/encode.ts';
+import { ChunkPool } from '../src/pdata/chunk-pool.ts';
+import { SPAN_COLUMNS } from '../src/pdata/columns.ts';
+import type { Project } from '../src/pdata/context.ts';
+import { encodeRows } from '../src/pdata/encode-rows.ts';
 import { startDaemon } from '../test/support/daemon.ts';
 import { send } from '../test/support/otlp-client.ts';
 import { makeCorpus } from './corpus.ts';

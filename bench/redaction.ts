@@ -5,8 +5,8 @@
  */
 import { processAtOnce } from '../src/component/processor.ts';
 import { readFileSync } from 'node:fs';
-import { Context, type Encoding, type Signal } from '../src/model/context.ts';
-import { SIGNAL_LOGS } from '../src/model/layout.ts';
+import { Context, type Encoding, type Signal } from '../src/pdata/context.ts';
+import { SIGNAL_LOGS } from '../src/pdata/layout.ts';
 import { PRESET_NAMES } from '../src/processors/privacy/redaction/presets.ts';
 import { Scene } from '../test/processors/privacy/scene.ts';
 import { encodeProtobuf, loadProtos } from '../test/support/protos.ts';

@@ -4,7 +4,7 @@
  */
 import { randomFillSync } from 'node:crypto';
 import { crc32, gzipSync } from 'node:zlib';
-import { SIGNAL_TRACES } from '../src/model/layout.ts';
+import { SIGNAL_TRACES } from '../src/pdata/layout.ts';
 import { loadProtos } from '../test/support/protos.ts';
 
 export interface Requests {

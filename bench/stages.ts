@@ -13,14 +13,15 @@ import { readArguments } from './arguments.ts';
 import type { Processor } from '../src/component/processor.ts';
 import { COMPONENTS } from '../src/components.ts';
 import { loadConfig } from '../src/config/load.ts';
-import type { Batch } from '../src/model/batch.ts';
-import { ChunkPool } from '../src/model/chunk-pool.ts';
-import { Context } from '../src/model/context.ts';
-import { HEADER_PROJECT_LENGTH, HEADER_PROJECT_OFFSET, INPUT_CAPACITY } from '../src/model/layout.ts';
-import { encodeRows } from '../src/otlp/encode.ts';
-import { Intake } from '../src/otlp/intake.ts';
-import { assemble, type Named } from '../src/service/assemble.ts';
-import { finish } from '../src/model/steps.ts';
+import type { Batch } from '../src/pdata/batch.ts';
+import { ChunkPool } from '../src/pdata/chunk-pool.ts';
+import { Context } from '../src/pdata/context.ts';
+import { HEADER_PROJECT_LENGTH, HEADER_PROJECT_OFFSET, INPUT_CAPACITY } from '../src/pdata/layout.ts';
+import { encodeRows } from '../src/pdata/encode-rows.ts';
+import { Intake } from '../src/pdata/index-body.ts';
+import type { Named } from '../src/service/assembly.ts';
+import { Service } from '../src/service/service.ts';
+import { finish } from '../src/pdata/steps.ts';
 import { makeClaim } from '../src/service/settle/claim.ts';
 import { Registry } from '../src/service/telemetry/registry.ts';
 import { makeCorpus } from './corpus.ts';
@@ -59,7 +60,7 @@ async function processorsOf(folder: string, off: boolean): Promise<readonly Name
     environment: {},
   });
   let processors: readonly Named<Processor>[] = [];
-  assemble(config, {
+  new Service(config, {
     logger: QUIET,
     loggerFor: () => QUIET,
     meter: new Registry(),

@@ -1,4 +1,4 @@
-// Compiles src/wire to two modules: `wire.wasm`, and `wire-pausing.wasm`, whose calls the host can pause and resume. Both come from
+// Compiles src/pdata/wasm to two modules: `wire.wasm`, and `wire-pausing.wasm`, whose calls the host can pause and resume. Both come from
 // one compilation. Which one a module is stands in the imported constant `host.pauses`; here it becomes a constant of the module.
 // `node scripts/build-wire.js <folder>` writes both into the folder.
 import { execFileSync } from 'node:child_process';
@@ -23,8 +23,8 @@ const FEATURES = [
 function compile() {
   const output = relative(root, join(folder, 'wire-unset.wasm'));
   const compiler = join(root, 'node_modules/assemblyscript/bin/asc.js');
-  const config = ['--config', 'src/wire/asconfig.json', '--outFile', output];
-  execFileSync(process.execPath, [compiler, 'src/wire/index.ts', ...config], {
+  const config = ['--config', 'src/pdata/wasm/asconfig.json', '--outFile', output];
+  execFileSync(process.execPath, [compiler, 'src/pdata/wasm/index.ts', ...config], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],
   });

@@ -56,10 +56,10 @@ if (!existsSync(join(root, 'node_modules/typescript'))) {
   process.exit(1);
 }
 
-const wasm = join(dist, 'src/wire/wire.wasm');
+const wasm = join(dist, 'src/pdata/wasm/wire.wasm');
 const wireSources = [
-  ...filesBelow(join(root, 'src/wire')),
-  join(root, 'src/model/layout.ts'),
+  ...filesBelow(join(root, 'src/pdata/wasm')),
+  join(root, 'src/pdata/layout.ts'),
   join(root, 'scripts/build-wire.js'),
 ].filter((path) => existsSync(path));
 mkdirSync(dirname(wasm), { recursive: true });

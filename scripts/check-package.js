@@ -101,7 +101,7 @@ try {
   checkDockerfile();
   const [packed] = JSON.parse(run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], root));
   const names = packed.files.map(({ path }) => path);
-  expect(names.includes('dist/src/wire/wire.wasm'), 'the package holds the wire module');
+  expect(names.includes('dist/src/pdata/wasm/wire.wasm'), 'the package holds the wire module');
   expect(!names.some((name) => /^(?:test|bench|data)\/|dist\/test/.test(name)), 'and no tests');
   writeFileSync(join(folder, 'package.json'), '{ "name": "somebody", "private": true }');
   run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--omit=optional', `./${packed.filename}`]);

@@ -17,8 +17,8 @@ const LONG = [
   'end-to-end/database-away.test.js',
   'cli/main.test.js',
   'cli/stored.test.js',
-  'wire/oracle.test.js',
-  'wire/mutation.test.js',
+  'pdata/wasm/oracle.test.js',
+  'pdata/wasm/mutation.test.js',
   'processors/privacy/redaction-corpus.test.js',
 ];
 

@@ -12,6 +12,8 @@ export interface Call {
   readonly terminal: Terminal;
   /** The real process; everything a command knows of the outside comes from here. */
   readonly process: NodeJS.Process;
+  /** All commands, for those that are about commands. */
+  readonly commands: readonly CommandEntry[];
 }
 
 export interface Command {
@@ -31,4 +33,9 @@ export interface Command {
   /** Whole command lines with what they do. */
   readonly examples: readonly (readonly [line: string, what: string])[];
   run(call: Call): Promise<ExitCode>;
+}
+
+/** What choosing and listing a command needs. */
+export interface CommandEntry extends Pick<Command, 'name' | 'aliases' | 'words' | 'summary'> {
+  load(): Promise<Command>;
 }

@@ -2,12 +2,7 @@
  * The visible list of commands, in the order of the help. A command's code is loaded when it is chosen: help and completion
  * must not wait for a database client. A test compares the entries with what the commands say of themselves.
  */
-import type { Command } from './command.ts';
-
-/** What choosing and listing a command needs. */
-export interface CommandEntry extends Pick<Command, 'name' | 'aliases' | 'words' | 'summary'> {
-  load(): Promise<Command>;
-}
+import type { CommandEntry } from './command.ts';
 
 export const COMMANDS: readonly CommandEntry[] = [
   {

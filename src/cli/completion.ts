@@ -1,6 +1,5 @@
 /** `sluice completion`: what makes a shell complete commands and options, generated from the list of commands. */
 import { type Command, type ExitCode } from './command.ts';
-import { COMMANDS } from './commands.ts';
 import { ROOT_OPTIONS } from './help.ts';
 import { type Option, UsageError } from './options.ts';
 
@@ -21,10 +20,10 @@ export const completion: Command = {
     ['source <(sluice completion bash)', 'for this shell; in ~/.bashrc for every one'],
     ['sluice completion fish > ~/.config/fish/completions/sluice.fish', 'for fish'],
   ],
-  async run({ words, terminal }): Promise<ExitCode> {
+  async run({ words, terminal, commands }): Promise<ExitCode> {
     const write = SHELLS[words[0] ?? ''];
     if (write === undefined) throw new UsageError('which shell?', `one of ${Object.keys(SHELLS).join(', ')}`);
-    terminal.print(write(await Promise.all(COMMANDS.map((entry) => entry.load()))));
+    terminal.print(write(await Promise.all(commands.map((entry) => entry.load()))));
     return 0;
   },
 };

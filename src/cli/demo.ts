@@ -8,7 +8,7 @@ import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 import { findPostgresOptions, withDatabase } from './database.ts';
 import { type Demo, makeDemo } from './demo-application.ts';
 import { findEndpoint } from './endpoint.ts';
-import { asJson, clean } from './screen-text.ts';
+import { asJson, clean } from './view/screen-text.ts';
 
 const DEFAULT_ENDPOINT = 'http://127.0.0.1:4318';
 const DEFAULT_PROJECT = 'default';

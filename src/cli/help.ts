@@ -1,6 +1,5 @@
 /** The help texts, written from the commands' own declarations. */
-import type { Command } from './command.ts';
-import type { CommandEntry } from './commands.ts';
+import type { Command, CommandEntry } from './command.ts';
 import type { Options } from './options.ts';
 import { layOut, type Style } from './terminal.ts';
 

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { nearest } from '../config/nearest.ts';
 import { ConfigError } from '../config/problem.ts';
 import { UserError } from '../errors.ts';
-import type { Command, ExitCode } from './command.ts';
-import { COMMANDS, type CommandEntry, DEFAULT_COMMAND } from './commands.ts';
+import type { Command, CommandEntry, ExitCode } from './command.ts';
+import { COMMANDS, DEFAULT_COMMAND } from './commands.ts';
 import { RUN_OPTIONS } from './config-options.ts';
 import { commandHelp, overviewHelp, ROOT_OPTIONS } from './help.ts';
 import { type Options, parseWords, UsageError } from './options.ts';
@@ -57,7 +57,7 @@ async function dispatch(host: NodeJS.Process, terminal: Terminal): Promise<ExitC
   }
   const extra = words[command.maxWords ?? 0];
   if (extra !== undefined) throw new UsageError(`sluice ${command.name} does not take "${extra}"`, hintHelp(command));
-  return command.run({ values, words, terminal, process: host });
+  return command.run({ values, words, terminal, process: host, commands: COMMANDS });
 }
 
 const namesDefault = (host: NodeJS.Process): boolean => host.argv[2] === DEFAULT_COMMAND;

@@ -6,15 +6,15 @@ import {
   OutboxInspection,
   type Selection,
 } from '../extensions/postgres/outbox/inspection.ts';
-import { requestAsJson } from '../otlp/request-json.ts';
+import { requestAsJson } from '../exporters/otlp-http/request-json.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
-import { formatAge, formatCount, plural, UNKNOWN } from './figures.ts';
+import { formatAge, formatCount, plural, UNKNOWN } from './view/figures.ts';
 import { type Options, UsageError } from './options.ts';
 import { onlyWord } from './project.ts';
 import { limitOf } from './reader.ts';
-import { asJson, cut } from './screen-text.ts';
+import { asJson, cut } from './view/screen-text.ts';
 import { layOut } from './terminal.ts';
 
 const DEFAULT_LIMIT = 20;

@@ -5,7 +5,7 @@ import type { PriceBook } from '../processors/pricing/price-book.ts';
 import { isProblem, StoredEntries } from '../processors/pricing/stored-entry.ts';
 import type { Usage } from '../processors/pricing/usage.ts';
 import { nearest } from '../config/nearest.ts';
-import { SERVICE_TIERS, type ServiceTier } from '../model/columns.ts';
+import { SERVICE_TIERS, type ServiceTier } from '../pdata/columns.ts';
 import { listPrices, ownFirst } from '../extensions/postgres/price-directory.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
@@ -13,7 +13,7 @@ import { withDatabase } from './database.ts';
 import { UsageError } from './options.ts';
 import { loadBook, pricingOptionsOf } from './price-book.ts';
 import { onlyWord } from './project.ts';
-import { asJson, clean } from './screen-text.ts';
+import { asJson, clean } from './view/screen-text.ts';
 
 const USAGE_WORDS: Readonly<Record<string, Exclude<keyof Usage, 'serviceTier'>>> = {
   input: 'inputTokens',

@@ -1,5 +1,5 @@
 /** `sluice project …`: who owns data, on which plan. */
-import type { Plan } from '../model/context.ts';
+import type { Plan } from '../pdata/context.ts';
 import { Administration, type ProjectRow } from '../extensions/postgres/administration.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';

@@ -2,7 +2,7 @@
 import type { Command } from './command.ts';
 import { RUN_OPTIONS } from './config-options.ts';
 import { UsageError, type Values } from './options.ts';
-import { isWorker } from './workers/channel.ts';
+import { isWorker } from '../daemon/workers/channel.ts';
 
 /** More than any machine has cores for; each keeps some connections to the database. */
 const MAX_WORKERS = 64;
@@ -21,13 +21,13 @@ export const run: Command = {
   ],
   async run(call) {
     if (isWorker(call.process)) {
-      const { Worker } = await import('./workers/worker.ts');
+      const { Worker } = await import('../daemon/workers/worker.ts');
       return call.process.exit(await new Worker(call).run());
     }
     const workers = workersOf(call.values);
     const { readFiles } = await import('./config-files.ts');
     const files = await readFiles(call, { workers });
-    const { Daemon } = await import('./daemon.ts');
+    const { Daemon } = await import('../daemon/daemon.ts');
     const code = await new Daemon(files, call, workers).run();
     // A connection that would not close must not keep a stopped daemon alive.
     return call.process.exit(code);

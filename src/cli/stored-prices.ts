@@ -17,7 +17,7 @@ import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { UsageError } from './options.ts';
 import { loadBook, pricingOptionsOf } from './price-book.ts';
-import { asJson, clean } from './screen-text.ts';
+import { asJson, clean } from './view/screen-text.ts';
 import { layOut } from './terminal.ts';
 
 const PROJECT = {

@@ -1,5 +1,5 @@
 /** Writing to a person: colours only where a terminal shows them and nobody objects. */
-import { pad, widthOf } from './screen-text.ts';
+import { pad, widthOf } from './view/screen-text.ts';
 
 export interface Terminal {
   /** The command's result. */

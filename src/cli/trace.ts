@@ -2,9 +2,9 @@
 import type { Command } from './command.ts';
 import { onlyWord } from './project.ts';
 import { limitOf, READER_OPTIONS, withReader } from './reader.ts';
-import { asJson } from './screen-text.ts';
-import { findTrace, readTrace } from './trace-record.ts';
-import { drawTrace } from './waterfall.ts';
+import { asJson } from './view/screen-text.ts';
+import { findTrace, readTrace } from './view/trace-record.ts';
+import { drawTrace } from './view/waterfall.ts';
 
 /** Lines drawn; a person reads no more. */
 const DEFAULT_LINES = 500;

@@ -1,8 +1,8 @@
 /** `sluice traces`: what arrived, newest first, one line a trace. */
 import type { Command } from './command.ts';
-import { formatAge, formatCost, formatCount, formatTook } from './figures.ts';
+import { formatAge, formatCost, formatCount, formatTook } from './view/figures.ts';
 import { limitOf, type Reader, READER_OPTIONS, type Row, sinceOf, sumOf, textOf, withReader } from './reader.ts';
-import { asJson, cut, padLeft } from './screen-text.ts';
+import { asJson, cut, padLeft } from './view/screen-text.ts';
 import { layOut, type Terminal } from './terminal.ts';
 
 const DEFAULT_LIMIT = 20;

@@ -1,10 +1,10 @@
 /** `sluice usage`: tokens and money, every call once, and what of it has no price. */
 import type { Command } from './command.ts';
-import { formatCost, formatCount, plural, UNKNOWN } from './figures.ts';
+import { formatCost, formatCount, plural, UNKNOWN } from './view/figures.ts';
 import { describeKept, type Kept, readKept } from './kept.ts';
 import { UsageError } from './options.ts';
 import { type Reader, READER_OPTIONS, sinceOf, sumOf, textOf, withReader } from './reader.ts';
-import { asJson, cut, padLeft } from './screen-text.ts';
+import { asJson, cut, padLeft } from './view/screen-text.ts';
 import { layOut, type Terminal } from './terminal.ts';
 
 const DEFAULT_SINCE = '30d';

@@ -6,8 +6,8 @@
  */
 import type { Logger } from './logger.ts';
 import type { Meter } from './meter.ts';
-import type { Capabilities } from './capability.ts';
-import type { Listeners } from './listener.ts';
+import type { Capabilities } from './capabilities/capability.ts';
+import type { Listeners } from './listening.ts';
 
 export interface Component {
   /** May reject with a `UserError` that says what to do. Called once. */

@@ -2,11 +2,11 @@
  * An exporter turns a finished batch into its own bytes, and later makes a group of them durable. Rows of several
  * requests are written together; the group commit decides which.
  */
-import type { Batch } from '../model/batch.ts';
-import type { Fact, Signal } from '../model/context.ts';
-import type { Steps } from '../model/steps.ts';
+import type { Batch } from '../pdata/batch.ts';
+import type { Fact, Signal } from '../pdata/context.ts';
+import type { Steps } from '../pdata/steps.ts';
 import type { Component, Declaration, Host } from './component.ts';
-import type { Commit } from './ledger.ts';
+import type { Commit } from './capabilities/ledger.ts';
 
 /** One request's rows in the form of one sink. */
 export interface Rows {

@@ -1,6 +1,6 @@
 /** An extension offers a capability to other components: a database connection, the ledger, a readiness endpoint. */
 import type { Component, Declaration, Host } from './component.ts';
-import type { Capability } from './capability.ts';
+import type { Capability } from './capabilities/capability.ts';
 
 export interface Extension extends Component {
   healthy?(): boolean;

@@ -4,11 +4,11 @@
  * steps the processor may be asked to process another request in other tables, so what it keeps for tables it keeps by
  * `batch.tables`.
  */
-import type { Batch } from '../model/batch.ts';
-import { finish, type Steps } from '../model/steps.ts';
-import type { Context, Fact, RequestInfo } from '../model/context.ts';
+import type { Batch } from '../pdata/batch.ts';
+import { finish, type Steps } from '../pdata/steps.ts';
+import type { Context, Fact, RequestInfo } from '../pdata/context.ts';
 import type { Component, Declaration, Host } from './component.ts';
-import type { Tables } from '../model/batch.ts';
+import type { Tables } from '../pdata/batch.ts';
 
 export interface Processor extends Component {
   /** Called for each tables before their first batch: the place to intern keys and register constants. There are a few tables. */

@@ -1,7 +1,7 @@
 /** A receiver accepts requests and hands each to the pipeline of its signal; the promise it gets back is the acknowledgement. */
-import type { Encoding, RequestInfo, Signal } from '../model/context.ts';
+import type { Encoding, RequestInfo, Signal } from '../pdata/context.ts';
 import type { Rejection } from '../errors.ts';
-import type { Quota } from './ledger.ts';
+import type { Quota } from './capabilities/ledger.ts';
 import type { Component, Declaration, Host } from './component.ts';
 
 /** What bounds the expanding of a body. */

@@ -1,5 +1,5 @@
 /** What kind of step an operation is, and whether the usage of such a step is its own or the sum of the steps below it. */
-import type { Category } from '../model/columns.ts';
+import type { Category } from '../pdata/columns.ts';
 import type { Operation } from './dialect.ts';
 
 export const OPERATIONS: readonly Operation[] = [

@@ -1,5 +1,5 @@
 /** What senders call the tiers of service that providers price apart. Any other word says nothing. */
-import type { ServiceTier } from '../model/columns.ts';
+import type { ServiceTier } from '../pdata/columns.ts';
 
 export const SERVICE_TIER_WORDS: ReadonlyMap<string, ServiceTier | 'standard'> = new Map([
   ['auto', 'standard'],

@@ -5,7 +5,7 @@
  * request that waits has been read and is bounded by the receivers' byte budget; how long it may wait is bounded here.
  */
 import { Rejection } from '../errors.ts';
-import type { Steps } from '../model/steps.ts';
+import type { Steps } from '../pdata/steps.ts';
 import { ExpectedWait } from './expected-wait.ts';
 import { FairQueue, type Flow, type VirtualClock } from './fair-queue.ts';
 import { MAX_POLLS_MS, PollCycle } from './poll-cycle.ts';

@@ -6,8 +6,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Processor } from '../component/processor.ts';
-import type { Steps } from '../model/steps.ts';
-import { Intake } from '../otlp/intake.ts';
+import type { Steps } from '../pdata/steps.ts';
+import { Intake } from '../pdata/index-body.ts';
 
 /** How long an arena that is not kept outlives its last pass. */
 const IDLE_MS = 20_000;

@@ -2,12 +2,12 @@
  * The call site where pipelines meet the ledger: one set of arenas serves all pipelines of a process, and one group commit
  * all that settle in the same ledger, also when a reload replaces the pipelines.
  */
-import { LEDGER, type Ledger } from '../component/ledger.ts';
+import { LEDGER, type Ledger } from '../component/capabilities/ledger.ts';
 import type { Logger } from '../component/logger.ts';
 import type { Meter } from '../component/meter.ts';
 import { AdmissionControl, type SizeClass } from './admission.ts';
 import { Arena } from './arena.ts';
-import type { MakePipeline, PipelineParts } from './assemble.ts';
+import type { MakePipeline, PipelineParts } from './assembly.ts';
 import { SignalPipeline } from './pipeline.ts';
 import { RowBudget } from './row-budget.ts';
 import { GroupCommit } from './settle/group-commit.ts';

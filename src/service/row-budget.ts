@@ -5,8 +5,8 @@
  */
 import { FairBudget } from '../component/fair-budget.ts';
 import { Rejection } from '../errors.ts';
-import type { Batch } from '../model/batch.ts';
-import type { RowRoom } from '../model/row-room.ts';
+import type { Batch } from '../pdata/batch.ts';
+import type { RowRoom } from '../pdata/row-room.ts';
 
 /** JSON doubles quotes, backslashes and line breaks, and a text may stand in a derived column too. */
 const ROW_BYTES_PER_BODY_BYTE = 4;

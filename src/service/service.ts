@@ -1,9 +1,9 @@
 /** A whole service: it starts, takes another configuration, stops, and says whether it is ready. */
 import type { ServiceStatus } from '../component/extension.ts';
-import type { Logger } from '../component/logger.ts';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../errors.ts';
-import type { Assemble, Assembly } from './assemble.ts';
+import { ListeningSockets } from '../net/listener.ts';
+import { type Assembly, type AssemblySurroundings, assemble, type Surroundings } from './assembly.ts';
 import { Lifecycle, type LifecycleState } from './lifecycle.ts';
 
 /** A new part that starts without what it needs, such as a database that is away, gets this long before the reload is given up. */
@@ -26,22 +26,17 @@ const ALONE: Company = {
   idle: async () => undefined,
 };
 
-/** What it needs besides its parts. */
-export interface ServiceSurroundings {
-  readonly logger: Logger;
-  readonly problems?: () => readonly string[];
-}
-
 export class Service implements ServiceStatus {
-  readonly #assemble: Assemble;
+  readonly #surroundings: AssemblySurroundings;
   readonly #lifecycle: Lifecycle;
   readonly #furtherProblems: () => readonly string[];
   #assembly: Assembly;
 
-  constructor(config: Config, assemble: Assemble, { logger, problems = () => [] }: ServiceSurroundings) {
-    this.#assemble = assemble;
+  constructor(config: Config, surroundings: Surroundings) {
+    const { logger, problems = () => [], sockets = new ListeningSockets() } = surroundings;
+    this.#surroundings = { ...surroundings, sockets };
     this.#furtherProblems = problems;
-    this.#assembly = assemble(config, this, null);
+    this.#assembly = assemble(config, this.#surroundings, { status: this, previous: null });
     this.#assembly.takeOver();
     this.#lifecycle = new Lifecycle(this.#assembly.parts, logger);
   }
@@ -57,7 +52,7 @@ export class Service implements ServiceStatus {
    */
   async reload(config: Config, deadline: AbortSignal, company = ALONE): Promise<void> {
     const old = this.#assembly;
-    const next = this.#assemble(config, this, old);
+    const next = assemble(config, this.#surroundings, { status: this, previous: old });
     const takeOver = (): void => {
       next.takeOver();
       this.#assembly = next;

@@ -7,38 +7,41 @@ import ts from 'typescript';
 
 const SRC = fileURLToPath(new URL('../../../src/', import.meta.url));
 
-/** What each part may import of ours, besides itself. */
+/** What each part may import of ours, besides itself. The command line and the daemon may import everything. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-  model: [],
+  pdata: ['errors'],
   errors: [],
-  component: ['model', 'errors'],
-  otlp: ['model', 'errors', 'wire'],
-  receivers: ['component', 'model', 'errors', 'otlp'],
-  // What is known of the senders' conventions, as tables; several processors need it.
-  dialects: ['model'],
-  processors: ['component', 'model', 'errors', 'otlp', 'dialects'],
-  exporters: ['component', 'model', 'errors', 'otlp'],
-  extensions: ['component', 'model', 'errors', 'otlp'],
+  component: ['pdata', 'errors'],
+  net: ['component', 'errors'],
+  dialects: ['pdata'],
+  receivers: ['component', 'net', 'pdata', 'errors'],
+  processors: ['component', 'net', 'pdata', 'errors', 'dialects'],
+  exporters: ['component', 'net', 'pdata', 'errors'],
+  extensions: ['component', 'net', 'pdata', 'errors'],
   config: ['component', 'errors'],
-  service: ['component', 'config', 'model', 'errors', 'otlp'],
+  service: ['component', 'net', 'config', 'pdata', 'errors'],
   components: ['receivers', 'processors', 'exporters', 'extensions', 'component'],
-  sluice: ['component', 'model', 'errors'],
+  index: ['component', 'net', 'pdata', 'errors'],
 };
 const KINDS = ['receivers', 'processors', 'exporters', 'extensions'];
-/** Compiled by another compiler, with rules of its own. */
-const WIRE = 'wire';
+/** The parts that are the process itself. */
+const PROCESS = ['cli', 'daemon'];
+/** AssemblyScript: another compiler, imports without a suffix. */
+const WASM = 'pdata/wasm/';
 
 interface Module {
   readonly path: string;
   readonly source: ts.SourceFile;
 }
 
-const modules: readonly Module[] = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts') && !path.startsWith(`${WIRE}/`))
+const everything: readonly Module[] = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
   .map((path) => ({
     path,
     source: ts.createSourceFile(path, readFileSync(join(SRC, path), 'utf8'), ts.ScriptTarget.ES2022, true),
   }));
+const isWasm = ({ path }: Module): boolean => path.startsWith(WASM);
+const modules = everything.filter((module) => !isWasm(module));
 
 const partOf = (path: string): string => (path.split('/')[0] ?? '').replace(/\.ts$/u, '');
 const unitOf = (path: string): string => path.split('/').slice(0, 2).join('/');
@@ -66,7 +69,7 @@ t.ok(modules.length > 30, 'the sources were found');
 
 t.test('every part imports only what the table allows', async (t) => {
   const wrong = modules
-    .filter(({ path }) => partOf(path) !== 'cli')
+    .filter(({ path }) => !PROCESS.includes(partOf(path)))
     .flatMap((module) => {
       const from = partOf(module.path);
       const allowed = [...(ALLOWED[from] ?? []), from];
@@ -75,6 +78,45 @@ t.test('every part imports only what the table allows', async (t) => {
         .map((target) => `${module.path} imports ${target}`);
     });
   t.same(wrong, []);
+});
+
+t.test('the WASM sources import only the layout of the tables', async (t) => {
+  const wrong = everything.filter(isWasm).flatMap((module) =>
+    ours(module)
+      .filter((target) => !target.startsWith(WASM) && target !== 'pdata/layout')
+      .map((target) => `${module.path} imports ${target}`),
+  );
+  t.same(wrong, []);
+});
+
+t.test('no import circle', async (t) => {
+  t.same(circlesOf(new Map(everything.map((module) => [module.path, ours(module).map(withSuffix)]))), []);
+});
+
+const withSuffix = (path: string): string => (path.endsWith('.ts') ? path : `${path}.ts`);
+
+/** The circles that a depth-first walk finds, each as its files in order. Imports of types count. */
+function circlesOf(imports: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const circles: string[] = [];
+  const done = new Set<string>();
+  const walk = (path: string, way: readonly string[]): void => {
+    const at = way.indexOf(path);
+    if (at >= 0) circles.push([...way.slice(at), path].join(' -> '));
+    if (at >= 0 || done.has(path)) return;
+    for (const target of imports.get(path) ?? []) walk(target, [...way, path]);
+    done.add(path);
+  };
+  for (const path of imports.keys()) walk(path, []);
+  return circles;
+}
+
+t.test('the test of circles finds one', async (t) => {
+  const imports = new Map([
+    ['a', ['b']],
+    ['b', ['c']],
+    ['c', ['b']],
+  ]);
+  t.same(circlesOf(imports), ['b -> c -> b']);
 });
 
 t.test('components are strangers to their siblings', async (t) => {
@@ -91,7 +133,7 @@ t.test('components are strangers to their siblings', async (t) => {
 t.test('every part has a row in the table', async (t) => {
   const parts = new Set(modules.map(({ path }) => partOf(path)));
   t.same(
-    [...parts].filter((part) => part !== 'cli' && ALLOWED[part] === undefined),
+    [...parts].filter((part) => !PROCESS.includes(part) && ALLOWED[part] === undefined),
     [],
   );
 });
@@ -132,13 +174,14 @@ function isValue(node: ts.Identifier): boolean {
   return !ts.isPropertyAssignment(parent) && !ts.isPropertyDeclaration(parent) && !ts.isQualifiedName(parent);
 }
 
-t.test('only the command line touches the process', async (t) => {
+t.test('only the command line and the daemon touch the process', async (t) => {
   const wrong = modules
-    .filter((module) => partOf(module.path) !== 'cli' && usesGlobal(module, 'process'))
+    .filter((module) => !PROCESS.includes(partOf(module.path)) && usesGlobal(module, 'process'))
     .map(({ path }) => path);
   t.same(wrong, []);
   const imported = modules.filter(
-    (module) => partOf(module.path) !== 'cli' && importsOf(module).some((each) => /^(node:)?process$/u.test(each)),
+    (module) =>
+      !PROCESS.includes(partOf(module.path)) && importsOf(module).some((each) => /^(node:)?process$/u.test(each)),
   );
   t.same(
     imported.map(({ path }) => path),

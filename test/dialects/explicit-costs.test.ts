@@ -1,7 +1,7 @@
 /** Costs a record states itself: which attributes count, in which order, in which unit. */
 import { processAtOnce } from '../../src/component/processor.ts';
 import t from 'tap';
-import { ExplicitCosts, type StatedCosts } from '../../src/dialects/explicit-costs.ts';
+import { ExplicitCosts, type StatedCosts } from '../../src/processors/pricing/explicit-cost-keys.ts';
 import { Normalized, jsonBody, type PlainRecord } from '../processors/normalization/normalized.ts';
 
 const normalized = new Normalized();

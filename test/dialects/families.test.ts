@@ -1,6 +1,6 @@
 /** The tables are sound: nothing in them is unreachable, doubled, or refers to what does not exist. */
 import t from 'tap';
-import { KeyPattern } from '../../src/dialects/key-pattern.ts';
+import { KeyPattern } from '../../src/dialects/lookup/key-pattern.ts';
 import type { SourceRow } from '../../src/dialects/dialect.ts';
 import { DIALECTS } from '../../src/dialects/families.ts';
 import { PROVIDER_HOSTS, MODEL_VENDORS, PROVIDER_SPELLINGS } from '../../src/dialects/providers.ts';

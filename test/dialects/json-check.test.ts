@@ -1,8 +1,8 @@
 /** The check before a document is parsed: what it takes is what the parser takes, up to a depth. */
 import fc from 'fast-check';
 import t from 'tap';
-import { parseDocument } from '../../src/dialects/documents.ts';
-import { isJson } from '../../src/dialects/json-check.ts';
+import { parseDocument } from '../../src/dialects/lookup/documents.ts';
+import { isJson } from '../../src/dialects/lookup/json-check.ts';
 
 function parses(text: string): boolean {
   try {

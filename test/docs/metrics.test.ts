@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { COMPONENTS } from '../../src/components.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { assemble } from '../../src/service/assemble.ts';
+import { Service } from '../../src/service/service.ts';
 import { makePipelines } from '../../src/service/make-pipeline.ts';
 import { observeProcess } from '../../src/service/telemetry/process-metrics.ts';
-import { observeWorkers } from '../../src/cli/workers/workers.ts';
+import { observeWorkers } from '../../src/daemon/workers/workers.ts';
 import { Registry } from '../../src/service/telemetry/registry.ts';
 import { bare, documents, read, ROOT, section, tableIn } from './markdown.ts';
 
@@ -27,7 +27,7 @@ async function registryOfEverything(folder: string): Promise<Registry> {
   const registry = new Registry();
   observeProcess(registry, { cpuSeconds: () => 0, rssBytes: () => 0 });
   observeWorkers(registry, () => 0);
-  assemble(config, {
+  new Service(config, {
     logger: silent,
     loggerFor: () => silent,
     meter: registry,

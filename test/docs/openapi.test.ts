@@ -6,7 +6,7 @@ import { defineExporter } from '../../src/component/exporter.ts';
 import { defineProcessor } from '../../src/component/processor.ts';
 import { COMPONENTS } from '../../src/components.ts';
 import { REFUSALS } from '../../src/errors.ts';
-import { SIGNALS } from '../../src/model/context.ts';
+import { SIGNALS } from '../../src/pdata/context.ts';
 import { FILE_CONFIG, FREE_KEY, OTHER_KEY, STAGING_KEY, startDaemon } from '../support/daemon.ts';
 import { type Answer, gzip, type Sending, send, statusMessage } from '../support/otlp-client.ts';
 import {
@@ -18,7 +18,7 @@ import {
   newTraceId,
   START_NS,
 } from '../support/payloads.ts';
-import { double, fixed64, hex, message, request, span, text } from '../wire/protobuf-writer.ts';
+import { double, fixed64, hex, message, request, span, text } from '../pdata/wasm/protobuf-writer.ts';
 import { read } from './markdown.ts';
 
 interface Reference {

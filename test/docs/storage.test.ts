@@ -8,7 +8,7 @@ import {
   LOG_COLUMNS,
   METRIC_COLUMNS,
   SPAN_COLUMNS,
-} from '../../src/model/columns.ts';
+} from '../../src/pdata/columns.ts';
 import { startPostgresDaemon } from '../support/postgres-daemon.ts';
 import { bare, codeBlocks, read, section, tableIn } from './markdown.ts';
 

@@ -4,7 +4,7 @@ import t from 'tap';
 import { UserError } from '../../src/errors.ts';
 import { urlOf } from '../../src/extensions/postgres/embedded/address.ts';
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
-import { createApiKey } from '../../src/model/api-key.ts';
+import { createApiKey } from '../../src/pdata/api-key.ts';
 import { sluice } from '../support/command-line.ts';
 import { folderOf } from '../support/config-files.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';

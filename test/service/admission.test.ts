@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import t from 'tap';
 import { Rejection } from '../../src/errors.ts';
-import { finish, type Steps } from '../../src/model/steps.ts';
+import { finish, type Steps } from '../../src/pdata/steps.ts';
 import { AdmissionControl, type SizeClass } from '../../src/service/admission.ts';
 
 const LARGEST = 16_000_000;

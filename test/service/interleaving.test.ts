@@ -1,13 +1,13 @@
 /** Two passes in two arenas, their steps in any order, make the rows that they make one after the other. */
 import fc from 'fast-check';
 import t from 'tap';
-import { Capabilities } from '../../src/component/capability.ts';
+import { Capabilities } from '../../src/component/capabilities/capability.ts';
 import type { Processor } from '../../src/component/processor.ts';
-import { ChunkPool } from '../../src/model/chunk-pool.ts';
-import { Context, type Encoding, type Signal } from '../../src/model/context.ts';
-import type { Steps } from '../../src/model/steps.ts';
-import { encodeInSteps, type RowFormat } from '../../src/otlp/encode.ts';
-import { Intake } from '../../src/otlp/intake.ts';
+import { ChunkPool } from '../../src/pdata/chunk-pool.ts';
+import { Context, type Encoding, type Signal } from '../../src/pdata/context.ts';
+import type { Steps } from '../../src/pdata/steps.ts';
+import { encodeInSteps, type RowFormat } from '../../src/pdata/encode-rows.ts';
+import { Intake } from '../../src/pdata/index-body.ts';
 import { environment } from '../../src/processors/environment/environment.ts';
 import { normalization } from '../../src/processors/normalization/normalization.ts';
 import { pricing } from '../../src/processors/pricing/pricing.ts';

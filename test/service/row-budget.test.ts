@@ -1,6 +1,6 @@
 // What the rows of one request may take, beside its body and beside the rows of others.
 import t from 'tap';
-import type { Batch } from '../../src/model/batch.ts';
+import type { Batch } from '../../src/pdata/batch.ts';
 import { RowBudget } from '../../src/service/row-budget.ts';
 
 const MIB = 1024 * 1024;

@@ -1,5 +1,5 @@
 /** Reads tuples of COPY BINARY back, column by column, into the values that an NDJSON line shows for them. */
-import type { Column, ColumnType } from '../../src/model/columns.ts';
+import type { Column, ColumnType } from '../../src/pdata/columns.ts';
 
 export type CopyTuple = Readonly<Record<string, unknown>>;
 

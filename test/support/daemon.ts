@@ -3,14 +3,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Definition } from '../../src/component/definition.ts';
-import type { ListeningSockets } from '../../src/component/listener.ts';
+import type { ListeningSockets } from '../../src/net/listener.ts';
 import type { Logger } from '../../src/component/logger.ts';
 import { COMPONENTS } from '../../src/components.ts';
 import { CompiledSchemas } from '../../src/config/compiled-schemas.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { assemble } from '../../src/service/assemble.ts';
 import { makePipelines } from '../../src/service/make-pipeline.ts';
-import type { Service } from '../../src/service/service.ts';
+import { Service } from '../../src/service/service.ts';
 import { Registry } from '../../src/service/telemetry/registry.ts';
 import { PATIENCE_MS } from './patience.ts';
 
@@ -96,7 +95,7 @@ export async function startDaemon(t: Teardown, options: DaemonOptions = { config
   const logger = capturing(log);
   const registry = new Registry();
   const now = options.now ?? Date.now;
-  const service = assemble(config, {
+  const service = new Service(config, {
     logger,
     loggerFor: () => logger,
     meter: registry,

@@ -3,7 +3,7 @@
  * defaults, extreme numbers, exotic text, empty groups. All of them are within the rules and must be accepted.
  */
 import fc from 'fast-check';
-import { SIGNAL_LOGS, SIGNAL_TRACES } from '../../src/model/layout.ts';
+import { SIGNAL_LOGS, SIGNAL_TRACES } from '../../src/pdata/layout.ts';
 import type { Message, Signal, Value } from './protos.ts';
 
 const MAX_INT64 = 2n ** 63n - 1n;

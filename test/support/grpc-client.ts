@@ -1,6 +1,6 @@
 /** Calling OTLP/gRPC with bytes of one's own: the official client, which encodes and decodes nothing here. */
 import { Client, compressionAlgorithms, credentials, type ChannelCredentials, Metadata } from '@grpc/grpc-js';
-import type { Signal } from '../../src/model/context.ts';
+import type { Signal } from '../../src/pdata/context.ts';
 import { KEY } from './daemon.ts';
 import { encodeProtobuf, loadProtos, type Message } from './protos.ts';
 

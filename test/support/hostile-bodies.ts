@@ -3,8 +3,8 @@
  * where every repetition has to be new. A piece that once was slow stays here.
  */
 import { DIALECTS } from '../../src/dialects/families.ts';
-import type { Encoding, Signal } from '../../src/model/context.ts';
-import { attribute, double, fixed64, message, span, text, varint } from '../wire/protobuf-writer.ts';
+import type { Encoding, Signal } from '../../src/pdata/context.ts';
+import { attribute, double, fixed64, message, span, text, varint } from '../pdata/wasm/protobuf-writer.ts';
 import type { PassMode } from './measured-pass.ts';
 
 export interface HostileBody {

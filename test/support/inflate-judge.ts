@@ -8,9 +8,9 @@ import {
   HEADER_INFLATE_END,
   HEADER_INFLATED,
   INPUT_BASE,
-} from '../../src/model/layout.ts';
-import { gunzip } from '../../src/otlp/gunzip.ts';
-import { loadWire, type Wire, WireFault } from '../../src/otlp/wire.ts';
+} from '../../src/pdata/layout.ts';
+import { gunzip } from '../../src/pdata/gunzip.ts';
+import { loadWire, type Wire, WireFault } from '../../src/pdata/load-wasm.ts';
 
 export const LIMIT_BYTES = 1024 * 1024;
 

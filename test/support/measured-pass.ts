@@ -1,14 +1,14 @@
 /** One pass over a body, as the pipeline makes it, with the processor time of each stage. */
-import { Capabilities } from '../../src/component/capability.ts';
+import { Capabilities } from '../../src/component/capabilities/capability.ts';
 import type { Host } from '../../src/component/component.ts';
 import type { Processor } from '../../src/component/processor.ts';
 import { Rejection } from '../../src/errors.ts';
-import { ChunkPool } from '../../src/model/chunk-pool.ts';
-import { Context, type Encoding, type Signal } from '../../src/model/context.ts';
-import { HEADER_PROJECT_LENGTH, HEADER_PROJECT_OFFSET } from '../../src/model/layout.ts';
-import { finish } from '../../src/model/steps.ts';
-import { encodeRows, type RowFormat } from '../../src/otlp/encode.ts';
-import { Intake } from '../../src/otlp/intake.ts';
+import { ChunkPool } from '../../src/pdata/chunk-pool.ts';
+import { Context, type Encoding, type Signal } from '../../src/pdata/context.ts';
+import { HEADER_PROJECT_LENGTH, HEADER_PROJECT_OFFSET } from '../../src/pdata/layout.ts';
+import { finish } from '../../src/pdata/steps.ts';
+import { encodeRows, type RowFormat } from '../../src/pdata/encode-rows.ts';
+import { Intake } from '../../src/pdata/index-body.ts';
 import { environment } from '../../src/processors/environment/environment.ts';
 import { normalization } from '../../src/processors/normalization/normalization.ts';
 import { pricing } from '../../src/processors/pricing/pricing.ts';

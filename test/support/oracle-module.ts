@@ -18,8 +18,8 @@ import {
   OUTPUT_BASE,
   OUTPUT_CAPACITY,
   SIGNAL_METRICS,
-} from '../../src/model/layout.ts';
-import { loadWire, type Wire, WireFault } from '../../src/otlp/wire.ts';
+} from '../../src/pdata/layout.ts';
+import { loadWire, type Wire, WireFault } from '../../src/pdata/load-wasm.ts';
 import { DEFAULT_MAX_DEPTH } from './oracle.ts';
 import type { Row } from './oracle-rows.ts';
 import type { Signal } from './protos.ts';

@@ -11,8 +11,8 @@ import {
   SPAN_KINDS,
   SPAN_STATUSES,
   TEMPORALITIES,
-} from '../../src/model/columns.ts';
-import { SIGNAL_LOGS, SIGNAL_TRACES } from '../../src/model/layout.ts';
+} from '../../src/pdata/columns.ts';
+import { SIGNAL_LOGS, SIGNAL_TRACES } from '../../src/pdata/layout.ts';
 import { isMessage, type Message, type Signal } from './protos.ts';
 
 /** JSON without loss: an integer is a bigint, a double a number, an object a Map (so that no key is special). */

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import protobuf from 'protobufjs';
-import { ENCODING_JSON } from '../../src/model/layout.ts';
+import { ENCODING_JSON } from '../../src/pdata/layout.ts';
 import { parseStrictJson, readJson } from './oracle-json.ts';
 import { readProtobuf } from './oracle-protobuf.ts';
 import { OracleRefusal, type Rule } from './oracle-refusal.ts';

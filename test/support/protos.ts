@@ -4,7 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import protobuf from 'protobufjs';
-import { SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../../src/model/layout.ts';
+import { SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../../src/pdata/layout.ts';
 
 export type Value = string | number | bigint | boolean | Uint8Array | Message | readonly Value[];
 export interface Message {

@@ -8,7 +8,7 @@ import {
   type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-node';
-import { SPAN_KINDS, SPAN_STATUSES } from '../../src/model/columns.ts';
+import { SPAN_KINDS, SPAN_STATUSES } from '../../src/pdata/columns.ts';
 
 export type ExpectedRow = Readonly<Record<string, unknown>>;
 

@@ -1,16 +1,16 @@
 /** Tables filled from plain messages by the real indexer, and both encoders' output read back into plain values. */
-import type { Batch } from '../../src/model/batch.ts';
-import { ChunkPool } from '../../src/model/chunk-pool.ts';
-import { type Column, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../src/model/columns.ts';
-import { Context, SIGNALS as SIGNAL_NAMES, type Signal as SignalName } from '../../src/model/context.ts';
+import type { Batch } from '../../src/pdata/batch.ts';
+import { ChunkPool } from '../../src/pdata/chunk-pool.ts';
+import { type Column, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../src/pdata/columns.ts';
+import { Context, SIGNALS as SIGNAL_NAMES, type Signal as SignalName } from '../../src/pdata/context.ts';
 import {
   HEADER_BASE,
   HEADER_PROJECT_LENGTH,
   HEADER_PROJECT_OFFSET,
   HEADER_RECEIVED_AT,
-} from '../../src/model/layout.ts';
-import { encodeRows } from '../../src/otlp/encode.ts';
-import { Intake } from '../../src/otlp/intake.ts';
+} from '../../src/pdata/layout.ts';
+import { encodeRows } from '../../src/pdata/encode-rows.ts';
+import { Intake } from '../../src/pdata/index-body.ts';
 import { type CopyTuple, readTuples } from './copy-tuples.ts';
 import { encodeProtobuf, loadProtos, type Message, type Signal } from './protos.ts';
 

@@ -3,10 +3,10 @@ import type { Host } from '../../component/component.ts';
 import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
 import { ProcessLock } from '../../component/process-lock.ts';
 import { UserError } from '../../errors.ts';
-import type { Batch } from '../../model/batch.ts';
-import type { Steps } from '../../model/steps.ts';
-import { ChunkPool } from '../../model/chunk-pool.ts';
-import { encodeInSteps } from '../../otlp/encode.ts';
+import type { Batch } from '../../pdata/batch.ts';
+import type { Steps } from '../../pdata/steps.ts';
+import { ChunkPool } from '../../pdata/chunk-pool.ts';
+import { encodeInSteps } from '../../pdata/encode-rows.ts';
 import { NdjsonFile, type Rotation } from './ndjson-file.ts';
 
 export interface FileOptions {

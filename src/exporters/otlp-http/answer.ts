@@ -1,5 +1,5 @@
 /** Reading what a remote answers: the part of a 200 it did not take, and the message of a refusal. Neither is trusted. */
-import type { Encoding } from '../../model/context.ts';
+import type { Encoding } from '../../pdata/context.ts';
 
 /** What a remote took, but not whole. */
 export interface PartialSuccess {

@@ -1,7 +1,7 @@
 /** What the exporter counts: under the Collector's names where it has them, each with the exporter's id. */
 import type { Counter, Meter } from '../../component/meter.ts';
-import type { Dropped, WaitingEntry } from '../../component/outbox.ts';
-import { SIGNALS, type Signal } from '../../model/context.ts';
+import type { Dropped, WaitingEntry } from '../../component/capabilities/outbox.ts';
+import { SIGNALS, type Signal } from '../../pdata/context.ts';
 import type { DeliveryEvents } from './delivery.ts';
 
 const UNITS: Readonly<Record<Signal, string>> = { traces: 'spans', logs: 'log_records', metrics: 'metric_points' };

@@ -6,8 +6,8 @@
  * of the database gives the lane up and begins again.
  */
 import type { Logger } from '../../component/logger.ts';
-import type { OutboxLane, WaitingEntry } from '../../component/outbox.ts';
-import type { Signal } from '../../model/context.ts';
+import type { OutboxLane, WaitingEntry } from '../../component/capabilities/outbox.ts';
+import type { Signal } from '../../pdata/context.ts';
 import { longestPause, nextAttempt, type RetryOptions } from './retry.ts';
 import type { Attempt } from './sender.ts';
 

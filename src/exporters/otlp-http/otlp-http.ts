@@ -5,13 +5,13 @@
  */
 import type { Host } from '../../component/component.ts';
 import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
-import type { Commit } from '../../component/ledger.ts';
-import { OUTBOX, type Outbox, type OutboxEntry } from '../../component/outbox.ts';
+import type { Commit } from '../../component/capabilities/ledger.ts';
+import { OUTBOX, type Outbox, type OutboxEntry } from '../../component/capabilities/outbox.ts';
 import { Rejection, UserError } from '../../errors.ts';
-import type { Batch } from '../../model/batch.ts';
-import type { Steps } from '../../model/steps.ts';
-import { ChunkPool } from '../../model/chunk-pool.ts';
-import { encodeInSteps } from '../../otlp/encode.ts';
+import type { Batch } from '../../pdata/batch.ts';
+import type { Steps } from '../../pdata/steps.ts';
+import { ChunkPool } from '../../pdata/chunk-pool.ts';
+import { encodeInSteps } from '../../pdata/encode-rows.ts';
 import { Delivery } from './delivery.ts';
 import { DeliveryMetrics } from './delivery-metrics.ts';
 import { OTLP_HTTP_SCHEMA, type OtlpHttpOptions } from './options.ts';

@@ -3,7 +3,7 @@
  * written by a clock that was wrong, as a replica of an older version may have one. Such rows get the time at which they are found.
  */
 import type { Logger } from '../../component/logger.ts';
-import type { Query } from '../../component/postgres.ts';
+import type { Query } from '../../component/capabilities/postgres.ts';
 import type { ObservedTime } from './observed-time.ts';
 import type { PartitionedTable } from './partitions.ts';
 

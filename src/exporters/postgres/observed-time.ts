@@ -2,7 +2,7 @@
  * How old stored records are. The database's clock may be set: from 1970 to today, forty days ahead and back again. Time that no
  * clock saw pass does not count for retention, or a step of the clock would drop what was just acknowledged.
  */
-import type { PostgresDatabase } from '../../component/postgres.ts';
+import type { PostgresDatabase } from '../../component/capabilities/postgres.ts';
 import { inTransaction } from './partitions.ts';
 
 /** A clock that ran ahead by more than this since the last look was set. */

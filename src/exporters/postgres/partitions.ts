@@ -4,7 +4,7 @@
  * the day is left to `rewrite.ts` and `reserve.ts`, which take their time and lock for moments only.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { PostgresDatabase, Query, SessionLimits } from '../../component/postgres.ts';
+import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
 
 const DAY_MS = 86400000;
 const NS_PER_MS = 1000000n;

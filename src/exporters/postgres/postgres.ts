@@ -1,14 +1,14 @@
 /** The `postgres` exporter: rows as COPY BINARY tuples into the ledger's own transaction, in daily partitions. */
 import type { Host } from '../../component/component.ts';
 import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
-import type { Commit } from '../../component/ledger.ts';
-import { POSTGRES_DATABASE, POSTGRES_TRANSACTION } from '../../component/postgres.ts';
+import type { Commit } from '../../component/capabilities/ledger.ts';
+import { POSTGRES_DATABASE, POSTGRES_TRANSACTION } from '../../component/capabilities/postgres.ts';
 import { UserError } from '../../errors.ts';
-import type { Batch } from '../../model/batch.ts';
-import type { Steps } from '../../model/steps.ts';
-import { ChunkPool } from '../../model/chunk-pool.ts';
-import { SIGNALS } from '../../model/context.ts';
-import { encodeInSteps } from '../../otlp/encode.ts';
+import type { Batch } from '../../pdata/batch.ts';
+import type { Steps } from '../../pdata/steps.ts';
+import { ChunkPool } from '../../pdata/chunk-pool.ts';
+import { SIGNALS } from '../../pdata/context.ts';
+import { encodeInSteps } from '../../pdata/encode-rows.ts';
 import { Retention, type RetentionPeriods } from './retention.ts';
 
 export interface PostgresExporterOptions {

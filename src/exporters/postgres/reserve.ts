@@ -3,7 +3,7 @@
  * proven without a lock, and lets the server attach the day without a search. What arrived before stays where it is and expires by
  * its arrival.
  */
-import type { Query } from '../../component/postgres.ts';
+import type { Query } from '../../component/capabilities/postgres.ts';
 import {
   attachment,
   boundAt,

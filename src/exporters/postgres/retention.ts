@@ -4,7 +4,7 @@
  */
 import { uptime } from 'node:os';
 import type { Logger } from '../../component/logger.ts';
-import type { PostgresDatabase, Query, SessionLimits } from '../../component/postgres.ts';
+import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
 import { expireDefault } from './default-rows.ts';
 import { type ObservedTime, TimeObserver } from './observed-time.ts';
 import { dateOf, type PartitionedTable, Partitions } from './partitions.ts';

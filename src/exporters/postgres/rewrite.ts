@@ -9,7 +9,7 @@
  * Until the last step nothing that anybody reads has changed; a run that was interrupted is abandoned and begins anew.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Query } from '../../component/postgres.ts';
+import type { Query } from '../../component/capabilities/postgres.ts';
 import {
   attachment,
   boundOf,

@@ -5,8 +5,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { defineExtension, type Extension, SERVICE_STATUS } from '../../component/extension.ts';
 import type { Host } from '../../component/component.ts';
-import { HttpConnections } from '../../component/http-connections.ts';
-import type { Listener } from '../../component/listener.ts';
+import { HttpConnections } from '../../net/http-connections.ts';
+import type { Listener } from '../../component/listening.ts';
 
 export interface HealthCheckOptions {
   readonly endpoint: string;

@@ -1,8 +1,8 @@
 /** Projects, keys and environment settings, for the command line: each function is one change or one list. */
-import { createApiKey } from '../../model/api-key.ts';
-import type { Plan } from '../../model/context.ts';
-import { normalizeEnvironment } from '../../model/environment.ts';
-import type { PostgresDatabase } from '../../component/postgres.ts';
+import { createApiKey } from '../../pdata/api-key.ts';
+import type { Plan } from '../../pdata/context.ts';
+import { normalizeEnvironment } from '../../pdata/environment.ts';
+import type { PostgresDatabase } from '../../component/capabilities/postgres.ts';
 import { UserError } from '../../errors.ts';
 import { sqlstateOf } from './sqlstate.ts';
 

@@ -2,7 +2,7 @@
  * The database's clock as this process sees it. Replicas and their devices may have any time; what is stored goes by one clock. The
  * process's monotonic clock carries a measurement on, so a step of the machine's own time changes nothing.
  */
-import type { PostgresDatabase } from '../../component/postgres.ts';
+import type { PostgresDatabase } from '../../component/capabilities/postgres.ts';
 import type { Logger } from '../../component/logger.ts';
 import { Rejection } from '../../errors.ts';
 

@@ -3,7 +3,7 @@
  * ledger's writer, the listener). A connection that failed or timed out is destroyed, never given to somebody else.
  */
 import pg from 'pg';
-import type { PostgresDatabase, Query, SessionLimits } from '../../component/postgres.ts';
+import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
 import { DatabaseClock } from './clock.ts';
 import { destroyConnection, endConnection, endPool } from './connection-end.ts';
 import { makeReady } from './session-settings.ts';

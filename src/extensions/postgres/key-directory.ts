@@ -1,7 +1,7 @@
 /** API keys, projects and environment settings as they are stored, and word of their changes. */
-import type { KeyDirectory, StoredKey } from '../../component/directory.ts';
-import type { EnvironmentPrivacy, Project } from '../../model/context.ts';
-import { normalizeEnvironment } from '../../model/environment.ts';
+import type { KeyDirectory, StoredKey } from '../../component/capabilities/key-directory.ts';
+import type { EnvironmentPrivacy, Project } from '../../pdata/context.ts';
+import { normalizeEnvironment } from '../../pdata/environment.ts';
 import type { Announcements } from './announcements.ts';
 import type { Database } from './database.ts';
 import type { DatabaseWatch } from './watch.ts';

@@ -4,12 +4,12 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Host } from '../../component/component.ts';
-import { KEY_DIRECTORY } from '../../component/directory.ts';
+import { KEY_DIRECTORY } from '../../component/capabilities/key-directory.ts';
 import { defineExtension, type Extension } from '../../component/extension.ts';
-import { LEDGER } from '../../component/ledger.ts';
-import { OUTBOX } from '../../component/outbox.ts';
-import { PRICE_DIRECTORY } from '../../component/price-directory.ts';
-import { POSTGRES_DATABASE } from '../../component/postgres.ts';
+import { LEDGER } from '../../component/capabilities/ledger.ts';
+import { OUTBOX } from '../../component/capabilities/outbox.ts';
+import { PRICE_DIRECTORY } from '../../component/capabilities/price-directory.ts';
+import { POSTGRES_DATABASE } from '../../component/capabilities/postgres.ts';
 import { UserError } from '../../errors.ts';
 import { Announcements } from './announcements.ts';
 import { type Address, Database } from './database.ts';

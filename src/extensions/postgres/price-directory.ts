@@ -1,6 +1,6 @@
 /** Own prices as they are stored: reading them, for the pricing processor, and changing them, for the command line. */
-import type { PostgresDatabase } from '../../component/postgres.ts';
-import type { PriceDirectory, StoredPrice } from '../../component/price-directory.ts';
+import type { PostgresDatabase } from '../../component/capabilities/postgres.ts';
+import type { PriceDirectory, StoredPrice } from '../../component/capabilities/price-directory.ts';
 import { UserError } from '../../errors.ts';
 import type { Announcements } from './announcements.ts';
 import { sqlstateOf } from './sqlstate.ts';

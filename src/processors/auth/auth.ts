@@ -4,14 +4,14 @@
  * requests with stored keys are 503.
  */
 import { timingSafeEqual } from 'node:crypto';
-import type { Capabilities } from '../../component/capability.ts';
-import { KEY_DIRECTORY, type KeyDirectory, type StoredKey } from '../../component/directory.ts';
+import type { Capabilities } from '../../component/capabilities/capability.ts';
+import { KEY_DIRECTORY, type KeyDirectory, type StoredKey } from '../../component/capabilities/key-directory.ts';
 import { LONGEST_WAIT_MS } from '../../component/longest-wait.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
 import type { Host } from '../../component/component.ts';
 import { Rejection, UserError } from '../../errors.ts';
-import { hashApiKey, publicIdOf } from '../../model/api-key.ts';
-import type { Context, Credential, Project, RequestInfo } from '../../model/context.ts';
+import { hashApiKey, publicIdOf } from '../../pdata/api-key.ts';
+import type { Context, Credential, Project, RequestInfo } from '../../pdata/context.ts';
 import { type CacheCounters, LookupCache } from './lookup-cache.ts';
 import { staticKeyFaults, type StaticKeyOptions, StaticKeys } from './static-keys.ts';
 

@@ -1,8 +1,8 @@
 /** Keys that stand in the configuration, as text or as `sha256:` hash, and the projects they stand for. */
 import { hash } from 'node:crypto';
 import type { OptionFault } from '../../component/component.ts';
-import type { Credential, Plan, Project } from '../../model/context.ts';
-import { normalizeEnvironment } from '../../model/environment.ts';
+import type { Credential, Plan, Project } from '../../pdata/context.ts';
+import { normalizeEnvironment } from '../../pdata/environment.ts';
 
 export interface StaticKeyOptions {
   readonly key: string;

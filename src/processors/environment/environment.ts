@@ -4,10 +4,10 @@
  */
 import { defineProcessor, type Processor } from '../../component/processor.ts';
 import { Rejection } from '../../errors.ts';
-import type { Batch } from '../../model/batch.ts';
-import { normalizeEnvironment } from '../../model/environment.ts';
-import type { Steps } from '../../model/steps.ts';
-import { KIND_TEXT, SYMBOL_ENVIRONMENT, SYMBOL_ENVIRONMENT_NAME } from '../../model/layout.ts';
+import type { Batch } from '../../pdata/batch.ts';
+import { normalizeEnvironment } from '../../pdata/environment.ts';
+import type { Steps } from '../../pdata/steps.ts';
+import { KIND_TEXT, SYMBOL_ENVIRONMENT, SYMBOL_ENVIRONMENT_NAME } from '../../pdata/layout.ts';
 
 export interface EnvironmentOptions {
   readonly default: string;

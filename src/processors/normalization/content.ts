@@ -2,7 +2,7 @@
  * What was said: prompts, answers, instructions, what tools got and gave, what was searched and found. A content slot refers to
  * its attributes; those are then printed in their column only. Nothing that may not be stored can come back through it.
  */
-import { headAt, kindOf, lengthAt, wordOfRow } from '../../model/attributes.ts';
+import { headAt, kindOf, lengthAt, wordOfRow } from '../../pdata/attributes.ts';
 import {
   KIND_ARRAY,
   KIND_JSON,
@@ -17,7 +17,7 @@ import {
   SLOT_TOOL_RESULT,
   VERDICT_KEEP,
   VERDICT_MOVED,
-} from '../../model/layout.ts';
+} from '../../pdata/layout.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber, type Rule } from './rules.ts';
 import { isPlaceholder } from './slots.ts';

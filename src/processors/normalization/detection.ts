@@ -3,8 +3,8 @@
  * then the name of the service. Scopes come last but one because instrumentations of different makers share scope names.
  */
 import type { Dialect } from '../../dialects/dialect.ts';
-import type { Batch } from '../../model/batch.ts';
-import { KIND_TEXT } from '../../model/layout.ts';
+import type { Batch } from '../../pdata/batch.ts';
+import { KIND_TEXT } from '../../pdata/layout.ts';
 import { NO_RANK, RANK_SCOPE, RANK_SERVICE } from './key-classes.ts';
 import { NameTable } from './name-table.ts';
 

@@ -1,5 +1,5 @@
 /** Whether it failed, and with which kind of error. */
-import { KIND_INT, KIND_TEXT, SLOT_ERROR_TYPE } from '../../model/layout.ts';
+import { KIND_INT, KIND_TEXT, SLOT_ERROR_TYPE } from '../../pdata/layout.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber } from './rules.ts';
 import { setNameRow } from './slots.ts';

@@ -2,7 +2,7 @@
  * Why the model stopped, as one list of the sender's own words. It arrives as a list, as JSON in a string, as words joined by
  * commas, as one word, as a Python tuple, spread over flattened attributes, or inside a document.
  */
-import { KIND_ARRAY, KIND_TEXT, SLOT_FINISH_REASONS } from '../../model/layout.ts';
+import { KIND_ARRAY, KIND_TEXT, SLOT_FINISH_REASONS } from '../../pdata/layout.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber, type Rule } from './rules.ts';
 import { setWord } from './slots.ts';

@@ -10,8 +10,8 @@ import {
   SLOT_TOOL_CALL_ID,
   SLOT_TOOL_NAME,
   SLOT_USER_ID,
-} from '../../model/layout.ts';
-import { CATEGORIES } from '../../model/columns.ts';
+} from '../../pdata/layout.ts';
+import { CATEGORIES } from '../../pdata/columns.ts';
 import { FRAMEWORK, NO_PROVIDER, UNKNOWN_PROVIDER } from './provider-names.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber, operationNumber } from './rules.ts';

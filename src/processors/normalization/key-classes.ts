@@ -3,10 +3,10 @@
  * request only (the symbol table is full) are classified for that request.
  */
 import type { Dialect } from '../../dialects/dialect.ts';
-import { KeyIndex } from '../../dialects/key-index.ts';
-import type { Tables } from '../../model/batch.ts';
-import { MAX_SYMBOLS } from '../../model/layout.ts';
-import type { Steps } from '../../model/steps.ts';
+import { KeyIndex } from '../../dialects/lookup/key-index.ts';
+import type { Tables } from '../../pdata/batch.ts';
+import { MAX_SYMBOLS } from '../../pdata/layout.ts';
+import type { Steps } from '../../pdata/steps.ts';
 import type { Rule } from './rules.ts';
 import type { Words } from './words.ts';
 

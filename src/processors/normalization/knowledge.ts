@@ -2,14 +2,14 @@
  * Everything the processor knows, made once before the first request: rules, key classes, words and the finished texts of our
  * own vocabulary. It belongs to the tables of the process.
  */
-import type { CacheCounting } from '../../component/cache-counting.ts';
+import type { CacheCounting } from '../../component/capabilities/cache-counting.ts';
 import { Evidence } from './evidence.ts';
 import { OPERATIONS } from '../../dialects/categories.ts';
 import type { Dialect, EventPart } from '../../dialects/dialect.ts';
 import { DIALECTS } from '../../dialects/families.ts';
 import { PLACEHOLDERS } from '../../dialects/providers.ts';
-import type { Tables } from '../../model/batch.ts';
-import type { TextRef } from '../../model/text.ts';
+import type { Tables } from '../../pdata/batch.ts';
+import type { TextRef } from '../../pdata/text.ts';
 import { CacheHabits } from './cache-habits.ts';
 import { Detection } from './detection.ts';
 import { type KeyClass, KeyClasses } from './key-classes.ts';

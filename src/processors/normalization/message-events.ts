@@ -3,8 +3,8 @@
  * is the message. Also what else only events tell: exceptions, and when the first token came.
  */
 import type { EventPart } from '../../dialects/dialect.ts';
-import type { AttributeCursor } from '../../model/attributes.ts';
-import { CATEGORIES } from '../../model/columns.ts';
+import type { AttributeCursor } from '../../pdata/attributes.ts';
+import { CATEGORIES } from '../../pdata/columns.ts';
 import {
   EVENT_NAME_LENGTH,
   EVENT_NAME_OFFSET,
@@ -21,7 +21,7 @@ import {
   SLOT_TOOL_ARGUMENTS,
   SLOT_TOOL_RESULT,
   VERDICT_DROP,
-} from '../../model/layout.ts';
+} from '../../pdata/layout.ts';
 import { setReasons, wordsOf } from './finish-reasons.ts';
 import type { MessageEvent } from './knowledge.ts';
 import { MAX_DOCUMENT_BYTES } from './reader.ts';

@@ -2,11 +2,11 @@
  * The `normalization` processor: reads model calls, tool steps, retrievals and whatever else AI applications report out of the
  * dialect they are told in, and fills the derived columns. What the dialects are is data, in `src/dialects`.
  */
-import { CACHE_COUNTING } from '../../component/cache-counting.ts';
-import type { Capabilities } from '../../component/capability.ts';
+import { CACHE_COUNTING } from '../../component/capabilities/cache-counting.ts';
+import type { Capabilities } from '../../component/capabilities/capability.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
-import type { Batch, Tables } from '../../model/batch.ts';
-import type { Steps } from '../../model/steps.ts';
+import type { Batch, Tables } from '../../pdata/batch.ts';
+import type { Steps } from '../../pdata/steps.ts';
 import { Knowledge } from './knowledge.ts';
 import { RecordNormalizer } from './record-normalizer.ts';
 

@@ -1,7 +1,7 @@
 /** Which values are numbers: token counts must be safe non-negative integers, durations finite and not negative. NaN is neither. */
-import { doubleAt, headAt, integerAt, kindOf, lengthAt, offsetAt, wordOfRow } from '../../model/attributes.ts';
-import { KIND_DOUBLE, KIND_INT, KIND_NUMBER_TEXT, KIND_TEXT } from '../../model/layout.ts';
-import type { Memory } from '../../model/memory.ts';
+import { doubleAt, headAt, integerAt, kindOf, lengthAt, offsetAt, wordOfRow } from '../../pdata/attributes.ts';
+import { KIND_DOUBLE, KIND_INT, KIND_NUMBER_TEXT, KIND_TEXT } from '../../pdata/layout.ts';
+import type { Memory } from '../../pdata/memory.ts';
 
 /** Longer texts are no numbers. */
 const MAX_NUMBER_BYTES = 32;

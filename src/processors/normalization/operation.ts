@@ -1,5 +1,5 @@
 /** Which operation a record is: what its name means to the dialect, then its attributes, then what it reports. */
-import { KIND_TEXT } from '../../model/layout.ts';
+import { KIND_TEXT } from '../../pdata/layout.ts';
 import { fieldNumber, operationNumber, PLACE_BITS, type Rule } from './rules.ts';
 import type { RecordView } from './record-view.ts';
 

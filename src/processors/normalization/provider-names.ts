@@ -1,8 +1,8 @@
 /** One name for each provider. What names a framework is no provider; then hosts and model names have to tell. */
 import { MODEL_VENDORS, NOT_PROVIDERS, PROVIDER_HOSTS, PROVIDER_SPELLINGS } from '../../dialects/providers.ts';
-import type { Tables } from '../../model/batch.ts';
-import type { Memory } from '../../model/memory.ts';
-import type { TextRef } from '../../model/text.ts';
+import type { Tables } from '../../pdata/batch.ts';
+import type { Memory } from '../../pdata/memory.ts';
+import type { TextRef } from '../../pdata/text.ts';
 import { Words } from './words.ts';
 
 export const NO_PROVIDER = 0;

@@ -7,8 +7,8 @@ import {
   lengthAt,
   offsetAt,
   wordOfRow,
-} from '../../model/attributes.ts';
-import type { Batch, Tables } from '../../model/batch.ts';
+} from '../../pdata/attributes.ts';
+import type { Batch, Tables } from '../../pdata/batch.ts';
 import {
   KIND_ARRAY,
   KIND_BOOL,
@@ -19,11 +19,11 @@ import {
   KIND_NUMBER_TEXT,
   KIND_TEXT,
   TEXT_JSON_ESCAPED,
-} from '../../model/layout.ts';
+} from '../../pdata/layout.ts';
 import { amountOfRow, amountOfValue, countOfRow, countOfValue } from './numbers.ts';
-import { valueAt, valuesAt } from '../../dialects/paths.ts';
-import { parseDocument } from '../../dialects/documents.ts';
-import type { Memory } from '../../model/memory.ts';
+import { valueAt, valuesAt } from '../../dialects/lookup/paths.ts';
+import { parseDocument } from '../../dialects/lookup/documents.ts';
+import type { Memory } from '../../pdata/memory.ts';
 import type { Rule } from './rules.ts';
 import type { Words } from './words.ts';
 

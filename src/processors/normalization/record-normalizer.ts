@@ -8,8 +8,8 @@ import {
   SLOT_DIALECT,
   SLOT_OPERATION,
   VERDICT_SUPERSEDED,
-} from '../../model/layout.ts';
-import type { Batch } from '../../model/batch.ts';
+} from '../../pdata/layout.ts';
+import type { Batch } from '../../pdata/batch.ts';
 import { fillContent } from './content.ts';
 import { fillFailure } from './failure.ts';
 import { fillFinishReasons } from './finish-reasons.ts';

@@ -1,7 +1,7 @@
 /** What the readers of one record share: where it is, what was found on it, whose dialect it speaks, which operation it is. */
-import type { Batch } from '../../model/batch.ts';
-import type { DerivedCursor } from '../../model/derived.ts';
-import type { Memory } from '../../model/memory.ts';
+import type { Batch } from '../../pdata/batch.ts';
+import type { DerivedCursor } from '../../pdata/derived.ts';
+import type { Memory } from '../../pdata/memory.ts';
 import type { Evidence } from './evidence.ts';
 import type { Knowledge } from './knowledge.ts';
 import type { Reader } from './reader.ts';

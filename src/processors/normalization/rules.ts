@@ -1,7 +1,7 @@
 /** The tables of the dialects as numbered rules: one for each place where a field that has a column may stand. */
 import { CATEGORY_OF, OPERATIONS, ROLLUP_CATEGORIES } from '../../dialects/categories.ts';
 import type { Dialect, Field, Operation, Place, SourceRow, Unit } from '../../dialects/dialect.ts';
-import { CATEGORIES } from '../../model/columns.ts';
+import { CATEGORIES } from '../../pdata/columns.ts';
 
 /** The fields this processor reads, by number. */
 export const FIELDS = [

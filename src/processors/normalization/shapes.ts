@@ -2,7 +2,7 @@
  * Remembers the sequences of keys that records come with, so that what follows from the keys alone is found once. Bounded: a
  * sequence has a place by its hash, is kept when it comes a second time, and gives way to the next one that wants the place.
  */
-import type { Tables } from '../../model/batch.ts';
+import type { Tables } from '../../pdata/batch.ts';
 import {
   ATTRIBUTE_KIND,
   ATTRIBUTE_STRIDE,
@@ -10,8 +10,8 @@ import {
   ATTRIBUTES_BASE,
   MAX_SYMBOLS,
   VERDICT_SUPERSEDED,
-} from '../../model/layout.ts';
-import type { Memory } from '../../model/memory.ts';
+} from '../../pdata/layout.ts';
+import type { Memory } from '../../pdata/memory.ts';
 import type { Evidence } from './evidence.ts';
 import { Shape } from './shape.ts';
 

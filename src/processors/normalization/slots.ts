@@ -1,7 +1,7 @@
 /** Fills the slots that hold names and ids: a reference to the attribute, a word of ours, or a short text out of a document. */
-import { flagsOf, headAt, isText, kindOf, lengthAt, offsetAt, verdictOf, wordOfRow } from '../../model/attributes.ts';
-import { KIND_INT, SLOT_RESPONSE_MODEL, TEXT_JSON_ESCAPED, VERDICT_DROP } from '../../model/layout.ts';
-import type { TextRef } from '../../model/text.ts';
+import { flagsOf, headAt, isText, kindOf, lengthAt, offsetAt, verdictOf, wordOfRow } from '../../pdata/attributes.ts';
+import { KIND_INT, SLOT_RESPONSE_MODEL, TEXT_JSON_ESCAPED, VERDICT_DROP } from '../../pdata/layout.ts';
+import type { TextRef } from '../../pdata/text.ts';
 import { LONGEST_PLACEHOLDER } from './knowledge.ts';
 import type { RecordView } from './record-view.ts';
 import type { Rule } from './rules.ts';

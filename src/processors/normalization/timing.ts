@@ -1,5 +1,5 @@
 /** How long it took: the duration of a step, and the time to the first token in whatever unit the sender uses. */
-import { NUMBER_LATENCY_MS, NUMBER_TIME_TO_FIRST_TOKEN_MS, RECORD_END, RECORD_START } from '../../model/layout.ts';
+import { NUMBER_LATENCY_MS, NUMBER_TIME_TO_FIRST_TOKEN_MS, RECORD_END, RECORD_START } from '../../pdata/layout.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber, type Rule } from './rules.ts';
 

@@ -14,9 +14,9 @@ import {
   NUMBER_SERVICE_TIER,
   NUMBER_TOTAL_TOKENS,
   SLOT_PROVIDER,
-} from '../../model/layout.ts';
+} from '../../pdata/layout.ts';
 import { SERVICE_TIER_WORDS } from '../../dialects/service-tiers.ts';
-import { SERVICE_TIERS } from '../../model/columns.ts';
+import { SERVICE_TIERS } from '../../pdata/columns.ts';
 import { readBuckets } from './buckets.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber, isRollup, operationNumber, type ReadField } from './rules.ts';

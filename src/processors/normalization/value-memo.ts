@@ -3,8 +3,8 @@
  * once it is full it learns nothing more.
  */
 import { randomInt } from 'node:crypto';
-import { flagsOf, headAt, kindOf, lengthAt, offsetAt, wordOfRow } from '../../model/attributes.ts';
-import type { Memory } from '../../model/memory.ts';
+import { flagsOf, headAt, kindOf, lengthAt, offsetAt, wordOfRow } from '../../pdata/attributes.ts';
+import type { Memory } from '../../pdata/memory.ts';
 
 /** Longer values are not remembered. */
 const MAX_VALUE_BYTES = 48;

@@ -2,7 +2,7 @@
  * A set of words that can be looked up by the bytes of a text in linear memory, without making a string of it. Case does not
  * matter: senders agree on words more than on their case.
  */
-import type { Memory } from '../../model/memory.ts';
+import type { Memory } from '../../pdata/memory.ts';
 
 const MAX_WORD_BYTES = 96;
 /** A power of two, and so many that hardly two words meet. */

@@ -2,7 +2,7 @@
  * A price card: one model's prices over time, compiled so that a span finds its rates by comparing numbers only.
  * A card holds periods (dates), a period windows (hours of the week), and each of these a table (base rates and tiers by prompt size).
  */
-import type { ServiceTier } from '../../model/columns.ts';
+import type { ServiceTier } from '../../pdata/columns.ts';
 import type { Rates } from './rates.ts';
 
 /** Rates before compilation: what a catalogue or a config file states. */

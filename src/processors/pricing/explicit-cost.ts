@@ -1,5 +1,5 @@
 /** Reads a cost that a span states itself, under the two rules of the stored `numeric(18,8)`: numbers are rounded, strings must already fit. */
-import { MONEY_DIGITS, MONEY_LIMIT, type Money } from '../../model/money.ts';
+import { MONEY_DIGITS, MONEY_LIMIT, type Money } from '../../pdata/money.ts';
 import { atScale, decimalOfNumber } from './decimal.ts';
 
 /** Ten integer digits and eight fractional ones; leading zeros do not count. */

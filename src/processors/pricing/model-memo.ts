@@ -2,10 +2,10 @@
  * Which price the last provider and model names led to, found again by their bytes. Applications call a handful of models, and
  * making three strings for every call costs more than pricing it.
  */
-import { flagsOf, headAt, isText, lengthAt, offsetAt, wordOfRow } from '../../model/attributes.ts';
-import type { Batch, Tables } from '../../model/batch.ts';
-import { SOURCE_ATTRIBUTE, SOURCE_TEXT, TEXT_JSON_ESCAPED } from '../../model/layout.ts';
-import type { TextRef } from '../../model/text.ts';
+import { flagsOf, headAt, isText, lengthAt, offsetAt, wordOfRow } from '../../pdata/attributes.ts';
+import type { Batch, Tables } from '../../pdata/batch.ts';
+import { SOURCE_ATTRIBUTE, SOURCE_TEXT, TEXT_JSON_ESCAPED } from '../../pdata/layout.ts';
+import type { TextRef } from '../../pdata/text.ts';
 import type { PricedModel } from './priced-model.ts';
 
 /** A power of two; two busy models that share an entry only take turns in it. */

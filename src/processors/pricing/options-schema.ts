@@ -1,5 +1,5 @@
 /** JSON Schema of the pricing options: the documentation of every option, its default and its limits. */
-import { SERVICE_TIERS } from '../../model/columns.ts';
+import { SERVICE_TIERS } from '../../pdata/columns.ts';
 import { PATTERN_LENGTH } from './name-pattern.ts';
 import { WEEKDAYS } from './options.ts';
 import { RATE_DECIMALS, RATE_KEYS, RATE_LIMIT_USD, type RateKey } from './rates.ts';

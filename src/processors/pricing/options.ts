@@ -1,5 +1,5 @@
 /** The options of the pricing processor as a config file states them; `options-schema.ts` documents and checks them. */
-import type { ServiceTier } from '../../model/columns.ts';
+import type { ServiceTier } from '../../pdata/columns.ts';
 import type { RateKey } from './rates.ts';
 
 export interface PricingOptions {

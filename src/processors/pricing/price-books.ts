@@ -3,7 +3,7 @@
  * of their own. They are made anew ahead of a pass, when a change was announced or what was read has grown old, never within one.
  */
 import type { Host } from '../../component/component.ts';
-import type { PriceDirectory, StoredPrice } from '../../component/price-directory.ts';
+import type { PriceDirectory, StoredPrice } from '../../component/capabilities/price-directory.ts';
 import type { Counter } from '../../component/meter.ts';
 import type { PriceEntry } from './options.ts';
 import type { PriceBook } from './price-book.ts';

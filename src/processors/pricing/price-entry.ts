@@ -10,7 +10,7 @@ import {
   type TableDraft,
   type WindowDraft,
 } from './card.ts';
-import type { ServiceTier } from '../../model/columns.ts';
+import type { ServiceTier } from '../../pdata/columns.ts';
 import type { EntryMatch } from './entry-index.ts';
 import { expressionFault, PATTERN_LENGTH } from './name-pattern.ts';
 import {

@@ -2,8 +2,8 @@
  * A model name resolved to its price card: turns usage and a start time into costs.
  * The arithmetic is exact: plain numbers while every product stays below 2^53, BigInt beyond.
  */
-import { SERVICE_TIERS, type ServiceTier } from '../../model/columns.ts';
-import { MONEY_LIMIT, type Money } from '../../model/money.ts';
+import { SERVICE_TIERS, type ServiceTier } from '../../pdata/columns.ts';
+import { MONEY_LIMIT, type Money } from '../../pdata/money.ts';
 import { type Card, formatMoment, type RateRow, rowFor } from './card.ts';
 import { Buckets, COST_FLAGS, type Usage } from './usage.ts';
 

@@ -2,18 +2,18 @@
  * The `pricing` processor: what each model call cost. A cost the sender states wins when it is valid; otherwise the cost follows
  * from usage and the price in force when the call began. What is not known stays null, never zero.
  */
-import { CACHE_COUNTING } from '../../component/cache-counting.ts';
-import type { Capability } from '../../component/capability.ts';
+import { CACHE_COUNTING } from '../../component/capabilities/cache-counting.ts';
+import type { Capability } from '../../component/capabilities/capability.ts';
 import type { Host } from '../../component/component.ts';
 import type { Counter } from '../../component/meter.ts';
-import { PRICE_DIRECTORY } from '../../component/price-directory.ts';
+import { PRICE_DIRECTORY } from '../../component/capabilities/price-directory.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
 import { UserError } from '../../errors.ts';
-import { ExplicitCosts } from '../../dialects/explicit-costs.ts';
-import type { Batch, Tables } from '../../model/batch.ts';
-import type { Steps } from '../../model/steps.ts';
-import { SERVICE_TIERS } from '../../model/columns.ts';
-import type { TextRef } from '../../model/text.ts';
+import { ExplicitCosts } from './explicit-cost-keys.ts';
+import type { Batch, Tables } from '../../pdata/batch.ts';
+import type { Steps } from '../../pdata/steps.ts';
+import { SERVICE_TIERS } from '../../pdata/columns.ts';
+import type { TextRef } from '../../pdata/text.ts';
 import {
   COST_INPUT,
   COST_OUTPUT,
@@ -34,7 +34,7 @@ import {
   SLOT_PROVIDER,
   SLOT_REQUEST_MODEL,
   SLOT_RESPONSE_MODEL,
-} from '../../model/layout.ts';
+} from '../../pdata/layout.ts';
 import { chooseStatedCost } from './stated-cost.ts';
 import type { PricingOptions } from './options.ts';
 import { PRICING_OPTIONS_SCHEMA } from './options-schema.ts';

@@ -1,6 +1,6 @@
 /** Choosing among the costs a record states: for each side the first candidate that is a valid cost, in order of precedence. */
-import type { CostCandidate, StatedCosts } from '../../dialects/explicit-costs.ts';
-import { MONEY_LIMIT, type Money } from '../../model/money.ts';
+import type { CostCandidate, StatedCosts } from './explicit-cost-keys.ts';
+import { MONEY_LIMIT, type Money } from '../../pdata/money.ts';
 import { parseExplicitCost } from './explicit-cost.ts';
 
 export interface StatedCost {

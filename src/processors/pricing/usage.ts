@@ -3,7 +3,7 @@
  * Counts arrive canonical (input includes cached tokens, output includes reasoning); what can not be so is read as the sender must have meant it.
  */
 
-import type { ServiceTier } from '../../model/columns.ts';
+import type { ServiceTier } from '../../pdata/columns.ts';
 
 /** Null and absent both mean "not reported". */
 export interface Usage {

@@ -1,6 +1,6 @@
 /** Whether the content of an environment may be stored: the project's own setting, else the configuration's, else its default. */
-import { normalizeEnvironment } from '../../model/environment.ts';
-import type { Project } from '../../model/context.ts';
+import { normalizeEnvironment } from '../../pdata/environment.ts';
+import type { Project } from '../../pdata/context.ts';
 import { Rejection } from '../../errors.ts';
 
 export interface CaptureOptions {

@@ -3,10 +3,10 @@
  * place (span, log, event) is content in every place: senders move their attributes about, and content must not slip through.
  */
 import { DIALECTS } from '../../dialects/families.ts';
-import { KeyIndex } from '../../dialects/key-index.ts';
-import type { Tables } from '../../model/batch.ts';
-import { MAX_SYMBOLS } from '../../model/layout.ts';
-import type { Steps } from '../../model/steps.ts';
+import { KeyIndex } from '../../dialects/lookup/key-index.ts';
+import type { Tables } from '../../pdata/batch.ts';
+import { MAX_SYMBOLS } from '../../pdata/layout.ts';
+import type { Steps } from '../../pdata/steps.ts';
 import { isCredentialKey } from './credentials.ts';
 import { Evidence, wildcard } from './evidence.ts';
 

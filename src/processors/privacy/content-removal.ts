@@ -2,8 +2,8 @@
  * Takes content out of a batch: marks every attribute, event and log body that may not be stored. Values stay in the tables, so
  * that later stages can still count tokens inside them; nothing marked here is ever printed.
  */
-import type { AttributeCursor } from '../../model/attributes.ts';
-import type { Batch, Tables } from '../../model/batch.ts';
+import type { AttributeCursor } from '../../pdata/attributes.ts';
+import type { Batch, Tables } from '../../pdata/batch.ts';
 import {
   EVENT_NAME_FLAGS,
   EVENT_NAME_LENGTH,
@@ -39,7 +39,7 @@ import {
   SYMBOL_SERVICE_NAME,
   VERDICT_DROP,
   VERDICT_SUPERSEDED,
-} from '../../model/layout.ts';
+} from '../../pdata/layout.ts';
 import {
   type ContentLists,
   isGenAiEvent,
@@ -53,7 +53,7 @@ import {
   POLICY_GEN_AI,
   type SymbolPolicies,
 } from './content-policy.ts';
-import type { Steps } from '../../model/steps.ts';
+import type { Steps } from '../../pdata/steps.ts';
 import { readText } from './text.ts';
 
 /** Log lines with which Spring AI and Semantic Kernel write whole prompts, answers and arguments. */

@@ -3,7 +3,7 @@
  * sign of such a dialect is enough, so this asks less than the detection that fills the `dialect` column: no order, no winner.
  */
 import type { Dialect } from '../../dialects/dialect.ts';
-import { KeyIndex } from '../../dialects/key-index.ts';
+import { KeyIndex } from '../../dialects/lookup/key-index.ts';
 
 /** A sign of some dialects: an attribute being there, or its having one value. */
 interface Sign {

@@ -5,9 +5,9 @@
 import type { Host } from '../../component/component.ts';
 import type { Counter } from '../../component/meter.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
-import type { Batch, Tables } from '../../model/batch.ts';
-import type { Context, RequestInfo } from '../../model/context.ts';
-import { finish, type Steps } from '../../model/steps.ts';
+import type { Batch, Tables } from '../../pdata/batch.ts';
+import type { Context, RequestInfo } from '../../pdata/context.ts';
+import { finish, type Steps } from '../../pdata/steps.ts';
 import { type CaptureOptions, CaptureSettings, storedSettings } from './capture.ts';
 import { ContentLists, SymbolPolicies } from './content-policy.ts';
 import { ContentRemoval, dropCredentials } from './content-removal.ts';

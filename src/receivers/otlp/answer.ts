@@ -2,8 +2,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Acceptance } from '../../component/receiver.ts';
 import { REFUSALS, type Rejection } from '../../errors.ts';
-import type { Encoding, Signal } from '../../model/context.ts';
-import { MEDIA_TYPES, statusBody, successBody } from '../../otlp/status.ts';
+import { MEDIA_TYPES, type Encoding, type Signal } from '../../pdata/context.ts';
+import { statusBody, successBody } from './status.ts';
 
 /** Headers every answer of this server carries. */
 export type CommonHeaders = Readonly<Record<string, string>>;

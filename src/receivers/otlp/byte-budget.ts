@@ -4,7 +4,7 @@
  * are pooled: the engine counts what buffers hold beside its heap, and would collect the whole heap every hundred bodies or so.
  */
 import { FairBudget } from '../../component/fair-budget.ts';
-import { ChunkPool } from '../../model/chunk-pool.ts';
+import { ChunkPool } from '../../pdata/chunk-pool.ts';
 
 /** What is kept while no request needs it. */
 const IDLE_BYTES = 8 * 1024 * 1024;

@@ -2,8 +2,8 @@
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { Acceptance } from '../../component/receiver.ts';
 import type { Rejection } from '../../errors.ts';
-import type { Signal } from '../../model/context.ts';
-import { statusDetails } from '../../otlp/status.ts';
+import type { Signal } from '../../pdata/context.ts';
+import { statusDetails } from './status.ts';
 import { EMPTY_MESSAGE } from './grpc-message.ts';
 
 const CONTENT_TYPE = 'application/grpc';

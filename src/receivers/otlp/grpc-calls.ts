@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { Admission, Delivery, Pipeline } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
-import type { Signal } from '../../model/context.ts';
+import type { Signal } from '../../pdata/context.ts';
 import { readBody } from './body.ts';
 import type { ByteBudget, Reservation } from './byte-budget.ts';
 import { answerAccepted, answerForeign, answerRefused } from './grpc-answer.ts';

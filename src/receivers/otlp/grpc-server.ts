@@ -12,8 +12,8 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Component, Host } from '../../component/component.ts';
-import type { ConnectionHandler, Listener } from '../../component/listener.ts';
-import { OpenConnections } from '../../component/open-connections.ts';
+import type { ConnectionHandler, Listener } from '../../component/listening.ts';
+import { OpenConnections } from '../../net/open-connections.ts';
 import type { GrpcCalls } from './grpc-calls.ts';
 import { GrpcSession, type SessionMark } from './grpc-session.ts';
 import type { GrpcOptions } from './grpc-options.ts';

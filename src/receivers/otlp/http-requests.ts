@@ -6,8 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Admission, Delivery, Pipeline } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
-import type { Encoding, Signal } from '../../model/context.ts';
-import { MEDIA_TYPES } from '../../otlp/status.ts';
+import { MEDIA_TYPES, type Encoding, type Signal } from '../../pdata/context.ts';
 import { answerRejection, answerSuccess, type CommonHeaders } from './answer.ts';
 import { Cors } from './cors.ts';
 import { declaredLength, readBody } from './body.ts';

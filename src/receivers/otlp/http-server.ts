@@ -6,8 +6,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Component, Host } from '../../component/component.ts';
-import { HttpConnections } from '../../component/http-connections.ts';
-import type { ConnectionHandler, Listener } from '../../component/listener.ts';
+import { HttpConnections } from '../../net/http-connections.ts';
+import type { ConnectionHandler, Listener } from '../../component/listening.ts';
 import type { Exchange, HttpRequests } from './http-requests.ts';
 import type { HttpOptions } from './http-options.ts';
 import { connectionLimit, listenRequest } from './listen-options.ts';

@@ -1,8 +1,8 @@
 /** Where a protocol listens, the same for all of them, and what the schema cannot say about it. */
 import type { Host } from '../../component/component.ts';
 import { parseListenEndpoint } from '../../component/endpoint.ts';
-import { openFileLimit } from '../../component/open-files.ts';
-import type { ListenRequest } from '../../component/listener.ts';
+import { openFileLimit } from '../../net/open-files.ts';
+import type { ListenRequest } from '../../component/listening.ts';
 import { type TlsOptions, TLS_SCHEMA } from './tls-options.ts';
 
 export interface ListenOptions {

@@ -1,6 +1,6 @@
 /** Reading Content-Type and Content-Encoding as the contract wants them. */
 import { Rejection } from '../../errors.ts';
-import type { Encoding } from '../../model/context.ts';
+import type { Encoding } from '../../pdata/context.ts';
 
 export type ContentEncoding = 'identity' | 'gzip';
 

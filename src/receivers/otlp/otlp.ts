@@ -1,7 +1,7 @@
 /** The `otlp` receiver's face: OTLP over HTTP and gRPC into the pipelines of its signals. */
 import type { Component, Host } from '../../component/component.ts';
 import { defineReceiver, type Pipeline } from '../../component/receiver.ts';
-import type { Signal } from '../../model/context.ts';
+import type { Signal } from '../../pdata/context.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { GrpcCalls } from './grpc-calls.ts';
 import { GrpcServer } from './grpc-server.ts';

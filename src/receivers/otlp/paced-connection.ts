@@ -2,7 +2,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { isAmbiguous } from './one-reading.ts';
-import type { Bytes, RequestPacing } from './request-pacing.ts';
 
 /** With this many answers due the connection is not read further. */
 const MOST_DUE = 8;
@@ -17,11 +16,24 @@ const LINGER_BYTES = 256 * 1024;
 /** Tells those that count connections what this one is used for, and by which project. */
 export type Mark = (use: 'idle' | 'reading' | 'working', project: string) => void;
 
+/** Large bodies must not delay new requests, nor new requests the bodies of those that are being read. */
+export type Bytes = 'heads' | 'bodies';
+
+/** What the connections of one server share: the time of one turn of the event loop, and the order of those that wait. */
+export interface Pacing {
+  /** Whether this turn has time left for such bytes. */
+  hasTime(bytes: Bytes): boolean;
+  /** Counts the time of the work against this turn. */
+  spend(bytes: Bytes, work: () => void): void;
+  /** The connection goes on in a later turn. */
+  await(connection: PacedConnection, bytes: Bytes, gotNothing: boolean): void;
+}
+
 type Parse = (bytes: Buffer) => void;
 
 export class PacedConnection {
   readonly #socket: Socket;
-  readonly #pacing: RequestPacing;
+  readonly #pacing: Pacing;
   /** The listener with which node:http feeds its parser. */
   readonly #parse: Parse | undefined;
   /** Answers that are due. */
@@ -37,7 +49,7 @@ export class PacedConnection {
 
   readonly mark: Mark;
 
-  constructor(socket: Socket, pacing: RequestPacing, mark: Mark) {
+  constructor(socket: Socket, pacing: Pacing, mark: Mark) {
     this.mark = mark;
     this.#socket = socket;
     this.#pacing = pacing;

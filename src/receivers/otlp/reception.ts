@@ -7,7 +7,7 @@ import type { Logger } from '../../component/logger.ts';
 import type { Counter, Histogram, Meter } from '../../component/meter.ts';
 import type { Pipeline } from '../../component/receiver.ts';
 import { diagnosticOf, Rejection } from '../../errors.ts';
-import type { Signal } from '../../model/context.ts';
+import type { Signal } from '../../pdata/context.ts';
 import type { ByteBudget } from './byte-budget.ts';
 
 /** Threads that expand bodies at once: half of the pool, so that files and other work always have the rest. */

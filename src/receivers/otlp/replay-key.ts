@@ -3,7 +3,7 @@
  * message over gRPC and over HTTP is two requests: what a retry repeats is a request, and a client retries where it sent.
  */
 import { hash } from 'node:crypto';
-import type { Signal } from '../../model/context.ts';
+import type { Signal } from '../../pdata/context.ts';
 import type { ContentEncoding } from './media-type.ts';
 
 export interface BodyForm {

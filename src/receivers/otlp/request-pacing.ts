@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Mark, PacedConnection } from './paced-connection.ts';
+import { type Bytes, type Mark, PacedConnection, type Pacing } from './paced-connection.ts';
 
 /** All connections of a lane may take this long together in one turn of the event loop. */
 const TURN_MS = 10;
@@ -37,11 +37,7 @@ class Lane {
   }
 }
 
-/** Large bodies must not delay new requests, nor new requests the bodies of those that are being read. */
-export type Bytes = 'heads' | 'bodies';
-
-/** What connections of one server share: the time of a turn, and the order of those that wait. */
-export class RequestPacing {
+export class RequestPacing implements Pacing {
   readonly #connections = new WeakMap<Socket, PacedConnection>();
   readonly #lanes: Readonly<Record<Bytes, Lane>> = { heads: new Lane(), bodies: new Lane() };
   #scheduled = false;
@@ -63,12 +59,10 @@ export class RequestPacing {
     return known;
   }
 
-  /** Whether this turn has time left for such bytes. */
   hasTime(bytes: Bytes): boolean {
     return this.#lanes[bytes].spentMs < TURN_MS;
   }
 
-  /** Counts the time of the work against this turn. */
   spend(bytes: Bytes, work: () => void): void {
     this.#schedule();
     const started = performance.now();
@@ -79,7 +73,6 @@ export class RequestPacing {
     }
   }
 
-  /** The connection goes on in a later turn. */
   await(connection: PacedConnection, bytes: Bytes, gotNothing: boolean): void {
     this.#lanes[bytes].add(connection, gotNothing);
     this.#schedule();

@@ -1,5 +1,5 @@
 /** Which path takes which signal over HTTP. */
-import type { Signal } from '../../model/context.ts';
+import type { Signal } from '../../pdata/context.ts';
 import type { HttpOptions } from './http-options.ts';
 
 /** Liveness. */

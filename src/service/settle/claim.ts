@@ -1,7 +1,7 @@
 /** What the ledger must know of a finished batch: which traces it touches, in which environment, and how much it adds. */
-import type { Claim, TraceClaim } from '../../component/ledger.ts';
+import type { Claim, TraceClaim } from '../../component/capabilities/ledger.ts';
 import { Rejection } from '../../errors.ts';
-import type { Batch } from '../../model/batch.ts';
+import type { Batch } from '../../pdata/batch.ts';
 import {
   RECORD_END,
   RECORD_RESOURCE,
@@ -9,9 +9,9 @@ import {
   RECORD_STRIDE,
   RECORD_TRACE_ID,
   RECORDS_BASE,
-} from '../../model/layout.ts';
-import type { Memory } from '../../model/memory.ts';
-import type { Steps } from '../../model/steps.ts';
+} from '../../pdata/layout.ts';
+import type { Memory } from '../../pdata/memory.ts';
+import type { Steps } from '../../pdata/steps.ts';
 import { sortInSteps } from './sort.ts';
 
 // Places of 32-bit words, bound here: an imported constant is read and checked at each use, one of the module is code.

@@ -10,7 +10,7 @@
  * again. `drain` waits for idle; after `close` new requests are refused with `shutting_down`.
  */
 import type { Counter, Histogram, Meter } from '../../component/meter.ts';
-import type { Claim, Decision, Kind, Ledger, Verdict } from '../../component/ledger.ts';
+import type { Claim, Decision, Kind, Ledger, Verdict } from '../../component/capabilities/ledger.ts';
 import type { Logger } from '../../component/logger.ts';
 import type { Acceptance } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';

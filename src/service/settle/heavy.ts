@@ -1,5 +1,5 @@
 /** Requests that are larger than a group: which others cannot be settled beside one, and which are not tried for now. */
-import type { Claim, TraceClaim } from '../../component/ledger.ts';
+import type { Claim, TraceClaim } from '../../component/capabilities/ledger.ts';
 
 /** A request that took long and failed is refused at once for this many times as long, if it comes again. */
 const PAUSE_FACTOR = 2;

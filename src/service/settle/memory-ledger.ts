@@ -3,9 +3,9 @@
  * remembers since its own start, within bounds; after a restart a repeated body is stored again, and the quota starts anew.
  */
 import { hash } from 'node:crypto';
-import type { Claim, Commit, Ledger, Quota, Verdict } from '../../component/ledger.ts';
+import type { Claim, Commit, Ledger, Quota, Verdict } from '../../component/capabilities/ledger.ts';
 import { Rejection } from '../../errors.ts';
-import { monthOf, nextMonthSeconds } from '../../model/month.ts';
+import { monthOf, nextMonthSeconds } from '../../pdata/month.ts';
 import { OwnedTraces, type TraceOwner } from './owned-traces.ts';
 import { RecentKeys } from './recent-keys.ts';
 

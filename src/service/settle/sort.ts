@@ -1,5 +1,5 @@
 /** A merge sort in steps, for lists that take the engine longer than the event loop may be blocked. */
-import type { Steps } from '../../model/steps.ts';
+import type { Steps } from '../../pdata/steps.ts';
 
 /** Runs of this length are sorted by the engine at once. */
 const RUN = 1024;

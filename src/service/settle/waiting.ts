@@ -2,7 +2,7 @@
  * Requests that wait to be settled, and the groups that are formed of them. Projects take turns, and each project's requests are
  * served in their order: a project that sends many does not push those of others to the back.
  */
-import type { Claim, Kind } from '../../component/ledger.ts';
+import type { Claim, Kind } from '../../component/capabilities/ledger.ts';
 
 /** Past these a larger group only waits longer; measured with COPY. */
 const MAX_GROUP_REQUESTS = 16;

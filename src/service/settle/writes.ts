@@ -3,7 +3,7 @@
  * transaction has taken the rows, to the others.
  */
 import type { Exporter, Rows } from '../../component/exporter.ts';
-import type { Commit } from '../../component/ledger.ts';
+import type { Commit } from '../../component/capabilities/ledger.ts';
 
 /** A request's rows in one exporter's form. */
 export interface EncodedRows {

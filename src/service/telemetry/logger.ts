@@ -7,7 +7,7 @@ import { type DestinationStream, pino } from 'pino';
 import type { Kind } from '../../component/definition.ts';
 import type { Logger } from '../../component/logger.ts';
 import type { LogLevel, LogSampling } from '../../config/config.ts';
-import type { Signal } from '../../model/context.ts';
+import type { Signal } from '../../pdata/context.ts';
 import { Repetitions } from './repetitions.ts';
 
 /** Whose lines they are: a component, one of a pipeline's own processors, or a pipeline. */

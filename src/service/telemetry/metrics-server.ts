@@ -1,8 +1,8 @@
 /** Serves the daemon's own metrics: GET /metrics in the Prometheus text format, as the Collector does on port 8888. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { Component } from '../../component/component.ts';
-import { HttpConnections } from '../../component/http-connections.ts';
-import type { Listener, Listeners } from '../../component/listener.ts';
+import { HttpConnections } from '../../net/http-connections.ts';
+import type { Listener, Listeners } from '../../component/listening.ts';
 
 /** Whoever knows the figures. */
 export interface Figures {

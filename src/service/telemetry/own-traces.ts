@@ -14,7 +14,7 @@ import {
 } from '@opentelemetry/api';
 import type { Logger } from '../../component/logger.ts';
 import { diagnosticOf, type Rejection } from '../../errors.ts';
-import type { Context } from '../../model/context.ts';
+import type { Context } from '../../pdata/context.ts';
 
 const SCOPE = 'sluice';
 /** From this status on a refusal is our failure, not the sender's. */

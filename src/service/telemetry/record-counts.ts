@@ -4,7 +4,7 @@
  */
 import type { Counter, Meter } from '../../component/meter.ts';
 import { Rejection } from '../../errors.ts';
-import type { Signal, Transport } from '../../model/context.ts';
+import type { Signal, Transport } from '../../pdata/context.ts';
 
 /** What the Collector calls a record of each signal. */
 const NOUNS: Readonly<Record<Signal, string>> = { traces: 'spans', logs: 'log_records', metrics: 'metric_points' };

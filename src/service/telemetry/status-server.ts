@@ -5,7 +5,7 @@
 import { chmodSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Component } from '../../component/component.ts';
-import { makeRoom } from '../../component/socket-file.ts';
+import { makeRoom } from '../../net/socket-file.ts';
 import type { Logger } from '../../component/logger.ts';
 import { UserError } from '../../errors.ts';
 

@@ -1,9 +1,9 @@
 /** The judge of the campaigns, on small cases made by hand: what it lets pass, and what it calls each thing that is wrong. */
 import t, { type Test } from 'tap';
-import { check, type Guarantee } from '../../../bench/fire/check/checker.ts';
-import type { Kind } from '../../../bench/fire/check/findings.ts';
-import type { LedgerRows, Store, StoredRecord } from '../../../bench/fire/check/store.ts';
-import type { BodyEntry, Entry, Status } from '../../../bench/fire/load/journal.ts';
+import { check, type Guarantee } from '../../campaigns/crash/check/checker.ts';
+import type { Kind } from '../../campaigns/crash/check/findings.ts';
+import type { LedgerRows, Store, StoredRecord } from '../../campaigns/crash/check/store.ts';
+import type { BodyEntry, Entry, Status } from '../../campaigns/crash/load/journal.ts';
 
 const TRACE = 'a'.repeat(32);
 

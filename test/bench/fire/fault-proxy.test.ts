@@ -1,9 +1,9 @@
 /** The fault proxy against a real server and a real driver. */
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import { COMMIT_SENT, COMMITTED, type Fault } from '../../../bench/fire/proxy/fault.ts';
-import { FaultProxy } from '../../../bench/fire/proxy/fault-proxy.ts';
-import { nameOfMessage } from '../../../bench/fire/proxy/messages.ts';
+import { COMMIT_SENT, COMMITTED, type Fault } from '../../campaigns/crash/proxy/fault.ts';
+import { FaultProxy } from '../../campaigns/crash/proxy/fault-proxy.ts';
+import { nameOfMessage } from '../../campaigns/crash/proxy/messages.ts';
 import { createDatabase } from '../../support/postgres.ts';
 
 interface Bench {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 
-const PRELOAD = new URL('../../../bench/fire/stage/forgetful-disk.js', import.meta.url).href;
+const PRELOAD = new URL('../../campaigns/crash/stage/forgetful-disk.js', import.meta.url).href;
 
 /** What the file holds after a process has run these statements on `handle` and was killed. */
 function afterKill(t: Test, statements: string): string {

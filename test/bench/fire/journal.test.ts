@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { Journal, type SendEntry } from '../../../bench/fire/load/journal.ts';
+import { Journal, type SendEntry } from '../../campaigns/crash/load/journal.ts';
 
 const aSend = (send: number): SendEntry => ({ entry: 'send', send, body: 1, replica: 0, at: 0 });
 

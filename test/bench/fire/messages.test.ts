@@ -7,7 +7,7 @@ import {
   nameOfMessage,
   queryMessage,
   statementMessages,
-} from '../../../bench/fire/proxy/messages.ts';
+} from '../../campaigns/crash/proxy/messages.ts';
 
 const STARTUP = Buffer.from('0000000800030000', 'hex');
 const SSL_REQUEST = Buffer.from('0000000804d2162f', 'hex');

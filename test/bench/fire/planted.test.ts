@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { CAMPAIGNS } from '../../../bench/fire/campaigns/list.ts';
-import { applyEdit } from '../../../bench/fire/planted/bug.ts';
-import { LEDGER_BUGS } from '../../../bench/fire/planted/ledger-bugs.ts';
-import { SERVICE_BUGS } from '../../../bench/fire/planted/service-bugs.ts';
+import { CAMPAIGNS } from '../../campaigns/crash/campaigns/list.ts';
+import { applyEdit } from '../../campaigns/crash/planted/bug.ts';
+import { LEDGER_BUGS } from '../../campaigns/crash/planted/ledger-bugs.ts';
+import { SERVICE_BUGS } from '../../campaigns/crash/planted/service-bugs.ts';
 
 const PRODUCT = new URL('../../../src/', import.meta.url);
 

@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { createApiKey } from '../../../src/model/api-key.ts';
+import { createApiKey } from '../../../src/pdata/api-key.ts';
 import { METHODS } from '../../support/grpc-client.ts';
 import { END_HEADERS, END_STREAM, FRAME, frame, headerBlock, RawHttp2 } from '../../support/http2-frames.ts';
 import { bodyOf } from './honest.ts';

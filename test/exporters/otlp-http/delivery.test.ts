@@ -1,10 +1,10 @@
 /** The schedule of sending: a lane in memory, a clock that only naps move, and a remote that answers as it is told. */
 import t from 'tap';
-import type { FailedAttempt, OutboxLane, WaitingEntry } from '../../../src/component/outbox.ts';
+import type { FailedAttempt, OutboxLane, WaitingEntry } from '../../../src/component/capabilities/outbox.ts';
 import { Delivery } from '../../../src/exporters/otlp-http/delivery.ts';
 import type { RetryOptions } from '../../../src/exporters/otlp-http/retry.ts';
 import type { Attempt } from '../../../src/exporters/otlp-http/sender.ts';
-import type { Signal } from '../../../src/model/context.ts';
+import type { Signal } from '../../../src/pdata/context.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 
 const RETRY: RetryOptions = {

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
-import { Capabilities } from '../../../src/component/capability.ts';
+import { Capabilities } from '../../../src/component/capabilities/capability.ts';
 import type { Host } from '../../../src/component/component.ts';
 import { SERVICE_STATUS } from '../../../src/component/extension.ts';
-import { ListeningSockets } from '../../../src/component/listener.ts';
+import { ListeningSockets } from '../../../src/net/listener.ts';
 import { UserError } from '../../../src/errors.ts';
 import { healthCheck } from '../../../src/extensions/health-check/health-check.ts';
 

@@ -2,12 +2,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import type { Fault } from '../../../bench/fire/proxy/fault.ts';
-import { FaultProxy } from '../../../bench/fire/proxy/fault-proxy.ts';
+import type { Fault } from '../../campaigns/crash/proxy/fault.ts';
+import { FaultProxy } from '../../campaigns/crash/proxy/fault-proxy.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { openSession } from '../../../src/extensions/postgres/ledger/session.ts';
 import { migrate } from '../../../src/extensions/postgres/migrate.ts';
-import { runPipeline } from '../../../src/extensions/postgres/pipeline.ts';
+import { runPipeline } from '../../../src/extensions/postgres/wire-pipeline.ts';
 import { FREE_KEY } from '../../support/daemon.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest, newTraceId } from '../../support/payloads.ts';

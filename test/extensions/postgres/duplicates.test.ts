@@ -1,7 +1,7 @@
 // Spans that are stored already and come again in new requests: every request is answered 200, and each span is stored once.
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import { FaultProxy } from '../../../bench/fire/proxy/fault-proxy.ts';
+import { FaultProxy } from '../../campaigns/crash/proxy/fault-proxy.ts';
 import { urlOf } from '../../../src/extensions/postgres/embedded/address.ts';
 import { OTHER_KEY } from '../../support/daemon.ts';
 import { gzip, send } from '../../support/otlp-client.ts';

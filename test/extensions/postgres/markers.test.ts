@@ -1,13 +1,13 @@
 // After an ambiguous commit the markers say whether it happened; what they say must not come from an hour ago.
 import pg from 'pg';
 import t from 'tap';
-import type { Claim } from '../../../src/component/ledger.ts';
+import type { Claim } from '../../../src/component/capabilities/ledger.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { GUARD_STATEMENTS } from '../../../src/extensions/postgres/ledger/guard-statements.ts';
 import { askGuards, findMarkers, nameOf } from '../../../src/extensions/postgres/ledger/guards.ts';
 import { openingOf } from '../../../src/extensions/postgres/ledger/limits.ts';
 import { migrate } from '../../../src/extensions/postgres/migrate.ts';
-import { prepare } from '../../../src/extensions/postgres/pipeline.ts';
+import { prepare } from '../../../src/extensions/postgres/wire-pipeline.ts';
 import { SWEEP_MARKERS } from '../../../src/extensions/postgres/postgres.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';

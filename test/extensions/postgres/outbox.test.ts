@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import t from 'tap';
-import type { Commit } from '../../../src/component/ledger.ts';
-import type { OutboxEntry } from '../../../src/component/outbox.ts';
-import type { PostgresTransaction } from '../../../src/component/postgres.ts';
+import type { Commit } from '../../../src/component/capabilities/ledger.ts';
+import type { OutboxEntry } from '../../../src/component/capabilities/outbox.ts';
+import type { PostgresTransaction } from '../../../src/component/capabilities/postgres.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { OpenTransaction } from '../../../src/extensions/postgres/ledger/transaction.ts';
 import { migrate } from '../../../src/extensions/postgres/migrate.ts';

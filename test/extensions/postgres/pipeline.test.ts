@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { byteaArray, hexArray, integerArray, textArray } from '../../../src/extensions/postgres/array-parameter.ts';
-import { prepare, type Row, runPipeline, type Step } from '../../../src/extensions/postgres/pipeline.ts';
+import { prepare, type Row, runPipeline, type Step } from '../../../src/extensions/postgres/wire-pipeline.ts';
 import { createDatabase } from '../../support/postgres.ts';
 
 async function connect(t: Test): Promise<pg.Client> {

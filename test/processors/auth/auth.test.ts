@@ -1,11 +1,11 @@
 // Keys: static and stored, all their invalid states, and lookups that fail.
 import t from 'tap';
-import { KEY_DIRECTORY, type KeyDirectory } from '../../../src/component/directory.ts';
+import { KEY_DIRECTORY, type KeyDirectory } from '../../../src/component/capabilities/key-directory.ts';
 import { defineExtension } from '../../../src/component/extension.ts';
 import { COMPONENTS } from '../../../src/components.ts';
 import { Administration } from '../../../src/extensions/postgres/administration.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
-import { createApiKey } from '../../../src/model/api-key.ts';
+import { createApiKey } from '../../../src/pdata/api-key.ts';
 import { LookupCache } from '../../../src/processors/auth/lookup-cache.ts';
 import { load } from '../../support/config-files.ts';
 import { FILE_CONFIG, KEY, startDaemon } from '../../support/daemon.ts';

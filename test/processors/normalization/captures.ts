@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Signal } from '../../../src/model/context.ts';
+import type { Signal } from '../../../src/pdata/context.ts';
 import type { Normalized, Row } from './normalized.ts';
 
 const FOLDER = new URL('../../../../test/fixtures/genai/', import.meta.url);

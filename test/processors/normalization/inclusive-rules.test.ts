@@ -1,6 +1,6 @@
 /** What the user says of how a sender counts cached tokens decides, before anything the numbers or the tables suggest. */
 import t from 'tap';
-import { Capabilities } from '../../../src/component/capability.ts';
+import { Capabilities } from '../../../src/component/capabilities/capability.ts';
 import type { Host } from '../../../src/component/component.ts';
 import { pricing } from '../../../src/processors/pricing/pricing.ts';
 import { Normalized, type Row } from './normalized.ts';

@@ -1,9 +1,9 @@
 /** How a record is read: whose dialect it is, what counts, what refers to what, and what must never come out. */
 import fc from 'fast-check';
 import t from 'tap';
-import type { Batch } from '../../../src/model/batch.ts';
-import { DERIVED_COLUMNS } from '../../../src/model/columns.ts';
-import { VERDICT_DROP } from '../../../src/model/layout.ts';
+import type { Batch } from '../../../src/pdata/batch.ts';
+import { DERIVED_COLUMNS } from '../../../src/pdata/columns.ts';
+import { VERDICT_DROP } from '../../../src/pdata/layout.ts';
 import { Normalized, type PlainRecord, type PlainValue, type Row, START } from './normalized.ts';
 
 const normalized = new Normalized();

@@ -1,13 +1,13 @@
 /** Bodies through the real intake and the processor, read back as the lines the file sink would write. */
 import { processAtOnce } from '../../../src/component/processor.ts';
-import { Context } from '../../../src/model/context.ts';
-import type { Encoding, Signal } from '../../../src/model/context.ts';
-import { ChunkPool } from '../../../src/model/chunk-pool.ts';
-import type { Batch } from '../../../src/model/batch.ts';
-import { encodeRows } from '../../../src/otlp/encode.ts';
-import { Intake } from '../../../src/otlp/intake.ts';
+import { Context } from '../../../src/pdata/context.ts';
+import type { Encoding, Signal } from '../../../src/pdata/context.ts';
+import { ChunkPool } from '../../../src/pdata/chunk-pool.ts';
+import type { Batch } from '../../../src/pdata/batch.ts';
+import { encodeRows } from '../../../src/pdata/encode-rows.ts';
+import { Intake } from '../../../src/pdata/index-body.ts';
 import { encodeProtobuf, loadProtos, type Message } from '../../support/protos.ts';
-import { Capabilities } from '../../../src/component/capability.ts';
+import { Capabilities } from '../../../src/component/capabilities/capability.ts';
 import type { Host } from '../../../src/component/component.ts';
 import type { Processor } from '../../../src/component/processor.ts';
 import { normalization } from '../../../src/processors/normalization/normalization.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { DIALECTS } from '../../../src/dialects/families.ts';
-import { DERIVED_COLUMNS } from '../../../src/model/columns.ts';
+import { DERIVED_COLUMNS } from '../../../src/pdata/columns.ts';
 import { Normalized, type PlainRecord, type PlainValue, type Row } from './normalized.ts';
 
 const KEYS = [

@@ -1,6 +1,6 @@
 /** Prices that change while the daemon runs: the texts that say which was used need room, and never run out of it. */
 import t from 'tap';
-import { CONSTANTS_CAPACITY, SIGNAL_TRACES } from '../../../src/model/layout.ts';
+import { CONSTANTS_CAPACITY, SIGNAL_TRACES } from '../../../src/pdata/layout.ts';
 import { ModelMemo } from '../../../src/processors/pricing/model-memo.ts';
 import { PriceBook } from '../../../src/processors/pricing/price-book.ts';
 import { TestTables } from '../../support/tables.ts';

@@ -1,7 +1,7 @@
 // Explicit costs: the number rule (round, then check the range) and the string rule (must already fit), edge by edge.
 import fc from 'fast-check';
 import t from 'tap';
-import { formatMoney, MONEY_LIMIT } from '../../../src/model/money.ts';
+import { formatMoney, MONEY_LIMIT } from '../../../src/pdata/money.ts';
 import { parseExplicitCost } from '../../../src/processors/pricing/explicit-cost.ts';
 
 const show = (value: number | string | bigint): string | null => {

@@ -1,8 +1,8 @@
 /** Prices read from a directory: which come first, what a mistaken one does, and when they are read again. */
 import t from 'tap';
 import type { Host } from '../../../src/component/component.ts';
-import type { PriceDirectory, StoredPrice } from '../../../src/component/price-directory.ts';
-import { formatMoney } from '../../../src/model/money.ts';
+import type { PriceDirectory, StoredPrice } from '../../../src/component/capabilities/price-directory.ts';
+import { formatMoney } from '../../../src/pdata/money.ts';
 import { PriceBook } from '../../../src/processors/pricing/price-book.ts';
 import { PriceBooks } from '../../../src/processors/pricing/price-books.ts';
 

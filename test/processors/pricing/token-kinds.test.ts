@@ -1,6 +1,6 @@
 /** Audio, images, cached audio and tiers of service: from the attributes of each sender to the exact cost, with what was assumed. */
 import t from 'tap';
-import { formatMoney } from '../../../src/model/money.ts';
+import { formatMoney } from '../../../src/pdata/money.ts';
 import { explainPrice } from '../../../src/processors/pricing/explanation.ts';
 import { PriceBook } from '../../../src/processors/pricing/price-book.ts';
 import { FILE_CONFIG, startDaemon } from '../../support/daemon.ts';

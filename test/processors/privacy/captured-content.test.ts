@@ -7,8 +7,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import type { Processor } from '../../../src/component/processor.ts';
-import type { Batch } from '../../../src/model/batch.ts';
-import { Context, type Signal } from '../../../src/model/context.ts';
+import type { Batch } from '../../../src/pdata/batch.ts';
+import { Context, type Signal } from '../../../src/pdata/context.ts';
 import { normalization } from '../../../src/processors/normalization/normalization.ts';
 import { aProject, Scene } from './scene.ts';
 

@@ -2,9 +2,9 @@
 import t from 'tap';
 import { DIALECTS } from '../../../src/dialects/families.ts';
 import type { ContentRows, Dialect } from '../../../src/dialects/dialect.ts';
-import type { Batch } from '../../../src/model/batch.ts';
-import { VERDICT_DROP } from '../../../src/model/layout.ts';
-import { SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../../../src/model/layout.ts';
+import type { Batch } from '../../../src/pdata/batch.ts';
+import { VERDICT_DROP } from '../../../src/pdata/layout.ts';
+import { SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../../../src/pdata/layout.ts';
 import {
   type Attribute,
   aProject,

@@ -1,6 +1,6 @@
 /** Copies of headers that carry credentials are never stored, also where content is. */
 import t from 'tap';
-import { SIGNAL_LOGS, SIGNAL_TRACES } from '../../../src/model/layout.ts';
+import { SIGNAL_LOGS, SIGNAL_TRACES } from '../../../src/pdata/layout.ts';
 import { isCredentialKey } from '../../../src/processors/privacy/credentials.ts';
 import { ENCODINGS, logs, Scene, spans, text } from './scene.ts';
 

@@ -1,7 +1,7 @@
 /** Secrets of every kind, in every place, in every spelling: none of them is stored. */
 import { processAtOnce } from '../../../src/component/processor.ts';
 import t from 'tap';
-import { SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../../../src/model/layout.ts';
+import { SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../../../src/pdata/layout.ts';
 import { PRESET_NAMES } from '../../../src/processors/privacy/redaction/presets.ts';
 import { ENCODINGS, logs, metrics, Scene, spans, START, text } from './scene.ts';
 

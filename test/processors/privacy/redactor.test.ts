@@ -1,9 +1,9 @@
 /** What holds for every text: nothing without a secret changes, cleaning twice is cleaning once, and JSON stays JSON. */
 import * as fc from 'fast-check';
 import t from 'tap';
-import { SIGNAL_TRACES } from '../../../src/model/layout.ts';
+import { SIGNAL_TRACES } from '../../../src/pdata/layout.ts';
 import { type Canonical, decodeOnce } from '../../../src/processors/privacy/redaction/canonical.ts';
-import { finish } from '../../../src/model/steps.ts';
+import { finish } from '../../../src/pdata/steps.ts';
 import { redactJson } from '../../../src/processors/privacy/redaction/json-text.ts';
 import { PRESET_NAMES } from '../../../src/processors/privacy/redaction/presets.ts';
 import type { Redactor } from '../../../src/processors/privacy/redaction/redactor.ts';

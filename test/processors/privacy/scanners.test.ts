@@ -2,8 +2,8 @@
 import * as fc from 'fast-check';
 import { isIPv4, isIPv6 } from 'node:net';
 import t from 'tap';
-import { SIGNAL_LOGS } from '../../../src/model/layout.ts';
-import { finish } from '../../../src/model/steps.ts';
+import { SIGNAL_LOGS } from '../../../src/pdata/layout.ts';
+import { finish } from '../../../src/pdata/steps.ts';
 import { KEY_FORMS, scanApiKeys, SHORTEST_KEY } from '../../../src/processors/privacy/redaction/api-keys.ts';
 import { scanAddresses } from '../../../src/processors/privacy/redaction/addresses.ts';
 import { patternRule } from '../../../src/processors/privacy/redaction/pattern-rule.ts';

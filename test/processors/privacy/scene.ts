@@ -1,10 +1,10 @@
 /** A privacy processor over real tables: requests go in as plain messages, in both encodings, and come out as stored bytes. */
 import { processAtOnce } from '../../../src/component/processor.ts';
-import { Capabilities } from '../../../src/component/capability.ts';
+import { Capabilities } from '../../../src/component/capabilities/capability.ts';
 import type { Host } from '../../../src/component/component.ts';
 import type { Processor } from '../../../src/component/processor.ts';
-import type { Batch } from '../../../src/model/batch.ts';
-import type { Project } from '../../../src/model/context.ts';
+import type { Batch } from '../../../src/pdata/batch.ts';
+import type { Project } from '../../../src/pdata/context.ts';
 import { environment } from '../../../src/processors/environment/environment.ts';
 import { privacy, type PrivacyOptions } from '../../../src/processors/privacy/privacy.ts';
 import type { Message, Signal } from '../../support/protos.ts';

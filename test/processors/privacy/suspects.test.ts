@@ -4,9 +4,9 @@
  */
 import * as fc from 'fast-check';
 import t from 'tap';
-import { finish } from '../../../src/model/steps.ts';
-import { INPUT_BASE } from '../../../src/model/layout.ts';
-import { Intake } from '../../../src/otlp/intake.ts';
+import { finish } from '../../../src/pdata/steps.ts';
+import { INPUT_BASE } from '../../../src/pdata/layout.ts';
+import { Intake } from '../../../src/pdata/index-body.ts';
 import { KEY_OPENINGS } from '../../../src/processors/privacy/redaction/api-keys.ts';
 import { PRESET_NAMES, type PresetName } from '../../../src/processors/privacy/redaction/presets.ts';
 import { EVERY_RULE } from '../../../src/processors/privacy/redaction/redactor.ts';

@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import t, { type Test } from 'tap';
-import { OpenConnections } from '../../../src/component/open-connections.ts';
+import { OpenConnections } from '../../../src/net/open-connections.ts';
 import { TLS_FOLDER } from '../../support/certificates.ts';
 import { type Daemon, FILE_CONFIG, KEY, OTHER_KEY, startDaemon } from '../../support/daemon.ts';
 import { GrpcClient, protobufWriter } from '../../support/grpc-client.ts';

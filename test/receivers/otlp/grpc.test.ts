@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { REFUSALS, type RefusalCode } from '../../../src/errors.ts';
-import { ListeningSockets } from '../../../src/component/listener.ts';
+import { ListeningSockets } from '../../../src/net/listener.ts';
 import { type Daemon, FILE_CONFIG, FREE_KEY, KEY, OTHER_KEY, STAGING_KEY, startDaemon } from '../../support/daemon.ts';
 import { GrpcClient, METHODS, type Outcome, protobufWriter } from '../../support/grpc-client.ts';
 import { send } from '../../support/otlp-client.ts';

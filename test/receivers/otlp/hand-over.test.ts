@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import t from 'tap';
-import { ListeningSockets } from '../../../src/component/listener.ts';
+import { ListeningSockets } from '../../../src/net/listener.ts';
 import { TLS_FOLDER } from '../../support/certificates.ts';
 import { FILE_CONFIG, KEY, startDaemon } from '../../support/daemon.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Exporter, Rows } from '../../../src/component/exporter.ts';
-import type { Claim, Ledger, Verdict } from '../../../src/component/ledger.ts';
+import type { Claim, Ledger, Verdict } from '../../../src/component/capabilities/ledger.ts';
 import { Rejection } from '../../../src/errors.ts';
 import { GroupCommit } from '../../../src/service/settle/group-commit.ts';
 import { MemoryLedger } from '../../../src/service/settle/memory-ledger.ts';

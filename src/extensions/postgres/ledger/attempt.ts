@@ -4,10 +4,10 @@
  * guards that are asked first, and so do the attempts of the next moments for the same projects.
  */
 import type pg from 'pg';
-import type { Capability } from '../../../component/capability.ts';
-import type { Claim, Commit, Verdict } from '../../../component/ledger.ts';
-import { POSTGRES_TRANSACTION } from '../../../component/postgres.ts';
-import { runPipeline, type Step, type StepResult } from '../pipeline.ts';
+import type { Capability } from '../../../component/capabilities/capability.ts';
+import type { Claim, Commit, Verdict } from '../../../component/capabilities/ledger.ts';
+import { POSTGRES_TRANSACTION } from '../../../component/capabilities/postgres.ts';
+import { runPipeline, type Step, type StepResult } from '../wire-pipeline.ts';
 import { addUsage, askGuards, demandGuards, findTraces, GuardRefusal, nameOf, type StoredTrace } from './guards.ts';
 import { openingOf } from './limits.ts';
 import type { Suspects } from './suspects.ts';

@@ -3,7 +3,7 @@
  * a COPY tuple has the form of a binary parameter, a length and its bytes, so the fields are sent as they are. Measured: for
  * small spans it takes the server twice the time of COPY into a temporary table and INSERT from there, for large ones a fifth more.
  */
-import type { Step } from '../pipeline.ts';
+import type { Step } from '../wire-pipeline.ts';
 
 /** Parsing a statement costs with its parameters, executing it costs per statement: larger ones gain nothing. */
 const ROWS_PER_STATEMENT = 16;

@@ -1,5 +1,5 @@
 /** The statements of the guards: replay markers, owners of traces, quotas and the counters of a month. */
-import type { Statement } from '../pipeline.ts';
+import type { Statement } from '../wire-pipeline.ts';
 
 /** A demanding guard fails by dividing by zero. Nothing else in its statement does, and it needs no function in the schema. */
 export const DIVISION_BY_ZERO = '22012';

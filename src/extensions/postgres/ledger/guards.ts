@@ -6,9 +6,9 @@
  * rows, which most groups are fit for. Asking, it tells what stands against which request.
  */
 import type pg from 'pg';
-import type { Claim, TraceClaim } from '../../../component/ledger.ts';
+import type { Claim, TraceClaim } from '../../../component/capabilities/ledger.ts';
 import { byteaArray, hexArray, integerArray, textArray } from '../array-parameter.ts';
-import { type Parameter, type Row, runPipeline, type Step } from '../pipeline.ts';
+import { type Parameter, type Row, runPipeline, type Step } from '../wire-pipeline.ts';
 import { sqlstateOf } from '../sqlstate.ts';
 import {
   ADD_USAGE,

@@ -9,7 +9,7 @@
  * Only a value of its own makes a request invalid. Whatever else fails is tried again or answered 503: the sender keeps its data.
  */
 import type pg from 'pg';
-import type { Claim, Decision, Kind, Ledger } from '../../../component/ledger.ts';
+import type { Claim, Decision, Kind, Ledger } from '../../../component/capabilities/ledger.ts';
 import type { Host } from '../../../component/component.ts';
 import type { Logger } from '../../../component/logger.ts';
 import type { Counter } from '../../../component/meter.ts';

@@ -1,6 +1,6 @@
 /** How long the parts of a round may take. Large ones get more: a timeout would only come back with every retry. */
-import type { Claim } from '../../../component/ledger.ts';
-import type { Step } from '../pipeline.ts';
+import type { Claim } from '../../../component/capabilities/ledger.ts';
+import type { Step } from '../wire-pipeline.ts';
 
 /** From here on a statement may honestly take longer than an ordinary one. Records and traces together. */
 const LARGE_ITEMS = 20000;

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { destroyConnection, endConnection } from '../connection-end.ts';
 import type { Database } from '../database.ts';
-import { prepare } from '../pipeline.ts';
+import { prepare } from '../wire-pipeline.ts';
 import { GUARD_STATEMENTS } from './guard-statements.ts';
 
 /** A statement that takes longer is given up, with its group; large COPYs get more. */

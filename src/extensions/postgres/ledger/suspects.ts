@@ -2,7 +2,7 @@
  * Projects that lately cost a group more than its rows, so that the next groups are formed and settled accordingly. It only
  * decides the way a request is settled, never its verdict.
  */
-import type { Claim, Kind } from '../../../component/ledger.ts';
+import type { Claim, Kind } from '../../../component/capabilities/ledger.ts';
 
 /** A sender that was refused, or repeats a body, is likely to do so again soon. */
 const REFUSED_MS = 1000;

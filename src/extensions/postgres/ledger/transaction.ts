@@ -3,10 +3,10 @@
  * write behind whatever opens the transaction. It knows how many spans were really stored.
  */
 import type pg from 'pg';
-import type { CopyTarget, PostgresTransaction } from '../../../component/postgres.ts';
-import { LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../../model/columns.ts';
+import type { CopyTarget, PostgresTransaction } from '../../../component/capabilities/postgres.ts';
+import { LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../../pdata/columns.ts';
 import { OUTBOX_COLUMNS } from '../outbox/tuples.ts';
-import { runPipeline, type Step, type StepResult } from '../pipeline.ts';
+import { runPipeline, type Step, type StepResult } from '../wire-pipeline.ts';
 import { isConnectionFailure, meaningOf, sqlstateOf } from '../sqlstate.ts';
 import { insertSteps, tuplesIn } from './bound-rows.ts';
 

@@ -1,5 +1,5 @@
 /** What the guards' answers mean for the requests of a round, and which requests can share one. */
-import type { Claim, Quota, Verdict } from '../../../component/ledger.ts';
+import type { Claim, Quota, Verdict } from '../../../component/capabilities/ledger.ts';
 import { Rejection } from '../../../errors.ts';
 import { nameOf, type Reading, type StoredTrace, type Usage } from './guards.ts';
 

@@ -1,6 +1,6 @@
 /** Looking into the outbox and changing it by hand, for the command line. A daemon may be running beside it. */
-import type { PostgresDatabase } from '../../../component/postgres.ts';
-import type { Signal } from '../../../model/context.ts';
+import type { PostgresDatabase } from '../../../component/capabilities/postgres.ts';
+import type { Signal } from '../../../pdata/context.ts';
 
 export interface DestinationRow {
   readonly destination: string;

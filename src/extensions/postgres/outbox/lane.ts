@@ -4,8 +4,8 @@
  */
 import type pg from 'pg';
 import { endConnection } from '../connection-end.ts';
-import type { FailedAttempt, OutboxLane, WaitingEntry } from '../../../component/outbox.ts';
-import type { Signal } from '../../../model/context.ts';
+import type { FailedAttempt, OutboxLane, WaitingEntry } from '../../../component/capabilities/outbox.ts';
+import type { Signal } from '../../../pdata/context.ts';
 import type { Database } from '../database.ts';
 
 const STATEMENT_TIMEOUT_MS = 30000;

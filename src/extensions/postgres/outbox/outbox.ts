@@ -1,10 +1,17 @@
 /** The outbox in Postgres: entries join the ledger's transaction, lanes send them, and what all hold is measured. */
-import type { Commit } from '../../../component/ledger.ts';
+import type { Commit } from '../../../component/capabilities/ledger.ts';
 import type { Logger } from '../../../component/logger.ts';
 import type { Meter } from '../../../component/meter.ts';
-import type { Dropped, Outbox, OutboxEntry, OutboxLane, OutboxSize, WaitingEntry } from '../../../component/outbox.ts';
-import { POSTGRES_TRANSACTION } from '../../../component/postgres.ts';
-import type { Signal } from '../../../model/context.ts';
+import type {
+  Dropped,
+  Outbox,
+  OutboxEntry,
+  OutboxLane,
+  OutboxSize,
+  WaitingEntry,
+} from '../../../component/capabilities/outbox.ts';
+import { POSTGRES_TRANSACTION } from '../../../component/capabilities/postgres.ts';
+import type { Signal } from '../../../pdata/context.ts';
 import type { Database } from '../database.ts';
 import { PostgresLane } from './lane.ts';
 import { tuplesOf } from './tuples.ts';

@@ -1,5 +1,5 @@
 /** Outbox entries as tuples of COPY BINARY. Bodies are passed on in the pieces they came in, so nothing is copied. */
-import type { OutboxEntry } from '../../../component/outbox.ts';
+import type { OutboxEntry } from '../../../component/capabilities/outbox.ts';
 
 /** In the order of the tuples; the other columns have defaults. */
 export const OUTBOX_COLUMNS = ['destination', 'signal', 'project', 'records', 'bytes', 'body'] as const;

@@ -2,14 +2,14 @@
  * Applies the rules to every text of a batch that will be stored, wherever it stands. A replaced text is written to scratch and
  * its row points there, so nothing after this can see the old one; when scratch is full the value is dropped, never kept.
  */
-import type { AttributeCursor } from '../../../model/attributes.ts';
-import type { Batch, Tables } from '../../../model/batch.ts';
-import * as layout from '../../../model/layout.ts';
-import { normalizeEnvironment } from '../../../model/environment.ts';
-import type { Steps } from '../../../model/steps.ts';
-import type { TextRef } from '../../../model/text.ts';
+import type { AttributeCursor } from '../../../pdata/attributes.ts';
+import type { Batch, Tables } from '../../../pdata/batch.ts';
+import * as layout from '../../../pdata/layout.ts';
+import { normalizeEnvironment } from '../../../pdata/environment.ts';
+import type { Steps } from '../../../pdata/steps.ts';
+import type { TextRef } from '../../../pdata/text.ts';
 import { Rejection } from '../../../errors.ts';
-import { WireFault } from '../../../otlp/wire.ts';
+import { WireFault } from '../../../pdata/load-wasm.ts';
 import { readText } from '../text.ts';
 import { type JsonReplacer, redactJson } from './json-text.ts';
 import { KeyRedaction, UNCLEANABLE } from './key-redaction.ts';

@@ -3,7 +3,7 @@
  * not parsed, so that integers keep all their digits and nothing else of it changes.
  */
 
-import type { Steps } from '../../../model/steps.ts';
+import type { Steps } from '../../../pdata/steps.ts';
 import { LONG_TEXT } from './redactor.ts';
 
 export interface JsonReplacer {

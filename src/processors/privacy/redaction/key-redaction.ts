@@ -1,5 +1,5 @@
 /** Attribute keys are texts too: each is looked at once, and rows of a key that holds a secret get another key. */
-import type { Batch, Tables } from '../../../model/batch.ts';
+import type { Batch, Tables } from '../../../pdata/batch.ts';
 import {
   ATTRIBUTE_STRIDE,
   ATTRIBUTE_SYMBOL,
@@ -12,8 +12,8 @@ import {
   SYMBOLS_BASE,
   VERDICT_DROP,
   VERDICT_SUPERSEDED,
-} from '../../../model/layout.ts';
-import type { Steps } from '../../../model/steps.ts';
+} from '../../../pdata/layout.ts';
+import type { Steps } from '../../../pdata/steps.ts';
 import { unique } from './json-text.ts';
 import type { Redactor } from './redactor.ts';
 import type { Suspects } from './suspects.ts';

@@ -1,8 +1,8 @@
 /**
- * Openings in eight groups, and the tables by which `findOpenings` (src/wire/openings.ts) finds a group. A table knows halves of bytes
+ * Openings in eight groups, and the tables by which `findOpenings` (src/pdata/wasm/openings.ts) finds a group. A table knows halves of bytes
  * only, so a group is also found by what mixes the halves of its members: those that look alike belong together.
  */
-import { OPENING_GROUPS_SIZE } from '../../../model/layout.ts';
+import { OPENING_GROUPS_SIZE } from '../../../pdata/layout.ts';
 
 /** A set of bytes, as one entry a byte. */
 export type ByteSet = Uint8Array;

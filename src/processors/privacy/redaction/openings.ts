@@ -2,7 +2,7 @@
  * How hints begin, as tables over bytes: a text is passed by many bytes at a time, and nearly all of an ordinary one is never
  * looked at closer, instead of running every rule's expression over it.
  */
-import { OPENING_BYTES, OPENING_BYTES_SIZE, OPENING_KINDS } from '../../../model/layout.ts';
+import { OPENING_BYTES, OPENING_BYTES_SIZE, OPENING_KINDS } from '../../../pdata/layout.ts';
 import { type ByteSet, frequencyOf, groupTables, type Three } from './opening-groups.ts';
 
 /** A byte as it is written in an opening: `\xe2`, `\d`, `[a-f]`, `-`. */

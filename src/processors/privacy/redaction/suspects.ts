@@ -2,7 +2,7 @@
  * Where in a request's body anything might be found. One look over the whole body finds the few places where a hint may begin,
  * and only there is the hint's expression asked; texts that lie where no hint was found are not looked at.
  */
-import type { Tables } from '../../../model/batch.ts';
+import type { Tables } from '../../../pdata/batch.ts';
 import {
   HEADER_BASE,
   HEADER_OPENING_PLACES,
@@ -15,9 +15,9 @@ import {
   OPENING_PLACE_KINDS,
   OPENING_PLACE_STRIDE,
   OPENING_PLACES_BASE,
-} from '../../../model/layout.ts';
-import type { Memory } from '../../../model/memory.ts';
-import type { Steps } from '../../../model/steps.ts';
+} from '../../../pdata/layout.ts';
+import type { Memory } from '../../../pdata/memory.ts';
+import type { Steps } from '../../../pdata/steps.ts';
 import { DISGUISES } from './canonical.ts';
 import { fitting, type Opening, Openings } from './openings.ts';
 import { EVERY_RULE, type Redactor } from './redactor.ts';

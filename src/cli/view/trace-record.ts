@@ -1,0 +1,187 @@
+/** One trace as it is stored: finding it by the beginning of its id, its spans, its log records, its totals. */
+import { UserError } from '../../errors.ts';
+import { UsageError } from '../options.ts';
+import { countOf, type Reader, type Row, sumOf, textOf } from '../reader.ts';
+
+export interface TraceKey {
+  readonly traceId: string;
+  readonly project: string;
+  readonly environment: string;
+}
+
+export interface SpanRow {
+  readonly span_id: string;
+  readonly parent_span_id: string | null;
+  readonly name: string;
+  readonly service_name: string | null;
+  readonly start_time_unix_nano: string;
+  readonly duration_ns: string | null;
+  readonly status: string | null;
+  readonly status_message: string | null;
+  readonly is_error: boolean | null;
+  readonly error_type: string | null;
+  readonly category: string | null;
+  readonly provider: string | null;
+  /** The model that answered, else the one that was asked. */
+  readonly model: string | null;
+  readonly tool_name: string | null;
+  readonly agent_name: string | null;
+  readonly input_tokens: number | null;
+  readonly output_tokens: number | null;
+  readonly cache_read_tokens: number | null;
+  readonly time_to_first_token_ms: number | null;
+  readonly total_cost: string | null;
+  readonly event_count: number;
+}
+
+export interface LogRow {
+  readonly span_id: string | null;
+  readonly time_unix_nano: string | null;
+  readonly severity_number: number | null;
+  readonly severity_text: string | null;
+  readonly event_name: string | null;
+  /** The beginning of it. */
+  readonly body: string | null;
+}
+
+/** Counted by the database over everything, also where only a part is shown. */
+export interface Totals {
+  readonly span_count: number;
+  readonly log_count: number;
+  readonly error_count: number;
+  readonly model_call_count: number;
+  readonly start_time_unix_nano: string | null;
+  readonly duration_ns: string | null;
+  readonly input_tokens: bigint | null;
+  readonly output_tokens: bigint | null;
+  readonly cache_read_tokens: bigint | null;
+  readonly total_cost: string | null;
+  readonly unpriced_count: number;
+}
+
+export interface TraceRecord {
+  readonly key: TraceKey;
+  readonly totals: Totals;
+  readonly spans: readonly SpanRow[];
+  readonly logs: readonly LogRow[];
+}
+
+/** Log bodies and messages longer than this are not worth fetching for one line. */
+const TEXT_LENGTH = 500;
+const ID_LENGTH = 32;
+const SHOWN_CANDIDATES = 5;
+
+/** The trace whose id begins like this. Ids are unique over all projects. */
+export async function findTrace(reader: Reader, written: string, project: string | null): Promise<TraceKey> {
+  const prefix = written.toLowerCase();
+  if (!/^[0-9a-f]{1,32}$/u.test(prefix))
+    throw new UsageError('a trace id is 32 hexadecimal digits, or the first of them', 'See `sluice traces`.');
+  const rows = await reader.query(
+    `SELECT encode(trace_id, 'hex') AS trace_id, project, environment FROM sluice.traces
+     WHERE trace_id BETWEEN decode($1, 'hex') AND decode($2, 'hex') AND ($3::text IS NULL OR project = $3)
+     ORDER BY trace_id LIMIT ${SHOWN_CANDIDATES}`,
+    [prefix.padEnd(ID_LENGTH, '0'), prefix.padEnd(ID_LENGTH, 'f'), project],
+  );
+  const keys = rows.map((row) => ({
+    traceId: String(row['trace_id']),
+    project: String(row['project']),
+    environment: String(row['environment']),
+  }));
+  const [key, second] = keys;
+  if (key === undefined) throw new UserError(`there is no trace ${prefix}`, 'See `sluice traces`.');
+  if (second === undefined) return key;
+  throw new UserError(
+    `several traces begin with ${prefix}`,
+    `Give more digits: ${keys.map(({ traceId }) => traceId).join(', ')}${keys.length === SHOWN_CANDIDATES ? ', …' : ''}`,
+  );
+}
+
+const SPANS = `
+  SELECT encode(span_id, 'hex') AS span_id, encode(parent_span_id, 'hex') AS parent_span_id, left(name, ${TEXT_LENGTH}) AS name,
+    service_name, start_time_unix_nano, duration_ns, status, left(status_message, ${TEXT_LENGTH}) AS status_message, is_error, error_type,
+    category, provider, coalesce(response_model, request_model) AS model, tool_name, agent_name, input_tokens, output_tokens,
+    cache_read_tokens, time_to_first_token_ms, total_cost,
+    CASE WHEN jsonb_typeof(events) = 'array' THEN jsonb_array_length(events) ELSE 0 END AS event_count
+  FROM sluice.spans WHERE project = $1 AND trace_id = decode($2, 'hex') ORDER BY start_time_unix_nano, span_id LIMIT $3`;
+
+const LOGS = `
+  SELECT encode(span_id, 'hex') AS span_id, coalesce(time_unix_nano, observed_time_unix_nano) AS time_unix_nano,
+    severity_number, severity_text, event_name, left(body #>> '{}', ${TEXT_LENGTH}) AS body
+  FROM sluice.logs WHERE project = $1 AND trace_id = decode($2, 'hex')
+  ORDER BY coalesce(time_unix_nano, observed_time_unix_nano) NULLS FIRST, received_at LIMIT $3`;
+
+const totalsQuestion = (views: string): string => `
+  SELECT s.*, u.*, (SELECT count(*) FROM sluice.logs WHERE project = $1 AND trace_id = decode($2, 'hex'))::int4 AS log_count
+  FROM (
+    SELECT count(*)::int4 AS span_count, count(*) FILTER (WHERE status = 'error' OR is_error)::int4 AS error_count,
+      count(*) FILTER (WHERE category = 'model_call')::int4 AS model_call_count, min(start_time_unix_nano) AS start_time_unix_nano,
+      greatest(max(coalesce(end_time_unix_nano, start_time_unix_nano)) - min(start_time_unix_nano), 0) AS duration_ns
+    FROM sluice.spans WHERE project = $1 AND trace_id = decode($2, 'hex')
+  ) s CROSS JOIN (
+    SELECT sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
+      sum(cache_read_tokens) AS cache_read_tokens, sum(total_cost) AS total_cost,
+      count(*) FILTER (WHERE total_cost IS NULL)::int4 AS unpriced_count
+    FROM ${views}.counted_usage WHERE project = $1 AND trace_id = decode($2, 'hex')
+  ) u`;
+
+/** At most `limit` spans and as many log records, in the order of their time. */
+export async function readTrace(reader: Reader, key: TraceKey, limit: number): Promise<TraceRecord> {
+  const which = [key.project, key.traceId];
+  const [totals = {}] = await reader.query(totalsQuestion(reader.views), which);
+  const spans = await reader.query(SPANS, [...which, limit]);
+  const logs = await reader.query(LOGS, [...which, limit]);
+  return { key, totals: totalsFrom(totals), spans: spans.map(spanFrom), logs: logs.map(logFrom) };
+}
+
+function spanFrom(row: Row): SpanRow {
+  return {
+    span_id: String(row['span_id']),
+    parent_span_id: textOf(row['parent_span_id']),
+    name: String(row['name']),
+    service_name: textOf(row['service_name']),
+    start_time_unix_nano: String(row['start_time_unix_nano']),
+    duration_ns: textOf(row['duration_ns']),
+    status: textOf(row['status']),
+    status_message: textOf(row['status_message']),
+    is_error: row['is_error'] === null ? null : row['is_error'] === true,
+    error_type: textOf(row['error_type']),
+    category: textOf(row['category']),
+    provider: textOf(row['provider']),
+    model: textOf(row['model']),
+    tool_name: textOf(row['tool_name']),
+    agent_name: textOf(row['agent_name']),
+    input_tokens: countOf(row['input_tokens']),
+    output_tokens: countOf(row['output_tokens']),
+    cache_read_tokens: countOf(row['cache_read_tokens']),
+    time_to_first_token_ms: countOf(row['time_to_first_token_ms']),
+    total_cost: textOf(row['total_cost']),
+    event_count: Number(row['event_count']),
+  };
+}
+
+function logFrom(row: Row): LogRow {
+  return {
+    span_id: textOf(row['span_id']),
+    time_unix_nano: textOf(row['time_unix_nano']),
+    severity_number: countOf(row['severity_number']),
+    severity_text: textOf(row['severity_text']),
+    event_name: textOf(row['event_name']),
+    body: textOf(row['body']),
+  };
+}
+
+function totalsFrom(row: Row): Totals {
+  return {
+    span_count: Number(row['span_count'] ?? 0),
+    log_count: Number(row['log_count'] ?? 0),
+    error_count: Number(row['error_count'] ?? 0),
+    model_call_count: Number(row['model_call_count'] ?? 0),
+    start_time_unix_nano: textOf(row['start_time_unix_nano']),
+    duration_ns: textOf(row['duration_ns']),
+    input_tokens: sumOf(row['input_tokens']),
+    output_tokens: sumOf(row['output_tokens']),
+    cache_read_tokens: sumOf(row['cache_read_tokens']),
+    total_cost: textOf(row['total_cost']),
+    unpriced_count: Number(row['unpriced_count'] ?? 0),
+  };
+}

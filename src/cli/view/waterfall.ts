@@ -1,0 +1,167 @@
+/** A trace drawn for a terminal: the tree at the left, what each span took as a bar, what it used and cost, then the totals. */
+import { formatCost, formatCount, formatTook, plural } from './figures.ts';
+import { cut, pad, padLeft } from './screen-text.ts';
+import { growTree, type TreeLine } from './span-tree.ts';
+import type { Style } from '../terminal.ts';
+import type { SpanRow, Totals, TraceRecord } from './trace-record.ts';
+
+/** Deeper spans are drawn at this depth, so that names keep their room. */
+const DEEPEST = 12;
+const NARROWEST = 60;
+const TOOK_WIDTH = 7;
+const KIND_WIDTH = 9;
+const ERROR_SEVERITY = 17;
+const WARN_SEVERITY = 13;
+
+const KINDS: Readonly<Record<string, string>> = {
+  model_call: 'model',
+  tool_step: 'tool',
+  retrieval: 'retrieval',
+  embedding: 'embedding',
+  evaluation: 'evaluate',
+};
+
+interface Layout {
+  readonly width: number;
+  readonly name: number;
+  readonly bar: number;
+  readonly facts: number;
+  readonly startNs: bigint;
+  readonly durationNs: number;
+  readonly style: Style;
+}
+
+/** `lineLimit`: how many lines are drawn; the totals always count everything. */
+export function drawTrace(record: TraceRecord, width: number, style: Style, lineLimit: number): string {
+  const { key, totals } = record;
+  const lines = growTree(record.spans, record.logs);
+  const layout = layoutFor(Math.max(width, NARROWEST), totals, style);
+  const began = totals.start_time_unix_nano;
+  const when = began === null ? '' : `, ${new Date(Number(BigInt(began) / 1_000_000n)).toISOString()}`;
+  const drawn = lines.slice(0, lineLimit).flatMap((line) => drawLine(line, layout));
+  const hidden = totals.span_count + totals.log_count - Math.min(lines.length, lineLimit);
+  return [
+    `${style.bold(key.traceId)}  ${style.dim(cut(`${key.project}, ${key.environment}${when}`, layout.width - key.traceId.length - 2))}`,
+    '',
+    ...drawn,
+    ...(hidden > 0
+      ? [style.yellow(`… ${plural(hidden, 'more line')}; see them with --limit, or all with --json`)]
+      : []),
+    '',
+    describeTotals(totals, style),
+  ].join('\n');
+}
+
+function layoutFor(width: number, totals: Totals, style: Style): Layout {
+  // Two spaces between the five columns.
+  const room = width - TOOK_WIDTH - KIND_WIDTH - 8;
+  const name = Math.floor(room * 0.4);
+  const bar = Math.floor(room * 0.14);
+  return {
+    width,
+    name,
+    bar,
+    facts: room - name - bar,
+    startNs: BigInt(totals.start_time_unix_nano ?? 0),
+    durationNs: Number(totals.duration_ns ?? 0),
+    style,
+  };
+}
+
+function drawLine(line: TreeLine, layout: Layout): readonly string[] {
+  const indent = '  '.repeat(Math.min(line.depth, DEEPEST));
+  if (line.kind === 'log') return [drawLog(line, indent, layout)];
+  const { span, parentMissing } = line;
+  const { style } = layout;
+  const failed = isFailed(span);
+  const name = pad(
+    `${indent}${parentMissing ? '… ' : ''}${cut(labelOf(span), layout.name - indent.length - (parentMissing ? 2 : 0))}`,
+    layout.name,
+  );
+  const row = [
+    failed ? style.red(name) : style.bold(name),
+    style.cyan(pad(cut(kindOf(span), KIND_WIDTH), KIND_WIDTH)),
+    padLeft(formatTook(span.duration_ns), TOOK_WIDTH),
+    barOf(span, layout),
+    cut(factsOf(span), layout.facts),
+  ];
+  const text = row.join('  ').trimEnd();
+  if (!failed) return [text];
+  const message = [span.error_type, span.status_message].filter((each) => each !== null && each !== '').join(': ');
+  const room = layout.width - indent.length - 4;
+  return [text, `${indent}  ${style.red(`! ${cut(message === '' ? 'failed' : message, room)}`)}`];
+}
+
+function drawLog({ log }: Extract<TreeLine, { kind: 'log' }>, indent: string, layout: Layout): string {
+  const { style, startNs } = layout;
+  const severity = cut(log.severity_text ?? (log.severity_number === null ? 'log' : `level ${log.severity_number}`), 8);
+  const after =
+    log.time_unix_nano === null || startNs === 0n || BigInt(log.time_unix_nano) < startNs
+      ? ''
+      : `+${formatTook(String(BigInt(log.time_unix_nano) - startNs))} `;
+  const told = [log.event_name, log.body].filter((each) => each !== null && each !== '').join(': ');
+  const text = `${indent}· ${cut(`${after}${severity} ${told}`, layout.width - indent.length - 2)}`;
+  const number = log.severity_number ?? 0;
+  return number >= ERROR_SEVERITY ? style.red(text) : number >= WARN_SEVERITY ? style.yellow(text) : style.dim(text);
+}
+
+const isFailed = ({ status, is_error }: SpanRow): boolean => status === 'error' || is_error === true;
+
+/** A tool or an agent by its own name where the span's does not tell it. */
+function labelOf({ name, tool_name, agent_name }: SpanRow): string {
+  const own = tool_name ?? agent_name;
+  return own === null || own === '' || name.includes(own) ? name : `${name} (${own})`;
+}
+
+const kindOf = ({ category }: SpanRow): string => (category === null ? '' : (KINDS[category] ?? category));
+
+/** Where in the trace it ran. Clocks differ between machines: what lies outside is drawn at the edge. */
+function barOf(span: SpanRow, { bar, startNs, durationNs, style }: Layout): string {
+  const offset = Number(BigInt(span.start_time_unix_nano) - startNs);
+  const scale = durationNs > 0 ? bar / durationNs : 0;
+  const from = Math.min(bar - 1, Math.max(0, Math.floor(offset * scale)));
+  const length = Math.max(1, Math.min(bar - from, Math.round(Number(span.duration_ns ?? 0) * scale)));
+  const mark = span.duration_ns === null ? '?' : span.duration_ns === '0' ? '│' : '━'.repeat(length);
+  const painted = isFailed(span) ? style.red(mark) : span.category === 'model_call' ? style.green(mark) : mark;
+  return pad(' '.repeat(from) + painted, bar);
+}
+
+function factsOf(span: SpanRow): string {
+  const cached =
+    span.cache_read_tokens === null || span.cache_read_tokens === 0
+      ? ''
+      : ` (${formatCount(span.cache_read_tokens)} cached)`;
+  const tokens =
+    span.input_tokens === null && span.output_tokens === null
+      ? null
+      : `${formatCount(span.input_tokens)}${cached} → ${formatCount(span.output_tokens)}`;
+  // Figures first: a model's long name is what may be cut.
+  return [
+    tokens,
+    span.total_cost === null ? null : formatCost(span.total_cost),
+    span.model,
+    span.event_count === 0 ? null : plural(span.event_count, 'event'),
+  ]
+    .filter((fact) => fact !== null)
+    .join(' · ');
+}
+
+function describeTotals(totals: Totals, style: Style): string {
+  const cached = totals.cache_read_tokens ?? 0;
+  const used =
+    totals.input_tokens === null && totals.output_tokens === null
+      ? []
+      : [
+          `${formatCount(totals.input_tokens)} tokens in${cached > 0 ? ` (${formatCount(cached)} cached)` : ''}, ${formatCount(totals.output_tokens)} out`,
+        ];
+  return [
+    formatTook(totals.duration_ns),
+    plural(totals.span_count, 'span'),
+    ...(totals.log_count > 0 ? [plural(totals.log_count, 'log record')] : []),
+    ...(totals.model_call_count > 0 ? [plural(totals.model_call_count, 'model call')] : []),
+    ...used,
+    ...(totals.total_cost === null ? [] : [style.bold(formatCost(totals.total_cost))]),
+    ...(totals.unpriced_count > 0 ? [style.yellow(`${plural(totals.unpriced_count, 'call')} without a price`)] : []),
+    ...(totals.error_count > 0 ? [style.red(plural(totals.error_count, 'error'))] : []),
+  ].join(' · ');
+}

@@ -1,0 +1,288 @@
+/**
+ * The running process: starts the service, then waits for signals to load the configuration again or to stop. With several workers it
+ * is their primary: it runs what there is one of, and the pipelines are theirs.
+ */
+import { resolve } from 'node:path';
+import { Capabilities } from '../component/capabilities/capability.ts';
+import { ListeningSockets } from '../net/listener.ts';
+import { CompiledSchemas } from '../config/compiled-schemas.ts';
+import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/problem.ts';
+import { UserError } from '../errors.ts';
+import { Interrupted, type Part } from '../service/lifecycle.ts';
+import type { Service } from '../service/service.ts';
+import type { DaemonLogger } from '../service/telemetry/logger.ts';
+import { printFamilies } from '../service/telemetry/families.ts';
+import { type Figures, MetricsServer } from '../service/telemetry/metrics-server.ts';
+import { Registry } from '../service/telemetry/registry.ts';
+import { joinStatuses, type Status, statusOf } from '../service/telemetry/status.ts';
+import { StatusServer } from '../service/telemetry/status-server.ts';
+import type { Call, ExitCode } from '../cli/command.ts';
+import { type ReadFiles, readFiles } from '../cli/config-files.ts';
+import { findEmbeddedUrl } from '../cli/database.ts';
+import { greet } from './first-start.ts';
+import { letHeapGrow } from './heap.ts';
+import { countRequests, FATAL_TIMEOUT_MS, makeLogger, makeService } from './process-service.ts';
+import { ServiceManager } from './systemd.ts';
+import { primaryConfig } from './workers/division.ts';
+import type { Assignment } from './workers/messages.ts';
+import { Workers } from './workers/workers.ts';
+
+export class Daemon {
+  readonly #call: Call;
+  /** What was read last and taken; the service runs all of it, or the primary's part. */
+  #files: ReadFiles;
+  readonly #logger: DaemonLogger;
+  /** They belong to the process: a service that follows another takes over its ports. */
+  readonly #sockets = new ListeningSockets();
+  readonly #registry: Registry;
+  /** Kept from one reload to the next, since compiling them holds up requests. */
+  readonly #schemas = new CompiledSchemas();
+  /** Null where this process does everything. */
+  readonly #workers: Workers | null;
+  readonly #service: Service;
+  readonly #manager: ServiceManager;
+  /** What the components offer each other; the greeting needs the database. */
+  #capabilities = new Capabilities();
+  /** Resolves `run`. Set at once, so that a signal during the start is not lost. */
+  #finish: (code: ExitCode) => void = () => undefined;
+  readonly #finished: Promise<ExitCode>;
+  #stopping = false;
+  #reload: 'none' | 'running' | 'asked again' = 'none';
+
+  constructor(files: ReadFiles, call: Call, workers: number) {
+    this.#call = call;
+    this.#files = files;
+    this.#finished = new Promise((resolve) => (this.#finish = resolve));
+    this.#logger = makeLogger(files.config, call.process);
+    this.#registry = new Registry(workers > 1 ? { worker: 'primary' } : {});
+    this.#workers = workers > 1 ? this.#hire(workers) : null;
+    this.#service = this.#makeService();
+    this.#manager = new ServiceManager(call.process, this.#logger, () => this.#condition());
+  }
+
+  async run(): Promise<ExitCode> {
+    letHeapGrow();
+    const { config } = this.#files;
+    this.#warn(config);
+    this.#listen();
+    try {
+      await this.#service.start();
+    } catch (error) {
+      if (error instanceof Interrupted) return this.#finished;
+      throw error;
+    }
+    const problems = this.#service.problems();
+    const fields = {
+      pipelines: pipelinesOf(config),
+      ...(this.#workers === null ? {} : { workers: this.#workers.count }),
+    };
+    if (problems.length === 0) this.#logger.info(fields, 'everything is ready');
+    else this.#logger.warn({ ...fields, problems }, 'everything has started, but not all of it is ready');
+    if (!this.#stopping) this.#manager.ready();
+    void greet(this.#call, config, this.#capabilities, this.#logger);
+    return this.#finished;
+  }
+
+  #hire(count: number): Workers {
+    return new Workers({
+      count,
+      process: this.#call.process,
+      logger: this.#logger,
+      meter: this.#registry,
+      firstAssignment: () => this.#assign(this.#files),
+      shutdownTimeoutMs: () => this.#files.config.service.shutdownTimeoutMs,
+    });
+  }
+
+  async #assign({ config, texts }: ReadFiles): Promise<Assignment> {
+    return { texts, databaseUrl: await findEmbeddedUrl(config, this.#call.process) };
+  }
+
+  /** What this process runs of a configuration. */
+  #own(config: Config): Config {
+    return this.#workers === null ? config : primaryConfig(config);
+  }
+
+  #makeService(): Service {
+    const workers = this.#workers;
+    const figures = workers === null ? this.#registry : joinFigures(this.#registry, workers);
+    const outside = { process: this.#call.process, logger: this.#logger, registry: this.#registry };
+    return makeService(this.#own(this.#files.config), outside, {
+      fatal: (error) => void this.#fail(error),
+      offer: (capabilities) => {
+        this.#capabilities = capabilities;
+      },
+      sockets: this.#sockets,
+      foundation: (config, listeners, running) => {
+        return [
+          ...this.#statusParts(config, running),
+          ...metricsParts(config, running, (endpoint) => new MetricsServer(endpoint, figures, listeners)),
+        ];
+      },
+      ...(workers === null
+        ? {}
+        : { crown: [{ name: 'workers', component: workers }], problems: () => workers.problems() }),
+    });
+  }
+
+  #listen(): void {
+    const { process } = this.#call;
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void this.#stop(signal));
+    process.on('SIGHUP', () => void this.#loadAgain());
+    process.on('uncaughtException', (error) => void this.#fail(error));
+    process.on('unhandledRejection', (reason) => void this.#fail(reason));
+  }
+
+  async #stop(signal: string): Promise<void> {
+    if (this.#stopping) {
+      this.#logger.warn({ signal }, 'second signal: leaving at once');
+      this.#call.process.exit(1);
+    }
+    this.#stopping = true;
+    this.#manager.stopping();
+    const before = countRequests(this.#registry);
+    const started = performance.now();
+    this.#logger.info({ signal, in_flight: this.#workers?.inFlight ?? before.open }, 'stopping');
+    await this.#service.stop(AbortSignal.timeout(this.#files.config.service.shutdownTimeoutMs));
+    const after = countRequests(this.#registry);
+    const report = this.#workers?.stopReport ?? {
+      answered: after.answered - before.answered,
+      refused: after.refused - before.refused,
+      left: after.open,
+    };
+    this.#logger.info({ ...report, seconds: secondsSince(started) }, 'stopped');
+    this.#finish(0);
+  }
+
+  #statusParts({ service }: Config, running: readonly Part[]): readonly Part[] {
+    const { socket } = service.telemetry.status;
+    if (socket === '' || this.#call.process.platform === 'win32') return [];
+    const path = resolve(this.#call.process.cwd(), socket);
+    const known = running.find(({ component }) => component instanceof StatusServer && component.path === path);
+    return [known ?? { name: 'status', component: new StatusServer(path, () => this.#status(), this.#logger) }];
+  }
+
+  async #status(): Promise<Status> {
+    const own = statusOf({
+      config: this.#files.config,
+      registry: this.#registry,
+      state: this.#service.state,
+      problems: this.#service.problems(),
+      lastProblems: this.#logger.problems,
+    });
+    if (this.#workers === null) return own;
+    return joinStatuses(own, this.#workers.list(), (await this.#workers.figures()).statuses);
+  }
+
+  /** One line for people. */
+  #condition(): string {
+    const problems = this.#service.problems();
+    if (problems.length > 0) return problems.join('; ');
+    return `ready: ${pipelinesOf(this.#files.config).join(', ')}`;
+  }
+
+  /** What is in memory can not be trusted any more: no request is taken from here on, and only what is committed is acknowledged. */
+  async #fail(error: unknown): Promise<void> {
+    if (error instanceof UserError) this.#logger.error({ hint: error.hint }, error.message);
+    else this.#logger.error({ error }, 'a fault that cannot be survived; leaving');
+    if (this.#stopping) this.#call.process.exit(1);
+    this.#stopping = true;
+    this.#manager.stopping();
+    setTimeout(() => this.#call.process.exit(1), FATAL_TIMEOUT_MS);
+    await this.#service.stop(AbortSignal.timeout(FATAL_TIMEOUT_MS));
+    this.#finish(1);
+  }
+
+  /** Reloads one after the other; signals that arrive meanwhile are one more. */
+  async #loadAgain(): Promise<void> {
+    if (this.#reload !== 'none') {
+      this.#reload = 'asked again';
+      return;
+    }
+    do {
+      this.#reload = 'running';
+      // A daemon that still starts can not reload, and must not be called ready for having tried.
+      if (this.#service.state === 'running') this.#manager.reloading();
+      await this.#reloadOnce();
+    } while (this.#asked());
+    this.#reload = 'none';
+    if (this.#service.state === 'running') this.#manager.ready();
+  }
+
+  #asked(): boolean {
+    return this.#reload === 'asked again' && !this.#stopping;
+  }
+
+  async #reloadOnce(): Promise<void> {
+    if (this.#service.state !== 'running') {
+      this.#logger.warn(
+        { state: this.#service.state },
+        'the configuration can be loaded again once everything is ready',
+      );
+      return;
+    }
+    const started = performance.now();
+    try {
+      const files = await readFiles(this.#call, { workers: this.#workers?.count ?? 1, schemas: this.#schemas });
+      const { config } = files;
+      this.#warn(config);
+      await this.#goOver(files, AbortSignal.timeout(config.service.shutdownTimeoutMs));
+      this.#files = files;
+      this.#logger.configure(config.service.telemetry.logs);
+      const fields = { pipelines: pipelinesOf(config), seconds: secondsSince(started) };
+      this.#logger.info(fields, 'the configuration was loaded again');
+    } catch (error) {
+      if (error instanceof Interrupted) return;
+      this.#logger.error({ problems: problemsOf(error) }, 'the configuration was not loaded; the running one stays');
+    }
+  }
+
+  async #goOver(files: ReadFiles, deadline: AbortSignal): Promise<void> {
+    const workers = this.#workers;
+    if (workers === null) return this.#service.reload(files.config, deadline);
+    const prepare = async (): Promise<void> => workers.prepare(await this.#assign(files));
+    const company = { prepare, takeOver: () => workers.takeOver(), idle: () => workers.idle() };
+    try {
+      await this.#service.reload(this.#own(files.config), deadline, company);
+    } catch (error) {
+      await workers.abandon();
+      throw error;
+    }
+  }
+
+  #warn({ warnings }: Config): void {
+    for (const warning of warnings) this.#logger.warn({}, warning.split('\n')[0] ?? '');
+  }
+}
+
+/** Every problem of a configuration with its place, or the one thing that did not start. */
+function problemsOf(error: unknown): readonly string[] {
+  if (error instanceof ConfigError) return error.message.split('\n');
+  if (error instanceof UserError) return [error.message, ...(error.hint === null ? [] : [`hint: ${error.hint}`])];
+  return [error instanceof Error ? (error.stack ?? error.message) : String(error)];
+}
+
+/** The server of the metrics goes on for as long as its address stays. */
+function metricsParts(
+  { service }: Config,
+  running: readonly Part[],
+  make: (endpoint: string) => MetricsServer,
+): readonly Part[] {
+  const { enabled, endpoint } = service.telemetry.metrics;
+  if (!enabled) return [];
+  const known = running.find(({ component }) => component instanceof MetricsServer && component.endpoint === endpoint);
+  return [known ?? { name: 'metrics', component: make(endpoint) }];
+}
+
+/** What this process measured and what its workers did, each under its own label. */
+function joinFigures(registry: Registry, workers: Workers): Figures {
+  const print = async (): Promise<string> => {
+    const { families } = await workers.figures();
+    return printFamilies([...registry.families(), ...families]);
+  };
+  return { print };
+}
+
+const pipelinesOf = ({ service }: Config): readonly string[] => service.pipelines.map(({ id }) => id);
+const secondsSince = (started: number): number => Math.round(performance.now() - started) / 1000;

@@ -1,0 +1,73 @@
+/** What a daemon and each of its workers have in common: a service around the real process, its log and its counts. */
+import { resolve } from 'node:path';
+import { pino } from 'pino';
+import pretty from 'pino-pretty';
+import type { Config } from '../config/config.ts';
+import type { Surroundings } from '../service/assembly.ts';
+import { makePipelines } from '../service/make-pipeline.ts';
+import { Service } from '../service/service.ts';
+import { DaemonLogger } from '../service/telemetry/logger.ts';
+import { observeProcess } from '../service/telemetry/process-metrics.ts';
+import type { Registry } from '../service/telemetry/registry.ts';
+import { wantsColour } from '../cli/terminal.ts';
+
+/** After a fault nobody foresaw, the process is gone within this. */
+export const FATAL_TIMEOUT_MS = 1_500;
+const MICROSECONDS = 1e6;
+
+export interface Outside {
+  readonly process: NodeJS.Process;
+  readonly logger: DaemonLogger;
+  readonly registry: Registry;
+}
+
+/** What makes this process' service different from another's. */
+export type Role = Pick<Surroundings, 'fatal' | 'sockets' | 'foundation' | 'crown' | 'problems' | 'offer' | 'workers'>;
+
+export function makeService(config: Config, { process, logger, registry }: Outside, role: Role): Service {
+  const workingDirectory = process.cwd();
+  observeProcess(registry, {
+    cpuSeconds: () => (process.cpuUsage().user + process.cpuUsage().system) / MICROSECONDS,
+    rssBytes: () => process.memoryUsage.rss(),
+  });
+  return new Service(config, {
+    logger,
+    loggerFor: (speaker) => logger.for(speaker),
+    meter: registry,
+    makePipeline: makePipelines(logger, registry, Date.now),
+    now: Date.now,
+    process,
+    resolvePath: (path) => resolve(workingDirectory, path),
+    ...role,
+  });
+}
+
+/** `worker` stands on every line. */
+export function makeLogger(config: Config, process: NodeJS.Process, worker?: number): DaemonLogger {
+  const { level, format, sampling } = config.service.telemetry.logs;
+  const readable = format === 'pretty' || (format === 'auto' && process.stderr.isTTY === true);
+  const fd = process.stderr.fd;
+  const destination = readable
+    ? pretty({
+        colorize: wantsColour(process, process.stderr),
+        destination: fd,
+        sync: true,
+        translateTime: 'SYS:HH:MM:ss.l',
+      })
+    : pino.destination({ fd, sync: true });
+  return DaemonLogger.create({ level, sampling, ...(worker === undefined ? {} : { worker }) }, destination);
+}
+
+export interface RequestCounts {
+  readonly open: number;
+  readonly answered: number;
+  readonly refused: number;
+}
+
+export function countRequests(registry: Registry): RequestCounts {
+  return {
+    open: registry.total('sluice_requests_in_flight'),
+    answered: registry.total('sluice_acknowledge_seconds'),
+    refused: registry.total('sluice_refusals'),
+  };
+}

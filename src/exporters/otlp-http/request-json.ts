@@ -1,0 +1,284 @@
+/**
+ * An OTLP request from protobuf to OTLP/JSON, for remotes that take nothing else: lowerCamelCase names, ids in hexadecimal, 64-bit
+ * integers as text, enums as numbers. Only for bodies our own encoder wrote; what it does not write is skipped.
+ */
+import type { Signal } from '../../pdata/context.ts';
+
+type Scalar =
+  | 'text'
+  | 'bytes'
+  | 'id'
+  | 'flag'
+  | 'small'
+  | 'zigzag'
+  | 'integer'
+  | 'unsigned'
+  | 'fixed'
+  | 'signed'
+  | 'double'
+  | 'word';
+/** Its JSON name and what it holds: a scalar or a message by name; `[]` behind the name for a list. */
+type Field = readonly [name: string, type: Scalar | MessageName];
+type MessageName = keyof typeof MESSAGES;
+type Fields = Readonly<Record<number, readonly [name: string, type: string]>>;
+
+const SHARED_POINT = { 2: ['startTimeUnixNano', 'fixed'], 3: ['timeUnixNano', 'fixed'] } as const;
+const VALUE_LIST = { 1: ['values[]', 'AnyValue'] } as const;
+
+const MESSAGES = {
+  TracesRequest: { 1: ['resourceSpans[]', 'ResourceSpans'] },
+  LogsRequest: { 1: ['resourceLogs[]', 'ResourceLogs'] },
+  MetricsRequest: { 1: ['resourceMetrics[]', 'ResourceMetrics'] },
+  ResourceSpans: { 1: ['resource', 'Resource'], 2: ['scopeSpans[]', 'ScopeSpans'] },
+  ResourceLogs: { 1: ['resource', 'Resource'], 2: ['scopeLogs[]', 'ScopeLogs'] },
+  ResourceMetrics: { 1: ['resource', 'Resource'], 2: ['scopeMetrics[]', 'ScopeMetrics'] },
+  Resource: { 1: ['attributes[]', 'KeyValue'] },
+  ScopeSpans: { 1: ['scope', 'Scope'], 2: ['spans[]', 'Span'] },
+  ScopeLogs: { 1: ['scope', 'Scope'], 2: ['logRecords[]', 'LogRecord'] },
+  ScopeMetrics: { 1: ['scope', 'Scope'], 2: ['metrics[]', 'Metric'] },
+  Scope: { 1: ['name', 'text'], 2: ['version', 'text'], 3: ['attributes[]', 'KeyValue'] },
+  KeyValue: { 1: ['key', 'text'], 2: ['value', 'AnyValue'] },
+  AnyValue: {
+    1: ['stringValue', 'text'],
+    2: ['boolValue', 'flag'],
+    3: ['intValue', 'integer'],
+    4: ['doubleValue', 'double'],
+    5: ['arrayValue', 'ArrayValue'],
+    6: ['kvlistValue', 'KeyValueList'],
+    7: ['bytesValue', 'bytes'],
+  },
+  ArrayValue: VALUE_LIST,
+  KeyValueList: { 1: ['values[]', 'KeyValue'] },
+  Span: {
+    1: ['traceId', 'id'],
+    2: ['spanId', 'id'],
+    3: ['traceState', 'text'],
+    4: ['parentSpanId', 'id'],
+    5: ['name', 'text'],
+    6: ['kind', 'small'],
+    7: ['startTimeUnixNano', 'fixed'],
+    8: ['endTimeUnixNano', 'fixed'],
+    9: ['attributes[]', 'KeyValue'],
+    10: ['droppedAttributesCount', 'small'],
+    11: ['events[]', 'Event'],
+    12: ['droppedEventsCount', 'small'],
+    13: ['links[]', 'Link'],
+    14: ['droppedLinksCount', 'small'],
+    15: ['status', 'Status'],
+    16: ['flags', 'word'],
+  },
+  Event: {
+    1: ['timeUnixNano', 'fixed'],
+    2: ['name', 'text'],
+    3: ['attributes[]', 'KeyValue'],
+    4: ['droppedAttributesCount', 'small'],
+  },
+  Link: {
+    1: ['traceId', 'id'],
+    2: ['spanId', 'id'],
+    3: ['traceState', 'text'],
+    4: ['attributes[]', 'KeyValue'],
+    5: ['droppedAttributesCount', 'small'],
+    6: ['flags', 'word'],
+  },
+  Status: { 2: ['message', 'text'], 3: ['code', 'small'] },
+  LogRecord: {
+    1: ['timeUnixNano', 'fixed'],
+    2: ['severityNumber', 'small'],
+    3: ['severityText', 'text'],
+    5: ['body', 'AnyValue'],
+    6: ['attributes[]', 'KeyValue'],
+    7: ['droppedAttributesCount', 'small'],
+    8: ['flags', 'word'],
+    9: ['traceId', 'id'],
+    10: ['spanId', 'id'],
+    11: ['observedTimeUnixNano', 'fixed'],
+    12: ['eventName', 'text'],
+  },
+  Metric: {
+    1: ['name', 'text'],
+    2: ['description', 'text'],
+    3: ['unit', 'text'],
+    5: ['gauge', 'Numbers'],
+    7: ['sum', 'Numbers'],
+    9: ['histogram', 'Histogram'],
+    10: ['exponentialHistogram', 'ExponentialHistogram'],
+    11: ['summary', 'Summary'],
+    12: ['metadata[]', 'KeyValue'],
+  },
+  Numbers: {
+    1: ['dataPoints[]', 'NumberPoint'],
+    2: ['aggregationTemporality', 'small'],
+    3: ['isMonotonic', 'flag'],
+  },
+  Histogram: { 1: ['dataPoints[]', 'HistogramPoint'], 2: ['aggregationTemporality', 'small'] },
+  ExponentialHistogram: { 1: ['dataPoints[]', 'ExponentialPoint'], 2: ['aggregationTemporality', 'small'] },
+  Summary: { 1: ['dataPoints[]', 'SummaryPoint'] },
+  NumberPoint: {
+    ...SHARED_POINT,
+    4: ['asDouble', 'double'],
+    5: ['exemplars[]', 'Exemplar'],
+    6: ['asInt', 'signed'],
+    7: ['attributes[]', 'KeyValue'],
+    8: ['flags', 'small'],
+  },
+  HistogramPoint: {
+    ...SHARED_POINT,
+    4: ['count', 'fixed'],
+    5: ['sum', 'double'],
+    6: ['bucketCounts[]', 'fixed'],
+    7: ['explicitBounds[]', 'double'],
+    8: ['exemplars[]', 'Exemplar'],
+    9: ['attributes[]', 'KeyValue'],
+    10: ['flags', 'small'],
+    11: ['min', 'double'],
+    12: ['max', 'double'],
+  },
+  ExponentialPoint: {
+    1: ['attributes[]', 'KeyValue'],
+    ...SHARED_POINT,
+    4: ['count', 'fixed'],
+    5: ['sum', 'double'],
+    6: ['scale', 'zigzag'],
+    7: ['zeroCount', 'fixed'],
+    8: ['positive', 'Buckets'],
+    9: ['negative', 'Buckets'],
+    10: ['flags', 'small'],
+    11: ['exemplars[]', 'Exemplar'],
+    12: ['min', 'double'],
+    13: ['max', 'double'],
+    14: ['zeroThreshold', 'double'],
+  },
+  Buckets: { 1: ['offset', 'zigzag'], 2: ['bucketCounts[]', 'unsigned'] },
+  SummaryPoint: {
+    ...SHARED_POINT,
+    4: ['count', 'fixed'],
+    5: ['sum', 'double'],
+    6: ['quantileValues[]', 'Quantile'],
+    7: ['attributes[]', 'KeyValue'],
+    8: ['flags', 'small'],
+  },
+  Quantile: { 1: ['quantile', 'double'], 2: ['value', 'double'] },
+  Exemplar: {
+    2: ['timeUnixNano', 'fixed'],
+    3: ['asDouble', 'double'],
+    4: ['spanId', 'id'],
+    5: ['traceId', 'id'],
+    6: ['asInt', 'signed'],
+    7: ['filteredAttributes[]', 'KeyValue'],
+  },
+} as const satisfies Readonly<Record<string, Fields>>;
+
+const REQUESTS = { traces: 'TracesRequest', logs: 'LogsRequest', metrics: 'MetricsRequest' } as const;
+
+export function requestAsJson(signal: Signal, body: Buffer): Buffer {
+  return Buffer.from(JSON.stringify(new MessageReader(body).message(REQUESTS[signal], body.length)));
+}
+
+class MessageReader {
+  readonly #body: Buffer;
+  #at = 0;
+
+  constructor(body: Buffer) {
+    this.#body = body;
+  }
+
+  message(name: MessageName, end: number): Record<string, unknown> {
+    const fields = MESSAGES[name] as Readonly<Record<number, Field>>;
+    const result: Record<string, unknown> = {};
+    while (this.#at < end) {
+      const tag = Number(this.#varint());
+      const field = fields[tag >>> 3];
+      const limit = (tag & 7) === 2 ? Number(this.#varint()) + this.#at : this.#at;
+      if (field === undefined) this.#skip(tag & 7, limit);
+      else this.#read(field, limit, result);
+    }
+    return result;
+  }
+
+  /** A list of numbers comes packed. */
+  #read([name, type]: Field, end: number, into: Record<string, unknown>): void {
+    if (!name.endsWith('[]')) {
+      into[name] = this.#value(type, end);
+      return;
+    }
+    const list = (into[name.slice(0, -2)] ??= []) as unknown[];
+    if (type in MESSAGES) list.push(this.#value(type, end));
+    else while (this.#at < end) list.push(this.#value(type, end));
+  }
+
+  #value(type: Scalar | MessageName, end: number): unknown {
+    switch (type) {
+      case 'text':
+        return this.#bytes(end).toString('utf8');
+      case 'bytes':
+        return this.#bytes(end).toString('base64');
+      case 'id':
+        return this.#bytes(end).toString('hex');
+      case 'flag':
+        return this.#varint() !== 0n;
+      case 'small':
+        return Number(this.#varint());
+      case 'zigzag': {
+        const value = this.#varint();
+        return Number((value >> 1n) ^ -(value & 1n));
+      }
+      case 'integer':
+        return String(BigInt.asIntN(64, this.#varint()));
+      case 'unsigned':
+        return String(this.#varint());
+      case 'fixed':
+        return String(this.#body.readBigUInt64LE(this.#move(8)));
+      case 'signed':
+        return String(this.#body.readBigInt64LE(this.#move(8)));
+      case 'double':
+        return printable(this.#body.readDoubleLE(this.#move(8)));
+      case 'word':
+        return this.#body.readUInt32LE(this.#move(4));
+      default:
+        return this.message(type, end);
+    }
+  }
+
+  #bytes(end: number): Buffer {
+    return this.#body.subarray(this.#move(end - this.#at), end);
+  }
+
+  /** The place before the step. */
+  #move(bytes: number): number {
+    const before = this.#at;
+    this.#at += bytes;
+    return before;
+  }
+
+  #skip(wire: number, end: number): void {
+    if (wire === 0) this.#varint();
+    else if (wire === 1) this.#move(8);
+    else if (wire === 5) this.#move(4);
+    else this.#at = end;
+  }
+
+  #varint(): bigint {
+    let value = 0;
+    for (let scale = 1; scale < 2 ** 49; scale *= 128) {
+      const byte = this.#body.readUInt8(this.#at++);
+      value += (byte & 127) * scale;
+      if (byte < 128) return BigInt(value);
+    }
+    return this.#longVarint(BigInt(value));
+  }
+
+  /** The digits from the eighth on. */
+  #longVarint(value: bigint): bigint {
+    for (let shift = 49n; ; shift += 7n) {
+      const byte = this.#body.readUInt8(this.#at++);
+      value |= BigInt(byte & 127) << shift;
+      if (byte < 128) return BigInt.asUintN(64, value);
+    }
+  }
+}
+
+/** JSON has no numbers for these, and no way to write a negative zero that JSON.stringify knows. */
+function printable(value: number): number | string {
+  return Number.isFinite(value) ? value : String(value);
+}

@@ -1,0 +1,115 @@
+/**
+ * Gzip around the wire module's inflater: a compressed body becomes the request's input where it is indexed, without a copy and
+ * without memory that the garbage collector has to know of. What is taken and what is refused is what `gunzipSync` does.
+ */
+import { crc32 } from 'node:zlib';
+import { Rejection } from '../errors.ts';
+import {
+  COMPRESSED_BASE,
+  COMPRESSED_CAPACITY,
+  COMPRESSED_PADDING,
+  FAIL_EXPANDED,
+  FAIL_INFLATE,
+  HEADER_BASE,
+  HEADER_INFLATE_END,
+  HEADER_INFLATED,
+  INPUT_BASE,
+  INPUT_CAPACITY,
+} from './layout.ts';
+import { type Wire, WireFault } from './load-wasm.ts';
+
+// RFC 1952.
+const MAGIC = 0x8b1f;
+const DEFLATE = 8;
+const FIXED_HEADER_BYTES = 10;
+const TRAILER_BYTES = 8;
+const FLAG_HEADER_CRC = 2;
+const FLAG_EXTRA = 4;
+const FLAG_NAME = 8;
+const FLAG_COMMENT = 16;
+const RESERVED_FLAGS = 0xe0;
+
+/**
+ * Expands a body into the input region and returns it, a view that the next request overwrites. Throws `decompression_failed`,
+ * or `body_too_large` as soon as there are more bytes than `limitBytes`.
+ */
+export function gunzip(wire: Wire, compressed: Uint8Array, limitBytes: number): Uint8Array {
+  if (compressed.length > COMPRESSED_CAPACITY)
+    throw new Rejection('body_too_large', { limit_bytes: COMPRESSED_CAPACITY, received_bytes: compressed.length });
+  const { bytes } = wire;
+  const end = COMPRESSED_BASE + compressed.length;
+  bytes.set(compressed, COMPRESSED_BASE);
+  bytes.fill(0, end, end + COMPRESSED_PADDING);
+  const limit = Math.min(limitBytes, INPUT_CAPACITY);
+  let at = COMPRESSED_BASE;
+  let to = INPUT_BASE;
+  do {
+    const stream = skipHeader(bytes, at, end);
+    expand(wire, { stream, end, to }, limit);
+    const expanded = bytes.subarray(to, bytes.readUInt32LE(HEADER_BASE + HEADER_INFLATED));
+    at = bytes.readUInt32LE(HEADER_BASE + HEADER_INFLATE_END);
+    checkTrailer(bytes, at, end, expanded);
+    at += TRAILER_BYTES;
+    to += expanded.length;
+    // Another member may follow. Zeros after a member are padding, and so is all behind them; anything else must be a member.
+  } while (at < end && bytes[at] !== 0);
+  return bytes.subarray(INPUT_BASE, to);
+}
+
+function expand(
+  wire: Wire,
+  { stream, end, to }: { readonly stream: number; readonly end: number; readonly to: number },
+  limitBytes: number,
+): void {
+  try {
+    wire.exports.inflate(stream, end, to, INPUT_BASE + limitBytes);
+  } catch (error) {
+    if (!(error instanceof WireFault)) throw error;
+    if (error.code === FAIL_EXPANDED)
+      throw new Rejection('body_too_large', { limit_bytes: limitBytes, hint: 'after decompression' });
+    if (error.code === FAIL_INFLATE)
+      throw failure(error.position < end ? 'invalid data' : 'unexpected end', error.position);
+    throw error;
+  }
+}
+
+/** Where the member's data begins. */
+function skipHeader(bytes: Buffer, start: number, end: number): number {
+  if (end - start < FIXED_HEADER_BYTES) throw failure('unexpected end', end);
+  if (bytes.readUInt16LE(start) !== MAGIC) throw failure('no gzip member', start);
+  if (bytes[start + 2] !== DEFLATE) throw failure('unknown method', start + 2);
+  const flags = bytes.readUInt8(start + 3);
+  if ((flags & RESERVED_FLAGS) !== 0) throw failure('unknown flags', start + 3);
+  let at = start + FIXED_HEADER_BYTES;
+  if ((flags & FLAG_EXTRA) !== 0) at = requireWithin(at + 2, end) + bytes.readUInt16LE(at);
+  if ((flags & FLAG_NAME) !== 0) at = skipText(bytes, at, end);
+  if ((flags & FLAG_COMMENT) !== 0) at = skipText(bytes, at, end);
+  if ((flags & FLAG_HEADER_CRC) !== 0) {
+    requireWithin(at + 2, end);
+    if (bytes.readUInt16LE(at) !== (crc32(bytes.subarray(start, at)) & 0xffff)) throw failure('header checksum', at);
+    at += 2;
+  }
+  return requireWithin(at, end);
+}
+
+/** Behind a text that ends with a zero. */
+function skipText(bytes: Buffer, at: number, end: number): number {
+  const zero = at < end ? bytes.subarray(at, end).indexOf(0) : -1;
+  if (zero < 0) throw failure('unexpected end', end);
+  return at + zero + 1;
+}
+
+function requireWithin(at: number, end: number): number {
+  if (at > end) throw failure('unexpected end', end);
+  return at;
+}
+
+function checkTrailer(bytes: Buffer, at: number, end: number, expanded: Uint8Array): void {
+  requireWithin(at + TRAILER_BYTES, end);
+  if (bytes.readUInt32LE(at) !== crc32(expanded)) throw failure('checksum', at);
+  if (bytes.readUInt32LE(at + 4) !== expanded.length) throw failure('length', at + 4);
+}
+
+function failure(what: string, position: number): Rejection {
+  return new Rejection('decompression_failed', { cause: `${what} at byte ${position - COMPRESSED_BASE}` });
+}

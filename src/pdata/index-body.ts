@@ -1,0 +1,126 @@
+/**
+ * From the bytes of one expanded body to the tables of one request. An intake has one memory, so what it returns is valid until
+ * its next call.
+ */
+import { isUtf8 } from 'node:buffer';
+import { randomBytes } from 'node:crypto';
+import { type RefusalCode, Rejection } from '../errors.ts';
+import { Batch, Tables } from './batch.ts';
+import type { Context, Encoding, Signal } from './context.ts';
+import {
+  ENCODING_JSON,
+  ENCODING_PROTOBUF,
+  FAIL_BUDGET,
+  FAIL_ID,
+  FAIL_JSON,
+  FAIL_PAYLOAD,
+  FAIL_PROTOBUF,
+  HEADER_MAX_DEPTH,
+  INPUT_BASE,
+  INPUT_CAPACITY,
+  SIGNAL_LOGS,
+  SIGNAL_METRICS,
+  SIGNAL_TRACES,
+  SLACK,
+} from './layout.ts';
+import { Memory } from './memory.ts';
+import { finish, type Steps } from './steps.ts';
+import { gunzip } from './gunzip.ts';
+import { loadWire, type Wire, WireFault, type WireOptions } from './load-wasm.ts';
+
+/** AnyValue nesting allowed unless configured otherwise. */
+export const DEFAULT_MAX_DEPTH = 32;
+
+const SIGNAL_NUMBERS = { traces: SIGNAL_TRACES, logs: SIGNAL_LOGS, metrics: SIGNAL_METRICS } as const;
+
+const FAULT_CODES: ReadonlyMap<number, RefusalCode> = new Map([
+  [FAIL_PROTOBUF, 'invalid_protobuf'],
+  [FAIL_JSON, 'invalid_json'],
+  [FAIL_ID, 'invalid_id'],
+  [FAIL_PAYLOAD, 'invalid_payload'],
+  [FAIL_BUDGET, 'body_too_large'],
+]);
+
+export class Intake {
+  readonly tables: Tables;
+  readonly wire: Wire;
+  #generation = 0;
+
+  /** One that `pauses` indexes and encodes large bodies in steps, at about half the speed. */
+  constructor(options: WireOptions = {}) {
+    this.wire = loadWire(randomBytes(8).readBigUInt64LE(), options);
+    const { memory, exports, inSteps } = this.wire;
+    this.tables = new Tables(new Memory(memory.buffer as ArrayBuffer), exports, inSteps);
+  }
+
+  /**
+   * Checks a body and tables it. Throws a `Rejection`: `invalid_protobuf`, `invalid_json`, `invalid_id`, `invalid_payload`,
+   * `body_too_large` (more elements than the tables hold) or `empty_payload`.
+   */
+  index(signal: Signal, encoding: Encoding, body: Uint8Array, context: Context, maxDepth = DEFAULT_MAX_DEPTH): Batch {
+    return finish(this.indexInSteps(signal, encoding, body, context, maxDepth));
+  }
+
+  /** The same in steps, if the intake pauses. */
+  *indexInSteps(
+    signal: Signal,
+    encoding: Encoding,
+    body: Uint8Array,
+    context: Context,
+    maxDepth: number,
+  ): Steps<Batch> {
+    if (body.length > INPUT_CAPACITY)
+      throw new Rejection('body_too_large', { limit_bytes: INPUT_CAPACITY, received_bytes: body.length });
+    if (encoding === 'json' && !isUtf8(body)) throw new Rejection('invalid_json', { cause: 'the body is not UTF-8' });
+    this.#generation++;
+    this.wire.exports.resetTables();
+    if (!this.#isInPlace(body)) this.tables.memory.u8.set(body, INPUT_BASE);
+    // The kernels look a few bytes past the end; what stands there must not be the tail of a longer, earlier body.
+    this.tables.memory.u8.fill(
+      0,
+      INPUT_BASE + body.length,
+      INPUT_BASE + Math.min(body.length + TAIL, INPUT_CAPACITY + SLACK),
+    );
+    this.tables.setHeader(HEADER_MAX_DEPTH, maxDepth);
+    try {
+      const encodingNumber = encoding === 'json' ? ENCODING_JSON : ENCODING_PROTOBUF;
+      yield* this.wire.inSteps(() => this.wire.exports.index(SIGNAL_NUMBERS[signal], encodingNumber, body.length));
+    } catch (error) {
+      throw translate(error);
+    }
+    const batch = new Batch(this.tables, signal, encoding, context);
+    if (batch.recordCount === 0 && batch.metricCount === 0) throw new Rejection('empty_payload');
+    return batch;
+  }
+
+  /**
+   * Expands a gzip body to where `index` wants it; what is returned is to be handed to `index` at once. Throws a `Rejection`:
+   * `decompression_failed`, or `body_too_large`.
+   */
+  expand(compressed: Uint8Array, limitBytes: number): Uint8Array {
+    this.#generation++;
+    return gunzip(this.wire, compressed, limitBytes);
+  }
+
+  #isInPlace(body: Uint8Array): boolean {
+    return body.buffer === this.tables.memory.u8.buffer && body.byteOffset === INPUT_BASE;
+  }
+
+  /** Changes with every `index`: whoever holds a batch can tell that it is stale. */
+  get generation(): number {
+    return this.#generation;
+  }
+}
+
+/** Bytes zeroed behind a body. */
+const TAIL = 64;
+
+function translate(error: unknown): unknown {
+  if (!(error instanceof WireFault)) return error;
+  const code = FAULT_CODES.get(error.code);
+  if (code === undefined) return error;
+  return new Rejection(
+    code,
+    code === 'body_too_large' ? { hint: 'too many elements' } : { cause: `at byte ${error.position - INPUT_BASE}` },
+  );
+}

@@ -1,0 +1,162 @@
+/**
+ * The WASM module behind typed calls, over a linear memory laid out by `pdata/layout.ts`. The memory belongs to one request at a
+ * time, from `index` to the last `encode`. There are two modules: one whose calls can be done in steps, for large bodies, and one
+ * that is faster.
+ */
+import { readFileSync } from 'node:fs';
+import { MEMORY_END, PAUSE_BASE, PAUSE_CAPACITY } from './layout.ts';
+import type { Steps } from './steps.ts';
+
+/** What `src/pdata/wasm/index.ts` exports. Texts are returned through the header (HEADER_TEXT_OFFSET, _LENGTH, _FLAGS). */
+export interface WireExports {
+  /** Registers the well-known symbols; once, right after instantiation. `seed` keys the hash of attribute keys. */
+  initialize(seed: bigint): void;
+  resetTables(): void;
+  /** Checks and tables the body at INPUT_BASE. Any fault goes through `host.fail` and nothing of the tables may be used. */
+  index(signal: number, encoding: number, length: number): void;
+  /** The symbol of a key whose UTF-8 text lies at `offset`; persistent unless the table is full. */
+  intern(offset: number, length: number): number;
+  /**
+   * Expands the raw DEFLATE stream at `from` to `to`, not past `limit`. HEADER_INFLATED, HEADER_INFLATE_END. The compressed bytes
+   * end at `end`, and COMPRESSED_PADDING zeros follow.
+   */
+  inflate(from: number, end: number, to: number, limit: number): void;
+  /** Encodes records from `first` on as NDJSON lines at OUTPUT_BASE; returns the next record. HEADER_OUTPUT_LENGTH, HEADER_OUTPUT_ROWS. */
+  encodeNdjson(first: number): number;
+  /** The same as tuples of COPY BINARY, without the file header and trailer. */
+  encodeCopy(first: number): number;
+  /** The same as an OTLP request in protobuf; requests that follow each other are one. */
+  encodeOtlp(first: number): number;
+  /** Renders the value of an attribute row as JSON text into scratch; the result is in the header. */
+  renderJson(row: number): void;
+  /** Decodes the inside of a JSON string literal into scratch; the result is in the header. */
+  unescapeJson(offset: number, length: number): void;
+  /** Checks UTF-8 and classifies a text: text flags, or -1 when it is not valid UTF-8. */
+  classifyText(offset: number, length: number): number;
+  /** Looks for what redaction may have to look at from `from` on, with the tables at OPENING_GROUPS_BASE. Returns where to go on. */
+  findOpenings(from: number, end: number): number;
+}
+
+/** The indexer's refusal: which rule (FAIL_… of layout.ts) and where in the expanded body. */
+export class WireFault extends Error {
+  readonly code: number;
+  readonly position: number;
+  constructor(code: number, position: number) {
+    super(`wire fault ${code} at byte ${position}`);
+    this.code = code;
+    this.position = position;
+  }
+}
+
+/** What Asyncify adds to the module that pauses. */
+interface AsyncifyExports {
+  /** Both take the address of the end of what is saved and of the room for it. */
+  asyncify_start_unwind(data: number): void;
+  asyncify_start_rewind(data: number): void;
+  asyncify_stop_unwind(): void;
+  asyncify_stop_rewind(): void;
+  asyncify_get_state(): number;
+}
+
+export interface Wire {
+  readonly memory: WebAssembly.Memory;
+  readonly bytes: Buffer;
+  readonly exports: WireExports;
+  /** Does one call of an export, in steps when the module can pause. No other export may be called before it is over. */
+  inSteps<Result>(call: () => Result): Steps<Result>;
+}
+
+export interface WireOptions {
+  /** The module whose calls can pause. */
+  readonly pauses?: boolean;
+  /** A call pauses when it has taken this long. */
+  readonly stepMs?: number;
+}
+
+const PAGE = 65536;
+const STEP_MS = 1;
+/** Saved calls begin behind two addresses. */
+const SAVED_BASE = PAUSE_BASE + 8;
+
+/** Calls of a module, paused and resumed. */
+class PausingCalls {
+  readonly #bytes: Buffer;
+  readonly #stepMs: number;
+  #exports: AsyncifyExports | null = null;
+  /** When the call in progress is to pause; never, for calls that are done at once. */
+  #deadline = Number.POSITIVE_INFINITY;
+  #isPaused = false;
+  #isResuming = false;
+
+  constructor(bytes: Buffer, stepMs: number) {
+    this.#bytes = bytes;
+    this.#stepMs = stepMs;
+  }
+
+  set exports(exports: AsyncifyExports) {
+    this.#exports = exports;
+  }
+
+  /** The module asks whether to pause. A call that is resumed asks once more where it had paused. */
+  pause(): void {
+    if (this.#isResuming) {
+      this.#isResuming = false;
+      this.#exports?.asyncify_stop_rewind();
+      return;
+    }
+    if (performance.now() < this.#deadline) return;
+    this.#isPaused = true;
+    this.#bytes.writeUInt32LE(SAVED_BASE, PAUSE_BASE);
+    this.#bytes.writeUInt32LE(PAUSE_BASE + PAUSE_CAPACITY, PAUSE_BASE + 4);
+    this.#exports?.asyncify_start_unwind(PAUSE_BASE);
+  }
+
+  *inSteps<Result>(call: () => Result): Steps<Result> {
+    for (;;) {
+      const result = this.#step(call);
+      if (!this.#isPaused) return result;
+      this.#exports?.asyncify_stop_unwind();
+      yield;
+      this.#isResuming = true;
+      this.#exports?.asyncify_start_rewind(PAUSE_BASE);
+    }
+  }
+
+  #step<Result>(call: () => Result): Result {
+    this.#isPaused = false;
+    this.#deadline = performance.now() + this.#stepMs;
+    try {
+      return call();
+    } catch (error) {
+      // A fault while the call was resumed: the module must not go on resuming with the next call.
+      this.#isResuming = false;
+      if (this.#exports?.asyncify_get_state() !== 0) this.#exports?.asyncify_stop_rewind();
+      throw error;
+    } finally {
+      this.#deadline = Number.POSITIVE_INFINITY;
+    }
+  }
+}
+
+/** Loads a module and reserves its memory. Pages that are never touched take no room. */
+export function loadWire(seed: bigint, { pauses = false, stepMs = STEP_MS }: WireOptions = {}): Wire {
+  const pages = Math.ceil(MEMORY_END / PAGE);
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+  const bytes = Buffer.from(memory.buffer);
+  const calls = new PausingCalls(bytes, stepMs);
+  const host = {
+    fail(code: number, position: number): never {
+      throw new WireFault(code, position >>> 0);
+    },
+    parseDouble: (offset: number, length: number): number => Number(bytes.toString('latin1', offset, offset + length)),
+    printDouble: (value: number, target: number): number => bytes.write(String(value), target, 'latin1'),
+    pause: (): void => calls.pause(),
+  };
+  const file = pauses ? './wasm/wire-pausing.wasm' : './wasm/wire.wasm';
+  const module = new WebAssembly.Module(readFileSync(new URL(file, import.meta.url)));
+  const instance = new WebAssembly.Instance(module, { env: { memory }, host });
+  const exports = instance.exports as unknown as WireExports;
+  if (pauses) calls.exports = instance.exports as unknown as AsyncifyExports;
+  exports.initialize(seed);
+  return { memory, bytes, exports, inSteps: (call) => calls.inSteps(call) };
+}

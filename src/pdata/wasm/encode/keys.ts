@@ -1,0 +1,52 @@
+/** Attribute keys as JSON: the finished `"key":` of a lasting symbol is made once and kept beside its text. */
+import {
+  HEADER_BASE, HEADER_KEY_TEXT, KEY_TEXT_BASE, KEY_TEXT_CAPACITY, MAX_SYMBOLS, MAX_SYMBOL_BYTES, SYMBOL_JSON_LENGTH,
+  SYMBOL_JSON_OFFSET, SYMBOL_LENGTH, SYMBOL_OFFSET, TEXT_HAS_NUL, TEXT_NEEDS_ESCAPE,
+} from "../../layout";
+import { symbolRow } from "../symbols";
+import { putEscaped } from "./json-text";
+import { copyBytes, out, putByte, room, setOut } from "./output";
+
+/** Flags of a text nobody classified. */
+export const UNKNOWN_TEXT: u32 = TEXT_NEEDS_ESCAPE | TEXT_HAS_NUL;
+/** What one symbol may take of the key text region, its own text included; the region holds this much for each. */
+const SYMBOL_SHARE: u32 = MAX_SYMBOL_BYTES * 2;
+
+/** Puts `"key":` of raw UTF-8. */
+export function putRawKey(offset: usize, length: u32): void {
+  room(32);
+  putByte(0x22);
+  putEscaped(offset, length, UNKNOWN_TEXT);
+  store<u16>(out, 0x3a22); // ":
+  setOut(out + 2);
+}
+
+/** Puts `"key":` of a symbol. */
+// @ts-ignore: decorator
+@inline
+export function putKey(symbol: u32): void {
+  const row = symbolRow(symbol);
+  const made = load<u32>(row, SYMBOL_JSON_OFFSET);
+  if (made != 0) {
+    const length = <usize>load<u32>(row, SYMBOL_JSON_LENGTH);
+    room(length + 64);
+    setOut(copyBytes(out, made, length));
+  } else {
+    makeKey(symbol, row);
+  }
+}
+
+/** Keys of the request's own symbols are met once or twice; they and those without room are simply escaped again. */
+function makeKey(symbol: u32, row: usize): void {
+  const start = out;
+  const size = load<u32>(row, SYMBOL_LENGTH);
+  putRawKey(load<u32>(row, SYMBOL_OFFSET), size);
+  const length = <u32>(out - start);
+  const free = load<u32>(HEADER_BASE, HEADER_KEY_TEXT);
+  if (symbol >= <u32>MAX_SYMBOLS || size + length > SYMBOL_SHARE) return;
+  if (free + length > <u32>KEY_TEXT_BASE + KEY_TEXT_CAPACITY) return;
+  memory.copy(free, start, length);
+  store<u32>(row, free, SYMBOL_JSON_OFFSET);
+  store<u32>(row, length, SYMBOL_JSON_LENGTH);
+  store<u32>(HEADER_BASE, free + length, HEADER_KEY_TEXT);
+}

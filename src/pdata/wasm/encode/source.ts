@@ -1,0 +1,145 @@
+/** The columns every record begins and ends with: whose it is, and the resource, scope and attributes it came with. */
+import {
+  ATTRIBUTE_FLAGS, ATTRIBUTE_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_OFFSET, ATTRIBUTE_SYMBOL, ATTRIBUTE_VERDICT, HEADER_BASE,
+  HEADER_PROJECT_LENGTH, HEADER_PROJECT_OFFSET, HEADER_RECEIVED_AT, HEADER_SCRATCH, KIND_TEXT, RECORD_ATTRIBUTES_COUNT,
+  RECORD_ATTRIBUTES_FIRST, RECORD_RESOURCE, RECORD_SCOPE, RESOURCES_BASE, RESOURCE_ATTRIBUTES_COUNT,
+  RESOURCE_ATTRIBUTES_FIRST, RESOURCE_ENVIRONMENT_FLAGS, RESOURCE_ENVIRONMENT_LENGTH, RESOURCE_ENVIRONMENT_OFFSET,
+  RESOURCE_JSON_OFFSET, RESOURCE_SERVICE_ROW, RESOURCE_STRIDE, SCOPES_BASE, SCOPE_ATTRIBUTES_COUNT,
+  SCOPE_ATTRIBUTES_FIRST, SCOPE_JSON_OFFSET, SCOPE_NAME_FLAGS, SCOPE_NAME_LENGTH, SCOPE_NAME_OFFSET,
+  SCOPE_STRIDE, SCOPE_VERSION_FLAGS, SCOPE_VERSION_LENGTH, SCOPE_VERSION_OFFSET, SCRATCH_BASE, SCRATCH_CAPACITY,
+  SYMBOL_SERVICE_NAME, VERDICT_DROP, VERDICT_SUPERSEDED,
+} from "../../layout";
+import { beginJson, endJson, nullColumn, optionalTextColumn, textColumn, timestampColumn } from "./columns";
+import { putRawText } from "./json-text";
+import { UNKNOWN_TEXT } from "./keys";
+import { out } from "./output";
+import { ALWAYS, REPEAT_OWNER, REPEAT_RECEIVED_AT, REPEAT_SOURCE, putRepeat, rememberRepeat } from "./repeats";
+import { attributeRow, putAttributes } from "./values";
+
+export const OWNER_FIELDS: u32 = 3;
+export const SOURCE_FIELDS: u32 = 6;
+
+/** A resource without a service name. */
+const NO_SERVICE: u32 = 0xffffffff;
+/** Rendered resources and scopes stay below this address, so that the tables of nested maps find scratch free. */
+const RENDERED_END: usize = SCRATCH_BASE + (SCRATCH_CAPACITY >> 1);
+
+/** The attribute row + 1 of the resource's `service.name` text, looked for once. */
+function serviceRow(resource: usize): u32 {
+  const known = load<u32>(resource, RESOURCE_SERVICE_ROW);
+  if (known != 0) return known;
+  const first = load<u32>(resource, RESOURCE_ATTRIBUTES_FIRST);
+  const count = load<u32>(resource, RESOURCE_ATTRIBUTES_COUNT);
+  let found = NO_SERVICE;
+  for (let i: u32 = 0; i < count; i++) {
+    const row = attributeRow(first + i);
+    if (load<u32>(row, ATTRIBUTE_SYMBOL) != SYMBOL_SERVICE_NAME || load<u8>(row, ATTRIBUTE_KIND) != KIND_TEXT) continue;
+    const verdict = load<u8>(row, ATTRIBUTE_VERDICT);
+    if (verdict != VERDICT_DROP && verdict != VERDICT_SUPERSEDED) found = first + i + 1;
+  }
+  store<u32>(resource, found, RESOURCE_SERVICE_ROW);
+  return found;
+}
+
+// @ts-ignore: decorator
+@inline
+function resourceOf(record: usize): usize {
+  return <usize>RESOURCES_BASE + <usize>load<u32>(record, RECORD_RESOURCE) * RESOURCE_STRIDE;
+}
+
+/** project, environment, service_name. */
+export function ownerColumns(record: usize): void {
+  const key = <u64>load<u32>(record, RECORD_RESOURCE) + 1;
+  if (putRepeat(REPEAT_OWNER, key)) return;
+  const start = out;
+  renderOwner(record);
+  rememberRepeat(REPEAT_OWNER, key, start);
+}
+
+function renderOwner(record: usize): void {
+  const project = load<u32>(HEADER_BASE, HEADER_PROJECT_OFFSET);
+  if (project == 0) nullColumn(",\"project\":");
+  else textColumn(",\"project\":", project, load<u32>(HEADER_BASE, HEADER_PROJECT_LENGTH), UNKNOWN_TEXT);
+  const resource = resourceOf(record);
+  const environment = load<u32>(resource, RESOURCE_ENVIRONMENT_OFFSET);
+  if (environment == 0) {
+    nullColumn(",\"environment\":");
+  } else {
+    textColumn(
+      ",\"environment\":", environment, load<u32>(resource, RESOURCE_ENVIRONMENT_LENGTH), load<u8>(resource, RESOURCE_ENVIRONMENT_FLAGS),
+    );
+  }
+  const service = serviceRow(resource);
+  if (service == NO_SERVICE) {
+    nullColumn(",\"service_name\":");
+  } else {
+    const row = attributeRow(service - 1);
+    textColumn(
+      ",\"service_name\":", load<u32>(row, ATTRIBUTE_OFFSET), load<u32>(row, ATTRIBUTE_LENGTH), load<u8>(row, ATTRIBUTE_FLAGS),
+    );
+  }
+}
+
+/** Keeps what was put since `start` in scratch for the records that follow; `field` is where its address is noted. */
+function keepRendered(field: usize, start: usize): void {
+  const length = out - start;
+  const target = <usize>load<u32>(HEADER_BASE, HEADER_SCRATCH);
+  if (target + length > RENDERED_END) return;
+  memory.copy(target, start, length);
+  store<u32>(HEADER_BASE, <u32>(target + length), HEADER_SCRATCH);
+  store<u32>(field, <u32>target);
+  store<u32>(field, <u32>length, 4);
+}
+
+/** A JSON column of attributes that many records share. `field` holds the address and length of the text once it was rendered. */
+function sharedColumn(label: string, field: usize, first: u32, count: u32): void {
+  const column = beginJson(label);
+  const rendered = load<u32>(field);
+  if (rendered != 0) {
+    putRawText(rendered, load<u32>(field, 4));
+  } else {
+    const start = out;
+    putAttributes(first, count);
+    keepRendered(field, start);
+  }
+  endJson(column);
+}
+
+/** resource, scope_name, scope_version, scope_attributes, attributes, received_at. */
+export function sourceColumns(record: usize): void {
+  const key = (<u64>load<u32>(record, RECORD_RESOURCE) + 1) | (<u64>load<u32>(record, RECORD_SCOPE) << 32);
+  if (!putRepeat(REPEAT_SOURCE, key)) {
+    const start = out;
+    renderSource(record);
+    rememberRepeat(REPEAT_SOURCE, key, start);
+  }
+  const column = beginJson(",\"attributes\":");
+  putAttributes(load<u32>(record, RECORD_ATTRIBUTES_FIRST), load<u32>(record, RECORD_ATTRIBUTES_COUNT));
+  endJson(column);
+  receivedAtColumn();
+}
+
+function receivedAtColumn(): void {
+  if (putRepeat(REPEAT_RECEIVED_AT, ALWAYS)) return;
+  const start = out;
+  timestampColumn(",\"received_at\":", load<i64>(HEADER_BASE, HEADER_RECEIVED_AT));
+  rememberRepeat(REPEAT_RECEIVED_AT, ALWAYS, start);
+}
+
+/** The columns before the attributes: those that records of one scope share. */
+function renderSource(record: usize): void {
+  const resource = resourceOf(record);
+  sharedColumn(
+    ",\"resource\":", resource + RESOURCE_JSON_OFFSET, load<u32>(resource, RESOURCE_ATTRIBUTES_FIRST), load<u32>(resource, RESOURCE_ATTRIBUTES_COUNT),
+  );
+  const scope = <usize>SCOPES_BASE + <usize>load<u32>(record, RECORD_SCOPE) * SCOPE_STRIDE;
+  optionalTextColumn(
+    ",\"scope_name\":", load<u32>(scope, SCOPE_NAME_OFFSET), load<u32>(scope, SCOPE_NAME_LENGTH), load<u8>(scope, SCOPE_NAME_FLAGS),
+  );
+  optionalTextColumn(
+    ",\"scope_version\":", load<u32>(scope, SCOPE_VERSION_OFFSET), load<u32>(scope, SCOPE_VERSION_LENGTH), load<u8>(scope, SCOPE_VERSION_FLAGS),
+  );
+  const count = load<u32>(scope, SCOPE_ATTRIBUTES_COUNT);
+  if (count == 0) nullColumn(",\"scope_attributes\":");
+  else sharedColumn(",\"scope_attributes\":", scope + SCOPE_JSON_OFFSET, load<u32>(scope, SCOPE_ATTRIBUTES_FIRST), count);
+}

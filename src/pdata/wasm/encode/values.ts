@@ -1,0 +1,185 @@
+/** Attribute rows as JSON: one value, the object of an owner's attributes, and values as plain text. */
+import {
+  ATTRIBUTES_BASE, ATTRIBUTE_FLAGS, ATTRIBUTE_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_OFFSET, ATTRIBUTE_SCALAR, ATTRIBUTE_STRIDE,
+  ATTRIBUTE_SYMBOL, ATTRIBUTE_VERDICT, ENCODING_JSON, HEADER_BASE, HEADER_ENCODING, HEADER_TEXT_FLAGS,
+  HEADER_TEXT_LENGTH, HEADER_TEXT_OFFSET, KIND_ARRAY, KIND_BASE64_TEXT, KIND_BOOL, KIND_BYTES, KIND_DOUBLE, KIND_INT,
+  KIND_JSON, KIND_MAP, KIND_NUMBER_TEXT, KIND_TEXT, OUTPUT_BASE, REFERENCES_BASE, REFERENCE_STRIDE, VERDICT_DROP,
+  VERDICT_KEEP,
+} from "../../layout";
+import { beginList, hostHasInterned, isLastOfKey, noteKey, recordKey } from "../symbols";
+import { allocateScratch } from "../tables";
+import { mayPause } from "../pause";
+import { classifyText } from "../text";
+import { escapeText, putEscaped, putPlain, putRawText } from "./json-text";
+import { putKey } from "./keys";
+import { putBase64, putDouble, putDoubleText, putSigned } from "./numbers";
+import { beginRendering, checkLimit, out, put, putByte, room, setOut } from "./output";
+import { closeList, putProtobufNested } from "./protobuf-values";
+import { putJsonNested } from "./json-values";
+
+// @ts-ignore: decorator
+@inline
+export function attributeRow(row: u32): usize {
+  return <usize>ATTRIBUTES_BASE + <usize>row * ATTRIBUTE_STRIDE;
+}
+
+// @ts-ignore: decorator
+@inline
+export function putQuoted(offset: usize, length: u32, flags: u32): void {
+  room(32);
+  putByte(0x22);
+  putEscaped(offset, length, flags);
+  putByte(0x22);
+}
+
+/** Puts the value of the attribute at address `row` as JSON. */
+export function putValue(row: usize): void {
+  const kind = <u32>load<u8>(row, ATTRIBUTE_KIND);
+  const offset = <usize>load<u32>(row, ATTRIBUTE_OFFSET);
+  const length = load<u32>(row, ATTRIBUTE_LENGTH);
+  if (kind == KIND_TEXT) {
+    putQuoted(offset, length, load<u8>(row, ATTRIBUTE_FLAGS));
+  } else if (kind == KIND_BYTES) {
+    room(32);
+    putByte(0x22);
+    putBase64(offset, length);
+    putByte(0x22);
+  } else if (kind == KIND_BASE64_TEXT) {
+    putQuoted(offset, length, 0);
+  } else if (kind == KIND_DOUBLE) {
+    room(64);
+    putDouble(load<f64>(row, ATTRIBUTE_SCALAR));
+  } else {
+    putOther(row, kind, offset, length);
+  }
+}
+
+/** Kinds that are written alike as JSON and as plain text. */
+function putOther(row: usize, kind: u32, offset: usize, length: u32): void {
+  room(64);
+  switch (kind) {
+    case KIND_BOOL:
+      if (load<u64>(row, ATTRIBUTE_SCALAR) != 0) put("true");
+      else put("false");
+      break;
+    case KIND_INT:
+      putSigned(load<i64>(row, ATTRIBUTE_SCALAR));
+      break;
+    case KIND_ARRAY:
+    case KIND_MAP:
+      if (load<u32>(HEADER_BASE, HEADER_ENCODING) == ENCODING_JSON) putJsonNested(kind, offset, length);
+      else putProtobufNested(kind, offset, length);
+      break;
+    case KIND_NUMBER_TEXT:
+    case KIND_JSON:
+      putRawText(offset, length);
+      break;
+    default:
+      put("null");
+  }
+}
+
+/** Puts a value as plain text: texts as they are, the rest as JSON without quotes around it. */
+export function putValueText(row: usize): void {
+  const kind = <u32>load<u8>(row, ATTRIBUTE_KIND);
+  const offset = <usize>load<u32>(row, ATTRIBUTE_OFFSET);
+  const length = load<u32>(row, ATTRIBUTE_LENGTH);
+  if (kind == KIND_TEXT) {
+    putPlain(offset, length, load<u8>(row, ATTRIBUTE_FLAGS));
+  } else if (kind == KIND_BYTES) {
+    putBase64(offset, length);
+  } else if (kind == KIND_BASE64_TEXT) {
+    putRawText(offset, length);
+  } else if (kind == KIND_DOUBLE) {
+    room(64);
+    putDoubleText(load<f64>(row, ATTRIBUTE_SCALAR));
+  } else {
+    putOther(row, kind, offset, length);
+  }
+}
+
+/** Lets the last of equal keys win anew, among the rows that may be printed. */
+function supersedeRenamed(first: u32, count: u32): void {
+  const list = beginList();
+  for (let index = first; index < first + count; index++) {
+    const row = attributeRow(index);
+    if (load<u8>(row, ATTRIBUTE_VERDICT) == VERDICT_KEEP) recordKey(load<u32>(row, ATTRIBUTE_SYMBOL), index, list);
+  }
+}
+
+/** Puts the JSON object of the attributes that may be printed here. */
+export function putAttributes(first: u32, count: u32): void {
+  if (hostHasInterned) supersedeRenamed(first, count);
+  room(32);
+  putByte(0x7b);
+  const start = out;
+  let row = attributeRow(first);
+  const end = row + <usize>count * ATTRIBUTE_STRIDE;
+  for (; row < end; row += ATTRIBUTE_STRIDE) {
+    mayPause();
+    if (load<u8>(row, ATTRIBUTE_VERDICT) != VERDICT_KEEP) continue;
+    putKey(load<u32>(row, ATTRIBUTE_SYMBOL));
+    putValue(row);
+    putByte(0x2c);
+    checkLimit();
+  }
+  closeList(start, 0x7d);
+}
+
+/** The attribute row of a reference, as an address. */
+// @ts-ignore: decorator
+@inline
+function referenceRow(reference: u32): usize {
+  return attributeRow(load<u32>(<usize>REFERENCES_BASE + <usize>reference * REFERENCE_STRIDE));
+}
+
+/** Whether any of the references may be stored. */
+export function anyReference(first: u32, count: u32): bool {
+  for (let i: u32 = 0; i < count; i++) {
+    if (load<u8>(referenceRow(first + i), ATTRIBUTE_VERDICT) != VERDICT_DROP) return true;
+  }
+  return false;
+}
+
+/** Puts the JSON object of the referenced attributes, without those that may not be stored. The last of equal keys wins. */
+export function putReferences(first: u32, count: u32): void {
+  const list = beginList();
+  for (let i: u32 = 0; i < count; i++) {
+    const row = referenceRow(first + i);
+    if (load<u8>(row, ATTRIBUTE_VERDICT) != VERDICT_DROP) noteKey(load<u32>(row, ATTRIBUTE_SYMBOL), i, list);
+  }
+  room(32);
+  putByte(0x7b);
+  const start = out;
+  for (let i: u32 = 0; i < count; i++) {
+    mayPause();
+    const row = referenceRow(first + i);
+    const symbol = load<u32>(row, ATTRIBUTE_SYMBOL);
+    if (load<u8>(row, ATTRIBUTE_VERDICT) == VERDICT_DROP || !isLastOfKey(symbol, i)) continue;
+    putKey(symbol);
+    putValue(row);
+    putByte(0x2c);
+  }
+  closeList(start, 0x7d);
+}
+
+/** Turns what was put since `start` into the inside of a JSON string. JSON text at most doubles: it has no control characters. */
+export function escapeSince(start: usize): void {
+  const length = out - start;
+  room(length + 256);
+  const copy = start + length + 128;
+  memory.copy(copy, start, length);
+  setOut(escapeText(start, copy, length));
+}
+
+/** Renders an attribute's value as JSON into scratch, for processors; the text is returned through the header. */
+export function renderJson(row: u32): void {
+  beginRendering();
+  putValue(attributeRow(row));
+  const length = <u32>(out - OUTPUT_BASE);
+  const target = allocateScratch(length, 0);
+  memory.copy(target, OUTPUT_BASE, length);
+  store<u32>(HEADER_BASE, target, HEADER_TEXT_OFFSET);
+  store<u32>(HEADER_BASE, length, HEADER_TEXT_LENGTH);
+  store<u32>(HEADER_BASE, classifyText(target, length), HEADER_TEXT_FLAGS);
+}

@@ -1,0 +1,290 @@
+/**
+ * Expands one raw DEFLATE stream of the arena into the arena, as strict as zlib. There is no careful loop beside the fast one: the
+ * source is followed by zeros that may be read but not believed (`checkConsumed`), and the target by slack that may be written
+ * and is refused afterwards (`checkProduced`), so no step has to look before it leaps.
+ */
+import { FAIL_INFLATE, FAIL_EXPANDED, HEADER_BASE, HEADER_INFLATED, HEADER_INFLATE_END } from "../../layout";
+import { fail } from "../fail";
+import {
+  buildDistances, buildLengths, buildLiterals, DISTANCES, DISTANCE_BITS, ENTRY_END, ENTRY_EXCEPTION, ENTRY_LITERAL,
+  ENTRY_SUBTABLE, initializeTables, LENGTHS, LENGTH_BITS, LITERALS, LITERAL_BITS, useFixed,
+} from "./code-table";
+import { copyMatch, initializePatterns, repeatPattern } from "./match";
+
+const LITERAL_MASK: usize = (1 << LITERAL_BITS) - 1;
+const DISTANCE_MASK: usize = (1 << DISTANCE_BITS) - 1;
+const MAX_DYNAMIC_LITERALS: u32 = 286;
+const MAX_DYNAMIC_DISTANCES: u32 = 30;
+const END_OF_BLOCK: u32 = 256;
+
+/** In which order the lengths of the code of code lengths come. */
+const LENGTH_ORDER = memory.data<u8>([16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]);
+const CODE_LENGTHS = memory.data(320, 16);
+
+// The stream between its blocks. Above the `held` bits `bits` may hold further bits of the source already: or-ing them again
+// changes nothing.
+let bits: u64 = 0;
+let held: u64 = 0;
+let source: usize = 0;
+let sourceEnd: usize = 0;
+let target: usize = 0;
+let targetStart: usize = 0;
+let targetLimit: usize = 0;
+
+export function initializeInflate(): void {
+  initializeTables();
+  initializePatterns();
+}
+
+/**
+ * Expands the stream at `from` to `to`, refusing what goes past `limit`. HEADER_INFLATED is then the end of the expanded bytes,
+ * HEADER_INFLATE_END the byte behind the stream. Behind `end` there must be 64 zeros, behind `limit` slack.
+ */
+export function inflate(from: usize, end: usize, to: usize, limit: usize): void {
+  bits = 0;
+  held = 0;
+  source = from;
+  sourceEnd = end;
+  target = to;
+  targetStart = to;
+  targetLimit = limit;
+  let last: u64 = 0;
+  while (last == 0) {
+    refill();
+    last = take(1);
+    const kind = <u32>take(2);
+    if (kind == 0) inflateStored();
+    else if (kind == 3) refuse();
+    else {
+      if (kind == 1) useFixed();
+      else readCodes();
+      inflateCodes();
+    }
+    checkConsumed();
+    if (target > targetLimit) fail(FAIL_EXPANDED, source);
+  }
+  store<u32>(HEADER_BASE, target, HEADER_INFLATED);
+  store<u32>(HEADER_BASE, source - <usize>(held >> 3), HEADER_INFLATE_END);
+}
+
+/** At least 56 bits. */
+// @ts-ignore: decorator
+@inline
+function refill(): void {
+  bits |= load<u64>(source) << held;
+  source += <usize>((63 - held) >> 3);
+  held |= 56;
+}
+
+// @ts-ignore: decorator
+@inline
+function take(count: u64): u64 {
+  const value = bits & ((<u64>1 << count) - 1);
+  bits >>= count;
+  held -= count;
+  return value;
+}
+
+function refuse(): void {
+  checkConsumed();
+  fail(FAIL_INFLATE, source);
+}
+
+/** Refuses a stream that ended while it was read. */
+function checkConsumed(): void {
+  if (source - <usize>(held >> 3) > sourceEnd) fail(FAIL_INFLATE, sourceEnd);
+}
+
+/** A block of bytes as they are, from the next whole byte on. */
+function inflateStored(): void {
+  const at = source - <usize>(held >> 3);
+  if (at + 4 > sourceEnd) fail(FAIL_INFLATE, sourceEnd);
+  const length = <usize>load<u16>(at);
+  if (length != <usize>(load<u16>(at, 2) ^ 0xffff)) fail(FAIL_INFLATE, at);
+  if (at + 4 + length > sourceEnd) fail(FAIL_INFLATE, sourceEnd);
+  if (target + length > targetLimit) fail(FAIL_EXPANDED, at);
+  memory.copy(target, at + 4, length);
+  target += length;
+  source = at + 4 + length;
+  bits = 0;
+  held = 0;
+}
+
+/** The codes a block brings with it. */
+function readCodes(): void {
+  const literals = <u32>take(5) + 257;
+  const distances = <u32>take(5) + 1;
+  const lengths = <u32>take(4) + 4;
+  if (literals > MAX_DYNAMIC_LITERALS || distances > MAX_DYNAMIC_DISTANCES) refuse();
+  memory.fill(CODE_LENGTHS, 0, 19);
+  refill();
+  for (let i: u32 = 0; i < lengths; i++) {
+    if (i == 16) refill();
+    store<u8>(CODE_LENGTHS + <usize>load<u8>(LENGTH_ORDER + i), <u8>take(3));
+  }
+  if (!buildLengths(CODE_LENGTHS, 19)) refuse();
+  readCodeLengths(literals + distances);
+  if (load<u8>(CODE_LENGTHS + END_OF_BLOCK) == 0) refuse();
+  if (!buildLiterals(CODE_LENGTHS, literals)) refuse();
+  if (!buildDistances(CODE_LENGTHS + literals, distances)) refuse();
+}
+
+/** `count` code lengths, run-length encoded. A run may go from the literals on into the distances, and not past them. */
+function readCodeLengths(count: u32): void {
+  let done: u32 = 0;
+  while (done < count) {
+    refill();
+    const entry = load<u32>(LENGTHS + <usize>((bits & ((1 << LENGTH_BITS) - 1)) << 2));
+    take(<u64>(entry & 0xff));
+    const symbol = entry >> 16;
+    if (symbol < 16) {
+      store<u8>(CODE_LENGTHS + done++, <u8>symbol);
+      continue;
+    }
+    let length: u32 = 0;
+    let run: u32 = 0;
+    if (symbol == 16) {
+      if (done == 0) refuse();
+      length = load<u8>(CODE_LENGTHS + done - 1);
+      run = 3 + <u32>take(2);
+    } else run = symbol == 17 ? 3 + <u32>take(3) : 11 + <u32>take(7);
+    if (done + run > count) refuse();
+    memory.fill(CODE_LENGTHS + done, <u8>length, run);
+    done += run;
+  }
+  checkConsumed();
+}
+
+/** The part of `from` that an entry stands for beyond its code, added to its base. */
+// @ts-ignore: decorator
+@inline
+function valueOf(entry: u64, from: u64): usize {
+  return <usize>(entry >> 16) + <usize>((from & ((<u64>1 << entry) - 1)) >> (entry >> 8));
+}
+
+// @ts-ignore: decorator
+@inline
+function literalOrLength(from: u64): u64 {
+  return <u64>load<u32>((<usize>from & LITERAL_MASK) << 2, LITERALS);
+}
+
+/** The entry of a second table. */
+// @ts-ignore: decorator
+@inline
+function follow(table: usize, entry: u64, from: u64): u64 {
+  const index = (entry >> 16) + (from & ((<u64>1 << (entry >> 8)) - 1));
+  return <u64>load<u32>(table + <usize>(index << 2));
+}
+
+// @ts-ignore: decorator
+@inline
+function keep(b: u64, h: u64, at: usize, out: usize): void {
+  bits = b;
+  held = h & 63;
+  source = at;
+  target = out;
+}
+
+/**
+ * A block of codes. Shifts take their count modulo 64, so an entry shifts by its low bits as it stands; `h` collects
+ * rubbish above its low six bits in the same way, which is cut off at the end.
+ *
+ * At the head of the loop at least 56 bits are there, and the next entry is looked up: enough for a length and a distance, 48
+ * bits at most, or for three literals of the first table and the look-up of what follows. Whatever runs past the end of the
+ * source decodes rubbish until the block ends or the target is full, and is refused then: two bytes of source at most for one
+ * of the target, which the arena has behind it. Nothing is called that comes back: what lives across a call is written to the
+ * stack each time round.
+ */
+function inflateCodes(): void {
+  let b = bits;
+  let h = held;
+  let at = source;
+  let out = target;
+  const limit = targetLimit;
+  b |= load<u64>(at) << h;
+  at += <usize>((h & 63) ^ 63) >> 3;
+  h |= 56;
+  let entry = literalOrLength(b);
+  while (out <= limit) {
+    if (entry & ENTRY_LITERAL) {
+      b >>= entry;
+      h -= entry;
+      store<u8>(out++, <u8>(entry >> 16));
+      entry = literalOrLength(b);
+      if (entry & ENTRY_LITERAL) {
+        b >>= entry;
+        h -= entry;
+        store<u8>(out++, <u8>(entry >> 16));
+        entry = literalOrLength(b);
+        if (entry & ENTRY_LITERAL) {
+          b >>= entry;
+          h -= entry;
+          store<u8>(out++, <u8>(entry >> 16));
+        }
+      }
+      b |= load<u64>(at) << h;
+      at += <usize>((h & 63) ^ 63) >> 3;
+      h |= 56;
+      entry = literalOrLength(b);
+      continue;
+    }
+    if (entry & ENTRY_EXCEPTION) {
+      if (entry & ENTRY_SUBTABLE) {
+        b >>= entry;
+        h -= entry;
+        entry = follow(LITERALS, entry, b);
+      }
+      if (entry & ENTRY_LITERAL) {
+        b >>= entry;
+        h -= entry;
+        store<u8>(out++, <u8>(entry >> 16));
+        b |= load<u64>(at) << h;
+        at += <usize>((h & 63) ^ 63) >> 3;
+        h |= 56;
+        entry = literalOrLength(b);
+        continue;
+      }
+      if (entry & ENTRY_EXCEPTION) {
+        keep(b >> entry, h - entry, at, out);
+        if (!(entry & ENTRY_END)) refuse();
+        return;
+      }
+    }
+    const length = valueOf(entry, b);
+    b >>= entry;
+    h -= entry;
+    entry = <u64>load<u32>((<usize>b & DISTANCE_MASK) << 2, DISTANCES);
+    if (entry & ENTRY_EXCEPTION) {
+      if (entry & ENTRY_SUBTABLE) {
+        b >>= entry;
+        h -= entry;
+        entry = follow(DISTANCES, entry, b);
+      }
+      if (entry & ENTRY_EXCEPTION) {
+        keep(b, h, at, out);
+        refuse();
+        return;
+      }
+    }
+    const distance = valueOf(entry, b);
+    b >>= entry;
+    h -= entry;
+    if (distance > out - targetStart) {
+      keep(b, h, at, out);
+      refuse();
+      return;
+    }
+    // The next symbol is looked up before the copy, so that the two overlap.
+    b |= load<u64>(at) << h;
+    at += <usize>((h & 63) ^ 63) >> 3;
+    h |= 56;
+    entry = literalOrLength(b);
+    const end = out + length;
+    if (distance < 16) repeatPattern(out, end, distance);
+    else copyMatch(out, end, distance);
+    out = end;
+  }
+  keep(b, h, at, out);
+  checkConsumed();
+  fail(FAIL_EXPANDED, at);
+}

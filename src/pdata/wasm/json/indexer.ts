@@ -1,0 +1,23 @@
+/** The strict indexer of OTLP/JSON: one pass over the body, straight into the tables. */
+import { FAIL_JSON, INPUT_BASE } from "../../layout";
+import { fail } from "../fail";
+import { readRequest } from "./envelope";
+import { initializeFields } from "./fields";
+import { resetMembers, skipSpace } from "./members";
+import { resetNumbers } from "./number";
+
+/** Lays out the names of members; once per process. */
+export function initializeJson(): void {
+  initializeFields();
+}
+
+/** Checks and tables the body of `length` bytes at INPUT_BASE, whose UTF-8 the host has checked. */
+export function indexJson(signal: u32, length: u32): void {
+  const end = <usize>INPUT_BASE + length;
+  // Nothing of JSON is a zero byte, so every scan ends here at the latest.
+  v128.store(end, i8x16.splat(0));
+  resetMembers(true);
+  resetNumbers();
+  const last = skipSpace(readRequest(skipSpace(INPUT_BASE), signal));
+  if (last != end) fail(FAIL_JSON, last);
+}

@@ -1,0 +1,243 @@
+/**
+ * AnyValue and lists of attributes. The value of an attribute becomes a row; what is nested in it is checked and stays where it
+ * is, for the encoders to print from there.
+ */
+import {
+  FAIL_BUDGET, FAIL_JSON, FAIL_PAYLOAD, HEADER_ATTRIBUTES, HEADER_BASE, HEADER_MAX_DEPTH, HEADER_SCRATCH, KIND_ARRAY, KIND_BASE64_TEXT, KIND_BOOL, KIND_BYTES,
+  KIND_DOUBLE, KIND_INT, KIND_MAP, KIND_NONE, KIND_NUMBER_TEXT, KIND_TEXT, MAX_MAP_ENTRIES, TEXT_JSON_ESCAPED,
+} from "../../layout";
+import { fail } from "../fail";
+import { beginList, internNextKey, recordKey } from "../symbols";
+import { appendScalarAttribute, countOf } from "../tables";
+import { bytesLength, bytesOffset, checkBase64, decodeBase64, isCanonicalBase64 } from "./binary";
+import { boolValue, endOfList, firstElement, memberId, nextElement, nextMember, openMessage, readBool } from "./members";
+import {
+  doubleValue, integerValue, isPlain, locateDouble, numberEnd, numberOffset, parseNumber, readSigned,
+} from "./number";
+import {
+  ANY_VALUE_MESSAGE, ARRAY_VALUE, BOOL_VALUE, BYTES_VALUE, DOUBLE_VALUE, INT_VALUE, KEY, KEY_VALUE_MESSAGE, KVLIST_VALUE,
+  LIST_MESSAGE, STRING_VALUE,
+} from "./schema";
+import { decodeText, readPlainText, readText, scanString, stringEscapes, textFlags, textLength, textOffset } from "./text";
+
+/** No setting allows more: the calls would outgrow the stack. */
+const DEPTH_CEILING: u32 = 100;
+
+/** The value read last: kind and text flags as the row has them together, and the 64 bits of (offset, length) or scalar. */
+let valueKind: u32 = KIND_NONE;
+let valueBits: u64 = 0;
+
+// @ts-ignore: decorator
+@inline
+function setText(kind: u32, offset: usize, length: u32): void {
+  valueKind = kind;
+  valueBits = <u64>offset | (<u64>length << 32);
+}
+
+// @ts-ignore: decorator
+@inline
+function setScalar(kind: u32, bits: u64): void {
+  valueKind = kind;
+  valueBits = bits;
+}
+
+// @ts-ignore: decorator
+@inline
+function scratchTop(): u32 {
+  return load<u32>(HEADER_BASE, HEADER_SCRATCH);
+}
+
+/** Gives back what a reading that is given up has put into scratch. */
+// @ts-ignore: decorator
+@inline
+function releaseScratch(top: u32): void {
+  store<u32>(HEADER_BASE, top, HEADER_SCRATCH);
+}
+
+/** The deepest AnyValue allowed. */
+// @ts-ignore: decorator
+@inline
+function maxDepth(): u32 {
+  return min(load<u32>(HEADER_BASE, HEADER_MAX_DEPTH), DEPTH_CEILING);
+}
+
+/** Reads the AnyValue at `at`, which lies `depth` deep; the address behind it. */
+function readValue(at: usize, depth: u32): usize {
+  // Nearly all values are texts written without spaces: {"stringValue":"…"}
+  const start = v128(0x7b, 0x22, 0x73, 0x74, 0x72, 0x69, 0x6e, 0x67, 0x56, 0x61, 0x6c, 0x75, 0x65, 0x22, 0x3a, 0x22);
+  if (i8x16.all_true(i8x16.eq(v128.load(at), start))) {
+    const scratch = scratchTop();
+    const next = readText(at + 15);
+    if (load<u8>(next) == 0x7d && depth <= maxDepth()) {
+      setText(KIND_TEXT | (textFlags << 8), textOffset, textLength);
+      return next + 1;
+    }
+    releaseScratch(scratch);
+  }
+  return readAnyValue(at, depth);
+}
+
+function readAnyValue(at: usize, depth: u32): usize {
+  if (depth > maxDepth()) fail(FAIL_PAYLOAD, at);
+  let found = false;
+  setScalar(KIND_NONE, 0);
+  at = openMessage(at, ANY_VALUE_MESSAGE);
+  while ((at = nextMember(at))) {
+    if (found) fail(FAIL_JSON, at);
+    found = true;
+    at = readMember(at, depth);
+  }
+  return endOfList;
+}
+
+function readMember(at: usize, depth: u32): usize {
+  switch (memberId) {
+    case STRING_VALUE: {
+      at = readText(at);
+      setText(KIND_TEXT | (textFlags << 8), textOffset, textLength);
+      return at;
+    }
+    case BOOL_VALUE: {
+      at = readBool(at);
+      setScalar(KIND_BOOL, <u64>boolValue);
+      return at;
+    }
+    case INT_VALUE: {
+      at = readSigned(at);
+      setScalar(KIND_INT, integerValue);
+      return at;
+    }
+    case DOUBLE_VALUE: return readDoubleValue(at);
+    case BYTES_VALUE: return readBytesValue(at);
+    case ARRAY_VALUE: {
+      const end = checkArray(at, depth);
+      setText(KIND_ARRAY, at, <u32>(end - at));
+      return end;
+    }
+    default: {
+      const end = checkMap(at, depth);
+      setText(KIND_MAP, at, <u32>(end - at));
+      return end;
+    }
+  }
+}
+
+function readDoubleValue(at: usize): usize {
+  at = locateDouble(at);
+  if (numberOffset && isPlain()) {
+    setText(KIND_NUMBER_TEXT, numberOffset, <u32>(numberEnd - numberOffset));
+    return at;
+  }
+  if (numberOffset) parseNumber();
+  setScalar(KIND_DOUBLE, reinterpret<u64>(doubleValue));
+  return at;
+}
+
+function readBytesValue(at: usize): usize {
+  at = readPlainText(at);
+  checkBase64(textOffset, textLength);
+  if (isCanonicalBase64(textOffset, textLength)) {
+    setText(KIND_BASE64_TEXT, textOffset, textLength);
+    return at;
+  }
+  decodeBase64(textOffset, textLength);
+  setText(KIND_BYTES, bytesOffset, bytesLength);
+  return at;
+}
+
+/** Checks the ArrayValue at `at`, the value of an AnyValue `depth` deep. */
+function checkArray(at: usize, depth: u32): usize {
+  at = openMessage(at, LIST_MESSAGE);
+  while ((at = nextMember(at))) {
+    for (let element = firstElement(at); element; ) element = nextElement(readValue(element, depth + 1));
+    at = endOfList;
+  }
+  return endOfList;
+}
+
+function checkMap(at: usize, depth: u32): usize {
+  let entries: u32 = 0;
+  at = openMessage(at, LIST_MESSAGE);
+  while ((at = nextMember(at))) {
+    for (let element = firstElement(at); element; ) {
+      if (++entries > <u32>MAX_MAP_ENTRIES) fail(FAIL_BUDGET, element);
+      element = nextElement(checkKeyValue(element, depth));
+    }
+    at = endOfList;
+  }
+  return endOfList;
+}
+
+function checkKeyValue(at: usize, depth: u32): usize {
+  at = openMessage(at, KEY_VALUE_MESSAGE);
+  while ((at = nextMember(at))) at = memberId == KEY ? readText(at) : readValue(at, depth + 1);
+  return endOfList;
+}
+
+/** The key read last. */
+let keyOffset: usize = 0;
+let keyLength: u32 = 0;
+
+/**
+ * Reads the list of attributes at `at` into rows; the address behind it. First row and count go to `owner`, where every kind
+ * of owner has them side by side.
+ */
+export function readAttributes(at: usize, owner: usize): usize {
+  const list = beginList();
+  const first = countOf(HEADER_ATTRIBUTES);
+  let symbol: u32 = 0;
+  for (let element = firstElement(at); element; ) {
+    const next = readKeyValue(element);
+    symbol = internNextKey(symbol, keyOffset, keyLength);
+    recordKey(symbol, appendScalarAttribute(symbol, valueKind, valueBits, element), list);
+    element = nextElement(next);
+  }
+  store<u64>(owner, <u64>first | (<u64>(countOf(HEADER_ATTRIBUTES) - first) << 32));
+  return endOfList;
+}
+
+/** Reads a KeyValue: `keyOffset`, `keyLength` and the value. */
+function readKeyValue(at: usize): usize {
+  // Nearly all are written {"key":"…","value":…} without spaces.
+  if (load<u64>(at) == 0x223a2279656b227b) {
+    const end = scanString(at + 8);
+    const isPlainKey = !stringEscapes && load<u64>(end) == 0x65756c6176222c22;
+    if (isPlainKey && (load<u32>(end, 8) & 0xffffff) == 0x7b3a22) {
+      const scratch = scratchTop();
+      const next = readValue(end + 10, 1);
+      if (load<u8>(next) == 0x7d) {
+        keyOffset = at + 8;
+        keyLength = <u32>(end - at - 8);
+        return next + 1;
+      }
+      releaseScratch(scratch);
+    }
+  }
+  return readAnyKeyValue(at);
+}
+
+function readAnyKeyValue(at: usize): usize {
+  keyOffset = at;
+  keyLength = 0;
+  setScalar(KIND_NONE, 0);
+  at = openMessage(at, KEY_VALUE_MESSAGE);
+  while ((at = nextMember(at))) {
+    if (memberId != KEY) {
+      at = readValue(at, 1);
+      continue;
+    }
+    at = readText(at);
+    if (textFlags & TEXT_JSON_ESCAPED) decodeText();
+    keyOffset = textOffset;
+    keyLength = textLength;
+  }
+  return endOfList;
+}
+
+/** Reads the AnyValue at `at` into a row without a key. The row's number is `bodyRow`. */
+export function readBody(at: usize): usize {
+  const next = readValue(at, 1);
+  bodyRow = appendScalarAttribute(0, valueKind, valueBits, at);
+  return next;
+}
+export let bodyRow: u32 = 0;

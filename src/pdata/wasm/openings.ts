@@ -1,0 +1,78 @@
+/**
+ * Looks a body over for the few places at which any of many short texts, the openings, may be. Three bytes of each, from its
+ * anchor on, are looked up by their halves: for each of the three, two tables of 16 say which of eight groups of openings have
+ * such a half there, and only a place where all six agree on a group is looked at closer. So 16 places take as long as one.
+ */
+import {
+  HEADER_BASE, HEADER_OPENING_PLACES, MAX_OPENING_PLACES, OPENING_BYTES_BASE, OPENING_GROUPS_BASE, OPENING_PLACE,
+  OPENING_PLACES_BASE, OPENING_PLACE_KINDS, OPENING_PLACE_STRIDE,
+} from "../layout";
+
+const TABLE: usize = 256 << 4;
+
+// @ts-ignore: decorator
+@inline
+function groupsOf(block: v128, low: v128, high: v128): v128 {
+  return v128.and(
+    i8x16.swizzle(low, v128.and(block, i8x16.splat(15))),
+    i8x16.swizzle(high, i8x16.shr_u(block, 4)),
+  );
+}
+
+/** The kinds that have the byte at `place + nth` there, as a set of 128. */
+// @ts-ignore: decorator
+@inline
+function kindsOf(place: usize, nth: usize): v128 {
+  return v128.load(<usize>OPENING_BYTES_BASE + nth * TABLE + (<usize>load<u8>(place + nth) << 4));
+}
+
+/** The kinds whose openings may have their anchor at a place. */
+// @ts-ignore: decorator
+@inline
+function kindsAt(place: usize): v128 {
+  const kinds = v128.and(v128.and(kindsOf(place, 0), kindsOf(place, 1)), kindsOf(place, 2));
+  if (!v128.any_true(kinds)) return kinds;
+  return v128.and(v128.and(kinds, kindsOf(place, 3)), v128.and(kindsOf(place, 4), kindsOf(place, 5)));
+}
+
+/**
+ * Looks at the places from `from` on, not past `end`, with the tables at OPENING_GROUPS_BASE and OPENING_BYTES_BASE. Writes those where
+ * an opening may be, in order, to OPENING_PLACES_BASE, HEADER_OPENING_PLACES of them; some may lie up to 15 bytes past `end`. Returns where
+ * to go on.
+ */
+export function findOpenings(from: usize, end: usize): usize {
+  const firstLow = v128.load(OPENING_GROUPS_BASE);
+  const firstHigh = v128.load(OPENING_GROUPS_BASE, 16);
+  const secondLow = v128.load(OPENING_GROUPS_BASE, 32);
+  const secondHigh = v128.load(OPENING_GROUPS_BASE, 48);
+  const thirdLow = v128.load(OPENING_GROUPS_BASE, 64);
+  const thirdHigh = v128.load(OPENING_GROUPS_BASE, 80);
+  const nothing = i8x16.splat(0);
+  const full: usize = OPENING_PLACES_BASE + (MAX_OPENING_PLACES - 16) * OPENING_PLACE_STRIDE;
+  let put: usize = OPENING_PLACES_BASE;
+  while (from < end && put <= full) {
+    const groups = v128.and(
+      v128.and(
+        groupsOf(v128.load(from), firstLow, firstHigh),
+        groupsOf(v128.load(from, 1), secondLow, secondHigh),
+      ),
+      groupsOf(v128.load(from, 2), thirdLow, thirdHigh),
+    );
+    if (v128.any_true(groups)) {
+      let places = i8x16.bitmask(i8x16.ne(groups, nothing));
+      do {
+        const place = from + ctz(places);
+        const kinds = kindsAt(place);
+        if (v128.any_true(kinds)) {
+          store<u32>(put, <u32>place, OPENING_PLACE);
+          v128.store(put, kinds, OPENING_PLACE_KINDS);
+          put += OPENING_PLACE_STRIDE;
+        }
+        places &= places - 1;
+      } while (places);
+    }
+    from += 16;
+  }
+  store<u32>(HEADER_BASE, <u32>((put - OPENING_PLACES_BASE) / OPENING_PLACE_STRIDE), HEADER_OPENING_PLACES);
+  return from;
+}

@@ -1,0 +1,99 @@
+/** Log records. */
+import {
+  RECORD_ATTRIBUTES_COUNT, RECORD_ATTRIBUTES_FIRST, RECORD_BODY, RECORD_DROPPED_ATTRIBUTES, RECORD_END, RECORD_FLAGS,
+  RECORD_KIND, RECORD_NAME_FLAGS, RECORD_NAME_LENGTH, RECORD_NAME_OFFSET, RECORD_RESOURCE, RECORD_SCOPE, RECORD_SPAN_ID,
+  RECORD_START, RECORD_STATE_FLAGS, RECORD_STATE_LENGTH, RECORD_STATE_OFFSET, RECORD_TRACE_ID,
+} from "../../layout";
+import { beginList } from "../symbols";
+import { appendRecord } from "../tables";
+import { indexAttribute, indexKeylessValue, nextAttribute } from "./attributes";
+import {
+  after, bytesTag, closeMessage, fixed32Tag, fixed64Tag, readEnd, readFixed32, readFixed64, readTag, readVarint, skipUnknown,
+  varintTag,
+} from "./reader";
+import { checkTime, knownEnum, storeSpanId, storeTraceId } from "./scalars";
+import { checkText, checkValue } from "./value";
+
+// LogRecord { time 1, severity_number 2, severity_text 3, body 5, attributes 6, dropped_attributes 7, flags 8, trace_id 9,
+// span_id 10, observed_time 11, event_name 12 }
+const LOG_FIELDS: u32 = 0x1fee;
+
+const HIGHEST_SEVERITY: u32 = 24;
+
+/** Appends a log record. Its body follows its attributes in the table, so that the attributes adjoin. */
+export function indexLogRecord(at: usize, end: usize, resource: u32, scope: u32): void {
+  const row = appendRecord(at);
+  const list = beginList();
+  const firstAttribute = nextAttribute();
+  let trace = at;
+  let traceLength: usize = 0;
+  let span = at;
+  let spanLength: usize = 0;
+  let body: usize = 0;
+  let bodyEnd: usize = 0;
+  let key: u32 = 0;
+  while (at < end) {
+    const tag = readTag(at, end);
+    at = after(at);
+    if ((tag & 7) == 2) {
+      const last = readEnd(at, end);
+      const start = after(at);
+      if (tag == bytesTag(6)) key = indexAttribute(start, last, list, key);
+      else if (tag == bytesTag(5)) {
+        if (body) checkValue(body, bodyEnd, 1);
+        body = start;
+        bodyEnd = last;
+      } else if (tag == bytesTag(9)) {
+        trace = start;
+        traceLength = last - start;
+      } else if (tag == bytesTag(10)) {
+        span = start;
+        spanLength = last - start;
+      } else if (!indexLogText(tag, start, last, row)) skipUnknown(tag, at, end, LOG_FIELDS);
+      at = last;
+    } else at = indexLogScalar(tag, at, end, row);
+  }
+  closeMessage(at, end);
+  storeTraceId(row + RECORD_TRACE_ID, trace, traceLength, true);
+  storeSpanId(row + RECORD_SPAN_ID, span, spanLength, true);
+  checkTime(load<u64>(row, RECORD_START), at);
+  checkTime(load<u64>(row, RECORD_END), at);
+  store<u32>(row, firstAttribute, RECORD_ATTRIBUTES_FIRST);
+  store<u32>(row, nextAttribute() - firstAttribute, RECORD_ATTRIBUTES_COUNT);
+  store<u32>(row, resource, RECORD_RESOURCE);
+  store<u32>(row, scope, RECORD_SCOPE);
+  if (body) store<u32>(row, indexKeylessValue(body, bodyEnd) + 1, RECORD_BODY);
+}
+
+/** The texts of a log record; false when the field is not one of them. */
+function indexLogText(tag: u32, start: usize, last: usize, row: usize): bool {
+  if (tag == bytesTag(3)) {
+    store<u8>(row, checkText(start, last), RECORD_STATE_FLAGS);
+    store<u32>(row, start, RECORD_STATE_OFFSET);
+    store<u32>(row, last - start, RECORD_STATE_LENGTH);
+  } else if (tag == bytesTag(12)) {
+    store<u8>(row, checkText(start, last), RECORD_NAME_FLAGS);
+    store<u32>(row, start, RECORD_NAME_OFFSET);
+    store<u32>(row, last - start, RECORD_NAME_LENGTH);
+  } else return false;
+  return true;
+}
+
+function indexLogScalar(tag: u32, at: usize, end: usize, row: usize): usize {
+  if (tag == fixed64Tag(1)) {
+    store<u64>(row, readFixed64(at, end), RECORD_START);
+    return at + 8;
+  }
+  if (tag == fixed64Tag(11)) {
+    store<u64>(row, readFixed64(at, end), RECORD_END);
+    return at + 8;
+  }
+  if (tag == fixed32Tag(8)) {
+    store<u32>(row, readFixed32(at, end), RECORD_FLAGS);
+    return at + 4;
+  }
+  if (tag == varintTag(2)) store<u8>(row, knownEnum(readVarint(at, end), HIGHEST_SEVERITY), RECORD_KIND);
+  else if (tag == varintTag(7)) store<u32>(row, <u32>readVarint(at, end), RECORD_DROPPED_ATTRIBUTES);
+  else return skipUnknown(tag, at, end, LOG_FIELDS);
+  return after(at);
+}

@@ -1,0 +1,134 @@
+/** Metrics: what is said once about all their data points. The points are in points.ts. */
+import {
+  HEADER_ATTRIBUTES, HEADER_BASE, HEADER_EVENTS, HEADER_METRICS, HEADER_NUMBERS, HEADER_POINTS, HEADER_RECORDS,
+  METRIC_ATTRIBUTES_COUNT, METRIC_ATTRIBUTES_FIRST, METRIC_DESCRIPTION_FLAGS, METRIC_DESCRIPTION_LENGTH,
+  METRIC_DESCRIPTION_OFFSET, METRIC_EXPONENTIAL_HISTOGRAM, METRIC_GAUGE, METRIC_HISTOGRAM, METRIC_MONOTONIC, METRIC_NAME_FLAGS,
+  METRIC_NAME_LENGTH, METRIC_NAME_OFFSET, METRIC_NONE, METRIC_SUM, METRIC_SUMMARY, METRIC_TEMPORALITY, METRIC_TYPE,
+  METRIC_UNIT_FLAGS, METRIC_UNIT_LENGTH, METRIC_UNIT_OFFSET,
+} from "../../layout";
+import { beginList } from "../symbols";
+import { appendMetric, countOf } from "../tables";
+import { indexAttribute, nextAttribute } from "./attributes";
+import { indexPoint } from "./points";
+import { after, bytesTag, closeMessage, readEnd, readTag, readVarint, skipUnknown, varintTag } from "./reader";
+import { knownEnum } from "./scalars";
+import { checkText } from "./value";
+
+// Metric { name 1, description 2, unit 3, gauge 5, sum 7, histogram 9, exponential_histogram 10, summary 11, metadata 12 }
+const METRIC_FIELDS: u32 = 0x1eae;
+// Gauge, Summary { data_points 1 }; histograms add { aggregation_temporality 2 }, Sum also { is_monotonic 3 }
+const POINTS_FIELDS: u32 = 1 << 1;
+const TEMPORAL_FIELDS: u32 = POINTS_FIELDS | (1 << 2);
+const SUM_FIELDS: u32 = TEMPORAL_FIELDS | (1 << 3);
+
+const HIGHEST_TEMPORALITY: u32 = 2;
+
+/** The metric type that a field of Metric holds. */
+// @ts-ignore: decorator
+@inline
+function typeOf(tag: u32): u32 {
+  if (tag == bytesTag(5)) return METRIC_GAUGE;
+  if (tag == bytesTag(7)) return METRIC_SUM;
+  if (tag == bytesTag(9)) return METRIC_HISTOGRAM;
+  if (tag == bytesTag(10)) return METRIC_EXPONENTIAL_HISTOGRAM;
+  if (tag == bytesTag(11)) return METRIC_SUMMARY;
+  return METRIC_NONE;
+}
+
+/** Appends a metric and a record for each of its data points. */
+export function indexMetric(start: usize, end: usize, resource: u32, scope: u32): void {
+  const metric = countOf(HEADER_METRICS);
+  const row = appendMetric(start);
+  const list = beginList();
+  const firstAttribute = nextAttribute();
+  let hasData = false;
+  let key: u32 = 0;
+  let at = start;
+  while (at < end) {
+    const tag = readTag(at, end);
+    at = after(at);
+    if ((tag & 7) == 2) {
+      const last = readEnd(at, end);
+      const content = after(at);
+      if (tag == bytesTag(12)) key = indexAttribute(content, last, list, key);
+      else if (typeOf(tag) != METRIC_NONE) hasData = true;
+      else if (!indexMetricText(tag, content, last, row)) skipUnknown(tag, at, end, METRIC_FIELDS);
+      at = last;
+    } else at = skipUnknown(tag, at, end, METRIC_FIELDS);
+  }
+  closeMessage(at, end);
+  store<u32>(row, firstAttribute, METRIC_ATTRIBUTES_FIRST);
+  store<u32>(row, nextAttribute() - firstAttribute, METRIC_ATTRIBUTES_COUNT);
+  if (hasData) indexMembers(start, end, row, metric, resource, scope);
+}
+
+function indexMetricText(tag: u32, start: usize, last: usize, row: usize): bool {
+  if (tag == bytesTag(1)) {
+    store<u8>(row, checkText(start, last), METRIC_NAME_FLAGS);
+    store<u32>(row, start, METRIC_NAME_OFFSET);
+    store<u32>(row, last - start, METRIC_NAME_LENGTH);
+  } else if (tag == bytesTag(2)) {
+    store<u8>(row, checkText(start, last), METRIC_DESCRIPTION_FLAGS);
+    store<u32>(row, start, METRIC_DESCRIPTION_OFFSET);
+    store<u32>(row, last - start, METRIC_DESCRIPTION_LENGTH);
+  } else if (tag == bytesTag(3)) {
+    store<u8>(row, checkText(start, last), METRIC_UNIT_FLAGS);
+    store<u32>(row, start, METRIC_UNIT_OFFSET);
+    store<u32>(row, last - start, METRIC_UNIT_LENGTH);
+  } else return false;
+  return true;
+}
+
+/**
+ * Walks a checked Metric again for the members of its oneof. The last one wins: each later one starts where the first did,
+ * so that nothing of those before it remains.
+ */
+function indexMembers(at: usize, end: usize, row: usize, metric: u32, resource: u32, scope: u32): void {
+  const records = countOf(HEADER_RECORDS);
+  const attributes = countOf(HEADER_ATTRIBUTES);
+  const exemplars = countOf(HEADER_EVENTS);
+  const points = countOf(HEADER_POINTS);
+  const numbers = countOf(HEADER_NUMBERS);
+  while (at < end) {
+    const tag = readTag(at, end);
+    at = after(at);
+    const type = typeOf(tag);
+    if (type == METRIC_NONE) {
+      at = skipUnknown(tag, at, end, 0);
+      continue;
+    }
+    store<u32>(HEADER_BASE, records, HEADER_RECORDS);
+    store<u32>(HEADER_BASE, attributes, HEADER_ATTRIBUTES);
+    store<u32>(HEADER_BASE, exemplars, HEADER_EVENTS);
+    store<u32>(HEADER_BASE, points, HEADER_POINTS);
+    store<u32>(HEADER_BASE, numbers, HEADER_NUMBERS);
+    const last = readEnd(at, end);
+    indexData(type, after(at), last, row, metric, resource, scope);
+    at = last;
+  }
+}
+
+function indexData(type: u32, at: usize, end: usize, row: usize, metric: u32, resource: u32, scope: u32): void {
+  let known = TEMPORAL_FIELDS;
+  if (type == METRIC_GAUGE || type == METRIC_SUMMARY) known = POINTS_FIELDS;
+  else if (type == METRIC_SUM) known = SUM_FIELDS;
+  store<u8>(row, type, METRIC_TYPE);
+  store<u8>(row, 0, METRIC_TEMPORALITY);
+  store<u8>(row, 0, METRIC_MONOTONIC);
+  while (at < end) {
+    const tag = readTag(at, end);
+    at = after(at);
+    if (tag == bytesTag(1)) {
+      const last = readEnd(at, end);
+      indexPoint(type, after(at), last, metric, resource, scope);
+      at = last;
+    } else if (tag == varintTag(2) && known != POINTS_FIELDS) {
+      store<u8>(row, knownEnum(readVarint(at, end), HIGHEST_TEMPORALITY), METRIC_TEMPORALITY);
+      at = after(at);
+    } else if (tag == varintTag(3) && known == SUM_FIELDS) {
+      store<u8>(row, <u32>(readVarint(at, end) != 0), METRIC_MONOTONIC);
+      at = after(at);
+    } else at = skipUnknown(tag, at, end, known);
+  }
+  closeMessage(at, end);
+}

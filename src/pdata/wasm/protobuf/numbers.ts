@@ -1,0 +1,63 @@
+/**
+ * Repeated numbers of a data point. A list may come packed, one by one, or in pieces between other fields, so the walk over
+ * the point only checks and counts it; here the point, checked by then, is walked again for one list, whose numbers adjoin.
+ */
+import { FAIL_PROTOBUF, HEADER_NUMBERS } from "../../layout";
+import { fail } from "../fail";
+import { appendNumber, countOf } from "../tables";
+import { after, bytesTag, closeMessage, fixed64Tag, readEnd, readFixed64, readTag, readVarint, skipUnknown } from "./reader";
+
+/** Checks one packed run of fixed 64-bit numbers. */
+// @ts-ignore: decorator
+@inline
+export function checkPacked64(start: usize, end: usize): void {
+  if ((end - start) & 7) fail(FAIL_PROTOBUF, start);
+}
+
+/** Appends the `count` fixed 64-bit numbers that field `field` has in all, and stops when it has them. */
+export function collectFixed64(field: u32, count: u32, at: usize, end: usize): void {
+  const full = countOf(HEADER_NUMBERS) + count;
+  while (countOf(HEADER_NUMBERS) < full) {
+    const tag = readTag(at, end);
+    at = after(at);
+    if (tag == fixed64Tag(field)) {
+      appendNumber(readFixed64(at, end), at);
+      at += 8;
+    } else if (tag == bytesTag(field)) {
+      const last = readEnd(at, end);
+      for (at = after(at); at < last; at += 8) appendNumber(load<u64>(at), at);
+    } else at = skipUnknown(tag, at, end, 0);
+  }
+}
+
+/** Appends one packed run of varints, and checks it. */
+export function appendPackedVarints(at: usize, end: usize): void {
+  while (at < end) {
+    appendNumber(readVarint(at, end), at);
+    at = after(at);
+  }
+  closeMessage(at, end);
+}
+
+// ValueAtQuantile { quantile 1, value 2 }
+const QUANTILE_FIELDS: u32 = (1 << 1) | (1 << 2);
+
+/** Appends a quantile and its value, checking the message. */
+export function appendQuantile(at: usize, end: usize): void {
+  let quantile: u64 = 0;
+  let value: u64 = 0;
+  while (at < end) {
+    const tag = readTag(at, end);
+    at = after(at);
+    if (tag == fixed64Tag(1)) {
+      quantile = readFixed64(at, end);
+      at += 8;
+    } else if (tag == fixed64Tag(2)) {
+      value = readFixed64(at, end);
+      at += 8;
+    } else at = skipUnknown(tag, at, end, QUANTILE_FIELDS);
+  }
+  closeMessage(at, end);
+  appendNumber(quantile, at);
+  appendNumber(value, at);
+}

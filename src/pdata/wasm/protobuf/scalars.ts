@@ -1,0 +1,38 @@
+/** Ids and times, with the rules they have in OTLP whatever message they stand in. */
+import { FAIL_ID, FAIL_PAYLOAD } from "../../layout";
+import { fail } from "../fail";
+
+const MAX_TIME: u64 = 0x7fffffffffffffff;
+
+/** Copies a trace id of the body to a row. `absent` tells whether it may be missing (empty). */
+// @ts-ignore: decorator
+@inline
+export function storeTraceId(target: usize, start: usize, length: usize, absent: bool): void {
+  if (length == 0 && absent) return;
+  if (length != 16 || (load<u64>(start) | load<u64>(start, 8)) == 0) fail(FAIL_ID, start);
+  store<u64>(target, load<u64>(start));
+  store<u64>(target, load<u64>(start, 8), 8);
+}
+
+/** The same for a span id. */
+// @ts-ignore: decorator
+@inline
+export function storeSpanId(target: usize, start: usize, length: usize, absent: bool): void {
+  if (length == 0 && absent) return;
+  if (length != 8 || load<u64>(start) == 0) fail(FAIL_ID, start);
+  store<u64>(target, load<u64>(start));
+}
+
+/** Nanoseconds since 1970 as every sink can hold them: a signed 64-bit number. */
+// @ts-ignore: decorator
+@inline
+export function checkTime(time: u64, at: usize): void {
+  if (time > MAX_TIME) fail(FAIL_PAYLOAD, at);
+}
+
+/** An enum by number, 0 (unspecified) where this version does not know it. */
+// @ts-ignore: decorator
+@inline
+export function knownEnum(value: u64, highest: u32): u32 {
+  return <u32>value > highest ? 0 : <u32>value;
+}

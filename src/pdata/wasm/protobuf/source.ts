@@ -1,0 +1,88 @@
+/** Resource and InstrumentationScope: where records come from. Their rows exist before; a repeated message replaces the first. */
+import {
+  RESOURCE_ATTRIBUTES_COUNT, RESOURCE_ATTRIBUTES_FIRST, SCOPE_ATTRIBUTES_COUNT, SCOPE_ATTRIBUTES_FIRST, SCOPE_NAME_FLAGS,
+  SCOPE_NAME_LENGTH, SCOPE_NAME_OFFSET, SCOPE_STRIDE, SCOPE_VERSION_FLAGS, SCOPE_VERSION_LENGTH, SCOPE_VERSION_OFFSET,
+} from "../../layout";
+import { beginList } from "../symbols";
+import { indexAttribute, nextAttribute, supersedeAttributes } from "./attributes";
+import { after, bytesTag, closeMessage, readEnd, readTag, readVarint, skipUnknown, varintTag } from "./reader";
+import { checkText } from "./value";
+
+// Resource { attributes 1, dropped_attributes 2, entity_refs 3 }
+const RESOURCE_FIELDS: u32 = 0xe;
+// EntityRef { schema_url 1, type 2, id_keys 3, description_keys 4 }, all of them strings
+const ENTITY_FIELDS: u32 = 0x1e;
+// InstrumentationScope { name 1, version 2, attributes 3, dropped_attributes 4 }
+const SCOPE_FIELDS: u32 = 0x1e;
+
+export function indexResource(at: usize, end: usize, row: usize): void {
+  supersedeAttributes(load<u32>(row, RESOURCE_ATTRIBUTES_FIRST), load<u32>(row, RESOURCE_ATTRIBUTES_COUNT));
+  const list = beginList();
+  const firstAttribute = nextAttribute();
+  let key: u32 = 0;
+  while (at < end) {
+    const tag = readTag(at, end);
+    at = after(at);
+    if (tag == bytesTag(1)) {
+      const last = readEnd(at, end);
+      key = indexAttribute(after(at), last, list, key);
+      at = last;
+    } else if (tag == bytesTag(3)) {
+      const last = readEnd(at, end);
+      checkEntity(after(at), last);
+      at = last;
+    } else if (tag == varintTag(2)) {
+      readVarint(at, end);
+      at = after(at);
+    } else at = skipUnknown(tag, at, end, RESOURCE_FIELDS);
+  }
+  closeMessage(at, end);
+  store<u32>(row, firstAttribute, RESOURCE_ATTRIBUTES_FIRST);
+  store<u32>(row, nextAttribute() - firstAttribute, RESOURCE_ATTRIBUTES_COUNT);
+}
+
+function checkEntity(at: usize, end: usize): void {
+  while (at < end) {
+    const tag = readTag(at, end);
+    at = after(at);
+    if (tag == bytesTag(1) || tag == bytesTag(2) || tag == bytesTag(3) || tag == bytesTag(4)) {
+      const last = readEnd(at, end);
+      checkText(after(at), last);
+      at = last;
+    } else at = skipUnknown(tag, at, end, ENTITY_FIELDS);
+  }
+  closeMessage(at, end);
+}
+
+export function indexScope(at: usize, end: usize, row: usize): void {
+  supersedeAttributes(load<u32>(row, SCOPE_ATTRIBUTES_FIRST), load<u32>(row, SCOPE_ATTRIBUTES_COUNT));
+  memory.fill(row, 0, SCOPE_STRIDE);
+  const list = beginList();
+  const firstAttribute = nextAttribute();
+  let key: u32 = 0;
+  while (at < end) {
+    const tag = readTag(at, end);
+    at = after(at);
+    if (tag == bytesTag(1) || tag == bytesTag(2) || tag == bytesTag(3)) {
+      const last = readEnd(at, end);
+      const start = after(at);
+      if (tag == bytesTag(3)) key = indexAttribute(start, last, list, key);
+      else if (tag == bytesTag(1)) {
+        store<u8>(row, checkText(start, last), SCOPE_NAME_FLAGS);
+        store<u32>(row, start, SCOPE_NAME_OFFSET);
+        store<u32>(row, last - start, SCOPE_NAME_LENGTH);
+      } else {
+        store<u8>(row, checkText(start, last), SCOPE_VERSION_FLAGS);
+        store<u32>(row, start, SCOPE_VERSION_OFFSET);
+        store<u32>(row, last - start, SCOPE_VERSION_LENGTH);
+      }
+      at = last;
+    } else if (tag == varintTag(4)) {
+      readVarint(at, end);
+      at = after(at);
+    } else at = skipUnknown(tag, at, end, SCOPE_FIELDS);
+  }
+  closeMessage(at, end);
+  store<u32>(row, firstAttribute, SCOPE_ATTRIBUTES_FIRST);
+  store<u32>(row, nextAttribute() - firstAttribute, SCOPE_ATTRIBUTES_COUNT);
+}

@@ -1,0 +1,192 @@
+/**
+ * Costs that records state themselves: which attributes hold them, in which unit, which one is to be believed first. What a
+ * valid cost is, is for the reader to say: it asks the candidates one after the other and takes the first that it accepts.
+ */
+import type { AttributeCursor } from '../../pdata/attributes.ts';
+import type { Batch, Tables } from '../../pdata/batch.ts';
+import {
+  ATTRIBUTE_STRIDE,
+  ATTRIBUTE_VERDICT,
+  ATTRIBUTES_BASE,
+  KIND_DOUBLE,
+  KIND_INT,
+  KIND_NUMBER_TEXT,
+  KIND_TEXT,
+  MAX_LOCAL_SYMBOLS,
+  MAX_SYMBOLS,
+  SLOT_DIALECT,
+  TEXT_JSON_ESCAPED,
+  VERDICT_SUPERSEDED,
+} from '../../pdata/layout.ts';
+import type { Steps } from '../../pdata/steps.ts';
+import type { Dialect, SourceRow } from '../../dialects/dialect.ts';
+import { parseDocument } from '../../dialects/lookup/documents.ts';
+import { DIALECTS } from '../../dialects/families.ts';
+import { KeyIndex } from '../../dialects/lookup/key-index.ts';
+import { valueAt } from '../../dialects/lookup/paths.ts';
+
+export type CostSide = 'total' | 'input' | 'output';
+
+/** One cost as it was stated, in USD: numbers and texts as they were sent. */
+export interface CostCandidate {
+  readonly attribute: string;
+  readonly value: number | string | bigint;
+  /** It sums up other records, whatever record it stands on. */
+  readonly aggregate: boolean;
+}
+export type StatedCosts = Readonly<Record<CostSide, readonly CostCandidate[]>>;
+
+/** Longer texts are no costs, longer documents are not parsed. */
+const MAX_COST_BYTES = 64;
+const MAX_DOCUMENT_BYTES = 256 * 1024;
+const MICROS = 1_000_000n;
+const MICRO_DIGITS = 6;
+/** Symbols handled in one step. */
+const STEP = 256;
+const SIDES: readonly CostSide[] = ['total', 'input', 'output'];
+/** What a key is, once it was looked at; 0 before that. */
+const NO_COST = 1;
+const COST = 2;
+// For the loop over every attribute, which reads the tables directly: see attributes.ts.
+const FIRST_WORD = ATTRIBUTES_BASE >>> 2;
+const ROW_WORDS = ATTRIBUTE_STRIDE >>> 2;
+
+interface CostRule {
+  readonly side: CostSide;
+  readonly row: SourceRow;
+  readonly dialect: string;
+  readonly order: number;
+}
+
+/** Finds stated costs in one set of tables: it remembers what their symbols mean. */
+export class ExplicitCosts {
+  readonly #rules = new KeyIndex<CostRule>();
+  /** By symbol; what those of one request mean is forgotten with it. */
+  readonly #classes = new Uint8Array(MAX_SYMBOLS + MAX_LOCAL_SYMBOLS);
+
+  constructor(dialects: readonly Dialect[] = DIALECTS) {
+    let order = 0;
+    for (const { id, fields } of dialects) {
+      for (const side of SIDES) {
+        for (const source of fields?.[`cost_${side}`] ?? []) {
+          const row: SourceRow = typeof source === 'string' ? { attribute: source } : source;
+          if (row.excluded !== true) this.#rules.add(row.attribute, { side, row, dialect: id, order: order++ });
+        }
+      }
+    }
+  }
+
+  /** To be called for each request: a single record may have tens of thousands of new keys, which are looked up in steps. */
+  *begin({ tables }: Batch): Steps {
+    for (let symbol = MAX_SYMBOLS; symbol < MAX_SYMBOLS + tables.localSymbolCount; symbol++) {
+      this.#classes[symbol] = this.#classOf(tables, symbol);
+      if (symbol % STEP === STEP - 1) yield;
+    }
+  }
+
+  /** The costs a record states, best first; null when it states none, which costs a glance at each attribute. */
+  find(batch: Batch, record: number): StatedCosts | null {
+    const { attributesFirst, attributesCount } = batch.records.goto(record);
+    const { u8, u32 } = batch.tables.memory;
+    const classes = this.#classes;
+    let found: { readonly rule: CostRule; readonly row: number }[] | null = null;
+    const end = attributesFirst + attributesCount;
+    let word = FIRST_WORD + attributesFirst * ROW_WORDS;
+    for (let row = attributesFirst; row < end; row++, word += ROW_WORDS) {
+      const symbol = u32[word] as number;
+      if (classes[symbol] === NO_COST) continue;
+      if (u8[(word << 2) + ATTRIBUTE_VERDICT] === VERDICT_SUPERSEDED) continue;
+      for (const rule of this.#rulesOf(batch, symbol)) (found ??= []).push({ rule, row });
+    }
+    return found === null ? null : this.#sorted(batch, record, found);
+  }
+
+  #rulesOf(batch: Batch, symbol: number): readonly CostRule[] {
+    this.#classes[symbol] = this.#classOf(batch.tables, symbol);
+    return this.#rules.find(batch.tables.keyOf(symbol)).map(({ entry }) => entry);
+  }
+
+  #classOf(tables: Tables, symbol: number): number {
+    return this.#rules.find(tables.keyOf(symbol)).length === 0 ? NO_COST : COST;
+  }
+
+  #sorted(
+    batch: Batch,
+    record: number,
+    found: readonly { readonly rule: CostRule; readonly row: number }[],
+  ): StatedCosts {
+    const dialect = dialectOf(batch, record);
+    const rank = ({ dialect: owner, order }: CostRule): number => (owner === dialect ? order : FOREIGN + order);
+    const costs: Record<CostSide, CostCandidate[]> = { total: [], input: [], output: [] };
+    const usable = found.filter(({ rule }) => rule.row.only === undefined || rule.row.only.includes(dialect));
+    for (const { rule, row } of usable.sort((one, other) => rank(one.rule) - rank(other.rule))) {
+      const value = statedValue(batch, rule.row, row);
+      if (value === null) continue;
+      costs[rule.side].push({ attribute: rule.row.attribute, value, aggregate: rule.row.aggregate ?? false });
+    }
+    return costs;
+  }
+}
+
+/** Rules of other dialects come after those of the record's own. */
+const FOREIGN = 1_000_000;
+
+function dialectOf(batch: Batch, record: number): string {
+  const { derived } = batch.records.goto(record);
+  if (derived === 0 || !batch.derived.goto(derived).hasSlot(SLOT_DIALECT)) return '';
+  const slots = batch.derived;
+  return batch.tables.string(
+    slots.slotOffset(SLOT_DIALECT),
+    slots.slotLength(SLOT_DIALECT),
+    slots.slotFlags(SLOT_DIALECT),
+  );
+}
+
+function statedValue(batch: Batch, source: SourceRow, row: number): CostCandidate['value'] | null {
+  const stated = source.paths === undefined ? plainValue(batch, row) : valueInDocument(batch, source.paths, row);
+  return stated !== null && source.unit === 'micro_usd' ? dollarsOfMicros(stated) : stated;
+}
+
+function plainValue(batch: Batch, row: number): CostCandidate['value'] | null {
+  const attribute = batch.cursor().goto(row);
+  switch (attribute.kind) {
+    case KIND_DOUBLE:
+      return attribute.number;
+    case KIND_INT:
+      return wholeNumber(batch, attribute);
+    case KIND_TEXT:
+    case KIND_NUMBER_TEXT: {
+      if (attribute.length > MAX_COST_BYTES) return null;
+      const text = batch.tables.string(attribute.offset, attribute.length, attribute.flags & TEXT_JSON_ESCAPED);
+      return attribute.kind === KIND_NUMBER_TEXT ? Number(text) : text;
+    }
+    default:
+      return null;
+  }
+}
+
+/** Whole numbers beyond what a double holds keep their digits. */
+function wholeNumber(batch: Batch, attribute: AttributeCursor): number | bigint {
+  const value = attribute.number;
+  return Number.isSafeInteger(value) ? value : BigInt(batch.jsonOf(attribute.row));
+}
+
+function valueInDocument(batch: Batch, paths: readonly string[], row: number): CostCandidate['value'] | null {
+  const attribute = batch.cursor().goto(row);
+  if (attribute.kind !== KIND_INT && attribute.length > MAX_DOCUMENT_BYTES) return null;
+  const text = attribute.kind === KIND_TEXT ? batch.textOf(row) : batch.jsonOf(row);
+  const document = parseDocument(text ?? '');
+  for (const path of paths) {
+    const value = valueAt(document, path);
+    if (typeof value === 'number' || typeof value === 'string') return value;
+  }
+  return null;
+}
+
+/** Exact where the micros are whole. */
+function dollarsOfMicros(micros: CostCandidate['value']): CostCandidate['value'] | null {
+  const text = String(micros).trim();
+  if (!/^\d{1,20}$/.test(text)) return typeof micros === 'number' ? micros / Number(MICROS) : null;
+  const whole = BigInt(text);
+  return `${whole / MICROS}.${String(whole % MICROS).padStart(MICRO_DIGITS, '0')}`;
+}

@@ -1,0 +1,54 @@
+/** Answer bodies in both encodings: the empty export response, and google.rpc.Status with nothing but its message. */
+import type { Encoding } from '../../pdata/context.ts';
+
+// Field number and wire type, as they stand in the bytes.
+const STATUS_CODE_TAG = 0x08;
+const STATUS_MESSAGE_TAG = 0x12;
+const STATUS_DETAILS_TAG = 0x1a;
+const TYPE_URL_TAG = 0x0a;
+const ANY_VALUE_TAG = 0x12;
+const RETRY_DELAY_TAG = 0x0a;
+const SECONDS_TAG = 0x08;
+const RETRY_INFO_TYPE = 'type.googleapis.com/google.rpc.RetryInfo';
+
+/**
+ * The body of a 200: an empty response message. `partial_success` is never set. It is a text of ASCII because node:http sends
+ * that together with the headers, and a buffer by itself.
+ */
+export function successBody(encoding: Encoding): string {
+  return encoding === 'protobuf' ? '' : '{}';
+}
+
+/** A refusal's body. `Status.code` stays 0: the HTTP status carries the class of error. */
+export function statusBody(encoding: Encoding, message: string): Buffer {
+  if (encoding === 'json') return Buffer.from(JSON.stringify({ message }));
+  return lengthDelimited(STATUS_MESSAGE_TAG, Buffer.from(message));
+}
+
+/**
+ * google.rpc.Status for gRPC's `grpc-status-details-bin`: code and message once more, and when the client may come back. A
+ * client of OTLP takes RESOURCE_EXHAUSTED as final unless it finds a RetryInfo there.
+ */
+export function statusDetails(code: number, message: string, retryAfterSeconds: number): Buffer {
+  const delay = lengthDelimited(RETRY_DELAY_TAG, Buffer.from([SECONDS_TAG, ...varint(retryAfterSeconds)]));
+  const retryInfo = Buffer.concat([
+    lengthDelimited(TYPE_URL_TAG, Buffer.from(RETRY_INFO_TYPE)),
+    lengthDelimited(ANY_VALUE_TAG, delay),
+  ]);
+  return Buffer.concat([
+    Buffer.from([STATUS_CODE_TAG, ...varint(code)]),
+    lengthDelimited(STATUS_MESSAGE_TAG, Buffer.from(message)),
+    lengthDelimited(STATUS_DETAILS_TAG, retryInfo),
+  ]);
+}
+
+function lengthDelimited(tag: number, content: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([tag, ...varint(content.length)]), content]);
+}
+
+function varint(value: number): number[] {
+  const bytes: number[] = [];
+  for (; value > 0x7f; value >>>= 7) bytes.push((value & 0x7f) | 0x80);
+  bytes.push(value);
+  return bytes;
+}

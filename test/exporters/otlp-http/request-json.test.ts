@@ -1,0 +1,37 @@
+/** What is forwarded as JSON is the request that would have been forwarded as protobuf. */
+import fc from 'fast-check';
+import t from 'tap';
+import { ENCODING_JSON, ENCODING_PROTOBUF } from '../../../src/pdata/layout.ts';
+import { requestAsJson } from '../../../src/exporters/otlp-http/request-json.ts';
+import { ProtobufWriter } from '../../support/generators-protobuf.ts';
+import { Random } from '../../support/generators-random.ts';
+import { requests } from '../../support/generators.ts';
+import { compareLines } from '../../support/oracle-comparison.ts';
+import { COMMON, ModuleRun } from '../../support/oracle-module.ts';
+import { Oracle } from '../../support/oracle.ts';
+import { loadProtos, SIGNAL_NAMES, SIGNALS } from '../../support/protos.ts';
+
+const RUNS = 40;
+const MAX_MILLISECONDS = 15_000;
+const protos = loadProtos();
+const oracle = new Oracle(protos);
+const module = new ModuleRun();
+
+for (const signal of SIGNALS) {
+  t.test(`${SIGNAL_NAMES[signal]} are the same records in JSON`, async (t) => {
+    fc.assert(
+      fc.property(requests(signal), fc.integer(), (message, seed) => {
+        const body = new ProtobufWriter(new Random(seed)).write(protos.requests[signal], message);
+        if (!module.index(signal, ENCODING_PROTOBUF, body).accepted) throw new Error('refused');
+        const json = requestAsJson(SIGNAL_NAMES[signal], module.encodeOtlp());
+        const verdict = oracle.judge(signal, ENCODING_JSON, json);
+        if (!verdict.accepted) throw new Error(verdict.reason);
+        module.index(signal, ENCODING_JSON, json);
+        const found = compareLines(oracle.rows(signal, message, COMMON), module.encodeNdjson());
+        if (found !== null) throw new Error(found);
+      }),
+      { numRuns: RUNS, interruptAfterTimeLimit: MAX_MILLISECONDS },
+    );
+    t.pass();
+  });
+}

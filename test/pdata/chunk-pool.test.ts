@@ -1,0 +1,79 @@
+// Buffers that are used again, in a memory that shrinks.
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import fc from 'fast-check';
+import t from 'tap';
+import { ChunkPool, CHUNK_STEP_BYTES } from '../../src/pdata/chunk-pool.ts';
+
+const MIB = 1024 * 1024;
+
+t.test('a chunk has at least the size asked for, and what was given back is used again', async (t) => {
+  const pool = new ChunkPool();
+  const first = pool.take(1);
+  t.equal(first.length, CHUNK_STEP_BYTES);
+  t.equal(pool.take(CHUNK_STEP_BYTES + 1).length, 2 * CHUNK_STEP_BYTES);
+  t.equal(pool.take(5 * MIB).length, 5 * MIB);
+  const held = pool.heldBytes;
+  pool.give(first);
+  const again = pool.take(100);
+  t.equal(again.byteOffset, first.byteOffset);
+  t.equal(pool.heldBytes, held);
+});
+
+t.test('chunks never overlap, whatever is taken and given back in which order', async () => {
+  const sizes = fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 1, max: 3 * MIB })), { maxLength: 60 });
+  fc.assert(
+    fc.property(sizes, (steps) => {
+      const pool = new ChunkPool(MIB, 32 * MIB);
+      const live: { chunk: Buffer; mark: number }[] = [];
+      for (const [index, [gives, size]] of steps.entries()) {
+        if (gives && live.length > 0) {
+          const { chunk, mark } = live.splice(size % live.length, 1)[0] as (typeof live)[number];
+          if (chunk[0] !== mark || chunk.at(-1) !== mark) return false;
+          pool.give(chunk);
+        } else {
+          const chunk = pool.take(size);
+          if (chunk.length < size) return false;
+          const mark = (index % 255) + 1;
+          chunk[0] = mark;
+          chunk[chunk.length - 1] = mark;
+          live.push({ chunk, mark });
+        }
+      }
+      for (const { chunk, mark } of live) if (chunk[0] !== mark || chunk.at(-1) !== mark) return false;
+      for (const { chunk } of live) pool.give(chunk);
+      return pool.usedBytes === 0;
+    }),
+  );
+});
+
+t.test('beyond its address space chunks are buffers of their own', async (t) => {
+  const pool = new ChunkPool(MIB, 2 * MIB);
+  const inside = pool.take(2 * MIB);
+  const outside = pool.take(100);
+  t.not(outside.buffer, inside.buffer);
+  t.equal(outside.length, 100);
+  pool.give(outside);
+  pool.give(inside);
+  t.equal(pool.take(100).buffer, inside.buffer);
+});
+
+t.test(
+  'what was not used for a while goes back to the system, down to what is kept; what is in use stays',
+  async (t) => {
+    const resident = (): number =>
+      Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
+    const pool = new ChunkPool(4 * MIB);
+    const stays = pool.take(6 * MIB).fill(7);
+    const chunks = Array.from({ length: 64 }, () => pool.take(MIB).fill(1));
+    const full = resident();
+    t.equal(pool.heldBytes, 70 * MIB);
+    for (const chunk of chunks) pool.give(chunk);
+    while (pool.heldBytes > 6 * MIB) await pause(50);
+    t.ok(full - resident() > 40 * MIB, `${full - resident()} bytes went back`);
+    t.ok(stays.every((byte) => byte === 7));
+    pool.give(stays);
+    while (pool.heldBytes > 4 * MIB) await pause(50);
+    t.equal(pool.take(4 * MIB).length, 4 * MIB);
+  },
+);

@@ -1,0 +1,113 @@
+// Gzip's frame around the inflater: headers, checksums, members, and what may stand behind them. The judge is gunzipSync.
+import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
+import t from 'tap';
+import { Rejection } from '../../src/errors.ts';
+import { gunzip } from '../../src/pdata/gunzip.ts';
+import { loadWire } from '../../src/pdata/load-wasm.ts';
+import { GzipCampaign } from '../campaigns/mutation/gzip-campaign.ts';
+import { gzipByZlib, InflateJudge } from '../support/inflate-judge.ts';
+
+const CONTENT = Buffer.from('{"resourceSpans":[]}'.repeat(20));
+const MIB = 1024 * 1024;
+const judge = new InflateJudge();
+
+/** A member with the optional parts that its flags announce. */
+function member(flags: number, parts: readonly Buffer[], { method = 8, sum = true } = {}): Buffer {
+  const header = Buffer.concat([Buffer.from([0x1f, 0x8b, method, flags, 1, 2, 3, 4, 2, 3]), ...parts]);
+  const headerSum = crc32(header) & 0xffff;
+  const trailer = Buffer.alloc(8);
+  trailer.writeUInt32LE(crc32(CONTENT));
+  trailer.writeUInt32LE(CONTENT.length, 4);
+  const check = (flags & 2) === 0 ? [] : [Buffer.from([headerSum & 255, (headerSum >> 8) ^ (sum ? 0 : 1)])];
+  return Buffer.concat([header, ...check, deflateRawSync(CONTENT), trailer]);
+}
+
+function changed(body: Buffer, at: number): Buffer {
+  const copy = Buffer.from(body);
+  copy[at < 0 ? copy.length + at : at] = (copy.at(at) ?? 0) ^ 1;
+  return copy;
+}
+
+t.test('frames are taken and refused as gunzipSync does', async (t) => {
+  const plain = gzipSync(CONTENT);
+  const extra = Buffer.from([3, 0, 1, 0, 2]);
+  const [name, comment] = [Buffer.from('body.pb\0'), Buffer.from('a comment\0')];
+  const cases: readonly [string, Buffer, boolean][] = [
+    ['a plain member', plain, true],
+    ['nothing inside', gzipSync(''), true],
+    ['every optional part', member(31, [extra, name, comment]), true],
+    ['an extra field of nothing', member(4, [Buffer.from([0, 0])]), true],
+    ['a header checksum', member(2, []), true],
+    ['a wrong header checksum', member(2, [], { sum: false }), false],
+    ['a wrong header checksum over every part', member(31, [extra, name, comment], { sum: false }), false],
+    ['an unknown method', member(0, [], { method: 7 }), false],
+    ['reserved flag 32', member(32, []), false],
+    ['reserved flag 64', member(64, []), false],
+    ['reserved flag 128', member(128, []), false],
+    ['an extra field past the end', Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 3, 255, 255, 1]), false],
+    [
+      'a name without an end',
+      Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3]), Buffer.from('name')]),
+      false,
+    ],
+    ['no gzip', CONTENT, false],
+    ['one byte', Buffer.from([0x1f]), false],
+    ['a wrong checksum', changed(plain, -5), false],
+    ['a wrong length', changed(plain, -1), false],
+    ['two members', Buffer.concat([plain, gzipSync('more')]), true],
+    ['two members, the second damaged', Buffer.concat([plain, changed(gzipSync('more'), -5)]), false],
+    ['two members, the second cut short', Buffer.concat([plain, gzipSync('more').subarray(0, 12)]), false],
+    ['zeros behind it', Buffer.concat([plain, Buffer.alloc(700)]), true],
+    ['a zero behind it, then anything', Buffer.concat([plain, Buffer.from('\0anything')]), true],
+    ['anything behind it', Buffer.concat([plain, Buffer.from('anything')]), false],
+    ['one byte behind it', Buffer.concat([plain, Buffer.from([1])]), false],
+    ['half a magic number behind it', Buffer.concat([plain, Buffer.from([0x1f])]), false],
+  ];
+  for (const [name, body, isSound] of cases) {
+    t.equal(judge.gzipDifference(body), '', name);
+    t.equal(judge.gzip(body).bytes !== null, isSound, name);
+    t.equal(gzipByZlib(body).bytes !== null, isSound, `${name}, by zlib`);
+  }
+  for (let length = 0; length < plain.length; length++)
+    if (judge.gzip(plain.subarray(0, length)).bytes !== null) t.fail(`${length} bytes were enough`);
+});
+
+t.test('a member cannot look back into the one before', async (t) => {
+  // A fixed block: length 3, distance 1, end. Nothing stands before it in its own member.
+  const reaching = Buffer.concat([gzipSync('x').subarray(0, 10), Buffer.from([0x03, 0x02, 0x00]), Buffer.alloc(8)]);
+  const both = Buffer.concat([gzipSync('secret'), reaching]);
+  t.equal(judge.gzipDifference(both), '');
+  t.equal(judge.gzip(both).refusal, 'decompression_failed');
+});
+
+t.test('bytes are counted while they expand, over all members together', async (t) => {
+  const half = gzipSync(Buffer.alloc(MIB / 2));
+  t.equal(judge.gzip(Buffer.concat([half, half]), MIB).bytes?.length, MIB);
+  t.equal(judge.gzip(Buffer.concat([half, half]), MIB - 1).refusal, 'body_too_large');
+  t.equal(judge.gzip(Buffer.concat([half, half, gzipSync('x')]), MIB).refusal, 'body_too_large');
+  t.equal(judge.gzip(gzipSync(Buffer.alloc(64 * MIB)), 16 * MIB).refusal, 'body_too_large', 'a bomb');
+  t.equal(judge.gzip(Buffer.alloc(17 * MIB), 16 * MIB).refusal, 'body_too_large', 'more than there is room for');
+});
+
+t.test('a refusal says in the log where the body is wrong', async (t) => {
+  const wire = loadWire(1n);
+  const causeOf = (body: Buffer): unknown => {
+    try {
+      gunzip(wire, body, MIB);
+    } catch (error) {
+      return error instanceof Rejection ? error.details.cause : error;
+    }
+    return undefined;
+  };
+  const plain = gzipSync(CONTENT);
+  t.equal(causeOf(plain.subarray(0, 15)), 'unexpected end at byte 15');
+  t.equal(causeOf(Buffer.from('x'.repeat(30))), 'no gzip member at byte 0');
+  t.equal(causeOf(changed(plain, -5)), `checksum at byte ${plain.length - 8}`);
+});
+
+t.test('damaged bodies end as they end with zlib', async (t) => {
+  const { accepted, refused, kept } = new GzipCampaign({ count: 1500, seed: 20260102 }).run();
+  t.strictSame(kept, []);
+  t.ok(accepted > 75, `${accepted} were accepted`);
+  t.ok(refused > 75, `${refused} were refused`);
+});

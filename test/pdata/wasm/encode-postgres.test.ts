@@ -1,0 +1,135 @@
+/** A real server takes the tuples: every column loads, and what it then holds is what the NDJSON line says. */
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { Client } from 'pg';
+import t from 'tap';
+import { Rejection } from '../../../src/errors.ts';
+import type { Batch } from '../../../src/pdata/batch.ts';
+import type { Column, ColumnType } from '../../../src/pdata/columns.ts';
+import { COST_INPUT, NUMBER_LATENCY_MS, SIGNAL_TRACES } from '../../../src/pdata/layout.ts';
+import { requests } from '../../support/generators.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import { type Message, type Signal, SIGNALS } from '../../support/protos.ts';
+import { COLUMNS, type Line, TestTables } from '../../support/tables.ts';
+
+const SAMPLES = 40;
+const COPY_HEADER = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
+const COPY_TRAILER = Buffer.from([0xff, 0xff]);
+
+const SQL_TYPES: Readonly<Record<ColumnType, string>> = {
+  text: 'text',
+  json: 'jsonb',
+  trace_id: 'bytea',
+  span_id: 'bytea',
+  nanos: 'int8',
+  count64: 'int8',
+  count: 'int8',
+  int4: 'int4',
+  double: 'float8',
+  money: 'numeric(18,8)',
+  boolean: 'bool',
+  timestamp: 'timestamptz',
+};
+
+/** The SQL that shows a column as a line does; JSON is compared by the server. */
+function shown({ name, type }: Column): string {
+  if (type === 'trace_id' || type === 'span_id') return `encode(${name}, 'hex') AS ${name}`;
+  if (type === 'timestamp') return `to_char(${name} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS ${name}`;
+  return `${name}::text AS ${name}`;
+}
+
+const NUMBERS: readonly ColumnType[] = ['count', 'int4', 'boolean'];
+
+/** What a line says, as the text the server prints. Doubles are read back: both sides print the shortest form their own way. */
+function same(column: Column, found: string | null, line: Line): boolean {
+  const said = column.name.startsWith('value_') ? line['value'] : line[column.name];
+  if (found === null) return said === null || column.name.startsWith('value_');
+  if (column.type === 'double') return String(Number(found)) === String(said);
+  if (column.name === 'value_int') return Number(found) === said;
+  if (NUMBERS.includes(column.type)) return found === String(said);
+  return found === said;
+}
+
+/** Indexes what has records, null for the rest. */
+function indexed(tables: TestTables, signal: Signal, message: Message): Batch | null {
+  try {
+    const batch = tables.batch(signal, message);
+    return batch.recordCount === 0 ? null : batch;
+  } catch (error) {
+    if (error instanceof Rejection && error.code === 'empty_payload') return null;
+    throw error;
+  }
+}
+
+const COSTS = [0n, 1n, -1n, 12_345_678n, 10n ** 8n, 10n ** 18n - 1n, -(10n ** 12n)];
+
+/** Gives every span a cost and a latency of its own. */
+function addNumbers(batch: Batch): void {
+  for (let record = 0; record < batch.recordCount; record++) {
+    batch.records.goto(record).derived = batch.derived.create();
+    batch.derived.setCost(COST_INPUT, COSTS[record % COSTS.length] ?? null);
+    batch.derived.setNumber(NUMBER_LATENCY_MS, record / 3);
+    batch.derived.isError = record % 3;
+  }
+}
+
+interface Scope {
+  teardown(task: () => Promise<void>): unknown;
+}
+
+/** COPY reads from a file on the server, which must be able to open it. */
+async function load(t: Scope, client: Client, table: string, bytes: Buffer): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-copy-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  await chmod(folder, 0o755);
+  const path = join(folder, 'rows');
+  await writeFile(path, Buffer.concat([COPY_HEADER, bytes, COPY_TRAILER]), { mode: 0o644 });
+  await client.query(`COPY ${table} FROM '${path}' (FORMAT binary)`);
+}
+
+t.test('the server holds what the lines say', async (t) => {
+  const tables = new TestTables();
+  const { url } = await createDatabase(t);
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  t.teardown(() => client.end());
+  for (const signal of SIGNALS) {
+    const messages: Message[] = fc.sample(requests(signal), { numRuns: SAMPLES, seed: 11 });
+    const parts: Buffer[] = [];
+    const texts: string[] = [];
+    let columns: readonly Column[] = [];
+    for (const message of messages) {
+      const batch = indexed(tables, signal, message);
+      if (batch === null) continue;
+      columns = COLUMNS[batch.signal];
+      if (signal === SIGNAL_TRACES) addNumbers(batch);
+      parts.push(tables.copyBytes(batch));
+      texts.push(...tables.text(batch).trimEnd().split('\n'));
+    }
+    const lines = texts.map((text) => JSON.parse(text) as Line);
+    const table = `t${signal}`;
+    const definitions = columns.map(({ name, type }) => `${name} ${SQL_TYPES[type]}`);
+    await client.query(`CREATE TABLE ${table} (${definitions.join(', ')}, n serial)`);
+    const names = columns.map(({ name }) => name).join(', ');
+    await load(t, client, `${table} (${names})`, Buffer.concat(parts));
+    const plain = columns.filter(({ type }) => type !== 'json');
+    const { rows } = await client.query(`SELECT ${plain.map(shown).join(', ')} FROM ${table} ORDER BY n`);
+    t.equal(rows.length, lines.length);
+    t.ok(lines.length > 0);
+    for (const [index, line] of lines.entries()) {
+      const wrong = plain.filter((column) => !same(column, rows[index][column.name], line));
+      t.same(wrong, [], `row ${index} of ${table}`);
+    }
+    for (const { name } of columns.filter(({ type }) => type === 'json')) {
+      // The server reads the line's JSON the way it read the tuple's, so that no digit is lost on our side.
+      const result = await client.query(
+        `SELECT count(*)::int AS wrong FROM ${table} JOIN unnest($1::jsonb[]) WITH ORDINALITY AS line (json, i) ON n = i
+         WHERE ${name} IS DISTINCT FROM NULLIF(json -> '${name}', 'null')`,
+        [texts],
+      );
+      t.equal(result.rows[0].wrong, 0, `${name} of ${table}`);
+    }
+  }
+});
