@@ -11,24 +11,23 @@ export function documentOf(senders: readonly Sender[], findings: readonly Findin
 
 const INTRODUCTION = `# Dialects
 
-Instrumentations say the same things under different names. The \`normalization\` processor reads them all into the same columns;
-what it knows about each sender is in \`src/dialects\`. This page is written by a test from bodies that real instrumentations sent:
-it can not claim more than what was read.
+Instrumentations use different names for the same facts. The \`normalization\` processor reads them into the same columns; the facts about
+each sender are in \`src/dialects\`. A test generates this page from recorded bodies of real instrumentations.
 
 How columns are filled:
 
-- The dialect is recognised by attributes that only it uses, then by the scope, then by attributes that suggest it, then by the
-  service. Its own names are read first, the names of all others after that; the first usable value wins, nothing is added up.
-- Token counts must be whole, not negative and below 2^53; anything else is left out and the rest of the record kept. Digits in
-  a string count as a number.
-- \`input_tokens\` includes tokens read from and written to a cache, \`output_tokens\` includes reasoning, whatever the sender does.
-  Whether the sender counts that way is decided by attributes that prove it, by arithmetic with the total, then by what is known of it.
-- \`total_tokens\` is the sum of both, or what the sender says where that is more.
+- The dialect is recognized by attributes that only it uses, then by the scope, then by attributes that suggest it, then by the
+  service. Its own names are read first, then the names of all other dialects. The first valid value is used; values are not added.
+- Token counts must be whole, not negative and below 2^53; other values are ignored and the rest of the record is stored. A string of
+  digits counts as a number.
+- \`input_tokens\` includes tokens read from and written to a cache, and \`output_tokens\` includes reasoning, for every sender. Attributes
+  that prove how the sender counts decide, then arithmetic with the total, then the facts about the sender.
+- \`total_tokens\` is the sum of both, or the sender's total if that is larger.
 - \`usage_scope\` is \`rollup\` on agents, workflows and other frames: their usage repeats that of the calls below them.
 - \`finish_reasons\` keeps the sender's own words. \`provider\` is one canonical name; a framework's name is no provider.
-- Where a sender has one name for the model asked for and the model that answered, a dated name is \`response_model\`, any other
+- If a sender has one name for the requested model and the model that answered, a dated name is \`response_model\`, any other name
   \`request_model\`.
-- Content columns refer to the attributes they show, which are then not repeated among \`attributes\`.`;
+- Content columns refer to their attributes; these are then not repeated in \`attributes\`.`;
 
 function tableOf(senders: readonly Sender[], findings: readonly Finding[]): string {
   const head = `| Sender | ${FIELDS.map((field) => `\`${field}\``).join(' | ')} |`;
@@ -38,10 +37,10 @@ function tableOf(senders: readonly Sender[], findings: readonly Finding[]): stri
     return `| ${what} (\`${sender}\`) | ${FIELDS.map((field) => cell(own.filter((one) => one.field === field))).join(' | ')} |`;
   });
   return [
-    '## What was read from real senders',
+    '## Recorded senders',
     '',
-    'Each cell compares the column with what the model behind the sender really answered: exact / all. `–`: the sender does not say',
-    'it there. `†`: the sender itself says something else, see below. Nothing is read otherwise than it was sent.',
+    'Each cell compares the column with the real answer of the model: exact / all. `–`: the sender does not report it. `†`: the sender',
+    'reports another value, see below. Every value is read as it was sent.',
     '',
     head,
     rule,
@@ -64,9 +63,9 @@ function faults(): string {
       `| \`${sender}\` | ${fields.map((field) => `\`${field}\``).join(', ')} | ${scenarios?.join(', ') ?? 'all'} | ${reason} |`,
   );
   return [
-    '## † What senders report otherwise than it was',
+    '## † Values that senders report differently',
     '',
-    '| Sender | Columns | Scenarios | It |',
+    '| Sender | Columns | Scenarios | The sender |',
     '|---|---|---|---|',
     ...rows,
   ].join('\n');
@@ -75,11 +74,11 @@ function faults(): string {
 function dialects(): string {
   const rows = DIALECTS.map(({ id, sources }) => `| \`${id}\` | ${(sources ?? []).join('; ')} |`);
   return [
-    '## Dialects that are known',
+    '## Known dialects',
     '',
-    'Those without a row above are read as their makers document them.',
+    'Dialects without a row above are read according to their documentation.',
     '',
-    '| `dialect` | Facts from |',
+    '| `dialect` | Sources |',
     '|---|---|',
     ...rows,
   ].join('\n');
