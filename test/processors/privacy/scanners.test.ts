@@ -4,7 +4,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import t from 'tap';
 import { SIGNAL_LOGS } from '../../../src/pdata/layout.ts';
 import { finish } from '../../../src/pdata/steps.ts';
-import { KEY_FORMS, scanApiKeys, SHORTEST_KEY } from '../../../src/processors/privacy/redaction/api-keys.ts';
+import { KEY_FORMS, prefixesOf, scanApiKeys, SHORTEST_KEY } from '../../../src/processors/privacy/redaction/api-keys.ts';
 import { scanAddresses } from '../../../src/processors/privacy/redaction/addresses.ts';
 import { patternRule } from '../../../src/processors/privacy/redaction/pattern-rule.ts';
 import { PRESET_NAMES, PRESETS } from '../../../src/processors/privacy/redaction/presets.ts';
@@ -32,6 +32,13 @@ t.test('the shortest key of every form is noticed in a body and replaced, in bot
       t.match(scene.tables.text(batch), '"body":"use [api_keys] now"', `${encoding} ${key}`);
     }
   }
+});
+
+t.test('a key form without a literal prefix is refused', async (t) => {
+  const { parts } = KEY_FORMS[0] ?? { parts: [] };
+  for (const begins of [[], [''], ['k'], ['k-'], ['tok-', ''], ['/key-'], ['schlüssel-']])
+    t.throws(() => prefixesOf([{ begins, parts }]), { message: /needs a literal prefix/ }, begins.join());
+  t.same(prefixesOf([{ begins: ['ab-1', 'ac-23'], parts }]), ['a[bc]\\-[12]']);
 });
 
 t.test('a beginning repeated to eight mebibytes is no fault', async (t) => {

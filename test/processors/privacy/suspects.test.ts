@@ -7,34 +7,28 @@ import t from 'tap';
 import { finish } from '../../../src/pdata/steps.ts';
 import { INPUT_BASE } from '../../../src/pdata/layout.ts';
 import { Intake } from '../../../src/pdata/index-body.ts';
-import { KEY_OPENINGS } from '../../../src/processors/privacy/redaction/api-keys.ts';
-import { PRESET_NAMES, type PresetName } from '../../../src/processors/privacy/redaction/presets.ts';
+import { KEY_FORMS } from '../../../src/processors/privacy/redaction/api-keys.ts';
+import { PRESET_NAMES, type PresetName, PRESETS } from '../../../src/processors/privacy/redaction/presets.ts';
 import { EVERY_RULE } from '../../../src/processors/privacy/redaction/redactor.ts';
 import { compileRules } from '../../../src/processors/privacy/redaction/rules.ts';
+import { signsOf } from '../../../src/processors/privacy/redaction/signs.ts';
 import { Suspects } from '../../../src/processors/privacy/redaction/suspects.ts';
+import { REDACTION_UNITS } from '../../support/hostile-bodies.ts';
 
 const BLOCK = 32;
 const ROOM = 8192;
 
-/** What the presets have to notice, said as expressions. */
-const EXPRESSIONS: Readonly<Record<PresetName, string>> = {
-  api_keys: KEY_OPENINGS.join('|'),
-  bearer_tokens: '[Bb][Ee][Aa][Rr][Ee][Rr]|[Aa][Uu][Tt][Hh][Oo][Rr][Ii][Zz]',
-  email: '@',
-  phone: '\\+[ .()/\\\\-]{0,3}\\d|\\d[ .)-]{1,2}\\d{3}[ .-]\\d{4}',
+/** Hints with a condition beside their prefixes, as expressions; the prefixes of all others are their expression. */
+const CONDITIONS: Readonly<Partial<Record<PresetName, string>>> = {
   credit_cards: '[2-6](?:[ .\\x80-\\xff-]{0,6}\\d){11}',
-  iban: '[A-Za-z]{2}\\d{2}',
-  private_keys: '-----BEGIN',
-  jwt: 'eyJ',
-  ip_address: '\\d\\.\\d|:[0-9A-Fa-f]',
-  us_ssn: '\\d-\\d\\d-\\d',
   // A byte beyond ASCII is a part of a character, and no space.
   url_passwords: ':[/\\\\]{2,6}[^/:@\\t-\\r ]{0,256}:[^/@\\t-\\r ]{1,256}@',
 };
+const expressionOf = (name: PresetName): string => CONDITIONS[name] ?? PRESETS[name].hint.openings.join('|');
 const DISGUISE =
   '\\\\(?:u(?:00[2-7aA]|20[016]|[fF][eEfF])|x[2-7])|%[2-7][0-9A-Fa-f]|\\xc2\\xad|\\xe2(?:\\x80[\\x8b-\\x8f]|\\x81\\xa0)|\\xef(?:\\xbb\\xbf|\\xbc[\\x8b\\x8d\\x8e\\x90-\\x99\\xa0-\\xba\\xbf]|\\xbd[\\x81-\\x9a])';
 const HINTS: readonly (readonly [expression: string, bits: number])[] = [
-  ...PRESET_NAMES.map((name, index) => [EXPRESSIONS[name], 1 << index] as const),
+  ...PRESET_NAMES.map((name, index) => [expressionOf(name), 1 << index] as const),
   ['TCK-', 1 << PRESET_NAMES.length],
   ['x', 1 << (PRESET_NAMES.length + 1)],
   [DISGUISE, EVERY_RULE],
@@ -177,4 +171,44 @@ t.test('many rules share the last bit', async (t) => {
     if (shared !== null) finish(shared.scan(tables, text.length));
     t.equal(shared?.at(INPUT_BASE, text.length), 1 << bit, text);
   }
+});
+
+t.test('every text in which a rule finds anything has the prefix, the characters and the length of its hint', async (t) => {
+  const patterns = ['TCK-[0-9]{6}', '(?i)hush', 'foo|ba[rz]+', '(?:abc|x)y', '[ab]cd', 'pass(?:word)?: \\S+', 'a\\+b'];
+  const rules = compileRules(
+    [
+      ...PRESET_NAMES.map((preset) => ({ preset })),
+      ...patterns.map((pattern, index) => ({ name: `own${index}`, pattern, replacement: '' })),
+    ],
+    'redact',
+  );
+  if (rules === null) throw new Error('no rules');
+  const hints = new Suspects(rules);
+  const keys = KEY_FORMS.flatMap(({ begins, parts }) =>
+    begins.map((begin) => begin + parts.map(({ after = '', least }) => after + '1'.repeat(least)).join('')),
+  );
+  const own = ['TCK-123456', 'HuSh', 'foo', 'bazz', 'abcy', 'xy', 'acd', 'password: x', 'a+b'];
+  const unit = fc.oneof(fc.constantFrom(...REDACTION_UNITS), fc.constantFrom(...keys, ...own), fc.constantFrom(' ', 'a', '1', 'é'));
+  const found = new Set<string>();
+  fc.assert(
+    fc.property(fc.array(unit, { minLength: 1, maxLength: 8 }), (units) => {
+      const text = units.join('');
+      const length = memory.bytes.write(text, INPUT_BASE, 'utf8');
+      finish(hints.scan(tables, length));
+      const bits = hints.at(INPUT_BASE, length);
+      for (const [index, rule] of rules.rules.entries()) {
+        if (rule.find(text).length === 0) continue;
+        found.add(rule.name);
+        const isNoticed =
+          (bits & rules.bitOf(index)) !== 0 && (signsOf(text) & rule.signs) === rule.signs && text.length >= rule.shortest;
+        if (!isNoticed) t.fail(`${rule.name}: ${text}`);
+      }
+    }),
+    { numRuns: 6000 },
+  );
+  t.same(
+    rules.rules.filter(({ name }) => !found.has(name)).map(({ name }) => name),
+    [],
+    'every rule found something',
+  );
 });

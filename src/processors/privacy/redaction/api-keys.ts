@@ -102,14 +102,29 @@ export const SHORTEST_KEY = Math.min(
   ),
 );
 
-/** Beginnings as `Hint.openings` has them: place by place what any of a form's beginnings has there, as long as the shortest is. */
-export const KEY_OPENINGS: readonly string[] = KEY_FORMS.map(({ begins }) => {
-  const length = Math.min(...begins.map((begin) => begin.replace(/\/.*/, '').length));
-  return Array.from({ length }, (_, place) => {
-    const characters = [...new Set(begins.map((begin) => begin.charAt(place)))];
-    return characters.length === 1 ? literal(characters[0] ?? '') : `[${characters.map(literal).join('')}]`;
-  }).join('');
-});
+/** Fewer characters are no prefix: the search over a body compares three bytes before anything else. */
+const MIN_PREFIX = 3;
+const PREFIX_CHARACTERS = /^[!-~]*$/;
+
+/**
+ * The literal prefixes of key forms, as `Hint.openings` has them: place by place the characters that the beginnings of a form have
+ * there, as long as the shortest beginning. Throws for a form without a prefix: no body would be searched for its keys.
+ */
+export function prefixesOf(forms: readonly KeyForm[]): readonly string[] {
+  return forms.map(({ begins }) => {
+    // A slash may be escaped in JSON, so a prefix ends before it.
+    const prefixes = begins.map((begin) => begin.replace(/\/.*/, ''));
+    const length = Math.min(...prefixes.map((prefix) => prefix.length));
+    if (begins.length === 0 || length < MIN_PREFIX || !prefixes.every((prefix) => PREFIX_CHARACTERS.test(prefix)))
+      throw new Error(`an API key needs a literal prefix of ${MIN_PREFIX} ASCII characters, not "${begins.join(' ')}"`);
+    return Array.from({ length }, (_, place) => {
+      const characters = [...new Set(prefixes.map((prefix) => prefix.charAt(place)))];
+      return characters.length === 1 ? literal(characters[0] ?? '') : `[${characters.map(literal).join('')}]`;
+    }).join('');
+  });
+}
+
+export const KEY_OPENINGS: readonly string[] = prefixesOf(KEY_FORMS);
 
 function literal(character: string): string {
   return /[A-Za-z0-9_]/.test(character) ? character : `\\${character}`;
