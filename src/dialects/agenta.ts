@@ -16,11 +16,8 @@ const AGENTA: Dialect = {
     conversation_id: ['ag.session.id'],
     user_id: ['ag.user.id'],
     tool_name: ['ag.meta.tool.name'],
-    tool_definitions: ['ag.data.inputs.tools'],
     input_content: ['ag.data.inputs.*'],
     output_content: ['ag.data.outputs.*'],
-    streaming: ['ag.meta.request.streaming'],
-    metadata: ['ag.meta.{k}'],
   },
   operations: {
     'ag.type.node': {

@@ -10,10 +10,8 @@ const AGENTOPS: Dialect = {
     conversation_id: [{ attribute: 'workflow.session_id', general: 'shared' }],
     user_id: [{ attribute: 'workflow.user_id', general: 'shared' }],
     agent_name: [{ attribute: 'agent.role', general: 'shared' }],
-    agent_id: [{ attribute: 'agent.id', general: 'shared' }],
     tool_result: ['tool.result'],
     tool_arguments: [{ attribute: 'tool.parameters', only: ['agentops'] }],
-    tool_definitions: ['gen_ai.request.tools.{i}.*'],
     input_content: ['agentops.entity.input'],
     output_content: ['agentops.entity.output'],
     system_instructions: [
@@ -22,7 +20,6 @@ const AGENTOPS: Dialect = {
       'gen_ai.request.system_instruction',
     ],
     time_to_first_token: [{ attribute: 'gen_ai.streaming.time_to_first_token', unit: 's' }],
-    streaming: ['gen_ai.request.streaming'],
   },
   operations: {
     'agentops.span.kind': {

@@ -20,10 +20,6 @@ const BRAINTRUST: Dialect = {
     input_content: ['braintrust.input_json', 'braintrust.input'],
     output_content: ['braintrust.output_json', 'braintrust.output'],
     time_to_first_token: [{ attribute: 'braintrust.metrics', paths: ['time_to_first_token'], unit: 's' }],
-    tags: ['braintrust.tags'],
-    metadata: ['braintrust.metadata'],
-    evaluation_name: ['braintrust.scores'],
-    evaluation_score: [{ attribute: 'braintrust.scores', paths: ['*'] }],
   },
   operations: {
     'braintrust.span_attributes': {

@@ -1,37 +1,8 @@
 /** What kind of step an operation is, and whether the usage of such a step is its own or the sum of the steps below it. */
 import type { Category } from '../pdata/columns.ts';
-import type { Operation } from './dialect.ts';
 
-export const OPERATIONS: readonly Operation[] = [
-  'chat',
-  'text_completion',
-  'generate_content',
-  'embeddings',
-  'execute_tool',
-  'invoke_agent',
-  'create_agent',
-  'retrieval',
-  'rerank',
-  'guardrail',
-  'evaluation',
-  'workflow',
-  'memory',
-  'prompt',
-  'handoff',
-  'plan',
-  'session',
-  'image_generation',
-  'transcription',
-  'speech',
-  'translate',
-  'audio',
-  'fetch_response',
-  'event',
-  'other',
-  'unknown',
-];
-
-export const CATEGORY_OF: Readonly<Record<Operation, Category | null>> = {
+/** Every operation, whatever word the sender has for it, and its category. */
+export const CATEGORY_OF = {
   chat: 'model_call',
   text_completion: 'model_call',
   generate_content: 'model_call',
@@ -58,7 +29,9 @@ export const CATEGORY_OF: Readonly<Record<Operation, Category | null>> = {
   event: null,
   other: null,
   unknown: null,
-};
+} as const satisfies Readonly<Record<string, Category | null>>;
+export type Operation = keyof typeof CATEGORY_OF;
+export const OPERATIONS = Object.keys(CATEGORY_OF) as Operation[];
 
 /** Steps that contain others: whatever usage they show, their descendants have shown it already. */
 export const ROLLUP_CATEGORIES: readonly Category[] = ['agent', 'workflow', 'plan', 'session', 'handoff', 'prompt'];

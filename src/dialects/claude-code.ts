@@ -43,7 +43,6 @@ const CLAUDE_CODE: Dialect = {
       { attribute: 'user.email', general: 'shared', last: true },
     ],
     agent_name: [{ attribute: 'subagent_type', only: ['claude-code'] }],
-    agent_id: [{ attribute: 'agent_id', only: ['claude-code'] }],
     tool_name: [{ attribute: 'tool_name', only: ['claude-code', 'codex'] }],
     tool_call_id: [{ attribute: 'tool_use_id', only: ['claude-code'] }],
     tool_arguments: [
@@ -62,7 +61,6 @@ const CLAUDE_CODE: Dialect = {
     finish_reason: [{ attribute: 'stop_reason', only: ['claude-code'] }],
     time_to_first_token: [{ attribute: 'ttft_ms', only: ['claude-code'], unit: 'ms' }],
     error_type: [{ attribute: 'status_code', only: ['claude-code'], on: 'log' }],
-    reasoning_effort: [{ attribute: 'effort', only: ['claude-code'] }],
     latency: [
       { attribute: 'duration_ms', only: ['claude-code', 'codex', 'gemini-cli', 'qwen-code'], on: 'log', unit: 'ms' },
     ],

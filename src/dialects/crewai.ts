@@ -5,7 +5,6 @@ const CREWAI: Dialect = {
   id: 'crewai',
   scopes: ['crewai.telemetry'],
   hints: ['crewai_version'],
-  fields: {},
   content: [
     {
       kind: 'mixed',

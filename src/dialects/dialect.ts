@@ -1,109 +1,51 @@
 /**
- * What is known about senders, as data: how a dialect is recognised, under which attribute names it says what, what its words
- * mean, how it counts. Processors turn these tables into lookups once, at start; nothing here runs.
+ * The shape of a dialect: how its records are recognised, which attributes hold which field, what its words mean, how it counts
+ * tokens. Dialects are data; processors build their lookup tables from them once, at start.
  */
+import type { Operation } from './categories.ts';
 
-/** What an operation is called here, whatever the sender calls it. */
-export type Operation =
-  | 'chat'
-  | 'text_completion'
-  | 'generate_content'
-  | 'embeddings'
-  | 'execute_tool'
-  | 'invoke_agent'
-  | 'create_agent'
-  | 'retrieval'
-  | 'rerank'
-  | 'guardrail'
-  | 'evaluation'
-  | 'workflow'
-  | 'memory'
-  | 'prompt'
-  | 'handoff'
-  | 'plan'
-  | 'session'
-  | 'image_generation'
-  | 'transcription'
-  | 'speech'
-  | 'translate'
-  | 'audio'
-  | 'fetch_response'
-  | 'event'
-  | 'other'
-  | 'unknown';
-
-/** Everything a sender may tell about one operation. Not all of it has a column. */
-export type Field =
-  | 'operation'
-  | 'provider'
-  | 'request_model'
-  | 'response_model'
-  | 'response_id'
-  | 'input_tokens'
-  | 'output_tokens'
-  | 'total_tokens'
-  | 'cache_read_tokens'
-  | 'cache_write_tokens'
-  | 'cache_write_5m_tokens'
-  | 'cache_write_1h_tokens'
-  | 'reasoning_tokens'
-  | 'audio_input_tokens'
-  | 'image_input_tokens'
-  | 'text_input_tokens'
-  | 'video_input_tokens'
-  | 'audio_output_tokens'
-  | 'image_output_tokens'
-  | 'text_output_tokens'
-  | 'audio_cache_read_tokens'
-  | 'cost_total'
-  | 'cost_input'
-  | 'cost_output'
-  | 'cost_cache_read'
-  | 'cost_cache_write'
-  | 'cost_reasoning'
-  | 'cost_tool'
-  | 'service_tier'
-  | 'conversation_id'
-  | 'user_id'
-  | 'agent_name'
-  | 'agent_id'
-  | 'agent_version'
-  | 'workflow_name'
-  | 'tool_name'
-  | 'tool_call_id'
-  | 'tool_arguments'
-  | 'tool_result'
-  | 'tool_type'
-  | 'tool_description'
-  | 'tool_definitions'
-  | 'input_content'
-  | 'output_content'
-  | 'system_instructions'
-  | 'retrieval_query'
-  | 'retrieval_documents'
-  | 'retrieval_top_k'
-  | 'data_source_id'
-  | 'finish_reason'
-  | 'time_to_first_token'
-  | 'latency'
-  | 'streaming'
-  | 'error_type'
-  | 'failed'
-  | 'prompt_name'
-  | 'prompt_version'
-  | 'prompt_template'
-  | 'prompt_variables'
-  | 'tags'
-  | 'metadata'
-  | 'memory_store_id'
-  | 'memory_record_id'
-  | 'guardrail_name'
-  | 'guardrail_verdict'
-  | 'evaluation_name'
-  | 'evaluation_score'
-  | 'evaluation_label'
-  | 'embedding_dimensions'
-  | 'reasoning_effort';
+/** The fields of a record that have a column or count in a price. Their order is free. */
+export const FIELDS = [
+  'operation',
+  'provider',
+  'request_model',
+  'response_model',
+  'response_id',
+  'input_tokens',
+  'output_tokens',
+  'total_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'cache_write_5m_tokens',
+  'cache_write_1h_tokens',
+  'reasoning_tokens',
+  'audio_input_tokens',
+  'audio_output_tokens',
+  'audio_cache_read_tokens',
+  'image_input_tokens',
+  'image_output_tokens',
+  'service_tier',
+  'conversation_id',
+  'user_id',
+  'agent_name',
+  'tool_name',
+  'tool_call_id',
+  'tool_arguments',
+  'tool_result',
+  'input_content',
+  'output_content',
+  'system_instructions',
+  'retrieval_query',
+  'retrieval_documents',
+  'finish_reason',
+  'time_to_first_token',
+  'latency',
+  'error_type',
+  'failed',
+] as const;
+/** A field, or the cost that the sender computed itself. */
+export type ReadField = (typeof FIELDS)[number];
+export type Field = ReadField | 'cost_total' | 'cost_input' | 'cost_output';
 
 /** `s`, `ms`, `ns`: durations. `timestamp`: an instant, to be taken from the start of the record. `micro_usd`: a millionth of a dollar. */
 export type Unit = 's' | 'ms' | 'ns' | 'timestamp' | 'micro_usd';

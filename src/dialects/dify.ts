@@ -7,11 +7,9 @@ const DIFY: Dialect = {
   markers: ['gen_ai.framework=dify'],
   hints: ['dify.app_id'],
   fields: {
-    workflow_name: ['dify.workflow_id'],
     retrieval_query: ['retrieval.query'],
     retrieval_documents: ['retrieval.document'],
     time_to_first_token: [{ attribute: 'gen_ai.user.time_to_first_token', unit: 'ns' }],
-    streaming: ['dify.streaming'],
   },
   content: [{ kind: 'retrieval', on: ['span'], attributes: ['retrieval.query', 'retrieval.document'] }],
   sources: ['langgenius/dify: api/extensions/otel'],

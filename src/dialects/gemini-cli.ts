@@ -41,7 +41,6 @@ const QWEN_CODE: Dialect = {
   scopes: ['qwen-code'],
   markers: ['qwen-code.*'],
   services: ['qwen-code'],
-  fields: {},
   events: {
     'qwen-code.api_response': 'generate_content',
     'qwen-code.api_error': 'generate_content',

@@ -53,7 +53,6 @@ const GENKIT: Dialect = {
       },
     ],
     conversation_id: ['genkit:sessionId', 'genkit:threadName'],
-    workflow_name: ['genkit:metadata:flow:name'],
     tool_name: [{ attribute: 'genkit:name', only: ['genkit'], when: ['execute_tool'] }],
     tool_arguments: [{ attribute: 'genkit:input', when: ['execute_tool'] }],
     tool_result: [{ attribute: 'genkit:output', when: ['execute_tool'] }],

@@ -22,10 +22,6 @@ const GOOGLE_ADK: Dialect = {
     tool_call_id: ['gen_ai.tool_call.id'],
     tool_arguments: ['gcp.vertex.agent.tool_call_args'],
     tool_result: ['gcp.vertex.agent.tool_response'],
-    tool_definitions: [
-      'gen_ai.tool_definitions',
-      { attribute: 'gcp.vertex.agent.llm_request', paths: ['config.tools'] },
-    ],
     input_content: ['gcp.vertex.agent.llm_request'],
     output_content: ['gcp.vertex.agent.llm_response'],
     system_instructions: [{ attribute: 'gcp.vertex.agent.llm_request', paths: ['config.system_instruction'] }],

@@ -44,7 +44,6 @@ const HAYSTACK: Dialect = {
     tool_call_id: [{ attribute: OUTPUT, when: ['execute_tool'], paths: [`${TOOL_CALL}.id`] }],
     tool_arguments: ['haystack.agent.step.tool.input', { attribute: INPUT, when: ['execute_tool'] }],
     tool_result: ['haystack.agent.step.tool.output', { attribute: OUTPUT, when: ['execute_tool'] }],
-    tool_description: ['haystack.tool.description'],
     retrieval_query: [{ attribute: INPUT, when: ['retrieval'], paths: ['query', 'text'] }],
     retrieval_documents: [{ attribute: OUTPUT, when: ['retrieval', 'rerank'] }],
     input_content: ['haystack.pipeline.input_data', INPUT, 'haystack.agent.input'],

@@ -22,9 +22,6 @@ const LAMINAR: Dialect = {
     user_id: ['lmnr.association.properties.user_id'],
     input_content: ['lmnr.span.input'],
     output_content: ['lmnr.span.output'],
-    prompt_name: ['lmnr.span.prompt_hash'],
-    tags: ['lmnr.association.properties.tags'],
-    metadata: ['lmnr.association.properties.metadata.{k}'],
   },
   operations: {
     'lmnr.span.type': {

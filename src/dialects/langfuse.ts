@@ -110,7 +110,6 @@ const LANGFUSE: Dialect = {
     conversation_id: ['langfuse.session.id'],
     user_id: ['langfuse.user.id'],
     agent_name: [{ attribute: 'langfuse.trace.name', last: true }],
-    workflow_name: ['langfuse.trace.name'],
     tool_arguments: [{ attribute: 'langfuse.observation.input', when: ['execute_tool'] }],
     tool_result: [{ attribute: 'langfuse.observation.output', when: ['execute_tool'] }],
     input_content: ['langfuse.observation.input'],
@@ -118,15 +117,6 @@ const LANGFUSE: Dialect = {
     retrieval_query: [{ attribute: 'langfuse.observation.input', when: ['retrieval', 'rerank', 'memory'] }],
     retrieval_documents: [{ attribute: 'langfuse.observation.output', when: ['retrieval', 'rerank', 'memory'] }],
     time_to_first_token: [{ attribute: 'langfuse.observation.completion_start_time', unit: 'timestamp' }],
-    prompt_name: ['langfuse.observation.prompt.name'],
-    prompt_version: ['langfuse.observation.prompt.version'],
-    tags: ['langfuse.trace.tags'],
-    metadata: [
-      'langfuse.observation.metadata',
-      'langfuse.observation.metadata.{k}',
-      'langfuse.trace.metadata',
-      'langfuse.trace.metadata.{k}',
-    ],
     failed: ['langfuse.observation.level'],
   },
   operations: {

@@ -90,10 +90,6 @@ const LANGSMITH: Dialect = {
       { attribute: 'langsmith.trace.session_id', excluded: true },
     ],
     user_id: ['langsmith.metadata.user_id'],
-    workflow_name: ['langsmith.trace.name'],
-    streaming: ['langsmith.request.streaming'],
-    tags: ['langsmith.span.tags'],
-    metadata: ['langsmith.metadata.{k}'],
   },
   operations: {
     'langsmith.span.kind': {

@@ -27,11 +27,6 @@ const LANGWATCH: Dialect = {
       { attribute: 'langwatch.metrics', paths: ['value.firstTokenMs', 'value.first_token_ms'], unit: 'ms' },
       { attribute: 'langwatch.timestamps', paths: ['first_token_at', 'firstTokenAt'], unit: 'timestamp' },
     ],
-    streaming: ['langwatch.gen_ai.streaming'],
-    prompt_name: ['langwatch.prompt.handle', 'langwatch.prompt.id'],
-    prompt_version: ['langwatch.prompt.version.id'],
-    prompt_variables: ['langwatch.prompt.variables'],
-    tags: ['langwatch.labels'],
   },
   operations: {
     'langwatch.span.type': {

@@ -9,17 +9,10 @@ const LITELLM: Dialect = {
     cost_total: ['gen_ai.cost.total_cost'],
     cost_input: ['gen_ai.cost.input_cost'],
     cost_output: ['gen_ai.cost.output_cost'],
-    cost_tool: ['gen_ai.cost.tool_usage_cost'],
     user_id: [
       { attribute: 'metadata.user_api_key_end_user_id', general: 'shared' },
       { attribute: 'metadata.user_api_key_user_id', general: 'shared', last: true },
     ],
-    metadata: [
-      { attribute: 'metadata.{k}', only: ['litellm'], general: 'shared' },
-      { attribute: 'hidden_params', only: ['litellm'] },
-    ],
-    guardrail_name: [{ attribute: 'guardrail_name', only: ['litellm'] }],
-    guardrail_verdict: [{ attribute: 'guardrail_response', only: ['litellm'] }],
   },
   spanNames: { litellm_request: 'chat', raw_gen_ai_request: 'workflow', 'Received Proxy Server Request': 'workflow' },
   cachedTokens: [{ cached: 'inside' }],

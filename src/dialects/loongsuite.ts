@@ -8,10 +8,8 @@ const LOONGSUITE: Dialect = {
     operation: ['gen_ai.span.kind'],
     request_model: ['gen_ai.model_name', 'gen_ai.request.model_name'],
     agent_name: ['gen_ai.agent.system'],
-    tool_definitions: ['gen_ai.request.tool_definitions'],
     retrieval_documents: ['gen_ai.rerank.output_documents'],
     finish_reason: ['gen_ai.react.finish_reason'],
-    embedding_dimensions: ['gen_ai.request.dimensions'],
     time_to_first_token: [{ attribute: 'gen_ai.response.time_to_first_token', unit: 'ns' }],
   },
   operations: {
@@ -71,7 +69,6 @@ const LOONGSUITE: Dialect = {
 const SPLUNK: Dialect = {
   id: 'splunk',
   hints: ['gen_ai.framework', 'gen_ai.step.*'],
-  fields: {},
   cachedTokens: [{ cached: 'inside' }],
   content: [
     {

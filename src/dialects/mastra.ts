@@ -18,7 +18,6 @@ const MASTRA: Dialect = {
     tool_result: ['mastra.tool_call.output'],
     input_content: ['mastra.model_generation.input', 'mastra.{k}.input'],
     output_content: ['mastra.{k}.output'],
-    metadata: ['mastra.metadata.{k}'],
   },
   operations: {
     'mastra.span.type': {

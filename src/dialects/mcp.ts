@@ -27,7 +27,6 @@ const FASTMCP: Dialect = {
   id: 'fastmcp',
   fields: {
     tool_name: ['fastmcp.component.key'],
-    tool_type: ['fastmcp.component.type'],
   },
   sources: ['jlowin/fastmcp: src/fastmcp/telemetry.py'],
 };

@@ -5,7 +5,6 @@ const SEMANTIC_KERNEL: Dialect = {
   id: 'semantic-kernel',
   scopes: ['semantic_kernel.*', 'Microsoft.SemanticKernel*'],
   markers: ['sk.available_functions'],
-  fields: {},
   sources: ['microsoft/semantic-kernel: python/semantic_kernel/utils/telemetry'],
 };
 
@@ -32,9 +31,7 @@ const MS_EXTENSIONS_AI: Dialect = {
   scopes: ['Experimental.Microsoft.Extensions.AI'],
   fields: {
     audio_input_tokens: ['gen_ai.usage.input_audio_tokens'],
-    text_input_tokens: ['gen_ai.usage.input_text_tokens'],
     audio_output_tokens: ['gen_ai.usage.output_audio_tokens'],
-    text_output_tokens: ['gen_ai.usage.output_text_tokens'],
   },
   cachedTokens: [{ cached: 'inside' }],
   sources: ['dotnet/extensions: src/Libraries/Microsoft.Extensions.AI'],
@@ -74,7 +71,6 @@ const AUTOGEN: Dialect = {
   id: 'autogen',
   scopes: ['autogen-core', 'autogen *'],
   markers: ['gen_ai.system=autogen'],
-  fields: {},
   sources: ['microsoft/autogen: python/packages/autogen-core'],
 };
 

@@ -37,14 +37,10 @@ const MLFLOW: Dialect = {
     user_id: [{ attribute: 'mlflow.trace.user', paths: ['$'] }],
     tool_arguments: [{ attribute: 'mlflow.spanInputs', paths: ['$'], when: ['execute_tool'] }],
     tool_result: [{ attribute: 'mlflow.spanOutputs', paths: ['$'], when: ['execute_tool'] }],
-    tool_definitions: [{ attribute: 'mlflow.chat.tools', paths: ['$'] }],
     input_content: [{ attribute: 'mlflow.spanInputs', paths: ['$'] }],
     output_content: [{ attribute: 'mlflow.spanOutputs', paths: ['$'] }],
     retrieval_query: [{ attribute: 'mlflow.spanInputs', paths: ['$'], when: ['retrieval', 'rerank', 'memory'] }],
     retrieval_documents: [{ attribute: 'mlflow.spanOutputs', paths: ['$'], when: ['retrieval', 'rerank', 'memory'] }],
-    prompt_name: [{ attribute: 'mlflow.linkedPrompts', paths: ['[0].name'] }],
-    prompt_version: [{ attribute: 'mlflow.linkedPrompts', paths: ['[0].version'] }],
-    metadata: ['mlflow.traceTag.{k}'],
   },
   operations: {
     'mlflow.spanType': {

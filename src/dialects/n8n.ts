@@ -6,9 +6,7 @@ const N8N: Dialect = {
   scopes: ['n8n*'],
   markers: ['n8n.workflow.id'],
   fields: {
-    workflow_name: ['n8n.workflow.name'],
     error_type: ['n8n.execution.error_type'],
-    metadata: ['n8n.workflow.custom.{k}'],
   },
   sources: ['n8n-io/n8n: packages/cli/src/modules/otel'],
 };

@@ -1,5 +1,6 @@
 /** OpenInference (Arize): flattened message and document lists, kinds in upper case. */
-import type { Dialect, Operation } from './dialect.ts';
+import type { Operation } from './categories.ts';
+import type { Dialect } from './dialect.ts';
 
 /** The raw output is the provider's own answer on spans of model calls only. */
 const CALLS: readonly Operation[] = ['chat', 'text_completion', 'generate_content'];
@@ -42,14 +43,10 @@ const OPENINFERENCE: Dialect = {
     cost_total: ['llm.cost.total'],
     cost_input: ['llm.cost.prompt'],
     cost_output: ['llm.cost.completion'],
-    cost_cache_read: ['llm.cost.prompt_details.cache_read', 'llm.cost.prompt_details.cache_input'],
-    cost_cache_write: ['llm.cost.prompt_details.cache_write'],
-    cost_reasoning: ['llm.cost.completion_details.reasoning'],
     agent_name: [
       { attribute: 'agent.name', general: 'shared' },
       { attribute: 'graph.node.name', last: true },
     ],
-    agent_id: ['graph.node.id'],
     tool_name: [{ attribute: 'tool.name', general: 'shared' }],
     tool_call_id: [{ attribute: 'tool.id', general: 'shared' }, 'tool_call.id'],
     // `tool.parameters` is the schema of the tool, not what it was given.
@@ -59,8 +56,6 @@ const OPENINFERENCE: Dialect = {
       { attribute: 'input.value', only: ['openinference'], when: ['execute_tool'] },
     ],
     tool_result: [{ attribute: 'output.value', only: ['openinference'], when: ['execute_tool'] }],
-    tool_description: ['tool.description'],
-    tool_definitions: ['llm.tools.{i}.tool.json_schema', 'tool.json_schema'],
     input_content: [
       'llm.input_messages.{i}.message.*',
       'llm.prompts.{i}.prompt.text',
@@ -73,7 +68,6 @@ const OPENINFERENCE: Dialect = {
       'reranker.query',
     ],
     retrieval_documents: ['retrieval.documents.{i}.document.*', 'reranker.output_documents.{i}.document.*'],
-    retrieval_top_k: ['reranker.top_k'],
     finish_reason: [
       'llm.finish_reason',
       {
@@ -91,16 +85,6 @@ const OPENINFERENCE: Dialect = {
         ],
       },
     ],
-    streaming: [{ attribute: 'llm.invocation_parameters', paths: ['stream'] }],
-    prompt_name: [{ attribute: 'prompt.id', only: ['openinference'] }],
-    prompt_version: ['llm.prompt_template.version'],
-    prompt_template: ['llm.prompt_template.template'],
-    prompt_variables: ['llm.prompt_template.variables'],
-    tags: ['tag.tags'],
-    metadata: [{ attribute: 'metadata', only: ['openinference', 'pydantic-ai'], general: 'shared' }],
-    evaluation_name: ['evaluations.{i}.evaluation.name'],
-    evaluation_score: ['evaluations.{i}.evaluation.score'],
-    evaluation_label: ['evaluations.{i}.evaluation.label'],
   },
   operations: {
     'openinference.span.kind': {

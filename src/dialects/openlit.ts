@@ -35,7 +35,6 @@ const OPENLIT: Dialect = {
     cost_output: ['gen_ai.token.cost.output'],
     conversation_id: ['gen_ai.session.id', 'coding_agent.session.id', 'gen_ai.memory.session_id'],
     user_id: ['gen_ai.user.id', 'gen_ai.request.user', 'gen_ai.memory.user_id'],
-    agent_id: ['gen_ai.memory.agent_id'],
     tool_arguments: [
       'gen_ai.tool.input',
       { attribute: 'gen_ai.tool.args', when: ['execute_tool'] },
@@ -43,8 +42,6 @@ const OPENLIT: Dialect = {
       'gen_ai.agent.action.tool_input',
     ],
     tool_result: ['gen_ai.tool.output', 'gen_ai.tool.result', 'gen_ai.agent.tool_results'],
-    tool_type: ['gen_ai.tool.call.type'],
-    tool_definitions: ['gen_ai.tool.schema'],
     input_content: ['gen_ai.message.content'],
     output_content: [
       'gen_ai.agent.actual_output',
@@ -60,16 +57,11 @@ const OPENLIT: Dialect = {
       'gen_ai.knowledge.search.query',
       'gen_ai.memory.search.query',
     ],
-    retrieval_top_k: ['gen_ai.memory.search.limit'],
     time_to_first_token: [
       { attribute: 'gen_ai.server.time_to_first_token', unit: 's' },
       { attribute: 'gen_ai.server.ttft', unit: 's' },
     ],
-    streaming: ['gen_ai.request.is_stream'],
     error_type: ['gen_ai.tool.error'],
-    memory_record_id: ['gen_ai.memory.result_id'],
-    guardrail_name: ['guard.name'],
-    guardrail_verdict: ['guard.verdict'],
   },
   spanNames: {
     'coding_agent.session': 'session',

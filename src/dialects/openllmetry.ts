@@ -24,11 +24,9 @@ const OPENLLMETRY: Dialect = {
     ],
     user_id: ['gen_ai.user', 'llm.user', 'traceloop.association.properties.user_id'],
     agent_name: [{ attribute: 'traceloop.entity.name', when: ['invoke_agent', 'create_agent'] }],
-    workflow_name: ['traceloop.workflow.name'],
     tool_name: [{ attribute: 'traceloop.entity.name', when: ['execute_tool'] }],
     tool_arguments: [{ attribute: 'traceloop.entity.input', when: ['execute_tool'] }, 'mcp.request.argument'],
     tool_result: [{ attribute: 'traceloop.entity.output', when: ['execute_tool'] }, 'mcp.response.value'],
-    tool_definitions: ['gen_ai.tool.definitions.{i}.*', 'llm.request.functions.{i}.*'],
     input_content: ['gen_ai.prompt.{i}.*', 'traceloop.entity.input', 'llm.prompts.{i}.content'],
     output_content: ['gen_ai.completion.{i}.*', 'traceloop.entity.output', 'llm.completions.{i}.content'],
     retrieval_query: [
@@ -36,7 +34,6 @@ const OPENLLMETRY: Dialect = {
       'db.marqo.search.query',
     ],
     retrieval_documents: [{ attribute: 'traceloop.entity.output', when: ['retrieval', 'rerank', 'memory'] }],
-    retrieval_top_k: ['db.vector.query.top_k'],
     finish_reason: [
       'gen_ai.response.finish_reason',
       'gen_ai.completion.{i}.finish_reason',
@@ -44,13 +41,6 @@ const OPENLLMETRY: Dialect = {
       'llm.response.stop_reason',
       'gen_ai.response.stop_reason',
     ],
-    streaming: ['gen_ai.is_streaming', 'llm.is_streaming'],
-    prompt_name: ['traceloop.prompt.key'],
-    prompt_version: ['traceloop.prompt.version'],
-    prompt_template: ['traceloop.prompt.template'],
-    prompt_variables: ['traceloop.prompt.template_variables'],
-    metadata: ['traceloop.association.properties.{k}'],
-    reasoning_effort: ['gen_ai.request.reasoning_effort', 'llm.request.reasoning_effort'],
   },
   operations: {
     'traceloop.span.kind': {

@@ -20,7 +20,6 @@ const OPENROUTER: Dialect = {
     output_content: [{ attribute: 'trace.output', only: ['openrouter'] }],
     finish_reason: ['trace.metadata.openrouter.finish_reason'],
     time_to_first_token: [{ attribute: 'trace.metadata.openrouter.first_token_ms', unit: 'ms' }],
-    metadata: [{ attribute: 'trace.metadata.{k}', only: ['openrouter'] }],
   },
   spanNames: { 'LLM Generation': 'chat', generation: 'workflow', 'provider attempt *': 'workflow' },
   cachedTokens: [{ cached: 'inside' }],

@@ -6,12 +6,10 @@ const PIPECAT: Dialect = {
   scopes: ['pipecat', 'pipecat.turn'],
   hints: ['metrics.ttfb', 'turn.number'],
   fields: {
-    tool_definitions: ['tools.definitions', { attribute: 'tools', only: ['pipecat'] }],
     input_content: [{ attribute: 'input', only: ['pipecat'] }],
     output_content: [{ attribute: 'output', only: ['pipecat'] }],
     system_instructions: [{ attribute: 'system', only: ['pipecat'] }],
     time_to_first_token: [{ attribute: 'metrics.ttfb', unit: 's' }],
-    streaming: [{ attribute: 'stream', only: ['pipecat'] }],
   },
   spanNames: { conversation: 'session', turn: 'workflow' },
   cachedTokens: [{ providers: ['anthropic'], cached: 'outside' }, { cached: 'inside' }],

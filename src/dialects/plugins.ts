@@ -3,18 +3,10 @@ import type { Dialect } from './dialect.ts';
 
 const LATITUDE: Dialect = {
   id: 'latitude',
-  fields: {
-    tags: ['latitude.tags'],
-    metadata: ['latitude.metadata'],
-  },
 };
 
 const OPENCLAW: Dialect = {
   id: 'openclaw',
-  fields: {
-    cost_cache_read: ['gen_ai.usage.cache_read.input_cost'],
-    cost_cache_write: ['gen_ai.usage.cache_creation.input_cost'],
-  },
 };
 
 const WEAVE: Dialect = {

@@ -20,7 +20,6 @@ const PYDANTIC_AI: Dialect = {
     agent_name: [{ attribute: 'agent_name', only: ['pydantic-ai'] }],
     tool_arguments: [{ attribute: 'tool_arguments', only: ['pydantic-ai'] }],
     tool_result: [{ attribute: 'tool_response', only: ['pydantic-ai'] }],
-    tool_definitions: [{ attribute: 'model_request_parameters', paths: ['function_tools'], only: ['pydantic-ai'] }],
     input_content: [
       'pydantic_ai.all_messages',
       'all_messages_events',
@@ -86,7 +85,6 @@ const LOGFIRE: Dialect = {
     input_content: [{ attribute: 'request_data', paths: ['messages', 'input'], only: ['logfire'] }],
     output_content: [{ attribute: 'response_data', paths: ['message', 'combined_chunk_content'], only: ['logfire'] }],
     system_instructions: [{ attribute: 'request_data', paths: ['system'], only: ['logfire'] }],
-    tags: ['logfire.tags'],
     request_model: [{ attribute: 'request_data', paths: ['model'], only: ['logfire'] }],
   },
   cachedTokens: [{ cached: 'inside' }],

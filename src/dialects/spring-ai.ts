@@ -12,13 +12,8 @@ const SPRING_AI: Dialect = {
     tool_call_id: ['spring.ai.tool.call.id'],
     tool_arguments: ['spring.ai.tool.call.arguments'],
     tool_result: ['spring.ai.tool.call.result'],
-    tool_type: ['spring.ai.tool.type'],
-    tool_description: ['spring.ai.tool.definition.description'],
-    tool_definitions: ['spring.ai.tool.definition.schema', 'spring.ai.model.request.tool.names'],
     retrieval_query: ['db.vector.query.content'],
     retrieval_documents: ['db.vector.query.response.documents'],
-    streaming: ['spring.ai.chat.client.stream'],
-    embedding_dimensions: ['gen_ai.request.embedding.dimensions'],
   },
   operations: {
     'spring.ai.kind': {

@@ -7,7 +7,6 @@ const STRANDS: Dialect = {
   markers: ['gen_ai.provider.name=strands-agents', 'gen_ai.system=strands-agents', 'event_loop.cycle_id'],
   fields: {
     cache_write_tokens: ['gen_ai.usage.cache_write_input_tokens'],
-    tool_definitions: ['gen_ai.agent.tools'],
     system_instructions: ['system_prompt'],
     time_to_first_token: [{ attribute: 'gen_ai.server.time_to_first_token', unit: 'ms' }],
     failed: ['gen_ai.tool.status'],
@@ -24,12 +23,8 @@ const AGENTCORE: Dialect = {
   hints: ['aws.bedrock.agentcore.*', 'aws.agentcore.*'],
   relocatesMessages: true,
   fields: {
-    agent_id: ['aws.bedrock.agent.id'],
     input_content: [{ attribute: '(body)', on: 'log', only: ['agentcore'], paths: ['input.messages'] }],
     output_content: [{ attribute: '(body)', on: 'log', only: ['agentcore'], paths: ['output.messages'] }],
-    agent_version: ['aws.agentcore.configbundle_version'],
-    data_source_id: ['aws.bedrock.data_source.id'],
-    memory_store_id: ['gen_ai.memory.id'],
   },
   sources: ['aws-observability/aws-otel-python-instrumentation'],
 };

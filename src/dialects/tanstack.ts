@@ -5,7 +5,6 @@ const TANSTACK: Dialect = {
   id: 'tanstack',
   scopes: ['@tanstack/ai*'],
   markers: ['tanstack.ai.*'],
-  fields: {},
   cachedTokens: [{ cached: 'inside' }],
   repeatsWithoutOperation: true,
   content: [{ kind: 'mixed', on: ['span'], attributes: ['tanstack.ai.system_prompt.metadata'] }],

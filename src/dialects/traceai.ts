@@ -15,18 +15,11 @@ const TRACEAI: Dialect = {
     cost_total: ['gen_ai.cost.total', { attribute: 'gen_ai.voice.cost.total', excluded: true }],
     cost_input: ['gen_ai.cost.input'],
     cost_output: ['gen_ai.cost.output'],
-    cost_cache_write: ['gen_ai.cost.cache_write'],
     agent_name: ['gen_ai.a2a.agent.card.name'],
     tool_arguments: ['gen_ai.tool.parameters'],
     input_content: ['gen_ai.prompts'],
     retrieval_query: ['gen_ai.reranker.query'],
     retrieval_documents: ['gen_ai.reranker.output_documents'],
-    data_source_id: [{ attribute: 'db.vector.collection.name', general: 'shared' }],
-    prompt_name: ['gen_ai.prompt.template.name'],
-    prompt_version: ['gen_ai.prompt.template.version'],
-    prompt_variables: ['gen_ai.prompt.template.variables'],
-    guardrail_name: ['gen_ai.guardrail.name'],
-    guardrail_verdict: ['gen_ai.guardrail.result'],
   },
   operations: {
     'fi.span.kind': {

@@ -69,12 +69,10 @@ const VERCEL_AI: Dialect = {
     ],
     user_id: ['ai.telemetry.metadata.userId', 'ai.settings.context.userId'],
     agent_name: ['ai.telemetry.functionId'],
-    workflow_name: [{ attribute: 'resource.name', only: ['vercel-ai'], general: 'shared' }],
     tool_name: ['ai.toolCall.name'],
     tool_call_id: ['ai.toolCall.id'],
     tool_arguments: ['ai.toolCall.args'],
     tool_result: ['ai.toolCall.result'],
-    tool_definitions: ['ai.prompt.tools'],
     input_content: ['ai.prompt.messages', 'ai.prompt', 'ai.value', 'ai.values'],
     output_content: [
       'ai.response.text',
@@ -94,11 +92,6 @@ const VERCEL_AI: Dialect = {
       { attribute: 'ai.response.msToFirstChunk', unit: 'ms' },
       { attribute: 'ai.stream.msToFirstChunk', unit: 'ms' },
     ],
-    streaming: ['ai.operationId'],
-    prompt_name: [{ attribute: 'ai.telemetry.metadata.langfusePrompt', paths: ['name'] }],
-    prompt_version: [{ attribute: 'ai.telemetry.metadata.langfusePrompt', paths: ['version'] }],
-    tags: ['ai.telemetry.metadata.tags'],
-    metadata: ['ai.telemetry.metadata.{k}', 'ai.settings.context.{k}'],
   },
   operations: {
     'ai.operationId': {

@@ -1,48 +1,8 @@
 /** The tables of the dialects as numbered rules: one for each place where a field that has a column may stand. */
-import { CATEGORY_OF, OPERATIONS, ROLLUP_CATEGORIES } from '../../dialects/categories.ts';
-import type { Dialect, Field, Operation, Place, SourceRow, Unit } from '../../dialects/dialect.ts';
+import { CATEGORY_OF, type Operation, OPERATIONS, ROLLUP_CATEGORIES } from '../../dialects/categories.ts';
+import { type Dialect, FIELDS, type Place, type ReadField, type SourceRow, type Unit } from '../../dialects/dialect.ts';
 import { CATEGORIES } from '../../pdata/columns.ts';
 
-/** The fields this processor reads, by number. */
-export const FIELDS = [
-  'operation',
-  'provider',
-  'request_model',
-  'response_model',
-  'response_id',
-  'input_tokens',
-  'output_tokens',
-  'total_tokens',
-  'cache_read_tokens',
-  'cache_write_tokens',
-  'cache_write_5m_tokens',
-  'cache_write_1h_tokens',
-  'reasoning_tokens',
-  'audio_input_tokens',
-  'audio_output_tokens',
-  'audio_cache_read_tokens',
-  'image_input_tokens',
-  'image_output_tokens',
-  'service_tier',
-  'conversation_id',
-  'user_id',
-  'agent_name',
-  'tool_name',
-  'tool_call_id',
-  'tool_arguments',
-  'tool_result',
-  'input_content',
-  'output_content',
-  'system_instructions',
-  'retrieval_query',
-  'retrieval_documents',
-  'finish_reason',
-  'time_to_first_token',
-  'latency',
-  'error_type',
-  'failed',
-] as const satisfies readonly Field[];
-export type ReadField = (typeof FIELDS)[number];
 export const FIELD_COUNT = FIELDS.length;
 
 /** The number of a field. */

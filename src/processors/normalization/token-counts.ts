@@ -19,7 +19,7 @@ import { SERVICE_TIER_WORDS } from '../../dialects/service-tiers.ts';
 import { SERVICE_TIERS } from '../../pdata/columns.ts';
 import { readBuckets } from './buckets.ts';
 import type { RecordView } from './record-view.ts';
-import { fieldNumber, isRollup, operationNumber, type ReadField } from './rules.ts';
+import { fieldNumber, isRollup, operationNumber } from './rules.ts';
 import { type SenderHabits, type SentUsage, unifyUsage } from './usage.ts';
 
 /** A document of buckets that do not overlap replaces every other count. */
@@ -191,22 +191,21 @@ export class TokenCounts implements SenderHabits {
 /** Providers whose own usage counts cached tokens apart; senders that pass it on without a rule of their own do so too. */
 const RAW_OUTSIDE: ReadonlySet<string> = new Set(['anthropic', 'aws.bedrock']);
 
-const field = (name: ReadField): number => fieldNumber(name);
 const EMBEDDINGS = operationNumber('embeddings');
-const INPUT = field('input_tokens');
-const OUTPUT = field('output_tokens');
-const TOTAL = field('total_tokens');
-const CACHE_READ = field('cache_read_tokens');
-const CACHE_WRITE = field('cache_write_tokens');
-const CACHE_WRITE_5M = field('cache_write_5m_tokens');
-const CACHE_WRITE_1H = field('cache_write_1h_tokens');
-const REASONING = field('reasoning_tokens');
-const SERVICE_TIER = field('service_tier');
+const INPUT = fieldNumber('input_tokens');
+const OUTPUT = fieldNumber('output_tokens');
+const TOTAL = fieldNumber('total_tokens');
+const CACHE_READ = fieldNumber('cache_read_tokens');
+const CACHE_WRITE = fieldNumber('cache_write_tokens');
+const CACHE_WRITE_5M = fieldNumber('cache_write_5m_tokens');
+const CACHE_WRITE_1H = fieldNumber('cache_write_1h_tokens');
+const REASONING = fieldNumber('reasoning_tokens');
+const SERVICE_TIER = fieldNumber('service_tier');
 /** Kinds of tokens that only a price asks for. */
 const KINDS = [
-  [NUMBER_AUDIO_INPUT_TOKENS, field('audio_input_tokens')],
-  [NUMBER_AUDIO_OUTPUT_TOKENS, field('audio_output_tokens')],
-  [NUMBER_AUDIO_CACHE_READ_TOKENS, field('audio_cache_read_tokens')],
-  [NUMBER_IMAGE_INPUT_TOKENS, field('image_input_tokens')],
-  [NUMBER_IMAGE_OUTPUT_TOKENS, field('image_output_tokens')],
+  [NUMBER_AUDIO_INPUT_TOKENS, fieldNumber('audio_input_tokens')],
+  [NUMBER_AUDIO_OUTPUT_TOKENS, fieldNumber('audio_output_tokens')],
+  [NUMBER_AUDIO_CACHE_READ_TOKENS, fieldNumber('audio_cache_read_tokens')],
+  [NUMBER_IMAGE_INPUT_TOKENS, fieldNumber('image_input_tokens')],
+  [NUMBER_IMAGE_OUTPUT_TOKENS, fieldNumber('image_output_tokens')],
 ] as const;
