@@ -38,7 +38,6 @@ const AGENTOPS: Dialect = {
   cachedTokens: [{ providers: ['anthropic'], cached: 'outside' }, { cached: 'inside' }],
   content: [
     {
-      kind: 'mixed',
       on: ['span'],
       attributes: [
         'agentops.entity.input',
@@ -63,7 +62,7 @@ const AGENTOPS: Dialect = {
       ],
     },
     {
-      kind: 'secret',
+      secret: true,
       on: ['span'],
       attributes: ['gen_ai.request.headers', 'http.request.headers', 'http.response.headers'],
     },

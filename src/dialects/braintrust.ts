@@ -36,7 +36,6 @@ const BRAINTRUST: Dialect = {
   cachedTokens: [{ cached: 'inside' }],
   content: [
     {
-      kind: 'mixed',
       on: ['span'],
       attributes: [
         'braintrust.input',

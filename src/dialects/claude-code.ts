@@ -88,13 +88,11 @@ const CLAUDE_CODE: Dialect = {
   cachedTokens: [{ cached: 'outside' }],
   content: [
     {
-      kind: 'mixed',
       on: ['log'],
       only: ['claude-code'],
       attributes: ['prompt', 'response', 'tool_parameters', 'tool_input', 'error', 'body', 'body_ref'],
     },
     {
-      kind: 'mixed',
       on: ['span'],
       only: ['claude-code'],
       attributes: [
@@ -108,7 +106,7 @@ const CLAUDE_CODE: Dialect = {
         'file_path',
       ],
     },
-    { kind: 'tool_result', on: ['span_event'], only: ['claude-code'], attributes: ['tool.output'] },
+    { on: ['span_event'], only: ['claude-code'], attributes: ['tool.output'] },
   ],
   sources: ['Claude Code documentation: monitoring usage'],
 };

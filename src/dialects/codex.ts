@@ -27,7 +27,6 @@ const CODEX: Dialect = {
   cachedTokens: [{ cached: 'inside' }],
   content: [
     {
-      kind: 'mixed',
       on: ['log'],
       only: ['codex'],
       attributes: ['prompt', 'arguments', 'output', 'tool_input', 'tool_output'],

@@ -14,7 +14,6 @@ const COPILOT: Dialect = {
   cachedTokens: [{ cached: 'inside' }],
   content: [
     {
-      kind: 'mixed',
       on: ['span'],
       attributes: [
         'copilot_chat.user_request',

@@ -90,29 +90,22 @@ export interface SourceRow {
 export type Source = string | SourceRow;
 export type Fields = Readonly<Partial<Record<Field, readonly Source[]>>>;
 
-export type ContentKind =
-  | 'input'
-  | 'output'
-  | 'mixed'
-  | 'system'
-  | 'tool_args'
-  | 'tool_result'
-  | 'tool_definitions'
-  | 'retrieval'
-  | 'secret';
-
 /**
- * Where content stands: `span`, `log`, `span_event_attr` are attributes; `span_event` and `log_event` are events by name, whose
- * attributes and body are content as a whole; `status` is the status message of a span.
+ * Where content is: `span`, `log` and `span_event_attr` are attributes; `span_event` and `log_event` are events by name, whose
+ * attributes and body are content as a whole.
  */
-export type ContentPlace = 'span' | 'log' | 'span_event_attr' | 'span_event' | 'log_event' | 'status';
+export type ContentPlace = 'span' | 'log' | 'span_event_attr' | 'span_event' | 'log_event';
 
 /** What an attribute of an event says; on tool steps `input` is what the tool was given, and so on. */
 export type EventPart = 'input' | 'output' | 'system' | 'finish_reason' | 'error_type';
 
-/** Attributes or events that hold what people or models wrote. `secret`: credentials, never to be stored. */
+/**
+ * Attributes or events that hold what people or models wrote. Messages of errors, stack traces and `url.full` are not listed: they
+ * are stored even where content is not.
+ */
 export interface ContentRows {
-  readonly kind: ContentKind;
+  /** Credentials, which are never stored. */
+  readonly secret?: boolean;
   readonly on: readonly ContentPlace[];
   readonly only?: readonly string[];
   readonly attributes: readonly string[];

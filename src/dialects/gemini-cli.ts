@@ -27,7 +27,6 @@ const GEMINI_CLI: Dialect = {
   reasoningOutside: true,
   content: [
     {
-      kind: 'mixed',
       on: ['log'],
       only: ['gemini-cli', 'qwen-code'],
       attributes: ['prompt', 'request_text', 'response_text', 'function_args'],

@@ -106,7 +106,6 @@ const GENKIT: Dialect = {
   cachedTokens: [{ providers: ['anthropic'], cached: 'outside' }, { cached: 'inside' }],
   content: [
     {
-      kind: 'mixed',
       on: ['span'],
       attributes: ['genkit:input', 'genkit:output', 'genkit:error', 'genkit:metadata:context'],
     },

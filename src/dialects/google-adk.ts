@@ -31,7 +31,6 @@ const GOOGLE_ADK: Dialect = {
   cachedTokens: [{ cached: 'inside' }],
   content: [
     {
-      kind: 'mixed',
       on: ['span'],
       attributes: [
         'gcp.vertex.agent.llm_request',

@@ -69,7 +69,6 @@ const HAYSTACK: Dialect = {
   },
   content: [
     {
-      kind: 'mixed',
       on: ['span'],
       attributes: [
         'haystack.pipeline.input_data',

@@ -38,7 +38,6 @@ const LAMINAR: Dialect = {
   cachedTokens: [{ cached: 'inside' }],
   content: [
     {
-      kind: 'mixed',
       on: ['span'],
       attributes: [
         'lmnr.span.input',

@@ -135,7 +135,6 @@ const LANGFUSE: Dialect = {
   },
   content: [
     {
-      kind: 'mixed',
       on: ['span'],
       attributes: [
         'langfuse.observation.input',

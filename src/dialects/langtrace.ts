@@ -18,7 +18,6 @@ const LANGTRACE: Dialect = {
   cachedTokens: [{ providers: ['anthropic'], cached: 'outside' }, { cached: 'inside' }],
   content: [
     {
-      kind: 'mixed',
       on: ['span'],
       attributes: [
         'llm.prompts',

@@ -46,7 +46,6 @@ const LANGWATCH: Dialect = {
   },
   content: [
     {
-      kind: 'mixed',
       on: ['span'],
       attributes: [
         'langwatch.input',

@@ -18,7 +18,6 @@ const LITELLM: Dialect = {
   cachedTokens: [{ cached: 'inside' }],
   content: [
     {
-      kind: 'mixed',
       on: ['span'],
       only: ['litellm'],
       attributes: [

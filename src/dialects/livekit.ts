@@ -45,7 +45,6 @@ const LIVEKIT: Dialect = {
   cachedTokens: [{ cached: 'inside' }],
   content: [
     {
-      kind: 'mixed',
       on: ['span'],
       attributes: [
         'lk.pii.*',

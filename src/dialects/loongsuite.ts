@@ -35,12 +35,10 @@ const LOONGSUITE: Dialect = {
   cachedTokens: [{ cached: 'inside' }],
   content: [
     {
-      kind: 'mixed',
       on: ['log_event'],
       attributes: ['gen_ai.client.agent.invoke.operation.details', 'gen_ai.memory.operation.details'],
     },
     {
-      kind: 'mixed',
       on: ['span'],
       attributes: [
         'gen_ai.memory.input.messages',
@@ -72,7 +70,6 @@ const SPLUNK: Dialect = {
   cachedTokens: [{ cached: 'inside' }],
   content: [
     {
-      kind: 'mixed',
       on: ['log_event'],
       attributes: [
         'gen_ai.client.agent.operation.details',

@@ -35,9 +35,7 @@ const MASTRA: Dialect = {
     },
   },
   cachedTokens: [{ cached: 'inside' }],
-  content: [
-    { kind: 'mixed', on: ['span'], attributes: ['mastra.{k}.input', 'mastra.{k}.output', 'mastra.metadata.body'] },
-  ],
+  content: [{ on: ['span'], attributes: ['mastra.{k}.input', 'mastra.{k}.output', 'mastra.metadata.body'] }],
   sources: ['mastra-ai/mastra: observability/otel-exporter'],
 };
 

@@ -22,7 +22,7 @@ const AGENT_FRAMEWORK: Dialect = {
     'message.send*': 'workflow',
   },
   cachedTokens: [{ providers: ['anthropic', 'aws.bedrock'], cached: 'outside' }, { cached: 'inside' }],
-  content: [{ kind: 'mixed', on: ['span'], attributes: ['message.content'] }],
+  content: [{ on: ['span'], attributes: ['message.content'] }],
   sources: ['microsoft/agent-framework: python/packages/core/agent_framework/observability.py'],
 };
 
@@ -50,9 +50,8 @@ const AZURE_AI: Dialect = {
     retrieval_documents: ['gen_ai.retriever.results'],
   },
   content: [
-    { kind: 'mixed', on: ['span_event_attr'], attributes: ['gen_ai.event.content'] },
+    { on: ['span_event_attr'], attributes: ['gen_ai.event.content'] },
     {
-      kind: 'mixed',
       on: ['span'],
       attributes: [
         'gen_ai.generated_message',

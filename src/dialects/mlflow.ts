@@ -64,14 +64,11 @@ const MLFLOW: Dialect = {
   cachedTokens: [{ cached: 'inside' }],
   content: [
     {
-      // The arguments of the call, each under its own name.
-      kind: 'mixed',
       on: ['span'],
       only: ['mlflow'],
       attributes: ['tools', 'messages', 'instructions', 'input', 'prompt', 'system', 'contents', 'system_instruction'],
     },
     {
-      kind: 'mixed',
       on: ['span'],
       attributes: [
         'mlflow.spanInputs',
@@ -84,7 +81,7 @@ const MLFLOW: Dialect = {
         'mlflow.trace.outputs',
       ],
     },
-    { kind: 'output', on: ['span_event'], attributes: ['mlflow.chunk.item.{i}'] },
+    { on: ['span_event'], attributes: ['mlflow.chunk.item.{i}'] },
   ],
   sources: ['mlflow/mlflow: mlflow/tracing'],
 };

@@ -119,7 +119,6 @@ const OPENINFERENCE: Dialect = {
   ],
   content: [
     {
-      kind: 'mixed',
       on: ['span'],
       attributes: [
         'input.value',
@@ -128,12 +127,6 @@ const OPENINFERENCE: Dialect = {
         'evaluations.{i}.evaluation.explanation',
         'trace.evaluations.{i}.evaluation.explanation',
         'session.evaluations.{i}.evaluation.explanation',
-      ],
-    },
-    {
-      kind: 'input',
-      on: ['span'],
-      attributes: [
         'llm.input_messages.{i}.message.*',
         'llm.prompts.{i}.prompt.text',
         'llm.prompt_template.template',
@@ -147,23 +140,13 @@ const OPENINFERENCE: Dialect = {
         'audio.transcript',
         'audio.url',
         'image.url',
-      ],
-    },
-    {
-      kind: 'output',
-      on: ['span'],
-      attributes: ['llm.output_messages.{i}.message.*', 'llm.choices.{i}.completion.text'],
-    },
-    {
-      kind: 'tool_definitions',
-      on: ['span'],
-      attributes: ['llm.tools.{i}.tool.json_schema', 'llm.function_call', 'tool.json_schema'],
-    },
-    { kind: 'tool_args', on: ['span'], attributes: ['tool.arguments', 'tool.parameters'] },
-    {
-      kind: 'retrieval',
-      on: ['span'],
-      attributes: [
+        'llm.output_messages.{i}.message.*',
+        'llm.choices.{i}.completion.text',
+        'llm.tools.{i}.tool.json_schema',
+        'llm.function_call',
+        'tool.json_schema',
+        'tool.arguments',
+        'tool.parameters',
         'retrieval.documents.{i}.document.content',
         'retrieval.documents.{i}.document.metadata',
         'reranker.query',
@@ -171,11 +154,11 @@ const OPENINFERENCE: Dialect = {
         'reranker.input_documents.{i}.document.metadata',
         'reranker.output_documents.{i}.document.content',
         'reranker.output_documents.{i}.document.metadata',
+        'tool.description',
+        'message.tool_calls.{i}.*',
       ],
     },
-    { kind: 'mixed', on: ['span'], only: ['openinference'], attributes: ['metadata'] },
-    { kind: 'tool_definitions', on: ['span'], attributes: ['tool.description'] },
-    { kind: 'tool_args', on: ['span'], attributes: ['message.tool_calls.{i}.*'] },
+    { on: ['span'], only: ['openinference'], attributes: ['metadata'] },
   ],
   sources: ['Arize-ai/openinference: spec/semantic_conventions.md'],
 };

@@ -75,36 +75,23 @@ const OPENLIT: Dialect = {
     { cached: 'inside' },
   ],
   content: [
-    { kind: 'mixed', on: ['span_event', 'log_event'], attributes: ['gen_ai.tools.message'] },
-    { kind: 'input', on: ['span', 'span_event_attr'], attributes: ['gen_ai.content.revised_prompt'] },
-    { kind: 'output', on: ['span'], attributes: ['gen_ai.content.reasoning'] },
+    { on: ['span_event', 'log_event'], attributes: ['gen_ai.tools.message'] },
+    { on: ['span', 'span_event_attr'], attributes: ['gen_ai.content.revised_prompt'] },
     {
-      kind: 'tool_args',
       on: ['span'],
       attributes: [
+        'gen_ai.content.reasoning',
         'gen_ai.tool.args',
         'gen_ai.tool.input',
         'gen_ai.tool.input_kwargs',
         'gen_ai.tool.parameters',
         'gen_ai.tool.schema',
         'gen_ai.agent.action.tool_input',
-      ],
-    },
-    {
-      kind: 'tool_result',
-      on: ['span'],
-      attributes: [
         'gen_ai.tool.output',
         'gen_ai.tool.result',
         'gen_ai.agent.tool_results',
         'gen_ai.response.tool_calls',
         'gen_ai.tool.error',
-      ],
-    },
-    {
-      kind: 'retrieval',
-      on: ['span'],
-      attributes: [
         'gen_ai.retrieval.query',
         'gen_ai.framework.query.text',
         'gen_ai.vectordb.search.query',
@@ -114,12 +101,6 @@ const OPENLIT: Dialect = {
         'db.query.text',
         'db.query.parameter',
         'db.where_document',
-      ],
-    },
-    {
-      kind: 'mixed',
-      on: ['span'],
-      attributes: [
         'gen_ai.workflow.input',
         'gen_ai.workflow.output',
         'gen_ai.execution.input',

@@ -96,12 +96,12 @@ const OPENLLMETRY: Dialect = {
     { cached: 'inside' },
   ],
   content: [
-    { kind: 'tool_args', on: ['span'], attributes: ['mcp.request.argument', 'mcp.session.init_options'] },
-    { kind: 'tool_result', on: ['span'], attributes: ['mcp.response.value'] },
     {
-      kind: 'input',
       on: ['span'],
       attributes: [
+        'mcp.request.argument',
+        'mcp.session.init_options',
+        'mcp.response.value',
         'gen_ai.prompt.{i}.*',
         'gen_ai.prompt.prompt_filter_results',
         'gen_ai.completion.{i}.content_filter_results',
@@ -115,13 +115,7 @@ const OPENLLMETRY: Dialect = {
         'llm.completions.{i}.content',
         'llm.prompts',
         'llm.completions',
-      ],
-    },
-    { kind: 'output', on: ['span'], attributes: ['gen_ai.completion.{i}.*'] },
-    {
-      kind: 'mixed',
-      on: ['span'],
-      attributes: [
+        'gen_ai.completion.{i}.*',
         'traceloop.entity.input',
         'traceloop.entity.output',
         'gen_ai.task.input',
@@ -135,43 +129,9 @@ const OPENLLMETRY: Dialect = {
         'crewai.{k}.tools',
         'crewai.crew.agents',
         'crewai.crew.tasks',
-      ],
-    },
-    {
-      kind: 'tool_definitions',
-      on: ['span'],
-      attributes: [
         'llm.request.functions.{i}.*',
         'gen_ai.tool.definitions.{i}.*',
         'gen_ai.request.structured_output_schema',
-      ],
-    },
-    { kind: 'secret', on: ['span'], attributes: ['llm.headers', 'gen_ai.headers'] },
-    {
-      kind: 'output',
-      on: ['span_event'],
-      attributes: ['llm.content.completion.chunk', 'gen_ai.content.completion.chunk'],
-    },
-    {
-      kind: 'retrieval',
-      on: ['span_event'],
-      attributes: ['db.query.result', 'db.search.result', 'db.query.embeddings', 'db.search.embeddings'],
-    },
-    {
-      kind: 'retrieval',
-      on: ['span_event_attr'],
-      attributes: [
-        'db.query.result.document',
-        'db.query.result.metadata',
-        'db.query.result.vector',
-        'db.query.embeddings.vector',
-        'db.search.embeddings.vector',
-      ],
-    },
-    {
-      kind: 'retrieval',
-      on: ['span'],
-      attributes: [
         'db.marqo.search.query',
         'pinecone.query.queries',
         'pinecone.query.filter',
@@ -179,6 +139,28 @@ const OPENLLMETRY: Dialect = {
         'db.chroma.get.where_document',
         'db.milvus.search.filter',
         'db.milvus.query.filter',
+      ],
+    },
+    { secret: true, on: ['span'], attributes: ['llm.headers', 'gen_ai.headers'] },
+    {
+      on: ['span_event'],
+      attributes: [
+        'llm.content.completion.chunk',
+        'gen_ai.content.completion.chunk',
+        'db.query.result',
+        'db.search.result',
+        'db.query.embeddings',
+        'db.search.embeddings',
+      ],
+    },
+    {
+      on: ['span_event_attr'],
+      attributes: [
+        'db.query.result.document',
+        'db.query.result.metadata',
+        'db.query.result.vector',
+        'db.query.embeddings.vector',
+        'db.search.embeddings.vector',
       ],
     },
   ],

@@ -25,7 +25,6 @@ const OPENROUTER: Dialect = {
   cachedTokens: [{ cached: 'inside' }],
   content: [
     {
-      kind: 'mixed',
       on: ['span'],
       only: ['openrouter'],
       attributes: [

@@ -163,18 +163,29 @@ const OTEL: Dialect = {
     { cached: 'inside' },
   ],
   content: [
-    { kind: 'mixed', on: ['span', 'log'], attributes: ['gen_ai.input.messages'] },
-    { kind: 'output', on: ['span', 'log'], attributes: ['gen_ai.output.messages', 'gen_ai.evaluation.explanation'] },
-    { kind: 'system', on: ['span', 'log'], attributes: ['gen_ai.system_instructions'] },
-    { kind: 'tool_definitions', on: ['span', 'log'], attributes: ['gen_ai.tool.definitions'] },
-    { kind: 'tool_definitions', on: ['span'], attributes: ['gen_ai.tool.description'] },
-    { kind: 'tool_args', on: ['span', 'log'], attributes: ['gen_ai.tool.call.arguments'] },
-    { kind: 'tool_result', on: ['span', 'log'], attributes: ['gen_ai.tool.call.result'] },
-    { kind: 'retrieval', on: ['span'], attributes: ['gen_ai.retrieval.query.text', 'gen_ai.retrieval.documents'] },
-    { kind: 'mixed', on: ['log_event'], attributes: ['gen_ai.client.inference.operation.details'] },
-    { kind: 'mixed', on: ['span_event_attr'], attributes: ['content', 'message', 'tool_calls', 'tool.result'] },
-    { kind: 'mixed', on: ['span_event_attr', 'status'], attributes: ['exception.message', 'exception.stacktrace'] },
-    { kind: 'mixed', on: ['span'], attributes: ['url.full', 'http.request.body.content'] },
+    {
+      on: ['span', 'log'],
+      attributes: [
+        'gen_ai.input.messages',
+        'gen_ai.output.messages',
+        'gen_ai.evaluation.explanation',
+        'gen_ai.system_instructions',
+        'gen_ai.tool.definitions',
+        'gen_ai.tool.call.arguments',
+        'gen_ai.tool.call.result',
+      ],
+    },
+    {
+      on: ['span'],
+      attributes: [
+        'gen_ai.tool.description',
+        'gen_ai.retrieval.query.text',
+        'gen_ai.retrieval.documents',
+        'http.request.body.content',
+      ],
+    },
+    { on: ['log_event'], attributes: ['gen_ai.client.inference.operation.details'] },
+    { on: ['span_event_attr'], attributes: ['content', 'message', 'tool_calls', 'tool.result'] },
   ],
   sources: [
     'open-telemetry/semantic-conventions-genai: model/gen-ai',
@@ -194,16 +205,19 @@ const OTEL_LEGACY: Dialect = {
     system_instructions: [{ attribute: 'gen_ai.system.message', last: true }],
   },
   content: [
-    { kind: 'input', on: ['span', 'span_event_attr'], attributes: ['gen_ai.prompt'] },
-    { kind: 'output', on: ['span', 'span_event_attr'], attributes: ['gen_ai.completion'] },
-    { kind: 'input', on: ['span_event', 'log_event'], attributes: ['gen_ai.content.prompt'] },
-    { kind: 'output', on: ['span_event', 'log_event'], attributes: ['gen_ai.content.completion'] },
+    { on: ['span', 'span_event_attr'], attributes: ['gen_ai.prompt', 'gen_ai.completion'] },
     {
-      kind: 'mixed',
-      on: ['log_event', 'span_event'],
-      attributes: ['gen_ai.system.message', 'gen_ai.user.message', 'gen_ai.assistant.message', 'gen_ai.tool.message'],
+      on: ['span_event', 'log_event'],
+      attributes: [
+        'gen_ai.content.prompt',
+        'gen_ai.content.completion',
+        'gen_ai.system.message',
+        'gen_ai.user.message',
+        'gen_ai.assistant.message',
+        'gen_ai.tool.message',
+        'gen_ai.choice',
+      ],
     },
-    { kind: 'output', on: ['log_event', 'span_event'], attributes: ['gen_ai.choice'] },
   ],
 };
 
@@ -220,12 +234,15 @@ const OTEL_NEXT: Dialect = {
     retrieval_documents: [{ attribute: 'gen_ai.memory.records', when: ['retrieval', 'rerank', 'memory'] }],
   },
   content: [
-    { kind: 'retrieval', on: ['span'], attributes: ['gen_ai.memory.query.text', 'gen_ai.memory.records'] },
-    { kind: 'input', on: ['span'], attributes: ['gen_ai.prompt.variable.{k}'] },
     {
-      kind: 'mixed',
       on: ['span'],
-      attributes: ['gen_ai.guardrail.security.content.input.value', 'gen_ai.guardrail.security.content.output.value'],
+      attributes: [
+        'gen_ai.memory.query.text',
+        'gen_ai.memory.records',
+        'gen_ai.prompt.variable.{k}',
+        'gen_ai.guardrail.security.content.input.value',
+        'gen_ai.guardrail.security.content.output.value',
+      ],
     },
   ],
 };

@@ -15,7 +15,6 @@ const PIPECAT: Dialect = {
   cachedTokens: [{ providers: ['anthropic'], cached: 'outside' }, { cached: 'inside' }],
   content: [
     {
-      kind: 'mixed',
       on: ['span'],
       only: ['pipecat'],
       attributes: [

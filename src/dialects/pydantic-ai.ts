@@ -37,7 +37,6 @@ const PYDANTIC_AI: Dialect = {
   cachedTokens: [{ cached: 'inside' }],
   content: [
     {
-      kind: 'mixed',
       on: ['span'],
       only: ['pydantic-ai', 'logfire'],
       attributes: [
@@ -91,7 +90,6 @@ const LOGFIRE: Dialect = {
   ownUsageScopes: ['logfire.claude*'],
   content: [
     {
-      kind: 'mixed',
       on: ['span'],
       only: ['logfire', 'pydantic-ai'],
       attributes: [

@@ -35,16 +35,13 @@ const SENTRY: Dialect = {
   },
   cachedTokens: [{ scopes: ['sentry.javascript*'], providers: ['anthropic'], cached: 'outside' }, { cached: 'inside' }],
   content: [
-    { kind: 'tool_args', on: ['span'], attributes: ['mcp.request.argument.{k}'] },
     {
-      kind: 'tool_result',
-      on: ['span'],
-      attributes: ['mcp.tool.result.content', 'mcp.prompt.result.message_content', 'mcp.logging.message'],
-    },
-    {
-      kind: 'mixed',
       on: ['span'],
       attributes: [
+        'mcp.request.argument.{k}',
+        'mcp.tool.result.content',
+        'mcp.prompt.result.message_content',
+        'mcp.logging.message',
         'gen_ai.request.messages',
         'gen_ai.request.available_tools',
         'gen_ai.response.text',

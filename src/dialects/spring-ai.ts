@@ -26,20 +26,14 @@ const SPRING_AI: Dialect = {
   cachedTokens: [{ providers: ['anthropic', 'aws.bedrock'], cached: 'outside' }, { cached: 'inside' }],
   content: [
     {
-      kind: 'tool_args',
-      on: ['span'],
-      attributes: ['spring.ai.tool.call.arguments', 'spring.ai.tool.definition.schema'],
-    },
-    { kind: 'tool_result', on: ['span'], attributes: ['spring.ai.tool.call.result'] },
-    {
-      kind: 'retrieval',
-      on: ['span'],
-      attributes: ['db.vector.query.content', 'db.vector.query.response.documents', 'db.vector.query.filter'],
-    },
-    {
-      kind: 'mixed',
       on: ['span'],
       attributes: [
+        'spring.ai.tool.call.arguments',
+        'spring.ai.tool.definition.schema',
+        'spring.ai.tool.call.result',
+        'db.vector.query.content',
+        'db.vector.query.response.documents',
+        'db.vector.query.filter',
         'spring.ai.chat.client.advisor.params',
         'spring.ai.chat.client.system.params',
         'spring.ai.chat.client.system.text',

@@ -14,7 +14,7 @@ const STRANDS: Dialect = {
   spanNames: { execute_event_loop_cycle: 'workflow' },
   // Earlier releases counted the cache apart; their totals show it.
   cachedTokens: [{ cached: 'inside' }],
-  content: [{ kind: 'system', on: ['span'], attributes: ['system_prompt'] }],
+  content: [{ on: ['span'], attributes: ['system_prompt'] }],
   sources: ['strands-agents/sdk-python: src/strands/telemetry/tracer.py'],
 };
 

@@ -7,7 +7,7 @@ const TANSTACK: Dialect = {
   markers: ['tanstack.ai.*'],
   cachedTokens: [{ cached: 'inside' }],
   repeatsWithoutOperation: true,
-  content: [{ kind: 'mixed', on: ['span'], attributes: ['tanstack.ai.system_prompt.metadata'] }],
+  content: [{ on: ['span'], attributes: ['tanstack.ai.system_prompt.metadata'] }],
   sources: ['TanStack/ai: packages/ai/src/middlewares'],
 };
 

@@ -44,7 +44,6 @@ const TRACEAI: Dialect = {
   cachedTokens: [{ providers: ['anthropic'], cached: 'outside' }, { cached: 'inside' }],
   content: [
     {
-      kind: 'mixed',
       on: ['span'],
       attributes: [
         'gen_ai.prompts',

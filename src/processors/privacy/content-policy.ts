@@ -28,9 +28,6 @@ export const POLICY_EVENT_NAME = 64;
 /** Its record is about a model call. */
 export const POLICY_GEN_AI = 128;
 
-/** Texts of errors and addresses: they may quote content, as any log may, and are wanted all the same. */
-const ERRORS_AND_ADDRESSES: ReadonlySet<string> = new Set(['exception.message', 'exception.stacktrace', 'url.full']);
-
 /** Under a general pattern of raw requests (`llm.{k}.*`), but counts and settings. */
 const USAGE_KEY = /^llm\.(?:token_count|usage|cost|latency)\.|^llm\.request\.type$/;
 
@@ -65,8 +62,7 @@ export class ContentLists {
       const isAttribute = row.on.some((place) => place === 'span' || place === 'log' || place === 'span_event_attr');
       const isEvent = row.on.some((place) => place === 'span_event' || place === 'log_event');
       for (const attribute of row.attributes) {
-        if (ERRORS_AND_ADDRESSES.has(attribute)) continue;
-        if (row.kind === 'secret') this.#secrets.add(attribute, true);
+        if (row.secret === true) this.#secrets.add(attribute, true);
         else if (isAttribute)
           this.#attributes.add(attribute, { dialects, eventsOnly: inEvents && !attribute.includes('.') });
         if (isEvent) this.#events.add(attribute, { dialects, eventsOnly: false });

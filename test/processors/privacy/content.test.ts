@@ -20,8 +20,6 @@ import {
 } from './scene.ts';
 
 const CANARY = 'canary-7f3a9c';
-/** Texts that may quote content and are stored all the same, as the contract says of errors. */
-const STORED_ANYWAY = new Set(['exception.message', 'exception.stacktrace', 'url.full']);
 
 const scene = new Scene();
 const silent = scene.processor({ capture_content: false });
@@ -46,16 +44,14 @@ function signsOf(dialect: Dialect): { shared: Shared; signs: readonly Attribute[
 
 const entries: readonly Entry[] = DIALECTS.flatMap((dialect) =>
   (dialect.content ?? []).flatMap((row) =>
-    row.attributes
-      .filter((attribute) => !STORED_ANYWAY.has(attribute))
-      .flatMap((attribute) => {
-        const senders = row.only === undefined ? [dialect] : DIALECTS.filter(({ id }) => row.only?.includes(id));
-        return senders.map((sender) => ({
-          key: nameOf(attribute),
-          row,
-          ...(row.only === undefined ? { shared: {}, signs: [] } : signsOf(sender)),
-        }));
-      }),
+    row.attributes.flatMap((attribute) => {
+      const senders = row.only === undefined ? [dialect] : DIALECTS.filter(({ id }) => row.only?.includes(id));
+      return senders.map((sender) => ({
+        key: nameOf(attribute),
+        row,
+        ...(row.only === undefined ? { shared: {}, signs: [] } : signsOf(sender)),
+      }));
+    }),
   ),
 );
 
@@ -186,6 +182,15 @@ t.test('general names of other telemetry stay', async (t) => {
   t.ok(leaks(SIGNAL_LOGS, logs({ body: { stringValue: CANARY } }), 'json'), 'the body of an ordinary log');
   const failed = spans({ status: { code: 2, message: CANARY } });
   t.ok(leaks(SIGNAL_TRACES, failed, 'json'), 'the message of an error');
+});
+
+t.test('messages of errors, stack traces and full addresses stay', async (t) => {
+  for (const encoding of ENCODINGS)
+    for (const key of ['exception.message', 'exception.stacktrace', 'url.full']) {
+      t.ok(leaks(SIGNAL_TRACES, spans({ attributes: [text(key, CANARY)] }), encoding), key);
+      const events = [{ name: 'exception', attributes: [text(key, CANARY)] }];
+      t.ok(leaks(SIGNAL_TRACES, spans({ events }), encoding), `${key} of an event`);
+    }
 });
 
 t.test('usage and the names of models stay, in dropped events too', async (t) => {
