@@ -1,91 +1,100 @@
 /**
- * Who serves a model, under one name each: the many spellings senders use, hosts that give a provider away, model names that
- * can belong to one vendor only, and words in provider attributes that name a framework and not a provider.
+ * Providers of models: one name each and every spelling of it, the hosts and the model names that tell a provider, and words in
+ * provider attributes that name a framework and not a provider.
  */
 
-export const PROVIDER_SPELLINGS: Readonly<Record<string, readonly string[]>> = {
-  openai: [
+export interface Provider {
+  /** The value of the `provider` column; null: the column keeps the spelling of the sender. */
+  readonly name: string | null;
+  /** The price list route; null: the catalogue of prices knows the provider by its name. */
+  readonly route: string | null;
+  readonly spellings: readonly string[];
+  /** Spellings that only prices read: in the configuration, and before the slash of a model name. */
+  readonly priceSpellings: readonly string[];
+}
+
+/** The route of servers without a list price: local ones, and those that cost nothing per token. */
+export const LOCAL = 'local';
+
+const provider = (name: string | null, route: string | null, spellings: string, priceSpellings = ''): Provider => ({
+  name,
+  route,
+  spellings: wordsOf(spellings),
+  priceSpellings: wordsOf(priceSpellings),
+});
+const wordsOf = (text: string): string[] => text.split(' ').filter((word) => word !== '');
+
+/** A name with several routes has several rows. */
+export const PROVIDERS: readonly Provider[] = [
+  provider(
     'openai',
-    'openai.chat',
-    'openai.responses',
-    'openai.completion',
-    'openai.embedding',
-    'openai.image',
-    'openai.transcription',
-    'openai.speech',
-  ],
-  'azure.ai.openai': [
+    'openai',
+    'openai openai.chat openai.responses openai.completion openai.embedding openai.image openai.transcription openai.speech',
+  ),
+  provider(
     'azure.ai.openai',
-    'az.ai.openai',
     'azure',
-    'azure_openai',
-    'azure-openai',
-    'azure-openai.chat',
-    'azure-openai.responses',
-    'azure_ai_openai',
-    'azureopenai',
-    'azure.chat',
-  ],
-  'azure.ai.inference': [
+    'azure.ai.openai az.ai.openai azure azure_openai azure-openai azure-openai.chat azure-openai.responses azure_ai_openai ' +
+      'azureopenai azure.chat',
+    'azure.ai az.ai azure-ai-foundry microsoft-foundry',
+  ),
+  provider(
     'azure.ai.inference',
-    'az.ai.inference',
-    'azure_ai',
-    'azure_ai_inference',
-    'azure-ai-inference',
-  ],
-  anthropic: ['anthropic', 'anthropic.messages', 'claude'],
-  'aws.bedrock': [
+    'azure',
+    'azure.ai.inference az.ai.inference azure_ai azure_ai_inference azure-ai-inference',
+  ),
+  provider('anthropic', 'anthropic', 'anthropic anthropic.messages claude'),
+  provider(
     'aws.bedrock',
-    'aws_bedrock',
-    'amazon-bedrock',
-    'amazonbedrock',
-    'amazon_bedrock',
-    'bedrock',
-    'bedrock_converse',
     'aws',
-    'amazon',
-  ],
-  'gcp.gemini': [
+    'aws.bedrock aws_bedrock amazon-bedrock amazonbedrock amazon_bedrock bedrock bedrock_converse aws amazon',
+    'anthropic-bedrock',
+  ),
+  provider(
     'gcp.gemini',
     'gemini',
-    'google.generative-ai',
-    'google-generativeai',
-    'google_genai',
-    'googlegenai',
-    'googleaigemini',
-    'googleai',
-    'google_ai',
-    'google',
-  ],
-  'gcp.vertex_ai': [
+    'gcp.gemini gemini google.generative-ai google-generativeai google_genai googlegenai googleaigemini googleai google_ai',
+    'google-gla google-ai-studio google-gemini',
+  ),
+  provider('gcp.gemini', 'google', 'google', 'gcp'),
+  provider(
     'gcp.vertex_ai',
-    'vertex_ai',
-    'vertexai',
-    'google.vertex.chat',
-    'google.vertex',
-    'google_vertexai',
-    'vertexaigemini',
-    'vertex.anthropic',
-  ],
-  'gcp.gen_ai': ['gcp.gen_ai'],
-  mistral_ai: ['mistral_ai', 'mistralai', 'mistral', 'mistral.chat'],
-  cohere: ['cohere', 'cohere.chat'],
-  groq: ['groq', 'groq.chat'],
-  x_ai: ['x_ai', 'xai', 'xai.chat', 'grok'],
-  deepseek: ['deepseek', 'deepseek.chat'],
-  perplexity: ['perplexity'],
-  'ibm.watsonx.ai': ['ibm.watsonx.ai', 'watsonx'],
-  moonshot_ai: ['moonshot_ai', 'moonshot', 'kimi'],
-  together_ai: ['together_ai', 'together', 'togetherai'],
-  fireworks: ['fireworks', 'fireworks_ai', 'fireworks-ai'],
-  hugging_face: ['hugging_face', 'huggingface', 'hf'],
-  openrouter: ['openrouter'],
-  ollama: ['ollama'],
-  cerebras: ['cerebras'],
-  replicate: ['replicate'],
-  dashscope: ['dashscope', 'qwen', 'alibaba'],
-  github: ['github', 'github_models', 'copilot'],
-};
+    'vertex',
+    'gcp.vertex_ai vertex_ai vertexai google.vertex.chat google.vertex google_vertexai vertexaigemini vertex.anthropic',
+    'vertex google-vertex google-vertex-ai google-anthropic-vertex anthropic-vertex',
+  ),
+  provider('gcp.gen_ai', 'gemini', 'gcp.gen_ai'),
+  provider('mistral_ai', 'mistral', 'mistral_ai mistralai mistral mistral.chat'),
+  provider('cohere', null, 'cohere cohere.chat'),
+  provider('groq', null, 'groq groq.chat'),
+  provider('x_ai', 'x-ai', 'x_ai xai xai.chat grok', 'x.ai'),
+  provider('deepseek', 'deepseek', 'deepseek deepseek.chat', 'deepseek-ai'),
+  provider('perplexity', 'perplexity', 'perplexity', 'perplexity-ai perplexityai'),
+  provider('ibm.watsonx.ai', null, 'ibm.watsonx.ai watsonx'),
+  provider('moonshot_ai', 'moonshotai', 'moonshot_ai moonshot kimi', 'moonshotai'),
+  provider('together_ai', 'together', 'together_ai together togetherai'),
+  provider('fireworks', 'fireworks', 'fireworks fireworks_ai fireworks-ai', 'fireworksai'),
+  provider('hugging_face', null, 'hugging_face huggingface hf'),
+  provider('openrouter', null, 'openrouter'),
+  provider('ollama', LOCAL, 'ollama'),
+  provider('cerebras', null, 'cerebras'),
+  provider('replicate', null, 'replicate'),
+  provider('dashscope', null, 'dashscope qwen alibaba'),
+  provider('github', null, 'github github_models'),
+  provider('github', 'github-copilot', 'copilot', 'github-copilot'),
+  provider(null, 'novita', '', 'novita novita-ai'),
+  provider(null, 'zai', '', 'zai z-ai z.ai'),
+  provider(null, 'cloudflare', '', 'cloudflare workers-ai workersai'),
+  provider(null, 'voyageai', '', 'voyageai voyage voyage-ai'),
+  provider(null, 'zhipuai', '', 'zhipuai zhipu zhipu-ai'),
+  provider(
+    null,
+    LOCAL,
+    '',
+    'local vllm hosted-vllm lmstudio lm-studio llama.cpp llama-cpp llamacpp llamafile localai local-ai sglang tgi ' +
+      'text-generation-inference mlx gpt4all transformers openai-compatible openai-like triton xinference',
+  ),
+];
 
 /** Frameworks, clouds of agents and placeholders: telling nothing about who serves the model. */
 export const NOT_PROVIDERS: readonly string[] = [

@@ -1,5 +1,5 @@
 /** One name for each provider. What names a framework is no provider; then hosts and model names have to tell. */
-import { MODEL_VENDORS, NOT_PROVIDERS, PROVIDER_HOSTS, PROVIDER_SPELLINGS } from '../../dialects/providers.ts';
+import { MODEL_VENDORS, NOT_PROVIDERS, PROVIDER_HOSTS, PROVIDERS } from '../../dialects/providers.ts';
 import type { Tables } from '../../pdata/batch.ts';
 import type { Memory } from '../../pdata/memory.ts';
 import type { TextRef } from '../../pdata/text.ts';
@@ -23,9 +23,10 @@ export class Providers {
   #texts: readonly TextRef[] = [];
 
   constructor() {
-    for (const [name, spellings] of Object.entries(PROVIDER_SPELLINGS)) {
-      this.#names.push(name);
-      for (const spelling of spellings) this.#byWord[this.#words.add(spelling)] = this.#names.length - 1;
+    for (const { name, spellings } of PROVIDERS) {
+      if (name === null) continue;
+      if (!this.#names.includes(name)) this.#names.push(name);
+      for (const spelling of spellings) this.#byWord[this.#words.add(spelling)] = this.#names.indexOf(name);
     }
     for (const word of NOT_PROVIDERS) this.#byWord[this.#words.add(word)] = FRAMEWORK;
   }

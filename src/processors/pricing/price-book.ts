@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { LOCAL } from '../../dialects/providers.ts';
 import type { Card } from './card.ts';
 import { Catalogue, shortHash } from './catalogue.ts';
 import { MODEL_NAME_LENGTH, type Spellings, spellingsOf, versionIn } from './model-name.ts';
@@ -13,7 +14,7 @@ import { EntryIndex } from './entry-index.ts';
 import { type CompiledEntry, compileEntries, PricingOptionsError, type PricingProblem } from './price-entry.ts';
 import { type MatchKind, PricedModel } from './priced-model.ts';
 import { RecentNames } from './recent-names.ts';
-import { foldProvider, LOCAL, namesNoProvider, priceListOf, routeOfForm, routeOfProvider } from './route.ts';
+import { foldProvider, namesNoProvider, priceListOf, routeOfForm, routeOfProvider } from './route.ts';
 
 const SUPPLEMENT_FILE = new URL('prices.supplement.yaml', import.meta.url);
 

@@ -1,100 +1,8 @@
 /**
- * Routes: which price list a provider name means. Emitters spell the same provider in many ways (`aws.bedrock`, `AWS`,
+ * Routes: which price list a provider name means. Senders spell the same provider in many ways (`aws.bedrock`, `AWS`,
  * `amazon-bedrock`); a route is the canonical one, and most routes are named as the catalogue names the provider.
  */
-
-/** Servers that cost nothing per token or whose prices nobody publishes: never priced from a vendor's list. */
-export const LOCAL = 'local';
-
-const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
-  anthropic: ['anthropic'],
-  aws: [
-    'aws',
-    'aws.bedrock',
-    'amazon-bedrock',
-    'bedrock',
-    'bedrock-converse',
-    'amazon',
-    'aws-bedrock',
-    'anthropic-bedrock',
-  ],
-  azure: [
-    'azure',
-    'azure.ai',
-    'az.ai',
-    'azure-openai',
-    'azure-ai',
-    'azureopenai',
-    'azure-ai-inference',
-    'azure-ai-foundry',
-    'microsoft-foundry',
-  ],
-  vertex: [
-    'vertex',
-    'gcp.vertex-ai',
-    'vertexai',
-    'vertex-ai',
-    'google-vertex',
-    'google.vertex',
-    'google-vertex-ai',
-    'google-vertexai',
-    'google-anthropic-vertex',
-    'anthropic-vertex',
-  ],
-  gemini: [
-    'gemini',
-    'gcp.gemini',
-    'gcp.gen-ai',
-    'google.generative-ai',
-    'google-genai',
-    'google-gla',
-    'google-ai-studio',
-    'google-gemini',
-  ],
-  google: ['google', 'gcp'],
-  openai: ['openai'],
-  'x-ai': ['x-ai', 'xai', 'x.ai', 'grok'],
-  perplexity: ['perplexity', 'perplexity-ai', 'perplexityai'],
-  deepseek: ['deepseek', 'deepseek-ai'],
-  novita: ['novita', 'novita-ai'],
-  zai: ['zai', 'z-ai', 'z.ai'],
-  mistral: ['mistral', 'mistral-ai', 'mistralai'],
-  together: ['together', 'together-ai', 'togetherai'],
-  fireworks: ['fireworks', 'fireworks-ai', 'fireworksai'],
-  moonshotai: ['moonshotai', 'moonshot', 'moonshot-ai'],
-  cloudflare: ['cloudflare', 'workers-ai', 'workersai'],
-  'github-copilot': ['github-copilot', 'copilot'],
-  voyageai: ['voyageai', 'voyage', 'voyage-ai'],
-  zhipuai: ['zhipuai', 'zhipu', 'zhipu-ai'],
-  [LOCAL]: [
-    ...[
-      'local',
-      'ollama',
-      'vllm',
-      'hosted-vllm',
-      'lmstudio',
-      'lm-studio',
-      'llama.cpp',
-      'llama-cpp',
-      'llamacpp',
-      'llamafile',
-      'localai',
-      'local-ai',
-    ],
-    ...[
-      'sglang',
-      'tgi',
-      'text-generation-inference',
-      'mlx',
-      'gpt4all',
-      'transformers',
-      'openai-compatible',
-      'openai-like',
-      'triton',
-      'xinference',
-    ],
-  ],
-};
+import { PROVIDERS } from '../../dialects/providers.ts';
 
 /** Words that name no provider: gateways that put it into the model name, and fillers. */
 const NO_PROVIDER = new Set([
@@ -128,7 +36,9 @@ export interface ProviderIndex {
 }
 
 const ROUTES: ReadonlyMap<string, string> = new Map(
-  Object.entries(SPELLINGS).flatMap(([route, spellings]) => spellings.map((spelling) => [spelling, route] as const)),
+  PROVIDERS.flatMap(({ route, spellings, priceSpellings }) =>
+    route === null ? [] : [...spellings, ...priceSpellings].map((word) => [foldProvider(word), route] as const),
+  ),
 );
 
 /** Case and separators do not distinguish providers. */

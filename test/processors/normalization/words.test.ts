@@ -1,12 +1,12 @@
 /** Words are found by their bytes as they are by their letters: in any case, and nothing else that looks like one. */
 import t from 'tap';
-import { PROVIDER_SPELLINGS } from '../../../src/dialects/providers.ts';
+import { PROVIDERS } from '../../../src/dialects/providers.ts';
 import { Intake } from '../../../src/pdata/index-body.ts';
 import { ValueMemo } from '../../../src/processors/normalization/value-memo.ts';
 import { Words } from '../../../src/processors/normalization/words.ts';
 import { Normalized } from './normalized.ts';
 
-const WORDS = Object.values(PROVIDER_SPELLINGS).flat();
+const WORDS = PROVIDERS.flatMap(({ spellings }) => spellings);
 
 t.test('bytes find what strings find', async (t) => {
   const { tables } = new Intake();

@@ -4,7 +4,12 @@ import { isIPv4, isIPv6 } from 'node:net';
 import t from 'tap';
 import { SIGNAL_LOGS } from '../../../src/pdata/layout.ts';
 import { finish } from '../../../src/pdata/steps.ts';
-import { KEY_FORMS, prefixesOf, scanApiKeys, SHORTEST_KEY } from '../../../src/processors/privacy/redaction/api-keys.ts';
+import {
+  KEY_FORMS,
+  prefixesOf,
+  scanApiKeys,
+  SHORTEST_KEY,
+} from '../../../src/processors/privacy/redaction/api-keys.ts';
 import { scanAddresses } from '../../../src/processors/privacy/redaction/addresses.ts';
 import { patternRule } from '../../../src/processors/privacy/redaction/pattern-rule.ts';
 import { PRESET_NAMES, PRESETS } from '../../../src/processors/privacy/redaction/presets.ts';
