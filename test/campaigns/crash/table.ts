@@ -1,15 +1,15 @@
-/** The result of campaigns as a table, one line each. */
-import type { CampaignResult } from './campaigns/campaign.ts';
+/** The results as a table, one line for each scenario. */
+import type { ScenarioResult } from './scenarios/scenario.ts';
 
 export interface Line {
   readonly name: string;
   readonly seconds: number;
-  readonly result: CampaignResult;
+  readonly result: ScenarioResult;
 }
 
 const KINDS = ['lost', 'duplicate', 'partial', 'false_200'] as const;
 const COLUMNS = [
-  'campaign',
+  'scenario',
   'cycles',
   'requests',
   '200s',

@@ -9,7 +9,7 @@
  */
 import { readArguments, refuseArguments } from '../../../bench/arguments.ts';
 import { GzipCampaign } from './gzip-campaign.ts';
-import { Campaign, type CampaignReport, isClean } from './mutations-campaign.ts';
+import { Campaign, type CampaignReport, isClean } from './campaign.ts';
 import { ModuleRun } from '../../support/oracle-module.ts';
 import { Oracle } from '../../support/oracle.ts';
 import { ENCODING_NAMES, loadProtos, SIGNAL_NAMES, SIGNALS } from '../../support/protos.ts';

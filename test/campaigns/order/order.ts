@@ -5,7 +5,7 @@
  *   node dist/test/campaigns/order/order.js [--permutations 2000] [--seed 1]
  */
 import { readArguments } from '../../../bench/arguments.ts';
-import { runOrderCampaign } from './order-campaign.ts';
+import { runOrderCampaign } from './campaign.ts';
 import { FAST_SETTINGS, makeServer } from '../../support/postgres.ts';
 
 /** Differences printed in full; one cause mostly makes many. */

@@ -1,7 +1,7 @@
 // The order of arrival leaves no trace in tables and views. `node dist/test/campaigns/order/order.js` runs as many permutations as you like.
 import t from 'tap';
 import { OTHER_KEY } from '../../support/daemon.ts';
-import { runOrderCampaign } from '../../campaigns/order/order-campaign.ts';
+import { runOrderCampaign } from '../../campaigns/order/campaign.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aLogRequest, attributes, newTraceId, START_NS } from '../../support/payloads.ts';
 import { createDatabase } from '../../support/postgres.ts';

@@ -1,7 +1,7 @@
 /** A short campaign of damaged bodies for each signal and encoding; `test/campaigns/mutation/mutation.ts` runs long ones. */
 import t from 'tap';
 import { ENCODING_JSON, ENCODING_PROTOBUF } from '../../../src/pdata/layout.ts';
-import { Campaign, isClean } from '../../campaigns/mutation/mutations-campaign.ts';
+import { Campaign, isClean } from '../../campaigns/mutation/campaign.ts';
 import { ModuleRun } from '../../support/oracle-module.ts';
 import { Oracle } from '../../support/oracle.ts';
 import { ENCODING_NAMES, loadProtos, SIGNAL_NAMES, SIGNALS } from '../../support/protos.ts';

@@ -1,10 +1,10 @@
 /**
- * The judge: compares what the senders know with what is stored. Answered 200 is stored, once; refused leaves nothing; never
- * answered is all there or not at all; and every counter, marker and claim is accounted for by rows.
+ * Compares the journal of the senders with the store. A request answered 200 is stored once. A refused request leaves nothing. A
+ * request without an answer is stored as a whole or not at all. Rows account for every counter, marker and claim.
  */
 import type { BodyEntry, Entry } from '../load/journal.ts';
 import { Findings } from './findings.ts';
-import { type BodyHistory, fateOf, historyOf } from './history.ts';
+import { type BodyHistory, outcomeOf, historyOf } from './history.ts';
 import { checkLedger } from './ledger-rules.ts';
 import type { Store, StoredRecord } from './store.ts';
 
@@ -14,7 +14,7 @@ import type { Store, StoredRecord } from './store.ts';
  */
 export type Guarantee = 'once' | 'at_least_once';
 
-/** Everything the rules need, looked up rather than searched for. */
+/** What the rules read, indexed. */
 export interface Case {
   readonly store: Store;
   readonly histories: ReadonlyMap<number, BodyHistory>;
@@ -57,7 +57,7 @@ function open(entries: readonly Entry[], store: Store): Case {
   return { store, histories, rows, carriers, findings: new Findings() };
 }
 
-/** What a request of its nature may be answered; 503 and no answer at all are always possible. */
+/** The allowed answers. 503 and no answer are always allowed. */
 const ALLOWED: Readonly<Record<BodyEntry['nature'], readonly number[]>> = {
   sound: [200],
   contested: [200, 403, 409],
@@ -74,33 +74,33 @@ function checkAnswers({ body, statuses, falseAcks }: BodyHistory, findings: Find
   if (falseAcks > 0) findings.add('false_200', `${nameOf(body)} was answered 200 before its marker could be seen`);
   const first = statuses.indexOf(200);
   const after = statuses.slice(first + 1).filter((status) => status !== 'unknown' && status < 500 && status !== 200);
-  // Twins are answered in any order, but nothing accepted is ever refused for what it is afterwards.
+  // Duplicates are answered in any order, but an accepted body is never refused later for its content.
   if (first >= 0 && after.length > 0 && body.nature === 'sound')
     findings.add('wrong_answer', `${nameOf(body)} was answered 200, then ${after[0]}`);
 }
 
 function checkRows(history: BodyHistory, { rows, carriers, findings, store }: Case, guarantee: Guarantee): void {
   const { body } = history;
-  const fate = fateOf(history);
+  const outcome = outcomeOf(history);
   const { own, all } = keysOf(history, carriers);
   const present = own.filter((key) => rows.has(key)).length;
   const where = `${nameOf(body)} (${history.statuses.join(', ') || 'not answered'}) in ${store.name}`;
-  if (fate === 'stored') {
+  if (outcome === 'stored') {
     const missing = all.filter((key) => !rows.has(key));
     if (missing.length > 0) findings.add('lost', `${where}: ${missing.length} of ${all.length} records are missing`);
-  } else if (fate === 'refused' && present > 0) {
+  } else if (outcome === 'refused' && present > 0) {
     findings.add('residue', `${where}: refused, and ${present} of ${own.length} records are stored`);
-  } else if (fate === 'open' && guarantee === 'once' && present > 0 && present < own.length) {
+  } else if (outcome === 'open' && guarantee === 'once' && present > 0 && present < own.length) {
     findings.add('partial', `${where}: ${present} of ${own.length} records are stored`);
   }
-  if (guarantee === 'at_least_once' && (history.sends > 1 || fate !== 'stored')) return;
-  // A file does not know its older lines: there, a span that came again in other bytes stands twice.
+  if (guarantee === 'at_least_once' && (history.sends > 1 || outcome !== 'stored')) return;
+  // The file exporter does not read older lines: a span that is sent again in other bytes is written twice.
   const unique = guarantee === 'once' ? all : own;
   const twice = unique.filter((key) => (rows.get(key)?.length ?? 0) > 1);
   if (twice.length > 0) findings.add('duplicate', `${where}: ${twice.length} records are stored more than once`);
 }
 
-/** Every row is of a record that was sent, and stands where its sender may write. */
+/** Every row belongs to a record that was sent, in a project and environment its sender may write. */
 function checkForeign({ store, carriers, findings }: Case): void {
   for (const row of store.records) {
     const senders = carriers.get(keyOf(row.project, row.record ?? '')) ?? [];
@@ -114,7 +114,7 @@ function checkForeign({ store, carriers, findings }: Case): void {
     if (!fits) {
       findings.add(
         'foreign',
-        `${store.name} has a row of ${row.project}/${row.environment} named ${row.record}, which ${senders.length === 0 ? 'nobody sent there' : 'was sent otherwise'}`,
+        `${store.name} has a row of ${row.project}/${row.environment} named ${row.record}, which ${senders.length === 0 ? 'was not sent there' : 'was sent with other values'}`,
       );
     }
   }

@@ -1,27 +1,30 @@
-/** What a checker found wrong, counted by kind; the first few of each kind are kept in words. */
+/** Findings of a scenario, counted by kind, with the messages of the first few of each kind. */
 
-export type Kind =
-  /** Answered 200, and a record of it is missing. */
-  | 'lost'
-  /** A record is there more than once. */
-  | 'duplicate'
-  /** Some of a request is there, and some is not. */
-  | 'partial'
+export const KINDS = [
+  /** Answered 200, and a record of the request is missing. */
+  'lost',
+  /** A record is stored more than once. */
+  'duplicate',
+  /** Part of a request is stored. */
+  'partial',
   /** 200 was answered before the commit. */
-  | 'false_200'
-  /** Something of a refused request was kept: a row, a marker, a claim, or quota. */
-  | 'residue'
-  /** A record, marker or claim that belongs to somebody else, or to nobody. */
-  | 'foreign'
-  /** A refusal without its reason, or an answer that this request may not get. */
-  | 'wrong_answer'
-  /** A counter or bound that does not follow from what is stored, or a cap that was passed. */
-  | 'wrong_quota'
-  | 'deadlock'
-  /** The service did not come back in time. */
-  | 'stuck'
-  /** The campaign could not do what it is for: its verdict is worth nothing. */
-  | 'unproven';
+  'false_200',
+  /** A refused request left a row, a marker, a claim or used quota. */
+  'residue',
+  /** A record, marker or claim of another project, or of no request. */
+  'foreign',
+  /** An answer that this request may not get, or a refusal without a reason. */
+  'wrong_answer',
+  /** A counter or bound that differs from the stored rows, or a cap that was exceeded. */
+  'wrong_quota',
+  'deadlock',
+  /** The service did not recover in time. */
+  'stuck',
+  /** The scenario did not inject its faults, so its result proves nothing. */
+  'unproven',
+] as const;
+
+export type Kind = (typeof KINDS)[number];
 
 const KEPT_PER_KIND = 5;
 

@@ -1,20 +1,18 @@
-/** The journal, put together by body: what was sent, what was answered, and what follows from it for the store. */
+/** The journal grouped by body: its requests, their answers, and what the store must hold because of them. */
 import type { BodyEntry, Entry, Status } from '../load/journal.ts';
 
 export interface BodyHistory {
   readonly body: BodyEntry;
   readonly statuses: Status[];
-  /** 200s at whose moment no commit could be seen. */
+  /** Answers 200 before which the commit was not visible in the database. */
   falseAcks: number;
   sends: number;
 }
 
-/**
- * `stored`: answered 200. `refused`: every answer was a final refusal. `open`: neither, so all of it or nothing.
- */
-export type Fate = 'stored' | 'refused' | 'open';
+/** `stored`: answered 200. `refused`: every answer was a final refusal. `open`: neither, so all of it or nothing is stored. */
+export type Outcome = 'stored' | 'refused' | 'open';
 
-export function fateOf({ statuses, sends }: BodyHistory): Fate {
+export function outcomeOf({ statuses, sends }: BodyHistory): Outcome {
   if (statuses.includes(200)) return 'stored';
   const isFinal = statuses.length === sends && statuses.every((status) => status !== 'unknown' && status < 500);
   return isFinal ? 'refused' : 'open';

@@ -1,6 +1,6 @@
-/** What must hold between the ledger's own rows (markers, claims, counters) and the records: each is accounted for by the other. */
+/** The rules between the ledger's own rows (markers, claims, counters) and the records. */
 import { type Case, keysOf, nameOf } from './checker.ts';
-import { type BodyHistory, fateOf } from './history.ts';
+import { type BodyHistory, outcomeOf } from './history.ts';
 import type { LedgerRows, OwnedTrace } from './store.ts';
 
 export function checkLedger(one: Case, ledger: LedgerRows): void {
@@ -14,17 +14,18 @@ export function checkLedger(one: Case, ledger: LedgerRows): void {
     one.findings.add('deadlock', `the server had to break ${ledger.deadlocks} deadlocks between writers`);
 }
 
-/** Markers = accepted bodies. A body that was never answered has one exactly when its records are there. */
+/** Every accepted body has a marker, and no other. A body without an answer has one exactly when its records are stored. */
 function checkMarkers({ histories, rows, carriers, findings }: Case, { markers }: LedgerRows): void {
   const left = new Set(markers.map(({ project, marker }) => `${project} ${marker}`));
   for (const history of histories.values()) {
     const { body } = history;
     const isMarked = left.delete(`${body.project} ${body.marker}`);
-    const fate = fateOf(history);
-    if (fate === 'stored' && !isMarked) findings.add('lost', `${nameOf(body)}: answered 200, and no marker was left`);
-    if (fate === 'refused' && isMarked) findings.add('residue', `${nameOf(body)}: refused, and left a marker`);
+    const outcome = outcomeOf(history);
+    if (outcome === 'stored' && !isMarked)
+      findings.add('lost', `${nameOf(body)}: answered 200, and its marker is missing`);
+    if (outcome === 'refused' && isMarked) findings.add('residue', `${nameOf(body)}: refused, and left a marker`);
     const { own } = keysOf(history, carriers);
-    if (fate !== 'open' || own.length === 0) continue;
+    if (outcome !== 'open' || own.length === 0) continue;
     const isStored = own.every((key) => rows.has(key));
     if (isMarked && !isStored) findings.add('partial', `${nameOf(body)}: a marker without its records`);
     if (!isMarked && isStored) findings.add('partial', `${nameOf(body)}: records without their marker`);
@@ -32,7 +33,7 @@ function checkMarkers({ histories, rows, carriers, findings }: Case, { markers }
   for (const marker of left) findings.add('foreign', `a marker that belongs to no request: ${marker}`);
 }
 
-/** A trace has the owner its rows have, and an owner only while it has rows. */
+/** A trace belongs to the project and environment of its rows. A trace without rows has no owner. */
 function checkOwners({ store, findings }: Case, { traces }: LedgerRows): void {
   const owners = new Map(traces.map((trace) => [trace.traceId, trace]));
   const used = new Set<string>();
@@ -41,7 +42,7 @@ function checkOwners({ store, findings }: Case, { traces }: LedgerRows): void {
     used.add(traceId);
     const owner = owners.get(traceId);
     if (owner?.project === project && owner.environment === environment) continue;
-    const says = owner === undefined ? 'nobody owns' : `${owner.project}/${owner.environment} owns`;
+    const says = owner === undefined ? 'has no owner' : `is owned by ${owner.project}/${owner.environment}`;
     findings.add('foreign', `record ${record} of ${project}/${environment} is in trace ${traceId}, which ${says}`);
   }
   for (const { traceId, project } of traces) {
@@ -49,7 +50,7 @@ function checkOwners({ store, findings }: Case, { traces }: LedgerRows): void {
   }
 }
 
-/** A refusal has a reason, and the reason is still there: claims do not go and counters do not fall during a campaign. */
+/** A refusal has a reason that still holds at the end: claims are not removed and counters do not fall during a scenario. */
 function checkRefusals({ histories, findings }: Case, ledger: LedgerRows): void {
   const owners = new Map(ledger.traces.map((trace) => [trace.traceId, trace]));
   const spans = new Map(ledger.usage.map(({ project, spans }) => [project, spans]));
@@ -59,7 +60,7 @@ function checkRefusals({ histories, findings }: Case, ledger: LedgerRows): void 
     if (statuses.includes(409) && !claimed.some(({ project }) => project !== body.project))
       findings.add('wrong_answer', `${nameOf(body)}: 409, though no other project owns one of its traces`);
     if (body.nature === 'contested' && statuses.includes(403) && !claimed.some((trace) => isElsewhere(trace, history)))
-      findings.add('wrong_answer', `${nameOf(body)}: 403, though its traces stand in no other environment`);
+      findings.add('wrong_answer', `${nameOf(body)}: 403, though its traces are in no other environment`);
     const used = spans.get(body.project) ?? 0;
     if (statuses.includes(429) && used + body.records.length <= (body.cap ?? 0))
       findings.add('wrong_answer', `${nameOf(body)}: 429, though ${used} of ${body.cap} spans are used`);

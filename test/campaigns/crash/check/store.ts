@@ -1,4 +1,4 @@
-/** What is in a store after a campaign, in one form for Postgres and for files, so that one checker judges both. */
+/** The content of a store after a scenario, in one form for Postgres and for files, so that one checker reads both. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
@@ -26,7 +26,7 @@ export interface UsageRow {
   readonly metricPoints: number;
 }
 
-/** What only the ledger in Postgres knows. */
+/** Only the ledger in Postgres has these. */
 export interface LedgerRows {
   readonly markers: readonly { readonly project: string; readonly marker: string }[];
   readonly traces: readonly OwnedTrace[];
@@ -84,7 +84,7 @@ export async function readPostgres(client: pg.Client): Promise<Store> {
 
 const SIGNALS: Readonly<Record<string, StoredRecord['signal']>> = { span: 'traces', log: 'logs', metric: 'metrics' };
 
-/** The lines of the file and of those that rotation set aside beside it. A line that is no JSON is an error. */
+/** The lines of the file and of its rotated files. A line that is not JSON is an error. */
 export async function readNdjson(folder: string, name = 'telemetry'): Promise<Store> {
   const files = (await readdir(folder)).filter((file) => file.startsWith(name) && file.endsWith('.ndjson')).sort();
   const records: StoredRecord[] = [];

@@ -1,6 +1,6 @@
 /**
- * Makes the bodies of the load: every signal, encoding and reason to be refused, many of them on purpose in each other's way.
- * The same seed makes the same bodies, but for the times in them.
+ * Makes the bodies of the load: every signal, every encoding and every reason for a refusal, many of them in conflict with each
+ * other. The same seed makes the same bodies except for their timestamps.
  */
 import { Random } from '../../../support/generators-random.ts';
 import { aLogRequest, aMetricRequest, attributes, aTraceRequest } from '../../../support/payloads.ts';
@@ -9,9 +9,9 @@ import { type Body, type Draft, makeBody, NAME_ATTRIBUTE, type RequestTypes } fr
 import { FREE, FREE_CAP, RIVALS, SCOPED, type Tenant } from './tenants.ts';
 
 const NS_PER_MS = 1000000n;
-/** Recent bodies whose spans may come again in another body. */
-const REMEMBERED = 32;
-/** Traces that many log records name at once, so that writers meet at the same rows. */
+/** Recent bodies whose spans may be sent again in another body. */
+const RECENT_BODIES = 32;
+/** Traces that many concurrent log records name, so that writers need the same rows. */
 const HOT_TRACES = 8;
 const HOT_BODIES = 150;
 const CONTEST_BODIES = 4;
@@ -34,8 +34,8 @@ export class BodyMaker {
   #hot: string[] = [];
   #contested = '';
   #count = 0;
-  #turns = 0;
-  /** Bodies of the free plan so far; the next project follows when one must be full. */
+  #bodies = 0;
+  /** Spans sent by projects of the free plan so far. The next project follows when one must be over its cap. */
   #freeSpans = 0;
   #lastMetrics: Body | null = null;
 
@@ -47,9 +47,9 @@ export class BodyMaker {
 
   next(): Body {
     this.#count++;
-    if (this.#turns % HOT_BODIES === 0) this.#hot = Array.from({ length: HOT_TRACES }, () => this.#hex(16));
-    if (this.#turns % CONTEST_BODIES === 0) this.#contested = this.#hex(16);
-    this.#turns++;
+    if (this.#bodies % HOT_BODIES === 0) this.#hot = Array.from({ length: HOT_TRACES }, () => this.#hex(16));
+    if (this.#bodies % CONTEST_BODIES === 0) this.#contested = this.#hex(16);
+    this.#bodies++;
     const choice = this.#random.below(100);
     if (choice < 30) return this.#spans();
     if (choice < 42) return this.#logs(this.#some(this.#hot));
@@ -61,8 +61,8 @@ export class BodyMaker {
     return this.#scoped();
   }
 
-  /** So many bodies, each on some of the same new traces, in an order of its own. */
-  jam(count: number): readonly Body[] {
+  /** `count` bodies, each on some of the same new traces, in different orders. */
+  overlapping(count: number): readonly Body[] {
     const traceIds = Array.from({ length: HOT_TRACES }, () => this.#hex(16));
     return Array.from({ length: count }, () => {
       this.#count++;
@@ -70,7 +70,7 @@ export class BodyMaker {
     });
   }
 
-  /** Spans and nothing special: `count` of them in one new trace. */
+  /** `count` spans in one new trace. */
   plain(tenant: Tenant, count: number): Body {
     this.#count++;
     const traceId = this.#hex(16);
@@ -93,13 +93,13 @@ export class BodyMaker {
       Array.from({ length: count }, () => this.#random.pick(traceIds)),
     );
     if (nature === 'sound') this.#recent.push(...spans.slice(0, 1));
-    if (this.#recent.length > REMEMBERED) this.#recent.shift();
+    if (this.#recent.length > RECENT_BODIES) this.#recent.shift();
     return this.#traceBody(facts, spans);
   }
 
   #free(): Body {
     const count = 1 + this.#random.below(4);
-    // Half as much again as fits is offered before the next project's turn.
+    // Each project is sent one and a half times its cap.
     const tenant = FREE[Math.floor(this.#freeSpans / (FREE_CAP * 1.5)) % FREE.length] as Tenant;
     this.#freeSpans += count;
     const facts: Facts = { tenant, environment: 'default', signal: 'traces', nature: 'limited' };
@@ -111,11 +111,11 @@ export class BodyMaker {
     const tenant = this.#random.pick(RIVALS);
     const environment = this.#random.pick(['default', 'default', 'staging']);
     const facts: Facts = { tenant, environment, signal: 'traces', nature: 'contested' };
-    // A trace of its own stands beside the contested one: refused means that this one is not claimed either.
+    // The second trace has no conflict: a refusal must not claim it either.
     return this.#traceBody(facts, this.#newSpans(facts, [this.#contested, this.#hex(16)]));
   }
 
-  /** A span that was sent before, beside a new one of its trace. */
+  /** A span that was sent before, together with a new span of its trace. */
   #repeat(): Body {
     if (this.#recent.length === 0) return this.#spans();
     const again = this.#random.pick(this.#recent);
@@ -174,7 +174,7 @@ export class BodyMaker {
     };
     const records = Array.from({ length: 1 + this.#random.below(4) }, (_, index) => ({ record: this.#name(index) }));
     const metrics = records.map(({ record }) => ({
-      name: 'fire.gauge',
+      name: 'crash.gauge',
       gauge: {
         dataPoints: [{ timeUnixNano: nowNs(), asDouble: 1, attributes: attributes({ [NAME_ATTRIBUTE]: record }) }],
       },
@@ -183,7 +183,7 @@ export class BodyMaker {
     return this.#lastMetrics;
   }
 
-  /** The very same bytes from another project: no replay of anything. */
+  /** The same bytes from another project: not a replay. */
   #echo(body: Body): Body {
     this.#lastMetrics = null;
     const tenant = RIVALS.find(({ project }) => project !== body.tenant.project) ?? body.tenant;
@@ -240,7 +240,7 @@ export class BodyMaker {
 }
 
 const resource = (environment: string): Record<string, string> => ({
-  'service.name': 'fire',
+  'service.name': 'crash',
   'deployment.environment.name': environment,
 });
 

@@ -1,4 +1,4 @@
-/** One body of the load, and what must be in the store when it is accepted. */
+/** One body of the load, and what the store must hold when it is accepted. */
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type protobuf from 'protobufjs';
@@ -7,7 +7,7 @@ import type { Tenant } from './tenants.ts';
 export type Signal = 'traces' | 'logs' | 'metrics';
 export const SIGNALS: readonly Signal[] = ['traces', 'logs', 'metrics'];
 
-/** Why it may honestly be refused; `sound` may not be refused at all, except for the time being. */
+/** The reason for which the body may be refused. A `sound` body may only be answered 200 or 503. */
 export type Nature = 'sound' | 'contested' | 'limited' | 'foreign_environment' | 'broken';
 
 export interface Body {
@@ -23,7 +23,7 @@ export interface Body {
   readonly marker: string;
   /** Hex ids of the traces it claims. */
   readonly traces: readonly string[];
-  /** The names of its records. A name that stands in several bodies is the same span, sent again. */
+  /** The names of its records. A name in several bodies is the same span, sent again. */
   readonly records: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export interface Draft extends Omit<Body, 'bytes' | 'marker'> {
 }
 
 /** The attribute that carries a record's name, on spans, log records and data points alike. */
-export const NAME_ATTRIBUTE = 'fire.record';
+export const NAME_ATTRIBUTE = 'crash.record';
 const ID_FIELDS = new Set(['traceId', 'spanId', 'parentSpanId']);
 
 export type RequestTypes = Readonly<Record<Signal, protobuf.Type>>;
@@ -42,7 +42,7 @@ export function makeBody(draft: Draft, types: RequestTypes): Body {
   const { message, ...facts } = draft;
   let plain =
     draft.encoding === 'json' ? Buffer.from(JSON.stringify(message)) : encodeProtobuf(types[draft.signal], message);
-  // The records before the cut are whole: a reader that is not strict would store them.
+  // The records before the cut are complete: a lenient reader would store them.
   if (draft.nature === 'broken') plain = plain.subarray(0, plain.length - 2);
   const bytes = draft.gzip ? gzipSync(plain, { level: 1 }) : plain;
   return { ...facts, bytes, marker: markerOf(draft, bytes) };

@@ -1,7 +1,4 @@
-/**
- * What the sender knows, written down and synced before each request and after each answer: the checker reads it from the
- * file, so that nothing it believes depends on the memory of the process that sent.
- */
+/** What the sender knows, synced to a file before each request and after each answer. The checker reads only this file. */
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import type { Body } from './body.ts';
 
@@ -28,7 +25,7 @@ export interface AnswerEntry {
   readonly send: number;
   readonly body: number;
   readonly status: Status;
-  /** Whether the commit could be seen in the database when the 200 came; null: nobody looked. */
+  /** Whether the commit was visible in the database when the 200 arrived; null: not known. */
   readonly committed: boolean | null;
   readonly at: number;
 }
@@ -50,10 +47,10 @@ export class Journal {
     return new Journal(path, await open(path, 'ax'));
   }
 
-  /** Resolves when the entry is on disk. Entries that come while a sync runs share the next one. */
+  /** Resolves when the entry is on disk. Entries that are written during a sync share the next one. */
   async write(entry: Entry): Promise<void> {
     this.#pending.push(`${JSON.stringify(entry)}\n`);
-    // The flush that is running may have taken its lines already; the next one has this line.
+    // The running flush may have started without this line; then the next flush writes it.
     if (this.#flushing !== null) await this.#flushing;
     if (this.#pending.length > 0) this.#flushing ??= this.#flush();
     if (this.#flushing !== null) await this.#flushing;

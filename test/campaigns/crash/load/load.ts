@@ -1,6 +1,6 @@
 /**
- * Many senders at once, until they are told to stop: each takes the next body, sends it, and tries again what came to
- * nothing. One in five such bodies is given up, so that the rule for what was never answered is put to the test as well.
+ * Concurrent senders until `stop`: each sends the next body and retries it on 503 or without an answer. Some of these bodies are
+ * given up, to test the rule for requests without a final answer as well.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Random } from '../../../support/generators-random.ts';
@@ -12,17 +12,17 @@ import type { Sender, Target } from './sender.ts';
 export interface LoadOptions {
   readonly senders: number;
   readonly seed: number;
-  /** Between two bodies of one sender. */
+  /** Pause between two bodies of one sender. */
   readonly pauseMs: number;
-  /** Of 100 bodies that were not answered, so many are never sent again. */
+  /** Percentage of retries that are given up. */
   readonly abandonPercent: number;
 }
 
 const RETRY_PAUSE_MS = 100;
-/** Give up even on a body that must be retried, when the service is gone for good. */
+/** A body that must be retried is given up after this time: the service does not recover. */
 const RETRY_LIMIT_MS = 300000;
-/** One body in so many is sent twice at once. */
-const TWINS = 8;
+/** One body in this many is sent twice at the same time. */
+const SENT_TWICE_ONE_IN = 8;
 
 export class Load {
   readonly #maker: BodyMaker;
@@ -59,13 +59,13 @@ export class Load {
   async #run(): Promise<void> {
     while (!this.#stopping) {
       const body = this.#maker.next();
-      const twins = this.#random.once(TWINS) ? 2 : 1;
-      await Promise.all(Array.from({ length: twins }, () => this.deliver(body)));
+      const copies = this.#random.once(SENT_TWICE_ONE_IN) ? 2 : 1;
+      await Promise.all(Array.from({ length: copies }, () => this.deliver(body)));
       await pause(this.#options.pauseMs);
     }
   }
 
-  /** Sends until there is an answer that is final, or the body is given up. */
+  /** Sends until the answer is final or the body is given up. */
   async deliver(body: Body): Promise<Status> {
     const end = Date.now() + RETRY_LIMIT_MS;
     for (;;) {

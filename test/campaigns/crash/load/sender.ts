@@ -1,10 +1,10 @@
-/** One client: sends a body to a replica, waits for the answer, and keeps the journal. */
+/** An HTTP client that sends a body to a replica, waits for the answer and writes the journal. */
 import { Agent, request } from 'node:http';
 import type { Body } from './body.ts';
 import { entryOf, type Journal, type Status } from './journal.ts';
 
-/** Whether the marker of a body can be seen in the database; null when that cannot be found out. */
-export type Look = (body: Body) => Promise<boolean | null>;
+/** Whether the marker of a body is visible in the database; null when the database does not answer. */
+export type FindMarker = (body: Body) => Promise<boolean | null>;
 
 export interface Target {
   /** `http://127.0.0.1:port` of the replica. */
@@ -12,20 +12,20 @@ export interface Target {
   readonly number: number;
 }
 
-/** A client that waits no longer has not learned anything. */
+/** After this time the outcome of a request is unknown to its client. */
 const ANSWER_TIMEOUT_MS = 8000;
 
 export class Sender {
   readonly #journal: Journal;
-  readonly #look: Look;
+  readonly #findMarker: FindMarker;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 256 });
   readonly #known = new Set<number>();
   #sends = 0;
   #accepted = 0;
 
-  constructor(journal: Journal, look: Look) {
+  constructor(journal: Journal, findMarker: FindMarker) {
     this.#journal = journal;
-    this.#look = look;
+    this.#findMarker = findMarker;
   }
 
   get requests(): number {
@@ -44,7 +44,7 @@ export class Sender {
     }
     await this.#journal.write({ entry: 'send', send, body: body.id, replica: target.number, at: Date.now() });
     const status = await this.#exchange(body, target);
-    const committed = status === 200 ? await this.#look(body) : null;
+    const committed = status === 200 ? await this.#findMarker(body) : null;
     if (status === 200) this.#accepted++;
     await this.#journal.write({ entry: 'answer', send, body: body.id, status, committed, at: Date.now() });
     return status;
@@ -67,7 +67,7 @@ export class Sender {
         { method: 'POST', headers, agent: this.#agent, timeout: ANSWER_TIMEOUT_MS },
         (response) => {
           response.on('error', () => resolve('unknown'));
-          // The status alone is an answer, but only a whole one counts for a client.
+          // A client counts only a complete response as an answer.
           response.on('end', () => resolve(response.complete ? (response.statusCode ?? 'unknown') : 'unknown'));
           response.on('close', () => resolve('unknown'));
           response.resume();

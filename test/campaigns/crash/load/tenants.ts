@@ -1,4 +1,4 @@
-/** The projects and keys of the load: two that compete, one with a key for one environment, and many close to their cap. */
+/** The projects and keys of the load: two that compete for traces, one with a key for one environment, many close to their cap. */
 
 export interface Tenant {
   readonly project: string;
@@ -10,7 +10,7 @@ export interface Tenant {
 }
 
 const FREE_TENANTS = 40;
-/** A few dozen requests reach it, so that senders meet there again and again. */
+/** A few dozen requests reach it, so that many requests are close to a cap. */
 export const FREE_CAP = 60;
 
 export const RIVALS: readonly Tenant[] = [tenant('alpha'), tenant('beta')];
@@ -19,18 +19,18 @@ export const FREE: readonly Tenant[] = Array.from({ length: FREE_TENANTS }, (_, 
   ...tenant(`free-${index}`),
   cap: FREE_CAP,
 }));
-/** For cases that are held side by side, and must not wait for each other's counters. */
-export const LANES: readonly Tenant[] = Array.from({ length: 8 }, (_, index) => tenant(`lane-${index}`));
-/** For volleys: all at once over a cap that has room for a third of them. */
-export const VOLLEY_CAP = 10;
-export const VOLLEYS: readonly Tenant[] = Array.from({ length: 60 }, (_, index) => ({
-  ...tenant(`volley-${index}`),
-  cap: VOLLEY_CAP,
+/** For cases that run concurrently and must not wait for each other's counters. */
+export const ISOLATED: readonly Tenant[] = Array.from({ length: 8 }, (_, index) => tenant(`isolated-${index}`));
+/** For bursts: concurrent requests over a cap that has room for a third of them. */
+export const BURST_CAP = 10;
+export const BURSTS: readonly Tenant[] = Array.from({ length: 60 }, (_, index) => ({
+  ...tenant(`burst-${index}`),
+  cap: BURST_CAP,
 }));
-export const TENANTS: readonly Tenant[] = [...RIVALS, SCOPED, ...FREE, ...LANES, ...VOLLEYS];
+export const TENANTS: readonly Tenant[] = [...RIVALS, SCOPED, ...FREE, ...ISOLATED, ...BURSTS];
 
 function tenant(project: string): Tenant {
-  return { project, key: `fire-key-of-${project}-0123456789` };
+  return { project, key: `crash-key-of-${project}-0123456789` };
 }
 
 /** The keys as the `auth` processor takes them. */

@@ -1,9 +1,9 @@
 /**
- * One client's connection through the proxy: two sockets, and between them every message looked at before it goes on. A
- * direction that is held back keeps its messages in order.
+ * One client's connection through the proxy: two sockets; every message is inspected before it is forwarded. A direction that is
+ * held keeps its messages in order.
  */
 import type { Socket } from 'node:net';
-import type { Fault, Place } from './fault.ts';
+import type { Fault, MessageContext } from './fault.ts';
 import {
   errorMessage,
   MessageReader,
@@ -13,12 +13,13 @@ import {
   type WireMessage,
 } from './messages.ts';
 
-export type Aim = (message: WireMessage, place: Place) => Fault | null;
+/** The fault to inject at a message, if any. */
+export type FaultFor = (message: WireMessage, context: MessageContext) => Fault | null;
 
 const BEGINS = /^\s*(BEGIN|START TRANSACTION)\b/i;
 const REFUSE_ENCRYPTION = Buffer.from('N');
-/** Answers the client did not ask for, to the statement put in place of its own. */
-const EXTRA_ANSWERS = ['ParseComplete', 'BindComplete'];
+/** Replies to the substituted statement that the client does not expect. */
+const EXTRA_REPLIES = ['ParseComplete', 'BindComplete'];
 
 interface Direction {
   readonly side: Side;
@@ -34,7 +35,7 @@ interface Direction {
 
 export class ProxiedConnection {
   readonly number: number;
-  readonly #aim: Aim;
+  readonly #faultFor: FaultFor;
   readonly #frontend: Direction;
   readonly #backend: Direction;
   readonly #unwanted: string[] = [];
@@ -42,9 +43,9 @@ export class ProxiedConnection {
   #silent = false;
   #over = false;
 
-  constructor(number: number, sockets: { readonly client: Socket; readonly server: Socket }, aim: Aim) {
+  constructor(number: number, sockets: { readonly client: Socket; readonly server: Socket }, faultFor: FaultFor) {
     this.number = number;
-    this.#aim = aim;
+    this.#faultFor = faultFor;
     this.#frontend = direction('frontend', sockets.client, sockets.server);
     this.#backend = direction('backend', sockets.server, sockets.client);
     for (const one of [this.#frontend, this.#backend]) {
@@ -60,20 +61,15 @@ export class ProxiedConnection {
     return this.#over;
   }
 
-  /** Whether a black hole swallows what passes here. */
+  /** Whether a black hole drops all data of this connection. */
   get isSilent(): boolean {
     return this.#silent;
   }
 
-  /** Ends both sides at once, as a machine that lost its memory would. */
+  /** Resets both sides, also behind a black hole. */
   reset(): void {
     this.#silent = false;
     this.#reset();
-  }
-
-  /** From now on nothing passes, and nobody is told. */
-  silence(): void {
-    this.#silent = true;
   }
 
   #take(one: Direction, chunk: Buffer): void {
@@ -100,7 +96,7 @@ export class ProxiedConnection {
       this.#unwanted.shift();
       return;
     }
-    const fault = this.#aim(message, { connection: this.number, position: this.#positionOf(one, message) });
+    const fault = this.#faultFor(message, { connection: this.number, position: this.#positionOf(one, message) });
     if (fault === null) one.to.write(message.bytes);
     else this.#apply(fault, one, message);
   }
@@ -159,7 +155,7 @@ export class ProxiedConnection {
       return;
     }
     const bytes = where === 'inside' ? message.bytes.subarray(0, message.bytes.length >> 1) : message.bytes;
-    // A reset could overtake what was just written; an orderly end arrives behind it.
+    // A reset could discard the bytes just written. A FIN arrives after them.
     one.to.end(bytes);
   }
 
@@ -180,17 +176,17 @@ export class ProxiedConnection {
   }
 
   /**
-   * A frontend's statement is replaced by one that fails in the server itself, so that everything that follows from a failure
-   * follows. A backend's reply is merely replaced.
+   * A frontend's statement is replaced by one that fails in the server, with all consequences of a failure for the transaction. A
+   * backend's reply is replaced by an error only on its way to the client.
    */
   #failing(sqlstate: string, side: Side, message: WireMessage): Buffer {
-    if (side === 'backend') return errorMessage(sqlstate, 'put in place by the proxy');
+    if (side === 'backend') return errorMessage(sqlstate, 'injected by the proxy');
     const sql =
       sqlstate === '57P01'
         ? 'SELECT pg_terminate_backend(pg_backend_pid())'
-        : `DO $$ BEGIN RAISE EXCEPTION 'put in place by the proxy' USING ERRCODE = '${sqlstate}'; END $$`;
+        : `DO $$ BEGIN RAISE EXCEPTION 'injected by the proxy' USING ERRCODE = '${sqlstate}'; END $$`;
     if (message.kind === 'Query') return queryMessage(sql);
-    this.#unwanted.push(...EXTRA_ANSWERS);
+    this.#unwanted.push(...EXTRA_REPLIES);
     return statementMessages(sql);
   }
 
@@ -217,7 +213,7 @@ function direction(side: Side, from: Socket, to: Socket): Direction {
   return { side, from, to, reader: new MessageReader(side), queue: [], held: false, ended: false, position: 0 };
 }
 
-/** A local socket knows no reset. */
+/** A Unix socket has no reset. */
 export function resetSocket(socket: Socket): void {
   if (socket.remoteAddress === undefined) socket.destroy();
   else socket.resetAndDestroy();

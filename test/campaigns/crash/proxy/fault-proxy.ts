@@ -1,29 +1,26 @@
-/**
- * A proxy in front of Postgres that knows where messages begin and end, and does to one of them what a rule says. Between
- * faults it only passes on.
- */
+/** A proxy in front of Postgres that parses the wire protocol and injects a fault at the message that a rule names. */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { ProxiedConnection, resetSocket } from './connection.ts';
-import { COMMIT_SENT, type Fault, fits, type Place, type Rule, Shot } from './fault.ts';
+import { type FaultFor, ProxiedConnection, resetSocket } from './connection.ts';
+import { COMMIT_SENT, type Fault, fits, type MessageContext, type Rule, ArmedFault } from './fault.ts';
 import type { WireMessage } from './messages.ts';
 
-/** As `pg` takes it: a host that begins with a slash is the folder of a local socket. */
+/** As in `pg`: a host that begins with a slash is the folder of a Unix socket. */
 export interface Upstream {
   readonly host: string;
   readonly port: number;
 }
 
-/** What is done with connections that come while they are not wanted. */
+/** What the proxy does with new connections. */
 export type Reception = 'open' | 'refuse' | 'ignore';
 
-export type Watcher = (message: WireMessage, place: Place) => void;
+export type Watcher = (message: WireMessage, context: MessageContext) => void;
 
 export class FaultProxy {
   readonly #upstream: Upstream;
   readonly #server: Server;
   readonly #connections = new Set<ProxiedConnection>();
   readonly #ignored = new Set<Socket>();
-  readonly #shots = new Set<Shot>();
+  readonly #armed = new Set<ArmedFault>();
   readonly #watchers = new Set<Watcher>();
   #reception: Reception = 'open';
   #commitMs = 0;
@@ -44,33 +41,33 @@ export class FaultProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** The rule fires once, at the first message it fits. */
-  arm(rule: Rule): Shot {
-    const shot = new Shot(rule);
-    this.#shots.add(shot);
-    return shot;
+  /** The fault is injected once, at the first message that matches the rule. */
+  arm(rule: Rule): ArmedFault {
+    const armed = new ArmedFault(rule);
+    this.#armed.add(armed);
+    return armed;
   }
 
-  /** Calls back for every message; the returned function ends that. */
+  /** Calls back for every message until the returned function is called. */
   watch(watcher: Watcher): () => void {
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);
   }
 
-  /** How connections that come from now on are received; those that are open stay. */
+  /** What happens to new connections from now on. Open connections are not changed. */
   receive(reception: Reception): void {
     this.#reception = reception;
   }
 
-  /** Every COMMIT takes so much longer: locks are held for others to come, and who does not wait for it is seen. */
+  /** Delays every COMMIT: locks are held longer, and an answer that does not wait for COMMIT is visibly early. */
   slowCommits(ms: number): void {
     this.#commitMs = ms;
   }
 
-  /** Disarms every rule, receives again and ends the connections that a black hole has swallowed. */
+  /** Disarms every rule, accepts connections again and resets those behind a black hole. */
   heal(): void {
-    for (const shot of this.#shots) shot.disarm();
-    this.#shots.clear();
+    for (const armed of this.#armed) armed.disarm();
+    this.#armed.clear();
     this.#reception = 'open';
     for (const socket of this.#ignored) socket.destroy();
     for (const connection of this.#connections) if (connection.isSilent) connection.reset();
@@ -100,8 +97,8 @@ export class FaultProxy {
       return;
     }
     const server = connect({ ...socketOptions(this.#upstream), allowHalfOpen: true });
-    const aim = (message: WireMessage, place: Place): Fault | null => this.#aim(message, place);
-    const connection = new ProxiedConnection(++this.#count, { client, server }, aim);
+    const faultFor: FaultFor = (message, context) => this.#faultFor(message, context);
+    const connection = new ProxiedConnection(++this.#count, { client, server }, faultFor);
     this.#connections.add(connection);
     const forget = (): void => {
       if (client.destroyed && server.destroyed) this.#connections.delete(connection);
@@ -110,15 +107,15 @@ export class FaultProxy {
     server.on('close', forget);
   }
 
-  #aim(message: WireMessage, place: Place): Fault | null {
-    for (const watcher of this.#watchers) watcher(message, place);
-    for (const shot of this.#shots) {
-      const fault = shot.aim(message, place);
+  #faultFor(message: WireMessage, context: MessageContext): Fault | null {
+    for (const watcher of this.#watchers) watcher(message, context);
+    for (const armed of this.#armed) {
+      const fault = armed.match(message, context);
       if (fault === null) continue;
-      this.#shots.delete(shot);
+      this.#armed.delete(armed);
       return fault;
     }
-    return this.#commitMs > 0 && fits(COMMIT_SENT, message, place) ? { kind: 'delay', ms: this.#commitMs } : null;
+    return this.#commitMs > 0 && fits(COMMIT_SENT, message, context) ? { kind: 'delay', ms: this.#commitMs } : null;
   }
 }
 

@@ -1,7 +1,4 @@
-/**
- * The messages of the Postgres wire protocol as they pass by: where each begins and ends, what it is called, and the text by
- * which a rule can tell it from its neighbours.
- */
+/** Cuts a stream of the Postgres wire protocol into messages, each with its name and the text that rules match. */
 
 export type Side = 'frontend' | 'backend';
 
@@ -50,14 +47,14 @@ const BACKEND: Readonly<Record<string, string>> = {
   I: 'EmptyQueryResponse',
 };
 
-/** The first message of a connection has no type byte; its number tells what it asks for. */
-const OPENINGS: ReadonlyMap<number, string> = new Map([
+/** The first message of a connection has no type byte. A number identifies the request. */
+const FIRST_MESSAGES: ReadonlyMap<number, string> = new Map([
   [80877103, 'SSLRequest'],
   [80877104, 'GSSENCRequest'],
   [80877102, 'CancelRequest'],
 ]);
 const LENGTH_BYTES = 4;
-/** Larger than any message of ours; a length beyond it means that the framing was lost. */
+/** Larger than any message of the tests: a greater length means that the framing is lost. */
 const MAX_MESSAGE_BYTES = 1 << 30;
 
 /** Cuts one direction of one connection into messages. */
@@ -65,20 +62,20 @@ export class MessageReader {
   readonly #side: Side;
   readonly #statements = new Map<string, string>();
   readonly #portals = new Map<string, string>();
-  #opening: boolean;
+  #isFirst: boolean;
   #rest: Buffer = Buffer.alloc(0);
 
   constructor(side: Side) {
     this.#side = side;
-    this.#opening = side === 'frontend';
+    this.#isFirst = side === 'frontend';
   }
 
-  /** The messages that are whole now. */
+  /** The messages that are complete with this chunk. */
   push(chunk: Buffer): readonly WireMessage[] {
     this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const messages: WireMessage[] = [];
     for (;;) {
-      const typeBytes = this.#opening ? 0 : 1;
+      const typeBytes = this.#isFirst ? 0 : 1;
       if (this.#rest.length < typeBytes + LENGTH_BYTES) return messages;
       const length = typeBytes + this.#rest.readUInt32BE(typeBytes);
       if (length > MAX_MESSAGE_BYTES) throw new Error(`a message of ${length} bytes: the framing is lost`);
@@ -89,10 +86,10 @@ export class MessageReader {
   }
 
   #describe(bytes: Buffer): WireMessage {
-    if (this.#opening) {
-      const kind = OPENINGS.get(bytes.readUInt32BE(LENGTH_BYTES)) ?? 'Startup';
-      // After a refused request for encryption the client opens once more.
-      this.#opening = kind !== 'Startup';
+    if (this.#isFirst) {
+      const kind = FIRST_MESSAGES.get(bytes.readUInt32BE(LENGTH_BYTES)) ?? 'Startup';
+      // After its request for encryption is refused, the client sends a first message again.
+      this.#isFirst = kind !== 'Startup';
       return { side: this.#side, kind, text: '', bytes };
     }
     const type = String.fromCharCode(bytes[0] ?? 0);
@@ -126,7 +123,7 @@ function stringAt(body: Buffer, start: number): { readonly text: string; readonl
   return { text: body.toString('utf8', start, end), end: end + 1 };
 }
 
-/** The fields of an error are tagged by a letter each; C is the SQLSTATE. */
+/** A letter names each field of an error; C is the SQLSTATE. */
 function sqlstateIn(body: Buffer): string {
   for (let position = 0; position < body.length && body[position] !== 0; ) {
     const field = String.fromCharCode(body[position] ?? 0);
@@ -141,7 +138,7 @@ export function queryMessage(sql: string): Buffer {
   return typed('Q', cString(sql));
 }
 
-/** Parse, Bind and Execute of a nameless statement without parameters; the answers to the first two are extra. */
+/** Parse, Bind and Execute of an unnamed statement without parameters. The replies to the first two are additional. */
 export function statementMessages(sql: string): Buffer {
   const shorts = Buffer.alloc(6);
   return Buffer.concat([
@@ -151,7 +148,7 @@ export function statementMessages(sql: string): Buffer {
   ]);
 }
 
-/** An error as the server words it. */
+/** An ErrorResponse in the server's format. */
 export function errorMessage(sqlstate: string, text: string): Buffer {
   const fields = [`SERROR`, `VERROR`, `C${sqlstate}`, `M${text}`].map(cString);
   return typed('E', Buffer.concat([...fields, Buffer.alloc(1)]));
@@ -168,7 +165,7 @@ function cString(text: string): Buffer {
   return Buffer.concat([Buffer.from(text), Buffer.alloc(1)]);
 }
 
-/** One line for people: `backend CommandComplete "INSERT 0 3"`. */
+/** For messages: `backend CommandComplete "INSERT 0 3"`. */
 export function nameOfMessage({ side, kind, text }: Pick<WireMessage, 'side' | 'kind' | 'text'>): string {
   const short = text.trim().replaceAll(/\s+/g, ' ').slice(0, 40);
   return short === '' ? `${side} ${kind}` : `${side} ${kind} "${short}"`;
