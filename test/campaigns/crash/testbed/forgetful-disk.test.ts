@@ -11,7 +11,8 @@ function afterKill(t: Test, statements: string): string {
   const path = join(t.testdir(), 'file');
   const script = `
     import { open } from 'node:fs/promises';
-    const handle = await open(${JSON.stringify(path)}, 'a+');
+    const PATH = ${JSON.stringify(path)};
+    const handle = await open(PATH, 'a+');
     ${statements}
     process.kill(process.pid, 'SIGKILL');`;
   const { signal } = spawnSync(process.execPath, ['--import', PRELOAD, '--input-type=module', '-e', script]);
@@ -36,5 +37,14 @@ t.test('a process sees its own writes, and may reuse its buffers', async (t) => 
     await handle.writev([chunk]);
     chunk.fill('x');
     if ((await handle.stat()).size !== 3) process.exit(1);`;
-  t.equal(afterKill(t, statements), 'one');
+  t.equal(afterKill(t, `${statements} await handle.datasync();`), 'one');
+});
+
+t.test('reading the size of a file by its handle or its path does not sync it', async (t) => {
+  const statements = `
+    import { lstatSync } from 'node:fs';
+    await handle.write('one');
+    if ((await handle.stat()).size !== 3) process.exit(1);
+    if (lstatSync(PATH).size !== 3) process.exit(2);`;
+  t.equal(afterKill(t, statements), '');
 });
