@@ -1,6 +1,7 @@
 /**
- * The closed catalogue of refusals. A code decides HTTP status, gRPC code, whether a client may retry and the public message,
- * in one place; `docs/errors.md` mirrors it and a test compares both. Details stay in the log, they never reach a client.
+ * The closed catalogue of refusals. The code decides HTTP status, gRPC code, whether a client may retry, and the public
+ * message. `docs/errors.md` lists the same facts and a test compares both. Details are logged and never sent to a
+ * client.
  */
 
 export interface Refusal {
@@ -10,7 +11,7 @@ export interface Refusal {
   readonly grpc: number;
   /** Whether an OTLP client may send the same bytes again. */
   readonly retryable: boolean;
-  /** The public message: names the broken rule, says that nothing was stored. */
+  /** The public message: names the broken rule. */
   readonly message: string;
 }
 
@@ -53,7 +54,7 @@ export const REFUSALS = {
   quota_exceeded: refusal(429, 8, true, 'The monthly quota of the free plan is used up.'),
   authentication_failed: refusal(500, 13, false, 'The API key could not be checked.'),
   privacy_configuration_invalid: refusal(500, 13, false, "The project's privacy settings cannot be read."),
-  /** The contract's other `ingestion_failed`: a fault of ours while decoding, which no retry would mend. */
+  /** The contract's other `ingestion_failed`: a fault of the server while decoding. A retry would fail again. */
   decode_failed: refusal(500, 13, false, 'The request could not be processed.'),
   ingestion_failed: refusal(503, 14, true, 'The request could not be stored. It can safely be sent again.'),
   overloaded: refusal(503, 14, true, 'The server is busy. The request can safely be sent again.'),
@@ -79,24 +80,24 @@ export interface RefusalDetails {
   readonly received?: string;
 }
 
-/** When the client may come back, for the refusals that say so. */
+/** The Retry-After of refusals that have one. */
 export interface RetryAfter {
   readonly retryAfterSeconds?: number;
   readonly quota?: { readonly limit: number; readonly resetSeconds: number };
 }
 
-/** A request is refused. The only error that crosses component boundaries on purpose. */
+/** A request is refused. The only error that may cross component boundaries. */
 export class Rejection extends Error {
   readonly code: RefusalCode;
   readonly details: RefusalDetails;
-  /** Seconds for the Retry-After header, when the refusal carries one. */
+  /** Seconds for the Retry-After header, if the refusal has one. */
   readonly retryAfterSeconds: number | null;
 
   /** The free plan's headers, on `quota_exceeded` for traces. */
   readonly quota: { readonly limit: number; readonly resetSeconds: number } | null;
 
   constructor(code: RefusalCode, details: RefusalDetails = {}, after: RetryAfter = {}) {
-    // A refusal is an answer, not a fault: nobody reads where it came from, and collecting that is a tenth of what one costs.
+    // No stack trace: a refusal is an answer, not a fault, and the stack takes a tenth of the time of a refusal.
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
     super(REFUSALS[code].message);
@@ -112,12 +113,12 @@ export class Rejection extends Error {
   }
 }
 
-/** What a 503 asks of the client (spec: `Retry-After: 1`). */
+/** Retry-After of a 503 (contract: `Retry-After: 1`). */
 const RETRY_AFTER_SECONDS = 1;
 
-/** A mistake of the person who configured or started the daemon: printed without a stack trace, exit code 1. */
+/** A mistake of the operator: printed without a stack trace, exit code 1. */
 export class UserError extends Error {
-  /** What to do about it, one sentence. */
+  /** The next step for the operator, in one sentence. */
   readonly hint: string | null;
   constructor(message: string, hint: string | null = null) {
     super(message);

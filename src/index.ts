@@ -1,6 +1,6 @@
 /**
- * What the package offers to those who write components of their own: the interfaces, the four `define…` functions, and the
- * refusals. A module that exports a definition is named in the configuration under `modules`.
+ * The package's exports for authors of components: the interfaces, the four `define…` functions and the refusals. The
+ * configuration names a module that exports a definition under `modules`.
  */
 export { type Capability, Capabilities } from './component/capabilities/capability.ts';
 export type {

@@ -1,11 +1,14 @@
-/** A node against a schema: the value with its defaults, or problems that name the key, the place and the remedy. */
+/** Checks a node against a schema. Returns the value with defaults, or reports problems with key, place and remedy. */
 import type { CompiledSchema } from './compiled-schemas.ts';
 import { explain } from './explain.ts';
 import { type Node, nodeAt, type Path } from './node.ts';
 import type { Problems } from './problem.ts';
 import { applicable, childSchemas, type JsonType, jsonTypeOf, type Schema, secretPaths, typesOf } from './schema.ts';
 
-/** Returns the value as it is written, defaults filled in; undefined after problems. `path` is where the node hangs. */
+/**
+ * The value in written form with defaults; undefined after problems. `path` is the path of the node in the
+ * configuration.
+ */
 export function checkNode(node: Node, { written, check }: CompiledSchema, path: Path, problems: Problems): unknown {
   const value = plainValue(node, [written], problems) ?? {};
   for (const secret of secretPaths(written, value)) hideNode(nodeAt(node, secret), problems);
@@ -14,15 +17,15 @@ export function checkNode(node: Node, { written, check }: CompiledSchema, path: 
   return undefined;
 }
 
-/** A mere reference to a variable gives nothing away, and its name helps; a default within it might. */
+/** The name of a variable is not secret and helps the reader. A default inside the reference may be secret. */
 function hideNode({ origin }: Node, problems: Problems): void {
   const written = origin.source.text.slice(origin.offset, origin.offset + origin.length);
   if (!/^["']?\$\{(?:env:)?\w+\}["']?$/u.test(written)) problems.hide(origin);
 }
 
 /**
- * The value an option receives. A text option takes the exact text of a variable even where it looks like a number; nothing
- * written after a key means an empty map or, elsewhere, that the option is left out.
+ * The value that an option receives. A text option takes the exact text of a variable, even if it looks like a number.
+ * A key without a value means an empty map, or, where no map is allowed, that the option is not given.
  */
 function plainValue(node: Node, schemas: readonly Schema[], problems: Problems): unknown {
   const all = schemas.flatMap((schema) => applicable(schema, kindOf(node)));
@@ -43,7 +46,7 @@ function plainValue(node: Node, schemas: readonly Schema[], problems: Problems):
 const wants = (schemas: readonly Schema[], type: string): boolean =>
   schemas.some((schema) => typesOf(schema).includes(type));
 
-/** True when text is wanted and the type the text looks like is not. */
+/** True when a string is allowed and the type that the text looks like is not. */
 function wantsText(schemas: readonly Schema[], type: JsonType): boolean {
   const own = type === 'number' ? wants(schemas, 'number') || wants(schemas, 'integer') : wants(schemas, type);
   return wants(schemas, 'string') && (type === 'string' || !own);

@@ -1,6 +1,6 @@
 /**
- * The options' schemas, compiled to check with. Compiling takes longer than everything else about a configuration, so it is done
- * once a schema, with one compiler, and kept by those who load more than once.
+ * Compiled option schemas. Compiling takes longer than the rest of loading a configuration. Each schema is therefore
+ * compiled once, and a caller that loads repeatedly keeps this object.
  */
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { OptionsSchema } from '../component/component.ts';
@@ -8,7 +8,7 @@ import { FORMATS, measure, type Schema } from './schema.ts';
 import { writtenForm } from './written-form.ts';
 
 export interface CompiledSchema {
-  /** In the form in which people write the values. */
+  /** In written form: durations as `5s`, sizes as `4MiB`. */
   readonly written: OptionsSchema;
   /** Fills in defaults. */
   readonly check: ValidateFunction;
@@ -18,7 +18,7 @@ export class CompiledSchemas {
   readonly #compiler = makeCompiler();
   readonly #compiled = new WeakMap<OptionsSchema, CompiledSchema>();
 
-  /** Throws when the schema itself is wrong, which is a fault of the component. */
+  /** Throws when the schema itself is invalid, which is a fault of the component. */
   of(schema: OptionsSchema): CompiledSchema {
     const known = this.#compiled.get(schema);
     if (known !== undefined) return known;
@@ -37,9 +37,9 @@ function makeCompiler(): Ajv {
     allowUnionTypes: true,
     strictTypes: false,
     strictRequired: false,
-    // Two components of different authors may have chosen the same $id.
+    // Components of different authors may use the same $id.
     addUsedSchema: false,
-    // A check runs once or twice; making its code tidy took a third of the compiling.
+    // A check runs once or twice. Optimizing its code took a third of the compile time.
     code: { optimize: false },
     formats: { ...FORMATS },
   });

@@ -11,7 +11,7 @@ const NAME = /^[^\s\p{C}\p{S}]{1,1024}$/u;
 
 export const parseComponentType = (text: string): string | null => (TYPE.test(text) ? text : null);
 
-/** Null when it is not of this form. */
+/** Null when the text does not have this form. */
 export function parseComponentId(text: string): ComponentId | null {
   const slash = text.indexOf('/');
   const type = slash === -1 ? text : text.slice(0, slash);

@@ -1,4 +1,4 @@
-/** A validated configuration: what the service is assembled from. */
+/** A validated configuration, as the service is assembled from it. */
 import type { Definition, Kind } from '../component/definition.ts';
 import type { ExporterDefinition } from '../component/exporter.ts';
 import type { ExtensionDefinition } from '../component/extension.ts';
@@ -8,7 +8,7 @@ import type { Pipeline, ReceiverDefinition } from '../component/receiver.ts';
 export type Signal = Pipeline['signal'];
 export const PIPELINE_SIGNALS: readonly Signal[] = ['traces', 'logs', 'metrics'];
 
-/** The four sections that define components, and the kind each holds. */
+/** The four sections that define components, and the kind of each. */
 export const SECTIONS = {
   receivers: 'receiver',
   processors: 'processor',
@@ -51,7 +51,7 @@ export interface TelemetryConfig {
   };
   readonly metrics: { readonly enabled: boolean; readonly endpoint: string };
   readonly traces: { readonly enabled: boolean; readonly exclude_projects: readonly string[] };
-  /** A path; empty for none. */
+  /** A path; empty when there is no socket. */
   readonly status: { readonly socket: string };
 }
 
@@ -73,8 +73,8 @@ export interface Config {
   readonly service: ServiceConfig;
   /** The shipped components and those of the modules the configuration names. */
   readonly definitions: readonly Definition[];
-  /** The whole configuration with its defaults, as it would be written; secrets replaced. */
+  /** The complete configuration in written form, with defaults and with secrets replaced. */
   readonly redacted: Readonly<Record<string, unknown>>;
-  /** Rendered; the first line of each says it all, the others show the place. */
+  /** Rendered. The first line of each is the complete message; the other lines show the place. */
   readonly warnings: readonly string[];
 }

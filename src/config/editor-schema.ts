@@ -1,4 +1,7 @@
-/** One JSON Schema for a whole configuration file, for completion and checks in editors. Written to `config/schema.json`. */
+/**
+ * One JSON Schema for a whole configuration file, for completion and checks in editors. Written to
+ * `config/schema.json`.
+ */
 import type { Definition } from '../component/definition.ts';
 import { SECTION_NAMES, SECTIONS, type SectionName } from './config.ts';
 import { SERVICE_SCHEMA } from './service-schema.ts';
@@ -6,13 +9,13 @@ import { writtenForm } from './written-form.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** What the loader checks by code, said as patterns. */
+/** Formats that the loader checks in code, as patterns for editors. */
 const PATTERNS: Readonly<Record<string, string>> = {
   duration: '^(0|(\\d+(\\.\\d*)?(ns|us|µs|ms|s|m|h|d))+)$',
   byte_size: '^\\d+(\\.\\d+)? ?([KMGT]iB|[kKMGT]B|B)?$',
   endpoint: '^[^\\s/@]*:\\d{1,5}$',
 };
-/** A reference may stand in place of any value. */
+/** A reference is allowed instead of any value. */
 const REFERENCE = { type: 'string', pattern: '\\$\\{.+\\}' };
 
 export function editorSchema(definitions: readonly Definition[]): Schema {
@@ -21,7 +24,7 @@ export function editorSchema(definitions: readonly Definition[]): Schema {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Sluice configuration',
     type: 'object',
-    // Modules may bring components of types not known here, and a file may be one of several that are merged.
+    // Modules may add component types that are unknown here, and the file may be one of several that are merged.
     additionalProperties: false,
     properties: {
       modules: {
@@ -48,7 +51,7 @@ function sectionSchema(name: SectionName, definitions: readonly Definition[]): S
   };
 }
 
-/** Without our own keywords, and with room for references. */
+/** Without the keywords of our own, and with references allowed. */
 function editorForm(schema: Schema): Schema {
   const { atLeast: _least, atMost: _most, secret: _secret, format, ...rest } = schema;
   const inside = Object.entries(rest).map(([keyword, value]) => [keyword, editorPart(keyword, value)] as const);

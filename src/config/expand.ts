@@ -1,7 +1,7 @@
 /**
- * `${env:NAME:-default}`, `${NAME}`, `${file:path}` and `$$` inside values. What a variable or a file holds is final: it is
- * never expanded again, so a secret with a dollar sign in it arrives unchanged. Only a file that holds a map or a list is
- * configuration itself and may use variables.
+ * Expands `${env:NAME:-default}`, `${NAME}`, `${file:path}` and `$$` inside values. The content of a variable or file
+ * is not expanded again, so a secret may contain a dollar sign. Only a file that holds a map or a list is configuration
+ * and may use variables.
  */
 import { isAbsolute, resolve } from 'node:path';
 import type { Entry, MapNode, Node } from './node.ts';
@@ -10,7 +10,7 @@ import { Problems, quote } from './problem.ts';
 import { type ReadSource, readSource } from './read.ts';
 import type { Origin, Source } from './source.ts';
 
-/** `${env:A:-${env:B:-…}}`, and files that name files. */
+/** Of `${env:A:-${env:B:-…}}`, and of files that include files. */
 const MAX_EXPANSION_DEPTH = 16;
 /** References in the whole configuration. */
 const MAX_EXPANSIONS = 10_000;
@@ -20,31 +20,31 @@ const MAX_EXPANDED_LENGTH = 1024 * 1024;
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/u;
 const SCHEMES = ['env', 'file'];
 
-/** The files and defaults we are inside of. */
+/** The files and defaults that are being expanded. */
 type Trail = readonly string[];
 const DEFAULT = ':-';
 
-export interface Surroundings {
+export interface ReferenceSources {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly workingDirectory: string;
-  /** Left out: files are read as they are now. */
+  /** When left out, files are read from disk. */
   readonly read?: ReadSource;
 }
 
-/** A whole value replaced by one reference, or text around references. */
+/** A reference, or text between references. */
 type Piece = { readonly text: string } | { readonly reference: string };
 
 export class Expander {
-  readonly #surroundings: Surroundings;
+  readonly #sources: ReferenceSources;
   readonly #problems: Problems;
   #expansions = 0;
 
-  constructor(surroundings: Surroundings, problems: Problems) {
-    this.#surroundings = surroundings;
+  constructor(sources: ReferenceSources, problems: Problems) {
+    this.#sources = sources;
     this.#problems = problems;
   }
 
-  /** The tree with every reference replaced. Map entries whose value comes out empty count as not given. */
+  /** The tree with every reference replaced. A map entry whose value is empty after expansion counts as not given. */
   expand(node: Node): Node {
     return this.#expand(node, []) ?? { kind: 'scalar', value: null, origin: node.origin };
   }
@@ -92,7 +92,9 @@ export class Expander {
     return missing(origin);
   }
 
-  /** A value that is one reference takes the type of what it stands for: `${env:PORT}` is a number where one is wanted. */
+  /**
+   * A value that is one reference takes the type of its content: `${env:PORT}` is a number where a number is expected.
+   */
   #whole(reference: string, origin: Origin, trail: Trail): Node | null {
     const found = this.#resolve(reference, origin, trail);
     if (found === null) return missing(origin);
@@ -110,8 +112,9 @@ export class Expander {
       return { ...moveTo(parsed, { origin, references }), raw: found.text };
     }
     const faults = new Problems();
-    const inside = new Expander(this.#surroundings, faults).#expand(parsed, [...trail, found.file.name]);
-    // A file that was taken for configuration by its form may hold a secret: its own text is not shown for its place as a whole.
+    const inside = new Expander(this.#sources, faults).#expand(parsed, [...trail, found.file.name]);
+    // A file that looks like configuration may hold a secret, so messages about the value as a whole do not show its
+    // text.
     return inside === null ? null : { ...inside, ...given, faults };
   }
 
@@ -146,7 +149,7 @@ export class Expander {
       this.#problems.error(origin, `${quote(name)} is not the name of an environment variable`, hint);
       return null;
     }
-    const set = this.#surroundings.environment[name];
+    const set = this.#sources.environment[name];
     if (set !== undefined && (set !== '' || split === -1)) {
       this.#problems.hideText(set, `\${${name}}`);
       return { text: set, file: null };
@@ -169,9 +172,9 @@ export class Expander {
       this.#problems.error(origin, `the file ${name} refers to itself`);
       return null;
     }
-    const path = isAbsolute(name) ? name : resolve(this.#surroundings.workingDirectory, name);
+    const path = isAbsolute(name) ? name : resolve(this.#sources.workingDirectory, name);
     const quiet = new Problems();
-    const { read = readSource } = this.#surroundings;
+    const { read = readSource } = this.#sources;
     const source = read(name, path, quiet);
     if (source === null) {
       const [fault] = quiet.errors;
@@ -216,7 +219,7 @@ export class Expander {
   }
 }
 
-/** Braces nest: `${env:A:-${env:B}}`. */
+/** The end of a reference. References nest: `${env:A:-${env:B}}`. */
 function closingBrace(text: string, from: number): number {
   let depth = 1;
   for (let at = from; at < text.length; at += 1) {
@@ -230,7 +233,7 @@ const textOf = (node: Node): string => node.raw ?? (node.kind === 'scalar' ? Str
 const missing = (origin: Origin): Node => ({ kind: 'scalar', value: null, missing: true, origin });
 const emptyText = (node: Node): Node => ({ kind: 'scalar', value: '', raw: '', origin: node.origin });
 
-/** A reference as messages show it: without its default, which may hold a secret of its own. */
+/** A reference as messages show it: without its default, which may be secret. */
 function nameOf(reference: string): string {
   const scheme = reference.startsWith('file:') ? 'file:' : '';
   const name = reference.replace(/^(?:env|file):/u, '');
@@ -238,13 +241,13 @@ function nameOf(reference: string): string {
   return `\${${scheme}${end === -1 || scheme !== '' ? name : name.slice(0, end)}}`;
 }
 
-/** The place of a reference, and the reference. */
+/** The place and the text of a reference. */
 interface Given {
   readonly origin: Origin;
   readonly references: string;
 }
 
-/** A structure that came from a variable stands where the variable was used. */
+/** Nodes that came from a variable get the place of the reference. */
 function moveTo(node: Node, given: Given): Node {
   if (node.kind === 'scalar') return { ...node, ...given };
   if (node.kind === 'list') return { ...node, ...given, items: node.items.map((item) => moveTo(item, given)) };

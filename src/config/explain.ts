@@ -1,4 +1,4 @@
-/** The validator's errors in the words of someone who writes YAML. */
+/** Turns the validator's errors into messages for authors of YAML. */
 import type { ErrorObject } from 'ajv';
 import { expressionFault } from '../component/expression.ts';
 import { suggest } from './nearest.ts';
@@ -35,7 +35,7 @@ export function explain(errors: readonly ErrorObject[], checked: Checked): void 
   }
 }
 
-/** A missing option is shown at the key of the map that lacks it. */
+/** A missing option is reported at the key of the map that lacks it. */
 function keyOf(at: Path, { node }: Checked) {
   return at.length === 0 || typeof at.at(-1) === 'number' ? nodeAt(node, at).origin : keyOriginAt(node, at);
 }
@@ -44,7 +44,7 @@ function unknownKey(key: string, at: Path, { node, schema, path, problems }: Che
   const schemas = schemasAt(schema, node, at);
   const known = knownKeys(schemas);
   const place = [...path, ...at];
-  // The value of a misspelt secret would otherwise stand in the excerpt.
+  // The excerpt would show the value of a misspelt secret.
   if (known.some((name) => isSecret(childSchemas(schemas, name)))) problems.hide(nodeAt(node, [...at, key]).origin);
   const where = place.length === 0 ? '' : ` in ${formatPath(place)}`;
   problems.error(
@@ -64,7 +64,7 @@ function schemasAt(schema: Schema, node: Node, path: Path): readonly Schema[] {
   return schemas;
 }
 
-/** Of the errors of alternatives only those of the alternative that was meant; else the alternatives as a whole. */
+/** Of the errors of alternatives, keeps those of the intended alternative, or else one error about all alternatives. */
 function essential(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   let kept = errors.filter((error) => !['if', 'not', 'propertyNames'].includes(error.keyword) || errors.length === 1);
   for (const choice of errors.filter((error) => error.keyword === 'anyOf' || error.keyword === 'oneOf')) {
@@ -217,7 +217,7 @@ function limitOf(error: ErrorObject): string {
   return format === 'duration' ? formatDuration(limit) : formatByteSize(limit);
 }
 
-/** A duration says more than "text". */
+/** The name of a format is more specific than "text". */
 function wantedOf(error: ErrorObject): string {
   const format = String((error.parentSchema as Schema | undefined)?.['format'] ?? '');
   return FORMAT_WORDS[format]?.[0] ?? typeNames(error.params['type']);
@@ -246,7 +246,7 @@ function enumHint(value: string, allowed: readonly string[]): string | null {
   return hint?.startsWith('did you mean') === true ? hint : null;
 }
 
-/** What the missing option is for, from its own description. */
+/** The description of the missing option. */
 function hintFor(error: ErrorObject): string | null {
   const properties = (error.parentSchema as Schema | undefined)?.['properties'] as
     | Readonly<Record<string, Schema>>

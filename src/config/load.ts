@@ -1,11 +1,11 @@
-/** From files and settings to a validated configuration, or to everything that is wrong with it. */
+/** Loads files and settings into a validated configuration, or reports everything that is wrong with them. */
 import { resolve } from 'node:path';
 import type { Definition } from '../component/definition.ts';
 import { checkNode } from './check.ts';
 import { CompiledSchemas } from './compiled-schemas.ts';
 import { parsePipelineId } from './component-id.ts';
 import type { ComponentConfig, Config, PipelineConfig, SectionName, ServiceConfig, TelemetryConfig } from './config.ts';
-import { Expander, type Surroundings } from './expand.ts';
+import { Expander, type ReferenceSources } from './expand.ts';
 import { merge, parseSetting } from './merge.ts';
 import { loadModules } from './modules.ts';
 import { type MapNode, type Node, plainValueOf } from './node.ts';
@@ -21,21 +21,21 @@ import { SERVICE_SCHEMA } from './service-schema.ts';
 const MAX_FILES = 50;
 const MAX_SETTINGS = 500;
 
-export interface LoadRequest extends Surroundings {
+export interface LoadRequest extends ReferenceSources {
   /** YAML files, merged from left to right. */
   readonly files: readonly string[];
   /** `a.b.c=value`, applied after the files. */
   readonly settings?: readonly string[];
-  /** The components that ship. */
+  /** The shipped components. */
   readonly definitions: readonly Definition[];
-  /** How many processes will run it; left out, one. */
+  /** The number of processes that will run it; one when left out. */
   readonly workers?: number;
   readonly importModule?: (url: string) => Promise<Readonly<Record<string, unknown>>>;
-  /** Kept from an earlier load, which is quicker. */
+  /** Of an earlier load, which saves compiling. */
   readonly schemas?: CompiledSchemas;
 }
 
-/** Throws a `ConfigError` that holds every problem. */
+/** Throws a `ConfigError` with all problems. */
 export async function loadConfig(request: LoadRequest): Promise<Config> {
   const problems = new Problems();
   const tree = readTree(request, problems);
@@ -52,7 +52,10 @@ export async function loadConfig(request: LoadRequest): Promise<Config> {
   return finish({ root, defineds, definitions, service, problems });
 }
 
-/** The merged tree before expansion; null when a file could not be used. All files are looked at. */
+/**
+ * The merged tree before expansion; null when a file could not be used. All files are read, so that all problems are
+ * found.
+ */
 function readTree(request: LoadRequest, problems: Problems): Node | null {
   const { files, settings = [] } = request;
   if (files.length === 0) problems.error(null, 'no configuration file is given', 'name one with --config');
@@ -81,7 +84,7 @@ interface Parts {
   readonly problems: Problems;
 }
 
-/** The section's value as written, with defaults; undefined after problems. */
+/** The section in written form, with defaults; undefined after problems. */
 function checkService(root: MapNode, schemas: CompiledSchemas, parts: Parts & { readonly workers: number }): unknown {
   const node = root.entries.get('service')?.value;
   if (node === undefined) {
@@ -100,7 +103,7 @@ interface Checked extends Parts {
   readonly service: unknown;
 }
 
-/** What the service schema guarantees, after conversion of units. */
+/** The properties that the service schema guarantees, after conversion of units. */
 interface WrittenService {
   readonly ledger: ServiceConfig['ledger'];
   readonly shutdown_timeout: number;
@@ -147,7 +150,7 @@ function componentsOf<K extends Definition['kind']>(defineds: Defineds, section:
   return found;
 }
 
-/** In the order a configuration is usually written. */
+/** In the usual order of a configuration. */
 function redactedOf(root: MapNode, defineds: Defineds, service: unknown): Record<string, unknown> {
   const sections = (['extensions', 'receivers', 'processors', 'exporters'] as const).map((name) => {
     return [name, Object.fromEntries([...defineds[name].values()].map((each) => [each.id, each.redacted]))] as const;

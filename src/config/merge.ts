@@ -1,10 +1,13 @@
-/** Several files become one: left to right, maps merge, everything else is replaced; then the `--set` options. */
+/**
+ * Merges several files from left to right: maps are merged, other values are replaced. Then applies the `--set`
+ * options.
+ */
 import { type Entry, emptyMap, type Node } from './node.ts';
 import { parseYaml } from './parse.ts';
 import type { Problems } from './problem.ts';
 import type { Origin, Source } from './source.ts';
 
-/** A null on the right erases what stood there; an empty map does not. */
+/** A null on the right removes the value on the left; an empty map does not. */
 export function merge(left: Node, right: Node): Node {
   if (left.kind !== 'map' || right.kind !== 'map') return right;
   const entries = new Map(left.entries);
@@ -15,7 +18,7 @@ export function merge(left: Node, right: Node): Node {
   return { ...right, entries };
 }
 
-/** `a.b.c=value`, the value as YAML; a key with dots in it is quoted. Null after a reported problem. */
+/** `a.b.c=value`, the value as YAML; a key with dots is quoted. Null after a reported problem. */
 export function parseSetting(text: string, problems: Problems): Node | null {
   const source: Source = { name: '--set', text };
   const whole: Origin = { source, offset: 0, length: text.length };
@@ -51,7 +54,7 @@ function endOfPath(text: string): number {
   return -1;
 }
 
-/** Null when a step is empty. The Collector's `::` is understood as well. */
+/** Null when a step is empty. The Collector's separator `::` is accepted as well. */
 function splitPath(path: string): readonly Step[] | null {
   const steps: Step[] = [];
   let rest = 0;
@@ -65,7 +68,7 @@ function splitPath(path: string): readonly Step[] | null {
   return complete && steps.every((step) => step.name !== '') ? steps : null;
 }
 
-/** The value was parsed alone; its places lie further right in the whole setting. */
+/** The value was parsed alone. Moves its places to their offset in the whole setting. */
 function shift(node: Node, source: Source, by: number): Node {
   const origin = { source, offset: node.origin.offset + by, length: node.origin.length };
   if (node.kind === 'scalar') return { ...node, origin };

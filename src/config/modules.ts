@@ -1,4 +1,7 @@
-/** Components from outside: `modules: [./my-processor.js]` names modules whose exported definitions join the shipped ones. */
+/**
+ * Loads components from modules: `modules: [./my-processor.js]`. Their exported definitions are added to the shipped
+ * ones.
+ */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, isAbsolute, resolve } from 'node:path';
@@ -10,7 +13,7 @@ import { type Problems, quote } from './problem.ts';
 import { parseComponentType } from './component-id.ts';
 
 const MAX_MODULES = 50;
-/** A module that waits for something while it is imported must not hang the start. */
+/** A module that never finishes loading must not hang the start. */
 const IMPORT_TIMEOUT_MS = 10_000;
 
 export interface ModulesPlace {
@@ -18,7 +21,7 @@ export interface ModulesPlace {
   readonly importModule: (url: string) => Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** The shipped definitions and those of the listed modules; a module's path is relative to the file that names it. */
+/** The shipped definitions and those of the listed modules. A module's path is relative to the file that names it. */
 export async function loadModules(
   list: Node | undefined,
   shipped: readonly Definition[],
@@ -57,7 +60,7 @@ async function definitionsOf(
 ): Promise<readonly Definition[]> {
   try {
     const url = locate(name, item, place);
-    // Asked before: what an import says of a missing file depends on the loaders that are installed.
+    // Checked before the import, whose error for a missing file depends on the installed loaders.
     if (url.startsWith('file:') && !existsSync(fileURLToPath(url))) return reportAbsent(name, item, problems);
     const exported = await inTime(place.importModule(url));
     const found = Object.values(exported).filter(isDefinition);
@@ -83,7 +86,7 @@ function reportAbsent(name: string, item: Node, problems: Problems): readonly De
   return [];
 }
 
-/** Not when the module exists and something that it imports does not. */
+/** False when the module exists and one of its own imports does not. */
 function isAbsent(error: unknown, name: string): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false;
   if (error.code === 'MODULE_NOT_FOUND') return true;

@@ -1,8 +1,8 @@
-/** "Did you mean": the known name nearest to a misspelt one, by edit distance with swaps of neighbours. */
+/** Finds the known name nearest to a misspelt one, by edit distance with transpositions, for "did you mean" hints. */
 
-/** Names beyond this length are not compared; nobody misspells that much by accident. */
+/** Longer names are not compared; a typing error does not produce them. */
 const MAX_LENGTH = 64;
-/** Shorter beginnings say nothing. */
+/** A shorter common prefix is not significant. */
 const MIN_BEGINNING = 3;
 
 export function nearest(name: string, known: Iterable<string>): string | null {
@@ -20,20 +20,20 @@ export function nearest(name: string, known: Iterable<string>): string | null {
   return best;
 }
 
-/** `warning` for `warn`, and the other way round. */
+/** One name is a prefix of the other, as `warning` and `warn`. */
 const begins = (name: string, candidate: string): boolean =>
   name.length >= MIN_BEGINNING &&
   candidate.length >= MIN_BEGINNING &&
   (fold(name).startsWith(fold(candidate)) || fold(candidate).startsWith(fold(name)));
 
-/** `did you mean "x"?`, else the list of what is known. */
+/** `did you mean "x"?`, or else the list of known names. */
 export function suggest(name: string, known: readonly string[], noun: string): string | null {
   const near = nearest(name, known);
   if (near !== null) return `did you mean "${near}"?`;
   return known.length === 0 ? null : `known ${noun}: ${known.join(', ')}`;
 }
 
-/** Case, hyphens and underscores are what people mix up most. */
+/** Case, hyphens and underscores are the most frequent differences. */
 const fold = (name: string): string => name.toLowerCase().replaceAll('-', '_');
 
 /** Optimal string alignment distance. */

@@ -1,4 +1,4 @@
-/** The configuration as a tree that remembers where each key and value was written. */
+/** The configuration as a tree. Each key and value has its place in the source. */
 import type { Problems } from './problem.ts';
 import type { Origin } from './source.ts';
 
@@ -6,16 +6,19 @@ export type Scalar = string | number | boolean | null;
 
 interface Placed {
   readonly origin: Origin;
-  /** The exact text that a variable or file gave for this value: what an option of type text receives. */
+  /** The exact text of a variable or file: a text option receives this. */
   readonly raw?: string;
   /**
-   * The references this value came from, as `${env:NAME}`. What a variable or a file holds may be a secret wherever it is used, so
-   * messages show the references in place of the value.
+   * The references that this value came from, as `${env:NAME}`. The content of a variable or file may be secret
+   * anywhere, so messages show the references instead of the value.
    */
   readonly references?: string;
-  /** What should stand here could not be found, which has been reported: nothing more is said about this place. */
+  /** The value could not be resolved, which is already reported. No further problem is reported here. */
   readonly missing?: true;
-  /** What is wrong inside a file that stands here, should its text be taken for configuration: a secret may look like it. */
+  /**
+   * Problems inside an included file. Reported only if its text is used as configuration, because a secret may look
+   * like it.
+   */
   readonly faults?: Problems;
 }
 
@@ -42,7 +45,7 @@ export interface MapNode extends Placed {
 export type Node = ScalarNode | ListNode | MapNode;
 export type Path = readonly (string | number)[];
 
-/** The node at a path, or the deepest one on the way to it. */
+/** The node at a path, or the deepest existing node on the path. */
 export function nodeAt(root: Node, path: Path): Node {
   let node = root;
   for (const step of path) {
@@ -53,7 +56,7 @@ export function nodeAt(root: Node, path: Path): Node {
   return node;
 }
 
-/** Whether the path leads to, or through, something that could not be found. */
+/** Whether the path leads to or through a missing value. */
 export function isMissing(root: Node, path: Path): boolean {
   let node: Node | undefined = root;
   for (const step of path) {
@@ -68,7 +71,7 @@ export function childOf(node: Node, step: string | number): Node | undefined {
   return node.kind === 'list' ? node.items[Number(step)] : undefined;
 }
 
-/** Where a key stands, when the path ends in a map's key; else where the value stands. */
+/** The place of the key when the path ends in a map's key, otherwise the place of the value. */
 export function keyOriginAt(root: Node, path: Path): Origin {
   const parent = nodeAt(root, path.slice(0, -1));
   const last = path.at(-1);
@@ -76,7 +79,7 @@ export function keyOriginAt(root: Node, path: Path): Origin {
   return entry?.key ?? nodeAt(root, path).origin;
 }
 
-/** `receivers.otlp.keys[0]`, as a user would say it; keys that hold dots are quoted. */
+/** `receivers.otlp.keys[0]`; keys with dots are quoted. */
 export function formatPath(path: Path): string {
   return path
     .map((step, index) => {
@@ -91,7 +94,7 @@ export function emptyMap(origin: Origin): MapNode {
   return { kind: 'map', entries: new Map(), origin };
 }
 
-/** The value itself, without regard to any schema. */
+/** The value itself, without a schema. */
 export function plainValueOf(node: Node): unknown {
   if (node.kind === 'scalar') return node.value;
   if (node.kind === 'list') return node.items.map(plainValueOf);

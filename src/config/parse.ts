@@ -1,6 +1,7 @@
 /**
- * YAML text → a tree with positions. Strict where YAML is lax: duplicate keys, unknown tags and several documents are errors;
- * size, depth, aliases and the number of values are bounded, so that no file can hang or flood the start.
+ * Parses YAML text into a tree with places. Stricter than YAML: duplicate keys, unknown tags and several documents are
+ * errors. Size, depth, aliases and the number of values are bounded, so that no file can hang the start or exhaust
+ * memory.
  */
 import {
   type Document,
@@ -20,14 +21,16 @@ import type { Origin, Source } from './source.ts';
 export const MAX_DEPTH = 64;
 const MAX_VALUES = 10_000;
 const MAX_ALIASES = 100;
-/** Brackets open at once in the raw text, quoted ones included: beyond it the parser is not even tried. */
+/**
+ * Open brackets in the raw text, also quoted ones. Text beyond this limit is not parsed, because the parser recurses.
+ */
 const MAX_BRACKETS = 1_000;
-/** Characters of the raw text that part values, likewise: the parser takes about 20 µs for each. */
+/** Separators of values in the raw text. The parser takes about 20 µs for each. */
 const MAX_SEPARATORS = 30_000;
-/** Syntax errors beyond the first few are echoes of the first. */
+/** Later syntax errors are usually consequences of the first ones. */
 const MAX_SYNTAX_ERRORS = 5;
 
-/** Thrown inside this file when a bound is passed; reported once. */
+/** Thrown inside this file when a limit is exceeded; reported once. */
 class Bound extends Error {
   readonly origin: Origin;
   constructor(origin: Origin, message: string) {
@@ -36,7 +39,7 @@ class Bound extends Error {
   }
 }
 
-/** Null when the text has errors, which are then reported. An empty text is a null scalar. */
+/** Null after reported errors. An empty text is a null scalar. */
 export function parseYaml(source: Source, problems: Problems): Node | null {
   const deep = tooDeep(source);
   const many = tooMany(source);
@@ -57,7 +60,7 @@ export function parseYaml(source: Source, problems: Problems): Node | null {
   }
 }
 
-/** A look at the raw text, because the parser itself recurses. */
+/** Checks the limits on the raw text before parsing, because the parser itself recurses. */
 function tooDeep(source: Source): Origin | null {
   let depth = 0;
   for (const match of source.text.matchAll(/[[{\]}]|(?:[-?] ){65}/gu)) {
@@ -78,7 +81,7 @@ function tooMany(source: Source): Origin | null {
   return null;
 }
 
-/** What YAML takes as structure, and the ends of lines. */
+/** Characters that YAML reads as structure, and line ends. */
 const SEPARATORS = new Set([...',:[]{}&*!?"\'|>%@\n\r\t'].map((character) => character.charCodeAt(0)));
 
 function parseOne(source: Source, problems: Problems): Document | null {
@@ -160,7 +163,7 @@ class Reader {
     return { kind: 'scalar', value: null, origin };
   }
 
-  /** `<<` brings in the keys of another map; the map's own keys win. */
+  /** `<<` adds the entries of another map; the map's own entries win. */
   #entries(pairs: readonly Pair<unknown, unknown>[], depth: number): Map<string, Entry> {
     const own = new Map<string, Entry>();
     const merged = new Map<string, Entry>();
@@ -197,7 +200,7 @@ class Reader {
     const value: unknown = isScalar(node) ? node.value : null;
     if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number') return value;
     if (typeof value === 'bigint') return Number(value);
-    // `!!binary` gives bytes; no option takes any.
+    // `!!binary` produces bytes, which no option accepts.
     if (value !== null && value !== undefined)
       this.#fail(this.#originOf(node), 'a value must be text, a number, true or false');
     return null;

@@ -1,6 +1,6 @@
 /**
- * How the parts fit together: every reference exists, every pipeline is complete, each processor finds what it needs to its
- * left, and what is defined is also used.
+ * Checks how the parts fit together: every reference exists, every pipeline is complete, each processor's requirements
+ * are provided by earlier processors, and every defined component is used.
  */
 import type { ProcessorDefinition } from '../component/processor.ts';
 import type { Definition } from '../component/definition.ts';
@@ -28,15 +28,15 @@ export interface Parts {
   readonly problems: Problems;
 }
 
-/** One mention of a component in a list. */
+/** One reference to a component in a list. */
 interface Mention {
   readonly id: string;
   readonly origin: Origin;
-  /** Null when it is not defined, or its type is not known. */
+  /** Null when the component is not defined, or its type is unknown. */
   readonly definition: Definition | null;
 }
 
-/** `service` is the section's node; its shape has been checked, but may have been found wrong. */
+/** `service` is the node of the section. Its shape has been checked and may be wrong. */
 export function checkPipelines(service: Node, parts: Parts): void {
   const used = new Set<Defined>();
   const feeds = new Map<string, string>();
@@ -56,14 +56,14 @@ export function checkPipelines(service: Node, parts: Parts): void {
   }
   const extensions = mentionsIn(service, 'extensions', 'extensions', parts, used);
   checkLedger(service, extensions, { parts, used });
-  // While something is wrong, what is unused is mostly an echo of it.
+  // While there are errors, unused components are usually a consequence of them.
   if (!parts.problems.failed) warnUnused(parts, used);
 }
 
 interface Progress {
   readonly parts: Parts;
   readonly used: Set<Defined>;
-  /** `receiver id, signal` → the pipeline it feeds. */
+  /** Maps `receiver id, signal` to the pipeline that it feeds. */
   readonly feeds: Map<string, string>;
 }
 
@@ -96,12 +96,12 @@ function checkPipeline(id: string, signal: Signal, pipeline: Node, { parts, used
   }
 }
 
-/** From left to right: what each processor needs must be known by then. Returns what is known at the end. */
+/** Checks requirements from left to right. Returns the facts that are known at the end. */
 function scanFacts(pipeline: string, processors: readonly Mention[], parts: Parts): ReadonlySet<Fact> {
   const known = new Set<Fact>();
   processors.forEach((processor, index) => {
     if (processor.definition?.kind !== 'processor') {
-      // What an unknown processor would provide is unknown too; complaining about its followers would be noise.
+      // The facts that an unknown processor provides are unknown, so requirements after it are not reported.
       for (const fact of Object.keys(FACT_WORDS) as Fact[]) if (processor.definition === null) known.add(fact);
       return;
     }
@@ -141,7 +141,7 @@ function supportsSignal({ id, origin, definition }: Mention, signal: Signal, pro
   );
 }
 
-/** The ids of a list, with complaints about those that are not defined or named twice. */
+/** The ids of a list. Reports ids that are not defined or named twice. */
 function mentionsIn(
   owner: Node,
   list: string,

@@ -1,4 +1,4 @@
-/** What several workers can not share is refused where it stands: what works in one process only, and a ledger in one's memory. */
+/** Refuses what several workers cannot share: components that run in a single process, and a ledger in memory. */
 import { SECTION_NAMES } from './config.ts';
 import { childOf, type Node } from './node.ts';
 import type { Problems } from './problem.ts';

@@ -1,6 +1,6 @@
 /**
- * What is wrong with a configuration: problems are collected, not thrown, so that one run shows all of them; each names its
- * place, shows the line and says what to do.
+ * Problems of a configuration. They are collected, not thrown, so that one run shows all of them. Each has its place,
+ * shows the line and suggests a fix.
  */
 import { UserError } from '../errors.ts';
 import { excerptOf, type Origin, placeOf, printable } from './source.ts';
@@ -9,21 +9,21 @@ export interface Problem {
   readonly severity: 'error' | 'warning';
   readonly message: string;
   readonly hint: string | null;
-  /** Null when the fault has no place in any file, as a missing file. */
+  /** Null when the problem has no place in a file, for example a missing file. */
   readonly origin: Origin | null;
 }
 
-/** More than this many are counted, not shown: the first ones usually explain the rest. */
+/** Further problems are counted, not shown: the first ones usually explain them. */
 const MAX_SHOWN = 50;
-/** Longer values are cut when a message quotes them. */
+/** Longer values are cut in messages. */
 const MAX_QUOTED = 80;
-/** Shorter values of variables are not searched for in messages: they occur in ordinary words. */
+/** Shorter values of variables are not replaced in messages, because they occur in ordinary words. */
 const MIN_HIDDEN_TEXT = 6;
 
 export class Problems {
   readonly #list: Problem[] = [];
   readonly #secrets: Origin[] = [];
-  /** What variables and files hold, as messages may quote it, with the reference that is shown in its place. */
+  /** Contents of variables and files in quoted form, each with the reference that messages show instead. */
   readonly #texts = new Map<string, string>();
 
   error(origin: Origin | null, message: string, hint: string | null = null): void {
@@ -34,7 +34,7 @@ export class Problems {
     this.#add({ severity: 'warning', message, hint, origin });
   }
 
-  /** Takes over what was found elsewhere. */
+  /** Adds the problems of another collection. */
   absorb(others: Problems | undefined): void {
     if (others === undefined) return;
     for (const problem of others.#list) this.#add(problem);
@@ -45,12 +45,12 @@ export class Problems {
     return this.#list;
   }
 
-  /** This stretch of text is never shown. */
+  /** This range of the source is never shown. */
   hide(origin: Origin): void {
     this.#secrets.push(origin);
   }
 
-  /** The value of a variable or file: messages show the reference in its place. */
+  /** The content of a variable or file. Messages show the reference instead. */
   hideText(text: string, reference: string): void {
     if (text.length < MIN_HIDDEN_TEXT) return;
     for (const form of [text, quote(text).slice(1, -1)]) this.#texts.set(form, reference);
@@ -68,7 +68,7 @@ export class Problems {
     return this.errors.length > 0;
   }
 
-  /** Errors first, each group in the order of the files; the text ends with a line that counts them. */
+  /** Errors first, each group in the order of the files. The last line counts them. */
   render(): string {
     const sorted = [...sortByPlace(this.errors), ...sortByPlace(this.warnings)];
     const lines = sorted.slice(0, MAX_SHOWN).flatMap((problem) => this.#renderOne(problem));
@@ -77,7 +77,7 @@ export class Problems {
     );
   }
 
-  /** One text of several lines for each; the first line says it all, for a log. */
+  /** One text per problem. Its first line is complete by itself, for a log. */
   renderWarnings(): readonly string[] {
     return sortByPlace(this.warnings).map((problem) => this.#renderOne(problem).join('\n'));
   }
@@ -91,7 +91,7 @@ export class Problems {
   }
 
   #withoutTexts(message: string): string {
-    // The longest first: one value may be a part of another.
+    // Longest first: one value may be part of another.
     const texts = [...this.#texts].sort(([a], [b]) => b.length - a.length);
     return texts.reduce((shown, [text, reference]) => shown.replaceAll(text, () => reference), message);
   }
@@ -107,7 +107,7 @@ export class Problems {
   }
 }
 
-/** Thrown once, with everything that is wrong. */
+/** Thrown once, with all problems. */
 export class ConfigError extends UserError {
   readonly problems: Problems;
 
@@ -117,7 +117,7 @@ export class ConfigError extends UserError {
   }
 }
 
-/** Text from a file or the environment inside a message: quoted, on one line, bounded. */
+/** Text from a file or the environment for a message: quoted, on one line, at most of a fixed length. */
 export function quote(text: string): string {
   return JSON.stringify(printable(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text));
 }

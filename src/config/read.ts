@@ -1,10 +1,10 @@
-/** Reads a configuration file as text, within limits, and says plainly what is wrong with it otherwise. */
+/** Reads a configuration file as text, within limits, or reports why it cannot be read. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { Problems } from './problem.ts';
 import type { Source } from './source.ts';
 
 export const MAX_FILE_BYTES = 512 * 1024;
-/** A pipe whose writer is slow is given up after this. */
+/** Reading a pipe ends after this time. */
 const PIPE_PATIENCE_MS = 1_000;
 const PIPE_POLL_MS = 5;
 const CHUNK_BYTES = 64 * 1024;
@@ -40,7 +40,10 @@ export function readSource(name: string, path: string, problems: Problems): Sour
   return { name, text };
 }
 
-/** A text instead of bytes says why not. Opened without blocking: a pipe nobody writes to must not hang the start. */
+/**
+ * Returns bytes, or a text that says why there are none. Opened without blocking: a pipe without a writer must not hang
+ * the start.
+ */
 function readBounded(path: string): Buffer | string {
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
@@ -71,7 +74,7 @@ function readAll(file: number): Buffer | string {
   return `is larger than ${MAX_FILE_BYTES} bytes`;
 }
 
-/** Null when a pipe has nothing yet. */
+/** Null when a pipe has no data yet. */
 function readSome(file: number, chunk: Buffer): number | null {
   try {
     return readSync(file, chunk, 0, chunk.length, null);

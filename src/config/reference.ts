@@ -1,6 +1,6 @@
 /**
- * `config/reference.yaml`: a valid configuration that shows every option of every component with its default, and says what
- * each is for. Written from the schemas.
+ * Writes `config/reference.yaml` from the schemas: a valid configuration with every option of every component, its
+ * default and its description.
  */
 import { stringify } from 'yaml';
 import type { Definition, Kind } from '../component/definition.ts';
@@ -39,7 +39,7 @@ function component({ type, summary, stability, schema }: Definition): readonly s
   return [...head, `  ${type}:${Object.keys(properties).length === 0 ? ' {}' : ''}`, ...body, ''];
 }
 
-/** The lines of a map's options. */
+/** The lines of the options of a map. */
 function options(schema: Schema, indent: string): readonly string[] {
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   const preset = schemaOf(schema['default']) ?? {};
@@ -58,7 +58,7 @@ function value(name: string, option: Schema, indent: string): readonly string[] 
   return [line, ...commentOut(members(option, `${indent}  `), indent)];
 }
 
-/** What the items of a list, or the values of a map with free keys, look like. */
+/** An example of the items of a list, or of the values of a map with free keys. */
 function members(option: Schema, indent: string): readonly string[] {
   const items = schemaOf(option['items']);
   const values = schemaOf(option['additionalProperties']);
@@ -75,7 +75,7 @@ function describe(option: Schema, required: boolean): string {
   return `${description}${allowed}${required ? ' Required.' : ''}`;
 }
 
-/** An example of the form where the option has no default. */
+/** An example for an option without a default. */
 function sample(option: Schema): string {
   const { format, type } = option;
   if (Array.isArray(option['enum'])) return ` ${String(option['enum'][0])}`;
@@ -86,7 +86,7 @@ function sample(option: Schema): string {
   return type === 'integer' || type === 'number' ? ' 0' : ' ""';
 }
 
-/** What a required option shows in place of a default. */
+/** The placeholder of a required option. */
 const firstOf = (examples: unknown): unknown => (Array.isArray(examples) ? examples[0] : undefined);
 
 const inline = (given: unknown): string =>
@@ -123,7 +123,7 @@ function comment(text: string, indent: string): readonly string[] {
   return lines.map((each) => `${indent}# ${each}`);
 }
 
-/** Turns lines into comments; what is a comment already becomes one within the comment. */
+/** Turns lines into comments. A line that is a comment becomes a comment inside the comment. */
 function commentOut(lines: readonly string[], indent: string): readonly string[] {
   return lines.map((line) => `${indent}# ${line.slice(indent.length)}`);
 }

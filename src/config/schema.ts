@@ -1,7 +1,8 @@
 /**
- * The options schemas' own vocabulary on top of JSON Schema: `format: duration | byte_size | endpoint | listen_endpoint | port | url | regex | re2`,
- * `atLeast`/`atMost` in the format's own unit, `secret: true`. Values are checked as they are written (`5s`, `4MiB`), then
- * turned into milliseconds and bytes. All functions here take schemas in their written form.
+ * The vocabulary of the options schemas on top of JSON Schema: `format: duration | byte_size | endpoint |
+ * listen_endpoint | port | url | regex | re2`, `atLeast`/`atMost` in the unit of the format, `secret: true`. Values are
+ * checked in written form (`5s`, `4MiB`), then converted to milliseconds and bytes. All functions here take schemas in
+ * written form.
  */
 import { parseEndpoint, parseListenEndpoint } from '../component/endpoint.ts';
 import { expressionFault } from '../component/expression.ts';
@@ -10,7 +11,7 @@ import { parseByteSize, parseDuration } from './units.ts';
 
 export const REDACTED = '[REDACTED]';
 
-/** Loosely typed on purpose: schemas are data. */
+/** Loosely typed, because schemas are data. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 const isUrl = (text: string): boolean => URL.canParse(text);
@@ -20,24 +21,24 @@ export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   duration: (text) => parseDuration(text) !== null,
   byte_size: (text) => parseByteSize(text) !== null,
   endpoint: (text) => parseEndpoint(text) !== null,
-  /** Also a Unix domain socket, which may be a mere path where another option says so. */
+  /** Also a Unix domain socket. It may be a plain path when `transport` is `unix`. */
   listen_endpoint: (text) => parseListenEndpoint(text) !== null || /^(?:\.{0,2}\/)./u.test(text),
   port: (text) => /^\d{1,5}$/u.test(text) && Number(text) <= 65_535,
   url: isUrl,
   uri: isUrl,
   date: isDate,
   'date-time': isDate,
-  /** Places and texts that no rule can check beforehand; the word is for editors and readers. */
+  /** Formats without a check; they are documentation for editors and readers. */
   path: () => true,
   regex: () => true,
-  /** An expression that is searched for in texts from outside. */
+  /** An expression that is applied to untrusted text. */
   re2: (text) => expressionFault(text) === null,
 };
 
-/** In milliseconds or bytes; null for what is neither a duration nor a size. */
+/** In milliseconds or bytes; null for a value that is neither a duration nor a size. */
 export function measure(value: unknown, format: unknown): number | null {
   if (typeof value !== 'string' && typeof value !== 'number') return null;
-  // A number is measured as it stands, a negative one too: it must not pass for want of a size to compare.
+  // A negative number is measured too, so that it cannot pass the limits.
   if (format === 'byte_size') return typeof value === 'number' ? value : parseByteSize(value);
   return typeof value === 'number' ? null : parseDuration(value);
 }
@@ -67,7 +68,7 @@ function admits(schema: Schema, type: JsonType): boolean {
   return types.length === 0 || types.includes(type) || (type === 'number' && types.includes('integer'));
 }
 
-/** A schema with those of its alternatives that admit this type of value; with all of them when none does. */
+/** A schema with those of its alternatives that admit this type of value, or with all of them when none does. */
 export function applicable(schema: Schema, type: JsonType): readonly Schema[] {
   const all = asSchemas(schema['allOf']);
   const alternatives = [...asSchemas(schema['anyOf']), ...asSchemas(schema['oneOf'])];
@@ -76,7 +77,7 @@ export function applicable(schema: Schema, type: JsonType): readonly Schema[] {
   return [schema, ...[...all, ...chosen].flatMap((inner) => applicable(inner, type))];
 }
 
-/** The schemas of a map's key or a list's item. */
+/** The schemas of a key of a map or an item of a list. */
 export function childSchemas(schemas: readonly Schema[], step: string | number): readonly Schema[] {
   return schemas.flatMap((schema) => {
     if (typeof step === 'number') return [asSchema(schema['items'])].filter((item) => item !== null);
@@ -97,7 +98,7 @@ export function knownKeys(schemas: readonly Schema[]): readonly string[] {
   return [...new Set(schemas.flatMap((schema) => Object.keys(asSchema(schema['properties']) ?? {})))];
 }
 
-/** Milliseconds for durations, bytes for sizes, in a copy; everything else as it is. */
+/** A copy with durations in milliseconds and sizes in bytes. */
 export function convertUnits(schema: Schema, value: unknown): unknown {
   return transform([schema], value, (schemas, inner) => {
     if (typeof inner !== 'string') return inner;
@@ -106,7 +107,7 @@ export function convertUnits(schema: Schema, value: unknown): unknown {
   });
 }
 
-/** A copy that may be shown. */
+/** A copy with secrets replaced. */
 export function redact(schema: Schema, value: unknown): unknown {
   return transform([schema], value, (schemas, inner) => {
     if (isSecret(schemas) && inner !== '' && inner !== null) return REDACTED;
@@ -117,8 +118,8 @@ export function redact(schema: Schema, value: unknown): unknown {
 export const isSecret = (schemas: readonly Schema[]): boolean => schemas.some((schema) => schema['secret'] === true);
 
 /**
- * Whether a value may not be shown: it is a secret, or it stands in the place of a list or map that would hold one and has another
- * type. A key written directly after `keys:` is still a key.
+ * Whether a value may not be shown. It is a secret, or it has the wrong type for a list or map that may hold a secret.
+ * For example, a key written directly after `keys:` is still a key.
  */
 export function isHidden(schemas: readonly Schema[], value: unknown): boolean {
   if (isSecret(schemas)) return true;
@@ -135,7 +136,7 @@ function holdsSecret(schema: Schema): boolean {
   });
 }
 
-/** Every path at which a value may not be shown. */
+/** All paths whose values may not be shown. */
 export function secretPaths(schema: Schema, value: unknown): readonly Path[] {
   const found: Path[] = [];
   const visit = (schemas: readonly Schema[], inner: unknown, path: Path): void => {

@@ -14,20 +14,20 @@ import { convertUnits, redact } from './schema.ts';
 const MAX_COMPONENTS = 500;
 const TOP_LEVEL = [...SECTION_NAMES, 'service', 'modules'];
 
-/** One defined component, whether or not its options are in order. */
+/** One defined component, valid or not. */
 export interface Defined {
   readonly id: string;
   readonly entry: Entry;
-  /** Null when the type is not known. */
+  /** Null when the type is unknown. */
   readonly definition: Definition | null;
   readonly config: ComponentConfig<Definition> | null;
-  /** As written with defaults, secrets replaced. */
+  /** In written form with defaults, secrets replaced. */
   readonly redacted: unknown;
 }
 
 export type Defineds = Readonly<Record<SectionName, ReadonlyMap<string, Defined>>>;
 
-/** The top of the tree as a map; null after a reported problem. */
+/** The root of the tree as a map; null after a reported problem. */
 export function checkTop(root: Node, problems: Problems): MapNode | null {
   problems.absorb(root.faults);
   if (root.kind === 'scalar' && root.value === null) {

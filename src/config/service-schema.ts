@@ -1,7 +1,7 @@
 /** The options of the `service` section, declared as a component declares its own. */
 import type { OptionsSchema } from '../component/component.ts';
 
-/** More pipelines than this is a generated file gone wrong. */
+/** A larger number of pipelines indicates a mistake in a generated file. */
 const MAX_PIPELINES = 100;
 const MAX_LISTED = 100;
 const MAX_EXCLUDED_PROJECTS = 100;
@@ -21,14 +21,14 @@ const pipeline = {
   required: ['receivers', 'exporters'],
   properties: {
     receivers: idList('Where the records come from.', 1),
-    processors: { ...idList('What happens to them, in this order.', 0), default: [] },
+    processors: { ...idList('The processors that run, in this order.', 0), default: [] },
     exporters: idList('Where they are stored. A request is answered when all of them have it.', 1),
   },
 } as const;
 
 export const SERVICE_SCHEMA: OptionsSchema = {
   type: 'object',
-  description: 'What runs, and how.',
+  description: 'The components that run, and the settings of the daemon.',
   additionalProperties: false,
   required: ['pipelines'],
   properties: {
@@ -37,7 +37,7 @@ export const SERVICE_SCHEMA: OptionsSchema = {
       enum: ['postgres', 'memory'],
       default: 'postgres',
       description:
-        'Where replays, trace ownership and quotas are decided: in Postgres, durably and for all replicas; or in memory, since the start of this process.',
+        'Where replays, trace ownership and quotas are decided: in Postgres, durably and for all replicas, or in memory, since the start of this process.',
     },
     shutdown_timeout: {
       type: 'string',
@@ -45,9 +45,9 @@ export const SERVICE_SCHEMA: OptionsSchema = {
       atLeast: '1s',
       atMost: '1h',
       default: '15s',
-      description: 'How long requests in flight may take to finish when the daemon stops.',
+      description: 'The time for requests in flight to finish when the daemon stops.',
     },
-    extensions: { ...idList('The extensions that run, in the order they start.', 0), default: [] },
+    extensions: { ...idList('The extensions that run, in the order of their start.', 0), default: [] },
     pipelines: {
       type: 'object',
       minProperties: 1,
@@ -59,7 +59,7 @@ export const SERVICE_SCHEMA: OptionsSchema = {
       type: 'object',
       additionalProperties: false,
       default: {},
-      description: 'What the daemon says about itself.',
+      description: "The daemon's own log, metrics, traces and status.",
       properties: {
         logs: {
           type: 'object',
@@ -71,35 +71,36 @@ export const SERVICE_SCHEMA: OptionsSchema = {
               type: 'string',
               enum: ['debug', 'info', 'warn', 'error'],
               default: 'info',
-              description: 'The least severe lines to write.',
+              description: 'The lowest level that is written.',
             },
             format: {
               type: 'string',
               enum: ['auto', 'json', 'pretty'],
               default: 'auto',
-              description: 'One JSON object a line, or text for people; auto decides by whether a terminal reads it.',
+              description:
+                'One JSON object per line, or readable text; auto means text on a terminal and JSON elsewhere.',
             },
             sampling: {
               type: 'object',
               additionalProperties: false,
               default: {},
-              description: 'Messages that are alike are written a few times, then counted.',
+              description: 'Similar messages are written a few times, then counted.',
               properties: {
-                enabled: { type: 'boolean', default: true, description: 'Whether they are held back at all.' },
+                enabled: { type: 'boolean', default: true, description: 'Whether similar messages are suppressed.' },
                 tick: {
                   type: 'string',
                   format: 'duration',
                   atLeast: '10ms',
                   atMost: '1h',
                   default: '10s',
-                  description: 'The window; at its end one line says how many were held back.',
+                  description: 'The length of a window; one line at its end gives the number of suppressed messages.',
                 },
                 initial: {
                   type: 'integer',
                   minimum: 1,
                   maximum: 1000000,
                   default: 10,
-                  description: 'How many of a kind are written in each window.',
+                  description: 'The number of similar messages that are written in each window.',
                 },
               },
             },
@@ -109,15 +110,15 @@ export const SERVICE_SCHEMA: OptionsSchema = {
           type: 'object',
           additionalProperties: false,
           default: {},
-          description: 'What `sluice status` asks.',
+          description: 'The socket of `sluice status`.',
           properties: {
             socket: {
               type: 'string',
-              // Longer ones do not fit into the system's address.
+              // A longer path does not fit into the socket address.
               maxLength: 100,
               default: '',
               description:
-                'Path of a local socket for the owner alone, as ./sluice.sock; empty for none. Not on Windows.',
+                'Path of a local socket that only its owner can use, for example ./sluice.sock; empty: none. Not on Windows.',
             },
           },
         },
@@ -125,17 +126,16 @@ export const SERVICE_SCHEMA: OptionsSchema = {
           type: 'object',
           additionalProperties: false,
           default: {},
-          description:
-            'Spans of its own work, for the tracer provider that a module registers with @opentelemetry/api.',
+          description: 'Spans of the daemon, for the tracer provider that a module registers with @opentelemetry/api.',
           properties: {
-            enabled: { type: 'boolean', default: false, description: 'Whether spans are made.' },
+            enabled: { type: 'boolean', default: false, description: 'Whether spans are created.' },
             exclude_projects: {
               type: 'array',
               maxItems: MAX_EXCLUDED_PROJECTS,
               items: { type: 'string', minLength: 1, description: 'The name of a project.' },
               default: [],
               description:
-                'Projects whose requests make no spans; names the one that these spans are sent to, when they come back here.',
+                'Projects whose requests create no spans. List the project of these spans here when they are sent to this daemon.',
             },
           },
         },
@@ -150,7 +150,7 @@ export const SERVICE_SCHEMA: OptionsSchema = {
               type: 'string',
               format: 'endpoint',
               default: '127.0.0.1:8888',
-              description: 'Where they are served.',
+              description: 'The address of the metrics.',
             },
           },
         },

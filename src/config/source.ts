@@ -1,15 +1,15 @@
 /**
- * A piece of configuration text and places in it: what turns an offset into `file:line:column` and into an excerpt with a
- * caret. Excerpts are safe to print: secrets are masked and control characters shown as dots.
+ * A source of configuration text and places in it. Converts an offset to `file:line:column` and to an excerpt with a
+ * caret. Excerpts are safe to print: secrets are masked and control characters are replaced by dots.
  */
 
 export interface Source {
-  /** As the user named it: a path, or `--set`. */
+  /** The name that the user gave: a path, or `--set`. */
   readonly name: string;
   readonly text: string;
 }
 
-/** A stretch of a source. `length` may be 0 for a mere point. */
+/** A range of a source. `length` is 0 for a point. */
 export interface Origin {
   readonly source: Source;
   readonly offset: number;
@@ -21,11 +21,11 @@ export interface Position {
   readonly column: number;
 }
 
-/** Longer lines are cut around the place in question. */
+/** Longer lines are cut around the place. */
 const EXCERPT_WIDTH = 120;
 const CONTEXT_BEFORE = 40;
 
-/** Options whose literal values are hidden in excerpts even where no schema is at hand, as in a file that is not YAML. */
+/** Options whose literal values are masked even without a schema, as in a file that is not valid YAML. */
 const SECRET_LINE =
   /((?:^|[\s{,-])["']?(?:[\w-]*(?:password|passwd|secret|token)|(?:[\w-]*_)?key|api[_-]?key|authorization)["']?\s*[:=]\s*)("[^"]*"?|'[^']*'?|[^\s,}\]#]+)/giu;
 const URL_PASSWORD = /(:\/\/[^/\s:@"']*:)([^/\s@"']+)(@)/gu;
@@ -44,7 +44,7 @@ export function placeOf(origin: Origin): string {
   return `${origin.source.name}:${line}:${column}`;
 }
 
-/** The line of an origin and a caret line below it. `secrets` are stretches of any source that must not be shown. */
+/** The line of an origin and a caret line below it. `secrets` are ranges of any source that must not be shown. */
 export function excerptOf(origin: Origin, secrets: readonly Origin[]): readonly string[] {
   const { text } = origin.source;
   const lineStart = text.lastIndexOf('\n', origin.offset - 1) + 1;
@@ -61,7 +61,7 @@ export function excerptOf(origin: Origin, secrets: readonly Origin[]): readonly 
   return [`${number} | ${prefix}${shown}${suffix}`, `${' '.repeat(5)} | ${indent}${'^'.repeat(carets)}`];
 }
 
-/** Hides secrets at their own width, so that columns stay true. */
+/** Masks secrets without changing the width, so that columns stay correct. */
 function maskLine(line: string, lineStart: number, source: Source, secrets: readonly Origin[]): string {
   let masked = line;
   for (const secret of secrets) {
@@ -73,7 +73,7 @@ function maskLine(line: string, lineStart: number, source: Source, secrets: read
   return maskText(masked).replaceAll('\t', ' ').replace(/\r$/u, '');
 }
 
-/** Hides what looks like a secret in text of unknown structure. References to variables stay readable. */
+/** Masks text that looks like a secret in text of unknown structure. References to variables stay readable. */
 function maskText(text: string): string {
   return text
     .replace(SECRET_LINE, (whole, name: string, value: string) =>
@@ -85,7 +85,7 @@ function maskText(text: string): string {
     .replace(UNPRINTABLE, '·');
 }
 
-/** Characters that steer terminals or the direction of text, made visible. */
+/** Makes characters visible that control a terminal or the direction of text. */
 export const printable = (text: string): string => text.replace(UNPRINTABLE, '·');
 
 const stars = (length: number): string => '*'.repeat(length);

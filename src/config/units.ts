@@ -1,4 +1,7 @@
-/** Durations as Go writes them, plus days, in milliseconds; sizes in bytes. Null means: not of this form. */
+/**
+ * Parses durations in Go's form, plus days, to milliseconds, and sizes to bytes. Null means that the text has another
+ * form.
+ */
 
 const DURATION_UNITS: Readonly<Record<string, number>> = {
   ns: 1e-6,
@@ -25,7 +28,7 @@ const SIZE_UNITS: Readonly<Record<string, number>> = {
   TiB: 2 ** 40,
 };
 
-/** A hundred years: longer ones are mistakes and would overflow dates. */
+/** A hundred years. Longer durations are mistakes and would overflow dates. */
 const MAX_DURATION_MS = 100 * 365.25 * 86_400_000;
 const MAX_LENGTH = 64;
 
@@ -48,7 +51,7 @@ export function parseByteSize(value: string | number): number | null {
   return isSize(bytes) ? bytes : null;
 }
 
-/** The shortest exact way to write it: 90000 → `90s`, 86400000 → `1d`. */
+/** The shortest exact form: 90000 → `90s`, 86400000 → `1d`. */
 export function formatDuration(ms: number): string {
   const units = ['d', 'h', 'm', 's', 'ms'] as const;
   const unit = units.find((each) => ms !== 0 && ms % (DURATION_UNITS[each] ?? 1) === 0);

@@ -1,6 +1,6 @@
 /**
- * Schemas state durations and sizes as the code receives them: integers in milliseconds and bytes, with `format: duration` or
- * `byte_size`. People write `5s` and `4MiB`. This derives the schema of what is written, for validation and for editors.
+ * Derives the schema of the written form, for validation and for editors. Component schemas state durations and sizes
+ * as integers in milliseconds and bytes, with `format: duration` or `byte_size`; users write `5s` and `4MiB`.
  */
 import type { OptionsSchema } from '../component/component.ts';
 import { formatByteSize, formatDuration } from './units.ts';
@@ -27,7 +27,7 @@ function writtenPart(keyword: string, value: unknown): unknown {
   return Object.fromEntries(parts);
 }
 
-/** Limits move to `atLeast` and `atMost`, which compare in the unit. */
+/** Limits become `atLeast` and `atMost`, which compare values with their units. */
 function unitForm(schema: Schema, format: 'duration' | 'byte_size'): Schema {
   const { minimum = format === 'byte_size' ? 0 : undefined, maximum, default: given, ...rest } = schema;
   const print = format === 'duration' ? formatDuration : formatByteSize;
