@@ -2,9 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { CompiledSchemas } from '../config/compiled-schemas.ts';
 import type { Config } from '../config/config.ts';
-import type { ReadSource } from '../config/read.ts';
+import type { LoadOptions } from '../config/load.ts';
 import type { Call } from './command.ts';
 import type { Options } from './options.ts';
 
@@ -34,18 +33,8 @@ export const RUN_OPTIONS = {
 
 const DEFAULT_FILE = join('config', 'sluice.yaml');
 
-/** What a daemon reads its configuration with. */
-export interface Reading {
-  /** How many processes will run it; left out, one. */
-  readonly workers?: number;
-  /** Left out: the files as they are now. */
-  readonly read?: ReadSource;
-  /** Kept from one reading to the next, since compiling them holds up requests. */
-  readonly schemas?: CompiledSchemas;
-}
-
-/** What it takes to read one is loaded only then. */
-export async function readConfig({ values, process }: Call, reading: Reading = {}): Promise<Config> {
+/** Loads the modules that read a configuration only when one is read. */
+export async function readConfig({ values, process }: Call, options: LoadOptions = {}): Promise<Config> {
   const [{ COMPONENTS }, { loadConfig }] = await Promise.all([import('../components.ts'), import('../config/load.ts')]);
   const workingDirectory = process.cwd();
   const given = values.list('config');
@@ -55,7 +44,7 @@ export async function readConfig({ values, process }: Call, reading: Reading = {
     definitions: COMPONENTS,
     environment: process.env,
     workingDirectory,
-    ...reading,
+    ...options,
   });
 }
 

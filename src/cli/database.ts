@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { UserError } from '../errors.ts';
 import { type Address, Database } from '../extensions/postgres/database.ts';
-import { urlOf } from '../extensions/postgres/embedded/address.ts';
 import { EmbeddedServerError } from '../extensions/postgres/embedded/host.ts';
 import { EmbeddedServer } from '../extensions/postgres/embedded/server.ts';
 import { findRunning } from '../extensions/postgres/embedded/visit.ts';
@@ -19,6 +18,7 @@ import type { PostgresOptions } from '../extensions/postgres/options.ts';
 import { readSchemaState, tooNew } from '../extensions/postgres/schema-state.ts';
 import { sqlstateOf } from '../extensions/postgres/sqlstate.ts';
 import type { Config } from '../config/config.ts';
+import { findPostgresOptions } from '../daemon/configured-database.ts';
 import type { Call, ExitCode } from './command.ts';
 import { readConfig } from './config-options.ts';
 
@@ -136,26 +136,6 @@ function requireCluster(dataDir: string, { access, options }: Opening): void {
     `there is no database in ${options.data_dir} yet`,
     'Start the daemon, which makes it: sluice run. Or name its configuration with --config.',
   );
-}
-
-/** Null where the configuration runs no database. */
-export function findPostgresOptions(config: Config): PostgresOptions | null {
-  for (const id of config.service.extensions) {
-    const extension = config.extensions.get(id);
-    if (extension?.definition.type === 'postgres') return extension.options as PostgresOptions;
-  }
-  return null;
-}
-
-/** Where the embedded server of a configuration runs; null where it has none, or a database of its own. */
-export async function findEmbeddedUrl(config: Config, process: NodeJS.Process): Promise<string | null> {
-  const options = findPostgresOptions(config);
-  if (options === null || options.url !== '') return null;
-  const quiet = { info: () => undefined, warn: () => undefined };
-  const dataDir = resolve(process.cwd(), options.data_dir);
-  const address = await findRunning({ dataDir, host: process, log: quiet });
-  if (address === undefined) throw new UserError(`the embedded server in ${options.data_dir} does not answer`);
-  return urlOf(address);
 }
 
 function optionsOf(config: Config): PostgresOptions {

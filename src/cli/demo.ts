@@ -5,9 +5,10 @@ import { Administration } from '../extensions/postgres/administration.ts';
 import type { Call, Command, ExitCode } from './command.ts';
 import { commandLine } from './command-line.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
-import { findPostgresOptions, withDatabase } from './database.ts';
+import { withDatabase } from './database.ts';
+import { findPostgresOptions } from '../daemon/configured-database.ts';
 import { type Demo, makeDemo } from './demo-application.ts';
-import { findEndpoint } from './endpoint.ts';
+import { findEndpoint } from '../daemon/endpoint.ts';
 import { asJson, clean } from './view/screen-text.ts';
 
 const DEFAULT_ENDPOINT = 'http://127.0.0.1:4318';

@@ -1,8 +1,12 @@
 /** `sluice run`: the daemon, in one process or several. */
-import type { Command } from './command.ts';
-import { RUN_OPTIONS } from './config-options.ts';
-import { UsageError, type Values } from './options.ts';
+import type { DaemonHost } from '../daemon/host.ts';
 import { isWorker } from '../daemon/workers/channel.ts';
+import type { Call, Command } from './command.ts';
+import { commandLine } from './command-line.ts';
+import { RUN_OPTIONS, readConfig } from './config-options.ts';
+import { describeGreeting } from './greeting.ts';
+import { UsageError, type Values } from './options.ts';
+import { wantsColour } from './terminal.ts';
 
 /** More than any machine has cores for; each keeps some connections to the database. */
 const MAX_WORKERS = 64;
@@ -20,19 +24,31 @@ export const run: Command = {
     ['sluice run --workers 4', 'use four cores'],
   ],
   async run(call) {
+    const host = hostOf(call);
     if (isWorker(call.process)) {
       const { Worker } = await import('../daemon/workers/worker.ts');
-      return call.process.exit(await new Worker(call).run());
+      return call.process.exit(await new Worker(host).run());
     }
     const workers = workersOf(call.values);
-    const { readFiles } = await import('./config-files.ts');
-    const files = await readFiles(call, { workers });
+    const { readFiles } = await import('../daemon/config-files.ts');
+    const files = await readFiles(host, { workers });
     const { Daemon } = await import('../daemon/daemon.ts');
-    const code = await new Daemon(files, call, workers).run();
-    // A connection that would not close must not keep a stopped daemon alive.
+    const code = await new Daemon(files, host, workers).run();
+    // A connection that does not close must not keep a stopped daemon alive.
     return call.process.exit(code);
   },
 };
+
+function hostOf(call: Call): DaemonHost {
+  const { process, terminal } = call;
+  return {
+    process,
+    colourLog: wantsColour(process, process.stderr),
+    load: (options) => readConfig(call, options),
+    greet: (greeting) =>
+      terminal.print(describeGreeting(greeting, (words) => commandLine(call, words), terminal.style)),
+  };
+}
 
 function workersOf(values: Values): number {
   const given = values.text('workers') ?? '1';

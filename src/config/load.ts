@@ -35,6 +35,9 @@ export interface LoadRequest extends ReferenceSources {
   readonly schemas?: CompiledSchemas;
 }
 
+/** What varies between two loads of one command line. */
+export type LoadOptions = Pick<LoadRequest, 'workers' | 'read' | 'schemas'>;
+
 /** Throws a `ConfigError` with all problems. */
 export async function loadConfig(request: LoadRequest): Promise<Config> {
   const problems = new Problems();

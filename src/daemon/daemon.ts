@@ -17,11 +17,11 @@ import { type Figures, MetricsServer } from '../service/telemetry/metrics-server
 import { Registry } from '../service/telemetry/registry.ts';
 import { joinStatuses, type Status, statusOf } from '../service/telemetry/status.ts';
 import { StatusServer } from '../service/telemetry/status-server.ts';
-import type { Call, ExitCode } from '../cli/command.ts';
-import { type ReadFiles, readFiles } from '../cli/config-files.ts';
-import { findEmbeddedUrl } from '../cli/database.ts';
+import { type ReadFiles, readFiles } from './config-files.ts';
+import { findEmbeddedUrl } from './configured-database.ts';
 import { greet } from './first-start.ts';
 import { letHeapGrow } from './heap.ts';
+import type { DaemonExitCode, DaemonHost } from './host.ts';
 import { countRequests, FATAL_TIMEOUT_MS, makeLogger, makeService } from './process-service.ts';
 import { ServiceManager } from './systemd.ts';
 import { primaryConfig } from './workers/division.ts';
@@ -29,7 +29,7 @@ import type { Assignment } from './workers/messages.ts';
 import { Workers } from './workers/workers.ts';
 
 export class Daemon {
-  readonly #call: Call;
+  readonly #host: DaemonHost;
   /** What was read last and taken; the service runs all of it, or the primary's part. */
   #files: ReadFiles;
   readonly #logger: DaemonLogger;
@@ -45,23 +45,23 @@ export class Daemon {
   /** What the components offer each other; the greeting needs the database. */
   #capabilities = new Capabilities();
   /** Resolves `run`. Set at once, so that a signal during the start is not lost. */
-  #finish: (code: ExitCode) => void = () => undefined;
-  readonly #finished: Promise<ExitCode>;
+  #finish: (code: DaemonExitCode) => void = () => undefined;
+  readonly #finished: Promise<DaemonExitCode>;
   #stopping = false;
   #reload: 'none' | 'running' | 'asked again' = 'none';
 
-  constructor(files: ReadFiles, call: Call, workers: number) {
-    this.#call = call;
+  constructor(files: ReadFiles, host: DaemonHost, workers: number) {
+    this.#host = host;
     this.#files = files;
     this.#finished = new Promise((resolve) => (this.#finish = resolve));
-    this.#logger = makeLogger(files.config, call.process);
+    this.#logger = makeLogger(files.config, host);
     this.#registry = new Registry(workers > 1 ? { worker: 'primary' } : {});
     this.#workers = workers > 1 ? this.#hire(workers) : null;
     this.#service = this.#makeService();
-    this.#manager = new ServiceManager(call.process, this.#logger, () => this.#condition());
+    this.#manager = new ServiceManager(host.process, this.#logger, () => this.#condition());
   }
 
-  async run(): Promise<ExitCode> {
+  async run(): Promise<DaemonExitCode> {
     letHeapGrow();
     const { config } = this.#files;
     this.#warn(config);
@@ -80,14 +80,14 @@ export class Daemon {
     if (problems.length === 0) this.#logger.info(fields, 'everything is ready');
     else this.#logger.warn({ ...fields, problems }, 'everything has started, but not all of it is ready');
     if (!this.#stopping) this.#manager.ready();
-    void greet(this.#call, config, this.#capabilities, this.#logger);
+    void greet(this.#host, config, this.#capabilities, this.#logger);
     return this.#finished;
   }
 
   #hire(count: number): Workers {
     return new Workers({
       count,
-      process: this.#call.process,
+      process: this.#host.process,
       logger: this.#logger,
       meter: this.#registry,
       firstAssignment: () => this.#assign(this.#files),
@@ -96,7 +96,7 @@ export class Daemon {
   }
 
   async #assign({ config, texts }: ReadFiles): Promise<Assignment> {
-    return { texts, databaseUrl: await findEmbeddedUrl(config, this.#call.process) };
+    return { texts, databaseUrl: await findEmbeddedUrl(config, this.#host.process) };
   }
 
   /** What this process runs of a configuration. */
@@ -107,7 +107,7 @@ export class Daemon {
   #makeService(): Service {
     const workers = this.#workers;
     const figures = workers === null ? this.#registry : joinFigures(this.#registry, workers);
-    const outside = { process: this.#call.process, logger: this.#logger, registry: this.#registry };
+    const outside = { process: this.#host.process, logger: this.#logger, registry: this.#registry };
     return makeService(this.#own(this.#files.config), outside, {
       fatal: (error) => void this.#fail(error),
       offer: (capabilities) => {
@@ -127,7 +127,7 @@ export class Daemon {
   }
 
   #listen(): void {
-    const { process } = this.#call;
+    const { process } = this.#host;
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void this.#stop(signal));
     process.on('SIGHUP', () => void this.#loadAgain());
     process.on('uncaughtException', (error) => void this.#fail(error));
@@ -137,7 +137,7 @@ export class Daemon {
   async #stop(signal: string): Promise<void> {
     if (this.#stopping) {
       this.#logger.warn({ signal }, 'second signal: leaving at once');
-      this.#call.process.exit(1);
+      this.#host.process.exit(1);
     }
     this.#stopping = true;
     this.#manager.stopping();
@@ -157,8 +157,8 @@ export class Daemon {
 
   #statusParts({ service }: Config, running: readonly Part[]): readonly Part[] {
     const { socket } = service.telemetry.status;
-    if (socket === '' || this.#call.process.platform === 'win32') return [];
-    const path = resolve(this.#call.process.cwd(), socket);
+    if (socket === '' || this.#host.process.platform === 'win32') return [];
+    const path = resolve(this.#host.process.cwd(), socket);
     const known = running.find(({ component }) => component instanceof StatusServer && component.path === path);
     return [known ?? { name: 'status', component: new StatusServer(path, () => this.#status(), this.#logger) }];
   }
@@ -186,10 +186,10 @@ export class Daemon {
   async #fail(error: unknown): Promise<void> {
     if (error instanceof UserError) this.#logger.error({ hint: error.hint }, error.message);
     else this.#logger.error({ error }, 'a fault that cannot be survived; leaving');
-    if (this.#stopping) this.#call.process.exit(1);
+    if (this.#stopping) this.#host.process.exit(1);
     this.#stopping = true;
     this.#manager.stopping();
-    setTimeout(() => this.#call.process.exit(1), FATAL_TIMEOUT_MS);
+    setTimeout(() => this.#host.process.exit(1), FATAL_TIMEOUT_MS);
     await this.#service.stop(AbortSignal.timeout(FATAL_TIMEOUT_MS));
     this.#finish(1);
   }
@@ -224,7 +224,7 @@ export class Daemon {
     }
     const started = performance.now();
     try {
-      const files = await readFiles(this.#call, { workers: this.#workers?.count ?? 1, schemas: this.#schemas });
+      const files = await readFiles(this.#host, { workers: this.#workers?.count ?? 1, schemas: this.#schemas });
       const { config } = files;
       this.#warn(config);
       await this.#goOver(files, AbortSignal.timeout(config.service.shutdownTimeoutMs));

@@ -9,7 +9,7 @@ import { Service } from '../service/service.ts';
 import { DaemonLogger } from '../service/telemetry/logger.ts';
 import { observeProcess } from '../service/telemetry/process-metrics.ts';
 import type { Registry } from '../service/telemetry/registry.ts';
-import { wantsColour } from '../cli/terminal.ts';
+import type { DaemonHost } from './host.ts';
 
 /** After a fault nobody foresaw, the process is gone within this. */
 export const FATAL_TIMEOUT_MS = 1_500;
@@ -43,13 +43,13 @@ export function makeService(config: Config, { process, logger, registry }: Outsi
 }
 
 /** `worker` stands on every line. */
-export function makeLogger(config: Config, process: NodeJS.Process, worker?: number): DaemonLogger {
+export function makeLogger(config: Config, { process, colourLog }: DaemonHost, worker?: number): DaemonLogger {
   const { level, format, sampling } = config.service.telemetry.logs;
   const readable = format === 'pretty' || (format === 'auto' && process.stderr.isTTY === true);
   const fd = process.stderr.fd;
   const destination = readable
     ? pretty({
-        colorize: wantsColour(process, process.stderr),
+        colorize: colourLog,
         destination: fd,
         sync: true,
         translateTime: 'SYS:HH:MM:ss.l',

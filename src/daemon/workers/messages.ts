@@ -3,7 +3,7 @@ import type { Endpoint } from '../../component/endpoint.ts';
 import type { ListenRequest } from '../../component/listening.ts';
 import type { Family } from '../../service/telemetry/families.ts';
 import type { Status } from '../../service/telemetry/status.ts';
-import type { FileTexts } from '../../cli/config-files.ts';
+import type { FileTexts } from '../config-files.ts';
 
 /** What a worker runs with. It never reads the files itself: they may have changed since the others read them. */
 export interface Assignment {

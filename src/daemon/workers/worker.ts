@@ -12,10 +12,9 @@ import type { Service } from '../../service/service.ts';
 import type { DaemonLogger } from '../../service/telemetry/logger.ts';
 import { Registry } from '../../service/telemetry/registry.ts';
 import { statusOf } from '../../service/telemetry/status.ts';
-import type { Call, ExitCode } from '../../cli/command.ts';
-import { readConfig } from '../../cli/config-options.ts';
-import { readingFrom } from '../../cli/config-files.ts';
+import { readingFrom } from '../config-files.ts';
 import { letHeapGrow } from '../heap.ts';
+import type { DaemonExitCode, DaemonHost } from '../host.ts';
 import { countRequests, FATAL_TIMEOUT_MS, makeLogger, makeService, type RequestCounts } from '../process-service.ts';
 import { BEAT_MS } from './channel.ts';
 import { workerConfig } from './division.ts';
@@ -33,7 +32,7 @@ interface Running {
 }
 
 export class Worker {
-  readonly #call: Call;
+  readonly #host: DaemonHost;
   readonly #ports = new LentPorts((report) => void this.#say(report));
   /** They belong to the process: a service that follows another takes over its ports. */
   readonly #sockets = new ListeningSockets(this.#ports.open);
@@ -42,17 +41,17 @@ export class Worker {
   #workers = 1;
   #stopping = false;
   #change: Change | null = null;
-  #finish: (code: ExitCode) => void = () => undefined;
-  readonly #finished: Promise<ExitCode>;
+  #finish: (code: DaemonExitCode) => void = () => undefined;
+  readonly #finished: Promise<DaemonExitCode>;
 
-  constructor(call: Call) {
-    this.#call = call;
+  constructor(host: DaemonHost) {
+    this.#host = host;
     this.#finished = new Promise((resolve) => (this.#finish = resolve));
   }
 
-  run(): Promise<ExitCode> {
+  run(): Promise<DaemonExitCode> {
     letHeapGrow();
-    const { process } = this.#call;
+    const { process } = this.#host;
     // A terminal and systemd send them to every process; what follows from them is the primary's to say.
     for (const signal of IGNORED) process.on(signal, () => undefined);
     process.on('uncaughtException', (error) => void this.#fail(error));
@@ -79,9 +78,9 @@ export class Worker {
     try {
       const config = await this.#read(assignment);
       if (this.#stopping) return;
-      const logger = makeLogger(config, this.#call.process, number);
+      const logger = makeLogger(config, this.#host, number);
       const registry = new Registry({ worker: String(number) });
-      const outside = { process: this.#call.process, logger, registry };
+      const outside = { process: this.#host.process, logger, registry };
       const fatal = (error: Error): void => void this.#fail(error);
       const service = makeService(config, outside, { sockets: this.#sockets, workers, fatal });
       this.#running = { service, registry, logger };
@@ -97,8 +96,8 @@ export class Worker {
   }
 
   async #read({ texts, databaseUrl }: Assignment): Promise<Config> {
-    const reading = { workers: this.#workers, read: readingFrom(texts), schemas: this.#schemas };
-    const config = await readConfig(this.#call, reading);
+    const options = { workers: this.#workers, read: readingFrom(texts), schemas: this.#schemas };
+    const config = await this.#host.load(options);
     return workerConfig(config, databaseUrl);
   }
 
@@ -148,7 +147,7 @@ export class Worker {
 
   /** Whoever it was given connections by is gone, and their ports with it: what is in flight is answered, and that is all. */
   async #orphaned(): Promise<void> {
-    if (this.#stopping) this.#call.process.exit(1);
+    if (this.#stopping) this.#host.process.exit(1);
     this.#running?.logger.error({}, 'the primary process is gone; leaving');
     await this.#stop(this.#running?.service.config.service.shutdownTimeoutMs ?? 0);
   }
@@ -158,9 +157,9 @@ export class Worker {
     const fields = error instanceof UserError ? { hint: error.hint } : { error };
     const message = error instanceof UserError ? error.message : 'a fault that cannot be survived; leaving';
     this.#running?.logger.error(fields, message);
-    if (this.#stopping) this.#call.process.exit(1);
+    if (this.#stopping) this.#host.process.exit(1);
     this.#stopping = true;
-    setTimeout(() => this.#call.process.exit(1), FATAL_TIMEOUT_MS);
+    setTimeout(() => this.#host.process.exit(1), FATAL_TIMEOUT_MS);
     await this.#running?.service.stop(AbortSignal.timeout(FATAL_TIMEOUT_MS));
     this.#finish(1);
   }
@@ -189,7 +188,7 @@ export class Worker {
 
   /** Resolves when it is on its way, or can not be said any more. */
   #say(report: Report): Promise<void> {
-    const { process } = this.#call;
+    const { process } = this.#host;
     return new Promise((resolve) => {
       if (process.send === undefined || !process.connected) resolve();
       else process.send(report, undefined, {}, () => resolve());

@@ -1,0 +1,30 @@
+/** What the daemon and its workers need from the command that starts them. */
+import type { Config } from '../config/config.ts';
+import type { LoadOptions } from '../config/load.ts';
+
+/** The project that the first start creates. */
+export const FIRST_PROJECT = 'default';
+
+/** 0: stopped · 1: failed. */
+export type DaemonExitCode = 0 | 1;
+
+export interface DaemonHost {
+  readonly process: NodeJS.Process;
+  /** Whether readable log lines have colours. */
+  readonly colourLog: boolean;
+  /** Loads the configuration that the command line names. */
+  load(options: LoadOptions): Promise<Config>;
+  /** Shows the operator how to use the daemon. Called once, after the database is open. */
+  greet(greeting: Greeting): void;
+}
+
+export interface Greeting {
+  /** The URL of the OTLP receiver. */
+  readonly endpoint: string;
+  /** The key of the first start; null at every later start. */
+  readonly key: string | null;
+  /** Whether there is any active key. */
+  readonly keysExist: boolean;
+  /** A command line for the database; null when none can be given. */
+  readonly psql: string | null;
+}
