@@ -1,6 +1,6 @@
 /** `sluice run`: the daemon, in one process or several. */
 import type { DaemonHost } from '../daemon/host.ts';
-import { isWorker } from '../daemon/workers/channel.ts';
+import { isWorker } from '../daemon/workers/messages.ts';
 import type { Call, Command } from './command.ts';
 import { commandLine } from './command-line.ts';
 import { RUN_OPTIONS, readConfig } from './config-options.ts';

@@ -1,6 +1,6 @@
 /**
- * The running process: starts the service, then waits for signals to load the configuration again or to stop. With several workers it
- * is their primary: it runs what there is one of, and the pipelines are theirs.
+ * The running process: starts the service, then waits for signals to reload the configuration or to stop. With several
+ * workers it is the primary: it runs the parts of which there is one, and the workers run the pipelines.
  */
 import { resolve } from 'node:path';
 import { Capabilities } from '../component/capabilities/capability.ts';
@@ -24,31 +24,31 @@ import { letHeapGrow } from './heap.ts';
 import type { DaemonExitCode, DaemonHost } from './host.ts';
 import { countRequests, FATAL_TIMEOUT_MS, makeLogger, makeService } from './process-service.ts';
 import { ServiceManager } from './systemd.ts';
-import { primaryConfig } from './workers/division.ts';
+import { primaryConfig } from './workers/role-config.ts';
 import type { Assignment } from './workers/messages.ts';
 import { Workers } from './workers/workers.ts';
 
 export class Daemon {
   readonly #host: DaemonHost;
-  /** What was read last and taken; the service runs all of it, or the primary's part. */
+  /** The configuration in force. The service runs all of it, or the primary's part. */
   #files: ReadFiles;
   readonly #logger: DaemonLogger;
-  /** They belong to the process: a service that follows another takes over its ports. */
+  /** Of the process, not of a service: after a reload the new service takes over the ports. */
   readonly #sockets = new ListeningSockets();
   readonly #registry: Registry;
-  /** Kept from one reload to the next, since compiling them holds up requests. */
+  /** Kept between reloads, because compiling them delays requests. */
   readonly #schemas = new CompiledSchemas();
-  /** Null where this process does everything. */
+  /** Null when this process runs the pipelines itself. */
   readonly #workers: Workers | null;
   readonly #service: Service;
   readonly #manager: ServiceManager;
-  /** What the components offer each other; the greeting needs the database. */
+  /** The capabilities of the running components; the greeting needs the database. */
   #capabilities = new Capabilities();
-  /** Resolves `run`. Set at once, so that a signal during the start is not lost. */
+  /** Resolves `run`. Set in the constructor, so that a signal during the start is not lost. */
   #finish: (code: DaemonExitCode) => void = () => undefined;
   readonly #finished: Promise<DaemonExitCode>;
   #stopping = false;
-  #reload: 'none' | 'running' | 'asked again' = 'none';
+  #reload: 'none' | 'running' | 'requested again' = 'none';
 
   constructor(files: ReadFiles, host: DaemonHost, workers: number) {
     this.#host = host;
@@ -56,7 +56,7 @@ export class Daemon {
     this.#finished = new Promise((resolve) => (this.#finish = resolve));
     this.#logger = makeLogger(files.config, host);
     this.#registry = new Registry(workers > 1 ? { worker: 'primary' } : {});
-    this.#workers = workers > 1 ? this.#hire(workers) : null;
+    this.#workers = workers > 1 ? this.#spawnWorkers(workers) : null;
     this.#service = this.#makeService();
     this.#manager = new ServiceManager(host.process, this.#logger, () => this.#condition());
   }
@@ -84,7 +84,7 @@ export class Daemon {
     return this.#finished;
   }
 
-  #hire(count: number): Workers {
+  #spawnWorkers(count: number): Workers {
     return new Workers({
       count,
       process: this.#host.process,
@@ -99,14 +99,14 @@ export class Daemon {
     return { texts, databaseUrl: await findEmbeddedUrl(config, this.#host.process) };
   }
 
-  /** What this process runs of a configuration. */
+  /** The part of a configuration that this process runs. */
   #own(config: Config): Config {
     return this.#workers === null ? config : primaryConfig(config);
   }
 
   #makeService(): Service {
     const workers = this.#workers;
-    const figures = workers === null ? this.#registry : joinFigures(this.#registry, workers);
+    const metrics = workers === null ? this.#registry : joinMetrics(this.#registry, workers);
     const outside = { process: this.#host.process, logger: this.#logger, registry: this.#registry };
     return makeService(this.#own(this.#files.config), outside, {
       fatal: (error) => void this.#fail(error),
@@ -117,7 +117,7 @@ export class Daemon {
       foundation: (config, listeners, running) => {
         return [
           ...this.#statusParts(config, running),
-          ...metricsParts(config, running, (endpoint) => new MetricsServer(endpoint, figures, listeners)),
+          ...metricsParts(config, running, (endpoint) => new MetricsServer(endpoint, metrics, listeners)),
         ];
       },
       ...(workers === null
@@ -129,7 +129,7 @@ export class Daemon {
   #listen(): void {
     const { process } = this.#host;
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void this.#stop(signal));
-    process.on('SIGHUP', () => void this.#loadAgain());
+    process.on('SIGHUP', () => void this.#reloadOnSignal());
     process.on('uncaughtException', (error) => void this.#fail(error));
     process.on('unhandledRejection', (reason) => void this.#fail(reason));
   }
@@ -172,17 +172,20 @@ export class Daemon {
       lastProblems: this.#logger.problems,
     });
     if (this.#workers === null) return own;
-    return joinStatuses(own, this.#workers.list(), (await this.#workers.figures()).statuses);
+    return joinStatuses(own, this.#workers.list(), (await this.#workers.collect()).statuses);
   }
 
-  /** One line for people. */
+  /** One line for `systemctl status`. */
   #condition(): string {
     const problems = this.#service.problems();
     if (problems.length > 0) return problems.join('; ');
     return `ready: ${pipelinesOf(this.#files.config).join(', ')}`;
   }
 
-  /** What is in memory can not be trusted any more: no request is taken from here on, and only what is committed is acknowledged. */
+  /**
+   * After an unexpected fault the state in memory cannot be trusted. No further request is accepted, and only committed
+   * ones are acknowledged.
+   */
   async #fail(error: unknown): Promise<void> {
     if (error instanceof UserError) this.#logger.error({ hint: error.hint }, error.message);
     else this.#logger.error({ error }, 'a fault that cannot be survived; leaving');
@@ -194,24 +197,24 @@ export class Daemon {
     this.#finish(1);
   }
 
-  /** Reloads one after the other; signals that arrive meanwhile are one more. */
-  async #loadAgain(): Promise<void> {
+  /** Runs one reload at a time. Signals that arrive meanwhile cause one more reload. */
+  async #reloadOnSignal(): Promise<void> {
     if (this.#reload !== 'none') {
-      this.#reload = 'asked again';
+      this.#reload = 'requested again';
       return;
     }
     do {
       this.#reload = 'running';
-      // A daemon that still starts can not reload, and must not be called ready for having tried.
+      // During the start no reload is possible, and systemd must not be told that the daemon is ready.
       if (this.#service.state === 'running') this.#manager.reloading();
       await this.#reloadOnce();
-    } while (this.#asked());
+    } while (this.#isRequestedAgain());
     this.#reload = 'none';
     if (this.#service.state === 'running') this.#manager.ready();
   }
 
-  #asked(): boolean {
-    return this.#reload === 'asked again' && !this.#stopping;
+  #isRequestedAgain(): boolean {
+    return this.#reload === 'requested again' && !this.#stopping;
   }
 
   async #reloadOnce(): Promise<void> {
@@ -227,7 +230,7 @@ export class Daemon {
       const files = await readFiles(this.#host, { workers: this.#workers?.count ?? 1, schemas: this.#schemas });
       const { config } = files;
       this.#warn(config);
-      await this.#goOver(files, AbortSignal.timeout(config.service.shutdownTimeoutMs));
+      await this.#switchTo(files, AbortSignal.timeout(config.service.shutdownTimeoutMs));
       this.#files = files;
       this.#logger.configure(config.service.telemetry.logs);
       const fields = { pipelines: pipelinesOf(config), seconds: secondsSince(started) };
@@ -238,13 +241,13 @@ export class Daemon {
     }
   }
 
-  async #goOver(files: ReadFiles, deadline: AbortSignal): Promise<void> {
+  async #switchTo(files: ReadFiles, deadline: AbortSignal): Promise<void> {
     const workers = this.#workers;
     if (workers === null) return this.#service.reload(files.config, deadline);
     const prepare = async (): Promise<void> => workers.prepare(await this.#assign(files));
-    const company = { prepare, takeOver: () => workers.takeOver(), idle: () => workers.idle() };
+    const participant = { prepare, takeOver: () => workers.takeOver(), idle: () => workers.idle() };
     try {
-      await this.#service.reload(this.#own(files.config), deadline, company);
+      await this.#service.reload(this.#own(files.config), deadline, participant);
     } catch (error) {
       await workers.abandon();
       throw error;
@@ -256,14 +259,14 @@ export class Daemon {
   }
 }
 
-/** Every problem of a configuration with its place, or the one thing that did not start. */
+/** All problems of a configuration with their places, or the error of the component that did not start. */
 function problemsOf(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.message.split('\n');
   if (error instanceof UserError) return [error.message, ...(error.hint === null ? [] : [`hint: ${error.hint}`])];
   return [error instanceof Error ? (error.stack ?? error.message) : String(error)];
 }
 
-/** The server of the metrics goes on for as long as its address stays. */
+/** The metrics server is reused while its endpoint stays the same. */
 function metricsParts(
   { service }: Config,
   running: readonly Part[],
@@ -275,10 +278,10 @@ function metricsParts(
   return [known ?? { name: 'metrics', component: make(endpoint) }];
 }
 
-/** What this process measured and what its workers did, each under its own label. */
-function joinFigures(registry: Registry, workers: Workers): Figures {
+/** The metrics of this process and of its workers, each with its own label. */
+function joinMetrics(registry: Registry, workers: Workers): Figures {
   const print = async (): Promise<string> => {
-    const { families } = await workers.figures();
+    const { families } = await workers.collect();
     return printFamilies([...registry.families(), ...families]);
   };
   return { print };

@@ -1,11 +1,11 @@
-/** Where a configured daemon takes OTLP, as a URL that works on its own machine. */
+/** The OTLP/HTTP endpoint of a configured daemon, as a URL that works on the same machine. */
 import { parseListenEndpoint } from '../component/endpoint.ts';
 import type { Config } from '../config/config.ts';
 
-/** Hosts that mean every address of the machine; nobody can be called there. */
+/** Hosts that mean all addresses of the machine. A client cannot connect to them. */
 const EVERYWHERE = new Set(['', '0.0.0.0', '[::]', '::']);
 
-/** The first `otlp` receiver that a pipeline uses; null without one. */
+/** The first `otlp` receiver that a pipeline uses; null when there is none. */
 export function findEndpoint(config: Config): string | null {
   const used = new Set(config.service.pipelines.flatMap(({ receivers }) => receivers));
   for (const { id, definition, options } of config.receivers.values()) {
@@ -22,7 +22,7 @@ interface HttpListening {
   readonly tls?: unknown;
 }
 
-/** Null for a Unix domain socket: no URL leads there. */
+/** Null for a Unix domain socket, which has no URL. */
 function urlOf({ endpoint, tls }: HttpListening): string | null {
   const parsed = parseListenEndpoint(endpoint);
   if (parsed === null || 'path' in parsed) return null;

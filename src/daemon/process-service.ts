@@ -1,4 +1,4 @@
-/** What a daemon and each of its workers have in common: a service around the real process, its log and its counts. */
+/** What the primary and the workers share: a service of this process, its log and its counts. */
 import { resolve } from 'node:path';
 import { pino } from 'pino';
 import pretty from 'pino-pretty';
@@ -11,7 +11,7 @@ import { observeProcess } from '../service/telemetry/process-metrics.ts';
 import type { Registry } from '../service/telemetry/registry.ts';
 import type { DaemonHost } from './host.ts';
 
-/** After a fault nobody foresaw, the process is gone within this. */
+/** After an unexpected fault, the process exits within this time. */
 export const FATAL_TIMEOUT_MS = 1_500;
 const MICROSECONDS = 1e6;
 
@@ -21,7 +21,7 @@ export interface Outside {
   readonly registry: Registry;
 }
 
-/** What makes this process' service different from another's. */
+/** The parts of a service that differ between primary and worker. */
 export type Role = Pick<Surroundings, 'fatal' | 'sockets' | 'foundation' | 'crown' | 'problems' | 'offer' | 'workers'>;
 
 export function makeService(config: Config, { process, logger, registry }: Outside, role: Role): Service {
@@ -42,7 +42,7 @@ export function makeService(config: Config, { process, logger, registry }: Outsi
   });
 }
 
-/** `worker` stands on every line. */
+/** Every line has the field `worker` when it is given. */
 export function makeLogger(config: Config, { process, colourLog }: DaemonHost, worker?: number): DaemonLogger {
   const { level, format, sampling } = config.service.telemetry.logs;
   const readable = format === 'pretty' || (format === 'auto' && process.stderr.isTTY === true);

@@ -1,17 +1,17 @@
 /**
- * Tells systemd how the daemon is doing: ready, loading again, stopping, alive. Node.js can not write to a notification socket, so
- * the program that comes with systemd does. Without NOTIFY_SOCKET in the environment nothing is ever started.
+ * Notifies systemd: ready, reloading, stopping, alive. Node.js cannot write to the notification socket, so the program
+ * `systemd-notify` of systemd does it. Without NOTIFY_SOCKET in the environment no program is started.
  */
 import { spawn } from 'node:child_process';
 import type { Logger } from '../component/logger.ts';
 
 const PROGRAM = 'systemd-notify';
-/** The program itself waits up to 5 s for systemd to have taken the message. */
+/** The program itself waits up to 5 s until systemd has read the message. */
 const PATIENCE_MS = 6_000;
-/** Signs of life are sent so many times in the time after which systemd would restart the daemon. */
+/** Number of watchdog messages within the time limit of systemd. */
 const SIGNS_PER_LIMIT = 2;
 const MICROSECONDS_PER_MS = 1000;
-/** Shorter limits than twice this are not worth a process for each sign. */
+/** For a shorter interval, the cost of a process per message is too high. */
 const SHORTEST_INTERVAL_MS = 100;
 
 export class ServiceManager {
@@ -21,12 +21,12 @@ export class ServiceManager {
   readonly #intervalMs: number | null;
   #able: boolean;
   #warned = false;
-  /** One message after the other: which of two processes is first would be chance. */
+  /** Messages are sent one after the other, because two processes at once have no defined order. */
   #last: Promise<void> = Promise.resolve();
   #signs: NodeJS.Timeout | null = null;
   #sending = false;
 
-  /** `status` is a line for people, as `systemctl status` shows it. */
+  /** `status` returns one line for `systemctl status`. */
   constructor(process: Pick<NodeJS.Process, 'env' | 'pid'>, logger: Logger, status: () => string) {
     this.#env = process.env;
     this.#logger = logger;
@@ -35,11 +35,11 @@ export class ServiceManager {
     this.#intervalMs = intervalOf(process);
   }
 
-  /** At the start, and again after a reload, whatever became of it. */
+  /** Called after the start, and after every reload, successful or not. */
   ready(): void {
     this.#tell('READY=1', `STATUS=${this.#status()}`);
     if (!this.#able || this.#intervalMs === null || this.#signs !== null) return;
-    // A timer of the event loop: when that stands still, no sign is sent.
+    // A timer of the event loop: when the loop is blocked, no message is sent.
     this.#signs = setInterval(() => this.#sign(), this.#intervalMs).unref();
   }
 
@@ -47,7 +47,7 @@ export class ServiceManager {
     this.#tell('RELOADING=1', 'STATUS=loading the configuration again');
   }
 
-  /** Signs of life go on: a stop that hangs is for the time limit of the stop to end. */
+  /** Watchdog messages continue: the time limit of the stop ends a stop that hangs. */
   stopping(): void {
     this.#tell('STOPPING=1', 'STATUS=stopping');
   }
@@ -73,7 +73,7 @@ export class ServiceManager {
   }
 }
 
-/** What went wrong, if anything. */
+/** The fault, or null. */
 function run(message: readonly string[], env: NodeJS.ProcessEnv): Promise<string | null> {
   return new Promise((resolve) => {
     const child = spawn(PROGRAM, message, { env, stdio: 'ignore', timeout: PATIENCE_MS });
@@ -82,7 +82,7 @@ function run(message: readonly string[], env: NodeJS.ProcessEnv): Promise<string
   });
 }
 
-/** Null where systemd does not watch, or watches another process. */
+/** Null when systemd has no watchdog for this process. */
 function intervalOf({ env, pid }: Pick<NodeJS.Process, 'env' | 'pid'>): number | null {
   const limit = Number(env['WATCHDOG_USEC'] ?? '');
   if (!Number.isSafeInteger(limit) || limit <= 0) return null;

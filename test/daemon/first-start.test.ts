@@ -1,4 +1,5 @@
-// The project of the first start: made once, however many replicas start together, and never where there is one.
+// The project of the first start is created once, also when many replicas start together, and only in an empty
+// database.
 import t, { type Test } from 'tap';
 import { Administration } from '../../src/extensions/postgres/administration.ts';
 import { Database } from '../../src/extensions/postgres/database.ts';
@@ -6,7 +7,7 @@ import { migrate } from '../../src/extensions/postgres/migrate.ts';
 import { hashApiKey, publicIdOf } from '../../src/pdata/api-key.ts';
 import { createDatabase } from '../support/postgres.ts';
 
-/** Replicas as they start: each with connections of its own. */
+/** Replicas during their start, each with its own connections. */
 async function replicas(t: Test, count: number): Promise<readonly Database[]> {
   const { url } = await createDatabase(t);
   const databases = Array.from({ length: count }, () => new Database().use({ connectionString: url }));
@@ -17,7 +18,7 @@ async function replicas(t: Test, count: number): Promise<readonly Database[]> {
   return databases;
 }
 
-t.test('of many replicas that start at once a single one makes the project and tells its key', async (t) => {
+t.test('of many replicas that start at once, one creates the project and returns its key', async (t) => {
   const databases = await replicas(t, 6);
   const made = await Promise.all(
     databases.map((each) => new Administration(each).createFirstProject('default', 'first')),
@@ -33,7 +34,7 @@ t.test('of many replicas that start at once a single one makes the project and t
   ]);
 });
 
-t.test('where there is a project, of whatever name, none is made', async (t) => {
+t.test('no project is created when one exists, with any name', async (t) => {
   const [database = new Database()] = await replicas(t, 1);
   const administration = new Administration(database);
   await administration.createProject('shop', 'paid', null);

@@ -1,77 +1,107 @@
-/** What the primary process and its workers say to each other. All of it is plain data; connections travel beside a message. */
+/**
+ * The messages between the primary process and its workers. They are plain data; a connection is sent beside its
+ * message.
+ */
 import type { Endpoint } from '../../component/endpoint.ts';
 import type { ListenRequest } from '../../component/listening.ts';
+import { UserError } from '../../errors.ts';
 import type { Family } from '../../service/telemetry/families.ts';
 import type { Status } from '../../service/telemetry/status.ts';
 import type { FileTexts } from '../config-files.ts';
 
-/** What a worker runs with. It never reads the files itself: they may have changed since the others read them. */
+/** The primary sets this variable for its workers. */
+export const WORKER_VARIABLE = 'SLUICE_WORKER';
+/** The interval at which a worker sends a heartbeat. */
+export const HEARTBEAT_MS = 1_000;
+
+/** Checks the channel too, because child processes of a worker inherit the variable. */
+export function isWorker({ env, connected }: Pick<NodeJS.Process, 'env' | 'connected'>): boolean {
+  return env[WORKER_VARIABLE] !== undefined && connected;
+}
+
+/** The configuration of a worker. A worker never reads the files itself: they may have changed. */
 export interface Assignment {
   readonly texts: FileTexts;
-  /** Where the embedded server of the primary is; null where the configuration names a database, or none. */
+  /** The URL of the primary's embedded server; null when the configuration names a database, or has none. */
   readonly databaseUrl: string | null;
 }
 
-/** Why something failed; `isMistake` where the person at the keyboard can mend it. */
+/** An error as plain data. */
 export interface Fault {
   readonly message: string;
   readonly hint: string | null;
+  /** Whether the error is a `UserError`, a mistake that the operator can fix. */
   readonly isMistake: boolean;
 }
 
-/** Counted since the stop began; `left` is what was not answered in the end. */
+/** Counts since the begin of the stop; `left` is the number of requests that were not answered. */
 export interface StopReport {
   readonly answered: number;
   readonly refused: number;
   readonly left: number;
 }
 
-export type Order =
-  | { readonly kind: 'begin'; readonly number: number; readonly workers: number; readonly assignment: Assignment }
+export type PrimaryMessage =
+  | { readonly kind: 'start'; readonly number: number; readonly workers: number; readonly assignment: Assignment }
   | { readonly kind: 'prepare'; readonly assignment: Assignment }
   | { readonly kind: 'commit' }
   | { readonly kind: 'abandon' }
   | { readonly kind: 'stop'; readonly timeoutMs: number }
-  | { readonly kind: 'ask' }
+  | { readonly kind: 'collect' }
+  | PortReply;
+
+/** About the ports that the primary has open for the worker. */
+export type PortReply =
   | { readonly kind: 'opened'; readonly key: string; readonly address: string }
   | { readonly kind: 'not_opened'; readonly key: string; readonly fault: Fault }
-  /** With the connection. */
+  /** A connection is handed off beside this message. */
   | { readonly kind: 'connection'; readonly key: string };
 
-/** How a worker is doing, once a second and when it has become ready. */
-export interface Beat {
-  readonly kind: 'beat';
+/** The state of a worker, sent every second and after its start. */
+export interface Heartbeat {
+  readonly kind: 'heartbeat';
   readonly problems: readonly string[];
   readonly inFlight: number;
 }
 
-export interface Answer {
-  readonly kind: 'answer';
+/** The reply to `collect`. */
+export interface Collected {
+  readonly kind: 'collected';
   readonly families: readonly Family[];
   readonly status: Status;
 }
 
-/** About the ports that the primary has open. */
-export type PortReport =
+/** Requests about ports. */
+export type PortRequest =
   | { readonly kind: 'listen'; readonly key: string; readonly endpoint: Endpoint; readonly request: ListenRequest }
   | { readonly kind: 'limit'; readonly key: string; readonly request: ListenRequest }
-  | { readonly kind: 'leave'; readonly key: string }
-  /** One of the connections that it was given is over. */
+  | { readonly kind: 'unlisten'; readonly key: string }
+  /** A connection that was handed off is closed. */
   | { readonly kind: 'closed'; readonly key: string };
 
-export type Report =
-  /** It listens to orders. */
-  | { readonly kind: 'born' }
+export type WorkerMessage =
+  /** The worker receives messages. */
+  | { readonly kind: 'hello' }
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly fault: Fault }
-  /** One of these two answers `prepare`. */
+  /** `prepared` or `refused` is the reply to `prepare`. */
   | { readonly kind: 'prepared' }
   | { readonly kind: 'refused'; readonly fault: Fault }
-  /** It goes the new way, and nothing is left of the old one. */
-  | { readonly kind: 'changed' }
-  /** It goes on as it was. */
+  /** The worker runs the new configuration, and the old one has stopped. */
+  | { readonly kind: 'switched' }
+  /** The worker continues with its old configuration. */
   | { readonly kind: 'abandoned' }
   | { readonly kind: 'stopped'; readonly report: StopReport }
-  | Beat
-  | Answer
-  | PortReport;
+  | Heartbeat
+  | Collected
+  | PortRequest;
+
+export function faultOf(error: unknown): Fault {
+  if (error instanceof UserError) return { message: error.message, hint: error.hint, isMistake: true };
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { message, hint: null, isMistake: false };
+}
+
+export function errorOf({ message, hint, isMistake }: Fault): Error {
+  return isMistake ? new UserError(message, hint) : new Error(message);
+}

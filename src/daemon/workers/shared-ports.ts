@@ -1,19 +1,20 @@
 /**
- * The ports of several workers: the primary listens, and gives each connection to the worker that has the fewest. So connections that
- * stay open for long are spread evenly, a worker that starts again is filled up first, and while one is gone nobody is refused.
+ * The ports of several workers. The primary listens, and hands each connection off to the worker with the fewest
+ * connections. Long-lived connections are thereby spread evenly, a restarted worker gets the next connections, and no
+ * connection is refused while a worker restarts.
  */
 import type { Socket } from 'node:net';
 import type { Endpoint } from '../../component/endpoint.ts';
 import type { ListenRequest } from '../../component/listening.ts';
 import type { OpenPort, Port } from '../../net/port.ts';
 
-/** Where a port has no limit of its own, so many connections wait at most for a worker that takes them. */
+/** Most connections that wait for a worker when a port has no limit of its own. */
 const MAX_WAITING = 4096;
 
-/** A worker, as its ports see it. */
+/** The process of a worker. A restarted worker is another holder. */
 export interface Holder {
-  /** Gives a connection away. `returned` is called when the worker was gone before it could be sent. */
-  give(key: string, connection: Socket, returned: () => void): void;
+  /** Hands a connection off. `returned` is called when the worker exits before the connection is sent. */
+  handOff(key: string, connection: Socket, returned: () => void): void;
 }
 
 export class SharedPorts {
@@ -25,49 +26,49 @@ export class SharedPorts {
     this.#open = open;
   }
 
-  /** Gives the holder its share of what connects there from now on, and the address as bound. Rejects as `OpenPort` does. */
-  async hold(holder: Holder, key: string, place: { endpoint: Endpoint; request: ListenRequest }): Promise<string> {
+  /** Adds the holder to the port. Resolves with the bound address. Rejects like `OpenPort`. */
+  async listen(holder: Holder, key: string, place: { endpoint: Endpoint; request: ListenRequest }): Promise<string> {
     const known = this.#ports.get(key);
     const port = known ?? new SharedPort(key, () => this.#ports.delete(key));
     if (known === undefined) this.#ports.set(key, port);
-    return port.hold(holder, this.#open, place);
+    return port.listen(holder, this.#open, place);
   }
 
-  /** For all holders together. */
+  /** The limit applies to all holders together. */
   limit(key: string, request: ListenRequest): void {
     this.#ports.get(key)?.limit(request);
   }
 
-  /** For good: the configuration has changed, or the worker stops. */
-  leave(holder: Holder, key: string): void {
-    this.#ports.get(key)?.leave(holder);
+  /** The holder no longer uses the port: its configuration has changed, or it stops. */
+  unlisten(holder: Holder, key: string): void {
+    this.#ports.get(key)?.unlisten(holder);
   }
 
-  /** One of the holder's connections is over. */
-  closed(holder: Holder, key: string): void {
-    this.#ports.get(key)?.closed(holder);
+  /** A connection of the holder is closed. */
+  connectionClosed(holder: Holder, key: string): void {
+    this.#ports.get(key)?.connectionClosed(holder);
   }
 
-  /** The holder has died. Its ports stay open for the one that follows. */
-  lose(holder: Holder): void {
-    for (const port of this.#ports.values()) port.lose(holder);
+  /** The holder has died. Its ports stay open for its successor. */
+  removeHolder(holder: Holder): void {
+    for (const port of this.#ports.values()) port.removeHolder(holder);
   }
 
-  /** Closes what nobody holds and nobody will: to be called while all workers run. */
-  tidy(): void {
-    for (const port of this.#ports.values()) port.closeUnheld();
+  /** Closes ports without a holder. Call it only while all workers run. */
+  closeUnused(): void {
+    for (const port of this.#ports.values()) port.closeUnused();
   }
 }
 
 class SharedPort {
   readonly #key: string;
   readonly #forget: () => void;
-  /** How many connections each has. */
+  /** The number of connections of each holder. */
   readonly #holders = new Map<Holder, number>();
-  /** Connections that came while nobody was there to take them. */
+  /** Connections that arrived while there was no holder. */
   readonly #waiting = new Set<Socket>();
   #opening: Promise<Port> | null = null;
-  /** Set once it is open. */
+  /** Null until the port is open. */
   #port: Port | null = null;
   #maxConnections = Number.POSITIVE_INFINITY;
 
@@ -76,12 +77,12 @@ class SharedPort {
     this.#forget = forget;
   }
 
-  async hold(holder: Holder, open: OpenPort, { endpoint, request }: Parameters<SharedPorts['hold']>[2]) {
+  async listen(holder: Holder, open: OpenPort, { endpoint, request }: Parameters<SharedPorts['listen']>[2]) {
     this.#opening ??= open(endpoint, request, (connection) => this.#accept(connection));
     try {
       this.#port = await this.#opening;
       if (!this.#holders.has(holder)) this.#holders.set(holder, 0);
-      for (const connection of this.#waiting) this.#giveAway(connection);
+      for (const connection of this.#waiting) this.#handOff(connection);
       return this.#port.address;
     } catch (error) {
       this.#forget();
@@ -92,28 +93,28 @@ class SharedPort {
   limit({ maxConnections = Number.POSITIVE_INFINITY, ...request }: ListenRequest): void {
     this.#maxConnections = maxConnections;
     try {
-      // Connections that are given away do not count at the port itself.
+      // Connections that are handed off do not count at the port itself.
       this.#port?.limit(request);
     } catch {
-      // Somebody removed the file of the socket: nobody new can connect.
+      // Another program removed the socket file, so no new client can connect.
     }
   }
 
-  leave(holder: Holder): void {
+  unlisten(holder: Holder): void {
     this.#holders.delete(holder);
-    this.closeUnheld();
+    this.closeUnused();
   }
 
-  closed(holder: Holder): void {
+  connectionClosed(holder: Holder): void {
     const open = this.#holders.get(holder);
     if (open !== undefined) this.#holders.set(holder, Math.max(0, open - 1));
   }
 
-  lose(holder: Holder): void {
+  removeHolder(holder: Holder): void {
     this.#holders.delete(holder);
   }
 
-  closeUnheld(): void {
+  closeUnused(): void {
     if (this.#holders.size > 0) return;
     this.#forget();
     for (const connection of this.#waiting) connection.destroy();
@@ -121,14 +122,14 @@ class SharedPort {
   }
 
   #accept(connection: Socket): void {
-    // It may be cut while it waits.
+    // The client may cut the connection while it waits.
     connection.on('error', () => undefined);
     const open = [...this.#holders.values()].reduce((sum, count) => sum + count, this.#waiting.size);
     if (open >= this.#maxConnections) connection.destroy();
-    else this.#giveAway(connection);
+    else this.#handOff(connection);
   }
 
-  #giveAway(connection: Socket): void {
+  #handOff(connection: Socket): void {
     this.#waiting.delete(connection);
     const [holder, open] = [...this.#holders].reduce<readonly [Holder | null, number]>(
       (least, each) => (each[1] < least[1] ? each : least),
@@ -136,7 +137,7 @@ class SharedPort {
     );
     if (holder !== null) {
       this.#holders.set(holder, open + 1);
-      holder.give(this.#key, connection, () => this.#giveAway(connection));
+      holder.handOff(this.#key, connection, () => this.#handOff(connection));
     } else if (this.#waiting.size < MAX_WAITING) {
       this.#waiting.add(connection);
     } else connection.destroy();

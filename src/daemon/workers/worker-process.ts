@@ -1,54 +1,61 @@
 /**
- * One worker as the primary sees it: a process that is started, spoken to, and started again when it ends unasked, at once and then
- * ever more slowly. One that says nothing for long is ended first.
+ * A worker from the primary's view: a process that is spawned, and spawned again after an unexpected exit, with growing
+ * delays. A worker that sends no heartbeat is killed.
  */
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Logger } from '../../component/logger.ts';
-import { errorOf, faultOf } from './fault.ts';
-import type { Answer, Assignment, Order, Report, StopReport } from './messages.ts';
+import {
+  type Assignment,
+  type Collected,
+  errorOf,
+  faultOf,
+  type PrimaryMessage,
+  type StopReport,
+  type WorkerMessage,
+} from './messages.ts';
 import type { Holder, SharedPorts } from './shared-ports.ts';
 
 const FIRST_RESTART_MS = 200;
 const LONGEST_RESTART_MS = 30_000;
-/** Who has run for so long has recovered: its next end counts as the first. */
+/** After this running time the next exit counts as the first one. */
 const STEADY_MS = 60_000;
-/** Beats in a row that may be missing, counted by the primary's own: a machine that slept for long has no silent workers. */
-const MAX_SILENT_BEATS = 30;
-/** Shorter than anybody waits who asks for the figures of all. */
-const ANSWER_TIMEOUT_MS = 1_000;
+/** Missed heartbeats in a row, counted by a timer of the primary: after a suspend of the machine, none are missing. */
+const MAX_MISSED_HEARTBEATS = 30;
+/** Shorter than the timeout of a client that reads metrics or status. */
+const COLLECT_TIMEOUT_MS = 1_000;
 
-type Kind = Report['kind'];
+type Kind = WorkerMessage['kind'];
 
 interface Expectation {
   readonly kinds: readonly Kind[];
-  heard(report: Report): void;
+  received(message: WorkerMessage): void;
   ended(error: Error): void;
 }
 
-interface Gift {
+interface HandOff {
   readonly key: string;
   readonly connection: Socket;
   returned(): void;
 }
 
-/** What a worker needs of the primary. */
-export interface Employer {
+/** What a worker process needs from the primary. */
+export interface Primary {
   readonly workers: number;
   readonly logger: Logger;
   readonly ports: SharedPorts;
-  fork(number: number): ChildProcess;
-  /** What a worker that starts now has to run with. */
+  spawn(): ChildProcess;
+  /** The configuration for a worker that starts now. */
   assignment(): Assignment;
-  /** It has ended unasked, and will be started again. */
-  lost(): void;
+  /** The worker has exited unexpectedly and will be restarted. */
+  restarting(): void;
 }
 
 export class WorkerProcess {
   readonly number: number;
-  readonly #employer: Employer;
+  readonly #primary: Primary;
   #child: ChildProcess | null = null;
-  /** The living process as its ports see it; each start is another holder. */
+  /** The running process as the shared ports see it. Each start is another holder. */
   #holder: Holder | null = null;
   #state: 'idle' | 'starting' | 'ready' | 'gone' | 'stopping' = 'idle';
   #problems: readonly string[] = [];
@@ -56,17 +63,17 @@ export class WorkerProcess {
   #restarts = 0;
   #waitMs = FIRST_RESTART_MS;
   #readySince = 0;
-  #silentBeats = 0;
+  #missedHeartbeats = 0;
   #restart: NodeJS.Timeout | null = null;
   #whenEnded: () => void = () => undefined;
   readonly #expectations = new Set<Expectation>();
-  /** Connections that are not sent yet, with what is done when they can not be. */
-  readonly #giving = new Map<Socket, () => void>();
+  /** Connections that are being sent, with the callback for a failure. */
+  readonly #handOffs = new Map<Socket, () => void>();
   #stopReport: StopReport = { answered: 0, refused: 0, left: 0 };
 
-  constructor(number: number, employer: Employer) {
+  constructor(number: number, primary: Primary) {
     this.number = number;
-    this.#employer = employer;
+    this.#primary = primary;
   }
 
   get pid(): number | null {
@@ -98,48 +105,49 @@ export class WorkerProcess {
     return this.#problems.map((problem) => `worker ${this.number}: ${problem}`);
   }
 
-  /** The first start. Rejects with the worker's own error; it is not tried again then. */
+  /** The first start. Rejects with the worker's own error, without another attempt. */
   async start(): Promise<void> {
     this.#state = 'starting';
-    await this.#launch();
+    await this.#spawn();
   }
 
-  say(order: Order): void {
-    // What can not be said any more is answered by the end of the process.
-    if (this.#child?.connected === true) this.#child.send(order, () => undefined);
+  send(message: PrimaryMessage): void {
+    // After the channel is closed, the exit of the process answers all expectations.
+    if (this.#child?.connected === true) this.#child.send(message, () => undefined);
   }
 
-  /** The first report of one of these kinds. Rejects when the process ends before. */
-  expect<K extends Kind>(...kinds: readonly K[]): Promise<Extract<Report, { readonly kind: K }>> {
+  /** The first message of one of these kinds. Rejects when the process exits before. */
+  expect<K extends Kind>(...kinds: readonly K[]): Promise<Extract<WorkerMessage, { readonly kind: K }>> {
     return new Promise((resolve, ended) => {
-      const heard = (report: Report): void => resolve(report as Extract<Report, { readonly kind: K }>);
+      const received = (message: WorkerMessage): void =>
+        resolve(message as Extract<WorkerMessage, { readonly kind: K }>);
       if (this.#child === null) ended(this.#endedError());
-      else this.#expectations.add({ kinds, heard, ended });
+      else this.#expectations.add({ kinds, received, ended });
     });
   }
 
-  /** Its figures; null when it does not answer in time. */
-  async ask(): Promise<Answer | null> {
+  /** Metrics and status of the worker; null when it does not reply in time. */
+  async collect(): Promise<Collected | null> {
     if (!this.isReady) return null;
-    const late = new Promise<null>((resolve) => setTimeout(() => resolve(null), ANSWER_TIMEOUT_MS).unref());
-    const answer = this.expect('answer').catch(() => null);
-    this.say({ kind: 'ask' });
-    return Promise.race([answer, late]);
+    const late = new Promise<null>((resolve) => setTimeout(() => resolve(null), COLLECT_TIMEOUT_MS).unref());
+    const collected = this.expect('collected').catch(() => null);
+    this.send({ kind: 'collect' });
+    return Promise.race([collected, late]);
   }
 
-  /** To be called as often as workers beat. */
-  listenForBeat(): void {
-    if (!this.isReady || ++this.#silentBeats < MAX_SILENT_BEATS) return;
-    this.#employer.logger.error({ worker: this.number, pid: this.pid }, 'a worker does not answer any more; ending it');
-    this.end();
+  /** Call it once per heartbeat interval. */
+  checkHeartbeat(): void {
+    if (!this.isReady || ++this.#missedHeartbeats < MAX_MISSED_HEARTBEATS) return;
+    this.#primary.logger.error({ worker: this.number, pid: this.pid }, 'a worker does not answer any more; ending it');
+    this.kill();
   }
 
-  /** At once; it is started again, unless it is to stop. */
-  end(): void {
+  /** Kills the process. It is restarted unless it is stopping. */
+  kill(): void {
     this.#child?.kill('SIGKILL');
   }
 
-  /** Resolves when the process has ended. */
+  /** Resolves when the process has exited. */
   async stop(timeoutMs: number): Promise<void> {
     this.#state = 'stopping';
     if (this.#restart !== null) clearTimeout(this.#restart);
@@ -148,73 +156,73 @@ export class WorkerProcess {
     this.expect('stopped')
       .then(({ report }) => (this.#stopReport = report))
       .catch(() => undefined);
-    this.say({ kind: 'stop', timeoutMs });
+    this.send({ kind: 'stop', timeoutMs });
     await ended;
   }
 
-  async #launch(): Promise<void> {
-    const child = this.#employer.fork(this.number);
+  async #spawn(): Promise<void> {
+    const child = this.#primary.spawn();
     this.#child = child;
-    this.#holder = { give: (key, connection, returned) => this.#give(child, { key, connection, returned }) };
-    child.on('message', (report) => this.#hear(report as Report));
+    this.#holder = { handOff: (key, connection, returned) => this.#handOff(child, { key, connection, returned }) };
+    child.on('message', (message) => this.#receive(message as WorkerMessage));
     child.once('exit', (code, signal) => {
-      // What it said last may still be on its way.
+      // Its last messages may still be in the channel.
       if (child.connected) child.once('disconnect', () => this.#ended(code, signal));
       else this.#ended(code, signal);
     });
-    // A process that can not be started has no exit, and one that is gone no channel.
+    // A process that cannot be spawned has no exit event; a process that has exited has no channel.
     child.on('error', (error) => {
       if (child.pid === undefined) this.#ended(null, null);
-      else this.#employer.logger.debug({ worker: this.number, error }, 'a worker could not be told something');
+      else this.#primary.logger.debug({ worker: this.number, error }, 'a worker could not be told something');
     });
-    await this.expect('born');
+    await this.expect('hello');
     if (this.#state !== 'starting') return;
-    const { workers } = this.#employer;
-    this.say({ kind: 'begin', number: this.number, workers, assignment: this.#employer.assignment() });
+    const { workers } = this.#primary;
+    this.send({ kind: 'start', number: this.number, workers, assignment: this.#primary.assignment() });
     const outcome = await this.expect('ready', 'failed');
     if (outcome.kind === 'failed') throw errorOf(outcome.fault);
     if (this.#state !== 'starting') return;
     this.#state = 'ready';
     this.#readySince = performance.now();
-    this.#silentBeats = 0;
+    this.#missedHeartbeats = 0;
   }
 
-  #hear(report: Report): void {
-    const { ports } = this.#employer;
-    if (report.kind === 'beat') {
-      this.#problems = report.problems;
-      this.#inFlight = report.inFlight;
-      this.#silentBeats = 0;
-    } else if (report.kind === 'listen') void this.#hold(report);
-    else if (report.kind === 'limit') ports.limit(report.key, report.request);
-    else if (report.kind === 'leave' && this.#holder !== null) ports.leave(this.#holder, report.key);
-    else if (report.kind === 'closed' && this.#holder !== null) ports.closed(this.#holder, report.key);
+  #receive(message: WorkerMessage): void {
+    const { ports } = this.#primary;
+    if (message.kind === 'heartbeat') {
+      this.#problems = message.problems;
+      this.#inFlight = message.inFlight;
+      this.#missedHeartbeats = 0;
+    } else if (message.kind === 'listen') void this.#listen(message);
+    else if (message.kind === 'limit') ports.limit(message.key, message.request);
+    else if (message.kind === 'unlisten' && this.#holder !== null) ports.unlisten(this.#holder, message.key);
+    else if (message.kind === 'closed' && this.#holder !== null) ports.connectionClosed(this.#holder, message.key);
     for (const expectation of this.#expectations) {
-      if (!expectation.kinds.includes(report.kind)) continue;
+      if (!expectation.kinds.includes(message.kind)) continue;
       this.#expectations.delete(expectation);
-      expectation.heard(report);
+      expectation.received(message);
     }
   }
 
-  async #hold({ key, endpoint, request }: Extract<Report, { readonly kind: 'listen' }>): Promise<void> {
+  async #listen({ key, endpoint, request }: Extract<WorkerMessage, { readonly kind: 'listen' }>): Promise<void> {
     const holder = this.#holder;
     if (holder === null) return;
     try {
-      const address = await this.#employer.ports.hold(holder, key, { endpoint, request });
-      if (this.#holder === holder) this.say({ kind: 'opened', key, address });
-      else this.#employer.ports.lose(holder);
+      const address = await this.#primary.ports.listen(holder, key, { endpoint, request });
+      if (this.#holder === holder) this.send({ kind: 'opened', key, address });
+      else this.#primary.ports.removeHolder(holder);
     } catch (error) {
-      this.say({ kind: 'not_opened', key, fault: faultOf(error) });
+      this.send({ kind: 'not_opened', key, fault: faultOf(error) });
     }
   }
 
-  #give(child: ChildProcess, { key, connection, returned }: Gift): void {
-    this.#giving.set(connection, returned);
+  #handOff(child: ChildProcess, { key, connection, returned }: HandOff): void {
+    this.#handOffs.set(connection, returned);
     const sent = (error: Error | null): void => {
-      const isOurs = this.#giving.delete(connection);
+      const isOurs = this.#handOffs.delete(connection);
       if (error !== null && isOurs) returned();
     };
-    if (child.connected) child.send({ kind: 'connection', key } satisfies Order, connection, {}, sent);
+    if (child.connected) child.send({ kind: 'connection', key } satisfies PrimaryMessage, connection, {}, sent);
     else sent(new Error('the worker is gone'));
   }
 
@@ -225,18 +233,18 @@ export class WorkerProcess {
   #ended(code: number | null, signal: NodeJS.Signals | null): void {
     const { pid } = this;
     const before = this.#state;
-    if (this.#holder !== null) this.#employer.ports.lose(this.#holder);
+    if (this.#holder !== null) this.#primary.ports.removeHolder(this.#holder);
     this.#child = null;
     this.#holder = null;
     this.#inFlight = 0;
-    const returning = [...this.#giving.values()];
-    this.#giving.clear();
+    const returning = [...this.#handOffs.values()];
+    this.#handOffs.clear();
     for (const returned of returning) returned();
     const expectations = [...this.#expectations];
     this.#expectations.clear();
     for (const { ended } of expectations) ended(this.#endedError());
     this.#whenEnded();
-    // Whoever waits for the first start is told; nobody else is asked about a stop.
+    // The caller of the first start gets the error, and a stop needs no restart.
     if (before === 'stopping' || this.#isFirstStart) return;
     this.#startLater({ worker: this.number, pid, code, signal });
   }
@@ -251,22 +259,22 @@ export class WorkerProcess {
     this.#waitMs = Math.min(waitMs * 2, LONGEST_RESTART_MS);
     this.#state = 'gone';
     this.#restarts++;
-    this.#employer.lost();
+    this.#primary.restarting();
     const message = 'a worker has ended; what it had acknowledged is stored, and it is started again';
-    this.#employer.logger.error({ ...fields, restart_in_ms: waitMs }, message);
+    this.#primary.logger.error({ ...fields, restart_in_ms: waitMs }, message);
     this.#restart = setTimeout(() => void this.#startAgain(), waitMs);
   }
 
-  /** A start that fails ends the process, and its end is what starts the next one. */
+  /** A failed start ends the process, and its exit causes the next attempt. */
   async #startAgain(): Promise<void> {
     this.#state = 'starting';
     const fields = { worker: this.number };
     try {
-      await this.#launch();
-      if (this.isReady) this.#employer.logger.info({ ...fields, pid: this.pid }, 'a worker has started again');
+      await this.#spawn();
+      if (this.isReady) this.#primary.logger.info({ ...fields, pid: this.pid }, 'a worker has started again');
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#employer.logger.error({ ...fields, error: reason }, 'a worker could not start again');
+      this.#primary.logger.error({ ...fields, error: reason }, 'a worker could not start again');
     }
   }
 }

@@ -1,6 +1,7 @@
 /**
- * One of several processes that take requests. It runs the pipelines on what the primary assigns: a configuration, its part of the
- * budgets, connections. It obeys the primary alone, and does not outlive it.
+ * One of several processes that accept requests. It runs the pipelines with the configuration, the share of the budgets
+ * and the connections that the primary gives it. It takes messages only from the primary, and exits when the primary
+ * dies.
  */
 import type { Socket } from 'node:net';
 import { ListeningSockets } from '../../net/listener.ts';
@@ -16,15 +17,13 @@ import { readingFrom } from '../config-files.ts';
 import { letHeapGrow } from '../heap.ts';
 import type { DaemonExitCode, DaemonHost } from '../host.ts';
 import { countRequests, FATAL_TIMEOUT_MS, makeLogger, makeService, type RequestCounts } from '../process-service.ts';
-import { BEAT_MS } from './channel.ts';
-import { workerConfig } from './division.ts';
-import { faultOf } from './fault.ts';
-import { LentPorts } from './lent-ports.ts';
-import type { Assignment, Order, Report } from './messages.ts';
+import { HandedOffPorts } from './handed-off-ports.ts';
+import { type Assignment, faultOf, HEARTBEAT_MS, type PrimaryMessage, type WorkerMessage } from './messages.ts';
+import { workerConfig } from './role-config.ts';
 
 const IGNORED: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP'];
 
-/** Exists once the worker has been told what to do. */
+/** Set when the primary has started the worker. */
 interface Running {
   readonly service: Service;
   readonly registry: Registry;
@@ -33,8 +32,8 @@ interface Running {
 
 export class Worker {
   readonly #host: DaemonHost;
-  readonly #ports = new LentPorts((report) => void this.#say(report));
-  /** They belong to the process: a service that follows another takes over its ports. */
+  readonly #ports = new HandedOffPorts((request) => void this.#send(request));
+  /** Of the process, not of a service: after a reload the new service takes over the ports. */
   readonly #sockets = new ListeningSockets(this.#ports.open);
   readonly #schemas = new CompiledSchemas();
   #running: Running | null = null;
@@ -52,28 +51,30 @@ export class Worker {
   run(): Promise<DaemonExitCode> {
     letHeapGrow();
     const { process } = this.#host;
-    // A terminal and systemd send them to every process; what follows from them is the primary's to say.
+    // A terminal and systemd send these signals to every process. The primary decides, and sends messages.
     for (const signal of IGNORED) process.on(signal, () => undefined);
     process.on('uncaughtException', (error) => void this.#fail(error));
     process.on('unhandledRejection', (reason) => void this.#fail(reason));
-    process.on('message', (order, connection) => this.#obey(order as Order, connection as Socket | undefined));
-    process.once('disconnect', () => void this.#orphaned());
-    void this.#say({ kind: 'born' });
+    process.on('message', (message, connection) =>
+      this.#receive(message as PrimaryMessage, connection as Socket | undefined),
+    );
+    process.once('disconnect', () => void this.#primaryLost());
+    void this.#send({ kind: 'hello' });
     return this.#finished;
   }
 
-  #obey(order: Order, connection: Socket | undefined): void {
-    if (order.kind === 'opened' || order.kind === 'not_opened' || order.kind === 'connection')
-      this.#ports.hear(order, connection);
-    else if (order.kind === 'begin') void this.#begin(order);
-    else if (order.kind === 'prepare') void this.#prepare(order.assignment);
-    else if (order.kind === 'commit') this.#change?.decide(true);
-    else if (order.kind === 'abandon') void this.#abandon();
-    else if (order.kind === 'stop') void this.#stop(order.timeoutMs);
-    else this.#answer();
+  #receive(message: PrimaryMessage, connection: Socket | undefined): void {
+    if (message.kind === 'opened' || message.kind === 'not_opened' || message.kind === 'connection')
+      this.#ports.receive(message, connection);
+    else if (message.kind === 'start') void this.#start(message);
+    else if (message.kind === 'prepare') void this.#prepare(message.assignment);
+    else if (message.kind === 'commit') this.#change?.decide(true);
+    else if (message.kind === 'abandon') void this.#abandon();
+    else if (message.kind === 'stop') void this.#stop(message.timeoutMs);
+    else this.#collect();
   }
 
-  async #begin({ number, workers, assignment }: Extract<Order, { readonly kind: 'begin' }>): Promise<void> {
+  async #start({ number, workers, assignment }: Extract<PrimaryMessage, { readonly kind: 'start' }>): Promise<void> {
     this.#workers = workers;
     try {
       const config = await this.#read(assignment);
@@ -85,12 +86,12 @@ export class Worker {
       const service = makeService(config, outside, { sockets: this.#sockets, workers, fatal });
       this.#running = { service, registry, logger };
       await service.start();
-      this.#beat();
-      setInterval(() => this.#beat(), BEAT_MS).unref();
-      await this.#say({ kind: 'ready' });
+      this.#heartbeat();
+      setInterval(() => this.#heartbeat(), HEARTBEAT_MS).unref();
+      await this.#send({ kind: 'ready' });
     } catch (error) {
       if (error instanceof Interrupted) return;
-      await this.#say({ kind: 'failed', fault: faultOf(error) });
+      await this.#send({ kind: 'failed', fault: faultOf(error) });
       this.#finish(1);
     }
   }
@@ -101,27 +102,27 @@ export class Worker {
     return workerConfig(config, databaseUrl);
   }
 
-  /** Makes everything ready for another configuration, then waits for the word that all the others have. */
+  /** Prepares another configuration, then waits until the primary says that all workers are prepared. */
   async #prepare(assignment: Assignment): Promise<void> {
     const change = new Change();
     this.#change = change;
     const prepare = async (): Promise<void> => {
-      void this.#say({ kind: 'prepared' });
+      void this.#send({ kind: 'prepared' });
       change.announced = true;
       if (!(await change.decision)) throw new Abandoned();
     };
     try {
-      if (this.#running === null) throw new Error('the worker has not begun');
+      if (this.#running === null) throw new Error('the worker has not started');
       const { service, logger } = this.#running;
       const config = await this.#read(assignment);
       const deadline = AbortSignal.timeout(config.service.shutdownTimeoutMs);
-      const company = { prepare, takeOver: () => undefined, idle: async () => undefined };
-      await service.reload(config, deadline, company);
+      const participant = { prepare, takeOver: () => undefined, idle: async () => undefined };
+      await service.reload(config, deadline, participant);
       logger.configure(config.service.telemetry.logs);
-      this.#beat();
-      void this.#say({ kind: 'changed' });
+      this.#heartbeat();
+      void this.#send({ kind: 'switched' });
     } catch (error) {
-      if (!change.announced) void this.#say({ kind: 'refused', fault: faultOf(error) });
+      if (!change.announced) void this.#send({ kind: 'refused', fault: faultOf(error) });
     } finally {
       change.end();
     }
@@ -130,7 +131,7 @@ export class Worker {
   async #abandon(): Promise<void> {
     this.#change?.decide(false);
     await this.#change?.ended;
-    void this.#say({ kind: 'abandoned' });
+    void this.#send({ kind: 'abandoned' });
   }
 
   async #stop(timeoutMs: number): Promise<void> {
@@ -141,18 +142,18 @@ export class Worker {
     await this.#running?.service.stop(AbortSignal.timeout(timeoutMs));
     const after = this.#counts();
     const [answered, refused] = [after.answered - before.answered, after.refused - before.refused];
-    await this.#say({ kind: 'stopped', report: { answered, refused, left: after.open } });
+    await this.#send({ kind: 'stopped', report: { answered, refused, left: after.open } });
     this.#finish(0);
   }
 
-  /** Whoever it was given connections by is gone, and their ports with it: what is in flight is answered, and that is all. */
-  async #orphaned(): Promise<void> {
+  /** Without the primary there are no ports and no new connections: answers the requests in flight, then exits. */
+  async #primaryLost(): Promise<void> {
     if (this.#stopping) this.#host.process.exit(1);
     this.#running?.logger.error({}, 'the primary process is gone; leaving');
     await this.#stop(this.#running?.service.config.service.shutdownTimeoutMs ?? 0);
   }
 
-  /** What is in memory can not be trusted any more: nothing is acknowledged from here on. */
+  /** After an unexpected fault the state in memory cannot be trusted: nothing more is acknowledged. */
   async #fail(error: unknown): Promise<void> {
     const fields = error instanceof UserError ? { hint: error.hint } : { error };
     const message = error instanceof UserError ? error.message : 'a fault that cannot be survived; leaving';
@@ -164,12 +165,12 @@ export class Worker {
     this.#finish(1);
   }
 
-  #beat(): void {
+  #heartbeat(): void {
     const problems = this.#running?.service.problems() ?? [];
-    void this.#say({ kind: 'beat', problems, inFlight: this.#counts().open });
+    void this.#send({ kind: 'heartbeat', problems, inFlight: this.#counts().open });
   }
 
-  #answer(): void {
+  #collect(): void {
     if (this.#running === null) return;
     const { service, registry, logger } = this.#running;
     const status = statusOf({
@@ -179,29 +180,29 @@ export class Worker {
       problems: service.problems(),
       lastProblems: logger.problems,
     });
-    void this.#say({ kind: 'answer', families: registry.families(), status });
+    void this.#send({ kind: 'collected', families: registry.families(), status });
   }
 
   #counts(): RequestCounts {
     return this.#running === null ? { open: 0, answered: 0, refused: 0 } : countRequests(this.#running.registry);
   }
 
-  /** Resolves when it is on its way, or can not be said any more. */
-  #say(report: Report): Promise<void> {
+  /** Resolves when the message is sent, or cannot be sent any more. */
+  #send(message: WorkerMessage): Promise<void> {
     const { process } = this.#host;
     return new Promise((resolve) => {
       if (process.send === undefined || !process.connected) resolve();
-      else process.send(report, undefined, {}, () => resolve());
+      else process.send(message, undefined, {}, () => resolve());
     });
   }
 }
 
-/** The primary has taken back what it asked to be prepared. */
+/** The primary has abandoned the reload. */
 class Abandoned extends Error {}
 
-/** One change of the configuration, between its beginning and its end. */
+/** One reload, from `prepare` to its end. */
 class Change {
-  /** Whether the primary has been told that everything is ready. */
+  /** Whether `prepared` has been sent. */
   announced = false;
   decide: (commit: boolean) => void = () => undefined;
   end: () => void = () => undefined;

@@ -1,6 +1,6 @@
 /**
- * The workers of a daemon, as the primary has them: they start after everything the primary runs itself and stop before it, go over to
- * another configuration together or not at all, and speak through one endpoint.
+ * All workers from the primary's view. They start after the primary's own parts and stop before them, switch to another
+ * configuration together or not at all, and share one endpoint each for readiness, metrics and status.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Component } from '../../component/component.ts';
@@ -9,15 +9,13 @@ import type { Meter } from '../../component/meter.ts';
 import { openPausedPort } from '../../net/port.ts';
 import type { Family } from '../../service/telemetry/families.ts';
 import type { Status, WorkerStatus } from '../../service/telemetry/status.ts';
-import { BEAT_MS, WORKER_VARIABLE } from './channel.ts';
-import { errorOf } from './fault.ts';
-import type { Assignment, StopReport } from './messages.ts';
+import { type Assignment, errorOf, HEARTBEAT_MS, type StopReport, WORKER_VARIABLE } from './messages.ts';
 import { SharedPorts } from './shared-ports.ts';
-import { type Employer, WorkerProcess } from './worker-process.ts';
+import { type Primary, WorkerProcess } from './worker-process.ts';
 
-/** A worker that has not made ready for another configuration by then is ended, and the configuration not taken. */
+/** A worker that has not prepared another configuration within this time is killed, and the reload fails. */
 const PREPARE_TIMEOUT_MS = 30_000;
-/** A worker's own deadline lies so far before the primary's, that it can still say what it left behind. */
+/** A worker's deadline is this much earlier than the primary's, so that it can still send its stop report. */
 const STOP_MARGIN_MS = 500;
 
 export interface WorkersOptions {
@@ -25,7 +23,7 @@ export interface WorkersOptions {
   readonly process: NodeJS.Process;
   readonly logger: Logger;
   readonly meter: Meter;
-  /** Asked when everything below the workers runs. */
+  /** Called when the primary's own parts run. */
   readonly firstAssignment: () => Promise<Assignment>;
   readonly shutdownTimeoutMs: () => number;
 }
@@ -35,25 +33,25 @@ export class Workers implements Component {
   readonly #workers: readonly WorkerProcess[];
   readonly #ports = new SharedPorts(openPausedPort);
   #assignment: Assignment | null = null;
-  /** What all of them have made ready for, and wait for a word about. */
+  /** The configuration that all workers have prepared, until the reload is committed or abandoned. */
   #next: Assignment | null = null;
   #prepared: readonly WorkerProcess[] = [];
-  #changing: Promise<unknown> = Promise.resolve();
-  #beat: NodeJS.Timeout | null = null;
+  #switching: Promise<unknown> = Promise.resolve();
+  #heartbeats: NodeJS.Timeout | null = null;
 
   constructor(options: WorkersOptions) {
     this.#options = options;
     const { count: workers, logger, meter } = options;
     const restarts = observeWorkers(meter, () => this.#workers.filter(({ isReady }) => isReady).length);
-    const employer: Employer = {
+    const primary: Primary = {
       workers,
       logger,
       ports: this.#ports,
-      fork: () => this.#fork(),
+      spawn: () => this.#spawn(),
       assignment: () => this.#current(),
-      lost: () => restarts.add(1),
+      restarting: () => restarts.add(1),
     };
-    this.#workers = Array.from({ length: workers }, (_, index) => new WorkerProcess(index + 1, employer));
+    this.#workers = Array.from({ length: workers }, (_, index) => new WorkerProcess(index + 1, primary));
   }
 
   get count(): number {
@@ -63,17 +61,17 @@ export class Workers implements Component {
   async start(): Promise<void> {
     this.#assignment = await this.#options.firstAssignment();
     await Promise.all(this.#workers.map((worker) => worker.start()));
-    this.#beat = setInterval(() => {
-      for (const worker of this.#workers) worker.listenForBeat();
-    }, BEAT_MS).unref();
+    this.#heartbeats = setInterval(() => {
+      for (const worker of this.#workers) worker.checkHeartbeat();
+    }, HEARTBEAT_MS).unref();
   }
 
   async stop(deadline: AbortSignal): Promise<void> {
-    if (this.#beat !== null) clearInterval(this.#beat);
+    if (this.#heartbeats !== null) clearInterval(this.#heartbeats);
     const timeoutMs = this.#options.shutdownTimeoutMs();
     const margin = Math.min(STOP_MARGIN_MS, timeoutMs / 2);
     const end = (): void => {
-      for (const worker of this.#workers) worker.end();
+      for (const worker of this.#workers) worker.kill();
     };
     const stopped = Promise.all(this.#workers.map((worker) => worker.stop(timeoutMs - margin)));
     if (deadline.aborted) end();
@@ -82,39 +80,42 @@ export class Workers implements Component {
     deadline.removeEventListener('abort', end);
   }
 
-  /** Resolves when every worker has everything new ready; rejects when one will not. `takeOver` or `abandon` follows. */
+  /**
+   * Resolves when every worker has prepared the configuration; rejects when one refuses. `takeOver` or `abandon`
+   * follows.
+   */
   async prepare(next: Assignment): Promise<void> {
     this.#prepared = this.#workers.filter(({ isReady }) => isReady);
     this.#next = next;
     await Promise.all(this.#prepared.map((worker) => prepareOne(worker, next)));
   }
 
-  /** Resolves when everything goes on as it was. */
+  /** Resolves when every worker has returned to its old configuration. */
   async abandon(): Promise<void> {
     const prepared = this.#prepared;
     this.#prepared = [];
     this.#next = null;
     const abandoned = prepared.map((worker) => worker.expect('abandoned').catch(() => undefined));
-    for (const worker of prepared) worker.say({ kind: 'abandon' });
+    for (const worker of prepared) worker.send({ kind: 'abandon' });
     await Promise.all(abandoned);
   }
 
-  /** At once: whatever starts from here on has the new configuration. */
+  /** Commits the reload: workers that start from now on get the new configuration. */
   takeOver(): void {
     if (this.#next !== null) this.#assignment = this.#next;
     const prepared = this.#prepared;
-    this.#changing = Promise.all(prepared.map((worker) => worker.expect('changed').catch(() => undefined)));
-    for (const worker of prepared) worker.say({ kind: 'commit' });
-    // Who was starting meanwhile, with the old configuration, starts once more.
-    for (const worker of this.#workers) if (!prepared.includes(worker)) worker.end();
+    this.#switching = Promise.all(prepared.map((worker) => worker.expect('switched').catch(() => undefined)));
+    for (const worker of prepared) worker.send({ kind: 'commit' });
+    // A worker that was starting with the old configuration is restarted.
+    for (const worker of this.#workers) if (!prepared.includes(worker)) worker.kill();
     this.#prepared = [];
     this.#next = null;
   }
 
-  /** Resolves when no worker needs anything of the old configuration. */
+  /** Resolves when no worker uses the old configuration. */
   async idle(): Promise<void> {
-    await this.#changing;
-    if (this.#workers.every(({ isReady }) => isReady)) this.#ports.tidy();
+    await this.#switching;
+    if (this.#workers.every(({ isReady }) => isReady)) this.#ports.closeUnused();
   }
 
   problems(): readonly string[] {
@@ -125,7 +126,7 @@ export class Workers implements Component {
     return this.#workers.reduce((sum, { inFlight }) => sum + inFlight, 0);
   }
 
-  /** Once they have stopped. */
+  /** Valid after the stop. */
   get stopReport(): StopReport {
     const sum = (pick: (report: StopReport) => number): number =>
       this.#workers.reduce((total, { stopReport }) => total + pick(stopReport), 0);
@@ -136,9 +137,11 @@ export class Workers implements Component {
     };
   }
 
-  /** Of those that answer in time. */
-  async figures(): Promise<{ readonly families: readonly Family[]; readonly statuses: readonly Status[] }> {
-    const answers = (await Promise.all(this.#workers.map((worker) => worker.ask()))).filter((each) => each !== null);
+  /** From the workers that reply in time. */
+  async collect(): Promise<{ readonly families: readonly Family[]; readonly statuses: readonly Status[] }> {
+    const answers = (await Promise.all(this.#workers.map((worker) => worker.collect()))).filter(
+      (each) => each !== null,
+    );
     return {
       families: answers.flatMap(({ families }) => families),
       statuses: answers.map(({ status }) => status),
@@ -154,12 +157,12 @@ export class Workers implements Component {
     return this.#assignment;
   }
 
-  /** The same command line: what tells a worker from its primary is the channel, and a variable. */
-  #fork(): ChildProcess {
+  /** A worker has the same command line as the primary. It differs by its channel and by a variable. */
+  #spawn(): ChildProcess {
     const { argv, env } = this.#options.process;
     const [, program = '', ...words] = argv;
     return fork(program, words, {
-      // What systemd is told is the primary's affair.
+      // Only the primary notifies systemd.
       env: { ...env, [WORKER_VARIABLE]: '1', NOTIFY_SOCKET: undefined, WATCHDOG_USEC: undefined },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
@@ -168,8 +171,8 @@ export class Workers implements Component {
 
 async function prepareOne(worker: WorkerProcess, assignment: Assignment): Promise<void> {
   const outcome = worker.expect('prepared', 'refused');
-  worker.say({ kind: 'prepare', assignment });
-  const late = setTimeout(() => worker.end(), PREPARE_TIMEOUT_MS);
+  worker.send({ kind: 'prepare', assignment });
+  const late = setTimeout(() => worker.kill(), PREPARE_TIMEOUT_MS);
   try {
     const report = await outcome;
     if (report.kind === 'refused') throw errorOf(report.fault);
@@ -178,8 +181,8 @@ async function prepareOne(worker: WorkerProcess, assignment: Assignment): Promis
   }
 }
 
-/** Counts restarts. */
+/** Returns the counter of restarts. */
 export function observeWorkers(meter: Meter, running: () => number): ReturnType<Meter['counter']> {
-  meter.gauge('sluice_workers', 'Workers that take requests.', running);
-  return meter.counter('sluice_worker_restarts', 'Workers that ended unasked and were started again.');
+  meter.gauge('sluice_workers', 'Workers that accept requests.', running);
+  return meter.counter('sluice_worker_restarts', 'Workers that exited unexpectedly and were restarted.');
 }

@@ -1,4 +1,4 @@
-/** How the primary spreads connections over workers that come and go. */
+/** The primary distributes connections over workers that start and exit. */
 import { Socket } from 'node:net';
 import t from 'tap';
 import type { OpenPort } from '../../../src/net/port.ts';
@@ -11,13 +11,13 @@ class FakeWorker implements Holder {
   readonly taken: Socket[] = [];
   readonly returns: (() => void)[] = [];
 
-  give(_key: string, connection: Socket, returned: () => void): void {
+  handOff(_key: string, connection: Socket, returned: () => void): void {
     this.taken.push(connection);
     this.returns.push(returned);
   }
 }
 
-/** A port that nobody has to open. */
+/** A port without a socket. */
 class FakePort {
   opened = 0;
   closed = 0;
@@ -38,49 +38,49 @@ async function shared(count: number) {
   const port = new FakePort();
   const ports = new SharedPorts(port.open);
   const workers = Array.from({ length: count }, () => new FakeWorker());
-  for (const worker of workers) await ports.hold(worker, KEY, PLACE);
+  for (const worker of workers) await ports.listen(worker, KEY, PLACE);
   return { port, ports, workers };
 }
 
-t.test('one socket for all; the worker with the fewest connections gets the next', async (t) => {
+t.test('all workers share one socket, and the worker with the fewest connections gets the next one', async (t) => {
   const { port, ports, workers } = await shared(2);
   const [one, two] = workers as [FakeWorker, FakeWorker];
   t.equal(port.opened, 1);
   for (let count = 0; count < 6; count++) port.connect();
   t.same([one.taken.length, two.taken.length], [3, 3]);
-  for (let count = 0; count < 3; count++) ports.closed(two, KEY);
+  for (let count = 0; count < 3; count++) ports.connectionClosed(two, KEY);
   for (let count = 0; count < 3; count++) port.connect();
   t.same([one.taken.length, two.taken.length], [3, 6]);
 });
 
-t.test('a worker that starts again is filled up first', async (t) => {
+t.test('a restarted worker gets the next connections', async (t) => {
   const { port, ports, workers } = await shared(2);
   const [one, two] = workers as [FakeWorker, FakeWorker];
   for (let count = 0; count < 4; count++) port.connect();
-  ports.lose(two);
+  ports.removeHolder(two);
   const next = new FakeWorker();
-  await ports.hold(next, KEY, PLACE);
+  await ports.listen(next, KEY, PLACE);
   port.connect();
   port.connect();
   t.same([one.taken.length, next.taken.length], [2, 2]);
 });
 
-t.test('while all are gone connections wait, and what could not be sent goes to another', async (t) => {
+t.test('connections wait while there is no worker, and a failed hand-off goes to another worker', async (t) => {
   const { port, ports, workers } = await shared(1);
   const [one] = workers as [FakeWorker];
   const sent = port.connect();
-  ports.lose(one);
+  ports.removeHolder(one);
   one.returns[0]?.();
   const came = port.connect();
   t.equal(port.closed, 0);
   const next = new FakeWorker();
-  await ports.hold(next, KEY, PLACE);
+  await ports.listen(next, KEY, PLACE);
   t.same(next.taken.length, 2);
   t.ok(next.taken.includes(sent) && next.taken.includes(came));
   t.notOk(sent.destroyed);
 });
 
-t.test('the limit of connections holds for all workers together', async (t) => {
+t.test('the limit of connections applies to all workers together', async (t) => {
   const { port, ports, workers } = await shared(2);
   ports.limit(KEY, { ...PLACE.request, maxConnections: 3 });
   const connections = [1, 2, 3, 4].map(() => port.connect());
@@ -88,35 +88,38 @@ t.test('the limit of connections holds for all workers together', async (t) => {
     connections.map(({ destroyed }) => destroyed),
     [false, false, false, true],
   );
-  ports.closed(workers[0] as FakeWorker, KEY);
+  ports.connectionClosed(workers[0] as FakeWorker, KEY);
   t.notOk(port.connect().destroyed);
 });
 
-t.test('the last one that leaves closes the port; a dead one does not, unless nobody comes for it', async (t) => {
-  const { port, ports, workers } = await shared(2);
-  const [one, two] = workers as [FakeWorker, FakeWorker];
-  ports.leave(one, KEY);
-  t.equal(port.closed, 0);
-  ports.leave(two, KEY);
-  await Promise.resolve();
-  t.equal(port.closed, 1);
-  await ports.hold(one, KEY, PLACE);
-  ports.lose(one);
-  await Promise.resolve();
-  t.equal(port.closed, 1);
-  ports.tidy();
-  await Promise.resolve();
-  t.equal(port.closed, 2);
-});
+t.test(
+  'the last worker that releases a port closes it; a dead worker does not, until unused ports are closed',
+  async (t) => {
+    const { port, ports, workers } = await shared(2);
+    const [one, two] = workers as [FakeWorker, FakeWorker];
+    ports.unlisten(one, KEY);
+    t.equal(port.closed, 0);
+    ports.unlisten(two, KEY);
+    await Promise.resolve();
+    t.equal(port.closed, 1);
+    await ports.listen(one, KEY, PLACE);
+    ports.removeHolder(one);
+    await Promise.resolve();
+    t.equal(port.closed, 1);
+    ports.closeUnused();
+    await Promise.resolve();
+    t.equal(port.closed, 2);
+  },
+);
 
-t.test('a port that can not be opened is refused to whoever asks, and may be tried again', async (t) => {
+t.test('a port that cannot be opened is refused to every worker, and can be tried again', async (t) => {
   let isTaken = true;
   const port = new FakePort();
   const ports = new SharedPorts(async (...request) => {
     if (isTaken) throw new Error('taken');
     return port.open(...request);
   });
-  await t.rejects(ports.hold(new FakeWorker(), KEY, PLACE), { message: 'taken' });
+  await t.rejects(ports.listen(new FakeWorker(), KEY, PLACE), { message: 'taken' });
   isTaken = false;
-  t.equal(await ports.hold(new FakeWorker(), KEY, PLACE), KEY);
+  t.equal(await ports.listen(new FakeWorker(), KEY, PLACE), KEY);
 });

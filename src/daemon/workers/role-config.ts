@@ -1,13 +1,13 @@
-/** Who does what of a configuration that several processes run: the primary what there may be one of, each worker the rest. */
+/** Divides a configuration between the primary, which runs the parts of which there is one, and the workers. */
 import type { Placement } from '../../component/component.ts';
 import type { Config } from '../../config/config.ts';
 
-/** What the primary runs itself: no pipelines, and the extensions that are placed there. */
+/** The primary's part: no pipelines, and the extensions that are placed in the primary. */
 export function primaryConfig(config: Config): Config {
   return withService(config, { pipelines: [], extensions: placedIn(config, ['primary', 'both']) });
 }
 
-/** `databaseUrl` leads to the embedded server that the primary runs; null where there is none. */
+/** `databaseUrl` is the URL of the primary's embedded server; null when there is none. */
 export function workerConfig(config: Config, databaseUrl: string | null): Config {
   const divided = withService(config, { extensions: placedIn(config, ['worker', 'both', 'single']) });
   if (databaseUrl === null) return divided;
