@@ -1,6 +1,6 @@
 /**
- * Sends each body of `bodies.ts` to a daemon in a process of its own, with small requests of another project beside it. Prints
- * how long the event loop was blocked, and what the small requests waited.
+ * Sends each body of `bodies.ts` to a daemon in another process, and small requests of another project at the same time. Prints how
+ * long the event loop was blocked and how long the small requests waited.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +26,7 @@ function answerOf<T>(child: ChildProcess, question?: string): Promise<T> {
   return answer;
 }
 
-/** Small requests one after the other, until told to end; resolves with how long each took. */
+/** Sends small requests one after the other until told to end. Resolves with the time of each. */
 async function smallRequests(end: AbortSignal): Promise<readonly number[]> {
   const took: number[] = [];
   for (let index = 0; !end.aborted; index++) {

@@ -1,4 +1,4 @@
-/** Bodies that are made to take long in one place of the pass, each as large as a request may be. */
+/** Bodies that take long in one part of the pass, each as large as a request may be. */
 
 export interface Blocking {
   readonly name: string;
@@ -7,11 +7,11 @@ export interface Blocking {
   make(): Buffer;
 }
 
-/** The largest expanded body, less what stands around the part that is repeated. */
+/** The largest expanded body, without the bytes around the repeated part. */
 const ROOM = 16 * 1048576 - 2048;
 const NO_BYTES = Buffer.alloc(0);
 
-// Protobuf, written by hand: the library would need gigabytes for these.
+// Protobuf, written by hand: the library needs gigabytes for these.
 
 function varint(value: number): Buffer {
   const bytes: number[] = [];

@@ -1,6 +1,6 @@
 /**
- * A stock Collector in front of Sluice, with the configuration this repository offers for it, and the official SDK in front of both.
- * What the SDK handed over is stored once, whatever happens to either process in between. Not part of `npm test`: it needs Go once.
+ * A stock Collector in front of Sluice, with the configuration of this repository, and the official SDK in front of both. Everything
+ * the SDK sent is stored once, although both processes are killed. Not part of `npm test`, because building the Collector needs Go.
  *
  *   SLUICE_COLLECTOR=$(node scripts/collector.js) node dist/test/campaigns/collector/collector.js
  */
@@ -26,7 +26,7 @@ import { recordTelemetry } from '../../support/sdk-recording.ts';
 import { expectedLog, expectedPoints, expectedSpan } from '../../support/sdk-rows.ts';
 
 const executable = process.env['SLUICE_COLLECTOR'] ?? '';
-if (executable === '') t.bailout('SLUICE_COLLECTOR does not say where the Collector is');
+if (executable === '') t.bailout('SLUICE_COLLECTOR is not set to the path of the Collector');
 t.setTimeout(600_000);
 
 const GATEWAY = fileURLToPath(new URL('../../../../config/gateway.yaml', import.meta.url));
@@ -36,10 +36,10 @@ const KILLS = 3;
 const SPANS = 2000;
 const SPAN_BYTES = 4000;
 const FLUSH_EVERY = 500;
-/** Of the recordings that are compared field by field. */
+/** Records of one recording that are compared field by field. */
 const RECORDED = { spans: 3, logs: 3, points: 8 };
 const ROUNDS = 20;
-/** Small batches, short pauses and many requests at once, so that a test meets many of each and fills the bytes in flight. */
+/** Small batches, short pauses and many concurrent requests, so that a test has many of each and fills the bytes in flight. */
 const EAGER = `exporters: { otlphttp: {
   retry_on_failure: { initial_interval: 50ms, max_interval: 1s },
   sending_queue: { num_consumers: 40, batch: { min_size: 100000, max_size: 400000, flush_timeout: 100ms } } } }`;
@@ -84,7 +84,7 @@ async function killSluice(): Promise<void> {
   await sluice.ended;
 }
 
-/** Spans of some size, by the SDK's own batches; resolves when the Collector has taken all of them. */
+/** Sends spans in the SDK's own batches. Resolves when the Collector has accepted all of them. */
 async function burst(service: string, count = SPANS): Promise<void> {
   const exporter = new OTLPTraceExporter({ url: `${collector.url}/v1/traces` });
   const provider = new NodeTracerProvider({
@@ -111,7 +111,7 @@ const atLeast = async (service: string, rows: number, view?: string): Promise<bo
 const says = (output: () => string, text: string): Promise<true | undefined> =>
   waitFor(async () => (output().includes(text) ? true : undefined), { timeoutMs: WAIT_MS });
 
-/** After this, nothing of before is still under way: the queue is first in, first out, and empty of anything older. */
+/** Resolves when the Collector's queue is empty, so that nothing sent before is still in flight. */
 async function settled(from: Collector = collector): Promise<boolean> {
   const empty = async () => ((await from.metric('otelcol_exporter_queue_size')) === 0 ? true : undefined);
   return (await waitFor(empty, { timeoutMs: WAIT_MS })) ?? false;
@@ -119,7 +119,7 @@ async function settled(from: Collector = collector): Promise<boolean> {
 
 async function everySpanOnce(t: Test, service: string): Promise<void> {
   t.ok(await atLeast(service, SPANS), 'all have arrived');
-  t.ok(await settled(), 'and nothing is on its way');
+  t.ok(await settled(), 'the queue is empty');
   const [row] = await store.query(
     `SELECT count(*)::int AS rows, count(DISTINCT span_id)::int AS spans,
             count(DISTINCT attributes->>'index')::int AS numbers FROM public.spans WHERE service_name = $1`,
@@ -128,7 +128,7 @@ async function everySpanOnce(t: Test, service: string): Promise<void> {
   t.strictSame(row, { rows: SPANS, spans: SPANS, numbers: SPANS }, 'each of them once');
 }
 
-t.test('the SDK’s telemetry arrives whole through the Collector', async (t) => {
+t.test('the telemetry of the SDK arrives completely through the Collector', async (t) => {
   const service = 'through-collector';
   const transport = { format: 'protobuf', compression: 'gzip' } as const;
   const { spans, logs, metrics, failures } = await recordTelemetry(collector.url, 'any', transport, service);
@@ -143,14 +143,14 @@ t.test('the SDK’s telemetry arrives whole through the Collector', async (t) =>
   await compare(t, { ...whole, signal: 'metric', recorded: points });
 });
 
-t.test('killed while telemetry flows, it holds every record once in the end', async (t) => {
+t.test('Sluice is killed under load, and stores every record once', async (t) => {
   const flow = burst('killed');
   const recordings = (async () => {
     const transport = { format: 'json', compression: 'gzip' } as const;
     for (let round = 0; round < ROUNDS; round++) await recordTelemetry(collector.url, 'any', transport, 'killed-small');
   })();
   for (let kill = 1; kill <= KILLS; kill++) {
-    t.ok(await atLeast('killed', (SPANS * kill) / (KILLS + 2)), `kill ${kill} meets it at work`);
+    t.ok(await atLeast('killed', (SPANS * kill) / (KILLS + 2)), `kill ${kill} is under load`);
     await killSluice();
     sluice = await startSluice();
   }
@@ -160,12 +160,12 @@ t.test('killed while telemetry flows, it holds every record once in the end', as
   t.equal(await count('killed-small', VIEWS.span), ROUNDS * RECORDED.spans);
   t.equal(await count('killed-small', VIEWS.log), ROUNDS * RECORDED.logs);
   t.equal(await count('killed-small', VIEWS.metric), ROUNDS * RECORDED.points);
-  t.match(collector.log.text, /Will retry the request after interval/, 'the Collector did have to try again');
+  t.match(collector.log.text, /Will retry the request after interval/, 'the Collector retried');
 });
 
-t.test('overloaded, it answers 503 with Retry-After, which the Collector heeds', async (t) => {
+t.test('under overload Sluice answers 503 with Retry-After, and the Collector waits', async (t) => {
   const before = collector.log.text.length;
-  // Nothing can be committed while this holds; what comes meanwhile fills the bytes in flight.
+  // The lock prevents every commit, so that requests fill the bytes in flight.
   await client.query('BEGIN; LOCK TABLE sluice.spans IN ACCESS EXCLUSIVE MODE');
   const flow = burst('overloaded');
   t.ok(await says(() => sluice.output.err + sluice.output.out, '"code":"overloaded"'), 'it was overloaded');
@@ -174,11 +174,11 @@ t.test('overloaded, it answers 503 with Retry-After, which the Collector heeds',
   await everySpanOnce(t, 'overloaded');
   const log = collector.log.text.slice(before);
   t.match(log, /503 .*Will retry|Will retry.*503/s);
-  // Its own pause would be some 50 ms; Retry-After asks for a second.
-  t.match(log, /503.*"interval": "1(\.\d+)?s"/, 'it waits as long as it was asked to');
+  // Without Retry-After, which asks for a second, the interval is about 50 ms.
+  t.match(log, /503.*"interval": "1(\.\d+)?s"/, 'it waits for the time of Retry-After');
 });
 
-t.test('what the Collector took is stored though both were killed', async (t) => {
+t.test('data that the Collector accepted is stored although both are killed', async (t) => {
   await killSluice();
   await burst('both-killed');
   await collector.end('SIGKILL');
@@ -187,16 +187,16 @@ t.test('what the Collector took is stored though both were killed', async (t) =>
   await everySpanOnce(t, 'both-killed');
 });
 
-t.test('what can never be stored is refused once and not sent again', async (t) => {
+t.test('data that can never be stored is refused once and not sent again', async (t) => {
   const dropped = await collector.metric('otelcol_exporter_send_failed_spans');
   const refusals = () => (sluice.output.err + sluice.output.out).split('"code":"invalid_payload"').length - 1;
   const body = JSON.stringify(aTraceRequest([aSpan({ start: 0n })], { 'service.name': 'broken' }));
-  t.equal((await send(collector.url, { body })).status, 200, 'the Collector takes what Sluice will not');
+  t.equal((await send(collector.url, { body })).status, 200, 'the Collector accepts data that Sluice refuses');
   t.ok(await says(() => collector.log.text, 'Dropping data'));
   await burst('after-broken', 100);
-  t.ok(await atLeast('after-broken', 100), 'what comes after it is stored');
+  t.ok(await atLeast('after-broken', 100), 'later data is stored');
   t.ok(await settled());
-  t.equal(refusals(), 1, 'Sluice saw it once');
+  t.equal(refusals(), 1, 'Sluice received it once');
   t.equal(
     await collector.metric('otelcol_exporter_send_failed_spans'),
     dropped + 1,
@@ -205,7 +205,7 @@ t.test('what can never be stored is refused once and not sent again', async (t) 
   t.equal(await count('broken'), 0);
 });
 
-t.test('a used-up quota is not tried again before it is renewed', async (t) => {
+t.test('a request over its quota is not retried before the quota is renewed', async (t) => {
   const free = await startCollector(
     {
       ...options,
@@ -228,13 +228,13 @@ t.test('a used-up quota is not tried again before it is renewed', async (t) => {
   await some(10);
   t.ok(await atLeast('free', 10));
   await some(5);
-  t.ok(await says(() => free.log.text, 'no more retries left'), 'the next month is further away than max_elapsed_time');
+  t.ok(await says(() => free.log.text, 'no more retries left'), 'the next month begins after max_elapsed_time');
   t.match(free.log.text, /429/);
   t.equal(await free.metric('otelcol_exporter_send_failed_spans'), 5);
   t.equal(await count('free'), 10);
 });
 
-t.test('the Collector takes the configurations of the recipes', async (t) => {
+t.test('the Collector accepts the configurations of the recipes', async (t) => {
   const text = await readFile(RECIPES, 'utf8');
   const configs = [...text.matchAll(/^```yaml collector\n(receivers:\n.*?)^```$/gms)].map(([, config]) => config ?? '');
   t.ok(configs.length > 0, 'there are some');

@@ -1,6 +1,6 @@
 /**
- * The real daemon against a real limit of the system: files may not grow beyond it (EFBIG), as if the disk were full. Run by
- * `.ci/run`; the tests of every day inject the same faults at the seam to the system.
+ * The daemon under a limit of the system on the size of files (EFBIG), as if the disk were full. The tests of `npm test` inject the
+ * same errors at the calls to the file system.
  */
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ async function storedNames(): Promise<readonly string[]> {
 
 const skip = platform() === 'win32' ? 'there is no ulimit' : false;
 
-t.test('at the limit requests are refused whole, and taken once there is room again', { skip }, async (t) => {
+t.test('at the limit requests are refused as a whole, and accepted again without the limit', { skip }, async (t) => {
   const limited = startLimited();
   await limited.until('listening for OTLP/HTTP');
   const acknowledged: number[] = [];
@@ -68,8 +68,8 @@ t.test('at the limit requests are refused whole, and taken once there is room ag
     t.equal(answer.headers['retry-after'], '1');
     refused = body;
   }
-  t.ok(acknowledged.length > 0, 'some were taken');
-  if (refused === null) throw new Error('the limit was never reached');
+  t.ok(acknowledged.length > 0, 'some were accepted');
+  if (refused === null) throw new Error('the limit was not reached');
   t.equal((await send(url, { body: refused })).status, 503, 'and again');
   const expected = acknowledged.flatMap((request) => Array.from({ length: SPANS }, (_, span) => `${request}.${span}`));
   t.strictSame(await storedNames(), expected, 'the file holds what was acknowledged, and nothing else');

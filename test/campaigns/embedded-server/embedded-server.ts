@@ -1,6 +1,6 @@
 /**
- * Kills the daemon, its server or all of their processes at moments spread over a first start, and over the start after that; the next
- * start must work, with everything that was answered 200. Takes minutes, so it is no part of `npm test`:
+ * Kills the daemon, its server or all of their processes at moments spread over a first start, and again during the next start. The
+ * start after that must work and hold everything that was answered 200. It takes minutes, so it is not part of `npm test`.
  *
  *   node dist/test/campaigns/embedded-server/embedded-server.js [rounds]
  */
@@ -59,7 +59,7 @@ function run(config: string): Daemon {
   return daemon;
 }
 
-/** True with a 200; false when nothing serves. */
+/** Whether the answer is 200; false also without a server. */
 async function send(port: number, traceId: string): Promise<boolean> {
   const span = { traceId, spanId: traceId.slice(0, 16), name: 'x', startTimeUnixNano: `${Date.now()}000000` };
   const body = JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] });
@@ -78,7 +78,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** The processes of PostgreSQL that work in this folder: the server, what it started, or initdb. */
+/** The processes of PostgreSQL in this folder: the server, its children, or initdb. */
 async function processesIn(folder: string): Promise<number[]> {
   const found: number[] = [];
   for (const name of (await readdir('/proc')).filter((text) => /^\d+$/.test(text))) {
@@ -96,11 +96,11 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // Gone already.
+    // The process has ended.
   }
 }
 
-async function strike(target: Target, { child }: Daemon, folder: string): Promise<void> {
+async function killTarget(target: Target, { child }: Daemon, folder: string): Promise<void> {
   const own = child.pid ?? 0;
   const servers = (await processesIn(folder)).filter((pid) => pid !== own);
   // The first is the server: its children have higher numbers.
@@ -120,7 +120,7 @@ async function untilServed({ child, output }: Daemon, port: number, ids: string[
   if ((await waitFor(served, { timeoutMs: 4 * PATIENCE_MS })) === undefined) throw new Error(`not served: ${output}`);
 }
 
-/** Two starts that are struck, then one that must work. */
+/** Two starts that are killed, then one that must work. */
 async function round(index: number, rounds: number, startMs: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-kills-'));
   await chmod(folder, index % 2 === 0 ? 0o755 : 0o700);
@@ -134,7 +134,7 @@ async function round(index: number, rounds: number, startMs: number): Promise<vo
     await pause(delay);
     const id = randomBytes(16).toString('hex');
     if (await send(port, id)) ids.push(id);
-    await strike(target, daemon, folder);
+    await killTarget(target, daemon, folder);
     if (target === 'server') kill(daemon.child.pid ?? 0);
     await waitFor(async () => ((await isAlive(process, daemon.child.pid ?? 0)) ? undefined : true), {
       timeoutMs: PATIENCE_MS,
@@ -166,7 +166,7 @@ async function round(index: number, rounds: number, startMs: number): Promise<vo
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** How long an undisturbed first start takes on this machine now. */
+/** The time of a first start without kills on this machine now. */
 async function measureStart(): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-kills-'));
   await chmod(folder, 0o755);

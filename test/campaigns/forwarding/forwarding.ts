@@ -1,4 +1,4 @@
-/** A daemon that is killed while it has much to send, more than once: nothing that was acknowledged is lost. */
+/** A daemon is killed repeatedly while requests wait to be forwarded: no acknowledged span is lost. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -11,7 +11,7 @@ t.setTimeout(600_000);
 
 /** `.ci/run` kills more often. */
 const KILLS = Number(process.env['SLUICE_KILLS'] ?? 1);
-const SPANS_A_LIFE = 12;
+const SPANS_PER_RUN = 12;
 
 t.test('every acknowledged span arrives, and the first arrivals are in order', async (t) => {
   const remote = await startRemote(t);
@@ -25,8 +25,8 @@ t.test('every acknowledged span arrives, and the first arrivals are in order', a
   const url = `http://127.0.0.1:${port}`;
   const acknowledged: string[] = [];
 
-  // The remote takes a request, and leaves the answer to the second one of each life open: it was taken, and nobody knows.
-  for (let life = 0; life < KILLS; life++) {
+  // The remote accepts every request, but does not answer the second one of each run, so its outcome is unknown to the daemon.
+  for (let run = 0; run < KILLS; run++) {
     let answered = 0;
     remote.answer = (request, response) => {
       if (++answered < 2) accept(request, response);
@@ -34,17 +34,17 @@ t.test('every acknowledged span arrives, and the first arrivals are in order', a
     const daemon = startExecutable(['-c', 'a.yaml'], folder);
     t.teardown(async () => void daemon.child.kill('SIGKILL'));
     await daemon.until('listening for OTLP/HTTP');
-    for (let i = 0; i < SPANS_A_LIFE; i++) {
-      const name = `life ${life} span ${i}`;
+    for (let i = 0; i < SPANS_PER_RUN; i++) {
+      const name = `run ${run} span ${i}`;
       if ((await sendSpan(url, name)) === 200) acknowledged.push(name);
     }
     await eventually('a request is left open', () => answered >= 2);
     daemon.child.kill('SIGKILL');
     await daemon.ended;
   }
-  t.equal(acknowledged.length, KILLS * SPANS_A_LIFE);
+  t.equal(acknowledged.length, KILLS * SPANS_PER_RUN);
   const waiting = await ask(databaseUrl, "SELECT FROM sluice.outbox WHERE state = 'waiting'");
-  t.ok(waiting.length >= SPANS_A_LIFE / 2, `${waiting.length} wait in the database`);
+  t.ok(waiting.length >= SPANS_PER_RUN / 2, `${waiting.length} wait in the database`);
 
   remote.answer = accept;
   const last = startExecutable(['-c', 'a.yaml'], folder);
@@ -54,5 +54,5 @@ t.test('every acknowledged span arrives, and the first arrivals are in order', a
   t.equal(await last.ended, 0);
   const arrived = [...new Set(spanNames(remote.accepted))];
   t.strictSame(arrived, acknowledged);
-  t.ok(spanNames(remote.requests).length > arrived.length, 'those in doubt came twice');
+  t.ok(spanNames(remote.requests).length > arrived.length, 'requests with an unknown outcome arrived twice');
 });

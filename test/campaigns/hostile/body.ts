@@ -1,4 +1,4 @@
-/** From the description of a body to its bytes, in either encoding, up to a size. */
+/** Makes the bytes of a body from its description, in either encoding, up to a size. */
 import type { AttributeSpec, Genome, NestedSpec, ValueSpec } from './genome.ts';
 import { loadProtos, SIGNAL_NAMES } from '../../support/protos.ts';
 
@@ -7,7 +7,7 @@ export type EncodingName = 'protobuf' | 'json';
 
 type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json } | RawNumber;
 
-/** A number with the digits it is to be written with. */
+/** A number with the digits to write. */
 class RawNumber {
   readonly text: string;
 
@@ -20,7 +20,7 @@ const START_NS = 1_790_000_000_000_000_000n;
 const MAX_ATTRIBUTES = 200_000;
 const protos = loadProtos();
 
-/** Every body holds other ids, so that none is a replay. `size` is the most bytes, unless one record is larger. */
+/** Every body has new ids, so that none is a replay. `size` is the limit in bytes, unless one record is larger. */
 export function bodyOf(
   genome: Genome,
   { signal, encoding, size, salt }: { signal: SignalName; encoding: EncodingName; size: number; salt: number },
@@ -167,7 +167,7 @@ function anyValueOf(spec: ValueSpec, record: number, index: number): Json {
   }
 }
 
-/** At most this many items in all: width to the power of depth would be many. */
+/** The limit of all items together, because their number grows as width to the power of depth. */
 const MAX_ITEMS = 5000;
 
 function nestedOf({ kind, depth, width, item }: NestedSpec, record: number, index: number): Json {

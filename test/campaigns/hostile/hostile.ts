@@ -1,5 +1,5 @@
 /**
- * Searches for the bodies that cost most. Options:
+ * Searches for the bodies with the highest cost. Options:
  *   --signal traces|logs|metrics   --encoding protobuf|json   --minutes N (0: only the seeds)   --seed N   --save
  * Exits with 1 when a body breaks a bound.
  */

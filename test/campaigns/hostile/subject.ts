@@ -1,6 +1,6 @@
 /**
- * The process under measurement: a whole service over a file with every processor and the presets of redaction. Its parent sends
- * requests over HTTP and asks over IPC what the last one cost.
+ * The measured process: a whole service that writes to a file, with every processor and the redaction presets. Its parent sends
+ * requests over HTTP and reads the cost of the last one over IPC.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export interface Cost {
   /** Longest time between two passes of the event loop, in milliseconds of wall clock or processor time, whichever is less. */
   readonly blockMs: number;
   readonly rowBytes: number;
-  /** Most resident memory above what there was before, in bytes. */
+  /** The highest resident memory above that before the request, in bytes. */
   readonly memoryBytes: number;
 }
 

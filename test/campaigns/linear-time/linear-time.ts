@@ -1,7 +1,7 @@
 /**
- * The time a rule takes grows with the text and no faster, whatever the text. Times differ from machine to machine, so growth is
- * measured: eight times the text may take twenty-four times as long, where quadratic growth takes sixty-four. A pause of the machine
- * or of the collector makes one measurement long, never short: a rule is slow only if every attempt says so.
+ * The time of a redaction rule is linear in the length of any text. Because times differ between machines, the test measures growth:
+ * eight times the text may take 24 times as long; quadratic growth would take 64 times. A pause of the machine or of the garbage
+ * collector only makes a measurement longer, so a rule fails only when every attempt is too slow.
  */
 import t from 'tap';
 import { SIGNAL_LOGS } from '../../../src/pdata/layout.ts';
@@ -14,12 +14,12 @@ import { logs, Scene } from '../../processors/privacy/scene.ts';
 
 const TIMES_THE_TEXT = 8;
 const MAX_GROWTH = 24;
-/** Below this, a machine that does other things as well is all one measures. */
+/** Shorter times are dominated by other load of the machine. */
 const NOISE_MS = 60;
 const RUNS = 2;
 const ATTEMPTS = 6;
 
-/** Beginnings without ends, ends without beginnings, and everything that nearly matches. */
+/** Prefixes and suffixes of matches, and near matches. */
 const HOSTILE = [
   ...REDACTION_UNITS,
   ...[
@@ -38,7 +38,7 @@ const HOSTILE = [
   ],
 ];
 
-/** From the lists by which backtracking engines are brought down; the last can make finding all matches slow in any engine. */
+/** Known patterns with exponential time in backtracking engines. The last makes finding all matches slow in any engine. */
 const EVIL = [
   ['(a+)+$', 'a'],
   ['([a-zA-Z]+)*X', 'a'],
@@ -99,7 +99,7 @@ t.test('configured patterns', async (t) => {
   t.pass();
 });
 
-t.test('a pattern that gets nowhere finds too much rather than too little', async (t) => {
+t.test('a pattern that takes too long matches the rest of the text', async (t) => {
   const rule = patternRule('evil', 'a(?:.*z)?', '[evil]');
   const found = rule.find('a'.repeat(1 << 17));
   t.equal(found[0], 0);
@@ -107,7 +107,7 @@ t.test('a pattern that gets nowhere finds too much rather than too little', asyn
   for (let at = 2; at < found.length; at += 2) if (found[at] !== found[at - 1]) t.fail('a gap');
 });
 
-t.test('the largest body is worked through', async (t) => {
+t.test('the largest body is processed completely', async (t) => {
   const scene = new Scene();
   const processor = scene.processor({
     redact: [...PRESET_NAMES.map((preset) => ({ preset })), { name: 'ticket', pattern: 'TCK-[0-9]{6}' }],

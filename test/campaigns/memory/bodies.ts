@@ -1,4 +1,4 @@
-/** Bodies that cost much memory beside their size as sent. Each call makes a body of its own, so that none is a repetition. */
+/** Bodies that need much memory compared with their size as sent. Each call makes a new body, so that none is a replay. */
 import { randomBytes } from 'node:crypto';
 import { attribute, logs, resourceOf, spanFields, spans } from './protobuf.ts';
 
@@ -10,20 +10,20 @@ const LARGEST_RAW = 4 * MIB - 4096;
 export interface BodyKind {
   readonly name: string;
   readonly signal: 'traces' | 'logs';
-  /** Sent as it is; else as gzip. */
+  /** Sent without compression; otherwise as gzip. */
   readonly plain?: boolean;
   make(): Buffer;
 }
 
 const oneSpan = (value: Buffer): Buffer => resourceOf([], spans(1, spanFields('large', [attribute(9, 'k', value)])));
 
-/** Half of it letters, half control characters, of which each becomes six bytes: about as large as rows may become. */
+/** Half letters, half control characters, which are escaped to six bytes each: close to the largest rows. */
 function halfControl(): Buffer {
   const value = Buffer.alloc(LARGEST, 'a');
   return value.fill(1, 0, LARGEST / 2);
 }
 
-/** As many of the same spans as fit. */
+/** As many equal spans as fit. */
 function fill(bytes: number, fields: Buffer): Buffer {
   const length = fields.length + 30;
   return resourceOf([], spans(Math.floor((bytes - 1024) / (length + 4)), fields));
@@ -35,7 +35,7 @@ const call = [
   attribute(9, 'gen_ai.input.messages', '[{"role":"user","parts":[{"type":"text","content":"hello"}]}]'),
 ];
 
-/** A resource of its own for each span. */
+/** One resource for each span. */
 function manyResources(count: number): Buffer {
   const run = randomBytes(4).toString('hex');
   return Buffer.concat(
@@ -76,7 +76,7 @@ export const BODY_KINDS: readonly BodyKind[] = [
   },
 ];
 
-/** Text that gzip does not make much smaller. */
+/** Text that gzip hardly compresses. */
 function randomText(bytes: number): Buffer {
   return Buffer.from(randomBytes(Math.floor((bytes * 3) / 4)).toString('base64'));
 }

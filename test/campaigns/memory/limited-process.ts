@@ -1,13 +1,13 @@
-/** Processes under a limit of memory: a control group of either version, where this user may make one. */
+/** A memory limit for processes: a control group of version 1 or 2, where this user may create one. */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface MemoryGroup {
-  /** Brings a process, and all that it starts from now on, under the limit. */
+  /** Adds a process, with all processes it starts from now on. */
   add(pid: number): void;
-  /** How many processes the kernel has killed for it. */
+  /** The number of processes that the kernel has killed because of the limit. */
   readonly kills: number;
-  /** Removes the group, unless a process of it is still on its way out: an empty group costs nothing. */
+  /** Removes the group, unless one of its processes is still ending: an empty group costs nothing. */
   remove(): void;
 }
 
@@ -33,7 +33,7 @@ export function openMemoryGroup(limitBytes: number): MemoryGroup | null {
       try {
         rmdirSync(folder);
       } catch {
-        // Still in use.
+        // A process is still in the group.
       }
     },
   };
@@ -41,7 +41,7 @@ export function openMemoryGroup(limitBytes: number): MemoryGroup | null {
 
 const KIB_PER_MIB = 1024;
 
-/** Resident memory of one process in MiB, now and at its most. */
+/** Current and highest resident memory of one process in MiB. */
 export function residentMiB(pid: number): { readonly now: number; readonly peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const of = (field: string): number => Number(new RegExp(`^${field}:\\s+(\\d+)`, 'mu').exec(status)?.[1] ?? 0);

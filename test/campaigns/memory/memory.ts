@@ -1,7 +1,7 @@
 /**
- * Resident memory under bodies that cost much: four projects send each kind at once to the daemon as it ships, in a limit of 768 MiB
- * where the machine allows one. Fails when a process is killed, when the daemon's memory is ever above 512 MiB, or when it is not
- * back within 1.5 times of idle a minute after the last request.
+ * Resident memory under bodies that need much memory: four projects send each kind at once to a daemon with default options, under a
+ * limit of 768 MiB where the machine allows one. Fails when a process is killed, when the daemon's memory exceeds 512 MiB, or when it
+ * is above 1.5 times of idle a minute after the last request.
  *
  *   node dist/test/campaigns/memory/memory.js [--short] [--store embedded|file] [--rounds N] [--only TEXT]
  */
@@ -35,7 +35,7 @@ const { values } = parseArgs({
   },
 });
 const rounds = Number(values.rounds ?? (values.short ? 1 : 3));
-/** Of each project at once. */
+/** Concurrent requests of each project. */
 const atOnce = values.short ? 3 : 10;
 
 function configure(folder: string, port: number): string {
@@ -88,7 +88,7 @@ function post(port: number, kind: BodyKind, key: string, body = makeBody(kind)):
   });
 }
 
-/** Resolves when the daemon has stored something; its memory has settled after a while. */
+/** Resolves when the daemon has stored a request. Its memory is stable some time later. */
 async function ready(port: number, hasEnded: () => boolean): Promise<void> {
   const health = (): Promise<boolean> =>
     fetch(`http://127.0.0.1:${port}/health`).then(
@@ -101,7 +101,7 @@ async function ready(port: number, hasEnded: () => boolean): Promise<void> {
   await pause(SETTLE_MS);
 }
 
-/** Every project sends at once. Returns how often each status came. */
+/** Every project sends at once. Returns the number of answers by status. */
 async function sendAll(port: number, kind: BodyKind): Promise<string> {
   const bodies = PROJECTS.map(() => Array.from({ length: atOnce }, () => makeBody(kind)));
   const sent = PROJECTS.flatMap(({ key }, at) => bodies[at]?.map((body) => post(port, kind, key, body)) ?? []);
@@ -117,7 +117,7 @@ interface Outcome {
   readonly idle: number;
   readonly now: number;
   readonly peak: number;
-  /** The daemon was gone before it was told to stop. */
+  /** The daemon ended before it was told to stop. */
   readonly ended: boolean;
 }
 

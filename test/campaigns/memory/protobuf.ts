@@ -31,13 +31,13 @@ export const attribute = (field: number, key: string, value: string | Buffer): B
 const TRACE_ID = { field: 1, at: 2, bytes: 16 };
 const SPAN_ID = { field: 2, at: 20, bytes: 8 };
 
-/** The fields of a span behind its ids. */
+/** The fields of a span after its ids. */
 export function spanFields(name: string, attributes: readonly Buffer[] = []): Buffer {
   const now = BigInt(Date.now()) * 1_000_000n;
   return Buffer.concat([text(5, name), fixed64(7, now), fixed64(8, now + 1_000_000n), ...attributes]);
 }
 
-/** So many spans, each in a trace of its own, as fields of a ScopeSpans. */
+/** Spans, each in its own trace, as fields of a ScopeSpans. */
 export function spans(count: number, fields: Buffer): Buffer {
   const ids = [text(TRACE_ID.field, randomBytes(TRACE_ID.bytes)), text(SPAN_ID.field, randomBytes(SPAN_ID.bytes))];
   const one = message(2, ...ids, fields);

@@ -1,6 +1,6 @@
 /**
- * A campaign of damaged bodies against the module. It must never trap, never accept what the oracle refuses, and what it
- * accepts must become the oracle's rows. The slow oracle is asked about accepted bodies only, and about a sample of the rest.
+ * Sends damaged bodies through the WASM module. It must never trap and never accept a body that the oracle refuses, and the rows of
+ * an accepted body must equal the oracle's. Because the oracle is slow, it reads accepted bodies and a sample of the refused ones.
  */
 import fc from 'fast-check';
 import { ENCODING_JSON, ENCODING_PROTOBUF } from '../../../src/pdata/layout.ts';
@@ -19,10 +19,10 @@ import type { Protos, Signal } from '../../support/protos.ts';
 const DEFAULT_SPECIMENS = 400;
 const MIN_SPECIMEN = 30;
 const MAX_SPECIMEN = 2000;
-/** Rows are compared for one accepted body in this many, refusals for one refused body in as many. */
+/** Rows are compared for one in this many accepted bodies, refusal codes for one in this many refused bodies. */
 const SAMPLE = 8;
 const MAX_KEPT = 20;
-/** Bodies that took longer are timed again, this often at most. */
+/** Bodies that took longer are timed again, up to RETRIES times. */
 const SLOW_MICROSECONDS = 2000;
 const RETRIES = 5;
 /** No body may take longer. */
@@ -33,9 +33,9 @@ export interface CampaignOptions {
   readonly encoding: number;
   readonly count: number;
   readonly seed: number;
-  /** Ask the oracle about accepted bodies one time in this many; 1 is always. */
+  /** The oracle reads one in this many accepted bodies; 1: all. */
   readonly judgeOneIn?: number;
-  /** How many sound bodies are made to be damaged. */
+  /** The number of valid bodies to damage. */
   readonly specimens?: number;
 }
 
@@ -54,10 +54,10 @@ export interface CampaignReport {
   readonly traps: number;
   readonly laxer: number;
   readonly wrongRows: number;
-  /** Sampled bodies that the oracle would take; allowed, but each should have a reason. */
+  /** Sampled bodies that only the module refuses; allowed, but each should have a reason. */
   readonly stricter: number;
   readonly sampledRefusals: number;
-  /** Sampled bodies that both refuse, by another class of rule. */
+  /** Sampled bodies that both refuse, with different codes. */
   readonly otherClass: number;
   readonly slowestMicroseconds: number;
   readonly kept: readonly Violation[];
@@ -133,7 +133,7 @@ export class Campaign {
     }
   }
 
-  /** From bytes to lines, tuples and the request to forward, and the processor time that took. */
+  /** Encodes lines, tuples and the request to forward from the bytes, and measures the processor time. */
   #work(body: Buffer): { readonly outcome: Outcome; readonly output: string; readonly microseconds: number } {
     const started = process.cpuUsage();
     const outcome = this.#module.index(this.#options.signal, this.#options.encoding, body);
@@ -144,7 +144,7 @@ export class Campaign {
     return { outcome, output, microseconds: user + system };
   }
 
-  /** Notes the time of the slowest body. A slow one is tried again: what counts is the body, not a neighbour on the machine. */
+  /** Keeps the time of the slowest body. A slow body is timed again, to exclude delays by other load of the machine. */
   #clock(body: Buffer, microseconds: number): void {
     let least = microseconds;
     for (let again = 0; again < RETRIES && least > SLOW_MICROSECONDS; again += 1) {
@@ -173,7 +173,7 @@ export class Campaign {
     this.#keep('rows', found, body);
   }
 
-  /** What is wrong with the request that would be forwarded; null when it is read as the same rows. Takes the place of the body. */
+  /** The error of the request to forward; null when it has the same rows. It overwrites the body in the module's memory. */
   #forwarded(rows: readonly Row[]): string | null {
     const { accepted } = this.#module.index(this.#options.signal, ENCODING_PROTOBUF, this.#module.encodeOtlp());
     if (!accepted) return 'the request to forward is refused';
@@ -199,7 +199,7 @@ export class Campaign {
   }
 }
 
-/** Whether a campaign found nothing that must not be. */
+/** Whether the campaign found no error. */
 export function isClean(report: CampaignReport): boolean {
   const { traps, laxer, wrongRows, slowestMicroseconds } = report;
   return traps === 0 && laxer === 0 && wrongRows === 0 && slowestMicroseconds < MAX_MICROSECONDS;

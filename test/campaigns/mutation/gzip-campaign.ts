@@ -1,6 +1,6 @@
 /**
- * A campaign of damaged gzip bodies, seeded: streams of every kind zlib can write, with every kind of header, damaged most where the
- * codes of a block are told. Both the body and its raw stream, which no checksum protects, must end as they end with zlib.
+ * Damaged gzip bodies from a seed: streams with every option of zlib and every kind of header, damaged mostly in headers and code
+ * lengths. The body and its raw stream, which no checksum protects, must have the same result as with zlib.
  */
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { Random } from '../../support/generators-random.ts';
@@ -27,7 +27,7 @@ const WORDS = [
 ] as const;
 const MAX_WORDS = 400;
 const HEADER_BYTES = 10;
-/** Half of the damage is done here: headers, code lengths. */
+/** Half of the damage is in these first bytes: headers and code lengths. */
 const HEAD_BYTES = 96;
 const MAX_DAMAGE = 3;
 const MAX_KEPT = 20;
@@ -125,7 +125,7 @@ export class GzipCampaign {
     return Buffer.concat(parts);
   }
 
-  /** Words, noise, or one byte over and over: long codes, stored blocks, short distances. */
+  /** Words, noise, or one repeated byte, for long codes, stored blocks and short distances. */
   #content(): Buffer {
     const length = this.#random.below(MAX_WORDS);
     const kind = this.#random.below(6);

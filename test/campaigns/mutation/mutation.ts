@@ -1,11 +1,11 @@
 /**
- * A long campaign of damaged bodies; with --inflate, of damaged gzip bodies.
+ * Runs a campaign of damaged bodies; with --inflate, of damaged gzip bodies.
  *
  *   node dist/test/campaigns/mutation/mutation.js [--signal traces|logs|metrics] [--encoding protobuf|json] [--count 1000000] [--seed 1]
  *                               [--judge-one-in 1] [--stricter]
  *   node dist/test/campaigns/mutation/mutation.js --inflate [--count 1000000] [--seed 1]
  *
- * Prints one summary line, and the bodies that broke a rule; the exit code is 1 when there are any.
+ * Prints one summary line and the bodies that violate a rule. The exit code is 1 when there are any.
  */
 import { readArguments, refuseArguments } from '../../../bench/arguments.ts';
 import { GzipCampaign } from './gzip-campaign.ts';
@@ -15,7 +15,7 @@ import { Oracle } from '../../support/oracle.ts';
 import { ENCODING_NAMES, loadProtos, SIGNAL_NAMES, SIGNALS } from '../../support/protos.ts';
 
 const MEBIBYTE = 1024 * 1024;
-/** Resident memory may grow by this much after the first tenth of a campaign. */
+/** The limit of growth of resident memory after a warm-up of a tenth. */
 const MAX_GROWTH_MIB = 512;
 
 function options() {

@@ -1,4 +1,4 @@
-/** What a hostile client does, by name. Each goes on until its thread is ended. */
+/** The attacks of a hostile client, by name. Each continues until its thread is terminated. */
 import { connect, type Socket } from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
@@ -32,14 +32,14 @@ function head({
   return `POST ${path} HTTP/1.1\r\nHost: x\r\n${authorization}Content-Type: ${type}\r\n${more}Content-Length: ${length}\r\n\r\n`;
 }
 
-/** Keeps a connection open: opens another one whenever the server has closed it. */
+/** Keeps a connection open: opens a new one when the server has closed it. */
 function persist(port: number, use: (socket: Socket) => void): void {
   const socket = connect(port, '127.0.0.1', () => use(socket));
   socket.on('error', () => undefined);
   socket.on('close', () => setTimeout(() => persist(port, use), 1));
 }
 
-/** One request after the other on many connections, each as soon as the one before is answered. */
+/** Requests on many connections, each sent as soon as the one before on its connection is answered. */
 function flood(make: () => string | Buffer, connections = FLOODERS): Attack {
   return ({ http }) => {
     for (let index = 0; index < connections; index++)
@@ -100,7 +100,7 @@ const GRPC_HEADERS = (key: string): Buffer =>
     ['authorization', `Bearer ${key}`],
   ]);
 
-/** The same frames for one stream after the other, on several connections. */
+/** The same frames for one stream after the other on several connections. */
 function http2(frames: (stream: number) => readonly Buffer[]): Attack {
   return ({ grpc }) => {
     const run = (): void => {
@@ -118,7 +118,7 @@ function http2(frames: (stream: number) => readonly Buffer[]): Attack {
   };
 }
 
-/** Made once: a hostile client would not spend its time on making bodies. */
+/** Made once, because a hostile client does not spend its time on making bodies. */
 function once<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => (made ??= make());
@@ -135,7 +135,7 @@ const giants = once(() =>
   ),
 );
 const giant = (): Buffer => giants()[Math.floor(Math.random() * giants().length)] ?? Buffer.alloc(0);
-/** The trailer of the last member tells of little. */
+/** The trailer of the last gzip member declares a small size. */
 const giantInMembers = (): Buffer => compressed(Buffer.concat([spaces(), gzipSync(bodyOf())]));
 
 const RESET = Buffer.from([0, 0, 0, 8]);

@@ -1,4 +1,4 @@
-/** The honest project: small requests at a constant rate on kept connections, and liveness on new ones. */
+/** The honest project: small requests at a constant rate on persistent connections, and liveness checks on new ones. */
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { quantile } from '../../../bench/figures.ts';
@@ -9,14 +9,14 @@ const HEALTH_EVERY_MS = 100;
 const TIMEOUT_MS = 10_000;
 
 interface Outcome {
-  /** The status, or what went wrong. */
+  /** The status or the error. */
   readonly answer: string;
   readonly ms: number;
 }
 
 export interface Seen {
   readonly requests: number;
-  /** Answers other than 200, and how many of each. */
+  /** The number of each answer other than 200. */
   readonly refused: ReadonlyMap<string, number>;
   readonly p50: number;
   readonly p99: number;
@@ -31,7 +31,7 @@ export class Honest {
     this.#port = port;
   }
 
-  /** What it sees in this time. */
+  /** Its results of this time. */
   async watch(ms: number): Promise<Seen> {
     const [requests, health] = await Promise.all([
       this.#every(REQUEST_EVERY_MS, ms, () => this.send()),
@@ -49,7 +49,7 @@ export class Honest {
     return this.#ask('POST', '/v1/traces', bodyOf(traceId));
   }
 
-  /** So that others can try to write to a trace of this project. */
+  /** Creates a trace of this project that attacks try to write to. */
   async claim(): Promise<void> {
     await this.send(OWNED_TRACE);
   }

@@ -1,4 +1,4 @@
-/** The hostile client, in a thread of its own, so that its work does not count as waiting of the honest one. */
+/** The hostile client, in another thread, so that its work does not delay the honest one. */
 import { workerData } from 'node:worker_threads';
 import { ATTACKS } from './attacks.ts';
 import type { Ports } from './scene.ts';

@@ -1,11 +1,11 @@
 /**
- * What an honest project sees of hostile clients: its answers and times alone, and beside each attack. It fails when the honest
- * project gets anything but 200, or waits longer than the bound allows.
+ * Measures the answers and times of an honest project, alone and during each attack of a hostile client. Fails when the honest project
+ * gets another answer than 200, or waits longer than the bound.
  *
  *   node dist/test/campaigns/neighbours/neighbours.js [--seconds 3] [--bound 20] [--floor 100] [--only NAME]
  *
- * `--seconds` is the time of each attack, `--bound` how many times its p99 alone the honest project may wait, and `--floor` the
- * milliseconds below which a p99 is never judged.
+ * `--seconds` is the time of each attack, `--bound` the allowed ratio of the p99 to the p99 alone, and `--floor` the milliseconds below
+ * which a p99 always passes.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -15,7 +15,7 @@ import { ATTACKS } from './attacks.ts';
 import { Honest, type Seen } from './honest.ts';
 import { startScene } from './scene.ts';
 
-/** The attack goes on for this long before it counts, and the daemon has as long to recover after it. */
+/** The time of an attack before the measurement, and the time to recover after it. */
 const LEAD_MS = 500;
 
 const { values } = readArguments(import.meta.url, {
@@ -56,7 +56,7 @@ const honest = new Honest(scene.ports.http);
 const faults: string[] = [];
 try {
   await honest.claim();
-  // The engine compiles for some seconds.
+  // In the first seconds the engine compiles the code.
   await honest.watch(2000);
   const alone = await honest.watch(Math.max(seconds, 3) * 1000);
   const columns = ['beside', 'requests', 'not 200', 'p50 ms', 'p99 ms', 'ratio', 'worst /health ms'];

@@ -1,4 +1,4 @@
-/** The daemon under attack, as a process with an embedded database, and the keys of its projects. */
+/** The attacked daemon, a process with an embedded database, and the keys of its projects. */
 import { spawn } from 'node:child_process';
 import { chmod, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -55,7 +55,7 @@ service:
 
 export async function startScene(): Promise<Scene> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-neighbours-'));
-  // The embedded server runs as a user of its own where this runs as root.
+  // As root, the embedded server runs as another user, which must be able to read the folder.
   await chmod(folder, 0o755);
   const ports = { http: await freePort(), grpc: await freePort() };
   const config = join(folder, 'sluice.yaml');

@@ -1,6 +1,6 @@
 /**
- * Sends many permutations of the same stories, each into a project of its own, over several connections to two daemons on one
- * database, and compares what the tables and views show in the end. What the order of arrival decided shows as a difference.
+ * Sends many permutations of the same stories, each into its own project, over several connections to two daemons on one database, and
+ * compares the tables and views at the end. An effect of the order of arrival is a difference between projects.
  */
 import pg from 'pg';
 import { Pool } from 'undici';
@@ -22,7 +22,7 @@ export interface OrderReport {
   readonly permutations: number;
   readonly requests: number;
   readonly records: number;
-  /** Refusals that a client may try again; they were, until they were accepted. */
+  /** Answers 503, after which the request was sent again until it was accepted. */
   readonly retried: number;
   readonly comparingMs: number;
   readonly differences: readonly Difference[];
@@ -32,19 +32,19 @@ export interface Difference {
   readonly story: number;
   readonly relation: string;
   readonly permutation: number;
-  /** What only the first permutation shows, and only this one. */
+  /** Rows that only the first permutation has, and rows that only this one has. */
   readonly expected: readonly string[];
   readonly found: readonly string[];
 }
 
 /** Permutations of one story; each is compared with the first. */
 const PER_STORY = 10;
-/** Stories whose requests are on their way together, and connections to each daemon. */
+/** Stories that are sent concurrently, and connections to each daemon. */
 const STORIES_AT_ONCE = 8;
 const CONNECTIONS = 6;
 const MAX_TRIES = 50;
 const RETRY_MS = 20;
-/** Columns that tell when something arrived, or in whose name. */
+/** The relations that are compared, without the columns in ARRIVAL: the time of arrival and the project. */
 const RELATIONS: Readonly<Record<string, { readonly from: string; readonly traceId: 'hex' | 'bytes' | 'none' }>> = {
   spans: { from: 'spans', traceId: 'hex' },
   logs: { from: 'logs', traceId: 'hex' },
@@ -134,7 +134,7 @@ class Campaign {
     });
   }
 
-  /** A permutation begins in its own order, but its requests overtake each other on several connections. */
+  /** Requests of a permutation start in its order, but can overtake each other on different connections. */
   async #sendAll(queues: readonly Sent[][]): Promise<void> {
     const requests = queues.flat();
     const lanes = this.#pools.flatMap((pool) => Array.from({ length: CONNECTIONS }, () => pool));

@@ -1,4 +1,4 @@
-/** One permutation of a story on its way: shuffled, cut into requests, with spans that come again and bodies sent twice. */
+/** The requests of one permutation of a story: shuffled, with some spans sent again and some bodies sent twice. */
 import type { Random } from '../../support/generators-random.ts';
 import type { StoryRecord, StorySignal } from './story.ts';
 import { aLogRequest, aMetricRequest, aTraceRequest } from '../../support/payloads.ts';
@@ -10,11 +10,11 @@ export interface Delivery {
 
 const SIGNALS: readonly StorySignal[] = ['traces', 'logs', 'metrics'];
 const REQUESTS = { traces: aTraceRequest, logs: aLogRequest, metrics: aMetricRequest } as const;
-/** One span in so many comes again in other bytes, one request in so many in the same. */
+/** One in this many spans is sent again in other bytes, one in this many requests in the same bytes. */
 const REPEATED_SPANS = 4;
 const REPEATED_BODIES = 5;
 
-/** In the order in which they are to be sent. A log record or a data point never comes again in other bytes: it has no identity. */
+/** The requests in the order to send them. Log records and data points have no identity, so they are not sent again in other bytes. */
 export function deliver(records: readonly StoryRecord[], random: Random): readonly Delivery[] {
   const deliveries: Delivery[] = [];
   for (const signal of SIGNALS) {
@@ -34,7 +34,7 @@ function cut(records: readonly object[], random: Random): (readonly object[])[] 
   return parts;
 }
 
-/** Never twice the same by chance, which would be a replay: two equal log records in two requests are two records. */
+/** No two bodies are equal by chance, which would be a replay: two equal log records in two requests are two records. */
 function bodyOf(signal: StorySignal, records: readonly object[], random: Random): string {
   return JSON.stringify({ nonce: random.next(), ...REQUESTS[signal](records) });
 }

@@ -1,6 +1,6 @@
 /**
- * Whether the order of arrival leaves a trace. Prints one summary line and the rows that differ; the exit code is 1 when there
- * are any.
+ * Tests that the order of arrival does not change tables and views. Prints one summary line and the rows that differ. The exit code is
+ * 1 when there are any.
  *
  *   node dist/test/campaigns/order/order.js [--permutations 2000] [--seed 1]
  */
@@ -8,7 +8,7 @@ import { readArguments } from '../../../bench/arguments.ts';
 import { runOrderCampaign } from './campaign.ts';
 import { FAST_SETTINGS, makeServer } from '../../support/postgres.ts';
 
-/** Differences printed in full; one cause mostly makes many. */
+/** Differences that are printed in full, because one cause usually makes many. */
 const MAX_SHOWN = 3;
 
 const { values } = readArguments(import.meta.url, {

@@ -1,6 +1,6 @@
 /**
- * Small stories of an AI application for the test of order: a handful of spans, log records and data points that have every
- * relation in which the order of arrival could matter. Values come from small sets, so that ties are frequent.
+ * Small stories of an AI application: some spans, log records and data points with every relation in which the order of arrival could
+ * matter. Values are from small sets, so that ties are frequent.
  */
 import { aSpan, attributes } from '../../support/payloads.ts';
 import type { Random } from '../../support/generators-random.ts';
@@ -9,13 +9,13 @@ type Values = Readonly<Record<string, string | number>>;
 
 export type StorySignal = 'traces' | 'logs' | 'metrics';
 
-/** One span, log record or metric, as it goes into a request. */
+/** One span, log record or metric of a request. */
 export interface StoryRecord {
   readonly signal: StorySignal;
   readonly json: object;
 }
 
-/** Traces of a story are told apart by these; the first eight digits of an id say which permutation it is. */
+/** The last digit of a trace id. The first eight digits are the permutation. */
 const TRACES = ['a', 'b', 'c'] as const;
 const DAY_NS = 86_400_000_000_000n;
 const MODELS = ['gpt-5-mini', 'claude-sonnet-4-5', 'a-model-without-a-price'] as const;
@@ -35,7 +35,7 @@ export class Story {
     this.#nowNs = BigInt(nowMs) * 1_000_000n;
   }
 
-  /** The records with the trace ids of one permutation; the same story for every prefix. */
+  /** Returns a function that makes the records with the trace ids of one permutation. */
   tell(): (prefix: string) => readonly StoryRecord[] {
     const random = this.#random;
     const parts: ((prefix: string) => StoryRecord)[] = [];
@@ -47,15 +47,15 @@ export class Story {
     return (prefix) => parts.map((part) => part(prefix));
   }
 
-  /** A tree, mostly: sometimes with two roots, without one, or with a parent that never comes. */
+  /** Usually a tree; sometimes with two roots, without a root, or with a parent that is never sent. */
   #spans(trace: string): ((prefix: string) => StoryRecord)[] {
     const random = this.#random;
     const count = random.once(4) ? 0 : 1 + random.below(MAX_SPANS);
-    // Some senders give an id twice, to spans that begin at different times.
+    // Some senders use one id for two spans that begin at different times.
     const ids = Array.from({ length: count }, (_, index) => spanIdOf(random.once(10) ? random.below(count) : index));
     return ids.map((spanId, index) => {
       const parent = this.#parentOf(index, ids);
-      // Two different spans with one id and one start would be the same span, of which the first is kept.
+      // Spans with the same id and start are the same span, of which the first is kept, so the starts differ.
       const start = this.#time() + BigInt(ids.indexOf(spanId) === index ? 0 : index);
       const sketch = {
         spanId,
@@ -109,7 +109,7 @@ export class Story {
     return Array.from({ length: this.#random.below(4) }, () => this.#log(trace));
   }
 
-  /** With usage of its own, as some senders report it beside the span or instead of it. */
+  /** Some log records report usage, as some senders do in addition to the span or instead of it. */
   #log(trace: string | null): (prefix: string) => StoryRecord {
     const random = this.#random;
     const time = this.#time();
@@ -135,7 +135,7 @@ export class Story {
     return () => ({ signal: 'metrics', json });
   }
 
-  /** Often the same moment, mostly today; now and then from a clock that is years wrong. */
+  /** Often the same time, usually today; sometimes from a clock that is years wrong. */
   #time(): bigint {
     const random = this.#random;
     if (random.once(12)) return random.pick([1n, 86_400_000_000_001n, 4_102_444_800_000_000_000n] as const);

@@ -1,6 +1,6 @@
 /**
- * A database that is away for minutes behind a stock Collector that goes on sending: every span is stored, and once. Needs the Collector
- * that scripts/collector.js builds.
+ * A stock Collector continues to send while the database is stopped for minutes: every span is stored once. Needs the Collector that
+ * scripts/collector.js builds.
  *
  *   SLUICE_COLLECTOR=$(node scripts/collector.js) SLUICE_OUTAGE_MINUTES=10 node dist/test/campaigns/outage/outage.js
  */
@@ -23,14 +23,14 @@ const MINUTES = Number(process.env['SLUICE_OUTAGE_MINUTES'] ?? 1);
 const SPANS_PER_SECOND = Number(process.env['SLUICE_OUTAGE_RATE'] ?? 2000);
 const BATCHES_PER_SECOND = 10;
 const CALM_MS = 5000;
-/** Longer than the longest pause of the Collector between two attempts, with time to work off what waits. */
+/** Longer than the Collector's longest pause between two attempts, with time to send the queue. */
 const DRAIN_MS = 120_000 + MINUTES * 60_000;
-/** The outage in bytes of the queue: a span of this campaign takes about 150. */
+/** The size of the queue during the outage: a span of this campaign takes about 150 bytes. */
 const QUEUE_BYTES = 1_000_000_000;
 const ID_DIGITS = 16;
 
 const executable = process.env['SLUICE_COLLECTOR'] ?? '';
-if (executable === '') t.bailout('SLUICE_COLLECTOR does not say where the Collector is');
+if (executable === '') t.bailout('SLUICE_COLLECTOR is not set to the path of the Collector');
 t.setTimeout(MINUTES * 60_000 + DRAIN_MS + 300_000);
 
 const folder = openFolder(t);
@@ -83,7 +83,7 @@ let sent = 0;
 let refusedByCollector = 0;
 let sending = true;
 
-/** The batch that begins with this number. Equal numbers make equal ids, so a batch that is sent again is the same. */
+/** The batch that begins with this number. Equal numbers make equal ids, so a retried batch has the same content. */
 function batch(first: number, size: number): string {
   const now = BigInt(Date.now()) * 1_000_000n;
   const spans = Array.from({ length: size }, (_, index) => {
@@ -94,7 +94,7 @@ function batch(first: number, size: number): string {
   return JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ spans }] }] });
 }
 
-/** Sends at the rate, and again what the Collector did not take, as an SDK does. */
+/** Sends at the rate, and retries requests that the Collector refused, as an SDK does. */
 async function flow(): Promise<void> {
   const size = SPANS_PER_SECOND / BATCHES_PER_SECOND;
   const started = performance.now();

@@ -1,4 +1,4 @@
-/** What systemd is told of the real executable, by way of a program of the same name that writes down its arguments. */
+/** The notifications of the executable to systemd, recorded by a program in place of `systemd-notify`. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -7,6 +7,8 @@ import { FILE_CONFIG } from '../../support/daemon.ts';
 import { type Executable, openFolder, startExecutable } from '../../support/executable.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 
+t.setTimeout(300_000);
+
 const RECORDER =
   '#!/bin/sh\n[ "$#" -gt 0 ] && printf "%s|" "$@" >>"$NOTIFY_SOCKET.log" && printf "\\n" >>"$NOTIFY_SOCKET.log"\n';
 
@@ -14,13 +16,13 @@ interface Scene {
   readonly daemon: Executable;
   readonly folder: string;
   told(): readonly string[];
-  /** Resolves with what was told once a line of it begins so, that many times. */
+  /** Resolves with all notifications once `times` of them begin with `start`. */
   until(start: string, times?: number): Promise<readonly string[]>;
 }
 
 type Tap = { teardown(task: () => Promise<void> | void): unknown };
 
-/** `program` is the text of `systemd-notify`; null where there is none. */
+/** `program` is the text of `systemd-notify`; null: there is no such program. */
 function start(t: Tap, program: string | null, env: Readonly<Record<string, string>> = {}): Scene {
   const folder = openFolder(t);
   const bin = join(folder, 'bin');
@@ -47,7 +49,7 @@ const READY = 'READY=1|STATUS=ready: traces, logs, metrics|';
 const RELOADING = 'RELOADING=1|STATUS=loading the configuration again|';
 
 t.test(
-  'systemd hears of the start, of reloads whether they succeed or not, and of the stop, in this order',
+  'systemd is notified of the start, of successful and failed reloads, and of the stop, in this order',
   async (t) => {
     const { daemon, folder, told, until } = start(t, RECORDER);
     t.strictSame(await until('READY=1'), [READY]);
@@ -62,15 +64,15 @@ t.test(
   },
 );
 
-t.test('a daemon that is watched gives signs of life, again and again', async (t) => {
+t.test('a daemon with a watchdog notifies it repeatedly', async (t) => {
   const { daemon, until } = start(t, RECORDER, { WATCHDOG_USEC: '400000' });
   const told = await until('WATCHDOG=1|STATUS=ready: traces, logs, metrics|', 3);
-  t.equal(told[0], READY, 'not before it is ready');
+  t.equal(told[0], READY, 'not before READY');
   daemon.child.kill('SIGTERM');
   t.equal(await daemon.ended, 0);
 });
 
-t.test('where another process is watched it gives none', async (t) => {
+t.test('a daemon does not notify the watchdog of another process', async (t) => {
   const { daemon, told, until } = start(t, RECORDER, { WATCHDOG_USEC: '200000', WATCHDOG_PID: '1' });
   await until('READY=1');
   for (let reload = 2; reload <= 4; reload++) {
@@ -89,7 +91,7 @@ for (const [what, program] of [
   ['is missing', null],
   ['fails', '#!/bin/sh\nexit 1\n'],
 ] as const) {
-  t.test(`when the program ${what} it is said once, and the daemon goes on`, async (t) => {
+  t.test(`when the program ${what}, one warning is logged and the daemon continues`, async (t) => {
     const { daemon } = start(t, program, { WATCHDOG_USEC: '200000' });
     await daemon.until('systemd could not be told');
     daemon.child.kill('SIGHUP');

@@ -1,4 +1,4 @@
-/** Workers and their primary under misfortune, for longer than the tests take: `.ci/run` has the time. */
+/** Workers that are killed or suspended, and a primary that is killed, for longer than in the tests of `npm test`. */
 import { credentials } from '@grpc/grpc-js';
 import t from 'tap';
 import { pem, TLS_FOLDER } from '../../support/certificates.ts';
@@ -14,7 +14,7 @@ const KILLS = Number(process.env['SLUICE_KILLS'] ?? 6);
 const SENDERS = 4;
 
 t.test(
-  'workers killed again and again, one, the other, both: nothing acknowledged is lost, nothing is twice',
+  'workers are killed repeatedly, one, the other, both: nothing acknowledged is lost or stored twice',
   async (t) => {
     const scene = await startWorkers(t);
     const senders = Array.from({ length: SENDERS }, (_, number) => new KeptConnection(scene.url, number + 1));
@@ -35,7 +35,7 @@ t.test(
     await Promise.all(running);
     const rows = await scene.query("SELECT encode(span_id, 'hex') AS id FROM sluice.spans");
     const ids = new Set(rows.map(({ id }) => String(id)));
-    t.equal(ids.size, rows.length, 'once');
+    t.equal(ids.size, rows.length, 'no span is stored twice');
     t.same(
       stored().filter((id) => !ids.has(id)),
       [],
@@ -45,7 +45,7 @@ t.test(
   },
 );
 
-t.test('when the primary is killed its workers leave, and the next daemon starts at once', async (t) => {
+t.test('when the primary is killed its workers end, and the next daemon starts at once', async (t) => {
   const scene = await startWorkers(t);
   const sender = new KeptConnection(scene.url, 1);
   t.teardown(() => sender.close());
@@ -62,7 +62,7 @@ t.test('when the primary is killed its workers leave, and the next daemon starts
   t.match(await scene.query('SELECT count(*)::int4 AS spans FROM sluice.spans'), [{ spans: 2 }]);
 });
 
-t.test('a worker that stands still is replaced', async (t) => {
+t.test('a suspended worker is replaced', async (t) => {
   const scene = await startWorkers(t);
   const [worker] = await scene.workers();
   process.kill(worker?.pid ?? 0, 'SIGSTOP');
@@ -72,7 +72,7 @@ t.test('a worker that stands still is replaced', async (t) => {
   t.equal((await scene.workers()).filter(({ state }) => state === 'ready').length, 2);
 });
 
-t.test('Unix sockets, TLS and gRPC reach workers as plain ports do', async (t) => {
+t.test('Unix sockets, TLS and gRPC reach the workers', async (t) => {
   const scene = await startWorkers(t);
   const port = await freePort();
   const path = `${scene.folder}/o`;
@@ -81,7 +81,7 @@ t.test('Unix sockets, TLS and gRPC reach workers as plain ports do', async (t) =
   scene.configure({ more: `otlp/more: { protocols: { ${protocols} } }` });
   scene.daemon.child.kill('SIGHUP');
   await scene.daemon.until('the configuration was loaded again');
-  // Two connections each, so that both workers are asked.
+  // Two connections each, so that both workers get one.
   for (const number of [1, 2]) {
     const local = await send('http://localhost', {
       body: bodyOf(`${number}`.padStart(16, '0')),
