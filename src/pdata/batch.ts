@@ -14,6 +14,7 @@ import {
   EVENT_NAME_LENGTH,
   EVENT_NAME_OFFSET,
   EVENT_STRIDE,
+  EVENT_TIME,
   EVENT_VERDICT,
   EVENTS_BASE,
   HEADER_ATTRIBUTES,
@@ -32,7 +33,13 @@ import {
   HEADER_TEXT_LENGTH,
   HEADER_TEXT_OFFSET,
   KIND_TEXT,
+  LINK_ATTRIBUTES_COUNT,
+  LINK_ATTRIBUTES_FIRST,
+  LINK_STRIDE,
+  LINKS_BASE,
   METRICS_BASE,
+  METRIC_ATTRIBUTES_COUNT,
+  METRIC_ATTRIBUTES_FIRST,
   METRIC_NAME_FLAGS,
   METRIC_NAME_LENGTH,
   METRIC_NAME_OFFSET,
@@ -190,13 +197,18 @@ export class Tables {
 
   /** The key a symbol stands for. */
   keyOf(symbol: number): string {
+    const { offset, length } = this.keyTextOf(symbol);
+    return this.memory.bytes.toString('utf8', offset, offset + length);
+  }
+
+  /** Where the key of a symbol is. */
+  keyTextOf(symbol: number): Omit<TextRef, 'flags'> {
     const word = (SYMBOLS_BASE + symbol * SYMBOL_STRIDE) >>> 2;
-    const offset = this.memory.u32[word + (SYMBOL_OFFSET >>> 2)] as number;
-    return this.memory.bytes.toString(
-      'utf8',
-      offset,
-      offset + (this.memory.u32[word + (SYMBOL_LENGTH >>> 2)] as number),
-    );
+    const { u32 } = this.memory;
+    return {
+      offset: u32[word + (SYMBOL_OFFSET >>> 2)] as number,
+      length: u32[word + (SYMBOL_LENGTH >>> 2)] as number,
+    };
   }
 
   /** Decodes a text to a string. Costly: for the few values that must be looked at as strings. */
@@ -340,6 +352,28 @@ export class Batch {
   eventAttributes(event: number): AttributeCursor {
     const row = EVENTS_BASE + event * EVENT_STRIDE;
     return this.attributes.at(this.#u32(row + EVENT_ATTRIBUTES_FIRST), this.#u32(row + EVENT_ATTRIBUTES_COUNT));
+  }
+
+  recordAttributes(record: number): AttributeCursor {
+    const { attributesFirst, attributesCount } = this.records.goto(record);
+    return this.attributes.at(attributesFirst, attributesCount);
+  }
+
+  linkAttributes(link: number): AttributeCursor {
+    const row = LINKS_BASE + link * LINK_STRIDE;
+    return this.attributes.at(this.#u32(row + LINK_ATTRIBUTES_FIRST), this.#u32(row + LINK_ATTRIBUTES_COUNT));
+  }
+
+  /** The metadata of a metric. */
+  metricAttributes(metric: number): AttributeCursor {
+    const row = METRICS_BASE + metric * METRIC_STRIDE;
+    return this.attributes.at(this.#u32(row + METRIC_ATTRIBUTES_FIRST), this.#u32(row + METRIC_ATTRIBUTES_COUNT));
+  }
+
+  /** The two words of the nanoseconds of a span event or exemplar. */
+  eventTime(event: number): readonly [low: number, high: number] {
+    const row = EVENTS_BASE + event * EVENT_STRIDE + EVENT_TIME;
+    return [this.#u32(row), this.#u32(row + 4)];
   }
 
   setEnvironment(resource: number, environment: TextRef): void {

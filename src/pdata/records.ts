@@ -47,6 +47,8 @@ const EVENTS_COUNT = RECORD_EVENTS_COUNT;
 const BODY = RECORD_BODY;
 const START = RECORD_START;
 const END = RECORD_END;
+const TWO_32 = 4294967296;
+const NANOSECONDS_PER_MILLISECOND = 1_000_000;
 
 /** `goto(index)` moves to a record; the getters read it. Texts are (offset, length, flags): see `Batch.text`. */
 export class RecordCursor {
@@ -83,6 +85,20 @@ export class RecordCursor {
   }
   get endApproximateNs(): number {
     return this.#double(END);
+  }
+
+  /** Milliseconds from the start to an instant, given by the two words of its nanoseconds; never negative. */
+  millisecondsTo(low: number, high: number): number {
+    const word = (this.#address + START) >>> 2;
+    const highest = high - (this.#memory.u32[word + 1] as number);
+    return Math.max(0, highest * TWO_32 + low - (this.#memory.u32[word] as number)) / NANOSECONDS_PER_MILLISECOND;
+  }
+  /** From the start to the end; NaN when the end is unknown. */
+  get durationMs(): number {
+    const word = (this.#address + END) >>> 2;
+    const low = this.#memory.u32[word] as number;
+    const high = this.#memory.u32[word + 1] as number;
+    return low === 0 && high === 0 ? Number.NaN : this.millisecondsTo(low, high);
   }
 
   /** Lower-case hex. */
@@ -213,6 +229,6 @@ export class RecordCursor {
 
   #double(field: number): number {
     const word = (this.#address + field) >>> 2;
-    return (this.#memory.u32[word + 1] as number) * 4294967296 + (this.#memory.u32[word] as number);
+    return (this.#memory.u32[word + 1] as number) * TWO_32 + (this.#memory.u32[word] as number);
   }
 }

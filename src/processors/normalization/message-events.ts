@@ -6,11 +6,6 @@ import type { EventPart } from '../../dialects/dialect.ts';
 import type { AttributeCursor } from '../../pdata/attributes.ts';
 import { CATEGORIES } from '../../pdata/columns.ts';
 import {
-  EVENT_NAME_LENGTH,
-  EVENT_NAME_OFFSET,
-  EVENT_STRIDE,
-  EVENT_TIME,
-  EVENTS_BASE,
   NUMBER_TIME_TO_FIRST_TOKEN_MS,
   SLOT_FINISH_REASONS,
   SLOT_INPUT_CONTENT,
@@ -22,11 +17,11 @@ import {
   SLOT_TOOL_RESULT,
   VERDICT_DROP,
 } from '../../pdata/layout.ts';
+import { TEXT_COLUMNS, TextCursor } from '../../pdata/text-columns.ts';
 import { setReasons, wordsOf } from './finish-reasons.ts';
 import type { MessageEvent } from './knowledge.ts';
 import { MAX_DOCUMENT_BYTES } from './reader.ts';
 import type { RecordView } from './record-view.ts';
-import { sinceStart } from './timing.ts';
 
 /** Messages of more bytes make no list, even if what is not needed is left out of them. */
 const MAX_LIST_BYTES = 2 * MAX_DOCUMENT_BYTES;
@@ -49,12 +44,14 @@ interface Message {
 export class MessageEvents {
   readonly #view: RecordView;
   readonly #cursor: AttributeCursor;
+  readonly #names: TextCursor;
   readonly #messages: Message[] = [];
   #exceptionRow = -1;
 
   constructor(view: RecordView) {
     this.#view = view;
     this.#cursor = view.batch.cursor();
+    this.#names = new TextCursor(view.memory);
   }
 
   /** The row of the type of an exception, or -1. */
@@ -86,12 +83,10 @@ export class MessageEvents {
     const last = eventsFirst + Math.min(eventsCount, MAX_EVENTS_READ);
     const { memory } = this.#view;
     for (let event = eventsFirst; event < last; event++) {
-      const word = (EVENTS_BASE + event * EVENT_STRIDE) >>> 2;
-      const offset = memory.u32[word + (EVENT_NAME_OFFSET >>> 2)] as number;
-      const name = knowledge.words.ofText(memory, offset, memory.u32[word + (EVENT_NAME_LENGTH >>> 2)] as number);
+      const { offset, length } = this.#names.goto(TEXT_COLUMNS.eventName, event);
+      const name = knowledge.words.ofText(memory, offset, length);
       if (name === 0) continue;
-      const time = word + (EVENT_TIME >>> 2);
-      if (knowledge.firstTokenEvents.has(name)) this.#noteFirstToken(memory.u32[time] ?? 0, memory.u32[time + 1] ?? 0);
+      if (knowledge.firstTokenEvents.has(name)) this.#noteFirstToken(event);
       const message = knowledge.messageEvents.get(name);
       if (message === undefined) continue;
       const attributes = batch.eventAttributes(event);
@@ -116,11 +111,11 @@ export class MessageEvents {
     else if (part !== undefined) this.#messages.push({ part, role, row });
   }
 
-  #noteFirstToken(low: number, high: number): void {
-    const { derived } = this.#view.batch;
-    if (Number.isNaN(derived.number(NUMBER_TIME_TO_FIRST_TOKEN_MS))) {
-      derived.setNumber(NUMBER_TIME_TO_FIRST_TOKEN_MS, sinceStart(this.#view, low, high));
-    }
+  #noteFirstToken(event: number): void {
+    const { batch, record } = this.#view;
+    if (!Number.isNaN(batch.derived.number(NUMBER_TIME_TO_FIRST_TOKEN_MS))) return;
+    const milliseconds = batch.records.goto(record).millisecondsTo(...batch.eventTime(event));
+    batch.derived.setNumber(NUMBER_TIME_TO_FIRST_TOKEN_MS, milliseconds);
   }
 
   #slotOf(part: 'input' | 'output' | 'system'): number {

@@ -1,14 +1,5 @@
 /** Takes one record after the other: recognises its attributes, finds its dialect and operation, and fills its derived row. */
-import {
-  ATTRIBUTE_STRIDE,
-  ATTRIBUTE_SYMBOL,
-  ATTRIBUTE_VERDICT,
-  ATTRIBUTES_BASE,
-  KIND_TEXT,
-  SLOT_DIALECT,
-  SLOT_OPERATION,
-  VERDICT_SUPERSEDED,
-} from '../../pdata/layout.ts';
+import { KIND_TEXT, SLOT_DIALECT, SLOT_OPERATION } from '../../pdata/layout.ts';
 import type { Batch } from '../../pdata/batch.ts';
 import { fillContent } from './content.ts';
 import { fillFailure } from './failure.ts';
@@ -122,7 +113,6 @@ export class RecordNormalizer {
     }
   }
 
-  /** The loop over every attribute of a record: it reads the tables directly. */
   #classify(firstRow: number, count: number): void {
     this.#rank = NO_RANK;
     this.#telling = false;
@@ -130,13 +120,11 @@ export class RecordNormalizer {
     if (this.#ownSpecific.size > 0) this.#ownSpecific.clear();
     this.#specific = this.#ownSpecific;
     const { tables } = this.#batch;
-    const { u8, u32 } = tables.memory;
     const { keys } = this.#knowledge;
-    for (let position = 0; position < count; position++) {
-      const address = ATTRIBUTES_BASE + (firstRow + position) * ATTRIBUTE_STRIDE;
-      if (u8[address + ATTRIBUTE_VERDICT] === VERDICT_SUPERSEDED) continue;
-      const found = keys.of(tables, u32[(address + ATTRIBUTE_SYMBOL) >>> 2] as number);
-      if (found !== null) this.#note(firstRow, position, found);
+    const rows = this.#batch.attributes.at(firstRow, count);
+    while (rows.next()) {
+      const found = keys.of(tables, rows.symbol);
+      if (found !== null) this.#note(firstRow, rows.row - firstRow, found);
     }
   }
 

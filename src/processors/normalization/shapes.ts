@@ -3,14 +3,7 @@
  * sequence has a place by its hash, is kept when it comes a second time, and gives way to the next one that wants the place.
  */
 import type { Tables } from '../../pdata/batch.ts';
-import {
-  ATTRIBUTE_KIND,
-  ATTRIBUTE_STRIDE,
-  ATTRIBUTE_VERDICT,
-  ATTRIBUTES_BASE,
-  MAX_SYMBOLS,
-  VERDICT_SUPERSEDED,
-} from '../../pdata/layout.ts';
+import { hasKeys, readKeys } from '../../pdata/key-sequence.ts';
 import type { Memory } from '../../pdata/memory.ts';
 import type { Evidence } from './evidence.ts';
 import { Shape } from './shape.ts';
@@ -19,18 +12,9 @@ import { Shape } from './shape.ts';
 const SLOTS = 1024;
 /** Records with more attributes are read anew each time. */
 const MAX_KEYS = 128;
-/** Stands for an attribute that a later one of the same key has replaced. */
-const SUPERSEDED = 0xffffffff;
 const HASH_BASIS = 0x811c9dc5;
 const HASH_PRIME = 0x01000193;
 const HASH_FOLD = 15;
-// For the loops over every attribute of every record, which read the tables directly: see attributes.ts.
-const FIRST_WORD = ATTRIBUTES_BASE >>> 2;
-const ROW_WORDS = ATTRIBUTE_STRIDE >>> 2;
-const HEAD = ATTRIBUTE_KIND >>> 2;
-const VERDICT_SHIFT = (ATTRIBUTE_VERDICT - ATTRIBUTE_KIND) * 8;
-const VERDICT_BITS = 0xff << VERDICT_SHIFT;
-const SUPERSEDED_BITS = VERDICT_SUPERSEDED << VERDICT_SHIFT;
 
 export class Shapes {
   readonly #shapes = new Array<Shape | null>(SLOTS).fill(null);
@@ -78,32 +62,22 @@ export class Shapes {
   }
 
   /** Reads the keys and their hash; false when one of them lives for this request only. */
-  #read({ u32 }: Memory, firstRow: number, count: number): boolean {
+  #read(memory: Memory, firstRow: number, count: number): boolean {
     const symbols = this.#symbols;
+    if (!readKeys(memory, firstRow, count, symbols)) return false;
     let hash = HASH_BASIS ^ this.#place;
-    let word = FIRST_WORD + firstRow * ROW_WORDS;
-    for (let index = 0; index < count; index++, word += ROW_WORDS) {
-      if ((u32[word] as number) >= MAX_SYMBOLS) return false;
-      const symbol = keyAt(u32, word);
-      symbols[index] = symbol;
-      hash = Math.imul(hash ^ symbol, HASH_PRIME);
-    }
+    for (let index = 0; index < count; index++) hash = Math.imul(hash ^ (symbols[index] as number), HASH_PRIME);
     this.#hash = hash ^ (hash >>> HASH_FOLD);
     return true;
   }
 }
 
-function fits(shape: Shape, { u32 }: Memory, firstRow: number, count: number, place: number): boolean {
-  const { symbols } = shape;
-  if (symbols.length !== count || shape.place !== place) return false;
-  let word = FIRST_WORD + firstRow * ROW_WORDS;
-  for (let index = 0; index < count; index++, word += ROW_WORDS) {
-    if (keyAt(u32, word) !== symbols[index]) return false;
-  }
-  return true;
-}
-
-/** The symbol of the row at a word of the tables. */
-function keyAt(u32: Uint32Array, word: number): number {
-  return ((u32[word + HEAD] as number) & VERDICT_BITS) === SUPERSEDED_BITS ? SUPERSEDED : (u32[word] as number);
+function fits(
+  { symbols, place: where }: Shape,
+  memory: Memory,
+  firstRow: number,
+  count: number,
+  place: number,
+): boolean {
+  return symbols.length === count && where === place && hasKeys(memory, firstRow, symbols);
 }

@@ -1,11 +1,10 @@
 /** How long it took: the duration of a step, and the time to the first token in whatever unit the sender uses. */
-import { NUMBER_LATENCY_MS, NUMBER_TIME_TO_FIRST_TOKEN_MS, RECORD_END, RECORD_START } from '../../pdata/layout.ts';
+import { NUMBER_LATENCY_MS, NUMBER_TIME_TO_FIRST_TOKEN_MS } from '../../pdata/layout.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber, type Rule } from './rules.ts';
 
 const TIME_TO_FIRST_TOKEN = fieldNumber('time_to_first_token');
 const LATENCY = fieldNumber('latency');
-const TWO_32 = 4294967296;
 const MILLISECONDS: Readonly<Record<string, number>> = { s: 1000, ms: 1 };
 const NANOSECONDS_PER_MILLISECOND = 1_000_000;
 /** Instants below this are no epoch milliseconds of our age, but seconds. */
@@ -21,22 +20,8 @@ export function fillTimes(view: RecordView): void {
   derived.setNumber(NUMBER_TIME_TO_FIRST_TOKEN_MS, first(view, TIME_TO_FIRST_TOKEN));
 }
 
-/** Milliseconds from the start of the record to an instant; never negative. */
-export function sinceStart(view: RecordView, nanosecondsLow: number, nanosecondsHigh: number): number {
-  const { memory } = view;
-  const start = (view.batch.records.goto(view.record).address + RECORD_START) >>> 2;
-  const high = nanosecondsHigh - (memory.u32[start + 1] as number);
-  const low = nanosecondsLow - (memory.u32[start] as number);
-  return Math.max(0, high * TWO_32 + low) / NANOSECONDS_PER_MILLISECOND;
-}
-
 function spanLatency(view: RecordView): number {
-  if (view.category === 0) return Number.NaN;
-  const { memory } = view;
-  const end = (view.batch.records.goto(view.record).address + RECORD_END) >>> 2;
-  const low = memory.u32[end] as number;
-  const high = memory.u32[end + 1] as number;
-  return low === 0 && high === 0 ? Number.NaN : sinceStart(view, low, high);
+  return view.category === 0 ? Number.NaN : view.batch.records.goto(view.record).durationMs;
 }
 
 function first(view: RecordView, field: number): number {

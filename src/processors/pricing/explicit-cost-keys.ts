@@ -5,9 +5,6 @@
 import type { AttributeCursor } from '../../pdata/attributes.ts';
 import type { Batch, Tables } from '../../pdata/batch.ts';
 import {
-  ATTRIBUTE_STRIDE,
-  ATTRIBUTE_VERDICT,
-  ATTRIBUTES_BASE,
   KIND_DOUBLE,
   KIND_INT,
   KIND_NUMBER_TEXT,
@@ -16,7 +13,6 @@ import {
   MAX_SYMBOLS,
   SLOT_DIALECT,
   TEXT_JSON_ESCAPED,
-  VERDICT_SUPERSEDED,
 } from '../../pdata/layout.ts';
 import type { Steps } from '../../pdata/steps.ts';
 import type { Dialect, SourceRow } from '../../dialects/dialect.ts';
@@ -44,12 +40,8 @@ const MICRO_DIGITS = 6;
 /** Symbols handled in one step. */
 const STEP = 256;
 const SIDES: readonly CostSide[] = ['total', 'input', 'output'];
-/** What a key is, once it was looked at; 0 before that. */
-const NO_COST = 1;
-const COST = 2;
-// For the loop over every attribute, which reads the tables directly: see attributes.ts.
-const FIRST_WORD = ATTRIBUTES_BASE >>> 2;
-const ROW_WORDS = ATTRIBUTE_STRIDE >>> 2;
+/** The bit of a key that may hold a cost: one that does, or one that was not classified yet. */
+const MAY_BE_COST = 1;
 
 interface CostRule {
   readonly side: CostSide;
@@ -61,8 +53,8 @@ interface CostRule {
 /** Finds stated costs in one set of tables: it remembers what their symbols mean. */
 export class ExplicitCosts {
   readonly #rules = new KeyIndex<CostRule>();
-  /** By symbol; what those of one request mean is forgotten with it. */
-  readonly #classes = new Uint8Array(MAX_SYMBOLS + MAX_LOCAL_SYMBOLS);
+  /** By symbol; those of one request are classified again for the next one. */
+  readonly #classes = new Uint8Array(MAX_SYMBOLS + MAX_LOCAL_SYMBOLS).fill(MAY_BE_COST);
 
   constructor(dialects: readonly Dialect[] = DIALECTS) {
     let order = 0;
@@ -86,18 +78,10 @@ export class ExplicitCosts {
 
   /** The costs a record states, best first; null when it states none, which costs a glance at each attribute. */
   find(batch: Batch, record: number): StatedCosts | null {
-    const { attributesFirst, attributesCount } = batch.records.goto(record);
-    const { u8, u32 } = batch.tables.memory;
-    const classes = this.#classes;
     let found: { readonly rule: CostRule; readonly row: number }[] | null = null;
-    const end = attributesFirst + attributesCount;
-    let word = FIRST_WORD + attributesFirst * ROW_WORDS;
-    for (let row = attributesFirst; row < end; row++, word += ROW_WORDS) {
-      const symbol = u32[word] as number;
-      if (classes[symbol] === NO_COST) continue;
-      if (u8[(word << 2) + ATTRIBUTE_VERDICT] === VERDICT_SUPERSEDED) continue;
-      for (const rule of this.#rulesOf(batch, symbol)) (found ??= []).push({ rule, row });
-    }
+    const rows = batch.recordAttributes(record);
+    while (rows.nextWith(this.#classes, MAY_BE_COST))
+      for (const rule of this.#rulesOf(batch, rows.symbol)) (found ??= []).push({ rule, row: rows.row });
     return found === null ? null : this.#sorted(batch, record, found);
   }
 
@@ -107,7 +91,7 @@ export class ExplicitCosts {
   }
 
   #classOf(tables: Tables, symbol: number): number {
-    return this.#rules.find(tables.keyOf(symbol)).length === 0 ? NO_COST : COST;
+    return this.#rules.find(tables.keyOf(symbol)).length === 0 ? 0 : MAY_BE_COST;
   }
 
   #sorted(
@@ -133,13 +117,9 @@ const FOREIGN = 1_000_000;
 
 function dialectOf(batch: Batch, record: number): string {
   const { derived } = batch.records.goto(record);
-  if (derived === 0 || !batch.derived.goto(derived).hasSlot(SLOT_DIALECT)) return '';
-  const slots = batch.derived;
-  return batch.tables.string(
-    slots.slotOffset(SLOT_DIALECT),
-    slots.slotLength(SLOT_DIALECT),
-    slots.slotFlags(SLOT_DIALECT),
-  );
+  if (derived === 0) return '';
+  batch.derived.goto(derived);
+  return batch.slotText(SLOT_DIALECT) ?? '';
 }
 
 function statedValue(batch: Batch, source: SourceRow, row: number): CostCandidate['value'] | null {
@@ -153,7 +133,7 @@ function plainValue(batch: Batch, row: number): CostCandidate['value'] | null {
     case KIND_DOUBLE:
       return attribute.number;
     case KIND_INT:
-      return wholeNumber(batch, attribute);
+      return wholeNumber(attribute);
     case KIND_TEXT:
     case KIND_NUMBER_TEXT: {
       if (attribute.length > MAX_COST_BYTES) return null;
@@ -166,9 +146,9 @@ function plainValue(batch: Batch, row: number): CostCandidate['value'] | null {
 }
 
 /** Whole numbers beyond what a double holds keep their digits. */
-function wholeNumber(batch: Batch, attribute: AttributeCursor): number | bigint {
+function wholeNumber(attribute: AttributeCursor): number | bigint {
   const value = attribute.number;
-  return Number.isSafeInteger(value) ? value : BigInt(batch.jsonOf(attribute.row));
+  return Number.isSafeInteger(value) ? value : attribute.integer;
 }
 
 function valueInDocument(batch: Batch, paths: readonly string[], row: number): CostCandidate['value'] | null {

@@ -5,41 +5,17 @@
 import type { AttributeCursor } from '../../pdata/attributes.ts';
 import type { Batch, Tables } from '../../pdata/batch.ts';
 import {
-  EVENT_NAME_FLAGS,
-  EVENT_NAME_LENGTH,
-  EVENT_NAME_OFFSET,
-  EVENT_STRIDE,
-  EVENTS_BASE,
-  RECORD_NAME_FLAGS,
-  RECORD_NAME_LENGTH,
-  RECORD_NAME_OFFSET,
-  SCOPE_NAME_FLAGS,
-  SCOPE_NAME_LENGTH,
-  SCOPE_NAME_OFFSET,
-  SCOPE_STRIDE,
-  SCOPES_BASE,
-  ATTRIBUTE_STRIDE,
-  ATTRIBUTE_SYMBOL,
-  ATTRIBUTE_VERDICT,
-  ATTRIBUTES_BASE,
   KIND_ARRAY,
   KIND_BOOL,
   KIND_DOUBLE,
   KIND_INT,
   KIND_MAP,
   KIND_TEXT,
-  LINK_ATTRIBUTES_COUNT,
-  LINK_ATTRIBUTES_FIRST,
-  LINK_STRIDE,
-  LINKS_BASE,
-  METRIC_ATTRIBUTES_COUNT,
-  METRIC_ATTRIBUTES_FIRST,
-  METRIC_STRIDE,
-  METRICS_BASE,
   SYMBOL_SERVICE_NAME,
   VERDICT_DROP,
-  VERDICT_SUPERSEDED,
 } from '../../pdata/layout.ts';
+import { readText } from '../../pdata/text.ts';
+import { TEXT_COLUMNS, type TextColumn, TextCursor } from '../../pdata/text-columns.ts';
 import {
   type ContentLists,
   isGenAiEvent,
@@ -54,7 +30,6 @@ import {
   type SymbolPolicies,
 } from './content-policy.ts';
 import type { Steps } from '../../pdata/steps.ts';
-import { readText } from './text.ts';
 
 /** Log lines with which Spring AI and Semantic Kernel write whole prompts, answers and arguments. */
 const CONTENT_LINE =
@@ -76,27 +51,12 @@ const UNKNOWN = -1;
 export function* dropCredentials(batch: Batch, policies: SymbolPolicies): Steps {
   for (let first = 0; first < batch.attributeCount; first += ROWS_STEP) {
     if (first > 0) yield;
-    dropCredentialRows(batch, policies, first, Math.min(batch.attributeCount - first, ROWS_STEP));
+    const rows = batch.attributes.at(first, Math.min(batch.attributeCount - first, ROWS_STEP));
+    while (rows.nextWith(policies.lasting, POLICY_CREDENTIAL))
+      if ((policies.of(rows.symbol) & POLICY_CREDENTIAL) !== 0) rows.verdict = VERDICT_DROP;
   }
 }
 
-function dropCredentialRows(batch: Batch, policies: SymbolPolicies, first: number, count: number): void {
-  const { u32, u8 } = batch.tables.memory;
-  const lasting = policies.lasting;
-  // By words, because this is done for every row of every request.
-  let word = ((ATTRIBUTES_BASE + ATTRIBUTE_SYMBOL) >>> 2) + first * ROW_WORDS;
-  const end = word + count * ROW_WORDS;
-  for (; word < end; word += ROW_WORDS) {
-    const symbol = u32[word] as number;
-    // Symbols of one request only lie beyond the table of lasting ones.
-    const policy = lasting[symbol] ?? policies.of(symbol);
-    if ((policy & POLICY_CREDENTIAL) === 0) continue;
-    const verdict = (word << 2) - ATTRIBUTE_SYMBOL + ATTRIBUTE_VERDICT;
-    if (u8[verdict] !== VERDICT_SUPERSEDED) u8[verdict] = VERDICT_DROP;
-  }
-}
-
-const ROW_WORDS = ATTRIBUTE_STRIDE >>> 2;
 /** Rows and records handled in one step. */
 const ROWS_STEP = 65536;
 const RECORDS_STEP = 32;
@@ -107,7 +67,8 @@ export class ContentRemoval {
   readonly #tables: Tables;
   readonly #lists: ContentLists;
   readonly #policies: SymbolPolicies;
-  readonly #attributes: AttributeCursor;
+  readonly #bodies: AttributeCursor;
+  readonly #texts: TextCursor;
   readonly #scopeSigns: Int32Array;
   readonly #resourceSigns: Int32Array;
   /** The signs with which shared attributes were last looked at. */
@@ -122,7 +83,8 @@ export class ContentRemoval {
     this.#tables = batch.tables;
     this.#lists = lists;
     this.#policies = policies;
-    this.#attributes = batch.cursor();
+    this.#bodies = batch.cursor();
+    this.#texts = new TextCursor(batch.tables.memory);
     this.#scopeSigns = new Int32Array(batch.scopeCount).fill(UNKNOWN);
     this.#resourceSigns = new Int32Array(batch.resourceCount).fill(UNKNOWN);
     this.#scopesDone = new Int32Array(batch.scopeCount).fill(UNKNOWN);
@@ -142,13 +104,13 @@ export class ContentRemoval {
 
   #removeFrom(index: number): void {
     const record = this.#batch.records.goto(index);
-    const { resource, scope, attributesFirst, attributesCount } = record;
+    const { resource, scope } = record;
     const shared = this.#signsOfResource(resource) | this.#signsOfScope(scope);
-    const own = this.#signsOf(attributesFirst, attributesCount);
+    const own = this.#signsOf(this.#batch.recordAttributes(index));
     const signs = shared | own.signs | this.#lists.evidence.ofKey(this.#nameOf(index));
     this.#removeFromShared(resource, scope, signs);
     if ((own.policies & REMOVABLE) !== 0)
-      this.#removeRows(attributesFirst, attributesCount, signs, this.#isEventRecord(index, own.eventName));
+      this.#removeRows(this.#batch.recordAttributes(index), signs, this.#isEventRecord(index, own.eventName));
     if (this.#batch.signal === 'traces') this.#removeFromSpan(index, signs);
     else if (this.#batch.signal === 'logs') this.#removeFromLog(index, signs, own);
     else this.#removeFromPoint(index, signs);
@@ -158,30 +120,23 @@ export class ContentRemoval {
     this.#removeName(index);
     const { eventsFirst, eventsCount, linksFirst, linksCount } = this.#batch.records.goto(index);
     for (let event = eventsFirst; event < eventsFirst + eventsCount; event++) this.#removeFromEvent(event, signs);
-    for (let link = linksFirst; link < linksFirst + linksCount; link++) {
-      const at = LINKS_BASE + link * LINK_STRIDE;
-      this.#removeRows(this.#u32(at + LINK_ATTRIBUTES_FIRST), this.#u32(at + LINK_ATTRIBUTES_COUNT), signs, false);
-    }
+    for (let link = linksFirst; link < linksFirst + linksCount; link++)
+      this.#removeRows(this.#batch.linkAttributes(link), signs, false);
   }
 
   /** One instrumentation calls its spans by the whole task. */
   #removeName(index: number): void {
-    const { address, scope, nameLength } = this.#batch.records.goto(index);
+    const { scope, nameLength } = this.#batch.records.goto(index);
     if (!TASK_SCOPE.test(this.#scopeName(scope))) return;
     if (nameLength <= MAX_NAME && !TASK_NAME.test(this.#nameOf(index))) return;
-    const { offset, length, flags } = this.#tables.constant(TASK_NAME_INSTEAD);
-    const { u32, u8 } = this.#tables.memory;
-    u32[(address + RECORD_NAME_OFFSET) >>> 2] = offset;
-    u32[(address + RECORD_NAME_LENGTH) >>> 2] = length;
-    u8[address + RECORD_NAME_FLAGS] = flags;
+    this.#texts.goto(TEXT_COLUMNS.recordName, index).replace(this.#tables.constant(TASK_NAME_INSTEAD));
   }
 
   #removeFromEvent(event: number, signs: number): void {
-    const at = EVENTS_BASE + event * EVENT_STRIDE;
-    const name = this.#nameAt(at + EVENT_NAME_OFFSET, at + EVENT_NAME_LENGTH, at + EVENT_NAME_FLAGS);
+    const name = this.#nameAt(TEXT_COLUMNS.eventName, event);
     const rows = this.#batch.eventAttributes(event);
     if (!this.#lists.isContentEvent(name, signs)) {
-      while (rows.next()) this.#removeRow(rows, signs, isGenAiEvent(name));
+      this.#removeRows(rows, signs, isGenAiEvent(name));
       return;
     }
     while (rows.next()) {
@@ -193,18 +148,15 @@ export class ContentRemoval {
 
   #removeFromPoint(index: number, signs: number): void {
     const { eventsFirst, eventsCount, metric } = this.#batch.records.goto(index);
-    for (let exemplar = eventsFirst; exemplar < eventsFirst + eventsCount; exemplar++) {
-      const rows = this.#batch.eventAttributes(exemplar);
-      while (rows.next()) this.#removeRow(rows, signs, false);
-    }
-    const at = METRICS_BASE + metric * METRIC_STRIDE;
-    this.#removeRows(this.#u32(at + METRIC_ATTRIBUTES_FIRST), this.#u32(at + METRIC_ATTRIBUTES_COUNT), signs, false);
+    for (let exemplar = eventsFirst; exemplar < eventsFirst + eventsCount; exemplar++)
+      this.#removeRows(this.#batch.eventAttributes(exemplar), signs, false);
+    this.#removeRows(this.#batch.metricAttributes(metric), signs, false);
   }
 
   #removeFromLog(index: number, signs: number, own: RecordSigns): void {
     const { body } = this.#batch.records.goto(index);
     if (body === 0) return;
-    const row = this.#attributes.goto(body - 1);
+    const row = this.#bodies.goto(body - 1);
     if (this.#isContentBody(row, index, signs, own)) row.verdict = VERDICT_DROP;
   }
 
@@ -227,8 +179,7 @@ export class ContentRemoval {
     return isGenAiEvent(eventName) || isGenAiEvent(this.#nameOf(index));
   }
 
-  #removeRows(first: number, count: number, signs: number, inEvent: boolean): void {
-    const rows = this.#attributes.at(first, count);
+  #removeRows(rows: AttributeCursor, signs: number, inEvent: boolean): void {
     while (rows.next()) this.#removeRow(rows, signs, inEvent);
   }
 
@@ -243,18 +194,14 @@ export class ContentRemoval {
       row.verdict = VERDICT_DROP;
   }
 
-  /** What a list of attributes says about its record. */
-  #signsOf(first: number, count: number): RecordSigns {
+  /** What the attributes of a record say about it. */
+  #signsOf(rows: AttributeCursor): RecordSigns {
     const found = { signs: 0, eventName: '', policies: 0 };
-    for (let row = first; row < first + count; row++) {
-      const at = ATTRIBUTES_BASE + row * ATTRIBUTE_STRIDE;
-      const policy = this.#policies.of(this.#u32(at + ATTRIBUTE_SYMBOL));
+    while (rows.next()) {
+      const policy = this.#policies.of(rows.symbol);
       found.policies |= policy;
-      if ((policy & (POLICY_EVIDENCE | POLICY_EVENT_NAME)) === 0) continue;
-      const attribute = this.#attributes.goto(row);
-      if (attribute.verdict === VERDICT_SUPERSEDED) continue;
-      if ((policy & POLICY_EVENT_NAME) !== 0) found.eventName = this.#textAt(attribute);
-      if ((policy & POLICY_EVIDENCE) !== 0) found.signs |= this.#signsOfRow(attribute);
+      if ((policy & POLICY_EVENT_NAME) !== 0) found.eventName = this.#textAt(rows);
+      if ((policy & POLICY_EVIDENCE) !== 0) found.signs |= this.#signsOfRow(rows);
     }
     found.signs |= found.eventName === '' ? 0 : this.#lists.evidence.ofKey(found.eventName);
     return found;
@@ -291,45 +238,33 @@ export class ContentRemoval {
 
   /** What a record shows also tells of the resource and scope it came with. */
   #removeFromShared(resource: number, scope: number, signs: number): void {
-    if (isNews(this.#resourcesDone, resource, signs)) {
-      const rows = this.#batch.resourceAttributes(resource);
-      while (rows.next()) this.#removeRow(rows, signs, false);
-    }
-    if (isNews(this.#scopesDone, scope, signs)) {
-      const rows = this.#batch.scopeAttributes(scope);
-      while (rows.next()) this.#removeRow(rows, signs, false);
-    }
+    if (isNews(this.#resourcesDone, resource, signs))
+      this.#removeRows(this.#batch.resourceAttributes(resource), signs, false);
+    if (isNews(this.#scopesDone, scope, signs)) this.#removeRows(this.#batch.scopeAttributes(scope), signs, false);
   }
 
   /** Span name or event name. */
   #nameOf(index: number): string {
-    const { address } = this.#batch.records.goto(index);
-    return this.#nameAt(address + RECORD_NAME_OFFSET, address + RECORD_NAME_LENGTH, address + RECORD_NAME_FLAGS);
+    return this.#nameAt(TEXT_COLUMNS.recordName, index);
   }
 
   #scopeName(scope: number): string {
     const known = this.#scopeNames.get(scope);
     if (known !== undefined) return known;
-    const at = SCOPES_BASE + scope * SCOPE_STRIDE;
-    const name = this.#nameAt(at + SCOPE_NAME_OFFSET, at + SCOPE_NAME_LENGTH, at + SCOPE_NAME_FLAGS);
+    const name = this.#nameAt(TEXT_COLUMNS.scopeName, scope);
     this.#scopeNames.set(scope, name);
     return name;
   }
 
   /** A name too long to be known to anybody is as good as none. */
-  #nameAt(offset: number, length: number, flags: number): string {
-    const size = this.#u32(length);
-    if (size === 0 || size > MAX_NAME) return '';
-    return readText(this.#tables.memory, this.#u32(offset), size, this.#tables.memory.u8[flags] as number);
+  #nameAt(column: TextColumn, row: number): string {
+    const text = this.#texts.goto(column, row);
+    return text.length === 0 || text.length > MAX_NAME ? '' : text.string;
   }
 
   #textAt(row: AttributeCursor): string {
     if (row.kind !== KIND_TEXT || row.length > MAX_NAME) return '';
     return readText(this.#tables.memory, row.offset, row.length, row.flags);
-  }
-
-  #u32(address: number): number {
-    return this.#tables.memory.u32[address >>> 2] as number;
   }
 }
 

@@ -7,10 +7,10 @@ import type { Batch, Tables } from '../../../pdata/batch.ts';
 import * as layout from '../../../pdata/layout.ts';
 import { normalizeEnvironment } from '../../../pdata/environment.ts';
 import type { Steps } from '../../../pdata/steps.ts';
-import type { TextRef } from '../../../pdata/text.ts';
+import { readText, type TextRef } from '../../../pdata/text.ts';
+import { TEXT_COLUMNS, type TextColumn, TextCursor } from '../../../pdata/text-columns.ts';
 import { Rejection } from '../../../errors.ts';
 import { WireFault } from '../../../pdata/load-wasm.ts';
-import { readText } from '../text.ts';
 import { type JsonReplacer, redactJson } from './json-text.ts';
 import { KeyRedaction, UNCLEANABLE } from './key-redaction.ts';
 import { LONG_TEXT, type Redactor } from './redactor.ts';
@@ -22,30 +22,6 @@ const MAX_ENVIRONMENT = 255;
 /** Rows and their owners handled in one step when there is nothing to redact. */
 const ROWS_STEP = 4096;
 const OWNERS_STEP = 256;
-
-/** Where a table keeps a text: offset, length and flags within its row. */
-type TextField = readonly [offset: number, length: number, flags: number];
-
-const RECORD_TEXTS: readonly TextField[] = [
-  [layout.RECORD_NAME_OFFSET, layout.RECORD_NAME_LENGTH, layout.RECORD_NAME_FLAGS],
-  [layout.RECORD_STATE_OFFSET, layout.RECORD_STATE_LENGTH, layout.RECORD_STATE_FLAGS],
-  [layout.RECORD_MESSAGE_OFFSET, layout.RECORD_MESSAGE_LENGTH, layout.RECORD_MESSAGE_FLAGS],
-];
-const EVENT_TEXTS: readonly TextField[] = [
-  [layout.EVENT_NAME_OFFSET, layout.EVENT_NAME_LENGTH, layout.EVENT_NAME_FLAGS],
-];
-const LINK_TEXTS: readonly TextField[] = [
-  [layout.LINK_STATE_OFFSET, layout.LINK_STATE_LENGTH, layout.LINK_STATE_FLAGS],
-];
-const SCOPE_TEXTS: readonly TextField[] = [
-  [layout.SCOPE_NAME_OFFSET, layout.SCOPE_NAME_LENGTH, layout.SCOPE_NAME_FLAGS],
-  [layout.SCOPE_VERSION_OFFSET, layout.SCOPE_VERSION_LENGTH, layout.SCOPE_VERSION_FLAGS],
-];
-const METRIC_TEXTS: readonly TextField[] = [
-  [layout.METRIC_NAME_OFFSET, layout.METRIC_NAME_LENGTH, layout.METRIC_NAME_FLAGS],
-  [layout.METRIC_DESCRIPTION_OFFSET, layout.METRIC_DESCRIPTION_LENGTH, layout.METRIC_DESCRIPTION_FLAGS],
-  [layout.METRIC_UNIT_OFFSET, layout.METRIC_UNIT_LENGTH, layout.METRIC_UNIT_FLAGS],
-];
 
 export class BatchRedaction {
   readonly #redactor: Redactor;
@@ -95,35 +71,28 @@ export class BatchRedaction {
 
   *#redactTables(batch: Batch): Steps {
     yield* this.#redactAttributes(batch);
-    if (batch.signal !== 'metrics')
-      yield* this.#redactTexts(
-        layout.RECORDS_BASE,
-        layout.RECORD_STRIDE,
-        batch.recordCount,
-        RECORD_TEXTS.slice(0, batch.signal === 'traces' ? 3 : 2),
-      );
-    yield* this.#redactTexts(layout.SCOPES_BASE, layout.SCOPE_STRIDE, batch.scopeCount, SCOPE_TEXTS);
-    yield* this.#redactTexts(layout.EVENTS_BASE, layout.EVENT_STRIDE, batch.eventCount, EVENT_TEXTS);
-    yield* this.#redactTexts(layout.LINKS_BASE, layout.LINK_STRIDE, batch.linkCount, LINK_TEXTS);
-    yield* this.#redactTexts(layout.METRICS_BASE, layout.METRIC_STRIDE, batch.metricCount, METRIC_TEXTS);
+    const columns = TEXT_COLUMNS;
+    if (batch.signal === 'traces')
+      yield* this.#redactTexts(batch.recordCount, columns.recordName, columns.recordState, columns.recordMessage);
+    else if (batch.signal === 'logs')
+      yield* this.#redactTexts(batch.recordCount, columns.recordName, columns.recordState);
+    yield* this.#redactTexts(batch.scopeCount, columns.scopeName, columns.scopeVersion);
+    yield* this.#redactTexts(batch.eventCount, columns.eventName);
+    yield* this.#redactTexts(batch.linkCount, columns.linkState);
+    yield* this.#redactTexts(batch.metricCount, columns.metricName, columns.metricDescription, columns.metricUnit);
   }
 
-  *#redactTexts(base: number, stride: number, count: number, fields: readonly TextField[]): Steps {
-    const { u32, u8 } = this.#tables.memory;
+  *#redactTexts(count: number, ...columns: readonly TextColumn[]): Steps {
+    const text = new TextCursor(this.#tables.memory);
     for (let row = 0; row < count; row++) {
       if (row % ROWS_STEP === ROWS_STEP - 1) yield;
-      const at = base + row * stride;
-      for (const [offset, length, flags] of fields) {
-        const size = u32[(at + length) >>> 2] as number;
-        const bits = this.#suspects.at(u32[(at + offset) >>> 2] as number, size);
+      for (const column of columns) {
+        const { offset, length } = text.goto(column, row);
+        const bits = this.#suspects.at(offset, length);
         if (bits === 0) continue;
-        const text = readText(this.#tables.memory, u32[(at + offset) >>> 2] as number, size, u8[at + flags] as number);
-        const cleaned = yield* this.#clean(text, bits);
-        if (cleaned === text) continue;
-        const written = cleaned === null ? null : yield* this.#tables.scratchInSteps(cleaned);
-        if (written !== null) u32[(at + offset) >>> 2] = written.offset;
-        u32[(at + length) >>> 2] = written?.length ?? 0;
-        u8[at + flags] = written?.flags ?? 0;
+        const { string } = text;
+        const cleaned = yield* this.#clean(string, bits);
+        if (cleaned !== string) text.replace(cleaned === null ? null : yield* this.#tables.scratchInSteps(cleaned));
       }
     }
   }
@@ -194,8 +163,7 @@ export class BatchRedaction {
     const { kind } = row;
     if (kind === layout.KIND_NUMBER_TEXT) return this.#numberText(row);
     if ((kind !== layout.KIND_INT && kind !== layout.KIND_DOUBLE) || !this.#redactor.mayFind(row.number)) return '';
-    const at = layout.ATTRIBUTES_BASE + row.row * layout.ATTRIBUTE_STRIDE + layout.ATTRIBUTE_SCALAR;
-    if (kind === layout.KIND_INT) return String(this.#tables.memory.i64[at >>> 3]);
+    if (kind === layout.KIND_INT) return String(row.integer);
     return Number.isInteger(row.number) ? String(row.number) : '';
   }
 
@@ -232,56 +200,18 @@ export class BatchRedaction {
   }
 
   *#renameKeys(batch: Batch): Steps {
-    const owners: readonly (readonly [base: number, stride: number, count: number, first: number, size: number])[] = [
-      [
-        layout.RECORDS_BASE,
-        layout.RECORD_STRIDE,
-        batch.recordCount,
-        layout.RECORD_ATTRIBUTES_FIRST,
-        layout.RECORD_ATTRIBUTES_COUNT,
-      ],
-      [
-        layout.EVENTS_BASE,
-        layout.EVENT_STRIDE,
-        batch.eventCount,
-        layout.EVENT_ATTRIBUTES_FIRST,
-        layout.EVENT_ATTRIBUTES_COUNT,
-      ],
-      [
-        layout.LINKS_BASE,
-        layout.LINK_STRIDE,
-        batch.linkCount,
-        layout.LINK_ATTRIBUTES_FIRST,
-        layout.LINK_ATTRIBUTES_COUNT,
-      ],
-      [
-        layout.RESOURCES_BASE,
-        layout.RESOURCE_STRIDE,
-        batch.resourceCount,
-        layout.RESOURCE_ATTRIBUTES_FIRST,
-        layout.RESOURCE_ATTRIBUTES_COUNT,
-      ],
-      [
-        layout.SCOPES_BASE,
-        layout.SCOPE_STRIDE,
-        batch.scopeCount,
-        layout.SCOPE_ATTRIBUTES_FIRST,
-        layout.SCOPE_ATTRIBUTES_COUNT,
-      ],
-      [
-        layout.METRICS_BASE,
-        layout.METRIC_STRIDE,
-        batch.metricCount,
-        layout.METRIC_ATTRIBUTES_FIRST,
-        layout.METRIC_ATTRIBUTES_COUNT,
-      ],
+    const owners: readonly (readonly [count: number, attributesOf: (row: number) => AttributeCursor])[] = [
+      [batch.recordCount, (record) => batch.recordAttributes(record)],
+      [batch.eventCount, (event) => batch.eventAttributes(event)],
+      [batch.linkCount, (link) => batch.linkAttributes(link)],
+      [batch.resourceCount, (resource) => batch.resourceAttributes(resource)],
+      [batch.scopeCount, (scope) => batch.scopeAttributes(scope)],
+      [batch.metricCount, (metric) => batch.metricAttributes(metric)],
     ];
-    const { u32 } = this.#tables.memory;
-    for (const [base, stride, count, first, size] of owners)
+    for (const [count, attributesOf] of owners)
       for (let row = 0; row < count; row++) {
         if (row % OWNERS_STEP === OWNERS_STEP - 1) yield;
-        const at = base + row * stride;
-        this.#keys.rename(batch, u32[(at + first) >>> 2] as number, u32[(at + size) >>> 2] as number);
+        this.#keys.rename(attributesOf(row));
       }
   }
 }

@@ -1,18 +1,7 @@
 /** Attribute keys are texts too: each is looked at once, and rows of a key that holds a secret get another key. */
-import type { Batch, Tables } from '../../../pdata/batch.ts';
-import {
-  ATTRIBUTE_STRIDE,
-  ATTRIBUTE_SYMBOL,
-  ATTRIBUTE_VERDICT,
-  ATTRIBUTES_BASE,
-  MAX_SYMBOLS,
-  SYMBOL_LENGTH,
-  SYMBOL_OFFSET,
-  SYMBOL_STRIDE,
-  SYMBOLS_BASE,
-  VERDICT_DROP,
-  VERDICT_SUPERSEDED,
-} from '../../../pdata/layout.ts';
+import type { AttributeCursor } from '../../../pdata/attributes.ts';
+import type { Tables } from '../../../pdata/batch.ts';
+import { MAX_SYMBOLS, VERDICT_DROP } from '../../../pdata/layout.ts';
 import type { Steps } from '../../../pdata/steps.ts';
 import { unique } from './json-text.ts';
 import type { Redactor } from './redactor.ts';
@@ -21,13 +10,14 @@ import type { Suspects } from './suspects.ts';
 /** Instead of a key or an environment that can not be cleaned. */
 export const UNCLEANABLE = '[redacted]';
 
+const REPLACED = 1;
 /** Symbols handled in one step. */
 const STEP = 256;
 
 export class KeyRedaction {
   readonly #redactor: Redactor;
   readonly #tables: Tables;
-  /** 1: the key of this lasting symbol is replaced. */
+  /** REPLACED: the key of this lasting symbol is replaced. */
   readonly #lasting = new Uint8Array(MAX_SYMBOLS);
   readonly #keys = new Map<number, string>();
   readonly #localKeys = new Map<number, string>();
@@ -45,7 +35,7 @@ export class KeyRedaction {
       if (this.#known % STEP === 0) yield;
       const key = this.#replacementOf(this.#known, suspects);
       if (key === null) continue;
-      this.#lasting[this.#known] = 1;
+      this.#lasting[this.#known] = REPLACED;
       this.#keys.set(this.#known, key);
     }
     this.#localKeys.clear();
@@ -62,27 +52,22 @@ export class KeyRedaction {
   }
 
   /** Renames the rows of one owner. Two keys that become the same are told apart by a number. */
-  rename(batch: Batch, first: number, count: number): void {
-    const { u32, u8 } = this.#tables.memory;
+  rename(rows: AttributeCursor): void {
     let taken: Map<string, number> | null = null;
-    for (let row = first; row < first + count; row++) {
-      const at = ATTRIBUTES_BASE + row * ATTRIBUTE_STRIDE;
-      const symbol = u32[(at + ATTRIBUTE_SYMBOL) >>> 2] as number;
-      if (symbol < MAX_SYMBOLS ? this.#lasting[symbol] === 0 : !this.#localKeys.has(symbol)) continue;
-      if (u8[at + ATTRIBUTE_VERDICT] === VERDICT_SUPERSEDED) continue;
+    while (rows.nextWith(this.#lasting, REPLACED)) {
+      const { symbol } = rows;
+      const replacement = (symbol < MAX_SYMBOLS ? this.#keys : this.#localKeys).get(symbol);
+      if (replacement === undefined) continue;
       taken ??= new Map();
-      const key = unique(this.#keys.get(symbol) ?? this.#localKeys.get(symbol) ?? UNCLEANABLE, taken);
-      const text = this.#tables.scratch(key);
-      const attribute = batch.attributes.goto(row);
-      if (text === null) attribute.verdict = VERDICT_DROP;
-      else attribute.rename(this.#tables.kernels.intern(text.offset, text.length));
+      const text = this.#tables.scratch(unique(replacement, taken));
+      if (text === null) rows.verdict = VERDICT_DROP;
+      else rows.rename(this.#tables.kernels.intern(text.offset, text.length));
     }
   }
 
   #replacementOf(symbol: number, suspects: Suspects): string | null {
-    const { u32 } = this.#tables.memory;
-    const word = (SYMBOLS_BASE + symbol * SYMBOL_STRIDE) >>> 2;
-    const bits = suspects.at(u32[word + (SYMBOL_OFFSET >>> 2)] as number, u32[word + (SYMBOL_LENGTH >>> 2)] as number);
+    const { offset, length } = this.#tables.keyTextOf(symbol);
+    const bits = suspects.at(offset, length);
     if (bits === 0) return null;
     const key = this.#tables.keyOf(symbol);
     const cleaned = this.#redactor.redact(key, bits);

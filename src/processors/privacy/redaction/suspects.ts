@@ -3,19 +3,7 @@
  * and only there is the hint's expression asked; texts that lie where no hint was found are not looked at.
  */
 import type { Tables } from '../../../pdata/batch.ts';
-import {
-  HEADER_BASE,
-  HEADER_OPENING_PLACES,
-  INPUT_BASE,
-  INPUT_CAPACITY,
-  OPENING_BYTES_BASE,
-  OPENING_GROUPS_BASE,
-  OPENING_KINDS,
-  OPENING_PLACE,
-  OPENING_PLACE_KINDS,
-  OPENING_PLACE_STRIDE,
-  OPENING_PLACES_BASE,
-} from '../../../pdata/layout.ts';
+import { BODY_START, KIND_WORDS, MAX_BODY, OpeningSearch } from '../../../pdata/openings.ts';
 import type { Memory } from '../../../pdata/memory.ts';
 import type { Steps } from '../../../pdata/steps.ts';
 import { DISGUISES } from './canonical.ts';
@@ -26,7 +14,6 @@ import type { Hint } from './rule.ts';
 /** Bytes that share one entry. */
 const BLOCK_BITS = 5;
 const WORD_BITS = 32;
-const KIND_WORDS = OPENING_KINDS / WORD_BITS;
 
 /** One of the texts by which a hint is noticed. */
 interface Sign {
@@ -44,7 +31,7 @@ export class Suspects {
   /** Rules without a hint look at everything. */
   readonly #always: number;
   #blocks = new Uint32Array(0);
-  #end = INPUT_BASE;
+  #end = BODY_START;
   #any = 0;
 
   constructor(redactor: Redactor) {
@@ -66,28 +53,25 @@ export class Suspects {
   /** Looks over the body of a request. */
   *scan({ memory, kernels }: Pick<Tables, 'memory' | 'kernels'>, length: number): Steps {
     const size = (length >>> BLOCK_BITS) + 1;
-    if (this.#blocks.length < size)
-      this.#blocks = new Uint32Array(Math.min(size * 2, (INPUT_CAPACITY >>> BLOCK_BITS) + 1));
+    if (this.#blocks.length < size) this.#blocks = new Uint32Array(Math.min(size * 2, (MAX_BODY >>> BLOCK_BITS) + 1));
     else this.#blocks.fill(0, 0, size);
-    this.#end = INPUT_BASE + length;
+    this.#end = BODY_START + length;
     this.#any = this.#always;
     this.#passed.fill(0);
-    memory.u8.set(this.#openings.groups, OPENING_GROUPS_BASE);
-    memory.u8.set(this.#openings.bytes, OPENING_BYTES_BASE);
-    for (let at = INPUT_BASE; at < this.#end; ) {
-      at = kernels.findOpenings(at, this.#end);
-      const count = memory.u32[(HEADER_BASE + HEADER_OPENING_PLACES) >>> 2] as number;
-      for (let place = 0; place < count; place++)
-        this.#look(memory, OPENING_PLACES_BASE + place * OPENING_PLACE_STRIDE);
+    const search = new OpeningSearch(memory, kernels);
+    search.load(this.#openings.groups, this.#openings.bytes);
+    for (let at = BODY_START; at < this.#end; ) {
+      at = search.run(at, this.#end);
+      for (let place = 0; place < search.count; place++) this.#look(search, place, memory);
       yield;
     }
   }
 
   /** Looks for the openings that may be found at a place of the list. */
-  #look(memory: Memory, listed: number): void {
-    const at = memory.u32[(listed + OPENING_PLACE) >>> 2] as number;
+  #look(search: OpeningSearch, place: number, memory: Memory): void {
+    const at = search.addressOf(place);
     for (let word = 0; word < KIND_WORDS; word++) {
-      let kinds = memory.u32[((listed + OPENING_PLACE_KINDS) >>> 2) + word] as number;
+      let kinds = search.kindsOf(place, word);
       while (kinds !== 0) {
         const highest = WORD_BITS - 1 - Math.clz32(kinds);
         kinds &= ~(1 << highest);
@@ -106,8 +90,8 @@ export class Suspects {
 
   /** Marks the block in which an opening begins, if what else must be there is there. */
   #mark({ number, sets }: Opening, from: number, memory: Memory): void {
-    if (from < INPUT_BASE || from + sets.length > this.#end) return;
-    const block = (from - INPUT_BASE) >>> BLOCK_BITS;
+    if (from < BODY_START || from + sets.length > this.#end) return;
+    const block = (from - BODY_START) >>> BLOCK_BITS;
     const known = this.#blocks[block] as number;
     const { rules, rest } = this.#signs[number] as Sign;
     // Once more in this block would say nothing new.
@@ -125,10 +109,10 @@ export class Suspects {
   /** The rules that may find something in a text; all of them for texts that are not part of the body. */
   at(offset: number, length: number): number {
     if (length === 0) return 0;
-    if (offset < INPUT_BASE || offset >= this.#end) return EVERY_RULE;
+    if (offset < BODY_START || offset >= this.#end) return EVERY_RULE;
     let bits = this.#always;
-    const last = (offset + length - 1 - INPUT_BASE) >>> BLOCK_BITS;
-    for (let block = (offset - INPUT_BASE) >>> BLOCK_BITS; block <= last; block++)
+    const last = (offset + length - 1 - BODY_START) >>> BLOCK_BITS;
+    for (let block = (offset - BODY_START) >>> BLOCK_BITS; block <= last; block++)
       bits |= this.#blocks[block] as number;
     return bits;
   }

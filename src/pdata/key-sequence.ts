@@ -1,0 +1,47 @@
+/**
+ * The keys of a record's attributes, in order. Both loops run over every attribute of every record, so they read the tables by
+ * words instead of through a cursor.
+ */
+import {
+  ATTRIBUTE_KIND,
+  ATTRIBUTE_STRIDE,
+  ATTRIBUTE_VERDICT,
+  ATTRIBUTES_BASE,
+  MAX_SYMBOLS,
+  VERDICT_SUPERSEDED,
+} from './layout.ts';
+import type { Memory } from './memory.ts';
+
+// Bound here: an imported constant is read and checked at each use, one of the module is code.
+const FIRST_WORD = ATTRIBUTES_BASE >>> 2;
+const ROW_WORDS = ATTRIBUTE_STRIDE >>> 2;
+const LASTING = MAX_SYMBOLS;
+const HEAD = ATTRIBUTE_KIND >>> 2;
+const VERDICT_SHIFT = (ATTRIBUTE_VERDICT - ATTRIBUTE_KIND) * 8;
+const VERDICT_BITS = 0xff << VERDICT_SHIFT;
+const SUPERSEDED = VERDICT_SUPERSEDED << VERDICT_SHIFT;
+/** In place of the key of an attribute that a later one of the same key has replaced. */
+const SUPERSEDED_KEY = 0xffffffff;
+
+/** Reads the keys of `count` rows into `keys`; false when one of them lives for this request only. */
+export function readKeys({ u32 }: Memory, firstRow: number, count: number, keys: Uint32Array): boolean {
+  let word = FIRST_WORD + firstRow * ROW_WORDS;
+  for (let index = 0; index < count; index++, word += ROW_WORDS) {
+    if ((u32[word] as number) >= LASTING) return false;
+    keys[index] = keyAt(u32, word);
+  }
+  return true;
+}
+
+/** Whether the rows from `firstRow` on have these keys. */
+export function hasKeys({ u32 }: Memory, firstRow: number, keys: Uint32Array): boolean {
+  let word = FIRST_WORD + firstRow * ROW_WORDS;
+  for (let index = 0; index < keys.length; index++, word += ROW_WORDS) {
+    if (keyAt(u32, word) !== keys[index]) return false;
+  }
+  return true;
+}
+
+function keyAt(u32: Uint32Array, word: number): number {
+  return ((u32[word + HEAD] as number) & VERDICT_BITS) === SUPERSEDED ? SUPERSEDED_KEY : (u32[word] as number);
+}

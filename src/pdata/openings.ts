@@ -1,0 +1,61 @@
+/** The search over the body of a request for literal prefixes: the tables `findOpenings` reads, and the places it found. */
+import type { Kernels } from './batch.ts';
+import {
+  HEADER_BASE,
+  HEADER_OPENING_PLACES,
+  INPUT_BASE,
+  INPUT_CAPACITY,
+  OPENING_BYTES_BASE,
+  OPENING_GROUPS_BASE,
+  OPENING_KINDS,
+  OPENING_PLACE,
+  OPENING_PLACE_KINDS,
+  OPENING_PLACE_STRIDE,
+  OPENING_PLACES_BASE,
+} from './layout.ts';
+import type { Memory } from './memory.ts';
+
+/** The address of the first byte of a body, and the length of the longest body. */
+export const BODY_START = INPUT_BASE;
+export const MAX_BODY = INPUT_CAPACITY;
+/** Words of a set of OPENING_KINDS bits. */
+export const KIND_WORDS = OPENING_KINDS / 32;
+
+const COUNT = (HEADER_BASE + HEADER_OPENING_PLACES) >>> 2;
+const PLACES = (OPENING_PLACES_BASE + OPENING_PLACE) >>> 2;
+const KINDS = (OPENING_PLACES_BASE + OPENING_PLACE_KINDS) >>> 2;
+const PLACE_WORDS = OPENING_PLACE_STRIDE >>> 2;
+
+export class OpeningSearch {
+  readonly #memory: Memory;
+  readonly #kernels: Pick<Kernels, 'findOpenings'>;
+
+  constructor(memory: Memory, kernels: Pick<Kernels, 'findOpenings'>) {
+    this.#memory = memory;
+    this.#kernels = kernels;
+  }
+
+  /** Once for each body: the tables lie where rows are encoded later. */
+  load(groups: Uint8Array, bytes: Uint8Array): void {
+    this.#memory.u8.set(groups, OPENING_GROUPS_BASE);
+    this.#memory.u8.set(bytes, OPENING_BYTES_BASE);
+  }
+
+  /** Searches from an address on, not past `end`; the address at which to continue. */
+  run(from: number, end: number): number {
+    return this.#kernels.findOpenings(from, end);
+  }
+
+  /** The places that the last run found. */
+  get count(): number {
+    return this.#memory.u32[COUNT] as number;
+  }
+  /** The address of a place. */
+  addressOf(place: number): number {
+    return this.#memory.u32[PLACES + place * PLACE_WORDS] as number;
+  }
+  /** One word of the set of kinds that may begin around a place. */
+  kindsOf(place: number, word: number): number {
+    return this.#memory.u32[KINDS + place * PLACE_WORDS + word] as number;
+  }
+}
