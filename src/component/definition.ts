@@ -1,4 +1,4 @@
-/** Any component's definition with its options' type erased: what the list of components holds and the service assembles. */
+/** A component's definition without the type of its options, for the list of components and the service. */
 import type { ExporterDefinition } from './exporter.ts';
 import type { ExtensionDefinition } from './extension.ts';
 import type { ProcessorDefinition } from './processor.ts';

@@ -1,7 +1,7 @@
-/** Expressions people configure. They are RE2's, because what they run over comes from outside and may be chosen to be slow. */
+/** Configured expressions use RE2, because they run over untrusted text that could make a backtracking engine slow. */
 import { RE2JS } from 're2js';
 
-/** Null when an expression is fine, else what is wrong with it and where. One that matches nothing at all says nothing. */
+/** Null for a valid expression, otherwise the fault and its position. */
 export function expressionFault(expression: string): string | null {
   try {
     return RE2JS.compile(expression).matcher('').find() ? 'it matches the empty text' : null;

@@ -20,9 +20,9 @@ export function defineExtension<Options>(
 
 /** The service's own state, for extensions that publish it. */
 export interface ServiceStatus {
-  /** True once everything has started, until stopping begins, and while every sink is healthy. */
+  /** True after everything has started and until the stop begins, while every exporter is healthy. */
   ready(): boolean;
-  /** Why not, one line each; empty when ready. */
+  /** The reasons, one line each; empty when ready. */
   problems(): readonly string[];
 }
 

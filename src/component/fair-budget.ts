@@ -1,28 +1,31 @@
 /**
- * Bytes of many projects under one limit. A holder may take more while what it holds is at most a fixed multiple of what is
- * free (dynamic thresholds, Choudhury and Hahne 1998). So one project alone gets nearly the whole limit, N greedy projects
- * converge to equal shares, and a small part stays free for projects that hold little. There are no timers and no queues: a
- * reservation succeeds or is refused at once.
+ * A byte budget shared by projects. A holder may take more while it holds at most a fixed multiple of the free bytes
+ * (dynamic thresholds, Choudhury and Hahne 1998). One project alone gets nearly the whole limit, N greedy projects
+ * converge to equal shares, and a small part stays free for projects that hold little. There are no timers and no
+ * queues: a reservation succeeds or is refused at once.
  */
 import { Rejection } from '../errors.ts';
 
-/** A holder may hold this many times what is free: 8/9 of the limit when it is alone, 8/(1 + 8N) as one of N greedy holders. */
+/** A holder may hold this multiple of the free bytes: 8/9 of the limit alone, 8/(1 + 8N) as one of N greedy holders. */
 const SHARE_FACTOR = 8;
-/** This part of the limit is kept for small holders. Greedy holders that come one after the other would leave too little. */
+/**
+ * This part of the limit is reserved for small holders. Greedy holders that arrive one after the other would leave too
+ * little.
+ */
 const SET_ASIDE_PART = 32;
 /** A holder with at most this part of the limit is small: 256 KiB of 256 MiB. */
 const SMALL_PART = 1024;
 
 export interface FairBudgetOptions {
   readonly limitBytes: number;
-  /** What the bytes are, for the hint of a refusal. */
+  /** The name of the bytes, for the hint of a refusal. */
   readonly what?: string;
 }
 
 export class FairBudget {
   readonly limitBytes: number;
   readonly #what: string;
-  /** Only holders that hold something, so the number of entries is bounded by the bytes held. */
+  /** Only holders with bytes, so the held bytes bound the number of entries. */
   readonly #held = new Map<string, number>();
   #heldBytes = 0;
 
@@ -31,12 +34,12 @@ export class FairBudget {
     this.#what = what;
   }
 
-  /** Held by all holders together. */
+  /** The total of all holders. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
 
-  /** How many holders hold something. */
+  /** The number of holders with bytes. */
   get holders(): number {
     return this.#held.size;
   }
@@ -45,7 +48,7 @@ export class FairBudget {
     return this.#held.get(holder) ?? 0;
   }
 
-  /** Throws `overloaded` when there is no room, and reserves nothing then. */
+  /** Reserves bytes, or throws `overloaded` and reserves nothing. */
   reserve(holder: string, bytes: number): void {
     checkBytes(bytes);
     if (bytes === 0) return;
@@ -57,7 +60,7 @@ export class FairBudget {
     this.#heldBytes += bytes;
   }
 
-  /** Gives back what was reserved. */
+  /** Releases reserved bytes. */
   release(holder: string, bytes: number): void {
     checkBytes(bytes);
     const left = this.heldBy(holder) - bytes;
@@ -67,9 +70,9 @@ export class FairBudget {
     this.#heldBytes -= bytes;
   }
 
-  /** `held` by the holder and `free` for all, both after the reservation. */
+  /** `held` by the holder and `free` in total, both after the reservation. */
   #isWithinShare(held: number, free: number): boolean {
-    // While nothing else is held, one reservation may take everything: it would not fit later either.
+    // While nothing else is held, one reservation may take everything, because it would not fit later either.
     if (this.#heldBytes === 0 || held <= this.limitBytes / SMALL_PART) return true;
     return held <= SHARE_FACTOR * (free - this.limitBytes / SET_ASIDE_PART);
   }

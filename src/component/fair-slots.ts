@@ -1,15 +1,16 @@
 /**
- * Work of many holders on few slots: each holder waits in a queue of its own, and free slots go round the holders. One holder
- * alone gets all slots; a newcomer waits for one piece of work at most, however much others have queued.
+ * Shares a few slots between many holders. Each holder has its own queue, and free slots are given to the holders in
+ * turn. One holder alone gets all slots; another one waits for at most one piece of work, however long the other queues
+ * are.
  */
 import { Rejection } from '../errors.ts';
 
 export interface FairSlotsOptions {
-  /** Pieces of work at once. */
+  /** Pieces of work that run at once. */
   readonly slots: number;
-  /** Most pieces that may wait for one holder. */
+  /** Most pieces of work that wait for one holder. */
   readonly mostWaiting: number;
-  /** What the work is, for the hint of a refusal. */
+  /** The name of the work, for the hint of a refusal. */
   readonly what: string;
 }
 
@@ -17,7 +18,7 @@ type Start = () => void;
 
 export class FairSlots {
   readonly #options: FairSlotsOptions;
-  /** In the order of their next turn; only holders that wait. */
+  /** In the order in which they get slots; only holders with waiting work. */
   readonly #waiting = new Map<string, Start[]>();
   #running = 0;
 
@@ -29,7 +30,7 @@ export class FairSlots {
     return this.#running;
   }
 
-  /** Rejects with `overloaded` when too much waits for the holder; otherwise with what the work rejects with. */
+  /** Rejects with `overloaded` when the queue of the holder is full; otherwise settles like the work. */
   async run<T>(holder: string, work: () => Promise<T>): Promise<T> {
     if (this.#running >= this.#options.slots) await this.#turn(holder);
     else this.#running++;
@@ -48,7 +49,7 @@ export class FairSlots {
     return new Promise((resolve) => queue.push(resolve));
   }
 
-  /** The slot passes on without becoming free in between. */
+  /** Passes the slot to the next holder without freeing it in between. */
   #next(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

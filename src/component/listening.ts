@@ -1,34 +1,40 @@
-/** How a component asks for a listening socket. The process owns the sockets: they outlive the service that listens on them. */
+/**
+ * The request of a component for a listening socket. The process owns the sockets: they outlive the service that uses
+ * them.
+ */
 import type { Socket } from 'node:net';
 
 export interface ListenRequest {
   readonly endpoint: string;
-  /** The option it stands in, for hints: `receivers.otlp.protocols.http.endpoint`. */
+  /** The option of the endpoint, for hints: `receivers.otlp.protocols.http.endpoint`. */
   readonly option: string;
-  /** Open at once; further ones are dropped. */
+  /** Connections open at once; further ones are dropped. */
   readonly maxConnections?: number;
   /** The permissions of a Unix domain socket. */
   readonly socketMode?: number;
 }
 
-/** Who serves what connects. */
+/** Serves the connections of a port. */
 export interface ConnectionHandler {
-  /** Not read from yet. The connection is the handler's from here on. */
+  /** The handler owns the connection from now on. No byte of it has been read. */
   accept(connection: Socket): void;
-  /** New connections go to `next` from now on; null when they come here again, because `next` gave up. */
+  /**
+   * New connections go to `next` from now on; null when they come to this handler again, because `next` gave up the
+   * port.
+   */
   succeededBy?(next: ConnectionHandler | null): void;
 }
 
-/** One handler's hold on a listening socket. */
+/** The use of a listening socket by one handler. */
 export interface Listener {
-  /** As bound: the port differs from the configured one when that was 0. */
+  /** As bound: the port differs from the configured one when that is 0. */
   readonly address: string;
-  /** No more connections. The socket itself closes unless another handler holds it too. Works twice. */
+  /** Ends the connections to this handler. The socket closes unless another handler uses it. Works twice. */
   close(): void;
 }
 
-/** What a component asks for a port. */
+/** Opens ports for a component. */
 export interface Listeners {
-  /** Rejects with a `UserError` when nothing can listen there. */
+  /** Rejects with a `UserError` when the endpoint cannot be opened. */
   listen(request: ListenRequest, handler: ConnectionHandler): Promise<Listener>;
 }

@@ -1,4 +1,7 @@
-/** The logging that components see; pino behind it. Fields first, then a sentence. Nothing a client sent goes into the sentence. */
+/**
+ * The logger of components, implemented with pino. Fields first, then a sentence. The sentence never contains data of a
+ * client.
+ */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -1,6 +1,6 @@
 /**
- * The daemon's own metrics as components see them. Names follow the Collector (`otelcol_…`) where it has one, else `sluice_…`.
- * Label values come from closed sets of ours, never from a client's bytes.
+ * The daemon's metrics, for components. Names follow the Collector (`otelcol_…`) where it has an equivalent, otherwise
+ * `sluice_…`. Label values come from closed sets, never from the bytes of a client.
  */
 export interface Counter {
   add(value: number, labels?: Readonly<Record<string, string>>): void;
@@ -13,6 +13,6 @@ export interface Histogram {
 export interface Meter {
   counter(name: string, help: string): Counter;
   histogram(name: string, help: string, bounds: readonly number[]): Histogram;
-  /** `read` is called at every scrape. */
+  /** `read` is called at each scrape. */
   gauge(name: string, help: string, read: () => number): void;
 }

@@ -1,16 +1,18 @@
-/** Whether another process lives, whether it is still the one that had its number before, and from where that can be judged. */
+/**
+ * Whether another process is alive, whether a pid still belongs to the same process, and where pids can be compared.
+ */
 import { readFile, readlink } from 'node:fs/promises';
 import { hostname, platform } from 'node:os';
 import type { HostProcess } from './component.ts';
 
 type Observer = Pick<HostProcess, 'pid' | 'kill'>;
 
-/** Position of the start time among the fields that follow the program's name in /proc/PID/stat. */
+/** Index of the start time among the fields that follow the program's name in /proc/PID/stat. */
 const START_TIME_FIELD = 19;
 
 /**
- * Whether a process exists and still runs. One that has died but was not collected by its parent counts as gone. The answer holds
- * for the observer's own pid namespace only.
+ * Whether a process exists and runs. A zombie counts as gone. The answer is valid in the pid namespace of this process
+ * only.
  */
 export async function isAlive(host: Observer, pid: number): Promise<boolean> {
   try {
@@ -22,7 +24,9 @@ export async function isAlive(host: Observer, pid: number): Promise<boolean> {
   return fields === undefined || (fields[0] !== 'Z' && fields[0] !== 'X');
 }
 
-/** When a process began, in a form that tells it from a later one with the same number; undefined where unknown. */
+/**
+ * The start time of a process, which differs from that of a later process with the same pid; undefined when unknown.
+ */
 export async function birthOf(host: Observer, pid: number): Promise<string | undefined> {
   const ticks = (await statFields(host, pid))?.[START_TIME_FIELD];
   if (ticks === undefined) return undefined;
@@ -30,8 +34,9 @@ export async function birthOf(host: Observer, pid: number): Promise<string | und
 }
 
 /**
- * The realm in which a pid has one meaning: on Linux one boot of one kernel and one pid namespace (the time namespace shifts start
- * times), elsewhere the machine. Undefined where it cannot be told; pids can then not be compared with those of other processes.
+ * Identifies the scope in which a pid has one meaning: on Linux one boot of one kernel and one pid namespace (the time
+ * namespace shifts start times), elsewhere the machine. Undefined when it is unknown; pids of other processes can then
+ * not be compared.
  */
 export async function placeOfPids(): Promise<string | undefined> {
   if (platform() !== 'linux') return `${platform()}/${hostname()}`;
@@ -40,18 +45,21 @@ export async function placeOfPids(): Promise<string | undefined> {
   return boot === undefined || pids === '' ? undefined : `${boot}/${pids}/${time}`;
 }
 
-/** Identifies one boot of one kernel; undefined where the system does not tell. */
+/** Identifies one boot of one kernel; undefined where the system has no boot id. */
 export async function bootId(): Promise<string | undefined> {
   const text = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
   return text.trim() || undefined;
 }
 
-/** False where /proc is missing, or belongs to another pid namespace, as after `unshare --pid` alone: its numbers mean others. */
+/**
+ * False without /proc, or when /proc belongs to another pid namespace, as after `unshare --pid` alone: its pids mean
+ * others.
+ */
 export async function hasOwnProc(host: Pick<HostProcess, 'pid'>): Promise<boolean> {
   return (await readlink('/proc/self').catch(() => '')) === String(host.pid);
 }
 
-/** The fields of /proc/PID/stat from the state on; the name before them may hold blanks and brackets. */
+/** The fields of /proc/PID/stat from the state on. The name before them may contain blanks and brackets. */
 async function statFields(host: Observer, pid: number): Promise<string[] | undefined> {
   if (!(await hasOwnProc(host))) return undefined;
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);

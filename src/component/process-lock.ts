@@ -1,7 +1,7 @@
 /**
- * The claim of one daemon on one thing, a data folder or a file: a second daemon is refused with the name of the first. A claim
- * whose process is gone (kill -9, power loss, a removed container) is taken over. Where the process can be seen, the process
- * decides; where it cannot (another machine, another container), the claim's heartbeat does.
+ * The lock of one daemon on one resource, a data directory or a file. A second daemon is refused with the name of the
+ * first. A lock whose process is gone (kill -9, power failure, a removed container) is taken over. If the process is
+ * visible, the process decides; if it is not (another machine, another container), the heartbeat of the lock file does.
  */
 import { randomUUID } from 'node:crypto';
 import { open, readFile, rm, utimes, writeFile } from 'node:fs/promises';
@@ -10,40 +10,45 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { HostProcess } from './component.ts';
 import { birthOf, isAlive, placeOfPids } from './process-life.ts';
 
-/** How often a claim's file is touched. */
+/** The interval of the heartbeat: the lock file is touched. */
 const HEARTBEAT_MS = 2_000;
-/** A claim of an unseen process that was not touched for this long is dead; longer than a blocked event loop or a stalled disk. */
+/**
+ * The lock of an invisible process is dead after this time without a heartbeat; longer than a blocked event loop or a
+ * stalled disk.
+ */
 const SILENCE_MS = 5 * HEARTBEAT_MS;
-/** A claim of our own that another process holds for this long is lost: a start that is refused gives it back sooner. */
+/** An own lock that another process holds for this long is lost; a refused start gives the lock back sooner. */
 const LOSS_MS = 2 * SILENCE_MS;
-/** A claim file that is still being written becomes readable within this time. */
+/** A lock file that is being written becomes readable within this time. */
 const WRITE_MS = 1_000;
-/** A dead claim is removed within this time, or its remover has died as well. */
+/** A dead lock is removed within this time, or the process that removes it has died too. */
 const REMOVAL_MS = 5_000;
-/** How often a process that finds others at work tries again, and how long it pauses. */
+/** The number of attempts while other processes hold the lock, and the pause between them. */
 const MAX_TRIES = 500;
 const PAUSE_MS = 20;
 
 interface Claim {
   readonly pid: number;
   readonly machine: string;
-  /** Where `pid` has its meaning; null where its process could not tell, left out by earlier releases. */
+  /** The scope of `pid`; null when its process did not know it, left out by earlier releases. */
   readonly place?: string | null;
   readonly birth?: string;
   readonly nonce?: string;
 }
 
-/** What the claim is about, in the words of the caller. */
+/** The name of the resource, for messages. */
 export interface LockPlace {
   readonly path: string;
   readonly host: Pick<HostProcess, 'pid' | 'kill'>;
   /** `holder` is `pid 123`, `pid 123 on another-machine`, or `pid 123 in another container …`. */
   held(holder: string): Error;
-  /** The claim's file cannot be made. */
+  /** The lock file cannot be created. */
   unwritable(): Error;
-  /** Called once when another process took the claim while this one was suspended: this one must end its work. */
+  /**
+   * Called once when another process took the lock while this process was suspended. This process must stop its work.
+   */
   lost?(holder: string): void;
-  /** Called when the holder cannot be seen, before its heartbeat is awaited. */
+  /** Called when the holder is invisible, before its heartbeat is awaited. */
   waiting?(holder: string, seconds: number): void;
 }
 
@@ -53,10 +58,10 @@ export class ProcessLock {
   readonly #place: LockPlace;
   readonly #text: string;
   readonly #heartbeat: NodeJS.Timeout;
-  /** Since when the claim has been another's, by the monotonic clock. */
+  /** Since when another process has the lock, by the monotonic clock. */
   #awaySince: number | null = null;
   #released = false;
-  #beating = false;
+  #sending = false;
 
   private constructor(place: LockPlace, text: string) {
     this.#place = place;
@@ -64,7 +69,7 @@ export class ProcessLock {
     this.#heartbeat = setInterval(() => void this.#tick(), HEARTBEAT_MS).unref();
   }
 
-  /** Takes the claim, or throws naming the process that holds it. */
+  /** Takes the lock, or throws with the name of the process that holds it. */
   static async acquire(place: LockPlace): Promise<ProcessLock> {
     const { path, host } = place;
     const own = await claimOf(host);
@@ -81,7 +86,10 @@ export class ProcessLock {
     throw place.held('several are starting at once');
   }
 
-  /** Throws where another process has the claim, as after a long suspension: for use ahead of what two must not do. */
+  /**
+   * Throws when another process has the lock, as after a long suspension. Call it before work that only one process may
+   * do.
+   */
   async assertHeld(): Promise<void> {
     const found = await readFile(this.#place.path, 'utf8').catch(() => undefined);
     if (found === undefined || found === this.#text) return;
@@ -95,15 +103,20 @@ export class ProcessLock {
     if ((await readFile(path, 'utf8').catch(() => '')) === this.#text) await rm(path, { force: true });
   }
 
-  /** One beat at a time: on a file system that does not answer they would use up the threads of all file access. */
+  /**
+   * One heartbeat at a time: on a file system that does not answer, they would block all threads of the thread pool.
+   */
   async #tick(): Promise<void> {
-    if (this.#beating) return;
-    this.#beating = true;
+    if (this.#sending) return;
+    this.#sending = true;
     await this.#beat();
-    this.#beating = false;
+    this.#sending = false;
   }
 
-  /** Shows that this process lives. A claim that is gone is made again: the process that took it was refused and gave it back. */
+  /**
+   * Sends the heartbeat. A missing lock file is created again: the process that took the lock was refused and gave it
+   * back.
+   */
   async #beat(): Promise<void> {
     const { path, host } = this.#place;
     let found: string;
@@ -146,9 +159,9 @@ async function isHeld(holder: Claim | undefined, own: Claim, place: LockPlace): 
   return isTouched(place.path);
 }
 
-/** By the process itself, where its number means the same here as it did there. */
+/** Checks the process itself, if its pid has the same meaning here. */
 async function judge(holder: Claim, own: Claim, host: LockPlace['host']): Promise<Judgement> {
-  // Earlier releases wrote no place; without a start time either, the claim is from a system that has no pid namespaces.
+  // Earlier releases wrote no scope. Without a start time as well, the lock is from a system without pid namespaces.
   const plain = holder.place === undefined && holder.birth === undefined && holder.machine === own.machine;
   if (!plain && (own.place === null || holder.place !== own.place)) return 'unseen';
   if (!(await isAlive(host, holder.pid))) return 'dead';
@@ -158,7 +171,7 @@ async function judge(holder: Claim, own: Claim, host: LockPlace['host']): Promis
   return birth === holder.birth ? 'held' : 'dead';
 }
 
-/** Watches a claim for a sign of life. Compares what the file says with itself, never with a clock. */
+/** Watches a lock for a heartbeat. Compares the state of the file with its earlier state, never with a clock. */
 async function isTouched(path: string): Promise<boolean> {
   const before = await lookAt(path);
   let now = before;
@@ -166,11 +179,11 @@ async function isTouched(path: string): Promise<boolean> {
     now = await lookAt(path);
     return now?.inode !== before?.inode || now?.modified !== before?.modified;
   });
-  // Another file, or none, is another claim: it is judged anew.
+  // Another file, or none, is another lock, which is judged from the beginning.
   return now !== undefined && now.inode === before?.inode && now.modified !== before.modified;
 }
 
-/** Network file systems answer `stat` from a cache, and ask the server when a file is opened. */
+/** Network file systems answer `stat` from a cache, and query the server when a file is opened. */
 async function lookAt(path: string): Promise<{ readonly inode: bigint; readonly modified: bigint } | undefined> {
   const handle = await open(path).catch(() => undefined);
   try {
@@ -181,7 +194,7 @@ async function lookAt(path: string): Promise<{ readonly inode: bigint; readonly 
   }
 }
 
-/** True if the file was made by this call, false if it was there. */
+/** True if this call created the file, false if it existed. */
 async function create(path: string, text: string, place: LockPlace): Promise<boolean> {
   const handle = await open(path, 'wx', 0o644).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST') return undefined;
@@ -192,7 +205,7 @@ async function create(path: string, text: string, place: LockPlace): Promise<boo
     await handle.writeFile(text);
     return true;
   } catch (error) {
-    // A full disk: an empty claim would only delay the next start.
+    // A full disk: an empty lock file would only delay the next start.
     await rm(path, { force: true }).catch(() => undefined);
     throw error;
   } finally {
@@ -201,8 +214,8 @@ async function create(path: string, text: string, place: LockPlace): Promise<boo
 }
 
 /**
- * Removes a dead claim if it is still the one that was judged. Removers exclude each other by a second file: without
- * it, a slow one would remove the claim that a quicker one has just made. False if another process is at it.
+ * Removes a dead lock if it is still the lock that was judged. Removers exclude each other by a second file: without
+ * it, a slow one would remove the lock that a faster one has just created. False while another process removes it.
  */
 async function takeAway(place: LockPlace, judged: string): Promise<boolean> {
   const { path } = place;
@@ -221,7 +234,10 @@ async function takeAway(place: LockPlace, judged: string): Promise<boolean> {
   }
 }
 
-/** The file's text once it is complete, or what its writer had written when it died; undefined if there is no file. */
+/**
+ * The text of the file when it is complete, or the part that its writer had written when it died; undefined without a
+ * file.
+ */
 async function readWhole(place: LockPlace): Promise<string | undefined> {
   let text: string | undefined;
   await within(WRITE_MS, async () => {
@@ -234,7 +250,7 @@ async function readWhole(place: LockPlace): Promise<string | undefined> {
   return text;
 }
 
-/** Asks again and again; false when the time is over first. */
+/** Repeats a question; false when the time is over first. */
 async function within(timeoutMs: number, ask: () => Promise<boolean>): Promise<boolean> {
   for (const end = performance.now() + timeoutMs; !(await ask()); await pause(PAUSE_MS)) {
     if (performance.now() >= end) return false;

@@ -1,7 +1,7 @@
 /**
- * A processor sees each request twice: `admit` with the headers only, before the body is read (it may wait); `process` with
- * the indexed tables, at once or in steps. The tables belong to the request until the processor is done with it. Between two
- * steps the processor may be asked to process another request in other tables, so what it keeps for tables it keeps by
+ * A processor handles each request twice: `admit` with the headers only, before the body is read (it may wait);
+ * `process` with the indexed tables, at once or in steps. The tables belong to the request until `process` ends.
+ * Between two steps the processor may process another request in other tables, so its state for tables is stored per
  * `batch.tables`.
  */
 import type { Batch } from '../pdata/batch.ts';
@@ -11,19 +11,22 @@ import type { Component, Declaration, Host } from './component.ts';
 import type { Tables } from '../pdata/batch.ts';
 
 export interface Processor extends Component {
-  /** Called for each tables before their first batch: the place to intern keys and register constants. There are a few tables. */
+  /**
+   * Called for each set of tables before its first batch: intern keys and register constants here. There are only a few
+   * sets.
+   */
   prepare?(tables: Tables): void;
-  /** Headers only. Throws a `Rejection` to refuse; the body is then not read. */
+  /** Headers only. Throws a `Rejection` to refuse the request; the body is then not read. */
   admit?(request: RequestInfo, context: Context): Promise<void> | void;
   /**
-   * Reads and marks the tables. Throws a `Rejection` to refuse the whole request. Work that may take more than a millisecond is
-   * done in steps: the process serves other requests between them.
+   * Reads and marks the tables. Throws a `Rejection` to refuse the whole request. Work that may take more than a
+   * millisecond runs in steps: the process serves other requests between them.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: a processor that works at once returns nothing
   process?(batch: Batch): Steps | void;
 }
 
-/** For callers that have nothing else to do. */
+/** Runs all steps at once, for callers without other work. */
 export function processAtOnce(processor: Processor, batch: Batch): void {
   const steps = processor.process?.(batch);
   if (steps !== undefined) finish(steps);
@@ -31,13 +34,13 @@ export function processAtOnce(processor: Processor, batch: Batch): void {
 
 export interface ProcessorDefinition<Options> extends Declaration<Options> {
   readonly kind: 'processor';
-  /** Facts that must have been provided by processors to the left. */
+  /** Facts that earlier processors must provide. */
   readonly requires: readonly Fact[];
   readonly provides: readonly Fact[];
   create(options: Options, host: Host): Processor;
 }
 
-/** Keeps the options' type inside the definition, and erases it for the list of components. */
+/** Checks the options' type inside the definition, and erases it for the list of components. */
 export function defineProcessor<Options>(
   definition: Omit<ProcessorDefinition<Options>, 'kind'>,
 ): ProcessorDefinition<Options> {

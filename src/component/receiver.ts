@@ -1,50 +1,58 @@
-/** A receiver accepts requests and hands each to the pipeline of its signal; the promise it gets back is the acknowledgement. */
+/**
+ * A receiver accepts requests and passes each to the pipeline of its signal. The returned promise is the
+ * acknowledgement.
+ */
 import type { Encoding, RequestInfo, Signal } from '../pdata/context.ts';
 import type { Rejection } from '../errors.ts';
 import type { Quota } from './capabilities/ledger.ts';
 import type { Component, Declaration, Host } from './component.ts';
 
-/** What bounds the expanding of a body. */
+/** Bounds the decompression of a body. */
 export interface Expansion {
-  /** Most bytes there may be. */
+  /** Most expanded bytes. */
   readonly limitBytes: number;
-  /** Told how many they are said to be before room is taken, and how many they are; the last time counts. May throw a `Rejection`. */
+  /**
+   * Called with the declared size before memory is allocated, and with the real size afterwards; the last call counts.
+   * May throw a `Rejection`.
+   */
   reserve(bytes: number): void;
 }
 
 /** A body that is still compressed when it is delivered. */
 export interface Compression extends Expansion {
-  /** How many bytes its sender says they are; a guess, for planning. */
+  /** The expanded size that the sender declares; an estimate. */
   readonly expectedBytes: number;
 }
 
-/** One request's body, read. */
+/** The body of one request after it was read. */
 export interface Delivery {
-  /** The pipeline drops it once its pass is over. Nothing else should hold it: rows can wait for their commit for long. */
+  /**
+   * The pipeline drops it after the pass. Nothing else should hold it, because rows may wait for their commit for long.
+   */
   body: Uint8Array;
-  /** Called once the pass is over: the memory of the body may be used again. */
+  /** Called after the pass: the memory of the body may be reused. */
   release?(): void;
-  /** When the body is gzip: then it is expanded in the pass, where it is indexed. Right for small bodies only: it blocks. */
+  /** Set for a gzip body that is expanded in the pass. Only for small bodies, because it blocks the event loop. */
   readonly gzip: Compression | null;
   readonly encoding: Encoding;
   /** Identifies the raw bytes; see `Claim.replayKey`. */
   readonly replayKey: Uint8Array;
-  /** AnyValue nesting allowed. */
+  /** Allowed nesting of AnyValue. */
   readonly maxNestingDepth: number;
 }
 
-/** A request past `admit`, waiting for its body. */
+/** An admitted request that waits for its body. */
 export interface Admission {
-  /** The project the request belongs to, for shares among projects; empty when no processor finds one out. */
+  /** The project of the request, for fair sharing; empty when no processor finds it. */
   readonly project: string;
   /**
-   * The body's way through the pass and the commit. The bytes must not change until the promise settles.
-   * Resolves when everything is durable; rejects with a `Rejection` otherwise.
+   * Runs the pass and the commit. The bytes must not change until the promise settles. Resolves when everything is
+   * durable; rejects with a `Rejection` otherwise.
    */
   deliver(delivery: Delivery): Promise<Acceptance>;
   /**
-   * The request is over, delivered or not; `refusal` is what it was refused with, if it was. A pipeline that a reload replaced
-   * is stopped once its last request is.
+   * Ends the request, delivered or not; `refusal` is the reason if it was refused. A pipeline that a reload replaced
+   * stops after its last request has ended.
    */
   release(refusal?: Rejection): void;
 }
@@ -54,7 +62,7 @@ export interface Acceptance {
   readonly quota: Quota | null;
 }
 
-/** One signal's pipeline as its receivers see it. */
+/** The pipeline of one signal, for its receivers. */
 export interface Pipeline {
   readonly signal: Signal;
   /** Headers only: authentication. Throws a `Rejection`. */
@@ -66,7 +74,7 @@ export interface Receiver extends Component {}
 export interface ReceiverDefinition<Options> extends Declaration<Options> {
   readonly kind: 'receiver';
   readonly signals: readonly Signal[];
-  /** `pipelines` has an entry for each signal this receiver is used for. A reload changes it: look in it for every request. */
+  /** `pipelines` has an entry for each signal of this receiver. A reload changes it, so read it for every request. */
   create(options: Options, host: Host, pipelines: ReadonlyMap<Signal, Pipeline>): Receiver;
 }
 

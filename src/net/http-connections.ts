@@ -1,6 +1,6 @@
 /**
- * The connections of an HTTP server that does not listen itself but is handed what a listener accepted. It keeps what
- * node:http does for a listening server: time limits, closing what is idle, cutting what is left.
+ * The connections of an HTTP server that does not listen itself: a listener hands accepted connections to it. It does
+ * what node:http does for a listening server: time limits, closing idle connections, cutting the rest.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -13,8 +13,8 @@ export class HttpConnections implements ConnectionHandler {
   readonly #open: OpenConnections;
 
   /**
-   * `begin` is given each connection, and the server what comes of it; left out: the connection itself, at once. `limit` is the
-   * number of connections open at once; left out: no limit.
+   * `begin` gets each connection and the function that passes it to the server; left out: the connection is passed at
+   * once. `limit` is the number of connections open at once; left out: no limit.
    */
   constructor(
     server: Server,
@@ -24,7 +24,7 @@ export class HttpConnections implements ConnectionHandler {
     this.#server = server;
     this.#begin = begin;
     this.#open = new OpenConnections(limit);
-    // node:http begins to watch its time limits with this event; without a port of its own it would never come.
+    // node:http starts to check its time limits on this event, which it does not emit without a port of its own.
     server.emit('listening');
   }
 
@@ -32,7 +32,7 @@ export class HttpConnections implements ConnectionHandler {
     if (this.#open.add(connection)) this.#begin(connection);
   }
 
-  /** What one of the accepted connections is used for. */
+  /** Sets the current use of an accepted connection. */
   mark(connection: Socket, use: Exclude<Use, 'new'>, holder: string): void {
     this.#open.mark(connection, use, holder);
   }
@@ -42,11 +42,11 @@ export class HttpConnections implements ConnectionHandler {
     return this.#open.ended();
   }
 
-  /** Closes idle connections now, the others after their answer; `deadline` cuts what is left. Works twice. */
+  /** Closes idle connections now and the others after their answer; `deadline` cuts the rest. Works twice. */
   async close(deadline: AbortSignal): Promise<void> {
-    // That it does not listen is no error here: what matters is that idle connections and timers go.
+    // The error of a server that does not listen is ignored: close also closes idle connections and ends timers.
     this.#server.close(() => undefined);
-    // node:http counts a connection that has not said anything yet as busy.
+    // node:http treats a connection without a request as busy.
     await this.#open.endBy(deadline);
   }
 

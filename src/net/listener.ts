@@ -1,7 +1,7 @@
 /**
- * Listening sockets that outlive who listens on them. A server never opens a port itself: it asks for one and is handed the
- * connections. When a later service asks for an endpoint that an earlier one of the same process still holds, the open socket
- * passes on: from then on new connections go to the later one, and not one is refused in between.
+ * Listening sockets that outlive the services that use them. A server does not open a port itself: it asks for one and
+ * gets its connections. When a later service asks for an endpoint that an earlier service of the process holds, it
+ * takes over the open socket: new connections go to the later one, and no connection is refused in between.
  */
 import type { Socket } from 'node:net';
 import { UserError } from '../errors.ts';
@@ -19,7 +19,7 @@ export class ListeningSockets {
     this.#open = open;
   }
 
-  /** Every service gets its own view, so that one service asking twice for an endpoint is told of its mistake. */
+  /** Each service has its own view, so that a service that asks twice for an endpoint gets an error. */
   forService(): Listeners {
     return new ServiceListeners((key) => this.#socket(key));
   }
@@ -68,7 +68,7 @@ class ServiceListeners implements Listeners {
   }
 }
 
-/** Whoever asks for any free port means one of their own; a later service finds it by the option. */
+/** A request for any free port gets its own socket; a later service finds it by the option. */
 export function keyOf(endpoint: Endpoint, { option }: ListenRequest): string {
   if ('path' in endpoint) return `unix:${endpoint.path}`;
   return endpoint.port === 0 ? `${formatEndpoint(endpoint)} for ${option}` : formatEndpoint(endpoint);
@@ -79,7 +79,7 @@ interface Hold {
   readonly request: ListenRequest;
 }
 
-/** One socket and those who hold it; the last one to come is served, and its limits hold. */
+/** One socket and its handlers. The latest handler gets the connections, and its limits apply. */
 class OpenSocket {
   readonly #holds: Hold[] = [];
   readonly #openPort: OpenPort;
@@ -127,7 +127,7 @@ class OpenSocket {
     try {
       this.#port?.limit(request);
     } catch {
-      // Somebody removed the file of the socket: nobody new can connect.
+      // Another program removed the socket file, so no new client can connect.
     }
     handler.succeededBy?.(null);
   }

@@ -1,14 +1,14 @@
 /**
- * The connections that are open at one server, and their end: making room for a new one, waiting for the last one, forcing it
- * at a deadline. At the limit a new connection takes the place of one that is of less use, so that clients without a key, idle
- * ones and slow ones do not keep others out. What is being stored is never cut for it.
+ * The open connections of one server: makes room for a new one, waits for the last one, cuts the rest at a deadline. At
+ * the limit a new connection replaces a less useful one, so that clients without a key, idle ones and slow ones do not
+ * block others. A connection whose request is being stored is never cut for a new one.
  */
 import type { Socket } from 'node:net';
 
-/** A request body that takes longer than this to arrive may lose its place. */
+/** A connection whose request body takes longer than this may be replaced. */
 const SLOW_MS = 2000;
 
-/** `new`: no request was admitted yet. `reading`: a body arrives. `working`: a request is in the pipeline. */
+/** `new`: no request was admitted yet. `reading`: a body is being received. `working`: a request is in the pipeline. */
 export type Use = 'new' | 'idle' | 'reading' | 'working';
 
 interface Entry {
@@ -22,7 +22,7 @@ interface Entry {
 export class OpenConnections {
   readonly #limit: number;
   readonly #open = new Map<Socket, Entry>();
-  /** Those of use `new`, the oldest first. */
+  /** Connections of use `new`, oldest first. */
   readonly #new = new Set<Socket>();
   readonly #waiting: (() => void)[] = [];
 
@@ -34,7 +34,7 @@ export class OpenConnections {
     return this.#open.size;
   }
 
-  /** False when there is no room: the connection is cut then. */
+  /** False when there is no room; the connection is then cut. */
   add(connection: Socket): boolean {
     if (this.#open.size >= this.#limit && !this.#makeRoom()) {
       connection.destroy();
@@ -46,7 +46,7 @@ export class OpenConnections {
     return true;
   }
 
-  /** What the connection is used for from now on. */
+  /** Sets the current use of the connection. */
   mark(connection: Socket, use: Exclude<Use, 'new'>, holder: string): void {
     const entry = this.#open.get(connection);
     if (entry === undefined) return;
@@ -61,7 +61,7 @@ export class OpenConnections {
     if (this.#open.size > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Those that never said anything are cut now, those that are left when the deadline aborts then. Works twice. */
+  /** Cuts connections without any request now, and the rest when the deadline aborts. Works twice. */
   async endBy(deadline: AbortSignal): Promise<void> {
     for (const connection of this.#open.keys()) if (connection.bytesRead === 0) connection.destroy();
     const cut = (): void => {
@@ -88,7 +88,7 @@ export class OpenConnections {
     return true;
   }
 
-  /** Of the project with the most connections that may go: the one that has been idle, or slow, for longest. */
+  /** The longest idle or slow connection of the project with the most connections that may be replaced. */
   #leastUseful(): Socket | undefined {
     const now = performance.now();
     const candidates = new Map<string, { count: number; oldest: Entry }>();

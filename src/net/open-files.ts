@@ -1,7 +1,7 @@
-/** How many files and sockets this process may have open at once. */
+/** The limit of open files and sockets of this process. */
 import { readFileSync } from 'node:fs';
 
-/** Null where the system does not tell. */
+/** Null where the system does not report it. */
 export function openFileLimit(): number | null {
   try {
     const limits = readFileSync('/proc/self/limits', 'utf8');

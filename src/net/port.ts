@@ -1,4 +1,4 @@
-/** Opening a socket that listens, in this process: a port of TCP or a Unix domain socket, and what is said when that fails. */
+/** Opens a listening socket in this process, a TCP port or a Unix domain socket, and explains failures. */
 import { chmodSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { UserError } from '../errors.ts';
@@ -6,16 +6,18 @@ import { type Endpoint, formatEndpoint } from '../component/endpoint.ts';
 import type { ListenRequest } from '../component/listening.ts';
 import { makeRoom } from './socket-file.ts';
 
-/** A socket that listens. */
+/** A listening socket. */
 export interface Port {
   /** As bound: the port differs from the configured one when that was 0. */
   readonly address: string;
-  /** The request's bound of connections and permissions hold from now on. Throws a `UserError` when they can not. */
+  /** Applies the request's limit of connections and its permissions. Throws a `UserError` when that fails. */
   limit(request: ListenRequest): void;
   close(): void;
 }
 
-/** Rejects with a `UserError` when nothing can listen there. `accept` is given each connection, not read from yet. */
+/**
+ * Rejects with a `UserError` when the endpoint cannot be opened. `accept` gets each connection before a byte is read.
+ */
 export type OpenPort = (
   endpoint: Endpoint,
   request: ListenRequest,
@@ -25,17 +27,17 @@ export type OpenPort = (
 export const openPort: OpenPort = (endpoint, request, accept) =>
   listen(createServer({ ...CONNECTIONS, pauseOnConnect: false }, accept), endpoint, request);
 
-/** For connections that go on to another process: not a byte of them is read here. */
+/** For connections that are handed off to another process: no byte is read here. */
 export const openPausedPort: OpenPort = (endpoint, request, accept) =>
   listen(createServer({ ...CONNECTIONS, pauseOnConnect: true }, accept), endpoint, request);
 
 /**
- * Connections the kernel may hold until they are accepted, which goes one by one between two pieces of work. Beyond it a client
- * tries again after a second. The kernel has a limit of its own, and the lower of both holds.
+ * Connections that the kernel may queue until they are accepted; one is accepted per poll of the event loop. Beyond the
+ * limit a client retries after a second. The kernel has its own limit, and the lower one applies.
  */
 const BACKLOG = 4096;
 
-/** Half-open connections are for the protocol to decide about; HTTP answers a client that has finished sending. */
+/** The protocol decides about half-open connections: HTTP answers a client that has finished sending. */
 const CONNECTIONS = { allowHalfOpen: true, noDelay: true };
 
 async function listen(server: Server, endpoint: Endpoint, request: ListenRequest): Promise<Port> {
@@ -52,7 +54,7 @@ async function listen(server: Server, endpoint: Endpoint, request: ListenRequest
     server.close();
     throw explain(error, request);
   }
-  // Running out of file descriptors refuses a connection; it must not end the process.
+  // Without free file descriptors a connection is refused; the process must not end.
   server.on('error', () => undefined);
   return {
     address: boundAddress(server, request.endpoint),

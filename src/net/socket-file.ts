@@ -1,19 +1,19 @@
-/** The files of Unix domain sockets: room for one where a daemon that was killed left its own, and nowhere else. */
+/** The files of Unix domain sockets. Removes the file of a daemon that was killed, and no other file. */
 import { lstat, unlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import { UserError } from '../errors.ts';
 
-/** What every system takes; a longer path would be cut short without a word. */
+/** The limit of every system; a longer path would be truncated without an error. */
 const MAX_SOCKET_PATH_BYTES = 103;
 
 export interface SocketPlace {
-  /** The option it stands in, for hints. */
+  /** The option of the path, for hints. */
   readonly option: string;
   inUse(): UserError;
 }
 
-/** A daemon that was killed leaves its socket behind. One that still answers is another program's. */
+/** A killed daemon leaves its socket file. A socket that accepts connections belongs to a running program. */
 export async function makeRoom(path: string, { option, inUse }: SocketPlace): Promise<void> {
   if (Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES)
     throw new UserError(`the path of the socket ${path} is too long`, `It may have ${MAX_SOCKET_PATH_BYTES} bytes.`);
@@ -38,7 +38,7 @@ function isAnswered(path: string): Promise<boolean> {
       probe.destroy();
       resolve(true);
     });
-    // Whoever may not connect can not know that nobody listens.
+    // Without permission to connect, it is unknown whether a program listens.
     probe.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT'));
   });
 }

@@ -1,12 +1,12 @@
 /**
- * What one component offers to others without either knowing the other's module: a typed key in a small registry that lives
- * as long as one assembled service.
+ * A capability is what one component offers to others without an import between their modules: a typed key in a
+ * registry that lives as long as one assembled service.
  */
 
-/** A key with a phantom type. The name shows in error messages. */
+/** A key with a phantom type. Error messages show the name. */
 export interface Capability<T> {
   readonly name: string;
-  /** Never set: it only carries the type. */
+  /** Never set; it only carries the type. */
   readonly type?: T;
 }
 
@@ -15,10 +15,10 @@ interface Offer {
   readonly value: unknown;
 }
 
-/** What the service itself offers is found under this owner. */
+/** The owner of the capabilities that the service itself offers. */
 export const SERVICE_OWNER = 'service';
 
-/** One component's view of what all components of a service offer; it remembers whose offers it found. */
+/** One component's view of the capabilities of a service. It records the owners of those it found: its dependencies. */
 export class Capabilities {
   readonly #owner: string;
   readonly #sources = new Set<string | null>();
@@ -34,7 +34,7 @@ export class Capabilities {
     return new Capabilities(owner, this.#offers);
   }
 
-  /** Throws when two components offer the same thing. */
+  /** Throws when two components offer the same capability. */
   offer<T>(capability: Capability<T>, value: T): void {
     if (this.#offers.has(capability.name)) throw new Error(`two components offer "${capability.name}"`);
     this.#offers.set(capability.name, { owner: this.#owner, value });
@@ -46,17 +46,17 @@ export class Capabilities {
     return found?.value as T | undefined;
   }
 
-  /** Whose offers were found here; null stands among them when something was looked for that nobody offered. */
+  /** The owners of the capabilities that were found. Contains null when a capability was not found. */
   get sources(): ReadonlySet<string | null> {
     return this.#sources;
   }
 
-  /** A reload: what this component offers holds in the next service too, before it goes over to it. */
+  /** For a reload: adds this component's capabilities to the next service, before the component moves to it. */
   lendTo(next: Capabilities): void {
     for (const [name, offer] of this.#offers) if (offer.owner === this.#owner) next.#offers.set(name, offer);
   }
 
-  /** From here on the component finds what the next service offers. */
+  /** From now on the component finds the capabilities of the next service. */
   follow(next: Capabilities): void {
     this.#offers = next.#offers;
   }

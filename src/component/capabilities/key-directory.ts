@@ -1,8 +1,8 @@
-/** Looking up API keys where they are stored. The `postgres` extension offers it; the `auth` processor caches its answers. */
+/** Looks up stored API keys. The `postgres` extension offers it; the `auth` processor caches its answers. */
 import type { Capability } from './capability.ts';
 import type { Project, Credential } from '../../pdata/context.ts';
 
-/** A stored key as `auth` needs it. */
+/** A stored key, with the facts that `auth` needs. */
 export interface StoredKey {
   /** SHA-256 of the whole key text; `auth` compares it in constant time. */
   readonly hash: Uint8Array;
@@ -13,13 +13,16 @@ export interface StoredKey {
 export interface KeyDirectory {
   /** Null when no such key is stored. Rejects when the lookup fails; `auth` sets the time limit. */
   findKey(publicId: string): Promise<StoredKey | null>;
-  /** The stored project of this name, if any: static keys use its stored privacy settings. */
+  /** The stored project of this name, if any. Requests with static keys use its stored privacy settings. */
   findProject(name: string): Promise<Project | null>;
-  /** Whether it is known that nothing can be looked up, because the database is away. Left out: never. */
+  /** Whether lookups are known to fail because the database is unavailable. Left out: never. */
   isAway?(): boolean;
-  /** Whether a lookup failed, or took too long, because the database is away. Answers soon; left out: no. */
+  /** Whether a lookup failed or was slow because the database is unavailable. Answers soon. Left out: no. */
   isAwayAfter?(error: unknown): Promise<boolean>;
-  /** Calls back when keys, projects or environments changed; returns how to stop. Missing it is safe: cache lives are short. */
+  /**
+   * Calls back when keys, projects or environments changed; returns a function that ends it. A missed call is safe,
+   * because caches expire soon.
+   */
   onChange(changed: () => void): () => void;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The ledger decides, at commit time, which requests of a group may be stored: replay marker, trace ownership and environment,
- * quota. It brackets the writes of the exporters: nothing it admitted is acknowledged unless its commit succeeded, and a
- * request it refused leaves nothing behind.
+ * The ledger decides, at commit time, which requests of a group may be stored: replay marker, trace ownership and
+ * environment, quota. The exporters write inside its transaction. A request that it admitted is acknowledged only after
+ * the commit, and nothing of a request that it refused is stored.
  */
 import type { Project, Signal } from '../../pdata/context.ts';
 import type { Rejection } from '../../errors.ts';
@@ -9,23 +9,28 @@ import type { Capability } from './capability.ts';
 import type { Component } from '../component.ts';
 
 /**
- * One trace that a request touches. Counts, totals, root and conversation are not here: the `traces` view reads them from the
- * stored spans, which makes them right for every order of arrival and every repetition.
+ * One trace of a request. Counts, totals, root and conversation are not here: the view `traces` computes them from the
+ * stored spans, so they are correct for every order of arrival and every repetition.
  */
 export interface TraceClaim {
   /** 32 lower-case hex digits. */
   readonly traceId: string;
   readonly environment: string;
-  /** Unix nanoseconds, the outermost times of the request's spans of this trace; they bound later searches. Null for log records. */
+  /**
+   * Unix nanoseconds: the earliest start and the latest end of the request's spans of this trace. They bound later
+   * searches. Null for log records.
+   */
   readonly firstNs: bigint | null;
   readonly lastNs: bigint | null;
 }
 
-/** Everything the ledger must know of one request; the rows themselves stay with the exporters. */
+/** The facts about one request that the ledger needs. The exporters hold the rows. */
 export interface Claim {
   readonly project: Project;
   readonly signal: Signal;
-  /** 33 bytes: one for signal, media type and content encoding, then the SHA-256 of the raw body. Scoped to the project. */
+  /**
+   * 33 bytes: one for signal, media type and content encoding, then the SHA-256 of the raw body. Scoped to the project.
+   */
   readonly replayKey: Uint8Array;
   /** Sorted by traceId, unique. */
   readonly traces: readonly TraceClaim[];
@@ -34,20 +39,21 @@ export interface Claim {
   readonly recordCount: number;
 }
 
-/** `stored` and `replayed` are both answered 200; a rejection is answered as it says. */
+/** `stored` and `replayed` are answered 200; a rejection is answered with its own status. */
 export type Verdict =
   | { readonly kind: 'stored' | 'replayed'; readonly quota: Quota | null }
   | { readonly kind: 'refused'; readonly rejection: Rejection };
 
 /**
- * A verdict, or `deferred`: the request could not be decided beside the others of its group, and should be settled again. Its
- * kind is `apart` by then. Only a group of several projects is answered so.
+ * An outcome, or `deferred`: the request could not be decided together with its group, and must be settled again. Its
+ * kind is then `apart`. Only for groups of several projects.
  */
 export type Decision = Verdict | { readonly kind: 'deferred' };
 
 /**
- * How a request should meet others. `plain`: with other plain ones. `careful`: with others that lately had refusals or spans
- * which were stored already, as they need more steps. `apart`: with requests of its own project only; it may wait for long.
+ * Which requests may share a group. `plain`: other plain ones. `careful`: other requests of projects that recently had
+ * refusals or spans that were stored already, because these need more steps. `apart`: only requests of the same
+ * project; it may wait for long.
  */
 export type Kind = 'plain' | 'careful' | 'apart';
 
@@ -58,39 +64,41 @@ export interface Quota {
 }
 
 /**
- * The transaction the exporters may join. `join` returns the capability-specific handle of an open transaction (the Postgres
- * ledger: a `PostgresTransaction`), or undefined when this ledger has none of that kind.
+ * The transaction that exporters may join. `join` returns the handle that belongs to the capability (for the Postgres
+ * ledger, a `PostgresTransaction`), or undefined when this ledger has none of that kind.
  */
 export interface Commit {
   join<T>(capability: Capability<T>): T | undefined;
   /**
-   * Resolves when the transaction holds everything that was joined to it and every guard was passed: the group commit waits for
-   * it before an exporter writes what no rollback takes back. Rejects when the group can not be stored as it is.
+   * Flushes. Resolves when the transaction holds everything that was joined to it and every guard has passed. The group
+   * commit waits for it before it calls an exporter that cannot roll back. Rejects when the group cannot be stored
+   * unchanged.
    */
   taken(): Promise<void>;
 }
 
 export interface Ledger extends Component {
-  /** How many groups it can settle at once; one when left out. */
+  /** The number of groups that it can settle at once; one when left out. */
   readonly lanes?: number;
-  /** Whether it is known that no group can be stored now: requests are refused before they are read. Left out: never. */
+  /** Whether no group can be stored at present. Requests are then refused before they are read. Left out: never. */
   isAway?(): boolean;
   /**
-   * How many requests larger than a group it can settle beside these, each by itself. None when left out: then they are groups
-   * like others.
+   * The number of requests larger than a group that it can settle beside the groups, each alone. When left out, a large
+   * request is settled like a group.
    */
   readonly heavyLanes?: number;
-  /** With which others a request should be settled now; `plain` when left out. */
+  /** The kind of a request at present; `plain` when left out. */
   kindOf?(claim: Claim): Kind;
   /**
-   * The clock of the store, in Unix milliseconds: what is stored carries its time, and retention compares with it. Throws a
-   * `Rejection` while it is not known. Left out: the clock of the process.
+   * The clock of the store, in Unix milliseconds. Rows carry its time, and retention compares with it. Throws a
+   * `Rejection` while the clock is unknown. Left out: the clock of the process.
    */
   now?(): number;
   /**
-   * Decides and stores one group. `write` is called at most once per attempt with the requests that no guard has refused so far,
-   * in the group's order; when it rejects, or the commit fails, those requests are refused. It may be called again with fewer
-   * requests (a guard refused some, bisecting). Resolves with one decision per claim, in order; never rejects.
+   * Decides and stores one group. `write` is called at most once per attempt, with the requests that no guard has
+   * refused so far, in the order of the group. When it rejects, or the commit fails, these requests are refused. It may
+   * be called again with fewer requests, after a guard refused some or the group was bisected. Resolves with one
+   * decision per claim, in order; never rejects.
    */
   settle(
     group: readonly Claim[],
@@ -98,5 +106,5 @@ export interface Ledger extends Component {
   ): Promise<readonly Decision[]>;
 }
 
-/** The `postgres` extension offers its ledger under this key. */
+/** The capability of the ledger, offered by the `postgres` extension. */
 export const LEDGER: Capability<Ledger> = { name: 'ledger' };

@@ -1,26 +1,26 @@
 /**
- * What was accepted and has still to be sent on. Entries join the commit of the request they come from, so an acknowledged
- * request is never forgotten, and one that was refused never leaves. The `postgres` extension offers it.
+ * The requests that are still to be forwarded. Entries join the commit of their request, so an acknowledged request is
+ * always forwarded, and a refused one never is. The `postgres` extension offers it.
  */
 import type { Signal } from '../../pdata/context.ts';
 import type { Capability } from './capability.ts';
 import type { Commit } from './ledger.ts';
 
-/** One request's records on their way to one destination. */
+/** The records of one request, for one destination. */
 export interface OutboxEntry {
-  /** Id of the exporter that will send it. */
+  /** Id of the exporter that sends it. */
   readonly destination: string;
   readonly signal: Signal;
   readonly project: string;
   readonly records: number;
   readonly bytes: number;
-  /** An OTLP request in protobuf, in pieces. They must stay as they are until the request is settled. */
+  /** An OTLP request in protobuf, in pieces. They must not change until the request is settled. */
   readonly chunks: readonly Buffer[];
 }
 
-/** An entry that waits, without its body. */
+/** A waiting entry without its body. */
 export interface WaitingEntry {
-  /** Grows in the order in which entries were made. */
+  /** Ascending in the order of creation. */
   readonly sequence: bigint;
   readonly signal: Signal;
   readonly project: string;
@@ -29,7 +29,7 @@ export interface WaitingEntry {
   readonly attempts: number;
   /** Unix milliseconds; null before the first attempt. */
   readonly firstAttemptMs: number | null;
-  /** Not to be tried before; null: at once. */
+  /** Not to be sent before this time; null: at once. */
   readonly nextAttemptMs: number | null;
 }
 
@@ -39,7 +39,7 @@ export interface FailedAttempt {
   readonly error: string;
 }
 
-/** What a destination holds. Measured now and then, and counted on in between. */
+/** The size of a destination's queue. Measured periodically, and estimated in between. */
 export interface OutboxSize {
   readonly waiting: number;
   readonly waitingBytes: number;
@@ -47,44 +47,44 @@ export interface OutboxSize {
   readonly deadBytes: number;
 }
 
-/** Records that were given up to make room. */
+/** Records that were dropped because the outbox was full. */
 export interface Dropped {
   readonly entries: number;
   readonly records: Readonly<Record<Signal, number>>;
 }
 
 /**
- * One destination's entries in the order they were made. One process at a time holds it, whoever else serves the same database;
- * it is lost with its connection, and every method but `acquire` then rejects.
+ * The queue of one destination, in the order of creation. One process at a time holds it, among all processes on the
+ * same database. When its connection breaks, the queue is released and every method except `acquire` rejects.
  */
 export interface OutboxLane {
-  /** True when this process holds the lane, now or already; false while another does. */
+  /** True when this process holds the queue; false while another process does. */
   acquire(): Promise<boolean>;
-  /** The oldest entries that wait, at most `limit`. */
+  /** The oldest waiting entries, at most `limit`. */
   waiting(limit: number): Promise<readonly WaitingEntry[]>;
-  /** Their bodies, in this order; one that is gone meanwhile is left out. */
+  /** The bodies of entries, in this order. Entries that no longer exist are left out. */
   bodies(entries: readonly WaitingEntry[]): Promise<readonly Buffer[]>;
-  /** They have arrived, and are forgotten. */
+  /** Deletes entries that the remote accepted. */
   delivered(entries: readonly WaitingEntry[]): Promise<void>;
-  /** They are tried again later, and nothing behind them before. */
+  /** Schedules another attempt. Later entries wait behind these. */
   failed(entries: readonly WaitingEntry[], attempt: FailedAttempt): Promise<void>;
-  /** They are put aside as dead letters, with the reason; what is behind them goes on. */
+  /** Makes entries dead letters, with the reason. Later entries are sent. */
   bury(entries: readonly WaitingEntry[], attempt: Omit<FailedAttempt, 'nextAttemptMs'>): Promise<void>;
-  /** Lets others have it. */
+  /** Another process may then acquire the queue. */
   release(): Promise<void>;
 }
 
 export interface Outbox {
-  /** The clock that the times of entries go by, in Unix milliseconds. Throws while it is not known. */
+  /** The clock of the entries' times, in Unix milliseconds. Throws while it is unknown. */
   now(): number;
-  /** Joins entries to a commit; they are there when it succeeds. */
+  /** Joins entries to a commit. They exist when it succeeds. */
   add(entries: readonly OutboxEntry[], commit: Commit): Promise<void>;
-  /** To be called at start, before anything is added. */
+  /** Call it at the start, before entries are added. */
   open(destination: string): Promise<OutboxLane>;
   size(destination: string): OutboxSize;
-  /** Removes dead letters older than `maxDeadAgeMs`, and the oldest of them while there is more than `maxBytes` in all. */
+  /** Removes dead letters older than `maxDeadAgeMs`, and the oldest ones while the total exceeds `maxBytes`. */
   tidy(destination: string, limits: { readonly maxBytes: number; readonly maxDeadAgeMs: number }): Promise<void>;
-  /** Removes the oldest waiting entries while more than `maxBytes` wait. */
+  /** Removes the oldest waiting entries while they exceed `maxBytes`. */
   dropOldest(destination: string, maxBytes: number): Promise<Dropped>;
 }
 

@@ -1,38 +1,39 @@
-/** The open transaction of the Postgres ledger, as exporters join it. */
+/** The open transaction of the Postgres ledger, for exporters that join it. */
 import type { Signal } from '../../pdata/context.ts';
 import type { Capability } from './capability.ts';
 
-/** The table of a signal, or what has still to be sent on. */
+/** The table of a signal, or the outbox. */
 export type CopyTarget = Signal | 'outbox';
 
 export interface PostgresTransaction {
   /**
-   * Copies rows into a table, within the ledger's transaction. `chunks` are COPY BINARY tuples in the order of `pdata/columns.ts`,
-   * or of the outbox's own columns, without header and trailer; they must stay as they are until the request is settled. They
-   * are sent with the guards or with other rows, so a refusal of the server shows in `Commit.taken` or in the commit; they are
-   * durable once the ledger has committed. `rowCount` is compared with the count the server reports.
+   * Copies rows into a table, within the ledger's transaction. `chunks` are COPY BINARY tuples in the order of
+   * `pdata/columns.ts`, or of the outbox's own columns, without header and trailer. They must not change until the
+   * request is settled. They are sent together with the guards or with other rows, so an error of the server appears in
+   * `Commit.taken` or in the commit. They are durable after the commit. `rowCount` is compared with the count that the
+   * server reports.
    */
   copy(target: CopyTarget, chunks: readonly Buffer[], rowCount: number): Promise<void>;
 }
 
 export const POSTGRES_TRANSACTION: Capability<PostgresTransaction> = { name: 'postgres-transaction' };
 
-/** Questions to the database, for exporters that keep house in it (partitions, retention). */
+/** Queries, for exporters that maintain the database (partitions, retention). */
 export interface PostgresDatabase {
-  /** Whether it has been reached, and its schema brought up to date. It may be away again since. */
+  /** Whether the database has been reached and its schema migrated. It may have become unavailable since. */
   readonly isOpen: boolean;
-  /** Resolves when that has happened; never rejects. A start must not wait for it: the database may come much later. */
+  /** Resolves when the database is open; never rejects. A start must not wait for it, because that may take long. */
   readonly opened: Promise<void>;
-  /** Rejects at once before it is open. */
+  /** Rejects at once before the database is open. */
   query: Query;
   /**
-   * Runs `work` on a connection of its own, with time limits of its own, which is closed afterwards. Transactions and session locks
-   * are possible there.
+   * Runs `work` on a separate connection with its own time limits, and closes it afterwards. Transactions and session
+   * locks are possible on it.
    */
   session<T>(limits: SessionLimits, work: (query: Query) => Promise<T>): Promise<T>;
   /**
-   * Runs `task` when the database has been reached and its schema brought up to date, and before anything else uses it. A task must
-   * not reject. Returns how to withdraw it.
+   * Runs `task` when the database has been reached and its schema migrated, before anything else uses it. A task must
+   * not reject. Returns a function that withdraws the task.
    */
   beforeOpening(task: (database: PostgresDatabase) => Promise<void>): () => void;
 }
@@ -44,9 +45,9 @@ export type Query = (
 
 export interface SessionLimits {
   readonly statementTimeoutMs: number;
-  /** How long a statement may wait for a lock; others queue behind it. */
+  /** How long a statement may wait for a lock. Other statements queue behind it. */
   readonly lockTimeoutMs: number;
-  /** Ends the connection at once, whatever it does. */
+  /** Closes the connection at once, also during a query. */
   readonly signal?: AbortSignal;
 }
 

@@ -1,18 +1,20 @@
-/** Own prices where they are stored. The `postgres` extension offers them; the `pricing` processor reads them ahead of its passes. */
+/**
+ * Stored own prices. The `postgres` extension offers them; the `pricing` processor reads them in advance of its passes.
+ */
 import type { Capability } from './capability.ts';
 
 export interface StoredPrice {
   readonly id: string;
   /** Null: for every project. */
   readonly project: string | null;
-  /** An entry of the pricing processor's `overrides`, as somebody stored it: not checked. */
+  /** An entry of the pricing processor's `overrides` as it was stored, unchecked. */
   readonly entry: unknown;
 }
 
 export interface PriceDirectory {
-  /** In the order in which they count: the last one stored first. Rejects when they can not be read. */
+  /** In order of precedence: the price stored last comes first. Rejects when they cannot be read. */
   readPrices(): Promise<readonly StoredPrice[]>;
-  /** Calls back when prices changed; returns how to stop. Missing it is safe: what was read grows old. */
+  /** Calls back when prices changed; returns a function that ends it. A missed call only delays a change. */
   onChange(changed: () => void): () => void;
 }
 
