@@ -1,8 +1,8 @@
-/** How this process was called, to tell people the next command in a form that they can paste. */
+/** The command line of this process, to show the operator further commands in a form that can be pasted. */
 import { basename, relative } from 'node:path';
 import type { Call } from './command.ts';
 
-/** A whole line for another command on the same configuration. */
+/** A complete command line for another command on the same configuration. */
 export function commandLine({ process, values }: Call, words: string): string {
   const files = values.list('config').map((file) => ` --config ${file}`);
   return `${programOf(process)} ${words}${files.join('')}`;

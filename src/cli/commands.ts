@@ -1,6 +1,6 @@
 /**
- * The visible list of commands, in the order of the help. A command's code is loaded when it is chosen: help and completion
- * must not wait for a database client. A test compares the entries with what the commands say of themselves.
+ * The list of commands, in the order of the help. The code of a command is loaded when it is chosen, so that help and
+ * completion do not wait for a database client. A test compares the entries with the commands' own declarations.
  */
 import type { CommandEntry } from './command.ts';
 
@@ -18,7 +18,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'print-config',
     aliases: ['print-initial-config'],
-    summary: 'Print the configuration as it takes effect',
+    summary: 'Print the effective configuration',
     load: async () => (await import('./print-config.ts')).printConfig,
   },
   {
@@ -28,12 +28,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'status',
-    summary: 'Show what the running daemon is doing',
+    summary: 'Show the state of the running daemon',
     load: async () => (await import('./status.ts')).statusCommand,
   },
   {
     name: 'migrate',
-    summary: 'Bring the database schema up to this version',
+    summary: 'Migrate the database schema to this version',
     load: async () => (await import('./migrate.ts')).migrateCommand,
   },
   {
@@ -44,7 +44,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'project list',
-    summary: 'List projects with their plan and what they stored this month',
+    summary: 'List projects with their plan and their usage of this month',
     load: async () => (await import('./project.ts')).projectList,
   },
   {
@@ -88,7 +88,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'trace',
     words: '<ID>',
-    summary: 'Show one trace: its spans, what they took, used and cost',
+    summary: 'Show one trace: its spans with duration, tokens and cost',
     load: async () => (await import('./trace.ts')).traceCommand,
   },
   {
@@ -98,12 +98,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'outbox list',
-    summary: 'List what waits to be sent on, for each destination',
+    summary: 'List the requests that wait to be forwarded, by destination',
     load: async () => (await import('./outbox.ts')).outboxList,
   },
   {
     name: 'outbox dead',
-    summary: 'List dead letters: requests that a remote would not take, the newest first',
+    summary: 'List dead letters: requests that a remote refused, newest first',
     load: async () => (await import('./outbox.ts')).outboxDead,
   },
   {
@@ -115,19 +115,19 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'outbox replay',
     words: '[SEQUENCE]',
-    summary: 'Send dead letters again, in the place they had',
+    summary: 'Send dead letters again, in their original order',
     load: async () => (await import('./outbox.ts')).outboxReplay,
   },
   {
     name: 'outbox drop',
     words: '[SEQUENCE]',
-    summary: 'Remove requests from the outbox for good',
+    summary: 'Delete requests from the outbox',
     load: async () => (await import('./outbox.ts')).outboxDrop,
   },
   {
     name: 'prices check',
     words: '<MODEL>',
-    summary: 'Explain what a call of a model costs',
+    summary: 'Explain the cost of a model call',
     load: async () => (await import('./prices.ts')).pricesCheck,
   },
   {
@@ -138,7 +138,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'prices list',
-    summary: 'List stored prices, in the order in which they count',
+    summary: 'List stored prices, in order of precedence',
     load: async () => (await import('./stored-prices.ts')).pricesList,
   },
   {
@@ -155,10 +155,10 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'completion',
     words: '<SHELL>',
-    summary: 'Print what makes a shell complete commands and options',
+    summary: 'Print a completion script for a shell',
     load: async () => (await import('./completion.ts')).completion,
   },
 ];
 
-/** What runs when no command is named. */
+/** Runs when no command is given. */
 export const DEFAULT_COMMAND = 'run';

@@ -1,4 +1,4 @@
-/** `sluice completion`: what makes a shell complete commands and options, generated from the list of commands. */
+/** `sluice completion`: completion scripts for shells, generated from the list of commands. */
 import { type Command, type ExitCode } from './command.ts';
 import { ROOT_OPTIONS } from './help.ts';
 import { type Option, UsageError } from './options.ts';
@@ -13,11 +13,11 @@ export const completion: Command = {
   name: 'completion',
   words: '<SHELL>',
   maxWords: 1,
-  summary: 'Print what makes a shell complete commands and options',
+  summary: 'Print a completion script for a shell',
   description: `For ${Object.keys(SHELLS).join(', ')}.`,
   options: {},
   examples: [
-    ['source <(sluice completion bash)', 'for this shell; in ~/.bashrc for every one'],
+    ['source <(sluice completion bash)', 'for this shell; add it to ~/.bashrc for all shells'],
     ['sluice completion fish > ~/.config/fish/completions/sluice.fish', 'for fish'],
   ],
   async run({ words, terminal, commands }): Promise<ExitCode> {
@@ -28,7 +28,7 @@ export const completion: Command = {
   },
 };
 
-/** The options whose value is a file. */
+/** The options with a file as their value. */
 const FILE_OPTIONS = /^--?(?:config|c)$/u;
 
 function forBash(commands: readonly Command[]): string {

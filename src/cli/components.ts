@@ -1,4 +1,4 @@
-/** `sluice components`: what can be named in a configuration. */
+/** `sluice components`: the components that a configuration can use. */
 import { COMPONENTS } from '../components.ts';
 import type { Definition } from '../component/definition.ts';
 import type { Command } from './command.ts';

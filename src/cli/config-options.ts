@@ -1,4 +1,4 @@
-/** The options of every command that reads the configuration, and reading it. */
+/** The options of all commands that read the configuration, and the function that reads it. */
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,17 +17,17 @@ export const CONFIG_OPTIONS = {
   set: {
     type: 'list',
     value: 'PATH=VALUE',
-    description: 'Sets one option after all files, as service.shutdown_timeout=30s; may be repeated',
+    description: 'Sets one option after all files, for example service.shutdown_timeout=30s; may be repeated',
   },
 } as const satisfies Options;
 
-/** Those of the command that runs when none is named: they may stand alone. */
+/** The options of the default command. They may be given without a command. */
 export const RUN_OPTIONS = {
   ...CONFIG_OPTIONS,
   workers: {
     type: 'text',
     value: 'N',
-    description: 'Processes that take requests, on the same ports; not with a file or ledger: memory (default: 1)',
+    description: 'Number of worker processes; not with a file exporter or ledger: memory (default: 1)',
   },
 } as const satisfies Options;
 
@@ -48,7 +48,7 @@ export async function readConfig({ values, process }: Call, options: LoadOptions
   });
 }
 
-/** The working directory's own file, else the one that comes with the package. */
+/** The file of the working directory, or else the file of the package. */
 function defaultFile(workingDirectory: string): string {
   if (existsSync(join(workingDirectory, DEFAULT_FILE))) return DEFAULT_FILE;
   const packaged = fileURLToPath(new URL('../../../config/sluice.yaml', import.meta.url));

@@ -1,4 +1,4 @@
-/** Opening the database a configuration names, for commands that look at it or change it beside a running daemon. */
+/** Opens the configured database, for commands that read or change it while a daemon may run. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { UserError } from '../errors.ts';
@@ -23,28 +23,28 @@ import type { Call, ExitCode } from './command.ts';
 import { readConfig } from './config-options.ts';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
-/** A table or view, a column, a function that is not there. */
+/** A table or view, a column, or a function that does not exist. */
 const UNDEFINED = new Set(['42P01', '42703', '42883']);
 
-/** What the database was found by. */
+/** The configuration of a database. */
 export interface Origin {
   readonly config: Config;
   readonly options: PostgresOptions;
 }
 
 /**
- * What a command does with the database. One that reads works beside any newer schema and starts nothing; one that writes needs a schema
- * it may write to; only one that migrates changes the schema, or makes it.
+ * The use of the database by a command. `read` works with every newer schema and starts no server; `write` needs a
+ * schema that this version may write to; only `migrate` creates or changes the schema.
  */
 export type Access = 'read' | 'write' | 'migrate';
 
-/** What a command is given besides the database. */
+/** The second argument of a command's work. */
 export interface Opened extends Origin {
-  /** What was done to bring the schema up to date, by a command that may. */
+  /** The migrations that were applied, for `migrate`. */
   readonly applied: readonly string[];
 }
 
-/** Gives `work` the database, and closes it afterwards. */
+/** Opens the database for `work`, and closes it afterwards. */
 export async function withDatabase(
   call: Call,
   access: Access,
@@ -86,12 +86,12 @@ async function requireSchema(database: Database, { access, call }: Opening): Pro
   if (!state.exists)
     throw new UserError(
       'this database has no tables of Sluice yet',
-      'Make them with `sluice migrate`, or start the daemon.',
+      'Create them with `sluice migrate`, or start the daemon.',
     );
   if (state.missing.length > 0)
     throw new UserError(
       `the schema of the database is older than this version: ${state.missing.map(({ name }) => name).join(', ')} not applied`,
-      'Use the version of the daemon that runs, or bring the schema up to date with `sluice migrate`.',
+      'Use the version of the running daemon, or migrate the schema with `sluice migrate`.',
     );
   if (access === 'write' && !state.mayWrite) throw tooNew(state);
   if (state.unknown.length > 0)
@@ -100,7 +100,7 @@ async function requireSchema(database: Database, { access, call }: Opening): Pro
     );
 }
 
-/** With the embedded server that was started for this, if one was. */
+/** The address, and the embedded server if it was started for this command. */
 async function open(
   opening: Opening,
 ): Promise<{ readonly address: Address; readonly embedded: EmbeddedServer | null }> {
@@ -127,14 +127,14 @@ async function open(
   }
 }
 
-/** Only a command that migrates makes a database. */
+/** Only `migrate` creates a database. */
 function requireCluster(dataDir: string, { access, options }: Opening): void {
   const folder = join(dataDir, 'postgres');
   const exists = ['cluster', 'moved-to'].some((name) => existsSync(join(folder, name)));
   if (exists || access === 'migrate') return;
   throw new UserError(
     `there is no database in ${options.data_dir} yet`,
-    'Start the daemon, which makes it: sluice run. Or name its configuration with --config.',
+    'Start the daemon, which creates it: sluice run. Or name its configuration with --config.',
   );
 }
 
@@ -152,12 +152,12 @@ function explainOpening(error: unknown): unknown {
   if (sqlstateOf(error) === INSUFFICIENT_PRIVILEGE)
     return new UserError(
       `the database user lacks a right: ${describeFailure(error)}`,
-      'Use the user of the daemon, or let it grant the right.',
+      'Use the user of the daemon, or let that user grant the right.',
     );
   if (UNDEFINED.has(sqlstateOf(error) ?? ''))
     return new UserError(
       `the schema of the database is not as this version and extensions.postgres.views_schema expect it: ${describeFailure(error)}`,
-      'Use the version and the configuration of the daemon, or bring the schema up to date with `sluice migrate`.',
+      'Use the version and the configuration of the daemon, or migrate the schema with `sluice migrate`.',
     );
   return isPassing(error) ? unreachable(error) : explain(error);
 }

@@ -1,7 +1,7 @@
 /**
- * The telemetry of a small AI application, as OTLP/JSON: an assistant that looks something up, answers in a stream, calls a
- * tool that fails, and answers again with another vendor's model. Written by hand after OpenTelemetry's GenAI conventions,
- * so that it shows what any SDK sends.
+ * The telemetry of a small AI application, as OTLP/JSON: an assistant that retrieves documents, answers in a stream,
+ * calls a tool that fails, and answers again with the model of another vendor. It follows OpenTelemetry's GenAI
+ * conventions, as an SDK would send it.
  */
 import { randomBytes } from 'node:crypto';
 
@@ -17,15 +17,15 @@ export interface Demo {
   readonly traceId: string;
   readonly conversation: string;
   readonly requests: readonly DemoRequest[];
-  /** What is in it, a line each. */
+  /** The content, one line for each kind of record. */
   readonly content: readonly string[];
 }
 
-/** How a demonstration is told apart from real telemetry. */
+/** Distinguishes a demonstration from real telemetry. */
 const SERVICE = 'sluice-demo';
 const SCOPE = { name: 'sluice.demo', version: '1' };
 const NS_PER_MS = 1_000_000n;
-/** How long the story takes; it ended just now. */
+/** The duration of the run, which ends now. */
 const STORY_MS = 4_860;
 const ERROR = 2;
 const INTERNAL = 1;
@@ -36,7 +36,7 @@ interface Step {
   readonly parent: string | null;
   readonly name: string;
   readonly kind: number;
-  /** Milliseconds since the story began. */
+  /** Milliseconds since the begin of the run. */
   readonly from: number;
   readonly to: number;
   readonly attributes: Attributes;
@@ -136,7 +136,7 @@ function findOut(root: string, search: string, chat: string, common: Attributes)
   ];
 }
 
-/** The tool fails; the agent goes on without it. */
+/** The tool fails; the agent continues without it. */
 function useTool(root: string, plan: string, tool: string, common: Attributes): readonly Step[] {
   return [
     {

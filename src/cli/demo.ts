@@ -1,4 +1,4 @@
-/** `sluice demo`: sends a small AI application's telemetry, the way any SDK would, and says where to look at it. */
+/** `sluice demo`: sends the telemetry of a small AI application like an SDK, and shows the commands that read it. */
 import type { Config } from '../config/config.ts';
 import { UserError } from '../errors.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
@@ -23,21 +23,26 @@ export const demoCommand: Command = {
   name: 'demo',
   summary: "Send a small AI application's telemetry to a running daemon",
   description:
-    'The key is --key, else SLUICE_KEY; without either, and where the configuration names a database of ours, a key is\nmade for this one use and revoked afterwards.',
+    'The key is --key, or else SLUICE_KEY. Without both, and with a database in the configuration, a key is created for\nthis use and revoked afterwards.',
   options: {
     ...CONFIG_OPTIONS,
     endpoint: {
       type: 'text',
       value: 'URL',
-      description: `Where the daemon listens (default: as configured, else ${DEFAULT_ENDPOINT})`,
+      description: `The URL of the daemon (default: as configured, else ${DEFAULT_ENDPOINT})`,
     },
     key: { type: 'text', value: 'KEY', description: 'The API key' },
-    project: { type: 'text', short: 'p', value: 'NAME', description: 'The project of a key made for this use' },
+    project: {
+      type: 'text',
+      short: 'p',
+      value: 'NAME',
+      description: 'The project of a key that is created for this use',
+    },
     environment: {
       type: 'text',
       short: 'e',
       value: 'NAME',
-      description: `The environment it says it runs in (default: ${DEFAULT_ENVIRONMENT})`,
+      description: `The environment of the telemetry (default: ${DEFAULT_ENVIRONMENT})`,
     },
     json: { type: 'flag', description: 'Print JSON' },
   },
@@ -52,7 +57,7 @@ export const demoCommand: Command = {
     if (named !== undefined && given !== '') return sendDemo(call, endpointOf(named), given);
     const config = await readConfig(call);
     const endpoint = endpointOf(named ?? findEndpoint(config) ?? DEFAULT_ENDPOINT);
-    // Before any key is made, and before a database is started just for that.
+    // Checked before a key is created, and before a database is started for that.
     await checkAlive(endpoint);
     return given !== '' ? sendDemo(call, endpoint, given) : withOwnKey(call, config, endpoint);
   },
@@ -130,7 +135,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** Without a body: GET. */
+/** Sends a GET request when there is no body. */
 async function post(url: string, key: string | null, body: string | null): Promise<Answer> {
   try {
     const response = await fetch(url, {

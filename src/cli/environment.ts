@@ -1,4 +1,4 @@
-/** `sluice environment …`: what a project wants kept of one of its environments. */
+/** `sluice environment …`: the content settings of a project's environments. */
 import { Administration } from '../extensions/postgres/administration.ts';
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
@@ -18,7 +18,7 @@ export const environmentSet: Command = {
   words: '<PROJECT> <ENVIRONMENT>',
   maxWords: 2,
   description:
-    'Prompts, answers and tool payloads are stored unless switched off. What is set here wins over the configuration.',
+    'Prompts, answers and tool payloads are stored unless switched off. This setting wins over the configuration.',
   options: {
     ...CONFIG_OPTIONS,
     'capture-content': {

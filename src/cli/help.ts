@@ -1,4 +1,4 @@
-/** The help texts, written from the commands' own declarations. */
+/** The help texts, generated from the declarations of the commands. */
 import type { Command, CommandEntry } from './command.ts';
 import type { Options } from './options.ts';
 import { layOut, type Style } from './terminal.ts';
@@ -6,7 +6,7 @@ import { layOut, type Style } from './terminal.ts';
 export function overviewHelp(commands: readonly CommandEntry[], style: Style): string {
   const rows = commands.map(({ name, words = '', summary }) => [`${name} ${words}`.trimEnd(), summary]);
   return [
-    'Sluice takes AI telemetry as OTLP, prices it, and answers when it is stored.',
+    'Sluice receives AI telemetry as OTLP, prices it, and answers after it is stored.',
     '',
     `${style.bold('Usage')}\n  sluice [command] [options]`,
     '',
@@ -14,7 +14,7 @@ export function overviewHelp(commands: readonly CommandEntry[], style: Style): s
     '',
     `${style.bold('Options')}\n${layOut(optionRows(ROOT_OPTIONS), '  ')}`,
     '',
-    'Without a command Sluice runs. `sluice help <command>` tells more about one.',
+    'Without a command, Sluice runs. `sluice help <command>` describes a command.',
   ].join('\n');
 }
 

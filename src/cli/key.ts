@@ -1,4 +1,4 @@
-/** `sluice key …`: API keys. A key's text is printed once, when it is made. */
+/** `sluice key …`: API keys. The text of a key is printed once, when it is created. */
 import { Administration, type KeyRow } from '../extensions/postgres/administration.ts';
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
@@ -78,7 +78,7 @@ export const keyRevoke: Command = {
     }),
 };
 
-/** Whoever pastes the whole key means its id. */
+/** Accepts a complete key as well, and takes its id. */
 const ID_LENGTH = 8;
 
 function table(keys: readonly KeyRow[]): string {

@@ -1,4 +1,7 @@
-/** The command line's entry: finds the command, runs it, sets the exit code. A user's mistake never shows a stack trace. */
+/**
+ * The entry of the command line: finds the command, runs it, sets the exit code. Mistakes of the user show no stack
+ * trace.
+ */
 import { readFileSync } from 'node:fs';
 import { nearest } from '../config/nearest.ts';
 import { ConfigError } from '../config/problem.ts';
@@ -11,12 +14,12 @@ import { type Options, parseWords, UsageError } from './options.ts';
 import { makeStyle, makeTerminal, type Terminal, wantsColour } from './terminal.ts';
 
 const LEFTOVER_TIMEOUT_MS = 1_000;
-/** The daemon's own files, modules and connections, before the first sender connects. */
+/** The number of files of the daemon itself: files, modules and connections, before a sender connects. */
 const MIN_OPEN_FILES = 256;
 const RAISE_OPEN_FILES = 'Raise the limit: `ulimit -n 65536`, or LimitNOFILE=65536 in the systemd unit.';
 
 export async function main(host: NodeJS.Process): Promise<void> {
-  // `sluice components | head` closes our output early; that is no fault.
+  // `sluice components | head` closes the output early, which is not an error.
   host.stdout.on('error', (error: NodeJS.ErrnoException) => host.exit(error.code === 'EPIPE' ? 0 : 1));
   const terminal = makeTerminal(host);
   try {
@@ -24,18 +27,18 @@ export async function main(host: NodeJS.Process): Promise<void> {
     host.exitCode = await dispatch(host, terminal);
   } catch (error) {
     host.exitCode = report(error, host, terminal);
-    // What a failed start left open must not keep the process; the timer itself does not either.
+    // Resources that a failed start left open must not keep the process alive. The timer does not either.
     setTimeout(() => host.exit(), LEFTOVER_TIMEOUT_MS).unref();
   }
 }
 
-/** With fewer, modules fail to load in ways that do not name the cause. */
+/** With fewer open files, modules fail to load with misleading errors. */
 function checkOpenFiles(): void {
   let limits = '';
   try {
     limits = readFileSync('/proc/self/limits', 'utf8');
   } catch {
-    // No Linux; or no file can be opened at all, which the first one to be loaded says.
+    // Not Linux; or no file can be opened, which the next load reports.
   }
   const allowed = /^Max open files\s+(\d+)/mu.exec(limits)?.[1];
   if (allowed !== undefined && Number(allowed) < MIN_OPEN_FILES)
@@ -44,7 +47,7 @@ function checkOpenFiles(): void {
 
 async function dispatch(host: NodeJS.Process, terminal: Terminal): Promise<ExitCode> {
   const { entry, rest } = findEntry(host.argv.slice(2));
-  // Asked before anything is loaded; the whole call is still checked for every other command.
+  // Checked before anything is loaded. Every other command still checks all arguments.
   if (entry.name === DEFAULT_COMMAND && isAlone(rest, ROOT_OPTIONS.version.short, 'version'))
     return print(terminal, `sluice ${versionOf()}`);
   const command = await entry.load();
@@ -88,7 +91,7 @@ async function helpOn(words: readonly string[], terminal: Terminal): Promise<str
   return commandHelp(await findEntry(words).entry.load(), terminal.style);
 }
 
-/** Options may stand before the command: `sluice --config x.yaml validate`. */
+/** Options may precede the command: `sluice --config x.yaml validate`. */
 function findEntry(input: readonly string[]): { readonly entry: CommandEntry; readonly rest: readonly string[] } {
   const at = firstWord(input, RUN_OPTIONS);
   const word = input[at] ?? DEFAULT_COMMAND;
@@ -105,7 +108,7 @@ function findEntry(input: readonly string[]): { readonly entry: CommandEntry; re
 const isNameOf = ({ name, aliases = [] }: CommandEntry, word: string): boolean =>
   name === word || aliases.includes(word);
 
-/** The index of the first word that is neither an option nor an option's value. */
+/** The index of the first argument that is neither an option nor the value of an option. */
 function firstWord(input: readonly string[], options: Options): number {
   for (let at = 0; at < input.length; at += 1) {
     const word = input[at] ?? '';

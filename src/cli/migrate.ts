@@ -1,11 +1,11 @@
-/** `sluice migrate`: the schema alone, for deployments whose daemon may not change it. */
+/** `sluice migrate`: only migrates the schema, for deployments whose daemon may not change it. */
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
 
 export const migrateCommand: Command = {
   name: 'migrate',
-  summary: 'Bring the database schema up to this version',
+  summary: 'Migrate the database schema to this version',
   options: CONFIG_OPTIONS,
   examples: [
     ['sluice migrate --config config/gateway.yaml', 'prepare the database before the first start or an upgrade'],

@@ -1,18 +1,18 @@
-/** Words of the command line → option values and plain words, with a hint for what is not known. */
+/** Parses the arguments of the command line into options and words, with a hint for unknown options. */
 import { suggest } from '../config/nearest.ts';
 
 export interface Option {
   readonly type: 'flag' | 'text' | 'list';
-  /** One letter, for `-h`. */
+  /** One letter, such as `h` for `-h`. */
   readonly short?: string;
-  /** The value's name in the help: `FILE`. */
+  /** The name of the value in the help: `FILE`. */
   readonly value?: string;
   readonly description: string;
 }
 
 export type Options = Readonly<Record<string, Option>>;
 
-/** The command was not called rightly: exit code 2. */
+/** Wrong usage of the command line: exit code 2. */
 export class UsageError extends Error {
   readonly hint: string | null;
   constructor(message: string, hint: string | null = null) {
@@ -75,7 +75,7 @@ function recognise(word: string, options: Options) {
   const equals = word.indexOf('=');
   const written = equals === -1 ? word : word.slice(0, equals);
   const attached = equals === -1 ? null : word.slice(equals + 1);
-  // One dash works for long names too, as with Go programs.
+  // A single dash works for long names too, as in Go programs.
   const bare = written.replace(/^--?/u, '');
   const name = Object.hasOwn(options, bare)
     ? bare
@@ -84,9 +84,7 @@ function recognise(word: string, options: Options) {
   if (name === undefined || option === undefined) {
     const hint = suggest(bare, Object.keys(options), '');
     const near =
-      hint?.startsWith('did you mean') === true
-        ? hint.replace('"', '"--')
-        : 'Add --help instead to see those there are.';
+      hint?.startsWith('did you mean') === true ? hint.replace('"', '"--') : 'Use --help to list the options.';
     throw new UsageError(`unknown option ${written}`, near);
   }
   return { name, option, attached };

@@ -1,4 +1,4 @@
-/** `sluice outbox …`: what waits to be sent on, and what a remote would not take. */
+/** `sluice outbox …`: requests that wait to be forwarded, and dead letters. */
 import { UserError } from '../errors.ts';
 import {
   type DestinationRow,
@@ -25,7 +25,7 @@ const DESTINATION = { type: 'text', short: 'd', value: 'NAME', description: 'The
 
 export const outboxList: Command = {
   name: 'outbox list',
-  summary: 'List what waits to be sent on, for each destination',
+  summary: 'List the requests that wait to be forwarded, by destination',
   options: { ...CONFIG_OPTIONS, ...JSON_OPTION },
   examples: [['sluice outbox list', 'list them']],
   run: (call) =>
@@ -38,11 +38,16 @@ export const outboxList: Command = {
 
 export const outboxDead: Command = {
   name: 'outbox dead',
-  summary: 'List dead letters: requests that a remote would not take, the newest first',
+  summary: 'List dead letters: requests that a remote refused, newest first',
   options: {
     ...CONFIG_OPTIONS,
     destination: DESTINATION,
-    limit: { type: 'text', short: 'n', value: 'N', description: `At most so many (default: ${DEFAULT_LIMIT})` },
+    limit: {
+      type: 'text',
+      short: 'n',
+      value: 'N',
+      description: `The maximum number of lines (default: ${DEFAULT_LIMIT})`,
+    },
     ...JSON_OPTION,
   },
   examples: [['sluice outbox dead --destination otlp_http', 'those of one exporter']],
@@ -78,7 +83,7 @@ export const outboxShow: Command = {
 
 export const outboxReplay: Command = {
   name: 'outbox replay',
-  summary: 'Send dead letters again, in the place they had',
+  summary: 'Send dead letters again, in their original order',
   words: '[SEQUENCE]',
   maxWords: 1,
   options: { ...CONFIG_OPTIONS, destination: DESTINATION },
@@ -99,18 +104,18 @@ export const outboxReplay: Command = {
 
 export const outboxDrop: Command = {
   name: 'outbox drop',
-  summary: 'Remove requests from the outbox for good',
+  summary: 'Delete requests from the outbox',
   words: '[SEQUENCE]',
   maxWords: 1,
   options: {
     ...CONFIG_OPTIONS,
     destination: DESTINATION,
-    waiting: { type: 'flag', description: 'With --destination: what waits as well, not only dead letters' },
+    waiting: { type: 'flag', description: 'With --destination: waiting requests too, not only dead letters' },
   },
   examples: [
-    ['sluice outbox drop 4711', 'one, whether it waits or is a dead letter'],
+    ['sluice outbox drop 4711', 'one request, waiting or a dead letter'],
     ['sluice outbox drop --destination otlp_http', 'all dead letters of one exporter'],
-    ['sluice outbox drop --destination otlp_http/old --waiting', 'all that one exporter holds'],
+    ['sluice outbox drop --destination otlp_http/old --waiting', 'all requests of one exporter'],
   ],
   run: (call) =>
     withDatabase(call, 'write', async (database) => {

@@ -1,4 +1,4 @@
-/** The prices a configuration uses, for commands that look at them. */
+/** The prices of a configuration, for commands that show them. */
 import { resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../errors.ts';
@@ -7,7 +7,7 @@ import { PriceBook } from '../processors/pricing/price-book.ts';
 import { PricingOptionsError } from '../processors/pricing/price-entry.ts';
 import type { Call } from './command.ts';
 
-/** Without a pricing processor in the configuration: the prices that come with Sluice. */
+/** The shipped prices when the configuration has no pricing processor. */
 export function pricingOptionsOf(config: Config): PricingOptions {
   const found = [...config.processors.values()].find(({ definition }) => definition.type === 'pricing');
   return (found?.options ?? {}) as PricingOptions;

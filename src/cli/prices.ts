@@ -1,4 +1,4 @@
-/** `sluice prices check MODEL`: what a call would cost, by which price, and why. */
+/** `sluice prices check MODEL`: the cost of a call, the price that applies, and the reason. */
 import { describePrice, explainPrice, type PriceExplanation } from '../processors/pricing/explanation.ts';
 import type { PriceEntry } from '../processors/pricing/options.ts';
 import type { PriceBook } from '../processors/pricing/price-book.ts';
@@ -32,7 +32,7 @@ const DEFAULT_USAGE = 'input=1000,output=1000';
 
 export const pricesCheck: Command = {
   name: 'prices check',
-  summary: 'Explain what a call of a model costs',
+  summary: 'Explain the cost of a model call',
   words: '<MODEL>',
   maxWords: 1,
   description:
@@ -80,7 +80,7 @@ export const pricesCheck: Command = {
   },
 };
 
-/** With the stored prices of a project, if one is named. */
+/** Includes the stored prices of a project if one is named. */
 async function bookOf(call: Call): Promise<PriceBook> {
   const project = call.values.text('project');
   const book = await loadBook(call, pricingOptionsOf(await readConfig(call)));
@@ -98,7 +98,7 @@ async function bookOf(call: Call): Promise<PriceBook> {
   return book.withStored(stored, () => undefined);
 }
 
-/** The model is echoed; line by line, so that nothing in it can act on the terminal. */
+/** The output echoes the model name. It is cleaned line by line, so that it cannot control the terminal. */
 const describe = (explanation: PriceExplanation): string =>
   describePrice(explanation)
     .split('\n')

@@ -1,4 +1,4 @@
-/** `sluice print-config`: the configuration as it takes effect. */
+/** `sluice print-config`: the effective configuration. */
 import { stringify } from 'yaml';
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
@@ -9,7 +9,7 @@ const FORMATS = ['yaml', 'json'];
 export const printConfig: Command = {
   name: 'print-config',
   aliases: ['print-initial-config'],
-  summary: 'Print the configuration as it takes effect',
+  summary: 'Print the effective configuration',
   description: 'Files are merged, variables replaced and defaults filled in. Secrets are shown as [REDACTED].',
   options: {
     ...CONFIG_OPTIONS,

@@ -1,4 +1,4 @@
-/** `sluice project …`: who owns data, on which plan. */
+/** `sluice project …`: projects and their plans. */
 import type { Plan } from '../pdata/context.ts';
 import { Administration, type ProjectRow } from '../extensions/postgres/administration.ts';
 import type { Call, Command } from './command.ts';
@@ -52,7 +52,7 @@ export const projectSetPlan: Command = {
 
 export const projectList: Command = {
   name: 'project list',
-  summary: 'List projects with their plan and what they stored this month',
+  summary: 'List projects with their plan and their usage of this month',
   options: { ...CONFIG_OPTIONS, json: { type: 'flag', description: 'Print JSON' } },
   examples: [['sluice project list', 'list them']],
   run: (call) =>

@@ -1,4 +1,7 @@
-/** Questions to the stored telemetry, for the commands that show it: read-only, on a connection of their own, with more time than the daemon's questions have. */
+/**
+ * Queries of the commands that show stored telemetry: read-only, on a separate connection, with a longer time limit
+ * than the daemon's.
+ */
 import { parseDuration } from '../config/units.ts';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../errors.ts';
@@ -46,7 +49,7 @@ export function withReader(call: Call, work: (reader: Reader) => Promise<ExitCod
   });
 }
 
-/** The moment `--since` names, in nanoseconds since 1970 as the columns count; null: from the beginning. */
+/** The time of `--since`, in Unix nanoseconds like the columns; null: no limit. */
 export function sinceOf(values: Values, nowMs: number, fallback: string | null): string | null {
   const text = values.text('since') ?? fallback;
   if (text === null || text === 'all') return null;
@@ -63,10 +66,10 @@ export function limitOf(values: Values, fallback: number, highest: number): numb
   return limit;
 }
 
-/** A column that may be null. */
+/** A nullable column. */
 export const textOf = (value: unknown): string | null => (value === null || value === undefined ? null : String(value));
 export const countOf = (value: unknown): number | null =>
   value === null || value === undefined ? null : Number(value);
-/** A sum of integers, exactly: it may lie beyond what a number or an int8 holds. */
+/** An exact sum of integers, which may exceed a number or an int8. */
 export const sumOf = (value: unknown): bigint | null =>
   value === null || value === undefined ? null : BigInt(String(value));

@@ -8,14 +8,14 @@ import { describeGreeting } from './greeting.ts';
 import { UsageError, type Values } from './options.ts';
 import { wantsColour } from './terminal.ts';
 
-/** More than any machine has cores for; each keeps some connections to the database. */
+/** Each worker needs a core and some database connections. */
 const MAX_WORKERS = 64;
 
 export const run: Command = {
   name: 'run',
   summary: 'Run the pipeline (the default)',
   description:
-    'Runs until SIGTERM or SIGINT, then finishes the requests in flight within service.shutdown_timeout; a second\nsignal ends it at once. SIGHUP loads the configuration again: what did not change goes on without a pause, and\na configuration that is not in order changes nothing. One process uses one core; --workers gives the same ports\nto several, which share a database.',
+    'Runs until SIGTERM or SIGINT, then finishes the requests in flight within service.shutdown_timeout; a second\nsignal ends it at once. SIGHUP loads the configuration again: unchanged components continue to run, and an\ninvalid configuration changes nothing. One process uses one core; --workers runs several processes behind the\nsame ports, which share a database.',
   options: RUN_OPTIONS,
   examples: [
     ['sluice', 'run with config/sluice.yaml'],

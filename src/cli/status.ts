@@ -1,4 +1,4 @@
-/** `sluice status`: what the running daemon of a configuration is doing, asked over its local socket. */
+/** `sluice status`: the state of the running daemon of a configuration, over its local socket. */
 import { connect } from 'node:net';
 import { resolve } from 'node:path';
 import { UserError } from '../errors.ts';
@@ -12,17 +12,17 @@ const PATIENCE_MS = 5_000;
 
 export const statusCommand: Command = {
   name: 'status',
-  summary: 'Show what the running daemon is doing',
+  summary: 'Show the state of the running daemon',
   description:
-    'Asks the daemon that runs with the same configuration, over the socket of service.telemetry.status.socket. Rates\nare those since the last look with --watch, else since the start.',
+    'Connects to the daemon of the same configuration, over the socket of service.telemetry.status.socket. With --watch,\nrates are those since the last display, otherwise since the start.',
   options: {
     ...CONFIG_OPTIONS,
     json: { type: 'flag', description: 'Print JSON' },
-    watch: { type: 'flag', description: 'Look again every two seconds, until Ctrl-C' },
+    watch: { type: 'flag', description: 'Repeat every two seconds, until Ctrl-C' },
   },
   examples: [
-    ['sluice status', 'one look'],
-    ['sluice status --watch', 'keep looking'],
+    ['sluice status', 'show it once'],
+    ['sluice status --watch', 'repeat it'],
   ],
   async run(call) {
     const path = await socketOf(call);

@@ -1,4 +1,4 @@
-/** `sluice prices set|list|remove`: own prices in the database, for every daemon on it, without a reload. */
+/** `sluice prices set|list|remove`: own prices in the database, for all daemons on it, without a reload. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parse } from 'yaml';
@@ -25,7 +25,7 @@ const PROJECT = {
     type: 'text',
     short: 'p',
     value: 'NAME',
-    description: 'The project it holds for (default: every project)',
+    description: 'The project that it applies to (default: every project)',
   },
 } as const;
 
@@ -35,7 +35,7 @@ export const pricesSet: Command = {
   words: '[ID]',
   maxWords: 1,
   description:
-    "Stored prices win over those of the configuration; the one stored last comes first, a project's own before those for every project.\nDaemons use it from the next request on. A whole entry, with periods, tiers or windows, comes from a file in the form of pricing.overrides.",
+    'Stored prices win over those of the configuration. The price stored last wins, and prices of a project win over those for every\nproject. Daemons use it from the next request. A complete entry with periods, tiers or windows comes from a file in the form of\npricing.overrides.',
   options: {
     ...CONFIG_OPTIONS,
     ...PROJECT,
@@ -46,7 +46,7 @@ export const pricesSet: Command = {
       value: 'LIST',
       description: 'USD per million tokens, as input=2.50,output=10,cache_read=1.25',
     },
-    from: { type: 'text', value: 'TIME', description: 'First moment at which it holds (default: always)' },
+    from: { type: 'text', value: 'TIME', description: 'The first time at which it applies (default: always)' },
     file: { type: 'text', value: 'FILE', description: 'A YAML file with an entry, or a list of them, instead' },
   },
   examples: [
@@ -61,7 +61,7 @@ export const pricesSet: Command = {
       book.withStored(entries, (entry, { path, message }) => {
         throw new UserError(`the price "${entry.id}" is mistaken: ${path} ${message}`, 'Nothing was stored.');
       });
-      // The first of a list counts first, and what is stored last comes first.
+      // The first entry of a list has precedence, and the price stored last has precedence.
       for (const entry of entries.toReversed()) await storePrice(database, { id: entry.id, project, entry });
       for (const { id } of entries) call.terminal.print(`Stored the price ${id} for ${project ?? 'every project'}.`);
       return 0;
@@ -70,10 +70,10 @@ export const pricesSet: Command = {
 
 export const pricesList: Command = {
   name: 'prices list',
-  summary: 'List stored prices, in the order in which they count',
+  summary: 'List stored prices, in order of precedence',
   options: {
     ...CONFIG_OPTIONS,
-    project: { type: 'text', short: 'p', value: 'NAME', description: 'Only those that hold for one project' },
+    project: { type: 'text', short: 'p', value: 'NAME', description: 'Only those that apply to one project' },
     json: { type: 'flag', description: 'Print JSON' },
   },
   examples: [['sluice prices list', 'list them']],
@@ -92,7 +92,7 @@ export const pricesRemove: Command = {
   words: '<ID>',
   maxWords: 1,
   options: { ...CONFIG_OPTIONS, ...PROJECT },
-  examples: [['sluice prices remove our-model', 'what the price lists say holds again']],
+  examples: [['sluice prices remove our-model', 'the price lists apply again']],
   run: (call) =>
     withDatabase(call, 'write', async (database) => {
       const [id] = call.words;
@@ -108,7 +108,7 @@ export const pricesRemove: Command = {
     }),
 };
 
-/** What is to be stored, unchecked: from a file, or from the options. */
+/** The entries to store, unchecked: from a file, or from the options. */
 async function entriesOf(call: Call): Promise<readonly unknown[]> {
   const { values, words } = call;
   const file = values.text('file');
@@ -141,7 +141,7 @@ async function readEntries(path: string): Promise<unknown> {
   }
 }
 
-/** Rates stay texts, so that every digit is kept. */
+/** Rates stay strings, so that no digit is lost. */
 const ratesOf = (text: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     text.split(',').map((part) => {

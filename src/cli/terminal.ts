@@ -1,19 +1,19 @@
-/** Writing to a person: colours only where a terminal shows them and nobody objects. */
+/** Output for a person. Colours are used only on a terminal, and not if they are disabled. */
 import { pad, widthOf } from './view/screen-text.ts';
 
 export interface Terminal {
   /** The command's result. */
   print(text: string): void;
-  /** Everything that is not the result: progress, warnings, errors. */
+  /** Everything except the result: progress, warnings, errors. */
   say(text: string): void;
   readonly style: Style;
-  /** Whether a person reads the result. */
+  /** Whether the output is a terminal. */
   readonly interactive: boolean;
-  /** Columns of the terminal; 100 where there is none. */
+  /** Columns of the terminal; 100 without a terminal. */
   readonly width: number;
 }
 
-/** Each returns its text unchanged where colours are off. */
+/** Each function returns its text unchanged when colours are off. */
 export interface Style {
   bold(text: string): string;
   dim(text: string): string;
@@ -36,7 +36,7 @@ export function makeTerminal(host: NodeJS.Process): Terminal {
   };
 }
 
-/** NO_COLOR with any text switches colours off; FORCE_COLOR switches them on where there is no terminal. */
+/** A non-empty NO_COLOR disables colours; FORCE_COLOR enables them without a terminal. */
 export function wantsColour(host: Pick<NodeJS.Process, 'env'>, stream: { readonly isTTY?: boolean }): boolean {
   if ((host.env['NO_COLOR'] ?? '') !== '') return false;
   const force = host.env['FORCE_COLOR'] ?? '';
@@ -56,7 +56,7 @@ export function makeStyle(coloured: boolean): Style {
   };
 }
 
-/** Columns wide enough for their longest cell, two spaces apart. */
+/** Columns as wide as their longest cell, two spaces apart. */
 export function layOut(rows: readonly (readonly string[])[], indent = ''): string {
   const columns = Math.max(0, ...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, index) =>

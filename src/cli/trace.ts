@@ -6,24 +6,24 @@ import { asJson } from './view/screen-text.ts';
 import { findTrace, readTrace } from './view/trace-record.ts';
 import { drawTrace } from './view/waterfall.ts';
 
-/** Lines drawn; a person reads no more. */
+/** Lines that are drawn by default. */
 const DEFAULT_LINES = 500;
-/** Spans fetched at most: parents beyond it are missing, totals are right all the same. */
+/** Most spans that are fetched. Parents beyond it are missing; totals are still correct. */
 const MOST_SPANS = 20_000;
 
 export const traceCommand: Command = {
   name: 'trace',
-  summary: 'Show one trace: its spans, what they took, used and cost',
+  summary: 'Show one trace: its spans with duration, tokens and cost',
   words: '<ID>',
   maxWords: 1,
   description:
-    'The id may be cut short as long as it is the only one that begins so. A span whose name begins with … names a\nparent that has not arrived.',
+    'The id may be shortened to a unique prefix. A name that begins with … belongs to a span whose parent has not\narrived.',
   options: {
     ...READER_OPTIONS,
     limit: { type: 'text', short: 'n', value: 'N', description: `Lines to draw (default: ${DEFAULT_LINES})` },
   },
   examples: [
-    ['sluice trace 4bf92f3577b34da6', 'by the beginning of its id, as `sluice traces` shows it'],
+    ['sluice trace 4bf92f3577b34da6', 'by a prefix of its id, as shown by `sluice traces`'],
     ['sluice trace 4bf92f3577b34da6 --json', 'the same for programs'],
   ],
   run: (call) => {

@@ -1,4 +1,4 @@
-/** `sluice traces`: what arrived, newest first, one line a trace. */
+/** `sluice traces`: stored traces, newest first, one line each. */
 import type { Command } from './command.ts';
 import { formatAge, formatCost, formatCount, formatTook } from './view/figures.ts';
 import { limitOf, type Reader, READER_OPTIONS, type Row, sinceOf, sumOf, textOf, withReader } from './reader.ts';
@@ -7,12 +7,15 @@ import { layOut, type Terminal } from './terminal.ts';
 
 const DEFAULT_LIMIT = 20;
 const HIGHEST_LIMIT = 1000;
-/** Of 32; `sluice trace` takes the beginning of an id. */
+/** Of 32 digits. `sluice trace` accepts a prefix of an id. */
 const ID_DIGITS = 12;
 const SHORTEST_NAME = 20;
 const NS_PER_MS = 1_000_000;
 
-/** As the view `traces`, but the newest are chosen before anything is counted. A trace of log records alone has no start. */
+/**
+ * Like the view `traces`, but selects the newest traces before anything is counted. A trace of log records alone has no
+ * start.
+ */
 const question = (views: string): string => `
   WITH newest AS MATERIALIZED (
     SELECT t.*, coalesce(t.first_ns, (extract(epoch FROM t.created_at) * 1000000)::int8 * 1000) AS time_ns FROM sluice.traces t
@@ -48,7 +51,7 @@ interface TraceRow {
   readonly trace_id: string;
   readonly project: string;
   readonly environment: string;
-  /** When it began; for log records alone, when they arrived. */
+  /** The start of the trace; for log records alone, their arrival. */
   readonly timeNs: string;
   readonly start_time_unix_nano: string | null;
   readonly root_name: string | null;
@@ -68,13 +71,18 @@ export const tracesCommand: Command = {
   options: {
     ...READER_OPTIONS,
     environment: { type: 'text', short: 'e', value: 'NAME', description: 'Only this environment' },
-    since: { type: 'text', value: 'DURATION', description: 'Only those that began within, as 30m, 12h or 7d' },
+    since: { type: 'text', value: 'DURATION', description: 'Only traces of the last 30m, 12h or 7d' },
     errors: { type: 'flag', description: 'Only those with an error' },
-    limit: { type: 'text', short: 'n', value: 'N', description: `At most so many (default: ${DEFAULT_LIMIT})` },
+    limit: {
+      type: 'text',
+      short: 'n',
+      value: 'N',
+      description: `The maximum number of traces (default: ${DEFAULT_LIMIT})`,
+    },
   },
   examples: [
-    ['sluice traces --since 1h', 'what began within the last hour'],
-    ['sluice traces --errors --project shop', 'what failed in one project'],
+    ['sluice traces --since 1h', 'traces of the last hour'],
+    ['sluice traces --errors --project shop', 'failed traces of one project'],
   ],
   run: (call) => {
     const { values, terminal } = call;
@@ -110,7 +118,7 @@ async function readTraces(reader: Reader, values: readonly unknown[]): Promise<r
   }));
 }
 
-/** The names of the view `traces`. */
+/** The column names of the view `traces`. */
 function asData({ timeNs: _time, firstName: _name, ...row }: TraceRow) {
   return row;
 }
@@ -148,13 +156,13 @@ function describe(rows: readonly TraceRow[], terminal: Terminal, nowMs: number):
   ]);
 }
 
-/** A trace whose root has not arrived, or never will, goes by its earliest span. */
+/** A trace without its root is named by its earliest span. */
 function nameOf({ root_name, firstName }: TraceRow): string {
   if (root_name !== null) return root_name;
   return firstName === null ? '(logs only)' : `… ${firstName}`;
 }
 
-/** Names get what the other columns leave; figures stand right. */
+/** Names get the width that the other columns leave; numbers are right-aligned. */
 function fitNames(rows: readonly (readonly string[])[], width: number): readonly (readonly string[])[] {
   const NAME = 2;
   const others = rows.map((row) => row.map((cell, at) => (at === NAME ? '' : cell)));

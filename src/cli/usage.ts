@@ -1,18 +1,18 @@
-/** `sluice usage`: tokens and money, every call once, and what of it has no price. */
+/** `sluice usage`: tokens and cost, each call counted once, and the calls without a price. */
 import type { Command } from './command.ts';
 import { formatCost, formatCount, plural, UNKNOWN } from './view/figures.ts';
-import { describeKept, type Kept, readKept } from './kept.ts';
+import { describeStoredData, type StoredData, readStoredData } from './stored-data.ts';
 import { UsageError } from './options.ts';
 import { type Reader, READER_OPTIONS, sinceOf, sumOf, textOf, withReader } from './reader.ts';
 import { asJson, cut, padLeft } from './view/screen-text.ts';
 import { layOut, type Terminal } from './terminal.ts';
 
 const DEFAULT_SINCE = '30d';
-/** Conversations are many; the dearest are enough for a screen. */
+/** The number of conversations is large; the most expensive ones are shown. */
 const SHOWN_ROWS = 50;
 const WIDEST_NAME = 48;
 
-/** What each row stands for, in SQL over the view `counted_usage`. */
+/** The grouping of the rows, in SQL over the view `counted_usage`. */
 const GROUPS: ReadonlyMap<string, { readonly columns: readonly string[]; readonly order: string }> = new Map([
   ['model', { columns: ['provider', 'model'], order: 'total_cost DESC NULLS LAST, call_count DESC' }],
   ['day', { columns: ['day'], order: 'day DESC' }],
@@ -43,11 +43,15 @@ export const usageCommand: Command = {
   name: 'usage',
   summary: 'Sum up model calls, tokens and cost',
   description:
-    'Every call counts once, however many spans report it. A cost that is not known is left out of the sums and the\nmodel listed as unpriced; `sluice prices check` tells why. Last comes what is stored, for how long, and its size.',
+    'A call that several spans report counts once. An unknown cost is left out of the sums and its model is listed as\nunpriced; `sluice prices check` tells why. The last lines show the stored data with its age, retention and size.',
   options: {
     ...READER_OPTIONS,
-    by: { type: 'text', value: 'model|day|conversation|project', description: 'What to sum up by (default: model)' },
-    since: { type: 'text', value: 'DURATION', description: `How far back, or all (default: ${DEFAULT_SINCE})` },
+    by: {
+      type: 'text',
+      value: 'model|day|conversation|project',
+      description: 'The grouping of the sums (default: model)',
+    },
+    since: { type: 'text', value: 'DURATION', description: `The time to sum up, or all (default: ${DEFAULT_SINCE})` },
   },
   examples: [
     ['sluice usage', 'by model, over the last 30 days'],
@@ -62,12 +66,12 @@ export const usageCommand: Command = {
     return withReader(call, async (reader) => {
       const rows = await readUsage(reader, group.columns, group.order, filter);
       const unpriced = await readUnpriced(reader, filter);
-      const kept = await readKept(reader);
+      const stored = await readStoredData(reader);
       if (values.flag('json')) {
         const usage = rows.map(({ names, ...figures }) => ({ ...names, ...figures }));
-        terminal.print(asJson({ by, usage, total: sumUp(rows), unpriced, kept }));
+        terminal.print(asJson({ by, usage, total: sumUp(rows), unpriced, kept: stored }));
       } else {
-        terminal.print(describe(group.columns, rows, unpriced, kept, terminal));
+        terminal.print(describe(group.columns, rows, unpriced, stored, terminal));
       }
       return 0;
     });
@@ -115,7 +119,7 @@ async function readUnpriced(reader: Reader, filter: readonly unknown[]): Promise
   }));
 }
 
-/** Costs are decimal texts of at most 8 digits after the point; they are summed exactly. */
+/** Costs are decimal strings of at most 8 digits after the point; they are added exactly. */
 function sumUp(rows: readonly UsageRow[]) {
   const sum = (of: (row: UsageRow) => bigint | number | null): bigint =>
     rows.reduce((total, row) => total + BigInt(of(row) ?? 0), 0n);
@@ -145,7 +149,7 @@ function describe(
   columns: readonly string[],
   rows: readonly UsageRow[],
   unpriced: readonly Unpriced[],
-  kept: readonly Kept[],
+  stored: readonly StoredData[],
   { style }: Terminal,
 ): string {
   const lines: string[] = [];
@@ -181,7 +185,7 @@ function describe(
       ]);
     lines.push(layOut(names, '  '), style.dim('  `sluice prices check MODEL --provider P` tells why.'));
   }
-  return [...lines, '', describeKept(kept, style)].join('\n');
+  return [...lines, '', describeStoredData(stored, style)].join('\n');
 }
 
 function figuresOf(row: Omit<UsageRow, 'names'>): readonly string[] {

@@ -1,4 +1,4 @@
-/** `sluice validate`: is the configuration in order? Silent when it is. */
+/** `sluice validate`: checks a configuration. Prints nothing when it is valid. */
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 
@@ -10,7 +10,7 @@ export const validate: Command = {
   options: CONFIG_OPTIONS,
   examples: [
     ['sluice validate', 'check config/sluice.yaml'],
-    ['sluice validate --config base.yaml --config production.yaml', 'check what the two give together'],
+    ['sluice validate --config base.yaml --config production.yaml', 'check two files merged'],
   ],
   async run(call) {
     const { warnings } = await readConfig(call);

@@ -28,15 +28,12 @@ t.test('what is not understood is a usage error with a hint', async (t) => {
   const refuse = (words: readonly string[], expected: { message: string; hint?: string | null }) =>
     t.throws(() => parseWords(words, OPTIONS), expected);
   refuse(['--confg', 'x'], { message: 'unknown option --confg', hint: 'did you mean "--config"?' });
-  refuse(['--zzz'], { message: 'unknown option --zzz', hint: 'Add --help instead to see those there are.' });
+  refuse(['--zzz'], { message: 'unknown option --zzz', hint: 'Use --help to list the options.' });
   refuse(['--json=1'], { message: '--json takes no value' });
   refuse(['--config'], { message: '--config needs a value', hint: 'as --config FILE' });
   refuse(['--by', 'a', '--by', 'b'], { message: '--by is given twice' });
   refuse(['--constructor'], { message: 'unknown option --constructor' });
-  t.throws(
-    () => parseWords(['-x'], OPTIONS),
-    new UsageError('unknown option -x', 'Add --help instead to see those there are.'),
-  );
+  t.throws(() => parseWords(['-x'], OPTIONS), new UsageError('unknown option -x', 'Use --help to list the options.'));
 });
 
 t.test('colours need a terminal and nobody who objects', async (t) => {

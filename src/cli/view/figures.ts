@@ -1,4 +1,4 @@
-/** Figures as people read them: spans of time, counts, money. Programs get the exact ones with --json. */
+/** Formats numbers for people: durations, counts, money. Programs get the exact values with --json. */
 
 const NS_PER_MS = 1_000_000;
 const SECOND_MS = 1_000;
@@ -6,10 +6,10 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const SMALL_DIGITS = 3;
-/** What stands where nothing is known; never a zero. */
+/** The text for an unknown value; never a zero. */
 export const UNKNOWN = '-';
 
-/** How long something took, from nanoseconds as a decimal text. */
+/** A duration, from nanoseconds as a decimal string. */
 export function formatTook(ns: string | null): string {
   if (ns === null) return UNKNOWN;
   const ms = Number(ns) / NS_PER_MS;
@@ -23,7 +23,7 @@ export function formatTook(ns: string | null): string {
   return `${Math.floor(ms / DAY_MS)}d${two(Math.floor((ms % DAY_MS) / HOUR_MS))}h`;
 }
 
-/** How long ago, in the largest unit; a clock ahead of ours is "now". */
+/** An age in its largest unit; "now" when the clock of the sender is ahead. */
 export function formatAge(ms: number): string {
   if (ms < SECOND_MS) return 'now';
   if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)}s`;
@@ -62,7 +62,7 @@ export function formatBytes(bytes: number): string {
   return `${bytes} B`;
 }
 
-/** Dollars from a decimal text: cents for large sums, three digits that say something for small ones. */
+/** Dollars from a decimal string: cents for large sums, three significant digits for small ones. */
 export function formatCost(cost: string | null): string {
   if (cost === null) return UNKNOWN;
   const value = Number(cost);

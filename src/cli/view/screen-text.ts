@@ -1,9 +1,9 @@
 /**
- * Text of unknown origin on a terminal. Names and messages come from whoever sends telemetry: what would move the cursor,
- * change colours or turn the direction of writing is taken out, and widths are counted in columns, not in code units.
+ * Untrusted text on a terminal. Names and messages come from senders: characters that move the cursor, change colours
+ * or change the direction of writing are removed, and widths are counted in columns, not in code units.
  */
 
-/** What `Style` writes; it takes no room. */
+/** The escape codes of `Style`, which have no width. */
 const PAINT = /\u001b\[\d+m/gu;
 const INVISIBLE = /\p{Cf}/gu;
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
@@ -13,24 +13,24 @@ const WIDE =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]$/u;
 const REPLACEMENT = '\ufffd';
 const ELLIPSIS = '…';
-/** A letter with hundreds of marks on it takes one column and hides the lines around it. */
+/** A letter with hundreds of combining marks takes one column and would cover the lines around it. */
 const MARKS_PER_LETTER = 2;
-/** Longer texts are not looked at to their end. */
+/** Longer texts are not processed to their end. */
 const LONGEST = 20_000;
 
-/** One line of harmless text: white space as single spaces, everything that controls a terminal replaced. */
+/** One line of safe text: white space as single spaces, control characters replaced. */
 export function clean(text: string): string {
   return text.slice(0, LONGEST).replace(/\s+/gu, ' ').replace(INVISIBLE, '').replace(UNPRINTABLE, REPLACEMENT).trim();
 }
 
-/** Columns the text takes; the codes of `Style` take none. */
+/** The columns of the text, without the codes of `Style`. */
 export function widthOf(text: string): number {
   let width = 0;
   for (const letter of text.replace(PAINT, '')) width += widthOfLetter(letter);
   return width;
 }
 
-/** At most `width` columns of clean text; what is cut ends in an ellipsis. */
+/** At most `width` columns of clean text; a cut text ends in an ellipsis. */
 export function cut(text: string, width: number): string {
   if (width <= 0) return '';
   let used = 0;
@@ -54,7 +54,7 @@ export function cut(text: string, width: number): string {
   return letters.join('') + ELLIPSIS;
 }
 
-/** Fills up with spaces to `width` columns; the text may carry the codes of `Style`. */
+/** Pads with spaces to `width` columns; the text may contain the codes of `Style`. */
 export function pad(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - widthOf(text)));
 }
@@ -64,8 +64,8 @@ export function padLeft(text: string, width: number): string {
 }
 
 /**
- * JSON that is safe to print: what a terminal could obey is written as an escape, so the data stay what they are. An integer
- * beyond 2^53 - 1 is written as a decimal string, because most readers of JSON would round the number.
+ * JSON that is safe on a terminal: control characters are escaped, so the data is unchanged. An integer beyond 2^53 - 1
+ * is written as a decimal string, because most JSON parsers would round the number.
  */
 export function asJson(value: unknown): string {
   return JSON.stringify(value, exactInteger, 2).replace(UNSAFE_IN_JSON, (letter) =>

@@ -1,6 +1,6 @@
 /**
- * The lines of a trace in the order they are drawn: each span below its parent, log records among its children by time.
- * What names a parent that is not there (late, lost, or beyond the limit) stands at the root; circles are cut open.
+ * The lines of a trace in the order in which they are drawn: each span below its parent, log records among its children
+ * by time. A span whose parent is missing (late, lost, or beyond the limit) is drawn as a root. Cycles are broken.
  */
 import type { LogRow, SpanRow } from './trace-record.ts';
 
@@ -34,7 +34,7 @@ export function growTree(spans: readonly SpanRow[], logs: readonly LogRow[]): re
   return walk(spans, children, present);
 }
 
-/** Without recursion: a trace may be one chain of ten thousand spans. */
+/** Not recursive: a trace may be a chain of ten thousand spans. */
 function walk(
   spans: readonly SpanRow[],
   children: ReadonlyMap<string | null, readonly Branch[]>,
@@ -56,7 +56,7 @@ function walk(
       drawn.add(span);
       const { parent_span_id: parent } = span;
       lines.push({ kind: 'span', span, depth, parentMissing: parent !== null && !present.has(parent) });
-      // Of two spans with the same id the first has the children.
+      // Of two spans with the same id, the first gets the children.
       if (opened.has(span.span_id)) continue;
       opened.add(span.span_id);
       const below = children.get(span.span_id) ?? [];
@@ -67,7 +67,7 @@ function walk(
     }
   };
   draw(children.get(null) ?? []);
-  // What no root leads to hangs in a circle; its earliest span becomes the root.
+  // Spans that no root leads to form a cycle; the earliest becomes the root.
   for (const span of spans) {
     if (!drawn.has(span)) draw([{ entry: { span }, time: 0n }]);
   }

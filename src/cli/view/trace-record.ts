@@ -1,4 +1,4 @@
-/** One trace as it is stored: finding it by the beginning of its id, its spans, its log records, its totals. */
+/** One stored trace: finds it by a prefix of its id, and reads its spans, log records and totals. */
 import { UserError } from '../../errors.ts';
 import { UsageError } from '../options.ts';
 import { countOf, type Reader, type Row, sumOf, textOf } from '../reader.ts';
@@ -22,7 +22,7 @@ export interface SpanRow {
   readonly error_type: string | null;
   readonly category: string | null;
   readonly provider: string | null;
-  /** The model that answered, else the one that was asked. */
+  /** The model that answered, or else the requested model. */
   readonly model: string | null;
   readonly tool_name: string | null;
   readonly agent_name: string | null;
@@ -40,11 +40,11 @@ export interface LogRow {
   readonly severity_number: number | null;
   readonly severity_text: string | null;
   readonly event_name: string | null;
-  /** The beginning of it. */
+  /** The beginning of the body. */
   readonly body: string | null;
 }
 
-/** Counted by the database over everything, also where only a part is shown. */
+/** Counted by the database over all rows, also when only a part is shown. */
 export interface Totals {
   readonly span_count: number;
   readonly log_count: number;
@@ -66,12 +66,12 @@ export interface TraceRecord {
   readonly logs: readonly LogRow[];
 }
 
-/** Log bodies and messages longer than this are not worth fetching for one line. */
+/** Longer log bodies and messages are not fetched completely. */
 const TEXT_LENGTH = 500;
 const ID_LENGTH = 32;
 const SHOWN_CANDIDATES = 5;
 
-/** The trace whose id begins like this. Ids are unique over all projects. */
+/** The trace with this prefix of its id. Ids are unique over all projects. */
 export async function findTrace(reader: Reader, written: string, project: string | null): Promise<TraceKey> {
   const prefix = written.toLowerCase();
   if (!/^[0-9a-f]{1,32}$/u.test(prefix))
@@ -124,7 +124,7 @@ const totalsQuestion = (views: string): string => `
     FROM ${views}.counted_usage WHERE project = $1 AND trace_id = decode($2, 'hex')
   ) u`;
 
-/** At most `limit` spans and as many log records, in the order of their time. */
+/** At most `limit` spans and `limit` log records, in order of time. */
 export async function readTrace(reader: Reader, key: TraceKey, limit: number): Promise<TraceRecord> {
   const which = [key.project, key.traceId];
   const [totals = {}] = await reader.query(totalsQuestion(reader.views), which);

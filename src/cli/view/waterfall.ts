@@ -1,11 +1,11 @@
-/** A trace drawn for a terminal: the tree at the left, what each span took as a bar, what it used and cost, then the totals. */
+/** Draws a trace for a terminal: the tree on the left, a bar for each duration, tokens and cost, then the totals. */
 import { formatCost, formatCount, formatTook, plural } from './figures.ts';
 import { cut, pad, padLeft } from './screen-text.ts';
 import { growTree, type TreeLine } from './span-tree.ts';
 import type { Style } from '../terminal.ts';
 import type { SpanRow, Totals, TraceRecord } from './trace-record.ts';
 
-/** Deeper spans are drawn at this depth, so that names keep their room. */
+/** Deeper spans are drawn at this depth, so that names stay readable. */
 const DEEPEST = 12;
 const NARROWEST = 60;
 const TOOK_WIDTH = 7;
@@ -31,7 +31,7 @@ interface Layout {
   readonly style: Style;
 }
 
-/** `lineLimit`: how many lines are drawn; the totals always count everything. */
+/** `lineLimit`: the number of drawn lines. The totals always include all. */
 export function drawTrace(record: TraceRecord, width: number, style: Style, lineLimit: number): string {
   const { key, totals } = record;
   const lines = growTree(record.spans, record.logs);
@@ -107,7 +107,7 @@ function drawLog({ log }: Extract<TreeLine, { kind: 'log' }>, indent: string, la
 
 const isFailed = ({ status, is_error }: SpanRow): boolean => status === 'error' || is_error === true;
 
-/** A tool or an agent by its own name where the span's does not tell it. */
+/** The name of a tool or agent, when the span's name does not contain it. */
 function labelOf({ name, tool_name, agent_name }: SpanRow): string {
   const own = tool_name ?? agent_name;
   return own === null || own === '' || name.includes(own) ? name : `${name} (${own})`;
@@ -115,7 +115,7 @@ function labelOf({ name, tool_name, agent_name }: SpanRow): string {
 
 const kindOf = ({ category }: SpanRow): string => (category === null ? '' : (KINDS[category] ?? category));
 
-/** Where in the trace it ran. Clocks differ between machines: what lies outside is drawn at the edge. */
+/** The position in the trace. Clocks of machines differ: a span outside of the trace is drawn at the edge. */
 function barOf(span: SpanRow, { bar, startNs, durationNs, style }: Layout): string {
   const offset = Number(BigInt(span.start_time_unix_nano) - startNs);
   const scale = durationNs > 0 ? bar / durationNs : 0;
@@ -135,7 +135,7 @@ function factsOf(span: SpanRow): string {
     span.input_tokens === null && span.output_tokens === null
       ? null
       : `${formatCount(span.input_tokens)}${cached} → ${formatCount(span.output_tokens)}`;
-  // Figures first: a model's long name is what may be cut.
+  // Tokens first: a long model name is cut at the end.
   return [
     tokens,
     span.total_cost === null ? null : formatCost(span.total_cost),

@@ -1,4 +1,4 @@
-/** What the database holds, for how long, and what goes next: the last lines of `sluice usage`. */
+/** The stored data by table: oldest day, retention, next day to be dropped, size. The last lines of `sluice usage`. */
 import type { Config } from '../config/config.ts';
 import { formatDuration } from '../config/units.ts';
 import type { RetentionPeriods } from '../exporters/postgres/retention.ts';
@@ -8,35 +8,35 @@ import { layOut, type Style } from './terminal.ts';
 
 type Signal = keyof RetentionPeriods;
 
-export interface Kept {
+export interface StoredData {
   readonly signal: Signal;
-  /** UTC day of the oldest that is stored, for usage its month; null when nothing is. */
+  /** UTC day of the oldest stored row; for usage its month; null when nothing is stored. */
   readonly oldest: string | null;
-  /** As configured; null where this configuration stores none in Postgres. */
+  /** As configured; null when this configuration stores no such rows in Postgres. */
   readonly retention: string | null;
-  /** UTC day from which on the oldest may go; null where nothing is stored, or its retention is not known. */
+  /** UTC day on which the oldest rows may be dropped; null when nothing is stored or the retention is unknown. */
   readonly next_drop: string | null;
-  /** With indexes. */
+  /** Including indexes. */
   readonly bytes: number;
 }
 
 const DAY_MS = 86_400_000;
 const DAY_PARTITION = /_(\d{4})(\d\d)(\d\d)$/u;
-/** Tables of days. What lies outside of all days, in the default partition, counts for the size only. */
+/** Tables with daily partitions. Rows outside of all days, in the default partition, count only for the size. */
 const DAILY = [
   ['spans', 'spans'],
   ['logs', 'logs'],
   ['metrics', 'metric_points'],
 ] as const;
-/** Tables of which single rows go. */
+/** Tables whose rows are deleted one by one. */
 const WHOLE = [
   ['traces', 'traces', "min(created_at) AT TIME ZONE 'UTC'"],
   ['usage', 'usage_months', 'min(month)'],
 ] as const;
 
-export async function readKept(reader: Reader): Promise<readonly Kept[]> {
+export async function readStoredData(reader: Reader): Promise<readonly StoredData[]> {
   const retention = retentionOf(reader.config);
-  const kept: Kept[] = [];
+  const stored: StoredData[] = [];
   for (const [signal, table] of DAILY) {
     const partitions = await reader.query(
       `SELECT c.relname, pg_total_relation_size(c.oid) AS bytes FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
@@ -45,18 +45,18 @@ export async function readKept(reader: Reader): Promise<readonly Kept[]> {
     );
     const bytes = partitions.reduce((sum, row) => sum + Number(row['bytes']), 0);
     const days = partitions.map(({ relname }) => String(relname)).filter((name) => DAY_PARTITION.test(name));
-    kept.push(describe(signal, await oldestDay(reader, days), bytes, retention));
+    stored.push(describe(signal, await oldestDay(reader, days), bytes, retention));
   }
   for (const [signal, table, oldest] of WHOLE) {
     const [row] = await reader.query(
       `SELECT to_char(${oldest}, 'YYYY-MM-DD') AS oldest, pg_total_relation_size('sluice.${table}') AS bytes FROM sluice.${table}`,
     );
-    kept.push(describe(signal, textOf(row?.['oldest']), Number(row?.['bytes']), retention));
+    stored.push(describe(signal, textOf(row?.['oldest']), Number(row?.['bytes']), retention));
   }
-  return kept;
+  return stored;
 }
 
-/** From the partitions of single days: to search all rows for the oldest would take as long as reading them. */
+/** From the bounds of the daily partitions: a search for the oldest row would read all rows. */
 async function oldestDay({ query }: Reader, partitions: readonly string[]): Promise<string | null> {
   for (const name of partitions) {
     const [row] = await query(`SELECT FROM sluice.${name} LIMIT 1`);
@@ -65,12 +65,12 @@ async function oldestDay({ query }: Reader, partitions: readonly string[]): Prom
   return null;
 }
 
-function describe(signal: Signal, oldest: string | null, bytes: number, periods: RetentionPeriods | null): Kept {
+function describe(signal: Signal, oldest: string | null, bytes: number, periods: RetentionPeriods | null): StoredData {
   const retention = periods === null ? null : formatDuration(periods[signal]);
   return { signal, oldest, retention, next_drop: nextDrop(signal, oldest, periods), bytes };
 }
 
-/** Whole days and whole months go when all of them is past, a trace not before its records. */
+/** Days and months are dropped when they have passed completely, a trace only after its records. */
 function nextDrop(signal: Signal, oldest: string | null, periods: RetentionPeriods | null): string | null {
   if (oldest === null || periods === null) return null;
   const end = new Date(oldest);
@@ -88,8 +88,8 @@ function retentionOf(config: Config): RetentionPeriods | null {
   return null;
 }
 
-export function describeKept(kept: readonly Kept[], style: Style): string {
-  const rows = kept.map(({ signal, oldest, retention, next_drop, bytes }) => [
+export function describeStoredData(stored: readonly StoredData[], style: Style): string {
+  const rows = stored.map(({ signal, oldest, retention, next_drop, bytes }) => [
     signal,
     oldest ?? 'none',
     retention ?? UNKNOWN,
