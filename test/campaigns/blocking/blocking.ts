@@ -1,6 +1,6 @@
 /**
- * Sends each body of `bodies.ts` to a daemon in another process, and small requests of another project at the same time. Prints how
- * long the event loop was blocked and how long the small requests waited.
+ * Sends each body of `bodies.ts` to a daemon in another process, and small requests of another project at the same
+ * time. Prints how long the event loop was blocked and how long the small requests waited.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

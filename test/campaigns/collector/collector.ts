@@ -1,6 +1,7 @@
 /**
- * A stock Collector in front of Sluice, with the configuration of this repository, and the official SDK in front of both. Everything
- * the SDK sent is stored once, although both processes are killed. Not part of `npm test`, because building the Collector needs Go.
+ * A stock Collector in front of Sluice, with the configuration of this repository, and the official SDK in front of
+ * both. Everything the SDK sent is stored once, although both processes are killed. Not part of `npm test`, because
+ * building the Collector needs Go.
  *
  *   SLUICE_COLLECTOR=$(node scripts/collector.js) node dist/test/campaigns/collector/collector.js
  */
@@ -39,7 +40,10 @@ const FLUSH_EVERY = 500;
 /** Records of one recording that are compared field by field. */
 const RECORDED = { spans: 3, logs: 3, points: 8 };
 const ROUNDS = 20;
-/** Small batches, short pauses and many concurrent requests, so that a test has many of each and fills the bytes in flight. */
+/**
+ * Small batches, short pauses and many concurrent requests, so that a test has many of each and fills the bytes in
+ * flight.
+ */
 const EAGER = `exporters: { otlphttp: {
   retry_on_failure: { initial_interval: 50ms, max_interval: 1s },
   sending_queue: { num_consumers: 40, batch: { min_size: 100000, max_size: 400000, flush_timeout: 100ms } } } }`;

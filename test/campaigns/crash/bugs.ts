@@ -1,6 +1,6 @@
 /**
- * Tests the campaign itself: builds the product with one seeded bug at a time and runs the scenario that should find it. The exit
- * code is 1 when a bug is missed, because then the campaign proves less than it claims.
+ * Tests the campaign itself: builds the product with one seeded bug at a time and runs the scenario that should find
+ * it. The exit code is 1 when a bug is missed, because then the campaign proves less than it claims.
  *
  *   node dist/test/campaigns/crash/bugs.js [--only NAME] [--seed N]
  */

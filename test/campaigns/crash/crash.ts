@@ -1,6 +1,6 @@
 /**
- * Checks that 200 means stored once, under kills, crashes and broken connections of real daemons. The exit code is 1 when there are
- * findings.
+ * Checks that 200 means stored once, under kills, crashes and broken connections of real daemons. The exit code is 1
+ * when there are findings.
  *
  *   node dist/test/campaigns/crash/crash.js contention|duplicates|ambiguous|proxy|kill|file|database|all
  *                                           [--short] [--cycles N] [--seed N] [--only TEXT] [--root FOLDER]

@@ -1,6 +1,6 @@
 /**
- * The daemon under a limit of the system on the size of files (EFBIG), as if the disk were full. The tests of `npm test` inject the
- * same errors at the calls to the file system.
+ * The daemon under a limit of the system on the size of files (EFBIG), as if the disk were full. The tests of `npm
+ * test` inject the same errors at the calls to the file system.
  */
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

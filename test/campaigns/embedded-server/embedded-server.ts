@@ -1,6 +1,7 @@
 /**
- * Kills the daemon, its server or all of their processes at moments spread over a first start, and again during the next start. The
- * start after that must work and hold everything that was answered 200. It takes minutes, so it is not part of `npm test`.
+ * Kills the daemon, its server or all of their processes at moments spread over a first start, and again during the
+ * next start. The start after that must work and hold everything that was answered 200. It takes minutes, so it is not
+ * part of `npm test`.
  *
  *   node dist/test/campaigns/embedded-server/embedded-server.js [rounds]
  */

@@ -25,7 +25,8 @@ t.test('every acknowledged span arrives, and the first arrivals are in order', a
   const url = `http://127.0.0.1:${port}`;
   const acknowledged: string[] = [];
 
-  // The remote accepts every request, but does not answer the second one of each run, so its outcome is unknown to the daemon.
+  // The remote accepts every request, but does not answer the second one of each run, so its outcome is unknown to the
+  // daemon.
   for (let run = 0; run < KILLS; run++) {
     let answered = 0;
     remote.answer = (request, response) => {

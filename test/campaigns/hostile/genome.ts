@@ -2,7 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** A text: `unit` repeated up to `bytes`, with `{r}` for the number of the record and `{i}` for the number of the attribute. */
+/**
+ * A text: `unit` repeated up to `bytes`, with `{r}` for the number of the record and `{i}` for the number of the
+ * attribute.
+ */
 export interface TextSpec {
   readonly kind: 'text';
   readonly unit: string;

@@ -1,6 +1,6 @@
 /**
- * The measured process: a whole service that writes to a file, with every processor and the redaction presets. Its parent sends
- * requests over HTTP and reads the cost of the last one over IPC.
+ * The measured process: a whole service that writes to a file, with every processor and the redaction presets. Its
+ * parent sends requests over HTTP and reads the cost of the last one over IPC.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,10 @@ import { KEY, OTHER_KEY, startDaemon } from '../../support/daemon.ts';
 export interface Cost {
   /** Processor time of the process, in milliseconds. */
   readonly cpuMs: number;
-  /** Longest time between two passes of the event loop, in milliseconds of wall clock or processor time, whichever is less. */
+  /**
+   * Longest time between two passes of the event loop, in milliseconds of wall clock or processor time, whichever is
+   * less.
+   */
   readonly blockMs: number;
   readonly rowBytes: number;
   /** The highest resident memory above that before the request, in bytes. */

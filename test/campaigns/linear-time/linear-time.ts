@@ -1,7 +1,8 @@
 /**
- * The time of a redaction rule is linear in the length of any text. Because times differ between machines, the test measures growth:
- * eight times the text may take 24 times as long; quadratic growth would take 64 times. A pause of the machine or of the garbage
- * collector only makes a measurement longer, so a rule fails only when every attempt is too slow.
+ * The time of a redaction rule is linear in the length of any text. Because times differ between machines, the test
+ * measures growth: eight times the text may take 24 times as long; quadratic growth would take 64 times. A pause of the
+ * machine or of the garbage collector only makes a measurement longer, so a rule fails only when every attempt is too
+ * slow.
  */
 import t from 'tap';
 import { SIGNAL_LOGS } from '../../../src/pdata/layout.ts';
@@ -38,7 +39,9 @@ const HOSTILE = [
   ],
 ];
 
-/** Known patterns with exponential time in backtracking engines. The last makes finding all matches slow in any engine. */
+/**
+ * Known patterns with exponential time in backtracking engines. The last makes finding all matches slow in any engine.
+ */
 const EVIL = [
   ['(a+)+$', 'a'],
   ['([a-zA-Z]+)*X', 'a'],

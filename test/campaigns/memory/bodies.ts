@@ -1,4 +1,6 @@
-/** Bodies that need much memory compared with their size as sent. Each call makes a new body, so that none is a replay. */
+/**
+ * Bodies that need much memory compared with their size as sent. Each call makes a new body, so that none is a replay.
+ */
 import { randomBytes } from 'node:crypto';
 import { attribute, logs, resourceOf, spanFields, spans } from './protobuf.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Resident memory under bodies that need much memory: four projects send each kind at once to a daemon with default options, under a
- * limit of 768 MiB where the machine allows one. Fails when a process is killed, when the daemon's memory exceeds 512 MiB, or when it
- * is above 1.5 times of idle a minute after the last request.
+ * Resident memory under bodies that need much memory: four projects send each kind at once to a daemon with default
+ * options, under a limit of 768 MiB where the machine allows one. Fails when a process is killed, when the daemon's
+ * memory exceeds 512 MiB, or when it is above 1.5 times of idle a minute after the last request.
  *
  *   node dist/test/campaigns/memory/memory.js [--short] [--store embedded|file] [--rounds N] [--only TEXT]
  */

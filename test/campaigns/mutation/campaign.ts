@@ -1,6 +1,7 @@
 /**
- * Sends damaged bodies through the WASM module. It must never trap and never accept a body that the oracle refuses, and the rows of
- * an accepted body must equal the oracle's. Because the oracle is slow, it reads accepted bodies and a sample of the refused ones.
+ * Sends damaged bodies through the WASM module. It must never trap and never accept a body that the oracle refuses, and
+ * the rows of an accepted body must equal the oracle's. Because the oracle is slow, it reads accepted bodies and a
+ * sample of the refused ones.
  */
 import fc from 'fast-check';
 import { ENCODING_JSON, ENCODING_PROTOBUF } from '../../../src/pdata/layout.ts';
@@ -173,7 +174,9 @@ export class Campaign {
     this.#keep('rows', found, body);
   }
 
-  /** The error of the request to forward; null when it has the same rows. It overwrites the body in the module's memory. */
+  /**
+   * The error of the request to forward; null when it has the same rows. It overwrites the body in the module's memory.
+   */
   #forwarded(rows: readonly Row[]): string | null {
     const { accepted } = this.#module.index(this.#options.signal, ENCODING_PROTOBUF, this.#module.encodeOtlp());
     if (!accepted) return 'the request to forward is refused';

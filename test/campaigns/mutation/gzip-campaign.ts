@@ -1,6 +1,7 @@
 /**
- * Damaged gzip bodies from a seed: streams with every option of zlib and every kind of header, damaged mostly in headers and code
- * lengths. The body and its raw stream, which no checksum protects, must have the same result as with zlib.
+ * Damaged gzip bodies from a seed: streams with every option of zlib and every kind of header, damaged mostly in
+ * headers and code lengths. The body and its raw stream, which no checksum protects, must have the same result as with
+ * zlib.
  */
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { Random } from '../../support/generators-random.ts';

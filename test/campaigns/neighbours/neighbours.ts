@@ -1,11 +1,11 @@
 /**
- * Measures the answers and times of an honest project, alone and during each attack of a hostile client. Fails when the honest project
- * gets another answer than 200, or waits longer than the bound.
+ * Measures the answers and times of an honest project, alone and during each attack of a hostile client. Fails when the
+ * honest project gets another answer than 200, or waits longer than the bound.
  *
  *   node dist/test/campaigns/neighbours/neighbours.js [--seconds 3] [--bound 20] [--floor 100] [--only NAME]
  *
- * `--seconds` is the time of each attack, `--bound` the allowed ratio of the p99 to the p99 alone, and `--floor` the milliseconds below
- * which a p99 always passes.
+ * `--seconds` is the time of each attack, `--bound` the allowed ratio of the p99 to the p99 alone, and `--floor` the
+ * milliseconds below which a p99 always passes.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';

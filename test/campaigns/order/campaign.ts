@@ -1,6 +1,7 @@
 /**
- * Sends many permutations of the same stories, each into its own project, over several connections to two daemons on one database, and
- * compares the tables and views at the end. An effect of the order of arrival is a difference between projects.
+ * Sends many permutations of the same stories, each into its own project, over several connections to two daemons on
+ * one database, and compares the tables and views at the end. An effect of the order of arrival is a difference between
+ * projects.
  */
 import pg from 'pg';
 import { Pool } from 'undici';

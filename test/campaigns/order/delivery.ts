@@ -14,7 +14,10 @@ const REQUESTS = { traces: aTraceRequest, logs: aLogRequest, metrics: aMetricReq
 const REPEATED_SPANS = 4;
 const REPEATED_BODIES = 5;
 
-/** The requests in the order to send them. Log records and data points have no identity, so they are not sent again in other bytes. */
+/**
+ * The requests in the order to send them. Log records and data points have no identity, so they are not sent again in
+ * other bytes.
+ */
 export function deliver(records: readonly StoryRecord[], random: Random): readonly Delivery[] {
   const deliveries: Delivery[] = [];
   for (const signal of SIGNALS) {
@@ -34,7 +37,9 @@ function cut(records: readonly object[], random: Random): (readonly object[])[] 
   return parts;
 }
 
-/** No two bodies are equal by chance, which would be a replay: two equal log records in two requests are two records. */
+/**
+ * No two bodies are equal by chance, which would be a replay: two equal log records in two requests are two records.
+ */
 function bodyOf(signal: StorySignal, records: readonly object[], random: Random): string {
   return JSON.stringify({ nonce: random.next(), ...REQUESTS[signal](records) });
 }

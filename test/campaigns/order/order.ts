@@ -1,6 +1,6 @@
 /**
- * Tests that the order of arrival does not change tables and views. Prints one summary line and the rows that differ. The exit code is
- * 1 when there are any.
+ * Tests that the order of arrival does not change tables and views. Prints one summary line and the rows that differ.
+ * The exit code is 1 when there are any.
  *
  *   node dist/test/campaigns/order/order.js [--permutations 2000] [--seed 1]
  */

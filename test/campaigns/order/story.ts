@@ -1,6 +1,6 @@
 /**
- * Small stories of an AI application: some spans, log records and data points with every relation in which the order of arrival could
- * matter. Values are from small sets, so that ties are frequent.
+ * Small stories of an AI application: some spans, log records and data points with every relation in which the order of
+ * arrival could matter. Values are from small sets, so that ties are frequent.
  */
 import { aSpan, attributes } from '../../support/payloads.ts';
 import type { Random } from '../../support/generators-random.ts';

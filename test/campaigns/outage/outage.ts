@@ -1,6 +1,6 @@
 /**
- * A stock Collector continues to send while the database is stopped for minutes: every span is stored once. Needs the Collector that
- * scripts/collector.js builds.
+ * A stock Collector continues to send while the database is stopped for minutes: every span is stored once. Needs the
+ * Collector that scripts/collector.js builds.
  *
  *   SLUICE_COLLECTOR=$(node scripts/collector.js) SLUICE_OUTAGE_MINUTES=10 node dist/test/campaigns/outage/outage.js
  */

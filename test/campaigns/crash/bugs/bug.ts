@@ -1,6 +1,6 @@
 /**
- * Seeded bugs: mistakes that a developer could make, one patch file each, and the scenario that must find them. The lines before
- * the first `diff --git` are YAML, the rest is what `git diff` writes: `git apply` takes the whole file.
+ * Seeded bugs: mistakes that a developer could make, one patch file each, and the scenario that must find them. The
+ * lines before the first `diff --git` are YAML, the rest is what `git diff` writes: `git apply` takes the whole file.
  */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -48,7 +48,9 @@ async function readBug(name: string): Promise<SeededBug> {
   return { name, ...header, patch, files: [...text.matchAll(CHANGED_FILE)].map(([, file]) => String(file)) };
 }
 
-/** Applies the patch to the sources below `root`. The lines next to a change must match, the other context may differ. */
+/**
+ * Applies the patch to the sources below `root`. The lines next to a change must match, the other context may differ.
+ */
 export async function applyPatch({ patch }: SeededBug, root: string): Promise<void> {
   // Inside of a repository `git apply` skips files outside of the current folder without an error.
   const env = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(root) };

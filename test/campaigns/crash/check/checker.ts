@@ -1,6 +1,7 @@
 /**
- * Compares the journal of the senders with the store. A request answered 200 is stored once. A refused request leaves nothing. A
- * request without an answer is stored as a whole or not at all. Rows account for every counter, marker and claim.
+ * Compares the journal of the senders with the store. A request answered 200 is stored once. A refused request leaves
+ * nothing. A request without an answer is stored as a whole or not at all. Rows account for every counter, marker and
+ * claim.
  */
 import type { BodyEntry, Entry } from '../load/journal.ts';
 import { Findings } from './findings.ts';
@@ -9,8 +10,8 @@ import { checkLedger } from './ledger-rules.ts';
 import type { Store, StoredRecord } from './store.ts';
 
 /**
- * `once`: the ledger is in the store's own transaction. `at_least_once`: the store is a file that a crash or a failed commit
- * may leave with more than was acknowledged, though never with less.
+ * `once`: the ledger is in the store's own transaction. `at_least_once`: the store is a file that a crash or a failed
+ * commit may leave with more than was acknowledged, though never with less.
  */
 export type Guarantee = 'once' | 'at_least_once';
 

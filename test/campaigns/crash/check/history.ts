@@ -9,7 +9,10 @@ export interface BodyHistory {
   sends: number;
 }
 
-/** `stored`: answered 200. `refused`: every answer was a final refusal. `open`: neither, so all of it or nothing is stored. */
+/**
+ * `stored`: answered 200. `refused`: every answer was a final refusal. `open`: neither, so all of it or nothing is
+ * stored.
+ */
 export type Outcome = 'stored' | 'refused' | 'open';
 
 export function outcomeOf({ statuses, sends }: BodyHistory): Outcome {

@@ -14,7 +14,9 @@ export function checkLedger(one: Case, ledger: LedgerRows): void {
     one.findings.add('deadlock', `the server had to break ${ledger.deadlocks} deadlocks between writers`);
 }
 
-/** Every accepted body has a marker, and no other. A body without an answer has one exactly when its records are stored. */
+/**
+ * Every accepted body has a marker, and no other. A body without an answer has one exactly when its records are stored.
+ */
 function checkMarkers({ histories, rows, carriers, findings }: Case, { markers }: LedgerRows): void {
   const left = new Set(markers.map(({ project, marker }) => `${project} ${marker}`));
   for (const history of histories.values()) {
@@ -50,7 +52,10 @@ function checkOwners({ store, findings }: Case, { traces }: LedgerRows): void {
   }
 }
 
-/** A refusal has a reason that still holds at the end: claims are not removed and counters do not fall during a scenario. */
+/**
+ * A refusal has a reason that still holds at the end: claims are not removed and counters do not fall during a
+ * scenario.
+ */
 function checkRefusals({ histories, findings }: Case, ledger: LedgerRows): void {
   const owners = new Map(ledger.traces.map((trace) => [trace.traceId, trace]));
   const spans = new Map(ledger.usage.map(({ project, spans }) => [project, spans]));

@@ -1,6 +1,6 @@
 /**
- * Makes the bodies of the load: every signal, every encoding and every reason for a refusal, many of them in conflict with each
- * other. The same seed makes the same bodies except for their timestamps.
+ * Makes the bodies of the load: every signal, every encoding and every reason for a refusal, many of them in conflict
+ * with each other. The same seed makes the same bodies except for their timestamps.
  */
 import { Random } from '../../../support/generators-random.ts';
 import { aLogRequest, aMetricRequest, attributes, aTraceRequest } from '../../../support/payloads.ts';

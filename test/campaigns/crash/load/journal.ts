@@ -1,4 +1,6 @@
-/** What the sender knows, synced to a file before each request and after each answer. The checker reads only this file. */
+/**
+ * What the sender knows, synced to a file before each request and after each answer. The checker reads only this file.
+ */
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import type { Body } from './body.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Concurrent senders until `stop`: each sends the next body and retries it on 503 or without an answer. Some of these bodies are
- * given up, to test the rule for requests without a final answer as well.
+ * Concurrent senders until `stop`: each sends the next body and retries it on 503 or without an answer. Some of these
+ * bodies are given up, to test the rule for requests without a final answer as well.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Random } from '../../../support/generators-random.ts';

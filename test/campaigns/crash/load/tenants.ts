@@ -1,4 +1,7 @@
-/** The projects and keys of the load: two that compete for traces, one with a key for one environment, many close to their cap. */
+/**
+ * The projects and keys of the load: two that compete for traces, one with a key for one environment, many close to
+ * their cap.
+ */
 
 export interface Tenant {
   readonly project: string;

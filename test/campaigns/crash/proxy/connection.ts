@@ -1,6 +1,6 @@
 /**
- * One client's connection through the proxy: two sockets; every message is inspected before it is forwarded. A direction that is
- * held keeps its messages in order.
+ * One client's connection through the proxy: two sockets; every message is inspected before it is forwarded. A
+ * direction that is held keeps its messages in order.
  */
 import type { Socket } from 'node:net';
 import type { Fault, MessageContext } from './fault.ts';
@@ -176,8 +176,8 @@ export class ProxiedConnection {
   }
 
   /**
-   * A frontend's statement is replaced by one that fails in the server, with all consequences of a failure for the transaction. A
-   * backend's reply is replaced by an error only on its way to the client.
+   * A frontend's statement is replaced by one that fails in the server, with all consequences of a failure for the
+   * transaction. A backend's reply is replaced by an error only on its way to the client.
    */
   #failing(sqlstate: string, side: Side, message: WireMessage): Buffer {
     if (side === 'backend') return errorMessage(sqlstate, 'injected by the proxy');

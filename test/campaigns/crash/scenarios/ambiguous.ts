@@ -1,6 +1,6 @@
 /**
- * COMMIT is sent and its reply is lost, so the daemon does not know the outcome. The sender retries on another replica, or the
- * daemon reads the markers. In both cases one copy is stored.
+ * COMMIT is sent and its reply is lost, so the daemon does not know the outcome. The sender retries on another replica,
+ * or the daemon reads the markers. In both cases one copy is stored.
  */
 import { Random } from '../../../support/generators-random.ts';
 import type { Body } from '../load/body.ts';

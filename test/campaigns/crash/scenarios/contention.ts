@@ -1,6 +1,6 @@
 /**
- * No faults, only conflicting senders on several replicas: caps, contested traces, hot rows, duplicates in flight. Every COMMIT is
- * delayed, so that locks are held while other writers wait for them.
+ * No faults, only conflicting senders on several replicas: caps, contested traces, hot rows, duplicates in flight.
+ * Every COMMIT is delayed, so that locks are held while other writers wait for them.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Tenant, BURST_CAP, BURSTS } from '../load/tenants.ts';
@@ -41,7 +41,10 @@ async function sendBurst({ sender, maker, replicas }: Testbed, tenant: Tenant): 
   );
 }
 
-/** Bodies with overlapping traces at the same moment on every replica: the usual load rarely produces this on a busy machine. */
+/**
+ * Bodies with overlapping traces at the same moment on every replica: the usual load rarely produces this on a busy
+ * machine.
+ */
 async function sendOverlapping({ sender, maker, replicas }: Testbed): Promise<void> {
   for (let round = 0; round < OVERLAPS; round++) {
     const bodies = maker.overlapping(replicas.length);

@@ -1,4 +1,7 @@
-/** The same bytes many times at once on two replicas, while the first commit is held: no 200 before it, and one copy is stored. */
+/**
+ * The same bytes many times at once on two replicas, while the first commit is held: no 200 before it, and one copy is
+ * stored.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Findings } from '../check/findings.ts';
 import { Load } from '../load/load.ts';

@@ -1,4 +1,7 @@
-/** kill -9 of a daemon that writes to a file, where a kill loses unsynced writes: a loss of power of a sidecar without a database. */
+/**
+ * kill -9 of a daemon that writes to a file, where a kill loses unsynced writes: a loss of power of a sidecar without a
+ * database.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Random } from '../../../support/generators-random.ts';
 import { type Scenario, runScenario, startLoad } from './scenario.ts';

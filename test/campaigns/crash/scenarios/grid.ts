@@ -1,4 +1,7 @@
-/** The cases of the proxy scenario: every message of an ingest transaction with every fault, every statement with every SQLSTATE. */
+/**
+ * The cases of the proxy scenario: every message of an ingest transaction with every fault, every statement with every
+ * SQLSTATE.
+ */
 import type { Fault, Rule } from '../proxy/fault.ts';
 import { nameOfFault } from '../proxy/fault.ts';
 import { nameOfMessage, type Side } from '../proxy/messages.ts';

@@ -1,6 +1,6 @@
 /**
- * kill -9 of a daemon under load. Half of the kills are at a random time, the other half between two messages of a transaction,
- * where an acknowledgement before the commit shows.
+ * kill -9 of a daemon under load. Half of the kills are at a random time, the other half between two messages of a
+ * transaction, where an acknowledgement before the commit shows.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Random } from '../../../support/generators-random.ts';

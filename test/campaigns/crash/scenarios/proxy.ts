@@ -1,6 +1,6 @@
 /**
- * A connection to the database breaks at one message: every message of a transaction with every fault. After each case the replica
- * must accept again. The checker reads the store once, after all cases.
+ * A connection to the database breaks at one message: every message of a transaction with every fault. After each case
+ * the replica must accept again. The checker reads the store once, after all cases.
  */
 import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
 import { Random } from '../../../support/generators-random.ts';
@@ -120,7 +120,10 @@ class CaseRunner {
     if (!one.slow && ms > this.#slowest.ms) this.#slowest = { ms, name: one.name };
   }
 
-  /** Quick cases get every kind of body. Slow ones hold locks for long, so they share no trace or counter with other cases. */
+  /**
+   * Quick cases get every kind of body. Slow ones hold locks for long, so they share no trace or counter with other
+   * cases.
+   */
   #bodies(tenant: Tenant, slow: boolean): readonly Body[] {
     const { maker } = this.#testbed;
     const plain = maker.plain(tenant, 3);

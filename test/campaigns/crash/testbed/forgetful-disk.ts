@@ -1,6 +1,6 @@
 /**
- * Loaded into a daemon before its own code: keeps writes to files in memory until they are synced, so that a kill loses them as a
- * loss of power would. A kill alone proves nothing, because the kernel keeps what a dead process wrote.
+ * Loaded into a daemon before its own code: keeps writes to files in memory until they are synced, so that a kill loses
+ * them as a loss of power would. A kill alone proves nothing, because the kernel keeps what a dead process wrote.
  */
 import fs, { fstatSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * What a scenario runs on: one PostgreSQL server with fsync on, a fault proxy in front of it for each replica, the replicas as
- * processes, and a sender with its journal. All of it is removed at the end.
+ * What a scenario runs on: one PostgreSQL server with fsync on, a fault proxy in front of it for each replica, the
+ * replicas as processes, and a sender with its journal. All of it is removed at the end.
  */
 import { randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
