@@ -1,11 +1,11 @@
-/** Writing answers: the contract's exact status, headers and body encoding for success and for each refusal. */
+/** Writes HTTP answers: the contract's status, headers and body encoding for success and for each refusal. */
 import type { ServerResponse } from 'node:http';
 import type { Acceptance } from '../../component/receiver.ts';
 import { REFUSALS, type Rejection } from '../../errors.ts';
 import { MEDIA_TYPES, type Encoding, type Signal } from '../../pdata/context.ts';
 import { statusBody, successBody } from './status.ts';
 
-/** Headers every answer of this server carries. */
+/** Headers of every answer of this server. */
 export type CommonHeaders = Readonly<Record<string, string>>;
 
 export function answerSuccess(
@@ -46,7 +46,7 @@ export function answerRejection(
     headers['RateLimit-Limit'] = rejection.quota.limit;
     headers['RateLimit-Reset'] = rejection.quota.resetSeconds;
   }
-  // A text of bytes goes out together with the headers, a buffer by itself.
+  // node:http sends a string together with the headers, a buffer in a packet of its own.
   response.writeHead(status, headers).end(body.toString('latin1'), 'latin1');
 }
 
@@ -57,7 +57,7 @@ const MALFORMED = {
   431: ['Request Header Fields Too Large', 'The request headers are too large.'],
 } as const;
 
-/** The raw answer to bytes that are not HTTP, or that ask for a tunnel. The socket closes after it. */
+/** The raw answer to bytes that are not HTTP, or to CONNECT. The socket closes after it. */
 export function malformedRequestAnswer(status: keyof typeof MALFORMED): string {
   const [reason, message] = MALFORMED[status];
   const body = JSON.stringify({ message });

@@ -1,12 +1,12 @@
 /**
- * The bytes of all requests in flight, bounded, with a fair share for each project. A request reserves room before it is used,
- * so memory is bounded by construction. A request that finds no room is refused with `overloaded` and can be sent again. Buffers
- * are pooled: the engine counts what buffers hold beside its heap, and would collect the whole heap every hundred bodies or so.
+ * Limits the bytes of all requests in flight, with a fair share for each project. A request reserves bytes before it
+ * uses them, so memory is bounded. Without room it is refused with `overloaded` and can be sent again. Buffers are
+ * pooled, because V8 counts their memory and otherwise collects the whole heap about every hundred bodies.
  */
 import { FairBudget } from '../../component/fair-budget.ts';
 import { ChunkPool } from '../../pdata/chunk-pool.ts';
 
-/** What is kept while no request needs it. */
+/** The bytes of idle buffers that the pool keeps. */
 const IDLE_BYTES = 8 * 1024 * 1024;
 
 export class ByteBudget {
@@ -27,7 +27,10 @@ export class ByteBudget {
   }
 }
 
-/** What one request holds: the buffers of its body, and what is reserved without one. `close` gives all of it back and may be called twice. */
+/**
+ * The bytes of one request: the buffers of its body, and bytes reserved elsewhere. `close` releases all and may be
+ * called twice.
+ */
 export class Reservation {
   /** The body as it arrives. */
   readonly raw: GrowingBuffer;
@@ -47,7 +50,10 @@ export class Reservation {
     this.expanded = new GrowingBuffer(this.#share, pool);
   }
 
-  /** For what the body expands to elsewhere, in place of the estimate before it. Throws `overloaded`; the estimate stays reserved then. */
+  /**
+   * Reserves bytes for an expansion outside these buffers, in place of the earlier estimate, which stays reserved when
+   * this throws `overloaded`.
+   */
   expand(bytes: number): void {
     this.#share(this.#expandedBytes, bytes);
     this.#expandedBytes = bytes;
@@ -60,10 +66,10 @@ export class Reservation {
   }
 }
 
-/** Reserves one number of bytes in place of another. Throws `overloaded`. */
+/** Changes a reservation from one number of bytes to another. Throws `overloaded`. */
 type Share = (before: number, after: number) => void;
 
-/** A buffer from the pool whose bytes are reserved before they are taken. */
+/** A buffer from the pool. Its bytes are reserved before it is taken. */
 export class GrowingBuffer {
   readonly #share: Share;
   readonly #pool: ChunkPool;
@@ -76,8 +82,8 @@ export class GrowingBuffer {
   }
 
   /**
-   * A buffer of `size` bytes in place of the one before, whose first `kept` bytes it begins with. It must not be used after
-   * `close`. Throws `overloaded`.
+   * Replaces the buffer by one of `size` bytes that begins with the first `kept` bytes of the old one. It must not be
+   * used after `close`. Throws `overloaded`.
    */
   grow(size: number, kept: number): Buffer {
     this.#share(this.#bytes, size);

@@ -1,10 +1,13 @@
-/** Reading what TLS needs from files, and saying exactly what is wrong with it, before anybody connects. */
+/**
+ * Reads and checks the files of TLS when the configuration is read, so that every fault is reported before a client
+ * connects.
+ */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { CIPHER_SUITES, type TlsOptions, type TlsVersion } from './tls-options.ts';
 
-/** What node:tls takes. */
+/** Options for node:tls. */
 export interface TlsMaterial {
   readonly cert: Buffer;
   readonly key: Buffer;
@@ -22,7 +25,7 @@ export interface TlsFault {
 }
 
 export interface Certificates {
-  /** Null with an error among the faults. */
+  /** Null when a fault is an error. */
   readonly material: TlsMaterial | null;
   readonly faults: readonly TlsFault[];
   /** Unix milliseconds; NaN when there is no certificate. */
@@ -31,30 +34,30 @@ export interface Certificates {
 
 type FileOption = 'cert_file' | 'key_file' | 'client_ca_file';
 
-/** Naming none of them would switch TLS 1.3 off. */
+/** A list of suites without these switches TLS 1.3 off. */
 const TLS13_SUITES = ['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256'];
-/** Larger files are not what they should be. */
+/** Larger files cannot be certificates or keys. */
 const MAX_FILE_BYTES = 1_048_576;
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/gu;
 const VERSIONS = { '1.2': 'TLSv1.2', '1.3': 'TLSv1.3' } as const satisfies Record<TlsVersion, string>;
 
-export interface Surroundings {
+export interface FileAccess {
   resolvePath(path: string): string;
   now(): number;
 }
 
-export function readCertificates(options: TlsOptions, surroundings: Surroundings): Certificates {
-  return new CertificateReader(options, surroundings).read();
+export function readCertificates(options: TlsOptions, files: FileAccess): Certificates {
+  return new CertificateReader(options, files).read();
 }
 
 class CertificateReader {
   readonly #options: TlsOptions;
-  readonly #surroundings: Surroundings;
+  readonly #files: FileAccess;
   readonly #faults: TlsFault[] = [];
 
-  constructor(options: TlsOptions, surroundings: Surroundings) {
+  constructor(options: TlsOptions, files: FileAccess) {
     this.#options = options;
-    this.#surroundings = surroundings;
+    this.#files = files;
   }
 
   read(): Certificates {
@@ -100,11 +103,12 @@ class CertificateReader {
   }
 
   #file(option: FileOption): Buffer | null {
-    const path = this.#surroundings.resolvePath(this.#options[option] ?? '');
+    const path = this.#files.resolvePath(this.#options[option] ?? '');
     try {
       return readBounded(path);
     } catch (error) {
-      const hint = 'A relative path starts at the working directory; the user of the daemon must be able to read it.';
+      const hint =
+        'A relative path starts at the working directory. The user of the daemon must be able to read the file.';
       this.#error(option, `${option} ${path} cannot be read: ${reasonOf(error)}`, hint);
       return null;
     }
@@ -115,9 +119,9 @@ class CertificateReader {
     try {
       if (found.length > 0) return found.map((text) => new X509Certificate(text));
     } catch {
-      // Said below.
+      // Reported below.
     }
-    const hint = 'It has to begin with -----BEGIN CERTIFICATE-----.';
+    const hint = 'It must begin with -----BEGIN CERTIFICATE-----.';
     this.#error(option, `${option} ${this.#options[option] ?? ''} holds no certificate in PEM`, hint);
     return [];
   }
@@ -132,7 +136,7 @@ class CertificateReader {
     try {
       return createPrivateKey(content);
     } catch {
-      const hint = 'It has to begin with -----BEGIN PRIVATE KEY-----, or EC or RSA before the last two words.';
+      const hint = 'It must begin with -----BEGIN PRIVATE KEY-----, BEGIN EC PRIVATE KEY or BEGIN RSA PRIVATE KEY.';
       this.#error('key_file', `key_file ${path} holds no private key in PEM`, hint);
       return null;
     }
@@ -140,12 +144,12 @@ class CertificateReader {
 
   #match(certificate: X509Certificate, key: KeyObject): void {
     if (certificate.checkPrivateKey(key)) return;
-    const hint = 'The certificate itself comes first in cert_file, before those that vouch for it.';
+    const hint = 'The certificate itself must be the first in cert_file, before the intermediate certificates.';
     this.#error('key_file', 'the key of key_file does not belong to the certificate of cert_file', hint);
   }
 
   #checkDates({ validFrom, validTo }: X509Certificate): void {
-    const now = this.#surroundings.now();
+    const now = this.#files.now();
     if (Date.parse(validTo) < now) this.#warn(`the certificate of cert_file expired on ${validTo}`);
     if (Date.parse(validFrom) > now) this.#warn(`the certificate of cert_file is not valid before ${validFrom}`);
   }
@@ -155,12 +159,12 @@ class CertificateReader {
   }
 
   #warn(message: string): void {
-    const hint = 'Clients will refuse it; a new one is taken up without a restart.';
+    const hint = 'Clients refuse it. A new certificate is loaded without a restart.';
     this.#faults.push({ option: 'cert_file', severity: 'warning', message, hint });
   }
 }
 
-/** Never more than a certificate file can hold, whatever the path leads to. */
+/** Reads no more than MAX_FILE_BYTES, and only a regular file. */
 function readBounded(path: string): Buffer {
   const descriptor = openSync(path, 'r');
   try {

@@ -1,6 +1,6 @@
 /**
- * Letting pages of other origins send: browsers ask before they do, and read an answer only when it names their origin. Keys
- * travel in a header and never in cookies, so credentials in the sense of CORS are not allowed to anybody.
+ * CORS: pages of other origins may send. Browsers send a preflight first, and read an answer only when it names their
+ * origin. API keys are sent in a header and never in cookies, so credentials in the sense of CORS are never allowed.
  */
 import type { IncomingMessage } from 'node:http';
 
@@ -14,18 +14,18 @@ export interface CorsOptions {
 type Headers = Readonly<Record<string, string>>;
 
 const ANY = '*';
-/** What every OTLP request may carry. */
+/** Headers that every OTLP request may have. */
 const OWN_HEADERS = ['authorization', 'content-encoding', 'content-type'];
 const EXPOSED_HEADERS = 'Retry-After, RateLimit-Limit, RateLimit-Reset, Sunset';
-/** What a wildcard stands for: any part of a host name and a port. */
+/** A wildcard matches any part of a host name and a port. */
 const WILDCARD = '[A-Za-z0-9.:-]+';
-/** A list of header names of usual length; anything else is not repeated to the client. */
+/** A list of header names of usual length. Other values are not echoed to the client. */
 const HEADER_LIST = /^[\w!#$%&'*+.^`|~, -]{1,1000}$/u;
 const NOTHING: Headers = {};
 
 export const CORS_SCHEMA = {
   type: 'object',
-  description: 'Which pages in browsers may send. Left out: none.',
+  description: 'Which web pages may send. Without it: none.',
   additionalProperties: false,
   required: ['allowed_origins'],
   properties: {
@@ -37,16 +37,20 @@ export const CORS_SCHEMA = {
         type: 'string',
         pattern: '^(?:\\*|[a-z][a-z0-9+.-]*://[^\\s/*]*\\*?[^\\s/*]*)$',
         maxLength: 300,
-        description: 'As https://app.example.com, https://*.example.com, http://localhost:* or *.',
+        description: 'For example https://app.example.com, https://*.example.com, http://localhost:* or *.',
       },
-      description: 'The origins of pages that may send; `*` within one stands for any part of its host and port.',
+      description: 'The origins of pages that may send. `*` in an origin matches any part of its host and port.',
     },
     allowed_headers: {
       type: 'array',
       maxItems: 100,
-      items: { type: 'string', pattern: "^(?:\\*|[A-Za-z0-9!#$%&'+.^_`|~-]+)$", description: 'A name, or * for all.' },
+      items: {
+        type: 'string',
+        pattern: "^(?:\\*|[A-Za-z0-9!#$%&'+.^_`|~-]+)$",
+        description: 'A name, or `*` for all.',
+      },
       default: [],
-      description: 'Headers a page may send besides Authorization, Content-Type and Content-Encoding.',
+      description: 'Headers that a page may send in addition to Authorization, Content-Type and Content-Encoding.',
     },
     max_age: {
       type: 'integer',
@@ -54,7 +58,7 @@ export const CORS_SCHEMA = {
       minimum: 0,
       maximum: 86_400_000,
       default: '2h',
-      description: 'How long a browser may remember that it may send.',
+      description: 'How long a browser may cache the answer to a preflight.',
     },
   },
 } as const;
@@ -76,14 +80,14 @@ export class Cors {
     this.#maxAge = String(Math.floor(options.max_age / 1000));
   }
 
-  /** Whether a browser asks if it may send. */
+  /** Whether the request is a preflight. */
   isPreflight({ method, headers }: IncomingMessage): boolean {
     return (
       method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined
     );
   }
 
-  /** The answer to that question; without the decisive headers it is no. */
+  /** The headers of the answer to a preflight. Without Access-Control-Allow-Origin the browser does not send. */
   preflight(request: IncomingMessage): Headers {
     const vary = { Vary: 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers' };
     const origin = this.#allowed(request);
@@ -98,7 +102,7 @@ export class Cors {
     };
   }
 
-  /** What an answer needs so that the page may read it. */
+  /** The headers with which the page can read an answer. */
   headersFor(request: IncomingMessage): Headers {
     if (request.headers.origin === undefined) return this.#any ? NOTHING : { Vary: 'Origin' };
     const origin = this.#allowed(request);

@@ -1,4 +1,4 @@
-/** Writing gRPC answers: the empty response, or the status that stands for a refusal. HTTP's status is 200 in both cases. */
+/** Writes gRPC answers: the empty response, or the gRPC status of a refusal. The HTTP status is 200 in both cases. */
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { Acceptance } from '../../component/receiver.ts';
 import type { Rejection } from '../../errors.ts';
@@ -9,7 +9,7 @@ import { EMPTY_MESSAGE } from './grpc-message.ts';
 const CONTENT_TYPE = 'application/grpc';
 const ENCODINGS = 'identity,gzip';
 const UNSUPPORTED_MEDIA_TYPE = 415;
-/** An answer that the client does not take, because its window is closed, is dropped after this. */
+/** An answer that the client does not read, because its flow-control window is closed, is dropped after this. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
 export function answerAccepted(stream: ServerHttp2Stream, signal: Signal, { quota }: Acceptance): void {
@@ -22,7 +22,7 @@ export function answerAccepted(stream: ServerHttp2Stream, signal: Signal, { quot
   stream.end(EMPTY_MESSAGE);
 }
 
-/** Headers only. A client that still sends is told to stop. */
+/** Sends headers only. A client that still sends gets a reset with NO_ERROR. */
 export function answerRefused(stream: ServerHttp2Stream, rejection: Rejection): void {
   if (isGone(stream)) return;
   const { grpc, message, retryable } = rejection.refusal;
@@ -49,8 +49,8 @@ export function answerForeign(stream: ServerHttp2Stream): void {
 function finish(stream: ServerHttp2Stream, headers: OutgoingHttpHeaders): void {
   stream.respond(headers, { endStream: true });
   if (stream.readableEnded) return;
-  // What is still under way is not wanted any more, and that is no error. What has come is thrown away: a stream that was paused
-  // over it would never end, nor would its connection.
+  // NO_ERROR tells the client to stop sending. Data that has arrived is discarded, because a stream with paused data
+  // never ends, and neither does its connection.
   stream.close(constants.NGHTTP2_NO_ERROR);
   stream.resume();
 }
@@ -62,7 +62,7 @@ const quotaHeaders = ({ limit, resetSeconds }: { readonly limit: number; readonl
   'ratelimit-reset': resetSeconds,
 });
 
-/** As the protocol wants it: printable ASCII but the percent sign stands for itself. */
+/** Percent-encodes all bytes except printable ASCII without the percent sign, as the gRPC specification requires. */
 function percentEncode(message: string): string {
   return [...Buffer.from(message)]
     .map((byte) =>

@@ -1,6 +1,6 @@
 /**
- * The way of one call over gRPC, in the order of the HTTP contract: method, admit, encoding, message, inflate, deliver,
- * answer. The bytes of the message go to the same strict reader as those of an HTTP body; no library decodes them before.
+ * Serves one call over gRPC, in the order of the HTTP contract: method, admit, encoding, message, inflate, deliver,
+ * answer. The same strict decoder reads gRPC messages and HTTP bodies; no library decodes them before.
  */
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { Admission, Delivery, Pipeline } from '../../component/receiver.ts';
@@ -25,10 +25,10 @@ const METHODS: ReadonlyMap<string, Signal> = new Map([
 ]);
 
 const MIB = 1048576;
-/** Also `application/grpc+proto` and parameters; another suffix is another serialization. */
+/** Also `application/grpc+proto`, and parameters. Another suffix is another serialization. */
 const MEDIA_TYPE = /^application\/grpc(?:\+proto)?(?:;|$)/iu;
 
-/** The metadata of a call, as node:http2 gives it: joined, and as it came. */
+/** The metadata of a call from node:http2: repeated values joined, and as received. */
 export interface CallHead {
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
@@ -51,7 +51,7 @@ export class GrpcCalls {
     this.#maxMessageBytes = options.max_recv_msg_size_mib * MIB;
   }
 
-  /** From here on calls are told to come back. */
+  /** From now on calls are refused with `shutting_down`. */
   stop(): void {
     this.#stopping = true;
   }
@@ -61,7 +61,7 @@ export class GrpcCalls {
     const { headers } = head;
     this.inFlight.begin();
     this.#reception.begin();
-    stream.on('error', () => undefined); // The client left; what was stored stays stored.
+    stream.on('error', () => undefined); // The client disconnected. Stored data stays stored.
     try {
       if (headers[':method'] !== 'POST' || !isGrpc(head)) answerForeign(stream);
       else await this.#call(stream, head, admitted);
@@ -116,7 +116,7 @@ export class GrpcCalls {
     }
   }
 
-  /** In a method of its own: what it holds of the message while it reads must not outlive it. */
+  /** A separate method, so that references to the message end before the call is delivered. */
   async #read(
     stream: ServerHttp2Stream,
     headers: IncomingHttpHeaders,

@@ -1,20 +1,20 @@
-/** The frame around a gRPC message: one byte that says whether it is compressed, four for its length. */
+/** The frame of a gRPC message: one byte for the compression flag, four bytes for the length. */
 import { Rejection } from '../../errors.ts';
 import type { ContentEncoding } from './media-type.ts';
 
 export const FRAME_HEAD_BYTES = 5;
 const COMPRESSED = 1;
 
-/** An empty response message: nothing of it is ever set. */
+/** The empty response message in its frame. */
 export const EMPTY_MESSAGE = Buffer.alloc(FRAME_HEAD_BYTES);
 
 export interface GrpcMessage {
-  /** As it was sent. */
+  /** As received. */
   readonly raw: Buffer;
   readonly contentEncoding: ContentEncoding;
 }
 
-/** `body` is all that was sent. Throws `invalid_body` when it is anything but one whole message. */
+/** `body` is the data of the whole call. Throws `invalid_body` unless it is exactly one message. */
 export function unframe(body: Buffer, announced: ContentEncoding): GrpcMessage {
   if (body.length < FRAME_HEAD_BYTES) throw new Rejection('invalid_body', { cause: 'there is no message' });
   const flag = body.readUInt8(0);

@@ -1,4 +1,4 @@
-/** What can be set for OTLP over gRPC, under the Collector's names. */
+/** The options of OTLP over gRPC, with the Collector's names. */
 import { LONGEST_WAIT_MS } from '../../component/longest-wait.ts';
 import { type LimitOptions, readTimeout, sizeLimits } from './limit-options.ts';
 import { type ListenOptions, listenSchema } from './listen-options.ts';
@@ -10,7 +10,7 @@ export interface GrpcOptions extends ListenOptions, LimitOptions {
   readonly keepalive: KeepaliveOptions;
 }
 
-/** Milliseconds; 0 stands for never. */
+/** Milliseconds; 0: never. */
 export interface KeepaliveOptions {
   readonly server_parameters: {
     readonly max_connection_idle: number;
@@ -36,32 +36,33 @@ const duration = (written: string, description: string) => ({
 
 const SERVER_PARAMETERS = {
   type: 'object',
-  description: 'When connections end, and how it is noticed that a client is gone.',
+  description: 'When connections are closed, and how a lost client is detected.',
   additionalProperties: false,
   default: {},
   properties: {
-    max_connection_idle: duration('0s', 'A connection without calls is closed after this; 0s keeps it.'),
+    max_connection_idle: duration('0s', 'A connection without calls is closed after this time; 0s: never.'),
     max_connection_age: duration(
       '0s',
-      'A connection is closed at this age, give or take a tenth, so that clients spread over replicas; 0s keeps it.',
+      'A connection is closed at this age, plus or minus 10 %, so that clients spread over replicas; 0s: never.',
     ),
-    max_connection_age_grace: duration('0s', 'What is not done this long after that is cut; 0s waits.'),
-    time: duration('2h', 'A connection is asked for a sign of life this often; 0s never.'),
-    timeout: duration('20s', 'Without a sign of life for this long the connection is cut.'),
+    max_connection_age_grace: duration('0s', 'Calls that are still open this long after that are cut; 0s: never.'),
+    time: duration('2h', 'The server sends a keepalive ping this often; 0s: never.'),
+    timeout: duration('20s', 'A connection is cut when a ping is not answered within this time.'),
   },
 } as const;
 
 const ENFORCEMENT_POLICY = {
   type: 'object',
-  description: 'How often a client may ask for signs of life; who does so oftener is sent away.',
+  description: 'How often a client may send keepalive pings. A client that sends more is disconnected.',
   additionalProperties: false,
   default: {},
   properties: {
-    min_time: duration('5m', 'Least time between two of them while calls are open.'),
+    min_time: duration('5m', 'The minimum time between two pings of a client while calls are open.'),
     permit_without_stream: {
       type: 'boolean',
       default: false,
-      description: 'Whether the same holds without open calls; otherwise once in two hours is allowed then.',
+      description:
+        'Whether `min_time` also applies without open calls. Otherwise one ping in two hours is allowed then.',
     },
   },
 } as const;
@@ -77,11 +78,11 @@ export const GRPC_SCHEMA = {
       minimum: 1,
       maximum: 16,
       default: 16,
-      description: 'Largest message in MiB, as it is sent and after gzip expansion.',
+      description: 'Largest message in MiB, as sent and after gzip expansion.',
     },
     ...sizeLimits({
       inFlight:
-        'Bytes of all calls being worked on, in all workers together, shared fairly by projects. Beyond it, or its share, a call gets UNAVAILABLE.',
+        'Bytes of all open calls in all workers together, shared fairly by projects. A call beyond the limit or the share of its project gets UNAVAILABLE.',
       headers: 'Largest total of the metadata of a call.',
     }),
     max_concurrent_streams: {
@@ -89,12 +90,12 @@ export const GRPC_SCHEMA = {
       minimum: 1,
       maximum: 10000,
       default: 100,
-      description: 'Calls open at once on one connection; the client holds back further ones.',
+      description: 'Concurrent calls on one connection. The client holds back further calls.',
     },
-    read_timeout: readTimeout('Time a client has for its message, and for the greeting of its connection.'),
+    read_timeout: readTimeout('Time limit for the message of a call, and for the HTTP/2 preface of a connection.'),
     keepalive: {
       type: 'object',
-      description: 'The life of connections.',
+      description: 'Lifetime and keepalive of connections.',
       additionalProperties: false,
       default: {},
       properties: { server_parameters: SERVER_PARAMETERS, enforcement_policy: ENFORCEMENT_POLICY },

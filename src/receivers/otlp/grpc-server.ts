@@ -1,7 +1,7 @@
 /**
- * The OTLP/gRPC server, on node:http2. The protocol of a call that has one message each way is small, and speaking it here
- * keeps what the contract promises: a key is checked before a message is read, what is read is bounded for all calls together
- * while it arrives, and a replay is recognised by the bytes that were sent.
+ * The OTLP/gRPC server, on node:http2 without a gRPC library. Unary calls need little of the protocol, and the contract
+ * needs control over it: the key is checked before the message is read, bytes of all calls are limited while they
+ * arrive, and a replay is recognized by the bytes as sent.
  */
 import {
   createServer,
@@ -22,11 +22,11 @@ import { TlsTerminator } from './tls-terminator.ts';
 
 type StreamArguments = [ServerHttp2Stream, IncomingHttpHeaders, number, readonly string[]];
 
-/** What a client may send ahead on one connection before any of its calls is admitted. */
-const STRANGER_WINDOW_BYTES = 65_535;
-/** And afterwards: enough for a good rate over long distances. */
+/** The flow-control window of a connection before its first call is admitted. */
+const UNKNOWN_CLIENT_WINDOW_BYTES = 65_535;
+/** The window afterwards, for a good rate with a long round-trip time. */
 const WINDOW_BYTES = 1_048_576;
-/** Megabytes that node:http2 keeps for one connection's headers and frames. */
+/** The limit in megabytes of node:http2 for one connection's headers and frames. */
 const SESSION_MEMORY_MB = 10;
 
 export class GrpcServer implements Component, ConnectionHandler {
@@ -39,7 +39,7 @@ export class GrpcServer implements Component, ConnectionHandler {
   readonly #terminator: TlsTerminator | null;
   #listener: Listener | null = null;
   #hasSuccessor = false;
-  /** The connection that is being given to the server. */
+  /** The connection that is being passed to the server. */
   #accepted: Socket | null = null;
 
   constructor(options: GrpcOptions, host: Host, calls: GrpcCalls) {
@@ -60,26 +60,26 @@ export class GrpcServer implements Component, ConnectionHandler {
   }
 
   accept(connection: Socket): void {
-    // HTTP/2 has no use for a connection that is closed on one side.
+    // HTTP/2 does not use half-closed connections.
     connection.allowHalfOpen = false;
     if (!this.#connections.add(connection)) return;
     if (this.#terminator === null) this.#begin(connection, connection);
     else this.#terminator.accept(connection);
   }
 
-  /** The session is made while the server is given the connection. */
+  /** The server creates the session synchronously, so that `#adopt` can read `#accepted`. */
   #begin(connection: Socket, accepted: Socket | null): void {
     this.#accepted = accepted;
     this.#server.emit('connection', connection);
     this.#accepted = null;
   }
 
-  /** Clients are sent away from open connections without losing a call, and come back to the new server. */
+  /** With a successor, calls on open connections are still accepted until clients reconnect to the new server. */
   succeededBy(next: ConnectionHandler | null): void {
     this.#hasSuccessor = next !== null;
   }
 
-  /** Stops accepting, lets what is in flight finish, and cuts the rest when the deadline aborts. */
+  /** Stops accepting, waits for open calls, and cuts the rest when the deadline aborts. */
   async stop(deadline: AbortSignal): Promise<void> {
     this.#terminator?.stop();
     this.#listener?.close();
@@ -98,40 +98,40 @@ export class GrpcServer implements Component, ConnectionHandler {
       },
     });
     server.on('session', (session) => this.#adopt(session));
-    // The types leave out the last argument.
+    // The types do not have the last argument.
     server.on('stream', (...args: unknown[]) => {
       const [stream, headers, , rawHeaders] = args as StreamArguments;
       const session = stream.session as ServerHttp2Session | undefined;
-      const care = session === undefined ? undefined : this.#sessions.get(session);
-      if (care?.begin(stream) === false) return;
+      const known = session === undefined ? undefined : this.#sessions.get(session);
+      if (known?.begin(stream) === false) return;
       void this.#calls.serve(stream, { headers, rawHeaders }, (project) => {
-        care?.admitted(project);
-        trust(stream);
+        known?.admitted(project);
+        enlargeWindow(stream);
       });
     });
-    // What is not HTTP/2 closes by itself; no fault of one connection may end the process.
+    // node:http2 closes connections that are not HTTP/2. Without a listener an error would end the process.
     server.on('sessionError', () => undefined);
     server.on('error', () => undefined);
     return server;
   }
 
   #adopt(session: ServerHttp2Session): void {
-    const { keepalive, read_timeout: greetingMs } = this.#options;
+    const { keepalive, read_timeout: prefaceMs } = this.#options;
     const accepted = this.#accepted;
     const mark: SessionMark = (use, project) => {
       if (accepted !== null) this.#connections.mark(accepted, use, project);
     };
-    this.#sessions.set(session, new GrpcSession(session, { keepalive, greetingMs, mark }));
+    this.#sessions.set(session, new GrpcSession(session, { keepalive, prefaceMs, mark }));
     session.on('close', () => this.#sessions.delete(session));
   }
 }
 
-/** A client whose key was good may send further ahead. */
-function trust({ session }: ServerHttp2Stream): void {
+/** Enlarges the window of a connection whose client has a valid key. */
+function enlargeWindow({ session }: ServerHttp2Stream): void {
   if (
     session !== undefined &&
     !session.destroyed &&
-    (session.state.effectiveLocalWindowSize ?? 0) <= STRANGER_WINDOW_BYTES
+    (session.state.effectiveLocalWindowSize ?? 0) <= UNKNOWN_CLIENT_WINDOW_BYTES
   )
     session.setLocalWindowSize(WINDOW_BYTES);
 }

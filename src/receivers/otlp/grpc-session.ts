@@ -1,31 +1,34 @@
 /**
- * The care for one HTTP/2 connection: how long it may idle and live, whether its peer still answers, and what the peer may ask
- * for in vain: pings, and calls that it resets. The words and defaults are the Collector's, which are grpc-go's.
+ * Keepalive of one HTTP/2 connection: idle time, age, pings to the peer, and limits on the peer's pings and on calls
+ * that it resets. Names and defaults are the Collector's, which are grpc-go's.
  */
 import { randomInt } from 'node:crypto';
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { KeepaliveOptions } from './grpc-options.ts';
 
-/** A connection's age is spread by a tenth, so that clients that came together do not leave together. */
+/** The age varies by a tenth, so that clients that connected together do not reconnect together. */
 const AGE_SPREAD = 10;
-/** A peer may ask too often this many times before it is sent away. */
+/** A peer may ping too early this many times before it is disconnected. */
 const MAX_STRIKES = 2;
-/** Without calls and without leave to ask, a peer may do so this often. */
+/** The minimum time between pings without open calls, unless `permit_without_stream`. */
 const IDLE_PING_INTERVAL_MS = 2 * 3_600_000;
 
-/** Calls that a peer resets before they are answered, at first and then for each second: a rapid reset is cut off. */
-const MOST_RESETS = 100;
+/**
+ * A peer may reset this many calls before they are answered, plus some each second: protection from rapid reset
+ * attacks.
+ */
+const MAX_RESETS = 100;
 const RESETS_PER_SECOND = 20;
-/** A peer that is sent away has this long to read why. */
-const FAREWELL_MS = 500;
+/** The time between GOAWAY and the end of the connection. */
+const GOAWAY_GRACE_MS = 500;
 
-/** Tells those that count connections what this one is used for, and by which project. */
+/** Records the use of the connection and its project for the connection limit. */
 export type SessionMark = (use: 'idle' | 'working', project: string) => void;
 
 export interface SessionParts {
   readonly keepalive: KeepaliveOptions;
-  /** A peer that does not greet within this is no client: its connection is cut. */
-  readonly greetingMs: number;
+  /** A connection without a SETTINGS frame of the peer is cut after this time. */
+  readonly prefaceMs: number;
   readonly mark: SessionMark;
 }
 
@@ -37,29 +40,29 @@ export class GrpcSession {
   #calls = 0;
   #strikes = 0;
   #lastPing = 0;
-  #resetsLeft = MOST_RESETS;
+  #resetsLeft = MAX_RESETS;
   #resetsSince = performance.now();
-  #isSentAway = false;
+  #isRejected = false;
   readonly #mark: SessionMark;
   /** Of the last admitted call; null before it. */
   #project: string | null = null;
 
-  constructor(session: ServerHttp2Session, { keepalive, greetingMs, mark }: SessionParts) {
+  constructor(session: ServerHttp2Session, { keepalive, prefaceMs, mark }: SessionParts) {
     this.#session = session;
     this.#options = keepalive;
     this.#mark = mark;
-    session.on('error', () => undefined); // A broken connection is the client's affair; its calls end by themselves.
-    session.on('ping', () => this.#judgePing());
-    session.on('close', () => this.#forgetTimers());
-    this.#watchGreeting(greetingMs);
+    session.on('error', () => undefined); // The calls of a broken connection end by themselves.
+    session.on('ping', () => this.#countPing());
+    session.on('close', () => this.#clearTimers());
+    this.#watchPreface(prefaceMs);
     this.#watchAge();
     this.#watchPeer();
-    this.#watchIdleness();
+    this.#watchIdle();
   }
 
-  /** A call has begun. False when it must not be served, because the peer is sent away. */
+  /** A call has begun. False when it must not be served, because the peer is being disconnected. */
   begin(stream: ServerHttp2Stream): boolean {
-    if (this.#isSentAway) {
+    if (this.#isRejected) {
       stream.destroy();
       return false;
     }
@@ -79,15 +82,15 @@ export class GrpcSession {
   #end(stream: ServerHttp2Stream): void {
     this.#calls--;
     if (stream.headersSent) this.#strikes = 0;
-    else this.#judgeReset();
+    else this.#countReset();
     if (this.#calls > 0) return;
     if (this.#project !== null) this.#mark('idle', this.#project);
-    this.#watchIdleness();
+    this.#watchIdle();
   }
 
   /**
-   * Tells the peer to go elsewhere, and closes once every call is answered. A call that is under way meanwhile was not begun
-   * here, as the peer learns from the same message, and its library sends it again by itself.
+   * Sends GOAWAY, and closes when every call is answered. GOAWAY names the last accepted call, so that the peer's
+   * library sends later calls again on another connection.
    */
   drain(): void {
     if (!this.#session.closed) this.#session.close();
@@ -97,9 +100,9 @@ export class GrpcSession {
     this.#session.destroy();
   }
 
-  #watchGreeting(greetingMs: number): void {
-    const greeting = this.#after(greetingMs, () => this.destroy());
-    this.#session.once('remoteSettings', () => this.#cancel(greeting));
+  #watchPreface(prefaceMs: number): void {
+    const timer = this.#after(prefaceMs, () => this.destroy());
+    this.#session.once('remoteSettings', () => this.#cancel(timer));
   }
 
   #watchAge(): void {
@@ -112,7 +115,7 @@ export class GrpcSession {
     });
   }
 
-  #watchIdleness(): void {
+  #watchIdle(): void {
     const { max_connection_idle: idle } = this.#options.server_parameters;
     if (idle > 0 && !this.#session.closed) this.#idleTimer = setTimeout(() => this.drain(), idle).unref();
   }
@@ -130,8 +133,8 @@ export class GrpcSession {
     });
   }
 
-  /** Answering is cheap, but not free: a peer that asks too often is told so, as grpc-go does. */
-  #judgePing(): void {
+  /** Disconnects a peer that pings too often, as grpc-go does. */
+  #countPing(): void {
     const { min_time: minimum, permit_without_stream: permitted } = this.#options.enforcement_policy;
     const now = performance.now();
     const wanted = this.#calls > 0 || permitted ? minimum : IDLE_PING_INTERVAL_MS;
@@ -139,25 +142,25 @@ export class GrpcSession {
     this.#lastPing = now;
     if (!tooSoon) return;
     this.#strikes++;
-    if (this.#strikes > MAX_STRIKES) this.#sendAway('too_many_pings');
+    if (this.#strikes > MAX_STRIKES) this.#disconnect('too_many_pings');
   }
 
-  /** Beginning a call costs much more than resetting it. */
-  #judgeReset(): void {
+  /** Limits resets, because starting a call costs the server much more than a reset costs the peer. */
+  #countReset(): void {
     const now = performance.now();
     const regained = ((now - this.#resetsSince) / 1000) * RESETS_PER_SECOND;
-    this.#resetsLeft = Math.min(MOST_RESETS, this.#resetsLeft + regained) - 1;
+    this.#resetsLeft = Math.min(MAX_RESETS, this.#resetsLeft + regained) - 1;
     this.#resetsSince = now;
-    if (this.#resetsLeft < 0) this.#sendAway('too_many_resets');
+    if (this.#resetsLeft < 0) this.#disconnect('too_many_resets');
   }
 
-  #sendAway(reason: string): void {
-    if (this.#isSentAway || this.#session.destroyed) return;
-    this.#isSentAway = true;
+  #disconnect(reason: string): void {
+    if (this.#isRejected || this.#session.destroyed) return;
+    this.#isRejected = true;
     this.#session.removeAllListeners('ping');
     this.#session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, undefined, Buffer.from(reason));
     this.#session.close();
-    this.#after(FAREWELL_MS, () => this.destroy());
+    this.#after(GOAWAY_GRACE_MS, () => this.destroy());
   }
 
   #after(milliseconds: number, act: () => void): NodeJS.Timeout {
@@ -177,12 +180,12 @@ export class GrpcSession {
     this.#timers.delete(timer);
   }
 
-  #forgetTimers(): void {
+  #clearTimers(): void {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
     if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
   }
 }
 
-/** The longest a timer can wait: an age and its spread may be more. */
+/** The longest delay of a timer. An age with its variation may be longer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,4 +1,4 @@
-/** What can be set for OTLP over HTTP, under the Collector's names. */
+/** The options of OTLP over HTTP, with the Collector's names. */
 import { LONGEST_WAIT_MS } from '../../component/longest-wait.ts';
 import { CORS_SCHEMA, type CorsOptions } from './cors.ts';
 import { type LimitOptions, readTimeout, sizeLimits } from './limit-options.ts';
@@ -6,7 +6,7 @@ import { type ListenOptions, listenSchema } from './listen-options.ts';
 
 export interface HttpOptions extends ListenOptions, LimitOptions {
   readonly cors?: CorsOptions;
-  /** With or without the slash they begin with. */
+  /** With or without the leading slash. */
   readonly traces_url_path: string;
   readonly logs_url_path: string;
   readonly metrics_url_path: string;
@@ -26,7 +26,7 @@ const urlPath = (path: string, signal: string) => ({
   pattern: '^/?[^/?#\\s][^?#\\s]*$',
   maxLength: 200,
   default: path,
-  description: `The path that takes ${signal}.`,
+  description: `The path for ${signal}.`,
 });
 
 export const HTTP_SCHEMA = {
@@ -45,7 +45,7 @@ export const HTTP_SCHEMA = {
       minimum: 1,
       maximum: 16777216,
       default: '4MiB',
-      description: 'Largest raw body, declared and streamed; exactly this size still passes.',
+      description: 'Largest raw body, declared or streamed, inclusive.',
     },
     max_decompressed_size: {
       type: 'integer',
@@ -57,7 +57,7 @@ export const HTTP_SCHEMA = {
     },
     ...sizeLimits({
       inFlight:
-        'Bytes of all requests being worked on, in all workers together, shared fairly by projects. Beyond it, or its share, a request gets 503 with Retry-After.',
+        'Bytes of all requests in flight in all workers together, shared fairly by projects. A request beyond the limit or the share of its project gets 503 with Retry-After.',
       headers: 'Largest total of request headers.',
     }),
     read_header_timeout: {
@@ -66,26 +66,26 @@ export const HTTP_SCHEMA = {
       minimum: 100,
       maximum: LONGEST_WAIT_MS,
       default: '5s',
-      description: 'Time a client has for its request headers.',
+      description: 'Time limit for the request headers.',
     },
-    read_timeout: readTimeout('Time a client has for its request body.'),
+    read_timeout: readTimeout('Time limit for the request body.'),
     idle_timeout: {
       type: 'integer',
       format: 'duration',
       minimum: 1000,
       maximum: LONGEST_WAIT_MS,
       default: '75s',
-      description: 'How long an idle connection is kept; above the 60 s of common load balancers.',
+      description: 'How long an idle connection is kept. The default is above the 60 s of common load balancers.',
     },
     keep_alives_enabled: {
       type: 'boolean',
       default: true,
-      description: 'Whether a connection may bring further requests.',
+      description: 'Whether a connection stays open for further requests.',
     },
     sunset: {
       type: 'string',
       format: 'date',
-      description: 'Date on which /v1 will be removed (YYYY-MM-DD). Sent as the Sunset header once set.',
+      description: 'Date on which /v1 will be removed (YYYY-MM-DD). When set, it is sent as the Sunset header.',
     },
   },
 } as const;

@@ -1,7 +1,7 @@
 /**
- * The way of one request over HTTP, in the order of the contract: route, admit, media type, declared length, body, inflate,
- * deliver, answer. A refusal before the body was read to its end closes the connection, so that no unread byte is taken for the
- * next request; only when the server is busy a short body is read first, and the connection stays.
+ * Serves one request over HTTP, in the order of the contract: route, admit, media type, declared length, body, inflate,
+ * deliver, answer. A refusal before the end of the body closes the connection, so that no unread byte is read as the
+ * next request. When the server is busy, it reads a short body first and keeps the connection.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Admission, Delivery, Pipeline } from '../../component/receiver.ts';
@@ -24,7 +24,7 @@ import { isAmbiguous, requireOneKey, requireOneReading } from './one-reading.ts'
 
 const HEALTHY = Buffer.from('{"ok":true}');
 
-/** One request, its answer, and where both travel. */
+/** One request, its answer, and their connection. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -57,11 +57,11 @@ export class HttpRequests {
     const { request, response } = exchange;
     this.inFlight.begin();
     this.#reception.begin();
-    response.on('error', () => undefined); // The client left; what was stored stays stored.
+    response.on('error', () => undefined); // The client disconnected. Stored data stays stored.
     try {
       await this.#route(exchange);
     } catch (error) {
-      // Nothing above may throw; if it does, the client must not be left waiting, nor be told that anything was stored.
+      // A bug: the client must not wait, and must not get an answer that says that its data is stored.
       this.#reception.logger.error({ error }, 'a request failed in the receiver');
       request.socket.destroy();
     } finally {
@@ -70,7 +70,7 @@ export class HttpRequests {
     }
   }
 
-  /** From here on requests are told to come back, and answers close their connection. */
+  /** From now on requests are refused with `shutting_down`, and answers close their connection. */
   stop(): void {
     this.#stopping = true;
   }
@@ -135,7 +135,7 @@ export class HttpRequests {
     }
   }
 
-  /** In a method of its own: what it holds of the body while it reads must not outlive it. */
+  /** A separate method, so that references to the body end before the request is delivered. */
   async #read(exchange: Exchange, signal: Signal, reservation: Reservation): Promise<Delivery> {
     const { request, response } = exchange;
     requireOneReading(request);
@@ -174,7 +174,7 @@ export class HttpRequests {
     if (closes) connection.close();
   }
 
-  /** A connection must not stay open over a body that was not looked at, such as that of a GET. */
+  /** Closes the connection when the request has an unread body, for example a GET with a body. */
   #closing({ request, connection }: Exchange): Record<string, string> {
     const unread = (!request.complete && hasBody(request)) || isAmbiguous(request);
     if (unread) connection.close();

@@ -1,7 +1,6 @@
 /**
- * The OTLP/HTTP server: bare node:http, hardened. It owns connections, not requests: when a reload puts another server on the
- * same endpoint, open connections stay open, and whatever they bring from then on is served by that one; unless its rules of TLS
- * are others.
+ * The OTLP/HTTP server on node:http. It owns connections, not requests: when a reload starts another server on the same
+ * endpoint, open connections stay open and the new server serves their requests, unless the TLS options differ.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -16,9 +15,11 @@ import { MalformedRequests } from './malformed-requests.ts';
 import { RequestPacing } from './request-pacing.ts';
 import { TlsTerminator } from './tls-terminator.ts';
 
-/** Node looks for late headers and bodies this often; its default of 30 s would make the limits meaningless. */
+/**
+ * The interval at which Node checks the time limits of headers and bodies. Its default of 30 s is too long for them.
+ */
 const TIMEOUT_CHECK_MS = 1000;
-/** Node's own limit on a whole request stands behind our limit on the body. */
+/** Node's own limit on a whole request applies later than our limit on the body. */
 const REQUEST_TIMEOUT_SLACK_MS = 5000;
 
 export class HttpServer implements Component, ConnectionHandler {
@@ -27,7 +28,7 @@ export class HttpServer implements Component, ConnectionHandler {
   readonly #requests: HttpRequests;
   readonly #malformed = new MalformedRequests();
   readonly #pacing = new RequestPacing();
-  /** Its own first; behind it those of servers that it followed and that have stopped. */
+  /** The first are its own, the others those of stopped servers before it. */
   readonly #connections: HttpConnections[];
   readonly #terminator: TlsTerminator | null;
   #listener: Listener | null = null;
@@ -65,15 +66,15 @@ export class HttpServer implements Component, ConnectionHandler {
   }
 
   succeededBy(next: ConnectionHandler | null): void {
-    this.#successor = next instanceof HttpServer && next.#isAsSecure(this) ? next : null;
+    this.#successor = next instanceof HttpServer && next.#hasSameTls(this) ? next : null;
   }
 
-  /** Stops accepting, lets what is in flight finish, and cuts the rest when the deadline aborts. */
+  /** Stops accepting, waits for requests in flight, and cuts the rest when the deadline aborts. */
   async stop(deadline: AbortSignal): Promise<void> {
     this.#terminator?.stop();
     this.#listener?.close();
     if (this.#successor !== null) {
-      // Not before: should the successor give up, they are still cared for here.
+      // Not earlier, because the start of the successor may still fail.
       this.#successor.#inherit(this.#connections);
       return this.#requests.inFlight.idle(deadline);
     }
@@ -81,8 +82,8 @@ export class HttpServer implements Component, ConnectionHandler {
     await Promise.all(this.#connections.map((connections) => connections.close(deadline)));
   }
 
-  /** What was opened under other rules of TLS does not live on under new ones. */
-  #isAsSecure(other: HttpServer): boolean {
+  /** Connections are kept only when the TLS options are the same. */
+  #hasSameTls(other: HttpServer): boolean {
     return JSON.stringify(other.#options.tls) === JSON.stringify(this.#options.tls);
   }
 
@@ -93,7 +94,7 @@ export class HttpServer implements Component, ConnectionHandler {
     }
   }
 
-  /** The last connection of an earlier server is gone: so may the server. */
+  /** Closes an earlier server after its last connection has ended. */
   #disown(connections: HttpConnections): void {
     const at = this.#connections.indexOf(connections);
     if (at > 0) this.#connections.splice(at, 1);
@@ -115,7 +116,7 @@ export class HttpServer implements Component, ConnectionHandler {
       requireHostHeader: false,
       noDelay: true,
     });
-    // The size of the headers is bounded; a bound on their number would drop the rest silently.
+    // Only the size of the headers is limited: a limit on their number drops headers silently.
     server.maxHeadersCount = 0;
     const serve = (request: IncomingMessage, response: ServerResponse): void => {
       const connection = this.#pacing.begin(request, response);
@@ -126,7 +127,7 @@ export class HttpServer implements Component, ConnectionHandler {
     server.on('request', serve);
     server.on('checkContinue', serve);
     server.on('checkExpectation', serve);
-    // Without a listener a request for a tunnel would get no answer at all.
+    // Without a listener CONNECT gets no answer.
     server.on('connect', (_request, socket) => socket.end(malformedRequestAnswer(404), () => socket.destroy()));
     server.on('clientError', (error, socket) => this.#malformed.refuse(error, socket as Socket));
     return server;

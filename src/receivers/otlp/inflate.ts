@@ -1,39 +1,45 @@
 /**
- * What becomes of a body before it is delivered: nothing, mostly. Small gzip bodies are expanded in the pass, straight to where
- * they are indexed; large ones here, in the thread pool, so that they do not block. Projects take turns there. Either way bytes
- * are counted while they expand.
+ * Prepares a body for delivery. Small gzip bodies are expanded later, in the pass, directly into the memory in which
+ * they are indexed. Large ones are expanded here in the thread pool, so that they do not block the event loop, with
+ * fair turns for projects. In both cases the expanded bytes are limited while they are produced.
  */
 import { createGunzip } from 'node:zlib';
 import type { Delivery, Expansion } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
 import type { ContentEncoding } from './media-type.ts';
 
-/** Up to here expanding in the pass is cheaper than handing over to the thread pool, and blocks for 2 ms or so. */
+/** Up to this size the expansion in the pass is cheaper than the thread pool, and blocks for about 2 ms. */
 const INLINE_BYTES = 1048576;
-/** Deflate cannot expand further than this; a larger claim in the trailer is a lie. */
+/** The highest ratio of DEFLATE. A larger length in the trailer is false. */
 const MAX_EXPANSION = 1032;
 const MIN_CHUNK_BYTES = 65536;
-/** The thread pool expands so much at once; each piece is copied into the request's buffer. */
+/** The size of a piece that the thread pool expands. Each piece is copied into the request's buffer. */
 const PIECE_BYTES = 1048576;
-/** A larger compressed body is never expanded in the pass, whatever its trailer claims: so much of nothing but codes takes 30 ms. */
+/**
+ * Larger compressed bodies are not expanded in the pass, whatever their trailer says: code tables of this size take 30
+ * ms.
+ */
 const INLINE_COMPRESSED_BYTES = 262144;
 
-/** Where a body is expanded to. */
+/** The memory into which a body is expanded. */
 export interface ExpansionRoom extends Expansion {
-  /** A buffer of `size` bytes in place of the one before, whose first `kept` bytes it begins with. May throw a `Rejection`. */
+  /**
+   * Replaces the buffer by one of `size` bytes that begins with the first `kept` bytes of the old one. May throw a
+   * `Rejection`.
+   */
   grow(size: number, kept: number): Buffer;
-  /** Runs the work in the thread pool when it is the project's turn. */
+  /** Runs the work when the project has its turn. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** The length a gzip trailer claims, clipped to what is possible: the sender chooses it. */
+/** The length in the gzip trailer, limited to the possible length, because the sender chooses it. */
 function claimedLength(compressed: Buffer, limitBytes: number): number {
   if (compressed.length < 4) return MIN_CHUNK_BYTES;
   const claimed = compressed.readUInt32LE(compressed.length - 4);
   return Math.min(claimed, compressed.length * MAX_EXPANSION + 64, limitBytes);
 }
 
-/** The body in the form in which it is delivered. Throws `decompression_failed` or `body_too_large`. */
+/** The body in the form for delivery. Throws `decompression_failed` or `body_too_large`. */
 export async function prepareBody(
   raw: Buffer,
   contentEncoding: ContentEncoding,
@@ -51,7 +57,7 @@ export async function prepareBody(
   return { body: raw, gzip: null };
 }
 
-/** Room for what the trailer claims is reserved before anything is expanded; a body that is larger after all makes it grow. */
+/** The length in the trailer is reserved before the expansion. The buffer grows when the body is larger. */
 function inflate(compressed: Buffer, expected: number, room: ExpansionRoom): Promise<Buffer> {
   const { limitBytes } = room;
   let body = room.grow(expected, 0);

@@ -1,4 +1,7 @@
-/** The limits on requests that every protocol has: the same bounds and defaults, each told in the words of its protocol. */
+/**
+ * The limits on requests that both protocols have: the same bounds and defaults, described in the terms of each
+ * protocol.
+ */
 import { LONGEST_WAIT_MS } from '../../component/longest-wait.ts';
 
 export interface LimitOptions {

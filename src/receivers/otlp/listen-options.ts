@@ -1,4 +1,4 @@
-/** Where a protocol listens, the same for all of them, and what the schema cannot say about it. */
+/** The listen options that both protocols have, and the checks that the schema cannot express. */
 import type { Host } from '../../component/component.ts';
 import { parseListenEndpoint } from '../../component/endpoint.ts';
 import { openFileLimit } from '../../net/open-files.ts';
@@ -6,7 +6,7 @@ import type { ListenRequest } from '../../component/listening.ts';
 import { type TlsOptions, TLS_SCHEMA } from './tls-options.ts';
 
 export interface ListenOptions {
-  /** `host:port`, where port 0 takes a free one; or a Unix domain socket. */
+  /** `host:port`, where port 0 is any free port; or a Unix domain socket. */
   readonly endpoint: string;
   readonly transport: 'tcp' | 'unix';
   /** Octal digits. */
@@ -21,7 +21,7 @@ export const listenSchema = (endpoint: string) => ({
     format: 'listen_endpoint',
     default: endpoint,
     description:
-      'Address to listen on: `host:port`, where 0.0.0.0 is reachable from other machines, or `unix:///path` of a socket.',
+      'Address to listen on: `host:port`, or `unix:///path` of a socket. 0.0.0.0 is reachable from other machines.',
   },
   transport: {
     type: 'string',
@@ -33,19 +33,19 @@ export const listenSchema = (endpoint: string) => ({
     type: 'string',
     pattern: '^0?[0-7]{3}$',
     default: '0660',
-    description: 'Who may connect to a Unix domain socket, as the permissions of a file.',
+    description: 'File permissions of a Unix domain socket.',
   },
   max_connections: {
     type: 'integer',
     minimum: 1,
     default: 4096,
     description:
-      'Connections open at once. Beyond it a new one takes the place of one without a key, or that is idle or slow; else it is dropped.',
+      'Concurrent connections. Beyond the limit a new connection replaces one without a key, an idle or a slow one, or is dropped.',
   },
   tls: TLS_SCHEMA,
 });
 
-/** `host:port`, or `unix:` and an absolute path; null when transport and endpoint do not go together. */
+/** `host:port`, or `unix:` and an absolute path; null when the endpoint does not fit the transport. */
 export function listenEndpoint(
   { endpoint, transport }: ListenOptions,
   resolvePath: (path: string) => string,
@@ -56,22 +56,22 @@ export function listenEndpoint(
   return endpoint.includes('/') ? `unix:${resolvePath(endpoint)}` : null;
 }
 
-/** Files and sockets kept for everything but these connections: the database, logs, sinks, other ports. */
+/** Open files for everything except these connections: the database, logs, sinks, other ports. */
 const OTHER_FILES = 224;
-/** HTTP and gRPC share what is left. */
+/** HTTP and gRPC share the rest. */
 const PROTOCOLS = 2;
-const LEAST_CONNECTIONS = 16;
-/** Connections beyond the limit that are accepted, so that there is time to make room for them. */
+const MIN_CONNECTIONS = 16;
+/** Connections that are accepted beyond the limit while others are closed for them. */
 const HEADROOM = 32;
 
-/** Connections that one process has open for one protocol at most. */
+/** The limit of connections of one process and protocol. */
 export function connectionLimit({ max_connections: most }: ListenOptions, { workers }: Host): number {
   const files = openFileLimit() ?? Number.POSITIVE_INFINITY;
-  const possible = Math.max(Math.floor((files - OTHER_FILES) / PROTOCOLS), LEAST_CONNECTIONS);
+  const possible = Math.max(Math.floor((files - OTHER_FILES) / PROTOCOLS), MIN_CONNECTIONS);
   return Math.min(Math.ceil(most / workers), possible);
 }
 
-/** What to ask the host for. The options were checked when the configuration was read. */
+/** The request to the host. The options were checked when the configuration was read. */
 export function listenRequest(protocol: 'http' | 'grpc', options: ListenOptions, host: Host): ListenRequest {
   const endpoint = listenEndpoint(options, (path) => host.resolvePath(path));
   if (endpoint === null) throw new Error(`"${options.endpoint}" does not fit ${options.transport}`);

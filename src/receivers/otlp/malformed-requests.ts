@@ -1,39 +1,39 @@
 /**
- * What becomes of bytes that are not HTTP. Sound requests before them on the same connection get their answers: what is being
- * stored must not be told to have failed. A body that breaks in the middle is refused like any other.
+ * Handles bytes that are not HTTP. Valid requests before them on the same connection still get their answers, because
+ * their data may be stored. A body with an error in the middle is refused like other invalid bodies.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { malformedRequestAnswer } from './answer.ts';
 
 export class MalformedRequests {
-  /** The answers that are due on each connection. */
-  readonly #due = new WeakMap<Socket, Set<ServerResponse>>();
-  /** Connections that end after the last of them. */
+  /** The pending answers of each connection. */
+  readonly #pending = new WeakMap<Socket, Set<ServerResponse>>();
+  /** Connections that end after their last pending answer. */
   readonly #ending = new WeakSet<Socket>();
   readonly #broken = new WeakSet<IncomingMessage>();
 
   /** A request has begun. */
   begin(response: ServerResponse): void {
     const { socket } = response.req;
-    const due = this.#due.get(socket) ?? new Set();
-    this.#due.set(socket, due.add(response));
-    response.once('close', () => due.delete(response));
+    const pending = this.#pending.get(socket) ?? new Set();
+    this.#pending.set(socket, pending.add(response));
+    response.once('close', () => pending.delete(response));
   }
 
-  /** As node:http reports them. */
+  /** Handles an error of the parser of node:http. */
   refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     if (!socket.writable || error.code === 'ECONNRESET') {
       socket.destroy();
       return;
     }
     if (this.#ending.has(socket)) return;
-    const due = [...(this.#due.get(socket) ?? [])];
-    const whole = due.filter(({ req }) => req.complete);
-    const torn = due.find(({ req }) => !req.complete);
+    const pending = [...(this.#pending.get(socket) ?? [])];
+    const whole = pending.filter(({ req }) => req.complete);
+    const torn = pending.find(({ req }) => !req.complete);
     if (whole.length > 0) this.#endAfter(whole, socket);
     else if (torn?.headersSent === true) return;
-    // The reader of the body refuses it, now or once the request is admitted.
+    // `readBody` refuses the body, now or when the request is admitted.
     else if (torn !== undefined) this.#breakBody(torn.req, error);
     else socket.end(malformedRequestAnswer(statusOf(error)), () => socket.destroy());
   }

@@ -1,10 +1,10 @@
-/** Reading Content-Type and Content-Encoding as the contract wants them. */
+/** Reads Content-Type and Content-Encoding as the contract defines them. */
 import { Rejection } from '../../errors.ts';
 import type { Encoding } from '../../pdata/context.ts';
 
 export type ContentEncoding = 'identity' | 'gzip';
 
-/** Longest header value that goes into a diagnostic detail. */
+/** The limit of a header value in a diagnostic detail. */
 const MAX_DETAIL = 100;
 
 /** The body's encoding, or null when the header names neither of the two media types. Parameters are ignored. */
@@ -25,7 +25,10 @@ export function requireEncoding(contentType: string | undefined): Encoding {
   return encoding;
 }
 
-/** Absent and empty mean identity; a list is refused even when its members are known. Throws `unsupported_encoding`. */
+/**
+ * An absent or empty header is identity. A list is refused even when its members are known. Throws
+ * `unsupported_encoding`.
+ */
 export function requireContentEncoding(header: string | undefined): ContentEncoding {
   const value = (header ?? '').trim().toLowerCase();
   if (value === '' || value === 'identity') return 'identity';

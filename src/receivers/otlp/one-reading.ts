@@ -1,15 +1,15 @@
 /**
- * A message that two programs may read differently is refused, since a proxy in front may have read it the other way: repeated
- * headers that decide about the request, and a body whose end is not certain (RFC 9112, sections 3.2, 6.1 and 11.2). What
- * node:http refuses by itself, such as two lengths, is not repeated here.
+ * Refuses ambiguous messages, because a proxy in front may have read them differently (request smuggling): repeated
+ * headers that matter for the request, and bodies without a certain end (RFC 9112, sections 3.2, 6.1 and 11.2).
+ * node:http refuses other cases itself, for example two lengths.
  */
 import type { IncomingMessage } from 'node:http';
 import { Rejection } from '../../errors.ts';
 
-type Decisive = 'authorization' | 'content-type' | 'content-encoding' | 'host' | 'grpc-encoding';
+type CheckedHeader = 'authorization' | 'content-type' | 'content-encoding' | 'host' | 'grpc-encoding';
 
 /** `rawHeaders` as Node gives them: name, value, name, value. */
-export function isRepeated(rawHeaders: readonly string[], name: Decisive): boolean {
+export function isRepeated(rawHeaders: readonly string[], name: CheckedHeader): boolean {
   let found = false;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const candidate = rawHeaders[index];
@@ -34,19 +34,19 @@ export function requireOneReading(request: IncomingMessage): void {
   if (fault !== null) throw new Rejection('invalid_body', { cause: fault });
 }
 
-/** Whether nothing that follows on the connection may be believed. */
+/** Whether later bytes of the connection cannot be trusted. */
 export function isAmbiguous(request: IncomingMessage): boolean {
-  return DECISIVE.some((name) => isRepeated(request.rawHeaders, name)) || framingFault(request) !== null;
+  return CHECKED_HEADERS.some((name) => isRepeated(request.rawHeaders, name)) || framingFault(request) !== null;
 }
 
 function framingFault({ headers, httpVersion, rawHeaders }: IncomingMessage): string | null {
   const coding = headers['transfer-encoding'];
-  // Repeated headers come joined by a comma.
+  // node:http joins repeated headers with a comma.
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 'Transfer-Encoding is not chunked';
   if (coding !== undefined && httpVersion !== '1.1') return `chunks over HTTP/${httpVersion}`;
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return `HTTP/${httpVersion} in the form of HTTP/1`;
   return isRepeated(rawHeaders, 'host') ? 'Host is repeated' : null;
 }
 
-const DECISIVE = ['authorization', 'content-type', 'content-encoding'] as const;
+const CHECKED_HEADERS = ['authorization', 'content-type', 'content-encoding'] as const;
 const REPEATED = 'the header is repeated';

@@ -1,4 +1,4 @@
-/** The receiver's options: the one schema behind defaults, validation and documentation, and the type that follows from it. */
+/** The receiver's options: the schema for defaults, validation and documentation, its type, and further checks. */
 import type { CheckPlace, OptionFault } from '../../component/component.ts';
 import { readCertificates } from './certificates.ts';
 import { GRPC_SCHEMA, type GrpcOptions } from './grpc-options.ts';
@@ -17,7 +17,7 @@ export const OTLP_SCHEMA = {
   properties: {
     protocols: {
       type: 'object',
-      description: 'The protocols to serve; each only when it is named here.',
+      description: 'The protocols to serve. Only those named here are served.',
       additionalProperties: false,
       minProperties: 1,
       default: { http: {} },
@@ -26,7 +26,7 @@ export const OTLP_SCHEMA = {
   },
 } as const;
 
-/** What the schema cannot say: endpoints that fit their transport, certificates of use, paths that differ. */
+/** Checks that the schema cannot express: endpoints that fit their transport, valid certificates, distinct paths. */
 export function checkOptions({ protocols: { http, grpc } }: OtlpOptions, place: CheckPlace): readonly OptionFault[] {
   return [
     ...(http === undefined ? [] : [...checkListening('http', http, place), ...checkPaths(http)]),
@@ -39,7 +39,8 @@ function checkListening(protocol: string, options: ListenOptions, place: CheckPl
   const found = tls === undefined ? [] : readCertificates(tls, place).faults;
   const faults = found.map(({ option, ...rest }) => ({ option: ['protocols', protocol, 'tls', option], ...rest }));
   if (listenEndpoint(options, (path) => place.resolvePath(path)) !== null) return faults;
-  const hint = transport === 'tcp' ? 'Write unix:// before it, or set transport: unix.' : 'As /run/sluice.sock.';
+  const hint =
+    transport === 'tcp' ? 'Write unix:// before it, or set transport: unix.' : 'For example /run/sluice.sock.';
   const message = `the endpoint does not fit the transport "${transport}"`;
   return [{ option: ['protocols', protocol, 'endpoint'], severity: 'error', message, hint }, ...faults];
 }

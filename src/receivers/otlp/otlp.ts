@@ -1,4 +1,4 @@
-/** The `otlp` receiver's face: OTLP over HTTP and gRPC into the pipelines of its signals. */
+/** The `otlp` receiver: OTLP over HTTP and gRPC into the pipelines of its signals. */
 import type { Component, Host } from '../../component/component.ts';
 import { defineReceiver, type Pipeline } from '../../component/receiver.ts';
 import type { Signal } from '../../pdata/context.ts';
@@ -12,7 +12,7 @@ import { Reception } from './reception.ts';
 
 export const otlp = defineReceiver<OtlpOptions>({
   type: 'otlp',
-  summary: 'Takes OTLP traces, logs and metrics over HTTP, as protobuf or JSON, and over gRPC.',
+  summary: 'Receives OTLP traces, logs and metrics over HTTP, as protobuf or JSON, and over gRPC.',
   stability: 'beta',
   schema: OTLP_SCHEMA,
   example: 'protocols: { http: { endpoint: 127.0.0.1:4318 } }',
@@ -21,8 +21,8 @@ export const otlp = defineReceiver<OtlpOptions>({
   create: (options, host, pipelines) => new OtlpReceiver(serversOf(options, host, pipelines)),
 });
 
-/** A worker that has less of the daemon's bytes in flight could not take a single large request. */
-const SMALLEST_SHARE_BYTES = 64 * 1024 * 1024;
+/** A worker with a smaller share of the bytes in flight could not accept a large request. */
+const MIN_SHARE_BYTES = 64 * 1024 * 1024;
 
 interface Server extends Component {
   start(): Promise<void>;
@@ -54,7 +54,7 @@ function serversOf(
   const { logger, meter, workers } = host;
   const budgets: ByteBudget[] = [];
   const budgetOf = (bytes: number): ByteBudget => {
-    const share = Math.max(Math.floor(bytes / workers), Math.min(bytes, SMALLEST_SHARE_BYTES));
+    const share = Math.max(Math.floor(bytes / workers), Math.min(bytes, MIN_SHARE_BYTES));
     const budget = new ByteBudget(share);
     budgets.push(budget);
     return budget;

@@ -1,6 +1,6 @@
 /**
- * What makes two requests the same: the signal, the protocol and encoding of the body, and the bytes as they came. The same
- * message over gRPC and over HTTP is two requests: what a retry repeats is a request, and a client retries where it sent.
+ * The identity of a request: the signal, the protocol and encoding of the body, and the bytes as received. The same
+ * message over gRPC and over HTTP is two requests, because a client retries with the protocol of the first attempt.
  */
 import { hash } from 'node:crypto';
 import type { Signal } from '../../pdata/context.ts';
@@ -11,7 +11,7 @@ export interface BodyForm {
   readonly contentEncoding: ContentEncoding;
 }
 
-/** Part of what is stored: numbers may be added, never changed. */
+/** Stored in the database: numbers may be added, but never changed. */
 const SIGNAL_TAGS: Readonly<Record<Signal, number>> = { traces: 0, logs: 4, metrics: 8 };
 const MEDIA_TYPE_TAGS: Readonly<Record<BodyForm['mediaType'], number>> = {
   'application/x-protobuf': 0,
@@ -20,7 +20,7 @@ const MEDIA_TYPE_TAGS: Readonly<Record<BodyForm['mediaType'], number>> = {
 };
 const GZIP_TAG = 1;
 
-/** 33 bytes: one for signal, media type and content encoding, then the SHA-256 of the bytes as they came. */
+/** 33 bytes: one for signal, media type and content encoding, then the SHA-256 of the bytes as received. */
 export function replayKey(signal: Signal, { mediaType, contentEncoding }: BodyForm, raw: Buffer): Uint8Array {
   const tag = SIGNAL_TAGS[signal] + MEDIA_TYPE_TAGS[mediaType] + (contentEncoding === 'gzip' ? GZIP_TAG : 0);
   return Buffer.concat([Buffer.from([tag]), hash('sha256', raw, 'buffer')]);

@@ -1,4 +1,4 @@
-/** Which path takes which signal over HTTP. */
+/** The signal of each HTTP path. */
 import type { Signal } from '../../pdata/context.ts';
 import type { HttpOptions } from './http-options.ts';
 

@@ -1,7 +1,7 @@
-/** Answer bodies in both encodings: the empty export response, and google.rpc.Status with nothing but its message. */
+/** Answer bodies in both encodings: the empty export response, and google.rpc.Status with only a message. */
 import type { Encoding } from '../../pdata/context.ts';
 
-// Field number and wire type, as they stand in the bytes.
+// Field number and wire type as one byte.
 const STATUS_CODE_TAG = 0x08;
 const STATUS_MESSAGE_TAG = 0x12;
 const STATUS_DETAILS_TAG = 0x1a;
@@ -12,8 +12,8 @@ const SECONDS_TAG = 0x08;
 const RETRY_INFO_TYPE = 'type.googleapis.com/google.rpc.RetryInfo';
 
 /**
- * The body of a 200: an empty response message. `partial_success` is never set. It is a text of ASCII because node:http sends
- * that together with the headers, and a buffer by itself.
+ * The body of a 200: an empty response message. `partial_success` is never set. It is a string because node:http sends
+ * strings together with the headers, and a buffer in a packet of its own.
  */
 export function successBody(encoding: Encoding): string {
   return encoding === 'protobuf' ? '' : '{}';
@@ -26,8 +26,8 @@ export function statusBody(encoding: Encoding, message: string): Buffer {
 }
 
 /**
- * google.rpc.Status for gRPC's `grpc-status-details-bin`: code and message once more, and when the client may come back. A
- * client of OTLP takes RESOURCE_EXHAUSTED as final unless it finds a RetryInfo there.
+ * google.rpc.Status for gRPC's `grpc-status-details-bin`: code, message and RetryInfo. An OTLP client retries
+ * RESOURCE_EXHAUSTED only when there is a RetryInfo.
  */
 export function statusDetails(code: number, message: string, retryAfterSeconds: number): Buffer {
   const delay = lengthDelimited(RETRY_DELAY_TAG, Buffer.from([SECONDS_TAG, ...varint(retryAfterSeconds)]));

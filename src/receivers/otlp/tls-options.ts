@@ -1,4 +1,4 @@
-/** What can be set for TLS, under the Collector's names. */
+/** The options of TLS, with the Collector's names. */
 import { LONGEST_WAIT_MS } from '../../component/longest-wait.ts';
 
 export type TlsVersion = '1.2' | '1.3';
@@ -10,11 +10,11 @@ export interface TlsOptions {
   readonly min_version: TlsVersion;
   readonly max_version?: TlsVersion;
   readonly cipher_suites: readonly string[];
-  /** Milliseconds; 0 stands for never. */
+  /** Milliseconds; 0: never. */
   readonly reload_interval: number;
 }
 
-/** The suites of TLS 1.2 that keep past traffic secret, by their registered names, as OpenSSL calls them. */
+/** The suites of TLS 1.2 with forward secrecy: registered name to OpenSSL name. */
 export const CIPHER_SUITES: Readonly<Record<string, string>> = {
   TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: 'ECDHE-ECDSA-AES128-GCM-SHA256',
   TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: 'ECDHE-ECDSA-AES256-GCM-SHA384',
@@ -26,7 +26,7 @@ export const CIPHER_SUITES: Readonly<Record<string, string>> = {
 
 export const TLS_SCHEMA = {
   type: 'object',
-  description: 'Serve TLS only. Left out: no TLS.',
+  description: 'Serve TLS only. Without it: no TLS.',
   additionalProperties: false,
   required: ['cert_file', 'key_file'],
   properties: {
@@ -34,33 +34,42 @@ export const TLS_SCHEMA = {
       type: 'string',
       format: 'path',
       minLength: 1,
-      description: 'The certificate and those between it and the root, in PEM.',
+      description: 'Path of the certificate, followed by intermediate certificates, in PEM.',
     },
-    key_file: { type: 'string', format: 'path', minLength: 1, description: 'Its private key, in PEM, not encrypted.' },
+    key_file: {
+      type: 'string',
+      format: 'path',
+      minLength: 1,
+      description: 'Path of the private key, in PEM, not encrypted.',
+    },
     client_ca_file: {
       type: 'string',
       format: 'path',
       minLength: 1,
       description:
-        'Certificates, in PEM, of those who may vouch for clients. Once set, a client must show a certificate of theirs.',
+        'Path of the CA certificates, in PEM, that verify client certificates. When set, a client must send a certificate.',
     },
     min_version: {
       type: 'string',
       enum: ['1.2', '1.3'],
       default: '1.2',
-      description: 'The oldest version of TLS that is spoken.',
+      description: 'The lowest accepted TLS version.',
     },
-    max_version: { type: 'string', enum: ['1.2', '1.3'], description: 'The newest; left out, the newest there is.' },
+    max_version: {
+      type: 'string',
+      enum: ['1.2', '1.3'],
+      description: 'The highest accepted TLS version. Without it: the highest supported.',
+    },
     cipher_suites: {
       type: 'array',
       maxItems: 6,
       items: {
         type: 'string',
         enum: Object.keys(CIPHER_SUITES),
-        description: 'The registered name of a suite.',
+        description: 'The registered name of a cipher suite.',
       },
       default: [],
-      description: 'The suites of TLS 1.2 to use; empty: the usual ones. Those of TLS 1.3 are not for choosing.',
+      description: 'Cipher suites of TLS 1.2; empty: the defaults. Those of TLS 1.3 cannot be configured.',
     },
     reload_interval: {
       type: 'integer',
@@ -69,7 +78,7 @@ export const TLS_SCHEMA = {
       maximum: LONGEST_WAIT_MS,
       default: '1m',
       description:
-        'How often the files are looked at. Changed ones serve new connections, and open connections stay; 0s never.',
+        'How often the files are checked for changes; 0s: never. New connections use changed files, open connections stay.',
     },
   },
 } as const;

@@ -1,6 +1,6 @@
 /**
- * Ends TLS for a server that is handed its connections: takes them as they were accepted, gives them on once they are secured.
- * Looks after its certificates: changed files serve the next connection, and no open one is closed for them.
+ * Terminates TLS for a server: takes accepted connections, and passes them on after the handshake. Reloads its
+ * certificates: new connections use changed files, and open connections stay.
  */
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import type { Socket } from 'node:net';
@@ -9,13 +9,13 @@ import { UserError } from '../../errors.ts';
 import { type Certificates, readCertificates, type TlsMaterial } from './certificates.ts';
 import type { TlsOptions } from './tls-options.ts';
 
-/** A client that has not finished the handshake by then is cut off. */
+/** The time limit of a handshake. */
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 export interface Protocol {
-  /** What the client must want to speak, as it is registered for ALPN. */
+  /** The ALPN name of the protocol that the client must offer. */
   readonly name: 'http/1.1' | 'h2';
-  /** `accepted` is the connection below it; null where the two cannot be matched, as over a Unix domain socket. */
+  /** `accepted` is the connection under it; null when it is not known, as with a Unix domain socket. */
   secured(connection: TLSSocket, accepted: Socket | null): void;
 }
 
@@ -28,8 +28,8 @@ export class TlsTerminator {
   #timer: NodeJS.Timeout | null = null;
   /** Connections before the end of their handshake, by the address of the client. */
   readonly #handshaking = new Map<string, Socket>();
-  /** What was logged last, so that a fault is told once and not every minute. */
-  #told = '';
+  /** The faults that were logged last, so that a fault is logged once and not at every check. */
+  #logged = '';
 
   constructor(options: TlsOptions, host: Host, protocol: Protocol) {
     this.#options = options;
@@ -37,12 +37,12 @@ export class TlsTerminator {
     this.#protocol = protocol;
   }
 
-  /** Throws a `UserError` when the files are of no use. */
+  /** Throws a `UserError` when the files cannot be used. */
   start(): void {
     const certificates = readCertificates(this.#options, this.#host);
     const [fault] = certificates.faults.filter(({ severity }) => severity === 'error');
     if (certificates.material === null) throw new UserError(fault?.message ?? 'no certificate', fault?.hint ?? null);
-    this.#tell(certificates);
+    this.#log(certificates);
     this.#material = certificates.material;
     this.#server = this.#createServer(certificates.material);
     const { reload_interval: interval } = this.#options;
@@ -50,7 +50,7 @@ export class TlsTerminator {
   }
 
   accept(connection: Socket): void {
-    // Who closes one side of a TLS connection has closed it.
+    // TLS does not use half-closed connections.
     connection.allowHalfOpen = false;
     if (this.#server === null) {
       connection.destroy();
@@ -85,7 +85,7 @@ export class TlsTerminator {
       this.#protocol.secured(connection, accepted ?? null);
     });
     server.on('tlsClientError', (error, connection) => {
-      this.#host.logger.debug({ error }, 'a client and this server did not agree on TLS');
+      this.#host.logger.debug({ error }, 'a TLS handshake with a client failed');
       connection.destroy();
     });
     return server;
@@ -94,7 +94,7 @@ export class TlsTerminator {
   #reload(): void {
     const certificates = readCertificates(this.#options, this.#host);
     const { material } = certificates;
-    this.#tell(certificates);
+    this.#log(certificates);
     if (material === null || this.#server === null || isSame(material, this.#material)) return;
     this.#material = material;
     this.#server.setSecureContext(material);
@@ -102,10 +102,10 @@ export class TlsTerminator {
     this.#host.logger.info({ expires }, 'new certificates are in use');
   }
 
-  #tell({ faults }: Certificates): void {
-    const told = faults.map(({ message }) => message).join('\n');
-    if (told === this.#told) return;
-    this.#told = told;
+  #log({ faults }: Certificates): void {
+    const faultsText = faults.map(({ message }) => message).join('\n');
+    if (faultsText === this.#logged) return;
+    this.#logged = faultsText;
     for (const { severity, message, hint } of faults) {
       if (severity === 'warning') this.#host.logger.warn({ hint }, message);
       else this.#host.logger.error({ hint }, `${message}; the certificates in use stay`);
@@ -113,7 +113,7 @@ export class TlsTerminator {
   }
 }
 
-/** Null for a Unix domain socket, and for a connection that is closed already. */
+/** Null for a Unix domain socket and for a closed connection. */
 function peerOf({ remoteAddress, remotePort }: Socket): string | null {
   return remoteAddress === undefined || remotePort === undefined ? null : `${remoteAddress} ${remotePort}`;
 }

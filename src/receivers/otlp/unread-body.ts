@@ -1,13 +1,13 @@
 /**
- * What becomes of a body that is not used. No byte of it may be taken for the next request, so the connection closes with it,
- * unless the rest is short: then it is thrown away and the connection stays. Under load that is cheaper for both sides than a new
- * connection for each attempt.
+ * Handles a body that is not read to its end. Its bytes must not be read as the next request, so the connection closes,
+ * unless the rest is short: then it is discarded and the connection stays. Under load that is cheaper for both sides
+ * than a new connection for each attempt.
  */
 import type { IncomingMessage } from 'node:http';
 
-/** A longer body, or one of unknown length, is not worth reading to be thrown away. */
+/** Longer bodies, and those of unknown length, are not discarded. */
 const SHORT_BYTES = 256 * 1024;
-/** A refused sender that does not go on is cut off after this. */
+/** The time limit to discard a body. */
 const LINGER_MS = 500;
 
 export function isExpectingContinue(request: IncomingMessage): boolean {
@@ -18,7 +18,7 @@ export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
 }
 
-/** Resolves once a short body has been thrown away, or has not come in time: then, as of any other body, a part stays unread. */
+/** Resolves when a short body is discarded, or after the time limit: then a part stays unread, as of a long body. */
 export async function discardIfShort(request: IncomingMessage): Promise<void> {
   if (request.complete || request.destroyed || !isShort(request)) return;
   await new Promise<void>((resolve) => {
@@ -32,7 +32,7 @@ export async function discardIfShort(request: IncomingMessage): Promise<void> {
   });
 }
 
-/** A client that waits for leave to send its body waits for the answer, and the server would wait for the body. */
+/** With `Expect: 100-continue` the client waits for the answer before it sends, so there is nothing to discard. */
 function isShort(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];
   return length !== undefined && Number(length) <= SHORT_BYTES && !isExpectingContinue(request);
