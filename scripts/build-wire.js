@@ -1,6 +1,6 @@
-// Compiles src/pdata/wasm to two modules: `wire.wasm`, and `wire-pausing.wasm`, whose calls the host can pause and resume. Both come from
-// one compilation. Which one a module is stands in the imported constant `host.pauses`; here it becomes a constant of the module.
-// `node scripts/build-wire.js <folder>` writes both into the folder.
+// Compiles src/pdata/wasm to two modules: `wire.wasm`, and `wire-pausing.wasm`, whose calls the host can pause and
+// resume. Both come from one compilation: the imported constant `host.pauses` becomes a constant of each module. `node
+// scripts/build-wire.js <folder>` writes both into the folder.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -10,7 +10,7 @@ import binaryen from 'binaryen';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = process.argv[2];
 const { Features } = binaryen;
-/** Those that the compiler uses: its defaults and what `asconfig.json` adds. */
+/** The WebAssembly features of the compiler: its defaults and those of `asconfig.json`. */
 const FEATURES = [
   Features.BulkMemory,
   Features.BulkMemoryOpt,
@@ -60,5 +60,5 @@ function write(bytes, pauses, name) {
 mkdirSync(folder, { recursive: true });
 const bytes = compile();
 write(bytes, true, 'wire-pausing.wasm');
-// Last: the build goes by its time.
+// Written last, because the build compares its modification time.
 write(bytes, false, 'wire.wasm');

@@ -1,5 +1,5 @@
-// Builds dist/: the AssemblyScript wire module to WASM, then the TypeScript of src, test and bench.
-// `--if-needed` returns at once when nothing changed since the last build; `--product` leaves out test and bench; `--quiet` prints
+// Builds dist/: the AssemblyScript wire module to WASM, then the TypeScript of src, test and bench. `--if-needed`
+// returns at once when nothing changed since the last build; `--product` leaves out test and bench; `--quiet` prints
 // problems only.
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const product = flags.has('--product');
 const stamp = join(dist, product ? '.built-product' : '.built');
 const say = (line) => flags.has('--quiet') || process.stdout.write(`${line}\n`);
 
-/** Every file below a folder, as absolute paths; a missing folder has none. */
+/** Every file below a folder, as absolute paths; none for a missing folder. */
 function filesBelow(folder) {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { withFileTypes: true, recursive: true })
@@ -24,7 +24,7 @@ function filesBelow(folder) {
 const newest = (paths) => paths.reduce((time, path) => Math.max(time, statSync(path).mtimeMs), 0);
 const modified = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
 
-/** Runs one compiler to its end; a failure prints all it said and ends the build. */
+/** Runs one compiler to its end. A failure prints all of its output and ends the build. */
 function run(name, script, args) {
   const started = Date.now();
   const child = spawn(process.execPath, [join(root, script), ...args], { cwd: root });
@@ -63,7 +63,7 @@ const wireSources = [
   join(root, 'scripts/build-wire.js'),
 ].filter((path) => existsSync(path));
 mkdirSync(dirname(wasm), { recursive: true });
-// The two compilers need nothing of each other, and most machines have two cores.
+// The two compilers are independent, and most machines have two cores.
 const steps = [
   run('typescript', 'node_modules/typescript/bin/tsc', ['-p', product ? 'tsconfig.product.json' : 'tsconfig.json']),
 ];
@@ -72,7 +72,7 @@ if (modified(wasm) < newest(wireSources)) {
 }
 await Promise.all(steps);
 
-// Files that are read at run time, not compiled, keep their place relative to the compiled source.
+// Files that are read at run time have the same place relative to the compiled source.
 for (const path of filesBelow(join(root, 'src')).filter(
   (path) => /\.(sql|json|yaml)$/.test(path) && !path.endsWith('asconfig.json'),
 )) {
@@ -80,7 +80,7 @@ for (const path of filesBelow(join(root, 'src')).filter(
   mkdirSync(dirname(target), { recursive: true });
   copyFileSync(path, target);
 }
-// A compiled test whose source is gone must not go on passing.
+// A compiled test without its source must not pass.
 for (const path of filesBelow(join(dist, 'test')).filter((path) => path.endsWith('.js'))) {
   if (!existsSync(join(root, relative(dist, path)).replace(/\.js$/, '.ts'))) rmSync(path);
 }

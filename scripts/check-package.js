@@ -1,6 +1,6 @@
-// Packs the package as it would be published, installs it into an empty folder, and uses it from there: version, validate, a
-// daemon with the sidecar's configuration, one request stored in its file. Also checks that the Dockerfile copies what exists.
-// The packages come from npm's cache or the registry, as the lock file names them.
+// Packs the package as for publishing, installs it into an empty folder, and uses it there: version, validate, a daemon
+// with the sidecar configuration, one request stored in its file. Also checks that the Dockerfile copies existing
+// files. The packages come from npm's cache or the registry, with the versions of the lock file.
 import { execFileSync, spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -38,7 +38,7 @@ async function until(check, what) {
   throw new Error(`not within ${PATIENCE_MS / 1000} s: ${what}`);
 }
 
-/** What a COPY takes from the build context must be there, and the second stage must find what it runs. */
+/** The files of each COPY exist in the build context, and the second stage has all files that it runs. */
 function checkDockerfile() {
   const text = readFileSync(join(root, 'Dockerfile'), 'utf8');
   const copied = [...text.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths]) => paths.split(' '));

@@ -1,5 +1,6 @@
-// Builds the OpenTelemetry Collector of collector.yaml with Go and prints where the executable is. It is kept below the user's cache
-// folder, by manifest, so the minutes of the first run are spent once. Exit code 77, with the reason: it can not be built here.
+// Builds the OpenTelemetry Collector of collector.yaml with Go and prints the path of the executable. It is cached
+// below the user's cache folder, by manifest, because a build takes minutes. Exit code 77, with the reason, if it
+// cannot be built.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -45,9 +46,9 @@ async function build() {
   execFileSync(executable, ['components']);
 }
 
-/** The reason of a failure, or nothing. */
+/** The reason of a failure, or undefined. */
 function run(command, args, cwd) {
-  // Half of the machine is left to whoever else uses it; the builder itself sets no bound.
+  // Leaves half of the machine to other processes; the builder itself has no limit.
   const child = spawn(command, args, { cwd, timeout: BUILD_TIMEOUT_MS, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk));

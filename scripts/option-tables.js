@@ -1,15 +1,15 @@
-// Fills the tables that documentation shares with the code. In a Markdown file they stand between two comments:
+// Fills the generated tables of the documentation. In a Markdown file they are between two comments:
 //   <!-- options: receiver otlp --> … <!-- end -->   the options of a component, or of `service`
-//   <!-- components --> … <!-- end -->               the list of what ships
+//   <!-- components --> … <!-- end -->               the list of shipped components
 import { SERVICE_SCHEMA } from '../dist/src/config/service-schema.js';
 import { writtenForm } from '../dist/src/config/written-form.js';
 
 const BLOCK = /(<!-- (options|components)(?:: ([a-z_ ]+?))? -->\n)[\s\S]*?(<!-- end -->)/g;
 const KINDS = ['receiver', 'processor', 'exporter', 'extension'];
-/** Lists within lists within lists are left to the editor's schema. */
+/** Deeper nested lists are documented only in the editor's schema. */
 const MAX_LISTS = 2;
 
-/** The text with every block written anew. Throws when a block names a component that does not ship. */
+/** The text with every table generated again. Throws when a table names an unknown component. */
 export function withTables(text, definitions) {
   return text.replace(BLOCK, (_whole, begin, what, name, end) => {
     const table = what === 'components' ? componentTable(definitions) : optionTable(schemaOf(name, definitions));
@@ -42,7 +42,7 @@ export function optionTable(schema) {
   return rows.length === 0 ? 'No options.' : table(['Option', 'Default', 'What it does'], rows);
 }
 
-/** One row for each option; an option inside another is named by its whole path. */
+/** One row for each option; a nested option has its whole path. */
 function optionRows(schema, prefix) {
   const required = schema.required ?? [];
   return Object.entries(schema.properties ?? {}).flatMap(([name, option]) => {
@@ -54,7 +54,7 @@ function optionRows(schema, prefix) {
   });
 }
 
-/** The schema of what stands inside an option, and the path to it; null when that is a plain value. */
+/** The schema inside an option, and the path to it; null for a plain value. */
 function insideOf(option, path) {
   if (option.properties !== undefined) return [option, `${path}.`];
   const { items, additionalProperties } = option;
@@ -64,7 +64,7 @@ function insideOf(option, path) {
 
 function defaultOf(option, isRequired) {
   if (option.default === undefined) return isRequired ? 'required' : '–';
-  // A map's default follows from those of its options.
+  // The default of a map follows from those of its options.
   if (option.properties !== undefined) return '';
   return option.default === ''
     ? '`""`'

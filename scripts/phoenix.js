@@ -1,5 +1,6 @@
-// Installs Arize Phoenix, an AI back end that takes OTLP/HTTP, for the side-by-side benchmark, and prints where the command is. It is
-// kept below the user's cache folder, by version. Exit code 77, with the reason: it can not be installed here.
+// Installs Arize Phoenix, an AI back end that takes OTLP/HTTP, for the side-by-side benchmark, and prints the path of
+// its command. It is cached below the user's cache folder, by version. Exit code 77, with the reason, if it cannot be
+// installed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';

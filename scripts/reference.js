@@ -1,5 +1,5 @@
-// Writes what follows from the components' own schemas: config/schema.json, config/reference.yaml, and the tables of options in
-// the documentation. `--check` only compares.
+// Writes the files that are generated from the components' schemas: config/schema.json, config/reference.yaml, and the
+// tables of options in the documentation. `--check` only compares.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { COMPONENTS } from '../dist/src/components.js';
 import { editorSchema } from '../dist/src/config/editor-schema.js';

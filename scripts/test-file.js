@@ -1,25 +1,26 @@
-// Runs one test file as a process of its own and reads what it reports. Nothing but Node.js is loaded before the file: tap's own
-// runner puts its loaders into every process, and into every daemon that a test starts, which took a third of the whole time.
+// Runs one test file as a separate process and reads its report. Nothing but Node.js is loaded before the file: tap's
+// own runner puts its loaders into every process, and into every daemon that a test starts, which took a third of the
+// total time.
 import { spawn } from 'node:child_process';
 import { Parser } from 'tap-parser';
 
-/** How long a file may take to say where it hangs once its time is over, before it is killed. */
+/** After its time is over, a file has this long to report its unfinished test before it is killed. */
 const LAST_WORDS_MS = 3_000;
-/** How long the output of a process that is gone may be held open by processes it has left. */
+/** After the process has exited, its child processes may hold its output open for this long. */
 const LEFTOVER_MS = 2_000;
-/** What is kept of the output beside the report. */
+/** The amount of output that is stored beside the report. */
 const MOST_OUTPUT = 20_000;
 
 /**
- * Starts the file. `done` resolves, and never rejects, to what came of it: `passed`, `failed` and `skipped` count assertions,
- * `failures` and `left` (the skipped) are tap's results, `reason` tells what went wrong with the process as a whole.
+ * Starts the file. `done` always resolves with the result: `passed`, `failed` and `skipped` count assertions,
+ * `failures` and `left` (the skipped ones) are tap's results, `reason` is a fault of the process as a whole.
  */
 export function runTestFile(path, { root, env, timeoutMs }) {
   const started = performance.now();
   const outcome = { path, passed: 0, failed: 0, failures: [], left: [], reason: undefined, output: '', seconds: 0 };
   const child = spawn(process.execPath, ['--enable-source-maps', path], {
     cwd: root,
-    // The time is kept here, for all files alike. Within the file it would run out at the same moment.
+    // The time limit is kept here, outside of the file, so that the file can still report its unfinished test.
     env: { ...env, TAP: '1', TAP_TIMEOUT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -31,7 +32,7 @@ export function runTestFile(path, { root, env, timeoutMs }) {
   let late = false;
   const timer = setTimeout(() => {
     late = true;
-    // tap answers this signal with the test that is running and what it waits for.
+    // On this signal tap reports the running test and the condition that it waits for.
     child.kill('SIGALRM');
     setTimeout(() => child.kill('SIGKILL'), LAST_WORDS_MS).unref();
   }, timeoutMs);
@@ -52,13 +53,13 @@ function readResults(outcome) {
     outcome.failed++;
     outcome.failures.push(result);
   });
-  // Neither passed nor failed: both are named in the report.
+  // Neither passed nor failed: both are listed in the report.
   parser.on('skip', (result) => outcome.left.push(result));
   parser.on('todo', (result) => outcome.left.push(result));
   return parser;
 }
 
-/** A process that ended badly is a failure beside those it reported; so is one that had nothing to report. */
+/** An abnormal exit of the process is a further failure, and so is a report without any result. */
 function judge(outcome, { code, signal, error, late, timeoutMs, report }) {
   const silent = outcome.passed + outcome.failed + outcome.left.length === 0;
   if (error !== undefined) outcome.reason = `could not be started: ${error.message}`;
@@ -72,7 +73,7 @@ function judge(outcome, { code, signal, error, late, timeoutMs, report }) {
   return outcome;
 }
 
-/** The end of the process and of its output, whichever is later; a process it has left behind is not waited for. */
+/** The end of the process and of its output, whichever is later. Its child processes are not waited for. */
 function ended(child) {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve({ error }));

@@ -1,14 +1,13 @@
-// What a run of the tests shows: how far it is, each failure as soon as it is known, and at the end what was skipped and what
-// took longest.
+// The output of a test run: the progress, each failure at once, and at the end the skipped tests and the slowest files.
 import { stringify } from 'yaml';
 
-/** Away from a terminal, how many times a run says how far it is. */
+/** Without a terminal, the number of progress lines of a run. */
 const REPORTS = 10;
 const SLOWEST = 8;
-/** Of one file; the first ones tell, the others mostly follow from them. */
+/** Failures shown per file; later ones mostly follow from the first ones. */
 const MOST_FAILURES = 10;
 const MOST_LINES = 40;
-/** Of tap's diagnostics; the rest are its own affairs. */
+/** The fields of tap's diagnostics that are shown. */
 const SHOWN = ['expected', 'actual', 'diff', 'compare', 'found', 'wanted', 'pattern', 'doNotWant', 'error', 'code'];
 
 export class TestReport {
@@ -75,7 +74,7 @@ export class TestReport {
     this.#out.write(`\r\x1b[K${line.slice(0, this.#out.columns - 1)}`);
   }
 
-  /** Over the status line, which is written anew below it. */
+  /** Printed above the status line, which is then printed again. */
   #print(text) {
     this.#out.write(this.#out.isTTY ? `\r\x1b[K${text}` : text);
   }
@@ -97,7 +96,7 @@ function explain({ fullname, name, tapError, diag }) {
   const { at, source, stack, handles, requests } = diag;
   if (at?.fileName !== undefined) lines.push(`      at ${at.fileName}:${at.lineNumber}:${at.columnNumber}`);
   const shown = Object.fromEntries(SHOWN.filter((key) => diag[key] !== undefined).map((key) => [key, diag[key]]));
-  // Only a test whose time is over tells what it waits for.
+  // Only a test that timed out has this field.
   if (handles !== undefined || requests !== undefined) Object.assign(shown, { handles, requests });
   const text = [source, Object.keys(shown).length > 0 ? stringify(shown) : undefined, stack].filter(
     (part) => typeof part === 'string' && part.trim() !== '',

@@ -1,7 +1,7 @@
-// Runs the compiled tests, two files at a time: all of them, or those that are named: `npm test -- test/config/load.test.ts`, or a
-// folder. `--jobs=4` runs more at a time, `--timeout=300` gives each file more seconds.
-// Test files that need a database share one server, which is started by the first of them and ended here.
-// The last line is for scripts: `tests: N passed, N failed`, counting assertions.
+// Runs the compiled tests, two files at a time: all of them, or the named ones: `npm test -- test/config/load.test.ts`,
+// or a folder. `--jobs=4` runs more at a time, `--timeout=300` gives each file more seconds. Test files that need a
+// database share one server. The first of them starts it, and this script stops it. The last line is for scripts:
+// `tests: N passed, N failed`, counting assertions.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { runTestFile } from './test-file.js';
 import { TestReport } from './test-report.js';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-/** Begun first, the longest at the front, so that no processor waits for one of them at the end. */
+/** These files run first, the slowest at the front, so that no processor waits for one of them at the end. */
 const LONG = [
   'end-to-end/first-start.test.js',
   'extensions/postgres/embedded/server.test.js',
@@ -39,7 +39,7 @@ function readArguments() {
   }
 }
 
-/** Test files, relative to the root. A source stands for what it was compiled to, a folder for all tests below it. */
+/** Test files, relative to the root. A source file means its compiled file, a folder all tests below it. */
 function filesOf(names) {
   if (names.length > 0) return [...new Set(names.flatMap(named))];
   const all = named('dist/test');
@@ -66,7 +66,7 @@ const report = new TestReport(process.stdout, files.length);
 const running = new Set();
 let interrupted = false;
 
-// Ctrl-C reaches the test files as well; this process stays until they are done, to end the server.
+// Ctrl-C reaches the test files as well. This process waits for them, to stop the server.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
     if (!interrupted) report.interrupted();

@@ -1,4 +1,4 @@
-/** The import table of the project, held over every import in `src`. */
+/** Checks the import table of the project for every import in `src`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -69,7 +69,7 @@ const ours = (module: Module): readonly string[] =>
 
 t.ok(modules.length > 30, 'the sources were found');
 
-t.test('every part imports only what the table allows', async (t) => {
+t.test('every part imports only the parts that the table allows', async (t) => {
   const wrong = modules
     .filter(({ path }) => partOf(path) !== COMMAND_LINE)
     .flatMap((module) => {
@@ -97,7 +97,7 @@ t.test('no import circle', async (t) => {
 
 const withSuffix = (path: string): string => (path.endsWith('.ts') ? path : `${path}.ts`);
 
-/** The circles that a depth-first walk finds, each as its files in order. Imports of types count. */
+/** The circles that a depth-first search finds, each with its files in order. Imports of types count. */
 function circlesOf(imports: ReadonlyMap<string, readonly string[]>): readonly string[] {
   const circles: string[] = [];
   const done = new Set<string>();
@@ -133,7 +133,7 @@ t.test('only pdata computes addresses of the tables', async (t) => {
   t.same(wrong.map(({ path }) => path).sort(), WITH_ADDRESSES);
 });
 
-t.test('components are strangers to their siblings', async (t) => {
+t.test('components do not import their siblings', async (t) => {
   const wrong = modules
     .filter(({ path }) => KINDS.includes(partOf(path)))
     .flatMap((module) =>
@@ -163,7 +163,7 @@ t.test('imports stay inside src, have their suffix, and there is no default expo
   }
 });
 
-/** Names that are looked up as values, not as properties of something else. */
+/** Names that are used as values, not as property names. */
 function usesGlobal({ source }: Module, name: string): boolean {
   let used = false;
   const declared = new Set<string>();
@@ -233,7 +233,7 @@ function isDeclaration(statement: ts.Statement): boolean {
   );
 }
 
-/** Awaiting, reading, listening or timers in an initializer; what is inside a function runs later. */
+/** Await, reading, listening or timers in an initializer. The body of a function does not run at import. */
 function doesInput(node: ts.Node): boolean {
   if (ts.isFunctionLike(node)) return false;
   if (ts.isAwaitExpression(node)) return true;

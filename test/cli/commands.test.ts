@@ -1,10 +1,10 @@
-/** The list of commands, and what is made from it. */
+/** The list of commands, and the help and completion scripts that are generated from it. */
 import { execFileSync } from 'node:child_process';
 import t from 'tap';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { sluice } from '../support/command-line.ts';
 
-t.test('every entry says of its command what the command says of itself', async (t) => {
+t.test('every entry equals the declaration of its command', async (t) => {
   for (const { load, ...entry } of COMMANDS) {
     const { name, aliases, words, summary } = await load();
     const own = {
@@ -17,7 +17,7 @@ t.test('every entry says of its command what the command says of itself', async 
   }
 });
 
-t.test('a number of workers that makes no sense is refused before anything is read', async (t) => {
+t.test('an invalid number of workers is refused before anything is read', async (t) => {
   for (const count of ['0', '-1', 'two', '65', '1.5']) {
     const outcome = await sluice(['--workers', count, '--config', 'absent.yaml'], { folder: '/' });
     t.match(outcome, {
@@ -27,7 +27,7 @@ t.test('a number of workers that makes no sense is refused before anything is re
   }
 });
 
-t.test('a shell is needed to complete for', async (t) => {
+t.test('completion needs the name of a shell', async (t) => {
   t.match(await sluice(['completion'], { folder: '/' }), { code: 2, err: /one of bash, zsh, fish/u });
 });
 
@@ -49,7 +49,7 @@ t.test('bash completes commands, the second word of a group, options and files',
   t.ok(complete('sluice ').includes('--version'));
 });
 
-t.test('fish and zsh are told of every command and option', async (t) => {
+t.test('the scripts for fish and zsh have every command and option', async (t) => {
   const fish = (await sluice(['completion', 'fish'], { folder: '/' })).out;
   const zsh = (await sluice(['completion', 'zsh'], { folder: '/' })).out;
   t.match(zsh, /bashcompinit.*complete -F _sluice sluice/su);

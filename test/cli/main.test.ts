@@ -1,4 +1,4 @@
-/** The command line as a user meets it: what it prints and its exit code, and as a process that lives and is sent signals. */
+/** The command line from outside: output, exit code, and signals to a real process. */
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -21,7 +21,7 @@ service:
 
 t.setTimeout(300_000);
 
-/** The command within this process: what it prints and its exit code. */
+/** The command inside this process: its output and exit code. */
 function sluice(args: readonly string[], files: Readonly<Record<string, string>> = {}) {
   return call(args, { folder: folderOf(files), env: { SLUICE_KEY: KEY } });
 }
@@ -61,7 +61,7 @@ t.test('the version is printed', async (t) => {
   t.match(await sluice(['--version']), { code: 0, out: /^sluice \d+\.\d+\.\d+\n$/u });
 });
 
-t.test('a wrong call exits 2 with a hint and no stack trace', async (t) => {
+t.test('wrong usage exits with 2, with a hint and without a stack trace', async (t) => {
   t.match(await sluice(['validat']), {
     code: 2,
     out: '',
@@ -72,12 +72,12 @@ t.test('a wrong call exits 2 with a hint and no stack trace', async (t) => {
   t.match(await sluice(['print-config', '--format', 'xml']), { code: 2, err: /must be yaml or json/u });
 });
 
-t.test('validate is silent about a valid configuration', async (t) => {
+t.test('validate prints nothing for a valid configuration', async (t) => {
   t.strictSame(await sluice(['validate', '--config', 'a.yaml'], { 'a.yaml': SIDECAR }), { code: 0, out: '', err: '' });
   t.strictSame(await sluice(['-c', 'a.yaml', 'validate'], { 'a.yaml': SIDECAR }), { code: 0, out: '', err: '' });
 });
 
-t.test('a broken configuration exits 1 and shows the place', async (t) => {
+t.test('an invalid configuration exits with 1 and shows the place', async (t) => {
   const { code, out, err } = await sluice(['validate', '-c', 'a.yaml'], {
     'a.yaml': SIDECAR.replace('project:', 'projct:'),
   });
@@ -99,7 +99,7 @@ t.test('print-config shows defaults and hides secrets, in both forms', async (t)
   t.match(JSON.parse(json.out), { service: { ledger: 'memory', shutdown_timeout: '15s' } });
 });
 
-t.test('components are listed for people and for programs', async (t) => {
+t.test('components are listed as text and as JSON', async (t) => {
   t.match((await sluice(['components'])).out, /receivers\n {2}otlp /u);
   const listed: unknown = JSON.parse((await sluice(['components', '--json'])).out);
   t.match(listed, {
@@ -147,7 +147,7 @@ t.test(
   },
 );
 
-t.test('a start that fails says why in one line and exits 1', async (t) => {
+t.test('a failed start prints its reason in one line and exits with 1', async (t) => {
   const { code, err } = await execute(['--config', 'a.yaml', '--set', 'exporters.file.path=a.yaml/x'], {
     'a.yaml': SIDECAR,
   });

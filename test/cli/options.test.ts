@@ -8,7 +8,7 @@ const OPTIONS = {
   json: { type: 'flag', description: 'JSON.' },
 } as const satisfies Options;
 
-t.test('options are read in all their spellings, words stay in order', async (t) => {
+t.test('options are parsed in all forms, and words keep their order', async (t) => {
   const { values, words } = parseWords(
     ['a', '--config', 'x', '--config=y', '-c', 'z', '-json', 'b', '--', '--by'],
     OPTIONS,
@@ -24,7 +24,7 @@ t.test('a value may begin with a dash or hold an equals sign', async (t) => {
   t.equal(parseWords(['--by=a=b'], OPTIONS).values.text('by'), 'a=b');
 });
 
-t.test('what is not understood is a usage error with a hint', async (t) => {
+t.test('an invalid argument is a usage error with a hint', async (t) => {
   const refuse = (words: readonly string[], expected: { message: string; hint?: string | null }) =>
     t.throws(() => parseWords(words, OPTIONS), expected);
   refuse(['--confg', 'x'], { message: 'unknown option --confg', hint: 'did you mean "--config"?' });
@@ -36,7 +36,7 @@ t.test('what is not understood is a usage error with a hint', async (t) => {
   t.throws(() => parseWords(['-x'], OPTIONS), new UsageError('unknown option -x', 'Use --help to list the options.'));
 });
 
-t.test('colours need a terminal and nobody who objects', async (t) => {
+t.test('colours need a terminal, and can be disabled', async (t) => {
   t.equal(wantsColour({ env: {} }, { isTTY: true }), true);
   t.equal(wantsColour({ env: {} }, {}), false);
   t.equal(wantsColour({ env: { NO_COLOR: '1' } }, { isTTY: true }), false);

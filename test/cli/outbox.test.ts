@@ -1,4 +1,4 @@
-// The commands of the outbox, beside a daemon whose remote takes nothing.
+// The commands of the outbox, with a daemon whose remote refuses everything.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -21,13 +21,13 @@ async function read(...args: string[]): Promise<readonly Record<string, unknown>
   return JSON.parse(out);
 }
 
-t.test('an empty outbox is said to be empty', async (t) => {
+t.test('an empty outbox is reported as empty', async (t) => {
   t.match(await sluice('outbox', 'list'), { code: 0, out: 'The outbox is empty.\n' });
   t.match(await sluice('outbox', 'dead'), { code: 0, out: 'There are no dead letters.\n' });
   t.strictSame(await read('outbox', 'list'), []);
 });
 
-t.test('dead letters are listed and shown, with nothing in them that a terminal would obey', async (t) => {
+t.test('dead letters are listed and shown without control characters', async (t) => {
   for (const name of ['a', 'b', 'c']) t.equal(await sendSpan(forwarder.url, name), 200);
   const dead = "SELECT FROM sluice.outbox WHERE state = 'dead'";
   await eventually('all are dead', async () => (await forwarder.query(dead)).length === 3);
@@ -44,7 +44,7 @@ t.test('dead letters are listed and shown, with nothing in them that a terminal 
   t.match(shown.out, /attempts +1\n/u);
 });
 
-t.test('a dead letter that is replayed arrives, and so do all of a destination, in the order they had', async (t) => {
+t.test('one dead letter or all of a destination can be replayed, in their original order', async (t) => {
   remote.answer = accept;
   const [newest, , oldest] = await read('outbox', 'dead');
   t.match(await sluice('outbox', 'drop', String(newest?.['sequence'])), { code: 0, out: '1 request removed.\n' });
@@ -55,7 +55,7 @@ t.test('a dead letter that is replayed arrives, and so do all of a destination, 
   t.strictSame(spanNames(remote.accepted), ['a', 'b']);
 });
 
-t.test('dropping a destination leaves what waits, unless it is meant', async (t) => {
+t.test('dropping a destination keeps waiting requests unless --waiting is given', async (t) => {
   await remote.close();
   t.equal(await sendSpan(forwarder.url, 'd'), 200);
   t.match(await sluice('outbox', 'drop', '-d', 'otlp_http'), { out: '0 requests removed.\n' });

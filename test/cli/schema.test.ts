@@ -1,4 +1,4 @@
-// Which commands may change a schema, and what the others say of one that is missing, older or newer; names that are refused.
+// Which commands may change a schema, the errors of the others for a missing, older or newer schema, and refused names.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -35,7 +35,7 @@ const admin = new pg.Client({ connectionString: url });
 await admin.connect();
 t.teardown(() => admin.end());
 
-t.test('without a schema every command but migrate refuses, and makes none', async (t) => {
+t.test('without a schema every command except migrate fails and creates none', async (t) => {
   for (const command of [...READING, ...WRITING])
     t.match(
       await sluice(...command),
@@ -45,13 +45,13 @@ t.test('without a schema every command but migrate refuses, and makes none', asy
   t.strictSame((await admin.query("SELECT to_regnamespace('sluice') AS schema")).rows, [{ schema: null }]);
 });
 
-t.test('migrate makes it, and then they work', async (t) => {
+t.test('migrate creates the schema, and the other commands then work', async (t) => {
   t.match(await sluice('migrate'), { code: 0, out: /^Applied: 0001-tables\.sql/ });
   t.match(await sluice('migrate'), { code: 0, out: 'The schema is current.\n' });
   for (const command of [...WRITING, ...READING]) t.match(await sluice(...command), { code: 0 }, command.join(' '));
 });
 
-t.test('an older schema is refused and left as it is', async (t) => {
+t.test('an older schema is refused and not changed', async (t) => {
   const { rows } = await admin.query(
     "DELETE FROM sluice.migrations WHERE name = (SELECT max(name) FROM sluice.migrations WHERE name ~ '^0') RETURNING *",
   );
@@ -66,7 +66,7 @@ t.test('an older schema is refused and left as it is', async (t) => {
   ]);
 });
 
-t.test('a newer schema can be read; it can be written to where it says so', async (t) => {
+t.test('a newer schema can be read, and written to if it allows that', async (t) => {
   await admin.query("INSERT INTO sluice.migrations (name, min_writer) VALUES ('9998-additive.sql', 1)");
   for (const command of READING)
     t.match(await sluice(...command), { code: 0, err: /A newer version has migrated.*9998/ }, command.join(' '));
@@ -78,7 +78,7 @@ t.test('a newer schema can be read; it can be written to where it says so', asyn
   await admin.query("DELETE FROM sluice.migrations WHERE name LIKE '999%'");
 });
 
-t.test('views in another schema than the configuration says are no fault of ours', async (t) => {
+t.test('views in another schema than the configured one are reported as a mistake of the configuration', async (t) => {
   const config = postgresConfig({ databaseUrl: url }).replace(
     'allow_unsafe: true',
     'allow_unsafe: true, views_schema: elsewhere',
@@ -90,7 +90,7 @@ t.test('views in another schema than the configuration says are no fault of ours
   });
 });
 
-t.test('without an embedded database no command but migrate makes one', async (t) => {
+t.test('only migrate creates an embedded database', async (t) => {
   const config = postgresConfig({ databaseUrl: '' });
   const empty = folderOf({ 'a.yaml': config });
   for (const command of [...READING, ...WRITING])
@@ -102,7 +102,7 @@ t.test('without an embedded database no command but migrate makes one', async (t
   t.notOk(existsSync(join(empty, 'data')));
 });
 
-t.test('names that no request has and that a terminal would obey are refused', async (t) => {
+t.test('empty names and names with control characters are refused', async (t) => {
   for (const name of ['', '  ', 'a\u0007b', 'a\u001b[2J', 'x'.repeat(300), 'two\nlines', '\ud800']) {
     for (const command of [
       ['environment', 'set', 'shop', name, '--capture-content', 'off'],
@@ -117,7 +117,7 @@ t.test('names that no request has and that a terminal would obey are refused', a
   t.match(await sluice('environment', 'list'), { out: /größe/ });
 });
 
-t.test('a setting that SQL has written in another spelling counts', async (t) => {
+t.test('a setting that SQL has written in another spelling applies', async (t) => {
   await admin.query(`DELETE FROM sluice.environments; INSERT INTO sluice.environments VALUES
     ('shop', ' Production', '{"capture_content": false}'), ('shop', 'production', '{"capture_content": true}')`);
   const { out } = await sluice('key', 'create', '--project', 'shop', '--environment', 'production');

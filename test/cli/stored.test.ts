@@ -1,4 +1,4 @@
-// The commands that show what is stored, and the demonstration they are tried with, against a daemon and its database.
+// The commands that show stored data, and the demonstration, with a daemon and its database.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -26,7 +26,7 @@ const folder = folderOf({
 
 const sluice = (...args: string[]): Promise<Outcome> => call([...args, '-c', 'a.yaml'], { folder });
 
-/** The JSON a command prints; it must have gone well. */
+/** The JSON output of a command, which must succeed. */
 async function read(...args: string[]): Promise<unknown> {
   const { code, out, err } = await sluice(...args, '--json');
   if (code !== 0) throw new Error(err);
@@ -40,7 +40,7 @@ async function sendSpans(spans: readonly object[], service = 'shop'): Promise<vo
 
 const nowNs = (): bigint => BigInt(Date.now()) * 1_000_000n;
 
-t.test('with nothing stored every command says so and succeeds', async (t) => {
+t.test('without stored data every command reports that and succeeds', async (t) => {
   t.match(await sluice('traces'), { code: 0, out: /^No traces match/u, err: '' });
   t.strictSame(await read('traces'), []);
   t.match(await sluice('usage'), { code: 0, out: /^No model calls are stored/u });
@@ -49,7 +49,7 @@ t.test('with nothing stored every command says so and succeeds', async (t) => {
 
 let demoId = '';
 
-t.test('the demonstration is stored, priced, and leads to its trace', async (t) => {
+t.test('the demonstration is stored and priced, and its output names its trace', async (t) => {
   const sent = await sluice('demo', '--key', KEY);
   t.match(sent, { code: 0, err: '' });
   t.match(sent.out, `Sent to ${daemon.url}, and stored:`);
@@ -79,7 +79,7 @@ t.test('the demonstration is stored, priced, and leads to its trace', async (t) 
   });
 });
 
-t.test('the waterfall shows tree, figures, the error, the log record and the totals', async (t) => {
+t.test('the waterfall shows the tree, tokens and cost, the error, the log record and the totals', async (t) => {
   const { code, out, err } = await sluice('trace', demoId.slice(0, 9).toUpperCase());
   t.equal(code, 0);
   t.equal(err, '');
@@ -94,7 +94,7 @@ t.test('the waterfall shows tree, figures, the error, the log record and the tot
   t.match(lines.at(-2), /^4\.86s · 6 spans · 1 log record · 2 model calls · .* · \$0\.007\d* · 1 error$/u);
 });
 
-t.test('an id that is unknown, ambiguous or no id is told apart', async (t) => {
+t.test('an unknown, an ambiguous and an invalid id have different errors', async (t) => {
   const [first, second] = [newTraceId(), newTraceId()].map((id) => `feedfeed${id.slice(8)}`);
   await sendSpans(
     [first, second].map((traceId) => aSpan({ ...(traceId === undefined ? {} : { traceId }), start: nowNs() })),
@@ -133,7 +133,7 @@ t.test('traces are listed newest first, filtered, and cut to the limit', async (
   );
 });
 
-t.test('names that would control the terminal do not, and a trace of log records alone is listed', async (t) => {
+t.test('names cannot control the terminal, and a trace of log records alone is listed', async (t) => {
   const traceId = newTraceId();
   await sendSpans([
     aSpan({ traceId, parentSpanId: 'b7ad6b7169203331', name: '\u001b[2J\u0007evil 日本語\n\u202e', start: nowNs() }),
@@ -148,7 +148,7 @@ t.test('names that would control the terminal do not, and a trace of log records
   t.match(await sluice('trace', record.traceId), { code: 0, out: /alone\n\n.*1 log record/u });
 });
 
-t.test('usage sums every call once, by each kind of group, and lists what has no price', async (t) => {
+t.test('usage counts every call once in each grouping, and lists calls without a price', async (t) => {
   const call = { 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': 'acme', 'gen_ai.request.model': 'secret-1' };
   const tokens = { 'gen_ai.usage.input_tokens': 7, 'gen_ai.usage.output_tokens': 5 };
   await sendSpans([aSpan({ start: nowNs(), attributes: { ...call, ...tokens } })]);
@@ -220,13 +220,13 @@ t.test('prices are explained from the configuration, and a missing one is a fail
   t.match(await sluice('prices', 'check'), { code: 2, err: /MODEL is missing/u });
 });
 
-t.test('the demonstration makes itself a key where it can, and revokes it', async (t) => {
+t.test('the demonstration creates a key if possible, and revokes it', async (t) => {
   t.match(await sluice('demo', '--json'), { code: 0, out: /"trace_id": "[0-9a-f]{32}"/u });
   t.match(await read('key', 'list'), [{ project: 'default', label: 'demo', revokedAt: String }]);
   t.match(await read('traces', '--project', 'default'), [{ root_name: 'invoke_agent travel-assistant' }]);
 });
 
-t.test('what keeps the demonstration from being sent is said, with a way out', async (t) => {
+t.test('a demonstration that cannot be sent is reported with a hint', async (t) => {
   const away = `http://127.0.0.1:${await freePort()}`;
   const cases: readonly [readonly string[], number, RegExp][] = [
     [['--key', 'wrong'], 1, /answered 401: .*\n {2}hint: Give another key/u],
@@ -240,7 +240,7 @@ t.test('what keeps the demonstration from being sent is said, with a way out', a
   t.match(await sluice('demo', '--key', 'key-of-production-only', '--environment', 'production'), { code: 0 });
 });
 
-t.test('mistakes in calls and configurations exit 2 and 1, and none shows a stack trace', async (t) => {
+t.test('wrong usage exits with 2, an invalid configuration with 1, without a stack trace', async (t) => {
   const outcomes = [
     [await sluice('traces', '--limit', '0'), 2, /--limit takes a number from 1 to 1000/u],
     [await sluice('traces', '--since', 'yesterday'), 2, /--since takes a duration/u],
@@ -283,7 +283,7 @@ t.test('sums beyond 2^53 and 2^63 are exact in the commands, and no view fails o
   t.strictSame(rows, [{ input_tokens: sum }]);
 });
 
-t.test('a database that is gone, and a configuration without one, are told in words', async (t) => {
+t.test('a missing database and a configuration without one are reported', async (t) => {
   const gone = config.replace(databaseUrl, `postgres://nobody@127.0.0.1:${await freePort()}/x`);
   writeFileSync(join(folder, 'gone.yaml'), gone);
   const outcome = await call(['usage', '-c', 'gone.yaml'], { folder });

@@ -9,14 +9,14 @@ t.test('endpoints have a port, and brackets around IPv6', async (t) => {
     t.equal(parseEndpoint(text), null, text);
 });
 
-t.test('an endpoint is written as it is read', async (t) => {
+t.test('a formatted endpoint parses to the same endpoint', async (t) => {
   for (const text of ['127.0.0.1:4318', '[::1]:0', ':80', 'localhost:65535']) {
     const endpoint = parseEndpoint(text);
     t.equal(endpoint === null ? null : formatEndpoint(endpoint), text);
   }
 });
 
-t.test('a Unix domain socket is named with the scheme unix', async (t) => {
+t.test('a Unix domain socket has the scheme unix', async (t) => {
   t.same(parseListenEndpoint('unix:///run/sluice.sock'), { path: '/run/sluice.sock' });
   t.same(parseListenEndpoint('unix:/run/sluice.sock'), { path: '/run/sluice.sock' });
   t.same(parseListenEndpoint('unix:data/sluice.sock'), { path: 'data/sluice.sock' });

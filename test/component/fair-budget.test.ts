@@ -1,4 +1,4 @@
-// Shares of bytes: one project alone, many greedy ones, a newcomer among them, and the books over any sequence.
+// Shares of bytes: one project alone, many greedy ones, another small one, and the sums over any sequence.
 import fc from 'fast-check';
 import t from 'tap';
 import { FairBudget } from '../../src/component/fair-budget.ts';
@@ -20,13 +20,13 @@ function tries(budget: FairBudget, holder: string, bytes: number): Rejection | n
   }
 }
 
-/** Takes pieces until it is refused. */
+/** Reserves pieces until it is refused. */
 function takeAll(budget: FairBudget, holder: string, piece = PIECE): number {
   while (tries(budget, holder, piece) === null);
   return budget.heldBy(holder);
 }
 
-t.test('one project alone gets nearly all of the limit, and still leaves room for a newcomer', async (t) => {
+t.test('one project alone gets nearly the whole limit, and leaves room for another one', async (t) => {
   const budget = budgetOf();
   t.ok(takeAll(budget, 'greedy') >= 0.85 * LIMIT);
   t.equal(tries(budget, 'newcomer', 4 * MIB), null);
@@ -40,7 +40,7 @@ t.test('one reservation may take the whole limit while nothing is held', async (
   t.match(tries(budget, 'only', LIMIT + 1)?.details.hint, /all projects together/, 'but not more');
 });
 
-t.test('greedy projects converge to equal shares, whatever the first of them held', async (t) => {
+t.test('greedy projects converge to equal shares, for any share of the first one', async (t) => {
   const budget = budgetOf();
   takeAll(budget, 'project 0');
   const projects = Array.from({ length: 5 }, (_, index) => `project ${index}`);
@@ -54,13 +54,13 @@ t.test('greedy projects converge to equal shares, whatever the first of them hel
   t.ok(budget.heldBytes > 0.9 * LIMIT, 'and together they use the limit');
 });
 
-t.test('however many greedy projects came before, a newcomer finds room for an ordinary request', async (t) => {
+t.test('after any number of greedy projects, another one has room for an ordinary request', async (t) => {
   const budget = budgetOf();
   for (let index = 0; index < 12; index++) takeAll(budget, `greedy ${index}`);
   for (let index = 0; index < 16; index++) t.equal(tries(budget, `newcomer ${index}`, 256 * 1024), null);
 });
 
-t.test('a refusal says which bound was reached, is retryable and reserves nothing', async (t) => {
+t.test('a refusal names the exceeded limit, is retryable and reserves nothing', async (t) => {
   const budget = new FairBudget({ limitBytes: LIMIT, what: 'rows' });
   takeAll(budget, 'greedy');
   const held = budget.heldBytes;
@@ -71,7 +71,7 @@ t.test('a refusal says which bound was reached, is retryable and reserves nothin
   t.equal(budget.heldBytes, held);
 });
 
-t.test('what is not held cannot be released, and what is no number of bytes not reserved', async (t) => {
+t.test('bytes that are not held cannot be released, and an invalid number of bytes cannot be reserved', async (t) => {
   const budget = budgetOf();
   budget.reserve('one', 10);
   t.throws(() => budget.release('one', 11), RangeError);
@@ -81,7 +81,7 @@ t.test('what is not held cannot be released, and what is no number of bytes not 
   t.equal(budget.heldBytes, 10);
 });
 
-t.test('over any sequence the sums agree, the limit holds, and only holders of something are remembered', async () => {
+t.test('over any sequence the sums agree, the limit holds, and only holders with bytes are stored', async () => {
   const step = fc.record({
     holder: fc.integer({ min: 0, max: 5 }).map((index) => `project ${index}`),
     bytes: fc.oneof(fc.integer({ min: 0, max: 100 }), fc.integer({ min: 0, max: 5000 })),

@@ -1,4 +1,4 @@
-// Few slots, many holders: how much runs at once, who is next, and what is refused.
+// Few slots, many holders: how many pieces of work run at once, their order, and refusals.
 import t from 'tap';
 import { FairSlots } from '../../src/component/fair-slots.ts';
 
@@ -7,7 +7,7 @@ interface Piece {
   end(error?: Error): void;
 }
 
-/** Begins pieces of work that end when the test says so. */
+/** Starts work that ends when the test ends it. */
 function scene(slots: number, mostWaiting = 100) {
   const fair = new FairSlots({ slots, mostWaiting, what: 'a test' });
   const running: Piece[] = [];
@@ -37,7 +37,7 @@ t.test('one holder alone gets all slots, and its work is done in order', async (
   t.equal(fair.running, 0);
 });
 
-t.test('a newcomer is next, however much another holder has queued', async (t) => {
+t.test('a new holder is next, however long the queue of another one is', async (t) => {
   const { running, begin } = scene(1);
   for (let index = 0; index < 50; index++) void begin('greedy', `greedy ${index}`);
   void begin('newcomer', 'newcomer 0');
@@ -53,7 +53,7 @@ t.test('a newcomer is next, however much another holder has queued', async (t) =
   );
 });
 
-t.test('work that fails gives its slot on, and more than may wait for one holder is refused', async (t) => {
+t.test('failed work passes its slot on, and work beyond the queue limit of a holder is refused', async (t) => {
   const { running, begin } = scene(1, 2);
   const failing = begin('one', 'fails');
   const waiting = [begin('one', 'a'), begin('one', 'b')];

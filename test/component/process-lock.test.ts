@@ -1,6 +1,4 @@
-/**
- * The claim of a daemon: who keeps it, and when it is taken over.
- */
+/** The lock of a daemon: when it is kept, and when it is taken over. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, rm, utimes, writeFile } from 'node:fs/promises';
@@ -31,13 +29,13 @@ async function isTaken(path: string): Promise<boolean> {
   return pid === process.pid;
 }
 
-t.test('the claim of a process that is gone is taken over', async (t) => {
+t.test('the lock of a process that is gone is taken over', async (t) => {
   const child = spawn(process.execPath, ['-e', '']);
   await once(child, 'exit');
   t.ok(await isTaken(await claimFile(t, { pid: child.pid, machine: hostname() })));
 });
 
-t.test('the claim of a live process is kept, unless its number was given to another process since', async (t) => {
+t.test('the lock of a live process is kept, unless its pid now belongs to another process', async (t) => {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
   t.teardown(() => killed(child.pid));
   await once(child, 'spawn');
@@ -50,7 +48,7 @@ t.test('the claim of a live process is kept, unless its number was given to anot
   if (process.platform === 'linux') t.ok(await isTaken(reused));
 });
 
-t.test('a process that cannot be seen holds its claim as long as it touches the file', async (t) => {
+t.test('an invisible process keeps its lock while it touches the file', async (t) => {
   const { pid } = process;
   const place = await placeOfPids();
   const unseen: Readonly<Record<string, object>> = {
@@ -69,7 +67,7 @@ t.test('a process that cannot be seen holds its claim as long as it touches the 
   await Promise.all(
     Object.entries(unseen).map(async ([what, claim]) => {
       const [alive, dead] = [await claimFile(t, claim), await claimFile(t, claim)];
-      // The holder's clock goes backwards.
+      // The clock of the holder runs backwards.
       let time = Date.now();
       const touching = setInterval(() => utimes(alive, 1, (time -= 60_000) / 1000), 200);
       const [refused, taken] = await Promise.allSettled([acquire(alive), isTaken(dead)]);
@@ -80,7 +78,7 @@ t.test('a process that cannot be seen holds its claim as long as it touches the 
   );
 });
 
-t.test('a claim that was taken away and given back is made again; one that stays away is reported', async (t) => {
+t.test('a lock that was taken and given back is created again; a lock that stays taken is reported', async (t) => {
   const path = join(await folderFor(t), 'daemon.lock');
   let lost = '';
   const lock = await acquire(path, { lost: (holder) => (lost = holder) });
@@ -100,11 +98,11 @@ t.test('a claim that was taken away and given back is made again; one that stays
   t.match(await readFile(path, 'utf8'), /elsewhere/, 'the other one keeps it');
 });
 
-t.test('a claim that was cut off while it was written is taken over', async (t) => {
+t.test('a lock file that was written only in part is taken over', async (t) => {
   t.ok(await isTaken(await claimFile(t, '{"pid": 1')));
 });
 
-t.test('of many who come at once exactly one gets the claim', async (t) => {
+t.test('of many concurrent processes exactly one gets the lock', async (t) => {
   for (let round = 0; round < 20; round++) {
     const path = await claimFile(t, { pid: 2 ** 22 + 1, machine: hostname() });
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => acquire(path)));
@@ -114,10 +112,10 @@ t.test('of many who come at once exactly one gets the claim', async (t) => {
   }
 });
 
-t.test('a removal of a dead claim that was itself cut off does not block the next one', async (t) => {
+t.test('an interrupted removal of a dead lock does not block the next one', async (t) => {
   const path = await claimFile(t, { pid: 2 ** 22 + 1, machine: hostname() });
   await writeFile(`${path}.removal`, '');
-  // The clock may have been set back since.
+  // The clock may have been set back since then.
   const later = Date.now() / 1000 + 1e6;
   await utimes(`${path}.removal`, later, later);
   t.ok(await isTaken(path));

@@ -1,4 +1,4 @@
-/** Every file in `fixtures/config-errors` is a mistake someone can make; beside it stands what they are told. */
+/** Every file in `fixtures/config-errors` is a mistake, with the message that it causes. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
@@ -12,7 +12,7 @@ const FOLDER = fileURLToPath(new URL('../../../test/fixtures/config-errors/', im
 const SECRET = 'correct-horse-battery-staple';
 const ENVIRONMENT = { SECRET, SHORT: 'tiny-secret', WORD: 'many' };
 const SECRETS = [SECRET, 'tiny-secret', 'hunter2', '1234567890123456789'];
-/** Every one of these is refused at once, bombs included. */
+/** Every file is refused at once, expansion bombs included. */
 const PROMPT_MS = 1_000;
 
 const SCHEMAS = new CompiledSchemas();
@@ -39,11 +39,11 @@ t.ok(files.length >= 40, 'there are at least forty mistakes');
 
 for (const file of files) {
   const mistake = file.replace('.yaml', '').replaceAll('-', ' ');
-  t.test(`${mistake}: the whole message is as written down`, async (t) => {
+  t.test(`${mistake}: the whole message equals the fixture`, async (t) => {
     let message = '';
     const prompt = await isPrompt(PROMPT_MS, async () => (message = await messageFor(file)));
     t.ok(prompt, 'within a second');
-    // Where this repository lies is nobody's mistake.
+    // The path of this repository differs between machines.
     message = message.replaceAll(FOLDER, '{folder}/');
     const expected = new URL(file.replace('.yaml', '.txt'), `file://${FOLDER}`);
     if (process.env['UPDATE_FIXTURES'] === '1') writeFileSync(expected, message);

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax of the configuration
 /**
- * A hundred configurations that somebody broke, by accident or on purpose, against the components that ship: each is refused within
+ * A hundred invalid configurations, by accident or on purpose, with the shipped components. Each is refused within
  * a second, with the place of every problem, without a stack trace and without showing a secret.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { isPrompt } from '../support/promptness.ts';
 t.setTimeout(300_000);
 
 const SECRET = 'correct-horse-battery-staple';
-/** Of the processor's time, so that neighbours do not count. */
+/** Processor time, so that other processes do not matter. */
 const PROMPT_MS = 1_000;
 /** All of them in `.ci/run`: each is a process, or reads the schemas of every component. */
 const EVERY = process.env['SLUICE_HOSTILE'] === 'all' ? 1 : 6;
@@ -43,7 +43,7 @@ service:
     traces: { receivers: [otlp], processors: [auth, environment, privacy], exporters: [file] }
 `;
 
-/** What may stand in the place of a value, wherever a scalar of a certain kind is wanted. */
+/** Values of the wrong type, for each kind of scalar. */
 const WRONG = [
   '[]',
   '{}',
@@ -62,7 +62,7 @@ const nested = (depth: number): string => `${'{a: '.repeat(depth)}1${'}'.repeat(
 const lines = (count: number, line: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => line(index)).join('\n');
 
-/** Each is a whole file, or the base with one text replaced by another. */
+/** Each is a whole file, or the base file with one text replaced. */
 const SPECIAL: readonly (string | readonly [find: string, replacement: string])[] = [
   '',
   'null',
@@ -76,7 +76,7 @@ const SPECIAL: readonly (string | readonly [find: string, replacement: string])[
   '{"receivers": {',
   `a: ${nested(2000)}`,
   `a: ${'['.repeat(5000)}`,
-  // Grows tenfold with each line, if it is let.
+  // Grows tenfold with each line if it is expanded.
   lines(
     12,
     (index) =>
@@ -179,7 +179,7 @@ t.test('a hundred hostile files are refused at once, with places, without secret
     const faults = [
       message === null && 'accepted',
       problems.length === 0 && 'no problem is shown',
-      // What is no text has no places in it.
+      // Data that is not text has no places.
       problems.some((line) => !/^hostile\.yaml:\d+:\d+: |is not UTF-8 text$/u.test(line)) &&
         'a problem without its place',
       message?.includes(SECRET) === true && 'shows the secret',

@@ -25,16 +25,16 @@ t.test('defaults of every level are filled in, in milliseconds and bytes', async
   t.same(config.service.telemetry.metrics, { enabled: true, endpoint: '127.0.0.1:8888' });
 });
 
-t.test('given units are converted, and a zero duration needs none', async (t) => {
+t.test('units are converted, and a duration of zero needs no unit', async (t) => {
   t.match(await httpOf('timeout: 1m30s, max_size: 1.5MiB'), { timeout: 90_000, max_size: 1_572_864 });
   t.match(await httpOf('max_size: 1048576'), { max_size: 1_048_576 });
 });
 
-t.test('nothing after a key means its default', async (t) => {
+t.test('a key without a value has its default', async (t) => {
   t.match(await httpOf('timeout: , depth: null'), { timeout: 30_000, depth: 32 });
 });
 
-t.test('a reference that is the whole value takes the type the option wants', async (t) => {
+t.test('a reference that is the whole value takes the type of the option', async (t) => {
   const environment = { N: '7', YES: 'false', D: '250ms', E: 'localhost:1' };
   const given = 'depth: "${env:N}", keep_alive: "${YES}", timeout: "${D}", endpoint: "${env:E}"';
   t.match(await httpOf(given, environment), { depth: 7, keep_alive: false, timeout: 250, endpoint: 'localhost:1' });
@@ -49,7 +49,7 @@ service: { ledger: memory, pipelines: { traces: { receivers: [otlp], processors:
   return { key: options.keys[0]?.key, config };
 };
 
-t.test('a text option receives the exact text of a variable, whatever it looks like', async (t) => {
+t.test('a text option receives the exact text of a variable, even if it looks like another type', async (t) => {
   for (const secret of [
     '0123456789012345678',
     '{"a": 1, "b": [2]}',
@@ -62,7 +62,7 @@ t.test('a text option receives the exact text of a variable, whatever it looks l
   }
 });
 
-t.test('a file gives its text without the last line break', async (t) => {
+t.test('a file is included without its last line break', async (t) => {
   const { key } = await keyOf('"${file:key.txt}"', {}, { 'key.txt': 'p@ss: word $$ ${X} 1234\n' });
   t.equal(key, 'p@ss: word $$ ${X} 1234');
 });
@@ -90,13 +90,13 @@ service: { ledger: memory, pipelines: { traces: { receivers: [otlp], processors:
   t.equal(await path('$$HOME and $HOME and $${A}'), '$HOME and $HOME and ${A}');
 });
 
-t.test('an option whose reference comes out empty is left out', async (t) => {
+t.test('an option whose reference is empty counts as not given', async (t) => {
   const text = `extensions: { postgres: { url: "\${env:DATABASE_URL:-}" } }\nreceivers: { otlp: {} }${REST.replace('memory', 'postgres, extensions: [postgres]')}`;
   const config = await load({ 'a.yaml': text });
   t.same(config.extensions.get('postgres')?.options, { data_dir: './data' });
 });
 
-t.test('a file may supply a whole section, with references of its own', async (t) => {
+t.test('a file may contain a whole section with further references', async (t) => {
   const files = {
     'a.yaml': `receivers: \${file:r.yaml}${REST}`,
     'r.yaml': 'otlp: { protocols: { http: { depth: "${N}" } } }',
@@ -105,12 +105,12 @@ t.test('a file may supply a whole section, with references of its own', async (t
   t.match(config.receivers.get('otlp')?.options, { protocols: { http: { depth: 9 } } });
 });
 
-t.test('a mistake inside an included file is shown there', async (t) => {
+t.test('a mistake inside an included file is shown in that file', async (t) => {
   const files = { 'a.yaml': `receivers: \${file:r.yaml}${REST}`, 'r.yaml': 'otlp:\n  protcols: {}\n' };
   await t.rejects(load(files), { message: /^r\.yaml:2:3: error: unknown option "protcols"/u });
 });
 
-t.test('a later file overrides an earlier one, and what is overridden is not expanded', async (t) => {
+t.test('a later file overrides an earlier one, and overridden values are not expanded', async (t) => {
   const files = {
     'a.yaml': http('depth: "${env:NOT_SET}", timeout: 1s'),
     'b.yaml': 'receivers: { otlp: { protocols: { http: { depth: 5 } } } }',
@@ -126,7 +126,7 @@ t.test('lists are replaced, an empty file adds nothing', async (t) => {
   t.same(config.service.pipelines[0]?.processors, ['auth', 'environment']);
 });
 
-t.test('settings come last, with either separator and quoted keys', async (t) => {
+t.test('settings are applied last, with either separator and quoted keys', async (t) => {
   const settings = [
     'receivers.otlp.protocols.http.depth=3',
     'receivers::otlp::protocols::http::timeout=2s',
@@ -160,7 +160,7 @@ t.test('merge keys and anchors work, as in other YAML tools', async (t) => {
   t.match(config.receivers.get('otlp/b')?.options, { protocols: { http: { depth: 9, timeout: 1_000 } } });
 });
 
-t.test('what is defined but not used is a warning, and so is a repeated mention', async (t) => {
+t.test('an unused component is a warning, and so is a component that is listed twice', async (t) => {
   const text = `extensions: { health_check: }\nreceivers: { otlp: {} }${REST.replace('[file]', '[file, file]')}`;
   const { warnings } = await load({ 'a.yaml': text });
   t.equal(warnings.length, 2);
@@ -168,7 +168,7 @@ t.test('what is defined but not used is a warning, and so is a repeated mention'
   t.match(warnings[1], /warning: "file" is named twice in exporters/u);
 });
 
-t.test('keys that mean something to JavaScript are ordinary unknown options', async (t) => {
+t.test('keys with a meaning in JavaScript are ordinary unknown options', async (t) => {
   for (const key of ['__proto__', 'constructor', 'hasOwnProperty', 'toString']) {
     await t.rejects(
       load({ 'a.yaml': http(`"${key}": { a: 1 }`) }),
@@ -179,7 +179,7 @@ t.test('keys that mean something to JavaScript are ordinary unknown options', as
   t.equal(({} as Record<string, unknown>)['a'], undefined);
 });
 
-t.test('files that are missing, directories or too large are named', async (t) => {
+t.test('missing files, directories and files that are too large are reported by name', async (t) => {
   const folder = folderOf({});
   writeFileSync(join(folder, 'big.yaml'), '#'.repeat(MAX_FILE_BYTES + 1));
   const error = await loadConfig({

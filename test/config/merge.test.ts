@@ -26,7 +26,7 @@ const { tree } = fc.letrec((tie) => ({
 
 const merged = (...values: readonly unknown[]): unknown => plainValueOf(values.map(nodeOf).reduce(merge));
 
-t.test('merging groups in any way: (a + b) + c is a + (b + c), as long as maps stay maps', async (t) => {
+t.test('merging is associative: (a + b) + c is a + (b + c), while maps stay maps', async (t) => {
   const maps = fc.dictionary(fc.constantFrom('a', 'b'), fc.dictionary(fc.constantFrom('x', 'y', 'z'), fc.integer()));
   fc.assert(
     fc.property(maps, maps, maps, (a, b, c) => {
@@ -48,7 +48,7 @@ t.test('merging a tree with itself, or with an empty map, changes nothing', asyn
   );
 });
 
-t.test('every leaf of the right side stands in the result', async () => {
+t.test('every leaf of the right side is in the result', async () => {
   const holds = (result: unknown, right: unknown): boolean => {
     if (typeof right !== 'object' || right === null || Array.isArray(right))
       return JSON.stringify(result) === JSON.stringify(right);
@@ -60,6 +60,6 @@ t.test('every leaf of the right side stands in the result', async () => {
   );
 });
 
-t.test('lists and scalars replace, a null erases', async (t) => {
+t.test('lists and scalars replace, and a null removes', async (t) => {
   t.strictSame(merged({ a: [1, 2], b: { c: 1 } }, { a: [3], b: null }), { a: [3], b: null });
 });

@@ -1,4 +1,4 @@
-/** What several workers can not share, refused with its place. */
+/** Components that several workers cannot share are refused with their place. */
 import t from 'tap';
 import { COMPONENTS } from '../../src/components.ts';
 import { load } from '../support/config-files.ts';
@@ -17,7 +17,7 @@ service:
 
 const loaded = (text: string, workers: number) => load({ 'a.yaml': text }, { definitions: COMPONENTS, workers });
 
-t.test('a file has one writer, and a ledger in memory knows one process', async (t) => {
+t.test('the file exporter and the ledger in memory are refused with several workers', async (t) => {
   await t.rejects(loaded(config('postgres, file', 'postgres'), 2), {
     message:
       /^a\.yaml:10:\d+: error: the exporter "file" works in one process, and there are 2 workers\n(?:.*\n)*.*hint: take it out, or run a single process/u,
@@ -27,7 +27,7 @@ t.test('a file has one writer, and a ledger in memory knows one process', async 
   });
 });
 
-t.test('what is only defined, or runs in one process, is no fault', async (t) => {
+t.test('unused components, and a single process, are valid', async (t) => {
   await t.resolves(loaded(config('postgres', 'postgres'), 2));
   await t.resolves(loaded(config('postgres, file', 'postgres'), 1));
   await t.resolves(loaded(config('file', 'memory'), 1));

@@ -1,4 +1,4 @@
-/** What is generated from the schemas is current, and the configurations that ship are valid. */
+/** The files that are generated from the schemas are current, and the shipped configurations are valid. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';

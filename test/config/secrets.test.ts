@@ -1,4 +1,6 @@
-/** No message about a configuration shows what a variable or an included file holds, wherever the reference is used. */
+/**
+ * No message about a configuration shows the content of a variable or an included file, wherever the reference is used.
+ */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own syntax.
 import fc from 'fast-check';
 import t from 'tap';
@@ -14,7 +16,7 @@ exporters: { file: {} }
 service: { ledger: memory, pipelines: { traces: { receivers: [otlp], processors: [auth], exporters: [file] } } }
 `;
 
-/** The values of `K` and of the file `k`, in the shapes that YAML reads as text, number, list and map. */
+/** The values of `K` and of the file `k`, in the forms that YAML reads as text, number, list and map. */
 const VALUES = [
   'correct-horse-battery-staple',
   'correct horse "battery" staple',
@@ -62,7 +64,7 @@ const PLACES = {
     `processors: { auth: {} }${REST.replace('ledger: memory', `ledger: memory, telemetry: { logs: { level: ${k} } }`)}`,
 };
 
-/** A file that holds a map is configuration itself where a map is wanted: its mistakes are shown at their own place. */
+/** Where a map is expected, a file that holds a map is configuration: its mistakes are shown at their own place. */
 const MAP_PLACES = [
   'an item of the list of keys',
   'headers of an exporter',
@@ -111,14 +113,14 @@ for (const [place, write] of Object.entries(PLACES)) {
   });
 }
 
-t.test('a message names the reference in place of its value', async (t) => {
+t.test('a message shows the reference instead of its value', async (t) => {
   const message = await messageFor(PLACES['a list of keys']('"${env:K}"'), { K: 'correct-horse' });
   t.match(message, 'processors.auth.keys must be a list, not the value of ${K}');
   const around = await messageFor(PLACES['text around a duration']('${env:K}'), { K: 'correct-horse' });
   t.match(around, 'must be a duration, not the value of ${K}');
 });
 
-t.test('a secret that is written where a list of secrets belongs is masked', async (t) => {
+t.test('a secret that is written instead of a list of secrets is masked', async (t) => {
   for (const written of ['correct-horse', '[correct-horse]', '{ a: correct-horse }', '{ key: [correct-horse] }']) {
     const message = await messageFor(PLACES['a list of keys'](written), {});
     t.match(message, 'processors.auth.keys');
@@ -126,7 +128,7 @@ t.test('a secret that is written where a list of secrets belongs is masked', asy
   }
 });
 
-t.test('no place shows a value, whatever its characters', async (t) => {
+t.test('no message shows a value, for any characters', async (t) => {
   const text = fc.stringMatching(/^[\x20-\x7e]{12,60}$/);
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...Object.values(PLACES)), text, async (write, value) => {

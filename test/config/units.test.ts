@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { formatByteSize, formatDuration, parseByteSize, parseDuration } from '../../src/config/units.ts';
 
-t.test('durations are written as in Go, and days are understood', async (t) => {
+t.test('durations have the form of Go, plus days', async (t) => {
   const known = {
     '0': 0,
     '0s': 0,
@@ -51,7 +51,7 @@ t.test('sizes are bytes, or have a binary or decimal unit', async (t) => {
   t.equal(parseByteSize(-1), null);
 });
 
-t.test('what is printed reads back as the same value', async () => {
+t.test('a formatted value parses to the same value', async () => {
   fc.assert(fc.property(fc.nat({ max: 10 ** 12 }), (ms) => parseDuration(formatDuration(ms)) === ms));
   fc.assert(fc.property(fc.nat({ max: 2 ** 50 }), (bytes) => parseByteSize(formatByteSize(bytes)) === bytes));
 });

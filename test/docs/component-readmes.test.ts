@@ -1,4 +1,4 @@
-/** What a component's README says of its definition is what the definition says. */
+/** The README of a component agrees with its definition. */
 import { existsSync } from 'node:fs';
 import t from 'tap';
 import { parse } from 'yaml';
@@ -21,7 +21,7 @@ t.ok(written.length >= 8, 'the READMEs were found');
 
 for (const definition of written) {
   const { kind, type } = definition;
-  t.test(`the README of the ${kind} ${type} says what it is for and needs, with a configuration`, async (t) => {
+  t.test(`the README of the ${kind} ${type} states its purpose and requirements, with a configuration`, async (t) => {
     const text = read(pathOf(definition));
     const [example = ''] = codeBlocks(text, 'yaml');
     t.ok(parse(example)[`${kind}s`], `shows a configuration of the section ${kind}s`);

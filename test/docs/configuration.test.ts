@@ -1,4 +1,4 @@
-/** The parts of configurations that the documentation shows are valid on top of one that ships. */
+/** The configuration fragments in the documentation are valid together with a shipped configuration. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ for (const path of documents().filter((path) => path !== 'README.md')) {
     t.test(`${path}, configuration ${index + 1}`, async (t) => {
       const folder = mkdtempSync(join(tmpdir(), 'sluice-docs-'));
       t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-      // The modules that are shown are those of the examples.
+      // The modules in the fragments are those of the examples.
       writeFileSync(join(folder, 'part.yaml'), yaml.replace('modules: [./', `modules: [${ROOT}docs/examples/`));
       const config = await loadConfig({
         files: [`${ROOT}config/gateway.yaml`, join(folder, 'part.yaml')],

@@ -1,4 +1,4 @@
-/** The Grafana dashboard asks for metrics that exist, and no series carries what a client sent. */
+/** The Grafana dashboard uses metrics that exist, and no label or log line contains data of a client. */
 import t from 'tap';
 import { observeProcess } from '../../src/service/telemetry/process-metrics.ts';
 import { FILE_CONFIG, STAGING_KEY, startDaemon } from '../support/daemon.ts';
@@ -8,7 +8,7 @@ import { bare, read, section, tableIn } from './markdown.ts';
 
 const MARK = 'the-client-wrote-this';
 const METRIC = /\b(?:otelcol|sluice)_[a-z_]+/gu;
-/** Each needs a part that the daemon of this test does not have, or an event that does not happen in it. */
+/** Metrics that need a component or an event that this test does not have. */
 const ELSEWHERE =
   /^sluice_(?:workers|worker_restarts|embedded_server_running|commit_failures|model_calls|stored_price.*|redactions|key_cache_.*|outbox_.*)$|_enqueue_failed_/u;
 
@@ -21,12 +21,12 @@ const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map((
 const withoutSuffix = (name: string): string => name.replace(/_(?:bucket|sum|count)$/u, '');
 const asked = new Set(expressions.flatMap((expr) => expr.match(METRIC) ?? []).map(withoutSuffix));
 
-t.test('every metric of the dashboard is documented, and every documented one has its panel', async (t) => {
+t.test('every metric of the dashboard is documented, and every documented metric has a panel', async (t) => {
   const documented = tableIn(section(read('docs/operations.md'), '## Metrics')).map(([name]) => bare(name));
   t.same([...asked].sort(), documented.sort());
 });
 
-t.test('after some traffic the metrics are there; neither labels nor the log hold content or keys', async (t) => {
+t.test('the metrics exist after some traffic, and neither labels nor the log contain content or keys', async (t) => {
   const daemon = await startDaemon(t, { config: FILE_CONFIG });
   observeProcess(daemon.registry, { cpuSeconds: () => 1, rssBytes: () => 1 });
   const request = (environment: string): string =>

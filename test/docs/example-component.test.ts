@@ -1,4 +1,4 @@
-/** The component that the documentation shows to authors is real: a service loads it, and it refuses what it says. */
+/** The example component of the documentation works: a service loads it, and it refuses requests as documented. */
 import t from 'tap';
 import { FILE_CONFIG, startDaemon } from '../support/daemon.ts';
 import { send } from '../support/otlp-client.ts';
@@ -7,11 +7,11 @@ import { codeBlocks, read, ROOT } from './markdown.ts';
 
 const PATH = 'docs/examples/record-limit.js';
 
-t.test('CONTRIBUTING.md shows the file as it is', async (t) => {
+t.test('CONTRIBUTING.md shows the file unchanged', async (t) => {
   t.ok(codeBlocks(read('CONTRIBUTING.md'), 'js').includes(read(PATH)));
 });
 
-t.test('a service that names the module refuses with it, and counts', async (t) => {
+t.test('a service with the module refuses requests and counts them', async (t) => {
   const config = `modules: ["${ROOT}${PATH}"]\n${FILE_CONFIG}`
     .replace('environment: {}', 'environment: {}\n  record_limit: { max_records: 2 }')
     .replaceAll('[auth, environment]', '[auth, environment, record_limit]');

@@ -1,4 +1,4 @@
-/** Reading the project's own documentation: its files, tables, code blocks and links. */
+/** Reads the project's own documentation: files, tables, code blocks and links. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -6,7 +6,7 @@ export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 export const read = (path: string): string => readFileSync(`${ROOT}${path}`, 'utf8');
 
-/** Every document that ships or guides, relative to the root. */
+/** Every published document, relative to the root. */
 export function documents(): readonly string[] {
   const below = (folder: string): readonly string[] =>
     readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: 'utf8' })
@@ -15,7 +15,7 @@ export function documents(): readonly string[] {
   return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...below('docs'), ...below('src'), ...below('bench')];
 }
 
-/** The text between a heading and the next one of its level or above. */
+/** The text between a heading and the next heading of its level or above. */
 export function section(text: string, heading: string): string {
   const level = /^#+/.exec(heading)?.[0].length ?? 0;
   const lines = text.split('\n');
@@ -39,7 +39,7 @@ export function tableIn(text: string): readonly (readonly string[])[] {
   return rows;
 }
 
-/** A name in backquotes, bare. */
+/** A name without its backquotes. */
 export const bare = (cell: string | undefined): string => (cell ?? '').replaceAll('`', '');
 
 export function codeBlocks(text: string, language: string): readonly string[] {

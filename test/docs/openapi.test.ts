@@ -1,4 +1,6 @@
-/** docs/openapi.yaml describes what a running daemon answers: every status of every path, its headers and its body. */
+/**
+ * docs/openapi.yaml describes the answers of a running daemon: every status of every path, its headers and its body.
+ */
 import { Ajv } from 'ajv';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
@@ -43,7 +45,7 @@ interface Api {
 
 const api = parse(read('docs/openapi.yaml')) as Api;
 const MESSAGES: readonly string[] = Object.values(REFUSALS).map(({ message }) => message);
-/** Headers that mean something to a client; an answer may only carry those that are described. */
+/** Headers with a meaning for clients. An answer may carry only those of them that are described. */
 const MEANINGFUL = ['retry-after', 'ratelimit-limit', 'ratelimit-reset', 'sunset'];
 const seen = new Set<string>();
 
@@ -120,7 +122,7 @@ for (const signal of SIGNALS) {
     const type = { 'content-type': TYPES[encoding] };
     const body = BODIES[signal][encoding];
 
-    t.test(`${signal} in ${encoding}: what is accepted, and what is refused before it is settled`, async (t) => {
+    t.test(`${signal} in ${encoding}: accepted requests, and refusals before the commit`, async (t) => {
       const { url } = await startDaemon(t);
       const ask = async (expected: number, sending: Sending): Promise<void> =>
         check(t, await send(url, { path, headers: type, ...sending }), path, expected);
@@ -178,7 +180,7 @@ const full = defineExporter({
   }),
 });
 
-t.test('faults of the server are 500, a store that fails is 503, and both are described', async (t) => {
+t.test('faults of the server are 500, a failed store is 503, and both are described', async (t) => {
   const faulty = await startDaemon(t, {
     definitions: [...COMPONENTS, broken],
     config: FILE_CONFIG.replace('environment: {}', 'environment: {}\n  broken: {}').replaceAll(
@@ -225,7 +227,7 @@ t.test('a signal without a pipeline, and any other route or method, is 404 in JS
   }
 });
 
-t.test('the date of removal stands in every answer once it is set', async (t) => {
+t.test('the date of removal is in every answer once it is set', async (t) => {
   const config = FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", sunset: 2030-01-31');
   const { url } = await startDaemon(t, { config });
   for (const [expected, sending] of [
@@ -245,7 +247,7 @@ t.test('liveness needs no key', async (t) => {
   check(t, answer, '/health', 200, 'get');
 });
 
-t.test('nothing is described that was not seen, and every reference leads somewhere', async (t) => {
+t.test('every described answer was seen, and every reference is valid', async (t) => {
   const described = Object.entries(api.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { responses }]) =>
       Object.keys(responses).map((status) => `${method} ${path} ${status}`),

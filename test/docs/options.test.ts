@@ -1,4 +1,4 @@
-/** The tables of options and components in the documentation follow from the schemas. */
+/** The tables of options and components in the documentation equal those generated from the schemas. */
 import t from 'tap';
 import { COMPONENTS } from '../../src/components.ts';
 import type { Definition } from '../../src/component/definition.ts';
@@ -17,7 +17,7 @@ for (const path of documents().filter((path) => /^<!-- (options|components)/m.te
   });
 }
 
-t.test('docs/configuration.md has the options of every component that ships, and of the service', async (t) => {
+t.test('docs/configuration.md has the options of every shipped component and of the service', async (t) => {
   const text = read('docs/configuration.md');
   for (const { kind, type } of COMPONENTS) t.match(text, `\n<!-- options: ${kind} ${type} -->\n`);
   t.match(text, '\n<!-- options: service -->\n');

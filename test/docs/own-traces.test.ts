@@ -1,4 +1,4 @@
-/** The module that the documentation shows for the daemon's own traces is real: a daemon's spans arrive in another one. */
+/** The example module for the daemon's own traces works: the spans of one daemon arrive in another. */
 import t from 'tap';
 import { FILE_CONFIG, KEY, startDaemon } from '../support/daemon.ts';
 import { send } from '../support/otlp-client.ts';
@@ -7,11 +7,11 @@ import { codeBlocks, read, ROOT } from './markdown.ts';
 
 const PATH = 'docs/examples/own-traces.js';
 
-t.test('docs/operations.md shows the file as it is', async (t) => {
+t.test('docs/operations.md shows the file unchanged', async (t) => {
   t.ok(codeBlocks(read('docs/operations.md'), 'js').includes(read(PATH)));
 });
 
-t.test('a daemon that names the module sends its spans, the last of them before it ends', async (t) => {
+t.test('a daemon with the module sends its spans, the last ones before it ends', async (t) => {
   const target = await startDaemon(t);
   process.env['OTEL_EXPORTER_OTLP_HEADERS'] = `authorization=Bearer ${KEY}`;
   const config = `modules: ["${ROOT}${PATH}"]

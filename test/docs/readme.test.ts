@@ -1,4 +1,4 @@
-/** What the README shows works: its configuration, its commands, its list of components. */
+/** The configuration, the commands and the list of components in the README are correct. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ t.test('the gateway of the README is valid and gives no warning', async (t) => {
   );
 });
 
-t.test('every command that the documentation shows exists, with the options it is given', async (t) => {
+t.test('every command in the documentation exists, with its options', async (t) => {
   for (const path of documents()) {
     for (const line of codeBlocks(read(path), 'sh').flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))) {
       if (/^sluice /.test(line)) t.equal(await faultOf(line), null, `${path}: ${line}`);
@@ -35,7 +35,7 @@ t.test('every command that the documentation shows exists, with the options it i
   }
 });
 
-/** Null when a command line can be called like this. */
+/** Null when a command line is valid. */
 async function faultOf(line: string): Promise<string | null> {
   const words = line
     .replace(/\s+#.*$/, '')
@@ -51,7 +51,7 @@ async function faultOf(line: string): Promise<string | null> {
   return unknown === undefined ? null : `no such option: ${unknown}`;
 }
 
-t.test('README and package.json ask for the same Node', async (t) => {
+t.test('README and package.json require the same version of Node', async (t) => {
   const manifest = JSON.parse(read('package.json')) as { readonly engines: { readonly node: string } };
   t.match(read('README.md'), `Node ${manifest.engines.node.replace('>=', '')} or newer`);
 });

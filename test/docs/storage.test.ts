@@ -1,4 +1,4 @@
-/** docs/storage.md names the columns as they are, and the questions it and the README show are answered. */
+/** docs/storage.md names the real columns, and the queries in it and in the README run. */
 import t from 'tap';
 import {
   CATEGORIES,
@@ -13,7 +13,7 @@ import { startPostgresDaemon } from '../support/postgres-daemon.ts';
 import { bare, codeBlocks, read, section, tableIn } from './markdown.ts';
 
 const text = read('docs/storage.md');
-/** As the views show them. */
+/** The types in the views. */
 const SQL_TYPES: Readonly<Record<ColumnType, string>> = {
   text: 'text',
   json: 'jsonb',
@@ -36,7 +36,7 @@ const TABLES: readonly (readonly [string, readonly string[], readonly Column[]])
 const documented = (heading: string) => tableIn(section(text, `### ${heading}`));
 
 for (const [name, headings, columns] of TABLES) {
-  t.test(`the columns of ${name} are those that are written, with their types, in their order`, async (t) => {
+  t.test(`the columns of ${name} equal the documented ones, with their types, in their order`, async (t) => {
     t.same(
       headings.flatMap(documented).map(([column, type]) => `${bare(column)} ${type}`),
       columns.map(({ name, type }) => `${name} ${SQL_TYPES[type]}`),
@@ -64,7 +64,7 @@ t.test('on a real database', async (t) => {
     }
   });
 
-  t.test('every view has the columns and types that are written down', async (t) => {
+  t.test('every view has the documented columns and types', async (t) => {
     for (const [name, headings] of TABLES) {
       const rows = await daemon.query(
         `SELECT attname, format_type(atttypid, atttypmod) AS type FROM pg_attribute

@@ -11,7 +11,7 @@ import { UserError } from '../../src/errors.ts';
 const ENDPOINT = '127.0.0.1:0';
 const OPTION = 'receivers.otlp.protocols.http.endpoint';
 
-/** Says its name to whoever connects, and hangs up. */
+/** Sends its name to each client, and closes the connection. */
 class Greeter implements ConnectionHandler {
   readonly followers: (ConnectionHandler | null)[] = [];
   readonly #name: string;
@@ -38,7 +38,7 @@ async function greeting(address: string): Promise<string> {
   return heard;
 }
 
-t.test('a later service takes over the socket, and the earlier one may close without closing it', async (t) => {
+t.test('a later service takes over the socket, and the earlier one does not close it', async (t) => {
   const sockets = new ListeningSockets();
   const [old, young] = [new Greeter('old'), new Greeter('young')];
   const first = await sockets.forService().listen({ endpoint: ENDPOINT, option: OPTION }, old);
@@ -54,7 +54,7 @@ t.test('a later service takes over the socket, and the earlier one may close wit
   t.equal(await greeting(first.address), 'ECONNREFUSED');
 });
 
-t.test('a successor that gives up leaves the socket to the one before', async (t) => {
+t.test('a successor that gives up returns the socket to its predecessor', async (t) => {
   const sockets = new ListeningSockets();
   const old = new Greeter('old');
   const first = await sockets.forService().listen({ endpoint: ENDPOINT, option: OPTION }, old);
@@ -65,22 +65,25 @@ t.test('a successor that gives up leaves the socket to the one before', async (t
   first.close();
 });
 
-t.test('the limits of who is served hold: those of a successor, and the earlier ones when it gives up', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-listener-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  const path = join(folder, 'socket');
-  const sockets = new ListeningSockets();
-  const listen = (socketMode: number, handler: ConnectionHandler) =>
-    sockets.forService().listen({ endpoint: `unix:${path}`, option: OPTION, socketMode }, handler);
-  const mode = async (): Promise<number> => (await stat(path)).mode & 0o777;
-  const first = await listen(0o660, new Greeter('old'));
-  t.equal(await mode(), 0o660);
-  const second = await listen(0o600, new Greeter('young'));
-  t.equal(await mode(), 0o600);
-  second.close();
-  t.equal(await mode(), 0o660);
-  first.close();
-});
+t.test(
+  'the limits of the current handler apply: those of a successor, and the earlier ones when it gives up',
+  async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-listener-'));
+    t.teardown(() => rm(folder, { recursive: true, force: true }));
+    const path = join(folder, 'socket');
+    const sockets = new ListeningSockets();
+    const listen = (socketMode: number, handler: ConnectionHandler) =>
+      sockets.forService().listen({ endpoint: `unix:${path}`, option: OPTION, socketMode }, handler);
+    const mode = async (): Promise<number> => (await stat(path)).mode & 0o777;
+    const first = await listen(0o660, new Greeter('old'));
+    t.equal(await mode(), 0o660);
+    const second = await listen(0o600, new Greeter('young'));
+    t.equal(await mode(), 0o600);
+    second.close();
+    t.equal(await mode(), 0o660);
+    first.close();
+  },
+);
 
 t.test('a closed socket can be opened again', async (t) => {
   const sockets = new ListeningSockets();
@@ -92,7 +95,7 @@ t.test('a closed socket can be opened again', async (t) => {
   again.close();
 });
 
-t.test('one service that asks twice for an endpoint, and an endpoint of another program, are mistakes', async (t) => {
+t.test('an endpoint that one service asks for twice, or that another program uses, is an error', async (t) => {
   const listeners = new ListeningSockets().forService();
   const first = await listeners.listen({ endpoint: ENDPOINT, option: OPTION }, new Greeter('first'));
   const twice = listeners.listen({ endpoint: ENDPOINT, option: OPTION }, new Greeter('second'));

@@ -1,6 +1,6 @@
 /**
- * The script that runs all the others: a failure it overlooked would be every test's. It runs here over files made for it, which
- * write their reports themselves where tap is not needed to do so.
+ * The script that runs all tests: a failure that it overlooks would be a failure of every test. It runs here over files
+ * made for it, which write their reports themselves where tap is not needed.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -34,7 +34,7 @@ const FILES: Readonly<Record<string, string>> = {
   'empty.test.js': '',
   'not-a-test.js': `console.log('not ok 1 - must not run')`,
 };
-/** Both say nothing before, as a busy machine may not let them. */
+/** The test waits for output of neither, because a busy machine may delay it. */
 const HANGING: Readonly<Record<string, string>> = {
   'hanging.test.js': 'setInterval(() => undefined, 1000)',
   'deaf.test.js': `process.on('SIGALRM', () => undefined); setInterval(() => undefined, 1000)`,
@@ -60,7 +60,7 @@ async function run(...args: readonly string[]) {
   return { code, out: output.out, err: output.err, last: output.out.trimEnd().split('\n').at(-1) };
 }
 
-t.test('what passes is counted, and nothing else', async (t) => {
+t.test('only passed assertions are counted as passed', async (t) => {
   const folder = await folderOf(t, FILES);
   const { code, out, last } = await run(join(folder, 'passing.test.js'));
   t.equal(code, 0);
@@ -68,7 +68,7 @@ t.test('what passes is counted, and nothing else', async (t) => {
   t.notMatch(out, /FAILED|failing/);
 });
 
-t.test('whatever is wrong with a file is a failure, told with the file and the reason', async (t) => {
+t.test('every fault of a file is a failure, reported with the file and the reason', async (t) => {
   const { code, out, last } = await run(await folderOf(t, FILES));
   t.equal(code, 1);
   t.equal(last, 'tests: 7 passed, 6 failed', 'skipped and to do are neither');
@@ -88,14 +88,14 @@ t.test('whatever is wrong with a file is a failure, told with the file and the r
   t.match(out, /to do, neither passed nor failed: .*failing\.test\.js: the later \(not yet\)/);
 });
 
-t.test('a file that does not end is ended, even one that does not listen', async (t) => {
+t.test('a file that does not end is killed, even if it ignores signals', async (t) => {
   const { code, out, last } = await run('--timeout=1', await folderOf(t, HANGING));
   t.equal(code, 1);
   t.equal(last, 'tests: 0 passed, 2 failed');
   t.equal(out.match(/was stopped after 1 s/g)?.length, 2);
 });
 
-t.test('a run that is interrupted says so, and has failed', async (t) => {
+t.test('an interrupted run is reported as failed', async (t) => {
   const folder = await folderOf(t, {});
   const begun = join(folder, 'begun');
   const file = join(folder, 'waiting.test.js');
@@ -110,7 +110,7 @@ t.test('a run that is interrupted says so, and has failed', async (t) => {
   t.match(output.out, /tests: 0 passed, 1 failed\n$/);
 });
 
-t.test('a file that is not there and a flag that is not known are said at once', async (t) => {
+t.test('a missing file and an unknown flag are reported at once', async (t) => {
   const absent = await run('dist/test/absent.test.js');
   t.equal(absent.code, 1);
   t.match(absent.err, 'there is no');

@@ -1,4 +1,4 @@
-// Figures for people.
+// The formats of numbers for people.
 import t from 'tap';
 import { formatAge, formatCost, formatCount, formatTook, plural } from '../../../src/cli/view/figures.ts';
 
@@ -19,7 +19,7 @@ t.test('durations are written in the unit that fits', async (t) => {
   for (const [ns, text] of cases) t.equal(formatTook(ns), text);
 });
 
-t.test('ages, counts and costs are short; what is unknown is never a zero', async (t) => {
+t.test('ages, counts and costs are short; an unknown value is never a zero', async (t) => {
   t.strictSame([-5, 999, 12_000, 3_600_000, 100 * 3_600_000, 200 * 3_600_000].map(formatAge), [
     'now',
     'now',

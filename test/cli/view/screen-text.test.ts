@@ -1,9 +1,9 @@
-// Text of unknown origin on a terminal: harmless, and of the width that was asked for.
+// Untrusted text on a terminal: safe, and with the requested width.
 import fc from 'fast-check';
 import t from 'tap';
 import { asJson, clean, cut, pad, padLeft, widthOf } from '../../../src/cli/view/screen-text.ts';
 
-t.test('escape sequences, controls and changes of direction are taken out', async (t) => {
+t.test('escape sequences, control characters and changes of direction are removed', async (t) => {
   t.equal(clean('\u001b[31mred\u001b[0m'), '\ufffd[31mred\ufffd[0m');
   t.equal(clean('\u001b]0;title\u0007'), '\ufffd]0;title\ufffd');
   t.equal(clean('\u009b2Jclear'), '\ufffd2Jclear');
@@ -24,7 +24,7 @@ t.test('width counts columns: wide letters two, marks none, colours none', async
   t.equal(pad('longer', 3), 'longer');
 });
 
-t.test('what is too long ends in an ellipsis, never in half a letter', async (t) => {
+t.test('a text that is too long ends in an ellipsis, never in half a letter', async (t) => {
   t.equal(cut('abcdef', 6), 'abcdef');
   t.equal(cut('abcdefg', 6), 'abcde…');
   t.equal(cut('日本語', 5), '日本…');
@@ -34,7 +34,7 @@ t.test('what is too long ends in an ellipsis, never in half a letter', async (t)
   t.equal(cut(`z${'\u0301'.repeat(500)}`, 5).length, 3, 'of many marks on one letter two are kept');
 });
 
-t.test('for every text the result fits and controls nothing', async () => {
+t.test('for every text the result fits and has no control characters', async () => {
   const text = fc.string({
     unit: fc.oneof(fc.string({ unit: 'binary', maxLength: 3 }), fc.constantFrom('\u001b[1m', '\n', '界', '\u202e')),
   });
@@ -46,7 +46,7 @@ t.test('for every text the result fits and controls nothing', async () => {
   );
 });
 
-t.test('JSON keeps every value and shows nothing a terminal would obey', async (t) => {
+t.test('JSON keeps every value and has no control characters', async (t) => {
   t.equal(asJson(['\u009b2J\u202e']), '[\n  "\\u009b2J\\u202e"\n]');
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (given) => {

@@ -1,4 +1,4 @@
-// A trace as lines: every span once whatever its parents are, every line within the terminal, hostile names harmless.
+// A trace as lines: every span once for any parents, every line within the terminal, hostile names harmless.
 import fc from 'fast-check';
 import t from 'tap';
 import { widthOf } from '../../../src/cli/view/screen-text.ts';
@@ -73,7 +73,7 @@ const outline = (spans: readonly SpanRow[], logs: readonly LogRow[] = []): reado
     (line) => '.'.repeat(line.depth) + (line.kind === 'span' ? line.span.span_id : `log ${line.log.body}`),
   );
 
-t.test('children stand below their parent by time, log records among them', async (t) => {
+t.test('children are below their parent by time, with log records among them', async (t) => {
   const at = (ms: number) => ({ start_time_unix_nano: String(START + BigInt(ms) * 1_000_000n) });
   const spans = [aSpan('late', 'root', at(5)), aSpan('early', 'root', at(1)), aSpan('root', null)];
   const logs = [
@@ -83,7 +83,7 @@ t.test('children stand below their parent by time, log records among them', asyn
   t.strictSame(outline(spans, logs), ['root', '.early', '.log between', '.late', 'log lost']);
 });
 
-t.test('a missing parent, a circle and a span that is its own parent end at the root', async (t) => {
+t.test('a span with a missing parent, in a cycle, or with itself as parent is drawn as a root', async (t) => {
   t.strictSame(outline([aSpan('a', 'gone'), aSpan('b', 'a')]), ['a', '.b']);
   t.strictSame(outline([aSpan('a', 'c'), aSpan('b', 'a'), aSpan('c', 'b')]), ['a', '.b', '..c']);
   t.strictSame(outline([aSpan('self', 'self')]), ['self']);
@@ -91,7 +91,7 @@ t.test('a missing parent, a circle and a span that is its own parent end at the 
   t.match(line, { parentMissing: true });
 });
 
-t.test('every span and every log record stands exactly once, whatever their parents are', async () => {
+t.test('every span and every log record is drawn exactly once, for any parents', async () => {
   const id = fc.constantFrom('1', '2', '3', '4', '5', '6');
   const spans = fc.array(fc.record({ id, parent: fc.option(id) }).map(({ id, parent }) => aSpan(id, parent)));
   fc.assert(
@@ -119,7 +119,7 @@ t.test('ten thousand spans in one chain are drawn up to the limit, with a note',
   t.ok(lines.every((line) => widthOf(line) <= 100));
 });
 
-t.test('a failed span says why, a hostile name does nothing, and all lines fit', async (t) => {
+t.test('a failed span shows its message, a hostile name is harmless, and all lines fit', async (t) => {
   const hostile = '\u001b[2J\u001b]0;x\u0007日本語の名前'.repeat(20);
   const spans = [
     aSpan('1', null, {
@@ -155,7 +155,7 @@ t.test('a failed span says why, a hostile name does nothing, and all lines fit',
   }
 });
 
-t.test('failures are red where colours are on', async (t) => {
+t.test('failures are red when colours are on', async (t) => {
   const text = drawTrace(aTrace([aSpan('1', null, { status: 'error' })]), 100, makeStyle(true), 50);
   t.match(text, '\u001b[31m! failed');
 });
