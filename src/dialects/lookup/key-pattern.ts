@@ -9,13 +9,11 @@ const MAX_INDEX_DIGITS = 6;
 const INNER = 1_000_000;
 
 export class KeyPattern {
-  readonly source: string;
   /** The literal text before the first placeholder. */
   readonly prefix: string;
   readonly #expression: RegExp;
 
   constructor(source: string) {
-    this.source = source;
     this.prefix = source.split(/[{*]/, 1)[0] ?? '';
     const parts = source.split(/(\{[ijk]\}|\*)/);
     this.#expression = new RegExp(`^${parts.map(expressionOf).join('')}$`, 's');

@@ -51,11 +51,6 @@ export class Words {
     }
     return 0;
   }
-
-  /** How many there are: numbers go up to it. */
-  get count(): number {
-    return this.#numbers.size;
-  }
 }
 
 /** Where a text is looked for, by its length and a few of its bytes: the words are ours, so nobody can make them meet. */

@@ -3,7 +3,8 @@
  * A card holds periods (dates), a period windows (hours of the week), and each of these a table (base rates and tiers by prompt size).
  */
 import type { ServiceTier } from '../../pdata/columns.ts';
-import type { Rates } from './rates.ts';
+import type { Decimal } from './decimal.ts';
+import { type Rates, scaleRate } from './rates.ts';
 
 /** Rates before compilation: what a catalogue or a config file states. */
 export interface TableDraft {
@@ -211,4 +212,22 @@ function compileRow(rates: Rates, place: Pick<RateRow, 'ordinal' | 'tier' | 'win
 /** A date where the moment is midnight UTC, else date and time. */
 export function formatMoment(timeMs: number): string {
   return new Date(timeMs).toISOString().replace('.000Z', 'Z').replace('T00:00:00Z', '');
+}
+
+/** The prices of a period times a factor: a borrowed price with a discount, or a tier of service. Throws a `RangeError` when a rate gets too large. */
+export function scalePeriod(period: PeriodDraft, factor: Decimal): PeriodDraft {
+  const rates = (stated: Rates): Rates =>
+    Object.fromEntries(
+      Object.entries(stated).map(([key, rate]) => {
+        const scaled = scaleRate(rate, factor);
+        if (scaled === null) throw new RangeError(key);
+        return [key, scaled];
+      }),
+    );
+  const table = <T extends TableDraft>(draft: T): T => ({
+    ...draft,
+    rates: rates(draft.rates),
+    tiers: draft.tiers.map((tier) => ({ above: tier.above, rates: rates(tier.rates) })),
+  });
+  return { ...table(period), windows: period.windows.map(table) };
 }

@@ -41,7 +41,6 @@ interface CataloguePattern {
 }
 
 interface CatalogueProvider {
-  readonly id: string;
   readonly exact: ReadonlyMap<string, { readonly model: CatalogueModel; readonly version: string | null }>;
   readonly patterns: readonly CataloguePattern[];
   /** Whether a name contains any literal of the patterns, or may match any expression of them. Most unknown names do neither. */
@@ -88,14 +87,6 @@ export class Catalogue implements ProviderIndex {
 
   static none(): Catalogue {
     return new Catalogue([], { source: 'none', version: '0' });
-  }
-
-  get modelCount(): number {
-    let count = 0;
-    for (const { exact, patterns } of this.#providers.values()) {
-      count += new Set([...exact.values(), ...patterns].map(({ model }) => model)).size;
-    }
-    return count;
   }
 
   providerNamed(folded: string): string | null {
@@ -175,7 +166,6 @@ function compileProvider(raw: RawProvider, origin: Origin): CatalogueProvider {
     }
   }
   return {
-    id: raw.id,
     exact,
     patterns,
     literals: anyOf(patterns.flatMap(({ literal }) => literal ?? [])),

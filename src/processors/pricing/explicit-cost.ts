@@ -1,6 +1,10 @@
-/** Reads a cost that a span states itself, under the two rules of the stored `numeric(18,8)`: numbers are rounded, strings must already fit. */
+/**
+ * The cost that a record states itself. A value must fit the stored `numeric(18,8)`: numbers are rounded, strings must already fit.
+ * Of several attributes, the first valid one in order of precedence counts.
+ */
 import { MONEY_DIGITS, MONEY_LIMIT, type Money } from '../../pdata/money.ts';
 import { atScale, decimalOfNumber } from './decimal.ts';
+import type { CostCandidate, StatedCosts } from './explicit-cost-keys.ts';
 
 /** Ten integer digits and eight fractional ones; leading zeros do not count. */
 const COST_TEXT = /^0*(\d{1,10})(?:\.(\d{1,8}))?$/;
@@ -32,4 +36,50 @@ function moneyOfText(value: string): Money | null {
   const match = COST_TEXT.exec(value.trim());
   if (match === null) return null;
   return BigInt(`${match[1]}${(match[2] ?? '').padEnd(MONEY_DIGITS, '0')}`);
+}
+
+export interface StatedCost {
+  readonly input: Money | null;
+  readonly output: Money | null;
+  readonly total: Money | null;
+  /** The attribute that decided the total, or else a side. */
+  readonly attribute: string;
+}
+
+interface Accepted {
+  readonly money: Money;
+  readonly attribute: string;
+}
+
+/**
+ * Null when no candidate is valid. Two sides without a total add up to one. A sum over other records is not the cost of a
+ * record with usage of its own: `ownUsage` leaves those out.
+ */
+export function chooseStatedCost(costs: StatedCosts, ownUsage: boolean): StatedCost | null {
+  const total = firstValid(costs.total, ownUsage);
+  const input = firstValid(costs.input, ownUsage);
+  const output = firstValid(costs.output, ownUsage);
+  const attribute = (total ?? input ?? output)?.attribute;
+  if (attribute === undefined) return null;
+  return {
+    input: input?.money ?? null,
+    output: output?.money ?? null,
+    total: total?.money ?? sum(input, output),
+    attribute,
+  };
+}
+
+function firstValid(candidates: readonly CostCandidate[], ownUsage: boolean): Accepted | null {
+  for (const { attribute, value, aggregate } of candidates) {
+    if (aggregate && ownUsage) continue;
+    const money = parseExplicitCost(value);
+    if (money !== null) return { money, attribute };
+  }
+  return null;
+}
+
+function sum(input: Accepted | null, output: Accepted | null): Money | null {
+  if (input === null || output === null) return null;
+  const total = input.money + output.money;
+  return total < MONEY_LIMIT ? total : null;
 }

@@ -123,11 +123,6 @@ export class PriceBook {
     return compileEntries(entries, { path: layer.path, origin, borrow }, problems).map((entry) => this.#place(entry));
   }
 
-  /** Version of the price list, as it stands in audit texts. */
-  get version(): string {
-    return this.#catalogue.origin.version;
-  }
-
   /** Names remembered right now. */
   get remembered(): number {
     return this.#recent.size;

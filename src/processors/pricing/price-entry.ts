@@ -9,6 +9,7 @@ import {
   type PeriodDraft,
   type TableDraft,
   type WindowDraft,
+  scalePeriod,
 } from './card.ts';
 import type { ServiceTier } from '../../pdata/columns.ts';
 import type { EntryMatch } from './entry-index.ts';
@@ -25,7 +26,6 @@ import {
 import type { MatchKind } from './priced-model.ts';
 import { parseRate, RATE_KEYS, type RateKey, type Rates, readDecimal } from './rates.ts';
 import { foldProvider } from './route.ts';
-import { scalePeriod } from './scaled-period.ts';
 
 export interface PricingProblem {
   /** Where in the options, as `overrides[2].prices[0].rates.input`. */

@@ -35,7 +35,7 @@ import {
   SLOT_REQUEST_MODEL,
   SLOT_RESPONSE_MODEL,
 } from '../../pdata/layout.ts';
-import { chooseStatedCost } from './stated-cost.ts';
+import { chooseStatedCost } from './explicit-cost.ts';
 import type { PricingOptions } from './options.ts';
 import { PRICING_OPTIONS_SCHEMA } from './options-schema.ts';
 import { InclusiveRules } from './inclusive-rules.ts';

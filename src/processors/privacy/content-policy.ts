@@ -135,10 +135,6 @@ export class SymbolPolicies {
     this.#tables = tables;
   }
 
-  get tables(): Tables {
-    return this.#tables;
-  }
-
   /** To be called for each request before `of`. */
   *update(): Steps {
     const count = this.#tables.symbolCount;
