@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import t from 'tap';
 import { MAX_SYMBOLS, SIGNAL_TRACES } from '../../src/pdata/layout.ts';
-import { hasKeys, readKeys } from '../../src/pdata/key-sequence.ts';
+import { hasKeys, readKeys } from '../../src/pdata/row-keys.ts';
 import { TestTables } from '../support/tables.ts';
 
 const tables = new TestTables();

@@ -37,17 +37,17 @@ const BODY_SYMBOL = 0;
 export function fillContent(view: RecordView): void {
   for (let index = 0; index < SLOTS.length; index++) {
     const pair = SLOTS[index] as (typeof SLOTS)[number];
-    if (view.evidence.candidates(pair[0]) > 0) fillSlot(view, pair[0], pair[1]);
+    if (view.fields.countOf(pair[0]) > 0) fillSlot(view, pair[0], pair[1]);
   }
 }
 
 function fillSlot(view: RecordView, field: number, slot: number): void {
-  const { evidence } = view;
-  const candidates = evidence.candidates(field);
+  const { fields } = view;
+  const candidates = fields.countOf(field);
   for (let index = 0; index < candidates; index++) {
-    const rule = evidence.ruleAt(field, index);
+    const rule = fields.ruleAt(field, index);
     if (!view.applies(rule)) continue;
-    const row = evidence.rowAt(field, index);
+    const row = fields.rowAt(field, index);
     if (
       rule.paths !== null && rule.paths[0] !== '$' ? setPart(view, slot, rule, row) : setRows(view, slot, rule, row)
     ) {
@@ -58,7 +58,7 @@ function fillSlot(view: RecordView, field: number, slot: number): void {
 
 function setRows(view: RecordView, slot: number, rule: Rule, row: number): boolean {
   if (rule.flattened) {
-    const rows = view.evidence.family(rule).filter((member) => !view.used.has(member));
+    const rows = view.fields.family(rule).filter((member) => !view.used.has(member));
     if (rows.length === 0) return false;
     view.derived.setReferences(slot, rows);
     if (!view.derived.hasSlot(slot)) return false;

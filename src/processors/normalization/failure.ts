@@ -23,9 +23,9 @@ export function fillFailure(view: RecordView, exception: number): void {
 }
 
 function fillErrorType(view: RecordView): boolean {
-  const { evidence, reader } = view;
-  for (let index = 0; index < evidence.candidates(ERROR_TYPE); index++) {
-    const row = evidence.rowAt(ERROR_TYPE, index);
+  const { fields, reader } = view;
+  for (let index = 0; index < fields.countOf(ERROR_TYPE); index++) {
+    const row = fields.rowAt(ERROR_TYPE, index);
     const { kind, length } = reader.at(row);
     if ((kind === KIND_TEXT && length > 0) || kind === KIND_INT) {
       setNameRow(view, SLOT_ERROR_TYPE, row);
@@ -42,11 +42,11 @@ function fillException(view: RecordView, row: number): false {
 }
 
 function saysFailed(view: RecordView): boolean {
-  const { evidence, reader } = view;
-  for (let index = 0; index < evidence.candidates(FAILED); index++) {
-    const row = evidence.rowAt(FAILED, index);
+  const { fields, reader } = view;
+  for (let index = 0; index < fields.countOf(FAILED); index++) {
+    const row = fields.rowAt(FAILED, index);
     const truth = reader.truth(row);
-    if (truth !== null && truth === (evidence.ruleAt(FAILED, index).attribute !== SUCCESS)) return true;
+    if (truth !== null && truth === (fields.ruleAt(FAILED, index).attribute !== SUCCESS)) return true;
     if (truth === null && FAILURE_WORDS.has(reader.shortText(row).toLowerCase())) return true;
   }
   return false;

@@ -15,12 +15,12 @@ const MAX_TEXT_BYTES = 16_384;
 const LIST_BEGIN = /^\s*[[({]/;
 
 export function fillFinishReasons(view: RecordView): void {
-  const { evidence } = view;
-  const candidates = evidence.candidates(FINISH_REASON);
+  const { fields } = view;
+  const candidates = fields.countOf(FINISH_REASON);
   for (let index = 0; index < candidates; index++) {
-    const rule = evidence.ruleAt(FINISH_REASON, index);
+    const rule = fields.ruleAt(FINISH_REASON, index);
     if (!view.applies(rule)) continue;
-    const row = evidence.rowAt(FINISH_REASON, index);
+    const row = fields.rowAt(FINISH_REASON, index);
     if (rule.flattened || rule.paths !== null) {
       if (setReasons(view, reasonsAt(view, rule, row))) return;
     } else if (setUsual(view, rule, row)) return;
@@ -29,10 +29,10 @@ export function fillFinishReasons(view: RecordView): void {
 
 /** The same few values come with nearly every call; their column is kept ready, by what they look like on the wire. */
 function setUsual(view: RecordView, rule: Rule, row: number): boolean {
-  const { knowledge, batch, reader, memory } = view;
+  const { lookups, batch, reader, memory } = view;
   const { kind } = reader.at(row);
   if (kind !== KIND_ARRAY && kind !== KIND_TEXT) return setReasons(view, reasonsAt(view, rule, row));
-  const known = knowledge.usualReasons.get(memory, row);
+  const known = lookups.usualReasons.get(memory, row);
   if (known !== undefined) {
     setWord(view, SLOT_FINISH_REASONS, known);
     return true;
@@ -40,7 +40,7 @@ function setUsual(view: RecordView, rule: Rule, row: number): boolean {
   const reasons = reasonsAt(view, rule, row);
   const isUsual = reasons.length === 1 && USUAL.has(reasons[0] ?? '');
   // Only our own spellings become constants: words may be written in thousands of mixtures of case.
-  if (isUsual) knowledge.usualReasons.add(memory, row, batch.tables.constant(JSON.stringify(reasons)));
+  if (isUsual) lookups.usualReasons.add(memory, row, batch.tables.constant(JSON.stringify(reasons)));
   return setReasons(view, reasons);
 }
 const USUAL_WORDS: readonly string[] = [
@@ -73,9 +73,9 @@ export function setReasons(view: RecordView, reasons: readonly string[]): boolea
 }
 
 function reasonsAt(view: RecordView, rule: Rule, row: number): string[] {
-  const { reader, evidence } = view;
+  const { reader, fields } = view;
   if (rule.flattened)
-    return evidence
+    return fields
       .family(rule)
       .slice(0, MAX_REASONS)
       .flatMap((member) => (reader.at(member).length > MAX_TEXT_BYTES ? [] : reasonsOfText(reader.text(member))));

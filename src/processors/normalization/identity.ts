@@ -49,8 +49,8 @@ export function fillPersons(view: RecordView): void {
 
 /** Some senders name a tool or an agent by its span alone. */
 function nameBySpan(view: RecordView, slot: number): void {
-  const { knowledge, dialect, operation, batch, record } = view;
-  const named = knowledge.dialects[dialect]?.namedBySpan?.some((name) => operationNumber(name) === operation);
+  const { lookups, dialect, operation, batch, record } = view;
+  const named = lookups.dialects[dialect]?.namedBySpan?.some((name) => operationNumber(name) === operation);
   if (named !== true) return;
   const { nameOffset, nameLength, nameFlags } = batch.records.goto(record);
   if (nameLength === 0) return;
@@ -59,17 +59,17 @@ function nameBySpan(view: RecordView, slot: number): void {
 }
 
 function fillProvider(view: RecordView): void {
-  const { evidence, knowledge, reader } = view;
+  const { fields, lookups, reader } = view;
   let framework = false;
-  for (let index = 0; index < evidence.candidates(PROVIDER); index++) {
-    const rule = evidence.ruleAt(PROVIDER, index);
-    const row = evidence.rowAt(PROVIDER, index);
+  for (let index = 0; index < fields.countOf(PROVIDER); index++) {
+    const rule = fields.ruleAt(PROVIDER, index);
+    const row = fields.rowAt(PROVIDER, index);
     if (!view.applies(rule) || rule.attribute === NAMESPACE) continue;
     const whole = rule.paths === null && rule.before === null;
     if (whole && !reader.isText(row)) continue;
     const name = whole ? null : nameOf(view, rule, row);
     if (!whole && name === null) continue;
-    const provider = name === null ? providerAt(view, rule.attribute, row) : knowledge.providers.ofString(name);
+    const provider = name === null ? providerAt(view, rule.attribute, row) : lookups.providers.ofString(name);
     if (provider === FRAMEWORK) framework = true;
     else if (provider === UNKNOWN_PROVIDER) {
       if (name === null) setNameRow(view, SLOT_PROVIDER, row);
@@ -84,23 +84,23 @@ function fillProvider(view: RecordView): void {
 }
 
 function providerAt(view: RecordView, attribute: string, row: number): number {
-  const { reader, knowledge, batch } = view;
-  if (attribute === HOST) return knowledge.providers.ofHost(reader.text(row) ?? '');
+  const { reader, lookups, batch } = view;
+  if (attribute === HOST) return lookups.providers.ofHost(reader.text(row) ?? '');
   const { kind, offset, length } = reader.at(row);
   if (kind !== KIND_TEXT) return NO_PROVIDER;
-  const found = knowledge.providers.ofText(batch.tables.memory, offset, length);
-  return found === UNKNOWN_PROVIDER ? knowledge.providers.ofString(reader.text(row) ?? '') : found;
+  const found = lookups.providers.ofText(batch.tables.memory, offset, length);
+  return found === UNKNOWN_PROVIDER ? lookups.providers.ofString(reader.text(row) ?? '') : found;
 }
 
 /** The sender named a framework: the model's name may still belong to one vendor only. */
 function providerOfModel(view: RecordView): number {
-  const { evidence, knowledge, reader } = view;
+  const { fields, lookups, reader } = view;
   for (const field of [RESPONSE_MODEL, REQUEST_MODEL]) {
-    for (let index = 0; index < evidence.candidates(field); index++) {
-      const rule = evidence.ruleAt(field, index);
-      const row = evidence.rowAt(field, index);
+    for (let index = 0; index < fields.countOf(field); index++) {
+      const rule = fields.ruleAt(field, index);
+      const row = fields.rowAt(field, index);
       const model = rule.paths === null && !reader.isText(row) ? null : nameOf(view, rule, row);
-      const provider = model === null ? NO_PROVIDER : knowledge.providers.ofModel(model);
+      const provider = model === null ? NO_PROVIDER : lookups.providers.ofModel(model);
       if (provider !== NO_PROVIDER) return provider;
     }
   }
@@ -110,5 +110,5 @@ function providerOfModel(view: RecordView): number {
 function setProvider(view: RecordView, provider: number): void {
   if (provider === NO_PROVIDER) return;
   view.provider = provider;
-  setWord(view, SLOT_PROVIDER, view.knowledge.providers.textOf(provider));
+  setWord(view, SLOT_PROVIDER, view.lookups.providers.textOf(provider));
 }

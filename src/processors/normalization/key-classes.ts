@@ -10,7 +10,7 @@ import type { Steps } from '../../pdata/steps.ts';
 import type { Rule } from './rules.ts';
 import type { Words } from './words.ts';
 
-/** Ranks of evidence for a dialect: the lowest wins, within one kind of evidence the dialect that is listed first. */
+/** Ranks of fields for a dialect: the lowest wins, within one kind of fields the dialect that is listed first. */
 const RANK_MARKER = 1;
 export const RANK_SCOPE = 1_000;
 const RANK_HINT = 2_000;

@@ -19,7 +19,7 @@ import {
 } from '../../pdata/layout.ts';
 import { TEXT_COLUMNS, TextCursor } from '../../pdata/text-columns.ts';
 import { setReasons, wordsOf } from './finish-reasons.ts';
-import type { MessageEvent } from './knowledge.ts';
+import type { MessageEvent } from './lookup-tables.ts';
 import { MAX_DOCUMENT_BYTES } from './reader.ts';
 import type { RecordView } from './record-view.ts';
 
@@ -78,16 +78,16 @@ export class MessageEvents {
   }
 
   #readSpanEvents(): void {
-    const { batch, knowledge, record } = this.#view;
+    const { batch, lookups, record } = this.#view;
     const { eventsFirst, eventsCount } = batch.records.goto(record);
     const last = eventsFirst + Math.min(eventsCount, MAX_EVENTS_READ);
     const { memory } = this.#view;
     for (let event = eventsFirst; event < last; event++) {
       const { offset, length } = this.#names.goto(TEXT_COLUMNS.eventName, event);
-      const name = knowledge.words.ofText(memory, offset, length);
+      const name = lookups.words.ofText(memory, offset, length);
       if (name === 0) continue;
-      if (knowledge.firstTokenEvents.has(name)) this.#noteFirstToken(event);
-      const message = knowledge.messageEvents.get(name);
+      if (lookups.firstTokenEvents.has(name)) this.#noteFirstToken(event);
+      const message = lookups.messageEvents.get(name);
       if (message === undefined) continue;
       const attributes = batch.eventAttributes(event);
       while (attributes.next()) this.#note(message, attributes.symbol, attributes.row);
@@ -95,8 +95,8 @@ export class MessageEvents {
   }
 
   #readLog(): void {
-    const { batch, knowledge, record, logName } = this.#view;
-    const message = logName === null ? undefined : knowledge.messageEvents.get(knowledge.words.ofString(logName));
+    const { batch, lookups, record, logName } = this.#view;
+    const message = logName === null ? undefined : lookups.messageEvents.get(lookups.words.ofString(logName));
     if (message === undefined) return;
     const { attributesFirst, attributesCount, body } = batch.records.goto(record);
     const attributes = this.#cursor.at(attributesFirst, attributesCount);

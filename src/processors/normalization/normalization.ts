@@ -7,7 +7,7 @@ import type { Capabilities } from '../../component/capabilities/capability.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
 import type { Batch, Tables } from '../../pdata/batch.ts';
 import type { Steps } from '../../pdata/steps.ts';
-import { Knowledge } from './knowledge.ts';
+import { LookupTables } from './lookup-tables.ts';
 import { RecordNormalizer } from './record-normalizer.ts';
 
 /** Records handled in one step: some take 70 µs. */
@@ -17,7 +17,7 @@ export type NormalizationOptions = Readonly<Record<string, never>>;
 
 class Normalization implements Processor {
   readonly #capabilities: Capabilities;
-  readonly #knowledge = new WeakMap<Tables, Knowledge>();
+  readonly #lookups = new WeakMap<Tables, LookupTables>();
 
   constructor(capabilities: Capabilities) {
     this.#capabilities = capabilities;
@@ -29,22 +29,22 @@ class Normalization implements Processor {
 
   *process(batch: Batch): Steps {
     if (batch.signal === 'metrics') return;
-    const knowledge = this.#knowledgeOf(batch.tables);
-    yield* knowledge.keys.begin(batch.tables);
-    const records = new RecordNormalizer(knowledge, batch);
+    const lookups = this.#knowledgeOf(batch.tables);
+    yield* lookups.keys.begin(batch.tables);
+    const records = new RecordNormalizer(lookups, batch);
     for (let record = 0; record < batch.recordCount; record++) {
       records.normalize(record);
       if (record % STEP === STEP - 1) yield;
     }
   }
 
-  #knowledgeOf(tables: Tables): Knowledge {
-    let knowledge = this.#knowledge.get(tables);
-    if (knowledge === undefined) {
-      knowledge = new Knowledge(tables, this.#capabilities.find(CACHE_COUNTING));
-      this.#knowledge.set(tables, knowledge);
+  #knowledgeOf(tables: Tables): LookupTables {
+    let lookups = this.#lookups.get(tables);
+    if (lookups === undefined) {
+      lookups = new LookupTables(tables, this.#capabilities.find(CACHE_COUNTING));
+      this.#lookups.set(tables, lookups);
     }
-    return knowledge;
+    return lookups;
   }
 }
 

@@ -19,18 +19,18 @@ const CALL_FIELDS = [OUTPUT_TOKENS, fieldNumber('output_content'), INPUT_TOKENS,
 
 /** Finds the operation and sets it on the view. Returns the row of an operation name that is none of ours, or -1. */
 export function findOperation(view: RecordView, name: string | null): number {
-  const { knowledge, evidence, reader, dialect } = view;
-  const names = view.place === PLACE_BITS.log ? knowledge.events[dialect] : knowledge.spanNames[dialect];
+  const { lookups, fields, reader, dialect } = view;
+  const names = view.place === PLACE_BITS.log ? lookups.events[dialect] : lookups.spanNames[dialect];
   const named = name === null ? undefined : names?.find(name);
   if (named !== undefined) {
     view.setOperation(named);
     return -1;
   }
   let ownWord = -1;
-  const candidates = evidence.candidates(OPERATION);
+  const candidates = fields.countOf(OPERATION);
   for (let index = 0; index < candidates; index++) {
-    const rule = evidence.ruleAt(OPERATION, index);
-    const row = evidence.rowAt(OPERATION, index);
+    const rule = fields.ruleAt(OPERATION, index);
+    const row = fields.rowAt(OPERATION, index);
     const found = operationAt(view, rule, row);
     if (found !== 0 && found !== UNKNOWN) {
       view.setOperation(isFrame(view, found) ? FRAME_OPERATION : found);
@@ -44,39 +44,38 @@ export function findOperation(view: RecordView, name: string | null): number {
 }
 
 function operationAt(view: RecordView, rule: Rule, row: number): number {
-  const { knowledge, reader } = view;
+  const { lookups, reader } = view;
   const { attribute } = rule;
   const part = rule.paths === null ? null : reader.part(rule, row);
-  if (part !== null) return knowledge.operationOfString(attribute, part);
+  if (part !== null) return lookups.operationOfString(attribute, part);
   if (attribute === 'operation.name') {
-    return knowledge.operationOfString(attribute, (reader.text(row) ?? '').split(' ', 1)[0] ?? '');
+    return lookups.operationOfString(attribute, (reader.text(row) ?? '').split(' ', 1)[0] ?? '');
   }
-  const found = knowledge.operationOfWord(rule, reader.word(knowledge.words, row));
-  if (found !== 0 || !knowledge.hasOpenWords(rule)) return found;
-  return reader.at(row).kind === KIND_TEXT ? knowledge.operationOfString(attribute, reader.text(row) ?? '') : 0;
+  const found = lookups.operationOfWord(rule, reader.word(lookups.words, row));
+  if (found !== 0 || !lookups.hasOpenWords(rule)) return found;
+  return reader.at(row).kind === KIND_TEXT ? lookups.operationOfString(attribute, reader.text(row) ?? '') : 0;
 }
 
 /** A model call that the dialect reports twice, and the usage with the inner one. */
-function isFrame({ evidence, knowledge, dialect }: RecordView, operation: number): boolean {
+function isFrame({ fields, lookups, dialect }: RecordView, operation: number): boolean {
   return (
     operation === MODEL_CALL_OPERATION &&
-    knowledge.dialects[dialect]?.callsHaveUsage === true &&
-    evidence.candidates(INPUT_TOKENS) === 0 &&
-    evidence.candidates(OUTPUT_TOKENS) === 0
+    lookups.dialects[dialect]?.callsHaveUsage === true &&
+    fields.countOf(INPUT_TOKENS) === 0 &&
+    fields.countOf(OUTPUT_TOKENS) === 0
   );
 }
 
 /** A span that names a tool and what it was given or gave, and no model. */
-function looksLikeToolStep({ evidence, place }: RecordView): boolean {
-  if (place !== PLACE_BITS.span || MODEL_FIELDS.some((field) => evidence.candidates(field) > 0)) return false;
-  return evidence.candidates(TOOL_NAME) > 0 && TOOL_FIELDS.some((field) => evidence.candidates(field) > 0);
+function looksLikeToolStep({ fields, place }: RecordView): boolean {
+  if (place !== PLACE_BITS.span || MODEL_FIELDS.some((field) => fields.countOf(field) > 0)) return false;
+  return fields.countOf(TOOL_NAME) > 0 && TOOL_FIELDS.some((field) => fields.countOf(field) > 0);
 }
 
 /** A model and what it wrote or read, and no word on the operation: gateways and early releases report calls like this. */
-function looksLikeModelCall({ evidence, knowledge, dialect }: RecordView): boolean {
-  if (knowledge.dialects[dialect]?.repeatsWithoutOperation === true) return false;
+function looksLikeModelCall({ fields, lookups, dialect }: RecordView): boolean {
+  if (lookups.dialects[dialect]?.repeatsWithoutOperation === true) return false;
   return (
-    MODEL_FIELDS.some((field) => evidence.candidates(field) > 0) &&
-    CALL_FIELDS.some((field) => evidence.candidates(field) > 0)
+    MODEL_FIELDS.some((field) => fields.countOf(field) > 0) && CALL_FIELDS.some((field) => fields.countOf(field) > 0)
   );
 }

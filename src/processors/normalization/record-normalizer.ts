@@ -6,13 +6,13 @@ import { fillFailure } from './failure.ts';
 import { fillFinishReasons } from './finish-reasons.ts';
 import { fillIdentity, fillPersons } from './identity.ts';
 import { dialectOfRank, type KeyClass, NO_RANK, RANK_SCOPE } from './key-classes.ts';
-import type { Knowledge } from './knowledge.ts';
+import type { LookupTables } from './lookup-tables.ts';
 import { MessageEvents } from './message-events.ts';
 import { findOperation } from './operation.ts';
 import { Reader } from './reader.ts';
 import { RecordView } from './record-view.ts';
 import { PLACE_BITS } from './rules.ts';
-import { BODY_POSITION, type Shape } from './shape.ts';
+import { BODY_POSITION, type KeySequence } from './key-sequence.ts';
 import { setNameRow, setWord } from './slots.ts';
 import { fillTimes } from './timing.ts';
 import { TokenCounts } from './token-counts.ts';
@@ -22,7 +22,7 @@ const WITH_BODY = 8;
 
 export class RecordNormalizer {
   readonly #batch: Batch;
-  readonly #knowledge: Knowledge;
+  readonly #lookups: LookupTables;
   readonly #view: RecordView;
   readonly #tokens: TokenCounts;
   readonly #events: MessageEvents;
@@ -34,14 +34,14 @@ export class RecordNormalizer {
   readonly #ownSpecific = new Set<number>();
   #specific: ReadonlySet<number> = this.#ownSpecific;
 
-  constructor(knowledge: Knowledge, batch: Batch) {
+  constructor(lookups: LookupTables, batch: Batch) {
     this.#batch = batch;
-    this.#knowledge = knowledge;
-    this.#view = new RecordView(batch, knowledge, knowledge.evidence, new Reader(batch));
+    this.#lookups = lookups;
+    this.#view = new RecordView(batch, lookups, lookups.fields, new Reader(batch));
     this.#tokens = new TokenCounts(this.#view);
     this.#events = new MessageEvents(this.#view);
     this.#place = batch.signal === 'traces' ? PLACE_BITS.span : PLACE_BITS.log;
-    knowledge.detection.begin();
+    lookups.detection.begin();
   }
 
   normalize(record: number): void {
@@ -53,7 +53,7 @@ export class RecordNormalizer {
     const row = derived.create();
     if (row === 0) return;
     records.goto(record).derived = row;
-    this.#view.evidence.sort(this.#view.dialect, this.#place);
+    this.#view.fields.sort(this.#view.dialect, this.#place);
     fillPersons(this.#view);
     if (this.#view.dialect >= 0) this.#fill();
   }
@@ -61,13 +61,13 @@ export class RecordNormalizer {
   #fill(): void {
     const view = this.#view;
     const { derived } = view;
-    setWord(view, SLOT_DIALECT, this.#knowledge.dialectText(view.dialect));
+    setWord(view, SLOT_DIALECT, this.#lookups.dialectText(view.dialect));
     const name = this.#needsName() ? this.#name() : null;
     view.logName = this.#place === PLACE_BITS.log ? name : null;
     const ownWord = findOperation(view, name);
     derived.category = view.category;
     if (ownWord >= 0) setNameRow(view, SLOT_OPERATION, ownWord);
-    else if (view.operation > 0) setWord(view, SLOT_OPERATION, this.#knowledge.operationText(view.operation));
+    else if (view.operation > 0) setWord(view, SLOT_OPERATION, this.#lookups.operationText(view.operation));
     fillIdentity(view);
     this.#tokens.fill();
     fillTimes(view);
@@ -81,35 +81,35 @@ export class RecordNormalizer {
   /** Finds out what the keys of the record mean: nearly always by remembering the record before it that had the same. */
   #collect(): void {
     const { tables, records } = this.#batch;
-    const { evidence } = this.#view;
-    const { shapes } = this.#knowledge;
+    const { fields } = this.#view;
+    const { sequences } = this.#lookups;
     const { attributesFirst, attributesCount, body } = records.goto(this.#view.record);
     const hasBody = this.#place === PLACE_BITS.log && body > 0;
-    const shape = shapes.find(
+    const sequence = sequences.find(
       tables,
       attributesFirst,
       attributesCount,
       hasBody ? this.#place | WITH_BODY : this.#place,
     );
-    if (shape !== null) {
-      evidence.beginWith(shape, attributesFirst, body - 1);
-      this.#take(shape, attributesFirst);
+    if (sequence !== null) {
+      fields.beginWith(sequence, attributesFirst, body - 1);
+      this.#take(sequence, attributesFirst);
       return;
     }
-    evidence.begin(attributesFirst, body - 1);
+    fields.begin(attributesFirst, body - 1);
     this.#classify(attributesFirst, attributesCount);
-    if (hasBody) evidence.add(BODY_POSITION, this.#knowledge.bodyClass);
-    shapes.note(evidence);
+    if (hasBody) fields.add(BODY_POSITION, this.#lookups.bodyClass);
+    sequences.note(fields);
   }
 
-  #take(shape: Shape, firstRow: number): void {
-    this.#rank = shape.rank;
-    this.#telling = shape.telling;
-    this.#personal = shape.personal;
-    this.#specific = shape.specific;
-    for (let each = 0; each < shape.signed.length; each++) {
-      const index = shape.signed[each] as number;
-      this.#noteSigns(firstRow + (shape.positions[index] as number), shape.classes[index] as KeyClass);
+  #take(sequence: KeySequence, firstRow: number): void {
+    this.#rank = sequence.rank;
+    this.#telling = sequence.telling;
+    this.#personal = sequence.personal;
+    this.#specific = sequence.specific;
+    for (let each = 0; each < sequence.signed.length; each++) {
+      const index = sequence.signed[each] as number;
+      this.#noteSigns(firstRow + (sequence.positions[index] as number), sequence.classes[index] as KeyClass);
     }
   }
 
@@ -120,7 +120,7 @@ export class RecordNormalizer {
     if (this.#ownSpecific.size > 0) this.#ownSpecific.clear();
     this.#specific = this.#ownSpecific;
     const { tables } = this.#batch;
-    const { keys } = this.#knowledge;
+    const { keys } = this.#lookups;
     const rows = this.#batch.attributes.at(firstRow, count);
     while (rows.next()) {
       const found = keys.of(tables, rows.symbol);
@@ -129,7 +129,7 @@ export class RecordNormalizer {
   }
 
   #note(firstRow: number, position: number, found: KeyClass): void {
-    this.#view.evidence.add(position, found);
+    this.#view.fields.add(position, found);
     if (found.rank < this.#rank) this.#rank = found.rank;
     if (found.telling) this.#telling = true;
     if (found.personal) this.#personal = true;
@@ -138,7 +138,7 @@ export class RecordNormalizer {
   }
 
   #noteSigns(row: number, { signs }: KeyClass): void {
-    const word = this.#view.reader.word(this.#knowledge.words, row);
+    const word = this.#view.reader.word(this.#lookups.words, row);
     for (let index = 0; index < signs.length; index++) {
       const sign = signs[index] as KeyClass['signs'][number];
       if (sign.word === word && sign.rank < this.#rank) this.#rank = sign.rank;
@@ -148,12 +148,12 @@ export class RecordNormalizer {
   /** A record is ours when something on it speaks of AI, or when its scope does nothing else. */
   #detect(): void {
     const { records } = this.#batch;
-    const { detection, standard } = this.#knowledge;
+    const { detection, standard } = this.#lookups;
     records.goto(this.#view.record);
     const { scope, resource } = records;
     const scopeRank = detection.rankOfScope(this.#batch, scope);
     if (this.#isRelocated()) {
-      this.#view.dialect = this.#knowledge.relocating;
+      this.#view.dialect = this.#lookups.relocating;
       return;
     }
     let rank = Math.min(this.#rank, scopeRank);
@@ -169,7 +169,7 @@ export class RecordNormalizer {
   #isRelocated(): boolean {
     const { body } = this.#batch.records;
     if (this.#place !== PLACE_BITS.log || body === 0) return false;
-    const { scopeName } = this.#knowledge.detection;
+    const { scopeName } = this.#lookups.detection;
     if (scopeName === '' || this.#name() !== scopeName) return false;
     const { reader } = this.#view;
     return ['input.messages', 'output.messages'].some((path) => reader.value(body - 1, path) !== undefined);
@@ -179,13 +179,13 @@ export class RecordNormalizer {
   #isMessage(): boolean {
     if (this.#place !== PLACE_BITS.log) return false;
     const name = this.#name();
-    const { words, messageEvents } = this.#knowledge;
+    const { words, messageEvents } = this.#lookups;
     return name?.startsWith('gen_ai.') === true && messageEvents.has(words.ofString(name));
   }
 
   /** Whether the record speaks the dialect its scope or service suggests: not all they send is about AI. */
   #saysOwn(dialect: number): boolean {
-    const { spanNames, events } = this.#knowledge;
+    const { spanNames, events } = this.#lookups;
     if (this.#specific.has(dialect)) return true;
     const names = this.#place === PLACE_BITS.log ? events[dialect] : spanNames[dialect];
     if (names === undefined || names.isEmpty) return false;
@@ -194,7 +194,7 @@ export class RecordNormalizer {
   }
 
   #needsName(): boolean {
-    return this.#place === PLACE_BITS.log || this.#knowledge.needsSpanName[this.#view.dialect] === true;
+    return this.#place === PLACE_BITS.log || this.#lookups.needsSpanName[this.#view.dialect] === true;
   }
 
   #name(): string | null {
@@ -210,7 +210,7 @@ export class RecordNormalizer {
     const { attributes, records } = this.#batch;
     attributes.at(records.attributesFirst, records.attributesCount);
     while (attributes.next()) {
-      if (this.#knowledge.eventNameKeys.includes(attributes.symbol) && attributes.kind === KIND_TEXT) {
+      if (this.#lookups.eventNameKeys.includes(attributes.symbol) && attributes.kind === KIND_TEXT) {
         return this.#batch.textOf(attributes.row);
       }
     }

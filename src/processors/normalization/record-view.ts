@@ -2,8 +2,8 @@
 import type { Batch } from '../../pdata/batch.ts';
 import type { DerivedCursor } from '../../pdata/derived.ts';
 import type { Memory } from '../../pdata/memory.ts';
-import type { Evidence } from './evidence.ts';
-import type { Knowledge } from './knowledge.ts';
+import type { FieldCandidates } from './field-candidates.ts';
+import type { LookupTables } from './lookup-tables.ts';
 import type { Reader } from './reader.ts';
 import { OPERATION_CATEGORY, type Rule } from './rules.ts';
 
@@ -13,8 +13,8 @@ export class RecordView {
   readonly placeholderLengths: Uint8Array;
   /** The derived row that is being filled. */
   readonly derived: DerivedCursor;
-  readonly knowledge: Knowledge;
-  readonly evidence: Evidence;
+  readonly lookups: LookupTables;
+  readonly fields: FieldCandidates;
   readonly reader: Reader;
   record = 0;
   place = 0;
@@ -29,13 +29,13 @@ export class RecordView {
   /** Rows that already fill a slot: no other slot may show them again. */
   readonly used = new Set<number>();
 
-  constructor(batch: Batch, knowledge: Knowledge, evidence: Evidence, reader: Reader) {
+  constructor(batch: Batch, lookups: LookupTables, fields: FieldCandidates, reader: Reader) {
     this.batch = batch;
     this.memory = batch.tables.memory;
-    this.placeholderLengths = knowledge.placeholderLengths;
+    this.placeholderLengths = lookups.placeholderLengths;
     this.derived = batch.derived;
-    this.knowledge = knowledge;
-    this.evidence = evidence;
+    this.lookups = lookups;
+    this.fields = fields;
     this.reader = reader;
   }
 

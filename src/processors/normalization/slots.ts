@@ -2,7 +2,7 @@
 import { flagsOf, headAt, isText, kindOf, lengthAt, offsetAt, verdictOf, wordOfRow } from '../../pdata/attributes.ts';
 import { KIND_INT, SLOT_RESPONSE_MODEL, TEXT_JSON_ESCAPED, VERDICT_DROP } from '../../pdata/layout.ts';
 import type { TextRef } from '../../pdata/text.ts';
-import { LONGEST_PLACEHOLDER } from './knowledge.ts';
+import { LONGEST_PLACEHOLDER } from './lookup-tables.ts';
 import type { RecordView } from './record-view.ts';
 import type { Rule } from './rules.ts';
 
@@ -40,13 +40,13 @@ export function setNameRow(view: RecordView, slot: number, row: number): void {
 
 /** Fills a slot with the first usable value of a field. Returns whether there was one. */
 export function fillName(view: RecordView, field: number, slot: number): boolean {
-  const { evidence } = view;
-  const plain = evidence.plainRow(field);
+  const { fields } = view;
+  const plain = fields.plainRow(field);
   if (plain >= 0 && isPlainName(view, plain)) {
     view.derived.setAttribute(slot, plain);
     return true;
   }
-  const candidates = evidence.candidates(field);
+  const candidates = fields.countOf(field);
   return candidates > 0 && fillBest(view, field, slot, candidates);
 }
 
@@ -65,11 +65,11 @@ function isPlainName(view: RecordView, row: number): boolean {
 }
 
 function fillBest(view: RecordView, field: number, slot: number, candidates: number): boolean {
-  const { evidence } = view;
+  const { fields } = view;
   for (let index = 0; index < candidates; index++) {
-    const rule = evidence.ruleAt(field, index);
+    const rule = fields.ruleAt(field, index);
     if (!view.applies(rule)) continue;
-    const row = evidence.rowAt(field, index);
+    const row = fields.rowAt(field, index);
     if (rule.whole ? fillWhole(view, slot, rule, row) : fillPart(view, slot, rule, row)) return true;
   }
   return false;
@@ -124,15 +124,15 @@ export function nameOf(view: RecordView, rule: Rule, row: number): string | null
 
 /** Whether the value only stands in for what the sender kept back. */
 export function isPlaceholder(view: RecordView, row: number): boolean {
-  const { memory, knowledge } = view;
+  const { memory, lookups } = view;
   const word = wordOfRow(row);
   const length = lengthAt(memory.u32, word);
   const head = headAt(memory.u32, word);
   if (!isText(head) || length === 0 || length > LONGEST_PLACEHOLDER) return false;
-  if (knowledge.placeholderLengths[length] === 0 && (flagsOf(head) & TEXT_JSON_ESCAPED) === 0) return false;
+  if (lookups.placeholderLengths[length] === 0 && (flagsOf(head) & TEXT_JSON_ESCAPED) === 0) return false;
   // Hardly a value begins like one: the first byte spares the rest.
   const first = memory.u8[offsetAt(memory.u32, word)] as number;
-  return knowledge.placeholderBytes[first] !== 0 && knowledge.placeholders.has(view.reader.word(knowledge.words, row));
+  return lookups.placeholderBytes[first] !== 0 && lookups.placeholders.has(view.reader.word(lookups.words, row));
 }
 
 function trimTo(text: string, { before, after }: Rule): string {

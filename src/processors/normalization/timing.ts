@@ -25,10 +25,10 @@ function spanLatency(view: RecordView): number {
 }
 
 function first(view: RecordView, field: number): number {
-  const { evidence } = view;
-  const candidates = evidence.candidates(field);
+  const { fields } = view;
+  const candidates = fields.countOf(field);
   for (let index = 0; index < candidates; index++) {
-    const milliseconds = millisecondsAt(view, evidence.ruleAt(field, index), evidence.rowAt(field, index));
+    const milliseconds = millisecondsAt(view, fields.ruleAt(field, index), fields.rowAt(field, index));
     if (!Number.isNaN(milliseconds)) return milliseconds;
   }
   return Number.NaN;

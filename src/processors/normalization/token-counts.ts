@@ -20,14 +20,14 @@ import { SERVICE_TIERS } from '../../pdata/columns.ts';
 import { readBuckets } from './buckets.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber, isRollup, operationNumber } from './rules.ts';
-import { type SenderHabits, type SentUsage, unifyUsage } from './usage.ts';
+import { type SenderAccounting, type SentUsage, unifyUsage } from './usage.ts';
 
 /** A document of buckets that do not overlap replaces every other count. */
 const BUCKETS = 'langfuse.observation.usage_details';
 const SCOPE_OWN = 1;
 const SCOPE_ROLLUP = 2;
 
-export class TokenCounts implements SenderHabits {
+export class TokenCounts implements SenderAccounting {
   readonly #view: RecordView;
   /** What the rule that gave the last count says about it. */
   #sums = false;
@@ -70,7 +70,7 @@ export class TokenCounts implements SenderHabits {
   }
 
   ruled(): 'inside' | 'outside' | null {
-    const { cacheCounting, detection } = this.#view.knowledge;
+    const { cacheCounting, detection } = this.#view.lookups;
     if (cacheCounting === undefined) return null;
     const provider = this.#view.batch.slotText(SLOT_PROVIDER);
     for (const rules of cacheCounting.values()) {
@@ -81,17 +81,17 @@ export class TokenCounts implements SenderHabits {
   }
 
   cached(): 'inside' | 'outside' {
-    const { knowledge, dialect, provider } = this.#view;
-    const name = knowledge.providers.nameOf(provider);
-    const scope = knowledge.detection.scopeName;
-    const known = knowledge.cacheHabits[dialect]?.cached(scope, name) ?? null;
+    const { lookups, dialect, provider } = this.#view;
+    const name = lookups.providers.nameOf(provider);
+    const scope = lookups.detection.scopeName;
+    const known = lookups.cacheAccounting[dialect]?.cached(scope, name) ?? null;
     if (known !== null) return known;
-    return RAW_OUTSIDE.has(name) && dialect !== knowledge.standard ? 'outside' : 'inside';
+    return RAW_OUTSIDE.has(name) && dialect !== lookups.standard ? 'outside' : 'inside';
   }
 
   reasoningOutside(): boolean {
-    const { knowledge, dialect } = this.#view;
-    return knowledge.dialects[dialect]?.reasoningOutside === true;
+    const { lookups, dialect } = this.#view;
+    return lookups.dialects[dialect]?.reasoningOutside === true;
   }
 
   writesNothing(): boolean {
@@ -112,8 +112,8 @@ export class TokenCounts implements SenderHabits {
 
   /** The first usable count of a field. */
   #read(field: number): number {
-    const { evidence } = this.#view;
-    const candidates = evidence.candidates(field);
+    const { fields } = this.#view;
+    const candidates = fields.countOf(field);
     if (candidates > 0) return this.#best(field, candidates);
     this.#sums = false;
     this.#proves = null;
@@ -121,11 +121,11 @@ export class TokenCounts implements SenderHabits {
   }
 
   #best(field: number, candidates: number): number {
-    const { evidence, reader } = this.#view;
+    const { fields, reader } = this.#view;
     for (let index = 0; index < candidates; index++) {
-      const rule = evidence.ruleAt(field, index);
+      const rule = fields.ruleAt(field, index);
       if (!this.#view.applies(rule)) continue;
-      const count = reader.count(rule, evidence.rowAt(field, index));
+      const count = reader.count(rule, fields.rowAt(field, index));
       if (Number.isNaN(count)) continue;
       this.#sums = rule.aggregate;
       this.#proves = rule.proves;
@@ -137,11 +137,11 @@ export class TokenCounts implements SenderHabits {
   }
 
   #readBuckets(): void {
-    const { evidence, reader } = this.#view;
-    const candidates = evidence.candidates(INPUT);
+    const { fields, reader } = this.#view;
+    const candidates = fields.countOf(INPUT);
     for (let index = 0; index < candidates; index++) {
-      if (evidence.ruleAt(INPUT, index).attribute !== BUCKETS) continue;
-      readBuckets(reader.document(evidence.rowAt(INPUT, index)), this.#usage);
+      if (fields.ruleAt(INPUT, index).attribute !== BUCKETS) continue;
+      readBuckets(reader.document(fields.rowAt(INPUT, index)), this.#usage);
       return;
     }
   }
@@ -165,10 +165,10 @@ export class TokenCounts implements SenderHabits {
 
   /** The number of the tier that served, or that was asked for; NaN: the standard one, or nobody says. */
   #serviceTier(): number {
-    const { evidence, reader } = this.#view;
-    for (let index = 0; index < evidence.candidates(SERVICE_TIER); index++) {
-      const rule = evidence.ruleAt(SERVICE_TIER, index);
-      const row = evidence.rowAt(SERVICE_TIER, index);
+    const { fields, reader } = this.#view;
+    for (let index = 0; index < fields.countOf(SERVICE_TIER); index++) {
+      const rule = fields.ruleAt(SERVICE_TIER, index);
+      const row = fields.rowAt(SERVICE_TIER, index);
       if (!this.#view.applies(rule)) continue;
       // A mere yes is only ever said of batches.
       if (rule.paths === null && reader.truth(row) === true) return SERVICE_TIERS.indexOf('batch');
@@ -180,11 +180,11 @@ export class TokenCounts implements SenderHabits {
   }
 
   #repeats(): boolean {
-    const { knowledge, dialect, category, operation } = this.#view;
-    const habits = knowledge.dialects[dialect];
-    if (operation === 0) return habits?.repeatsWithoutOperation === true;
+    const { lookups, dialect, category, operation } = this.#view;
+    const rules = lookups.dialects[dialect];
+    if (operation === 0) return rules?.repeatsWithoutOperation === true;
     if (!isRollup(category)) return false;
-    return knowledge.ownUsage[dialect]?.find(knowledge.detection.scopeName) !== true;
+    return lookups.ownUsage[dialect]?.find(lookups.detection.scopeName) !== true;
   }
 }
 

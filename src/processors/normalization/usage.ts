@@ -19,7 +19,7 @@ export interface SentUsage {
 }
 
 /** What is known of the sender. */
-export interface SenderHabits {
+export interface SenderAccounting {
   /** What the user says of it, which counts before everything else; null: nothing. */
   ruled(): 'inside' | 'outside' | null;
   /** Asked only when the numbers do not tell. */
@@ -30,7 +30,7 @@ export interface SenderHabits {
 }
 
 /** Rewrites the counts in place. What can not be completed stays as it was sent. */
-export function unifyUsage(usage: SentUsage, sender: SenderHabits): void {
+export function unifyUsage(usage: SentUsage, sender: SenderAccounting): void {
   if (Number.isNaN(usage.cacheWrite)) usage.cacheWrite = sum(usage.cacheWrite5m, usage.cacheWrite1h);
   const cached = known(usage.cacheRead) + known(usage.cacheWrite);
   const input = usage.input;
@@ -45,7 +45,7 @@ export function unifyUsage(usage: SentUsage, sender: SenderHabits): void {
   if (Number.isNaN(usage.total) || usage.total < both) usage.total = both;
 }
 
-function cacheIsOutside(usage: SentUsage, cached: number, sender: SenderHabits): boolean {
+function cacheIsOutside(usage: SentUsage, cached: number, sender: SenderAccounting): boolean {
   const ruled = sender.ruled();
   if (ruled !== null) return ruled === 'outside';
   if (usage.cacheProof !== null) return usage.cacheProof === 'outside';
@@ -57,7 +57,7 @@ function cacheIsOutside(usage: SentUsage, cached: number, sender: SenderHabits):
   return sender.cached() === 'outside';
 }
 
-function reasoningIsOutside(usage: SentUsage, reasoning: number, sender: SenderHabits): boolean {
+function reasoningIsOutside(usage: SentUsage, reasoning: number, sender: SenderAccounting): boolean {
   if (usage.reasoningProof !== null) return usage.reasoningProof === 'outside';
   if (usage.output < reasoning) return true;
   if (!Number.isNaN(usage.total) && !Number.isNaN(usage.input)) {

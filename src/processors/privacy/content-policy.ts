@@ -8,7 +8,7 @@ import type { Tables } from '../../pdata/batch.ts';
 import { MAX_SYMBOLS } from '../../pdata/layout.ts';
 import type { Steps } from '../../pdata/steps.ts';
 import { isCredentialKey } from './credentials.ts';
-import { Evidence, wildcard } from './evidence.ts';
+import { DialectSigns, wildcard } from './dialect-signs.ts';
 
 // Bits of the policy of a key.
 /** Never stored. */
@@ -22,7 +22,7 @@ export const POLICY_EVENT_CONTENT = 8;
 /** Stays when an event is content as a whole. */
 export const POLICY_EVENT_KEPT = 16;
 /** Being there, or its value, is a sign of a dialect. */
-export const POLICY_EVIDENCE = 32;
+export const POLICY_SIGN = 32;
 /** Its value is the name of an event. */
 export const POLICY_EVENT_NAME = 64;
 /** Its record is about a model call. */
@@ -46,7 +46,7 @@ interface Listed {
 
 /** The lists of all dialects, by attribute name and event name. Built once, at start. */
 export class ContentLists {
-  readonly evidence: Evidence;
+  readonly signs: DialectSigns;
   readonly #attributes = new KeyIndex<Listed>();
   readonly #events = new KeyIndex<Listed>();
   readonly #secrets = new KeyIndex<true>();
@@ -54,10 +54,10 @@ export class ContentLists {
 
   constructor() {
     const rows = DIALECTS.flatMap((dialect) => dialect.content ?? []);
-    this.evidence = new Evidence(DIALECTS, new Set(rows.flatMap((row) => row.only ?? [])));
+    this.signs = new DialectSigns(DIALECTS, new Set(rows.flatMap((row) => row.only ?? [])));
     this.#scopes = DIALECTS.flatMap((dialect) => dialect.scopes ?? []).map(wildcard);
     for (const row of rows) {
-      const dialects = this.evidence.mask(row.only ?? []);
+      const dialects = this.signs.mask(row.only ?? []);
       const inEvents = row.on.every((place) => place === 'span_event_attr');
       const isAttribute = row.on.some((place) => place === 'span' || place === 'log' || place === 'span_event_attr');
       const isEvent = row.on.some((place) => place === 'span_event' || place === 'log_event');
@@ -74,7 +74,7 @@ export class ContentLists {
     let policy = key === EVENT_NAME_KEY ? POLICY_EVENT_NAME : 0;
     if (isCredentialKey(key) || this.#secrets.find(key).length > 0) policy |= POLICY_CREDENTIAL;
     for (const { entry } of this.#attributes.find(key)) policy |= policyOfEntry(entry, key);
-    if (this.evidence.ofKey(key) !== 0 || this.evidence.hasValues(key)) policy |= POLICY_EVIDENCE;
+    if (this.signs.ofKey(key) !== 0 || this.signs.hasValues(key)) policy |= POLICY_SIGN;
     if (KEPT_IN_EVENTS.test(key)) policy |= POLICY_EVENT_KEPT;
     if (key.startsWith(GEN_AI_PREFIX)) policy |= POLICY_GEN_AI;
     return policy;
@@ -167,10 +167,10 @@ export class SymbolPolicies {
   #learn(symbol: number, facts: Map<number, KeyFacts>): number {
     const key = this.#tables.keyOf(symbol);
     const policy = this.#lists.policyOf(key);
-    if ((policy & (POLICY_EVIDENCE | POLICY_DIALECT_CONTENT)) !== 0) {
-      const { evidence } = this.#lists;
+    if ((policy & (POLICY_SIGN | POLICY_DIALECT_CONTENT)) !== 0) {
+      const { signs } = this.#lists;
       const dialects = this.#lists.dialectsOf(key);
-      facts.set(symbol, { signs: evidence.ofKey(key), hasValues: evidence.hasValues(key), dialects });
+      facts.set(symbol, { signs: signs.ofKey(key), hasValues: signs.hasValues(key), dialects });
     }
     return policy;
   }

@@ -25,7 +25,7 @@ import {
   POLICY_EVENT_CONTENT,
   POLICY_EVENT_KEPT,
   POLICY_EVENT_NAME,
-  POLICY_EVIDENCE,
+  POLICY_SIGN,
   POLICY_GEN_AI,
   type SymbolPolicies,
 } from './content-policy.ts';
@@ -89,7 +89,7 @@ export class ContentRemoval {
     this.#resourceSigns = new Int32Array(batch.resourceCount).fill(UNKNOWN);
     this.#scopesDone = new Int32Array(batch.scopeCount).fill(UNKNOWN);
     this.#resourcesDone = new Int32Array(batch.resourceCount).fill(UNKNOWN);
-    this.#talkingAgents = lists.evidence.mask(TALKING_AGENTS);
+    this.#talkingAgents = lists.signs.mask(TALKING_AGENTS);
   }
 
   /** Removes content from everything that belongs to resources whose content may not be stored. */
@@ -107,7 +107,7 @@ export class ContentRemoval {
     const { resource, scope } = record;
     const shared = this.#signsOfResource(resource) | this.#signsOfScope(scope);
     const own = this.#signsOf(this.#batch.recordAttributes(index));
-    const signs = shared | own.signs | this.#lists.evidence.ofKey(this.#nameOf(index));
+    const signs = shared | own.signs | this.#lists.signs.ofKey(this.#nameOf(index));
     this.#removeFromShared(resource, scope, signs);
     if ((own.policies & REMOVABLE) !== 0)
       this.#removeRows(this.#batch.recordAttributes(index), signs, this.#isEventRecord(index, own.eventName));
@@ -201,16 +201,16 @@ export class ContentRemoval {
       const policy = this.#policies.of(rows.symbol);
       found.policies |= policy;
       if ((policy & POLICY_EVENT_NAME) !== 0) found.eventName = this.#textAt(rows);
-      if ((policy & POLICY_EVIDENCE) !== 0) found.signs |= this.#signsOfRow(rows);
+      if ((policy & POLICY_SIGN) !== 0) found.signs |= this.#signsOfRow(rows);
     }
-    found.signs |= found.eventName === '' ? 0 : this.#lists.evidence.ofKey(found.eventName);
+    found.signs |= found.eventName === '' ? 0 : this.#lists.signs.ofKey(found.eventName);
     return found;
   }
 
   #signsOfRow(row: AttributeCursor): number {
     const { signs, hasValues } = this.#policies.factsOf(row.symbol);
     if (!hasValues) return signs;
-    return signs | this.#lists.evidence.ofValue(this.#tables.keyOf(row.symbol), this.#textAt(row));
+    return signs | this.#lists.signs.ofValue(this.#tables.keyOf(row.symbol), this.#textAt(row));
   }
 
   #signsOfResource(resource: number): number {
@@ -220,9 +220,9 @@ export class ContentRemoval {
     const rows = this.#batch.resourceAttributes(resource);
     while (rows.next()) {
       const policy = this.#policies.of(rows.symbol);
-      if ((policy & POLICY_EVIDENCE) !== 0) signs |= this.#signsOfRow(rows);
+      if ((policy & POLICY_SIGN) !== 0) signs |= this.#signsOfRow(rows);
       const isService = rows.symbol === SYMBOL_SERVICE_NAME || this.#tables.keyOf(rows.symbol) === SDK_NAME;
-      if (isService) signs |= this.#lists.evidence.ofService(this.#textAt(rows));
+      if (isService) signs |= this.#lists.signs.ofService(this.#textAt(rows));
     }
     this.#resourceSigns[resource] = signs;
     return signs;
@@ -231,7 +231,7 @@ export class ContentRemoval {
   #signsOfScope(scope: number): number {
     const known = this.#scopeSigns[scope] as number;
     if (known !== UNKNOWN) return known;
-    const signs = this.#lists.evidence.ofScope(this.#scopeName(scope));
+    const signs = this.#lists.signs.ofScope(this.#scopeName(scope));
     this.#scopeSigns[scope] = signs;
     return signs;
   }

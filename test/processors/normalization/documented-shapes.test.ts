@@ -1,5 +1,5 @@
 /**
- * Dialects without a capture, in the shapes their makers document. Weaker evidence than a captured body: when a capture comes,
+ * Dialects without a capture, in the sequences their makers document. Weaker fields than a captured body: when a capture comes,
  * its case here can go.
  */
 import t from 'tap';
@@ -7,7 +7,7 @@ import { Normalized, type PlainRecord, type Row, START } from './normalized.ts';
 
 const normalized = new Normalized();
 
-interface Shape {
+interface KeySequence {
   readonly what: string;
   readonly signal: 'traces' | 'logs';
   readonly record: PlainRecord;
@@ -18,7 +18,7 @@ const CLAUDE_CODE = { scope: 'com.anthropic.claude_code.events', resource: { 'se
 const CODEX = { resource: { 'service.name': 'codex_cli_rs' } };
 const GEMINI = { resource: { 'service.name': 'gemini-cli' } };
 
-const SHAPES: readonly Shape[] = [
+const SHAPES: readonly KeySequence[] = [
   {
     what: "Claude Code's log of a request, whose four counts are apart",
     signal: 'logs',

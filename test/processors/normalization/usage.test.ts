@@ -1,7 +1,7 @@
 /** One way of counting: whether cached and reasoning tokens are part of the main count, and what the total is. */
 import fc from 'fast-check';
 import t from 'tap';
-import { type SentUsage, type SenderHabits, unifyUsage } from '../../../src/processors/normalization/usage.ts';
+import { type SentUsage, type SenderAccounting, unifyUsage } from '../../../src/processors/normalization/usage.ts';
 
 const NOT_SENT: SentUsage = {
   input: Number.NaN,
@@ -15,7 +15,7 @@ const NOT_SENT: SentUsage = {
   cacheProof: null,
   reasoningProof: null,
 };
-const sender = (cached: 'inside' | 'outside', reasoningOutside = false, writesNothing = false): SenderHabits => ({
+const sender = (cached: 'inside' | 'outside', reasoningOutside = false, writesNothing = false): SenderAccounting => ({
   ruled: () => null,
   cached: () => cached,
   reasoningOutside: () => reasoningOutside,

@@ -78,7 +78,7 @@ t.test('addresses are those of net', async (t) => {
   const address = fc.oneof(
     six,
     four.map((bytes) => bytes.join('.')),
-    fc.tuple(six, four).map(([groups, bytes]) => `${groups}:${bytes.join('.')}`),
+    fc.tuple(six, four).map(([buckets, bytes]) => `${buckets}:${bytes.join('.')}`),
   );
   fc.assert(
     fc.property(address, (address) => {

@@ -107,7 +107,7 @@ const MIN_PREFIX = 3;
 const PREFIX_CHARACTERS = /^[!-~]*$/;
 
 /**
- * The literal prefixes of key forms, as `Hint.openings` has them: place by place the characters that the beginnings of a form have
+ * The literal prefixes of key forms, as `Hint.prefixes` has them: place by place the characters that the beginnings of a form have
  * there, as long as the shortest beginning. Throws for a form without a prefix: no body would be searched for its keys.
  */
 export function prefixesOf(forms: readonly KeyForm[]): readonly string[] {
@@ -124,7 +124,7 @@ export function prefixesOf(forms: readonly KeyForm[]): readonly string[] {
   });
 }
 
-export const KEY_OPENINGS: readonly string[] = prefixesOf(KEY_FORMS);
+export const KEY_PREFIXES: readonly string[] = prefixesOf(KEY_FORMS);
 
 function literal(character: string): string {
   return /[A-Za-z0-9_]/.test(character) ? character : `\\${character}`;

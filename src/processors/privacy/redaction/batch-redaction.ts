@@ -14,7 +14,7 @@ import { WireFault } from '../../../pdata/load-wasm.ts';
 import { type JsonReplacer, redactJson } from './json-text.ts';
 import { KeyRedaction, UNCLEANABLE } from './key-redaction.ts';
 import { LONG_TEXT, type Redactor } from './redactor.ts';
-import { Suspects } from './suspects.ts';
+import { Candidates } from './candidates.ts';
 
 /** As long as the environment processor lets one be. */
 const MAX_ENVIRONMENT = 255;
@@ -26,24 +26,24 @@ const OWNERS_STEP = 256;
 export class BatchRedaction {
   readonly #redactor: Redactor;
   readonly #tables: Tables;
-  readonly #suspects: Suspects;
+  readonly #candidates: Candidates;
   readonly #keys: KeyRedaction;
 
   constructor(redactor: Redactor, tables: Tables) {
     this.#redactor = redactor;
     this.#tables = tables;
-    this.#suspects = new Suspects(redactor);
+    this.#candidates = new Candidates(redactor);
     this.#keys = new KeyRedaction(redactor, tables);
   }
 
   *run(batch: Batch): Steps {
-    yield* this.#suspects.scan(this.#tables, this.#tables.header(layout.HEADER_INPUT_LENGTH));
-    yield* this.#keys.update(this.#suspects);
+    yield* this.#candidates.scan(this.#tables, this.#tables.header(layout.HEADER_INPUT_LENGTH));
+    yield* this.#keys.update(this.#candidates);
     for (let resource = 0; resource < batch.resourceCount; resource++) {
       this.#redactEnvironment(batch, resource);
       if (resource % OWNERS_STEP === OWNERS_STEP - 1) yield;
     }
-    if (this.#suspects.any || this.#redactor.numberRules !== 0) yield* this.#redactTables(batch);
+    if (this.#candidates.any || this.#redactor.numberRules !== 0) yield* this.#redactTables(batch);
     if (this.#keys.any) yield* this.#renameKeys(batch);
   }
 
@@ -57,7 +57,7 @@ export class BatchRedaction {
     const rows = batch.resourceAttributes(resource);
     while (rows.next()) {
       if (rows.symbol !== layout.SYMBOL_ENVIRONMENT_NAME && rows.symbol !== layout.SYMBOL_ENVIRONMENT) continue;
-      if (rows.kind !== layout.KIND_TEXT || this.#suspects.at(rows.offset, rows.length) === 0) continue;
+      if (rows.kind !== layout.KIND_TEXT || this.#candidates.at(rows.offset, rows.length) === 0) continue;
       const source = readText(this.#tables.memory, rows.offset, rows.length, rows.flags);
       if (!normalizeEnvironment(source).startsWith(environment)) continue;
       const other = this.#redactor.redact(source);
@@ -88,7 +88,7 @@ export class BatchRedaction {
       if (row % ROWS_STEP === ROWS_STEP - 1) yield;
       for (const column of columns) {
         const { offset, length } = text.goto(column, row);
-        const bits = this.#suspects.at(offset, length);
+        const bits = this.#candidates.at(offset, length);
         if (bits === 0) continue;
         const { string } = text;
         const cleaned = yield* this.#clean(string, bits);
@@ -106,10 +106,10 @@ export class BatchRedaction {
       const { kind } = row;
       // A generator for each row would cost more than all that is done for most of them.
       if (kind === layout.KIND_TEXT) {
-        const bits = this.#suspects.at(row.offset, row.length);
+        const bits = this.#candidates.at(row.offset, row.length);
         if (bits !== 0) yield* this.#redactText(row, bits);
       } else if (kind === layout.KIND_ARRAY || kind === layout.KIND_MAP) {
-        const bits = this.#suspects.at(row.offset, row.length) | nestedNumbers;
+        const bits = this.#candidates.at(row.offset, row.length) | nestedNumbers;
         if (bits !== 0) yield* this.#redactNested(row, bits);
       } else if (numbers !== 0) {
         const written = this.#decimal(row);

@@ -15,8 +15,8 @@ export interface Canonical {
 export const MAX_LEVELS = 6;
 
 /** Bytes with which such a spelling begins, for looking over whole bodies. */
-export const DISGUISES: Hint = {
-  openings: [
+export const RESPELLINGS: Hint = {
+  prefixes: [
     '\\\\u00[2-7aA]',
     '\\\\u20[016]',
     '\\\\u[fF][eEfF]',
@@ -32,7 +32,7 @@ export const DISGUISES: Hint = {
 };
 
 /** The same in decoded texts, and every other escape, since the character behind a `\n` stands at the beginning of a word. */
-const DISGUISED = /[\\\u00ad\u200b-\u200f\u2060\ufeff\uff01-\uff5e]|%[2-7][0-9A-Fa-f]/;
+const RESPELLED = /[\\\u00ad\u200b-\u200f\u2060\ufeff\uff01-\uff5e]|%[2-7][0-9A-Fa-f]/;
 
 const FULL_WIDTH_FIRST = 0xff01;
 const FULL_WIDTH_LAST = 0xff5e;
@@ -64,8 +64,8 @@ const SIMPLE_ESCAPES: ReadonlyMap<number, number> = new Map(
 );
 
 /** Whether anything in a text may stand for something else. */
-export function isDisguised(text: string): boolean {
-  return DISGUISED.test(text);
+export function mayBeRespelled(text: string): boolean {
+  return RESPELLED.test(text);
 }
 
 /** A character and how many characters spell it, in one number; 0: the character stands for itself. */
@@ -85,7 +85,7 @@ export function* decodeOnce(text: string, before: Uint32Array | null): Generator
     while (at < end) {
       const start = before === null ? at : (before[at] as number);
       const code = text.charCodeAt(at);
-      const spelled = mayDisguise(code) ? spellingAt(text, at, code) : 0;
+      const spelled = mayRespell(code) ? spellingAt(text, at, code) : 0;
       if (spelled === 0) {
         starts[length] = start;
         codes[length++] = code;
@@ -106,7 +106,7 @@ export function* decodeOnce(text: string, before: Uint32Array | null): Generator
   return { text: decoded, starts: starts.subarray(0, length + 1) };
 }
 
-function mayDisguise(code: number): boolean {
+function mayRespell(code: number): boolean {
   return code === BACKSLASH || code === PERCENT || code >= BEYOND_ASCII;
 }
 

@@ -6,7 +6,7 @@ const MAX_DIGITS = 19;
 const MIN_DIGITS = 12;
 /** So many digits tell which network a number is of. */
 const NETWORK_DIGITS = 4;
-/** Characters between two groups. */
+/** Characters between two buckets. */
 const MAX_SEPARATORS = 2;
 /** Two of three bytes each. */
 const MAX_SEPARATOR_BYTES = 6;

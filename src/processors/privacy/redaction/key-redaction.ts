@@ -5,7 +5,7 @@ import { MAX_SYMBOLS, VERDICT_DROP } from '../../../pdata/layout.ts';
 import type { Steps } from '../../../pdata/steps.ts';
 import { unique } from './json-text.ts';
 import type { Redactor } from './redactor.ts';
-import type { Suspects } from './suspects.ts';
+import type { Candidates } from './candidates.ts';
 
 /** Instead of a key or an environment that can not be cleaned. */
 export const UNCLEANABLE = '[redacted]';
@@ -29,11 +29,11 @@ export class KeyRedaction {
   }
 
   /** To be called for each request, after its body was looked over. */
-  *update(suspects: Suspects): Steps {
+  *update(candidates: Candidates): Steps {
     const count = this.#tables.symbolCount;
     for (; this.#known < count; this.#known++) {
       if (this.#known % STEP === 0) yield;
-      const key = this.#replacementOf(this.#known, suspects);
+      const key = this.#replacementOf(this.#known, candidates);
       if (key === null) continue;
       this.#lasting[this.#known] = REPLACED;
       this.#keys.set(this.#known, key);
@@ -41,7 +41,7 @@ export class KeyRedaction {
     this.#localKeys.clear();
     for (let index = 0; index < this.#tables.localSymbolCount; index++) {
       if (index % STEP === STEP - 1) yield;
-      const key = this.#replacementOf(MAX_SYMBOLS + index, suspects);
+      const key = this.#replacementOf(MAX_SYMBOLS + index, candidates);
       if (key !== null) this.#localKeys.set(MAX_SYMBOLS + index, key);
     }
   }
@@ -65,9 +65,9 @@ export class KeyRedaction {
     }
   }
 
-  #replacementOf(symbol: number, suspects: Suspects): string | null {
+  #replacementOf(symbol: number, candidates: Candidates): string | null {
     const { offset, length } = this.#tables.keyTextOf(symbol);
-    const bits = suspects.at(offset, length);
+    const bits = candidates.at(offset, length);
     if (bits === 0) return null;
     const key = this.#tables.keyOf(symbol);
     const cleaned = this.#redactor.redact(key, bits);

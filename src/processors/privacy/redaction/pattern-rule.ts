@@ -4,7 +4,7 @@
  * window: whether a window holds a match is found ten times faster than where the match is.
  */
 import { RE2JS } from 're2js';
-import type { Hint, Rule, Stretches } from './rule.ts';
+import type { Hint, Rule, Ranges } from './rule.ts';
 
 /** What finding may take before the rest of a text counts as found: ordinary patterns stay far below. */
 const SLACK_MS = 250;
@@ -49,7 +49,7 @@ const PLAIN = /^[A-Za-z0-9 _.@:=+#,;~!-]+$/;
 function hintOf(pattern: RE2JS): Hint | null {
   const inner = pattern.re2() as unknown as { readonly prefilter?: Prefilter | null };
   const texts = typeof inner.prefilter === 'object' && inner.prefilter !== null ? textsOf(inner.prefilter) : null;
-  return texts === null ? null : { openings: texts.split('|') };
+  return texts === null ? null : { prefixes: texts.split('|') };
 }
 
 function textsOf({ type, str, subs }: Prefilter): string | null {
@@ -123,7 +123,7 @@ class Effort {
   }
 }
 
-function findAll(pattern: RE2JS, text: string): Stretches {
+function findAll(pattern: RE2JS, text: string): Ranges {
   // Deciding whether there is any match is several times cheaper than finding one.
   if (!pattern.test(text)) return [];
   const found: number[] = [];

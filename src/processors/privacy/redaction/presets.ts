@@ -4,7 +4,7 @@
  */
 import { scanAddresses } from './addresses.ts';
 import { scanIbans, scanSocialSecurity } from './account-numbers.ts';
-import { KEY_OPENINGS, scanApiKeys, SHORTEST_KEY } from './api-keys.ts';
+import { KEY_PREFIXES, scanApiKeys, SHORTEST_KEY } from './api-keys.ts';
 import { mayBeginCard, scanCards } from './cards.ts';
 import { scanEmails } from './emails.ts';
 import { mayBeCard } from './number-checks.ts';
@@ -28,23 +28,23 @@ const SEPARATOR = '[ .()/\\\\-]';
 
 export const PRESETS = {
   api_keys: {
-    hint: { openings: KEY_OPENINGS },
+    hint: { prefixes: KEY_PREFIXES },
     numbers: null,
     signs: LETTER,
     shortest: SHORTEST_KEY,
     scan: scanApiKeys,
   },
   bearer_tokens: {
-    hint: { openings: ['[Bb][Ee][Aa][Rr][Ee][Rr]', '[Aa][Uu][Tt][Hh][Oo][Rr][Ii][Zz]'] },
+    hint: { prefixes: ['[Bb][Ee][Aa][Rr][Ee][Rr]', '[Aa][Uu][Tt][Hh][Oo][Rr][Ii][Zz]'] },
     numbers: null,
     signs: LETTER,
     shortest: 15,
     scan: scanBearerTokens,
   },
-  email: { hint: { openings: ['@'] }, numbers: null, signs: AT | DOT, shortest: 6, scan: scanEmails },
+  email: { hint: { prefixes: ['@'] }, numbers: null, signs: AT | DOT, shortest: 6, scan: scanEmails },
   phone: {
     hint: {
-      openings: [
+      prefixes: [
         ...['', SEPARATOR, SEPARATOR.repeat(2), SEPARATOR.repeat(3)].map((between) => `\\+${between}\\d`),
         '\\d[ .)-]\\d\\d\\d[ .-]\\d\\d\\d\\d',
         '\\d[ .)-][ .)-]\\d\\d\\d[ .-]\\d\\d\\d\\d',
@@ -58,7 +58,7 @@ export const PRESETS = {
   credit_cards: {
     hint: {
       // No network hands out numbers that begin with another digit.
-      openings: [`[2-6]${'[ .\\x80-\\xff\\d-]'.repeat(11)}`],
+      prefixes: [`[2-6]${'[ .\\x80-\\xff\\d-]'.repeat(11)}`],
       rest: mayBeginCard,
     },
     numbers: mayBeCard,
@@ -67,29 +67,29 @@ export const PRESETS = {
     scan: scanCards,
   },
   iban: {
-    hint: { openings: ['[A-Za-z][A-Za-z]\\d\\d'] },
+    hint: { prefixes: ['[A-Za-z][A-Za-z]\\d\\d'] },
     numbers: null,
     signs: DIGIT | LETTER,
     shortest: 15,
     scan: scanIbans,
   },
   private_keys: {
-    hint: { openings: ['-----BEGIN'] },
+    hint: { prefixes: ['-----BEGIN'] },
     numbers: null,
     signs: DASH | LETTER,
     shortest: 27,
     scan: scanPrivateKeys,
   },
-  jwt: { hint: { openings: ['eyJ'] }, numbers: null, signs: LETTER | DOT, shortest: 15, scan: scanJwts },
+  jwt: { hint: { prefixes: ['eyJ'] }, numbers: null, signs: LETTER | DOT, shortest: 15, scan: scanJwts },
   ip_address: {
-    hint: { openings: ['\\d\\.\\d', ':[0-9A-Fa-f]'] },
+    hint: { prefixes: ['\\d\\.\\d', ':[0-9A-Fa-f]'] },
     numbers: null,
     signs: DIGIT,
     shortest: 6,
     scan: scanAddresses,
   },
   us_ssn: {
-    hint: { openings: ['\\d-\\d\\d-\\d'] },
+    hint: { prefixes: ['\\d-\\d\\d-\\d'] },
     numbers: null,
     signs: DIGIT | DASH,
     shortest: 11,
@@ -97,7 +97,7 @@ export const PRESETS = {
   },
   url_passwords: {
     hint: {
-      openings: [':[/\\\\][/\\\\]'],
+      prefixes: [':[/\\\\][/\\\\]'],
       rest: mayBeginLogin,
     },
     numbers: null,

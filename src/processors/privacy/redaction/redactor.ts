@@ -1,8 +1,8 @@
 /** All rules over one text: what any of them finds, however it is spelled, is replaced. */
-import { type Canonical, decodeOnce, isDisguised, MAX_LEVELS } from './canonical.ts';
+import { type Canonical, decodeOnce, mayBeRespelled, MAX_LEVELS } from './canonical.ts';
 import type { Rule } from './rule.ts';
 import { signsInSteps, signsOf } from './signs.ts';
-import { FIELDS, type Found, foundBy, merged } from './stretches.ts';
+import { FIELDS, type Found, foundBy, merged } from './ranges.ts';
 
 /** What is left may match again where a replacement brought its neighbours together. Beyond this many times a text is given up. */
 const MAX_ROUNDS = 4;
@@ -50,7 +50,7 @@ export class Redactor {
   /** The text without what the rules of `bits` find: the same string when there is nothing, null when it can not be cleaned. */
   redact(text: string, bits = EVERY_RULE): string | null {
     // Most texts have nothing in them, which can be told without steps.
-    if (text.length <= LONG_TEXT && !isDisguised(text) && this.#findNow(text, null, bits, NOTHING).length === 0)
+    if (text.length <= LONG_TEXT && !mayBeRespelled(text) && this.#findNow(text, null, bits, NOTHING).length === 0)
       return text;
     const steps = this.clean(text, bits);
     for (;;) {
@@ -92,7 +92,7 @@ export class Redactor {
     for (let level = 0; level < MAX_LEVELS; level++) {
       const isLong = decoded.length > LONG_TEXT;
       if (isLong) yield;
-      if (!isDisguised(decoded)) break;
+      if (!mayBeRespelled(decoded)) break;
       if (isLong) yield;
       const form: Canonical | null = yield* decodeOnce(decoded, starts);
       if (form === null) break;
@@ -109,8 +109,8 @@ export class Redactor {
     for (let index = 0; index < this.rules.length; index++) {
       const rule = this.rules[index] as Rule;
       if ((bits & this.bitOf(index)) === 0 || !mayFindIn(rule, text, signs)) continue;
-      const stretches = rule.find(text);
-      if (stretches.length > 0) found = merged(found, foundBy(index, stretches, form));
+      const ranges = rule.find(text);
+      if (ranges.length > 0) found = merged(found, foundBy(index, ranges, form));
     }
     return found;
   }
@@ -123,9 +123,9 @@ export class Redactor {
     for (let index = 0; index < this.rules.length; index++) {
       const rule = this.rules[index] as Rule;
       if ((bits & this.bitOf(index)) === 0 || !mayFindIn(rule, text, signs)) continue;
-      const stretches: number[] = [];
-      yield* { [Symbol.iterator]: () => rule.search(text, stretches) };
-      if (stretches.length > 0) found = merged(found, foundBy(index, stretches, form));
+      const ranges: number[] = [];
+      yield* { [Symbol.iterator]: () => rule.search(text, ranges) };
+      if (ranges.length > 0) found = merged(found, foundBy(index, ranges, form));
       yield;
     }
     return found;

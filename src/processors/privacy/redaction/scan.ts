@@ -2,16 +2,16 @@
  * What the scanners of the presets share. They read character codes and hold no expression that repeats without bound: the engine
  * keeps a place to return to for each repetition, which is slow, and more than it can hold in a text of some mebibytes.
  */
-import type { Stretches } from './rule.ts';
+import type { Ranges } from './rule.ts';
 
 /**
- * Finds what begins at `at` or later and before `end`, and adds start and end of each stretch. Returns the place from which to go on,
- * which is beyond `end` where a stretch ends there.
+ * Finds what begins at `at` or later and before `end`, and adds start and end of each range. Returns the place from which to go on,
+ * which is beyond `end` where a range ends there.
  */
 export type Scan = (text: string, at: number, end: number, found: number[]) => number;
 
-/** All stretches of a text. */
-export function scanAll(scan: Scan, text: string): Stretches {
+/** All ranges of a text. */
+export function scanAll(scan: Scan, text: string): Ranges {
   const found: number[] = [];
   for (let at = 0; at < text.length; ) at = scan(text, at, text.length, found);
   return found;

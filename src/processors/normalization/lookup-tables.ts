@@ -3,20 +3,20 @@
  * own vocabulary. It belongs to the tables of the process.
  */
 import type { CacheCounting } from '../../component/capabilities/cache-counting.ts';
-import { Evidence } from './evidence.ts';
+import { FieldCandidates } from './field-candidates.ts';
 import { OPERATIONS } from '../../dialects/categories.ts';
 import type { Dialect, EventPart } from '../../dialects/dialect.ts';
 import { DIALECTS } from '../../dialects/families.ts';
 import { PLACEHOLDERS } from '../../dialects/providers.ts';
 import type { Tables } from '../../pdata/batch.ts';
 import type { TextRef } from '../../pdata/text.ts';
-import { CacheHabits } from './cache-habits.ts';
+import { CacheAccounting } from './cache-accounting.ts';
 import { Detection } from './detection.ts';
 import { type KeyClass, KeyClasses } from './key-classes.ts';
 import { NameTable, tableOf } from './name-table.ts';
 import { Providers } from './provider-names.ts';
 import { compileRules, operationNumber, type Rule } from './rules.ts';
-import { Shapes } from './shapes.ts';
+import { KeySequenceCache } from './key-sequence-cache.ts';
 import { ValueMemo } from './value-memo.ts';
 import { Words } from './words.ts';
 
@@ -42,10 +42,10 @@ interface OperationWords {
   readonly open: NameTable<number>;
 }
 
-export class Knowledge {
+export class LookupTables {
   /** Room for what one record says; made once, because it is large, and used by one record at a time. */
-  readonly evidence = new Evidence();
-  readonly shapes = new Shapes();
+  readonly fields = new FieldCandidates();
+  readonly sequences = new KeySequenceCache();
   readonly dialects: readonly Dialect[] = DIALECTS;
   readonly rules: readonly Rule[] = compileRules(DIALECTS);
   readonly detection = new Detection(DIALECTS);
@@ -61,7 +61,7 @@ export class Knowledge {
   /** Finish reasons by the attribute that held them. Filled while running, with usual words only. */
   readonly usualReasons = new ValueMemo<TextRef>();
   readonly events: readonly NameTable<number>[];
-  readonly cacheHabits: readonly CacheHabits[];
+  readonly cacheAccounting: readonly CacheAccounting[];
   /** Scopes whose agents hold the only usage there is. */
   readonly ownUsage: readonly NameTable<true>[];
   readonly placeholders = new Set<number>();
@@ -96,7 +96,7 @@ export class Knowledge {
       this.placeholderBytes[placeholder.charCodeAt(0)] = 1;
     }
     this.placeholderBytes[BACKSLASH] = 1;
-    this.cacheHabits = DIALECTS.map(({ cachedTokens }) => new CacheHabits(cachedTokens ?? []));
+    this.cacheAccounting = DIALECTS.map(({ cachedTokens }) => new CacheAccounting(cachedTokens ?? []));
     this.ownUsage = DIALECTS.map(({ ownUsageScopes }) => tableOf(ownUsageScopes ?? []));
     for (const { operations } of DIALECTS) {
       for (const [attribute, values] of Object.entries(operations ?? {})) this.#addOperations(attribute, values);

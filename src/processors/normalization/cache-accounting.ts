@@ -2,7 +2,7 @@
 import type { CacheRule } from '../../dialects/dialect.ts';
 import { tableOf } from './name-table.ts';
 
-export class CacheHabits {
+export class CacheAccounting {
   readonly #rules: readonly {
     readonly inScopes: ((scope: string) => boolean) | null;
     readonly providers: readonly string[] | null;

@@ -1,11 +1,11 @@
 /**
  * What one record says, sorted by field: for each field the attributes that may fill it, best first. One object serves all
- * records; nothing of a record is kept after the next one begins. What follows from the keys alone is kept by the `Shapes`.
+ * records; nothing of a record is kept after the next one begins. What follows from the keys alone is kept by the `KeySequenceCache`.
  */
-import { Arrangement } from './arrangement.ts';
+import { CandidateOrder } from './candidate-order.ts';
 import type { KeyClass } from './key-classes.ts';
 import type { Rule } from './rules.ts';
-import { BODY_POSITION, type Shape } from './shape.ts';
+import { BODY_POSITION, type KeySequence } from './key-sequence.ts';
 
 /** More recognised attributes than this on one record are not looked at. */
 const MAX_ROWS = 4096;
@@ -13,36 +13,36 @@ const MAX_ROWS = 4096;
 const FOREIGN = 100_000;
 const LAST = 200_000;
 
-export class Evidence {
+export class FieldCandidates {
   readonly #ownPositions = new Int32Array(MAX_ROWS);
   readonly #ownClasses: KeyClass[] = [];
-  readonly #ownArrangement = Arrangement.scratch();
+  readonly #ownOrder = CandidateOrder.scratch();
   #firstRow = 0;
   #bodyRow = 0;
   #count = 0;
-  #shape: Shape | null = null;
+  #sequence: KeySequence | null = null;
   #positions: Int32Array = this.#ownPositions;
   #classes: readonly KeyClass[] = this.#ownClasses;
-  #arrangement: Arrangement = this.#ownArrangement;
+  #order: CandidateOrder = this.#ownOrder;
 
   /** Begins a record by its first attribute row and the row of its body; its keys are to be added. */
   begin(firstRow: number, bodyRow: number): void {
     this.#firstRow = firstRow;
     this.#bodyRow = bodyRow;
     this.#count = 0;
-    this.#shape = null;
+    this.#sequence = null;
     this.#positions = this.#ownPositions;
     this.#classes = this.#ownClasses;
   }
 
   /** Begins a record whose keys are known. */
-  beginWith(shape: Shape, firstRow: number, bodyRow: number): void {
+  beginWith(sequence: KeySequence, firstRow: number, bodyRow: number): void {
     this.#firstRow = firstRow;
     this.#bodyRow = bodyRow;
-    this.#count = shape.classes.length;
-    this.#shape = shape;
-    this.#positions = shape.positions;
-    this.#classes = shape.classes;
+    this.#count = sequence.classes.length;
+    this.#sequence = sequence;
+    this.#positions = sequence.positions;
+    this.#classes = sequence.classes;
   }
 
   /** `position` counts from the first attribute of the record; BODY_POSITION is its body. */
@@ -66,13 +66,13 @@ export class Evidence {
 
   /** Sorts what was added into fields, as `dialect` reads it. */
   sort(dialect: number, place: number): void {
-    const known = this.#shape?.arrangement(dialect);
+    const known = this.#sequence?.orderOf(dialect);
     if (known !== undefined) {
-      this.#arrangement = known;
+      this.#order = known;
       return;
     }
-    this.#arrangement = this.#ownArrangement;
-    this.#ownArrangement.clear();
+    this.#order = this.#ownOrder;
+    this.#ownOrder.clear();
     for (let index = 0; index < this.#count; index++) {
       const { rules } = this.#classes[index] as KeyClass;
       for (let each = 0; each < rules.length; each++) {
@@ -80,29 +80,29 @@ export class Evidence {
         if ((rule.places & place) !== 0 && (rule.only === null || rule.only.has(dialect))) {
           const own = rule.dialect === dialect || rule.only !== null;
           const precedence = rule.last ? LAST + rule.order : own ? rule.order : FOREIGN + rule.order;
-          this.#ownArrangement.insert(rule, this.#positions[index] as number, precedence);
+          this.#ownOrder.insert(rule, this.#positions[index] as number, precedence);
         }
       }
     }
-    this.#shape?.keep(dialect, this.#ownArrangement.compacted());
+    this.#sequence?.keep(dialect, this.#ownOrder.compacted());
   }
 
   /** How many attributes may fill a field. */
-  candidates(field: number): number {
-    return this.#arrangement.counts[field] as number;
+  countOf(field: number): number {
+    return this.#order.counts[field] as number;
   }
   ruleAt(field: number, index: number): Rule {
-    const { rules, firsts } = this.#arrangement;
+    const { rules, firsts } = this.#order;
     return rules[(firsts[field] as number) + index] as Rule;
   }
   rowAt(field: number, index: number): number {
-    const { positions, firsts } = this.#arrangement;
+    const { positions, firsts } = this.#order;
     return this.#rowOf(positions[(firsts[field] as number) + index] as number);
   }
 
   /** The row whose whole value is the field's, if it is of use; -1: the candidates have to be asked. */
   plainRow(field: number): number {
-    const position = this.#arrangement.plain[field] as number;
+    const position = this.#order.plain[field] as number;
     return position < 0 ? -1 : this.#firstRow + position;
   }
 

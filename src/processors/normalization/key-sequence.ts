@@ -2,15 +2,15 @@
  * What the keys of a record say, whatever their values: which of them mean something, and how each dialect reads them. Senders
  * repeat a few sequences of keys without end, so most records find all of this ready.
  */
-import type { Arrangement } from './arrangement.ts';
+import type { CandidateOrder } from './candidate-order.ts';
 import { type KeyClass, NO_RANK } from './key-classes.ts';
 
 /** The position of a log record's body, which stands outside its attributes. */
 export const BODY_POSITION = -1;
 /** A record has one dialect; a sequence of keys that is read as more of them than this is not worth remembering further. */
-const MAX_ARRANGEMENTS = 8;
+const MAX_ORDERS = 8;
 
-export class Shape {
+export class KeySequence {
   /** The keys as they stand, and where they stand: spans and log records read them differently. */
   readonly symbols: Uint32Array;
   readonly place: number;
@@ -26,7 +26,7 @@ export class Shape {
   /** Places in `classes` whose values have to be looked at to know the dialect. */
   readonly signed: readonly number[];
   /** By dialect, from -1 on. */
-  readonly #arrangements: (Arrangement | undefined)[] = [];
+  readonly #orders: (CandidateOrder | undefined)[] = [];
   #kept = 0;
 
   constructor(symbols: Uint32Array, place: number, positions: Int32Array, classes: readonly KeyClass[]) {
@@ -43,14 +43,14 @@ export class Shape {
     this.signed = [...keys.keys()].filter((index) => (keys[index] as KeyClass).signs.length > 0);
   }
 
-  arrangement(dialect: number): Arrangement | undefined {
-    return this.#arrangements[dialect + 1];
+  orderOf(dialect: number): CandidateOrder | undefined {
+    return this.#orders[dialect + 1];
   }
 
-  keep(dialect: number, arrangement: Arrangement): void {
-    if (this.#kept >= MAX_ARRANGEMENTS) return;
+  keep(dialect: number, order: CandidateOrder): void {
+    if (this.#kept >= MAX_ORDERS) return;
     this.#kept++;
-    while (this.#arrangements.length <= dialect + 1) this.#arrangements.push(undefined);
-    this.#arrangements[dialect + 1] = arrangement;
+    while (this.#orders.length <= dialect + 1) this.#orders.push(undefined);
+    this.#orders[dialect + 1] = order;
   }
 }

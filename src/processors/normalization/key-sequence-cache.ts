@@ -3,10 +3,10 @@
  * sequence has a place by its hash, is kept when it comes a second time, and gives way to the next one that wants the place.
  */
 import type { Tables } from '../../pdata/batch.ts';
-import { hasKeys, readKeys } from '../../pdata/key-sequence.ts';
+import { hasKeys, readKeys } from '../../pdata/row-keys.ts';
 import type { Memory } from '../../pdata/memory.ts';
-import type { Evidence } from './evidence.ts';
-import { Shape } from './shape.ts';
+import type { FieldCandidates } from './field-candidates.ts';
+import { KeySequence } from './key-sequence.ts';
 
 /** A power of two. */
 const SLOTS = 1024;
@@ -16,8 +16,8 @@ const HASH_BASIS = 0x811c9dc5;
 const HASH_PRIME = 0x01000193;
 const HASH_FOLD = 15;
 
-export class Shapes {
-  readonly #shapes = new Array<Shape | null>(SLOTS).fill(null);
+export class KeySequenceCache {
+  readonly #sequences = new Array<KeySequence | null>(SLOTS).fill(null);
   /** By slot: the hash of the sequence that was last seen there. */
   readonly #seen = new Int32Array(SLOTS);
   /** By slot: the slot of the record that followed last time. Sequences come in sequences, too. */
@@ -28,9 +28,9 @@ export class Shapes {
   #place = 0;
   #slot = 0;
 
-  /** The shape of the record whose attributes these are; null when it is not known. */
-  find({ memory }: Tables, firstRow: number, count: number, place: number): Shape | null {
-    const expected = this.#shapes[this.#followers[this.#slot] as number] as Shape | null;
+  /** The sequence of the record whose attributes these are; null when it is not known. */
+  find({ memory }: Tables, firstRow: number, count: number, place: number): KeySequence | null {
+    const expected = this.#sequences[this.#followers[this.#slot] as number] as KeySequence | null;
     if (expected !== null && fits(expected, memory, firstRow, count, place)) {
       this.#slot = this.#followers[this.#slot] as number;
       return expected;
@@ -41,23 +41,23 @@ export class Shapes {
     const slot = this.#hash & (SLOTS - 1);
     this.#followers[this.#slot] = slot;
     this.#slot = slot;
-    const shape = this.#shapes[slot] as Shape | null;
-    return shape !== null && fits(shape, memory, firstRow, count, place) ? shape : null;
+    const sequence = this.#sequences[slot] as KeySequence | null;
+    return sequence !== null && fits(sequence, memory, firstRow, count, place) ? sequence : null;
   }
 
   /** Keeps what was found on the record last asked for, when its keys were seen before. */
-  note(evidence: Evidence): void {
+  note(fields: FieldCandidates): void {
     if (this.#count < 0) return;
     const slot = this.#hash & (SLOTS - 1);
     if (this.#seen[slot] !== this.#hash) {
       this.#seen[slot] = this.#hash;
       return;
     }
-    this.#shapes[slot] = new Shape(
+    this.#sequences[slot] = new KeySequence(
       this.#symbols.slice(0, this.#count),
       this.#place,
-      evidence.positions.slice(0, evidence.count),
-      evidence.classes.slice(0, evidence.count),
+      fields.positions.slice(0, fields.count),
+      fields.classes.slice(0, fields.count),
     );
   }
 
@@ -73,7 +73,7 @@ export class Shapes {
 }
 
 function fits(
-  { symbols, place: where }: Shape,
+  { symbols, place: where }: KeySequence,
   memory: Memory,
   firstRow: number,
   count: number,

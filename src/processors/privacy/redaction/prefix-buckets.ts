@@ -1,21 +1,21 @@
 /**
- * Openings in eight groups, and the tables by which `findOpenings` (src/pdata/wasm/openings.ts) finds a group. A table knows halves of bytes
- * only, so a group is also found by what mixes the halves of its members: those that look alike belong together.
+ * Assigns the literal prefixes to the eight buckets of the Teddy prefilter (src/pdata/wasm/openings.ts) and makes its tables. A table
+ * knows the halves of bytes only, so a bucket also matches bytes that mix the halves of its members: similar prefixes share one.
  */
 import { OPENING_GROUPS_SIZE } from '../../../pdata/layout.ts';
 
 /** A set of bytes, as one entry a byte. */
 export type ByteSet = Uint8Array;
 
-/** The three bytes by which an opening is found. */
+/** The fingerprint of a prefix: the three bytes by which it is found. */
 export type Three = readonly [ByteSet, ByteSet, ByteSet];
 
 /** A bit each in a byte. */
-const GROUPS = 8;
+const BUCKETS = 8;
 const HALVES = 16;
 const BYTES = 256;
 
-/** What prose and JSON are full of, the commonest first: openings are looked for by those of their bytes that are rare. */
+/** The bytes of prose and JSON, the most frequent first. A fingerprint is made of rare bytes. */
 const COMMON = ' etaoin"srhldcumf0123456789pg:,wybvkxjqz';
 
 const FREQUENCIES = Float64Array.from({ length: BYTES }, (_, byte) => {
@@ -37,7 +37,7 @@ class Halves {
     return both;
   }
 
-  /** How often such three bytes are to be expected. */
+  /** The expected frequency of three bytes that match. */
   get frequency(): number {
     return PLACES.reduce<number>((product, place) => product * this.#frequencyAt(place), 1);
   }
@@ -65,35 +65,35 @@ function halvesOf(three: Three): Halves {
   return halves;
 }
 
-/** How often three bytes are to be expected that are found like these. */
+/** The expected frequency of bytes that a bucket with these three would match. */
 export function frequencyOf(three: Three): number {
   return halvesOf(three).frequency;
 }
 
-/** For each of the three bytes, a table by its low half and one by its high half: bits of groups. */
-export function groupTables(openings: readonly Three[]): Uint8Array {
+/** For each of the three bytes, a table by its low half and one by its high half: bits of buckets. */
+export function bucketTables(prefixes: readonly Three[]): Uint8Array {
   const tables = new Uint8Array(OPENING_GROUPS_SIZE);
-  groupsOf(openings.map(halvesOf)).forEach((group, number) => {
+  bucketsOf(prefixes.map(halvesOf)).forEach((bucket, number) => {
     for (const place of PLACES)
       for (let half = 0; half < HALVES; half++) {
         const at = place * 2 * HALVES + half;
-        if (((group.low[place] >>> half) & 1) !== 0) tables[at] = (tables[at] as number) | (1 << number);
-        if (((group.high[place] >>> half) & 1) !== 0)
+        if (((bucket.low[place] >>> half) & 1) !== 0) tables[at] = (tables[at] as number) | (1 << number);
+        if (((bucket.high[place] >>> half) & 1) !== 0)
           tables[at + HALVES] = (tables[at + HALVES] as number) | (1 << number);
       }
   });
   return tables;
 }
 
-/** Each opening joins the group that becomes the least commoner by it; the commonest openings choose first. */
-function groupsOf(openings: readonly Halves[]): readonly Halves[] {
-  const groups: Halves[] = Array.from({ length: GROUPS }, () => new Halves());
-  const choosing = openings.map((halves) => ({ halves, frequency: halves.frequency }));
+/** Each prefix joins the bucket whose expected frequency grows least; the most frequent prefixes are assigned first. */
+function bucketsOf(prefixes: readonly Halves[]): readonly Halves[] {
+  const buckets: Halves[] = Array.from({ length: BUCKETS }, () => new Halves());
+  const choosing = prefixes.map((halves) => ({ halves, frequency: halves.frequency }));
   choosing.sort((one, other) => other.frequency - one.frequency);
   for (const { halves } of choosing) {
-    const costs = groups.map((group) => group.with(halves).frequency - group.frequency);
+    const costs = buckets.map((bucket) => bucket.with(halves).frequency - bucket.frequency);
     const cheapest = costs.indexOf(Math.min(...costs));
-    groups[cheapest] = (groups[cheapest] as Halves).with(halves);
+    buckets[cheapest] = (buckets[cheapest] as Halves).with(halves);
   }
-  return groups;
+  return buckets;
 }

@@ -18,15 +18,15 @@ import type { Memory } from './memory.ts';
 /** The address of the first byte of a body, and the length of the longest body. */
 export const BODY_START = INPUT_BASE;
 export const MAX_BODY = INPUT_CAPACITY;
-/** Words of a set of OPENING_KINDS bits. */
-export const KIND_WORDS = OPENING_KINDS / 32;
+/** Words of a mask of OPENING_KINDS bits. */
+export const MASK_WORDS = OPENING_KINDS / 32;
 
 const COUNT = (HEADER_BASE + HEADER_OPENING_PLACES) >>> 2;
 const PLACES = (OPENING_PLACES_BASE + OPENING_PLACE) >>> 2;
 const KINDS = (OPENING_PLACES_BASE + OPENING_PLACE_KINDS) >>> 2;
 const PLACE_WORDS = OPENING_PLACE_STRIDE >>> 2;
 
-export class OpeningSearch {
+export class PrefixSearch {
   readonly #memory: Memory;
   readonly #kernels: Pick<Kernels, 'findOpenings'>;
 
@@ -36,8 +36,8 @@ export class OpeningSearch {
   }
 
   /** Once for each body: the tables lie where rows are encoded later. */
-  load(groups: Uint8Array, bytes: Uint8Array): void {
-    this.#memory.u8.set(groups, OPENING_GROUPS_BASE);
+  load(buckets: Uint8Array, bytes: Uint8Array): void {
+    this.#memory.u8.set(buckets, OPENING_GROUPS_BASE);
     this.#memory.u8.set(bytes, OPENING_BYTES_BASE);
   }
 
@@ -54,8 +54,8 @@ export class OpeningSearch {
   addressOf(place: number): number {
     return this.#memory.u32[PLACES + place * PLACE_WORDS] as number;
   }
-  /** One word of the set of kinds that may begin around a place. */
-  kindsOf(place: number, word: number): number {
+  /** One word of the mask of the prefixes that may begin around a place. */
+  maskOf(place: number, word: number): number {
     return this.#memory.u32[KINDS + place * PLACE_WORDS + word] as number;
   }
 }

@@ -12,7 +12,7 @@ import { PRESET_NAMES, type PresetName, PRESETS } from '../../../src/processors/
 import { EVERY_RULE } from '../../../src/processors/privacy/redaction/redactor.ts';
 import { compileRules } from '../../../src/processors/privacy/redaction/rules.ts';
 import { signsOf } from '../../../src/processors/privacy/redaction/signs.ts';
-import { Suspects } from '../../../src/processors/privacy/redaction/suspects.ts';
+import { Candidates } from '../../../src/processors/privacy/redaction/candidates.ts';
 import { REDACTION_UNITS } from '../../support/hostile-bodies.ts';
 
 const BLOCK = 32;
@@ -24,7 +24,7 @@ const CONDITIONS: Readonly<Partial<Record<PresetName, string>>> = {
   // A byte beyond ASCII is a part of a character, and no space.
   url_passwords: ':[/\\\\]{2,6}[^/:@\\t-\\r ]{0,256}:[^/@\\t-\\r ]{1,256}@',
 };
-const expressionOf = (name: PresetName): string => CONDITIONS[name] ?? PRESETS[name].hint.openings.join('|');
+const expressionOf = (name: PresetName): string => CONDITIONS[name] ?? PRESETS[name].hint.prefixes.join('|');
 const DISGUISE =
   '\\\\(?:u(?:00[2-7aA]|20[016]|[fF][eEfF])|x[2-7])|%[2-7][0-9A-Fa-f]|\\xc2\\xad|\\xe2(?:\\x80[\\x8b-\\x8f]|\\x81\\xa0)|\\xef(?:\\xbb\\xbf|\\xbc[\\x8b\\x8d\\x8e\\x90-\\x99\\xa0-\\xba\\xbf]|\\xbd[\\x81-\\x9a])';
 const HINTS: readonly (readonly [expression: string, bits: number])[] = [
@@ -44,7 +44,7 @@ const redactor = compileRules(
 );
 const { tables } = new Intake();
 const { memory } = tables;
-const suspects = redactor === null ? null : new Suspects(redactor);
+const candidates = redactor === null ? null : new Candidates(redactor);
 
 function expected(body: string): number[] {
   const blocks = Array.from({ length: Math.ceil(body.length / BLOCK) }, () => 0);
@@ -59,10 +59,10 @@ function expected(body: string): number[] {
 
 function found(body: string): number[] {
   memory.bytes.write(body, INPUT_BASE, 'latin1');
-  if (suspects !== null) finish(suspects.scan(tables, body.length));
+  if (candidates !== null) finish(candidates.scan(tables, body.length));
   return Array.from(
     { length: Math.ceil(body.length / BLOCK) },
-    (_, block) => suspects?.at(INPUT_BASE + block * BLOCK, 1) ?? 0,
+    (_, block) => candidates?.at(INPUT_BASE + block * BLOCK, 1) ?? 0,
   );
 }
 
@@ -159,7 +159,7 @@ t.test('many rules share the last bit', async (t) => {
     Array.from({ length: 40 }, (_, index) => ({ name: `rule${index}`, pattern: `K${index}-`, replacement: '' })),
     'redact',
   );
-  const shared = many === null ? null : new Suspects(many);
+  const shared = many === null ? null : new Candidates(many);
   for (const [rule, bit] of [
     [0, 0],
     [29, 29],
@@ -193,7 +193,7 @@ t.test(
       'redact',
     );
     if (rules === null) throw new Error('no rules');
-    const hints = new Suspects(rules);
+    const hints = new Candidates(rules);
     const keys = KEY_FORMS.flatMap(({ begins, parts }) =>
       begins.map((begin) => begin + parts.map(({ after = '', least }) => after + '1'.repeat(least)).join('')),
     );

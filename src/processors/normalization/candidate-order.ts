@@ -6,7 +6,7 @@ const MAX_CANDIDATES = 24;
 
 const NOT_PLAIN = -1;
 
-export class Arrangement {
+export class CandidateOrder {
   /** By field: where its run begins, and how long it is. */
   readonly firsts: Uint16Array;
   readonly counts: Uint8Array;
@@ -26,9 +26,9 @@ export class Arrangement {
   }
 
   /** One that can hold any record, to be cleared and filled again and again. */
-  static scratch(): Arrangement {
+  static scratch(): CandidateOrder {
     const firsts = Uint16Array.from({ length: FIELD_COUNT }, (_, field) => field * MAX_CANDIDATES);
-    return new Arrangement(firsts, new Uint8Array(FIELD_COUNT), FIELD_COUNT * MAX_CANDIDATES);
+    return new CandidateOrder(firsts, new Uint8Array(FIELD_COUNT), FIELD_COUNT * MAX_CANDIDATES);
   }
 
   clear(): void {
@@ -61,14 +61,14 @@ export class Arrangement {
   }
 
   /** A copy without the empty places, to be kept and only read. */
-  compacted(): Arrangement {
+  compacted(): CandidateOrder {
     const firsts = new Uint16Array(FIELD_COUNT);
     let size = 0;
     for (let field = 0; field < FIELD_COUNT; field++) {
       firsts[field] = size;
       size += this.counts[field] as number;
     }
-    const copy = new Arrangement(firsts, Uint8Array.from(this.counts), size);
+    const copy = new CandidateOrder(firsts, Uint8Array.from(this.counts), size);
     for (let field = 0; field < FIELD_COUNT; field++) {
       for (let index = 0; index < (this.counts[field] as number); index++) {
         const from = (this.firsts[field] as number) + index;

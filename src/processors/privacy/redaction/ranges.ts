@@ -1,27 +1,27 @@
 /**
- * What rules have found in one text, joined: a flat list of start, end and rule for each stretch, in order of place, not overlapping.
+ * What rules have found in one text, joined: a flat list of start, end and rule for each range, in order of place, not overlapping.
  * Lists are merged one by one as rules find them, so the time is that of their lengths.
  */
 import type { Canonical } from './canonical.ts';
-import type { Stretches } from './rule.ts';
+import type { Ranges } from './rule.ts';
 
-/** Numbers of one stretch. */
+/** Numbers of one range. */
 export const FIELDS = 3;
 export type Found = readonly number[];
 
-/** The stretches of one rule, where they stand in the text as it was sent. */
-export function foundBy(rule: number, stretches: Stretches, form: Canonical | null): Found {
+/** The ranges of one rule, where they stand in the text as it was sent. */
+export function foundBy(rule: number, ranges: Ranges, form: Canonical | null): Found {
   const found: number[] = [];
-  for (let at = 0; at < stretches.length; at += 2) {
-    const from = stretches[at] as number;
-    const to = stretches[at + 1] as number;
+  for (let at = 0; at < ranges.length; at += 2) {
+    const from = ranges[at] as number;
+    const to = ranges[at + 1] as number;
     if (form === null) found.push(from, to, rule);
     else found.push(form.starts[from] as number, form.starts[to] as number, rule);
   }
   return found;
 }
 
-/** Both lists as one. Stretches that overlap become one, named by the rule that stands first in the configuration. */
+/** Both lists as one. Ranges that overlap become one, named by the rule that stands first in the configuration. */
 export function merged(one: Found, other: Found): Found {
   if (one.length === 0) return other;
   if (other.length === 0) return one;

@@ -14,7 +14,7 @@ interface Sign {
 /** Dialects are bits of one 32-bit number. */
 const MAX_DIALECTS = 32;
 
-export class Evidence {
+export class DialectSigns {
   readonly #bits = new Map<string, number>();
   readonly #attributes = new KeyIndex<Sign>();
   readonly #scopes: { readonly pattern: RegExp; readonly bit: number }[] = [];
