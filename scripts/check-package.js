@@ -103,7 +103,7 @@ try {
   const names = packed.files.map(({ path }) => path);
   expect(names.includes('dist/src/pdata/wasm/wire.wasm'), 'the package holds the wire module');
   expect(!names.some((name) => /^(?:test|bench|data)\/|dist\/test/.test(name)), 'and no tests');
-  writeFileSync(join(folder, 'package.json'), '{ "name": "somebody", "private": true }');
+  writeFileSync(join(folder, 'package.json'), '{ "name": "package-user", "private": true }');
   run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--omit=optional', `./${packed.filename}`]);
   const bin = join(folder, 'node_modules/sluice/bin/sluice.js');
   expect(/^sluice \d+\.\d+\.\d+\n$/.test(run(process.execPath, [bin, '--version'])), 'sluice --version');

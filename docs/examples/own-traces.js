@@ -1,4 +1,4 @@
-/** The extension `own_traces`: sends the daemon's own spans by OTLP, with OpenTelemetry's SDK, until the daemon stops. */
+/** The extension `own_traces`: sends the daemon's own spans over OTLP with OpenTelemetry's SDK. */
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';

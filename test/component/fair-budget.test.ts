@@ -29,7 +29,7 @@ function takeAll(budget: FairBudget, holder: string, piece = PIECE): number {
 t.test('one project alone gets nearly the whole limit, and leaves room for another one', async (t) => {
   const budget = budgetOf();
   t.ok(takeAll(budget, 'greedy') >= 0.85 * LIMIT);
-  t.equal(tries(budget, 'newcomer', 4 * MIB), null);
+  t.equal(tries(budget, 'new', 4 * MIB), null);
 });
 
 t.test('one reservation may take the whole limit while nothing is held', async (t) => {
@@ -57,7 +57,7 @@ t.test('greedy projects converge to equal shares, for any share of the first one
 t.test('after any number of greedy projects, another one has room for an ordinary request', async (t) => {
   const budget = budgetOf();
   for (let index = 0; index < 12; index++) takeAll(budget, `greedy ${index}`);
-  for (let index = 0; index < 16; index++) t.equal(tries(budget, `newcomer ${index}`, 256 * 1024), null);
+  for (let index = 0; index < 16; index++) t.equal(tries(budget, `new ${index}`, 256 * 1024), null);
 });
 
 t.test('a refusal names the exceeded limit, is retryable and reserves nothing', async (t) => {

@@ -40,8 +40,8 @@ t.test('one holder alone gets all slots, and its work is done in order', async (
 t.test('a new holder is next, however long the queue of another one is', async (t) => {
   const { running, begin } = scene(1);
   for (let index = 0; index < 50; index++) void begin('greedy', `greedy ${index}`);
-  void begin('newcomer', 'newcomer 0');
-  void begin('newcomer', 'newcomer 1');
+  void begin('new', 'new 0');
+  void begin('new', 'new 1');
   for (let index = 0; index < 5; index++) {
     await settled();
     running[index]?.end();
@@ -49,7 +49,7 @@ t.test('a new holder is next, however long the queue of another one is', async (
   await settled();
   t.same(
     running.slice(0, 5).map(({ name }) => name),
-    ['greedy 0', 'greedy 1', 'newcomer 0', 'greedy 2', 'newcomer 1'],
+    ['greedy 0', 'greedy 1', 'new 0', 'greedy 2', 'new 1'],
   );
 });
 

@@ -1,0 +1,147 @@
+/**
+ * The words of comments, messages, test titles and docs: none of the glossary's "Words not used". Comments are at most
+ * 120 columns wide.
+ */
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import ts from 'typescript';
+import { read, ROOT, section, tableIn } from '../docs/markdown.ts';
+
+const MAX_WIDTH = 120;
+
+/** The files and folders that are clean. Add a folder when its words are rewritten. */
+const CLEAN = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'docs',
+  'bin',
+  'config',
+  'scripts',
+  'src/cli',
+  'src/component',
+  'src/config',
+  'src/daemon',
+  'src/errors.ts',
+  'src/index.ts',
+  'src/net',
+  'test/architecture',
+  'test/cli',
+  'test/component',
+  'test/config',
+  'test/daemon',
+  'test/docs',
+  'test/net',
+  'test/scripts',
+];
+/** Files that are generated from other folders, files with the words in question, and files that are not clean yet. */
+const EXCLUDED = [
+  'config/reference.yaml',
+  'config/schema.json',
+  'docs/dialects.md',
+  'docs/glossary.md',
+  'docs/storage.md',
+  'test/architecture/words.test.ts',
+];
+/** Generated tables in documents. */
+const GENERATED = /<!-- (?:options|components)[\s\S]*?<!-- end -->/gu;
+/** Code in documents, and quoted code in comments. */
+const FENCED = /^```[\s\S]*?^```/gmu;
+const QUOTED = /`[^`\n]*`/gu;
+const LINK_TARGET = /\]\([^)\s]*\)/gu;
+
+const unused = tableIn(section(read('docs/glossary.md'), '## Words not used')).flatMap(([words = '']) =>
+  words.split(', '),
+);
+const FORBIDDEN = new RegExp(`\\b(?:${unused.map((words) => words.replaceAll(' ', '\\s+')).join('|')})\\b`, 'giu');
+
+/** A text that people read, and its line in the file. */
+interface Prose {
+  readonly line: number;
+  readonly text: string;
+  readonly isComment: boolean;
+}
+
+function filesOf(path: string): readonly string[] {
+  if (!statSync(join(ROOT, path)).isDirectory()) return [path];
+  return readdirSync(join(ROOT, path)).flatMap((name) => filesOf(`${path}/${name}`));
+}
+
+function proseOf(path: string): readonly Prose[] {
+  const text = read(path);
+  if (/\.[jt]s$/u.test(path)) return proseOfCode(path, text);
+  if (path.endsWith('.md')) return [{ line: 1, text: withoutCode(text), isComment: false }];
+  if (!path.endsWith('.yaml')) return [];
+  return text.split('\n').map((line, index) => ({ line: index + 1, text: line, isComment: false }));
+}
+
+/** Replaces generated tables and code by spaces, which keeps the lines. */
+function withoutCode(text: string): string {
+  const blank = (found: string): string => found.replace(/[^\n]/gu, ' ');
+  return text.replace(GENERATED, blank).replace(FENCED, blank).replace(QUOTED, blank).replace(LINK_TARGET, blank);
+}
+
+/** The comments, and the strings of several words. */
+function proseOfCode(path: string, text: string): readonly Prose[] {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
+  const comments = new Map<number, Prose>();
+  const strings: Prose[] = [];
+  /** Without the stars, so that words are found across lines. */
+  const comment = (pos: number, end: number): Prose => {
+    const prose = withoutCode(text.slice(pos, end)).replace(/^( *)\*/gmu, '$1 ');
+    return { line: lineAt(pos), text: prose, isComment: true };
+  };
+  const lineAt = (position: number): number => source.getLineAndCharacterOfPosition(position).line + 1;
+  const visit = (node: ts.Node): void => {
+    for (const { pos, end } of ts.getLeadingCommentRanges(text, node.getFullStart()) ?? [])
+      comments.set(pos, comment(pos, end));
+    for (const { pos, end } of ts.getTrailingCommentRanges(text, node.getEnd()) ?? [])
+      comments.set(pos, comment(pos, end));
+    if (isText(node) && / /u.test(node.text))
+      strings.push({ line: lineAt(node.getStart(source)), text: withoutCode(node.text), isComment: false });
+    for (const child of node.getChildren(source)) visit(child);
+  };
+  visit(source);
+  return [...comments.values(), ...strings];
+}
+
+const isText = (node: ts.Node): node is ts.StringLiteral | ts.TemplateLiteralLikeNode =>
+  ts.isStringLiteral(node) || ts.isTemplateLiteralToken(node) || ts.isTemplateMiddleOrTemplateTail(node);
+
+const linesIn = (text: string): number => text.split('\n').length - 1;
+
+const paths = CLEAN.flatMap(filesOf).filter((path) => !EXCLUDED.includes(path));
+
+t.test('the glossary lists words, and the test finds them in comments and strings', async (t) => {
+  t.ok(unused.length > 20);
+  const found = (text: string) => proseOfCode('a.ts', text).filter(({ text }) => text.match(FORBIDDEN) !== null).length;
+  t.equal(found('// Nobody waits.\nconst a = 1; // It goes on.\n/* And goes\n * on. */'), 3);
+  t.equal(found("/** A limit. */\nt.test('the work goes\\non', () => fail(`${x} for ever`));"), 2);
+  t.equal(found('// Runs `go on`.\nconst nobody = mend("gift");'), 0);
+});
+
+t.test('comments, messages, titles and docs use none of the words', async (t) => {
+  const wrong = paths.flatMap((path) =>
+    proseOf(path).flatMap(({ line, text }) =>
+      [...text.matchAll(FORBIDDEN)].map(
+        ({ 0: words, index }) => `${path}:${line + linesIn(text.slice(0, index))}: ${words}`,
+      ),
+    ),
+  );
+  t.same(wrong, []);
+});
+
+t.test('comments are at most 120 columns wide', async (t) => {
+  const wrong = paths
+    .filter((path) => /\.[jt]s$/u.test(path))
+    .flatMap((path) => {
+      const lines = read(path).split('\n');
+      return proseOf(path)
+        .filter(({ isComment }) => isComment)
+        .flatMap(({ line, text }) => Array.from({ length: linesIn(text) + 1 }, (_, index) => line + index))
+        .filter((line) => (lines[line - 1] ?? '').length > MAX_WIDTH)
+        .map((line) => `${path}:${line}`);
+    });
+  t.same([...new Set(wrong)], []);
+});
