@@ -13,7 +13,7 @@ import { Interrupted, type Part } from '../service/lifecycle.ts';
 import type { Service } from '../service/service.ts';
 import type { DaemonLogger } from '../service/telemetry/logger.ts';
 import { printFamilies } from '../service/telemetry/families.ts';
-import { type Figures, MetricsServer } from '../service/telemetry/metrics-server.ts';
+import { MetricsServer, type MetricsSource } from '../service/telemetry/metrics-server.ts';
 import { Registry } from '../service/telemetry/registry.ts';
 import { joinStatuses, type Status, statusOf } from '../service/telemetry/status.ts';
 import { StatusServer } from '../service/telemetry/status-server.ts';
@@ -114,7 +114,7 @@ export class Daemon {
         this.#capabilities = capabilities;
       },
       sockets: this.#sockets,
-      foundation: (config, listeners, running) => {
+      firstParts: (config, listeners, running) => {
         return [
           ...this.#statusParts(config, running),
           ...metricsParts(config, running, (endpoint) => new MetricsServer(endpoint, metrics, listeners)),
@@ -122,7 +122,7 @@ export class Daemon {
       },
       ...(workers === null
         ? {}
-        : { crown: [{ name: 'workers', component: workers }], problems: () => workers.problems() }),
+        : { lastParts: [{ name: 'workers', component: workers }], problems: () => workers.problems() }),
     });
   }
 
@@ -279,7 +279,7 @@ function metricsParts(
 }
 
 /** The metrics of this process and of its workers, each with its own label. */
-function joinMetrics(registry: Registry, workers: Workers): Figures {
+function joinMetrics(registry: Registry, workers: Workers): MetricsSource {
   const print = async (): Promise<string> => {
     const { families } = await workers.collect();
     return printFamilies([...registry.families(), ...families]);

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { pino } from 'pino';
 import pretty from 'pino-pretty';
 import type { Config } from '../config/config.ts';
-import type { Surroundings } from '../service/assembly.ts';
+import type { ServiceDependencies } from '../service/assembly.ts';
 import { makePipelines } from '../service/make-pipeline.ts';
 import { Service } from '../service/service.ts';
 import { DaemonLogger } from '../service/telemetry/logger.ts';
@@ -22,7 +22,10 @@ export interface Outside {
 }
 
 /** The parts of a service that differ between primary and worker. */
-export type Role = Pick<Surroundings, 'fatal' | 'sockets' | 'foundation' | 'crown' | 'problems' | 'offer' | 'workers'>;
+export type Role = Pick<
+  ServiceDependencies,
+  'fatal' | 'sockets' | 'firstParts' | 'lastParts' | 'problems' | 'offer' | 'workers'
+>;
 
 export function makeService(config: Config, { process, logger, registry }: Outside, role: Role): Service {
   const workingDirectory = process.cwd();
@@ -32,7 +35,7 @@ export function makeService(config: Config, { process, logger, registry }: Outsi
   });
   return new Service(config, {
     logger,
-    loggerFor: (speaker) => logger.for(speaker),
+    loggerFor: (scope) => logger.for(scope),
     meter: registry,
     makePipeline: makePipelines(logger, registry, Date.now),
     now: Date.now,

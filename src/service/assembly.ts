@@ -1,7 +1,7 @@
 /**
- * From a validated configuration to the parts of a service: creates each component once, gives it its host, and connects
- * receivers to the pipelines of their signals. After a change of the configuration, components that can go on are taken over
- * from the parts that run. Nothing here does I/O.
+ * Assembles the parts of a service from a validated configuration: creates each component once with its host, and
+ * connects receivers to the pipelines of their signals. A reload reuses running components according to the reload
+ * plan. Nothing here does I/O.
  */
 import { Capabilities } from '../component/capabilities/capability.ts';
 import type { Component, Host, HostProcess } from '../component/component.ts';
@@ -16,9 +16,9 @@ import type { Pipeline, Receiver } from '../component/receiver.ts';
 import type { Definition, Kind } from '../component/definition.ts';
 import type { ComponentConfig, Config, LedgerKind, PipelineConfig } from '../config/config.ts';
 import type { Signal } from '../pdata/context.ts';
-import { type Kept, keep, type Live, type Wanted } from './reload-plan.ts';
+import { type DesiredComponent, planReload, type ReusedComponent, type RunningComponent } from './reload-plan.ts';
 import type { Part } from './lifecycle.ts';
-import type { Speaker } from './telemetry/logger.ts';
+import type { LogScope } from './telemetry/logger.ts';
 import { OwnTraces } from './telemetry/own-traces.ts';
 import { StagedMeter } from './telemetry/staged-meter.ts';
 
@@ -31,7 +31,7 @@ export interface Named<T> {
 export interface PipelineParts {
   readonly id: string;
   readonly signal: Signal;
-  /** In the order they run; instances of this pipeline alone. */
+  /** In the order they run. No other pipeline uses these instances. */
   readonly processors: readonly Named<Processor>[];
   /** Shared with the pipelines of other signals. */
   readonly exporters: readonly Named<Exporter>[];
@@ -44,106 +44,111 @@ export interface PipelineParts {
   readonly now: () => number;
 }
 
-/** A pipeline has a life of its own: it starts after its processors and stops after its receivers. */
-export interface LivingPipeline extends Pipeline, Component {
-  /** Resolves when every request that it admitted is over. */
+/** A pipeline is a component: it starts after its processors and stops after its receivers. */
+export interface PipelineComponent extends Pipeline, Component {
+  /** Resolves when every admitted request has ended. */
   idle?(): Promise<void>;
 }
 
-export type MakePipeline = (parts: PipelineParts) => LivingPipeline;
+export type MakePipeline = (parts: PipelineParts) => PipelineComponent;
 
-export interface Surroundings {
+export interface ServiceDependencies {
   readonly logger: Logger;
   /** A logger bound to one component, or to a pipeline. */
-  readonly loggerFor: (speaker: Speaker) => Logger;
+  readonly loggerFor: (scope: LogScope) => Logger;
   readonly meter: Meter;
   readonly makePipeline: MakePipeline;
   readonly now: () => number;
   readonly process: HostProcess;
   readonly resolvePath: (path: string) => string;
   readonly fatal: (error: Error) => void;
-  /** Left out: this process is the whole daemon. */
+  /** Left out: one process is the whole daemon. */
   readonly workers?: number;
-  /** Left out: sockets of its own. */
+  /** Left out: the service has its own sockets. */
   readonly sockets?: ListeningSockets;
   /**
-   * Parts of the service itself, such as its own metrics server; they start first and stop last. `running` are those of the
-   * service that runs; one of them that is returned again goes on.
+   * Built-in parts, for example the metrics server. They start first and stop last. `running` are those of the running
+   * service; a part that is returned again is reused.
    */
-  readonly foundation?: (config: Config, listeners: Listeners, running: readonly Part[]) => readonly Part[];
-  /** Further parts of the service itself, which start last and stop first; the same ones for every configuration. */
-  readonly crown?: readonly Part[];
-  /** Why the service is not ready, beside what its components say; empty when nothing is wrong. */
+  readonly firstParts?: (config: Config, listeners: Listeners, running: readonly Part[]) => readonly Part[];
+  /** Built-in parts that start last and stop first. They are the same for every configuration. */
+  readonly lastParts?: readonly Part[];
+  /** Further reasons why the service is not ready, in addition to those of its components. */
   readonly problems?: () => readonly string[];
-  /** What the service itself offers, as the memory ledger; called before any component is created. */
+  /**
+   * Offers capabilities of the service itself, for example the memory ledger. Called before any component is created.
+   */
   readonly offer?: (capabilities: Capabilities) => void;
 }
 
-export interface Watched {
+export interface WatchedComponent {
   readonly name: string;
   readonly healthy: boolean;
 }
 
-/** What one configuration became. */
+/** The parts of a service for one configuration. */
 export interface Assembly {
   readonly config: Config;
-  readonly foundation: readonly Part[];
-  /** In the order of their start, those that run already included. */
+  readonly firstParts: readonly Part[];
+  /** In the order of their start, including those that already run. */
   readonly parts: readonly Part[];
   /** The parts whose health decides readiness. */
-  watched(): readonly Watched[];
-  /** After everything new has started: requests go to the new pipelines, and kept components learn what changed. At once. */
+  watched(): readonly WatchedComponent[];
+  /**
+   * After all new parts have started: routes requests to the new pipelines and applies changed options to reused
+   * components. Synchronous.
+   */
   takeOver(): void;
-  /** Resolves when every request that its pipelines admitted is over. */
+  /** Resolves when every request that its pipelines admitted has ended. */
   idle(): Promise<void>;
-  /** What was made for it and can not take data yet. */
+  /** The new components that are not healthy yet. */
   unready(): readonly string[];
-  readonly live: ReadonlyMap<string, Live>;
+  readonly running: ReadonlyMap<string, RunningComponent>;
 }
 
-/** `previous` is what runs now, if anything. Throws a `UserError` for a change that needs a restart. */
+/** `previous`: the running assembly, if there is one. Throws a `UserError` for a change that needs a restart. */
 export function assemble(
   config: Config,
-  surroundings: AssemblySurroundings,
+  dependencies: AssemblyDependencies,
   { status, previous }: { readonly status: ServiceStatus; readonly previous: Assembly | null },
 ): Assembly {
-  return new Builder(config, surroundings, previous).build(status);
+  return new Builder(config, dependencies, previous).build(status);
 }
 
-export type AssemblySurroundings = Surroundings & { readonly sockets: ListeningSockets };
+export type AssemblyDependencies = ServiceDependencies & { readonly sockets: ListeningSockets };
 
 class Builder {
   readonly #config: Config;
-  readonly #surroundings: Surroundings;
+  readonly #dependencies: ServiceDependencies;
   readonly #capabilities = new Capabilities();
   readonly #meter: StagedMeter;
-  readonly #kept: ReadonlyMap<string, Kept>;
-  readonly #live = new Map<string, Live>();
-  /** What happens when the requests come over. */
+  readonly #reused: ReadonlyMap<string, ReusedComponent>;
+  readonly #running = new Map<string, RunningComponent>();
+  /** Applied by `takeOver`. */
   readonly #changes: (() => void)[] = [];
 
-  readonly #foundation: readonly Part[];
+  readonly #firstParts: readonly Part[];
 
   readonly #listeners: Listeners;
   readonly #traces: OwnTraces | null;
 
-  constructor(config: Config, surroundings: AssemblySurroundings, previous: Assembly | null) {
+  constructor(config: Config, dependencies: AssemblyDependencies, previous: Assembly | null) {
     this.#config = config;
-    // One view for each assembly: whoever asks for a port that runs already follows its server.
-    this.#listeners = surroundings.sockets.forService();
-    this.#foundation = surroundings.foundation?.(config, this.#listeners, previous?.foundation ?? []) ?? [];
-    this.#surroundings = surroundings;
-    this.#meter = new StagedMeter(surroundings.meter);
+    // One view for each assembly: a server that requests a port in use becomes the successor of the server there.
+    this.#listeners = dependencies.sockets.forService();
+    this.#firstParts = dependencies.firstParts?.(config, this.#listeners, previous?.firstParts ?? []) ?? [];
+    this.#dependencies = dependencies;
+    this.#meter = new StagedMeter(dependencies.meter);
     const { traces } = config.service.telemetry;
-    this.#traces = traces.enabled ? new OwnTraces(traces, surroundings.logger) : null;
-    this.#kept = keep(previous?.live ?? new Map(), wantedBy(config));
+    this.#traces = traces.enabled ? new OwnTraces(traces, dependencies.logger) : null;
+    this.#reused = planReload(previous?.running ?? new Map(), desiredBy(config));
   }
 
   build(status: ServiceStatus): Assembly {
-    const { offer } = this.#surroundings;
+    const { offer } = this.#dependencies;
     this.#capabilities.offer(SERVICE_STATUS, status);
     offer?.(this.#capabilities);
-    for (const { live } of this.#kept.values()) live.capabilities.lendTo(this.#capabilities);
+    for (const { running } of this.#reused.values()) running.capabilities.lendTo(this.#capabilities);
     const extensions = this.#config.service.extensions.map((id) => this.#extension(id));
     const exporters = new Map<string, Named<Exporter>>();
     const pipelines = this.#config.service.pipelines.map((pipeline) => this.#pipeline(pipeline, exporters));
@@ -152,20 +157,20 @@ class Builder {
       ...extensions.map(({ id, component }) => ({ name: `extension ${id}`, component })),
       ...[...exporters.values()].map(({ id, component }) => ({ name: `exporter ${id}`, component })),
     ];
-    const isNew = ({ name }: Watched): boolean => !this.#kept.has(name);
-    const check = (): readonly Watched[] =>
+    const isNew = ({ name }: WatchedComponent): boolean => !this.#reused.has(name);
+    const check = (): readonly WatchedComponent[] =>
       watched.map(({ name, component }) => ({ name, healthy: component.healthy?.() ?? true }));
     return {
       config: this.#config,
-      foundation: this.#foundation,
+      firstParts: this.#firstParts,
       parts: [
-        ...this.#foundation,
+        ...this.#firstParts,
         ...extensions.map((extension) => partOf('extension', extension)),
         ...[...exporters.values()].map((exporter) => partOf('exporter', exporter)),
         ...pipelines.flatMap(({ processors }) => processors.map((processor) => partOf('processor', processor))),
         ...pipelines.map(({ config, pipeline }) => ({ name: `pipeline ${config.id}`, component: pipeline })),
         ...receivers.map((receiver) => partOf('receiver', receiver)),
-        ...(this.#surroundings.crown ?? []),
+        ...(this.#dependencies.lastParts ?? []),
       ],
       watched: check,
       unready: () => check().flatMap((each) => (isNew(each) && !each.healthy ? each.name : [])),
@@ -174,27 +179,27 @@ class Builder {
         for (const change of this.#changes) change();
       },
       idle: async () => void (await Promise.all(pipelines.map(({ pipeline }) => pipeline.idle?.()))),
-      live: this.#live,
+      running: this.#running,
     };
   }
 
   #extension(id: string): Named<Extension> {
-    const wanted = required(this.#config.extensions, id);
-    return { id, component: this.#keepOrMake(`extension ${id}`, wanted) };
+    const desired = required(this.#config.extensions, id);
+    return { id, component: this.#reuseOrCreate(`extension ${id}`, desired) };
   }
 
   #pipeline(config: PipelineConfig, exporters: Map<string, Named<Exporter>>) {
     const of = { pipeline: config.id, signal: config.signal };
     const processors = config.processors.map((id): Named<Processor> => {
-      const wanted = required(this.#config.processors, id);
-      return { id, component: this.#keepOrMake(`processor ${id} in ${config.id}`, wanted, of) };
+      const desired = required(this.#config.processors, id);
+      return { id, component: this.#reuseOrCreate(`processor ${id} in ${config.id}`, desired, of) };
     });
     for (const id of config.exporters) {
       if (exporters.has(id)) continue;
-      const wanted = required(this.#config.exporters, id);
-      exporters.set(id, { id, component: this.#keepOrMake(`exporter ${id}`, wanted) });
+      const desired = required(this.#config.exporters, id);
+      exporters.set(id, { id, component: this.#reuseOrCreate(`exporter ${id}`, desired) });
     }
-    const { loggerFor, now, makePipeline } = this.#surroundings;
+    const { loggerFor, now, makePipeline } = this.#dependencies;
     const pipeline = makePipeline({
       id: config.id,
       signal: config.signal,
@@ -223,44 +228,44 @@ class Builder {
     }
     return [...routes].map(([id, route]) => {
       const key = `receiver ${id}`;
-      const wanted = required(this.#config.receivers, id);
-      const { definition, options } = wanted;
-      const live = this.#keep(key, options);
-      if (live !== null) {
-        this.#changes.push(() => reroute(live.routes, route));
-        return { id, component: live.component };
+      const desired = required(this.#config.receivers, id);
+      const { definition, options } = desired;
+      const running = this.#reuse(key, options);
+      if (running !== null) {
+        this.#changes.push(() => reroute(running.routes, route));
+        return { id, component: running.component };
       }
       const host = this.#host(key, { kind: 'receiver', id });
       const component = definition.create(options, host, route);
-      this.#live.set(key, { ...wanted, component, capabilities: host.capabilities, routes: route });
+      this.#running.set(key, { ...desired, component, capabilities: host.capabilities, routes: route });
       return { id, component };
     });
   }
 
-  #keepOrMake<C extends Component>(key: string, { id, definition, options }: Creatable<C>, of: Speaker = {}): C {
-    const live = this.#keep(key, options);
-    // The key names the kind, and the definition is the same: so is the type.
-    if (live !== null) return live.component as C;
+  #reuseOrCreate<C extends Component>(key: string, { id, definition, options }: Creatable<C>, of: LogScope = {}): C {
+    const running = this.#reuse(key, options);
+    // Key and definition are the same, so the type is the same.
+    if (running !== null) return running.component as C;
     const host = this.#host(key, { kind: definition.kind, id, ...of });
     const component = definition.create(options, host);
-    this.#live.set(key, { definition, options, component, capabilities: host.capabilities, routes: null });
+    this.#running.set(key, { definition, options, component, capabilities: host.capabilities, routes: null });
     return component;
   }
 
-  #keep(key: string, options: unknown): Live | null {
-    const kept = this.#kept.get(key);
-    if (kept === undefined) return null;
-    this.#changes.push(kept.apply, () => kept.live.capabilities.follow(this.#capabilities));
-    const live = { ...kept.live, options };
-    this.#live.set(key, live);
-    return live;
+  #reuse(key: string, options: unknown): RunningComponent | null {
+    const reused = this.#reused.get(key);
+    if (reused === undefined) return null;
+    this.#changes.push(reused.apply, () => reused.running.capabilities.follow(this.#capabilities));
+    const running = { ...reused.running, options };
+    this.#running.set(key, running);
+    return running;
   }
 
-  #host(key: string, speaker: Speaker & { readonly id: string }): Host {
-    const { loggerFor, now, process, resolvePath, fatal, workers = 1 } = this.#surroundings;
+  #host(key: string, scope: LogScope & { readonly id: string }): Host {
+    const { loggerFor, now, process, resolvePath, fatal, workers = 1 } = this.#dependencies;
     return {
-      id: speaker.id,
-      logger: loggerFor(speaker),
+      id: scope.id,
+      logger: loggerFor(scope),
       meter: this.#meter,
       capabilities: this.#capabilities.scope(key),
       listeners: this.#listeners,
@@ -275,13 +280,19 @@ class Builder {
 
 interface Creatable<C> {
   readonly id: string;
-  readonly definition: Wanted['definition'] & { create(options: unknown, host: Host): C };
+  readonly definition: DesiredComponent['definition'] & { create(options: unknown, host: Host): C };
   readonly options: unknown;
 }
 
-/** Every component that runs, under its key. */
-function wantedBy({ receivers, processors, exporters, extensions, service }: Config): ReadonlyMap<string, Wanted> {
-  return new Map<string, Wanted>([
+/** Every component of the configuration, by its key. */
+function desiredBy({
+  receivers,
+  processors,
+  exporters,
+  extensions,
+  service,
+}: Config): ReadonlyMap<string, DesiredComponent> {
+  return new Map<string, DesiredComponent>([
     ...service.extensions.map((id) => [`extension ${id}`, required(extensions, id)] as const),
     ...service.pipelines.flatMap((pipeline) => [
       ...pipeline.exporters.map((id) => [`exporter ${id}`, required(exporters, id)] as const),
@@ -303,6 +314,6 @@ function required<Of extends Definition>(
   id: string,
 ): ComponentConfig<Of> {
   const found = components.get(id);
-  if (found === undefined) throw new Error(`the validated configuration lacks "${id}"`);
+  if (found === undefined) throw new Error(`the validated configuration has no "${id}"`);
   return found;
 }

@@ -1,16 +1,16 @@
 /**
- * How long a project would wait for a pass that it asked for now. The projects share the time evenly, so the work of another
- * project counts only as far as it is no more than the project's own.
+ * Estimates how long a project would wait for a pass that it requests now. Projects share the time evenly, so the work
+ * of another project counts only up to the amount of the project's own work.
  */
 
-/** What a request costs beside its bytes, in bytes. */
+/** The fixed cost of a request, in bytes. */
 const REQUEST_BYTES = 4096;
-/** Each pass weighs this much less than the one after it in what is expected of the next. */
+/** The weight of a pass relative to the pass after it, in the averages. */
 const DECAY = 0.97;
-/** Projects whose speed is remembered while they have nothing waiting. */
+/** The limit of idle projects whose speed is remembered. */
 const MAX_IDLE_PROJECTS = 1024;
 
-/** Milliseconds and bytes of the passes so far, the latest weighing most. */
+/** Weighted sums of milliseconds and bytes of past passes; the latest has the highest weight. */
 class Speed {
   #ms = 0;
   #bytes = 0;
@@ -33,15 +33,15 @@ interface Load {
 }
 
 export class ExpectedWait {
-  /** Projects with work, and the most recent of the others, those in the order in which they became idle. */
+  /** Projects with work, and the most recent idle projects in the order in which they became idle. */
   readonly #loads = new Map<string, Load>();
   #busy = 0;
   readonly #speed = new Speed();
-  /** Time that passes took together with the polls between them, and without. */
+  /** The time of passes with the polls between them, and without. */
   #elapsedMs = 0;
   #passMs = 0;
 
-  /** Requests of a project that wait or are being worked on. */
+  /** The number of requests of a project that wait or are in progress. */
   requests(project: string): number {
     return this.#loads.get(project)?.requests ?? 0;
   }
@@ -54,7 +54,7 @@ export class ExpectedWait {
     this.#loads.set(project, load);
   }
 
-  /** A request that was added is over; its pass took so long. */
+  /** An added request has ended; its pass took `ms`. */
   remove(project: string, bytes: number, ms: number): void {
     const load = this.#loads.get(project);
     if (load === undefined) return;
@@ -75,7 +75,7 @@ export class ExpectedWait {
     this.#elapsedMs = this.#elapsedMs * DECAY + passMs + pollMs;
   }
 
-  /** Milliseconds until what the project has asked for so far is done. */
+  /** Milliseconds until all requests of the project are done. */
   of(project: string): number {
     const own = this.#workMs(this.#loads.get(project));
     if (own === 0) return 0;

@@ -1,19 +1,20 @@
 /**
- * Passes of several projects that share one or a few memories, by start-time fair queueing: the project that has had the least
- * time since it became active comes next. A project has at most one pass in progress here, so that it never holds every memory.
+ * Start-time fair queueing of passes that share one or a few arenas: the next pass is of the project with the least
+ * time since it became active. A project has at most one pass in progress in a queue, so that it never holds every
+ * arena.
  */
 
-/** The virtual time that the queues of one process share: how far the project that was served last had come. */
+/** The virtual time that the queues of one process share: that of the project that was served last. */
 export interface VirtualClock {
   now: number;
 }
 
-/** One project while it has passes here. */
+/** A project with passes in this queue. */
 export interface Flow<Item> {
   readonly project: string;
   readonly waiting: Item[];
   running: Item | null;
-  /** The milliseconds that the project has had, counted from the virtual time at which it became active. */
+  /** Milliseconds of the project's passes, plus the virtual time at which it became active. */
   virtualMs: number;
 }
 
@@ -24,7 +25,7 @@ export class FairQueue<Item> {
   #running = 0;
   #waiting = 0;
 
-  /** `places`: the passes that may be in progress at a time. */
+  /** `places`: the limit of passes in progress. */
   constructor(clock: VirtualClock, places: number) {
     this.#clock = clock;
     this.#places = places;
@@ -41,7 +42,7 @@ export class FairQueue<Item> {
     return flow;
   }
 
-  /** Passes that have not begun. */
+  /** The number of passes that have not begun. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -51,7 +52,10 @@ export class FairQueue<Item> {
     return flow.running !== null || this.#running < this.#places;
   }
 
-  /** The flow to be served next, and the virtual time that orders it among those of other queues; null when nothing is left. */
+  /**
+   * The flow to serve next, and the virtual time that orders it among those of other queues; null when the queue is
+   * empty.
+   */
   next(): { readonly flow: Flow<Item>; readonly urgencyMs: number } | null {
     let next: Flow<Item> | null = null;
     let urgencyMs = Number.POSITIVE_INFINITY;
@@ -63,7 +67,7 @@ export class FairQueue<Item> {
     return next === null ? null : { flow: next, urgencyMs };
   }
 
-  /** Takes the flow's oldest pass that waits; it is in progress from here on. */
+  /** Takes the flow's oldest waiting pass, which is then in progress. */
   begin(flow: Flow<Item>): Item {
     const item = flow.waiting.shift();
     if (item === undefined || flow.running !== null) throw new Error('the flow has no pass to begin');
@@ -78,7 +82,7 @@ export class FairQueue<Item> {
     flow.virtualMs += ms;
   }
 
-  /** The pass in progress is over. */
+  /** The pass in progress has ended. */
   end(flow: Flow<Item>): void {
     flow.running = null;
     this.#running--;

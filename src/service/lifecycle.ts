@@ -1,33 +1,33 @@
 /**
- * Starting, replacing and stopping in order. A start is a transaction: when one part fails, those that had started are stopped
- * again. Stopping goes backwards through all parts with one deadline, and goes on when a part fails.
+ * Starts, replaces and stops parts in order. When one part fails to start, the parts before it are stopped again. All
+ * parts are stopped in reverse order with one deadline, also when one of them fails.
  */
 import type { Component } from '../component/component.ts';
 import type { Logger } from '../component/logger.ts';
 
-/** One thing with a life, under the name that logs use: `extension postgres`, `receiver otlp`. */
+/** A component with its name in logs: `extension postgres`, `receiver otlp`. */
 export interface Part {
   readonly name: string;
   readonly component: Component;
 }
 
-/** How long the parts that had started may take to stop after another failed to start. */
+/** The time limit to stop the started parts after another part failed to start. */
 const ROLLBACK_TIMEOUT_MS = 5_000;
 
 /**
- * States: `idle` → `starting` → `running` → `stopping` → `stopped`. A failed start goes straight from `starting` to `stopped`;
- * a stop during the start waits for the part that is starting, then takes back what had started.
+ * States: `idle` → `starting` → `running` → `stopping` → `stopped`. A failed start goes from `starting` to `stopped`. A
+ * stop during the start waits for the part that is starting, then stops the started parts.
  */
 export type LifecycleState = 'idle' | 'starting' | 'running' | 'stopping' | 'stopped';
 
-/** What is done between starting the parts that are new and stopping those that are no longer wanted. */
+/** The new parts, and the steps between starting them and stopping the old ones. */
 export interface Replacement {
   readonly parts: readonly Part[];
-  /** Resolves when the new parts can do their work; rejects when they will not. */
+  /** Resolves when the new parts are ready; rejects when they will not be. */
   ready(): Promise<void>;
-  /** Hands over, at once: whatever it touches is changed for every request from the next on. */
+  /** Switches to the new parts, synchronously: the next request uses them. */
   takeOver(): void;
-  /** Resolves when nothing needs the old parts any more. */
+  /** Resolves when no request uses the old parts. */
   idle(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export class Lifecycle {
   #state: LifecycleState = 'idle';
   #starting: Promise<void> | null = null;
   #stopping: Promise<void> | null = null;
-  /** Set when someone stops the service while it starts. */
+  /** `stop` was called while the service starts. */
   #interrupted = false;
 
   constructor(parts: readonly Part[], logger: Logger) {
@@ -50,7 +50,9 @@ export class Lifecycle {
     return this.#state;
   }
 
-  /** Rejects with the failing part's own error, after the rollback; and with `Interrupted` when stopped meanwhile. */
+  /**
+   * Rejects with the error of the part that failed, after the others are stopped; and with `Interrupted` after a stop.
+   */
   start(): Promise<void> {
     if (this.#state !== 'idle') return Promise.reject(new Error(`a service starts once; this one is ${this.#state}`));
     this.#state = 'starting';
@@ -60,8 +62,8 @@ export class Lifecycle {
   }
 
   /**
-   * Other parts take over from the running ones; what is in both goes on untouched. Rejects with the error of a new part that
-   * could not start: then nothing has changed. Old parts that are not done when `deadline` aborts are left behind.
+   * Replaces the running parts; parts that are in both keep running. Rejects with the error of a new part that could
+   * not start; then nothing has changed. Old parts that have not stopped when `deadline` aborts are abandoned.
    */
   replace(replacement: Replacement, deadline: AbortSignal): Promise<void> {
     if (this.#state !== 'running')
@@ -71,7 +73,10 @@ export class Lifecycle {
     return replacing;
   }
 
-  /** Never rejects. Parts that are not done when `deadline` aborts are left behind. The same promise for every call. */
+  /**
+   * Never rejects. Parts that have not stopped when `deadline` aborts are abandoned. Every call returns the same
+   * promise.
+   */
   stop(deadline: AbortSignal): Promise<void> {
     this.#stopping ??= this.#stopWhenPossible(deadline);
     return this.#stopping;
@@ -101,7 +106,7 @@ export class Lifecycle {
     try {
       for (const part of parts) {
         if (this.#interrupted) throw new Interrupted();
-        // A part whose start fails is stopped as well: it may have opened something before it failed.
+        // A part whose start fails is stopped as well, because it may have opened something before.
         started.push(part);
         await part.component.start?.();
       }
@@ -135,7 +140,7 @@ export class Lifecycle {
   }
 }
 
-/** The start was given up because a stop was asked for. */
+/** The start was interrupted by a stop. */
 export class Interrupted extends Error {
   constructor() {
     super('stopped while starting');
@@ -149,7 +154,9 @@ function without(parts: readonly Part[], others: readonly Part[]): readonly Part
 
 const ignore = (): void => undefined;
 
-/** True when the promise was first. A promise that is already done always wins; one left behind may reject unheard. */
+/**
+ * Whether the promise resolved before the signal aborted. An abandoned promise may reject without a handler elsewhere.
+ */
 async function orAborted(promise: Promise<void>, signal: AbortSignal): Promise<boolean> {
   let abandon = ignore;
   const aborted = new Promise<boolean>((resolve) => {

@@ -1,6 +1,6 @@
 /**
- * The call site where pipelines meet the ledger: one set of arenas serves all pipelines of a process, and one group commit
- * all that settle in the same ledger, also when a reload replaces the pipelines.
+ * Makes pipelines. All pipelines of a process share one set of arenas, and those with the same ledger share one group
+ * commit, also when a reload replaces the pipelines.
  */
 import { LEDGER, type Ledger } from '../component/capabilities/ledger.ts';
 import type { Logger } from '../component/logger.ts';
@@ -48,7 +48,7 @@ export function makePipelines(logger: Logger, meter: Meter, now: () => number): 
       },
       stop: async () => {
         pipeline.close();
-        // The receivers have stopped by now, or send elsewhere: what still waits is the last group.
+        // The receivers have stopped or use another pipeline, so the waiting requests are the last group.
         await release?.();
       },
     };
@@ -59,8 +59,8 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 
 /**
- * A body waits for larger ones of its own class only. Two arenas for bodies of middle size let one project be served while
- * another's is in progress; one arena for the largest bounds the memory that they take.
+ * A body waits only for bodies of its own class. With two arenas for medium bodies, one project is served while the
+ * body of another is in progress. One arena for the largest bodies limits their memory.
  */
 function sizeClasses(): readonly SizeClass<Arena>[] {
   return [
@@ -70,7 +70,7 @@ function sizeClasses(): readonly SizeClass<Arena>[] {
   ];
 }
 
-/** The group commits, each open for as long as a pipeline uses it. */
+/** The group commits. Each is open while a pipeline uses it. */
 class Commits {
   readonly #logger: Logger;
   readonly #meter: Meter;
@@ -85,7 +85,7 @@ class Commits {
     return this.#entryOf(ledger).commit;
   }
 
-  /** Returns how to stop using it; resolves when nothing of it waits. The last user closes it. */
+  /** Returns a function that ends the use and resolves when no request waits. The last user closes the group commit. */
   use(ledger: Ledger): () => Promise<void> {
     const { commit, users } = this.#entryOf(ledger);
     const user = {};
@@ -110,7 +110,7 @@ class Commits {
   }
 }
 
-/** Extensions offer their ledger when they are created, which is before any pipeline is made. */
+/** Extensions are created before pipelines, and offer their ledger then. */
 function postgresLedger({ capabilities }: PipelineParts): Ledger {
   const found = capabilities.find(LEDGER);
   if (found === undefined) throw new Error('no extension offers the postgres ledger');

@@ -1,6 +1,7 @@
 /**
- * Which components of a running service go on in the next one, when its configuration is loaded again: those whose definition and
- * options did not change, or that can take the change in place, and that found nothing which is about to go.
+ * The reload plan: which components of a running service the next configuration reuses. A component is reused when its
+ * definition and options are unchanged, or it can apply the change in place, and every component whose capability it
+ * uses is reused as well.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type Capabilities, SERVICE_OWNER } from '../component/capabilities/capability.ts';
@@ -9,53 +10,54 @@ import type { Kind } from '../component/definition.ts';
 import type { Pipeline } from '../component/receiver.ts';
 import type { Signal } from '../pdata/context.ts';
 
-/** What a configuration asks for under one key: `extension postgres`, `processor auth in traces`. */
-export interface Wanted {
+/** A component of the new configuration. Keys are `extension postgres`, `processor auth in traces`. */
+export interface DesiredComponent {
   readonly definition: { readonly kind: Kind };
   readonly options: unknown;
 }
 
-/** A component that exists. */
-export interface Live extends Wanted {
+export interface RunningComponent extends DesiredComponent {
   readonly component: Component;
   readonly capabilities: Capabilities;
-  /** A receiver's own; changed in place when other pipelines take over. */
+  /** The pipelines of a receiver, changed in place by a reload; null for other components. */
   readonly routes: Map<Signal, Pipeline> | null;
 }
 
-export interface Kept {
-  readonly live: Live;
+export interface ReusedComponent {
+  readonly running: RunningComponent;
   /** Applies changed options. */
   readonly apply: () => void;
 }
 
 /** Throws the `UserError` of a component whose change needs a restart. */
-export function keep(
-  previous: ReadonlyMap<string, Live>,
-  wanted: ReadonlyMap<string, Wanted>,
-): ReadonlyMap<string, Kept> {
-  const kept = new Map<string, Kept>();
-  for (const [key, live] of previous) {
-    const want = wanted.get(key);
-    if (want?.definition !== live.definition) continue;
-    const apply = isDeepStrictEqual(live.options, want.options)
+export function planReload(
+  previous: ReadonlyMap<string, RunningComponent>,
+  desired: ReadonlyMap<string, DesiredComponent>,
+): ReadonlyMap<string, ReusedComponent> {
+  const reused = new Map<string, ReusedComponent>();
+  for (const [key, running] of previous) {
+    const next = desired.get(key);
+    if (next?.definition !== running.definition) continue;
+    const apply = isDeepStrictEqual(running.options, next.options)
       ? unchanged
-      : live.component.reconfigure?.(want.options);
-    if (apply !== undefined && apply !== null) kept.set(key, { live, apply });
+      : running.component.reconfigure?.(next.options);
+    if (apply !== undefined && apply !== null) reused.set(key, { running, apply });
   }
-  // Who loses what it leans on goes as well, and whoever leans on that one.
-  for (let before = -1; before !== kept.size; ) {
-    before = kept.size;
-    const fresh = [...wanted].some(([key, { definition }]) => definition.kind === 'extension' && !kept.has(key));
-    for (const [key, { live }] of kept) {
-      const stands = [...live.capabilities.sources].every((source) => {
-        // What nobody offered before, a new extension may offer now.
-        return source === null ? !fresh : source === SERVICE_OWNER || kept.has(source);
+  // A component whose capability comes from a replaced component is replaced too; repeated until nothing changes.
+  for (let before = -1; before !== reused.size; ) {
+    before = reused.size;
+    const hasNewExtension = [...desired].some(
+      ([key, { definition }]) => definition.kind === 'extension' && !reused.has(key),
+    );
+    for (const [key, { running }] of reused) {
+      const isUnaffected = [...running.capabilities.sources].every((source) => {
+        // A new extension may offer a capability that was missing before.
+        return source === null ? !hasNewExtension : source === SERVICE_OWNER || reused.has(source);
       });
-      if (!stands) kept.delete(key);
+      if (!isUnaffected) reused.delete(key);
     }
   }
-  return kept;
+  return reused;
 }
 
 const unchanged = (): void => undefined;

@@ -1,22 +1,24 @@
 /**
- * What encoded rows may take. Rows of one request are bounded by a multiple of its body, because a row repeats its resource and
- * escapes its texts: without the bound 24 KiB of gzip become 700 MiB. Rows of all requests together are bounded by a budget,
- * shared fairly among projects, which is asked before rows are kept.
+ * Limits the memory of encoded rows. The rows of one request are limited by a multiple of its body, because a row
+ * repeats its resource and escapes its texts: without the limit 24 KiB of gzip become 700 MiB. The rows of all requests
+ * are limited by a budget that projects share fairly; bytes are reserved before rows are kept.
  */
 import { FairBudget } from '../component/fair-budget.ts';
 import { Rejection } from '../errors.ts';
 import type { Batch } from '../pdata/batch.ts';
 import type { RowRoom } from '../pdata/row-room.ts';
 
-/** JSON doubles quotes, backslashes and line breaks, and a text may stand in a derived column too. */
+/** JSON doubles quotes, backslashes and line breaks, and a derived column may repeat a text. */
 const ROW_BYTES_PER_BODY_BYTE = 4;
-/** The names of all columns in a line of NDJSON take 2 KiB; the rest is for a resource and a scope of 6 KiB. */
+/** The column names in a line of NDJSON take 2 KiB. The rest is for a resource and a scope of 6 KiB. */
 const ROW_BYTES_PER_RECORD = 8192;
-/** Events, links and exemplars are JSON objects with names of their own and ids in hex. */
+/** Events, links and exemplars are JSON objects with member names and hex ids. */
 const ROW_BYTES_PER_ELEMENT = 256;
-/** The rows of one request in one form. Well below the budget, so that a request with nobody beside it always finds room. */
+/**
+ * The limit for the rows of one request in one format. Below the budget, so that a single request always finds room.
+ */
 const MAX_REQUEST_ROW_BYTES = 136 * 1048576;
-/** The rows of all requests that wait or are being written. */
+/** The limit for the rows of all requests that wait or are being written. */
 const MAX_ROW_BYTES = 168 * 1048576;
 
 export interface RowBudgetOptions {
@@ -37,7 +39,7 @@ export class RowBudget {
     return this.#budget.heldBytes;
   }
 
-  /** Room for the rows of one request in one exporter's form. */
+  /** The budget for the rows of one request in one exporter's format. */
   open(batch: Batch, bodyBytes: number): RequestRows {
     const bound =
       bodyBytes * ROW_BYTES_PER_BODY_BYTE +
@@ -47,7 +49,7 @@ export class RowBudget {
   }
 }
 
-/** What the rows of one request hold of the budget. `close` gives all of it back and may be called twice. */
+/** The reserved bytes of one request's rows. `close` releases all and may be called twice. */
 export class RequestRows implements RowRoom {
   readonly #budget: FairBudget;
   readonly #project: string;
@@ -64,14 +66,14 @@ export class RequestRows implements RowRoom {
     return this.#limitBytes - this.#bytes;
   }
 
-  /** Throws `body_too_large` beyond what the body may become, and `overloaded` when there is no room beside the rows of others. */
+  /** Throws `body_too_large` above the limit of the request, and `overloaded` when the budget has no room. */
   reserve(bytes: number): void {
     if (bytes > this.left) throw tooManyRows(this.#limitBytes);
     this.#budget.reserve(this.#project, bytes);
     this.#bytes += bytes;
   }
 
-  /** Counts the rows of an exporter that did not ask. Throws like `reserve`. */
+  /** Reserves for an exporter that did not reserve while it encoded. Throws like `reserve`. */
   cover(bytes: number): void {
     if (bytes > this.#bytes) this.reserve(bytes - this.#bytes);
   }

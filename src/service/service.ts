@@ -1,42 +1,45 @@
-/** A whole service: it starts, takes another configuration, stops, and says whether it is ready. */
+/** A service: start, reload, stop, readiness. */
 import type { ServiceStatus } from '../component/extension.ts';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../errors.ts';
 import { ListeningSockets } from '../net/listener.ts';
-import { type Assembly, type AssemblySurroundings, assemble, type Surroundings } from './assembly.ts';
+import { type Assembly, type AssemblyDependencies, assemble, type ServiceDependencies } from './assembly.ts';
 import { Lifecycle, type LifecycleState } from './lifecycle.ts';
 
-/** A new part that starts without what it needs, such as a database that is away, gets this long before the reload is given up. */
+/** The time limit of a reload for new parts to become healthy, for example with a database that is away. */
 const READY_TIMEOUT_MS = 10_000;
 const READY_CHECK_MS = 50;
 
-/** Others that go over to the next configuration together with a service, or not at all. */
-export interface Company {
-  /** Asked when everything new of the service is ready. Resolves when theirs is; rejects when it will not be. */
+/** Other participants of a reload, which all switch to the next configuration or none does. */
+export interface ReloadParticipants {
+  /**
+   * Called when the new parts of the service are ready. Resolves when the participants are ready; rejects when they
+   * will not be.
+   */
   prepare(): Promise<void>;
-  /** They go over, at once. */
+  /** Switches to the new configuration, synchronously. */
   takeOver(): void;
-  /** Resolves when they need nothing of the old configuration. */
+  /** Resolves when no request uses the old configuration. */
   idle(): Promise<void>;
 }
 
-const ALONE: Company = {
+const NO_PARTICIPANTS: ReloadParticipants = {
   prepare: async () => undefined,
   takeOver: () => undefined,
   idle: async () => undefined,
 };
 
 export class Service implements ServiceStatus {
-  readonly #surroundings: AssemblySurroundings;
+  readonly #dependencies: AssemblyDependencies;
   readonly #lifecycle: Lifecycle;
   readonly #furtherProblems: () => readonly string[];
   #assembly: Assembly;
 
-  constructor(config: Config, surroundings: Surroundings) {
-    const { logger, problems = () => [], sockets = new ListeningSockets() } = surroundings;
-    this.#surroundings = { ...surroundings, sockets };
+  constructor(config: Config, dependencies: ServiceDependencies) {
+    const { logger, problems = () => [], sockets = new ListeningSockets() } = dependencies;
+    this.#dependencies = { ...dependencies, sockets };
     this.#furtherProblems = problems;
-    this.#assembly = assemble(config, this.#surroundings, { status: this, previous: null });
+    this.#assembly = assemble(config, this.#dependencies, { status: this, previous: null });
     this.#assembly.takeOver();
     this.#lifecycle = new Lifecycle(this.#assembly.parts, logger);
   }
@@ -46,23 +49,23 @@ export class Service implements ServiceStatus {
   }
 
   /**
-   * Goes over to another configuration without closing what does not change: the old pipelines serve until the new ones are
-   * ready, and stop once their last request is answered, or when `deadline` aborts. Rejects with nothing changed when
-   * something new can not start, or needs a restart. One at a time.
+   * Switches to another configuration and reuses unchanged parts: the old pipelines serve until the new ones are ready,
+   * and stop when their last request is answered or `deadline` aborts. Rejects without a change when a new part cannot
+   * start, or a change needs a restart. One reload at a time.
    */
-  async reload(config: Config, deadline: AbortSignal, company = ALONE): Promise<void> {
+  async reload(config: Config, deadline: AbortSignal, participants = NO_PARTICIPANTS): Promise<void> {
     const old = this.#assembly;
-    const next = assemble(config, this.#surroundings, { status: this, previous: old });
+    const next = assemble(config, this.#dependencies, { status: this, previous: old });
     const takeOver = (): void => {
       next.takeOver();
       this.#assembly = next;
-      company.takeOver();
+      participants.takeOver();
     };
     const ready = async (): Promise<void> => {
       await untilReady(next);
-      await company.prepare();
+      await participants.prepare();
     };
-    const idle = async (): Promise<void> => void (await Promise.all([old.idle(), company.idle()]));
+    const idle = async (): Promise<void> => void (await Promise.all([old.idle(), participants.idle()]));
     await this.#lifecycle.replace({ parts: next.parts, ready, takeOver, idle }, deadline);
   }
 
@@ -70,7 +73,7 @@ export class Service implements ServiceStatus {
     return this.#lifecycle.stop(deadline);
   }
 
-  /** The configuration that runs. */
+  /** The running configuration. */
   get config(): Config {
     return this.#assembly.config;
   }

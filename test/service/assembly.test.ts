@@ -132,7 +132,7 @@ async function build(given: ReturnType<typeof scene>) {
     process: { pid: 1, env: {}, kill: () => false },
     resolvePath: (path) => `/base/${path}`,
     fatal: () => undefined,
-    foundation: (_config, _listeners, running) =>
+    firstParts: (_config, _listeners, running) =>
       running.length > 0
         ? running
         : [{ name: 'metrics', component: { start: async () => void given.events.push('start metrics') } }],

@@ -1,4 +1,4 @@
-/** What the ledger must know of a finished batch: which traces it touches, in which environment, and how much it adds. */
+/** Makes the claim of a processed batch: its traces with their environment, and its number of records. */
 import type { Claim, TraceClaim } from '../../component/capabilities/ledger.ts';
 import { Rejection } from '../../errors.ts';
 import type { Batch } from '../../pdata/batch.ts';
@@ -14,7 +14,7 @@ import type { Memory } from '../../pdata/memory.ts';
 import type { Steps } from '../../pdata/steps.ts';
 import { sortInSteps } from './sort.ts';
 
-// Places of 32-bit words, bound here: an imported constant is read and checked at each use, one of the module is code.
+// Offsets in 32-bit words. A constant of this module is inlined; an imported one is read and checked at each use.
 const RECORDS = RECORDS_BASE >>> 2;
 const STRIDE = RECORD_STRIDE >>> 2;
 const TRACE_ID = RECORD_TRACE_ID >>> 2;
@@ -22,26 +22,28 @@ const RESOURCE = RECORD_RESOURCE >>> 2;
 const START = RECORD_START >>> 2;
 const END = RECORD_END >>> 2;
 
-/** No record's time stands there. */
+/** No record's time is at this address. */
 const NO_TIME = 0;
 
-/** A trace while the records are read. Times are places of nanoseconds in the tables; only the outermost become numbers. */
+/**
+ * A trace while the records are read. Times are addresses in the tables; only the first and last are read as numbers.
+ */
 interface OpenTraceClaim {
   readonly traceId: string;
   readonly environment: string;
-  /** Words of the tables. */
+  /** Addresses in words. */
   first: number;
   last: number;
 }
 
-/** Records and traces are handled this many a step. */
+/** Records or traces of one step. */
 const STEP = 1024;
-/** What the heap holds of one trace until the commit. */
+/** Heap bytes of one trace until the commit. */
 const BYTES_PER_TRACE = 256;
 
 /**
- * Throws `environment_mismatch` when one trace stands in two environments within the request, and what the room for rows throws:
- * many traces take as much memory as their rows.
+ * Throws `environment_mismatch` when a trace has two environments within the request, and the errors of the row budget,
+ * because many traces take as much memory as rows.
  */
 export function* makeClaim(batch: Batch, replayKey: Uint8Array): Steps<Claim> {
   return {
@@ -76,7 +78,7 @@ function* openClaims(batch: Batch): Steps<readonly OpenTraceClaim[]> {
   const spans = batch.signal === 'traces';
   let counted = 0;
   let claim: OpenTraceClaim | undefined;
-  let claimed = 0; // the record that found it
+  let claimed = 0; // The record that found it.
   for (let index = 0, record = RECORDS; index < recordCount; index++, record += STRIDE) {
     if (index % STEP === STEP - 1) {
       batch.rowRoom.reserve((claims.length - counted) * BYTES_PER_TRACE);
@@ -85,7 +87,7 @@ function* openClaims(batch: Batch): Steps<readonly OpenTraceClaim[]> {
     }
     if (!hasTrace(u32, record)) continue;
     const environment = environments[u32[record + RESOURCE] as number] as string;
-    // Most batches hold their spans trace by trace: the words are compared before any text is made.
+    // Most batches order their spans by trace, so words are compared first, which makes no string.
     if (claim === undefined || !isSameTrace(u32, record, claimed)) {
       const { traceId } = records.goto(index);
       claim = byTrace.get(traceId);
@@ -125,7 +127,7 @@ function isSameTrace(u32: Uint32Array, left: number, right: number): boolean {
   return u32[a] === u32[b] && u32[a + 1] === u32[b + 1] && u32[a + 2] === u32[b + 2] && u32[a + 3] === u32[b + 3];
 }
 
-/** A span that does not say when it ended, or ended before it began, still covers its start. */
+/** A span without an end, or with an end before its start, covers its start. */
 function widen(claim: OpenTraceClaim, u32: Uint32Array, record: number): void {
   const start = record + START;
   const end = record + END;

@@ -1,13 +1,14 @@
 /**
- * The one place where requests meet. Whatever arrives while a commit is running forms the next group; there is no timer. When
- * a whole group waits and the ledger has room for a second one at once, it need not wait any longer. Each request gets its own
- * verdict, and none is told 200 before the commit that holds its rows.
+ * The group commit. Requests that arrive while a commit runs form the next group; there is no timer. When a full group
+ * waits and the ledger can settle a concurrent group, that group begins at once. Each request gets its own outcome, and
+ * 200 only after the commit of its rows.
  *
- * A request that is larger than a group is heavy. It is settled by itself in a lane of its own, so that a group never waits for it.
- * Groups are of one kind, so that requests which are likely to be refused do not slow those of other projects.
+ * A request larger than a group is heavy. It is settled alone, concurrently with the groups, so that no group waits for
+ * it. All requests of a group have one kind, so that requests that are likely to be refused do not delay those of other
+ * projects.
  *
- * States: idle → (a request arrives) → settling in one lane or more → (verdicts given) → idle when nothing waits, else settling
- * again. `drain` waits for idle; after `close` new requests are refused with `shutting_down`.
+ * States: idle → (a request arrives) → settling one group or more → (outcomes) → idle when no request waits, otherwise
+ * settling again. `drain` waits for idle. After `close`, new requests are refused with `shutting_down`.
  */
 import type { Counter, Histogram, Meter } from '../../component/meter.ts';
 import type { Claim, Decision, Kind, Ledger, Verdict } from '../../component/capabilities/ledger.ts';
@@ -30,7 +31,7 @@ interface Waiting {
   settle(verdict: Verdict): void;
 }
 
-/** A heavy request that is being settled, and those that have to wait for its end. */
+/** A heavy request that is being settled, and the requests that wait for its end. */
 interface Heavy {
   readonly request: Waiting;
   readonly dependents: Waiting[];
@@ -53,7 +54,7 @@ export class GroupCommit {
   readonly #heavy = new Set<Heavy>();
   readonly #failed = new FailedRequests(() => performance.now());
   readonly #lanes = new Set<Promise<void>>();
-  /** What is being settled in the lanes of groups; null: the lane is about to take a group. */
+  /** The kinds of the groups that are being settled; null: a group is about to be formed. */
   readonly #settling = new Set<{ kind: Kind | null }>();
   #heavyLanes = 0;
   readonly #writes = new ExporterWrites();
@@ -72,17 +73,17 @@ export class GroupCommit {
       'Time one group took to become durable.',
       SECONDS_BOUNDS,
     );
-    this.#verdicts = meter.counter('sluice_verdicts', 'Requests settled, by what became of them.');
+    this.#verdicts = meter.counter('sluice_verdicts', 'Settled requests by outcome.');
     const waiting = (): number => this.#waiting.count + this.#waitingHeavy.count + this.#dependentCount;
     meter.gauge('sluice_requests_waiting', 'Requests waiting for the next commit.', waiting);
   }
 
-  /** Throws `ingestion_failed` while it is known that nothing can be stored. */
+  /** Throws `ingestion_failed` while the database is known to be away. */
   admit(): void {
     if (this.#ledger.isAway?.() === true) throw new Rejection('ingestion_failed', { cause: 'the database is away' });
   }
 
-  /** Resolves when the request's rows are durable, or when they were already. Rejects with a `Rejection`. Releases the rows. */
+  /** Resolves when the request's rows are durable. Rejects with a `Rejection`. Releases the rows in both cases. */
   async settle(claim: Claim, encoded: readonly EncodedRows[], trace: RequestTrace | null = null): Promise<Acceptance> {
     try {
       const verdict = await this.#enqueue(claim, encoded, trace);
@@ -98,7 +99,7 @@ export class GroupCommit {
     this.#closed = true;
   }
 
-  /** Resolves when nothing waits and no commit runs. */
+  /** Resolves when no request waits and no commit runs. */
   async drain(): Promise<void> {
     while (this.#lanes.size > 0) await Promise.all(this.#lanes);
   }
@@ -137,34 +138,34 @@ export class GroupCommit {
     this.#lanes.add(lane);
   }
 
-  /** Beside a group of the same kind, a lane takes whole groups only: a smaller one grows while it waits. */
+  /** A concurrent group of the same kind must be full: a smaller one grows while it waits. */
   #allows(kind: Kind): boolean {
     const others = [...this.#settling].filter((lane) => lane.kind === kind || lane.kind === null);
     if (others.length === 0) return true;
     return kind !== 'apart' && this.#waiting.isWhole;
   }
 
-  /** A lane settles one group after the other, until there is none for it. */
+  /** Settles one group after the other until none can be formed. */
   async #run(): Promise<void> {
     const lane: { kind: Kind | null } = { kind: null };
     this.#settling.add(lane);
-    // Requests that were received in the same turn of the event loop belong to the same group.
+    // Requests that arrive in the same iteration of the event loop belong to the same group.
     await new Promise((resolve) => setImmediate(resolve));
     for (;;) {
-      // In the same turn as the look at the others: of two lanes that end together, the second sees that it is the only one.
+      // Synchronous with `#takeGroup`: of two runs that end together, the second one finds that no other is settling.
       this.#settling.delete(lane);
       const group = this.#takeGroup();
       const [first] = group;
       if (first === undefined) return;
       lane.kind = this.#choice.kindOf(first.claim);
       this.#settling.add(lane);
-      // Another kind may be next, for another lane.
+      // A concurrent group of another kind may be possible now.
       this.#openLanes();
       await this.#settleGroup(group);
     }
   }
 
-  /** Leaves out what would wait for a heavy request. */
+  /** Forms the next group without the requests that must wait for a heavy request. */
   #takeGroup(): readonly Waiting[] {
     for (;;) {
       const group = this.#waiting.take(this.#choice);
@@ -223,7 +224,7 @@ export class GroupCommit {
         ),
       );
     } catch (error) {
-      // The ledger's contract is to never reject; whatever broke it, nothing of the group may be acknowledged.
+      // The contract of the ledger excludes this. No request of the group may be acknowledged.
       this.#logger.error({ error }, 'a group could not be settled');
       return group.map(() => refusal('ingestion_failed', 'the ledger failed'));
     }

@@ -1,15 +1,17 @@
-/** Requests that are larger than a group: which others cannot be settled beside one, and which are not tried for now. */
+/**
+ * Requests larger than a group: which other requests must wait for one, and which are refused after a recent failure.
+ */
 import type { Claim, TraceClaim } from '../../component/capabilities/ledger.ts';
 
-/** A request that took long and failed is refused at once for this many times as long, if it comes again. */
+/** A request that took long and failed is refused at once for this multiple of its time, when it is sent again. */
 const PAUSE_FACTOR = 2;
 const SHORTEST_FAILURE_MS = 1000;
 const LONGEST_PAUSE_MS = 60000;
 const MAX_FAILURES = 100;
 
 /**
- * Whether `claim` would wait in the store for the end of `heavy`: they share a body, a counter with a quota, or a trace. The
- * requests of its group would wait with it.
+ * Whether `claim` would wait in the database for the end of `heavy`, because they share a body, a counter with a quota,
+ * or a trace. The other requests of its group would wait as well.
  */
 export function dependsOn(claim: Claim, heavy: Claim): boolean {
   if (claim.project.name === heavy.project.name) {
@@ -33,7 +35,7 @@ function hasTrace(traces: readonly TraceClaim[], traceId: string): boolean {
   return false;
 }
 
-/** Heavy requests that failed lately. A sender that repeats one without end must not keep the lane of all others busy with it. */
+/** Heavy requests that failed recently. A sender that repeats one must not delay the heavy requests of others. */
 export class FailedRequests {
   readonly #now: () => number;
   readonly #untilMs = new Map<string, number>();

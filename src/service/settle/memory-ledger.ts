@@ -1,6 +1,7 @@
 /**
- * The ledger for a daemon without a database: the same verdicts as the Postgres ledger, as far as one process can know. It
- * remembers since its own start, within bounds; after a restart a repeated body is stored again, and the quota starts anew.
+ * The ledger for a daemon without a database: the same outcomes as the Postgres ledger, within one process. Its memory
+ * is bounded and begins at the start of the process: after a restart a repeated body is stored again, and the quota
+ * begins at zero.
  */
 import { hash } from 'node:crypto';
 import type { Claim, Commit, Ledger, Quota, Verdict } from '../../component/capabilities/ledger.ts';
@@ -11,7 +12,7 @@ import { RecentKeys } from './recent-keys.ts';
 
 /** How long an accepted body is remembered (spec: one hour). */
 const REPLAY_MS = 3600000;
-/** Bodies remembered at most; beyond, the oldest are forgotten. */
+/** The limit of remembered bodies. Beyond it the oldest are removed. */
 const MAX_MARKERS = 200000;
 
 interface Usage {
@@ -19,15 +20,15 @@ interface Usage {
   spans: number;
 }
 
-/** No exporter can join: there is no transaction. */
+/** There is no transaction that an exporter could join. */
 const NO_COMMIT: Commit = { join: () => undefined, taken: async () => undefined };
 
 export class MemoryLedger implements Ledger {
   readonly heavyLanes = 1;
   readonly #now: () => number;
-  /** Groups that are being written. What they will store is not known yet. */
+  /** Groups that are being written, whose outcome is not known yet. */
   readonly #open = new Map<Plan, Promise<void>>();
-  /** When each expires, in milliseconds and in the order of expiry. */
+  /** The time of expiry of each marker, in milliseconds and in order. */
   readonly #markers = new RecentKeys(MAX_MARKERS);
   readonly #traces = new OwnedTraces();
   readonly #usage = new Map<string, Usage>();
@@ -40,15 +41,15 @@ export class MemoryLedger implements Ledger {
     group: readonly Claim[],
     write: (admitted: readonly Claim[], commit: Commit) => Promise<void>,
   ): Promise<readonly Verdict[]> {
-    await this.#conflictsAreOver(group);
+    await this.#waitForConflicts(group);
     const now = this.#now();
     const verdicts = new Map<Claim, Verdict>();
     const plan = new Plan(this.#traces);
-    const twins = new Map<Claim, Claim>();
+    const duplicates = new Map<Claim, Claim>();
     for (const claim of group) {
       const key = markerKey(claim);
-      const twin = plan.firstWith(key);
-      if (twin !== undefined) twins.set(claim, twin);
+      const first = plan.firstWith(key);
+      if (first !== undefined) duplicates.set(claim, first);
       else if ((this.#markers.find(key) ?? 0) > now)
         verdicts.set(claim, { kind: 'replayed', quota: this.#quota(claim, now) });
       else this.#admit(claim, key, plan, now, verdicts);
@@ -56,12 +57,12 @@ export class MemoryLedger implements Ledger {
     const storing = this.#store(plan, now, write, verdicts);
     this.#open.set(plan, storing);
     await storing.finally(() => this.#open.delete(plan));
-    for (const [claim, twin] of twins) verdicts.set(claim, asTwin(verdicts.get(twin) as Verdict));
+    for (const [claim, first] of duplicates) verdicts.set(claim, asDuplicate(verdicts.get(first) as Verdict));
     return group.map((claim) => verdicts.get(claim) as Verdict);
   }
 
-  /** Resolves when no open group could change the verdict of one of these requests. */
-  async #conflictsAreOver(group: readonly Claim[]): Promise<void> {
+  /** Resolves when no open group can change the outcome of one of these requests. */
+  async #waitForConflicts(group: readonly Claim[]): Promise<void> {
     for (;;) {
       const open = [...this.#open].filter(([plan]) => group.some((claim) => plan.concerns(claim, markerKey(claim))));
       if (open.length === 0) return;
@@ -130,7 +131,7 @@ export class MemoryLedger implements Ledger {
   }
 }
 
-/** What one group will store if its write succeeds; nothing of it is remembered before. */
+/** What one group will store if its write succeeds. It is remembered only after the write. */
 class Plan {
   readonly #known: OwnedTraces;
   readonly #claimed = new Map<string, TraceOwner>();
@@ -141,7 +142,7 @@ class Plan {
     this.#known = known;
   }
 
-  /** Whether its outcome matters to a request: they share a body, a trace, or a quota. */
+  /** Whether its outcome can change that of a request: they share a body, a trace, or a quota. */
   concerns({ project, traces }: Claim, key: string): boolean {
     if (this.admitted.has(key)) return true;
     if (project.monthlySpans !== null && this.#spans.has(project.name)) return true;
@@ -176,11 +177,11 @@ class Plan {
   }
 }
 
-function asTwin(verdict: Verdict): Verdict {
+function asDuplicate(verdict: Verdict): Verdict {
   return verdict.kind === 'stored' ? { kind: 'replayed', quota: verdict.quota } : verdict;
 }
 
-/** Sixteen bytes in hex: two bodies that share them are not to be found, by accident or by search. */
+/** The first sixteen bytes of a SHA-256, in hex: enough to exclude collisions. */
 function markerKey(claim: Claim): string {
   return hash('sha256', Buffer.concat([Buffer.from(`${claim.project.name}\0`), claim.replayKey]), 'hex').slice(0, 32);
 }

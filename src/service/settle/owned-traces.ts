@@ -1,7 +1,7 @@
-/** Whose a trace is, for those seen last: the project that stored it first, and the environment it was stored in. */
+/** The owners of the most recent traces: the project that stored a trace first, and its environment. */
 import { RecentKeys } from './recent-keys.ts';
 
-/** Beyond, the oldest are forgotten. */
+/** Beyond this limit the oldest are removed. */
 const MAX_TRACES = 500000;
 
 export interface TraceOwner {
@@ -11,16 +11,16 @@ export interface TraceOwner {
 
 interface Held {
   readonly owner: TraceOwner;
-  /** Traces it has among those remembered. */
+  /** The number of its traces. */
   traces: number;
 }
 
 export class OwnedTraces {
-  /** Each trace with the number of its owner. */
+  /** The number of the owner of each trace. */
   readonly #traces: RecentKeys;
   readonly #owners: (Held | undefined)[] = [];
   readonly #numbers = new Map<string, number>();
-  /** Numbers of owners that have no trace any more. */
+  /** Unused numbers. */
   readonly #free: number[] = [];
 
   constructor(limit = MAX_TRACES) {
@@ -33,7 +33,7 @@ export class OwnedTraces {
     return number === undefined ? undefined : this.#owners[number]?.owner;
   }
 
-  /** The first claim holds. */
+  /** The first claim is kept. */
   claim(traceId: string, owner: TraceOwner): void {
     if (this.#traces.find(traceId) === undefined) this.#traces.add(traceId, this.#enter(owner));
   }

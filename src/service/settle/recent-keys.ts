@@ -1,37 +1,38 @@
 /**
- * A bounded memory of keys of 16 bytes, given as 32 hex digits, each with a number; the oldest go first. In flat arrays: as texts in a
- * Map they would take three times the room, and the garbage collector would walk over all of them again and again.
+ * A bounded map from keys of 16 bytes, given as 32 hex digits, to numbers; the oldest entries are removed first. It
+ * uses typed arrays: strings in a Map take three times the memory, and the garbage collector marks all of them at each
+ * collection.
  */
 import { randomBytes } from 'node:crypto';
 
 /** 32-bit words of a key. */
 const KEY_WORDS = 4;
 
-/** Entries there is room for at first; the room doubles. */
+/** The first capacity in entries; it doubles. */
 const FIRST_ROOM = 1024;
-/** Places of the index for each entry there is room for: at most half of them are taken. */
+/** Slots of the index for each entry of the capacity, so that at most half of them are used. */
 const PLACES_AN_ENTRY = 2;
 const HALVES = KEY_WORDS * 2;
 
 export class RecentKeys {
   readonly #limit: number;
   readonly #forgotten: (value: number) => void;
-  /** The key that was given last. */
+  /** The key of the current call. */
   readonly #key = new Uint32Array(KEY_WORDS);
   readonly #keyBytes = Buffer.from(this.#key.buffer);
-  /** Secret and odd, one for each 16 bits of a key: who chooses keys must not know which of them share a place. */
+  /** Random odd factors, one for each 16 bits of a key, so that a sender cannot choose keys that collide. */
   readonly #factors = Uint32Array.from({ length: HALVES }, () => randomBytes(4).readUInt32LE() | 1);
-  /** A power of two. Entries stand in the order they came, each at its number modulo the room. */
+  /** The capacity, a power of two. Entry `n` is at `n` modulo the capacity. */
   #room = FIRST_ROOM;
   #words = new Uint32Array(FIRST_ROOM * KEY_WORDS);
   #values = new Float64Array(FIRST_ROOM);
-  /** Where an entry stands, plus one; 0 is a free place. Found from the key's place on, one place after the other. */
+  /** Open addressing with linear probing: the position of an entry plus one; 0 is a free slot. */
   #index = new Int32Array(FIRST_ROOM * PLACES_AN_ENTRY);
-  /** The numbers of the oldest entry and of the next to come. */
+  /** The numbers of the oldest entry and of the next one. */
   #oldest = 0;
   #next = 0;
 
-  /** `limit`: entries at most. `forgotten` is told the number of each that goes. */
+  /** `limit`: the highest number of entries. `forgotten` is called with the value of each removed entry. */
   constructor(limit: number, forgotten: (value: number) => void = () => undefined) {
     this.#limit = limit;
     this.#forgotten = forgotten;
@@ -41,14 +42,14 @@ export class RecentKeys {
     return this.#next - this.#oldest;
   }
 
-  /** What was noted with a key; undefined when it is not known (any more). */
+  /** The value of a key; undefined when the key is unknown or was removed. */
   find(key: string): number | undefined {
     this.#keyBytes.write(key, 'hex');
     const entry = this.#index[this.#placeOf(this.#key, 0)] as number;
     return entry === 0 ? undefined : this.#values[entry - 1];
   }
 
-  /** Notes a key; the oldest goes where there is no room for another. Of a key that is known already, what is noted last counts. */
+  /** Adds a key; at the limit the oldest entry is removed. The last value of a key counts. */
   add(key: string, value: number): void {
     if (this.size === this.#limit) this.#forgetOldest();
     else if (this.size === this.#room) this.#grow();
@@ -59,12 +60,12 @@ export class RecentKeys {
     this.#index[this.#placeOf(this.#key, 0)] = at + 1;
   }
 
-  /** Forgets the oldest one after the other while what was noted with it asks for it. */
+  /** Removes the oldest entries while `isOver` is true for their values. */
   forgetWhile(isOver: (value: number) => boolean): void {
     while (this.size > 0 && isOver(this.#values[this.#oldest & (this.#room - 1)] as number)) this.#forgetOldest();
   }
 
-  /** The place where a key stands, or the free one where it would: `words` holds the key from `offset` on. */
+  /** The slot of a key, or the free slot for it. `words` holds the key at `offset`. */
   #placeOf(words: Uint32Array, offset: number): number {
     const last = this.#index.length - 1;
     let place = this.#homeOf(words, offset);
@@ -81,7 +82,7 @@ export class RecentKeys {
     return true;
   }
 
-  /** The upper bits of a sum of products: multiply-shift hashing, of which the lower bits are worth nothing. */
+  /** Multiply-shift hashing: the upper bits of a sum of products. */
   #homeOf(words: Uint32Array, offset: number): number {
     let sum = 0;
     for (let word = 0; word < KEY_WORDS; word++) {
@@ -95,12 +96,12 @@ export class RecentKeys {
   #forgetOldest(): void {
     const at = this.#oldest++ & (this.#room - 1);
     const place = this.#placeOf(this.#words, at * KEY_WORDS);
-    // Otherwise the key was noted again since.
+    // Otherwise a newer entry has the same key.
     if (this.#index[place] === at + 1) this.#free(place);
     this.#forgotten(this.#values[at] as number);
   }
 
-  /** Entries behind a freed place that were pushed past it move up, so that a search never ends before them. */
+  /** Backward-shift deletion: entries after the freed slot move up, so that a search does not stop before them. */
   #free(freed: number): void {
     const last = this.#index.length - 1;
     for (let place = (freed + 1) & last; ; place = (place + 1) & last) {

@@ -1,7 +1,7 @@
-/** A merge sort in steps, for lists that take the engine longer than the event loop may be blocked. */
+/** A merge sort in steps, for lists whose sorting would block the event loop for too long. */
 import type { Steps } from '../../pdata/steps.ts';
 
-/** Runs of this length are sorted by the engine at once. */
+/** Runs of this length are sorted in one step by `Array.sort`. */
 const RUN = 1024;
 /** Items merged in one step. */
 const STEP = 4096;

@@ -1,24 +1,24 @@
 /**
- * Requests that wait to be settled, and the groups that are formed of them. Projects take turns, and each project's requests are
- * served in their order: a project that sends many does not push those of others to the back.
+ * The queue of requests that wait for a commit, and the groups that are formed of them. Projects alternate, and each
+ * project's requests keep their order, so that a project with many requests does not delay those of others.
  */
 import type { Claim, Kind } from '../../component/capabilities/ledger.ts';
 
-/** Past these a larger group only waits longer; measured with COPY. */
+/** The limits of a group. Measured with COPY: larger groups only take longer. */
 const MAX_GROUP_REQUESTS = 16;
 const MAX_GROUP_BYTES = 8388608;
-/** Records and traces together. Small ones cost their rows in the indexes more than their bytes. */
+/** Records and traces together. Small records cost more for their index entries than for their bytes. */
 const MAX_GROUP_ITEMS = 16384;
 
 export interface Weighed {
   readonly claim: Claim;
-  /** Of its rows. */
+  /** The bytes of its rows. */
   readonly bytes: number;
 }
 
 const itemsOf = ({ claim }: Weighed): number => claim.recordCount + claim.traces.length;
 
-/** Whether a request is larger than a group of others may be. */
+/** Whether a request is larger than the limits of a group. */
 export const isHeavy = (one: Weighed): boolean => one.bytes > MAX_GROUP_BYTES || itemsOf(one) > MAX_GROUP_ITEMS;
 
 interface Sums {
@@ -30,7 +30,7 @@ interface Sums {
 const isWhole = ({ count, bytes, items }: Sums): boolean =>
   count >= MAX_GROUP_REQUESTS || bytes >= MAX_GROUP_BYTES || items >= MAX_GROUP_ITEMS;
 
-/** What a lane may take. */
+/** Which groups may be formed at present. */
 export interface Choice {
   kindOf(claim: Claim): Kind;
   /** Whether a group of this kind may be formed now. */
@@ -38,7 +38,7 @@ export interface Choice {
 }
 
 export class WaitingRequests<T extends Weighed> {
-  /** In the order of their turns. A list is never empty. */
+  /** In the order in which projects are served. No list is empty. */
   readonly #byProject = new Map<string, T[]>();
   readonly #sums: Sums = { count: 0, bytes: 0, items: 0 };
 
@@ -46,7 +46,7 @@ export class WaitingRequests<T extends Weighed> {
     return this.#sums.count;
   }
 
-  /** Whether what waits makes a group of full size. */
+  /** Whether the waiting requests fill a group. */
   get isWhole(): boolean {
     return isWhole(this.#sums);
   }
@@ -56,25 +56,28 @@ export class WaitingRequests<T extends Weighed> {
     add(this.#sums, one, 1);
   }
 
-  /** Ahead of what else waits of its project. */
+  /** Adds a request before the others of its project. */
   putBack(one: T): void {
     this.#listOf(one).unshift(one);
     add(this.#sums, one, 1);
   }
 
-  /** Whether there is a request that a group could begin with. */
+  /** Whether a group can be formed. */
   hasNext(choice: Choice): boolean {
     for (const [next] of this.#byProject.values())
       if (next !== undefined && choice.allows(choice.kindOf(next.claim))) return true;
     return false;
   }
 
-  /** The next group, of one kind and bounded. One request may be larger than the bounds. Empty when nothing is allowed. */
+  /**
+   * The next group: of one kind and within the limits, unless it is a single larger request. Empty when no group is
+   * allowed.
+   */
   take(choice: Choice): T[] {
     const group: T[] = [];
     const sums: Sums = { count: 0, bytes: 0, items: 0 };
     let kind: Kind | null = null;
-    // A project that has more waits again at the end, and is met again in this loop.
+    // A project with more requests moves to the end of the map, so that this loop reaches it again.
     for (const [project, list] of this.#byProject) {
       const [next] = list;
       if (next === undefined) continue;

@@ -1,22 +1,25 @@
 /**
- * What a ledger admitted goes to the exporters: first to those that join its transaction and can be rolled back, then, once the
- * transaction has taken the rows, to the others.
+ * Writes the rows that a ledger admitted: first with the exporters that join its transaction and can be rolled back,
+ * then, after the transaction is flushed, with the others.
  */
 import type { Exporter, Rows } from '../../component/exporter.ts';
 import type { Commit } from '../../component/capabilities/ledger.ts';
 
-/** A request's rows in one exporter's form. */
+/** A request's rows in one exporter's format. */
 export interface EncodedRows {
   readonly exporter: Exporter;
   readonly rows: Rows;
-  /** What the rows hold of a budget, given back with them. */
+  /** The reserved bytes of the rows, released with them. */
   readonly room?: { close(): void };
 }
 
-/** Rows of a large request are written in parts of about this size, and rows of others in between. */
+/**
+ * Rows of a large request are written in parts of about this size, so that rows of other requests can be written in
+ * between.
+ */
 const PART_BYTES = 8388608;
 
-/** Called exactly once, after the request was answered. */
+/** Must be called exactly once, after the request is answered. */
 export function releaseRows(encoded: readonly EncodedRows[]): void {
   for (const { rows, room } of encoded) {
     rows.release();
@@ -25,10 +28,10 @@ export function releaseRows(encoded: readonly EncodedRows[]): void {
 }
 
 export class ExporterWrites {
-  /** The last write of exporters that cannot be rolled back; the next one follows it. */
+  /** The last write of exporters that cannot be rolled back. The next one waits for it. */
   #last: Promise<unknown> = Promise.resolve();
 
-  /** `encoded`: of the admitted requests of a group. Rejects when one of the writes fails. */
+  /** `encoded`: the rows of the admitted requests of a group. Rejects when one of the writes fails. */
   async write(encoded: readonly (readonly EncodedRows[])[], commit: Commit): Promise<void> {
     const writers = [...rowsByExporter(encoded)];
     for (const [exporter, rows] of writers.filter(([{ joinsCommit }]) => joinsCommit === true))
@@ -52,7 +55,7 @@ export class ExporterWrites {
 
 const bytesOf = (group: readonly Rows[]): number => group.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** A chunk holds whole rows. */
+/** A chunk holds complete rows. */
 function partsOf(group: readonly Rows[]): readonly (readonly Rows[])[] {
   const parts: Rows[][] = [];
   let part: Rows[] = [];
@@ -80,7 +83,7 @@ function rowsByExporter(encoded: readonly (readonly EncodedRows[])[]): ReadonlyM
   return byExporter;
 }
 
-/** All of them run to their end even when one fails, so that none is still writing when the ledger rolls back or tries again. */
+/** Waits for all writes even when one fails, so that none is running when the ledger rolls back or retries. */
 async function writeTogether(
   writers: readonly (readonly [Exporter, readonly Rows[]])[],
   commit: Commit,

@@ -1,8 +1,8 @@
-/** The Prometheus text format (version 0.0.4) out of what one or several processes measured. */
+/** Prints the metrics of one or several processes in the Prometheus text format (version 0.0.4). */
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** One metric of one process; `lines` are printed already. */
+/** One metric of one process. `lines` are in the text format. */
 export interface Family {
   readonly name: string;
   readonly help: string;
@@ -10,7 +10,7 @@ export interface Family {
   readonly lines: readonly string[];
 }
 
-/** What several processes say of one metric stands together, as the format wants it. */
+/** The format requires that all lines of a metric are together, also those of several processes. */
 export function printFamilies(families: readonly Family[]): string {
   const byName = new Map<string, Family>();
   for (const family of families) {

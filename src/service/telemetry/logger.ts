@@ -1,7 +1,7 @@
 /**
- * The daemon's log: pino, as JSON lines, or readable lines on a terminal. Components get children that carry the Collector's
- * fields. What repeats itself is written a few times in each window and counted beyond that: a client in a loop must neither
- * fill the disk nor hide what else happens.
+ * The daemon's log, with pino: JSON lines, or readable lines on a terminal. Components get child loggers with the
+ * Collector's fields. Repeated messages are written a few times in each window and then counted, so that a client in a
+ * loop neither fills the disk nor hides other messages.
  */
 import { type DestinationStream, pino } from 'pino';
 import type { Kind } from '../../component/definition.ts';
@@ -10,22 +10,22 @@ import type { LogLevel, LogSampling } from '../../config/config.ts';
 import type { Signal } from '../../pdata/context.ts';
 import { Repetitions } from './repetitions.ts';
 
-/** Whose lines they are: a component, one of a pipeline's own processors, or a pipeline. */
-export interface Speaker {
+/** The source of log lines: a component, a processor of a pipeline, or a pipeline. */
+export interface LogScope {
   readonly kind?: Kind;
   readonly id?: string;
   readonly pipeline?: string;
   readonly signal?: Signal;
 }
 
-/** A warning or an error, as `sluice status` shows it. */
+/** A warning or an error for `sluice status`. */
 export interface Problem {
   readonly time: string;
   readonly level: LogLevel;
   readonly message: string;
 }
 
-/** So many are remembered. */
+/** The limit of remembered problems. */
 export const MAX_PROBLEMS = 10;
 
 export interface LogSettings {
@@ -34,7 +34,7 @@ export interface LogSettings {
 }
 
 interface NewLog extends LogSettings {
-  /** On every line: which of several workers it comes from. */
+  /** The number of the worker, a field of every line. */
   readonly worker?: number;
 }
 
@@ -44,7 +44,7 @@ export class DaemonLogger implements Logger {
   readonly #pino: Logger;
   readonly #repetitions: Repetitions;
   readonly #settings: Shared;
-  /** Nothing in here comes from a client. */
+  /** These fields never come from a client. */
   readonly #fields: Readonly<Record<string, string>>;
 
   private constructor(parent: Pick<Parts, 'pino' | 'repetitions' | 'settings'>, fields: Parts['fields']) {
@@ -71,14 +71,14 @@ export class DaemonLogger implements Logger {
     );
   }
 
-  /** Holds for all its children at once. */
+  /** Applies to all child loggers. */
   configure({ level, sampling }: LogSettings): void {
     this.#settings.level = level;
     this.#repetitions.configure(sampling);
   }
 
-  /** A logger whose lines say whose they are. */
-  for({ kind, id, pipeline, signal }: Speaker): DaemonLogger {
+  /** A child logger with the fields of the scope. */
+  for({ kind, id, pipeline, signal }: LogScope): DaemonLogger {
     const parent = { pino: this.#pino, repetitions: this.#repetitions, settings: this.#settings };
     return new DaemonLogger(parent, {
       ...(kind === undefined ? {} : { 'otelcol.component.kind': kind }),
@@ -104,7 +104,7 @@ export class DaemonLogger implements Logger {
     this.#write('error', fields, message);
   }
 
-  /** The latest last. */
+  /** In order; the latest is the last. */
   get problems(): readonly Problem[] {
     return this.#settings.problems;
   }
@@ -112,7 +112,7 @@ export class DaemonLogger implements Logger {
   #write(level: LogLevel, fields: object, message: string): void {
     if (level === 'warn' || level === 'error') this.#remember(level, message);
     if (LEVELS.indexOf(level) < LEVELS.indexOf(this.#settings.level)) return;
-    // The code of a refusal is from a closed list; a flood of one must not hide another.
+    // Refusals are counted by code, so that many of one code do not hide another. Codes are a closed list.
     const code = 'code' in fields ? fields.code : '';
     const key = `${level} ${this.#fields['otelcol.component.id']} ${this.#fields['otelcol.pipeline.id']} ${code} ${message}`;
     const report = (suppressed: number): void => {

@@ -4,32 +4,31 @@ import type { Component } from '../../component/component.ts';
 import { HttpConnections } from '../../net/http-connections.ts';
 import type { Listener, Listeners } from '../../component/listening.ts';
 
-/** Whoever knows the figures. */
-export interface Figures {
-  /** In the text format. */
+export interface MetricsSource {
+  /** All metrics in the text format. */
   print(): string | Promise<string>;
 }
 
-/** Who scrapes sends a line and a few headers; whoever needs longer or comes oftener is somebody else. */
+/** Limits for scrapers, which send short requests on few connections. */
 const REQUEST_TIMEOUT_MS = 5_000;
 const MAX_HEADER_BYTES = 8 * 1024;
 const MAX_CONNECTIONS = 100;
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 export class MetricsServer implements Component {
-  /** As configured. */
+  /** The configured endpoint. */
   readonly endpoint: string;
   readonly #listeners: Listeners;
   readonly #connections: HttpConnections;
   #listener: Listener | null = null;
 
-  constructor(endpoint: string, figures: Figures, listeners: Listeners) {
+  constructor(endpoint: string, metrics: MetricsSource, listeners: Listeners) {
     this.endpoint = endpoint;
     this.#listeners = listeners;
     const limits = { requestTimeout: REQUEST_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES };
     const server = createServer(limits, (request, response) => {
       const found = request.method === 'GET' && request.url?.split('?')[0] === '/metrics';
-      if (found) void answer(response, figures);
+      if (found) void answer(response, metrics);
       else response.writeHead(404, { 'Content-Type': 'text/plain' }).end('The metrics are at /metrics\n');
     });
     this.#connections = new HttpConnections(server);
@@ -41,7 +40,7 @@ export class MetricsServer implements Component {
     this.#listener = await this.#listeners.listen(request, this.#connections);
   }
 
-  /** As bound; null before the start. */
+  /** The bound address; null before the start. */
   get address(): string | null {
     return this.#listener?.address ?? null;
   }
@@ -52,7 +51,7 @@ export class MetricsServer implements Component {
   }
 }
 
-async function answer(response: ServerResponse, figures: Figures): Promise<void> {
-  const text = await figures.print();
+async function answer(response: ServerResponse, metrics: MetricsSource): Promise<void> {
+  const text = await metrics.print();
   response.writeHead(200, { 'Content-Type': CONTENT_TYPE }).end(text);
 }

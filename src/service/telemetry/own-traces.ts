@@ -1,7 +1,7 @@
 /**
- * The daemon's own traces, when the configuration asks for them: for each request a span, and one below it for each stage that it
- * went through. They go to whatever tracer provider is registered with @opentelemetry/api. A request only notes times on its
- * way; spans are made when it is over, so that nothing of a tracing library runs inside the pass.
+ * The daemon's own traces, when enabled: a span for each request with a child span for each stage. They go to the
+ * tracer provider that is registered with @opentelemetry/api. A request records only times; its spans are made when it
+ * has ended, so that no code of a tracing library runs inside the pass.
  */
 import {
   type Attributes,
@@ -17,17 +17,17 @@ import { diagnosticOf, type Rejection } from '../../errors.ts';
 import type { Context } from '../../pdata/context.ts';
 
 const SCOPE = 'sluice';
-/** From this status on a refusal is our failure, not the sender's. */
+/** The lowest status of failures of the service. */
 const FIRST_FAILURE = 500;
 
-/** As the configuration has them. */
+/** The options of the configuration. */
 export interface TracesOptions {
   readonly exclude_projects: readonly string[];
 }
 
 export type StageName = 'admit' | 'read' | 'wait' | 'index' | 'process' | 'encode' | 'settle' | 'commit';
 
-/** Times as `performance.now()` gives them. */
+/** Times of `performance.now()`. */
 interface Stage {
   readonly name: StageName;
   readonly start: number;
@@ -48,9 +48,9 @@ interface Request {
 export class OwnTraces {
   readonly #excluded: ReadonlySet<string>;
   readonly #logger: Logger;
-  /** Finds the provider at its first span: whoever registers one may be started after this was made. */
+  /** Looks up the provider at the first span, because a provider may be registered after this constructor. */
   readonly #tracer: Tracer = trace.getTracer(SCOPE);
-  #looked = false;
+  #isProviderChecked = false;
 
   constructor({ exclude_projects }: TracesOptions, logger: Logger) {
     this.#excluded = new Set(exclude_projects);
@@ -62,35 +62,39 @@ export class OwnTraces {
   }
 
   /**
-   * Nothing is made for a request whose project did not become known: nobody without a key decides what we send. Nor for
-   * excluded projects, where the spans themselves may arrive: each would give cause for the next.
+   * No spans for requests without a known project, so that a client without a key cannot cause traffic. None for
+   * excluded projects either: they may receive these spans, and each span would cause the next one.
    */
   wants(project: string | null): boolean {
     return project !== null && !this.#excluded.has(project);
   }
 
-  /** Never throws: the request has its answer, whatever becomes of its spans. */
+  /** Never throws, because the request is already answered. */
   report(request: Request): void {
     try {
-      if (!this.#looked) this.#lookForProvider();
+      if (!this.#isProviderChecked) this.#checkProvider();
       this.#emit(request, Date.now() - performance.now());
     } catch (error) {
       this.#logger.warn({ error }, 'the tracer provider failed');
     }
   }
 
-  #lookForProvider(): void {
-    this.#looked = true;
+  #checkProvider(): void {
+    this.#isProviderChecked = true;
     const provider = trace.getTracerProvider();
     if (provider instanceof ProxyTracerProvider && provider.getDelegateTracer(SCOPE) === undefined) {
       this.#logger.warn({}, 'traces are enabled, but no tracer provider is registered: spans go nowhere');
     }
   }
 
-  /** `epoch` turns times into those of the wall clock; one for all spans of a request, so that they fit into each other. */
+  /**
+   * `epoch` converts times to the wall clock. All spans of a request use the same value, so that children lie within
+   * parents.
+   */
   #emit({ name, start, end, stages, attributes, failed }: Request, epoch: number): void {
     const options = { kind: SpanKind.SERVER, startTime: epoch + start, attributes };
-    // A root: what the sender says of its own trace is content, and not continued. What suppresses tracing stays in force.
+    // A root span: the sender's trace is content and is not continued. The active context still applies, for suppressed
+    // tracing.
     const span = this.#tracer.startSpan(name, { ...options, root: true });
     if (span.isRecording()) {
       if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
@@ -108,7 +112,7 @@ export class OwnTraces {
   }
 }
 
-/** What one request notes on its way. */
+/** The times of one request. */
 export class RequestTrace {
   readonly #request: Context;
   readonly #traces: OwnTraces;
@@ -124,7 +128,7 @@ export class RequestTrace {
     this.#traces = traces;
   }
 
-  /** The stage before it ends. */
+  /** Begins a stage and ends the one before. */
   next(name: StageName): void {
     const now = performance.now();
     this.#close(now);
@@ -136,13 +140,13 @@ export class RequestTrace {
     this.#attributes = { ...this.#attributes, ...attributes };
   }
 
-  /** The commit that the request was settled by, together with others. */
+  /** The commit that settled the request, with the number of its requests. */
   committed(start: number, requests: number): void {
     const attributes = { 'sluice.commit.requests': requests };
     this.#commits.push({ name: 'commit', start, end: performance.now(), inner: [], attributes });
   }
 
-  /** The request is over. */
+  /** The request has ended. */
   finish(rejection: Rejection | null): void {
     const project = this.#request.projectName;
     if (!this.#traces.wants(project)) return;

@@ -1,9 +1,9 @@
-/** The figures about the process that the Collector publishes too, so that its dashboards show them. */
+/** The process metrics of the Collector, so that its dashboards show them. */
 import { performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { Meter } from '../../component/meter.ts';
 
-/** How the process is doing; the command line reads it from the real one. */
+/** Readings of the process, from the daemon's host. */
 export interface ProcessReadings {
   cpuSeconds(): number;
   rssBytes(): number;

@@ -1,12 +1,12 @@
 /**
- * What becomes of the records of one signal, under the Collector's names: accepted and refused at the receiver, sent and
- * failed at each exporter. Only requests whose records could be counted are in here; `sluice_refusals` counts all of them.
+ * Counts the records of one signal, with the Collector's names: accepted and refused by the receiver, sent and failed
+ * by each exporter. Only requests whose records could be counted are included; `sluice_refusals` counts all requests.
  */
 import type { Counter, Meter } from '../../component/meter.ts';
 import { Rejection } from '../../errors.ts';
 import type { Signal, Transport } from '../../pdata/context.ts';
 
-/** What the Collector calls a record of each signal. */
+/** The Collector's name of a record of each signal. */
 const NOUNS: Readonly<Record<Signal, string>> = { traces: 'spans', logs: 'log_records', metrics: 'metric_points' };
 const RECEIVERS: Readonly<Record<Transport, Readonly<Record<string, string>>>> = {
   http: { receiver: 'otlp', transport: 'http' },
@@ -34,15 +34,15 @@ export class RecordCounts {
     for (const labels of this.#exporters) this.#sent.add(records, labels);
   }
 
-  /** Refused when settling: because of what is stored already, or because it could not be stored. */
+  /** The group commit refused the request, because of stored data, or because it could not be stored. */
   notStored(records: number, error: unknown, transport: Transport = 'http'): void {
     this.#refused.add(records, RECEIVERS[transport]);
-    // All or nothing: what one exporter could not keep counts as kept by none.
+    // A request is stored by all exporters or by none, so a failure of one counts for all.
     if (error instanceof Rejection && error.code !== 'ingestion_failed') return;
     for (const labels of this.#exporters) this.#failed.add(records, labels);
   }
 
-  /** Refused before anything was to be stored. */
+  /** Refused before the group commit. */
   refused(records: number, transport: Transport = 'http'): void {
     if (records > 0) this.#refused.add(records, RECEIVERS[transport]);
   }

@@ -2,14 +2,16 @@
 import type { Counter, Histogram, Meter } from '../../component/meter.ts';
 import { type Family, type Labels, printFamilies } from './families.ts';
 
-/** A metric has at most this many label combinations; ours come from closed sets, so more means a mistake, and is ignored. */
+/**
+ * The limit of label combinations of a metric. Label values are closed sets, so more of them are a bug and are ignored.
+ */
 const MAX_SERIES = 1000;
 
 interface Metric {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
-  /** `constant` stands on every line. */
+  /** The `constant` labels are on every line. */
   lines(constant: Labels): readonly string[];
   total(): number;
   values(): readonly Series[];
@@ -24,7 +26,7 @@ export class Registry implements Meter {
   readonly #metrics = new Map<string, Metric>();
   readonly #constant: Labels;
 
-  /** `constant` labels stand on everything that is printed: which of several processes it comes from. */
+  /** The `constant` labels are on every line, for example the number of the worker. */
   constructor(constant: Labels = NO_LABELS) {
     this.#constant = constant;
   }
@@ -37,7 +39,7 @@ export class Registry implements Meter {
     return this.#register(name, () => new HistogramMetric(name, help, bounds), HistogramMetric);
   }
 
-  /** Registering a gauge again replaces how it is read: the newer component is the living one. */
+  /** A second registration replaces the first: the newer component is the running one. */
   gauge(name: string, help: string, read: () => number): void {
     this.#metrics.set(name, {
       name,
@@ -53,12 +55,12 @@ export class Registry implements Meter {
     return [...this.#metrics.keys()].sort();
   }
 
-  /** Over all labels: a counter's value, how often a histogram recorded, a gauge's reading. Zero when nobody has it. */
+  /** Over all labels: the value of a counter or gauge, the count of a histogram. Zero for an unknown metric. */
   total(name: string): number {
     return this.#metrics.get(name)?.total() ?? 0;
   }
 
-  /** A counter's values, or how often a histogram recorded, by one label. */
+  /** The values of a counter, or the counts of a histogram, by one label. */
   by(name: string, label: string): Readonly<Record<string, number>> {
     const totals: Record<string, number> = {};
     for (const { labels, value } of this.#metrics.get(name)?.values() ?? []) {
@@ -82,7 +84,7 @@ export class Registry implements Meter {
     }));
   }
 
-  /** Components of several pipelines share a metric by its name. */
+  /** Components share a metric by its name. */
   #register<M extends Metric>(name: string, make: () => M, type: new (...parts: never[]) => M): M {
     const known = this.#metrics.get(name);
     if (known instanceof type) return known;
@@ -198,7 +200,7 @@ const NO_LABELS: Labels = {};
 
 const sum = (series: readonly Series[]): number => series.reduce((total, { value }) => total + value, 0);
 
-/** Tells the series of one metric apart, whose label names are always the same. Much cheaper than printing them. */
+/** The key of a series. The label names of a metric are always the same, so the values are enough. */
 function keyOf(labels: Labels): string {
   let key = '';
   for (const name in labels) key += `${labels[name]}\0`;

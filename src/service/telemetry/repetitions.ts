@@ -1,7 +1,9 @@
-/** Counts messages that are alike within a window: the first few pass, the others are reported as a number at its end. */
+/**
+ * Limits equal messages within a window: the first few are admitted, the number of the others is reported at its end.
+ */
 import type { LogSampling } from '../../config/config.ts';
 
-/** Messages of ours are few; beyond this many kinds in one window nothing is held back. */
+/** The limit of different messages in one window. Further ones are always admitted. */
 const MAX_KINDS = 1000;
 
 interface Kind {
@@ -12,7 +14,7 @@ interface Kind {
 
 export class Repetitions {
   #sampling: LogSampling;
-  /** Of the current window. */
+  /** The messages of the current window. */
   readonly #kinds = new Map<string, Kind>();
   #window: NodeJS.Timeout | null = null;
 
@@ -24,7 +26,7 @@ export class Repetitions {
     this.#sampling = sampling;
   }
 
-  /** False when the message is held back; `report` is then called once at the end of the window. */
+  /** False when the message is suppressed; `report` is then called once at the end of the window. */
   admit(key: string, report: (suppressed: number) => void): boolean {
     if (!this.#sampling.enabled) return true;
     const kind = this.#kinds.get(key);

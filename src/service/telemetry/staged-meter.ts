@@ -1,6 +1,6 @@
 /**
- * A meter that holds back how gauges are read until it is released: while new components start beside running ones, the
- * figures must go on being those of the running ones, and a start that fails must leave no trace in them.
+ * A meter that registers gauges only when it is released. While new components start during a reload, the gauges still
+ * read the running ones, and a failed start does not change them.
  */
 import type { Counter, Histogram, Meter } from '../../component/meter.ts';
 

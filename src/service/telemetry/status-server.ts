@@ -1,6 +1,6 @@
 /**
- * What the daemon is doing, for `sluice status`: whoever may open the local socket and connects is given one JSON object. The
- * socket is the owner's alone (0600). It never keeps a daemon from starting.
+ * Serves the status for `sluice status` on a local socket: each connection gets one JSON object. Only the owner may
+ * open the socket (0600). An error of the socket does not prevent the start of the daemon.
  */
 import { chmodSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -13,7 +13,7 @@ const OPTION = 'service.telemetry.status.socket';
 const HINT = `Give each daemon its own ${OPTION}.`;
 const SOCKET_MODE = 0o600;
 const MAX_CONNECTIONS = 10;
-/** Whoever connects and does not read is cut off after this. */
+/** A client that does not read is disconnected after this time. */
 const PATIENCE_MS = 2_000;
 
 export class StatusServer implements Component {

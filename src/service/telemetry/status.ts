@@ -1,12 +1,12 @@
-/** What `sluice status` shows, read from the metrics, the configuration that runs and the last problems of the log. */
+/** The data of `sluice status`, from the metrics, the running configuration and the last problems of the log. */
 import type { Config } from '../../config/config.ts';
 import { MAX_PROBLEMS, type Problem } from './logger.ts';
 import type { Registry } from './registry.ts';
 
-/** One of several processes that take requests. */
+/** One worker process. */
 export interface WorkerStatus {
   readonly number: number;
-  /** Null while it is gone. */
+  /** Null while it does not run. */
   readonly pid: number | null;
   readonly state: string;
   readonly restarts: number;
@@ -29,7 +29,7 @@ export interface Status {
   readonly keyCache: { readonly hits: number; readonly misses: number };
   readonly outbox: { readonly entries: number; readonly oldestSeconds: number; readonly deadLetters: number };
   readonly embeddedServer: boolean;
-  /** Empty where one process does everything. */
+  /** Empty in a daemon of one process. */
   readonly workers: readonly WorkerStatus[];
   readonly lastProblems: readonly Problem[];
 }
@@ -80,10 +80,10 @@ export function statusOf({ config, registry, state, problems, lastProblems }: So
   };
 }
 
-/** What the primary says of itself, with what its workers did. */
+/** The status of the primary with the sums of its workers. */
 export function joinStatuses(own: Status, workers: readonly WorkerStatus[], theirs: readonly Status[]): Status {
   const sum = (pick: (status: Status) => number): number => theirs.reduce((total, each) => total + pick(each), 0);
-  // Each sees the same outbox.
+  // All workers report the same outbox.
   const most = (pick: (status: Status) => number): number => Math.max(0, ...theirs.map(pick));
   const problems = [own, ...theirs].flatMap(({ lastProblems }) => lastProblems);
   return {
