@@ -27,7 +27,9 @@ export const environmentSet: Command = {
       description: 'Store prompts, answers and tool payloads; default: as the configuration says',
     },
   },
-  examples: [['sluice environment set shop production --capture-content off', 'keep figures only']],
+  examples: [
+    ['sluice environment set shop production --capture-content off', 'store no content, only tokens and cost'],
+  ],
   run: (call) =>
     withDatabase(call, 'write', async (database) => {
       const [project, environment] = call.words;

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { nearest } from '../config/nearest.ts';
-import { ConfigError } from '../config/problem.ts';
+import { ConfigError } from '../config/diagnostics.ts';
 import { UserError } from '../errors.ts';
 import type { Command, CommandEntry, ExitCode } from './command.ts';
 import { COMMANDS, DEFAULT_COMMAND } from './commands.ts';

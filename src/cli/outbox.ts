@@ -10,7 +10,7 @@ import { requestAsJson } from '../exporters/otlp-http/request-json.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
-import { formatAge, formatCount, plural, UNKNOWN } from './view/figures.ts';
+import { formatAge, formatCount, plural, UNKNOWN } from './view/format.ts';
 import { type Options, UsageError } from './options.ts';
 import { onlyWord } from './project.ts';
 import { limitOf } from './reader.ts';

@@ -77,7 +77,7 @@ function describe(status: Status, before: Status | null): string {
     `${refused} refused`,
   ]);
   const { keyCache, outbox, commits, requestsSettled, workers } = status;
-  const figures = [
+  const rows = [
     ['requests', `${status.requestsInFlight} in flight, ${status.requestsWaiting} waiting for a commit`],
     ['commits', commits === 0 ? 'none yet' : `${commits}, ${(requestsSettled / commits).toFixed(1)} requests each`],
     ['key cache', `${keyCache.hits} hits, ${keyCache.misses} misses`],
@@ -97,7 +97,7 @@ function describe(status: Status, before: Status | null): string {
     '',
     layOut(signals),
     '',
-    layOut(figures),
+    layOut(rows),
     ...(refusals.length === 0 ? [] : ['', 'Refusals', layOut(refusals, '  ')]),
     ...(last.length === 0 ? [] : ['', 'Last problems', layOut(last, '  ')]),
   ].join('\n');

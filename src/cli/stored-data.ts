@@ -2,7 +2,7 @@
 import type { Config } from '../config/config.ts';
 import { formatDuration } from '../config/units.ts';
 import type { RetentionPeriods } from '../exporters/postgres/retention.ts';
-import { formatBytes, UNKNOWN } from './view/figures.ts';
+import { formatBytes, UNKNOWN } from './view/format.ts';
 import { type Reader, textOf } from './reader.ts';
 import { layOut, type Style } from './terminal.ts';
 

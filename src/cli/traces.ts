@@ -1,6 +1,6 @@
 /** `sluice traces`: stored traces, newest first, one line each. */
 import type { Command } from './command.ts';
-import { formatAge, formatCost, formatCount, formatTook } from './view/figures.ts';
+import { formatAge, formatCost, formatCount, formatTook } from './view/format.ts';
 import { limitOf, type Reader, READER_OPTIONS, type Row, sinceOf, sumOf, textOf, withReader } from './reader.ts';
 import { asJson, cut, padLeft } from './view/screen-text.ts';
 import { layOut, type Terminal } from './terminal.ts';

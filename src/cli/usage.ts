@@ -1,6 +1,6 @@
 /** `sluice usage`: tokens and cost, each call counted once, and the calls without a price. */
 import type { Command } from './command.ts';
-import { formatCost, formatCount, plural, UNKNOWN } from './view/figures.ts';
+import { formatCost, formatCount, plural, UNKNOWN } from './view/format.ts';
 import { describeStoredData, type StoredData, readStoredData } from './stored-data.ts';
 import { UsageError } from './options.ts';
 import { type Reader, READER_OPTIONS, sinceOf, sumOf, textOf, withReader } from './reader.ts';
@@ -68,7 +68,7 @@ export const usageCommand: Command = {
       const unpriced = await readUnpriced(reader, filter);
       const stored = await readStoredData(reader);
       if (values.flag('json')) {
-        const usage = rows.map(({ names, ...figures }) => ({ ...names, ...figures }));
+        const usage = rows.map(({ names, ...sums }) => ({ ...names, ...sums }));
         terminal.print(asJson({ by, usage, total: sumUp(rows), unpriced, kept: stored }));
       } else {
         terminal.print(describe(group.columns, rows, unpriced, stored, terminal));
@@ -167,8 +167,8 @@ function describe(
     const body = [
       ...rows
         .slice(0, SHOWN_ROWS)
-        .map((row) => [...columns.map((name) => cut(row.names[name] ?? UNKNOWN, WIDEST_NAME)), ...figuresOf(row)]),
-      [...columns.map((_, at) => (at === 0 ? 'total' : '')), ...figuresOf(total)],
+        .map((row) => [...columns.map((name) => cut(row.names[name] ?? UNKNOWN, WIDEST_NAME)), ...sumsOf(row)]),
+      [...columns.map((_, at) => (at === 0 ? 'total' : '')), ...sumsOf(total)],
     ];
     const table = layOut(alignRight([head, ...body], columns.length)).split('\n');
     const last = table.length - 1;
@@ -188,7 +188,7 @@ function describe(
   return [...lines, '', describeStoredData(stored, style)].join('\n');
 }
 
-function figuresOf(row: Omit<UsageRow, 'names'>): readonly string[] {
+function sumsOf(row: Omit<UsageRow, 'names'>): readonly string[] {
   return [
     String(row.call_count),
     formatCount(row.input_tokens),

@@ -2,43 +2,48 @@
 import type { CompiledSchema } from './compiled-schemas.ts';
 import { explain } from './explain.ts';
 import { type Node, nodeAt, type Path } from './node.ts';
-import type { Problems } from './problem.ts';
+import type { Diagnostics } from './diagnostics.ts';
 import { applicable, childSchemas, type JsonType, jsonTypeOf, type Schema, secretPaths, typesOf } from './schema.ts';
 
 /**
  * The value in written form with defaults; undefined after problems. `path` is the path of the node in the
  * configuration.
  */
-export function checkNode(node: Node, { written, check }: CompiledSchema, path: Path, problems: Problems): unknown {
-  const value = plainValue(node, [written], problems) ?? {};
-  for (const secret of secretPaths(written, value)) hideNode(nodeAt(node, secret), problems);
+export function checkNode(
+  node: Node,
+  { written, check }: CompiledSchema,
+  path: Path,
+  diagnostics: Diagnostics,
+): unknown {
+  const value = plainValue(node, [written], diagnostics) ?? {};
+  for (const secret of secretPaths(written, value)) hideNode(nodeAt(node, secret), diagnostics);
   if (check(value)) return value;
-  explain(check.errors ?? [], { node, schema: written, path, problems });
+  explain(check.errors ?? [], { node, schema: written, path, diagnostics });
   return undefined;
 }
 
 /** The name of a variable is not secret and helps the reader. A default inside the reference may be secret. */
-function hideNode({ origin }: Node, problems: Problems): void {
+function hideNode({ origin }: Node, diagnostics: Diagnostics): void {
   const written = origin.source.text.slice(origin.offset, origin.offset + origin.length);
-  if (!/^["']?\$\{(?:env:)?\w+\}["']?$/u.test(written)) problems.hide(origin);
+  if (!/^["']?\$\{(?:env:)?\w+\}["']?$/u.test(written)) diagnostics.hide(origin);
 }
 
 /**
  * The value that an option receives. A text option takes the exact text of a variable, even if it looks like a number.
  * A key without a value means an empty map, or, where no map is allowed, that the option is not given.
  */
-function plainValue(node: Node, schemas: readonly Schema[], problems: Problems): unknown {
+function plainValue(node: Node, schemas: readonly Schema[], diagnostics: Diagnostics): unknown {
   const all = schemas.flatMap((schema) => applicable(schema, kindOf(node)));
   if (node.raw !== undefined && wantsText(all, kindOf(node))) return node.raw;
-  problems.absorb(node.faults);
+  diagnostics.absorb(node.faults);
   if (node.kind === 'list')
-    return node.items.map((item, index) => plainValue(item, childSchemas(all, index), problems));
+    return node.items.map((item, index) => plainValue(item, childSchemas(all, index), diagnostics));
   if (node.kind === 'scalar') {
     if (node.value === 0 && all.some((schema) => schema['format'] === 'duration')) return '0s';
     return node.value === null && wants(all, 'object') ? {} : node.value;
   }
   const entries = [...node.entries].map(
-    ([key, entry]) => [key, plainValue(entry.value, childSchemas(all, key), problems)] as const,
+    ([key, entry]) => [key, plainValue(entry.value, childSchemas(all, key), diagnostics)] as const,
   );
   return Object.fromEntries(entries.filter(([key, value]) => value !== null || wants(childSchemas(all, key), 'null')));
 }

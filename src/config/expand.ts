@@ -6,7 +6,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { Entry, MapNode, Node } from './node.ts';
 import { parseYaml } from './parse.ts';
-import { Problems, quote } from './problem.ts';
+import { Diagnostics, quote } from './diagnostics.ts';
 import { type ReadSource, readSource } from './read.ts';
 import type { Origin, Source } from './source.ts';
 
@@ -36,12 +36,12 @@ type Piece = { readonly text: string } | { readonly reference: string };
 
 export class Expander {
   readonly #sources: ReferenceSources;
-  readonly #problems: Problems;
+  readonly #diagnostics: Diagnostics;
   #expansions = 0;
 
-  constructor(sources: ReferenceSources, problems: Problems) {
+  constructor(sources: ReferenceSources, diagnostics: Diagnostics) {
     this.#sources = sources;
-    this.#problems = problems;
+    this.#diagnostics = diagnostics;
   }
 
   /** The tree with every reference replaced. A map entry whose value is empty after expansion counts as not given. */
@@ -88,7 +88,7 @@ export class Expander {
   #bounded(raw: string, origin: Origin, references: string | undefined): Node {
     if (raw.length <= MAX_EXPANDED_LENGTH)
       return { kind: 'scalar', value: raw, raw, origin, ...(references === undefined ? {} : { references }) };
-    this.#problems.error(origin, `longer than ${MAX_EXPANDED_LENGTH} characters after expansion`);
+    this.#diagnostics.error(origin, `longer than ${MAX_EXPANDED_LENGTH} characters after expansion`);
     return missing(origin);
   }
 
@@ -101,17 +101,17 @@ export class Expander {
     if (found.text === '') return null;
     const references = nameOf(reference);
     if (found.text.length > MAX_EXPANDED_LENGTH) return this.#bounded(found.text, origin, references);
-    const quiet = new Problems();
+    const quiet = new Diagnostics();
     const source: Source = found.file ?? { name: 'value', text: found.text };
     const parsed = parseYaml(source, quiet);
     const given = { raw: found.text, origin, references };
     if (parsed === null) return { kind: 'scalar', value: found.text, ...given };
     if (parsed.kind === 'scalar') return { kind: 'scalar', value: parsed.value ?? found.text, ...given };
     if (found.file === null) {
-      hideTexts(parsed, references, this.#problems);
+      hideTexts(parsed, references, this.#diagnostics);
       return { ...moveTo(parsed, { origin, references }), raw: found.text };
     }
-    const faults = new Problems();
+    const faults = new Diagnostics();
     const inside = new Expander(this.#sources, faults).#expand(parsed, [...trail, found.file.name]);
     // A file that looks like configuration may hold a secret, so messages about the value as a whole do not show its
     // text.
@@ -128,7 +128,7 @@ export class Expander {
     if (trail.length > MAX_EXPANSION_DEPTH || this.#expansions > MAX_EXPANSIONS) {
       const bound =
         trail.length > MAX_EXPANSION_DEPTH ? `${MAX_EXPANSION_DEPTH} levels deep` : `${MAX_EXPANSIONS} times`;
-      this.#problems.error(origin, `variables and files refer to each other more than ${bound}`);
+      this.#diagnostics.error(origin, `variables and files refer to each other more than ${bound}`);
       return null;
     }
     const scheme = /^([A-Za-z][A-Za-z0-9_+.-]*):(?!-)/u.exec(reference)?.[1];
@@ -137,7 +137,7 @@ export class Expander {
     }
     if (scheme === 'file') return this.#file(reference.slice(5), origin, trail);
     const what = `\${${scheme}:…} is not known`;
-    this.#problems.error(origin, what, `known are ${SCHEMES.join(' and ')}; a plain dollar sign is written $$`);
+    this.#diagnostics.error(origin, what, `known are ${SCHEMES.join(' and ')}; a plain dollar sign is written $$`);
     return null;
   }
 
@@ -146,17 +146,17 @@ export class Expander {
     const name = split === -1 ? reference : reference.slice(0, split);
     if (!VARIABLE_NAME.test(name)) {
       const hint = 'letters, digits and underscores only; a plain dollar sign is written $$';
-      this.#problems.error(origin, `${quote(name)} is not the name of an environment variable`, hint);
+      this.#diagnostics.error(origin, `${quote(name)} is not the name of an environment variable`, hint);
       return null;
     }
     const set = this.#sources.environment[name];
     if (set !== undefined && (set !== '' || split === -1)) {
-      this.#problems.hideText(set, `\${${name}}`);
+      this.#diagnostics.hideText(set, `\${${name}}`);
       return { text: set, file: null };
     }
     if (split === -1) {
       const hint = `set it, or give a default: \${env:${name}:-default}`;
-      this.#problems.error(origin, `the environment variable ${name} is not set`, hint);
+      this.#diagnostics.error(origin, `the environment variable ${name} is not set`, hint);
       return null;
     }
     const fallback = this.#expandText(reference.slice(split + 2), origin, [...trail, DEFAULT]);
@@ -169,20 +169,24 @@ export class Expander {
     if (named?.missing === true) return null;
     const name = named === null ? '' : textOf(named);
     if (trail.includes(name)) {
-      this.#problems.error(origin, `the file ${name} refers to itself`);
+      this.#diagnostics.error(origin, `the file ${name} refers to itself`);
       return null;
     }
     const path = isAbsolute(name) ? name : resolve(this.#sources.workingDirectory, name);
-    const quiet = new Problems();
+    const quiet = new Diagnostics();
     const { read = readSource } = this.#sources;
     const source = read(name, path, quiet);
     if (source === null) {
       const [fault] = quiet.errors;
-      this.#problems.error(origin, (fault?.message ?? '').replace('configuration file', 'file'), fault?.hint ?? null);
+      this.#diagnostics.error(
+        origin,
+        (fault?.message ?? '').replace('configuration file', 'file'),
+        fault?.hint ?? null,
+      );
       return null;
     }
     const text = source.text.replace(/\r?\n$/u, '');
-    this.#problems.hideText(text, `\${file:${name}}`);
+    this.#diagnostics.hideText(text, `\${file:${name}}`);
     return { text, file: source };
   }
 
@@ -198,7 +202,7 @@ export class Expander {
       } else if (text[at] === '$' && next === '{') {
         const end = closingBrace(text, at + 2);
         if (end === -1) {
-          this.#problems.error(
+          this.#diagnostics.error(
             origin,
             'a reference that begins with "$" and "{" has no "}"',
             'a plain dollar sign is written $$',
@@ -259,12 +263,12 @@ function moveTo(node: Node, given: Given): Node {
 }
 
 /** The texts of a structure that came from a variable, keys included. */
-function hideTexts(node: Node, references: string, problems: Problems): void {
-  if (node.kind === 'scalar') problems.hideText(String(node.value), references);
-  else if (node.kind === 'list') for (const item of node.items) hideTexts(item, references, problems);
+function hideTexts(node: Node, references: string, diagnostics: Diagnostics): void {
+  if (node.kind === 'scalar') diagnostics.hideText(String(node.value), references);
+  else if (node.kind === 'list') for (const item of node.items) hideTexts(item, references, diagnostics);
   else
     for (const [key, entry] of node.entries) {
-      problems.hideText(key, references);
-      hideTexts(entry.value, references, problems);
+      diagnostics.hideText(key, references);
+      hideTexts(entry.value, references, diagnostics);
     }
 }

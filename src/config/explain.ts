@@ -3,7 +3,7 @@ import type { ErrorObject } from 'ajv';
 import { expressionFault } from '../component/expression.ts';
 import { suggest } from './nearest.ts';
 import { formatPath, isMissing, keyOriginAt, type Node, nodeAt, type Path } from './node.ts';
-import { type Problems, quote } from './problem.ts';
+import { type Diagnostics, quote } from './diagnostics.ts';
 import { applicable, childSchemas, isHidden, isSecret, jsonTypeOf, knownKeys, type Schema, typesOf } from './schema.ts';
 import { printable } from './source.ts';
 import { formatByteSize, formatDuration } from './units.ts';
@@ -12,7 +12,7 @@ export interface Checked {
   readonly node: Node;
   readonly schema: Schema;
   readonly path: Path;
-  readonly problems: Problems;
+  readonly diagnostics: Diagnostics;
 }
 
 interface Words {
@@ -30,7 +30,7 @@ export function explain(errors: readonly ErrorObject[], checked: Checked): void 
     } else {
       const origin = error.keyword === 'required' ? keyOf(at, checked) : nodeAt(checked.node, at).origin;
       const { message, hint } = wordsFor(error, at, checked);
-      checked.problems.error(origin, message, hint);
+      checked.diagnostics.error(origin, message, hint);
     }
   }
 }
@@ -40,14 +40,14 @@ function keyOf(at: Path, { node }: Checked) {
   return at.length === 0 || typeof at.at(-1) === 'number' ? nodeAt(node, at).origin : keyOriginAt(node, at);
 }
 
-function unknownKey(key: string, at: Path, { node, schema, path, problems }: Checked): void {
+function unknownKey(key: string, at: Path, { node, schema, path, diagnostics }: Checked): void {
   const schemas = schemasAt(schema, node, at);
   const known = knownKeys(schemas);
   const place = [...path, ...at];
   // The excerpt would show the value of a misspelt secret.
-  if (known.some((name) => isSecret(childSchemas(schemas, name)))) problems.hide(nodeAt(node, [...at, key]).origin);
+  if (known.some((name) => isSecret(childSchemas(schemas, name)))) diagnostics.hide(nodeAt(node, [...at, key]).origin);
   const where = place.length === 0 ? '' : ` in ${formatPath(place)}`;
-  problems.error(
+  diagnostics.error(
     keyOriginAt(node, [...at, key]),
     `unknown option ${quote(key)}${where}`,
     suggest(key, known, 'options'),

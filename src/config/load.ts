@@ -12,7 +12,7 @@ import { type MapNode, type Node, plainValueOf } from './node.ts';
 import { parseYaml } from './parse.ts';
 import { checkPipelines } from './pipelines.ts';
 import { checkPlacement } from './placement.ts';
-import { ConfigError, Problems } from './problem.ts';
+import { ConfigError, Diagnostics } from './diagnostics.ts';
 import { readSource } from './read.ts';
 import { convertUnits, redact } from './schema.ts';
 import { checkSections, checkTop, type Defineds } from './sections.ts';
@@ -40,51 +40,55 @@ export type LoadOptions = Pick<LoadRequest, 'workers' | 'read' | 'schemas'>;
 
 /** Throws a `ConfigError` with all problems. */
 export async function loadConfig(request: LoadRequest): Promise<Config> {
-  const problems = new Problems();
-  const tree = readTree(request, problems);
-  if (tree === null) throw new ConfigError(problems);
-  const expanded = new Expander(request, problems).expand(tree);
-  const root = checkTop(expanded, problems);
-  if (root === null) throw new ConfigError(problems);
+  const diagnostics = new Diagnostics();
+  const tree = readTree(request, diagnostics);
+  if (tree === null) throw new ConfigError(diagnostics);
+  const expanded = new Expander(request, diagnostics).expand(tree);
+  const root = checkTop(expanded, diagnostics);
+  if (root === null) throw new ConfigError(diagnostics);
   const { workingDirectory, importModule = (url) => import(url), schemas = new CompiledSchemas() } = request;
   const place = { workingDirectory, importModule };
-  const definitions = await loadModules(root.entries.get('modules')?.value, request.definitions, place, problems);
-  const defineds = checkSections(root, definitions, { workingDirectory, schemas, problems });
-  const service = checkService(root, schemas, { defineds, definitions, problems, workers: request.workers ?? 1 });
-  if (service === undefined || problems.failed) throw new ConfigError(problems);
-  return finish({ root, defineds, definitions, service, problems });
+  const definitions = await loadModules(root.entries.get('modules')?.value, request.definitions, place, diagnostics);
+  const defineds = checkSections(root, definitions, { workingDirectory, schemas, diagnostics });
+  const service = checkService(root, schemas, { defineds, definitions, diagnostics, workers: request.workers ?? 1 });
+  if (service === undefined || diagnostics.failed) throw new ConfigError(diagnostics);
+  return finish({ root, defineds, definitions, service, diagnostics });
 }
 
 /**
  * The merged tree before expansion; null when a file could not be used. All files are read, so that all problems are
  * found.
  */
-function readTree(request: LoadRequest, problems: Problems): Node | null {
+function readTree(request: LoadRequest, diagnostics: Diagnostics): Node | null {
   const { files, settings = [] } = request;
-  if (files.length === 0) problems.error(null, 'no configuration file is given', 'name one with --config');
-  if (files.length > MAX_FILES) problems.error(null, `more than ${MAX_FILES} configuration files are given`);
-  if (settings.length > MAX_SETTINGS) problems.error(null, `more than ${MAX_SETTINGS} settings are given`);
-  if (problems.failed) return null;
+  if (files.length === 0) diagnostics.error(null, 'no configuration file is given', 'name one with --config');
+  if (files.length > MAX_FILES) diagnostics.error(null, `more than ${MAX_FILES} configuration files are given`);
+  if (settings.length > MAX_SETTINGS) diagnostics.error(null, `more than ${MAX_SETTINGS} settings are given`);
+  if (diagnostics.failed) return null;
   const trees = [
-    ...files.map((file) => readFile(file, request, problems)),
-    ...settings.map((setting) => parseSetting(setting, problems)),
+    ...files.map((file) => readFile(file, request, diagnostics)),
+    ...settings.map((setting) => parseSetting(setting, diagnostics)),
   ];
-  if (problems.failed) return null;
+  if (diagnostics.failed) return null;
   // An empty file among others adds nothing; alone it is reported as an empty configuration.
   const given = trees.filter((tree) => tree !== null);
   const filled = given.filter((tree) => tree.kind !== 'scalar' || tree.value !== null);
   return filled.length > 0 ? filled.reduce(merge) : (given[0] ?? null);
 }
 
-function readFile(file: string, { workingDirectory, read = readSource }: LoadRequest, problems: Problems): Node | null {
-  const source = read(file, resolve(workingDirectory, file), problems);
-  return source === null ? null : parseYaml(source, problems);
+function readFile(
+  file: string,
+  { workingDirectory, read = readSource }: LoadRequest,
+  diagnostics: Diagnostics,
+): Node | null {
+  const source = read(file, resolve(workingDirectory, file), diagnostics);
+  return source === null ? null : parseYaml(source, diagnostics);
 }
 
 interface Parts {
   readonly defineds: Defineds;
   readonly definitions: readonly Definition[];
-  readonly problems: Problems;
+  readonly diagnostics: Diagnostics;
 }
 
 /** The section in written form, with defaults; undefined after problems. */
@@ -92,10 +96,10 @@ function checkService(root: MapNode, schemas: CompiledSchemas, parts: Parts & { 
   const node = root.entries.get('service')?.value;
   if (node === undefined) {
     const hint = 'add service: { pipelines: { traces: { receivers: […], exporters: […] } } }';
-    parts.problems.error({ ...root.origin, length: 1 }, 'the section "service" is missing', hint);
+    parts.diagnostics.error({ ...root.origin, length: 1 }, 'the section "service" is missing', hint);
     return undefined;
   }
-  const value = checkNode(node, schemas.of(SERVICE_SCHEMA), ['service'], parts.problems);
+  const value = checkNode(node, schemas.of(SERVICE_SCHEMA), ['service'], parts.diagnostics);
   checkPipelines(node, parts);
   if (parts.workers > 1) checkPlacement(node, parts);
   return value;
@@ -115,7 +119,7 @@ interface WrittenService {
   readonly telemetry: TelemetryConfig;
 }
 
-function finish({ root, defineds, definitions, service, problems }: Checked): Config {
+function finish({ root, defineds, definitions, service, diagnostics }: Checked): Config {
   const written = convertUnits(SERVICE_SCHEMA, service) as WrittenService;
   return {
     receivers: componentsOf(defineds, 'receivers', 'receiver'),
@@ -131,7 +135,7 @@ function finish({ root, defineds, definitions, service, problems }: Checked): Co
     },
     definitions,
     redacted: redactedOf(root, defineds, service),
-    warnings: problems.renderWarnings(),
+    warnings: diagnostics.renderWarnings(),
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import { type Entry, emptyMap, type Node } from './node.ts';
 import { parseYaml } from './parse.ts';
-import type { Problems } from './problem.ts';
+import type { Diagnostics } from './diagnostics.ts';
 import type { Origin, Source } from './source.ts';
 
 /** A null on the right removes the value on the left; an empty map does not. */
@@ -19,16 +19,16 @@ export function merge(left: Node, right: Node): Node {
 }
 
 /** `a.b.c=value`, the value as YAML; a key with dots is quoted. Null after a reported problem. */
-export function parseSetting(text: string, problems: Problems): Node | null {
+export function parseSetting(text: string, diagnostics: Diagnostics): Node | null {
   const source: Source = { name: '--set', text };
   const whole: Origin = { source, offset: 0, length: text.length };
   const split = endOfPath(text);
   const steps = split === -1 ? [] : splitPath(text.slice(0, split));
   if (split === -1 || steps === null || steps.length === 0) {
-    problems.error(whole, 'not of the form path=value', 'as --set exporters.file.path=/tmp/telemetry.ndjson');
+    diagnostics.error(whole, 'not of the form path=value', 'as --set exporters.file.path=/tmp/telemetry.ndjson');
     return null;
   }
-  const value = parseYaml({ name: '--set', text: text.slice(split + 1) }, problems);
+  const value = parseYaml({ name: '--set', text: text.slice(split + 1) }, diagnostics);
   if (value === null) return null;
   return steps.reduceRight<Node>(
     (inner, step) => {

@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Definition } from '../component/definition.ts';
 import { SECTIONS } from './config.ts';
 import type { Node } from './node.ts';
-import { type Problems, quote } from './problem.ts';
+import { type Diagnostics, quote } from './diagnostics.ts';
 import { parseComponentType } from './component-id.ts';
 
 const MAX_MODULES = 50;
@@ -26,22 +26,22 @@ export async function loadModules(
   list: Node | undefined,
   shipped: readonly Definition[],
   place: ModulesPlace,
-  problems: Problems,
+  diagnostics: Diagnostics,
 ): Promise<readonly Definition[]> {
   if (list === undefined || (list.kind === 'scalar' && list.value === null)) return shipped;
   if (list.kind !== 'list' || list.items.length > MAX_MODULES) {
-    problems.error(list.origin, `modules must be a list of at most ${MAX_MODULES} paths`, 'as [./my-processor.js]');
+    diagnostics.error(list.origin, `modules must be a list of at most ${MAX_MODULES} paths`, 'as [./my-processor.js]');
     return shipped;
   }
   const known = [...shipped];
   for (const item of list.items) {
     if (item.kind !== 'scalar' || typeof item.value !== 'string' || item.value === '') {
-      problems.error(item.origin, 'a module must be a path or the name of a package');
+      diagnostics.error(item.origin, 'a module must be a path or the name of a package');
       continue;
     }
-    for (const definition of await definitionsOf(item.value, item, place, problems)) {
+    for (const definition of await definitionsOf(item.value, item, place, diagnostics)) {
       if (known.some((other) => other.kind === definition.kind && other.type === definition.type)) {
-        problems.error(
+        diagnostics.error(
           item.origin,
           `the ${definition.kind} "${definition.type}" exists already`,
           'give it another type',
@@ -56,16 +56,16 @@ async function definitionsOf(
   name: string,
   item: Node,
   place: ModulesPlace,
-  problems: Problems,
+  diagnostics: Diagnostics,
 ): Promise<readonly Definition[]> {
   try {
     const url = locate(name, item, place);
     // Checked before the import, whose error for a missing file depends on the installed loaders.
-    if (url.startsWith('file:') && !existsSync(fileURLToPath(url))) return reportAbsent(name, item, problems);
+    if (url.startsWith('file:') && !existsSync(fileURLToPath(url))) return reportAbsent(name, item, diagnostics);
     const exported = await inTime(place.importModule(url));
     const found = Object.values(exported).filter(isDefinition);
     if (found.length === 0) {
-      problems.error(
+      diagnostics.error(
         item.origin,
         `the module ${quote(name)} exports no component`,
         'export what defineProcessor returns',
@@ -73,16 +73,16 @@ async function definitionsOf(
     }
     return found;
   } catch (error) {
-    if (isAbsent(error, name)) return reportAbsent(name, item, problems);
+    if (isAbsent(error, name)) return reportAbsent(name, item, diagnostics);
     const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
-    problems.error(item.origin, `the module ${quote(name)} cannot be loaded: ${reason}`);
+    diagnostics.error(item.origin, `the module ${quote(name)} cannot be loaded: ${reason}`);
     return [];
   }
 }
 
-function reportAbsent(name: string, item: Node, problems: Problems): readonly Definition[] {
+function reportAbsent(name: string, item: Node, diagnostics: Diagnostics): readonly Definition[] {
   const hint = 'a path is relative to the file that names it';
-  problems.error(item.origin, `the module ${quote(name)} does not exist`, hint);
+  diagnostics.error(item.origin, `the module ${quote(name)} does not exist`, hint);
   return [];
 }
 

@@ -1,5 +1,5 @@
 /** The configuration as a tree. Each key and value has its place in the source. */
-import type { Problems } from './problem.ts';
+import type { Diagnostics } from './diagnostics.ts';
 import type { Origin } from './source.ts';
 
 export type Scalar = string | number | boolean | null;
@@ -19,7 +19,7 @@ interface Placed {
    * Problems inside an included file. Reported only if its text is used as configuration, because a secret may look
    * like it.
    */
-  readonly faults?: Problems;
+  readonly faults?: Diagnostics;
 }
 
 export interface ScalarNode extends Placed {

@@ -15,7 +15,7 @@ import {
   type Pair,
 } from 'yaml';
 import type { Entry, Node, ScalarNode } from './node.ts';
-import { type Problems, quote } from './problem.ts';
+import { type Diagnostics, quote } from './diagnostics.ts';
 import type { Origin, Source } from './source.ts';
 
 export const MAX_DEPTH = 64;
@@ -40,22 +40,22 @@ class Bound extends Error {
 }
 
 /** Null after reported errors. An empty text is a null scalar. */
-export function parseYaml(source: Source, problems: Problems): Node | null {
+export function parseYaml(source: Source, diagnostics: Diagnostics): Node | null {
   const deep = tooDeep(source);
   const many = tooMany(source);
-  if (deep !== null) problems.error(deep, `nested more than ${MAX_DEPTH} levels deep`);
-  else if (many !== null) problems.error(many, `more than ${MAX_VALUES} values`);
+  if (deep !== null) diagnostics.error(deep, `nested more than ${MAX_DEPTH} levels deep`);
+  else if (many !== null) diagnostics.error(many, `more than ${MAX_VALUES} values`);
   if (deep !== null || many !== null) return null;
-  const document = parseOne(source, problems);
+  const document = parseOne(source, diagnostics);
   if (document === null) return null;
   if (document.contents === null) return nullAt(source);
-  const reader = new Reader(source, document, problems);
+  const reader = new Reader(source, document, diagnostics);
   try {
     const node = reader.read(document.contents, 0);
     return reader.failed ? null : node;
   } catch (error) {
     if (!(error instanceof Bound)) throw error;
-    problems.error(error.origin, error.message);
+    diagnostics.error(error.origin, error.message);
     return null;
   }
 }
@@ -84,7 +84,7 @@ function tooMany(source: Source): Origin | null {
 /** Characters that YAML reads as structure, and line ends. */
 const SEPARATORS = new Set([...',:[]{}&*!?"\'|>%@\n\r\t'].map((character) => character.charCodeAt(0)));
 
-function parseOne(source: Source, problems: Problems): Document | null {
+function parseOne(source: Source, diagnostics: Diagnostics): Document | null {
   const documents = parseAllDocuments(source.text, {
     lineCounter: new LineCounter(),
     prettyErrors: false,
@@ -100,12 +100,12 @@ function parseOne(source: Source, problems: Problems): Document | null {
   for (const fault of faults) {
     const [offset, end] = fault.pos;
     const origin = { source, offset: Math.min(offset, source.text.length), length: Math.max(1, end - offset) };
-    problems.error(origin, `not valid YAML: ${syntaxMessage(fault.code, fault.message)}`, syntaxHint(fault.code));
+    diagnostics.error(origin, `not valid YAML: ${syntaxMessage(fault.code, fault.message)}`, syntaxHint(fault.code));
   }
   if (faults.length > 0) return null;
   if (second !== undefined && second.contents !== null) {
     const offset = second.range[0];
-    problems.error(
+    diagnostics.error(
       { source, offset, length: 3 },
       'a second YAML document begins here',
       'put it into a file of its own',
@@ -132,15 +132,15 @@ function syntaxHint(code: string): string | null {
 class Reader {
   readonly #source: Source;
   readonly #document: Document;
-  readonly #problems: Problems;
+  readonly #diagnostics: Diagnostics;
   #values = 0;
   #aliases = 0;
   failed = false;
 
-  constructor(source: Source, document: Document, problems: Problems) {
+  constructor(source: Source, document: Document, diagnostics: Diagnostics) {
     this.#source = source;
     this.#document = document;
-    this.#problems = problems;
+    this.#diagnostics = diagnostics;
   }
 
   read(node: unknown, depth: number): Node {
@@ -214,7 +214,7 @@ class Reader {
 
   #fail(origin: Origin, message: string): void {
     this.failed = true;
-    this.#problems.error(origin, message);
+    this.#diagnostics.error(origin, message);
   }
 }
 

@@ -8,7 +8,7 @@ import { parsePipelineId } from './component-id.ts';
 import { PIPELINE_SIGNALS, SECTION_NAMES, SECTIONS, type SectionName, type Signal } from './config.ts';
 import { nearest, suggest } from './nearest.ts';
 import { childOf, type Node } from './node.ts';
-import { type Problems, quote } from './problem.ts';
+import { type Diagnostics, quote } from './diagnostics.ts';
 import type { Defined, Defineds } from './sections.ts';
 import type { Origin } from './source.ts';
 
@@ -25,7 +25,7 @@ const FACT_WORDS: Readonly<Record<Fact, string>> = {
 export interface Parts {
   readonly defineds: Defineds;
   readonly definitions: readonly Definition[];
-  readonly problems: Problems;
+  readonly diagnostics: Diagnostics;
 }
 
 /** One reference to a component in a list. */
@@ -51,13 +51,13 @@ export function checkPipelines(service: Node, parts: Parts): void {
         near === null
           ? `write ${PIPELINE_SIGNALS.join(', ')}, optionally with /name`
           : `did you mean "${id.replace(name, near)}"?`;
-      parts.problems.error(entry.key, `${quote(id)} is not the id of a pipeline`, hint);
+      parts.diagnostics.error(entry.key, `${quote(id)} is not the id of a pipeline`, hint);
     } else checkPipeline(id, signal, entry.value, { parts, used, feeds });
   }
   const extensions = mentionsIn(service, 'extensions', 'extensions', parts, used);
   checkLedger(service, extensions, { parts, used });
   // While there are errors, unused components are usually a consequence of them.
-  if (!parts.problems.failed) warnUnused(parts, used);
+  if (!parts.diagnostics.failed) warnUnused(parts, used);
 }
 
 interface Progress {
@@ -68,14 +68,14 @@ interface Progress {
 }
 
 function checkPipeline(id: string, signal: Signal, pipeline: Node, { parts, used, feeds }: Progress): void {
-  const { problems } = parts;
+  const { diagnostics } = parts;
   for (const receiver of mentionsIn(pipeline, 'receivers', 'receivers', parts, used)) {
-    supportsSignal(receiver, signal, problems);
+    supportsSignal(receiver, signal, diagnostics);
     const key = `${receiver.id} ${signal}`;
     const other = feeds.get(key);
     if (other !== undefined && other !== id) {
       const hint = `give the pipeline ${id} a receiver of its own, as ${receiver.id.split('/')[0]}/second on another port`;
-      problems.error(
+      diagnostics.error(
         receiver.origin,
         `the receiver "${receiver.id}" already feeds its ${signal} into the pipeline "${other}"; a request has one way and one answer`,
         hint,
@@ -84,10 +84,10 @@ function checkPipeline(id: string, signal: Signal, pipeline: Node, { parts, used
   }
   const known = scanFacts(id, mentionsIn(pipeline, 'processors', 'processors', parts, used, 'error'), parts);
   for (const exporter of mentionsIn(pipeline, 'exporters', 'exporters', parts, used)) {
-    supportsSignal(exporter, signal, problems);
+    supportsSignal(exporter, signal, diagnostics);
     if (exporter.definition?.kind !== 'exporter') continue;
     for (const fact of exporter.definition.requires.filter((each) => !known.has(each))) {
-      problems.error(
+      diagnostics.error(
         exporter.origin,
         `the exporter "${exporter.id}" needs ${FACT_WORDS[fact]}`,
         addHint(id, fact, parts),
@@ -112,7 +112,7 @@ function scanFacts(pipeline: string, processors: readonly Mention[], parts: Part
         later === undefined
           ? addHint(pipeline, fact, parts, processor.id)
           : `put "${later.id}" before "${processor.id}"`;
-      parts.problems.error(processor.origin, message, hint);
+      parts.diagnostics.error(processor.origin, message, hint);
       // Reported once, at the first processor that needs it.
       known.add(fact);
     }
@@ -132,9 +132,9 @@ function addHint(pipeline: string, fact: Fact, { definitions }: Parts, before: s
     : `add "${provider.type}" before "${before}"`;
 }
 
-function supportsSignal({ id, origin, definition }: Mention, signal: Signal, problems: Problems): void {
+function supportsSignal({ id, origin, definition }: Mention, signal: Signal, diagnostics: Diagnostics): void {
   if (definition === null || !('signals' in definition) || definition.signals.includes(signal)) return;
-  problems.error(
+  diagnostics.error(
     origin,
     `the ${definition.kind} "${id}" does not take ${signal}`,
     `it takes ${definition.signals.join(', ')}`,
@@ -158,13 +158,13 @@ function mentionsIn(
     if (id === '') continue;
     if (mentions.has(id)) {
       const message = `"${id}" is named twice in ${list}`;
-      if (twice === 'error') parts.problems.error(item.origin, message, 'each processor runs once in a pipeline');
-      else parts.problems.warn(item.origin, message, 'the second mention changes nothing');
+      if (twice === 'error') parts.diagnostics.error(item.origin, message, 'each processor runs once in a pipeline');
+      else parts.diagnostics.warn(item.origin, message, 'the second mention changes nothing');
       continue;
     }
     const defined = parts.defineds[section].get(id);
     if (defined === undefined) {
-      parts.problems.error(
+      parts.diagnostics.error(
         item.origin,
         `the ${SECTIONS[section]} "${id}" is not defined`,
         missingHint(id, section, parts),
@@ -197,20 +197,20 @@ function checkLedger(
   const databases = extensions.filter((extension) => isPostgres(extension.definition));
   const second = databases[1];
   if (second !== undefined) {
-    parts.problems.error(second.origin, 'a second postgres extension', 'one service has one database');
+    parts.diagnostics.error(second.origin, 'a second postgres extension', 'one service has one database');
   }
   if (ledger === 'postgres' && databases.length === 0) {
     const defined = [...parts.defineds.extensions.values()].find((each) => isPostgres(each.definition));
     const name = defined?.id ?? 'postgres';
     if (defined !== undefined) used.add(defined);
     const hint = `add "${name}" to service.extensions, or write ledger: memory`;
-    parts.problems.error(origin, 'the ledger "postgres" needs a postgres extension', hint);
+    parts.diagnostics.error(origin, 'the ledger "postgres" needs a postgres extension', hint);
   }
   if (ledger !== 'memory') return;
   for (const [id, { definition, entry }] of parts.defineds.exporters) {
     if (definition?.kind !== 'exporter' || definition.ledger !== 'postgres') continue;
     if (![...used].some((each) => each.entry === entry)) continue;
-    parts.problems.error(
+    parts.diagnostics.error(
       origin,
       `the exporter "${id}" writes within the transactions of the postgres ledger`,
       'write ledger: postgres',
@@ -221,13 +221,13 @@ function checkLedger(
 const isPostgres = (definition: Definition | null): boolean =>
   definition?.kind === 'extension' && definition.type === 'postgres';
 
-function warnUnused({ defineds, problems }: Parts, used: ReadonlySet<Defined>): void {
+function warnUnused({ defineds, diagnostics }: Parts, used: ReadonlySet<Defined>): void {
   for (const section of SECTION_NAMES) {
     for (const defined of defineds[section].values()) {
       if (used.has(defined) || defined.definition === null) continue;
       const list = section === 'extensions' ? 'service.extensions' : 'a pipeline';
       const what = `the ${SECTIONS[section]} "${defined.id}" is defined but not used`;
-      problems.warn(defined.entry.key, what, `name it in ${list}, or remove it`);
+      diagnostics.warn(defined.entry.key, what, `name it in ${list}, or remove it`);
     }
   }
 }

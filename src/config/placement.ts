@@ -1,12 +1,12 @@
 /** Refuses what several workers cannot share: components that run in a single process, and a ledger in memory. */
 import { SECTION_NAMES } from './config.ts';
 import { childOf, type Node } from './node.ts';
-import type { Problems } from './problem.ts';
+import type { Diagnostics } from './diagnostics.ts';
 import type { Defineds } from './sections.ts';
 
 interface Parts {
   readonly defineds: Defineds;
-  readonly problems: Problems;
+  readonly diagnostics: Diagnostics;
   /** More than one. */
   readonly workers: number;
 }
@@ -14,7 +14,7 @@ interface Parts {
 export function checkPlacement(service: Node, parts: Parts): void {
   const ledger = childOf(service, 'ledger');
   if (ledger?.kind === 'scalar' && (ledger.raw ?? ledger.value) === 'memory') {
-    parts.problems.error(
+    parts.diagnostics.error(
       ledger.origin,
       `each of ${parts.workers} workers would have a ledger of its own, and take what another has stored already`,
       'write ledger: postgres, or run a single process, without --workers',
@@ -33,7 +33,7 @@ function checkList(list: Node | undefined, section: (typeof SECTION_NAMES)[numbe
     const id = item.raw ?? (item.kind === 'scalar' ? String(item.value ?? '') : '');
     const definition = parts.defineds[section].get(id)?.definition;
     if (definition?.placement !== 'single') continue;
-    parts.problems.error(
+    parts.diagnostics.error(
       item.origin,
       `the ${definition.kind} "${id}" works in one process, and there are ${parts.workers} workers`,
       'take it out, or run a single process, without --workers',

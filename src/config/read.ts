@@ -1,6 +1,6 @@
 /** Reads a configuration file as text, within limits, or reports why it cannot be read. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import type { Problems } from './problem.ts';
+import type { Diagnostics } from './diagnostics.ts';
 import type { Source } from './source.ts';
 
 export const MAX_FILE_BYTES = 512 * 1024;
@@ -19,11 +19,11 @@ const FAULTS: Readonly<Record<string, string>> = {
 };
 
 /** Null when the file cannot be used; the problem is then reported. */
-export type ReadSource = (name: string, path: string, problems: Problems) => Source | null;
+export type ReadSource = (name: string, path: string, diagnostics: Diagnostics) => Source | null;
 
-export function readSource(name: string, path: string, problems: Problems): Source | null {
+export function readSource(name: string, path: string, diagnostics: Diagnostics): Source | null {
   const refuse = (what: string, hint: string | null = null): null => {
-    problems.error(null, `the configuration file ${name} ${what}`, hint);
+    diagnostics.error(null, `the configuration file ${name} ${what}`, hint);
     return null;
   };
   let bytes: Buffer | string;

@@ -8,7 +8,7 @@ import { parseComponentId } from './component-id.ts';
 import { type ComponentConfig, SECTION_NAMES, SECTIONS, type SectionName } from './config.ts';
 import { suggest } from './nearest.ts';
 import { emptyMap, type Entry, type MapNode, type Node, nodeAt } from './node.ts';
-import { type Problems, quote } from './problem.ts';
+import { type Diagnostics, quote } from './diagnostics.ts';
 import { convertUnits, redact } from './schema.ts';
 
 const MAX_COMPONENTS = 500;
@@ -28,14 +28,14 @@ export interface Defined {
 export type Defineds = Readonly<Record<SectionName, ReadonlyMap<string, Defined>>>;
 
 /** The root of the tree as a map; null after a reported problem. */
-export function checkTop(root: Node, problems: Problems): MapNode | null {
-  problems.absorb(root.faults);
+export function checkTop(root: Node, diagnostics: Diagnostics): MapNode | null {
+  diagnostics.absorb(root.faults);
   if (root.kind === 'scalar' && root.value === null) {
-    problems.error(root.origin, 'the configuration is empty', 'it needs receivers, exporters and service.pipelines');
+    diagnostics.error(root.origin, 'the configuration is empty', 'it needs receivers, exporters and service.pipelines');
     return null;
   }
   if (root.kind !== 'map') {
-    problems.error({ ...root.origin, length: 1 }, 'the configuration must be a map of sections', 'as receivers: …');
+    diagnostics.error({ ...root.origin, length: 1 }, 'the configuration must be a map of sections', 'as receivers: …');
     return null;
   }
   for (const [key, entry] of root.entries) {
@@ -44,7 +44,7 @@ export function checkTop(root: Node, problems: Problems): MapNode | null {
       key === 'connectors'
         ? 'there are no connectors; a pipeline has receivers, processors and exporters'
         : suggest(key, TOP_LEVEL, 'sections');
-    problems.error(entry.key, `unknown section ${quote(key)}`, hint);
+    diagnostics.error(entry.key, `unknown section ${quote(key)}`, hint);
   }
   return root;
 }
@@ -52,7 +52,7 @@ export function checkTop(root: Node, problems: Problems): MapNode | null {
 interface Place {
   readonly workingDirectory: string;
   readonly schemas: CompiledSchemas;
-  readonly problems: Problems;
+  readonly diagnostics: Diagnostics;
 }
 
 interface Parts extends Place {
@@ -66,17 +66,17 @@ export function checkSections(root: MapNode, definitions: readonly Definition[],
 }
 
 function checkSection(name: SectionName, root: MapNode, parts: Parts): ReadonlyMap<string, Defined> {
-  const { problems } = parts;
+  const { diagnostics } = parts;
   const section = root.entries.get(name)?.value ?? emptyMap(root.origin);
   const found = new Map<string, Defined>();
-  problems.absorb(section.faults);
+  diagnostics.absorb(section.faults);
   if (section.kind === 'scalar' && section.value === null) return found;
   if (section.kind !== 'map') {
-    problems.error(section.origin, `${name} must be a map`, `as ${name}: { ${exampleOf(name)}: {} }`);
+    diagnostics.error(section.origin, `${name} must be a map`, `as ${name}: { ${exampleOf(name)}: {} }`);
     return found;
   }
   if (section.entries.size > MAX_COMPONENTS) {
-    problems.error(section.origin, `${name} defines more than ${MAX_COMPONENTS} components`);
+    diagnostics.error(section.origin, `${name} defines more than ${MAX_COMPONENTS} components`);
     return found;
   }
   for (const [id, entry] of section.entries) found.set(id, checkComponent(name, { id, entry }, parts));
@@ -90,13 +90,13 @@ function checkComponent(
   { id, entry }: { readonly id: string; readonly entry: Entry },
   parts: Parts,
 ): Defined {
-  const { definitions, problems } = parts;
+  const { definitions, diagnostics } = parts;
   const kind = SECTIONS[section];
   const parsed = parseComponentId(id);
   const definition = definitions.find((each) => each.kind === kind && each.type === parsed?.type) ?? null;
   const broken = { id, entry, definition, config: null, redacted: '?' };
   if (parsed === null) {
-    problems.error(
+    diagnostics.error(
       entry.key,
       `${quote(id)} is not the id of a component`,
       'write type or type/name, as otlp or otlp/internal',
@@ -108,20 +108,24 @@ function checkComponent(
     const elsewhere = definitions.find((each) => each.type === parsed.type);
     const hint =
       elsewhere === undefined ? suggest(parsed.type, types, section) : `"${parsed.type}" is an ${elsewhere.kind}`;
-    problems.error(entry.key, `unknown ${kind} type "${parsed.type}"`, hint?.replace(/\ban (?=[prt])/u, 'a ') ?? null);
+    diagnostics.error(
+      entry.key,
+      `unknown ${kind} type "${parsed.type}"`,
+      hint?.replace(/\ban (?=[prt])/u, 'a ') ?? null,
+    );
     return broken;
   }
   const schema = parts.schemas.of(definition.schema);
-  const value = checkNode(entry.value, schema, [section, id], problems);
+  const value = checkNode(entry.value, schema, [section, id], diagnostics);
   if (value === undefined) return broken;
   const options = convertUnits(schema.written, value);
   const place = { resolvePath: (path: string) => resolve(parts.workingDirectory, path), now: Date.now };
-  for (const fault of definition.check?.(options, place) ?? []) report(fault, entry.value, problems);
+  for (const fault of definition.check?.(options, place) ?? []) report(fault, entry.value, diagnostics);
   return { id, entry, definition, config: { id, definition, options }, redacted: redact(schema.written, value) };
 }
 
-function report({ option, severity, message, hint }: OptionFault, node: Node, problems: Problems): void {
+function report({ option, severity, message, hint }: OptionFault, node: Node, diagnostics: Diagnostics): void {
   const { origin } = nodeAt(node, option);
-  if (severity === 'error') problems.error(origin, message, hint);
-  else problems.warn(origin, message, hint);
+  if (severity === 'error') diagnostics.error(origin, message, hint);
+  else diagnostics.warn(origin, message, hint);
 }

@@ -7,7 +7,7 @@ import { Capabilities } from '../component/capabilities/capability.ts';
 import { ListeningSockets } from '../net/listener.ts';
 import { CompiledSchemas } from '../config/compiled-schemas.ts';
 import type { Config } from '../config/config.ts';
-import { ConfigError } from '../config/problem.ts';
+import { ConfigError } from '../config/diagnostics.ts';
 import { UserError } from '../errors.ts';
 import { Interrupted, type Part } from '../service/lifecycle.ts';
 import type { Service } from '../service/service.ts';

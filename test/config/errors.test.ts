@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { CompiledSchemas } from '../../src/config/compiled-schemas.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { ConfigError } from '../../src/config/problem.ts';
+import { ConfigError } from '../../src/config/diagnostics.ts';
 import { SAMPLE_COMPONENTS } from '../support/sample-components.ts';
 import { isPrompt } from '../support/promptness.ts';
 

@@ -10,7 +10,7 @@ import t from 'tap';
 import { COMPONENTS } from '../../src/components.ts';
 import { CompiledSchemas } from '../../src/config/compiled-schemas.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { ConfigError } from '../../src/config/problem.ts';
+import { ConfigError } from '../../src/config/diagnostics.ts';
 import { startExecutable } from '../support/executable.ts';
 import { isPrompt } from '../support/promptness.ts';
 

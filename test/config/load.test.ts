@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
-import { ConfigError } from '../../src/config/problem.ts';
+import { ConfigError } from '../../src/config/diagnostics.ts';
 import { MAX_FILE_BYTES } from '../../src/config/read.ts';
 import { folderOf, load, REST } from '../support/config-files.ts';
 import { SAMPLE_COMPONENTS } from '../support/sample-components.ts';

@@ -14,7 +14,7 @@ import { COMPONENTS } from '../../src/components.ts';
 import { checkNode } from '../../src/config/check.ts';
 import { CompiledSchemas } from '../../src/config/compiled-schemas.ts';
 import { parseYaml } from '../../src/config/parse.ts';
-import { Problems } from '../../src/config/problem.ts';
+import { Diagnostics } from '../../src/config/diagnostics.ts';
 import { convertUnits } from '../../src/config/schema.ts';
 import type { Signal } from '../../src/pdata/context.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
@@ -45,12 +45,15 @@ function hostFor({ type }: Definition): Host {
 const exampleOf = ({ example }: Definition): string =>
   example.replace(/\$\{[^}]*\}/gu, 'an-example-secret-of-32-characters');
 
-function optionsOf(definition: Definition, text: string): { readonly options: unknown; readonly problems: Problems } {
-  const problems = new Problems();
-  const node = parseYaml({ name: 'example.yaml', text }, problems);
+function optionsOf(
+  definition: Definition,
+  text: string,
+): { readonly options: unknown; readonly diagnostics: Diagnostics } {
+  const diagnostics = new Diagnostics();
+  const node = parseYaml({ name: 'example.yaml', text }, diagnostics);
   const schema = SCHEMAS.of(definition.schema);
-  const value = node === null ? undefined : checkNode(node, schema, [definition.type], problems);
-  return { options: value === undefined ? undefined : convertUnits(schema.written, value), problems };
+  const value = node === null ? undefined : checkNode(node, schema, [definition.type], diagnostics);
+  return { options: value === undefined ? undefined : convertUnits(schema.written, value), diagnostics };
 }
 
 function create(definition: Definition): Component {
@@ -107,12 +110,15 @@ for (const definition of COMPONENTS) {
     }
 
     t.same(parseDocument(definition.example).errors, [], 'has an example in YAML');
-    t.same(optionsOf(definition, exampleOf(definition)).problems.errors, [], 'has an example that is valid');
+    t.same(optionsOf(definition, exampleOf(definition)).diagnostics.errors, [], 'has an example that is valid');
 
     // Above the example, as some options may be required.
-    const { problems } = optionsOf(definition, `no_such_option: 1\n${exampleOf(definition).replace(/^\{\}$/u, '')}\n`);
+    const { diagnostics } = optionsOf(
+      definition,
+      `no_such_option: 1\n${exampleOf(definition).replace(/^\{\}$/u, '')}\n`,
+    );
     t.match(
-      problems.render(),
+      diagnostics.render(),
       /^example\.yaml:1:1: error: unknown option "no_such_option"/u,
       'names the line of an unknown option',
     );

@@ -1,5 +1,5 @@
 /** Draws a trace for a terminal: the tree on the left, a bar for each duration, tokens and cost, then the totals. */
-import { formatCost, formatCount, formatTook, plural } from './figures.ts';
+import { formatCost, formatCount, formatTook, plural } from './format.ts';
 import { cut, pad, padLeft } from './screen-text.ts';
 import { growTree, type TreeLine } from './span-tree.ts';
 import type { Style } from '../terminal.ts';

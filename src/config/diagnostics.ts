@@ -5,7 +5,7 @@
 import { UserError } from '../errors.ts';
 import { excerptOf, type Origin, placeOf, printable } from './source.ts';
 
-export interface Problem {
+export interface Diagnostic {
   readonly severity: 'error' | 'warning';
   readonly message: string;
   readonly hint: string | null;
@@ -20,8 +20,8 @@ const MAX_QUOTED = 80;
 /** Shorter values of variables are not replaced in messages, because they occur in ordinary words. */
 const MIN_HIDDEN_TEXT = 6;
 
-export class Problems {
-  readonly #list: Problem[] = [];
+export class Diagnostics {
+  readonly #list: Diagnostic[] = [];
   readonly #secrets: Origin[] = [];
   /** Contents of variables and files in quoted form, each with the reference that messages show instead. */
   readonly #texts = new Map<string, string>();
@@ -35,13 +35,13 @@ export class Problems {
   }
 
   /** Adds the problems of another collection. */
-  absorb(others: Problems | undefined): void {
+  absorb(others: Diagnostics | undefined): void {
     if (others === undefined) return;
-    for (const problem of others.#list) this.#add(problem);
+    for (const diagnostic of others.#list) this.#add(diagnostic);
     for (const [text, reference] of others.#texts) this.#texts.set(text, reference);
   }
 
-  get list(): readonly Problem[] {
+  get list(): readonly Diagnostic[] {
     return this.#list;
   }
 
@@ -56,12 +56,12 @@ export class Problems {
     for (const form of [text, quote(text).slice(1, -1)]) this.#texts.set(form, reference);
   }
 
-  get errors(): readonly Problem[] {
-    return this.#list.filter((problem) => problem.severity === 'error');
+  get errors(): readonly Diagnostic[] {
+    return this.#list.filter((diagnostic) => diagnostic.severity === 'error');
   }
 
-  get warnings(): readonly Problem[] {
-    return this.#list.filter((problem) => problem.severity === 'warning');
+  get warnings(): readonly Diagnostic[] {
+    return this.#list.filter((diagnostic) => diagnostic.severity === 'warning');
   }
 
   get failed(): boolean {
@@ -71,7 +71,7 @@ export class Problems {
   /** Errors first, each group in the order of the files. The last line counts them. */
   render(): string {
     const sorted = [...sortByPlace(this.errors), ...sortByPlace(this.warnings)];
-    const lines = sorted.slice(0, MAX_SHOWN).flatMap((problem) => this.#renderOne(problem));
+    const lines = sorted.slice(0, MAX_SHOWN).flatMap((diagnostic) => this.#renderOne(diagnostic));
     return [...lines, `${countOf(this.errors.length, 'error')}, ${countOf(this.warnings.length, 'warning')}`].join(
       '\n',
     );
@@ -79,15 +79,15 @@ export class Problems {
 
   /** One text per problem. Its first line is complete by itself, for a log. */
   renderWarnings(): readonly string[] {
-    return sortByPlace(this.warnings).map((problem) => this.#renderOne(problem).join('\n'));
+    return sortByPlace(this.warnings).map((diagnostic) => this.#renderOne(diagnostic).join('\n'));
   }
 
-  #renderOne(problem: Problem): readonly string[] {
-    const hint = problem.hint === null ? [] : [`        hint: ${this.#withoutTexts(problem.hint)}`];
-    const message = this.#withoutTexts(problem.message);
-    if (problem.origin === null) return [`${problem.severity}: ${message}`, ...hint];
-    const head = `${placeOf(problem.origin)}: ${problem.severity}: ${message}`;
-    return [head, ...excerptOf(problem.origin, this.#secrets), ...hint];
+  #renderOne(diagnostic: Diagnostic): readonly string[] {
+    const hint = diagnostic.hint === null ? [] : [`        hint: ${this.#withoutTexts(diagnostic.hint)}`];
+    const message = this.#withoutTexts(diagnostic.message);
+    if (diagnostic.origin === null) return [`${diagnostic.severity}: ${message}`, ...hint];
+    const head = `${placeOf(diagnostic.origin)}: ${diagnostic.severity}: ${message}`;
+    return [head, ...excerptOf(diagnostic.origin, this.#secrets), ...hint];
   }
 
   #withoutTexts(message: string): string {
@@ -96,24 +96,24 @@ export class Problems {
     return texts.reduce((shown, [text, reference]) => shown.replaceAll(text, () => reference), message);
   }
 
-  #add(problem: Problem): void {
+  #add(diagnostic: Diagnostic): void {
     const known = this.#list.some(
       (other) =>
-        other.message === problem.message &&
-        other.origin?.source === problem.origin?.source &&
-        other.origin?.offset === problem.origin?.offset,
+        other.message === diagnostic.message &&
+        other.origin?.source === diagnostic.origin?.source &&
+        other.origin?.offset === diagnostic.origin?.offset,
     );
-    if (!known) this.#list.push(problem);
+    if (!known) this.#list.push(diagnostic);
   }
 }
 
 /** Thrown once, with all problems. */
 export class ConfigError extends UserError {
-  readonly problems: Problems;
+  readonly diagnostics: Diagnostics;
 
-  constructor(problems: Problems) {
-    super(problems.render());
-    this.problems = problems;
+  constructor(diagnostics: Diagnostics) {
+    super(diagnostics.render());
+    this.diagnostics = diagnostics;
   }
 }
 
@@ -122,10 +122,11 @@ export function quote(text: string): string {
   return JSON.stringify(printable(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text));
 }
 
-function sortByPlace(problems: readonly Problem[]): readonly Problem[] {
-  const sources = [...new Set(problems.map((problem) => problem.origin?.source))];
-  const rank = (problem: Problem): number => (problem.origin === null ? -1 : sources.indexOf(problem.origin.source));
-  return [...problems].sort((a, b) => rank(a) - rank(b) || (a.origin?.offset ?? 0) - (b.origin?.offset ?? 0));
+function sortByPlace(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const sources = [...new Set(diagnostics.map((diagnostic) => diagnostic.origin?.source))];
+  const rank = (diagnostic: Diagnostic): number =>
+    diagnostic.origin === null ? -1 : sources.indexOf(diagnostic.origin.source);
+  return [...diagnostics].sort((a, b) => rank(a) - rank(b) || (a.origin?.offset ?? 0) - (b.origin?.offset ?? 0));
 }
 
 const countOf = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;

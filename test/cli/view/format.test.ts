@@ -1,6 +1,6 @@
 // The formats of numbers for people.
 import t from 'tap';
-import { formatAge, formatCost, formatCount, formatTook, plural } from '../../../src/cli/view/figures.ts';
+import { formatAge, formatCost, formatCount, formatTook, plural } from '../../../src/cli/view/format.ts';
 
 t.test('durations are written in the unit that fits', async (t) => {
   const cases: readonly [string | null, string][] = [
