@@ -1,4 +1,6 @@
-/** What kind of step an operation is, and whether the usage of such a step is its own or the sum of the steps below it. */
+/**
+ * What kind of step an operation is, and whether the usage of such a step is its own or the sum of the steps below it.
+ */
 import type { Category } from '../pdata/columns.ts';
 
 /** Every operation, whatever word the sender has for it, and its category. */

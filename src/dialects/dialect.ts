@@ -1,6 +1,6 @@
 /**
- * The shape of a dialect: how its records are recognised, which attributes hold which field, what its words mean, how it counts
- * tokens. Dialects are data; processors build their lookup tables from them once, at start.
+ * The shape of a dialect: how its records are recognised, which attributes hold which field, what its words mean, how
+ * it counts tokens. Dialects are data; processors build their lookup tables from them once, at start.
  */
 import type { Operation } from './categories.ts';
 
@@ -47,7 +47,10 @@ export const FIELDS = [
 export type ReadField = (typeof FIELDS)[number];
 export type Field = ReadField | 'cost_total' | 'cost_input' | 'cost_output';
 
-/** `s`, `ms`, `ns`: durations. `timestamp`: an instant, to be taken from the start of the record. `micro_usd`: a millionth of a dollar. */
+/**
+ * `s`, `ms`, `ns`: durations. `timestamp`: an instant, to be taken from the start of the record. `micro_usd`: a
+ * millionth of a dollar.
+ */
 export type Unit = 's' | 'ms' | 'ns' | 'timestamp' | 'micro_usd';
 
 /** Where a record comes from: a span's own attributes, a log record's, or those of a span's event. */
@@ -57,7 +60,10 @@ export type Place = 'span' | 'log' | 'span_event';
 export interface SourceRow {
   /** An attribute name, or a pattern: see `KeyPattern`. `(body)` is the body of a log record. */
   readonly attribute: string;
-  /** The value is a JSON document in a string; the first of these paths that leads to something counts. `$` is the document. */
+  /**
+   * The value is a JSON document in a string; the first of these paths that leads to something counts. `$` is the
+   * document.
+   */
   readonly paths?: readonly string[];
   /** The name is too general to be trusted unless one of these dialects was recognised. */
   readonly only?: readonly string[];
@@ -80,8 +86,8 @@ export interface SourceRow {
   /** A sum over other records, whatever the record that carries it. */
   readonly aggregate?: boolean;
   /**
-   * Telemetry that has nothing to do with AI uses the name too, so that it alone makes no record ours. `person`: it still fills
-   * its column there, because who and which conversation is worth knowing of any span.
+   * Telemetry that has nothing to do with AI uses the name too, so that it alone makes no record ours. `person`: it
+   * still fills its column there, because who and which conversation is worth knowing of any span.
    */
   readonly general?: 'shared' | 'person';
   /** Weaker than every other row of its field, of whatever dialect. */
@@ -91,8 +97,8 @@ export type Source = string | SourceRow;
 export type Fields = Readonly<Partial<Record<Field, readonly Source[]>>>;
 
 /**
- * Where content is: `span`, `log` and `span_event_attr` are attributes; `span_event` and `log_event` are events by name, whose
- * attributes and body are content as a whole.
+ * Where content is: `span`, `log` and `span_event_attr` are attributes; `span_event` and `log_event` are events by
+ * name, whose attributes and body are content as a whole.
  */
 export type ContentPlace = 'span' | 'log' | 'span_event_attr' | 'span_event' | 'log_event';
 
@@ -100,8 +106,8 @@ export type ContentPlace = 'span' | 'log' | 'span_event_attr' | 'span_event' | '
 export type EventPart = 'input' | 'output' | 'system' | 'finish_reason' | 'error_type';
 
 /**
- * Attributes or events that hold what people or models wrote. Messages of errors, stack traces and `url.full` are not listed: they
- * are stored even where content is not.
+ * Attributes or events that hold what people or models wrote. Messages of errors, stack traces and `url.full` are not
+ * listed: they are stored even where content is not.
  */
 export interface ContentRows {
   /** Credentials, which are never stored. */
@@ -138,7 +144,10 @@ export interface Dialect {
   readonly spanNames?: Readonly<Record<string, Operation>>;
   /** What the names of log events mean. */
   readonly events?: Readonly<Record<string, Operation>>;
-  /** Events, of spans or as log records, that carry messages: what their attributes say. `(body)`: the body of the log record. */
+  /**
+   * Events, of spans or as log records, that carry messages: what their attributes say. `(body)`: the body of the log
+   * record.
+   */
   readonly messageEvents?: Readonly<Record<string, Readonly<Record<string, EventPart>>>>;
   /** Span events that mark the arrival of the first token. */
   readonly firstTokenEvents?: readonly string[];

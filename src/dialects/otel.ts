@@ -1,4 +1,7 @@
-/** The OpenTelemetry conventions themselves: the current names, the older ones they replaced, and the ones announced. Everything else is read as a deviation from these. */
+/**
+ * The OpenTelemetry conventions themselves: the current names, the older ones they replaced, and the ones announced.
+ * Everything else is read as a deviation from these.
+ */
 import type { Dialect } from './dialect.ts';
 
 const OTEL: Dialect = {

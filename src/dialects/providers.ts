@@ -1,6 +1,6 @@
 /**
- * Providers of models: one name each and every spelling of it, the hosts and the model names that tell a provider, and words in
- * provider attributes that name a framework and not a provider.
+ * Providers of models: one name each and every spelling of it, the hosts and the model names that tell a provider, and
+ * words in provider attributes that name a framework and not a provider.
  */
 
 export interface Provider {
@@ -140,7 +140,10 @@ export const PROVIDER_HOSTS: readonly (readonly [ending: string, provider: strin
   ['api.perplexity.ai', 'perplexity'],
 ];
 
-/** Beginnings of model names that one vendor alone uses; asked only where the sender named a framework instead of a provider. */
+/**
+ * Beginnings of model names that one vendor alone uses; asked only where the sender named a framework instead of a
+ * provider.
+ */
 export const MODEL_VENDORS: readonly (readonly [beginning: string, provider: string])[] = [
   ['gpt-', 'openai'],
   ['chatgpt-', 'openai'],

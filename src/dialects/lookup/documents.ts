@@ -1,6 +1,6 @@
 /**
- * Documents in strings. Most are JSON; a few are what Python prints for a dictionary. A document is parsed only because a
- * field that somebody wants stands in it, and one that is neither is nothing.
+ * Documents in strings. Most are JSON; a few are what Python prints for a dictionary. A document is parsed only because
+ * a field that somebody wants stands in it, and one that is neither is nothing.
  */
 
 import { isJson } from './json-check.ts';

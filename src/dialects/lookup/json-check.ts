@@ -1,6 +1,7 @@
 /**
- * Whether a text is JSON of a bounded depth. It is asked before a text is parsed: the parser's exceptions cost a hundred times more
- * than this walk, and a document nested by the thousand cannot be written again without overflowing the stack.
+ * Whether a text is JSON of a bounded depth. It is asked before a text is parsed: the parser's exceptions cost a
+ * hundred times more than this walk, and a document nested by the thousand cannot be written again without overflowing
+ * the stack.
  */
 
 /** Documents that are nested deeper are not read. */
@@ -48,7 +49,10 @@ export function isJson(text: string): boolean {
   }
 }
 
-/** Behind what follows a value: closing brackets, then a comma and the key after it. Takes what was closed from the list. */
+/**
+ * Behind what follows a value: closing brackets, then a comma and the key after it. Takes what was closed from the
+ * list.
+ */
 function afterValue(text: string, from: number, closers: number[]): number {
   for (let at = afterSpace(text, from); ; at = afterSpace(text, at + 1)) {
     const closer = closers.at(-1);

@@ -1,6 +1,7 @@
 /**
- * Patterns of attribute names. `{i}`, `{j}` stand for a decimal index, `{k}` for any non-empty text, `*` for any text, also none.
- * Matching is done once per distinct key, so it is written for clarity; the literal beginning rejects nearly everything.
+ * Patterns of attribute names. `{i}`, `{j}` stand for a decimal index, `{k}` for any non-empty text, `*` for any text,
+ * also none. Matching is done once per distinct key, so it is written for clarity; the literal beginning rejects nearly
+ * everything.
  */
 
 /** An index above this is no list position of a real sender. */
@@ -24,8 +25,8 @@ export class KeyPattern {
   }
 
   /**
-   * The place of a matching key among its siblings, -1 when the key does not match: ten comes after nine, holes do not matter.
-   * A pattern without indices puts everything at 0.
+   * The place of a matching key among its siblings, -1 when the key does not match: ten comes after nine, holes do not
+   * matter. A pattern without indices puts everything at 0.
    */
   match(key: string): number {
     if (!key.startsWith(this.prefix)) return -1;

@@ -1,7 +1,7 @@
 /**
- * The `auth` processor: whose data this is. It sees the Authorization header only, before the body is read. Every invalid
- * state of a key looks the same from outside (401). A lookup that fails is 500, never "unknown key"; while the database is away
- * requests with stored keys are 503.
+ * The `auth` processor: whose data this is. It sees the Authorization header only, before the body is read. Every
+ * invalid state of a key looks the same from outside (401). A lookup that fails is 500, never "unknown key"; while the
+ * database is away requests with stored keys are 503.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Capabilities } from '../../component/capabilities/capability.ts';
@@ -105,7 +105,9 @@ class Auth implements Processor {
     context.credential = withStoredPrivacy(credential, stored);
   }
 
-  /** Content must not be stored because the switch that forbids it could not be read: the client is asked to come again. */
+  /**
+   * Content must not be stored because the switch that forbids it could not be read: the client is asked to come again.
+   */
   async #admitStaticLater(credential: Credential, lookup: Promise<Project | null>, context: Context): Promise<void> {
     try {
       context.credential = withStoredPrivacy(credential, await lookup);
@@ -145,7 +147,10 @@ function withStoredPrivacy(credential: Credential, stored: Project | null): Cred
   return stored === null ? credential : { ...credential, project: { ...credential.project, privacy: stored.privacy } };
 }
 
-/** The key's text. Throws `invalid_api_key` unless the header is `Bearer `, one space, and something that could be a key. */
+/**
+ * The key's text. Throws `invalid_api_key` unless the header is `Bearer `, one space, and something that could be a
+ * key.
+ */
 function keyOf(authorization: string | undefined): string {
   if (authorization === undefined || !authorization.startsWith(SCHEME)) throw new Rejection('invalid_api_key');
   const text = authorization.slice(SCHEME.length);

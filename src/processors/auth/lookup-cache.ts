@@ -1,7 +1,8 @@
 /**
- * What lookups in the key directory answered, for a short absolute time: a revoked key is refused everywhere within its life.
- * Lookups of the same name at the same time share one query; failed lookups are not remembered. Names that were never found are
- * looked up a few at a time, so guessed keys neither delay the lookups of real ones nor push them out of the cache.
+ * What lookups in the key directory answered, for a short absolute time: a revoked key is refused everywhere within its
+ * life. Lookups of the same name at the same time share one query; failed lookups are not remembered. Names that were
+ * never found are looked up a few at a time, so guessed keys neither delay the lookups of real ones nor push them out
+ * of the cache.
  */
 import { FairSlots } from '../../component/fair-slots.ts';
 import type { Counter } from '../../component/meter.ts';
@@ -68,8 +69,8 @@ export class LookupCache<T> {
   }
 
   /**
-   * What is stored under the name, null when nothing is, or a promise of either. It rejects when the lookup fails or takes too
-   * long, and with `overloaded` when too many unknown names wait.
+   * What is stored under the name, null when nothing is, or a promise of either. It rejects when the lookup fails or
+   * takes too long, and with `overloaded` when too many unknown names wait.
    */
   find(name: string): T | null | Promise<T | null> {
     const entry = this.#found.get(name) ?? this.#missing.get(name);

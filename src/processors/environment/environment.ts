@@ -1,6 +1,7 @@
 /**
- * The `environment` processor: which environment each resource block belongs to, and whether the key may write it. The first
- * non-blank text of `deployment.environment.name` and `deployment.environment`, trimmed and lower-cased, else the default.
+ * The `environment` processor: which environment each resource block belongs to, and whether the key may write it. The
+ * first non-blank text of `deployment.environment.name` and `deployment.environment`, trimmed and lower-cased, else the
+ * default.
  */
 import { defineProcessor, type Processor } from '../../component/processor.ts';
 import { Rejection } from '../../errors.ts';

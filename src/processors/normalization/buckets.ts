@@ -1,15 +1,15 @@
 /**
- * Usage documents whose buckets do not overlap: `input` is what is left of the input when every other `input_…` bucket is taken
- * out, `output` likewise. Documents that pass a provider's own usage on are no buckets and are left alone.
+ * Usage documents with buckets that do not overlap: `input` is the input without the tokens of every other `input_…`
+ * bucket; `output` likewise. Documents that forward the usage of a provider have no such buckets and are not read here.
  */
 import { countOfValue } from './numbers.ts';
 import type { SentUsage } from './usage.ts';
 
-/** More buckets than this are not looked at. */
+/** Further buckets are ignored. */
 const MAX_BUCKETS = 64;
 const RAW_KEYS = ['prompt_tokens', 'input_tokens', 'promptTokens', 'inputTokens'];
 
-/** Buckets of the input that do not begin with its name. */
+/** Buckets of the input whose names do not begin with `input_`. */
 const CACHE_BUCKETS: ReadonlySet<string> = new Set([
   'cache_read_input_tokens',
   'cache_creation_input_tokens',
@@ -22,7 +22,7 @@ function hasCacheWrites(buckets: Readonly<Record<string, unknown>>): boolean {
   return CACHE_WRITE_SUMS.some((name) => Object.hasOwn(buckets, name));
 }
 
-/** Completes the counts when the document is one of buckets. */
+/** Replaces the counts when the document has buckets. */
 export function readBuckets(document: unknown, usage: SentUsage): void {
   if (typeof document !== 'object' || document === null || Array.isArray(document)) return;
   const buckets = document as Record<string, unknown>;
@@ -42,7 +42,7 @@ function sumOf(buckets: Readonly<Record<string, unknown>>, side: string): number
     const count = countOfValue(value);
     if (Number.isNaN(count) || !(name.startsWith(`${side}_`) || (side === 'input' && CACHE_BUCKETS.has(name))))
       continue;
-    // Cache writes are split by how long they live beside their sum.
+    // The buckets of cache writes by lifetime repeat their sum.
     if (name.includes(LIFETIME) && hasCacheWrites(buckets)) continue;
     sum = (Number.isNaN(sum) ? 0 : sum) + count;
   }

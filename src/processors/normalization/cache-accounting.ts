@@ -1,4 +1,7 @@
-/** What is known of how a dialect counts cached tokens, by scope and provider. Asked again and again for the same two. */
+/**
+ * How a dialect counts cached tokens, by scope and provider. Most requests ask for one scope and provider only, so
+ * answers are kept.
+ */
 import type { CacheRule } from '../../dialects/dialect.ts';
 import { tableOf } from './name-table.ts';
 
@@ -9,7 +12,7 @@ export class CacheAccounting {
     readonly cached: 'inside' | 'outside';
   }[];
   #scope: string | null = null;
-  /** By provider: what was found for it in this scope. Providers are few, because they are ours. */
+  /** By provider: the answer for the current scope. Bounded: providers are those of our table. */
   readonly #answers = new Map<string, 'inside' | 'outside' | null>();
 
   constructor(rules: readonly CacheRule[]) {
@@ -20,7 +23,7 @@ export class CacheAccounting {
     });
   }
 
-  /** Null: nothing is known. */
+  /** Null: no rule applies. */
   cached(scope: string, provider: string): 'inside' | 'outside' | null {
     if (scope !== this.#scope) {
       this.#scope = scope;

@@ -1,19 +1,21 @@
-/** The attributes of a record sorted by field, best first: for each field a run of rules with the positions they read. */
+/**
+ * The attributes of a record sorted by field, best first: for each field a run of rules with the positions they read.
+ */
 import { FIELD_COUNT, type Rule } from './rules.ts';
 
-/** Weaker candidates of a field beyond this number are not looked at. */
+/** Further candidates of a field are ignored. */
 const MAX_CANDIDATES = 24;
 
 const NOT_PLAIN = -1;
 
 export class CandidateOrder {
-  /** By field: where its run begins, and how long it is. */
+  /** By field: the first index and the length of its run. */
   readonly firsts: Uint16Array;
   readonly counts: Uint8Array;
   readonly rules: (Rule | null)[];
-  /** Beside each rule: the position of the attribute among those of its record. */
+  /** By the index of a rule: the position of the attribute in its record. */
   readonly positions: Int32Array;
-  /** By field: the position of the best candidate where its whole value is the field's, whatever the record; else NOT_PLAIN. */
+  /** By field: the position of the best candidate if its whole value always fills the field; else NOT_PLAIN. */
   readonly plain = new Int32Array(FIELD_COUNT).fill(NOT_PLAIN);
   readonly #precedences: Int32Array;
 
@@ -25,7 +27,7 @@ export class CandidateOrder {
     this.#precedences = new Int32Array(size);
   }
 
-  /** One that can hold any record, to be cleared and filled again and again. */
+  /** An order with room for any record, reused for each. */
   static scratch(): CandidateOrder {
     const firsts = Uint16Array.from({ length: FIELD_COUNT }, (_, field) => field * MAX_CANDIDATES);
     return new CandidateOrder(firsts, new Uint8Array(FIELD_COUNT), FIELD_COUNT * MAX_CANDIDATES);
@@ -60,7 +62,7 @@ export class CandidateOrder {
     precedences[at] = precedence;
   }
 
-  /** A copy without the empty places, to be kept and only read. */
+  /** A compact copy for the cache. */
   compacted(): CandidateOrder {
     const firsts = new Uint16Array(FIELD_COUNT);
     let size = 0;

@@ -1,6 +1,7 @@
 /**
- * What was said: prompts, answers, instructions, what tools got and gave, what was searched and found. A content slot refers to
- * its attributes; those are then printed in their column only. Nothing that may not be stored can come back through it.
+ * Content: prompts, answers, instructions, arguments and results of tools, retrieval queries and documents. A content
+ * slot refers to its attributes, which are then written in that column only. A dropped attribute stays dropped in the
+ * slot.
  */
 import { headAt, kindOf, lengthAt, wordOfRow } from '../../pdata/attributes.ts';
 import {
@@ -22,7 +23,7 @@ import type { RecordView } from './record-view.ts';
 import { fieldNumber, type Rule } from './rules.ts';
 import { isPlaceholder } from './slots.ts';
 
-/** In this order: what a tool or a search was given fits there better than as the input of just anything. */
+/** In this order: an attribute that fits a tool or retrieval slot fills that slot, not the general input or output. */
 const SLOTS: readonly (readonly [field: number, slot: number])[] = [
   [fieldNumber('tool_arguments'), SLOT_TOOL_ARGUMENTS],
   [fieldNumber('tool_result'), SLOT_TOOL_RESULT],
@@ -71,7 +72,7 @@ function setRows(view: RecordView, slot: number, rule: Rule, row: number): boole
   return true;
 }
 
-/** A part of a document: it is silenced together with the document. */
+/** A part of a document: it is dropped together with the document. */
 function setPart(view: RecordView, slot: number, rule: Rule, row: number): boolean {
   for (const path of rule.paths ?? []) {
     const value = view.reader.value(row, path);
@@ -95,6 +96,6 @@ function isContent(view: RecordView, row: number): boolean {
 function move(view: RecordView, row: number): void {
   view.used.add(row);
   const attribute = view.reader.at(row);
-  // A log body keeps its own column.
+  // A log body has a column of its own.
   if (attribute.verdict === VERDICT_KEEP && attribute.symbol !== BODY_SYMBOL) attribute.verdict = VERDICT_MOVED;
 }

@@ -1,6 +1,7 @@
 /**
- * Whose dialect a record speaks: attributes that prove it first, then the name of its scope, then attributes that suggest it,
- * then the name of the service. Scopes come last but one because instrumentations of different makers share scope names.
+ * The dialect of a record: by markers (attributes that prove it), then by the scope name, then by hints (attributes
+ * that suggest it), then by the service name. Markers come before scopes because instrumentations of different vendors
+ * share scope names.
  */
 import type { Dialect } from '../../dialects/dialect.ts';
 import type { Batch } from '../../pdata/batch.ts';
@@ -36,12 +37,12 @@ export class Detection {
     this.#resource = -1;
   }
 
-  /** Records of one scope follow each other, so the last answer is nearly always the next one. */
+  /** Records of one scope are adjacent, so the last answer is nearly always the next one. */
   rankOfScope(batch: Batch, scope: number): number {
     if (scope !== this.#scope) {
       this.#scope = scope;
       const name = batch.scopeName(scope);
-      // The same in most requests; whoever compares with it then compares a string with itself.
+      // The same string object in most requests, so comparisons with it are comparisons of pointers.
       if (name !== this.#scopeName) {
         this.#scopeName = name;
         this.#scopeRank = this.#scopes.find(name) ?? NO_RANK;
@@ -50,7 +51,7 @@ export class Detection {
     return this.#scopeRank;
   }
 
-  /** The name of the scope last asked for. */
+  /** The name of the last scope. */
   get scopeName(): string {
     return this.#scopeName;
   }

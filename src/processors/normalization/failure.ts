@@ -1,4 +1,4 @@
-/** Whether it failed, and with which kind of error. */
+/** Whether a step failed, and its kind of error. */
 import { KIND_INT, KIND_TEXT, SLOT_ERROR_TYPE } from '../../pdata/layout.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber } from './rules.ts';
@@ -10,7 +10,7 @@ const STATUS_ERROR = 2;
 const IS_FALSE = 1;
 const IS_TRUE = 2;
 const FAILURE_WORDS: ReadonlySet<string> = new Set(['error', 'failed', 'failure']);
-/** The one attribute whose truth means that all went well. */
+/** The only attribute of `failed` whose `true` means success. */
 const SUCCESS = 'success';
 
 /** Fills `is_error` and `error_type`; `exception` is the row of an exception event's type, or -1. */
@@ -35,7 +35,7 @@ function fillErrorType(view: RecordView): boolean {
   return false;
 }
 
-/** An exception that was recorded tells its kind, but not that the step failed: it may have been caught. */
+/** A recorded exception gives the kind of error, but does not prove a failure: the exception may have been caught. */
 function fillException(view: RecordView, row: number): false {
   if (row >= 0 && view.reader.isText(row)) setNameRow(view, SLOT_ERROR_TYPE, row);
   return false;

@@ -1,15 +1,15 @@
 /**
- * What one record says, sorted by field: for each field the attributes that may fill it, best first. One object serves all
- * records; nothing of a record is kept after the next one begins. What follows from the keys alone is kept by the `KeySequenceCache`.
+ * The field candidates of one record: for each field the attributes that can fill it, best first. One object serves all
+ * records and keeps nothing between them. What depends on the keys alone is kept in the `KeySequenceCache`.
  */
 import { CandidateOrder } from './candidate-order.ts';
 import type { KeyClass } from './key-classes.ts';
 import type { Rule } from './rules.ts';
 import { BODY_POSITION, type KeySequence } from './key-sequence.ts';
 
-/** More recognised attributes than this on one record are not looked at. */
+/** Further recognised attributes of a record are ignored. */
 const MAX_ROWS = 4096;
-/** Rules of other dialects come after the record's own, the last resorts after both. */
+/** Rules of other dialects come after those of the record's dialect; rules marked `last` come after both. */
 const FOREIGN = 100_000;
 const LAST = 200_000;
 
@@ -25,7 +25,7 @@ export class FieldCandidates {
   #classes: readonly KeyClass[] = this.#ownClasses;
   #order: CandidateOrder = this.#ownOrder;
 
-  /** Begins a record by its first attribute row and the row of its body; its keys are to be added. */
+  /** Begins a record with its first attribute row and the row of its body; `add` its keys next. */
   begin(firstRow: number, bodyRow: number): void {
     this.#firstRow = firstRow;
     this.#bodyRow = bodyRow;
@@ -35,7 +35,7 @@ export class FieldCandidates {
     this.#classes = this.#ownClasses;
   }
 
-  /** Begins a record whose keys are known. */
+  /** Begins a record with a cached key sequence. */
   beginWith(sequence: KeySequence, firstRow: number, bodyRow: number): void {
     this.#firstRow = firstRow;
     this.#bodyRow = bodyRow;
@@ -53,7 +53,7 @@ export class FieldCandidates {
     this.#count++;
   }
 
-  /** How many attributes are recognised, at which positions, and what they are. */
+  /** The recognised attributes: their number, positions and classes. */
   get count(): number {
     return this.#count;
   }
@@ -64,7 +64,7 @@ export class FieldCandidates {
     return this.#classes;
   }
 
-  /** Sorts what was added into fields, as `dialect` reads it. */
+  /** Sorts the attributes into fields, for a record of `dialect`. */
   sort(dialect: number, place: number): void {
     const known = this.#sequence?.orderOf(dialect);
     if (known !== undefined) {
@@ -87,7 +87,7 @@ export class FieldCandidates {
     this.#sequence?.keep(dialect, this.#ownOrder.compacted());
   }
 
-  /** How many attributes may fill a field. */
+  /** The number of candidates of a field. */
   countOf(field: number): number {
     return this.#order.counts[field] as number;
   }
@@ -100,13 +100,13 @@ export class FieldCandidates {
     return this.#rowOf(positions[(firsts[field] as number) + index] as number);
   }
 
-  /** The row whose whole value is the field's, if it is of use; -1: the candidates have to be asked. */
+  /** The row whose whole value fills the field if it is usable; -1: the candidates have to be tried one by one. */
   plainRow(field: number): number {
     const position = this.#order.plain[field] as number;
     return position < 0 ? -1 : this.#firstRow + position;
   }
 
-  /** The rows of a flattened family, in the order of their indexes. */
+  /** The rows of a flattened list, in the order of their indexes. */
   family(rule: Rule): number[] {
     const members: { readonly row: number; readonly order: number }[] = [];
     for (let index = 0; index < this.#count; index++) {

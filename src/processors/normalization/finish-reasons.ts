@@ -1,6 +1,6 @@
 /**
- * Why the model stopped, as one list of the sender's own words. It arrives as a list, as JSON in a string, as words joined by
- * commas, as one word, as a Python tuple, spread over flattened attributes, or inside a document.
+ * Finish reasons as one list of the sender's words. They arrive as a list, as JSON in a string, as words joined by
+ * commas, as one word, as a Python tuple, as flattened attributes, or inside a document.
  */
 import { KIND_ARRAY, KIND_TEXT, SLOT_FINISH_REASONS } from '../../pdata/layout.ts';
 import type { RecordView } from './record-view.ts';
@@ -27,7 +27,7 @@ export function fillFinishReasons(view: RecordView): void {
   }
 }
 
-/** The same few values come with nearly every call; their column is kept ready, by what they look like on the wire. */
+/** Nearly all calls have one of a few values, so their column text is cached by the bytes of the value. */
 function setUsual(view: RecordView, rule: Rule, row: number): boolean {
   const { lookups, batch, reader, memory } = view;
   const { kind } = reader.at(row);
@@ -39,7 +39,7 @@ function setUsual(view: RecordView, rule: Rule, row: number): boolean {
   }
   const reasons = reasonsAt(view, rule, row);
   const isUsual = reasons.length === 1 && USUAL.has(reasons[0] ?? '');
-  // Only our own spellings become constants: words may be written in thousands of mixtures of case.
+  // Only our spellings become constants: a sender could write a word in thousands of mixtures of case.
   if (isUsual) lookups.usualReasons.add(memory, row, batch.tables.constant(JSON.stringify(reasons)));
   return setReasons(view, reasons);
 }
@@ -112,7 +112,7 @@ export function wordsOf(value: unknown): string[] {
 /** Python prints a member of an enum with the name of the enum. */
 const ENUM_PREFIX = /^FinishReason\./;
 
-/** Some libraries write the absence of a reason as a word. */
+/** Words that some libraries write when there is no reason. */
 function isReason(word: string): boolean {
   return word !== '' && word !== 'null' && word !== 'None';
 }

@@ -1,4 +1,4 @@
-/** Who did it and for whom: provider, models, ids, agent, tool, conversation, user. */
+/** The columns that identify a call: provider, models, ids, agent, tool, conversation, user. */
 import {
   KIND_TEXT,
   SLOT_AGENT_NAME,
@@ -47,7 +47,7 @@ export function fillPersons(view: RecordView): void {
   fillName(view, USER_ID, SLOT_USER_ID);
 }
 
-/** Some senders name a tool or an agent by its span alone. */
+/** Some senders give the name of a tool or an agent in the span name only. */
 function nameBySpan(view: RecordView, slot: number): void {
   const { lookups, dialect, operation, batch, record } = view;
   const named = lookups.dialects[dialect]?.namedBySpan?.some((name) => operationNumber(name) === operation);
@@ -92,7 +92,7 @@ function providerAt(view: RecordView, attribute: string, row: number): number {
   return found === UNKNOWN_PROVIDER ? lookups.providers.ofString(reader.text(row) ?? '') : found;
 }
 
-/** The sender named a framework: the model's name may still belong to one vendor only. */
+/** For a sender that named a framework: some model names belong to one vendor only. */
 function providerOfModel(view: RecordView): number {
   const { fields, lookups, reader } = view;
   for (const field of [RESPONSE_MODEL, REQUEST_MODEL]) {

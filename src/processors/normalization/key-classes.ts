@@ -1,6 +1,6 @@
 /**
- * What each attribute key means, found once per key in the life of the process and then by array index. Keys that live for one
- * request only (the symbol table is full) are classified for that request.
+ * The class of each attribute key: classified once in the life of the process, then found by array index. Keys that
+ * live for one request only (the symbol table is full) are classified for that request.
  */
 import type { Dialect } from '../../dialects/dialect.ts';
 import { KeyIndex } from '../../dialects/lookup/key-index.ts';
@@ -10,19 +10,19 @@ import type { Steps } from '../../pdata/steps.ts';
 import type { Rule } from './rules.ts';
 import type { Words } from './words.ts';
 
-/** Ranks of fields for a dialect: the lowest wins, within one kind of fields the dialect that is listed first. */
+/** Ranks of the signs of a dialect: the lowest wins; among signs of one kind, the dialect that is listed first. */
 const RANK_MARKER = 1;
 export const RANK_SCOPE = 1_000;
 const RANK_HINT = 2_000;
 export const RANK_SERVICE = 3_000;
 export const NO_RANK = 9_999;
 
-/** The dialect that a rank speaks for. */
+/** The dialect of a rank. */
 export function dialectOfRank(rank: number): number {
   return rank >= RANK_SCOPE ? rank % RANK_SCOPE : rank - RANK_MARKER;
 }
 
-/** Whether a marker or hint needs a certain value. */
+/** A marker or hint; `value` null: any value of the attribute will do. */
 interface Sign {
   readonly value: string | null;
   readonly rank: number;
@@ -30,17 +30,17 @@ interface Sign {
 
 export interface KeyClass {
   readonly rules: readonly Rule[];
-  /** Beside each rule: the place of a flattened key among its siblings. */
+  /** By the index of a rule: the order of a flattened key among its siblings. */
   readonly orders: readonly number[];
-  /** Rank of the dialect the key alone speaks for. */
+  /** The best rank that the key alone gives, whatever its value. */
   readonly rank: number;
-  /** Dialects that a certain value speaks for, by the number of its word. */
+  /** Ranks that a certain value gives, by the number of its word. */
   readonly signs: readonly { readonly word: number; readonly rank: number }[];
-  /** Dialects in which the key means something, though it is too general for others. */
+  /** Dialects that use the key although it is too general for others. */
   readonly only: readonly number[];
-  /** The key makes its record one of ours: it is no name that all telemetry uses. */
+  /** The key proves a record about AI: other telemetry does not use the name. */
   readonly telling: boolean;
-  /** It names a person or a conversation, of whatever record. */
+  /** The key names a user or a conversation; those columns are filled on every record. */
   readonly personal: boolean;
 }
 
@@ -60,11 +60,11 @@ const STEP = 128;
 export class KeyClasses {
   readonly #rules = new KeyIndex<Rule>();
   readonly #signs = new KeyIndex<Sign>();
-  /** 0: not looked at; 1: means nothing; n: `#classes[n]`. */
+  /** 0: not classified; 1: no class; n: `#classes[n]`. */
   readonly #numbers = new Uint16Array(MAX_SYMBOLS);
   readonly #classes: KeyClass[] = [NOTHING, NOTHING];
   readonly #local = new Map<number, KeyClass>();
-  /** Lasting symbols from this one on have not been classified. */
+  /** The first lasting symbol that is not classified. */
   #next = 1;
 
   readonly #words: Words;
@@ -79,8 +79,8 @@ export class KeyClasses {
   }
 
   /**
-   * Forgets the keys of the last request, and finds out what the new ones of this request mean. It is done ahead and in steps,
-   * because a single record may have tens of thousands of them.
+   * Forgets the keys of the last request and classifies the new ones of this request, ahead and in steps, because one
+   * record may have tens of thousands of them.
    */
   *begin(tables: Tables): Steps {
     if (this.#local.size > 0) this.#local.clear();
@@ -94,7 +94,7 @@ export class KeyClasses {
     }
   }
 
-  /** What a key means; null: nothing. */
+  /** Null: the key has no class. */
   of(tables: Tables, symbol: number): KeyClass | null {
     if (symbol >= MAX_SYMBOLS) return this.#ofLocal(tables, symbol);
     const number = this.#numbers[symbol] as number;
@@ -102,7 +102,7 @@ export class KeyClasses {
     return number === 0 ? this.#classify(tables, symbol) : (this.#classes[number] as KeyClass);
   }
 
-  /** The class of a name that is no key, `(body)`. */
+  /** The class of any name, also of `(body)`, which is no key. */
   ofName(name: string): KeyClass {
     const found = this.#rules.find(name);
     const signs = this.#signs.find(name).map(({ entry }) => entry);

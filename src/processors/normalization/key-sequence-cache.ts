@@ -1,6 +1,7 @@
 /**
- * Remembers the sequences of keys that records come with, so that what follows from the keys alone is found once. Bounded: a
- * sequence has a place by its hash, is kept when it comes a second time, and gives way to the next one that wants the place.
+ * A cache of key sequences, so that what depends on the keys of a record alone is computed once. Bounded and
+ * direct-mapped: the hash of a sequence selects its slot, it is stored when it occurs a second time, and a later
+ * sequence of the same slot replaces it.
  */
 import type { Tables } from '../../pdata/batch.ts';
 import { hasKeys, readKeys } from '../../pdata/row-keys.ts';
@@ -10,7 +11,7 @@ import { KeySequence } from './key-sequence.ts';
 
 /** A power of two. */
 const SLOTS = 1024;
-/** Records with more attributes are read anew each time. */
+/** Records with more attributes are not cached. */
 const MAX_KEYS = 128;
 const HASH_BASIS = 0x811c9dc5;
 const HASH_PRIME = 0x01000193;
@@ -18,9 +19,9 @@ const HASH_FOLD = 15;
 
 export class KeySequenceCache {
   readonly #sequences = new Array<KeySequence | null>(SLOTS).fill(null);
-  /** By slot: the hash of the sequence that was last seen there. */
+  /** By slot: the hash of the last sequence. */
   readonly #seen = new Int32Array(SLOTS);
-  /** By slot: the slot of the record that followed last time. Sequences come in sequences, too. */
+  /** By slot: the slot of the record after it, last time. Senders repeat the order of their records too. */
   readonly #followers = new Uint16Array(SLOTS);
   readonly #symbols = new Uint32Array(MAX_KEYS);
   #count = 0;
@@ -28,7 +29,7 @@ export class KeySequenceCache {
   #place = 0;
   #slot = 0;
 
-  /** The sequence of the record whose attributes these are; null when it is not known. */
+  /** The cached sequence of a record; null: not cached. */
   find({ memory }: Tables, firstRow: number, count: number, place: number): KeySequence | null {
     const expected = this.#sequences[this.#followers[this.#slot] as number] as KeySequence | null;
     if (expected !== null && fits(expected, memory, firstRow, count, place)) {
@@ -45,7 +46,7 @@ export class KeySequenceCache {
     return sequence !== null && fits(sequence, memory, firstRow, count, place) ? sequence : null;
   }
 
-  /** Keeps what was found on the record last asked for, when its keys were seen before. */
+  /** Stores the sequence of the last record if its keys occurred before. */
   note(fields: FieldCandidates): void {
     if (this.#count < 0) return;
     const slot = this.#hash & (SLOTS - 1);

@@ -1,29 +1,29 @@
 /**
- * What the keys of a record say, whatever their values: which of them mean something, and how each dialect reads them. Senders
- * repeat a few sequences of keys without end, so most records find all of this ready.
+ * A key sequence: what the keys of a record say without their values, that is which of them are recognised and how each
+ * dialect orders them. Senders repeat a few sequences, so most records find theirs in the cache.
  */
 import type { CandidateOrder } from './candidate-order.ts';
 import { type KeyClass, NO_RANK } from './key-classes.ts';
 
-/** The position of a log record's body, which stands outside its attributes. */
+/** The position of a log record's body, which is not among its attributes. */
 export const BODY_POSITION = -1;
-/** A record has one dialect; a sequence of keys that is read as more of them than this is not worth remembering further. */
+/** A sequence that occurs in more dialects than this is cached for the first ones only. */
 const MAX_ORDERS = 8;
 
 export class KeySequence {
-  /** The keys as they stand, and where they stand: spans and log records read them differently. */
+  /** The keys in order, and the place of their record: rules differ for spans and log records. */
   readonly symbols: Uint32Array;
   readonly place: number;
-  /** The recognised ones: positions counted from the first attribute, and their classes. */
+  /** The recognised keys: their positions from the first attribute on, and their classes. */
   readonly positions: Int32Array;
   readonly classes: readonly KeyClass[];
-  /** What the keys say of the dialect: the best rank that one alone gives. */
+  /** The best rank of a dialect that a key alone gives. */
   readonly rank: number;
   readonly telling: boolean;
   readonly personal: boolean;
-  /** Dialects in which a name that is too general for others means something. */
+  /** Dialects that use a name of the record which is too general for others. */
   readonly specific: ReadonlySet<number>;
-  /** Places in `classes` whose values have to be looked at to know the dialect. */
+  /** Indexes in `classes` whose values help to detect the dialect. */
   readonly signed: readonly number[];
   /** By dialect, from -1 on. */
   readonly #orders: (CandidateOrder | undefined)[] = [];
@@ -34,7 +34,7 @@ export class KeySequence {
     this.place = place;
     this.positions = positions;
     this.classes = classes;
-    // A body has no key that could tell of a dialect.
+    // A body has no key.
     const keys = classes.filter((_, index) => positions[index] !== BODY_POSITION);
     this.rank = keys.reduce((best, { rank }) => Math.min(best, rank), NO_RANK);
     this.telling = keys.some(({ telling }) => telling);

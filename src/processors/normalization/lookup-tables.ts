@@ -1,6 +1,6 @@
 /**
- * Everything the processor knows, made once before the first request: rules, key classes, words and the finished texts of our
- * own vocabulary. It belongs to the tables of the process.
+ * The lookup tables of the processor, built once before the first request: rules, key classes, words and the column
+ * texts of our own vocabulary. They belong to the tables of one process.
  */
 import type { CacheCounting } from '../../component/capabilities/cache-counting.ts';
 import { FieldCandidates } from './field-candidates.ts';
@@ -22,20 +22,20 @@ import { Words } from './words.ts';
 
 /** The attribute name the tables give to the body of a log record. */
 export const BODY = '(body)';
-/** A dialect that is recognised by nothing but the names everybody shares. */
+/** The dialect of records that only have the names of the conventions. */
 const STANDARD = 'otel';
 const BACKSLASH = 0x5c;
-/** Longer texts stand in for nothing. */
+/** No placeholder is longer. */
 export const LONGEST_PLACEHOLDER = 32;
 
 export interface MessageEvent {
-  /** Whose message it is, as the name says. */
+  /** The role of the message, from the event name. */
   readonly role: string;
   readonly parts: ReadonlyMap<number, EventPart>;
   readonly body: EventPart | null;
 }
 
-/** What the words of one attribute stand for. */
+/** What the words of one operation attribute mean. */
 interface OperationWords {
   /** By word: the number of the operation. */
   readonly byWord: number[];
@@ -43,7 +43,7 @@ interface OperationWords {
 }
 
 export class LookupTables {
-  /** Room for what one record says; made once, because it is large, and used by one record at a time. */
+  /** Scratch space for the candidates of one record; created once, because it is large. */
   readonly fields = new FieldCandidates();
   readonly sequences = new KeySequenceCache();
   readonly dialects: readonly Dialect[] = DIALECTS;
@@ -56,29 +56,29 @@ export class LookupTables {
   readonly standard = DIALECTS.findIndex(({ id }) => id === STANDARD);
   readonly bodyClass: KeyClass = this.keys.ofName(BODY);
   readonly spanNames: readonly NameTable<number>[];
-  /** By dialect: whether it cares how a span is called. A string costs more than all the rest. */
+  /** By dialect: whether span names matter. Making a string of a name costs more than everything else. */
   readonly needsSpanName: readonly boolean[];
-  /** Finish reasons by the attribute that held them. Filled while running, with usual words only. */
+  /** Finish reasons by the bytes of the attribute value; filled at run time, with usual words only. */
   readonly usualReasons = new ValueMemo<TextRef>();
   readonly events: readonly NameTable<number>[];
   readonly cacheAccounting: readonly CacheAccounting[];
-  /** Scopes whose agents hold the only usage there is. */
+  /** Scopes whose agent spans carry the only usage of their trace. */
   readonly ownUsage: readonly NameTable<true>[];
   readonly placeholders = new Set<number>();
-  /** 1 for each length a placeholder has, and for each byte one begins with, in JSON too. */
+  /** 1 for each length of a placeholder, and for each byte with which one begins, in JSON too. */
   readonly placeholderLengths = new Uint8Array(LONGEST_PLACEHOLDER + 1);
   readonly placeholderBytes = new Uint8Array(256);
   readonly #dialectTexts: readonly TextRef[];
   readonly #operationTexts: readonly TextRef[];
   readonly eventNameKeys: readonly number[];
-  /** By the word an event is named with: what its attributes say, by symbol. */
+  /** By the word of an event name: what its attributes mean, by symbol. */
   readonly messageEvents = new Map<number, MessageEvent>();
   readonly firstTokenEvents = new Set<number>();
   readonly #operations = new Map<string, OperationWords>();
   /** The same by the number of the rule that reads the attribute. */
   readonly #operationsOfRule: readonly (OperationWords | null)[];
 
-  /** What users say of their senders. */
+  /** How senders count cached tokens, as the user configured. */
   readonly cacheCounting: ReadonlyMap<string, CacheCounting> | undefined;
 
   constructor(tables: Tables, cacheCounting?: ReadonlyMap<string, CacheCounting>) {
@@ -117,19 +117,19 @@ export class LookupTables {
     return this.#operationTexts[operation - 1] as TextRef;
   }
 
-  /** The operation a word stands for in the attribute of a rule; 0: none. */
+  /** The operation of a word in the attribute of a rule; 0: none. */
   operationOfWord(rule: Rule, word: number): number {
     return this.#operationsOfRule[rule.number]?.byWord[word] ?? 0;
   }
 
-  /** The same for a string, which may be one of the open names. */
+  /** The same for a string, which may also match a name with `*`. */
   operationOfString(attribute: string, value: string): number {
     const table = this.#operations.get(attribute);
     if (table === undefined) return 0;
     return table.byWord[this.words.ofString(value)] || table.open.find(value) || 0;
   }
 
-  /** Whether words of an attribute are known by their ends only, so that a string is needed. */
+  /** Whether an attribute has words with `*`, for which a string is needed. */
   hasOpenWords(rule: Rule): boolean {
     return this.#operationsOfRule[rule.number]?.open.isEmpty === false;
   }

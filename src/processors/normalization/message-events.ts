@@ -1,6 +1,6 @@
 /**
- * Messages that are not attributes of their record: events of spans, each with a message of its own, and log records whose body
- * is the message. Also what else only events tell: exceptions, and when the first token came.
+ * Messages outside the attributes of their record: span events with one message each, and log records whose body is the
+ * message. Also read from events: exceptions, and the arrival of the first token.
  */
 import type { EventPart } from '../../dialects/dialect.ts';
 import type { AttributeCursor } from '../../pdata/attributes.ts';
@@ -23,9 +23,9 @@ import type { MessageEvent } from './lookup-tables.ts';
 import { MAX_DOCUMENT_BYTES } from './reader.ts';
 import type { RecordView } from './record-view.ts';
 
-/** Messages of more bytes make no list, even if what is not needed is left out of them. */
+/** Messages with more bytes than this are not joined to a list. */
 const MAX_LIST_BYTES = 2 * MAX_DOCUMENT_BYTES;
-/** More events of one span than this are not looked at. */
+/** Further events of a span are ignored. */
 const MAX_EVENTS_READ = 4096;
 const TOOL_STEP = CATEGORIES.indexOf('tool_step');
 const RETRIEVAL = CATEGORIES.indexOf('retrieval');
@@ -54,7 +54,7 @@ export class MessageEvents {
     this.#names = new TextCursor(view.memory);
   }
 
-  /** The row of the type of an exception, or -1. */
+  /** The row of an exception's type, or -1. */
   get exceptionRow(): number {
     return this.#exceptionRow;
   }
@@ -131,7 +131,9 @@ export class MessageEvents {
     if (messages.length === 1 || !this.#fillList(slot, messages)) derived.setAttribute(slot, first.row);
   }
 
-  /** Several messages as one list. What may not be stored is left out of it, and the list belongs to what is left. */
+  /**
+   * Several messages as one list, without those that may not be stored. The first message that is left owns the list.
+   */
   #fillList(slot: number, messages: readonly Message[]): boolean {
     const { batch, reader } = this.#view;
     const kept = messages.filter(({ row }) => reader.at(row).verdict !== VERDICT_DROP);

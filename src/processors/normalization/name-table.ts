@@ -1,4 +1,4 @@
-/** Names that stand for something, exact or with a `*` at the beginning or the end: scopes, span names, operation words. */
+/** A table by name, exact or with a `*` at the beginning or the end: scopes, span names, operation words. */
 
 export class NameTable<T> {
   readonly #exact = new Map<string, T>();
@@ -27,7 +27,7 @@ export class NameTable<T> {
   }
 }
 
-/** A table that only says whether a name is in it. */
+/** A set of names. */
 export function tableOf(names: readonly string[]): NameTable<true> {
   const table = new NameTable<true>();
   for (const name of names) table.add(name, true);

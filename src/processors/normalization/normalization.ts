@@ -1,6 +1,6 @@
 /**
- * The `normalization` processor: reads model calls, tool steps, retrievals and whatever else AI applications report out of the
- * dialect they are told in, and fills the derived columns. What the dialects are is data, in `src/dialects`.
+ * The `normalization` processor: reads model calls, tool steps, retrievals and other steps of AI applications from the
+ * dialect of their sender and fills the derived columns. The dialects are data, in `src/dialects`.
  */
 import { CACHE_COUNTING } from '../../component/capabilities/cache-counting.ts';
 import type { Capabilities } from '../../component/capabilities/capability.ts';

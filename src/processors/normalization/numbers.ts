@@ -1,4 +1,7 @@
-/** Which values are numbers: token counts must be safe non-negative integers, durations finite and not negative. NaN is neither. */
+/**
+ * Which values are numbers: token counts must be safe non-negative integers, durations finite and not negative. NaN is
+ * neither.
+ */
 import { doubleAt, headAt, integerAt, kindOf, lengthAt, offsetAt, wordOfRow } from '../../pdata/attributes.ts';
 import { KIND_DOUBLE, KIND_INT, KIND_NUMBER_TEXT, KIND_TEXT } from '../../pdata/layout.ts';
 import type { Memory } from '../../pdata/memory.ts';
@@ -8,7 +11,7 @@ const MAX_NUMBER_BYTES = 32;
 const COUNT_TEXT = /^\s*\d+\s*$/;
 const DECIMAL_TEXT = /^\s*\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\s*$/;
 
-/** A token count out of an attribute. Text counts only where it is plain digits. */
+/** A token count of an attribute. Text is accepted if it is plain digits. */
 export function countOfRow(memory: Memory, row: number): number {
   const word = wordOfRow(row);
   const kind = kindOf(headAt(memory.u32, word));
@@ -17,7 +20,7 @@ export function countOfRow(memory: Memory, row: number): number {
   return kind === KIND_TEXT || kind === KIND_NUMBER_TEXT ? countOfValue(shortText(memory, word)) : Number.NaN;
 }
 
-/** A token count out of a JSON document. */
+/** A token count of a value in a JSON document. */
 export function countOfValue(value: unknown): number {
   if (typeof value === 'number') return countOfNumber(value);
   return typeof value === 'string' && value.length <= MAX_NUMBER_BYTES && COUNT_TEXT.test(value)
@@ -26,11 +29,11 @@ export function countOfValue(value: unknown): number {
 }
 
 function countOfNumber(value: number): number {
-  // Adding zero turns the negative zero of a double into the plain one.
+  // Adding zero makes negative zero positive.
   return Number.isSafeInteger(value) && value >= 0 ? value + 0 : Number.NaN;
 }
 
-/** A duration out of an attribute, in the attribute's unit. */
+/** A duration of an attribute, in the attribute's unit. */
 export function amountOfRow(memory: Memory, row: number): number {
   const word = wordOfRow(row);
   const kind = kindOf(headAt(memory.u32, word));
@@ -44,7 +47,7 @@ export function amountOfValue(value: unknown): number {
   return typeof amount === 'number' && Number.isFinite(amount) && amount >= 0 ? amount + 0 : Number.NaN;
 }
 
-/** A text that is short enough to be a number; digits need no decoding. */
+/** A text short enough to be a number; digits are never escaped. */
 function shortText(memory: Memory, word: number): string | undefined {
   const offset = offsetAt(memory.u32, word);
   const length = lengthAt(memory.u32, word);

@@ -1,4 +1,4 @@
-/** Which operation a record is: what its name means to the dialect, then its attributes, then what it reports. */
+/** The operation of a record: by its name in the dialect, then by operation attributes, then by the fields it has. */
 import { KIND_TEXT } from '../../pdata/layout.ts';
 import { fieldNumber, operationNumber, PLACE_BITS, type Rule } from './rules.ts';
 import type { RecordView } from './record-view.ts';
@@ -6,7 +6,7 @@ import type { RecordView } from './record-view.ts';
 const OPERATION = fieldNumber('operation');
 const UNKNOWN = operationNumber('unknown');
 const MODEL_CALL_OPERATION = operationNumber('chat');
-/** The attribute whose own words are kept when they are none of ours. */
+/** The attribute whose unknown words are kept as sent. */
 const OPERATION_NAME = 'gen_ai.operation.name';
 const MODEL_FIELDS = [fieldNumber('request_model'), fieldNumber('response_model')];
 const TOOL_OPERATION = operationNumber('execute_tool');
@@ -17,7 +17,7 @@ const OUTPUT_TOKENS = fieldNumber('output_tokens');
 const FRAME_OPERATION = operationNumber('workflow');
 const CALL_FIELDS = [OUTPUT_TOKENS, fieldNumber('output_content'), INPUT_TOKENS, fieldNumber('finish_reason')];
 
-/** Finds the operation and sets it on the view. Returns the row of an operation name that is none of ours, or -1. */
+/** Finds the operation and sets it on the view. Returns the row of an unknown operation name, or -1. */
 export function findOperation(view: RecordView, name: string | null): number {
   const { lookups, fields, reader, dialect } = view;
   const names = view.place === PLACE_BITS.log ? lookups.events[dialect] : lookups.spanNames[dialect];
@@ -56,7 +56,7 @@ function operationAt(view: RecordView, rule: Rule, row: number): number {
   return reader.at(row).kind === KIND_TEXT ? lookups.operationOfString(attribute, reader.text(row) ?? '') : 0;
 }
 
-/** A model call that the dialect reports twice, and the usage with the inner one. */
+/** The outer of two spans for one model call: the usage is on the inner one. */
 function isFrame({ fields, lookups, dialect }: RecordView, operation: number): boolean {
   return (
     operation === MODEL_CALL_OPERATION &&
@@ -66,13 +66,13 @@ function isFrame({ fields, lookups, dialect }: RecordView, operation: number): b
   );
 }
 
-/** A span that names a tool and what it was given or gave, and no model. */
+/** A span with a tool and its arguments or result, and without a model. */
 function looksLikeToolStep({ fields, place }: RecordView): boolean {
   if (place !== PLACE_BITS.span || MODEL_FIELDS.some((field) => fields.countOf(field) > 0)) return false;
   return fields.countOf(TOOL_NAME) > 0 && TOOL_FIELDS.some((field) => fields.countOf(field) > 0);
 }
 
-/** A model and what it wrote or read, and no word on the operation: gateways and early releases report calls like this. */
+/** A model with usage or output, without an operation: gateways and early releases report calls like this. */
 function looksLikeModelCall({ fields, lookups, dialect }: RecordView): boolean {
   if (lookups.dialects[dialect]?.repeatsWithoutOperation === true) return false;
   return (

@@ -1,4 +1,6 @@
-/** One name for each provider. What names a framework is no provider; then hosts and model names have to tell. */
+/**
+ * The canonical name of a provider. The name of a framework is no provider; then the host or the model name decides.
+ */
 import { MODEL_VENDORS, NOT_PROVIDERS, PROVIDER_HOSTS, PROVIDERS } from '../../dialects/providers.ts';
 import type { Tables } from '../../pdata/batch.ts';
 import type { Memory } from '../../pdata/memory.ts';
@@ -6,14 +8,14 @@ import type { TextRef } from '../../pdata/text.ts';
 import { Words } from './words.ts';
 
 export const NO_PROVIDER = 0;
-/** The word names a framework, or nothing. */
+/** The word names a framework or is a placeholder. */
 export const FRAMEWORK = -1;
-/** A word we do not know: the sender's own spelling is kept. */
+/** An unknown word: the sender's spelling is kept. */
 export const UNKNOWN_PROVIDER = -2;
 
 const SEPARATOR_DOT = 0x2e;
 const PACKAGE_SCOPE = /^@[^/]+\//;
-/** No spelling of a provider is longer. Cutting segments off a longer text would take quadratic time. */
+/** No spelling is longer. Removing segments from a longer text would take quadratic time. */
 const MAX_SPELLING = 256;
 
 export class Providers {
@@ -43,7 +45,7 @@ export class Providers {
     return this.#texts[provider] as TextRef;
   }
 
-  /** The provider a text names; segments behind dots (`openai.chat`) say which interface was used and are cut one by one. */
+  /** The provider of a text. Segments after dots (`openai.chat`) name the interface and are removed one by one. */
   ofText(memory: Memory, offset: number, length: number): number {
     if (length > MAX_SPELLING) return UNKNOWN_PROVIDER;
     for (let end = length; end > 0; end--) {

@@ -1,4 +1,7 @@
-/** Reads attribute values of the current batch: as words, as strings, as numbers, and as parts of the JSON documents they hold. */
+/**
+ * Reads attribute values of the current batch: as words, as strings, as numbers, and as parts of the JSON documents
+ * they hold.
+ */
 import {
   type AttributeCursor,
   flagsOf,
@@ -27,12 +30,12 @@ import type { Memory } from '../../pdata/memory.ts';
 import type { Rule } from './rules.ts';
 import type { Words } from './words.ts';
 
-/** A longer document is not parsed: its fields stay unavailable. */
+/** Longer documents are not parsed; their fields stay unavailable. */
 export const MAX_DOCUMENT_BYTES = 256 * 1024;
-/** Documents of one record that are parsed, each once, and their bytes. Fields in more of them stay unavailable. */
+/** Limits of the documents parsed for one record, in number and bytes. Fields of further documents stay unavailable. */
 const MAX_DOCUMENTS = 64;
 const MAX_RECORD_BYTES = 1024 * 1024;
-/** No truth has more bytes. */
+/** No boolean word is longer. */
 const MAX_TRUTH_BYTES = 16;
 
 export class Reader {
@@ -72,7 +75,7 @@ export class Reader {
     return this.#batch.textOf(row);
   }
 
-  /** The number of the word an attribute is; 0: text that is no word of ours, or no text. */
+  /** The number of the word that an attribute's value is; 0: an unknown word, or no text. */
   word(words: Words, row: number): number {
     const memory = this.#memory;
     const word = wordOfRow(row);
@@ -93,7 +96,7 @@ export class Reader {
     return rule.paths === null ? amountOfRow(this.#memory, row) : this.#first(rule.paths, row, amountOfValue);
   }
 
-  /** True, false, or null: a boolean, or the word of one. */
+  /** A boolean or the word for one; null: neither. */
   truth(row: number): boolean | null {
     const attribute = this.#cursor.goto(row);
     if (attribute.kind === KIND_BOOL) return attribute.number !== 0;
@@ -102,7 +105,7 @@ export class Reader {
     return text === 'true' ? true : text === 'false' ? false : null;
   }
 
-  /** The value when it is a text that may be a word; else empty. */
+  /** The value if it is a short text; else empty. */
   shortText(row: number): string {
     return this.sizeOf(row) > MAX_TRUTH_BYTES ? '' : (this.text(row) ?? '');
   }
@@ -110,7 +113,7 @@ export class Reader {
   /** The first non-empty text that the rule's paths lead to; numbers as their text. */
   part(rule: Rule, row: number): string | null {
     for (const path of rule.paths ?? []) {
-      // Senders that quote every value forget it here and there.
+      // Senders that write every value as JSON leave some of them unquoted.
       const value = path === '$' ? (this.document(row) ?? this.text(row)) : this.value(row, path);
       if (typeof value === 'string' && value.length > 0) return value;
       if (typeof value === 'number') return String(value);
@@ -126,7 +129,7 @@ export class Reader {
     return valuesAt(this.document(row), path);
   }
 
-  /** The JSON value an attribute is or holds; undefined when there is none. */
+  /** The value of an attribute as JSON; undefined: none. */
   document(row: number): unknown {
     const known = this.#documents.get(row);
     if (known !== undefined || this.#documents.has(row)) return known;
@@ -136,7 +139,7 @@ export class Reader {
     return document;
   }
 
-  /** The same for a row that is read once. */
+  /** The same without keeping the document, for a row that is read once. */
   parse(row: number): unknown {
     const bytes = this.sizeOf(row);
     if (bytes > MAX_DOCUMENT_BYTES) return undefined;

@@ -1,4 +1,7 @@
-/** Takes one record after the other: recognises its attributes, finds its dialect and operation, and fills its derived row. */
+/**
+ * Normalizes one record at a time: recognises its attributes, detects its dialect and operation, and fills its derived
+ * row.
+ */
 import { KIND_TEXT, SLOT_DIALECT, SLOT_OPERATION } from '../../pdata/layout.ts';
 import type { Batch } from '../../pdata/batch.ts';
 import { fillContent } from './content.ts';
@@ -17,7 +20,7 @@ import { setNameRow, setWord } from './slots.ts';
 import { fillTimes } from './timing.ts';
 import { TokenCounts } from './token-counts.ts';
 
-/** Beside a place: the record has a body too. */
+/** A bit beside PLACE_BITS: the record has a body too. */
 const WITH_BODY = 8;
 
 export class RecordNormalizer {
@@ -30,7 +33,7 @@ export class RecordNormalizer {
   #rank = NO_RANK;
   #telling = false;
   #personal = false;
-  /** Dialects in which a name that is too general for others means something. */
+  /** Dialects that use a name of the record which is too general for others. */
   readonly #ownSpecific = new Set<number>();
   #specific: ReadonlySet<number> = this.#ownSpecific;
 
@@ -78,7 +81,7 @@ export class RecordNormalizer {
     this.#events.fill();
   }
 
-  /** Finds out what the keys of the record mean: nearly always by remembering the record before it that had the same. */
+  /** Classifies the keys of the record; nearly always its key sequence is in the cache. */
   #collect(): void {
     const { tables, records } = this.#batch;
     const { fields } = this.#view;
@@ -145,7 +148,7 @@ export class RecordNormalizer {
     }
   }
 
-  /** A record is ours when something on it speaks of AI, or when its scope does nothing else. */
+  /** A record has a dialect if a key proves that it is about AI, or if its scope sends nothing else. */
   #detect(): void {
     const { records } = this.#batch;
     const { detection, standard } = this.#lookups;
@@ -165,7 +168,7 @@ export class RecordNormalizer {
     }
   }
 
-  /** The messages of a span that were moved to a log record, which is named like the span's scope. */
+  /** A log record with the messages of a span; its event name is the scope name of the span. */
   #isRelocated(): boolean {
     const { body } = this.#batch.records;
     if (this.#place !== PLACE_BITS.log || body === 0) return false;
@@ -175,7 +178,7 @@ export class RecordNormalizer {
     return ['input.messages', 'output.messages'].some((path) => reader.value(body - 1, path) !== undefined);
   }
 
-  /** Messages as log records may have nothing but their name to tell what they are. */
+  /** A log record with a message may have no other sign than its event name. */
   #isMessage(): boolean {
     if (this.#place !== PLACE_BITS.log) return false;
     const name = this.#name();
@@ -183,7 +186,9 @@ export class RecordNormalizer {
     return name?.startsWith('gen_ai.') === true && messageEvents.has(words.ofString(name));
   }
 
-  /** Whether the record speaks the dialect its scope or service suggests: not all they send is about AI. */
+  /**
+   * Whether the record belongs to the dialect that its scope or service suggests: not all their records are about AI.
+   */
   #saysOwn(dialect: number): boolean {
     const { spanNames, events } = this.#lookups;
     if (this.#specific.has(dialect)) return true;
@@ -205,7 +210,7 @@ export class RecordNormalizer {
     return this.#place === PLACE_BITS.log ? this.#eventName() : null;
   }
 
-  /** Logs of older SDKs carry the event's name among the attributes. */
+  /** Older SDKs send the event name of a log record as an attribute. */
   #eventName(): string | null {
     const { attributes, records } = this.#batch;
     attributes.at(records.attributesFirst, records.attributesCount);

@@ -1,4 +1,4 @@
-/** What the readers of one record share: where it is, what was found on it, whose dialect it speaks, which operation it is. */
+/** What the readers of one record share: its position, candidates, dialect and operation. */
 import type { Batch } from '../../pdata/batch.ts';
 import type { DerivedCursor } from '../../pdata/derived.ts';
 import type { Memory } from '../../pdata/memory.ts';
@@ -18,15 +18,15 @@ export class RecordView {
   readonly reader: Reader;
   record = 0;
   place = 0;
-  /** Index of the dialect, -1 when the record is none of ours. */
+  /** Index of the dialect; -1: none. */
   dialect = -1;
   /** 0: none. */
   operation = 0;
   category = 0;
   provider = 0;
-  /** The name of a log event, wherever it stands. */
+  /** The event name of a log record, from its field or an attribute. */
   logName: string | null = null;
-  /** Rows that already fill a slot: no other slot may show them again. */
+  /** Rows that fill a slot already; each row fills one slot at most. */
   readonly used = new Set<number>();
 
   constructor(batch: Batch, lookups: LookupTables, fields: FieldCandidates, reader: Reader) {

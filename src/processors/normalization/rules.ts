@@ -1,4 +1,4 @@
-/** The tables of the dialects as numbered rules: one for each place where a field that has a column may stand. */
+/** The tables of the dialects as numbered rules: one for each source of a field. */
 import { CATEGORY_OF, type Operation, OPERATIONS, ROLLUP_CATEGORIES } from '../../dialects/categories.ts';
 import { type Dialect, FIELDS, type Place, type ReadField, type SourceRow, type Unit } from '../../dialects/dialect.ts';
 import { CATEGORIES } from '../../pdata/columns.ts';
@@ -18,14 +18,16 @@ export const OPERATION_CATEGORY: Uint8Array = Uint8Array.from([
   0,
   ...OPERATIONS.map((operation) => CATEGORIES.indexOf(CATEGORY_OF[operation])),
 ]);
-/** By category: whether its usage sums up that of steps below it. */
+/** By category: whether its usage repeats the usage of its descendants. */
 const IS_ROLLUP: readonly boolean[] = CATEGORIES.map((name) => name !== null && ROLLUP_CATEGORIES.includes(name));
 export function isRollup(category: number): boolean {
   return IS_ROLLUP[category] === true;
 }
 
 export const PLACE_BITS: Readonly<Record<Place, number>> = { span: 1, log: 2, span_event: 4 };
-/** Patterns whose keys make up one value together; a name in the middle of a key only tells which of several it is. */
+/**
+ * Patterns whose keys form one value together. A `{k}` in the middle of a key selects one of several values instead.
+ */
 const FLATTENED = /\{[ij]\}|\*|\{k\}$/;
 const ATTRIBUTES_OF_RECORDS = PLACE_BITS.span | PLACE_BITS.log;
 
@@ -35,7 +37,7 @@ export interface Rule {
   readonly attribute: string;
   /** Index of its dialect. */
   readonly dialect: number;
-  /** Place among the rules of its field, whatever the dialect. */
+  /** Its order among all rules. */
   readonly order: number;
   readonly paths: readonly string[] | null;
   /** Indexes of the dialects it needs; null: none. */
@@ -46,13 +48,13 @@ export interface Rule {
   readonly unit: Unit | null;
   readonly before: string | null;
   readonly after: string | null;
-  /** The value of the attribute is the value of the field, as it stands. */
+  /** The whole value of the attribute is the value of the field. */
   readonly whole: boolean;
   readonly proves: 'inside' | 'outside' | null;
   readonly aggregate: boolean;
   readonly last: boolean;
   readonly flattened: boolean;
-  /** The name may be that of the request or of the response. */
+  /** The model name may be that of the request or of the response. */
   readonly either: boolean;
   readonly general: 'shared' | 'person' | null;
 }

@@ -1,4 +1,7 @@
-/** Fills the slots that hold names and ids: a reference to the attribute, a word of ours, or a short text out of a document. */
+/**
+ * Fills the slots of names and ids: with a reference to the attribute, one of our words, or a short text from a
+ * document.
+ */
 import { flagsOf, headAt, isText, kindOf, lengthAt, offsetAt, verdictOf, wordOfRow } from '../../pdata/attributes.ts';
 import { KIND_INT, SLOT_RESPONSE_MODEL, TEXT_JSON_ESCAPED, VERDICT_DROP } from '../../pdata/layout.ts';
 import type { TextRef } from '../../pdata/text.ts';
@@ -18,7 +21,7 @@ export function setWord(view: RecordView, slot: number, text: TextRef): void {
   view.derived.setText(slot, text.offset, text.length, text.flags);
 }
 
-/** The slot is a text that stands nowhere as it is; it is kept in scratch, cut. */
+/** The slot is a computed text, written to scratch and cut to the limit. */
 export function setName(view: RecordView, slot: number, name: string): boolean {
   const text = view.batch.tables.scratch(cut(name));
   if (text === null) return false;
@@ -51,8 +54,8 @@ export function fillName(view: RecordView, field: number, slot: number): boolean
 }
 
 /**
- * What nearly all names are: text of a usual length, which is that of no placeholder, and which may be stored. The text itself is
- * not looked at: by now its bytes have left the nearest cache.
+ * The usual case: text of an allowed length that no placeholder has, and that may be stored. The check does not read
+ * the text, because its bytes are no longer in the processor's cache.
  */
 function isPlainName(view: RecordView, row: number): boolean {
   const { u32 } = view.memory;
@@ -89,8 +92,8 @@ function fillPart(view: RecordView, slot: number, rule: Rule, row: number): bool
 }
 
 /**
- * A name or id: non-empty text, or a whole number. One that may not be stored would leave the column empty; the next name may
- * say the same.
+ * A name or id: non-empty text, or a whole number. A dropped attribute is skipped, because it would leave the column
+ * empty and the next candidate may have the same name.
  */
 function isUsableName(view: RecordView, row: number): boolean {
   const { u32 } = view.memory;
@@ -101,7 +104,7 @@ function isUsableName(view: RecordView, row: number): boolean {
   return lengthAt(u32, word) > 0 && !isPlaceholder(view, row);
 }
 
-/** A date, as vendors append it to the name of the model that answered. */
+/** A date at the end, as vendors append it to the model that answered. */
 const DATED = /[-@](?:20\d{2}-\d{2}-\d{2}|20\d{6}|\d{2}-20\d{2}|\d{4}|00\d)(?:$|[-:@])/;
 /** Bedrock's own ids are dated, and nothing else is ever answered. */
 const HOSTED = /^(?:arn:|(?:[a-z]{2,6}\.)?[a-z0-9]+\.[a-z])/;
@@ -122,7 +125,7 @@ export function nameOf(view: RecordView, rule: Rule, row: number): string | null
   return name === '' ? null : name;
 }
 
-/** Whether the value only stands in for what the sender kept back. */
+/** Whether the value is a placeholder for text that the sender withheld. */
 export function isPlaceholder(view: RecordView, row: number): boolean {
   const { memory, lookups } = view;
   const word = wordOfRow(row);
@@ -130,7 +133,7 @@ export function isPlaceholder(view: RecordView, row: number): boolean {
   const head = headAt(memory.u32, word);
   if (!isText(head) || length === 0 || length > LONGEST_PLACEHOLDER) return false;
   if (lookups.placeholderLengths[length] === 0 && (flagsOf(head) & TEXT_JSON_ESCAPED) === 0) return false;
-  // Hardly a value begins like one: the first byte spares the rest.
+  // The first byte rejects nearly all values.
   const first = memory.u8[offsetAt(memory.u32, word)] as number;
   return lookups.placeholderBytes[first] !== 0 && lookups.placeholders.has(view.reader.word(lookups.words, row));
 }
@@ -140,7 +143,7 @@ function trimTo(text: string, { before, after }: Rule): string {
   return after !== null && text.includes(after) ? text.slice(text.indexOf(after) + after.length) : text;
 }
 
-/** The longest beginning of whole characters within MAX_NAME_BYTES. */
+/** The longest prefix of whole characters within MAX_NAME_BYTES. */
 function cut(name: string): string {
   if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
   const bytes = Buffer.from(name);

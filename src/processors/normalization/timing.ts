@@ -1,4 +1,4 @@
-/** How long it took: the duration of a step, and the time to the first token in whatever unit the sender uses. */
+/** The duration of a step and the time to the first token, from any unit of the sender. */
 import { NUMBER_LATENCY_MS, NUMBER_TIME_TO_FIRST_TOKEN_MS } from '../../pdata/layout.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber, type Rule } from './rules.ts';
@@ -7,12 +7,12 @@ const TIME_TO_FIRST_TOKEN = fieldNumber('time_to_first_token');
 const LATENCY = fieldNumber('latency');
 const MILLISECONDS: Readonly<Record<string, number>> = { s: 1000, ms: 1 };
 const NANOSECONDS_PER_MILLISECOND = 1_000_000;
-/** Instants below this are no epoch milliseconds of our age, but seconds. */
+/** A smaller number is no present time in epoch milliseconds. */
 const EPOCH_MILLISECONDS = 100_000_000_000;
 /** Longer texts are no instants. */
 const MAX_INSTANT = 64;
 
-/** The latency of a span is its duration; a log record has to tell its own. */
+/** The latency of a span is its duration; that of a log record is an attribute. */
 export function fillTimes(view: RecordView): void {
   const { derived } = view;
   const { signal } = view.batch;
@@ -41,7 +41,7 @@ function millisecondsAt(view: RecordView, rule: Rule, row: number): number {
   return roundToNanosecond(amount * (MILLISECONDS[rule.unit ?? 'ms'] ?? 1));
 }
 
-/** Seconds as doubles times a thousand leave digits that nobody measured. */
+/** Seconds as a double times a thousand have rounding errors below a nanosecond. */
 function roundToNanosecond(milliseconds: number): number {
   return Math.round(milliseconds * NANOSECONDS_PER_MILLISECOND) / NANOSECONDS_PER_MILLISECOND;
 }
@@ -54,7 +54,7 @@ function instantAt(view: RecordView, rule: Rule, row: number): number {
   return Math.max(0, Math.round((milliseconds - start) * 1000) / 1000);
 }
 
-/** An ISO instant, perhaps within the quotes of a JSON string. */
+/** An ISO instant, with or without the quotes of a JSON string. */
 function isoText(view: RecordView, rule: Rule, row: number): string {
   if (rule.paths === null && view.reader.sizeOf(row) > MAX_INSTANT) return '';
   const text = rule.paths === null ? view.reader.text(row) : view.reader.part(rule, row);

@@ -1,4 +1,7 @@
-/** Reads a record's token counts, brings them to one way of counting, and says whose they are: its own or those of steps below it. */
+/**
+ * Reads a record's token counts, converts them to one way of counting, and decides whether they are its own or a
+ * rollup.
+ */
 import {
   NUMBER_AUDIO_CACHE_READ_TOKENS,
   NUMBER_AUDIO_INPUT_TOKENS,
@@ -22,14 +25,14 @@ import type { RecordView } from './record-view.ts';
 import { fieldNumber, isRollup, operationNumber } from './rules.ts';
 import { type SenderAccounting, type SentUsage, unifyUsage } from './usage.ts';
 
-/** A document of buckets that do not overlap replaces every other count. */
+/** A document with disjoint buckets; it replaces every other count. */
 const BUCKETS = 'langfuse.observation.usage_details';
 const SCOPE_OWN = 1;
 const SCOPE_ROLLUP = 2;
 
 export class TokenCounts implements SenderAccounting {
   readonly #view: RecordView;
-  /** What the rule that gave the last count says about it. */
+  /** Properties of the rule that gave the last count. */
   #sums = false;
   #proves: 'inside' | 'outside' | null = null;
   readonly #usage: SentUsage = {
@@ -163,14 +166,14 @@ export class TokenCounts implements SenderAccounting {
     }
   }
 
-  /** The number of the tier that served, or that was asked for; NaN: the standard one, or nobody says. */
+  /** The number of the tier that served the call, or else of the requested one; NaN: the standard tier, or not sent. */
   #serviceTier(): number {
     const { fields, reader } = this.#view;
     for (let index = 0; index < fields.countOf(SERVICE_TIER); index++) {
       const rule = fields.ruleAt(SERVICE_TIER, index);
       const row = fields.rowAt(SERVICE_TIER, index);
       if (!this.#view.applies(rule)) continue;
-      // A mere yes is only ever said of batches.
+      // Only attributes about batches are booleans.
       if (rule.paths === null && reader.truth(row) === true) return SERVICE_TIERS.indexOf('batch');
       const word = rule.paths === null ? reader.text(row) : reader.part(rule, row);
       const tier = word === null ? undefined : SERVICE_TIER_WORDS.get(word.toLowerCase());
@@ -188,7 +191,10 @@ export class TokenCounts implements SenderAccounting {
   }
 }
 
-/** Providers whose own usage counts cached tokens apart; senders that pass it on without a rule of their own do so too. */
+/**
+ * Providers whose usage leaves cached tokens out of the input. It holds for senders that forward the usage and have no
+ * rule.
+ */
 const RAW_OUTSIDE: ReadonlySet<string> = new Set(['anthropic', 'aws.bedrock']);
 
 const EMBEDDINGS = operationNumber('embeddings');
@@ -201,7 +207,7 @@ const CACHE_WRITE_5M = fieldNumber('cache_write_5m_tokens');
 const CACHE_WRITE_1H = fieldNumber('cache_write_1h_tokens');
 const REASONING = fieldNumber('reasoning_tokens');
 const SERVICE_TIER = fieldNumber('service_tier');
-/** Kinds of tokens that only a price asks for. */
+/** Token kinds that only pricing reads. */
 const KINDS = [
   [NUMBER_AUDIO_INPUT_TOKENS, fieldNumber('audio_input_tokens')],
   [NUMBER_AUDIO_OUTPUT_TOKENS, fieldNumber('audio_output_tokens')],

@@ -1,6 +1,7 @@
 /**
- * One way of counting for all senders: input includes what was read from and written to caches, output includes reasoning.
- * Whether a sender counts so already is decided per record: by what the user says, by what proves it, then by arithmetic, then by what is known of it.
+ * One way of counting for all senders: input includes cache reads and writes, output includes reasoning. How a sender
+ * counts is decided per record: by the user's rules, then by proof in the attributes, then by arithmetic, then by what
+ * is known of the sender.
  */
 
 /** Counts as they were sent; NaN: not sent, or not a count. */
@@ -18,18 +19,18 @@ export interface SentUsage {
   reasoningProof: 'inside' | 'outside' | null;
 }
 
-/** What is known of the sender. */
+/** How the sender counts. */
 export interface SenderAccounting {
-  /** What the user says of it, which counts before everything else; null: nothing. */
+  /** The user's rule, which decides before everything else; null: none. */
   ruled(): 'inside' | 'outside' | null;
-  /** Asked only when the numbers do not tell. */
+  /** Used only when the numbers do not decide. */
   cached(): 'inside' | 'outside';
   reasoningOutside(): boolean;
   /** An operation without output, such as an embedding: its input is its total. */
   writesNothing(): boolean;
 }
 
-/** Rewrites the counts in place. What can not be completed stays as it was sent. */
+/** Rewrites the counts in place. What cannot be completed stays as it was sent. */
 export function unifyUsage(usage: SentUsage, sender: SenderAccounting): void {
   if (Number.isNaN(usage.cacheWrite)) usage.cacheWrite = sum(usage.cacheWrite5m, usage.cacheWrite1h);
   const cached = known(usage.cacheRead) + known(usage.cacheWrite);
@@ -50,7 +51,8 @@ function cacheIsOutside(usage: SentUsage, cached: number, sender: SenderAccounti
   if (ruled !== null) return ruled === 'outside';
   if (usage.cacheProof !== null) return usage.cacheProof === 'outside';
   if (usage.input < cached) return true;
-  // The total of input and output alone proves nothing: senders that count the cache apart leave it out of the total too.
+  // A total equal to input plus output proves nothing: senders that count the cache apart leave it out of the total
+  // too.
   const reasoning = known(usage.reasoning);
   const apart = usage.input + usage.output + cached;
   if (usage.total === apart || (reasoning > 0 && usage.total === apart + reasoning)) return true;

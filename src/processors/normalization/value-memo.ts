@@ -1,12 +1,12 @@
 /**
- * What was made of short attribute values, found again by their bytes in linear memory, without making a string of them. Bounded:
- * once it is full it learns nothing more.
+ * A cache by the bytes of short attribute values in linear memory, so that no string is made. Bounded: a full cache
+ * accepts no further values.
  */
 import { randomInt } from 'node:crypto';
 import { flagsOf, headAt, kindOf, lengthAt, offsetAt, wordOfRow } from '../../pdata/attributes.ts';
 import type { Memory } from '../../pdata/memory.ts';
 
-/** Longer values are not remembered. */
+/** Longer values are not cached. */
 const MAX_VALUE_BYTES = 48;
 const MAX_ENTRIES = 256;
 /** A power of two, well above the number of entries. */
@@ -17,7 +17,7 @@ const HASH_FOLD = 15;
 const KIND_BITS = 8;
 
 interface Entry<T> {
-  /** How the bytes are to be read: the same ones mean something else as a list, or within a JSON document. */
+  /** Kind and flags of the value: the same bytes have another meaning as a list, or inside a JSON document. */
   readonly form: number;
   readonly bytes: Uint8Array;
   readonly value: T;
@@ -27,10 +27,10 @@ export class ValueMemo<T> {
   readonly #entries: Entry<T>[] = [];
   /** Open addressing: index of an entry + 1, 0 where none is. */
   readonly #slots = new Uint16Array(SLOTS);
-  /** Without it, senders cannot choose values that meet in one slot. */
+  /** Unknown to senders, so they cannot choose values with the same slot. */
   readonly #seed = randomInt(MAX_SEED);
 
-  /** Undefined: nothing is known of the value of this row. */
+  /** Undefined: the value of the row is not cached. */
   get({ u8, u32 }: Memory, row: number): T | undefined {
     const word = wordOfRow(row);
     const form = formOf(headAt(u32, word));
@@ -46,7 +46,7 @@ export class ValueMemo<T> {
     return undefined;
   }
 
-  /** Remembers the value of a row that `get` did not know. */
+  /** Caches the value of a row for which `get` was undefined. */
   add({ u8, u32 }: Memory, row: number, value: T): void {
     const word = wordOfRow(row);
     const offset = offsetAt(u32, word);

@@ -1,11 +1,11 @@
 /**
- * A set of words that can be looked up by the bytes of a text in linear memory, without making a string of it. Case does not
- * matter: senders agree on words more than on their case.
+ * A vocabulary that is looked up by the bytes of a text in linear memory, so that no string is made. Case-insensitive:
+ * senders use the same words in different case.
  */
 import type { Memory } from '../../pdata/memory.ts';
 
 const MAX_WORD_BYTES = 96;
-/** A power of two, and so many that hardly two words meet. */
+/** A power of two, large enough that collisions are rare. */
 const SLOTS = 8192;
 const MAX_WORDS = SLOTS / 2;
 const HASH_FACTOR = 0x01000193;
@@ -20,7 +20,7 @@ export class Words {
   /** Open addressing: the number of a word, 0 where none is. */
   readonly #slots = new Uint16Array(SLOTS);
 
-  /** The number of a word, given to it now if it is new. Numbers start at 1. */
+  /** The number of a word; a new word gets the next one. Numbers start at 1. */
   add(word: string): number {
     const folded = word.toLowerCase();
     const known = this.#numbers.get(folded);
@@ -36,7 +36,7 @@ export class Words {
     return number;
   }
 
-  /** 0: not a word of ours. */
+  /** 0: an unknown word. */
   ofString(text: string): number {
     return this.#numbers.get(text.toLowerCase()) ?? 0;
   }
@@ -53,7 +53,9 @@ export class Words {
   }
 }
 
-/** Where a text is looked for, by its length and a few of its bytes: the words are ours, so nobody can make them meet. */
+/**
+ * The slot of a text, from its length and four of its bytes. The words are ours, so a sender cannot cause collisions.
+ */
 function slotOf(bytes: Uint8Array, offset: number, length: number): number {
   let hash = length;
   hash = Math.imul(hash, HASH_FACTOR) ^ fold(bytes[offset] as number);

@@ -1,6 +1,7 @@
 /**
- * A price card: one model's prices over time, compiled so that a span finds its rates by comparing numbers only.
- * A card holds periods (dates), a period windows (hours of the week), and each of these a table (base rates and tiers by prompt size).
+ * A price card: one model's prices over time, compiled so that a span finds its rates by comparing numbers only. A card
+ * holds periods (dates), a period windows (hours of the week), and each of these a table (base rates and tiers by
+ * prompt size).
  */
 import type { ServiceTier } from '../../pdata/columns.ts';
 import type { Decimal } from './decimal.ts';
@@ -180,7 +181,10 @@ function compileTable(draft: TableDraft, fromMs: number, window: string | null, 
   };
 }
 
-/** Fallbacks: cached tokens to input, one-hour writes to writes, media to text, reasoning to output. Absent never means free. */
+/**
+ * Fallbacks: cached tokens to input, one-hour writes to writes, media to text, reasoning to output. Absent never means
+ * free.
+ */
 function compileRow(rates: Rates, place: Pick<RateRow, 'ordinal' | 'tier' | 'window' | 'effectiveFromMs'>): RateRow {
   const input = rates.input ?? 0;
   const output = rates.output ?? 0;
@@ -214,7 +218,10 @@ export function formatMoment(timeMs: number): string {
   return new Date(timeMs).toISOString().replace('.000Z', 'Z').replace('T00:00:00Z', '');
 }
 
-/** The prices of a period times a factor: a borrowed price with a discount, or a tier of service. Throws a `RangeError` when a rate gets too large. */
+/**
+ * The prices of a period times a factor: a borrowed price with a discount, or a tier of service. Throws a `RangeError`
+ * when a rate gets too large.
+ */
 export function scalePeriod(period: PeriodDraft, factor: Decimal): PeriodDraft {
   const rates = (stated: Rates): Rates =>
     Object.fromEntries(

@@ -1,6 +1,6 @@
 /**
- * Turns the published price data of genai-prices into card drafts. The corrections live here: the long-prompt threshold of OpenAI,
- * hours of the day that must not reach back before their date, float noise, and units that are not tokens.
+ * Turns the published price data of genai-prices into card drafts. The corrections live here: the long-prompt threshold
+ * of OpenAI, hours of the day that must not reach back before their date, float noise, and units that are not tokens.
  */
 import {
   DAY_MS,
@@ -93,8 +93,8 @@ function isList(prices: RawModel['prices']): prices is readonly RawConditional[]
 }
 
 /**
- * Upstream reads its list from the end, and an entry with hours has no date: such an entry belongs to the dated entry before it,
- * otherwise a new peak price would reach back to before the price change.
+ * Upstream reads its list from the end, and an entry with hours has no date: such an entry belongs to the dated entry
+ * before it, otherwise a new peak price would reach back to before the price change.
  */
 function draftPeriods(conditionals: readonly RawConditional[], inputOnly: boolean): PeriodDraft[] {
   const periods: { fromMs: number; table: TableDraft; windows: WindowDraft[] }[] = [];

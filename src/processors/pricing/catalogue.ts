@@ -1,6 +1,6 @@
 /**
- * The published price list, compiled: for each provider a map of exact names and a list of patterns.
- * The bundled list is the data of `@pydantic/genai-prices`; a local copy of the same file can take its place. Nothing is fetched.
+ * The published price list, compiled: for each provider a map of exact names and a list of patterns. The bundled list
+ * is the data of `@pydantic/genai-prices`; a local copy of the same file can take its place. Nothing is fetched.
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -43,7 +43,10 @@ interface CataloguePattern {
 interface CatalogueProvider {
   readonly exact: ReadonlyMap<string, { readonly model: CatalogueModel; readonly version: string | null }>;
   readonly patterns: readonly CataloguePattern[];
-  /** Whether a name contains any literal of the patterns, or may match any expression of them. Most unknown names do neither. */
+  /**
+   * Whether a name contains any literal of the patterns, or may match any expression of them. Most unknown names do
+   * neither.
+   */
   readonly literals: RegExp;
   readonly expressions: NamePattern;
   readonly fallbacks: readonly string[];
@@ -105,7 +108,10 @@ export class Catalogue implements ProviderIndex {
     return this.#providers.get(provider)?.fallbacks ?? [];
   }
 
-  /** One spelling in one provider's list. `version` is the `-vN` of the name as emitted, which a card of another version must not take. */
+  /**
+   * One spelling in one provider's list. `version` is the `-vN` of the name as emitted, which a card of another version
+   * must not take.
+   */
   find(provider: string, name: string, version: string | null): CatalogueHit | null {
     const entry = this.#providers.get(provider);
     if (entry === undefined) return null;

@@ -1,6 +1,6 @@
 /**
- * Exact decimals: a number's shortest decimal spelling or a plain decimal string, as a bigint and a count of fractional digits.
- * Prices and explicit costs both pass through here, so neither ever meets a binary fraction.
+ * Exact decimals: a number's shortest decimal spelling or a plain decimal string, as a bigint and a count of fractional
+ * digits. Prices and explicit costs both pass through here, so neither ever meets a binary fraction.
  */
 export interface Decimal {
   /** The value times 10^scale. */
@@ -10,7 +10,10 @@ export interface Decimal {
 
 const PLAIN_DECIMAL = /^(\d+)(?:\.(\d+))?$/;
 
-/** The shortest decimal that reads back as the number: `0.1` is one tenth, not the double below it. The number is finite and not negative. */
+/**
+ * The shortest decimal that reads back as the number: `0.1` is one tenth, not the double below it. The number is finite
+ * and not negative.
+ */
 export function decimalOfNumber(value: number): Decimal {
   const [mantissa = '0', exponent = '0'] = String(value).split('e');
   const [whole = '0', fraction = ''] = mantissa.split('.');

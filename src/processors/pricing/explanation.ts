@@ -1,4 +1,7 @@
-/** Explains a price: every place that was searched, the card that won, and each bucket's part of the cost; as facts, and in words. */
+/**
+ * Explains a price: every place that was searched, the card that won, and each bucket's part of the cost; as facts, and
+ * in words.
+ */
 import { formatMoney } from '../../pdata/money.ts';
 import { formatMoment, type RateRow, rowFor } from './card.ts';
 import { formatUnits } from './decimal.ts';

@@ -1,6 +1,7 @@
 /**
- * Costs that records state themselves: which attributes hold them, in which unit, which one is to be believed first. What a
- * valid cost is, is for the reader to say: it asks the candidates one after the other and takes the first that it accepts.
+ * Costs that records state themselves: which attributes hold them, in which unit, which one is to be believed first.
+ * What a valid cost is, is for the reader to say: it asks the candidates one after the other and takes the first that
+ * it accepts.
  */
 import type { AttributeCursor } from '../../pdata/attributes.ts';
 import type { Batch, Tables } from '../../pdata/batch.ts';
@@ -68,7 +69,10 @@ export class ExplicitCosts {
     }
   }
 
-  /** To be called for each request: a single record may have tens of thousands of new keys, which are looked up in steps. */
+  /**
+   * To be called for each request: a single record may have tens of thousands of new keys, which are looked up in
+   * steps.
+   */
   *begin({ tables }: Batch): Steps {
     for (let symbol = MAX_SYMBOLS; symbol < MAX_SYMBOLS + tables.localSymbolCount; symbol++) {
       this.#classes[symbol] = this.#classOf(tables, symbol);

@@ -1,6 +1,6 @@
 /**
- * The cost that a record states itself. A value must fit the stored `numeric(18,8)`: numbers are rounded, strings must already fit.
- * Of several attributes, the first valid one in order of precedence counts.
+ * The cost that a record states itself. A value must fit the stored `numeric(18,8)`: numbers are rounded, strings must
+ * already fit. Of several attributes, the first valid one in order of precedence counts.
  */
 import { MONEY_DIGITS, MONEY_LIMIT, type Money } from '../../pdata/money.ts';
 import { atScale, decimalOfNumber } from './decimal.ts';
@@ -13,9 +13,10 @@ const COST_TEXT_LENGTH = 64;
 const MONEY_UNIT = 10n ** BigInt(MONEY_DIGITS);
 
 /**
- * The cost in whole 1e-8 USD, or null when the value is no cost: the caller then tries the next alias.
- * A number is taken at its shortest decimal, rounded half away from zero to 8 digits, then checked against 10^10. A string must be
- * plain decimal with at most 8 fractional digits: no sign, no exponent. A bigint is a count of whole dollars. Zero is a valid cost.
+ * The cost in whole 1e-8 USD, or null when the value is no cost: the caller then tries the next alias. A number is
+ * taken at its shortest decimal, rounded half away from zero to 8 digits, then checked against 10^10. A string must be
+ * plain decimal with at most 8 fractional digits: no sign, no exponent. A bigint is a count of whole dollars. Zero is a
+ * valid cost.
  */
 export function parseExplicitCost(value: number | string | bigint): Money | null {
   const money =
@@ -52,8 +53,8 @@ interface Accepted {
 }
 
 /**
- * Null when no candidate is valid. Two sides without a total add up to one. A sum over other records is not the cost of a
- * record with usage of its own: `ownUsage` leaves those out.
+ * Null when no candidate is valid. Two sides without a total add up to one. A sum over other records is not the cost of
+ * a record with usage of its own: `ownUsage` leaves those out.
  */
 export function chooseStatedCost(costs: StatedCosts, ownUsage: boolean): StatedCost | null {
   const total = firstValid(costs.total, ownUsage);

@@ -1,4 +1,7 @@
-/** The user's rules on how a producer counts: whether its input tokens include the cached ones. Asked before any guess is made. */
+/**
+ * The user's rules on how a producer counts: whether its input tokens include the cached ones. Asked before any guess
+ * is made.
+ */
 import type { CacheCounting } from '../../component/capabilities/cache-counting.ts';
 import type { InclusiveRule } from './options.ts';
 import { foldProvider } from './route.ts';

@@ -1,6 +1,6 @@
 /**
- * Which price the last provider and model names led to, found again by their bytes. Applications call a handful of models, and
- * making three strings for every call costs more than pricing it.
+ * Which price the last provider and model names led to, found again by their bytes. Applications call a handful of
+ * models, and making three strings for every call costs more than pricing it.
  */
 import { flagsOf, headAt, isText, lengthAt, offsetAt, wordOfRow } from '../../pdata/attributes.ts';
 import type { Batch, Tables } from '../../pdata/batch.ts';

@@ -1,8 +1,14 @@
-/** The spellings under which one emitted model name may stand in a price list, in the order in which they are tried. All lower case. */
+/**
+ * The spellings under which one emitted model name may stand in a price list, in the order in which they are tried. All
+ * lower case.
+ */
 
 export interface Spelling {
   readonly name: string;
-  /** A respelling drops or changes something (a date, `-latest`, a region); only catalogues are searched for it, never a user's own entries. */
+  /**
+   * A respelling drops or changes something (a date, `-latest`, a region); only catalogues are searched for it, never a
+   * user's own entries.
+   */
   readonly respelled: boolean;
 }
 
@@ -108,7 +114,9 @@ function pathChanges(samePrefix: (prefix: string) => boolean): ((name: string) =
   ];
 }
 
-/** Vertex versions: `name@20250514` is `name-20250514`, `name@default` is `name`, and `name-v2@date` drops the version. */
+/**
+ * Vertex versions: `name@20250514` is `name-20250514`, `name@default` is `name`, and `name-v2@date` drops the version.
+ */
 function withoutAt(name: string): string {
   const at = name.indexOf('@');
   if (at <= 0) return name;

@@ -1,10 +1,14 @@
 /**
  * Patterns over model names, and the guard that keeps a prefix or substring from claiming a name it does not mean:
- * `claude-opus-4-1` is a prefix of `claude-opus-4-10`, yet a different model. All names and patterns are lower case here.
+ * `claude-opus-4-1` is a prefix of `claude-opus-4-10`, yet a different model. All names and patterns are lower case
+ * here.
  */
 import { RE2JS, RE2Set } from 're2js';
 
-/** A pattern says whether it knows a name. Expressions run in linear time whatever the name, because names come from outside. */
+/**
+ * A pattern says whether it knows a name. Expressions run in linear time whatever the name, because names come from
+ * outside.
+ */
 export type NamePattern = (name: string) => boolean;
 
 /** Longest expression a config file may use. */
@@ -62,7 +66,10 @@ export function mayMatchAny(expressions: readonly string[]): NamePattern {
   return (name) => set.match(name).length > 0;
 }
 
-/** A catalogue's expression, found anywhere unless it anchors itself; `guarded` also checks what follows. Throws on what RE2 does not support. */
+/**
+ * A catalogue's expression, found anywhere unless it anchors itself; `guarded` also checks what follows. Throws on what
+ * RE2 does not support.
+ */
 export function matching(expression: string, guarded: boolean): NamePattern {
   const negative = NEGATIVE.exec(expression);
   if (negative !== null) {
@@ -94,7 +101,10 @@ export function expressionFault(expression: string): string | null {
 /** Which of some expressions match the whole of a name, ascending. All are asked in one walk over the name. */
 export type PatternSet = (name: string) => readonly number[];
 
-/** One automaton for so many expressions: a large one needs more memory than it may have, and is then built again and again. */
+/**
+ * One automaton for so many expressions: a large one needs more memory than it may have, and is then built again and
+ * again.
+ */
 const SET_SIZE = 256;
 
 export function matchingWhole(expressions: readonly string[]): PatternSet {

@@ -1,6 +1,7 @@
 /**
- * The price book: finds the card for an emitted provider and model. Layers, first match wins: stored entries, those of the
- * configuration, the shipped supplement, the catalogue. Answers, also "no price", are remembered, so that a busy model costs two map look-ups.
+ * The price book: finds the card for an emitted provider and model. Layers, first match wins: stored entries, those of
+ * the configuration, the shipped supplement, the catalogue. Answers, also "no price", are remembered, so that a busy
+ * model costs two map look-ups.
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -95,7 +96,10 @@ export class PriceBook {
     return new PriceBook({ ...lists.#layers, user: new EntryIndex(user) });
   }
 
-  /** This book with stored entries before all others, the first of them first. One with a mistake is left out and told of. */
+  /**
+   * This book with stored entries before all others, the first of them first. One with a mistake is left out and told
+   * of.
+   */
   withStored(
     entries: readonly PriceEntry[],
     mistaken: (entry: PriceEntry, problem: PricingProblem) => void,
@@ -182,7 +186,10 @@ export class PriceBook {
     return found;
   }
 
-  /** Where the call went: by the model name's own form (a Bedrock id sent through a vendor's SDK), by provider, or by the model name's prefix. */
+  /**
+   * Where the call went: by the model name's own form (a Bedrock id sent through a vendor's SDK), by provider, or by
+   * the model name's prefix.
+   */
   #routeOf(provider: EmittedProvider, emitted: string): string | null {
     const form = routeOfForm(emitted);
     if (!provider.isNone) {
@@ -240,7 +247,9 @@ const FORM_DECIDES: Readonly<Record<string, ReadonlySet<string>>> = {
   vertex: new Set(['google', 'gemini', 'anthropic', 'mistral']),
 };
 
-/** Whether an entry's provider is the emitted one: the same word, another spelling of it, or the family it belongs to. */
+/**
+ * Whether an entry's provider is the emitted one: the same word, another spelling of it, or the family it belongs to.
+ */
 function meansSame(
   place: { word: string; route: string | null },
   folded: string,

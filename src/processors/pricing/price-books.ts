@@ -1,6 +1,7 @@
 /**
- * The price books in force: the configuration's own, with stored prices before it, for all projects and for those that have prices
- * of their own. They are made anew ahead of a pass, when a change was announced or what was read has grown old, never within one.
+ * The price books in force: the configuration's own, with stored prices before it, for all projects and for those that
+ * have prices of their own. They are made anew ahead of a pass, when a change was announced or what was read has grown
+ * old, never within one.
  */
 import type { Host } from '../../component/component.ts';
 import type { PriceDirectory, StoredPrice } from '../../component/capabilities/price-directory.ts';

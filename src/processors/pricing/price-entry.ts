@@ -1,4 +1,7 @@
-/** Compiles price entries (a user's overrides, the shipped supplement) into cards, and reports every mistake with its path. */
+/**
+ * Compiles price entries (a user's overrides, the shipped supplement) into cards, and reports every mistake with its
+ * path.
+ */
 import {
   Card,
   type CardDraft,

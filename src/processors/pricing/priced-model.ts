@@ -7,7 +7,10 @@ import { MONEY_LIMIT, type Money } from '../../pdata/money.ts';
 import { type Card, formatMoment, type RateRow, rowFor } from './card.ts';
 import { Buckets, COST_FLAGS, type Usage } from './usage.ts';
 
-/** How a name found its card: `exact`, `rule` (prefix, pattern or a respelled name), `fallback` (another vendor's card), `use:<id>` (borrowed). */
+/**
+ * How a name found its card: `exact`, `rule` (prefix, pattern or a respelled name), `fallback` (another vendor's card),
+ * `use:<id>` (borrowed).
+ */
 export type MatchKind = 'exact' | 'rule' | 'fallback' | `use:${string}`;
 
 export interface Cost {
@@ -69,9 +72,9 @@ export class PricedModel {
   }
 
   /**
-   * What a call cost that started at `startMs` (milliseconds of the Unix epoch; use the time of receipt where a span has no start).
-   * Each side is null when its count is unknown or the card does not price it; the total is null unless every side the card prices is known.
-   * Pass `into` to reuse a result.
+   * What a call cost that started at `startMs` (milliseconds of the Unix epoch; use the time of receipt where a span
+   * has no start). Each side is null when its count is unknown or the card does not price it; the total is null unless
+   * every side the card prices is known. Pass `into` to reuse a result.
    */
   cost(usage: Usage, startMs: number, into: Cost = emptyCost()): Cost {
     const { input, output, total, row, audit, flags } = this.charge(usage, startMs, this.#charge);
@@ -144,7 +147,10 @@ function price(buckets: Buckets, row: RateRow, tierKnown: boolean, into: Charge)
   into.flags |= flagsOf(buckets, row, input, output, tierKnown);
 }
 
-/** The same by BigInt: for prompts of millions of tokens or dear rates, and the only place where a cost can be too large to store. */
+/**
+ * The same by BigInt: for prompts of millions of tokens or dear rates, and the only place where a cost can be too large
+ * to store.
+ */
 function priceExactly(
   buckets: Buckets,
   row: RateRow,
@@ -210,8 +216,8 @@ function exactSum(pairs: readonly [number, number][]): bigint {
 }
 
 /**
- * Half away from zero for a non-negative integer below `EXACT_LIMIT`. The division is safe: its result is below 2^30, where doubles lie
- * 2^-23 apart at most, so a quotient that misses the next integer by 10^-7 is never rounded up to it.
+ * Half away from zero for a non-negative integer below `EXACT_LIMIT`. The division is safe: its result is below 2^30,
+ * where doubles lie 2^-23 apart at most, so a quotient that misses the next integer by 10^-7 is never rounded up to it.
  */
 function roundNumber(units: number): number {
   return Math.floor((units + HALF_UNIT) / UNITS_PER_MONEY);
@@ -243,7 +249,10 @@ function noteText(notes: number, tier: ServiceTier | null, atStandardRate: boole
   return `${audio}${image} service=${tier}${atStandardRate ? ':standard-rate' : ''}`;
 }
 
-/** `genai-prices@0.1.8+91a9f7d8b0186e09 anthropic/claude-opus-4-6 from=2026-03-13 tier=base match=exact`: enough to find the figures again. */
+/**
+ * `genai-prices@0.1.8+91a9f7d8b0186e09 anthropic/claude-opus-4-6 from=2026-03-13 tier=base match=exact`: enough to find
+ * the figures again.
+ */
 function auditText(card: Card, row: RateRow, match: MatchKind): string {
   const { origin, provider, model } = card.draft;
   const from = Number.isFinite(row.effectiveFromMs) ? ` from=${formatMoment(row.effectiveFromMs)}` : '';

@@ -1,6 +1,6 @@
 /**
- * The `pricing` processor: what each model call cost. A cost the sender states wins when it is valid; otherwise the cost follows
- * from usage and the price in force when the call began. What is not known stays null, never zero.
+ * The `pricing` processor: what each model call cost. A cost the sender states wins when it is valid; otherwise the
+ * cost follows from usage and the price in force when the call began. What is not known stays null, never zero.
  */
 import { CACHE_COUNTING } from '../../component/capabilities/cache-counting.ts';
 import type { Capability } from '../../component/capabilities/capability.ts';

@@ -1,6 +1,6 @@
 /**
- * Rates: what one token of each kind costs. A rate is a whole number of 1e-15 USD per token, which is USD per million tokens with
- * nine decimals, so every published price is an exact integer below 2^53.
+ * Rates: what one token of each kind costs. A rate is a whole number of 1e-15 USD per token, which is USD per million
+ * tokens with nine decimals, so every published price is an exact integer below 2^53.
  */
 import { atScale, type Decimal, decimalOfNumber, decimalOfText, formatUnits } from './decimal.ts';
 

@@ -1,6 +1,6 @@
 /**
- * A bounded memory of resolved names. Two generations stand in for exact recency: what was used since the last turn is kept,
- * what was not is forgotten, and a hit on the young generation moves nothing.
+ * A bounded memory of resolved names. Two generations stand in for exact recency: what was used since the last turn is
+ * kept, what was not is forgotten, and a hit on the young generation moves nothing.
  */
 
 /** Names remembered at most, both generations together. */
@@ -43,8 +43,8 @@ export class RecentNames<V> {
 }
 
 /**
- * One key for both, so that no two pairs share it. It never looks like a number: the engine hashes texts of digits without a secret,
- * and a sender could choose names that meet in one place.
+ * One key for both, so that no two pairs share it. It never looks like a number: the engine hashes texts of digits
+ * without a secret, and a sender could choose names that meet in one place.
  */
 function keyOf(provider: string, model: string): string {
   return `${provider.length}:${provider}${model}`;

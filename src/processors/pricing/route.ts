@@ -66,7 +66,10 @@ export function routeOfProvider(provider: string | null, index: ProviderIndex): 
   return index.providerNamed(folded);
 }
 
-/** Whether the name is filler, so that the model name may tell the provider. An unknown provider is a private one, and stays unpriced. */
+/**
+ * Whether the name is filler, so that the model name may tell the provider. An unknown provider is a private one, and
+ * stays unpriced.
+ */
 export function namesNoProvider(provider: string | null): boolean {
   return NO_PROVIDER.has(foldProvider(provider ?? ''));
 }

@@ -1,4 +1,7 @@
-/** Price entries as somebody stored them: nothing is known of them, so they are checked as the options of the configuration are. */
+/**
+ * Price entries as somebody stored them: nothing is known of them, so they are checked as the options of the
+ * configuration are.
+ */
 import { Ajv, type ValidateFunction } from 'ajv';
 import { expressionFault } from '../../component/expression.ts';
 import type { PriceEntry } from './options.ts';

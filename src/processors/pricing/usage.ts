@@ -1,6 +1,7 @@
 /**
- * A model call's token counts and their split into disjoint buckets, each of which has one rate.
- * Counts arrive canonical (input includes cached tokens, output includes reasoning); what can not be so is read as the sender must have meant it.
+ * A model call's token counts and their split into disjoint buckets, each of which has one rate. Counts arrive
+ * canonical (input includes cached tokens, output includes reasoning); what can not be so is read as the sender must
+ * have meant it.
  */
 
 import type { ServiceTier } from '../../pdata/columns.ts';
@@ -31,7 +32,9 @@ export interface Usage {
 export const COST_FLAGS = {
   /** Cached tokens exceed input, so input can not include them: it is billed in full, beside them. */
   cache_outside_input: 1,
-  /** Reasoning, audio and image tokens exceed output, so output can not include them: it is billed in full, beside them. */
+  /**
+   * Reasoning, audio and image tokens exceed output, so output can not include them: it is billed in full, beside them.
+   */
   parts_outside_output: 2,
   /** The card has no rate of its own for audio; the text rate was used. */
   audio_at_text_rate: 4,

@@ -1,4 +1,7 @@
-/** Whether the content of an environment may be stored: the project's own setting, else the configuration's, else its default. */
+/**
+ * Whether the content of an environment may be stored: the project's own setting, else the configuration's, else its
+ * default.
+ */
 import { normalizeEnvironment } from '../../pdata/environment.ts';
 import type { Project } from '../../pdata/context.ts';
 import { Rejection } from '../../errors.ts';

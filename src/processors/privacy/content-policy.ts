@@ -1,6 +1,7 @@
 /**
- * What an attribute name means for privacy, decided once per name from the dialects' lists of content. A name listed for one
- * place (span, log, event) is content in every place: senders move their attributes about, and content must not slip through.
+ * What an attribute name means for privacy, decided once per name from the dialects' lists of content. A name listed
+ * for one place (span, log, event) is content in every place: senders move their attributes about, and content must not
+ * slip through.
  */
 import { DIALECTS } from '../../dialects/families.ts';
 import { KeyIndex } from '../../dialects/lookup/key-index.ts';

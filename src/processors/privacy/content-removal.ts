@@ -1,6 +1,6 @@
 /**
- * Takes content out of a batch: marks every attribute, event and log body that may not be stored. Values stay in the tables, so
- * that later stages can still count tokens inside them; nothing marked here is ever printed.
+ * Takes content out of a batch: marks every attribute, event and log body that may not be stored. Values stay in the
+ * tables, so that later stages can still count tokens inside them; nothing marked here is ever printed.
  */
 import type { AttributeCursor } from '../../pdata/attributes.ts';
 import type { Batch, Tables } from '../../pdata/batch.ts';

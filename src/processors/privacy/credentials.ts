@@ -1,6 +1,6 @@
 /**
- * Attribute names that carry credentials: copies of HTTP headers and request metadata. What stands under such a name is never
- * stored, whatever else is configured, because a leaked key harms more than a missing attribute.
+ * Attribute names that carry credentials: copies of HTTP headers and request metadata. What stands under such a name is
+ * never stored, whatever else is configured, because a leaked key harms more than a missing attribute.
  */
 
 /** Header names, lower-case, `_` written as `-`. */

@@ -1,6 +1,7 @@
 /**
- * Who may have sent a record. Names such as `input` or `prompt` are content only in certain dialects. To leave content out, any
- * sign of such a dialect is enough, so this asks less than the detection that fills the `dialect` column: no order, no winner.
+ * Who may have sent a record. Names such as `input` or `prompt` are content only in certain dialects. To leave content
+ * out, any sign of such a dialect is enough, so this asks less than the detection that fills the `dialect` column: no
+ * order, no winner.
  */
 import type { Dialect } from '../../dialects/dialect.ts';
 import { KeyIndex } from '../../dialects/lookup/key-index.ts';

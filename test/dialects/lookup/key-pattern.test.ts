@@ -1,4 +1,6 @@
-/** Patterns of attribute names: what matches, in which order, and that the index finds exact names and patterns alike. */
+/**
+ * Patterns of attribute names: what matches, in which order, and that the index finds exact names and patterns alike.
+ */
 import t from 'tap';
 import { KeyIndex } from '../../../src/dialects/lookup/key-index.ts';
 import { KeyPattern } from '../../../src/dialects/lookup/key-pattern.ts';

@@ -58,7 +58,10 @@ t.test('usage of one call counts once: wrappers are roll-ups, and the leaves are
   }
 });
 
-/** The client library makes a span too, beside that of the instrumentation the capture is about: two records of one call. */
+/**
+ * The client library makes a span too, beside that of the instrumentation the capture is about: two records of one
+ * call.
+ */
 function isClientsOwn(row: Row, { sender }: { readonly sender: string }): boolean {
   return sender !== 'anthropic-native' && String(row['scope_name']).startsWith('com.anthropic.sdk.');
 }

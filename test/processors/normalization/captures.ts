@@ -1,6 +1,7 @@
 /**
- * Captured bodies of real instrumentations, compared with what the models behind them really answered. Each expected field is
- * exact, absent (null, because the sender does not send it) or wrong (something else): the last is always a defect.
+ * Captured bodies of real instrumentations, compared with what the models behind them really answered. Each expected
+ * field is exact, absent (null, because the sender does not send it) or wrong (something else): the last is always a
+ * defect.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

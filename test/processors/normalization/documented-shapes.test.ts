@@ -1,6 +1,6 @@
 /**
- * Dialects without a capture, in the sequences their makers document. Weaker fields than a captured body: when a capture comes,
- * its case here can go.
+ * Dialects without a capture, in the sequences their makers document. Weaker fields than a captured body: when a
+ * capture comes, its case here can go.
  */
 import t from 'tap';
 import { Normalized, type PlainRecord, type Row, START } from './normalized.ts';

@@ -1,4 +1,6 @@
-/** What the user says of how a sender counts cached tokens decides, before anything the numbers or the tables suggest. */
+/**
+ * What the user says of how a sender counts cached tokens decides, before anything the numbers or the tables suggest.
+ */
 import t from 'tap';
 import { Capabilities } from '../../../src/component/capabilities/capability.ts';
 import type { Host } from '../../../src/component/component.ts';

@@ -1,4 +1,7 @@
-/** What senders themselves report otherwise than it was. Each is looked up in the captured body; none can be known from it. */
+/**
+ * What senders themselves report otherwise than it was. Each is looked up in the captured body; none can be known from
+ * it.
+ */
 import type { ComparedField, Finding } from './captures.ts';
 
 export interface SenderFault {

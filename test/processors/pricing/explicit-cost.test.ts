@@ -106,7 +106,8 @@ t.test('any finite number is rounded to the nearest unit, whatever its exponent'
   fc.assert(
     fc.property(fc.double({ min: 0, max: 1e10, maxExcluded: true, noNaN: true }), (value) => {
       const money = parseExplicitCost(value);
-      // Compared over the integers: the shortest decimal may differ from the double by less than half its own last digit.
+      // Compared over the integers: the shortest decimal may differ from the double by less than half its own last
+      // digit.
       if (money === null) return value >= 9_999_999_999.999998;
       return Math.abs(Number(money) - value * 1e8) <= 0.5 + value * 1e8 * 2 ** -50;
     }),

@@ -1,4 +1,5 @@
-// Costs from usage: buckets, tiers, dates, windows, null rules and rounding, against an independent oracle over exact fractions.
+// Costs from usage: buckets, tiers, dates, windows, null rules and rounding, against an independent oracle over exact
+// fractions.
 import fc from 'fast-check';
 import t from 'tap';
 import { Card, type CardDraft, DAY_MS, EVERY_DAY, type TableDraft } from '../../../src/processors/pricing/card.ts';
@@ -101,7 +102,8 @@ t.test('audio and images are parts of the input and output, cached audio a part 
     }),
     0,
   );
-  // input: 300 + 300 x 0.1 + 100 x 0.2 + 200 x 10 + 100 x 5 = 2,850 millionths; output: 500 x 2 + 300 x 20 + 200 x 30 = 13,000
+  // input: 300 + 300 x 0.1 + 100 x 0.2 + 200 x 10 + 100 x 5 = 2,850 millionths; output: 500 x 2 + 300 x 20 + 200 x 30 =
+  // 13,000
   t.same(costs(cost), [285_000n, 1_300_000n, 1_585_000n]);
   t.end();
 });

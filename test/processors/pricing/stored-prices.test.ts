@@ -1,4 +1,5 @@
-// Stored prices over a real database: set, listed, used by a running daemon and removed again, and a broken row that stops nothing.
+// Stored prices over a real database: set, listed, used by a running daemon and removed again, and a broken row that
+// stops nothing.
 import t from 'tap';
 import { folderOf } from '../../support/config-files.ts';
 import { type Outcome, sluice as call } from '../../support/command-line.ts';

@@ -1,4 +1,7 @@
-/** Audio, images, cached audio and tiers of service: from the attributes of each sender to the exact cost, with what was assumed. */
+/**
+ * Audio, images, cached audio and tiers of service: from the attributes of each sender to the exact cost, with what was
+ * assumed.
+ */
 import t from 'tap';
 import { formatMoney } from '../../../src/pdata/money.ts';
 import { explainPrice } from '../../../src/processors/pricing/explanation.ts';
@@ -39,7 +42,10 @@ const CALL = {
   'gen_ai.usage.output_tokens': 500,
 };
 const PLAIN = ['0.00100000', '0.00100000'] as const;
-/** 400 of the prompt are audio, 100 of these cached, and 200 are images: 400 text, 300 audio, 100 cached audio, 200 images. */
+/**
+ * 400 of the prompt are audio, 100 of these cached, and 200 are images: 400 text, 300 audio, 100 cached audio, 200
+ * images.
+ */
 const INPUT = '0.00510000';
 /** 200 of the answer are audio, 100 an image. */
 const OUTPUT = '0.00740000';

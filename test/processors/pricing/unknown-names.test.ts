@@ -1,4 +1,7 @@
-/** Names that a price book has never seen: what they cost must not depend on how many there are, or how long the lists are. */
+/**
+ * Names that a price book has never seen: what they cost must not depend on how many there are, or how long the lists
+ * are.
+ */
 import fc from 'fast-check';
 import t from 'tap';
 import { EntryIndex, type EntryMatch } from '../../../src/processors/pricing/entry-index.ts';

@@ -1,6 +1,6 @@
 /**
- * Looking over a body at a glance finds what running every hint's expression over all of it finds, whatever the bytes: what it
- * missed would be stored.
+ * Looking over a body at a glance finds what running every hint's expression over all of it finds, whatever the bytes:
+ * what it missed would be stored.
  */
 import * as fc from 'fast-check';
 import t from 'tap';

@@ -1,6 +1,6 @@
 /**
- * Telemetry of real senders, recorded with marks in every prompt, answer, tool payload and document: where content is not
- * captured, none of the marks is stored, neither by privacy alone nor after everything was read out that can be.
+ * Telemetry of real senders, recorded with marks in every prompt, answer, tool payload and document: where content is
+ * not captured, none of the marks is stored, neither by privacy alone nor after everything was read out that can be.
  */
 import { processAtOnce } from '../../../src/component/processor.ts';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,6 @@
-/** What holds for every text: nothing without a secret changes, cleaning twice is cleaning once, and JSON stays JSON. */
+/**
+ * What holds for every text: nothing without a secret changes, cleaning twice is cleaning once, and JSON stays JSON.
+ */
 import * as fc from 'fast-check';
 import t from 'tap';
 import { SIGNAL_TRACES } from '../../../src/pdata/layout.ts';

@@ -1,4 +1,6 @@
-/** The scanners of the presets: every form is found, in one walk or in pieces, and no repetition is too long for them. */
+/**
+ * The scanners of the presets: every form is found, in one walk or in pieces, and no repetition is too long for them.
+ */
 import * as fc from 'fast-check';
 import { isIPv4, isIPv6 } from 'node:net';
 import t from 'tap';

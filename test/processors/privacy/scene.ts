@@ -1,4 +1,7 @@
-/** A privacy processor over real tables: requests go in as plain messages, in both encodings, and come out as stored bytes. */
+/**
+ * A privacy processor over real tables: requests go in as plain messages, in both encodings, and come out as stored
+ * bytes.
+ */
 import { processAtOnce } from '../../../src/component/processor.ts';
 import { Capabilities } from '../../../src/component/capabilities/capability.ts';
 import type { Host } from '../../../src/component/component.ts';

@@ -106,7 +106,10 @@ function hasDigit(text: string, from: number, to: number): boolean {
   return false;
 }
 
-/** Whether groups of hexadecimal digits up to `run` make an address, with the part of version 4 that ends at `to` if it is there. */
+/**
+ * Whether groups of hexadecimal digits up to `run` make an address, with the part of version 4 that ends at `to` if it
+ * is there.
+ */
 function isSix(text: string, from: number, run: number, to: number): boolean {
   let groups = 0;
   let gap = false;

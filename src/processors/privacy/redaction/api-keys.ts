@@ -1,4 +1,7 @@
-/** Keys that providers hand out: how they begin, and what must follow. One table finds them and tells how they are noticed. */
+/**
+ * Keys that providers hand out: how they begin, and what must follow. One table finds them and tells how they are
+ * noticed.
+ */
 import {
   ALPHANUMERIC,
   BASE64_URL,
@@ -107,8 +110,9 @@ const MIN_PREFIX = 3;
 const PREFIX_CHARACTERS = /^[!-~]*$/;
 
 /**
- * The literal prefixes of key forms, as `Hint.prefixes` has them: place by place the characters that the beginnings of a form have
- * there, as long as the shortest beginning. Throws for a form without a prefix: no body would be searched for its keys.
+ * The literal prefixes of key forms, as `Hint.prefixes` has them: place by place the characters that the beginnings of
+ * a form have there, as long as the shortest beginning. Throws for a form without a prefix: no body would be searched
+ * for its keys.
  */
 export function prefixesOf(forms: readonly KeyForm[]): readonly string[] {
   return forms.map(({ begins }) => {

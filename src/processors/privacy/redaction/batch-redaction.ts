@@ -1,6 +1,7 @@
 /**
- * Applies the rules to every text of a batch that will be stored, wherever it stands. A replaced text is written to scratch and
- * its row points there, so nothing after this can see the old one; when scratch is full the value is dropped, never kept.
+ * Applies the rules to every text of a batch that will be stored, wherever it stands. A replaced text is written to
+ * scratch and its row points there, so nothing after this can see the old one; when scratch is full the value is
+ * dropped, never kept.
  */
 import type { AttributeCursor } from '../../../pdata/attributes.ts';
 import type { Batch, Tables } from '../../../pdata/batch.ts';
@@ -48,8 +49,8 @@ export class BatchRedaction {
   }
 
   /**
-   * The environment was written in lower case, where a pattern may not know it again; so the attribute it came from is asked
-   * too, and replaces it when anything in it is replaced.
+   * The environment was written in lower case, where a pattern may not know it again; so the attribute it came from is
+   * asked too, and replaces it when anything in it is replaced.
    */
   #redactEnvironment(batch: Batch, resource: number): void {
     const environment = batch.environmentOf(resource);

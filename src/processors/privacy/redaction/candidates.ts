@@ -1,6 +1,7 @@
 /**
- * The blocks of a request's body in which a rule may find anything. One pass over the body (a Teddy prefilter in WASM) finds the
- * places where a literal prefix may begin; the rules of a prefix then run only on texts that overlap a block with that prefix.
+ * The blocks of a request's body in which a rule may find anything. One pass over the body (a Teddy prefilter in WASM)
+ * finds the places where a literal prefix may begin; the rules of a prefix then run only on texts that overlap a block
+ * with that prefix.
  */
 import type { Tables } from '../../../pdata/batch.ts';
 import { BODY_START, MASK_WORDS, MAX_BODY, PrefixSearch } from '../../../pdata/prefix-search.ts';

@@ -1,7 +1,7 @@
 /**
- * Texts as a reader of the stored row would come to see them: escapes of JSON and of URLs decoded, full-width letters narrowed,
- * invisible characters gone. A secret must not slip through because it is spelled so; the text itself stays as it was sent, so
- * each character remembers where it stands.
+ * Texts as a reader of the stored row would come to see them: escapes of JSON and of URLs decoded, full-width letters
+ * narrowed, invisible characters gone. A secret must not slip through because it is spelled so; the text itself stays
+ * as it was sent, so each character remembers where it stands.
  */
 import type { Hint } from './rule.ts';
 
@@ -31,7 +31,10 @@ export const RESPELLINGS: Hint = {
   ],
 };
 
-/** The same in decoded texts, and every other escape, since the character behind a `\n` stands at the beginning of a word. */
+/**
+ * The same in decoded texts, and every other escape, since the character behind a `\n` stands at the beginning of a
+ * word.
+ */
 const RESPELLED = /[\\\u00ad\u200b-\u200f\u2060\ufeff\uff01-\uff5e]|%[2-7][0-9A-Fa-f]/;
 
 const FULL_WIDTH_FIRST = 0xff01;
@@ -74,7 +77,10 @@ const SIZES = 8;
 /** In place of a character, where what is spelled is invisible. */
 const INVISIBLE = 0x10000;
 
-/** Decodes one level, in steps; null when nothing changes. `before` says where the characters of `text` stand in the text as it was sent. */
+/**
+ * Decodes one level, in steps; null when nothing changes. `before` says where the characters of `text` stand in the
+ * text as it was sent.
+ */
 export function* decodeOnce(text: string, before: Uint32Array | null): Generator<void, Canonical | null> {
   const starts = new Uint32Array(text.length + 1);
   const codes = new Uint16Array(text.length);

@@ -1,4 +1,7 @@
-/** Card numbers in texts: groups of digits with short separators, of a form the networks hand out, whose check digit is right. */
+/**
+ * Card numbers in texts: groups of digits with short separators, of a form the networks hand out, whose check digit is
+ * right.
+ */
 import { cardLengths } from './number-checks.ts';
 import { isDigit, type Scan } from './scan.ts';
 

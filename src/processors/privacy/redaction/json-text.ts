@@ -1,6 +1,6 @@
 /**
- * Strings inside a JSON text, replaced one by one: keys, values, and numbers where a rule looks at numbers. The text is walked,
- * not parsed, so that integers keep all their digits and nothing else of it changes.
+ * Strings inside a JSON text, replaced one by one: keys, values, and numbers where a rule looks at numbers. The text is
+ * walked, not parsed, so that integers keep all their digits and nothing else of it changes.
  */
 
 import type { Steps } from '../../../pdata/steps.ts';

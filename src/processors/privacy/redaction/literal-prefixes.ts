@@ -1,6 +1,6 @@
 /**
- * The literal prefixes of all hints, compiled to the tables of a Teddy prefilter (`findOpenings` of the WASM module): it searches a
- * body 16 bytes at a time for three bytes of each prefix, its fingerprint.
+ * The literal prefixes of all hints, compiled to the tables of a Teddy prefilter (`findOpenings` of the WASM module):
+ * it searches a body 16 bytes at a time for three bytes of each prefix, its fingerprint.
  */
 import { OPENING_BYTES, OPENING_BYTES_SIZE, OPENING_KINDS } from '../../../pdata/layout.ts';
 import { type ByteSet, frequencyOf, bucketTables, type Three } from './prefix-buckets.ts';
@@ -17,7 +17,10 @@ export interface LiteralPrefix {
   readonly sets: readonly ByteSet[];
   /** The position of the three bytes by which it is found. */
   readonly fingerprint: number;
-  /** Each byte set contains the one before it: after a byte that does not match, the prefix cannot begin before that byte. */
+  /**
+   * Each byte set contains the one before it: after a byte that does not match, the prefix cannot begin before that
+   * byte.
+   */
   readonly isUniform: boolean;
 }
 

@@ -1,8 +1,8 @@
 /** The arithmetic by which card numbers and account numbers can be told from other long numbers. */
 
 /**
- * The lengths a card number may have that begins with these four digits, a bit each, as card networks hand them out. Timestamps in
- * any unit of our time begin with 1, so they never do.
+ * The lengths a card number may have that begins with these four digits, a bit each, as card networks hand them out.
+ * Timestamps in any unit of our time begin with 1, so they never do.
  */
 export function cardLengths(first: number): number {
   const two = Math.floor(first / 100);
@@ -43,7 +43,10 @@ const IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(
     .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
 );
 
-/** How long an account number of this country is; 0 for letters that are no country's. Takes the codes of capital letters. */
+/**
+ * How long an account number of this country is; 0 for letters that are no country's. Takes the codes of capital
+ * letters.
+ */
 export function ibanLength(first: number, second: number): number {
   return LENGTH_BY_COUNTRY[(first - CAPITAL_A) * LETTERS + second - CAPITAL_A] as number;
 }

@@ -1,7 +1,7 @@
 /**
- * A configured pattern, run by RE2: its time grows with the text, never faster. Finding *all* matches can still be slow for a
- * pattern whose match may go on far beyond where it ends, so each search watches how far it gets. A long text is searched window by
- * window: whether a window holds a match is found ten times faster than where the match is.
+ * A configured pattern, run by RE2: its time grows with the text, never faster. Finding *all* matches can still be slow
+ * for a pattern whose match may go on far beyond where it ends, so each search watches how far it gets. A long text is
+ * searched window by window: whether a window holds a match is found ten times faster than where the match is.
  */
 import { RE2JS } from 're2js';
 import type { Hint, Rule, Ranges } from './rule.ts';
@@ -33,7 +33,10 @@ export function patternRule(name: string, pattern: string, replacement: string):
   };
 }
 
-/** What RE2 itself looks for before it starts: texts that must stand in any match. `EXACT`, `AND`, `OR` as it numbers them. */
+/**
+ * What RE2 itself looks for before it starts: texts that must stand in any match. `EXACT`, `AND`, `OR` as it numbers
+ * them.
+ */
 interface Prefilter {
   readonly type: number;
   readonly str: string;

@@ -1,6 +1,6 @@
 /**
- * The kinds of secrets and personal data everybody has. They are scanners rather than configured patterns: some need arithmetic, and
- * all run over everything, so each reads a text once, and only texts in which its hint is found.
+ * The kinds of secrets and personal data everybody has. They are scanners rather than configured patterns: some need
+ * arithmetic, and all run over everything, so each reads a text once, and only texts in which its hint is found.
  */
 import { scanAddresses } from './addresses.ts';
 import { scanIbans, scanSocialSecurity } from './account-numbers.ts';
@@ -17,7 +17,10 @@ import { mayBeginLogin, scanBearerTokens, scanJwts, scanPrivateKeys, scanUrlPass
 interface Preset {
   readonly hint: Hint;
   readonly numbers: ((value: number) => boolean) | null;
-  /** The characters without which nothing is found, as `signsOf` has them, and the length of the shortest text that is found. */
+  /**
+   * The characters without which nothing is found, as `signsOf` has them, and the length of the shortest text that is
+   * found.
+   */
   readonly signs: number;
   readonly shortest: number;
   readonly scan: Scan;

@@ -1,6 +1,6 @@
 /**
- * What rules have found in one text, joined: a flat list of start, end and rule for each range, in order of place, not overlapping.
- * Lists are merged one by one as rules find them, so the time is that of their lengths.
+ * What rules have found in one text, joined: a flat list of start, end and rule for each range, in order of place, not
+ * overlapping. Lists are merged one by one as rules find them, so the time is that of their lengths.
  */
 import type { Canonical } from './canonical.ts';
 import type { Ranges } from './rule.ts';

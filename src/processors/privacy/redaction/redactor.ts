@@ -4,7 +4,10 @@ import type { Rule } from './rule.ts';
 import { signsInSteps, signsOf } from './signs.ts';
 import { FIELDS, type Found, foundBy, merged } from './ranges.ts';
 
-/** What is left may match again where a replacement brought its neighbours together. Beyond this many times a text is given up. */
+/**
+ * What is left may match again where a replacement brought its neighbours together. Beyond this many times a text is
+ * given up.
+ */
 const MAX_ROUNDS = 4;
 
 /** All rules: the bits of a text whose hints are not known. */
@@ -47,7 +50,10 @@ export class Redactor {
     return false;
   }
 
-  /** The text without what the rules of `bits` find: the same string when there is nothing, null when it can not be cleaned. */
+  /**
+   * The text without what the rules of `bits` find: the same string when there is nothing, null when it can not be
+   * cleaned.
+   */
   redact(text: string, bits = EVERY_RULE): string | null {
     // Most texts have nothing in them, which can be told without steps.
     if (text.length <= LONG_TEXT && !mayBeRespelled(text) && this.#findNow(text, null, bits, NOTHING).length === 0)

@@ -5,11 +5,15 @@ export type Ranges = readonly number[];
 
 export interface Hint {
   /**
-   * Literal prefixes, each an expression of single bytes without repetitions. Every text in which the rule finds anything contains
-   * one of them. They have no quotes, slashes or backslashes, which a text may write as escapes. Rare bytes make the search faster.
+   * Literal prefixes, each an expression of single bytes without repetitions. Every text in which the rule finds
+   * anything contains one of them. They have no quotes, slashes or backslashes, which a text may write as escapes. Rare
+   * bytes make the search faster.
    */
   readonly prefixes: readonly string[];
-  /** A further condition on the bytes of a body that ends at `end`; the prefix begins at `from`. Reads some hundred bytes at most. */
+  /**
+   * A further condition on the bytes of a body that ends at `end`; the prefix begins at `from`. Reads some hundred
+   * bytes at most.
+   */
   readonly rest?: (bytes: Buffer, from: number, end: number) => boolean;
 }
 

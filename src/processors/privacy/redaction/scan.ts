@@ -1,12 +1,13 @@
 /**
- * What the scanners of the presets share. They read character codes and hold no expression that repeats without bound: the engine
- * keeps a place to return to for each repetition, which is slow, and more than it can hold in a text of some mebibytes.
+ * What the scanners of the presets share. They read character codes and hold no expression that repeats without bound:
+ * the engine keeps a place to return to for each repetition, which is slow, and more than it can hold in a text of some
+ * mebibytes.
  */
 import type { Ranges } from './rule.ts';
 
 /**
- * Finds what begins at `at` or later and before `end`, and adds start and end of each range. Returns the place from which to go on,
- * which is beyond `end` where a range ends there.
+ * Finds what begins at `at` or later and before `end`, and adds start and end of each range. Returns the place from
+ * which to go on, which is beyond `end` where a range ends there.
  */
 export type Scan = (text: string, at: number, end: number, found: number[]) => number;
 

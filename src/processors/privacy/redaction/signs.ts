@@ -1,4 +1,7 @@
-/** Which kinds of characters a text has: most rules can find nothing in most texts, and this tells it in one walk for all of them. */
+/**
+ * Which kinds of characters a text has: most rules can find nothing in most texts, and this tells it in one walk for
+ * all of them.
+ */
 import { ALPHANUMERIC, classOf, DIGIT as DIGIT_CLASS, DOT as DOT_CLASS, LETTER as LETTER_CLASS } from './scan.ts';
 
 export const LETTER = 1;
