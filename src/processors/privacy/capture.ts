@@ -1,6 +1,6 @@
 /**
- * Whether the content of an environment may be stored: the project's own setting, else the configuration's, else its
- * default.
+ * Whether content of an environment may be stored: by the project's setting, else the configuration of the environment,
+ * else the default.
  */
 import { normalizeEnvironment } from '../../pdata/environment.ts';
 import type { Project } from '../../pdata/context.ts';
@@ -21,7 +21,7 @@ export class CaptureSettings {
       if (capture_content !== undefined) this.#environments.set(normalizeEnvironment(name), capture_content);
   }
 
-  /** True when nothing can switch capture off for this project. */
+  /** True when no setting disables capture for this project. */
   isAlwaysOn(project: Project): boolean {
     const stored = storedSettings(project);
     return this.#default && this.#environments.size === 0 && stored.size === 0;
@@ -33,7 +33,7 @@ export class CaptureSettings {
   }
 }
 
-/** Throws when what is stored can not be read: to guess would risk storing what somebody forbade. */
+/** Throws when the stored settings cannot be read: a guess could store content that a setting forbids. */
 export function storedSettings(project: Project): Exclude<Project['privacy'], 'invalid'> {
   if (project.privacy === 'invalid') throw new Rejection('privacy_configuration_invalid');
   return project.privacy;

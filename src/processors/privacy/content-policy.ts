@@ -1,7 +1,6 @@
 /**
- * What an attribute name means for privacy, decided once per name from the dialects' lists of content. A name listed
- * for one place (span, log, event) is content in every place: senders move their attributes about, and content must not
- * slip through.
+ * The privacy policy of an attribute name, decided once per name from the content lists of the dialects. A name listed
+ * for one place (span, log, event) is content in every place, because senders move attributes between places.
  */
 import { DIALECTS } from '../../dialects/families.ts';
 import { KeyIndex } from '../../dialects/lookup/key-index.ts';
@@ -20,19 +19,19 @@ export const POLICY_CONTENT = 2;
 export const POLICY_DIALECT_CONTENT = 4;
 /** The same, inside a GenAI event only: bare names such as `content`. */
 export const POLICY_EVENT_CONTENT = 8;
-/** Stays when an event is content as a whole. */
+/** Kept when an event is content as a whole. */
 export const POLICY_EVENT_KEPT = 16;
-/** Being there, or its value, is a sign of a dialect. */
+/** Its presence or its value is a sign of a dialect. */
 export const POLICY_SIGN = 32;
 /** Its value is the name of an event. */
 export const POLICY_EVENT_NAME = 64;
 /** Its record is about a model call. */
 export const POLICY_GEN_AI = 128;
 
-/** Under a general pattern of raw requests (`llm.{k}.*`), but counts and settings. */
+/** Counts and settings that match a general pattern of raw requests (`llm.{k}.*`). */
 const USAGE_KEY = /^llm\.(?:token_count|usage|cost|latency)\.|^llm\.request\.type$/;
 
-/** What tells how a call went rather than what was said. */
+/** Attributes about the call, not about its content. */
 const KEPT_IN_EVENTS =
   /^(?:index|finish_reason|event\.name|gen_ai\.(?:system|provider\.name|operation\.name|request\.model|response\.(?:model|id|finish_reasons)|usage\..*))$|\.(?:id|score|distance)$/;
 
@@ -40,7 +39,7 @@ const EVENT_NAME_KEY = 'event.name';
 const GEN_AI_PREFIX = 'gen_ai.';
 
 interface Listed {
-  /** Bits of the dialects that must show; 0: none, the name alone is enough. */
+  /** Bits of the dialects of which the record must show a sign; 0: the name alone is enough. */
   readonly dialects: number;
   readonly eventsOnly: boolean;
 }
@@ -91,7 +90,9 @@ export class ContentLists {
     return this.#events.find(name).some(({ entry }) => entry.dialects === 0 || (entry.dialects & dialects) !== 0);
   }
 
-  /** Whether a log record of this event name was written by an instrumentation in place of its own messages. */
+  /**
+   * Whether an event name is a scope name: some instrumentations move the messages of spans to log records named so.
+   */
   isScopeName(name: string): boolean {
     return this.#scopes.some((scope) => scope.test(name));
   }
@@ -105,11 +106,11 @@ function policyOfEntry(entry: Listed, key: string): number {
 /** Whether a name belongs to the events of the semantic conventions. */
 export const isGenAiEvent = (name: string): boolean => name.startsWith(GEN_AI_PREFIX);
 
-/** What there is to know about the few keys that are signs of dialects or content of some. */
+/** Further facts of keys that are signs of dialects, or content in some dialects only. */
 export interface KeyFacts {
-  /** Dialects whose sign it is that the key is there. */
+  /** Dialects of which the presence of the key is a sign. */
   readonly signs: number;
-  /** Its value may say more. */
+  /** Its value may be a sign too. */
   readonly hasValues: boolean;
   /** Dialects under which it is content. */
   readonly dialects: number;
@@ -136,7 +137,7 @@ export class SymbolPolicies {
     this.#tables = tables;
   }
 
-  /** To be called for each request before `of`. */
+  /** Call it for each request before `of`. */
   *update(): Steps {
     const count = this.#tables.symbolCount;
     for (; this.#known < count; this.#known++) {

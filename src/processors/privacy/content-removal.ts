@@ -1,6 +1,6 @@
 /**
- * Takes content out of a batch: marks every attribute, event and log body that may not be stored. Values stay in the
- * tables, so that later stages can still count tokens inside them; nothing marked here is ever printed.
+ * Removes content from a batch: drops every attribute, event and log body that may not be stored. Values stay in the
+ * tables, so that later stages can read token counts inside them; a dropped value is never written.
  */
 import type { AttributeCursor } from '../../pdata/attributes.ts';
 import type { Batch, Tables } from '../../pdata/batch.ts';
@@ -34,20 +34,20 @@ import type { Steps } from '../../pdata/steps.ts';
 /** Log lines with which Spring AI and Semantic Kernel write whole prompts, answers and arguments. */
 const CONTENT_LINE =
   /^(?:Chat Model Prompt Content:|Chat Model Completion:|Vector Store Content:|Calling \S+ function with args:)/;
-/** Bytes of a log body that are looked at for such a beginning. */
+/** Bytes of a log body in which such a line is searched for. */
 const LINE_HEAD = 256;
 /** Command-line agents whose log bodies repeat what their attributes say. */
 const TALKING_AGENTS = ['claude-code', 'codex', 'gemini-cli', 'qwen-code'];
-/** Names of events, scopes and services beyond this many bytes are not looked at. */
+/** Longer names of events, scopes and services are ignored. */
 const MAX_NAME = 1024;
 const TASK_SCOPE = /^opentelemetry\.instrumentation\.crewai/;
 const TASK_NAME = /\.task$/;
 const TASK_NAME_INSTEAD = 'crewai.task';
 const SDK_NAME = 'telemetry.sdk.name';
-/** Not yet looked at. */
+/** Not read yet. */
 const UNKNOWN = -1;
 
-/** Marks credentials, in one loop over all rows: this is all that happens to a request whose content may be stored. */
+/** Drops credentials. A request whose content may be stored needs this one loop over all rows and nothing else. */
 export function* dropCredentials(batch: Batch, policies: SymbolPolicies): Steps {
   for (let first = 0; first < batch.attributeCount; first += ROWS_STEP) {
     if (first > 0) yield;
@@ -61,7 +61,7 @@ export function* dropCredentials(batch: Batch, policies: SymbolPolicies): Steps 
 const ROWS_STEP = 65536;
 const RECORDS_STEP = 32;
 
-/** Works on one batch; made anew for each request that has something to remove. */
+/** For one batch, if any of its content may not be stored. */
 export class ContentRemoval {
   readonly #batch: Batch;
   readonly #tables: Tables;
@@ -71,11 +71,11 @@ export class ContentRemoval {
   readonly #texts: TextCursor;
   readonly #scopeSigns: Int32Array;
   readonly #resourceSigns: Int32Array;
-  /** The signs with which shared attributes were last looked at. */
+  /** The signs with which shared attributes were checked last. */
   readonly #scopesDone: Int32Array;
   readonly #resourcesDone: Int32Array;
   readonly #talkingAgents: number;
-  /** Names are read once a scope: a long one may have many records. */
+  /** A scope name is read once: it may be long and have many records. */
   readonly #scopeNames = new Map<number, string>();
 
   constructor(batch: Batch, lists: ContentLists, policies: SymbolPolicies) {
@@ -124,7 +124,7 @@ export class ContentRemoval {
       this.#removeRows(this.#batch.linkAttributes(link), signs, false);
   }
 
-  /** One instrumentation calls its spans by the whole task. */
+  /** One instrumentation names its spans with the text of the task. */
   #removeName(index: number): void {
     const { scope, nameLength } = this.#batch.records.goto(index);
     if (!TASK_SCOPE.test(this.#scopeName(scope))) return;
@@ -194,7 +194,7 @@ export class ContentRemoval {
       row.verdict = VERDICT_DROP;
   }
 
-  /** What the attributes of a record say about it. */
+  /** The signs, event name and policies of a record's attributes. */
   #signsOf(rows: AttributeCursor): RecordSigns {
     const found = { signs: 0, eventName: '', policies: 0 };
     while (rows.next()) {
@@ -236,7 +236,7 @@ export class ContentRemoval {
     return signs;
   }
 
-  /** What a record shows also tells of the resource and scope it came with. */
+  /** The signs of a record count for its resource and scope too. */
   #removeFromShared(resource: number, scope: number, signs: number): void {
     if (isNews(this.#resourcesDone, resource, signs))
       this.#removeRows(this.#batch.resourceAttributes(resource), signs, false);
@@ -256,7 +256,7 @@ export class ContentRemoval {
     return name;
   }
 
-  /** A name too long to be known to anybody is as good as none. */
+  /** Empty for a name that is too long to be on any list. */
   #nameAt(column: TextColumn, row: number): string {
     const text = this.#texts.goto(column, row);
     return text.length === 0 || text.length > MAX_NAME ? '' : text.string;
@@ -268,7 +268,7 @@ export class ContentRemoval {
   }
 }
 
-/** Adds signs to those an owner was looked at with; false when it was looked at with all of them before. */
+/** Adds signs to those with which an owner was checked; false when it was checked with all of them before. */
 function isNews(done: Int32Array, owner: number, signs: number): boolean {
   const before = done[owner] as number;
   if (before !== UNKNOWN && (signs & ~before) === 0) return false;
@@ -285,5 +285,5 @@ interface RecordSigns {
 
 const REMOVABLE = POLICY_CONTENT | POLICY_CREDENTIAL | POLICY_DIALECT_CONTENT | POLICY_EVENT_CONTENT;
 
-/** Counts and scores tell nothing of what was said. */
+/** Counts and scores are no content. */
 const isScalar = (kind: number): boolean => kind === KIND_INT || kind === KIND_DOUBLE || kind === KIND_BOOL;

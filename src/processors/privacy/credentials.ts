@@ -1,6 +1,6 @@
 /**
- * Attribute names that carry credentials: copies of HTTP headers and request metadata. What stands under such a name is
- * never stored, whatever else is configured, because a leaked key harms more than a missing attribute.
+ * Attribute names that carry credentials: copies of HTTP headers and request metadata. Their values are never stored,
+ * whatever the configuration, because a leaked key does more harm than a missing attribute.
  */
 
 /** Header names, lower-case, `_` written as `-`. */
@@ -40,7 +40,7 @@ const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
   'helicone-auth',
 ]);
 
-/** Whole header collections: some of them are one map or one JSON document, some one attribute a header. */
+/** Header collections: one map, one JSON document, or one attribute per header. */
 const HEADER_COLLECTION = /(?:^|[._])(?:llm|gen_ai|ai|http|request|response|default|extra)[._]headers(?:$|[._])/;
 /** Parts of a name after which header names follow. */
 const HEADER_CONTAINER = /(?:^|[._])(?:headers?|metadata)[._]/;

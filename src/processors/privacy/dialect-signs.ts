@@ -1,12 +1,12 @@
 /**
- * Who may have sent a record. Names such as `input` or `prompt` are content only in certain dialects. To leave content
- * out, any sign of such a dialect is enough, so this asks less than the detection that fills the `dialect` column: no
- * order, no winner.
+ * Signs of the dialects of a record. Names like `input` or `prompt` are content in certain dialects only. Any sign of
+ * one of these is enough to drop the content, so this check is weaker than the detection that fills the `dialect`
+ * column.
  */
 import type { Dialect } from '../../dialects/dialect.ts';
 import { KeyIndex } from '../../dialects/lookup/key-index.ts';
 
-/** A sign of some dialects: an attribute being there, or its having one value. */
+/** A sign of a dialect: the presence of an attribute (null), or one value of it. */
 interface Sign {
   readonly bit: number;
   readonly value: string | null;
@@ -21,7 +21,7 @@ export class DialectSigns {
   readonly #scopes: { readonly pattern: RegExp; readonly bit: number }[] = [];
   readonly #services: { readonly pattern: RegExp; readonly bit: number }[] = [];
 
-  /** `ids`: the dialects somebody asks for. */
+  /** `ids`: the dialects whose signs matter. */
   constructor(dialects: readonly Dialect[], ids: ReadonlySet<string>) {
     for (const dialect of dialects) {
       if (!ids.has(dialect.id)) continue;
@@ -46,12 +46,12 @@ export class DialectSigns {
     return match(this.#services, name);
   }
 
-  /** What the presence of an attribute says. */
+  /** The dialects of which the presence of an attribute is a sign. */
   ofKey(key: string): number {
     return this.#attributes.find(key).reduce((mask, { entry }) => (entry.value === null ? mask | entry.bit : mask), 0);
   }
 
-  /** Whether the value of this attribute can say more. */
+  /** Whether a value of this attribute can be a sign. */
   hasValues(key: string): boolean {
     return this.#attributes.find(key).some(({ entry }) => entry.value !== null);
   }
@@ -82,7 +82,7 @@ function match(patterns: readonly { readonly pattern: RegExp; readonly bit: numb
   return mask;
 }
 
-/** A name where `*` stands for anything. */
+/** The expression of a name in which `*` matches any text. */
 export function wildcard(pattern: string): RegExp {
   const parts = pattern.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`, 's');

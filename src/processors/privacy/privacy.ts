@@ -1,6 +1,6 @@
 /**
- * The `privacy` processor: leaves content out where it may not be stored, credentials everywhere, and replaces what the
- * configured patterns find. It runs before anything is read out of a record, so nothing it removed can come back.
+ * The `privacy` processor: drops content where it may not be stored, drops credentials everywhere, and replaces what
+ * the configured rules find. It runs before values are read into derived columns, so no dropped value reaches them.
  */
 import type { Host } from '../../component/component.ts';
 import type { Counter } from '../../component/meter.ts';
@@ -41,7 +41,7 @@ class Privacy implements Processor {
     finish(this.#policiesFor(tables).update());
   }
 
-  /** Settings that can not be read refuse the request before its body is. */
+  /** Settings that cannot be read refuse the request before its body is read. */
   admit(_request: RequestInfo, context: Context): void {
     storedSettings(context.project);
   }
@@ -55,7 +55,7 @@ class Privacy implements Processor {
     if (this.#redactor !== null) yield* this.#redact(batch, this.#redactor);
   }
 
-  /** After content was removed: what senders are recognised by must not be replaced before. */
+  /** Runs after content removal, because a replacement could hide a sign of a dialect. */
   *#redact(batch: Batch, redactor: Redactor): Steps {
     const redaction = this.#redactions.get(batch.tables) ?? new BatchRedaction(redactor, batch.tables);
     this.#redactions.set(batch.tables, redaction);

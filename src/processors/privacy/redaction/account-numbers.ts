@@ -1,4 +1,4 @@
-/** International bank account numbers, whose check digits are right, and social security numbers. */
+/** International bank account numbers with valid check digits, and US social security numbers. */
 import { ibanLength } from './number-checks.ts';
 import { afterDigits, ALPHANUMERIC, classOf, DASH, DIGIT, LETTER, LOWER, type Scan, WORD } from './scan.ts';
 
@@ -7,7 +7,7 @@ const ZERO = 0x30;
 /** `A` counts ten. */
 const LETTER_VALUE = 0x41 - 10;
 const MODULUS = 97;
-/** The country and the check digits, which are moved to the end before the division. */
+/** Country and check digits; they are moved to the end for the division. */
 const HEAD = 4;
 const SEPARATORS = new Set([0x20, 0xa0, 0x2e, 0x2d]);
 const DASH_CODE = 0x2d;
@@ -31,7 +31,7 @@ export const scanIbans: Scan = (text, from, end, found) => {
   return at;
 };
 
-/** Single separators may stand between any two characters. */
+/** A single separator is allowed between any two characters. */
 function ibanAt(text: string, from: number): number {
   if ((classOf(text.charCodeAt(from + 1)) & LETTER) === 0 || afterDigits(text, from + 2, 2) < 0) return -1;
   const length = ibanLength(text.charCodeAt(from) & ~CASE_BIT, text.charCodeAt(from + 1) & ~CASE_BIT);
@@ -51,7 +51,7 @@ function ibanAt(text: string, from: number): number {
   return rest === 1 ? at : -1;
 }
 
-/** ISO 7064: what is left of the number with one more character when it is divided by 97. */
+/** ISO 7064: the remainder of the division by 97, with one more character. */
 function withCharacter(rest: number, code: number): number {
   const kind = classOf(code);
   if ((kind & DIGIT) !== 0) return (rest * 10 + code - ZERO) % MODULUS;
@@ -62,7 +62,7 @@ function withCharacter(rest: number, code: number): number {
 export const scanSocialSecurity: Scan = (text, from, end, found) => {
   let at = from;
   while (at < end) {
-    // The dash is rarer than digits.
+    // A dash is rarer than digits.
     if (text.charCodeAt(at + 3) === DASH_CODE && isSocialSecurity(text, at)) {
       found.push(at, at + NUMBER_LENGTH);
       at += NUMBER_LENGTH;

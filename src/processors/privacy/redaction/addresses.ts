@@ -5,10 +5,10 @@ const COLON = 0x3a;
 const POINT = 0x2e;
 const ZERO = 0x30;
 const MAX_BYTE = 255;
-/** An address of version 6 without the part of version 4 that may follow. */
+/** The hexadecimal part of an IPv6 address; an IPv4 part may follow. */
 const MIN_LENGTH = 3;
 const MAX_LENGTH = 39;
-/** Shorter ones are more often times or ratios. */
+/** Shorter texts are more often times or ratios. */
 const MIN_ADDRESS = 6;
 const GROUPS = 8;
 const GROUP_DIGITS = 4;
@@ -35,11 +35,11 @@ function addressAt(text: string, at: number, code: number): number {
   const before = text.charCodeAt(at - 1);
   if ((classOf(before) & (WORD | DOT)) !== 0) return -1;
   const four = isDigit(code) ? fourAt(text, at) : -1;
-  // An address of version 6 begins with the first colon of a run, so a run is read once.
+  // An IPv6 address includes the first colon of a run, so each run is read once.
   return four >= 0 || before === COLON ? four : sixAt(text, at);
 }
 
-/** The end of an address of version 4 that is no part of a longer one, or -1. */
+/** The end of an IPv4 address that is no part of a longer number sequence, or -1. */
 function fourAt(text: string, from: number): number {
   const at = afterFour(text, from);
   if (at < 0 || (classOf(text.charCodeAt(at)) & WORD) !== 0) return -1;
@@ -56,7 +56,7 @@ function afterFour(text: string, from: number): number {
   return at;
 }
 
-/** Behind a number up to 255 without leading zeros, or -1. */
+/** The place after a number up to 255 without leading zeros, or -1. */
 function afterByte(text: string, from: number): number {
   let value = 0;
   let at = from;
@@ -74,19 +74,19 @@ function endOfHexes(text: string, from: number): number {
   }
 }
 
-/** The end of an address of version 6, or -1. */
+/** The end of an IPv6 address, or -1. */
 function sixAt(text: string, from: number): number {
   const run = endOfHexes(text, from);
   if (run - from < MIN_LENGTH || run - from > MAX_LENGTH) return -1;
   const next = classOf(text.charCodeAt(run));
   if ((next & WORD) !== 0) return -1;
-  // What looks like the rest of an address of version 4 must be one, and stand in place of the last group.
+  // Dots after the run must belong to an IPv4 address that replaces the last groups.
   const to = (next & DOT) === 0 ? run : endOfPoints(text, run);
   if (to - from < MIN_ADDRESS || !hasDigit(text, from, to)) return -1;
   return isSix(text, from, run, to) ? to : -1;
 }
 
-/** Behind at most three points, each with up to three digits. */
+/** The place after at most three dots, each with up to three digits. */
 function endOfPoints(text: string, from: number): number {
   let to = from;
   for (let part = 0; part < 3 && text.charCodeAt(to) === POINT; part++) {
@@ -94,7 +94,7 @@ function endOfPoints(text: string, from: number): number {
     while (at < to + 4 && isDigit(text.charCodeAt(at))) at++;
     const after = text.charCodeAt(at);
     if (at === to + 1 || isDigit(after)) return to;
-    // The last part may not run into a word; the point before it may.
+    // The last part may not continue as a word; a dot after it may.
     if (after !== POINT && (after === COLON || (classOf(after) & WORD) !== 0)) return to;
     to = at;
   }

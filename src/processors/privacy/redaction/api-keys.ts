@@ -1,6 +1,6 @@
 /**
- * Keys that providers hand out: how they begin, and what must follow. One table finds them and tells how they are
- * noticed.
+ * The forms of API keys: their beginnings and what must follow. The scanner and the literal prefixes of the search come
+ * from one table.
  */
 import {
   ALPHANUMERIC,
@@ -18,26 +18,26 @@ import {
   WORD,
 } from './scan.ts';
 
-/** So many characters of some classes; the following part stands behind a separator that is none of them. */
+/** A run of characters of some classes. The next part follows a separator that is in none of them. */
 interface Part {
   readonly classes: number;
   /** Characters beside those of the classes. */
   readonly also?: string;
   readonly least: number;
   readonly most?: number;
-  /** What stands between this part and the one before. */
+  /** The separator before this part. */
   readonly after?: string;
 }
 
 interface KeyForm {
   readonly begins: readonly string[];
   readonly parts: readonly Part[];
-  /** Among the first characters of the key is a digit: without it the beginning is that of many words. */
+  /** The first characters of the key include a digit; without this condition ordinary words would match. */
   readonly needsDigit?: boolean;
 }
 
 const ANY = Number.POSITIVE_INFINITY;
-/** A digit that has to be there is looked for among so many characters and the one behind them. */
+/** A required digit is searched for in this many characters and the next one. */
 const DIGIT_WITHIN = 40;
 const LOWER_HEX = DIGIT | HEX_LOWER;
 
@@ -46,7 +46,7 @@ const form = (begins: string, classes: number, least: number, more: Omit<Part, '
   parts: [{ classes, least, ...more }],
 });
 
-/** The first form that fits is taken. */
+/** The first form that matches is used. */
 export const KEY_FORMS: readonly KeyForm[] = [
   // OpenAI, Anthropic, OpenRouter, DeepSeek, Langfuse and many others
   { ...form('sk-', BASE64_URL, 16), needsDigit: true },
@@ -105,14 +105,14 @@ export const SHORTEST_KEY = Math.min(
   ),
 );
 
-/** Fewer characters are no prefix: the search over a body compares three bytes before anything else. */
+/** The fewest characters of a prefix: the search over a body compares three bytes first. */
 const MIN_PREFIX = 3;
 const PREFIX_CHARACTERS = /^[!-~]*$/;
 
 /**
- * The literal prefixes of key forms, as `Hint.prefixes` has them: place by place the characters that the beginnings of
- * a form have there, as long as the shortest beginning. Throws for a form without a prefix: no body would be searched
- * for its keys.
+ * The literal prefixes of key forms, in the notation of `Hint.prefixes`: for each position the characters of all
+ * beginnings of a form, as long as the shortest one. Throws for a form without a prefix, because its keys would never
+ * be found in a body.
  */
 export function prefixesOf(forms: readonly KeyForm[]): readonly string[] {
   return forms.map(({ begins }) => {
@@ -149,7 +149,7 @@ function beginningsByFirst(): (readonly Beginning[] | undefined)[] {
   return Array.from({ length: 128 }, (_, code) => table[code]);
 }
 
-/** A key begins a word. */
+/** A key starts at the beginning of a word. */
 export const scanApiKeys: Scan = (text, from, end, found) => {
   let at = from;
   let before = at === 0 ? 0 : classOf(text.charCodeAt(at - 1));

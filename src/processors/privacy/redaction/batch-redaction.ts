@@ -1,7 +1,6 @@
 /**
- * Applies the rules to every text of a batch that will be stored, wherever it stands. A replaced text is written to
- * scratch and its row points there, so nothing after this can see the old one; when scratch is full the value is
- * dropped, never kept.
+ * Applies the rules to every text of a batch that will be stored. A replaced text is written to scratch and its row
+ * refers to it, so later stages cannot read the old text. When scratch is full, the value is dropped.
  */
 import type { AttributeCursor } from '../../../pdata/attributes.ts';
 import type { Batch, Tables } from '../../../pdata/batch.ts';
@@ -17,7 +16,7 @@ import { KeyRedaction, UNCLEANABLE } from './key-redaction.ts';
 import { LONG_TEXT, type Redactor } from './redactor.ts';
 import { Candidates } from './candidates.ts';
 
-/** As long as the environment processor lets one be. */
+/** The limit of the environment processor. */
 const MAX_ENVIRONMENT = 255;
 
 /** Rows and their owners handled in one step when there is nothing to redact. */
@@ -49,8 +48,8 @@ export class BatchRedaction {
   }
 
   /**
-   * The environment was written in lower case, where a pattern may not know it again; so the attribute it came from is
-   * asked too, and replaces it when anything in it is replaced.
+   * The environment is in lower case, where a pattern may not match. So the rules also run on the attribute it came
+   * from, and a replacement there replaces the environment.
    */
   #redactEnvironment(batch: Batch, resource: number): void {
     const environment = batch.environmentOf(resource);
@@ -101,11 +100,11 @@ export class BatchRedaction {
   *#redactAttributes(batch: Batch): Steps {
     const row = batch.cursor().at(0, batch.attributeCount);
     const numbers = this.#redactor.numberRules;
-    // Protobuf writes numbers in a form no hint can know.
+    // No hint can match the binary numbers of protobuf.
     const nestedNumbers = batch.encoding === 'protobuf' ? numbers : 0;
     while (row.next()) {
       const { kind } = row;
-      // A generator for each row would cost more than all that is done for most of them.
+      // Most rows need no generator, and creating one costs more than their check.
       if (kind === layout.KIND_TEXT) {
         const bits = this.#candidates.at(row.offset, row.length);
         if (bits !== 0) yield* this.#redactText(row, bits);
@@ -120,7 +119,7 @@ export class BatchRedaction {
     }
   }
 
-  /** A long text takes many steps, a short one is one. */
+  /** A long text takes many steps, a short one takes one. */
   *#clean(text: string, bits: number): Steps<string | null> {
     if (text.length > LONG_TEXT) {
       yield;
@@ -137,7 +136,7 @@ export class BatchRedaction {
     if (cleaned !== text) yield* this.#write(row, layout.KIND_TEXT, cleaned);
   }
 
-  /** Rendered as JSON, and cleaned string by string; kept in that form when anything changed. */
+  /** Renders the value as JSON and redacts each string. A changed value stays JSON. */
   *#redactNested(row: AttributeCursor, bits: number): Steps {
     const json = yield* this.#render(row.row);
     const cleaned = json === null ? null : yield* redactJson(json, this.#replacer(bits));
@@ -159,7 +158,7 @@ export class BatchRedaction {
     if (cleaned !== written) yield* this.#write(row, layout.KIND_TEXT, cleaned);
   }
 
-  /** A large number in digits; empty for anything else. */
+  /** The digits of a number that a rule may find; empty for anything else. */
   #decimal(row: AttributeCursor): string {
     const { kind } = row;
     if (kind === layout.KIND_NUMBER_TEXT) return this.#numberText(row);
@@ -168,13 +167,13 @@ export class BatchRedaction {
     return Number.isInteger(row.number) ? String(row.number) : '';
   }
 
-  /** A JSON number as it was written, if it may be found. */
+  /** The same for a JSON number beyond the numeric types. */
   #numberText(row: AttributeCursor): string {
     const written = readText(this.#tables.memory, row.offset, row.length, 0);
     return this.#redactor.mayFind(Number(written)) ? String(Number(written)) : '';
   }
 
-  /** The value as JSON text; null when there is no room to look at it. What was used of scratch is given back. */
+  /** The value as JSON text; null when scratch has no room for it. The scratch that it took is released. */
   *#render(row: number): Steps<string | null> {
     const scratch = this.#tables.header(layout.HEADER_SCRATCH);
     try {
@@ -189,7 +188,7 @@ export class BatchRedaction {
     }
   }
 
-  /** Null: the value can not be cleaned, and may not be looked at any more either. */
+  /** Null: the value cannot be redacted. It is dropped and emptied, so that no later stage reads it. */
   *#write(row: AttributeCursor, kind: number, text: string | null): Steps {
     const written: TextRef | null = text === null ? null : yield* this.#tables.scratchInSteps(text);
     if (written !== null) {

@@ -27,7 +27,7 @@ export class Candidates {
   readonly #prefixes: LiteralPrefixes;
   /** By prefix. */
   readonly #signs: readonly Sign[];
-  /** By prefix: before this place it can not begin. */
+  /** By prefix: it cannot begin before this address. */
   readonly #passed: Float64Array;
   /** Bits of the rules without a hint: they run on every text. */
   readonly #always: number;

@@ -1,20 +1,20 @@
 /**
- * Texts as a reader of the stored row would come to see them: escapes of JSON and of URLs decoded, full-width letters
- * narrowed, invisible characters gone. A secret must not slip through because it is spelled so; the text itself stays
- * as it was sent, so each character remembers where it stands.
+ * The canonical form of a text: escapes of JSON and URLs decoded, full-width letters narrowed, invisible characters
+ * removed. Rules run on it too, so that another spelling does not hide a secret. The text itself stays as sent; each
+ * character of the form keeps its position there.
  */
 import type { Hint } from './rule.ts';
 
 export interface Canonical {
   readonly text: string;
-  /** For each character, and for the end, where it begins in the text as it was sent. */
+  /** For each character, and for the end, its position in the text as sent. */
   readonly starts: Uint32Array;
 }
 
-/** Documents inside documents inside documents: every level has its own escapes. Deeper ones are left as they are. */
+/** Levels of documents inside documents, each with its own escapes. Deeper levels are not decoded. */
 export const MAX_LEVELS = 6;
 
-/** Bytes with which such a spelling begins, for looking over whole bodies. */
+/** The bytes with which another spelling begins, for the search over bodies. */
 export const RESPELLINGS: Hint = {
   prefixes: [
     '\\\\u00[2-7aA]',
@@ -31,10 +31,7 @@ export const RESPELLINGS: Hint = {
   ],
 };
 
-/**
- * The same in decoded texts, and every other escape, since the character behind a `\n` stands at the beginning of a
- * word.
- */
+/** The same in decoded texts, and every other escape, because the character after a `\n` begins a word. */
 const RESPELLED = /[\\\u00ad\u200b-\u200f\u2060\ufeff\uff01-\uff5e]|%[2-7][0-9A-Fa-f]/;
 
 const FULL_WIDTH_FIRST = 0xff01;
@@ -49,7 +46,7 @@ const NOT_HEX = -1;
 /** Characters between two steps. */
 const STEP = 262_144;
 
-/** What stands behind a backslash, and the character that both stand for. */
+/** The character after a backslash, and the character that both spell. */
 const SIMPLE_ESCAPES: ReadonlyMap<number, number> = new Map(
   (
     [
@@ -66,20 +63,20 @@ const SIMPLE_ESCAPES: ReadonlyMap<number, number> = new Map(
   ).map(([letter, character]) => [letter.charCodeAt(0), character.charCodeAt(0)]),
 );
 
-/** Whether anything in a text may stand for something else. */
+/** Whether a text may have another spelling of a character. */
 export function mayBeRespelled(text: string): boolean {
   return RESPELLED.test(text);
 }
 
-/** A character and how many characters spell it, in one number; 0: the character stands for itself. */
+/** A character and the number of characters that spell it, in one number; 0: an ordinary character. */
 const spelling = (code: number, size: number): number => code * SIZES + size;
 const SIZES = 8;
-/** In place of a character, where what is spelled is invisible. */
+/** In place of a character: the spelling of an invisible one. */
 const INVISIBLE = 0x10000;
 
 /**
- * Decodes one level, in steps; null when nothing changes. `before` says where the characters of `text` stand in the
- * text as it was sent.
+ * Decodes one level, in steps; null when nothing changes. `before`: the positions of the characters of `text` in the
+ * text as sent.
  */
 export function* decodeOnce(text: string, before: Uint32Array | null): Generator<void, Canonical | null> {
   const starts = new Uint32Array(text.length + 1);
@@ -135,7 +132,7 @@ function escapeAt(text: string, at: number): number {
   return simple === undefined ? 0 : spelling(simple, 2);
 }
 
-/** Printable ASCII: other bytes are no characters of their own. */
+/** Printable ASCII only: other bytes are parts of characters. */
 function percentAt(text: string, at: number): number {
   const first = text.charCodeAt(at);
   const code = first < 0x32 || first > 0x37 ? NOT_HEX : hexAt(text, at, 2);

@@ -1,24 +1,24 @@
 /**
- * Card numbers in texts: groups of digits with short separators, of a form the networks hand out, whose check digit is
- * right.
+ * Card numbers: groups of digits with short separators, with a prefix and length that a network issues and a valid
+ * check digit.
  */
 import { cardLengths } from './number-checks.ts';
 import { isDigit, type Scan } from './scan.ts';
 
 const MAX_DIGITS = 19;
 const MIN_DIGITS = 12;
-/** So many digits tell which network a number is of. */
+/** The digits that identify the network. */
 const NETWORK_DIGITS = 4;
-/** Characters between two buckets. */
+/** Characters between two groups. */
 const MAX_SEPARATORS = 2;
-/** Two of three bytes each. */
+/** Two characters of three bytes each. */
 const MAX_SEPARATOR_BYTES = 6;
 const ZERO = 0x30;
 
 /** A number begins with a group of digits and ends with one. */
 export const scanCards: Scan = (text, from, end, found) => {
   let at = from;
-  // A group that began before may go on here, and no number begins within one.
+  // No number begins inside a group of digits that began before.
   if (at > 0 && isDigit(text.charCodeAt(at - 1))) at = endOfGroup(text, at);
   while (at < end) {
     if (!isDigit(text.charCodeAt(at))) {
@@ -32,7 +32,7 @@ export const scanCards: Scan = (text, from, end, found) => {
   return at;
 };
 
-/** Whether a number of enough digits may begin at a digit of a body, whose separators are bytes yet. */
+/** Whether a number of enough digits may begin at a digit of a body. Works on bytes, before anything is decoded. */
 export function mayBeginCard(bytes: Uint8Array, from: number, end: number): boolean {
   let digits = 0;
   let gap = 0;
@@ -47,7 +47,7 @@ export function mayBeginCard(bytes: Uint8Array, from: number, end: number): bool
   return false;
 }
 
-/** Where the longest card number ends that begins at `from`, or -1. Looks at no more than a card number's length. */
+/** The end of the longest card number that begins at `from`, or -1. Reads at most the length of a card number. */
 function cardAt(text: string, from: number): number {
   const first = text.charCodeAt(from) - ZERO;
   if (first < 2 || first > 6) return -1;
@@ -55,7 +55,7 @@ function cardAt(text: string, from: number): number {
   let count = 0;
   let network = 0;
   let lengths = 0;
-  // The sums of Luhn for numbers of an even and of an odd length: which digits are doubled depends on the last one.
+  // Luhn sums for an even and an odd length: the last digit decides which digits are doubled.
   let even = 0;
   let odd = 0;
   let at = from;
@@ -80,7 +80,7 @@ function cardAt(text: string, from: number): number {
   return found;
 }
 
-/** The first digit behind the separators at `from`; -1: no digit follows, or too many separators. */
+/** The first digit after the separators at `from`; -1: no digit follows, or too many separators. */
 function afterSeparators(text: string, from: number): number {
   for (let at = from; at <= from + MAX_SEPARATORS && at < text.length; at++) {
     const code = text.charCodeAt(at);

@@ -1,4 +1,4 @@
-/** Addresses of electronic mail, in the letters of any script. */
+/** Email addresses, with letters of any script. */
 import { ALPHANUMERIC, classOf, DASH, DOT, type Scan, UNDERSCORE } from './scan.ts';
 
 const MAX_LOCAL_PART = 64;
@@ -10,7 +10,7 @@ const LETTER_OR_NUMBER = /[\p{L}\p{N}]/u;
 const DOMAIN = /(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62})\.){1,8}[\p{L}][\p{L}\p{N}-]{1,62}/uy;
 
 export const scanEmails: Scan = (text, from, end, found) => {
-  // No address begins within the one before it.
+  // No address begins inside the one before it.
   let floor = found.at(-1) ?? 0;
   for (let at = text.indexOf('@', from); at >= 0; at = text.indexOf('@', at + 1)) {
     if (at >= end) return at;

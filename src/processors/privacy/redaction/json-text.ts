@@ -1,17 +1,17 @@
 /**
- * Strings inside a JSON text, replaced one by one: keys, values, and numbers where a rule looks at numbers. The text is
- * walked, not parsed, so that integers keep all their digits and nothing else of it changes.
+ * Replaces strings inside a JSON text one by one: keys, values, and numbers if a rule applies to numbers. The text is
+ * scanned, not parsed, so that integers keep all digits and nothing else changes.
  */
 
 import type { Steps } from '../../../pdata/steps.ts';
 import { LONG_TEXT } from './redactor.ts';
 
 export interface JsonReplacer {
-  /** The string itself when nothing is to change, null when it can not be cleaned. */
+  /** The string itself when nothing changes; null when it cannot be redacted. */
   text(value: string): string | null;
   /** The same in steps, for strings of more than `LONG_TEXT` characters. */
   longText(value: string): Steps<string | null>;
-  /** The same for numbers as they are written; a changed one becomes a string. */
+  /** The same for the digits of a number; a changed number becomes a string. */
   number(written: string): string | null;
 }
 
@@ -22,7 +22,7 @@ const NUMBER = /-?\d[\d.eE+-]*/y;
 /** Characters between two steps. */
 const STEP = 65_536;
 
-/** The text itself when nothing changed, null when a part of it can not be cleaned. */
+/** The text itself when nothing changed; null when a part of it cannot be redacted. */
 export function* redactJson(json: string, replacer: JsonReplacer): Steps<string | null> {
   const parts: string[] = [];
   const taken = new Map<string, number>();
@@ -62,7 +62,7 @@ export function* redactJson(json: string, replacer: JsonReplacer): Steps<string 
   return parts.join('');
 }
 
-/** Two different keys may become the same; the second and all that follow are numbered. */
+/** Two different keys may become the same; from the second one on they get a number. */
 export function unique(key: string, taken: Map<string, number>): string {
   const count = (taken.get(key) ?? 0) + 1;
   taken.set(key, count);

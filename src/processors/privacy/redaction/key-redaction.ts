@@ -1,4 +1,4 @@
-/** Attribute keys are texts too: each is looked at once, and rows of a key that holds a secret get another key. */
+/** Redacts attribute keys. Each key is checked once; rows of a key with a secret get another key. */
 import type { AttributeCursor } from '../../../pdata/attributes.ts';
 import type { Tables } from '../../../pdata/batch.ts';
 import { MAX_SYMBOLS, VERDICT_DROP } from '../../../pdata/layout.ts';
@@ -7,7 +7,7 @@ import { unique } from './json-text.ts';
 import type { Redactor } from './redactor.ts';
 import type { Candidates } from './candidates.ts';
 
-/** Instead of a key or an environment that can not be cleaned. */
+/** In place of a key or an environment that cannot be redacted. */
 export const UNCLEANABLE = '[redacted]';
 
 const REPLACED = 1;
@@ -17,7 +17,7 @@ const STEP = 256;
 export class KeyRedaction {
   readonly #redactor: Redactor;
   readonly #tables: Tables;
-  /** REPLACED: the key of this lasting symbol is replaced. */
+  /** By lasting symbol: REPLACED if its key is replaced. */
   readonly #lasting = new Uint8Array(MAX_SYMBOLS);
   readonly #keys = new Map<number, string>();
   readonly #localKeys = new Map<number, string>();
@@ -28,7 +28,7 @@ export class KeyRedaction {
     this.#tables = tables;
   }
 
-  /** To be called for each request, after its body was looked over. */
+  /** Call it for each request, after the search over its body. */
   *update(candidates: Candidates): Steps {
     const count = this.#tables.symbolCount;
     for (; this.#known < count; this.#known++) {
@@ -46,12 +46,12 @@ export class KeyRedaction {
     }
   }
 
-  /** Whether any key ever was replaced: otherwise there is no need to look at the rows. */
+  /** Whether any key was ever replaced; otherwise no row needs a check. */
   get any(): boolean {
     return this.#keys.size > 0 || this.#localKeys.size > 0;
   }
 
-  /** Renames the rows of one owner. Two keys that become the same are told apart by a number. */
+  /** Renames the rows of one owner. Keys that become the same get a number. */
   rename(rows: AttributeCursor): void {
     let taken: Map<string, number> | null = null;
     while (rows.nextWith(this.#lasting, REPLACED)) {

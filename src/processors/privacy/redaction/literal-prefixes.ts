@@ -5,7 +5,7 @@
 import { OPENING_BYTES, OPENING_BYTES_SIZE, OPENING_KINDS } from '../../../pdata/layout.ts';
 import { type ByteSet, frequencyOf, bucketTables, type Three } from './prefix-buckets.ts';
 
-/** A byte as it is written in an prefix: `\xe2`, `\d`, `[a-f]`, `-`. */
+/** A byte in the notation of a prefix: `\xe2`, `\d`, `[a-f]`, `-`. */
 const ATOM = /\\x[0-9a-fA-F]{2}|\\.|\[(?:\\.|[^\]])*\]|./gs;
 const BYTES = 256;
 /** Bytes of a bucket mask. */
@@ -24,7 +24,7 @@ export interface LiteralPrefix {
   readonly isUniform: boolean;
 }
 
-/** Many prefixes, and the tables by which `findOpenings` of the wire module finds where one may be. */
+/** All prefixes, and the tables of the search. */
 export class LiteralPrefixes {
   /** The tables of the eight buckets, which reject nearly every position. */
   readonly buckets: Uint8Array;

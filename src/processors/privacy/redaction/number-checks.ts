@@ -1,8 +1,8 @@
-/** The arithmetic by which card numbers and account numbers can be told from other long numbers. */
+/** Arithmetic that distinguishes card and account numbers from other long numbers. */
 
 /**
- * The lengths a card number may have that begins with these four digits, a bit each, as card networks hand them out.
- * Timestamps in any unit of our time begin with 1, so they never do.
+ * The possible lengths of a card number that begins with these four digits, one bit each, as networks issue them.
+ * Present timestamps begin with 1 in every unit, and no card number does.
  */
 export function cardLengths(first: number): number {
   const two = Math.floor(first / 100);
@@ -23,7 +23,7 @@ const bits = (least: number, most: number): number => (2 << most) - (1 << least)
 const SMALLEST_CARD = 10 ** 11;
 const LARGEST_CARD = 10 ** 19;
 
-/** What can be said of a number before it is written out: how long it is, and that its first digit is from 2 to 6. */
+/** A check before a number is converted to digits: its length, and a first digit from 2 to 6. */
 export function mayBeCard(value: number): boolean {
   if (!(value >= SMALLEST_CARD && value < LARGEST_CARD)) return false;
   let power = SMALLEST_CARD;
@@ -43,10 +43,7 @@ const IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(
     .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
 );
 
-/**
- * How long an account number of this country is; 0 for letters that are no country's. Takes the codes of capital
- * letters.
- */
+/** The length of an account number of a country, given by the codes of its two capital letters; 0: no country. */
 export function ibanLength(first: number, second: number): number {
   return LENGTH_BY_COUNTRY[(first - CAPITAL_A) * LETTERS + second - CAPITAL_A] as number;
 }

@@ -1,19 +1,19 @@
 /**
- * A configured pattern, run by RE2: its time grows with the text, never faster. Finding *all* matches can still be slow
- * for a pattern whose match may go on far beyond where it ends, so each search watches how far it gets. A long text is
- * searched window by window: whether a window holds a match is found ten times faster than where the match is.
+ * A configured pattern, run by RE2 in time linear in the text. Finding *all* matches can still be slow for a pattern
+ * that reads far beyond the end of its match, so each search has a time limit. A long text is searched window by
+ * window: testing a window for a match is ten times faster than locating the match.
  */
 import { RE2JS } from 're2js';
 import type { Hint, Rule, Ranges } from './rule.ts';
 
-/** What finding may take before the rest of a text counts as found: ordinary patterns stay far below. */
+/** The time a search may take; after it the rest of the text counts as found. Ordinary patterns stay far below. */
 const SLACK_MS = 250;
 const MS_PER_CHARACTER = 0.0005;
 const MS_PER_MATCH = 0.01;
 
 /** Characters in which the matches of one window begin. */
 const WINDOW = 16_384;
-/** In long texts, no match of a pattern without a longest match is longer. Shorter ones are found as in short texts. */
+/** The longest match that is found in a long text, for a pattern without a longest match. */
 const LONGEST_MATCH = 16_384;
 /** A step ends after so much time. */
 const STEP_MS = 4;
@@ -33,10 +33,7 @@ export function patternRule(name: string, pattern: string, replacement: string):
   };
 }
 
-/**
- * What RE2 itself looks for before it starts: texts that must stand in any match. `EXACT`, `AND`, `OR` as it numbers
- * them.
- */
+/** The prefilter of RE2: texts that every match contains. `EXACT`, `AND`, `OR` as the library numbers them. */
 interface Prefilter {
   readonly type: number;
   readonly str: string;
@@ -45,10 +42,10 @@ interface Prefilter {
 const EXACT = 1;
 const AND = 2;
 const OR = 3;
-/** Characters that are written one way only: see `Rule.hint`. */
+/** Characters with one spelling in every encoding: see `Rule.hint`. */
 const PLAIN = /^[A-Za-z0-9 _.@:=+#,;~!-]+$/;
 
-/** Not part of the library's interface, so whatever is not as expected means that there is no hint. */
+/** Reads an internal structure of the library; anything unexpected means no hint. */
 function hintOf(pattern: RE2JS): Hint | null {
   const inner = pattern.re2() as unknown as { readonly prefilter?: Prefilter | null };
   const texts = typeof inner.prefilter === 'object' && inner.prefilter !== null ? textsOf(inner.prefilter) : null;
@@ -78,7 +75,9 @@ const LAST_KNOWN = 11;
 const UNITS = 2;
 const MAX_INSTRUCTIONS = 4096;
 
-/** Units of the longest match; infinite when there is none, or when the compiled pattern is not as expected. */
+/**
+ * UTF-16 units of the longest match; infinite when matches are unbounded or the compiled pattern is not as expected.
+ */
 function longestMatch(pattern: RE2JS): number {
   const { prog } = pattern.re2() as unknown as { readonly prog?: { inst?: readonly Instruction[]; start?: number } };
   if (prog?.inst === undefined || prog.start === undefined || prog.inst.length > MAX_INSTRUCTIONS)
@@ -103,12 +102,12 @@ function longestMatch(pattern: RE2JS): number {
   return longestFrom(prog.start);
 }
 
-/** Watches what finding takes: the time of the finding alone, because a search in steps waits between them. */
+/** Measures the time of a search without the waits between its steps. */
 class Effort {
   #spent = 0;
   #matches = 0;
 
-  /** Whether there is a next match, which the matcher then holds. */
+  /** Moves the matcher to the next match; false: there is none. */
   next(matcher: ReturnType<RE2JS['matcher']>, from?: number): boolean {
     const begin = performance.now();
     const isFound = from === undefined ? matcher.find() : matcher.find(from);
@@ -127,7 +126,7 @@ class Effort {
 }
 
 function findAll(pattern: RE2JS, text: string): Ranges {
-  // Deciding whether there is any match is several times cheaper than finding one.
+  // Testing for a match is several times cheaper than locating one.
   if (!pattern.test(text)) return [];
   const found: number[] = [];
   const matcher = pattern.matcher(text);
@@ -146,7 +145,7 @@ function findAll(pattern: RE2JS, text: string): Ranges {
 function* searchLong(pattern: RE2JS, text: string, longest: number, found: number[]): Generator<void> {
   const effort = new Effort();
   for (let at = 0; at < text.length; ) {
-    // One character before it and one behind it are what the edges of a match may look at.
+    // Anchors of a match may read one character before it and one after it.
     const begin = Math.max(at - 1, 0);
     const last = Math.min(at + WINDOW, text.length);
     const window = text.slice(begin, Math.min(last + longest + 1, text.length));
@@ -161,13 +160,16 @@ function* searchLong(pattern: RE2JS, text: string, longest: number, found: numbe
 }
 
 interface Window {
-  /** Where the window and the search in it begin, and where no match begins any more, in the text. */
+  /**
+   * Positions in the text: the begin of the window, of the search in it, and the end of the range in which matches
+   * begin.
+   */
   readonly begin: number;
   readonly at: number;
   readonly last: number;
 }
 
-/** Finds the matches that begin in a window, until a step is over; the place from which to go on. */
+/** Finds the matches that begin in a window, until a step is over; the position at which to continue. */
 function findIn(pattern: RE2JS, window: string, { begin, at, last }: Window, effort: Effort, found: number[]): number {
   const matcher = pattern.matcher(window);
   const before = effort.spent;

@@ -1,4 +1,4 @@
-/** Phone numbers: international ones with a plus, and those of North America as they are written there. */
+/** Phone numbers: international ones with a plus, and North American ones in their usual notation. */
 import { afterDigits, classOf, DASH, DOT, isDigit, type Scan, WORD } from './scan.ts';
 
 const PLUS = 0x2b;

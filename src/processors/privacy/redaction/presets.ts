@@ -1,6 +1,6 @@
 /**
- * The kinds of secrets and personal data everybody has. They are scanners rather than configured patterns: some need
- * arithmetic, and all run over everything, so each reads a text once, and only texts in which its hint is found.
+ * The presets: common kinds of secrets and personal data. They are scanners instead of patterns, because some need
+ * arithmetic and all run on every text: each reads a text once, and only texts near its hint.
  */
 import { scanAddresses } from './addresses.ts';
 import { scanIbans, scanSocialSecurity } from './account-numbers.ts';
@@ -17,10 +17,7 @@ import { mayBeginLogin, scanBearerTokens, scanJwts, scanPrivateKeys, scanUrlPass
 interface Preset {
   readonly hint: Hint;
   readonly numbers: ((value: number) => boolean) | null;
-  /**
-   * The characters without which nothing is found, as `signsOf` has them, and the length of the shortest text that is
-   * found.
-   */
+  /** The character classes (see `signsOf`) that a text with a find has, and the length of the shortest one. */
   readonly signs: number;
   readonly shortest: number;
   readonly scan: Scan;
@@ -60,7 +57,7 @@ export const PRESETS = {
   },
   credit_cards: {
     hint: {
-      // No network hands out numbers that begin with another digit.
+      // No network issues numbers that begin with another digit.
       prefixes: [`[2-6]${'[ .\\x80-\\xff\\d-]'.repeat(11)}`],
       rest: mayBeginCard,
     },

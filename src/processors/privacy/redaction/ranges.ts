@@ -1,15 +1,15 @@
 /**
- * What rules have found in one text, joined: a flat list of start, end and rule for each range, in order of place, not
- * overlapping. Lists are merged one by one as rules find them, so the time is that of their lengths.
+ * What the rules found in one text: a flat list of start, end and rule of each range, ascending and not overlapping.
+ * The lists of the rules are merged one by one, in time linear in their lengths.
  */
 import type { Canonical } from './canonical.ts';
 import type { Ranges } from './rule.ts';
 
-/** Numbers of one range. */
+/** Elements of one range. */
 export const FIELDS = 3;
 export type Found = readonly number[];
 
-/** The ranges of one rule, where they stand in the text as it was sent. */
+/** The ranges of one rule, by their positions in the text as sent. */
 export function foundBy(rule: number, ranges: Ranges, form: Canonical | null): Found {
   const found: number[] = [];
   for (let at = 0; at < ranges.length; at += 2) {
@@ -21,7 +21,7 @@ export function foundBy(rule: number, ranges: Ranges, form: Canonical | null): F
   return found;
 }
 
-/** Both lists as one. Ranges that overlap become one, named by the rule that stands first in the configuration. */
+/** Both lists as one. Ranges that overlap become one, with the rule that comes first in the configuration. */
 export function merged(one: Found, other: Found): Found {
   if (one.length === 0) return other;
   if (other.length === 0) return one;

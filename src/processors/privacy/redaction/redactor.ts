@@ -1,22 +1,24 @@
-/** All rules over one text: what any of them finds, however it is spelled, is replaced. */
+/** All rules over one text: what any of them finds, in any spelling, is replaced. */
 import { type Canonical, decodeOnce, mayBeRespelled, MAX_LEVELS } from './canonical.ts';
 import type { Rule } from './rule.ts';
 import { signsInSteps, signsOf } from './signs.ts';
 import { FIELDS, type Found, foundBy, merged } from './ranges.ts';
 
 /**
- * What is left may match again where a replacement brought its neighbours together. Beyond this many times a text is
- * given up.
+ * A replacement may create a new match with its neighbours. A text that still matches after this many rounds cannot be
+ * redacted.
  */
 const MAX_ROUNDS = 4;
 
-/** All rules: the bits of a text whose hints are not known. */
+/** The bits of all rules, for a text that is not part of the body. */
 export const EVERY_RULE = 0x7fffffff;
 const LAST_BIT = 30;
 
-/** Longer texts are cleaned in steps. */
+/** Longer texts are redacted in steps. */
 export const LONG_TEXT = 65_536;
-/** Replacements between two steps; their pieces are joined, because an array of millions is dear to keep. */
+/**
+ * Replacements between two steps; their pieces are joined, because an array of millions of pieces needs much memory.
+ */
 const REPLACED_STEP = 4096;
 
 const NOTHING: Found = [];
@@ -39,23 +41,23 @@ export class Redactor {
     return 1 << Math.min(rule, LAST_BIT);
   }
 
-  /** The bits of the rules that look at numbers. */
+  /** The bits of the rules that apply to numbers. */
   get numberRules(): number {
     return this.#numbers;
   }
 
-  /** Whether any rule may find this number when it is written in decimal. */
+  /** Whether any rule may find the decimal form of this number. */
   mayFind(value: number): boolean {
     for (const mayFind of this.#numberTests) if (mayFind(value)) return true;
     return false;
   }
 
   /**
-   * The text without what the rules of `bits` find: the same string when there is nothing, null when it can not be
-   * cleaned.
+   * The text without what the rules of `bits` find: the same string when they find nothing, null when it cannot be
+   * redacted.
    */
   redact(text: string, bits = EVERY_RULE): string | null {
-    // Most texts have nothing in them, which can be told without steps.
+    // Most texts have no find, and this check needs no steps.
     if (text.length <= LONG_TEXT && !mayBeRespelled(text) && this.#findNow(text, null, bits, NOTHING).length === 0)
       return text;
     const steps = this.clean(text, bits);
@@ -65,14 +67,14 @@ export class Redactor {
     }
   }
 
-  /** The same in steps: worth it for texts longer than `LONG_TEXT`. */
+  /** The same in steps, for texts longer than `LONG_TEXT`. */
   *clean(text: string, bits = EVERY_RULE): Generator<void, string | null> {
     let current = text;
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const found = yield* this.#findAll(current, round === 0 ? bits : EVERY_RULE);
       if (found.length === 0) return current;
       const next = yield* this.#replace(current, found, round === 0);
-      // Joining and comparing a long text is a step of its own.
+      // Joining and comparing a long text is one step.
       yield;
       if (next === current) return current;
       current = next;
@@ -82,7 +84,7 @@ export class Redactor {
     return found.length === 0 ? current : null;
   }
 
-  /** How often each rule replaced something since the last call; calls `report` for those that did. */
+  /** Reports the replacements of each rule since the last call. */
   takeCounts(report: (rule: Rule, count: number) => void): void {
     this.rules.forEach((rule, index) => {
       const count = this.#counts[index] as number;
@@ -108,7 +110,7 @@ export class Redactor {
     return found;
   }
 
-  /** What was found before, and what is found in one form of a short text. */
+  /** The ranges of `before` and those found in one form of a short text. */
   #findNow(text: string, form: Canonical | null, bits: number, before: Found): Found {
     let found = before;
     const signs = signsOf(text);

@@ -1,4 +1,4 @@
-/** The configured list of rules, checked once more as a whole: what replaces must not itself be found. */
+/** Compiles the configured rules. Refuses a replacement that a rule would find again. */
 import { expressionFault } from '../../../component/expression.ts';
 import { UserError } from '../../../errors.ts';
 import { patternRule } from './pattern-rule.ts';

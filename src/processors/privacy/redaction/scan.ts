@@ -1,13 +1,12 @@
 /**
- * What the scanners of the presets share. They read character codes and hold no expression that repeats without bound:
- * the engine keeps a place to return to for each repetition, which is slow, and more than it can hold in a text of some
- * mebibytes.
+ * Helpers of the preset scanners. Scanners read character codes and use no expression with unbounded repetition: the
+ * engine keeps a backtracking entry for each repetition, which is slow and overflows in a text of some mebibytes.
  */
 import type { Ranges } from './rule.ts';
 
 /**
- * Finds what begins at `at` or later and before `end`, and adds start and end of each range. Returns the place from
- * which to go on, which is beyond `end` where a range ends there.
+ * Finds what begins at `at` or later and before `end`, and adds start and end of each range. Returns the position at
+ * which to continue; it is beyond `end` when a range ends there.
  */
 export type Scan = (text: string, at: number, end: number, found: number[]) => number;
 
@@ -36,7 +35,7 @@ export const DIGIT = 4;
 export const UNDERSCORE = 8;
 export const DASH = 16;
 export const DOT = 32;
-/** `a` to `f` and `A` to `F`, beside their bits as letters. */
+/** `A` to `F` and `a` to `f`; they have their bit as letters too. */
 export const HEX_UPPER = 64;
 export const HEX_LOWER = 128;
 export const LETTER = UPPER | LOWER;
@@ -66,7 +65,7 @@ export function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-/** Where a run of characters of some classes ends; it is not followed beyond `limit` characters. */
+/** The end of a run of characters of some classes, at most `limit` characters after `from`. */
 export function endOfRun(text: string, from: number, classes: number, limit = text.length): number {
   const end = Math.min(text.length, from + limit);
   let at = from;
@@ -74,7 +73,7 @@ export function endOfRun(text: string, from: number, classes: number, limit = te
   return at;
 }
 
-/** The place behind exactly `count` digits; -1: they are not there. */
+/** The position after exactly `count` digits; -1: there are fewer. */
 export function afterDigits(text: string, from: number, count: number): number {
   for (let at = from; at < from + count; at++) if (!isDigit(text.charCodeAt(at))) return -1;
   return from + count;

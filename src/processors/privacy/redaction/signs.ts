@@ -1,7 +1,4 @@
-/**
- * Which kinds of characters a text has: most rules can find nothing in most texts, and this tells it in one walk for
- * all of them.
- */
+/** The character classes of a text, found in one pass for all rules: most rules can find nothing in most texts. */
 import { ALPHANUMERIC, classOf, DIGIT as DIGIT_CLASS, DOT as DOT_CLASS, LETTER as LETTER_CLASS } from './scan.ts';
 
 export const LETTER = 1;
@@ -24,7 +21,7 @@ const SIGNS = Uint8Array.from({ length: ASCII }, (_, code) => {
 /** Characters between two steps. */
 const STEP = 1_048_576;
 
-/** The signs of a text. */
+/** The classes of a text, as bits. */
 export function signsOf(text: string): number {
   return signsWithin(text, 0, text.length);
 }

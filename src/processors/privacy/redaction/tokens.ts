@@ -1,10 +1,10 @@
-/** Secrets that are known by the words around them: bearer tokens, JWTs, private keys, passwords in URLs. */
+/** Secrets that are recognised by the text around them: bearer tokens, JWTs, private keys, passwords in URLs. */
 import { ALPHANUMERIC, BASE64_URL, classOf, DASH, DIGIT, DOT, endOfRun, type Scan, UNDERSCORE } from './scan.ts';
 
 const MIN_TOKEN = 8;
-/** A word of so many letters is no prose. */
+/** Words of prose are shorter. */
 const LONG_WORD = 20;
-/** Case does not matter here, and the expression repeats nothing without bound. */
+/** Case-insensitive, without unbounded repetition. */
 const INTRODUCTION =
   /bearer[ \t]{1,4}|authorization["']?[ \t]{0,4}[:=][ \t]{0,4}["']?(?:(?:basic|bearer|token|negotiate|digest|apikey)[ \t]{1,4})?/iy;
 const SMALL_A = 0x61;
@@ -15,7 +15,7 @@ const SMALL_U = 0x75;
 const CASE_BIT = 0x20;
 const IN_TOKENS = '~+/=:';
 
-/** The token alone is replaced, the word before it stays. */
+/** Only the token is replaced; the word before it stays. */
 export const scanBearerTokens: Scan = (text, start, end, found) => {
   let at = start;
   while (at < end) {
@@ -25,7 +25,7 @@ export const scanBearerTokens: Scan = (text, start, end, found) => {
       at++;
       continue;
     }
-    // A word within a token introduces nothing but what follows the token.
+    // A match inside a token introduces only what follows the token.
     at = introduction;
     if (introduction < (found.at(-1) ?? 0)) continue;
     const to = endOfToken(text, introduction);
@@ -36,7 +36,7 @@ export const scanBearerTokens: Scan = (text, start, end, found) => {
 };
 
 function endOfIntroduction(text: string, at: number): number {
-  // Two letters more spare nearly all looks at the expression.
+  // Two more letters reject nearly everything before the expression runs.
   const second = text.charCodeAt(at + 1) | CASE_BIT;
   const third = text.charCodeAt(at + 2) | CASE_BIT;
   if (second === SMALL_E ? third !== SMALL_A : second !== SMALL_U || third !== SMALL_T) return -1;
@@ -51,7 +51,7 @@ function endOfToken(text: string, from: number): number {
   }
 }
 
-/** After `bearer` alone only what is no word of prose. */
+/** After `bearer`, a word of prose is no token. */
 function isTokenLike(text: string, from: number, to: number): boolean {
   if (to - from >= LONG_WORD) return true;
   for (let at = from; at < to; at++) {
@@ -109,10 +109,10 @@ export const scanPrivateKeys: Scan = (text, start, end, found) => {
 const URL_BEGIN = '://';
 const MAX_USER = 256;
 const MAX_PASSWORD = 256;
-/** They end a user or a password, as white space does. */
+/** These characters and white space end a user or a password. */
 const URL_STOPS = '/@"\'<>';
 
-/** The password alone is replaced. */
+/** Only the password is replaced. */
 export const scanUrlPasswords: Scan = (text, start, end, found) => {
   for (let at = text.indexOf(URL_BEGIN, start); at >= 0; ) {
     if (at >= end) return at;
@@ -138,7 +138,7 @@ function endOfUrlPart(text: string, from: number, limit: number, stop: string): 
   return end;
 }
 
-/** Slashes behind the colon, which JSON may write with backslashes before them. */
+/** Slashes after the colon, in JSON perhaps with backslashes. */
 const MAX_SLASHES = 6;
 
 /** Whether a user and a password may follow the colon of a URL, over bytes, before anything is decoded. */
@@ -151,7 +151,7 @@ export function mayBeginLogin(bytes: Uint8Array, from: number, end: number): boo
   return to > user + 1 && to < end && bytes[to] === 0x40;
 }
 
-/** A byte beyond ASCII may be a part of any character, so it ends nothing. */
+/** A byte beyond ASCII may be part of any character, so it does not end the part. */
 function endOfLoginPart(bytes: Uint8Array, from: number, end: number, stop: number): number {
   let at = from;
   for (; at < end; at++) {
