@@ -1,9 +1,9 @@
 /**
- * What kind of step an operation is, and whether the usage of such a step is its own or the sum of the steps below it.
+ * The operations, their categories, and the categories whose usage is a rollup.
  */
 import type { Category } from '../pdata/columns.ts';
 
-/** Every operation, whatever word the sender has for it, and its category. */
+/** Every operation under its canonical name, with its category. */
 export const CATEGORY_OF = {
   chat: 'model_call',
   text_completion: 'model_call',
@@ -35,5 +35,5 @@ export const CATEGORY_OF = {
 export type Operation = keyof typeof CATEGORY_OF;
 export const OPERATIONS = Object.keys(CATEGORY_OF) as Operation[];
 
-/** Steps that contain others: whatever usage they show, their descendants have shown it already. */
+/** Steps that contain others: their usage repeats that of their descendants. */
 export const ROLLUP_CATEGORIES: readonly Category[] = ['agent', 'workflow', 'plan', 'session', 'handoff', 'prompt'];

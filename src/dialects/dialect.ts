@@ -48,49 +48,51 @@ export type ReadField = (typeof FIELDS)[number];
 export type Field = ReadField | 'cost_total' | 'cost_input' | 'cost_output';
 
 /**
- * `s`, `ms`, `ns`: durations. `timestamp`: an instant, to be taken from the start of the record. `micro_usd`: a
- * millionth of a dollar.
+ * `s`, `ms`, `ns`: durations. `timestamp`: an instant; the field is the time from the start of the record to it.
+ * `micro_usd`: a millionth of a dollar.
  */
 export type Unit = 's' | 'ms' | 'ns' | 'timestamp' | 'micro_usd';
 
-/** Where a record comes from: a span's own attributes, a log record's, or those of a span's event. */
+/** Which attributes: those of a span, of a log record, or of a span event. */
 export type Place = 'span' | 'log' | 'span_event';
 
-/** One place where a field may stand. A bare string is an attribute without further conditions. */
+/** One source of a field. A bare string is an attribute without further conditions. */
 export interface SourceRow {
   /** An attribute name, or a pattern: see `KeyPattern`. `(body)` is the body of a log record. */
   readonly attribute: string;
   /**
-   * The value is a JSON document in a string; the first of these paths that leads to something counts. `$` is the
+   * The value is a JSON document in a string; the first of these paths with a value is used. `$` is the
    * document.
    */
   readonly paths?: readonly string[];
-  /** The name is too general to be trusted unless one of these dialects was recognised. */
+  /** The name is general: it is read only in records of these dialects. */
   readonly only?: readonly string[];
-  /** Operations for which alone the attribute means this field. */
+  /** The attribute means this field for these operations only. */
   readonly when?: readonly Operation[];
   readonly on?: Place;
   readonly unit?: Unit;
-  /** Only the text before, or after, the first of this. */
+  /** Only the text before or after the first occurrence of this. */
   readonly before?: string;
   readonly after?: string;
   /**
-   * The sender has one name for the model asked for and the model that answered. A dated name is taken for the one that
-   * answered, any other for the one that was asked for.
+   * The sender has one attribute for the request model and the response model. A dated name is the response model, any
+   * other the request model.
    */
   readonly either?: boolean;
-  /** What its presence proves: the main count includes this part, or leaves it out. */
+  /** Its presence proves that the main count includes this part (`inside`) or leaves it out (`outside`). */
   readonly proves?: 'inside' | 'outside';
-  /** Looks like the field, but is something else: never read. The row is here so that nobody adds it again. */
+  /**
+   * The attribute resembles the field but is something else. It is never read; the row prevents that it is added again.
+   */
   readonly excluded?: boolean;
-  /** A sum over other records, whatever the record that carries it. */
+  /** A sum over other records, on any record. */
   readonly aggregate?: boolean;
   /**
-   * Telemetry that has nothing to do with AI uses the name too, so that it alone makes no record ours. `person`: it
-   * still fills its column there, because who and which conversation is worth knowing of any span.
+   * Other telemetry uses the name too, so it does not prove a record about AI. `person`: it fills its column on every
+   * record, because users and conversations are useful on all spans.
    */
   readonly general?: 'shared' | 'person';
-  /** Weaker than every other row of its field, of whatever dialect. */
+  /** Used after every other row of its field, of any dialect. */
   readonly last?: boolean;
 }
 export type Source = string | SourceRow;
@@ -102,7 +104,7 @@ export type Fields = Readonly<Partial<Record<Field, readonly Source[]>>>;
  */
 export type ContentPlace = 'span' | 'log' | 'span_event_attr' | 'span_event' | 'log_event';
 
-/** What an attribute of an event says; on tool steps `input` is what the tool was given, and so on. */
+/** The meaning of an event's attribute. On tool steps `input` are the arguments and `output` the result. */
 export type EventPart = 'input' | 'output' | 'system' | 'finish_reason' | 'error_type';
 
 /**
@@ -129,7 +131,7 @@ export interface CacheRule {
 export interface Dialect {
   /** The `dialect` column. */
   readonly id: string;
-  /** Scope names that only this dialect uses; `*` at the end stands for anything. */
+  /** Scope names that only this dialect uses; `*` at the end matches any text. */
   readonly scopes?: readonly string[];
   /** Attributes that prove the dialect: a name, a pattern, or `name=value`. Stronger than any scope. */
   readonly markers?: readonly string[];
@@ -138,15 +140,14 @@ export interface Dialect {
   /** Values of the resource's `service.name` or `telemetry.sdk.name` that suggest it. */
   readonly services?: readonly string[];
   readonly fields?: Fields;
-  /** What the values of an operation attribute mean; `*` at the beginning stands for anything. Case does not matter. */
+  /** What the values of an operation attribute mean; `*` at the beginning matches any text. Case does not matter. */
   readonly operations?: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  /** What span names mean where no attribute says it; `*` at the end stands for anything. */
+  /** Operations by span name, if no attribute has one; `*` at the end matches any text. */
   readonly spanNames?: Readonly<Record<string, Operation>>;
-  /** What the names of log events mean. */
+  /** Operations by the event name of log records. */
   readonly events?: Readonly<Record<string, Operation>>;
   /**
-   * Events, of spans or as log records, that carry messages: what their attributes say. `(body)`: the body of the log
-   * record.
+   * Span events and log records with messages: the meaning of their attributes. `(body)`: the body of the log record.
    */
   readonly messageEvents?: Readonly<Record<string, Readonly<Record<string, EventPart>>>>;
   /** Span events that mark the arrival of the first token. */
@@ -158,13 +159,13 @@ export interface Dialect {
   readonly reasoningOutside?: boolean;
   /** Scopes whose agent spans hold the only usage of their trace. */
   readonly ownUsageScopes?: readonly string[];
-  /** A model call without any usage is only the frame around one. */
+  /** A model call without usage is only the outer span of one. */
   readonly callsHaveUsage?: boolean;
-  /** Steps that are named by their span alone: its name is the name of the tool or the agent. */
+  /** Operations whose span name is the name of the tool or agent. */
   readonly namedBySpan?: readonly Operation[];
   /** A record with usage but without an operation repeats the usage of others. */
   readonly repeatsWithoutOperation?: boolean;
   readonly content?: readonly ContentRows[];
-  /** Public places the facts were read in. */
+  /** Public sources of these facts. */
   readonly sources?: readonly string[];
 }

@@ -1,4 +1,4 @@
-/** Every family of dialects, in the order in which their rows are asked when several of them fill the same field. */
+/** All dialects. The order decides when rows of several dialects can fill the same field. */
 import { AGENTA_FAMILY } from './agenta.ts';
 import { AGENTOPS_FAMILY } from './agentops.ts';
 import { BRAINTRUST_FAMILY } from './braintrust.ts';

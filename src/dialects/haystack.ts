@@ -4,10 +4,10 @@ import type { Dialect, Source } from './dialect.ts';
 const TYPE = 'haystack.component.type';
 const INPUT = 'haystack.component.input';
 const OUTPUT = 'haystack.component.output';
-/** The call a tool's answer belongs to. */
+/** The id of the call to which a tool result belongs. */
 const TOOL_CALL = 'tool_messages[*].content[*].tool_call_result.origin';
 
-/** What an answer says of itself: in each reply, in a list beside the replies, and for embeddings in one object. */
+/** The metadata of an answer: in each reply, in a list beside the replies, and for embeddings in one object. */
 const usage = (paths: readonly string[]): readonly Source[] => [
   {
     attribute: OUTPUT,
@@ -21,7 +21,7 @@ const HAYSTACK: Dialect = {
   markers: ['haystack.component.*', 'haystack.pipeline.*'],
   fields: {
     operation: ['haystack.component.type'],
-    // The class is all that tells: `OpenAIChatGenerator`, `AzureOpenAITextEmbedder`.
+    // Only the class name shows it: `OpenAIChatGenerator`, `AzureOpenAITextEmbedder`.
     provider: [
       { attribute: TYPE, before: 'ChatGenerator', when: ['chat'] },
       { attribute: TYPE, before: 'Generator', when: ['chat'] },

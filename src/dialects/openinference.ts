@@ -2,7 +2,7 @@
 import type { Operation } from './categories.ts';
 import type { Dialect } from './dialect.ts';
 
-/** The raw output is the provider's own answer on spans of model calls only. */
+/** The raw output is the answer of the provider on spans of model calls only. */
 const CALLS: readonly Operation[] = ['chat', 'text_completion', 'generate_content'];
 
 const OPENINFERENCE: Dialect = {
@@ -49,7 +49,7 @@ const OPENINFERENCE: Dialect = {
     ],
     tool_name: [{ attribute: 'tool.name', general: 'shared' }],
     tool_call_id: [{ attribute: 'tool.id', general: 'shared' }, 'tool_call.id'],
-    // `tool.parameters` is the schema of the tool, not what it was given.
+    // `tool.parameters` is the schema of the tool, not its arguments.
     tool_arguments: [
       'tool.arguments',
       { attribute: 'tool.parameters', excluded: true },

@@ -7,7 +7,7 @@ const OPENLIT: Dialect = {
   hints: ['gen_ai.application_name', 'gen_ai.sdk.version', 'gen_ai.environment'],
   services: ['openlit'],
   fields: {
-    // On chat spans it is a list of the calls the model asked for.
+    // On chat spans it is the list of tool calls of the model.
     tool_call_id: [{ attribute: 'gen_ai.tool.call.id', when: ['execute_tool'] }],
     input_tokens: ['gen_ai.token.usage.input'],
     output_tokens: ['gen_ai.token.usage.output'],

@@ -1,4 +1,4 @@
-/** OpenLLMetry (Traceloop), in Python, JavaScript and Go, whose generations of names are all still sent. */
+/** OpenLLMetry (Traceloop) in Python, JavaScript and Go. All generations of its names are still sent. */
 import type { Dialect } from './dialect.ts';
 
 const OPENLLMETRY: Dialect = {

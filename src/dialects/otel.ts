@@ -1,6 +1,6 @@
 /**
- * The OpenTelemetry conventions themselves: the current names, the older ones they replaced, and the ones announced.
- * Everything else is read as a deviation from these.
+ * The OpenTelemetry semantic conventions: current names, the older names they replaced, and announced names. Other
+ * dialects are deviations from these.
  */
 import type { Dialect } from './dialect.ts';
 

@@ -1,4 +1,4 @@
-/** Names seen from smaller producers. */
+/** Smaller producers. Those without fields are read like records of the conventions. */
 import type { Dialect } from './dialect.ts';
 
 const LATITUDE: Dialect = {

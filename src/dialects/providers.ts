@@ -1,6 +1,6 @@
 /**
- * Providers of models: one name each and every spelling of it, the hosts and the model names that tell a provider, and
- * words in provider attributes that name a framework and not a provider.
+ * Providers of models: one name each and every spelling of it, hosts and model names that identify a provider, and
+ * words of provider attributes that name a framework instead.
  */
 
 export interface Provider {
@@ -96,7 +96,7 @@ export const PROVIDERS: readonly Provider[] = [
   ),
 ];
 
-/** Frameworks, clouds of agents and placeholders: telling nothing about who serves the model. */
+/** Frameworks, agent platforms and placeholders: they do not name the provider of the model. */
 export const NOT_PROVIDERS: readonly string[] = [
   'strands-agents',
   'microsoft.agent_framework',
@@ -119,7 +119,7 @@ export const NOT_PROVIDERS: readonly string[] = [
   'smolagents',
 ];
 
-/** Hosts, by their end. The first that fits counts. */
+/** Providers by the end of a host. The first match is used. */
 export const PROVIDER_HOSTS: readonly (readonly [ending: string, provider: string])[] = [
   ['api.openai.com', 'openai'],
   ['.openai.azure.com', 'azure.ai.openai'],
@@ -141,8 +141,7 @@ export const PROVIDER_HOSTS: readonly (readonly [ending: string, provider: strin
 ];
 
 /**
- * Beginnings of model names that one vendor alone uses; asked only where the sender named a framework instead of a
- * provider.
+ * Prefixes of model names that only one vendor uses; read only when the sender named a framework instead of a provider.
  */
 export const MODEL_VENDORS: readonly (readonly [beginning: string, provider: string])[] = [
   ['gpt-', 'openai'],
@@ -169,7 +168,7 @@ export const MODEL_VENDORS: readonly (readonly [beginning: string, provider: str
   ['kimi-', 'moonshot_ai'],
 ];
 
-/** What stands in for content that the sender kept to itself. Such a value fills no column. */
+/** Placeholders for content that the sender withheld. They fill no column. */
 export const PLACEHOLDERS: readonly string[] = [
   '__REDACTED__',
   '<REDACTED>',

@@ -1,4 +1,4 @@
-/** The Sentry SDKs; some of their cost names look like token names. */
+/** The Sentry SDKs; some names of their costs resemble names of token counts. */
 import type { Dialect } from './dialect.ts';
 
 const SENTRY: Dialect = {

@@ -1,4 +1,4 @@
-/** What senders call the tiers of service that providers price apart. Any other word says nothing. */
+/** The words of senders for service tiers with prices of their own. Other words are ignored. */
 import type { ServiceTier } from '../pdata/columns.ts';
 
 export const SERVICE_TIER_WORDS: ReadonlyMap<string, ServiceTier | 'standard'> = new Map([

@@ -12,7 +12,7 @@ const STRANDS: Dialect = {
     failed: ['gen_ai.tool.status'],
   },
   spanNames: { execute_event_loop_cycle: 'workflow' },
-  // Earlier releases counted the cache apart; their totals show it.
+  // Earlier releases leave cached tokens out of the input, which their totals show.
   cachedTokens: [{ cached: 'inside' }],
   content: [{ on: ['span'], attributes: ['system_prompt'] }],
   sources: ['strands-agents/sdk-python: src/strands/telemetry/tracer.py'],

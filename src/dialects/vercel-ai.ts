@@ -1,4 +1,4 @@
-/** The Vercel AI SDK: a family of its own up to version 6, OpenTelemetry names from version 7 on. */
+/** The Vercel AI SDK: its own names up to version 6, OpenTelemetry names from version 7 on. */
 import type { Dialect } from './dialect.ts';
 
 const VERCEL_AI: Dialect = {

@@ -1,11 +1,10 @@
 /**
- * Documents in strings. Most are JSON; a few are what Python prints for a dictionary. A document is parsed only because
- * a field that somebody wants stands in it, and one that is neither is nothing.
+ * Documents in strings. Most are JSON; a few are printed Python dictionaries. A string that is neither gives undefined.
  */
 
 import { isJson } from './json-check.ts';
 
-/** Longer texts are not read as Python: what is known to arrive that way is a handful of counts. */
+/** Longer texts are not read as Python: only small documents with counts are known to arrive so. */
 const MAX_PYTHON_LENGTH = 4096;
 const PYTHON_BEGIN = /^\s*[{[(]\s*['}\])\d]/;
 const PYTHON_WORDS: Readonly<Record<string, string>> = { None: 'null', True: 'true', False: 'false' };

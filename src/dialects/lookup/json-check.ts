@@ -1,10 +1,9 @@
 /**
- * Whether a text is JSON of a bounded depth. It is asked before a text is parsed: the parser's exceptions cost a
- * hundred times more than this walk, and a document nested by the thousand cannot be written again without overflowing
- * the stack.
+ * Checks whether a text is JSON of a bounded depth, before it is parsed: an exception of the parser costs a hundred
+ * times more than this scan, and writing a document that is nested thousands of levels deep overflows the stack.
  */
 
-/** Documents that are nested deeper are not read. */
+/** Deeper documents are not read. */
 const MAX_DEPTH = 128;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -50,8 +49,8 @@ export function isJson(text: string): boolean {
 }
 
 /**
- * Behind what follows a value: closing brackets, then a comma and the key after it. Takes what was closed from the
- * list.
+ * The position after the closing brackets, the comma and the key that follow a value. Removes the closed brackets from
+ * the list.
  */
 function afterValue(text: string, from: number, closers: number[]): number {
   for (let at = afterSpace(text, from); ; at = afterSpace(text, at + 1)) {

@@ -1,18 +1,18 @@
-/** Finds what is known about an attribute name: exact names first, then patterns. Asked once per distinct name. */
+/** Entries by attribute name: exact names first, then patterns. A name is looked up once. */
 import { KeyPattern } from './key-pattern.ts';
 
 export interface KeyMatch<T> {
   readonly entry: T;
-  /** The place of a flattened key among its siblings; 0 for exact names. */
+  /** The order of a flattened key among its siblings; 0 for exact names. */
   readonly order: number;
 }
 
 export class KeyIndex<T> {
   readonly #exact = new Map<string, T[]>();
-  /** By the first segment of their names: a name has the first segment of its pattern. */
+  /** By first segment: a name and its pattern have the same one. */
   readonly #patterns = new Map<string, { readonly pattern: KeyPattern; readonly entry: T }[]>();
 
-  /** `attribute` is a name or a pattern. Entries come back in the order they were added. */
+  /** `attribute` is a name or a pattern. Entries are found in the order in which they were added. */
   add(attribute: string, entry: T): void {
     const head = headOf(attribute);
     const patterns = this.#patterns.get(head) ?? [];
@@ -38,7 +38,7 @@ export class KeyIndex<T> {
   }
 }
 
-/** The first segment of a name: most names of other telemetry are told apart by it alone. */
+/** The first segment of a name. It distinguishes most names of other telemetry. */
 function headOf(key: string): string {
   for (let at = 0; at < key.length; at++) if (HEAD_ENDS.includes(key.charAt(at))) return key.slice(0, at);
   return key;

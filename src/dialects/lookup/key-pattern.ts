@@ -1,12 +1,11 @@
 /**
- * Patterns of attribute names. `{i}`, `{j}` stand for a decimal index, `{k}` for any non-empty text, `*` for any text,
- * also none. Matching is done once per distinct key, so it is written for clarity; the literal beginning rejects nearly
- * everything.
+ * Patterns of attribute names. `{i}`, `{j}` match a decimal index, `{k}` any non-empty text, `*` any text. A key is
+ * matched once, so the code is simple; the literal prefix rejects nearly everything.
  */
 
-/** An index above this is no list position of a real sender. */
+/** No sender has larger indexes. */
 const MAX_INDEX_DIGITS = 6;
-/** Positions of the first index in `MatchedKey.order`: the second index lies below it. */
+/** The factor of the first index in `KeyMatch.order`; the second index is below it. */
 const INNER = 1_000_000;
 
 export class KeyPattern {
@@ -25,8 +24,8 @@ export class KeyPattern {
   }
 
   /**
-   * The place of a matching key among its siblings, -1 when the key does not match: ten comes after nine, holes do not
-   * matter. A pattern without indices puts everything at 0.
+   * The order of a matching key among its siblings; -1: no match. Indexes compare as numbers and may have gaps. Without
+   * indexes the order is 0.
    */
   match(key: string): number {
     if (!key.startsWith(this.prefix)) return -1;

@@ -1,16 +1,15 @@
-/** Finds values inside the JSON documents some senders put into one attribute. */
+/** Finds values inside a JSON document by path. */
 
-/** Keys that would lead out of the document. */
 const STEP = /\[(\*|\d+)\]|[^.[\]]+/g;
-/** More elements of one list than this are not looked at. */
+/** Further elements of a list are ignored. */
 const MAX_ELEMENTS = 1000;
 
-/** The first value a path leads to, or undefined. `$` is the document, `[0]` an element, `[*]` each element in turn. */
+/** The first value of a path, or undefined. `$` is the document, `[0]` an element, `[*]` every element. */
 export function valueAt(document: unknown, path: string): unknown {
   return path === '$' ? document : walk(document, path.match(STEP) ?? [], 0);
 }
 
-/** The values of every element where the path has `[*]`, in order. */
+/** All values of a path with `[*]`, in order. */
 export function valuesAt(document: unknown, path: string): unknown[] {
   const star = path.indexOf('[*]');
   if (star < 0) return [valueAt(document, path)].filter((value) => value !== undefined);

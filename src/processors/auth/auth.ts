@@ -1,6 +1,6 @@
 /**
- * The `auth` processor: whose data this is. It sees the Authorization header only, before the body is read. Every
- * invalid state of a key looks the same from outside (401). A lookup that fails is 500, never "unknown key"; while the
+ * The `auth` processor: finds the project of an API key. It reads the Authorization header only, before the body. Every
+ * invalid state of a key gets the same answer (401). A lookup that fails is 500, never "unknown key"; while the
  * database is away requests with stored keys are 503.
  */
 import { timingSafeEqual } from 'node:crypto';
@@ -24,7 +24,7 @@ export interface AuthOptions {
 
 const SCHEME = 'Bearer ';
 const DATABASE_AWAY = 'the database is away';
-/** No key of ours is longer; a longer one is not looked at. */
+/** No key is longer; a longer one is refused without a lookup. */
 const MAX_KEY_LENGTH = 512;
 
 class Auth implements Processor {
@@ -34,7 +34,7 @@ class Auth implements Processor {
   readonly #counters: CacheCounters;
   #directory: KeyDirectory | null = null;
   #keys: LookupCache<StoredKey> | null = null;
-  /** Static keys name their project; its privacy settings may be stored all the same. */
+  /** The project of a static key is in the configuration; its privacy settings may be in the database. */
   #projects: LookupCache<Project> | null = null;
   #stopListening: (() => void) | null = null;
 
@@ -83,7 +83,7 @@ class Auth implements Processor {
     if (credential !== null) return this.#admitStatic(credential, context);
     const publicId = publicIdOf(text);
     if (publicId === null || this.#keys === null) throw new Rejection('invalid_api_key');
-    // Nothing can be stored while the database is away, so nothing is looked up, not even in the cache.
+    // Nothing can be stored while the database is away, so no lookup is made, not even in the cache.
     if (this.#isAway) throw new Rejection('ingestion_failed', { cause: DATABASE_AWAY });
     const found = this.#keys.find(publicId);
     if (found instanceof Promise) return this.#admitLater(found, text, context);
@@ -106,7 +106,8 @@ class Auth implements Processor {
   }
 
   /**
-   * Content must not be stored because the switch that forbids it could not be read: the client is asked to come again.
+   * When privacy settings cannot be read, content that they forbid could be stored. So the client is asked to send
+   * again.
    */
   async #admitStaticLater(credential: Credential, lookup: Promise<Project | null>, context: Context): Promise<void> {
     try {
@@ -117,7 +118,7 @@ class Auth implements Processor {
     }
   }
 
-  /** A pipeline that stores in files goes on while the database is away, with the settings that were read last. */
+  /** A pipeline with a file exporter continues while the database is away, with the settings that were read last. */
   #admitStaticAway(credential: Credential, context: Context): void {
     const stored = this.#projects?.lastKnown(credential.project.name);
     if (stored === undefined) throw new Rejection('ingestion_failed', { cause: DATABASE_AWAY });
@@ -142,14 +143,13 @@ function directoryOf(capabilities: Capabilities) {
   return capabilities.find(KEY_DIRECTORY);
 }
 
-/** Plan and quota of a static key stand in the configuration; what its project stored about privacy wins. */
+/** Plan and quota of a static key come from the configuration, privacy settings from the database. */
 function withStoredPrivacy(credential: Credential, stored: Project | null): Credential {
   return stored === null ? credential : { ...credential, project: { ...credential.project, privacy: stored.privacy } };
 }
 
 /**
- * The key's text. Throws `invalid_api_key` unless the header is `Bearer `, one space, and something that could be a
- * key.
+ * The key's text. Throws `invalid_api_key` unless the header is `Bearer`, one space, and a text that may be a key.
  */
 function keyOf(authorization: string | undefined): string {
   if (authorization === undefined || !authorization.startsWith(SCHEME)) throw new Rejection('invalid_api_key');

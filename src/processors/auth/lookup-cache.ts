@@ -1,29 +1,29 @@
 /**
- * What lookups in the key directory answered, for a short absolute time: a revoked key is refused everywhere within its
- * life. Lookups of the same name at the same time share one query; failed lookups are not remembered. Names that were
- * never found are looked up a few at a time, so guessed keys neither delay the lookups of real ones nor push them out
- * of the cache.
+ * A cache of lookups in the key directory. Entries live for a short absolute time, so a revoked key is refused
+ * everywhere within that time. Concurrent lookups of one name share a query; failed lookups are not cached. Lookups of
+ * names that were never found have a small concurrency limit, so guessed keys neither delay the lookups of real keys
+ * nor evict them from the cache.
  */
 import { FairSlots } from '../../component/fair-slots.ts';
 import type { Counter } from '../../component/meter.ts';
 import { Rejection } from '../../errors.ts';
 
-/** Found answers remembered at most; beyond, the oldest are forgotten. */
+/** The most found answers; then the oldest are evicted. */
 const MAX_FOUND = 10000;
 /** The same for names that were not found. */
 const MAX_MISSING = 2000;
-/** A key that was tried before it was made works this long after it was made, even if word of the change is lost. */
+/** A key that was used before it was created works this long after its creation, even if the notification is lost. */
 const MISSING_LIFE_MS = 1000;
-/** Lookups at once of names that were never found: half of the connections there are for questions. */
+/** Concurrent lookups of names that were never found: half of the connections for queries. */
 const UNKNOWN_SLOTS = 2;
-/** So many may wait for that; further ones are told to come back. */
+/** Lookups that may wait for it; further ones are refused with `overloaded`. */
 const UNKNOWN_WAITING = 1000;
 const UNKNOWN = 'unknown';
 
 export interface LookupLimits {
   readonly lifeMs: number;
   readonly timeoutMs: number;
-  /** Whether names come from clients, who may guess. */
+  /** Whether names come from clients, which may guess. */
   readonly fromClients: boolean;
 }
 
@@ -44,7 +44,7 @@ export class LookupCache<T> {
   readonly #now: () => number;
   readonly #hits: Counter;
   readonly #misses: Counter;
-  /** Kept when they are too old to be used: they tell which names are known. */
+  /** Also kept after their time, because they show which names exist. */
   readonly #found = new Map<string, Entry<T>>();
   readonly #missing = new Map<string, Entry<T>>();
   readonly #pending = new Map<string, Promise<T | null>>();
@@ -69,7 +69,7 @@ export class LookupCache<T> {
   }
 
   /**
-   * What is stored under the name, null when nothing is, or a promise of either. It rejects when the lookup fails or
+   * The stored value of the name, null when there is none, or a promise of either. It rejects when the lookup fails or
    * takes too long, and with `overloaded` when too many unknown names wait.
    */
   find(name: string): T | null | Promise<T | null> {
@@ -84,12 +84,12 @@ export class LookupCache<T> {
     return pending;
   }
 
-  /** What was found last, however long ago; undefined when nothing is remembered. */
+  /** The last found value of any age; undefined: none is cached. */
   lastKnown(name: string): T | null | undefined {
     return (this.#found.get(name) ?? this.#missing.get(name))?.found;
   }
 
-  /** Asks again for everything from now on; a lookup under way answers its askers but is not remembered. */
+  /** Invalidates everything. A lookup in progress still answers its callers but is not cached. */
   clear(): void {
     this.#generation++;
     this.#missing.clear();
@@ -113,13 +113,13 @@ export class LookupCache<T> {
     const ask = async (): Promise<{ found: T | null; sinceMs: number }> => {
       if (state === 'given up') return { found: null, sinceMs: 0 };
       state = 'asked';
-      // The life counts from before the query: what it saw may have been changed while it ran.
+      // The time counts from before the query: the value may change while it runs.
       const sinceMs = this.#now();
       return { found: await this.#ask(name), sinceMs };
     };
     const isKnown = !fromClients || this.#found.has(name);
     return withTimeout(isKnown ? ask() : this.#unknown.run(UNKNOWN, ask), timeoutMs, () => {
-      // The database was not asked, so nothing is known to be wrong: the client may come again.
+      // No query was made, so the key may be valid: the client can send again.
       if (state === 'waits') {
         state = 'given up';
         return new Rejection('overloaded', { hint: 'too many unknown keys wait for their lookup' });
@@ -128,7 +128,7 @@ export class LookupCache<T> {
     });
   }
 
-  /** A clock that was set back must not make it live longer. */
+  /** A clock that was set back does not extend the time. */
   #isFresh({ found, sinceMs, generation }: Entry<T>): boolean {
     const ageMs = this.#now() - sinceMs;
     const { lifeMs: most, fromClients } = this.#limits;

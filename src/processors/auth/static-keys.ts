@@ -1,4 +1,4 @@
-/** Keys that stand in the configuration, as text or as `sha256:` hash, and the projects they stand for. */
+/** The keys of the configuration, as text or as `sha256:` hash, and their projects. */
 import { hash } from 'node:crypto';
 import type { OptionFault } from '../../component/component.ts';
 import type { Credential, Plan, Project } from '../../pdata/context.ts';
@@ -15,7 +15,7 @@ export interface StaticKeyOptions {
 const HASH_FORMAT = /^sha256:([0-9a-f]{64})$/i;
 
 export class StaticKeys {
-  /** By hash in hex: finding one says nothing about how much of a wrong key was right. */
+  /** By hash in hex: the time of a lookup does not depend on how much of a wrong key is right. */
   readonly #credentials = new Map<string, Credential>();
 
   /** The options were checked when the configuration was read. */
@@ -39,7 +39,7 @@ export class StaticKeys {
   }
 }
 
-/** What the schema cannot say: keys that are the same, a plan without its quota, a project described in two ways. */
+/** Checks beyond the schema: equal keys, a plan without its quota, two descriptions of one project. */
 export function staticKeyFaults(options: readonly StaticKeyOptions[]): readonly OptionFault[] {
   const hashes = new Set<string>();
   const projects = new Map<string, StaticKeyOptions>();

@@ -14,7 +14,7 @@ export interface EnvironmentOptions {
   readonly default: string;
 }
 
-/** Environments longer than this are cut, so that an index over the column always fits. */
+/** Longer environments are cut, so that an index over the column always fits. */
 const MAX_LENGTH = 255;
 /** Resources handled in one step. */
 const STEP = 256;
@@ -52,7 +52,7 @@ class Environment implements Processor {
   }
 }
 
-/** The normalized text of a row, empty when there is no such row or it is blank. */
+/** The normalized text of a row; empty when the row is missing or blank. */
 function environmentAt(batch: Batch, row: number): string {
   return row < 0 ? '' : normalizeEnvironment(batch.textOf(row) ?? '').slice(0, MAX_LENGTH);
 }

@@ -1,13 +1,13 @@
 /**
- * A price card: one model's prices over time, compiled so that a span finds its rates by comparing numbers only. A card
- * holds periods (dates), a period windows (hours of the week), and each of these a table (base rates and tiers by
- * prompt size).
+ * A price card: an entry of a price list, with one model's prices over time, compiled so that a span finds its rates by
+ * comparing numbers only. A card holds periods (dates), a period windows (hours of the week), and each of these a table
+ * (base rates and tiers by prompt size).
  */
 import type { ServiceTier } from '../../pdata/columns.ts';
 import type { Decimal } from './decimal.ts';
 import { type Rates, scaleRate } from './rates.ts';
 
-/** Rates before compilation: what a catalogue or a config file states. */
+/** Rates before compilation, from a catalogue or a configuration file. */
 export interface TableDraft {
   readonly rates: Rates;
   /** Ascending; a tier holds for the whole request when its prompt has more tokens than `above`. */
@@ -29,7 +29,7 @@ export interface PeriodDraft extends TableDraft {
   readonly windows: readonly WindowDraft[];
 }
 
-/** Who says so: the first part of every audit text. */
+/** The source of a price: the first part of every audit text. */
 export interface Origin {
   /** `stored`, `user`, `supplement` or `genai-prices`, or `file` for a local catalogue. */
   readonly source: string;
@@ -48,9 +48,9 @@ export interface CardDraft {
   readonly services?: ReadonlyMap<ServiceTier, readonly PeriodDraft[]>;
 }
 
-/** Rates with every fallback applied, so that the arithmetic asks no questions. */
+/** Rates with every fallback applied, so that the arithmetic has no conditions. */
 export interface RateRow {
-  /** Position among the card's rows: the index of its audit text. */
+  /** Its index among the rows of the card, which numbers its audit text. */
   readonly ordinal: number;
   readonly tier: string;
   readonly window: string | null;
@@ -182,8 +182,8 @@ function compileTable(draft: TableDraft, fromMs: number, window: string | null, 
 }
 
 /**
- * Fallbacks: cached tokens to input, one-hour writes to writes, media to text, reasoning to output. Absent never means
- * free.
+ * Fallbacks: cached tokens to input, one-hour writes to writes, media to text, reasoning to output. A missing rate is
+ * never zero.
  */
 function compileRow(rates: Rates, place: Pick<RateRow, 'ordinal' | 'tier' | 'window' | 'effectiveFromMs'>): RateRow {
   const input = rates.input ?? 0;
@@ -213,7 +213,7 @@ function compileRow(rates: Rates, place: Pick<RateRow, 'ordinal' | 'tier' | 'win
   };
 }
 
-/** A date where the moment is midnight UTC, else date and time. */
+/** A date if the moment is midnight UTC, else date and time. */
 export function formatMoment(timeMs: number): string {
   return new Date(timeMs).toISOString().replace('.000Z', 'Z').replace('T00:00:00Z', '');
 }

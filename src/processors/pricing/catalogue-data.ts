@@ -1,6 +1,6 @@
 /**
- * Turns the published price data of genai-prices into card drafts. The corrections live here: the long-prompt threshold
- * of OpenAI, hours of the day that must not reach back before their date, float noise, and units that are not tokens.
+ * Converts the published price data of genai-prices to card drafts, with corrections: the long-prompt threshold of
+ * OpenAI, hours of the day that start at a date, rounding errors of floats, and units that are not tokens.
  */
 import {
   DAY_MS,
@@ -13,7 +13,7 @@ import {
 } from './card.ts';
 import { type RateKey, type Rates, roundRate } from './rates.ts';
 
-/** The upstream shapes that we read, as loose as a file may be. */
+/** The upstream format, as far as it is read. */
 export interface RawProvider {
   readonly id: string;
   readonly provider_match?: RawMatch | null;
@@ -60,7 +60,7 @@ const KEY_OF: Readonly<Record<string, RateKey>> = {
 /** OpenAI charges the long-prompt rate above 272,000 tokens; the data says "above 271,999" for most of its models. */
 const OPENAI_THRESHOLD = { published: 271_999, meant: 272_000 };
 
-/** Clouds whose Claude cards lack the price of one-hour cache writes. */
+/** Clouds whose Claude entries lack the price of one-hour cache writes. */
 const RESOLD_CLAUDE = new Set(['aws', 'google']);
 
 /** The card of a model; null when it has no price per token (free, per hour, per page). */
@@ -93,8 +93,8 @@ function isList(prices: RawModel['prices']): prices is readonly RawConditional[]
 }
 
 /**
- * Upstream reads its list from the end, and an entry with hours has no date: such an entry belongs to the dated entry
- * before it, otherwise a new peak price would reach back to before the price change.
+ * Upstream reads its list from the end, and an entry with hours has no date. Here such an entry belongs to the dated
+ * entry before it, so that a new peak price does not apply before the price change.
  */
 function draftPeriods(conditionals: readonly RawConditional[], inputOnly: boolean): PeriodDraft[] {
   const periods: { fromMs: number; table: TableDraft; windows: WindowDraft[] }[] = [];
@@ -135,13 +135,13 @@ function timeOfDay(text: string): number {
   return (((hours * 60 + minutes) * 60 + seconds) * 1000) % DAY_MS;
 }
 
-/** Each price may have tiers of its own; the table has one row for every threshold that any of them names. */
+/** Each price may have tiers of its own; the table has one row for each of their thresholds. */
 function draftTable(prices: RawPrices, inputOnly: boolean): TableDraft {
   const base: { [key in RateKey]?: number } = {};
   const thresholds = new Map<number, { [key in RateKey]?: number }>();
   for (const [rawKey, price] of Object.entries(prices)) {
     const key = KEY_OF[rawKey];
-    // Embeddings have no output; a price for it would keep their total unknown for ever.
+    // Embeddings have no output; with a price for it their total would always be unknown.
     if (key === undefined || price === null || price === undefined || (inputOnly && key === 'output')) continue;
     const rate = roundRate(typeof price === 'number' ? price : price.base);
     if (rate === null) continue;

@@ -35,7 +35,7 @@ interface CataloguePattern {
   readonly matches: NamePattern;
   readonly model: CatalogueModel;
   readonly version: string | null;
-  /** The literal that any name it matches contains, or else the expression. */
+  /** A literal that every matching name contains, or else the expression. */
   readonly literal: string | null;
   readonly expression: string | null;
 }
@@ -44,8 +44,8 @@ interface CatalogueProvider {
   readonly exact: ReadonlyMap<string, { readonly model: CatalogueModel; readonly version: string | null }>;
   readonly patterns: readonly CataloguePattern[];
   /**
-   * Whether a name contains any literal of the patterns, or may match any expression of them. Most unknown names do
-   * neither.
+   * Prefilters: whether a name contains a literal of any pattern, or may match an expression of any. Most unknown names
+   * fail both.
    */
   readonly literals: RegExp;
   readonly expressions: NamePattern;
@@ -54,7 +54,7 @@ interface CatalogueProvider {
   readonly makes: NamePattern | null;
 }
 
-/** Characters of a hash that go into a version: enough to tell two price lists apart. */
+/** Characters of the hash in a version. */
 const VERSION_HASH_LENGTH = 16;
 const PACKAGE = '@pydantic/genai-prices';
 
@@ -69,16 +69,16 @@ export class Catalogue implements ProviderIndex {
     );
   }
 
-  /** The list that came with the package. */
+  /** The list of the package. */
   static async bundled(): Promise<Catalogue> {
     const { waitForUpdate } = await import('@pydantic/genai-prices');
-    // Without a storage factory this only hands out the bundled data; it opens no connection.
+    // Without a storage factory this returns the bundled data and opens no connection.
     const providers = (await waitForUpdate()) as readonly RawProvider[] | null;
     const version = `${await packageVersion()}+${shortHash(JSON.stringify(providers))}`;
     return new Catalogue(providers ?? [], { source: 'genai-prices', version });
   }
 
-  /** A local copy of upstream's data file. Throws when it is not one. */
+  /** A local copy of upstream's data file. Throws when it has another format. */
   static async fromFile(path: string): Promise<Catalogue> {
     const text = await readFile(path, 'utf8');
     const parsed: unknown = JSON.parse(text);
@@ -103,7 +103,7 @@ export class Catalogue implements ProviderIndex {
     return null;
   }
 
-  /** Providers whose models a provider resells at their maker's price. */
+  /** Providers whose models a provider resells at the vendor's price. */
   fallbacksOf(provider: string): readonly string[] {
     return this.#providers.get(provider)?.fallbacks ?? [];
   }
@@ -182,7 +182,7 @@ function compileProvider(raw: RawProvider, origin: Origin): CatalogueProvider {
   };
 }
 
-/** What must be found in a name for a match to hold; nothing is known of combinations. */
+/** The literal or expression that a match needs; null for combinations. */
 function signOf(match: RawMatch): Pick<CataloguePattern, 'literal' | 'expression'> {
   const [operator = '', operand] = Object.entries(match)[0] ?? [];
   if (typeof operand !== 'string') return { literal: null, expression: null };
@@ -191,13 +191,13 @@ function signOf(match: RawMatch): Pick<CataloguePattern, 'literal' | 'expression
     : { literal: operand.toLowerCase(), expression: null };
 }
 
-/** Finds any of some literals, nothing when there is none. */
+/** Matches any of some literals. */
 function anyOf(literals: readonly string[]): RegExp {
   if (literals.length === 0) return /(?!)/;
   return new RegExp(literals.map((literal) => literal.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')).join('|'));
 }
 
-/** Whether any pattern that is no literal may match. */
+/** Whether any pattern without a literal may match. */
 function expressionsOf(patterns: readonly CataloguePattern[]): NamePattern {
   if (patterns.some(({ literal, expression }) => literal === null && expression === null)) return () => true;
   return mayMatchAny(patterns.flatMap(({ expression }) => expression ?? []));
@@ -209,7 +209,10 @@ function alternatives(match: RawMatch): RawMatch[] {
   return Array.isArray(branches) ? branches.flatMap(alternatives) : [match];
 }
 
-/** `guarded`: the pattern must account for the whole of a model name. Provider names and makers are looser. */
+/**
+ * `guarded`: the pattern must account for the whole of a model name. Patterns of provider names and of vendors' models
+ * need not.
+ */
 function compileMatch(match: RawMatch, guarded: boolean): NamePattern {
   const [operator = '', operand = ''] = Object.entries(match)[0] ?? [];
   if (typeof operand !== 'string') {

@@ -1,6 +1,6 @@
 /**
  * Exact decimals: a number's shortest decimal spelling or a plain decimal string, as a bigint and a count of fractional
- * digits. Prices and explicit costs both pass through here, so neither ever meets a binary fraction.
+ * digits. Prices and explicit costs both use it, so neither has rounding errors of binary fractions.
  */
 export interface Decimal {
   /** The value times 10^scale. */

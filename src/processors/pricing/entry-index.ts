@@ -1,6 +1,6 @@
 /**
- * A list of price entries by what they match. Names and prefixes are looked up and all expressions are run as one, so
- * the cost of a name that was not seen before hardly depends on the length of the list.
+ * An index of price entries by what they match. Names and prefixes are looked up and all expressions run as one
+ * automaton, so the cost of a new name hardly depends on the length of the list.
  */
 import { matchingWhole, type PatternSet } from './name-pattern.ts';
 

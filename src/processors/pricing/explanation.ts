@@ -1,6 +1,5 @@
 /**
- * Explains a price: every place that was searched, the card that won, and each bucket's part of the cost; as facts, and
- * in words.
+ * Explains a price: the searched lists in order, the chosen card, and the cost of each bucket; as data and as text.
  */
 import { formatMoney } from '../../pdata/money.ts';
 import { formatMoment, type RateRow, rowFor } from './card.ts';
@@ -25,7 +24,7 @@ export interface PriceExplanation {
   /** The provider as the price lists know it; null when none does. */
   readonly route: string | null;
   readonly startedAt: string;
-  /** Every place that was searched, in order; the last one decided. */
+  /** The explanation steps: every list and name that was searched, in order; the last one decided. */
   readonly tried: readonly string[];
   /** Why there is no price; null when there is one. */
   readonly unpriced: string | null;
@@ -66,7 +65,7 @@ const INPUT_BUCKETS: readonly RateKey[] = [
 ];
 const OUTPUT_BUCKETS: readonly RateKey[] = ['output', 'reasoning', 'output_audio', 'output_image'];
 
-/** What a call of this model, started at `startMs`, costs, and why. */
+/** The cost of a call of this model that started at `startMs`, and its reasons. */
 export function explainPrice(
   book: PriceBook,
   provider: string | null,

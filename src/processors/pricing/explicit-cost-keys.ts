@@ -1,7 +1,6 @@
 /**
- * Costs that records state themselves: which attributes hold them, in which unit, which one is to be believed first.
- * What a valid cost is, is for the reader to say: it asks the candidates one after the other and takes the first that
- * it accepts.
+ * Finds the costs that records state themselves: their attributes, units and order of precedence. `explicit-cost.ts`
+ * decides which values are valid and takes the first valid candidate.
  */
 import type { AttributeCursor } from '../../pdata/attributes.ts';
 import type { Batch, Tables } from '../../pdata/batch.ts';
@@ -28,12 +27,12 @@ export type CostSide = 'total' | 'input' | 'output';
 export interface CostCandidate {
   readonly attribute: string;
   readonly value: number | string | bigint;
-  /** It sums up other records, whatever record it stands on. */
+  /** The cost is a sum over other records. */
   readonly aggregate: boolean;
 }
 export type StatedCosts = Readonly<Record<CostSide, readonly CostCandidate[]>>;
 
-/** Longer texts are no costs, longer documents are not parsed. */
+/** Longer texts are no costs; longer documents are not parsed. */
 const MAX_COST_BYTES = 64;
 const MAX_DOCUMENT_BYTES = 256 * 1024;
 const MICROS = 1_000_000n;
@@ -51,7 +50,7 @@ interface CostRule {
   readonly order: number;
 }
 
-/** Finds stated costs in one set of tables: it remembers what their symbols mean. */
+/** Finds stated costs in one set of tables; it caches the class of each symbol. */
 export class ExplicitCosts {
   readonly #rules = new KeyIndex<CostRule>();
   /** By symbol; those of one request are classified again for the next one. */
@@ -70,8 +69,7 @@ export class ExplicitCosts {
   }
 
   /**
-   * To be called for each request: a single record may have tens of thousands of new keys, which are looked up in
-   * steps.
+   * Call it for each request: one record may have tens of thousands of new keys, which are looked up in steps.
    */
   *begin({ tables }: Batch): Steps {
     for (let symbol = MAX_SYMBOLS; symbol < MAX_SYMBOLS + tables.localSymbolCount; symbol++) {
@@ -80,7 +78,7 @@ export class ExplicitCosts {
     }
   }
 
-  /** The costs a record states, best first; null when it states none, which costs a glance at each attribute. */
+  /** The costs that a record states, best first; null: none. */
   find(batch: Batch, record: number): StatedCosts | null {
     let found: { readonly rule: CostRule; readonly row: number }[] | null = null;
     const rows = batch.recordAttributes(record);
@@ -149,7 +147,7 @@ function plainValue(batch: Batch, row: number): CostCandidate['value'] | null {
   }
 }
 
-/** Whole numbers beyond what a double holds keep their digits. */
+/** Integers beyond the exact range of doubles keep all digits. */
 function wholeNumber(attribute: AttributeCursor): number | bigint {
   const value = attribute.number;
   return Number.isSafeInteger(value) ? value : attribute.integer;
@@ -167,7 +165,7 @@ function valueInDocument(batch: Batch, paths: readonly string[], row: number): C
   return null;
 }
 
-/** Exact where the micros are whole. */
+/** Exact when the number of micros is whole. */
 function dollarsOfMicros(micros: CostCandidate['value']): CostCandidate['value'] | null {
   const text = String(micros).trim();
   if (!/^\d{1,20}$/.test(text)) return typeof micros === 'number' ? micros / Number(MICROS) : null;

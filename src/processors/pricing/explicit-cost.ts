@@ -8,7 +8,7 @@ import type { CostCandidate, StatedCosts } from './explicit-cost-keys.ts';
 
 /** Ten integer digits and eight fractional ones; leading zeros do not count. */
 const COST_TEXT = /^0*(\d{1,10})(?:\.(\d{1,8}))?$/;
-/** Longer strings are not costs; the bound keeps a hostile attribute from costing more than a glance. */
+/** Longer strings are not costs; the limit bounds the work on a hostile attribute. */
 const COST_TEXT_LENGTH = 64;
 const MONEY_UNIT = 10n ** BigInt(MONEY_DIGITS);
 

@@ -1,6 +1,6 @@
 /**
- * The user's rules on how a producer counts: whether its input tokens include the cached ones. Asked before any guess
- * is made.
+ * The user's rules on how a producer counts: whether its input tokens include the cached ones. They decide before any
+ * other sign.
  */
 import type { CacheCounting } from '../../component/capabilities/cache-counting.ts';
 import type { InclusiveRule } from './options.ts';

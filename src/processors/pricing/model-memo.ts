@@ -1,6 +1,6 @@
 /**
- * Which price the last provider and model names led to, found again by their bytes. Applications call a handful of
- * models, and making three strings for every call costs more than pricing it.
+ * A cache of prices by the bytes of the provider and model names. Applications call a few models, and making three
+ * strings for each call costs more than pricing it.
  */
 import { flagsOf, headAt, isText, lengthAt, offsetAt, wordOfRow } from '../../pdata/attributes.ts';
 import type { Batch, Tables } from '../../pdata/batch.ts';
@@ -8,18 +8,18 @@ import { SOURCE_ATTRIBUTE, SOURCE_TEXT, TEXT_JSON_ESCAPED } from '../../pdata/la
 import type { TextRef } from '../../pdata/text.ts';
 import type { PricedModel } from './priced-model.ts';
 
-/** A power of two; two busy models that share an entry only take turns in it. */
+/** A power of two. Two models with the same slot replace each other. */
 const ENTRIES = 256;
-/** Longer names are not remembered. */
+/** Longer names are not cached. */
 const MAX_NAME_BYTES = 255;
 const FNV_BASIS = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 const HASH_FOLD = 15;
 
-/** A price with its audit texts as they lie in the tables. */
+/** A price with its audit texts in the tables. */
 class RecentPrice {
   readonly model: PricedModel | null;
-  /** The names one after the other, each after its length, so that no two lists of names look the same. */
+  /** The names in order, each with its length before it, so that different lists have different bytes. */
   readonly names: Uint8Array;
   /** By their number. */
   readonly #audits: (TextRef | undefined)[] = [];
@@ -48,7 +48,7 @@ export class ModelMemo {
   readonly #lengths: Int32Array;
   #tables: Tables | null = null;
   #epoch = 0;
-  /** Where the price of the names asked for last is to be kept; -1: nowhere. */
+  /** The slot for the price of the last names; -1: none. */
   #place = -1;
   #names: Uint8Array = new Uint8Array(0);
 
@@ -59,7 +59,7 @@ export class ModelMemo {
     this.#lengths = new Int32Array(slots.length);
   }
 
-  /** To be called for each batch before `find`: audit texts lie in the tables. */
+  /** Call it for each batch before `find`: audit texts belong to the tables. */
   begin(tables: Tables): void {
     if (tables === this.#tables && tables.epoch === this.#epoch) return;
     this.#tables = tables;
@@ -67,7 +67,7 @@ export class ModelMemo {
     this.#entries.fill(null);
   }
 
-  /** The price of the batch's current derived row; null: its names were not seen lately. */
+  /** The price of the batch's current derived row; null: its names are not cached. */
   find(batch: Batch): RecentPrice | null {
     this.#place = -1;
     if (!this.#locate(batch)) return null;
@@ -75,20 +75,20 @@ export class ModelMemo {
     const place = this.#hash(u8) & (ENTRIES - 1);
     const known = this.#entries[place] as RecentPrice | null;
     if (known !== null && this.#isSame(known.names, u8)) return known;
-    // Taken now: to find the price means to read texts.
+    // Copied now, because finding the price may overwrite texts.
     this.#names = this.#copy(u8);
     this.#place = place;
     return null;
   }
 
-  /** Notes where the names that `find` did not know led to. */
+  /** Caches the price of the names for which `find` was null. */
   note(model: PricedModel | null): RecentPrice {
     const price = new RecentPrice(model, this.#names);
     if (this.#place >= 0) this.#entries[this.#place] = price;
     return price;
   }
 
-  /** Where the names lie. False when one of them is not plain text in memory. */
+  /** Locates the names; false when one of them is not plain text in memory. */
   #locate({ derived, tables }: Batch): boolean {
     const { u32 } = tables.memory;
     for (let index = 0; index < this.#slots.length; index++) {
@@ -123,7 +123,7 @@ export class ModelMemo {
     return hash ^ (hash >>> HASH_FOLD);
   }
 
-  /** Two sums side by side: each step of one waits for the step before. */
+  /** Two independent sums, because each step of a sum waits for its last one. */
   #mix(seed: number, bytes: Uint8Array, from: number, end: number): number {
     let even = seed;
     let odd = FNV_BASIS;

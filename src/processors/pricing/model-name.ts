@@ -1,5 +1,5 @@
 /**
- * The spellings under which one emitted model name may stand in a price list, in the order in which they are tried. All
+ * The spellings under which a price list may have an emitted model name, in the order in which they are tried. All
  * lower case.
  */
 
@@ -14,11 +14,11 @@ export interface Spelling {
 
 export interface Spellings {
   readonly names: readonly Spelling[];
-  /** Why the name must stay without a list price; a user's own entry may still price it. */
+  /** Why the name has no list price; a user's own entry may still price it. */
   readonly unpriceable: string | null;
 }
 
-/** A name longer than this is not a model name, and is not worth a place in the cache. */
+/** Longer names are no model names and are not cached. */
 export const MODEL_NAME_LENGTH = 256;
 
 const PRIVATE_ARN =
@@ -32,7 +32,7 @@ const DATE_SUFFIX = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;
 const FINE_TUNED = /^ft:|\.ft-/;
 const VERSION = /-v(\d+)(?=$|[:@])/;
 
-/** More spellings than this are not tried. A Bedrock ARN with a region, a date and a version has 16. */
+/** The most spellings that are tried. A Bedrock ARN with a region, a date and a version has 16. */
 const MAX_SPELLINGS = 32;
 
 /** The spellings of a lower-case name on a route. `samePrefix` says whether `x` of `x/name` means the same provider. */
@@ -52,11 +52,11 @@ export function spellingsOf(emitted: string, route: string | null, samePrefix: (
 }
 
 interface Change {
-  /** A name of which no part looks like this is left as it is: most changes concern few names. */
+  /** The change applies only to names that match this: most changes concern few names. */
   readonly sign: RegExp;
   readonly change: (name: string) => string;
   readonly respelled: boolean;
-  /** The only route on which it holds; null: any. */
+  /** The only route to which it applies; null: any. */
   readonly route: string | null;
 }
 
@@ -82,7 +82,7 @@ const CHANGES: readonly Change[] = [
   },
 ];
 
-/** Adds what a change makes of each spelling so far. */
+/** Adds the result of a change for each spelling so far. */
 function respell(spellings: Spelling[], change: (name: string) => string, respelled: boolean): void {
   const count = spellings.length;
   for (let index = 0; index < count && spellings.length < MAX_SPELLINGS; index++) {

@@ -1,13 +1,12 @@
 /**
- * Patterns over model names, and the guard that keeps a prefix or substring from claiming a name it does not mean:
+ * Patterns of model names, and the guard that stops a prefix or substring from matching another model:
  * `claude-opus-4-1` is a prefix of `claude-opus-4-10`, yet a different model. All names and patterns are lower case
  * here.
  */
 import { RE2JS, RE2Set } from 're2js';
 
 /**
- * A pattern says whether it knows a name. Expressions run in linear time whatever the name, because names come from
- * outside.
+ * A pattern tests a name. Expressions run in linear time on any name, because names come from senders.
  */
 export type NamePattern = (name: string) => boolean;
 
@@ -54,7 +53,7 @@ export function containing(literal: string): NamePattern {
 /** An expression that begins with a look-ahead for what must not follow. */
 const NEGATIVE = /^\^\(\?!((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)(.*)$/;
 
-/** Whether any of a catalogue's expressions may be found in a name: one walk spares the walk of each. */
+/** Whether any of a catalogue's expressions may match a name: one pass instead of one per expression. */
 export function mayMatchAny(expressions: readonly string[]): NamePattern {
   if (expressions.length === 0) return () => false;
   const set = new RE2Set(RE2Set.UNANCHORED, RE2JS.CASE_INSENSITIVE);
@@ -80,7 +79,7 @@ export function matching(expression: string, guarded: boolean): NamePattern {
   }
   const compiled = compile(expression);
   return (name) => {
-    // Whether there is a match is several times cheaper to find than where it ends.
+    // Testing for a match is several times cheaper than finding its end.
     if (!compiled.test(name)) return false;
     if (!guarded) return true;
     const matcher = compiled.matcher(name);
@@ -88,7 +87,7 @@ export function matching(expression: string, guarded: boolean): NamePattern {
   };
 }
 
-/** The fault of a config file's expression; null when RE2 takes it. */
+/** The fault of an expression in a configuration file; null: RE2 accepts it. */
 export function expressionFault(expression: string): string | null {
   try {
     compile(expression);
@@ -98,12 +97,11 @@ export function expressionFault(expression: string): string | null {
   }
 }
 
-/** Which of some expressions match the whole of a name, ascending. All are asked in one walk over the name. */
+/** Which of some expressions match the whole of a name, ascending. All run in one pass over the name. */
 export type PatternSet = (name: string) => readonly number[];
 
 /**
- * One automaton for so many expressions: a large one needs more memory than it may have, and is then built again and
- * again.
+ * The most expressions of one automaton: a larger one exceeds its memory limit and is rebuilt again and again.
  */
 const SET_SIZE = 256;
 

@@ -4,7 +4,7 @@ import { PATTERN_LENGTH } from './name-pattern.ts';
 import { WEEKDAYS } from './options.ts';
 import { RATE_DECIMALS, RATE_KEYS, RATE_LIMIT_USD, type RateKey } from './rates.ts';
 
-/** Limits that keep a config file's price list a price list. */
+/** Limits of the price list in a configuration file. */
 const OVERRIDES_LIMIT = 2_000;
 const NAMES_LIMIT = 200;
 const PERIODS_LIMIT = 100;

@@ -19,17 +19,17 @@ import { foldProvider, namesNoProvider, priceListOf, routeOfForm, routeOfProvide
 
 const SUPPLEMENT_FILE = new URL('prices.supplement.yaml', import.meta.url);
 
-/** A name's way to its price, or the reason why it has none. */
+/** The price of a name, or the reason why it has none. */
 export interface Resolution {
   readonly route: string | null;
   readonly priced: PricedModel | null;
   readonly reason: string | null;
 }
 
-/** Notes every place that was searched; only an explanation asks for it. */
+/** The explanation steps: each searched list and name; for explanations only. */
 export type Trail = string[];
 
-/** What is searched for, under which spellings, on behalf of which provider. */
+/** One search: the spellings of the model and the provider. */
 interface Search {
   readonly folded: string;
   readonly route: string | null;
@@ -54,16 +54,16 @@ interface Layers {
   readonly stored: Entries;
 }
 
-/** What a provider name as emitted says, whatever the model. */
+/** An emitted provider name, looked up once. */
 interface EmittedProvider {
   readonly folded: string;
-  /** The name is filler, so that the model name may tell the provider. */
+  /** The name is a placeholder, so the model name may give the provider. */
   readonly isNone: boolean;
   /** The route it names; null when it names none. */
   readonly route: string | null;
 }
 
-/** Provider names that are remembered: a deployment has a handful, a hostile sender as many as it likes. */
+/** The most cached provider names. A deployment has a few; a hostile sender may send any number. */
 const MAX_PROVIDERS = 256;
 
 export class PriceBook {
@@ -83,7 +83,7 @@ export class PriceBook {
     const catalogue = await loadCatalogue(options.catalogue ?? 'bundled');
     const supplement = options.supplement === false ? [] : await readSupplement();
     const bare = new PriceBook({ catalogue, supplement: NO_ENTRIES, user: NO_ENTRIES, stored: NO_ENTRIES });
-    // An entry may borrow a card that another catalogue does not have; it then has nothing to correct.
+    // An entry may borrow a card that this catalogue does not have; then there is nothing to correct.
     const shipped = { path: 'supplement', source: 'supplement', borrowed: bare };
     const lists = new PriceBook({
       ...bare.#layers,
@@ -97,8 +97,7 @@ export class PriceBook {
   }
 
   /**
-   * This book with stored entries before all others, the first of them first. One with a mistake is left out and told
-   * of.
+   * This book with stored entries before all others, in their order. An entry with a mistake is left out and reported.
    */
   withStored(
     entries: readonly PriceEntry[],
@@ -115,7 +114,7 @@ export class PriceBook {
     return new PriceBook({ ...this.#layers, stored: new EntryIndex(stored) });
   }
 
-  /** Entries of one layer; what they borrow comes from the layers of another book. */
+  /** Compiles the entries of one layer; they borrow from the layers of another book. */
   #compile(
     entries: readonly PriceEntry[],
     layer: { readonly path: string; readonly source: string; readonly borrowed: PriceBook },
@@ -127,7 +126,7 @@ export class PriceBook {
     return compileEntries(entries, { path: layer.path, origin, borrow }, problems).map((entry) => this.#place(entry));
   }
 
-  /** Names remembered right now. */
+  /** The number of cached names. */
   get remembered(): number {
     return this.#recent.size;
   }
@@ -187,8 +186,8 @@ export class PriceBook {
   }
 
   /**
-   * Where the call went: by the model name's own form (a Bedrock id sent through a vendor's SDK), by provider, or by
-   * the model name's prefix.
+   * The route of a call: by the form of the model name (a Bedrock id sent through a vendor's SDK), by provider, or by
+   * the prefix of the model name.
    */
   #routeOf(provider: EmittedProvider, emitted: string): string | null {
     const form = routeOfForm(emitted);
@@ -241,7 +240,7 @@ export class PriceBook {
   }
 }
 
-/** Vendors whose models Bedrock or Vertex also serve: when the name has that form, it was served there. */
+/** Vendors whose models Bedrock or Vertex also serve: a name of their form was served there. */
 const FORM_DECIDES: Readonly<Record<string, ReadonlySet<string>>> = {
   aws: new Set(['anthropic', 'openai', 'mistral', 'cohere', 'deepseek']),
   vertex: new Set(['google', 'gemini', 'anthropic', 'mistral']),
@@ -268,7 +267,7 @@ const NAMELESS = unpriced(null, 'the model has no name');
 const UNROUTED = unpriced(null, 'no provider is named, and the model name gives none away');
 const UNKNOWN = unpriced(null, 'no price list knows the provider');
 
-/** Only an explanation names the provider: hostile names arrive by the hundred thousand. */
+/** Only an explanation contains the provider: a hostile sender may send hundreds of thousands of names. */
 function unknownProvider(provider: string, { isNone }: EmittedProvider, trail: Trail | null): Resolution {
   if (isNone) return UNROUTED;
   return trail === null ? UNKNOWN : unpriced(null, `no price list knows the provider ${JSON.stringify(provider)}`);

@@ -1,7 +1,7 @@
 /**
- * The price books in force: the configuration's own, with stored prices before it, for all projects and for those that
- * have prices of their own. They are made anew ahead of a pass, when a change was announced or what was read has grown
- * old, never within one.
+ * The price books in force: stored prices before those of the configuration, one book for all projects and one for each
+ * project with prices of its own. They are rebuilt ahead of a pass, after an announced change or after a fixed time,
+ * never during one.
  */
 import type { Host } from '../../component/component.ts';
 import type { PriceDirectory, StoredPrice } from '../../component/capabilities/price-directory.ts';
@@ -11,9 +11,9 @@ import type { PriceBook } from './price-book.ts';
 import type { PricingProblem } from './price-entry.ts';
 import { isProblem, StoredEntries } from './stored-entry.ts';
 
-/** Announcements can be missed; after this what was read is read again. */
+/** Announcements can be missed, so stored prices are read again after this time. */
 const LIFE_MS = 60_000;
-/** After a reading that failed. */
+/** The same after a failed read. */
 const RETRY_MS = 1000;
 
 export interface Surroundings {
@@ -32,10 +32,10 @@ export class PriceBooks {
   #general: PriceBook;
   #byProject: ReadonlyMap<string, PriceBook> = new Map();
   #count = 0;
-  /** Entries that were found wanting: each is told of once, as long as it stays as it is. */
+  /** Entries with a mistake: each is logged once until it changes. */
   #told: ReadonlySet<string> = new Set();
   #loading: Promise<void> | null = null;
-  /** Changes that were announced, and how many of them the last reading knew. The first reading is a change too. */
+  /** Announced changes, and how many of them the last read included. The first read counts as a change. */
   #announced = 1;
   #known = 0;
   #hasFailed = false;
@@ -58,12 +58,12 @@ export class PriceBooks {
     return this.#byProject.get(project) ?? this.#general;
   }
 
-  /** Something changed: the next request waits until it is known. */
+  /** Prices changed: the next request waits for a read. */
   outdate(): void {
     this.#announced++;
   }
 
-  /** To be called ahead of each pass. Waits only where a change was announced that is not read yet; never rejects. */
+  /** Call it ahead of each pass. Waits only for an announced change that is not read yet; never rejects. */
   refresh(): Promise<void> | void {
     if (this.#directory === undefined) return;
     const isBehind = this.#known < this.#announced;
@@ -75,7 +75,7 @@ export class PriceBooks {
   }
 
   async #load(directory: PriceDirectory): Promise<void> {
-    // A change that is announced from here on may not be in what is read.
+    // The read may miss a change that is announced from here on.
     const announced = this.#announced;
     try {
       this.#use(await directory.readPrices());
@@ -108,7 +108,7 @@ export class PriceBooks {
       this.#base.withStored(entries, (entry, problem) => this.#tell(sources.get(entry) as StoredPrice, problem, told));
     this.#general = general.length === 0 ? this.#base : book(general);
     const projects = new Set([...sources.values()].flatMap(({ project }) => project ?? []));
-    // What is stored for a project comes before what is stored for all.
+    // Prices of a project come before those for all.
     this.#byProject = new Map(
       [...projects].map((project) => [project, book([...entriesOf(project), ...general])] as const),
     );
@@ -116,7 +116,7 @@ export class PriceBooks {
     this.#told = told;
   }
 
-  /** A mistake must not stop anything, and nobody must be told of it with every reading. */
+  /** Logs a mistake once; it stops nothing. */
   #tell({ id, project, entry }: StoredPrice, { path, message }: PricingProblem, told: Set<string>): void {
     const key = JSON.stringify([id, project, entry]);
     if (told.has(key)) return;

@@ -36,7 +36,7 @@ export interface PricingProblem {
   readonly message: string;
 }
 
-/** Thrown with every problem at once. */
+/** Has every problem at once. */
 export class PricingOptionsError extends Error {
   readonly problems: readonly PricingProblem[];
 
@@ -60,7 +60,7 @@ export interface EntryContext {
   /** The path of the list, as `overrides`. */
   readonly path: string;
   readonly origin: Origin;
-  /** The card that the price lists below hold for a provider and model. */
+  /** The card of a provider and model in the price lists of later layers. */
   readonly borrow: (provider: string, model: string) => Card | null;
 }
 
@@ -125,7 +125,7 @@ class EntryReader {
   #names(model: ModelMatch): EntryMatch | null {
     if (typeof model === 'string') return { names: [model.trim().toLowerCase()] };
     if (isNameList(model)) return { names: model.map((name) => name.trim().toLowerCase()) };
-    // A prefix means what it says: what follows it is not looked at.
+    // A user's prefix has no guard: any text may follow it.
     if ('prefix' in model) return { prefix: model.prefix.trim().toLowerCase() };
     if (model.regex.length > PATTERN_LENGTH)
       return this.problem('.match.model.regex', `at most ${PATTERN_LENGTH} characters`);
@@ -158,7 +158,7 @@ class EntryReader {
     }
   }
 
-  /** What is borrowed brings its own tiers along, unless the entry names some. */
+  /** A borrowed card keeps its tiers, unless the entry has some. */
   #withServices(draft: CardDraft): CardDraft | null {
     const tiers = Object.entries(this.#entry.service_tiers ?? {}) as [ServiceTier, { multiplier: string | number }][];
     if (tiers.length === 0) return draft;

@@ -1,5 +1,5 @@
 /**
- * A model name resolved to its price card: turns usage and a start time into costs.
+ * A model with its price card: computes costs from usage and a start time.
  * The arithmetic is exact: plain numbers while every product stays below 2^53, BigInt beyond.
  */
 import { SERVICE_TIERS, type ServiceTier } from '../../pdata/columns.ts';
@@ -8,8 +8,8 @@ import { type Card, formatMoment, type RateRow, rowFor } from './card.ts';
 import { Buckets, COST_FLAGS, type Usage } from './usage.ts';
 
 /**
- * How a name found its card: `exact`, `rule` (prefix, pattern or a respelled name), `fallback` (another vendor's card),
- * `use:<id>` (borrowed).
+ * How the card of a name was found: `exact`, `rule` (prefix, pattern or a respelled name), `fallback` (another vendor's
+ * card), `use:<id>` (borrowed).
  */
 export type MatchKind = 'exact' | 'rule' | 'fallback' | `use:${string}`;
 
@@ -24,10 +24,10 @@ export interface Cost {
   flags: number;
 }
 
-/** Whole 1e-8 USD: a plain number, which costs nothing to make, wherever that is exact. Null: not known. */
+/** Whole 1e-8 USD, as a plain number (no allocation) when that is exact. Null: unknown. */
 export type Amount = number | Money | null;
 
-/** A cost as the hot path has it. */
+/** A cost in the form of the hot path. */
 export interface Charge {
   input: Amount;
   output: Amount;
@@ -42,10 +42,10 @@ export interface Charge {
 /** 1e-15 USD in one unit of money (1e-8 USD). */
 const UNITS_PER_MONEY = 10_000_000;
 const HALF_UNIT = UNITS_PER_MONEY / 2;
-/** Below this, sums of products are exact in doubles and rounding up can not leave the exact range. */
+/** Below this, sums of products are exact in doubles and rounding up cannot leave the exact range. */
 const EXACT_LIMIT = Number.MAX_SAFE_INTEGER - UNITS_PER_MONEY;
 
-/** Assumptions that are told of in the audit; at what rates a tier was priced follows from the card. */
+/** Assumptions that the audit text contains. The rates of a service tier follow from the card. */
 const { audio_at_text_rate: AUDIO, image_at_text_rate: IMAGE } = COST_FLAGS;
 const NOTED = AUDIO | IMAGE;
 const NOTE_BITS: readonly number[] = [0, AUDIO, IMAGE, NOTED];
@@ -86,7 +86,7 @@ export class PricedModel {
     return into;
   }
 
-  /** The same for the hot path. */
+  /** The same in the form of the hot path. */
   charge(usage: Usage, startMs: number, into: Charge): Charge {
     into.input = into.output = into.total = into.row = null;
     into.flags = 0;
@@ -121,7 +121,7 @@ export class PricedModel {
   }
 }
 
-/** The number of an audit text: rows have the same places at every tier of service. */
+/** The number of an audit text: rows have the same ordinals at every tier of service. */
 function placeOf(row: RateRow, flags: number, tier: ServiceTier | null): number {
   const service = tier === null ? 0 : SERVICE_TIERS.indexOf(tier) + 1;
   return (row.ordinal * NOTE_BITS.length + NOTE_BITS.indexOf(flags & NOTED)) * SERVICES + service;
@@ -148,8 +148,7 @@ function price(buckets: Buckets, row: RateRow, tierKnown: boolean, into: Charge)
 }
 
 /**
- * The same by BigInt: for prompts of millions of tokens or dear rates, and the only place where a cost can be too large
- * to store.
+ * The same by BigInt: for prompts of millions of tokens or high rates. Only here a cost can be too large to store.
  */
 function priceExactly(
   buckets: Buckets,
@@ -241,7 +240,7 @@ function flagsOf(b: Buckets, row: RateRow, input: boolean, output: boolean, tier
   return flags;
 }
 
-/** What the rates could not say, and what the tier of service was: ` audio=text-rate service=batch`. */
+/** The assumptions and the tier of service: ` audio=text-rate service=batch`. */
 function noteText(notes: number, tier: ServiceTier | null, atStandardRate: boolean): string {
   const audio = (notes & AUDIO) === 0 ? '' : ' audio=text-rate';
   const image = (notes & IMAGE) === 0 ? '' : ' image=text-rate';
@@ -251,7 +250,7 @@ function noteText(notes: number, tier: ServiceTier | null, atStandardRate: boole
 
 /**
  * `genai-prices@0.1.8+91a9f7d8b0186e09 anthropic/claude-opus-4-6 from=2026-03-13 tier=base match=exact`: enough to find
- * the figures again.
+ * the rates again.
  */
 function auditText(card: Card, row: RateRow, match: MatchKind): string {
   const { origin, provider, model } = card.draft;

@@ -1,6 +1,6 @@
 /**
- * The `pricing` processor: what each model call cost. A cost the sender states wins when it is valid; otherwise the
- * cost follows from usage and the price in force when the call began. What is not known stays null, never zero.
+ * The `pricing` processor: the cost of each model call. A valid cost that the sender states is used; otherwise the cost
+ * is computed from usage and the price in force when the call began. An unknown cost is null, never zero.
  */
 import { CACHE_COUNTING } from '../../component/capabilities/cache-counting.ts';
 import type { Capability } from '../../component/capabilities/capability.ts';
@@ -50,13 +50,13 @@ const COST_EXPLICIT = 1;
 const COST_DERIVED = 2;
 const USAGE_OWN = 1;
 const NS_PER_MS = 1e6;
-/** Records handled in one step: a model name that is looked up anew takes 40 µs. */
+/** Records handled in one step: the lookup of a new model name takes 40 µs. */
 const STEP = 16;
 
 type Outcome = 'explicit' | 'derived' | 'partly' | 'no';
 const OUTCOMES: readonly Outcome[] = ['explicit', 'derived', 'partly', 'no'];
 
-/** What is known of the symbols and texts of one set of tables. */
+/** Caches that belong to one set of tables. */
 interface Learned {
   readonly explicit: ExplicitCosts;
   readonly memos: WeakMap<PriceBook, ModelMemo>;
@@ -108,7 +108,7 @@ class Pricing implements Processor {
     this.#stopListening = null;
   }
 
-  /** Stored prices are read ahead, because the pass may not wait. */
+  /** Stored prices are read ahead, because the pass cannot wait. */
   admit(): Promise<void> | void {
     return this.#books?.refresh();
   }
@@ -128,7 +128,7 @@ class Pricing implements Processor {
     this.#report();
   }
 
-  /** Once a batch: a counter costs as much as a price. */
+  /** Once per batch: adding to a counter costs as much as pricing a call. */
   #report(): void {
     for (const outcome of OUTCOMES) {
       if (this.#outcomes[outcome] > 0) this.#priced.add(this.#outcomes[outcome], { priced: outcome });
@@ -177,14 +177,14 @@ class Pricing implements Processor {
   }
 }
 
-/** A memo holds for one book. */
+/** A memo belongs to one book. */
 function memoOf(memos: Learned['memos'], book: PriceBook): ModelMemo {
   const memo = memos.get(book) ?? new ModelMemo([SLOT_PROVIDER, SLOT_RESPONSE_MODEL, SLOT_REQUEST_MODEL]);
   memos.set(book, memo);
   return memo;
 }
 
-/** The model that answered is what was billed; the one that was asked for is the next best name. */
+/** The response model is billed; the request model is used when the response model has no price. */
 function findModel(batch: Batch, book: PriceBook): PricedModel | null {
   const provider = batch.slotText(SLOT_PROVIDER);
   const answered = batch.slotText(SLOT_RESPONSE_MODEL);
@@ -194,7 +194,7 @@ function findModel(batch: Batch, book: PriceBook): PricedModel | null {
   return asked === null || asked === answered ? null : book.find(provider, asked);
 }
 
-/** False when no tokens are known, so that there is nothing to price. */
+/** False when no token count is known. */
 function readUsage({ derived }: Batch, usage: Required<Usage>): boolean {
   usage.inputTokens = numberOrNull(derived.number(NUMBER_INPUT_TOKENS));
   usage.outputTokens = numberOrNull(derived.number(NUMBER_OUTPUT_TOKENS));
@@ -217,7 +217,7 @@ function setPriceId({ derived }: Batch, text: TextRef | null): void {
   if (text !== null) derived.setText(SLOT_PRICE_ID, text.offset, text.length, text.flags);
 }
 
-/** Senders that count cached audio count it among the audio too. */
+/** Senders that count cached audio include it in the audio count. */
 const freshAudio = (all: number, cached: number | null): number | null =>
   Number.isNaN(all) ? null : Math.max(all - (cached ?? 0), 0);
 const numberOrNull = (value: number): number | null => (Number.isNaN(value) ? null : value);
@@ -239,7 +239,7 @@ function emptyUsage(): Required<Usage> {
   };
 }
 
-/** Each pipeline has an instance of its own; they share the books of their id, which take a while to compile. */
+/** Each pipeline has its own instance; instances of one id share the books, which are slow to compile. */
 function sharedBooks(host: Host, options: PricingOptions, faults: Counter): Promise<PriceBooks> {
   const capability: Capability<Promise<PriceBooks>> = { name: `price-books ${host.id}` };
   const known = host.capabilities.find(capability);
@@ -250,7 +250,7 @@ function sharedBooks(host: Host, options: PricingOptions, faults: Counter): Prom
   return books;
 }
 
-/** For whoever reads token counts; normalization does, long before the counts come here. */
+/** A capability for normalization, which reads token counts before this processor runs. */
 function offerInclusiveRules({ inclusive_rules: rules = [] }: PricingOptions, { capabilities, id }: Host): void {
   if (rules.length === 0) return;
   const known = capabilities.find(CACHE_COUNTING);

@@ -4,7 +4,7 @@
  */
 import { atScale, type Decimal, decimalOfNumber, decimalOfText, formatUnits } from './decimal.ts';
 
-/** Every kind of token that can have its own rate, in the order in which they are written out. */
+/** Every token kind with a rate of its own, in output order. */
 export const RATE_KEYS = [
   'input',
   'cache_read',
@@ -29,10 +29,10 @@ export const RATE_DECIMALS = 9;
 export const RATE_LIMIT_USD = 1_000_000;
 const RATE_UNITS = 10 ** RATE_DECIMALS;
 const RATE_LIMIT = RATE_LIMIT_USD * RATE_UNITS;
-/** Longest spelling of a rate; seven integer digits, a point and nine decimals fit well. */
+/** The longest text of a rate; seven integer digits, a point and nine decimals fit. */
 const RATE_TEXT_LENGTH = 32;
 
-/** A price per million tokens as a rate, or the sentence that says why it is none. */
+/** A price per million tokens as a rate, or a message why it is invalid. */
 export function parseRate(value: string | number): number | string {
   const decimal = readDecimal(value);
   if (decimal === null) return 'must be a decimal number of USD per million tokens';
@@ -41,11 +41,11 @@ export function parseRate(value: string | number): number | string {
   return rate <= RATE_LIMIT ? rate : `must be from 0 to ${RATE_LIMIT_USD}`;
 }
 
-/** A published float, its binary noise (`0.18000000000000002`) rounded away; null when it is no price. */
+/** A published float without its rounding error (`0.18000000000000002`); null when it is no price. */
 export function roundRate(value: number): number | null {
   if (!Number.isFinite(value) || value < 0) return null;
   const scaled = value * RATE_UNITS;
-  // Most prices are exact at this point; the rest go by their shortest decimal.
+  // Most prices are exact here; the others are converted through their shortest decimal.
   if (Number.isSafeInteger(scaled)) return scaled <= RATE_LIMIT ? scaled : null;
   const rate = Number(atScale(decimalOfNumber(value), RATE_DECIMALS));
   return rate <= RATE_LIMIT ? rate : null;
@@ -57,7 +57,7 @@ export function scaleRate(rate: number, factor: Decimal): number | null {
   return scaled <= RATE_LIMIT ? scaled : null;
 }
 
-/** The price per million tokens that a rate stands for, as its shortest decimal. */
+/** The price per million tokens of a rate, as its shortest decimal. */
 export function formatRate(rate: number): string {
   return formatUnits(BigInt(rate), RATE_DECIMALS);
 }

@@ -1,9 +1,10 @@
 /**
- * A bounded memory of resolved names. Two generations stand in for exact recency: what was used since the last turn is
- * kept, what was not is forgotten, and a hit on the young generation moves nothing.
+ * A bounded cache of resolved names in two generations, which approximates LRU: when the young one is full it becomes
+ * the old one, and entries of the old one that were not used again are dropped. A hit in the young generation moves
+ * nothing.
  */
 
-/** Names remembered at most, both generations together. */
+/** The most names, both generations together. */
 export const RECENT_NAMES = 4_096;
 
 export class RecentNames<V> {
@@ -19,7 +20,7 @@ export class RecentNames<V> {
     return this.#young.size + this.#old.size;
   }
 
-  /** Undefined when the pair is not remembered. */
+  /** Undefined: the pair is not cached. */
   get(provider: string, model: string): V | undefined {
     const key = keyOf(provider, model);
     const value = this.#young.get(key);
@@ -43,8 +44,8 @@ export class RecentNames<V> {
 }
 
 /**
- * One key for both, so that no two pairs share it. It never looks like a number: the engine hashes texts of digits
- * without a secret, and a sender could choose names that meet in one place.
+ * One key for each pair. It is never a text of digits: the engine hashes those without a secret, and a sender could
+ * choose names that collide.
  */
 function keyOf(provider: string, model: string): string {
   return `${provider.length}:${provider}${model}`;

@@ -4,7 +4,7 @@
  */
 import { PROVIDERS } from '../../dialects/providers.ts';
 
-/** Words that name no provider: gateways that put it into the model name, and fillers. */
+/** Words that name no provider: gateways that put it into the model name, and placeholders. */
 const NO_PROVIDER = new Set([
   '',
   'litellm',
@@ -19,7 +19,7 @@ const NO_PROVIDER = new Set([
   'undefined',
 ]);
 
-/** Routes that read another route's price list. */
+/** Routes with the price list of another route. */
 const PRICE_LIST: Readonly<Record<string, string>> = { vertex: 'google', gemini: 'google' };
 
 /** A Bedrock model id: optional region or inference profile, vendor, dot, model. */
@@ -27,11 +27,11 @@ const BEDROCK_ID =
   /^(?:arn:aws|(?:(?:us|eu|apac|jp|au|in|ca|sa|uk|global|us-gov)\.)?(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek|openai|qwen|writer|nvidia|google|moonshot|minimax|zai)\.[a-z])/;
 const VERTEX_PATH = /(?:^|\/)publishers\/[^/]+\/models\//;
 
-/** What the route table needs to know of a catalogue. */
+/** What the routes need from a catalogue. */
 export interface ProviderIndex {
   /** The catalogue's provider id for a folded spelling; null when it knows none. */
   providerNamed(folded: string): string | null;
-  /** The provider whose model names look like this one; null when none does. */
+  /** The provider with model names of this form; null: none. */
   providerOfModel(model: string): string | null;
 }
 
@@ -49,16 +49,16 @@ export function foldProvider(provider: string): string {
     .replace(/[_\s]+/g, '-');
 }
 
-/** The price list that a route reads. */
+/** The price list of a route. */
 export function priceListOf(route: string): string {
   return PRICE_LIST[route] ?? route;
 }
 
-/** The route of an emitted provider name; null when the name is filler or nobody knows it. */
+/** The route of an emitted provider name; null for a placeholder and for an unknown provider. */
 export function routeOfProvider(provider: string | null, index: ProviderIndex): string | null {
   const folded = foldProvider(provider ?? '');
   if (NO_PROVIDER.has(folded)) return null;
-  // `openai.responses`, `google.vertex.chat`, `azure.ai.openai`: the last words say which API was called.
+  // `openai.responses`, `google.vertex.chat`, `azure.ai.openai`: the last segments name the API.
   for (let name = folded; name !== ''; name = name.slice(0, Math.max(name.lastIndexOf('.'), 0))) {
     const route = ROUTES.get(name);
     if (route !== undefined) return route;
@@ -67,14 +67,14 @@ export function routeOfProvider(provider: string | null, index: ProviderIndex): 
 }
 
 /**
- * Whether the name is filler, so that the model name may tell the provider. An unknown provider is a private one, and
+ * Whether the name is a placeholder, so that the model name may give the provider. An unknown provider is private and
  * stays unpriced.
  */
 export function namesNoProvider(provider: string | null): boolean {
   return NO_PROVIDER.has(foldProvider(provider ?? ''));
 }
 
-/** The route that a model name gives away by its form alone: Bedrock ids and Vertex paths carry their own prices. */
+/** The route from the form of a model name: Bedrock ids and Vertex paths have their own prices. */
 export function routeOfForm(model: string): string | null {
   if (VERTEX_PATH.test(model)) return 'vertex';
   return BEDROCK_ID.test(model) ? 'aws' : null;

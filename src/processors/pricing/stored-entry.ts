@@ -1,6 +1,5 @@
 /**
- * Price entries as somebody stored them: nothing is known of them, so they are checked as the options of the
- * configuration are.
+ * Price entries of the database: they are checked like the options of the configuration.
  */
 import { Ajv, type ValidateFunction } from 'ajv';
 import { expressionFault } from '../../component/expression.ts';
@@ -8,7 +7,7 @@ import type { PriceEntry } from './options.ts';
 import { PRICE_ENTRIES_SCHEMA } from './options-schema.ts';
 import type { PricingProblem } from './price-entry.ts';
 
-/** Made by whoever reads stored entries, and kept: compiling the schema takes longer than all checks. */
+/** Create it once: compiling the schema takes longer than all checks. */
 export class StoredEntries {
   readonly #check: ValidateFunction = new Ajv({
     allowUnionTypes: true,
@@ -16,7 +15,7 @@ export class StoredEntries {
     formats: { re2: (text: string) => expressionFault(text) === null },
   }).compile(PRICE_ENTRIES_SCHEMA.items);
 
-  /** The entry, or its first mistake. It must say the id that it is stored under. */
+  /** The entry, or its first mistake. Its `id` must be the one under which it is stored. */
   read(id: string, entry: unknown): PriceEntry | PricingProblem {
     if (!this.#check(entry)) {
       const [error] = this.#check.errors ?? [];
@@ -29,7 +28,7 @@ export class StoredEntries {
 
 export const isProblem = (read: PriceEntry | PricingProblem): read is PricingProblem => 'message' in read;
 
-/** As paths are written elsewhere: `/prices/0/rates` is `prices[0].rates`. */
+/** In the path notation of configuration errors: `/prices/0/rates` is `prices[0].rates`. */
 const pathOf = (pointer: string): string =>
   pointer
     .replace(/\/(\d+)(?=\/|$)/g, '[$1]')

@@ -1,7 +1,7 @@
 /**
  * A model call's token counts and their split into disjoint buckets, each of which has one rate. Counts arrive
- * canonical (input includes cached tokens, output includes reasoning); what can not be so is read as the sender must
- * have meant it.
+ * canonical (input includes cached tokens, output includes reasoning). Counts that contradict this are read as the
+ * sender must have meant them.
  */
 
 import type { ServiceTier } from '../../pdata/columns.ts';
@@ -24,16 +24,16 @@ export interface Usage {
   inputImageTokens?: number | null;
   outputAudioTokens?: number | null;
   outputImageTokens?: number | null;
-  /** Null: the standard tier of service, or nobody says. */
+  /** Null: the standard tier of service, or not sent. */
   serviceTier?: ServiceTier | null;
 }
 
-/** What a derived cost had to assume; bits of `Cost.flags`. */
+/** The assumptions of a derived cost; bits of `Cost.flags`. */
 export const COST_FLAGS = {
-  /** Cached tokens exceed input, so input can not include them: it is billed in full, beside them. */
+  /** Cached tokens exceed input, so input cannot include them: it is billed in full, beside them. */
   cache_outside_input: 1,
   /**
-   * Reasoning, audio and image tokens exceed output, so output can not include them: it is billed in full, beside them.
+   * Reasoning, audio and image tokens exceed output, so output cannot include them: it is billed in full, beside them.
    */
   parts_outside_output: 2,
   /** The card has no rate of its own for audio; the text rate was used. */
@@ -61,7 +61,7 @@ function known(count: number | null | undefined): number {
   return typeof count === 'number' && count >= 0 && Number.isSafeInteger(count) ? count : -1;
 }
 
-/** A part of another count: not reported is none. */
+/** A part of another count; zero when it is not reported. */
 function part(count: number | null | undefined): number {
   const value = known(count);
   return Math.max(value, 0);
