@@ -4,14 +4,17 @@
  */
 
 /** Numbers of the element types, the same in every database. */
-const BYTEA = 17;
+export const BYTEA = 17;
 const INT8 = 20;
-const TEXT = 25;
+export const TEXT = 25;
+export const JSONB = 3802;
 /** Dimensions, whether there are nulls, and the element type; then the only dimension's length and lower bound. */
 const EMPTY_BYTES = 12;
 const HEADER_BYTES = 20;
 const LENGTH_BYTES = 4;
 const INT8_BYTES = 8;
+/** An element that is not copied. */
+const LARGE_BYTES = 65536;
 const NULL_LENGTH = -1;
 
 export function textArray(values: readonly string[]): Buffer {
@@ -63,6 +66,28 @@ export function integerArray(values: readonly (number | bigint | null)[]): Buffe
     at = array.writeBigInt64BE(BigInt(value), at);
   }
   return array;
+}
+
+/**
+ * A parameter with its length in front, of elements as they are on the wire: a length, -1 for null, and the value. Large elements are
+ * passed on as they are, so nothing is copied that takes long.
+ */
+export function fieldArray(type: number, elements: readonly Buffer[]): readonly Buffer[] {
+  const bytes = elements.reduce((sum, element) => sum + element.length, 0);
+  const head = Buffer.alloc(LENGTH_BYTES + HEADER_BYTES);
+  for (const [index, word] of [HEADER_BYTES + bytes, 1, 0, type, elements.length, 1].entries())
+    head.writeInt32BE(word, index * LENGTH_BYTES);
+  const chunks: Buffer[] = [];
+  let small: Buffer[] = [head];
+  for (const element of elements) {
+    if (element.length < LARGE_BYTES) {
+      small.push(element);
+      continue;
+    }
+    chunks.push(Buffer.concat(small), element);
+    small = [];
+  }
+  return small.length === 0 ? chunks : [...chunks, Buffer.concat(small)];
 }
 
 /** `bytes`: of all elements together, without their lengths. The server looks for nulls itself. */

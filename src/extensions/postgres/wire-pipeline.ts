@@ -12,6 +12,7 @@ const COPY_DATA = 0x64; // 'd'
 const COPY_DONE = Buffer.from([0x63, 0, 0, 0, 4]); // 'c'
 const FRAME_BYTES = 5;
 const BIND = 0x42; // 'B'
+/** Without the name of the statement: code, length, two ends of names, and three counts. */
 const BIND_HEAD_BYTES = 13;
 /** No formats of results: all are text. */
 const BIND_TAIL = Buffer.alloc(2);
@@ -89,7 +90,7 @@ function sendStep(connection: Connection, { statement, values = [], fields, chun
   const isParsed = previous?.statement.name === undefined && previous?.statement.text === statement.text;
   if (statement.name === undefined && !isParsed) connection.parse({ name: '', text: statement.text });
   if (fields === undefined) connection.bind({ statement: statement.name ?? '', values });
-  else bindFields(connection, fields);
+  else bindFields(connection, statement.name ?? '', fields);
   connection.execute({});
   if (chunks === undefined) return;
   // The server need not ask for the data first: should the statement fail, it throws them away.
@@ -100,16 +101,16 @@ function sendStep(connection: Connection, { statement, values = [], fields, chun
   connection.stream.write(COPY_DONE);
 }
 
-/** Binds to the unnamed statement. */
-function bindFields({ stream }: Connection, { count, chunks }: NonNullable<Step['fields']>): void {
+function bindFields({ stream }: Connection, name: string, { count, chunks }: NonNullable<Step['fields']>): void {
   const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-  const head = Buffer.alloc(BIND_HEAD_BYTES);
+  const head = Buffer.alloc(BIND_HEAD_BYTES + name.length);
   head[0] = BIND;
   head.writeUInt32BE(head.length - 1 + bytes + BIND_TAIL.length, 1);
-  // Behind the length: no name of a portal, none of a statement, one format for all parameters, which is binary.
-  head.writeUInt16BE(1, 7);
-  head.writeUInt16BE(1, 9);
-  head.writeUInt16BE(count, 11);
+  // Behind the length: no name of a portal, that of the statement, one format for all parameters, which is binary.
+  const at = 6 + head.write(name, 6, 'latin1') + 1;
+  head.writeUInt16BE(1, at);
+  head.writeUInt16BE(1, at + 2);
+  head.writeUInt16BE(count, at + 4);
   for (const part of [head, ...chunks, BIND_TAIL]) stream.write(part);
 }
 
