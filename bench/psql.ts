@@ -3,7 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SPAN_COLUMNS } from '../src/pdata/columns.ts';
+import { TABLE_COLUMNS } from '../src/pdata/columns.ts';
 
 const HEADER = Buffer.from('5047434f50590aff0d0a00' + '00000000' + '00000000', 'hex');
 const TRAILER = Buffer.from([0xff, 0xff]);
@@ -52,7 +52,7 @@ export class Psql {
 
   /** Copies a prepared file into the spans, in a transaction of its own, and removes it. The milliseconds psql took. */
   async copy(path: string): Promise<number> {
-    const columns = SPAN_COLUMNS.map(({ name }) => name).join(', ');
+    const columns = TABLE_COLUMNS.traces.map(({ name }) => name).join(', ');
     const milliseconds = await new Promise<number>((resolve) => {
       this.#waiting = resolve;
       this.#child.stdin.write(`\\copy sluice.spans (${columns}) from '${path}' (format binary)\n`);

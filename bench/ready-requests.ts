@@ -7,7 +7,7 @@ import { defineExporter, type Rows } from '../src/component/exporter.ts';
 import type { Claim, TraceClaim } from '../src/component/capabilities/ledger.ts';
 import { COMPONENTS } from '../src/components.ts';
 import { ChunkPool } from '../src/pdata/chunk-pool.ts';
-import { SPAN_COLUMNS } from '../src/pdata/columns.ts';
+import { TABLE_COLUMNS } from '../src/pdata/columns.ts';
 import type { Project } from '../src/pdata/context.ts';
 import { encodeRows } from '../src/pdata/encode-rows.ts';
 import { startDaemon } from '../test/support/daemon.ts';
@@ -38,7 +38,7 @@ const START_COLUMN = columnOf('start_time_unix_nano');
 const END_COLUMN = columnOf('end_time_unix_nano');
 
 function columnOf(name: string): number {
-  const index = SPAN_COLUMNS.findIndex((column) => column.name === name);
+  const index = TABLE_COLUMNS.traces.findIndex((column) => column.name === name);
   if (index < 0) throw new Error(`there is no column ${name}`);
   return index;
 }
@@ -169,7 +169,7 @@ function placesIn(bytes: Buffer): readonly Place[] {
   for (let at = 0; at < bytes.length; ) {
     const fields: number[] = [];
     at += 2;
-    for (let field = 0; field < SPAN_COLUMNS.length; field++) {
+    for (let field = 0; field < TABLE_COLUMNS.traces.length; field++) {
       const length = bytes.readInt32BE(at);
       at += 4;
       fields.push(at);

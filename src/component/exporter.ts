@@ -4,6 +4,7 @@
  */
 import type { Batch } from '../pdata/batch.ts';
 import type { Fact, Signal } from '../pdata/context.ts';
+import type { SharedContents } from '../pdata/shared-contents.ts';
 import type { Steps } from '../pdata/steps.ts';
 import type { Component, Declaration, Host } from './component.ts';
 import type { Commit } from './capabilities/ledger.ts';
@@ -14,6 +15,8 @@ export interface Rows {
   readonly count: number;
   readonly bytes: number;
   readonly chunks: readonly Buffer[];
+  /** What the rows refer to by id, in a form with references. */
+  readonly contents?: SharedContents;
   /** Returns pooled memory. Called exactly once, after the request was answered. */
   release(): void;
 }

@@ -86,6 +86,7 @@ export interface Kernels {
   classifyText(offset: number, length: number): number;
   encodeNdjson(first: number): number;
   encodeCopy(first: number): number;
+  encodeShared(first: number): number;
   encodeOtlp(first: number): number;
   findOpenings(from: number, end: number): number;
 }

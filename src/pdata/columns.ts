@@ -1,11 +1,14 @@
 /**
- * The stored columns of each signal, in the one order that the encoders write, the COPY statements name and the NDJSON lines
- * carry. `src/pdata/wasm/encode` writes exactly this list; tests compare both sides and the database schema with it.
+ * The columns of each signal. `SPAN_COLUMNS`, `LOG_COLUMNS` and `METRIC_COLUMNS` are what NDJSON lines carry and the views show;
+ * `TABLE_COLUMNS` is what COPY writes into the tables. `src/pdata/wasm/encode` writes both in this order; tests compare the encoders
+ * and the database schema with these lists.
  */
+import type { Signal } from './context.ts';
 
 /**
  * How a column is written. COPY BINARY / NDJSON:
  * `text` text / string · `json` jsonb / JSON · `trace_id`, `span_id` bytea of 16 and 8 bytes / lower-case hex ·
+ * `content_id` bytea of 16 bytes / not written ·
  * `nanos` int8 / decimal string · `count64` int8 / decimal string · `count` int8 / number · `int4` int4 / number ·
  * `double` float8 / number, or the strings "NaN", "Infinity", "-Infinity" · `money` numeric(18,8) / decimal string with 8 digits ·
  * `boolean` bool / true, false · `timestamp` timestamptz / RFC 3339 with microseconds, UTC.
@@ -16,6 +19,7 @@ export type ColumnType =
   | 'json'
   | 'trace_id'
   | 'span_id'
+  | 'content_id'
   | 'nanos'
   | 'count64'
   | 'count'
@@ -150,6 +154,22 @@ export const METRIC_COLUMNS: readonly Column[] = [
   column('metadata', 'json'),
   ...SOURCE,
 ];
+
+/** Columns of a record's resource and scope, which the tables keep once for each content, and the references in their place. */
+const SHARED_NAMES: readonly string[] = ['resource', 'scope_name', 'scope_version', 'scope_attributes'];
+const REFERENCES: readonly Column[] = [column('resource_id', 'content_id'), column('scope_id', 'content_id')];
+
+function tableColumns(columns: readonly Column[]): readonly Column[] {
+  const first = columns.findIndex(({ name }) => SHARED_NAMES.includes(name));
+  const own = columns.filter(({ name }) => !SHARED_NAMES.includes(name));
+  return [...own.slice(0, first), ...REFERENCES, ...own.slice(first)];
+}
+
+export const TABLE_COLUMNS: Readonly<Record<Signal, readonly Column[]>> = {
+  traces: tableColumns(SPAN_COLUMNS),
+  logs: tableColumns(LOG_COLUMNS),
+  metrics: tableColumns(METRIC_COLUMNS),
+};
 
 /** Tiers of service that providers price apart from the standard one. Not a column: it shows in `price_id`. */
 export const SERVICE_TIERS = ['batch', 'flex', 'priority', 'scale', 'fast'] as const;

@@ -7,7 +7,8 @@ import type { Batch, Kernels } from './batch.ts';
 import type { ChunkPool } from './chunk-pool.ts';
 import type { Signal } from './context.ts';
 import { FAIL_OUTPUT, HEADER_OUTPUT_LENGTH, HEADER_OUTPUT_LIMIT, OUTPUT_BASE, OUTPUT_CAPACITY } from './layout.ts';
-import { type Column, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from './columns.ts';
+import { type Column, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS, TABLE_COLUMNS } from './columns.ts';
+import { encodeShared, SharedContents } from './shared-contents.ts';
 import { finish, type Steps } from './steps.ts';
 import { WireFault } from './load-wasm.ts';
 
@@ -23,13 +24,12 @@ const COLUMNS: Readonly<Record<Signal, readonly Column[]>> = {
   metrics: METRIC_COLUMNS,
 };
 /** What the columns of a COPY tuple that are never null take at least, beside their lengths: ids, times, counts, words. */
-const LEAST_VALUE_BYTES: Readonly<Record<Signal, number>> = { traces: 90, logs: 24, metrics: 24 };
+const LEAST_VALUE_BYTES: Readonly<Record<Signal, number>> = { traces: 103, logs: 37, metrics: 37 };
 
 /** No row is smaller: its labels, or the lengths of its columns. Of OTLP nothing is certain. */
 function leastRowBytes(format: RowFormat, signal: Signal): number {
-  const columns = COLUMNS[signal];
-  if (format === 'copy') return columns.length * 4 + LEAST_VALUE_BYTES[signal];
-  return format === 'otlp' ? 0 : columns.reduce((sum, { name }) => sum + name.length + 4, 0);
+  if (format === 'copy') return TABLE_COLUMNS[signal].length * 4 + LEAST_VALUE_BYTES[signal];
+  return format === 'otlp' ? 0 : COLUMNS[signal].reduce((sum, { name }) => sum + name.length + 4, 0);
 }
 
 /** Copied in one step; a record may be many times as large. */
@@ -39,9 +39,12 @@ export interface EncodedRows {
   readonly signal: Signal;
   /** Rows. */
   readonly count: number;
+  /** Of the rows and of what they refer to. */
   readonly bytes: number;
   readonly chunks: readonly Buffer[];
-  /** Gives the buffers back; the chunks may not be used any more. A second call does nothing. */
+  /** Of rows in the form `copy`: what they refer to by id. */
+  readonly contents?: SharedContents;
+  /** Gives the buffers back; the chunks and contents may not be used any more. A second call does nothing. */
   release(): void;
 }
 
@@ -55,40 +58,75 @@ export function encodeRows(batch: Batch, format: RowFormat, pool: ChunkPool): En
 
 /** The same with a step for each piece. What is kept is released too when the steps are given up. */
 export function* encodeInSteps(batch: Batch, format: RowFormat, pool: ChunkPool): Steps<EncodedRows> {
-  const { tables, recordCount, rowRoom } = batch;
-  const taken: Buffer[] = [];
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  const release = (): void => {
-    for (const chunk of taken.splice(0)) pool.give(chunk);
-  };
-  if (recordCount * leastRowBytes(format, batch.signal) > rowRoom.left) throw tooLarge('the rows');
+  const { tables, recordCount, rowRoom, signal } = batch;
+  const pieces = new Pieces(batch, pool);
+  if (recordCount * leastRowBytes(format, signal) > rowRoom.left) throw tooLarge('the rows');
   let isWhole = false;
   try {
+    const contents: Buffer[] = [];
+    if (format === 'copy') {
+      pieces.limitOutput();
+      yield* encodeShared(batch, function* keep(length) {
+        // In one piece, since an entry may not be divided.
+        yield* pieces.keep(length, length, contents);
+        pieces.limitOutput();
+      });
+    }
+    const chunks: Buffer[] = [];
     for (let next = 0; next < recordCount; ) {
-      tables.setHeader(HEADER_OUTPUT_LIMIT, Math.min(rowRoom.left, OUTPUT_CAPACITY));
+      pieces.limitOutput();
       const first = next;
       next = yield* tables.inSteps(() => encodePiece(tables.kernels, format, first));
-      const length = tables.header(HEADER_OUTPUT_LENGTH);
-      rowRoom.reserve(length);
-      bytes += length;
-      for (let at = 0; at < length; at += COPY_BYTES) {
-        const size = Math.min(length - at, COPY_BYTES);
-        const chunk = pool.take(size);
-        taken.push(chunk);
-        tables.memory.bytes.copy(chunk, 0, OUTPUT_BASE + at, OUTPUT_BASE + at + size);
-        chunks.push(chunk.subarray(0, size));
-        yield;
-      }
+      yield* pieces.keep(tables.header(HEADER_OUTPUT_LENGTH), COPY_BYTES, chunks);
     }
     isWhole = true;
+    const { bytes } = pieces;
+    const rows = { signal, count: recordCount, bytes, chunks, release: () => pieces.release() };
+    return format === 'copy' ? { ...rows, contents: new SharedContents(contents) } : rows;
   } catch (error) {
     if (error instanceof WireFault && error.code === FAIL_OUTPUT) throw tooLarge('a row');
     throw error;
   } finally {
-    if (!isWhole) release();
+    if (!isWhole) pieces.release();
   }
-  return { signal: batch.signal, count: recordCount, bytes, chunks, release };
+}
+
+/** What was encoded, in buffers of the pool. */
+class Pieces {
+  bytes = 0;
+  readonly #batch: Batch;
+  readonly #pool: ChunkPool;
+  readonly #taken: Buffer[] = [];
+
+  constructor(batch: Batch, pool: ChunkPool) {
+    this.#batch = batch;
+    this.#pool = pool;
+  }
+
+  /** To be called before each piece. */
+  limitOutput(): void {
+    const { tables, rowRoom } = this.#batch;
+    tables.setHeader(HEADER_OUTPUT_LIMIT, Math.min(rowRoom.left, OUTPUT_CAPACITY));
+  }
+
+  /** Copies so many bytes of the output, in chunks of at most `step`. */
+  *keep(length: number, step: number, chunks: Buffer[]): Steps<void> {
+    const { tables, rowRoom } = this.#batch;
+    rowRoom.reserve(length);
+    this.bytes += length;
+    for (let at = 0; at < length; at += step) {
+      const size = Math.min(length - at, step);
+      const chunk = this.#pool.take(size);
+      this.#taken.push(chunk);
+      tables.memory.bytes.copy(chunk, 0, OUTPUT_BASE + at, OUTPUT_BASE + at + size);
+      chunks.push(chunk.subarray(0, size));
+      yield;
+    }
+  }
+
+  release(): void {
+    for (const chunk of this.#taken.splice(0)) this.#pool.give(chunk);
+  }
 }
 
 const tooLarge = (what: string): Rejection =>

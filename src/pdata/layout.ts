@@ -277,6 +277,21 @@ export const SCOPE_VERSION_FLAGS = 25; // u8
 export const SCOPE_JSON_OFFSET = 28; // rendered attributes; 0 not yet
 export const SCOPE_JSON_LENGTH = 32;
 
+// ── Resource and scope rows alike: how rows in COPY form refer to them ────────────────────────────────────────────────
+export const SHARED_STATE = 40; // u8, one of the following
+export const SHARED_UNSEEN = 0;
+export const SHARED_LISTED = 1;
+export const SHARED_NOTHING = 2; // a scope without name, version and attributes: the reference is null
+export const SHARED_ID = 48; // 16 bytes, the id of the content; set by TypeScript for what encodeShared has listed
+
+// ── Entry of encodeShared, in the output ─────────────────────────────────────────────────────────────────────────────
+export const SHARED_ENTRY_ROW = 0; // u32 absolute address of the resource or scope row
+export const SHARED_ENTRY_LENGTH = 4; // u32, bytes of the content behind this header
+export const SHARED_ENTRY_ID = 8; // 16 bytes, left free for TypeScript
+export const SHARED_ENTRY_SIZE = 24; // the content follows: its kind (u8), then fields of COPY: project, then the body's own
+export const SHARED_RESOURCE = 1;
+export const SHARED_SCOPE = 2;
+
 // ── Metric row ───────────────────────────────────────────────────────────────────────────────────────────────────────
 export const METRIC_NAME_OFFSET = 0;
 export const METRIC_NAME_LENGTH = 4;

@@ -19,6 +19,7 @@ const SQL_TYPES: Readonly<Record<ColumnType, string>> = {
   json: 'jsonb',
   trace_id: 'text',
   span_id: 'text',
+  content_id: 'bytea',
   nanos: 'int8',
   count64: 'int8',
   count: 'int8',

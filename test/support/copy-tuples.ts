@@ -1,5 +1,6 @@
 /** Reads tuples of COPY BINARY back, column by column, into the values that an NDJSON line shows for them. */
 import type { Column, ColumnType } from '../../src/pdata/columns.ts';
+import { fieldsOf, type SharedContents } from '../../src/pdata/shared-contents.ts';
 
 export type CopyTuple = Readonly<Record<string, unknown>>;
 
@@ -56,6 +57,7 @@ const READERS: Readonly<Record<ColumnType, (field: Buffer) => unknown>> = {
   json,
   trace_id: (field) => checkLength(field, 16).toString('hex'),
   span_id: (field) => checkLength(field, 8).toString('hex'),
+  content_id: (field) => checkLength(field, 16).toString('hex'),
   nanos: (field) => String(checkLength(field, 8).readBigInt64BE()),
   count64: (field) => String(checkLength(field, 8).readBigInt64BE()),
   count: (field) => Number(checkLength(field, 8).readBigInt64BE()),
@@ -85,3 +87,29 @@ export function readTuples(bytes: Buffer, columns: readonly Column[]): CopyTuple
   }
   return tuples;
 }
+
+const CONTENT_COLUMNS = {
+  resource: { resource: json },
+  scope: { scope_name: READERS.text, scope_version: READERS.text, scope_attributes: json },
+} as const;
+const NOTHING: CopyTuple = { scope_name: null, scope_version: null, scope_attributes: null };
+
+/** The tuples with the columns of the views: what stands under the ids in their place. Throws when an id is not known. */
+export function resolveTuples(tuples: readonly CopyTuple[], contents: SharedContents): CopyTuple[] {
+  const known = new Map<unknown, CopyTuple>([[null, NOTHING]]);
+  for (const content of contents) {
+    const [, ...fields] = fieldsOf(content);
+    const columns = Object.entries(CONTENT_COLUMNS[content.kind]);
+    if (fields.length !== columns.length) throw new Error(`a ${content.kind} has ${fields.length} fields`);
+    const values = columns.map(([name, read], index) => [name, contentValue(fields[index] as Buffer, read)]);
+    known.set(Buffer.from(content.id, 'latin1').toString('hex'), Object.fromEntries(values));
+  }
+  return tuples.map(({ resource_id: resourceId, scope_id: scopeId, ...own }) => {
+    const [resource, scope] = [known.get(resourceId), known.get(scopeId)];
+    if (resource === undefined || scope === undefined) throw new Error('a tuple refers to an unknown content');
+    return { ...own, ...resource, ...scope };
+  });
+}
+
+const contentValue = (field: Buffer, read: (field: Buffer) => unknown): unknown =>
+  field.readInt32BE(0) < 0 ? null : read(field.subarray(4));

@@ -1,7 +1,7 @@
 /** Tables filled from plain messages by the real indexer, and both encoders' output read back into plain values. */
 import type { Batch } from '../../src/pdata/batch.ts';
 import { ChunkPool } from '../../src/pdata/chunk-pool.ts';
-import { type Column, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../src/pdata/columns.ts';
+import { type Column, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS, TABLE_COLUMNS } from '../../src/pdata/columns.ts';
 import { Context, SIGNALS as SIGNAL_NAMES, type Signal as SignalName } from '../../src/pdata/context.ts';
 import {
   HEADER_BASE,
@@ -9,9 +9,9 @@ import {
   HEADER_PROJECT_OFFSET,
   HEADER_RECEIVED_AT,
 } from '../../src/pdata/layout.ts';
-import { encodeRows } from '../../src/pdata/encode-rows.ts';
+import { type EncodedRows, encodeRows } from '../../src/pdata/encode-rows.ts';
 import { Intake } from '../../src/pdata/index-body.ts';
-import { type CopyTuple, readTuples } from './copy-tuples.ts';
+import { type CopyTuple, readTuples, resolveTuples } from './copy-tuples.ts';
 import { encodeProtobuf, loadProtos, type Message, type Signal } from './protos.ts';
 
 export const PROJECT = 'demo';
@@ -63,15 +63,26 @@ export class TestTables {
       .map((line) => JSON.parse(line) as Line);
   }
 
+  /** Its rows in COPY form. They belong to the caller until they are released. */
+  copy(batch: Batch): EncodedRows {
+    return encodeRows(batch, 'copy', this.pool);
+  }
+
+  /** Everything that would be stored of it, for searches. */
   copyBytes(batch: Batch): Buffer {
-    const rows = encodeRows(batch, 'copy', this.pool);
-    const bytes = Buffer.concat(rows.chunks);
-    rows.release();
+    const { chunks, contents, release } = this.copy(batch);
+    const shared = [...(contents ?? [])].map(({ bytes }) => bytes);
+    const bytes = Buffer.concat([...chunks, ...shared]);
+    release();
     return bytes;
   }
 
-  /** Every tuple of COPY BINARY, read back into the values that NDJSON would show. */
+  /** Every tuple of COPY BINARY, with what it refers to, read back into the values that NDJSON would show. */
   tuples(batch: Batch): CopyTuple[] {
-    return readTuples(this.copyBytes(batch), COLUMNS[batch.signal]);
+    const { chunks, contents, release } = this.copy(batch);
+    if (contents === undefined) throw new Error('rows in COPY form come without what they refer to');
+    const tuples = resolveTuples(readTuples(Buffer.concat(chunks), TABLE_COLUMNS[batch.signal]), contents);
+    release();
+    return tuples;
   }
 }

@@ -1,5 +1,6 @@
 /** The open transaction of the Postgres ledger, for exporters that join it. */
 import type { Signal } from '../../pdata/context.ts';
+import type { SharedContents } from '../../pdata/shared-contents.ts';
 import type { Capability } from './capability.ts';
 
 /** The table of a signal, or the outbox. */
@@ -7,8 +8,14 @@ export type CopyTarget = Signal | 'outbox';
 
 export interface PostgresTransaction {
   /**
+   * Stores what rows refer to with the rows, unless it is stored already. To be called once before `copy`, for all rows of
+   * a group. May reject without a fault: the group is then written again, in a new transaction. `contents` must not change
+   * until the request is settled. `rows`: sums of the rows that follow.
+   */
+  share(contents: readonly SharedContents[], rows: { readonly count: number; readonly bytes: number }): Promise<void>;
+  /**
    * Copies rows into a table, within the ledger's transaction. `chunks` are COPY BINARY tuples in the order of
-   * `pdata/columns.ts`, or of the outbox's own columns, without header and trailer. They must not change until the
+   * `TABLE_COLUMNS`, or of the outbox's own columns, without header and trailer. They must not change until the
    * request is settled. They are sent together with the guards or with other rows, so an error of the server appears in
    * `Commit.taken` or in the commit. They are durable after the commit. `rowCount` is compared with the count that the
    * server reports.

@@ -68,6 +68,9 @@ class PostgresExporter implements Exporter {
   async write(group: readonly Rows[], commit: Commit): Promise<void> {
     const transaction = commit.join(POSTGRES_TRANSACTION);
     if (transaction === undefined) throw new Error('the ledger has no Postgres transaction to join');
+    const contents = group.flatMap((rows) => rows.contents ?? []);
+    const sumOf = (field: 'count' | 'bytes'): number => group.reduce((sum, rows) => sum + rows[field], 0);
+    if (contents.length > 0) await transaction.share(contents, { count: sumOf('count'), bytes: sumOf('bytes') });
     for (const signal of SIGNALS) {
       const rows = group.filter((one) => one.signal === signal && one.count > 0);
       if (rows.length === 0) continue;

@@ -12,6 +12,7 @@ import { forgetLocalSymbols, initializeSymbols } from "./symbols";
 import { resetRows } from "./tables";
 
 export { encodeCopy, encodeNdjson } from "./encode/encode";
+export { encodeShared } from "./encode/shared";
 export { encodeOtlp } from "./encode/otlp/encode";
 export { inflate } from "./inflate/inflate";
 export { renderJson } from "./encode/values";

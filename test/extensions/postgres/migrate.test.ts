@@ -4,6 +4,7 @@ import pg from 'pg';
 import t from 'tap';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { migrate } from '../../../src/extensions/postgres/migrate.ts';
+import { readMigrations } from '../../../src/extensions/postgres/schema-state.ts';
 import { KEY, startDaemon } from '../../support/daemon.ts';
 import { postgresConfig } from '../../support/postgres-daemon.ts';
 import { createDatabase, type Teardown } from '../../support/postgres.ts';
@@ -77,6 +78,67 @@ t.test('a session of the previous version goes on writing beside a daemon of thi
 
 const SPAN = { name: 'x', startTimeUnixNano: String(BigInt(Date.now()) * 1_000_000n) };
 const traceIdOf = (n: number): string => createHash('md5').update(`new ${n}`).digest('hex');
+
+t.test('records of the level before show the same after it, and its sessions go on', async (t) => {
+  const { url } = await createDatabase(t);
+  const database = new Database().use({ connectionString: url });
+  t.teardown(() => database.close());
+  const previous = await connect(t, url);
+  await migrateBefore(previous, '0006');
+  const resource = { 'service.name': 'old', nested: { a: [1, null] } };
+  const store = async (name: string): Promise<void> => {
+    const source = [JSON.stringify(resource), 'scope', '1.0', '{"s": 1}', '{"a": 1}'];
+    await previous.query(
+      `INSERT INTO sluice.spans (project, environment, trace_id, span_id, name, start_time_unix_nano,
+         resource, scope_name, scope_version, scope_attributes, attributes, received_at)
+       VALUES ('demo', 'default', $1, 'spanspan', $2, $3, $4, $5, $6, $7, $8, now())`,
+      [createHash('md5').update(name).digest(), name, String(BigInt(Date.now()) * 1_000_000n), ...source],
+    );
+    const values = "('demo', 'default', $1, $2, $3, $4, $5, now())";
+    await previous.query(
+      `INSERT INTO sluice.logs (project, environment, resource, scope_name, scope_version, scope_attributes, attributes, received_at) VALUES ${values}`,
+      source,
+    );
+    await previous.query(
+      `INSERT INTO sluice.metric_points (project, environment, name, type, resource, scope_name, scope_version, scope_attributes, attributes, received_at)
+       VALUES ('demo', 'default', 'load', 'gauge', $1, $2, $3, $4, $5, now())`,
+      source,
+    );
+  };
+  await store('before');
+  const columns = 'signal, project, resource, scope_name, scope_version, scope_attributes, attributes';
+  const expected = ['span', 'log', 'metric'].map((signal) => ({
+    signal,
+    project: 'demo',
+    resource,
+    scope_name: 'scope',
+    scope_version: '1.0',
+    scope_attributes: { s: 1 },
+    attributes: { a: 1 },
+  }));
+  const shown = async () =>
+    (
+      await previous.query(
+        `SELECT ${columns} FROM public.spans UNION ALL SELECT ${columns} FROM public.logs UNION ALL SELECT ${columns} FROM public.metric_points`,
+      )
+    ).rows;
+  const applied = await migrate(database, 'public');
+  t.ok(applied.includes('0006-shared-contents.sql'));
+  t.strictSame(await shown(), expected);
+  await store('after');
+  t.equal((await shown()).length, 6, 'what the former version writes from now on is shown likewise');
+});
+
+/** The schema of the migrations before a number. */
+async function migrateBefore(client: pg.Client, number: string): Promise<void> {
+  await client.query(`
+    CREATE SCHEMA sluice;
+    CREATE TABLE sluice.migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now(), min_writer int4)`);
+  for (const { name, text } of (await readMigrations()).filter((one) => one.name < number)) {
+    await client.query(text);
+    await client.query('INSERT INTO sluice.migrations (name, min_writer) VALUES ($1, 0)', [name]);
+  }
+}
 
 t.test('a migration that waits for a long transaction does not hold up ingest', async (t) => {
   const { url } = await createDatabase(t);

@@ -6,6 +6,7 @@ import type { Commit } from '../../../src/component/capabilities/ledger.ts';
 import type { OutboxEntry } from '../../../src/component/capabilities/outbox.ts';
 import type { PostgresTransaction } from '../../../src/component/capabilities/postgres.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
+import { KnownContents } from '../../../src/extensions/postgres/ledger/contents.ts';
 import { OpenTransaction } from '../../../src/extensions/postgres/ledger/transaction.ts';
 import { migrate } from '../../../src/extensions/postgres/migrate.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
@@ -45,7 +46,8 @@ async function add(outbox: PostgresOutbox, entries: readonly OutboxEntry[], comm
   const client = await database.connect();
   try {
     await client.query('BEGIN');
-    const transaction = new OpenTransaction(client, [], 'fail');
+    const known = new KnownContents(() => performance.now());
+    const transaction = new OpenTransaction({ client, opening: [], repeats: 'fail', known, contentsAreStored: true });
     const commit: Commit = {
       join: <T>() => transaction satisfies PostgresTransaction as T,
       taken: () => transaction.taken(),

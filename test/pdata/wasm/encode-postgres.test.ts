@@ -7,12 +7,13 @@ import { Client } from 'pg';
 import t from 'tap';
 import { Rejection } from '../../../src/errors.ts';
 import type { Batch } from '../../../src/pdata/batch.ts';
-import type { Column, ColumnType } from '../../../src/pdata/columns.ts';
+import { type Column, type ColumnType, TABLE_COLUMNS } from '../../../src/pdata/columns.ts';
+import { fieldsOf, type SharedContent } from '../../../src/pdata/shared-contents.ts';
 import { COST_INPUT, NUMBER_LATENCY_MS, SIGNAL_TRACES } from '../../../src/pdata/layout.ts';
 import { requests } from '../../support/generators.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { type Message, type Signal, SIGNALS } from '../../support/protos.ts';
-import { COLUMNS, type Line, TestTables } from '../../support/tables.ts';
+import { type Line, TestTables } from '../../support/tables.ts';
 
 const SAMPLES = 40;
 const COPY_HEADER = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
@@ -23,6 +24,7 @@ const SQL_TYPES: Readonly<Record<ColumnType, string>> = {
   json: 'jsonb',
   trace_id: 'bytea',
   span_id: 'bytea',
+  content_id: 'bytea',
   nanos: 'int8',
   count64: 'int8',
   count: 'int8',
@@ -89,6 +91,26 @@ async function load(t: Scope, client: Client, table: string, bytes: Buffer): Pro
   await client.query(`COPY ${table} FROM '${path}' (FORMAT binary)`);
 }
 
+/** Makes the tables of resources and scopes anew, with these in them. */
+async function loadContents(t: Scope, client: Client, contents: readonly SharedContent[]): Promise<void> {
+  await client.query(`
+    DROP TABLE IF EXISTS resources, scopes;
+    CREATE TABLE resources (id bytea PRIMARY KEY, project text, body jsonb);
+    CREATE TABLE scopes (id bytea PRIMARY KEY, project text, name text, version text, attributes jsonb)`);
+  for (const kind of ['resource', 'scope'] as const) {
+    const tuples = contents
+      .filter((content) => content.kind === kind)
+      .map((content) => {
+        const fields = fieldsOf(content);
+        const head = Buffer.alloc(6);
+        head.writeInt16BE(fields.length + 1, 0);
+        head.writeInt32BE(16, 2);
+        return Buffer.concat([head, Buffer.from(content.id, 'latin1'), ...fields]);
+      });
+    await load(t, client, `${kind}s`, Buffer.concat(tuples));
+  }
+}
+
 t.test('the server holds what the lines say', async (t) => {
   const tables = new TestTables();
   const { url } = await createDatabase(t);
@@ -99,13 +121,18 @@ t.test('the server holds what the lines say', async (t) => {
     const messages: Message[] = fc.sample(requests(signal), { numRuns: SAMPLES, seed: 11 });
     const parts: Buffer[] = [];
     const texts: string[] = [];
+    const contents = new Map<string, SharedContent>();
     let columns: readonly Column[] = [];
     for (const message of messages) {
       const batch = indexed(tables, signal, message);
       if (batch === null) continue;
-      columns = COLUMNS[batch.signal];
+      columns = TABLE_COLUMNS[batch.signal];
       if (signal === SIGNAL_TRACES) addNumbers(batch);
-      parts.push(tables.copyBytes(batch));
+      const rows = tables.copy(batch);
+      parts.push(Buffer.concat(rows.chunks));
+      for (const content of rows.contents ?? [])
+        contents.set(content.id, { ...content, bytes: Buffer.from(content.bytes) });
+      rows.release();
       texts.push(...tables.text(batch).trimEnd().split('\n'));
     }
     const lines = texts.map((text) => JSON.parse(text) as Line);
@@ -114,7 +141,7 @@ t.test('the server holds what the lines say', async (t) => {
     await client.query(`CREATE TABLE ${table} (${definitions.join(', ')}, n serial)`);
     const names = columns.map(({ name }) => name).join(', ');
     await load(t, client, `${table} (${names})`, Buffer.concat(parts));
-    const plain = columns.filter(({ type }) => type !== 'json');
+    const plain = columns.filter(({ type }) => type !== 'json' && type !== 'content_id');
     const { rows } = await client.query(`SELECT ${plain.map(shown).join(', ')} FROM ${table} ORDER BY n`);
     t.equal(rows.length, lines.length);
     t.ok(lines.length > 0);
@@ -122,14 +149,20 @@ t.test('the server holds what the lines say', async (t) => {
       const wrong = plain.filter((column) => !same(column, rows[index][column.name], line));
       t.same(wrong, [], `row ${index} of ${table}`);
     }
-    for (const { name } of columns.filter(({ type }) => type === 'json')) {
+    await loadContents(t, client, [...contents.values()]);
+    const view = `(SELECT t.*, r.body AS resource, s.name AS scope_name, s.version AS scope_version, s.attributes AS scope_attributes
+      FROM ${table} t JOIN resources r ON r.id = t.resource_id LEFT JOIN scopes s ON s.id = t.scope_id)`;
+    const jsons = columns.flatMap(({ name, type }) => (type === 'json' ? [name] : []));
+    for (const name of [...jsons, 'resource', 'scope_name', 'scope_version', 'scope_attributes']) {
+      const said =
+        name === 'scope_name' || name === 'scope_version' ? `json ->> '${name}'` : `NULLIF(json -> '${name}', 'null')`;
       // The server reads the line's JSON the way it read the tuple's, so that no digit is lost on our side.
       const result = await client.query(
-        `SELECT count(*)::int AS wrong FROM ${table} JOIN unnest($1::jsonb[]) WITH ORDINALITY AS line (json, i) ON n = i
-         WHERE ${name} IS DISTINCT FROM NULLIF(json -> '${name}', 'null')`,
+        `SELECT count(*)::int AS looked, count(*) FILTER (WHERE ${name} IS DISTINCT FROM ${said})::int AS wrong
+         FROM ${view} v JOIN unnest($1::jsonb[]) WITH ORDINALITY AS line (json, i) ON n = i`,
         [texts],
       );
-      t.equal(result.rows[0].wrong, 0, `${name} of ${table}`);
+      t.strictSame(result.rows, [{ looked: lines.length, wrong: 0 }], `${name} of ${table}`);
     }
   }
 });

@@ -11,7 +11,8 @@ import { runPipeline, type Step, type StepResult } from '../wire-pipeline.ts';
 import { addUsage, askGuards, demandGuards, findTraces, GuardRefusal, nameOf, type StoredTrace } from './guards.ts';
 import { openingOf } from './limits.ts';
 import type { Suspects } from './suspects.ts';
-import { OpenTransaction, type Repeats } from './transaction.ts';
+import type { KnownContents } from './contents.ts';
+import { ContentsStored, OpenTransaction, type Repeats } from './transaction.ts';
 import { conflicts, overQuota, ownersOf, usageOf, verdictsFor } from './verdicts.ts';
 
 export type Write = (admitted: readonly Claim[], commit: Commit) => Promise<void>;
@@ -30,6 +31,7 @@ export interface AttemptParts {
   readonly write: Write;
   readonly suspects: Suspects;
   readonly repeats: Repeats;
+  readonly known: KnownContents;
   /** Whether it gives a lock up quickly. */
   readonly impatient: boolean;
 }
@@ -40,6 +42,7 @@ export class Attempt {
   committing = false;
   /** Seconds until the next UTC month, by the database's clock; 0 while no project with a quota asked. */
   resetSeconds = 0;
+  #contentsAreStored = false;
 
   constructor(parts: AttemptParts) {
     this.#parts = parts;
@@ -53,6 +56,16 @@ export class Attempt {
 
   /** Rejects with whatever failed. The transaction may still be open then. */
   async run(): Promise<Decided> {
+    try {
+      return await this.#run();
+    } catch (error) {
+      if (!(error instanceof ContentsStored)) throw error;
+      this.#contentsAreStored = true;
+      return this.#run();
+    }
+  }
+
+  async #run(): Promise<Decided> {
     const { client, round, suspects } = this.#parts;
     if (suspects.asks(round)) return this.#runAsking();
     try {
@@ -87,7 +100,7 @@ export class Attempt {
 
   /** `guards`: in portions, of which the last goes out together with the rows. */
   async #store(claims: readonly Claim[], opening: readonly Step[], guards: Iterable<readonly Step[]>): Promise<void> {
-    const { client, write, repeats } = this.#parts;
+    const { client, write, repeats, known } = this.#parts;
     let steps = opening;
     let portions = 0;
     for (const portion of guards) {
@@ -97,13 +110,15 @@ export class Attempt {
       }
       steps = [...steps, ...portion];
     }
-    const open = new OpenTransaction(client, steps, repeats);
+    const contentsAreStored = this.#contentsAreStored;
+    const open = new OpenTransaction({ client, opening: steps, repeats, known, contentsAreStored });
     await write(claims, commitOf(open));
     await open.taken();
     const usage = usageOf(claims, open.storedSpans);
     this.#noteRepeats(claims, open.storedSpans);
     this.committing = true;
     await runPipeline(client, [addUsage(usage), { statement: { text: COMMIT }, read: readCommit }]);
+    open.committed();
   }
 
   #opening(): readonly Step[] {

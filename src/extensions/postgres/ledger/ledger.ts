@@ -18,11 +18,13 @@ import type { Database } from '../database.ts';
 import { presenceAfter } from '../presence.ts';
 import { isConnectionFailure, isLockTimeout, type Meaning, meaningOf, sqlstateOf } from '../sqlstate.ts';
 import { Attempt, type Decided, type Write } from './attempt.ts';
+import { KnownContents } from './contents.ts';
 import { findMarkers } from './guards.ts';
 import { isMixed, RETRY_WITHIN_MS, roundDeadlineMs } from './limits.ts';
 import { Sessions } from './session.ts';
 import { Suspects } from './suspects.ts';
-import { type Repeats, RowFault, StageUnavailable } from './transaction.ts';
+import { RowFault } from './row-fault.ts';
+import { type Repeats, StageUnavailable } from './transaction.ts';
 import { compatible, implied, ownersOf, verdictsFor } from './verdicts.ts';
 
 /** What the ledger must know of the database beside its own connections, and what it tells about them. */
@@ -57,6 +59,8 @@ export class PostgresLedger implements Ledger {
   readonly #now: () => number;
   readonly #failures: Counter;
   readonly #suspects: Suspects;
+  /** By connection: another one may lead to a server that lacks the last commits of this one. */
+  readonly #known = new WeakMap<pg.Client, KnownContents>();
   /** How spans are left out that are stored already. */
   #skipping: Repeats = 'stage';
 
@@ -180,7 +184,9 @@ export class PostgresLedger implements Ledger {
     const { write, impatient } = settlement;
     const suspects = this.#suspects;
     const repeats = mayRepeat || suspects.repeats(round) ? this.#skipping : 'fail';
-    const attempt = new Attempt({ client, round, write, suspects, repeats, impatient });
+    const known = this.#known.get(client) ?? new KnownContents(this.#now);
+    this.#known.set(client, known);
+    const attempt = new Attempt({ client, round, write, suspects, repeats, known, impatient });
     const deadline = setTimeout(() => this.#sessions.destroy(client), roundDeadlineMs(round));
     try {
       const decided = await attempt.run();

@@ -22,6 +22,18 @@ function extraMs(round: readonly Claim[]): number {
   return items <= LARGE_ITEMS ? 0 : Math.min(LARGEST_STATEMENT_MS, Math.ceil(items * LARGE_MS_PER_ITEM));
 }
 
+/** Rows of a round, together. */
+export interface RowSums {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** More rows than a group has: a request by itself, whose rows take longer than others should wait for its locks. */
+const LONG_ROWS = 16384;
+const LONG_BYTES = 8388608;
+
+export const isLong = ({ count, bytes }: RowSums): boolean => count > LONG_ROWS || bytes > LONG_BYTES;
+
 export function roundDeadlineMs(round: readonly Claim[]): number {
   return ROUND_MS + extraMs(round);
 }

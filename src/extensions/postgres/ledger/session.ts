@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { destroyConnection, endConnection } from '../connection-end.ts';
 import type { Database } from '../database.ts';
 import { prepare } from '../wire-pipeline.ts';
+import { CONTENT_STATEMENTS } from './contents.ts';
 import { GUARD_STATEMENTS } from './guard-statements.ts';
 
 /** A statement that takes longer is given up, with its group; large COPYs get more. */
@@ -44,7 +45,7 @@ export function openSession(database: Database): Promise<pg.Client> {
     ready: async (client) => {
       await client.query(SETTINGS);
       await client.query(KEEP_MEMORY);
-      await prepare(client, GUARD_STATEMENTS);
+      await prepare(client, [...GUARD_STATEMENTS, ...CONTENT_STATEMENTS]);
     },
   });
 }

@@ -4,16 +4,20 @@
  */
 import type pg from 'pg';
 import type { CopyTarget, PostgresTransaction } from '../../../component/capabilities/postgres.ts';
-import { LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../../../pdata/columns.ts';
+import { TABLE_COLUMNS } from '../../../pdata/columns.ts';
+import type { SharedContents } from '../../../pdata/shared-contents.ts';
 import { OUTBOX_COLUMNS } from '../outbox/tuples.ts';
 import { runPipeline, type Step, type StepResult } from '../wire-pipeline.ts';
-import { isConnectionFailure, meaningOf, sqlstateOf } from '../sqlstate.ts';
+import { isConnectionFailure } from '../sqlstate.ts';
 import { insertSteps, tuplesIn } from './bound-rows.ts';
+import { type KnownContents, shareSteps, unknownPortions } from './contents.ts';
+import { isLong, type RowSums } from './limits.ts';
+import { asRowFault } from './row-fault.ts';
 
 const TABLES = {
-  traces: { name: 'spans', columns: SPAN_COLUMNS },
-  logs: { name: 'logs', columns: LOG_COLUMNS },
-  metrics: { name: 'metric_points', columns: METRIC_COLUMNS },
+  traces: { name: 'spans', columns: TABLE_COLUMNS.traces },
+  logs: { name: 'logs', columns: TABLE_COLUMNS.logs },
+  metrics: { name: 'metric_points', columns: TABLE_COLUMNS.metrics },
   outbox: { name: 'outbox', columns: OUTBOX_COLUMNS.map((name) => ({ name })) },
 } as const;
 
@@ -40,35 +44,61 @@ export class StageUnavailable extends Error {
   }
 }
 
-/** The server refuses values that a request brought. What fails elsewhere in a round is not the fault of its requests. */
-export class RowFault extends Error {
-  readonly code: string | null;
+/** The transaction was rolled back and new contents were stored by themselves: it begins again. */
+export class ContentsStored extends Error {}
 
-  constructor(error: unknown) {
-    super(error instanceof Error ? error.message : String(error), { cause: error });
-    this.code = sqlstateOf(error);
-  }
-}
-
-const asRowFault = (error: unknown): unknown => (meaningOf(error) === 'data' ? new RowFault(error) : error);
 const asUnavailable = (error: unknown): unknown => (isConnectionFailure(error) ? error : new StageUnavailable(error));
+
+export interface TransactionParts {
+  readonly client: pg.Client;
+  /** Steps that go ahead of the rows. */
+  readonly opening: readonly Step[];
+  readonly repeats: Repeats;
+  readonly known: KnownContents;
+  /** Whether everything that the rows refer to was stored before. */
+  readonly contentsAreStored: boolean;
+}
 
 export class OpenTransaction implements PostgresTransaction {
   readonly #client: pg.Client;
   readonly #repeats: Repeats;
+  readonly #known: KnownContents;
+  readonly #contentsAreStored: boolean;
   #steps: Step[];
   #storedSpans: Map<string, number> | null = null;
+  /** Ids of contents that become known with the commit. */
+  readonly #shared: string[] = [];
 
-  /** `opening`: steps that go ahead of the rows. */
-  constructor(client: pg.Client, opening: readonly Step[], repeats: Repeats) {
+  constructor({ client, opening, repeats, known, contentsAreStored }: TransactionParts) {
     this.#client = client;
     this.#steps = [...opening];
     this.#repeats = repeats;
+    this.#known = known;
+    this.#contentsAreStored = contentsAreStored;
   }
 
   /** Spans stored by project, when that may be fewer than claimed; null: all of them. */
   get storedSpans(): ReadonlyMap<string, number> | null {
     return this.#storedSpans;
+  }
+
+  async share(contents: readonly SharedContents[], rows: RowSums): Promise<void> {
+    if (this.#contentsAreStored) return;
+    const portions = unknownPortions(contents, this.#known);
+    const first = portions.next();
+    if (first.done === true) return;
+    const second = portions.next();
+    if (second.done !== true || isLong(rows)) {
+      await this.#shareApart(contents);
+      throw new ContentsStored();
+    }
+    this.#steps.push(...shareSteps(first.value));
+    this.#shared.push(...first.value.keys());
+  }
+
+  /** To be called after the commit. */
+  committed(): void {
+    this.#known.add(this.#shared);
   }
 
   async copy(target: CopyTarget, chunks: readonly Buffer[], rowCount: number): Promise<void> {
@@ -98,6 +128,19 @@ export class OpenTransaction implements PostgresTransaction {
     const steps = this.#steps;
     this.#steps = [];
     if (steps.length > 0) await runPipeline(this.#client, steps);
+  }
+
+  /**
+   * Other requests with the same new contents wait until these are committed. So they do not wait for many rows, contents are
+   * committed before, once it is known that the guards admit the requests.
+   */
+  async #shareApart(contents: readonly SharedContents[]): Promise<void> {
+    await this.taken();
+    await this.#client.query('ROLLBACK');
+    for (const portion of unknownPortions(contents, this.#known)) {
+      await runPipeline(this.#client, shareSteps(portion));
+      this.#known.add(portion.keys());
+    }
   }
 
   async #bind(table: string, columns: readonly string[], chunks: readonly Buffer[]): Promise<void> {

@@ -1,14 +1,15 @@
 -- What people query: the tables under their plain names, ids in hex. `views` stands for the configured schema.
+-- Rows of earlier versions have their resource and scope in them, others refer to them.
 CREATE VIEW views.spans AS SELECT
   'span'::text AS signal,
-  project,
+  s.project,
   environment,
   service_name,
   encode(trace_id, 'hex') AS trace_id,
   encode(span_id, 'hex') AS span_id,
   encode(parent_span_id, 'hex') AS parent_span_id,
   trace_state,
-  name,
+  s.name,
   kind,
   status,
   status_message,
@@ -57,17 +58,19 @@ CREATE VIEW views.spans AS SELECT
   conversation_id,
   user_id,
   dialect,
-  resource,
-  scope_name,
-  scope_version,
-  scope_attributes,
-  attributes,
+  coalesce(s.resource, r.body) AS resource,
+  coalesce(s.scope_name, c.name) AS scope_name,
+  coalesce(s.scope_version, c.version) AS scope_version,
+  coalesce(s.scope_attributes, c.attributes) AS scope_attributes,
+  s.attributes,
   received_at
-FROM sluice.spans;
+FROM sluice.spans s
+LEFT JOIN sluice.resources r ON r.id = s.resource_id
+LEFT JOIN sluice.scopes c ON c.id = s.scope_id;
 
 CREATE VIEW views.logs AS SELECT
   'log'::text AS signal,
-  project,
+  s.project,
   environment,
   service_name,
   time_unix_nano,
@@ -75,7 +78,7 @@ CREATE VIEW views.logs AS SELECT
   severity_number,
   severity_text,
   event_name,
-  body,
+  s.body,
   encode(trace_id, 'hex') AS trace_id,
   encode(span_id, 'hex') AS span_id,
   flags,
@@ -116,20 +119,22 @@ CREATE VIEW views.logs AS SELECT
   conversation_id,
   user_id,
   dialect,
-  resource,
-  scope_name,
-  scope_version,
-  scope_attributes,
-  attributes,
+  coalesce(s.resource, r.body) AS resource,
+  coalesce(s.scope_name, c.name) AS scope_name,
+  coalesce(s.scope_version, c.version) AS scope_version,
+  coalesce(s.scope_attributes, c.attributes) AS scope_attributes,
+  s.attributes,
   received_at
-FROM sluice.logs;
+FROM sluice.logs s
+LEFT JOIN sluice.resources r ON r.id = s.resource_id
+LEFT JOIN sluice.scopes c ON c.id = s.scope_id;
 
 CREATE VIEW views.metric_points AS SELECT
   'metric'::text AS signal,
-  project,
+  s.project,
   environment,
   service_name,
-  name,
+  s.name,
   description,
   unit,
   type,
@@ -147,13 +152,15 @@ CREATE VIEW views.metric_points AS SELECT
   exemplars,
   flags,
   metadata,
-  resource,
-  scope_name,
-  scope_version,
-  scope_attributes,
-  attributes,
+  coalesce(s.resource, r.body) AS resource,
+  coalesce(s.scope_name, c.name) AS scope_name,
+  coalesce(s.scope_version, c.version) AS scope_version,
+  coalesce(s.scope_attributes, c.attributes) AS scope_attributes,
+  s.attributes,
   received_at
-FROM sluice.metric_points;
+FROM sluice.metric_points s
+LEFT JOIN sluice.resources r ON r.id = s.resource_id
+LEFT JOIN sluice.scopes c ON c.id = s.scope_id;
 
 -- Model calls, tool steps and retrievals are spans with most senders and log records with some.
 CREATE VIEW views.steps AS

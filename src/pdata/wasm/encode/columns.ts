@@ -122,6 +122,14 @@ export function traceIdColumn(label: string, id: usize): void {
   }
 }
 
+/** The id of a content, in COPY form only. */
+export function contentIdColumn(id: usize): void {
+  room(FIXED_ROOM);
+  putField32(16);
+  v128.store(out, v128.load(id));
+  setOut(out + 16);
+}
+
 /** A span id of 8 bytes; all zero is null. */
 export function spanIdColumn(label: string, id: usize): void {
   const bits = load<u64>(id);

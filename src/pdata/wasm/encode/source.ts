@@ -7,17 +7,20 @@ import {
   RESOURCE_JSON_OFFSET, RESOURCE_SERVICE_ROW, RESOURCE_STRIDE, SCOPES_BASE, SCOPE_ATTRIBUTES_COUNT,
   SCOPE_ATTRIBUTES_FIRST, SCOPE_JSON_OFFSET, SCOPE_NAME_FLAGS, SCOPE_NAME_LENGTH, SCOPE_NAME_OFFSET,
   SCOPE_STRIDE, SCOPE_VERSION_FLAGS, SCOPE_VERSION_LENGTH, SCOPE_VERSION_OFFSET, SCRATCH_BASE, SCRATCH_CAPACITY,
-  SYMBOL_SERVICE_NAME, VERDICT_DROP, VERDICT_SUPERSEDED,
+  SHARED_ID, SHARED_NOTHING, SHARED_STATE, SYMBOL_SERVICE_NAME, VERDICT_DROP, VERDICT_SUPERSEDED,
 } from "../../layout";
-import { beginJson, endJson, nullColumn, optionalTextColumn, textColumn, timestampColumn } from "./columns";
+import {
+  beginJson, contentIdColumn, copying, endJson, nullColumn, optionalTextColumn, textColumn, timestampColumn,
+} from "./columns";
 import { putRawText } from "./json-text";
 import { UNKNOWN_TEXT } from "./keys";
 import { out } from "./output";
 import { ALWAYS, REPEAT_OWNER, REPEAT_RECEIVED_AT, REPEAT_SOURCE, putRepeat, rememberRepeat } from "./repeats";
 import { attributeRow, putAttributes } from "./values";
 
+/** Numbers of fields of a COPY tuple. */
 export const OWNER_FIELDS: u32 = 3;
-export const SOURCE_FIELDS: u32 = 6;
+export const SOURCE_FIELDS: u32 = 4;
 
 /** A resource without a service name. */
 const NO_SERVICE: u32 = 0xffffffff;
@@ -43,8 +46,14 @@ function serviceRow(resource: usize): u32 {
 
 // @ts-ignore: decorator
 @inline
-function resourceOf(record: usize): usize {
+export function resourceOf(record: usize): usize {
   return <usize>RESOURCES_BASE + <usize>load<u32>(record, RECORD_RESOURCE) * RESOURCE_STRIDE;
+}
+
+// @ts-ignore: decorator
+@inline
+export function scopeOf(record: usize): usize {
+  return <usize>SCOPES_BASE + <usize>load<u32>(record, RECORD_SCOPE) * SCOPE_STRIDE;
 }
 
 /** project, environment, service_name. */
@@ -56,10 +65,14 @@ export function ownerColumns(record: usize): void {
   rememberRepeat(REPEAT_OWNER, key, start);
 }
 
-function renderOwner(record: usize): void {
+export function projectColumn(): void {
   const project = load<u32>(HEADER_BASE, HEADER_PROJECT_OFFSET);
   if (project == 0) nullColumn(",\"project\":");
   else textColumn(",\"project\":", project, load<u32>(HEADER_BASE, HEADER_PROJECT_LENGTH), UNKNOWN_TEXT);
+}
+
+function renderOwner(record: usize): void {
+  projectColumn();
   const resource = resourceOf(record);
   const environment = load<u32>(resource, RESOURCE_ENVIRONMENT_OFFSET);
   if (environment == 0) {
@@ -105,7 +118,7 @@ function sharedColumn(label: string, field: usize, first: u32, count: u32): void
   endJson(column);
 }
 
-/** resource, scope_name, scope_version, scope_attributes, attributes, received_at. */
+/** resource, scope_name, scope_version, scope_attributes, or the references to them; attributes, received_at. */
 export function sourceColumns(record: usize): void {
   const key = (<u64>load<u32>(record, RECORD_RESOURCE) + 1) | (<u64>load<u32>(record, RECORD_SCOPE) << 32);
   if (!putRepeat(REPEAT_SOURCE, key)) {
@@ -129,10 +142,25 @@ function receivedAtColumn(): void {
 /** The columns before the attributes: those that records of one scope share. */
 function renderSource(record: usize): void {
   const resource = resourceOf(record);
+  const scope = scopeOf(record);
+  if (copying) {
+    contentIdColumn(resource + SHARED_ID);
+    if (load<u8>(scope, SHARED_STATE) == SHARED_NOTHING) nullColumn("");
+    else contentIdColumn(scope + SHARED_ID);
+  } else {
+    resourceColumn(resource);
+    scopeColumns(scope);
+  }
+}
+
+export function resourceColumn(resource: usize): void {
   sharedColumn(
     ",\"resource\":", resource + RESOURCE_JSON_OFFSET, load<u32>(resource, RESOURCE_ATTRIBUTES_FIRST), load<u32>(resource, RESOURCE_ATTRIBUTES_COUNT),
   );
-  const scope = <usize>SCOPES_BASE + <usize>load<u32>(record, RECORD_SCOPE) * SCOPE_STRIDE;
+}
+
+/** scope_name, scope_version, scope_attributes. */
+export function scopeColumns(scope: usize): void {
   optionalTextColumn(
     ",\"scope_name\":", load<u32>(scope, SCOPE_NAME_OFFSET), load<u32>(scope, SCOPE_NAME_LENGTH), load<u8>(scope, SCOPE_NAME_FLAGS),
   );

@@ -1,0 +1,115 @@
+/**
+ * The resources and scopes of a request, as the database keeps them: each content once, under an id made of it. A client can choose
+ * contents, so the id is a cryptographic hash. It covers the project: no project can refer to the content of another.
+ */
+import { createHash } from 'node:crypto';
+import type { Batch } from './batch.ts';
+import {
+  HEADER_OUTPUT_LENGTH,
+  OUTPUT_BASE,
+  SHARED_ENTRY_ID,
+  SHARED_ENTRY_LENGTH,
+  SHARED_ENTRY_ROW,
+  SHARED_ENTRY_SIZE,
+  SHARED_ID,
+  SHARED_RESOURCE,
+} from './layout.ts';
+import type { Steps } from './steps.ts';
+
+/** Of the 32 bytes of SHA-256: two contents with one id are not found in any time there is. */
+export const CONTENT_ID_BYTES = 16;
+/** Contents are hashed this many a step. */
+const STEP = 256;
+/** Hashed in one step. */
+const HASH_BYTES = 524288;
+const KIND_BYTES = 1;
+const LENGTH_BYTES = 4;
+
+export interface SharedContent {
+  readonly kind: 'resource' | 'scope';
+  /** The bytes of the id, one in each character. */
+  readonly id: string;
+  /** The fields of the table's row but for id and day, each a length and its bytes, as COPY and arrays have them. */
+  readonly bytes: Buffer;
+}
+
+/** Read from the bytes each time: a request may have very many. */
+export class SharedContents implements Iterable<SharedContent> {
+  readonly #chunks: readonly Buffer[];
+
+  constructor(chunks: readonly Buffer[]) {
+    this.#chunks = chunks;
+  }
+
+  *[Symbol.iterator](): Generator<SharedContent> {
+    for (const chunk of this.#chunks) {
+      for (let at = 0; at < chunk.length; ) {
+        const content = contentAt(chunk, at);
+        const kind = content[0] === SHARED_RESOURCE ? 'resource' : 'scope';
+        yield { kind, id: idAt(chunk, at), bytes: content.subarray(KIND_BYTES) };
+        at += SHARED_ENTRY_SIZE + content.length;
+      }
+    }
+  }
+}
+
+export function fieldsOf({ bytes }: SharedContent): readonly Buffer[] {
+  const fields: Buffer[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const end = at + LENGTH_BYTES + Math.max(0, bytes.readInt32BE(at));
+    fields.push(bytes.subarray(at, end));
+    at = end;
+  }
+  return fields;
+}
+
+/** Names every content of the batch and sets the ids that its rows will carry. `keep` takes so many bytes of the output. */
+export function* encodeShared(batch: Batch, keep: (length: number) => Steps<void>): Steps<void> {
+  const { tables, recordCount } = batch;
+  const seen = new Set<string>();
+  for (let next = 0; next < recordCount; ) {
+    const first = next;
+    next = yield* tables.inSteps(() => tables.kernels.encodeShared(first));
+    yield* keep(yield* nameEntries(tables.memory.bytes, tables.header(HEADER_OUTPUT_LENGTH), seen));
+  }
+}
+
+/** Sets the ids, and moves the entries of contents that were not seen before together. Returns how many bytes these have. */
+function* nameEntries(memory: Buffer, length: number, seen: Set<string>): Steps<number> {
+  const end = OUTPUT_BASE + length;
+  let kept = OUTPUT_BASE;
+  let count = 0;
+  for (let at = OUTPUT_BASE; at < end; ) {
+    const content = contentAt(memory, at);
+    const size = SHARED_ENTRY_SIZE + content.length;
+    const hash = yield* digestOf(content);
+    hash.copy(memory, memory.readUInt32LE(at + SHARED_ENTRY_ROW) + SHARED_ID, 0, CONTENT_ID_BYTES);
+    hash.copy(memory, at + SHARED_ENTRY_ID, 0, CONTENT_ID_BYTES);
+    const id = idAt(memory, at);
+    if (!seen.has(id)) {
+      seen.add(id);
+      if (kept !== at) memory.copyWithin(kept, at, at + size);
+      kept += size;
+    }
+    at += size;
+    if (++count % STEP === 0) yield;
+  }
+  return kept - OUTPUT_BASE;
+}
+
+function* digestOf(content: Buffer): Steps<Buffer> {
+  const hash = createHash('sha256');
+  for (let at = 0; at < content.length; at += HASH_BYTES) {
+    if (at > 0) yield;
+    hash.update(content.subarray(at, at + HASH_BYTES));
+  }
+  return hash.digest();
+}
+
+const idAt = (bytes: Buffer, entry: number): string =>
+  bytes.toString('latin1', entry + SHARED_ENTRY_ID, entry + SHARED_ENTRY_ID + CONTENT_ID_BYTES);
+
+function contentAt(bytes: Buffer, entry: number): Buffer {
+  const start = entry + SHARED_ENTRY_SIZE;
+  return bytes.subarray(start, start + bytes.readUInt32LE(entry + SHARED_ENTRY_LENGTH));
+}
