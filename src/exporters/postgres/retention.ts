@@ -5,6 +5,7 @@
 import { uptime } from 'node:os';
 import type { Logger } from '../../component/logger.ts';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
+import { contentPeriod, expireContents } from './contents.ts';
 import { expireDefault } from './default-rows.ts';
 import { type ObservedTime, TimeObserver } from './observed-time.ts';
 import { dateOf, type PartitionedTable, Partitions } from './partitions.ts';
@@ -93,12 +94,16 @@ export class Retention {
   async expire(): Promise<void> {
     const time = await this.#step('a look at the clock', () => this.#observer.observe(this.#database));
     if (time === undefined) return;
+    const failures = this.#failures;
     for (const table of this.#tables) {
       await this.#step(`the search for old days of ${table.name}`, () => this.#dropDays(table, time));
       await this.#step(`expiry of sluice.${table.name}_default`, () =>
         this.#database.session(this.#limits, (query) => expireDefault(query, table, time, this.#logger)),
       );
     }
+    // Rows that could not be removed still refer to them.
+    if (this.#failures === failures)
+      await this.#step('expiry of resources and scopes', () => this.#expireContents(time));
     await this.#step('expiry of claims on traces', () => this.#expireTraces(time));
     await this.#step('expiry of usage by month', () =>
       this.#database.query(
@@ -172,6 +177,12 @@ export class Retention {
       });
     }
     if (dropped.length > 0) this.#logger.info({ partitions: dropped }, 'dropped days past their retention');
+  }
+
+  async #expireContents(time: ObservedTime): Promise<void> {
+    const { spans, logs, metrics } = this.#periods;
+    const cutoff = time.cutoff(contentPeriod(Math.max(spans, logs, metrics)));
+    await this.#database.session(this.#limits, (query) => expireContents(query, cutoff));
   }
 
   /** Not before their records can be gone, or every look would go through all traces that still have some. */

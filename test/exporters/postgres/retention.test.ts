@@ -114,6 +114,62 @@ t.test('clocks that are years wrong cost no partition, and their rows go by the 
   t.equal((await partitions.list(SPANS)).length, before);
 });
 
+t.test('resources and scopes go when no row can refer to them any more', async (t) => {
+  const { database, names, connect } = await scene(t);
+  const put = async (name: string, daysAgo: number): Promise<void> => {
+    const id = `decode(md5('${name}'), 'hex')`;
+    const usedOn = `(now() AT TIME ZONE 'UTC')::date - ${daysAgo}`;
+    await database.query(`INSERT INTO sluice.resources VALUES (${id}, 'demo', '"${name}"', ${usedOn})`);
+    await database.query(`INSERT INTO sluice.scopes VALUES (${id}, 'demo', '${name}', null, null, ${usedOn})`);
+  };
+  // Twice the longest retention of records, five days, and eighteen more.
+  for (const [name, daysAgo] of [
+    ['today', 0],
+    ['kept', 28],
+    ['locked', 30],
+    ['old', 30],
+    ['older', 400],
+  ] as const)
+    await put(name, daysAgo);
+  const left = async () => [
+    await names("SELECT body #>> '{}' FROM sluice.resources ORDER BY 1"),
+    await names('SELECT name FROM sluice.scopes ORDER BY 1'),
+  ];
+  const retention = new Retention(database, PERIODS, QUIET);
+  await retention.open();
+  const user = await connect();
+  await user.query(`BEGIN; UPDATE sluice.resources SET used_on = now() WHERE body = '"locked"'`);
+  await user.query("UPDATE sluice.scopes SET used_on = now() WHERE name = 'locked'");
+  await retention.expire();
+  await user.query('COMMIT');
+  t.strictSame(await left(), [
+    ['kept', 'locked', 'today'],
+    ['kept', 'locked', 'today'],
+  ]);
+  await retention.expire();
+  t.strictSame(await left(), [
+    ['kept', 'locked', 'today'],
+    ['kept', 'locked', 'today'],
+  ]);
+});
+
+t.test('resources stay while rows that should be gone cannot be removed', async (t) => {
+  const { database, names, partitions } = await scene(t);
+  const now = Date.now();
+  await partitions.open(SPANS, now - days(20));
+  await database.query("INSERT INTO sluice.resources VALUES ('x', 'demo', '{}', '2020-01-01')");
+  const retention = new Retention(database, PERIODS, QUIET);
+  const [day] = await partitions.past(SPANS, now - days(10));
+  if (day === undefined) throw new Error('there is no old day');
+  // A view of others stands on the day: it cannot be dropped.
+  await database.query(`CREATE VIEW public.held AS SELECT name FROM sluice.${day.name}`);
+  await retention.expire();
+  t.strictSame(await names('SELECT count(*) FROM sluice.resources'), ['1']);
+  await database.query('DROP VIEW public.held');
+  await retention.expire();
+  t.strictSame(await names('SELECT count(*) FROM sluice.resources'), ['0']);
+});
+
 t.test('a claim on a trace ends when it is old and nothing of the trace is stored', async (t) => {
   const here = await scene(t);
   const { database, connect } = here;

@@ -1,0 +1,31 @@
+/** Resources and scopes that no row refers to any more, by their last day of use. */
+import type { Query } from '../../component/capabilities/postgres.ts';
+
+const DAY_MS = 86400000;
+/**
+ * A span whose clock is ahead by less than the retention leaves the default partition when its day is opened, at most two weeks before
+ * that day, and stays for the retention from then on. The rest is for the day that is noted, half a day behind at most, and for two
+ * days in which expiry may lag.
+ */
+const MARGIN_MS = 18 * DAY_MS;
+const BATCH = 5000;
+/** At most so many batches in a run; the rest waits for the next. */
+const MAX_BATCHES = 200;
+
+/** How long a content is kept after its last use, when rows are kept for `retentionMs` at most. */
+export const contentPeriod = (retentionMs: number): number => 2 * retentionMs + MARGIN_MS;
+
+/** What a request is using again at this moment is passed over. */
+export async function expireContents(query: Query, cutoffMs: number): Promise<void> {
+  for (const table of ['resources', 'scopes']) {
+    for (let batch = 0; batch < MAX_BATCHES; batch++) {
+      const { rowCount } = await query(
+        `DELETE FROM sluice.${table} WHERE id IN (
+           SELECT id FROM sluice.${table} WHERE used_on < (to_timestamp($1::float8 / 1000) AT TIME ZONE 'UTC')::date
+           ORDER BY used_on LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)`,
+        [cutoffMs],
+      );
+      if ((rowCount ?? 0) < BATCH) break;
+    }
+  }
+}
