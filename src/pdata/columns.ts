@@ -1,7 +1,7 @@
 /**
- * The columns of each signal. `SPAN_COLUMNS`, `LOG_COLUMNS` and `METRIC_COLUMNS` are what NDJSON lines carry and the views show;
- * `TABLE_COLUMNS` is what COPY writes into the tables. `src/pdata/wasm/encode` writes both in this order; tests compare the encoders
- * and the database schema with these lists.
+ * The columns of each signal. `SPAN_COLUMNS`, `LOG_COLUMNS` and `METRIC_COLUMNS` are what NDJSON lines carry and the
+ * views show; `TABLE_COLUMNS` is what COPY writes into the tables. `src/pdata/wasm/encode` writes both in this order;
+ * tests compare the encoders and the database schema with these lists.
  */
 import type { Signal } from './context.ts';
 
@@ -155,7 +155,10 @@ export const METRIC_COLUMNS: readonly Column[] = [
   ...SOURCE,
 ];
 
-/** Columns of a record's resource and scope, which the tables keep once for each content, and the references in their place. */
+/**
+ * Columns of a record's resource and scope, which the tables keep once for each content, and the references in their
+ * place.
+ */
 const SHARED_NAMES: readonly string[] = ['resource', 'scope_name', 'scope_version', 'scope_attributes'];
 const REFERENCES: readonly Column[] = [column('resource_id', 'content_id'), column('scope_id', 'content_id')];
 

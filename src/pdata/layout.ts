@@ -277,7 +277,7 @@ export const SCOPE_VERSION_FLAGS = 25; // u8
 export const SCOPE_JSON_OFFSET = 28; // rendered attributes; 0 not yet
 export const SCOPE_JSON_LENGTH = 32;
 
-// ── Resource and scope rows alike: how rows in COPY form refer to them ────────────────────────────────────────────────
+// ── Resource and scope rows alike: how rows in COPY form refer to them ──────────────────────────────────────────────
 export const SHARED_STATE = 40; // u8, one of the following
 export const SHARED_UNSEEN = 0;
 export const SHARED_LISTED = 1;

@@ -28,8 +28,8 @@ export interface WireExports {
   /** The same as an OTLP request in protobuf; requests that follow each other are one. */
   encodeOtlp(first: number): number;
   /**
-   * Lists resources and scopes of records from `first` on as entries at OUTPUT_BASE (SHARED_ENTRY_…); returns the next record. To be
-   * called, and the ids of all entries set, before `encodeCopy`.
+   * Lists resources and scopes of records from `first` on as entries at OUTPUT_BASE (SHARED_ENTRY_…); returns the
+   * next record. To be called, and the ids of all entries set, before `encodeCopy`.
    */
   encodeShared(first: number): number;
   /** Renders the value of an attribute row as JSON text into scratch; the result is in the header. */

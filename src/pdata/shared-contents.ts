@@ -1,6 +1,7 @@
 /**
- * The resources and scopes of a request, as the database keeps them: each content once, under an id made of it. A client can choose
- * contents, so the id is a cryptographic hash. It covers the project: no project can refer to the content of another.
+ * The resources and scopes of a request, as the database keeps them: each content once, under an id made of it. A
+ * client can choose contents, so the id is a cryptographic hash. It covers the project: no project can refer to the
+ * content of another.
  */
 import { createHash } from 'node:crypto';
 import type { Batch } from './batch.ts';
@@ -63,7 +64,10 @@ export function fieldsOf({ bytes }: SharedContent): readonly Buffer[] {
   return fields;
 }
 
-/** Names every content of the batch and sets the ids that its rows will carry. `keep` takes so many bytes of the output. */
+/**
+ * Names every content of the batch and sets the ids that its rows will carry. `keep` takes so many bytes of the
+ * output.
+ */
 export function* encodeShared(batch: Batch, keep: (length: number) => Steps<void>): Steps<void> {
   const { tables, recordCount } = batch;
   const seen = new Set<string>();
@@ -74,7 +78,10 @@ export function* encodeShared(batch: Batch, keep: (length: number) => Steps<void
   }
 }
 
-/** Sets the ids, and moves the entries of contents that were not seen before together. Returns how many bytes these have. */
+/**
+ * Sets the ids, and moves the entries of contents that were not seen before together. Returns how many bytes these
+ * have.
+ */
 function* nameEntries(memory: Buffer, length: number, seen: Set<string>): Steps<number> {
   const end = OUTPUT_BASE + length;
   let kept = OUTPUT_BASE;

@@ -8,9 +8,9 @@ export type CopyTarget = Signal | 'outbox';
 
 export interface PostgresTransaction {
   /**
-   * Stores what rows refer to with the rows, unless it is stored already. To be called once before `copy`, for all rows of
-   * a group. May reject without a fault: the group is then written again, in a new transaction. `contents` must not change
-   * until the request is settled. `rows`: sums of the rows that follow.
+   * Stores what rows refer to with the rows, unless it is stored already. To be called once before `copy`, for all
+   * rows of a group. May reject without a fault: the group is then written again, in a new transaction. `contents`
+   * must not change until the request is settled. `rows`: sums of the rows that follow.
    */
   share(contents: readonly SharedContents[], rows: { readonly count: number; readonly bytes: number }): Promise<void>;
   /**

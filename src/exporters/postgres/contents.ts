@@ -3,9 +3,9 @@ import type { Query } from '../../component/capabilities/postgres.ts';
 
 const DAY_MS = 86400000;
 /**
- * A span whose clock is ahead by less than the retention leaves the default partition when its day is opened, at most two weeks before
- * that day, and stays for the retention from then on. The rest is for the day that is noted, half a day behind at most, and for two
- * days in which expiry may lag.
+ * A span whose clock is ahead by less than the retention leaves the default partition when its day is opened, at most
+ * two weeks before that day, and stays for the retention from then on. The rest is for the day that is noted, half a
+ * day behind at most, and for two days in which expiry may lag.
  */
 const MARGIN_MS = 18 * DAY_MS;
 const BATCH = 5000;

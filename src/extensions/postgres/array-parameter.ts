@@ -69,8 +69,8 @@ export function integerArray(values: readonly (number | bigint | null)[]): Buffe
 }
 
 /**
- * A parameter with its length in front, of elements as they are on the wire: a length, -1 for null, and the value. Large elements are
- * passed on as they are, so nothing is copied that takes long.
+ * A parameter with its length in front, of elements as they are on the wire: a length, -1 for null, and the value.
+ * Large elements are passed on as they are, so nothing is copied that takes long.
  */
 export function fieldArray(type: number, elements: readonly Buffer[]): readonly Buffer[] {
   const bytes = elements.reduce((sum, element) => sum + element.length, 0);

@@ -1,4 +1,5 @@
-// Resources and scopes are stored once for each content: what the views show is what was sent, whatever happened on the way.
+// Resources and scopes are stored once for each content: what the views show is what was sent, whatever happened on
+// the way.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';

@@ -1,7 +1,8 @@
 /**
- * Resources and scopes, each stored once under the id of its content. They are written in the transaction of the rows that refer to
- * them, sorted, so that two writers of the same contents cannot deadlock. A connection remembers what its server has; after a
- * while it forgets, and the next use is noted as the content's last day of use, by which contents are removed.
+ * Resources and scopes, each stored once under the id of its content. They are written in the transaction of the rows
+ * that refer to them, sorted, so that two writers of the same contents cannot deadlock. A connection remembers what
+ * its server has; after a while it forgets, and the next use is noted as the content's last day of use, by which
+ * contents are removed.
  */
 import { CONTENT_ID_BYTES, fieldsOf, type SharedContent, type SharedContents } from '../../../pdata/shared-contents.ts';
 import { BYTEA, fieldArray, JSONB, TEXT } from '../array-parameter.ts';

@@ -1,7 +1,9 @@
 /** A fault of the values of a request. */
 import { meaningOf, sqlstateOf } from '../sqlstate.ts';
 
-/** The server refuses values that a request brought. What fails elsewhere in a round is not the fault of its requests. */
+/**
+ * The server refuses values that a request brought. What fails elsewhere in a round is not the fault of its requests.
+ */
 export class RowFault extends Error {
   readonly code: string | null;
 

@@ -131,8 +131,8 @@ export class OpenTransaction implements PostgresTransaction {
   }
 
   /**
-   * Other requests with the same new contents wait until these are committed. So they do not wait for many rows, contents are
-   * committed before, once it is known that the guards admit the requests.
+   * Other requests with the same new contents wait until these are committed. So they do not wait for many rows,
+   * contents are committed before, once it is known that the guards admit the requests.
    */
   async #shareApart(contents: readonly SharedContents[]): Promise<void> {
     await this.taken();

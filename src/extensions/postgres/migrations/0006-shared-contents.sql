@@ -1,6 +1,7 @@
--- Resources and scopes are stored once for each content, and rows refer to them. `id`: the first 16 bytes of the SHA-256 of kind, project
--- and content as the daemon writes them. `used_on`: a day on which a row that refers to it arrived, by which it is removed long after
--- the last such row. Versions before keep writing resource and scope into the rows themselves; the views show both alike.
+-- Resources and scopes are stored once for each content, and rows refer to them. `id`: the first 16 bytes of the
+-- SHA-256 of kind, project and content as the daemon writes them. `used_on`: a day on which a row that refers to it
+-- arrived, by which it is removed long after the last such row. Versions before keep writing resource and scope into
+-- the rows themselves; the views show both alike.
 CREATE TABLE sluice.resources (
   id bytea PRIMARY KEY,
   project text NOT NULL,
