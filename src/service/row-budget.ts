@@ -1,7 +1,7 @@
 /**
- * Limits the memory of encoded rows. The rows of one request are limited by a multiple of its body, because a line
- * of NDJSON repeats its resource and escapes texts: without the limit 24 KiB of gzip become 700 MiB. The rows of all requests
- * are limited by a budget that projects share fairly; bytes are reserved before rows are kept.
+ * Limits the memory of encoded rows. The rows of one request are limited by a multiple of its body, because a line of
+ * NDJSON repeats its resource and escapes texts: without the limit 24 KiB of gzip become 700 MiB. The rows of all
+ * requests are limited by a budget that projects share fairly; bytes are reserved before rows are kept.
  */
 import { FairBudget } from '../component/fair-budget.ts';
 import { Rejection } from '../errors.ts';
