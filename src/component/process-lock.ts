@@ -27,7 +27,8 @@ const REMOVAL_MS = 5_000;
 const MAX_TRIES = 500;
 const PAUSE_MS = 20;
 
-interface Claim {
+/** The content of a lock file. */
+interface Holder {
   readonly pid: number;
   readonly machine: string;
   /** The scope of `pid`; null when its process did not know it, left out by earlier releases. */
@@ -36,8 +37,8 @@ interface Claim {
   readonly nonce?: string;
 }
 
-/** The name of the resource, for messages. */
-export interface LockPlace {
+export interface LockOptions {
+  /** Of the lock file. */
   readonly path: string;
   readonly host: Pick<HostProcess, 'pid' | 'kill'>;
   /** `holder` is `pid 123`, `pid 123 on another-machine`, or `pid 123 in another container …`. */
@@ -55,7 +56,7 @@ export interface LockPlace {
 type Judgement = 'held' | 'dead' | 'unseen';
 
 export class ProcessLock {
-  readonly #place: LockPlace;
+  readonly #options: LockOptions;
   readonly #text: string;
   readonly #heartbeat: NodeJS.Timeout;
   /** Since when another process has the lock, by the monotonic clock. */
@@ -63,27 +64,27 @@ export class ProcessLock {
   #released = false;
   #sending = false;
 
-  private constructor(place: LockPlace, text: string) {
-    this.#place = place;
+  private constructor(options: LockOptions, text: string) {
+    this.#options = options;
     this.#text = text;
-    this.#heartbeat = setInterval(() => void this.#tick(), HEARTBEAT_MS).unref();
+    this.#heartbeat = setInterval(() => void this.#sendHeartbeat(), HEARTBEAT_MS).unref();
   }
 
   /** Takes the lock, or throws with the name of the process that holds it. */
-  static async acquire(place: LockPlace): Promise<ProcessLock> {
-    const { path, host } = place;
-    const own = await claimOf(host);
+  static async acquire(options: LockOptions): Promise<ProcessLock> {
+    const { path, host } = options;
+    const own = await ownHolder(host);
     const text = JSON.stringify(own);
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      if ((await create(path, text, place)) && (await readFile(path, 'utf8').catch(() => '')) === text)
-        return new ProcessLock(place, text);
-      const found = await readWhole(place);
+      if ((await create(path, text, options)) && (await readFile(path, 'utf8').catch(() => '')) === text)
+        return new ProcessLock(options, text);
+      const found = await readWhole(options);
       if (found === undefined) continue;
-      const holder = parseClaim(found);
-      if (await isHeld(holder, own, place)) throw place.held(nameOf(holder, own));
-      if (!(await takeAway(place, found))) await pause(PAUSE_MS);
+      const holder = parseHolder(found);
+      if (await isHeld(holder, own, options)) throw options.held(nameOf(holder, own));
+      if (!(await removeDead(options, found))) await pause(PAUSE_MS);
     }
-    throw place.held('several are starting at once');
+    throw options.held('several are starting at once');
   }
 
   /**
@@ -91,25 +92,25 @@ export class ProcessLock {
    * do.
    */
   async assertHeld(): Promise<void> {
-    const found = await readFile(this.#place.path, 'utf8').catch(() => undefined);
+    const found = await readFile(this.#options.path, 'utf8').catch(() => undefined);
     if (found === undefined || found === this.#text) return;
-    throw this.#place.held(nameOf(parseClaim(found), await claimOf(this.#place.host)));
+    throw this.#options.held(nameOf(parseHolder(found), await ownHolder(this.#options.host)));
   }
 
   async release(): Promise<void> {
     this.#released = true;
     clearInterval(this.#heartbeat);
-    const { path } = this.#place;
+    const { path } = this.#options;
     if ((await readFile(path, 'utf8').catch(() => '')) === this.#text) await rm(path, { force: true });
   }
 
   /**
    * One heartbeat at a time: on a file system that does not answer, they would block all threads of the thread pool.
    */
-  async #tick(): Promise<void> {
+  async #sendHeartbeat(): Promise<void> {
     if (this.#sending) return;
     this.#sending = true;
-    await this.#beat();
+    await this.#touchOrRestore();
     this.#sending = false;
   }
 
@@ -117,8 +118,8 @@ export class ProcessLock {
    * Sends the heartbeat. A missing lock file is created again: the process that took the lock was refused and gave it
    * back.
    */
-  async #beat(): Promise<void> {
-    const { path, host } = this.#place;
+  async #touchOrRestore(): Promise<void> {
+    const { path, host } = this.#options;
     let found: string;
     try {
       found = await readFile(path, 'utf8');
@@ -135,16 +136,16 @@ export class ProcessLock {
     this.#awaySince ??= performance.now();
     if (performance.now() - this.#awaySince < LOSS_MS) return;
     clearInterval(this.#heartbeat);
-    this.#place.lost?.(nameOf(parseClaim(found), await claimOf(host)));
+    this.#options.lost?.(nameOf(parseHolder(found), await ownHolder(host)));
   }
 }
 
-async function claimOf(host: LockPlace['host']): Promise<Claim> {
+async function ownHolder(host: LockOptions['host']): Promise<Holder> {
   const [place = null, birth] = await Promise.all([placeOfPids(), birthOf(host, host.pid)]);
   return { pid: host.pid, machine: hostname(), place, ...(birth === undefined ? {} : { birth }), nonce: randomUUID() };
 }
 
-function nameOf(holder: Claim | undefined, own: Claim): string {
+function nameOf(holder: Holder | undefined, own: Holder): string {
   if (holder === undefined) return 'a process that is just starting';
   const { pid, machine, place } = holder;
   if (machine !== own.machine) return `pid ${pid} on ${machine}`;
@@ -152,15 +153,15 @@ function nameOf(holder: Claim | undefined, own: Claim): string {
   return `pid ${pid} in another container or on another machine named ${machine}`;
 }
 
-async function isHeld(holder: Claim | undefined, own: Claim, place: LockPlace): Promise<boolean> {
-  const judgement = holder === undefined ? 'unseen' : await judge(holder, own, place.host);
+async function isHeld(holder: Holder | undefined, own: Holder, options: LockOptions): Promise<boolean> {
+  const judgement = holder === undefined ? 'unseen' : await judge(holder, own, options.host);
   if (judgement !== 'unseen') return judgement === 'held';
-  if (holder !== undefined) place.waiting?.(nameOf(holder, own), SILENCE_MS / 1000);
-  return isTouched(place.path);
+  if (holder !== undefined) options.waiting?.(nameOf(holder, own), SILENCE_MS / 1000);
+  return isTouched(options.path);
 }
 
 /** Checks the process itself, if its pid has the same meaning here. */
-async function judge(holder: Claim, own: Claim, host: LockPlace['host']): Promise<Judgement> {
+async function judge(holder: Holder, own: Holder, host: LockOptions['host']): Promise<Judgement> {
   // Earlier releases wrote no scope. Without a start time as well, the lock is from a system without pid namespaces.
   const plain = holder.place === undefined && holder.birth === undefined && holder.machine === own.machine;
   if (!plain && (own.place === null || holder.place !== own.place)) return 'unseen';
@@ -173,10 +174,10 @@ async function judge(holder: Claim, own: Claim, host: LockPlace['host']): Promis
 
 /** Watches a lock for a heartbeat. Compares the state of the file with its earlier state, never with a clock. */
 async function isTouched(path: string): Promise<boolean> {
-  const before = await lookAt(path);
+  const before = await stateOf(path);
   let now = before;
   await within(SILENCE_MS, async () => {
-    now = await lookAt(path);
+    now = await stateOf(path);
     return now?.inode !== before?.inode || now?.modified !== before?.modified;
   });
   // Another file, or none, is another lock, which is judged from the beginning.
@@ -184,7 +185,7 @@ async function isTouched(path: string): Promise<boolean> {
 }
 
 /** Network file systems answer `stat` from a cache, and query the server when a file is opened. */
-async function lookAt(path: string): Promise<{ readonly inode: bigint; readonly modified: bigint } | undefined> {
+async function stateOf(path: string): Promise<{ readonly inode: bigint; readonly modified: bigint } | undefined> {
   const handle = await open(path).catch(() => undefined);
   try {
     const found = await handle?.stat({ bigint: true });
@@ -195,10 +196,10 @@ async function lookAt(path: string): Promise<{ readonly inode: bigint; readonly 
 }
 
 /** True if this call created the file, false if it existed. */
-async function create(path: string, text: string, place: LockPlace): Promise<boolean> {
+async function create(path: string, text: string, options: LockOptions): Promise<boolean> {
   const handle = await open(path, 'wx', 0o644).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST') return undefined;
-    throw ['EACCES', 'EPERM', 'EROFS'].includes(error.code ?? '') ? place.unwritable() : error;
+    throw ['EACCES', 'EPERM', 'EROFS'].includes(error.code ?? '') ? options.unwritable() : error;
   });
   if (handle === undefined) return false;
   try {
@@ -217,12 +218,12 @@ async function create(path: string, text: string, place: LockPlace): Promise<boo
  * Removes a dead lock if it is still the lock that was judged. Removers exclude each other by a second file: without
  * it, a slow one would remove the lock that a faster one has just created. False while another process removes it.
  */
-async function takeAway(place: LockPlace, judged: string): Promise<boolean> {
-  const { path } = place;
+async function removeDead(options: LockOptions, judged: string): Promise<boolean> {
+  const { path } = options;
   const guard = `${path}.removal`;
-  if (!(await create(guard, randomUUID(), place))) {
-    const inode = (await lookAt(guard))?.inode;
-    const finished = await within(REMOVAL_MS, async () => (await lookAt(guard))?.inode !== inode);
+  if (!(await create(guard, randomUUID(), options))) {
+    const inode = (await stateOf(guard))?.inode;
+    const finished = await within(REMOVAL_MS, async () => (await stateOf(guard))?.inode !== inode);
     if (!finished) await rm(guard, { force: true });
     return false;
   }
@@ -238,14 +239,14 @@ async function takeAway(place: LockPlace, judged: string): Promise<boolean> {
  * The text of the file when it is complete, or the part that its writer had written when it died; undefined without a
  * file.
  */
-async function readWhole(place: LockPlace): Promise<string | undefined> {
+async function readWhole(options: LockOptions): Promise<string | undefined> {
   let text: string | undefined;
   await within(WRITE_MS, async () => {
-    text = await readFile(place.path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw place.unwritable();
+    text = await readFile(options.path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw options.unwritable();
       return undefined;
     });
-    return text === undefined || parseClaim(text) !== undefined;
+    return text === undefined || parseHolder(text) !== undefined;
   });
   return text;
 }
@@ -258,10 +259,10 @@ async function within(timeoutMs: number, ask: () => Promise<boolean>): Promise<b
   return true;
 }
 
-function parseClaim(text: string): Claim | undefined {
+function parseHolder(text: string): Holder | undefined {
   try {
-    const value: Partial<Claim> = JSON.parse(text);
-    return typeof value.pid === 'number' && typeof value.machine === 'string' ? (value as Claim) : undefined;
+    const value: Partial<Holder> = JSON.parse(text);
+    return typeof value.pid === 'number' && typeof value.machine === 'string' ? (value as Holder) : undefined;
   } catch {
     return undefined;
   }

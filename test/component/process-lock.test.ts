@@ -6,18 +6,18 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { birthOf, placeOfPids } from '../../src/component/process-life.ts';
-import { type LockPlace, ProcessLock } from '../../src/component/process-lock.ts';
+import { type LockOptions, ProcessLock } from '../../src/component/process-lock.ts';
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
 import { folderFor, killed } from '../extensions/postgres/embedded/scene.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 
-async function claimFile(scope: Parameters<typeof folderFor>[0], claim: object | string): Promise<string> {
+async function lockFile(scope: Parameters<typeof folderFor>[0], holder: object | string): Promise<string> {
   const path = join(await folderFor(scope), 'daemon.lock');
-  await writeFile(path, typeof claim === 'string' ? claim : JSON.stringify(claim));
+  await writeFile(path, typeof holder === 'string' ? holder : JSON.stringify(holder));
   return path;
 }
 
-function acquire(path: string, more: Partial<LockPlace> = {}): Promise<ProcessLock> {
+function acquire(path: string, more: Partial<LockOptions> = {}): Promise<ProcessLock> {
   const held = (holder: string): Error => new Error(`held by (${holder})`);
   return ProcessLock.acquire({ path, host: process, held, unwritable: () => new Error('not writable'), ...more });
 }
@@ -32,7 +32,7 @@ async function isTaken(path: string): Promise<boolean> {
 t.test('the lock of a process that is gone is taken over', async (t) => {
   const child = spawn(process.execPath, ['-e', '']);
   await once(child, 'exit');
-  t.ok(await isTaken(await claimFile(t, { pid: child.pid, machine: hostname() })));
+  t.ok(await isTaken(await lockFile(t, { pid: child.pid, machine: hostname() })));
 });
 
 t.test('the lock of a live process is kept, unless its pid now belongs to another process', async (t) => {
@@ -40,11 +40,11 @@ t.test('the lock of a live process is kept, unless its pid now belongs to anothe
   t.teardown(() => killed(child.pid));
   await once(child, 'spawn');
   const { pid = 0 } = child;
-  const claim = { pid, machine: hostname(), place: await placeOfPids(), birth: await birthOf(process, pid) };
-  await t.rejects(acquire(await claimFile(t, claim)), { message: new RegExp(`pid ${pid}\\)`) });
+  const holder = { pid, machine: hostname(), place: await placeOfPids(), birth: await birthOf(process, pid) };
+  await t.rejects(acquire(await lockFile(t, holder)), { message: new RegExp(`pid ${pid}\\)`) });
   process.kill(pid, 'SIGSTOP');
-  await t.rejects(acquire(await claimFile(t, claim)), { message: new RegExp(`pid ${pid}\\)`) }, 'also a stopped one');
-  const reused = await claimFile(t, { ...claim, birth: `${claim.birth?.split('/')[0]}/1` });
+  await t.rejects(acquire(await lockFile(t, holder)), { message: new RegExp(`pid ${pid}\\)`) }, 'also a stopped one');
+  const reused = await lockFile(t, { ...holder, birth: `${holder.birth?.split('/')[0]}/1` });
   if (process.platform === 'linux') t.ok(await isTaken(reused));
 });
 
@@ -61,12 +61,12 @@ t.test('an invisible process keeps its lock while it touches the file', async (t
       birth: 'b/1',
     },
     'a process that could not tell where it is': { pid: 2 ** 22 + 1, machine: hostname(), place: null },
-    'the claim of an earlier release, with the boot in it': { pid, machine: hostname(), birth: 'boot/1' },
+    'the holder of an earlier release, with the boot in it': { pid, machine: hostname(), birth: 'boot/1' },
     'another machine': { pid, machine: 'elsewhere.invalid', place: 'boot/pid/time' },
   };
   await Promise.all(
-    Object.entries(unseen).map(async ([what, claim]) => {
-      const [alive, dead] = [await claimFile(t, claim), await claimFile(t, claim)];
+    Object.entries(unseen).map(async ([what, holder]) => {
+      const [alive, dead] = [await lockFile(t, holder), await lockFile(t, holder)];
       // The clock of the holder runs backwards.
       let time = Date.now();
       const touching = setInterval(() => utimes(alive, 1, (time -= 60_000) / 1000), 200);
@@ -99,12 +99,12 @@ t.test('a lock that was taken and given back is created again; a lock that stays
 });
 
 t.test('a lock file that was written only in part is taken over', async (t) => {
-  t.ok(await isTaken(await claimFile(t, '{"pid": 1')));
+  t.ok(await isTaken(await lockFile(t, '{"pid": 1')));
 });
 
 t.test('of many concurrent processes exactly one gets the lock', async (t) => {
   for (let round = 0; round < 20; round++) {
-    const path = await claimFile(t, { pid: 2 ** 22 + 1, machine: hostname() });
+    const path = await lockFile(t, { pid: 2 ** 22 + 1, machine: hostname() });
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => acquire(path)));
     const locks = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
     t.equal(locks.length, 1);
@@ -113,7 +113,7 @@ t.test('of many concurrent processes exactly one gets the lock', async (t) => {
 });
 
 t.test('an interrupted removal of a dead lock does not block the next one', async (t) => {
-  const path = await claimFile(t, { pid: 2 ** 22 + 1, machine: hostname() });
+  const path = await lockFile(t, { pid: 2 ** 22 + 1, machine: hostname() });
   await writeFile(`${path}.removal`, '');
   // The clock may have been set back since then.
   const later = Date.now() / 1000 + 1e6;

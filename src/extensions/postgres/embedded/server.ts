@@ -20,7 +20,7 @@ import {
   removeEndpoint,
   type ServerAddress,
 } from './address.ts';
-import { type LockPlace, ProcessLock } from '../../../component/process-lock.ts';
+import { type LockOptions, ProcessLock } from '../../../component/process-lock.ts';
 import { createCluster, markComplete, readPassword, SUPERUSER } from './cluster.ts';
 import { checkVersion, clusterExists } from './cluster-state.ts';
 import { asOperatorError } from './faults.ts';
@@ -278,7 +278,7 @@ export class EmbeddedServer {
     }
   }
 
-  #lockOn(folder: string): LockPlace {
+  #lockOn(folder: string): LockOptions {
     const { host, log, onLost } = this.#options;
     const path = join(folder, 'daemon.lock');
     const held = (holder: string): EmbeddedServerError =>
