@@ -1,5 +1,5 @@
-# Sluice in a container: built in one stage, run in another that has neither compilers nor tests. It runs as an ordinary user
-# and writes below /var/lib/sluice only, so the root can be read-only:
+# Builds Sluice in one stage and runs it in another without compilers and tests. It runs as an ordinary user and writes only
+# below /var/lib/sluice, so the root file system can be read-only:
 #   docker run --read-only --tmpfs /tmp -v sluice:/var/lib/sluice -p 4318:4318 sluice
 FROM node:22-bookworm-slim AS build
 WORKDIR /src
@@ -19,7 +19,7 @@ COPY package.json README.md LICENSE CHANGELOG.md ./
 COPY bin bin
 COPY proto proto
 COPY config config
-# The working directory is where ./data of the default configuration is; the configuration itself comes with the package.
+# ./data of the default configuration is in the working directory. The configuration file is in the package.
 RUN install -d -o node -g node -m 0700 /var/lib/sluice
 WORKDIR /var/lib/sluice
 VOLUME /var/lib/sluice
@@ -27,6 +27,6 @@ USER node
 EXPOSE 4318 13133 8888
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:4318/health').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# Ports are published by the container's own rules, so the receiver listens on all of its addresses.
+# The container publishes ports by its own rules, so the receiver listens on all addresses.
 ENTRYPOINT ["node", "/opt/sluice/bin/sluice.js"]
 CMD ["run", "--set", "receivers.otlp.protocols.http.endpoint=0.0.0.0:4318"]
