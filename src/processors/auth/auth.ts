@@ -44,7 +44,7 @@ class Auth implements Processor {
     this.#static = new StaticKeys(options.keys);
     this.#counters = {
       hits: host.meter.counter('sluice_key_cache_hits', 'Lookups of keys and projects answered from the cache.'),
-      misses: host.meter.counter('sluice_key_cache_misses', 'Lookups of keys and projects that asked the database.'),
+      misses: host.meter.counter('sluice_key_cache_misses', 'Lookups of keys and projects that queried the database.'),
     };
   }
 
@@ -180,20 +180,20 @@ const KEY_SCHEMA = {
     project: {
       type: 'string',
       pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
-      description: 'The project that owns what is sent with this key.',
+      description: 'The project that owns the data sent with this key.',
     },
     environment: {
       type: 'string',
       minLength: 1,
       maxLength: 255,
-      description: 'The one environment the key may write. Left out: all of them.',
+      description: 'The only environment that the key may write. Default: all.',
     },
     plan: { enum: ['free', 'paid'], default: 'paid', description: 'Free projects have a monthly quota.' },
     monthly_spans: {
       type: 'integer',
       minimum: 0,
       maximum: 9007199254740991,
-      description: 'Spans a month on the free plan.',
+      description: 'Spans per month on the free plan.',
     },
   },
 } as const;
@@ -220,7 +220,7 @@ export const auth = defineProcessor<AuthOptions>({
         maximum: 5000,
         default: '5s',
         description:
-          'How long an answer of the database is trusted; at most 5 s, so that a revoked key is refused everywhere by then.',
+          'How long a lookup is cached; at most 5 s, so that a revoked key is refused everywhere within that time.',
       },
       lookup_timeout: {
         type: 'integer',
@@ -228,7 +228,8 @@ export const auth = defineProcessor<AuthOptions>({
         minimum: 10,
         maximum: LONGEST_WAIT_MS,
         default: '2s',
-        description: 'Longest wait for the database; then the request is answered 500, or 503 if the database is away.',
+        description:
+          'The longest wait for the database. After it the request gets 500, or 503 if the database is away.',
       },
     },
   },

@@ -50,7 +50,7 @@ class Normalization implements Processor {
 
 export const normalization = defineProcessor<NormalizationOptions>({
   type: 'normalization',
-  summary: 'Reads model calls, tool steps and retrievals out of the dialects that instrumentations speak.',
+  summary: 'Reads model calls, tool steps and retrievals from the dialects of instrumentations.',
   stability: 'beta',
   schema: { type: 'object', additionalProperties: false, properties: {} },
   example: '{}',

@@ -42,7 +42,7 @@ export interface CardDraft {
   readonly model: string;
   /** Ascending and not overlapping. */
   readonly periods: readonly PeriodDraft[];
-  /** Where the figures were read; shown when a price is explained. */
+  /** The source of the prices; shown when a price is explained. */
   readonly evidence: string | null;
   /** The periods at other tiers of service. */
   readonly services?: ReadonlyMap<ServiceTier, readonly PeriodDraft[]>;

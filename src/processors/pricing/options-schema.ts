@@ -70,7 +70,8 @@ const tiers = {
 const windows = {
   type: 'array',
   maxItems: WINDOWS_LIMIT,
-  description: 'Rates by hour of the week. The first window that holds wins; outside all of them the base rates hold.',
+  description:
+    'Rates by hour of the week. The first window that applies is used; outside all windows the base rates apply.',
   items: {
     type: 'object',
     description: 'Rates during some hours; a rate left out is the base rate.',
@@ -114,7 +115,7 @@ const prices = {
       until: {
         type: 'string',
         maxLength: 40,
-        description: 'First moment after the period; default: where the next period begins, else for ever.',
+        description: 'First moment after the period; default: the begin of the next period, else unlimited.',
       },
       rates: rates('Base rates of the period; needs input or output.'),
       tiers,
@@ -161,7 +162,7 @@ const modelMatch = {
 
 const priceEntry = {
   type: 'object',
-  description: 'The price of one model or group of models: its own prices, or a card borrowed from a price list.',
+  description: 'The price of one model or group of models: its own prices, or prices borrowed from a price list.',
   additionalProperties: false,
   required: ['id', 'match'],
   properties: {
@@ -190,14 +191,14 @@ const priceEntry = {
     source: {
       type: 'string',
       maxLength: NOTE_LENGTH,
-      description: 'Where the figures were read; shown when a price is explained.',
+      description: 'The source of the prices; shown when a price is explained.',
     },
-    checked: { type: 'string', maxLength: 40, description: 'The day on which they were read.' },
-    note: { type: 'string', maxLength: NOTE_LENGTH, description: 'Anything a reader of the file should know.' },
+    checked: { type: 'string', maxLength: 40, description: 'The day on which the source was read.' },
+    note: { type: 'string', maxLength: NOTE_LENGTH, description: 'A comment for readers of the file.' },
     prices,
     use: {
       type: 'object',
-      description: 'Borrow the card that the price lists hold for another provider and model.',
+      description: 'Borrow the prices of another provider and model from the price lists.',
       additionalProperties: false,
       required: ['provider', 'model'],
       properties: { provider: name('The provider to borrow from.'), model: name('The model to borrow.') },
@@ -205,12 +206,12 @@ const priceEntry = {
     multiplier: {
       type: ['string', 'number'],
       description:
-        'Factor on every borrowed rate, as for a regional surcharge or a negotiated discount; only with use; default 1.',
+        'Factor on every borrowed rate, for example a regional surcharge or a negotiated discount; only with use; default 1.',
     },
     service_tiers: {
       type: 'object',
       description:
-        'Tiers of service that are priced apart, as batches at half the price. Without it every tier costs what the standard one does.',
+        'Service tiers with prices of their own, for example batches at half the price. Default: every tier has the standard prices.',
       additionalProperties: false,
       minProperties: 1,
       properties: Object.fromEntries(
@@ -236,7 +237,7 @@ export const PRICE_ENTRIES_SCHEMA = {
   type: 'array',
   maxItems: OVERRIDES_LIMIT,
   default: [],
-  description: 'Own prices. They win over every price list; among them the first that matches wins.',
+  description: 'Own prices. They come before every price list; the first entry that matches is used.',
   items: priceEntry,
 } as const;
 
@@ -244,7 +245,7 @@ export const PRICE_ENTRIES_SCHEMA = {
 export const PRICING_OPTIONS_SCHEMA = {
   type: 'object',
   description:
-    'Derives the cost of model calls from reported usage and model prices; a cost that the span states itself wins.',
+    'Derives the cost of model calls from reported usage and model prices; a cost that the span states itself comes first.',
   additionalProperties: false,
   properties: {
     enabled: {

@@ -86,7 +86,7 @@ export class PriceBooks {
       if (this.#hasFailed) return;
       this.#hasFailed = true;
       const message = error instanceof Error ? error.message : String(error);
-      this.#host.logger.warn({ error: message }, 'stored prices could not be read: those that were read last hold');
+      this.#host.logger.warn({ error: message }, 'stored prices could not be read: the last ones stay in force');
     } finally {
       this.#known = announced;
     }
@@ -125,7 +125,7 @@ export class PriceBooks {
     this.#faults.add(1);
     this.#host.logger.warn(
       { price: id, project, at: path, problem: message },
-      'a stored price is mistaken and left out; see `sluice prices list`',
+      'a stored price has a mistake and is ignored; see `sluice prices list`',
     );
   }
 }

@@ -77,14 +77,8 @@ class Pricing implements Processor {
   constructor(options: PricingOptions, host: Host) {
     this.#host = host;
     this.#options = options;
-    this.#priced = host.meter.counter(
-      'sluice_model_calls',
-      'Records with token usage, by whether and how their cost is known.',
-    );
-    this.#faults = host.meter.counter(
-      'sluice_stored_price_faults',
-      'Stored prices that were found to be mistaken, and are left out.',
-    );
+    this.#priced = host.meter.counter('sluice_model_calls', 'Records with token usage, by the source of their cost.');
+    this.#faults = host.meter.counter('sluice_stored_price_faults', 'Stored prices with a mistake, which are ignored.');
     host.meter.gauge('sluice_stored_prices', 'Stored prices in force.', () => this.#books?.count ?? 0);
     this.#usage = emptyUsage();
   }

@@ -88,11 +88,11 @@ const RULE_SCHEMA = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    preset: { enum: PRESET_NAMES, description: 'A kind of secret or personal data that everybody has.' },
+    preset: { enum: PRESET_NAMES, description: 'A built-in rule for a common kind of secret or personal data.' },
     name: {
       type: 'string',
       pattern: '^[a-z][a-z0-9_]{0,62}$',
-      description: 'What a pattern of your own finds; stands in metrics and, in brackets, for what was found.',
+      description: 'The name of your own pattern: a label in metrics and, in brackets, the default replacement.',
     },
     pattern: {
       type: 'string',
@@ -104,7 +104,7 @@ const RULE_SCHEMA = {
     replacement: {
       type: 'string',
       maxLength: 200,
-      description: 'What stands there instead, as it is written here. Left out: the name in brackets.',
+      description: 'The text that replaces a match, taken literally. Default: the name in brackets.',
     },
   },
   oneOf: [{ required: ['preset'] }, { required: ['name', 'pattern'] }],
@@ -113,7 +113,7 @@ const RULE_SCHEMA = {
 
 export const privacy = defineProcessor<PrivacyOptions>({
   type: 'privacy',
-  summary: 'Leaves out content where it may not be stored, and replaces what patterns find.',
+  summary: 'Drops content that may not be stored, and replaces secrets and personal data by rules.',
   stability: 'beta',
   schema: {
     type: 'object',
@@ -138,7 +138,8 @@ export const privacy = defineProcessor<PrivacyOptions>({
         type: 'array',
         default: [],
         maxItems: MAX_RULES,
-        description: 'What is replaced in every text before it is stored. A rule is a preset, or a name and a pattern.',
+        description:
+          'Rules for texts that are replaced before anything is stored. A rule is a preset, or a name and a pattern.',
         items: RULE_SCHEMA,
       },
     },

@@ -45,6 +45,6 @@ function compileRule(option: RedactOption, place: string): Rule {
     };
   }
   const fault = expressionFault(option.pattern);
-  if (fault !== null) throw new UserError(`${place}.pattern: ${fault}`, 'patterns are written as RE2 has them');
+  if (fault !== null) throw new UserError(`${place}.pattern: ${fault}`, 'a pattern is an RE2 expression');
   return patternRule(option.name, option.pattern, option.replacement ?? `[${option.name}]`);
 }
