@@ -165,7 +165,7 @@ t.test('a receiver gets the pipeline of every signal it is used for', async (t) 
   ]);
 });
 
-t.test('creation starts nothing; the start goes from the inside to the receivers', async (t) => {
+t.test('creation starts nothing; receivers start last', async (t) => {
   const given = scene();
   const { service } = await build(given);
   given.events.length = 0;
@@ -194,7 +194,7 @@ t.test('creation starts nothing; the start goes from the inside to the receivers
   );
 });
 
-t.test('hosts carry the id, the clock, paths and the capabilities of extensions', async (t) => {
+t.test('hosts have the id, the clock, paths and the capabilities of extensions', async (t) => {
   const given = scene();
   await build(given);
   const host = given.hosts.find(({ id }) => id === 'e/two');
@@ -227,16 +227,24 @@ async function reload(
   await service.reload(await load({ 'a.yaml': yaml }, { definitions: given.definitions }), AbortSignal.any([]));
 }
 
-t.test('a reload keeps what did not change, and replaces the pipelines after the new ones have started', async (t) => {
-  const given = scene();
-  const { service } = await build(given);
-  await service.start();
-  await reload(given, service, CONFIG);
-  t.same(given.events, ['start pipeline traces', 'start pipeline logs', 'stop pipeline logs', 'stop pipeline traces']);
-  t.equal(service.ready(), true);
-});
+t.test(
+  'a reload reuses unchanged components, and replaces the pipelines after the new ones have started',
+  async (t) => {
+    const given = scene();
+    const { service } = await build(given);
+    await service.start();
+    await reload(given, service, CONFIG);
+    t.same(given.events, [
+      'start pipeline traces',
+      'start pipeline logs',
+      'stop pipeline logs',
+      'stop pipeline traces',
+    ]);
+    t.equal(service.ready(), true);
+  },
+);
 
-t.test('a reload makes anew what changed, starts it beside the old one, and stops that last', async (t) => {
+t.test('a reload creates a changed component, starts it beside the old one, and stops the old one last', async (t) => {
   const given = scene();
   const { service } = await build(given);
   await service.start();
@@ -252,7 +260,7 @@ t.test('a reload makes anew what changed, starts it beside the old one, and stop
   ]);
 });
 
-t.test('a reload replaces those who found what a changed extension offered, and nobody else', async (t) => {
+t.test('a reload replaces the components that use a changed extension, and no others', async (t) => {
   const given = scene();
   const { service } = await build(given);
   await service.start();
@@ -265,7 +273,7 @@ t.test('a reload replaces those who found what a changed extension offered, and 
   t.equal(given.hosts.at(-1)?.capabilities.find(GREETING), 'hello');
 });
 
-t.test('a reload that can not start takes back what it started, and the old parts go on', async (t) => {
+t.test('a reload that cannot start stops its new parts, and the old parts keep running', async (t) => {
   const given = scene();
   const { service } = await build(given);
   await service.start();
@@ -285,7 +293,7 @@ t.test('a reload that can not start takes back what it started, and the old part
   t.equal(given.events.filter((event) => event.startsWith('stop exporter')).length, 3);
 });
 
-t.test('receivers that stay are told the new pipelines; a signal that is gone is gone for them', async (t) => {
+t.test('reused receivers get the new pipelines, and lose removed signals', async (t) => {
   const given = scene();
   const { service } = await build(given);
   await service.start();
@@ -296,7 +304,7 @@ t.test('receivers that stay are told the new pipelines; a signal that is gone is
   t.not(routes?.get('traces'), before);
 });
 
-t.test('a component may take its new options in place, or say that they need a restart', async (t) => {
+t.test('a component may apply new options in place, or require a restart', async (t) => {
   const given = scene();
   const { service } = await build(given);
   await service.start();

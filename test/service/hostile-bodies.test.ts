@@ -1,4 +1,4 @@
-/** Bodies that were made to be slow: each is a valid request or refused by the catalogue, and none takes more than its share of time. */
+/** Bodies made to be slow: each is accepted or refused by the catalogue, and none takes too long. */
 import t from 'tap';
 import { HOSTILE_BODIES } from '../support/hostile-bodies.ts';
 import { MeasuredPass } from '../support/measured-pass.ts';
@@ -7,10 +7,10 @@ import { isPrompt } from '../support/promptness.ts';
 t.setTimeout(110_000);
 
 const SIZE = 65_536;
-/** Ten times what the slowest takes. What takes quadratic time takes far more. */
+/** Ten times the time of the slowest body. Quadratic time would be far more. */
 const LIMIT_MS = 500;
 
-t.test('no body is a fault or takes long', async (t) => {
+t.test('no body causes a fault or takes too long', async (t) => {
   const pass = await MeasuredPass.open();
   for (const body of HOSTILE_BODIES) {
     const bytes = body.make(SIZE);

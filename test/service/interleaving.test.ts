@@ -1,4 +1,4 @@
-/** Two passes in two arenas, their steps in any order, make the rows that they make one after the other. */
+/** Two interleaved passes in two arenas make the same rows as one after the other. */
 import fc from 'fast-check';
 import t from 'tap';
 import { Capabilities } from '../../src/component/capabilities/capability.ts';
@@ -57,7 +57,7 @@ function* pass(intake: Intake, { signal, encoding, body, format }: Request): Ste
   return `${JSON.stringify(claim, (_, value) => (typeof value === 'bigint' ? String(value) : value))} ${text}`;
 }
 
-/** Does the steps of each pass when its letter comes up, then the rest. */
+/** Runs a step of a pass for each of its letters, then the rest. */
 function interleaved(passes: readonly Steps<string>[], order: readonly number[]): readonly string[] {
   const results: (string | null)[] = passes.map(() => null);
   const step = (index: number): void => {
@@ -144,8 +144,8 @@ const request: fc.Arbitrary<Request> = fc
         : encodeProtobuf(protos.requests[0], withBytes(message) as Message),
   }));
 
-t.test('any order of the steps of two passes makes the rows of one after the other', async (t) => {
-  // Every question whether to pause is answered with yes.
+t.test('two passes make the same rows in any order of their steps', async (t) => {
+  // The pass pauses wherever it can.
   const arenas = [new Intake({ pauses: true, stepMs: 0 }), new Intake()] as const;
   const alone = new Intake();
   for (const intake of [...arenas, alone]) for (const processor of processors) processor.prepare?.(intake.tables);

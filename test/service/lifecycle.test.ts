@@ -39,17 +39,17 @@ t.test('parts start in order and stop in the opposite order', async (t) => {
   t.same(events, ['start a', 'start b', 'start c', 'stop c', 'stop b', 'stop a']);
 });
 
-t.test('a failed start stops what had started, the failing part included, and rejects with its error', async (t) => {
+t.test('a failed start stops the started parts and the failing one, and rejects with its error', async (t) => {
   const { events, logger, part } = scene();
   const lifecycle = new Lifecycle([part('a'), part('b', { start: fail }), part('c')], logger);
   await t.rejects(lifecycle.start(), { message: 'no luck' });
   t.same(events, ['start a', 'start b', 'stop b', 'stop a']);
   t.equal(lifecycle.state, 'stopped');
   await lifecycle.stop(never);
-  t.equal(events.length, 4, 'stopping again does nothing more');
+  t.equal(events.length, 4, 'a second stop does nothing');
 });
 
-t.test('a part that fails to stop does not keep the others from stopping', async (t) => {
+t.test('the other parts stop although one fails to stop', async (t) => {
   const { events, logger, part } = scene();
   const lifecycle = new Lifecycle([part('a'), part('b', { stop: fail }), part('c')], logger);
   await lifecycle.start();
@@ -57,7 +57,7 @@ t.test('a part that fails to stop does not keep the others from stopping', async
   t.same(events.slice(3), ['stop c', 'stop b', 'log: failed to stop', 'stop a']);
 });
 
-t.test('a part that does not stop before the deadline is left behind', async (t) => {
+t.test('a part that does not stop before the deadline is abandoned', async (t) => {
   const { events, logger, part } = scene();
   const stuck = part('stuck', { stop: () => new Promise<void>(() => undefined) });
   const lifecycle = new Lifecycle([part('a'), stuck], logger);
@@ -69,7 +69,7 @@ t.test('a part that does not stop before the deadline is left behind', async (t)
   t.same(events.slice(2), ['stop stuck', 'log: not stopped in time, left behind', 'stop a']);
 });
 
-t.test('parts that stop at once do so even after the deadline', async (t) => {
+t.test('parts that stop at once are stopped even after the deadline', async (t) => {
   const { events, logger, part } = scene();
   const lifecycle = new Lifecycle([part('a'), part('b')], logger);
   await lifecycle.start();
@@ -77,7 +77,7 @@ t.test('parts that stop at once do so even after the deadline', async (t) => {
   t.same(events.slice(2), ['stop b', 'stop a']);
 });
 
-t.test('stopping works unstarted, and twice gives the same promise', async (t) => {
+t.test('a stop works before the start, and returns the same promise twice', async (t) => {
   const { events, logger, part } = scene();
   const lifecycle = new Lifecycle([part('a')], logger);
   const first = lifecycle.stop(never);
@@ -87,7 +87,7 @@ t.test('stopping works unstarted, and twice gives the same promise', async (t) =
   await t.rejects(lifecycle.start(), { message: /starts once/u });
 });
 
-t.test('stopping during the start waits for the part that starts, then takes everything back', async (t) => {
+t.test('a stop during the start waits for the starting part, then stops all started parts', async (t) => {
   const { events, logger, part } = scene();
   let opened = (): void => undefined;
   const slow = part('slow', { start: () => new Promise<void>((resolve) => (opened = resolve)) });
@@ -103,7 +103,7 @@ t.test('stopping during the start waits for the part that starts, then takes eve
   t.equal(lifecycle.state, 'stopped');
 });
 
-t.test('parts without a life are passed over', async (t) => {
+t.test('parts without start and stop are skipped', async (t) => {
   const { logger } = scene();
   const lifecycle = new Lifecycle([{ name: 'plain', component: {} }], logger);
   await lifecycle.start();

@@ -1,4 +1,4 @@
-// Faults of our own inside the pass: answered, contained, and without a trace in the data.
+// Internal faults in the pass: answered, contained, and without effect on the data.
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { defineExporter } from '../../src/component/exporter.ts';
@@ -18,7 +18,7 @@ import { aSpan, aTraceRequest, newTraceId } from '../support/payloads.ts';
 const NOTHING = { type: 'object', additionalProperties: false, properties: {} };
 const body = (name = 'work'): string => JSON.stringify(aTraceRequest([aSpan({ name })]));
 
-/** A processor that does what the test says with each batch. */
+/** A processor that runs a function of the test on each batch. */
 const acting = (act: (batch: Batch) => void) =>
   defineProcessor<object>({
     type: 'acting',
@@ -76,7 +76,7 @@ t.test('an exporter that cannot encode refuses the request before anything is wr
   t.equal(await daemon.file(), '');
 });
 
-t.test('one sink that fails means 503 for the request, and a retry is accepted', async (t) => {
+t.test('when one exporter fails the request gets 503, and a retry is accepted', async (t) => {
   let failing = true;
   const flaky = defineExporter<object>({
     type: 'flaky',
@@ -109,60 +109,57 @@ t.test('one sink that fails means 503 for the request, and a retry is accepted',
   t.equal(answer.status, 503);
   t.equal(answer.headers['retry-after'], '1');
   failing = false;
-  t.equal((await send(daemon.url, request)).status, 200, 'no marker was left behind');
+  t.equal((await send(daemon.url, request)).status, 200, 'no marker was left');
+});
+
+t.test('rows are reserved before they wait: only a project that exceeds its share gets 503', async (t) => {
+  let write = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    write = resolve;
+  });
+  let waiting = 0;
+  const heavy = defineExporter<object>({
+    type: 'heavy',
+    summary: 'Has large rows and writes when the test says so.',
+    stability: 'development',
+    schema: NOTHING,
+    example: '{}',
+    requires: [],
+    signals: ['traces', 'logs', 'metrics'],
+    create: () => ({
+      encode: ({ signal, recordCount: count }) => ({
+        signal,
+        count,
+        bytes: count > 1 ? 120 * 1024 * 1024 : 1000,
+        chunks: [],
+        release: () => undefined,
+      }),
+      write: () => {
+        waiting++;
+        return gate;
+      },
+    }),
+  });
+  const config = FILE_CONFIG.replace('exporters: { file', 'exporters: { heavy: {}, file').replaceAll(
+    'exporters: [file]',
+    'exporters: [heavy]',
+  );
+  const daemon = await startDaemon(t, { config, definitions: [...COMPONENTS, heavy] });
+  const large = (): string => JSON.stringify(aTraceRequest(Array.from({ length: 20_000 }, () => aSpan({}))));
+  const first = send(daemon.url, { body: large() });
+  while (waiting === 0) await new Promise((resolve) => setImmediate(resolve));
+  const second = await send(daemon.url, { body: large() });
+  t.equal(second.status, 503);
+  t.equal(second.headers['retry-after'], '1');
+  const neighbour = send(daemon.url, { authorization: `Bearer ${OTHER_KEY}`, body: body() });
+  write();
+  t.same([(await first).status, (await neighbour).status], [200, 200]);
+  t.equal((await send(daemon.url, { body: large() })).status, 200, 'the reserved bytes were released');
+  t.match(daemon.registry.print(), /sluice_row_bytes_held 0/);
 });
 
 t.test(
-  'rows count against a budget before they wait: the project that holds it is told to come again, no other',
-  async (t) => {
-    let write = (): void => undefined;
-    const gate = new Promise<void>((resolve) => {
-      write = resolve;
-    });
-    let waiting = 0;
-    const heavy = defineExporter<object>({
-      type: 'heavy',
-      summary: 'Has large rows and writes when the test says so.',
-      stability: 'development',
-      schema: NOTHING,
-      example: '{}',
-      requires: [],
-      signals: ['traces', 'logs', 'metrics'],
-      create: () => ({
-        encode: ({ signal, recordCount: count }) => ({
-          signal,
-          count,
-          bytes: count > 1 ? 120 * 1024 * 1024 : 1000,
-          chunks: [],
-          release: () => undefined,
-        }),
-        write: () => {
-          waiting++;
-          return gate;
-        },
-      }),
-    });
-    const config = FILE_CONFIG.replace('exporters: { file', 'exporters: { heavy: {}, file').replaceAll(
-      'exporters: [file]',
-      'exporters: [heavy]',
-    );
-    const daemon = await startDaemon(t, { config, definitions: [...COMPONENTS, heavy] });
-    const large = (): string => JSON.stringify(aTraceRequest(Array.from({ length: 20_000 }, () => aSpan({}))));
-    const first = send(daemon.url, { body: large() });
-    while (waiting === 0) await new Promise((resolve) => setImmediate(resolve));
-    const second = await send(daemon.url, { body: large() });
-    t.equal(second.status, 503);
-    t.equal(second.headers['retry-after'], '1');
-    const neighbour = send(daemon.url, { authorization: `Bearer ${OTHER_KEY}`, body: body() });
-    write();
-    t.same([(await first).status, (await neighbour).status], [200, 200]);
-    t.equal((await send(daemon.url, { body: large() })).status, 200, 'what was held came back');
-    t.match(daemon.registry.print(), /sluice_row_bytes_held 0/);
-  },
-);
-
-t.test(
-  'a body whose rows would be a large multiple of it is 413; ordinary batches with a large resource pass',
+  'a body whose rows are a large multiple of it is 413; usual batches with a large resource are accepted',
   async (t) => {
     const daemon = await startDaemon(t);
     const spans = (count: number): readonly object[] => Array.from({ length: count }, () => aSpan({ name: 'small' }));
@@ -180,7 +177,7 @@ t.test(
   },
 );
 
-t.test('the traces of a request count like its rows', async (t) => {
+t.test('the traces of a request count as row bytes', async (t) => {
   const traces = 5000;
   const spans = Array.from({ length: traces }, () => aSpan({ traceId: newTraceId() }));
   const body = Buffer.from(JSON.stringify(aTraceRequest(spans)));
@@ -199,7 +196,7 @@ t.test('the traces of a request count like its rows', async (t) => {
   t.equal(claim().traces.length, traces);
 });
 
-t.test('requests that overlap never see each other: every row holds its own project and text', async (t) => {
+t.test('concurrent requests do not mix: every row has its own project and text', async (t) => {
   const daemon = await startDaemon(t);
   const sent = Array.from({ length: 60 }, (_, index) => ({
     key: index % 2 === 0 ? KEY : OTHER_KEY,

@@ -1,4 +1,4 @@
-// What the rows of one request may take, beside its body and beside the rows of others.
+// The limits of row bytes for one request and for all requests.
 import t from 'tap';
 import type { Batch } from '../../src/pdata/batch.ts';
 import { RowBudget } from '../../src/service/row-budget.ts';
@@ -10,7 +10,7 @@ function aBatch(project: string, counts: Partial<Batch> = {}): Batch {
   return { context: { project: { name: project } }, ...none, ...counts } as unknown as Batch;
 }
 
-t.test('rows may be a multiple of the body, with room for each record and each event', async (t) => {
+t.test('the limit of a request grows with its body, records and events', async (t) => {
   const budget = new RowBudget();
   const body = budget.open(aBatch('a'), 1000);
   t.equal(body.left, 4000);
@@ -24,13 +24,13 @@ t.test('rows may be a multiple of the body, with room for each record and each e
   t.equal(budget.heldBytes, 0);
 });
 
-t.test('the rows of one request are bounded, however many records it has', async (t) => {
+t.test('the rows of one request have an upper limit for any number of records', async (t) => {
   const rows = new RowBudget().open(aBatch('a', { recordCount: 500_000 }), 16 * MIB);
   for (let mib = 0; mib < 136; mib++) rows.reserve(MIB);
   t.throws(() => rows.reserve(MIB), { code: 'body_too_large' });
 });
 
-t.test('whoever holds much is told to come again; who holds little finds room', async (t) => {
+t.test('a project with many reserved bytes is refused, a project with few is not', async (t) => {
   const budget = new RowBudget({ maxBytes: 32 * MIB, maxRequestBytes: 24 * MIB });
   const open = (project: string) => budget.open(aBatch(project), 16 * MIB);
   const large = open('large');
@@ -51,7 +51,7 @@ t.test('whoever holds much is told to come again; who holds little finds room', 
   t.equal(budget.heldBytes, 0);
 });
 
-t.test('rows of an exporter that asked for no room are counted afterwards', async (t) => {
+t.test('rows of an exporter that reserved nothing are counted afterwards', async (t) => {
   const budget = new RowBudget();
   const rows = budget.open(aBatch('a'), MIB);
   rows.reserve(1000);

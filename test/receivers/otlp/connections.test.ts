@@ -1,4 +1,4 @@
-// Connections at their limit: a new one takes the place of one that is of less use, and what is being stored is not cut.
+// The limit of connections: a new one replaces a less useful one, and connections with a request in progress stay.
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import t, { type Test } from 'tap';
@@ -27,7 +27,7 @@ function open(t: Test, address: string, say = ''): Socket {
 const statusOf = async (daemon: Daemon, key = OTHER_KEY): Promise<number> =>
   (await send(daemon.url, { authorization: `Bearer ${key}`, body: body() })).status;
 
-t.test('clients that connect and say nothing, or never end their headers, keep nobody out', async (t) => {
+t.test('silent clients and clients that never end their headers do not block others', async (t) => {
   const daemon = await startDaemon(t, { config: LIMITED });
   for (let index = 0; index < 3 * MOST; index++)
     open(t, daemon.url, index % 2 === 0 ? '' : 'POST /v1/traces HTTP/1.1\r\nHost: x\r\n');
@@ -39,7 +39,7 @@ t.test('clients that connect and say nothing, or never end their headers, keep n
   t.equal((await client.call({ body: protobufWriter()('traces', aTraceRequest([aSpan()])) })).code, 0);
 });
 
-t.test('idle connections of one project make room for another', async (t) => {
+t.test('idle connections of one project are closed for those of another', async (t) => {
   const daemon = await startDaemon(t, { config: LIMITED });
   const text = body();
   const head = `POST /v1/traces HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`;
@@ -50,18 +50,18 @@ t.test('idle connections of one project make room for another', async (t) => {
   for (let index = 0; index < MOST; index++) t.equal(await statusOf(daemon), 200);
 });
 
-t.test('a key whose bodies are slow on all connections keeps the others out for a moment only', async (t) => {
+t.test('slow bodies of one key on all connections block other projects only for a moment', async (t) => {
   const daemon = await startDaemon(t, { config: LIMITED });
   const head = `POST /v1/traces HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`;
   for (let index = 0; index < MOST; index++)
     open(t, daemon.url, `${head}Content-Length: 60000\r\n\r\n${' '.repeat(50_000)}`);
   await until(() => daemon.registry.print().includes(`sluice_requests_in_flight ${MOST}\n`));
-  // While all bodies are fresh there is no room; a client that tries again gets it.
+  // No connection is closed while all bodies are new. A client that retries gets a connection.
   await until(async () => (await statusOf(daemon).catch(() => 0)) === 200);
   t.pass('served');
 });
 
-t.test('handshakes of TLS that never end keep nobody out', async (t) => {
+t.test('TLS handshakes that never end do not block others', async (t) => {
   const daemon = await startDaemon(t, {
     config: FILE_CONFIG.replace(
       '"127.0.0.1:0" }',
@@ -78,32 +78,35 @@ t.test('handshakes of TLS that never end keep nobody out', async (t) => {
   socket.destroy();
 });
 
-t.test('who goes first: strangers by age, then the largest project; what works stays', (t) => {
-  const cut: string[] = [];
-  const connection = (name: string): Socket => {
-    const socket = { once: () => socket, destroy: () => cut.push(name) };
-    return socket as unknown as Socket;
-  };
-  const connections = new OpenConnections(4);
-  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(connection) as [Socket, Socket, Socket, Socket];
-  for (const each of [a, b, c, d]) connections.add(each);
-  connections.mark(a, 'working', 'greedy');
-  connections.mark(b, 'idle', 'greedy');
-  connections.mark(c, 'idle', 'small');
-  t.ok(connections.add(connection('e')));
-  t.same(cut, ['d'], 'the oldest stranger');
-  t.ok(connections.add(connection('f')));
-  t.same(cut, ['d', 'e']);
-  const g = connection('g');
-  t.ok(connections.add(g));
-  t.same(cut, ['d', 'e', 'f']);
-  connections.mark(g, 'idle', 'greedy');
-  t.ok(connections.add(connection('h')));
-  t.equal(cut.at(-1), 'b', 'of the project with the most that may go, the one idle for longest');
-  connections.mark(c, 'working', 'small');
-  connections.mark(g, 'working', 'greedy');
-  t.ok(connections.add(connection('i')));
-  t.equal(cut.at(-1), 'h');
-  t.equal(connections.count, 4);
-  t.end();
-});
+t.test(
+  'order of closing: connections without a key by age, then the project with the most; those in progress stay',
+  (t) => {
+    const cut: string[] = [];
+    const connection = (name: string): Socket => {
+      const socket = { once: () => socket, destroy: () => cut.push(name) };
+      return socket as unknown as Socket;
+    };
+    const connections = new OpenConnections(4);
+    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(connection) as [Socket, Socket, Socket, Socket];
+    for (const each of [a, b, c, d]) connections.add(each);
+    connections.mark(a, 'working', 'greedy');
+    connections.mark(b, 'idle', 'greedy');
+    connections.mark(c, 'idle', 'small');
+    t.ok(connections.add(connection('e')));
+    t.same(cut, ['d'], 'the oldest without a key');
+    t.ok(connections.add(connection('f')));
+    t.same(cut, ['d', 'e']);
+    const g = connection('g');
+    t.ok(connections.add(g));
+    t.same(cut, ['d', 'e', 'f']);
+    connections.mark(g, 'idle', 'greedy');
+    t.ok(connections.add(connection('h')));
+    t.equal(cut.at(-1), 'b', 'the longest idle connection of the project with the most idle ones');
+    connections.mark(c, 'working', 'small');
+    connections.mark(g, 'working', 'greedy');
+    t.ok(connections.add(connection('i')));
+    t.equal(cut.at(-1), 'h');
+    t.equal(connections.count, 4);
+    t.end();
+  },
+);

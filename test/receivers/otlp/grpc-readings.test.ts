@@ -1,4 +1,4 @@
-// Calls over gRPC that can be read in two ways, and connections that ask for much and do nothing.
+// Ambiguous gRPC calls, and HTTP/2 floods.
 import { constants } from 'node:http2';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
@@ -47,7 +47,7 @@ async function call(daemon: Daemon, { headers = HEADERS, data = framed(message()
   return raw.frames.some(({ type }) => type === FRAME.goaway) ? 'goaway' : 'answer';
 }
 
-/** What the log says of the only refusal. */
+/** The code of the only refusal in the log, and the number of stored rows. */
 async function refusalOf(t: Parameters<typeof startDaemon>[0], calling: Call): Promise<unknown> {
   const daemon = await startDaemon(t, { config: CONFIG });
   await call(daemon, calling);
@@ -93,13 +93,13 @@ t.test('metadata that is repeated, and messages that are not exactly one, are re
   for (const [name, calling, expected] of cases) t.same(await refusalOf(t, calling), expected, name);
 });
 
-/** Until the server has sent the peer away, and cut it off. */
-async function sentAway(raw: RawHttp2): Promise<number | undefined> {
+/** The code of the GOAWAY frame, after the server has closed the connection. */
+async function goawayCode(raw: RawHttp2): Promise<number | undefined> {
   await raw.closed;
   return raw.frames.find(({ type }) => type === FRAME.goaway)?.payload.readUInt32BE(4);
 }
 
-t.test('a peer that resets its calls, or floods with frames, is sent away, and others are served', async (t) => {
+t.test('a peer that resets its calls or floods with frames is disconnected, and others are served', async (t) => {
   const daemon = await startDaemon(t, { config: CONFIG });
   const block = headerBlock(HEADERS);
   const floods: Readonly<Record<string, (stream: number) => readonly Buffer[]>> = {
@@ -120,7 +120,7 @@ t.test('a peer that resets its calls, or floods with frames, is sent away, and o
   for (const [name, flood] of Object.entries(floods)) {
     const raw = new RawHttp2(daemon.grpc);
     for (let stream = 1; stream < 20_000; stream += 2) raw.send(...flood(stream));
-    if (name === 'pings' || name === 'resets') t.equal(await sentAway(raw), ENHANCE_YOUR_CALM, name);
+    if (name === 'pings' || name === 'resets') t.equal(await goawayCode(raw), ENHANCE_YOUR_CALM, name);
     else await until(() => raw.frames.length > 1 || raw.socket.destroyed);
     t.equal((await client.call({ body: message() })).code, 0, `beside a flood of ${name}`);
     raw.socket.destroy();

@@ -1,4 +1,4 @@
-// OTLP over gRPC: the same verdicts as over HTTP, with the codes of the catalogue.
+// OTLP over gRPC: the same outcomes as over HTTP, with the gRPC codes of the catalogue.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect as connectHttp2, constants, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2';
@@ -44,7 +44,7 @@ async function start(
   return { daemon, client };
 }
 
-/** For tests that look at answers only. */
+/** For tests that only check answers. */
 const shared = await start(t);
 
 function refusedAs(t: Test, outcome: Outcome, code: RefusalCode): void {
@@ -93,7 +93,7 @@ function isRow(row: Readonly<Record<string, unknown>>, wanted: Readonly<Record<s
   return Object.entries(wanted).every(([key, value]) => JSON.stringify(seen[key]) === JSON.stringify(value));
 }
 
-t.test('the SDK learns of a refused key', async (t) => {
+t.test('the SDK reports a refused key', async (t) => {
   const { daemon } = shared;
   const transport = { format: 'grpc', compression: 'none' } as const;
   const { failures } = await recordTelemetry(`http://${daemon.grpc}`, 'not-a-key-at-all-000', transport, 'sdk');
@@ -101,7 +101,7 @@ t.test('the SDK learns of a refused key', async (t) => {
   t.match(failures[0], { code: REFUSALS.invalid_api_key.grpc });
 });
 
-t.test('an accepted call is answered with an empty message, and its twin is stored once', async (t) => {
+t.test('an accepted call is answered with an empty message, and a duplicate is stored once', async (t) => {
   const { daemon, client } = await start(t);
   const body = traceBody();
   for (const gzip of [false, false, true, true]) {
@@ -115,7 +115,7 @@ t.test('an accepted call is answered with an empty message, and its twin is stor
   t.equal((await daemon.rows()).length, 3, 'so are gRPC and HTTP');
 });
 
-t.test('every refusal of the contract comes with its code, in the contract’s order', async (t) => {
+t.test('every refusal of the contract has its code, in the contract’s order', async (t) => {
   const { client } = shared;
   const body = traceBody();
   const garbage = Buffer.from([0xff, 0xff]);
@@ -147,7 +147,7 @@ t.test('every refusal of the contract comes with its code, in the contract’s o
   refusedAs(t, await client.call({ method: '/grpc.health.v1.Health/Check', body }), 'not_found');
 });
 
-t.test('logs and metrics arrive as spans do', async (t) => {
+t.test('logs and metrics are stored like spans', async (t) => {
   const { daemon, client } = await start(t);
   const logs = protobufOf('logs', aLogRequest([{ timeUnixNano: String(START_NS), body: { stringValue: 'hello' } }]));
   const metrics = protobufOf('metrics', aMetricRequest([aGauge('depth', 3)]));
@@ -156,7 +156,7 @@ t.test('logs and metrics arrive as spans do', async (t) => {
   t.same((await daemon.rows()).map((row) => row['signal']).sort(), ['log', 'metric']);
 });
 
-t.test('a used-up quota says when it starts anew, in the details and in the metadata', async (t) => {
+t.test('a refusal for the quota has the time of the reset in the details and in the metadata', async (t) => {
   const { client } = shared;
   const spans = Array.from({ length: 10 }, () => aSpan());
   const authorization = `Bearer ${FREE_KEY}`;
@@ -170,7 +170,7 @@ t.test('a used-up quota says when it starts anew, in the details and in the meta
   t.same(refused.trailers.get('ratelimit-reset'), [String(seconds)]);
 });
 
-t.test('a message over the limit is refused for good, as it is sent and when it expands', async (t) => {
+t.test('a message over the limit, as sent or expanded, is refused and not retryable', async (t) => {
   const { daemon, client } = await start(t, withGrpc(', max_recv_msg_size_mib: 1'));
   const large = traceBody(newTraceId(), { text: 'x'.repeat(1100000) });
   for (const gzip of [false, true]) {
@@ -182,7 +182,7 @@ t.test('a message over the limit is refused for good, as it is sent and when it 
   t.match(daemon.registry.print(), /sluice_bytes_in_flight 0\n/, 'nothing stays reserved');
 });
 
-t.test('what all calls hold together is bounded, and who finds no room may come back', async (t) => {
+t.test('the bytes of all calls are limited, and a call without room can be retried', async (t) => {
   const { daemon, client } = await start(t, withGrpc(', max_in_flight_size: 1MiB'));
   const outcome = await client.call({ body: traceBody(newTraceId(), { text: 'x'.repeat(2000000) }) });
   refusedAs(t, outcome, 'overloaded');
@@ -231,7 +231,7 @@ async function connectRaw(t: Test, daemon: Daemon): Promise<ClientHttp2Session> 
   return session;
 }
 
-t.test('frames are taken strictly: one whole message, compressed only as announced', async (t) => {
+t.test('exactly one complete message is accepted, compressed only as announced', async (t) => {
   const { daemon } = shared;
   const session = await connectRaw(t, daemon);
   const body = traceBody();
@@ -252,7 +252,7 @@ t.test('frames are taken strictly: one whole message, compressed only as announc
   t.match(unknown, { 'grpc-status': '12', 'grpc-accept-encoding': 'identity,gzip' });
 });
 
-t.test('who does not speak gRPC is told so by HTTP', async (t) => {
+t.test('a client that does not speak gRPC gets an HTTP status', async (t) => {
   const { daemon } = shared;
   const session = await connectRaw(t, daemon);
   for (const type of ['application/json', 'application/grpc+json', 'application/grpc-web'])
@@ -260,7 +260,7 @@ t.test('who does not speak gRPC is told so by HTTP', async (t) => {
   await t.rejects(fetch(`http://${daemon.grpc}/v1/traces`, { method: 'POST', body: '{}' }), 'HTTP/1.1 is not served');
 });
 
-t.test('a key is refused before the message has been sent, and a message must not take for ever', async (t) => {
+t.test('a key is refused before the message is sent, and a message has a time limit', async (t) => {
   const { daemon } = await start(t, withGrpc(', read_timeout: 2s'));
   const session = await connectRaw(t, daemon);
   t.match(await exchange(session, { authorization: 'Bearer nobody-0123456789' }, null), { 'grpc-status': '16' });
@@ -268,13 +268,13 @@ t.test('a key is refused before the message has been sent, and a message must no
   t.match(daemon.registry.print(), /sluice_requests_in_flight 0\n/);
 });
 
-t.test('a connection gets no more calls at once than are allowed', async (t) => {
+t.test('the number of concurrent calls of a connection is limited', async (t) => {
   const { daemon } = await start(t, withGrpc(', max_concurrent_streams: 7'));
   const session = await connectRaw(t, daemon);
   t.equal(session.remoteSettings.maxConcurrentStreams, 7);
 });
 
-t.test('at its age a connection closes, and the client goes on with another', async (t) => {
+t.test('a connection closes at its maximum age, and the client continues with another', async (t) => {
   const age = 'max_connection_age: 200ms, max_connection_age_grace: 1m';
   const { daemon, client } = await start(t, withGrpc(`, keepalive: { server_parameters: { ${age} } }`));
   const port = Number(daemon.grpc.split(':').at(-1));
@@ -287,7 +287,7 @@ t.test('at its age a connection closes, and the client goes on with another', as
   while (connections < 3) t.equal((await client.call({ body: traceBody() })).code, 0);
 });
 
-t.test('an idle connection closes; a peer that is gone is noticed', async (t) => {
+t.test('an idle connection closes, and a lost peer is detected', async (t) => {
   const idle = await start(t, withGrpc(', keepalive: { server_parameters: { max_connection_idle: 50ms } }'));
   const session = await connectRaw(t, idle.daemon);
   await new Promise((resolve) => session.once('close', resolve));
@@ -298,7 +298,7 @@ t.test('an idle connection closes; a peer that is gone is noticed', async (t) =>
   let asked = 0;
   const pinged = new Promise<void>((resolve) => living.on('ping', () => ++asked === 3 && resolve()));
   await pinged;
-  t.notOk(living.closed, 'one that answers stays');
+  t.notOk(living.closed, 'a connection that answers pings stays');
 
   const { daemon } = await start(t, withGrpc(', keepalive: { server_parameters: { time: 50ms, timeout: 50ms } }'));
   const mute = connect(Number(daemon.grpc.split(':').at(-1)), '127.0.0.1');
@@ -306,10 +306,10 @@ t.test('an idle connection closes; a peer that is gone is noticed', async (t) =>
   mute.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), noSettings]));
   mute.resume();
   await once(mute, 'close');
-  t.ok(mute.destroyed, 'one that does not is cut off');
+  t.ok(mute.destroyed, 'one that does not is cut');
 });
 
-t.test('who asks for signs of life too often is sent away', async (t) => {
+t.test('a peer that pings too often is disconnected', async (t) => {
   const { daemon } = shared;
   const session = await connectRaw(t, daemon);
   const sentAway = new Promise<number>((resolve) => session.once('goaway', resolve));
@@ -324,7 +324,7 @@ t.test('who asks for signs of life too often is sent away', async (t) => {
   t.notOk(other.closed);
 });
 
-t.test('stopping answers the calls in flight, and refuses further ones for now', async (t) => {
+t.test('a stop answers the calls in flight, and refuses later ones with a retryable code', async (t) => {
   const { daemon } = await start(t);
   const session = await connectRaw(t, daemon);
   const body = framed(traceBody());
@@ -350,7 +350,7 @@ t.test('stopping answers the calls in flight, and refuses further ones for now',
   t.equal((await daemon.rows()).length, 1);
 });
 
-t.test('one service follows another: calls go on, and none is lost', async (t) => {
+t.test('during a hand-off between services no call is lost', async (t) => {
   const sockets = new ListeningSockets();
   const daemons = [await startDaemon(t, { config: withGrpc(), sockets })];
   const client = new GrpcClient(daemons[0]?.grpc ?? '');
@@ -380,7 +380,7 @@ t.test('one service follows another: calls go on, and none is lost', async (t) =
   );
 });
 
-t.test('a connection on which nobody greets is cut off', async (t) => {
+t.test('a connection without an HTTP/2 preface is cut', async (t) => {
   const { daemon } = await start(t, withGrpc(', read_timeout: 100ms'));
   const silent = connect(Number(daemon.grpc.split(':').at(-1)), '127.0.0.1');
   silent.resume();
@@ -388,7 +388,7 @@ t.test('a connection on which nobody greets is cut off', async (t) => {
   t.pass();
 });
 
-t.test('gRPC may be served alone, and a configuration without any protocol is refused', async (t) => {
+t.test('gRPC can be served alone, and a configuration without a protocol is an error', async (t) => {
   const alone = FILE_CONFIG.replace('http: { endpoint: "127.0.0.1:0" }', 'grpc: { endpoint: "127.0.0.1:0" }');
   const { daemon, client } = await start(t, alone);
   t.equal((await client.call({ body: traceBody() })).code, 0);

@@ -1,4 +1,4 @@
-// One service follows another on the same endpoint, as in a reload: nobody is refused, no connection is closed.
+// One service takes over an endpoint from another, as in a reload: no request is refused and no connection closed.
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
@@ -8,7 +8,7 @@ import { TLS_FOLDER } from '../../support/certificates.ts';
 import { FILE_CONFIG, KEY, startDaemon } from '../../support/daemon.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
 
-/** Sends one span; says the status and whether the connection was an old one. */
+/** Sends one span. Returns the status, and whether the connection was reused. */
 function post(port: number, agent: Agent): Promise<{ readonly status: number; readonly reused: boolean }> {
   const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
@@ -21,30 +21,27 @@ function post(port: number, agent: Agent): Promise<{ readonly status: number; re
   });
 }
 
-t.test(
-  'a connection outlives the service it was opened to, and its next request is served by the later one',
-  async (t) => {
-    const sockets = new ListeningSockets();
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    t.teardown(() => agent.destroy());
-    const first = await startDaemon(t, { config: FILE_CONFIG, sockets });
-    t.same(await post(first.port, agent), { status: 200, reused: false });
+t.test('a connection outlives its service, and the later service serves its next request', async (t) => {
+  const sockets = new ListeningSockets();
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.teardown(() => agent.destroy());
+  const first = await startDaemon(t, { config: FILE_CONFIG, sockets });
+  t.same(await post(first.port, agent), { status: 200, reused: false });
 
-    const second = await startDaemon(t, { config: FILE_CONFIG, sockets });
-    t.equal(second.port, first.port);
-    await first.stop();
-    t.same(await post(first.port, agent), { status: 200, reused: true });
+  const second = await startDaemon(t, { config: FILE_CONFIG, sockets });
+  t.equal(second.port, first.port);
+  await first.stop();
+  t.same(await post(first.port, agent), { status: 200, reused: true });
 
-    const third = await startDaemon(t, { config: FILE_CONFIG, sockets });
-    await second.stop();
-    t.same(await post(first.port, agent), { status: 200, reused: true });
-    for (const daemon of [first, second, third]) t.equal((await daemon.rows()).length, 1);
-    await third.stop();
-    await t.rejects(post(first.port, agent), 'the last one closes the port');
-  },
-);
+  const third = await startDaemon(t, { config: FILE_CONFIG, sockets });
+  await second.stop();
+  t.same(await post(first.port, agent), { status: 200, reused: true });
+  for (const daemon of [first, second, third]) t.equal((await daemon.rows()).length, 1);
+  await third.stop();
+  await t.rejects(post(first.port, agent), 'the last service closes the port');
+});
 
-t.test('when the later service gives up, connections are the earlier one’s again', async (t) => {
+t.test('when the later service fails, the earlier one serves the connections again', async (t) => {
   const sockets = new ListeningSockets();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   t.teardown(() => agent.destroy());
@@ -56,7 +53,7 @@ t.test('when the later service gives up, connections are the earlier one’s aga
   t.equal((await first.rows()).length, 2);
 });
 
-t.test('when the later service gives up, the earlier one still cuts off who does not send its headers', async (t) => {
+t.test('when the later service fails, the earlier one still enforces the time limit of headers', async (t) => {
   const sockets = new ListeningSockets();
   const config = FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", read_header_timeout: 100ms');
   const first = await startDaemon(t, { config, sockets });
@@ -67,7 +64,7 @@ t.test('when the later service gives up, the earlier one still cuts off who does
   await once(slow, 'close');
 });
 
-t.test('a connection that was opened without TLS does not outlive a change to TLS', async (t) => {
+t.test('a connection without TLS does not outlive a change to TLS', async (t) => {
   const sockets = new ListeningSockets();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   t.teardown(() => agent.destroy());
@@ -82,10 +79,10 @@ t.test('a connection that was opened without TLS does not outlive a change to TL
   await first.stop();
   await closed;
   t.equal(second.port, first.port);
-  await t.rejects(post(first.port, agent), 'without TLS nothing is served any more');
+  await t.rejects(post(first.port, agent), 'nothing is served without TLS');
 });
 
-t.test('while one service follows another under load, no request is refused and none is lost', async (t) => {
+t.test('during a hand-off under load no request is refused or lost', async (t) => {
   const sockets = new ListeningSockets();
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   t.teardown(() => agent.destroy());

@@ -1,4 +1,4 @@
-// What a hostile or broken client may do to the socket, and what it gets.
+// Hostile and broken clients on the socket.
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
 import { FILE_CONFIG, KEY, OTHER_KEY, startDaemon } from '../../support/daemon.ts';
@@ -19,7 +19,7 @@ function converse(port: number, say: (socket: Socket) => void): Promise<string> 
 
 const HEAD = `POST /v1/traces HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`;
 
-t.test('an early refusal is answered and the connection closed, however much the client still sends', async (t) => {
+t.test('an early refusal is answered and the connection closed, even when the client continues to send', async (t) => {
   const daemon = await startDaemon(t);
   const heard = await converse(daemon.port, (socket) => {
     socket.write(
@@ -57,7 +57,7 @@ t.test('Expect: 100-continue is answered with 100 only when the body will be rea
   t.match(refused, /^HTTP\/1\.1 401 /);
 });
 
-t.test('a body that breaks off stores nothing, and the daemon goes on', async (t) => {
+t.test('a body that ends early stores nothing, and the daemon continues', async (t) => {
   const daemon = await startDaemon(t);
   const heard = await converse(daemon.port, (socket) => {
     socket.write(`${HEAD}Content-Length: 1000\r\n\r\n{"resourceSpans"`, () => socket.end());
@@ -67,7 +67,7 @@ t.test('a body that breaks off stores nothing, and the daemon goes on', async (t
   t.equal((await daemon.rows()).length, 1);
 });
 
-t.test('a body that comes too slowly is refused', async (t) => {
+t.test('a body that arrives too slowly is refused', async (t) => {
   const daemon = await startDaemon(t, {
     config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", read_timeout: 200ms'),
   });
@@ -76,7 +76,7 @@ t.test('a body that comes too slowly is refused', async (t) => {
   t.match(heard, /could not be read/);
 });
 
-t.test('what follows a sound request and is not HTTP does not change its answer', async (t) => {
+t.test('bytes that are not HTTP after a valid request do not change its answer', async (t) => {
   const daemon = await startDaemon(t);
   const body = JSON.stringify(aTraceRequest([aSpan()]));
   const heard = await converse(daemon.port, (socket) =>
@@ -87,7 +87,7 @@ t.test('what follows a sound request and is not HTTP does not change its answer'
   t.equal((await daemon.rows()).length, 1);
 });
 
-t.test('a body whose chunks are broken is refused in the encoding of the request', async (t) => {
+t.test('a body with invalid chunks is refused in the encoding of the request', async (t) => {
   const daemon = await startDaemon(t);
   const head = HEAD.replace('application/json', 'application/x-protobuf');
   const heard = await converse(daemon.port, (socket) =>
@@ -97,7 +97,7 @@ t.test('a body whose chunks are broken is refused in the encoding of the request
   t.equal(heard.match(/HTTP\/1\.1/g)?.length, 1);
 });
 
-t.test('headers that never end are cut off', async (t) => {
+t.test('headers have a time limit', async (t) => {
   const daemon = await startDaemon(t, {
     config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", read_header_timeout: 200ms'),
   });
@@ -126,7 +126,7 @@ t.test('bytes that are not HTTP, and headers that are too large, get an answer a
   );
 });
 
-t.test('bytes in flight are bounded: who finds no room gets 503 with Retry-After', async (t) => {
+t.test('bytes in flight are limited: a request without room gets 503 with Retry-After', async (t) => {
   const daemon = await startDaemon(t, {
     config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", max_in_flight_size: 1MiB'),
   });
@@ -136,7 +136,7 @@ t.test('bytes in flight are bounded: who finds no room gets 503 with Retry-After
   t.match(daemon.registry.print(), /sluice_bytes_in_flight 0\n/, 'nothing stays reserved');
 });
 
-t.test('a client refused at a bad moment stays connected when its body is short', async (t) => {
+t.test('a client that is refused under load stays connected when its body is short', async (t) => {
   const daemon = await startDaemon(t, {
     config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", max_in_flight_size: 1MiB'),
   });
@@ -154,7 +154,7 @@ t.test('a client refused at a bad moment stays connected when its body is short'
   const short = 256 * 1024;
   const stays = await converse(daemon.port, (socket) => {
     socket.write(head(short) + ' '.repeat(short));
-    // The server closes after the second answer: so the first had left the connection open.
+    // The server closes the connection after the second answer, so the first one left it open.
     socket.once('data', () => holder.destroy());
     void until(() => /sluice_bytes_in_flight 0\n/.test(daemon.registry.print())).then(() =>
       socket.write(head(body.length, 'Connection: close\r\n') + body),
@@ -169,7 +169,7 @@ t.test('a client refused at a bad moment stays connected when its body is short'
   const refused = /HTTP\/1\.1 503 .*Connection: close/s;
   const much = ' '.repeat(short - 1);
   const long = await converse(daemon.port, (socket) => socket.write(head(short + 1) + much));
-  t.match(long, refused, 'a longer body is not waited for');
+  t.match(long, refused, 'a longer body is not read');
   const chunks = `Transfer-Encoding: chunked\r\n\r\n${short.toString(16)}\r\n${much}`;
   t.match(await converse(daemon.port, (socket) => socket.write(HEAD + chunks)), refused, 'nor one of unknown length');
   const expect = head(short, 'Expect: 100-continue\r\n');
@@ -177,12 +177,12 @@ t.test('a client refused at a bad moment stays connected when its body is short'
     socket.write(expect);
     socket.once('data', () => socket.write(much));
   });
-  t.match(asking, refused, 'nor one that waits for leave');
+  t.match(asking, refused, 'nor one with Expect: 100-continue');
   const slow = await converse(daemon.port, (socket) => socket.write(head(short) + much));
-  t.match(slow, refused, 'and a short one not for long');
+  t.match(slow, refused, 'and a short one has a time limit');
 });
 
-t.test('one connection serves many requests, refusals of whole bodies included', async (t) => {
+t.test('one connection serves many requests, including refusals of complete bodies', async (t) => {
   const daemon = await startDaemon(t);
   const body = JSON.stringify(aTraceRequest([aSpan()]));
   const one = (text: string): string => `${HEAD}Content-Length: ${text.length}\r\n\r\n${text}`;
@@ -194,7 +194,7 @@ t.test('one connection serves many requests, refusals of whole bodies included',
   );
 });
 
-t.test('after stop begins new requests are told to come back, and what is in flight is answered', async (t) => {
+t.test('during a stop new requests get 503, and requests in flight are answered', async (t) => {
   const daemon = await startDaemon(t);
   const body = JSON.stringify(aTraceRequest([aSpan()]));
   let stopped: Promise<void> = Promise.resolve();
@@ -212,21 +212,18 @@ t.test('after stop begins new requests are told to come back, and what is in fli
   t.equal((await daemon.rows()).length, 1);
 });
 
-t.test(
-  'each refusal is one log line with its diagnostic code and a metric, and the key stays out of both',
-  async (t) => {
-    const daemon = await startDaemon(t);
-    await send(daemon.url, { body: '{' });
-    await send(daemon.url, { authorization: 'Bearer secret-of-somebody', body: '{}' });
-    const refusals = daemon.log.filter(({ message }) => message === 'request refused');
-    t.same(
-      refusals.map(({ fields }) => fields['code']),
-      ['invalid_json', 'invalid_api_key'],
-    );
-    t.match(daemon.registry.print(), /sluice_refusals\{signal="traces",code="invalid_json"\} 1/);
-    t.notMatch(JSON.stringify(daemon.log) + daemon.registry.print(), /secret-of-somebody/);
-  },
-);
+t.test('each refusal is one log line with its code and one count, without the key', async (t) => {
+  const daemon = await startDaemon(t);
+  await send(daemon.url, { body: '{' });
+  await send(daemon.url, { authorization: 'Bearer secret-of-somebody', body: '{}' });
+  const refusals = daemon.log.filter(({ message }) => message === 'request refused');
+  t.same(
+    refusals.map(({ fields }) => fields['code']),
+    ['invalid_json', 'invalid_api_key'],
+  );
+  t.match(daemon.registry.print(), /sluice_refusals\{signal="traces",code="invalid_json"\} 1/);
+  t.notMatch(JSON.stringify(daemon.log) + daemon.registry.print(), /secret-of-somebody/);
+});
 
 t.test('the Sunset header is sent once a removal date is set', async (t) => {
   const plain = await startDaemon(t);
@@ -237,7 +234,7 @@ t.test('the Sunset header is sent once a removal date is set', async (t) => {
   t.equal((await send(dated.url, { body: '{' })).headers['sunset'], 'Sat, 01 May 2027 00:00:00 GMT');
 });
 
-t.test('declared bodies that do not arrive take no room from other projects', async (t) => {
+t.test('declared bodies that do not arrive reserve no bytes', async (t) => {
   const daemon = await startDaemon(t, {
     config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", max_in_flight_size: 64MiB'),
   });
@@ -250,14 +247,14 @@ t.test('declared bodies that do not arrive take no room from other projects', as
   await until(() => /sluice_requests_in_flight 133\n/.test(daemon.registry.print()));
   const held = (): number => Number(/sluice_bytes_in_flight (\d+)\n/.exec(daemon.registry.print())?.[1]);
   await until(() => held() >= 133 * 16_384);
-  t.equal(held(), 133 * 16_384, 'what arrived decides');
+  t.equal(held(), 133 * 16_384, 'only received bytes count');
   for (const key of [OTHER_KEY, KEY]) {
     const body = JSON.stringify(aTraceRequest([aSpan()]));
     t.equal((await send(daemon.url, { authorization: `Bearer ${key}`, body })).status, 200);
   }
 });
 
-t.test('a project that holds its share leaves the others theirs', async (t) => {
+t.test('a project with its full share does not use the shares of others', async (t) => {
   const daemon = await startDaemon(t, {
     config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", max_in_flight_size: 16MiB'),
   });
@@ -274,7 +271,7 @@ t.test('a project that holds its share leaves the others theirs', async (t) => {
   t.equal((await send(daemon.url, { authorization: `Bearer ${OTHER_KEY}`, body })).status, 200);
 });
 
-t.test('a body that trickles ends after the grace time, one that is only slow does not', async (t) => {
+t.test('a trickling body is refused after the grace time, a slow one is not', async (t) => {
   const daemon = await startDaemon(t);
   const body = JSON.stringify(aTraceRequest([aSpan()])).padEnd(16_000);
   const slow = converse(daemon.port, (socket) => {
@@ -296,7 +293,7 @@ t.test('a body that trickles ends after the grace time, one that is only slow do
   t.match(await slow, /^HTTP\/1\.1 200 /, 'more than 7 seconds for 16 KB');
 });
 
-t.test('requests sent without waiting are all answered, a few in one turn of the event loop', async (t) => {
+t.test('pipelined requests are all answered, a few in each iteration of the event loop', async (t) => {
   const daemon = await startDaemon(t);
   const requests = 5000;
   let turns = 0;
@@ -315,7 +312,7 @@ t.test('requests sent without waiting are all answered, a few in one turn of the
   t.ok(turns > requests / 64, `${turns} turns`);
 });
 
-t.test('clients that never wait for answers, and never read them, leave new clients their service', async (t) => {
+t.test('clients that pipeline requests and never read answers do not block new clients', async (t) => {
   const daemon = await startDaemon(t);
   const many = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20_000);
   for (let index = 0; index < 8; index++) {

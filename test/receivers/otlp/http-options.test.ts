@@ -1,4 +1,4 @@
-// What can be set for OTLP over HTTP, each seen over a real socket.
+// The options of OTLP over HTTP, over a real socket.
 import { mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
@@ -29,13 +29,13 @@ function preflight(url: string, headers: Readonly<Record<string, string>> = {}, 
 const fromPage = (url: string, sending: Sending = {}, origin = ORIGIN): Promise<Answer> =>
   send(url, { body: body(), ...sending, headers: { 'content-type': 'application/json', origin } });
 
-t.test('without cors a browser that asks is told that there is nothing', async (t) => {
+t.test('without cors a preflight is 404', async (t) => {
   const { url } = await startDaemon(t);
   t.equal((await preflight(url)).status, 404);
   t.equal((await fromPage(url)).headers['access-control-allow-origin'], undefined);
 });
 
-t.test('a page of an allowed origin may send, and read the answer whatever it is', async (t) => {
+t.test('a page of an allowed origin may send, and read every answer', async (t) => {
   const { url } = await startDaemon(t, withOptions(`cors: { allowed_origins: ["${ORIGIN}"], max_age: 10m }`));
   const asked = await preflight(url, { 'access-control-request-headers': 'authorization,content-type,x-other' });
   t.equal(asked.status, 204);
@@ -61,7 +61,7 @@ t.test('a page of an allowed origin may send, and read the answer whatever it is
   }
 });
 
-t.test('a page of another origin is not told that it may, and no key is looked at', async (t) => {
+t.test('a page of another origin gets no permission, and no key is checked', async (t) => {
   const { url } = await startDaemon(t, withOptions(`cors: { allowed_origins: ["${ORIGIN}"] }`));
   for (const origin of [
     'https://app.example.com.evil.test',
@@ -74,11 +74,15 @@ t.test('a page of another origin is not told that it may, and no key is looked a
     t.equal(asked.headers['access-control-allow-origin'], undefined, origin);
     t.equal((await fromPage(url, {}, origin)).headers['access-control-allow-origin'], undefined, origin);
   }
-  t.equal((await preflight(url, {}, '/v1/profiles')).status, 404, 'other paths do not exist for pages either');
-  t.equal((await send(url, { method: 'OPTIONS', authorization: null })).status, 404, 'a plain OPTIONS asks nothing');
+  t.equal((await preflight(url, {}, '/v1/profiles')).status, 404, 'other paths are 404 for pages as well');
+  t.equal(
+    (await send(url, { method: 'OPTIONS', authorization: null })).status,
+    404,
+    'OPTIONS without an origin is not a preflight',
+  );
 });
 
-t.test('an origin may hold a wildcard for a part of its host, or be any', async (t) => {
+t.test('an origin may have a wildcard for a part of its host, or be any origin', async (t) => {
   const some = await startDaemon(
     t,
     withOptions(
@@ -108,7 +112,7 @@ t.test('an origin may hold a wildcard for a part of its host, or be any', async 
   t.match(asked.headers, { 'access-control-allow-origin': '*', 'access-control-allow-headers': 'authorization,x-any' });
 });
 
-t.test('each signal may have a path of its own, and its usual one is then gone', async (t) => {
+t.test('each signal may have its own path, which replaces the default', async (t) => {
   const { url, rows } = await startDaemon(
     t,
     withOptions('traces_url_path: /otlp/spans, logs_url_path: collect-logs, metrics_url_path: /m'),
@@ -160,7 +164,7 @@ function socketFolder(t: Test): string {
 const viaSocket = (socketPath: string): Promise<Answer> =>
   send('http://localhost', { body: body(), connection: { socketPath } });
 
-t.test('a Unix domain socket is served, to those whom its mode admits', async (t) => {
+t.test('a Unix domain socket is served with its mode', async (t) => {
   const path = join(socketFolder(t), 'sluice.sock');
   const daemon = await startDaemon(t, withOptions(`endpoint: "unix://${path}", socket_mode: "0600"`));
   t.equal((await viaSocket(path)).status, 200);
@@ -170,10 +174,10 @@ t.test('a Unix domain socket is served, to those whom its mode admits', async (t
     { fields: { endpoint: `unix:${path}` } },
   );
   await daemon.stop();
-  t.throws(() => statSync(path), { code: 'ENOENT' }, 'and is gone afterwards');
+  t.throws(() => statSync(path), { code: 'ENOENT' }, 'and is removed at the stop');
 });
 
-t.test('transport unix takes a path as it is, over gRPC too', async (t) => {
+t.test('transport unix accepts a plain path, also for gRPC', async (t) => {
   const folder = socketFolder(t);
   const [http, grpc] = [join(folder, 'http.sock'), join(folder, 'grpc.sock')];
   const both = `http: { transport: unix, endpoint: "${http}" }, grpc: { transport: unix, endpoint: "${grpc}" }`;
@@ -185,7 +189,7 @@ t.test('transport unix takes a path as it is, over gRPC too', async (t) => {
   t.equal((await client.call({ body: protobufWriter()('traces', aTraceRequest([aSpan()])) })).code, 0);
 });
 
-t.test('a socket that a killed daemon left is replaced; one that is answered, or is no socket, is not', async (t) => {
+t.test('the socket of a killed daemon is replaced; one in use, or a file that is not a socket, is not', async (t) => {
   const folder = socketFolder(t);
   const path = join(folder, 'sluice.sock');
   const living = createServer((socket) => socket.end());
@@ -210,7 +214,7 @@ async function leaveBehind(path: string, server: ReturnType<typeof createServer>
   renameSync(`${path}.kept`, path);
 }
 
-t.test('an endpoint that does not fit its transport is told with its place', async (t) => {
+t.test('an endpoint that does not fit its transport is an error with its place', async (t) => {
   for (const options of ['endpoint: "/run/sluice.sock"', 'endpoint: "127.0.0.1:0", transport: unix'])
     await t.rejects(startDaemon(t, withOptions(options)), {
       message: /sluice\.yaml:2:\d+: error: the endpoint does not fit/u,

@@ -21,7 +21,7 @@ function cutInTwo(body: string): Buffer {
   return Buffer.concat([gzip(body.slice(0, half)), gzip(body.slice(half))]);
 }
 
-t.test('what is stored does not depend on where a body was expanded', async (t) => {
+t.test('the stored rows do not depend on where a body was expanded', async (t) => {
   const daemon = await startDaemon(t);
   const bodies: readonly [string, Buffer][] = [
     ['small', gzip(aBody(100))],
@@ -39,7 +39,7 @@ t.test('what is stored does not depend on where a body was expanded', async (t) 
   t.equal((await daemon.rows()).length, bodies.length);
 });
 
-t.test('a body that does not expand is refused, and the next one is read as ever', async (t) => {
+t.test('a body that does not expand is refused, and the next one is accepted', async (t) => {
   const daemon = await startDaemon(t);
   for (const body of [gzip(aBody(100)), gzip(aBody(2 * MIB))]) {
     const damaged = Buffer.from(body);
@@ -52,13 +52,13 @@ t.test('a body that does not expand is refused, and the next one is read as ever
   t.equal((await daemon.rows()).length, 2);
 });
 
-t.test('a trailer that tells less than there is gains nothing', async (t) => {
+t.test('a trailer with a smaller length than the body has no advantage', async (t) => {
   const daemon = await startDaemon(t);
   const bomb = Buffer.concat([gzip(Buffer.alloc(17 * MIB)), gzip('x')]);
   t.equal((await send(daemon.url, { body: bomb, headers: GZIP })).status, 413);
 });
 
-t.test('what a body expands to counts as in flight', async (t) => {
+t.test('expanded bytes count as bytes in flight', async (t) => {
   const daemon = await startDaemon(t, {
     config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", max_in_flight_size: 1MiB'),
   });
@@ -70,38 +70,35 @@ t.test('what a body expands to counts as in flight', async (t) => {
   t.match(daemon.registry.print(), /sluice_bytes_in_flight 0\n/, 'nothing stays reserved');
 });
 
-t.test(
-  'room for what a trailer claims is reserved before it is taken, and what it claimed too much given back',
-  async (t) => {
-    const budget = new ByteBudget(20 * MIB);
-    const prepare = (raw: Buffer): { reservation: Reservation; prepared: ReturnType<typeof prepareBody> } => {
-      const reservation = budget.open('project');
-      const reserve = (bytes: number): void => reservation.expand(bytes);
-      const grow = (size: number, kept: number): Buffer => reservation.expanded.grow(size, kept);
-      return {
-        reservation,
-        prepared: prepareBody(raw, 'gzip', { limitBytes: 16 * MIB, reserve, grow, inTurn: (work) => work() }),
-      };
+t.test('the length in the trailer is reserved before the expansion, and the excess is released', async (t) => {
+  const budget = new ByteBudget(20 * MIB);
+  const prepare = (raw: Buffer): { reservation: Reservation; prepared: ReturnType<typeof prepareBody> } => {
+    const reservation = budget.open('project');
+    const reserve = (bytes: number): void => reservation.expand(bytes);
+    const grow = (size: number, kept: number): Buffer => reservation.expanded.grow(size, kept);
+    return {
+      reservation,
+      prepared: prepareBody(raw, 'gzip', { limitBytes: 16 * MIB, reserve, grow, inTurn: (work) => work() }),
     };
-    const large = gzip(Buffer.alloc(12 * MIB));
-    const first = prepare(large);
-    t.ok(budget.reservedBytes >= 12 * MIB, 'while it expands');
-    await t.rejects(prepare(large).prepared, { code: 'overloaded' });
-    t.equal((await first.prepared).body.length, 12 * MIB);
-    t.equal(budget.reservedBytes, 12 * MIB);
-    first.reservation.close();
+  };
+  const large = gzip(Buffer.alloc(12 * MIB));
+  const first = prepare(large);
+  t.ok(budget.reservedBytes >= 12 * MIB, 'during the expansion');
+  await t.rejects(prepare(large).prepared, { code: 'overloaded' });
+  t.equal((await first.prepared).body.length, 12 * MIB);
+  t.equal(budget.reservedBytes, 12 * MIB);
+  first.reservation.close();
 
-    const lie = gzip(randomBytes(300_000));
-    lie.writeUInt32LE(16 * MIB, lie.length - 4);
-    const liar = prepare(lie);
-    t.equal(budget.reservedBytes, 16 * MIB);
-    await t.rejects(liar.prepared, { code: 'decompression_failed' });
-    liar.reservation.close();
-    const two = prepare(Buffer.concat([gzip(Buffer.alloc(3 * MIB)), gzip(Buffer.alloc(2 * MIB))]));
-    t.equal((await two.prepared).body.length, 5 * MIB);
-    t.ok(budget.reservedBytes >= 5 * MIB, 'the trailer told of the last part only');
-    t.ok(budget.reservedBytes <= 10 * MIB);
-    two.reservation.close();
-    t.equal(budget.reservedBytes, 0);
-  },
-);
+  const lie = gzip(randomBytes(300_000));
+  lie.writeUInt32LE(16 * MIB, lie.length - 4);
+  const liar = prepare(lie);
+  t.equal(budget.reservedBytes, 16 * MIB);
+  await t.rejects(liar.prepared, { code: 'decompression_failed' });
+  liar.reservation.close();
+  const two = prepare(Buffer.concat([gzip(Buffer.alloc(3 * MIB)), gzip(Buffer.alloc(2 * MIB))]));
+  t.equal((await two.prepared).body.length, 5 * MIB);
+  t.ok(budget.reservedBytes >= 5 * MIB, 'the trailer has the length of the last member only');
+  t.ok(budget.reservedBytes <= 10 * MIB);
+  two.reservation.close();
+  t.equal(budget.reservedBytes, 0);
+});

@@ -42,7 +42,7 @@ t.test('an unregistered route or method is 404 in JSON, whatever the media type,
   }
 });
 
-t.test('every invalid state of a key is 401, before the media type is looked at', async (t) => {
+t.test('every invalid state of a key is 401, before the media type is checked', async (t) => {
   const { url } = await startDaemon(t);
   for (const authorization of [
     null,
@@ -181,7 +181,7 @@ t.test('bytes that are not OTLP are 400 in their own encoding', async (t) => {
   t.match(statusMessage(protobuf.body), /protobuf/);
 });
 
-t.test('the environment of a scoped key decides before the replay does', async (t) => {
+t.test('the environment of a scoped key is checked before the replay', async (t) => {
   const daemon = await startDaemon(t);
   const body = JSON.stringify(aTraceRequest([aSpan()], { 'deployment.environment.name': 'production' }));
   t.equal((await send(daemon.url, { body })).status, 200);
@@ -207,7 +207,7 @@ t.test('environments are resolved, trimmed and lower-cased per resource block', 
   }
   t.same([...new Set((await daemon.rows()).map(({ environment }) => environment))], ['staging']);
   const nothing = await send(daemon.url, { ...staging, body: traceBody() });
-  t.equal(nothing.status, 403, 'no attribute means the environment "default"');
+  t.equal(nothing.status, 403, 'without an attribute the environment is "default"');
   const mixed = {
     resourceSpans: [
       ...(aTraceRequest([aSpan()], { 'deployment.environment': 'staging' }) as { resourceSpans: object[] })
@@ -218,12 +218,12 @@ t.test('environments are resolved, trimmed and lower-cased per resource block', 
   t.equal(
     (await send(daemon.url, { ...staging, body: JSON.stringify(mixed) })).status,
     403,
-    'one block of another environment refuses all',
+    'one resource of another environment refuses the request',
   );
   t.equal((await daemon.rows()).length, 4, 'nothing of a refused request is stored');
 });
 
-t.test('a trace has one environment, within a request and ever after', async (t) => {
+t.test('a trace has one environment, within a request and afterwards', async (t) => {
   const daemon = await startDaemon(t);
   const traceId = newTraceId();
   const block = (environment: string): object =>
@@ -281,7 +281,7 @@ t.test('exemplars refer to traces without claiming them', async (t) => {
   t.equal((await send(daemon.url, other)).status, 200);
 });
 
-t.test('identical bytes are accepted once and answered 200 every time, each project for itself', async (t) => {
+t.test('identical bytes are stored once in each project and always answered 200', async (t) => {
   const daemon = await startDaemon(t);
   const body = JSON.stringify(aLogRequest([{ timeUnixNano: String(START_NS), body: { stringValue: 'once' } }]));
   const answers = await Promise.all(Array.from({ length: 5 }, () => send(daemon.url, { path: '/v1/logs', body })));
@@ -289,7 +289,7 @@ t.test('identical bytes are accepted once and answered 200 every time, each proj
     answers.map(({ status }) => status),
     [200, 200, 200, 200, 200],
   );
-  t.equal((await daemon.rows()).length, 1, 'twins in flight are stored once');
+  t.equal((await daemon.rows()).length, 1, 'duplicates in flight are stored once');
   t.equal((await send(daemon.url, { path: '/v1/logs', authorization: `Bearer ${OTHER_KEY}`, body })).status, 200);
   t.equal((await daemon.rows()).length, 2, 'another project stores its own');
   t.equal(
@@ -305,7 +305,7 @@ t.test('identical bytes are accepted once and answered 200 every time, each proj
   t.equal((await daemon.rows()).length, 3, 'compressed bytes are other bytes');
 });
 
-t.test('a refused request leaves no marker: its bytes are judged anew', async (t) => {
+t.test('a refused request leaves no marker: its bytes are checked again', async (t) => {
   let now = Date.UTC(2026, 10, 30, 23, 59, 50);
   const daemon = await startDaemon(t, {
     config: (await import('../../support/daemon.ts')).FILE_CONFIG,

@@ -1,4 +1,4 @@
-// What a body must and must not hold: ids, timestamps, keys, nesting, sizes; over a real socket, in both encodings.
+// The rules for bodies: ids, timestamps, keys, nesting, sizes; over a real socket, in both encodings.
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { startDaemon } from '../../support/daemon.ts';
@@ -48,7 +48,7 @@ t.test('ids of spans have their length and are not all zero', async (t) => {
   t.equal((await daemon.rows()).length, 3);
 });
 
-t.test('log records may name a trace, and then rightly', async (t) => {
+t.test('log records may have a trace id, which must be valid', async (t) => {
   const daemon = await startDaemon(t);
   const log = (fields: object): string =>
     JSON.stringify(aLogRequest([{ timeUnixNano: '1', body: { stringValue: 'x' }, ...fields }]));
@@ -122,7 +122,7 @@ t.test('JSON keys are lowerCamelCase and unique at every level', async (t) => {
   t.equal((await send(daemon.url, { body: unknown })).status, 200, 'unknown fields are ignored');
 });
 
-t.test('JSON that is not strictly JSON is invalid', async (t) => {
+t.test('JSON is parsed strictly', async (t) => {
   const daemon = await startDaemon(t);
   const good = withSpan({});
   for (const [name, body] of [
@@ -158,7 +158,7 @@ t.test('values may be nested 32 deep and no deeper', async (t) => {
   t.equal(
     (await send(daemon.url, { body: `${'['.repeat(100000)}` })).status,
     400,
-    'depth outside values is bounded too',
+    'depth outside values is limited as well',
   );
 });
 
@@ -232,7 +232,7 @@ t.test('exactly 16 MiB after expansion pass, one byte more does not', async (t) 
   t.equal(over.status, 413);
   t.match(messageOf(over.body), /too large/);
   const bomb = await send(daemon.url, { headers, body: gzip(Buffer.alloc(200 * MIB)) });
-  t.equal(bomb.status, 413, 'a bomb is stopped while it expands');
+  t.equal(bomb.status, 413, 'a gzip bomb is refused during the expansion');
 });
 
 t.test('one bad item refuses the whole request, and nothing of it is stored', async (t) => {
@@ -255,7 +255,7 @@ t.test('one bad item refuses the whole request, and nothing of it is stored', as
   );
 });
 
-t.test('a metric without points is a record, and yields no row', async (t) => {
+t.test('a metric without points counts as a record, and makes no row', async (t) => {
   const daemon = await startDaemon(t);
   t.equal(
     (await send(daemon.url, { path: '/v1/metrics', body: JSON.stringify(aMetricRequest([{ name: 'empty' }])) })).status,
@@ -264,7 +264,7 @@ t.test('a metric without points is a record, and yields no row', async (t) => {
   t.equal(await daemon.file(), '');
 });
 
-t.test('protobuf that breaks the rules is refused in protobuf', async (t) => {
+t.test('invalid protobuf is refused in protobuf', async (t) => {
   const daemon = await startDaemon(t);
   const headers = { 'content-type': 'application/x-protobuf' };
   const wrap = (field: number, inner: Buffer): Buffer =>

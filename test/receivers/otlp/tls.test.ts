@@ -1,4 +1,4 @@
-// TLS on the receiver's own ports: versions, clients' certificates, new certificates, and mistakes in the configuration.
+// TLS of the receiver: versions, client certificates, renewed certificates, errors in the configuration.
 import { credentials } from '@grpc/grpc-js';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -27,7 +27,7 @@ function withTls(extra = '', { cert = 'server', key = 'server-key', folder = TLS
 
 const CLIENT_CA = `, client_ca_file: "${join(TLS_FOLDER, 'ca.pem')}"`;
 
-/** What a handshake ends in: the certificate and version that the server chose, or the error. */
+/** The result of a handshake: the certificate and version that the server chose, or the error. */
 function shakeHands(
   port: number,
   options: ConnectionOptions = {},
@@ -56,7 +56,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   while (!(await condition())) await new Promise(setImmediate);
 }
 
-t.test('HTTP and gRPC are served over TLS, and nothing else is on their ports', async (t) => {
+t.test('HTTP and gRPC are served over TLS, and nothing without TLS', async (t) => {
   const daemon = await startDaemon(t, { config: withTls() });
   t.equal((await send(daemon.url, { body: body(), connection: trust() })).status, 200);
   const client = new GrpcClient(daemon.grpc, credentials.createSsl(pem('ca')));
@@ -71,11 +71,15 @@ t.test('HTTP and gRPC are served over TLS, and nothing else is on their ports', 
   );
   t.same(failures, []);
   await t.rejects(send(daemon.url.replace('https', 'http'), { body: body() }), 'plain HTTP is not answered');
-  await t.rejects(send(daemon.url, { body: body() }), { message: /certificate/u }, 'who does not trust it goes away');
+  await t.rejects(
+    send(daemon.url, { body: body() }),
+    { message: /certificate/u },
+    'a client that does not trust the certificate fails',
+  );
   t.ok((await daemon.rows()).length > 2);
 });
 
-t.test('TLS 1.2 is the oldest version unless set otherwise, and its suites can be chosen', async (t) => {
+t.test('TLS 1.2 is the lowest version by default, and its suites can be configured', async (t) => {
   const plain = await startDaemon(t, { config: withTls() });
   t.equal((await shakeHands(plain.port)).version, 'TLSv1.3');
   t.equal((await shakeHands(plain.port, { maxVersion: 'TLSv1.2' })).version, 'TLSv1.2');
@@ -90,15 +94,15 @@ t.test('TLS 1.2 is the oldest version unless set otherwise, and its suites can b
   const both = await startDaemon(t, {
     config: withTls(', cipher_suites: [TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256]'),
   });
-  t.equal((await shakeHands(both.port)).version, 'TLSv1.3', 'choosing suites of 1.2 does not switch 1.3 off');
+  t.equal((await shakeHands(both.port)).version, 'TLSv1.3', 'suites of TLS 1.2 do not switch TLS 1.3 off');
 });
 
-t.test('with client_ca_file a client must show a certificate that it vouches for', async (t) => {
+t.test('with client_ca_file a client must send a certificate of that authority', async (t) => {
   const daemon = await startDaemon(t, { config: withTls(CLIENT_CA) });
   const attempt = (client?: 'client' | 'stranger') => send(daemon.url, { body: body(), connection: trust(client) });
   t.equal((await attempt('client')).status, 200);
   await t.rejects(attempt(), 'no certificate');
-  await t.rejects(attempt('stranger'), 'that of somebody else');
+  await t.rejects(attempt('stranger'), 'a certificate of another authority');
   const call = async (client?: 'client' | 'stranger'): Promise<number> => {
     const { ca, cert = null, key = null } = { cert: null, key: null, ...trust(client) };
     const grpc = new GrpcClient(daemon.grpc, credentials.createSsl(ca, key, cert));
@@ -112,7 +116,7 @@ t.test('with client_ca_file a client must show a certificate that it vouches for
   t.equal((await daemon.rows()).length, 2);
 });
 
-t.test('new certificates serve new connections, and an open connection stays', async (t) => {
+t.test('new connections use renewed certificates, and an open connection stays', async (t) => {
   const folder = temporaryFolder(t);
   copyCertificates(folder);
   const daemon = await startDaemon(t, { config: withTls(', reload_interval: 20ms', { folder }) });
@@ -127,11 +131,7 @@ t.test('new certificates serve new connections, and an open connection stays', a
     daemon.log.find(({ message }) => message === 'new certificates are in use'),
     { fields: { expires: '2125-01-01T00:00:00.000Z' } },
   );
-  t.equal(
-    (await send(daemon.url, { body: body(), connection: { agent } })).status,
-    200,
-    'on the connection that is open',
-  );
+  t.equal((await send(daemon.url, { body: body(), connection: { agent } })).status, 200, 'on the open connection');
 
   writeFileSync(join(folder, 'server.pem'), 'half of a file');
   await until(() => daemon.log.some(({ level, message }) => level === 'error' && message.includes('stay')));
@@ -139,10 +139,10 @@ t.test('new certificates serve new connections, and an open connection stays', a
   const told = daemon.log.filter(({ message }) => message.includes('the certificates in use stay')).length;
   replaceCertificate(folder, 'server', 'server');
   await until(async () => (await shakeHands(daemon.port)).certificate.subject.CN === 'server');
-  t.ok(told <= 2, 'and are told once by each protocol');
+  t.ok(told <= 2, 'each protocol logs them once');
 });
 
-t.test('a certificate that expired is served, with a warning at its place', async (t) => {
+t.test('an expired certificate is served, with a warning', async (t) => {
   const daemon = await startDaemon(t, { config: withTls('', { cert: 'expired', key: 'expired-key' }) });
   t.match(
     daemon.log.find(({ level }) => level === 'warn'),
@@ -151,45 +151,39 @@ t.test('a certificate that expired is served, with a warning at its place', asyn
   await t.rejects(send(daemon.url, { body: body(), connection: trust() }), { code: 'CERT_HAS_EXPIRED' });
 });
 
-t.test(
-  'what is wrong with the files is told with its place in the configuration, before anything starts',
-  async (t) => {
-    const folder = temporaryFolder(t);
-    copyCertificates(folder);
-    writeFileSync(join(folder, 'garbage.pem'), '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
-    const refused = async (config: string, message: RegExp) => {
-      const error = await startDaemon(t, { config }).then(
-        () => new Error('it started'),
-        (caught: Error) => caught,
-      );
-      t.match(error.message, message);
-      t.match(error.message, /sluice\.yaml:2:\d+: error: /u, 'file, line and column');
-      t.match(error.message, /hint: /u);
-    };
-    await refused(
-      withTls('', { folder, cert: 'missing' }),
-      /cert_file \/.*missing\.pem cannot be read: there is no such file/u,
+t.test('an error in the files is reported with its place in the configuration, before the start', async (t) => {
+  const folder = temporaryFolder(t);
+  copyCertificates(folder);
+  writeFileSync(join(folder, 'garbage.pem'), '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
+  const refused = async (config: string, message: RegExp) => {
+    const error = await startDaemon(t, { config }).then(
+      () => new Error('it started'),
+      (caught: Error) => caught,
     );
-    await refused(
-      withTls('', { folder, key: 'missing' }),
-      /key_file \/.*missing\.pem cannot be read: there is no such file/u,
-    );
-    await refused(withTls('', { folder, cert: '.' }), /cannot be read: there is no such file/u);
-    await refused(withTls('', { folder, cert: 'garbage' }), /garbage\.pem holds no certificate in PEM/u);
-    await refused(withTls('', { folder, cert: 'server-key' }), /server-key\.pem holds no certificate in PEM/u);
-    await refused(withTls('', { folder, key: 'server' }), /key_file .*server\.pem holds no private key in PEM/u);
-    await refused(withTls('', { folder, key: 'encrypted-key' }), /encrypted-key\.pem is encrypted/u);
-    await refused(
-      withTls('', { folder, key: 'renewed-key' }),
-      /the key of key_file does not belong to the certificate/u,
-    );
-    await refused(
-      withTls(`, client_ca_file: "${join(folder, 'garbage.pem')}"`),
-      /client_ca_file .*garbage\.pem holds no certificate/u,
-    );
-    await refused(withTls(', cipher_suites: [TLS_RSA_WITH_AES_128_CBC_SHA]'), /must be one of TLS_ECDHE/u);
-    await refused(withTls(', min_version: "1.1"'), /must be one of 1\.2, 1\.3/u);
-    const error = await startDaemon(t, { config: withTls(', min_version: "1.3", max_version: "1.2"') }).catch(String);
-    t.match(error, /max_version 1\.2 is below min_version 1\.3/u);
-  },
-);
+    t.match(error.message, message);
+    t.match(error.message, /sluice\.yaml:2:\d+: error: /u, 'file, line and column');
+    t.match(error.message, /hint: /u);
+  };
+  await refused(
+    withTls('', { folder, cert: 'missing' }),
+    /cert_file \/.*missing\.pem cannot be read: there is no such file/u,
+  );
+  await refused(
+    withTls('', { folder, key: 'missing' }),
+    /key_file \/.*missing\.pem cannot be read: there is no such file/u,
+  );
+  await refused(withTls('', { folder, cert: '.' }), /cannot be read: there is no such file/u);
+  await refused(withTls('', { folder, cert: 'garbage' }), /garbage\.pem holds no certificate in PEM/u);
+  await refused(withTls('', { folder, cert: 'server-key' }), /server-key\.pem holds no certificate in PEM/u);
+  await refused(withTls('', { folder, key: 'server' }), /key_file .*server\.pem holds no private key in PEM/u);
+  await refused(withTls('', { folder, key: 'encrypted-key' }), /encrypted-key\.pem is encrypted/u);
+  await refused(withTls('', { folder, key: 'renewed-key' }), /the key of key_file does not belong to the certificate/u);
+  await refused(
+    withTls(`, client_ca_file: "${join(folder, 'garbage.pem')}"`),
+    /client_ca_file .*garbage\.pem holds no certificate/u,
+  );
+  await refused(withTls(', cipher_suites: [TLS_RSA_WITH_AES_128_CBC_SHA]'), /must be one of TLS_ECDHE/u);
+  await refused(withTls(', min_version: "1.1"'), /must be one of 1\.2, 1\.3/u);
+  const error = await startDaemon(t, { config: withTls(', min_version: "1.3", max_version: "1.2"') }).catch(String);
+  t.match(error, /max_version 1\.2 is below min_version 1\.3/u);
+});

@@ -1,4 +1,4 @@
-// The one meeting place: who waits for whom, and that nobody hears 200 too early.
+// The group commit: which requests wait, and that no request is answered 200 before its commit.
 import fc from 'fast-check';
 import t from 'tap';
 import type { Exporter, Rows } from '../../../src/component/exporter.ts';
@@ -34,7 +34,7 @@ function someRows(bytes = 10): Rows & { released: number } {
   return rows;
 }
 
-/** An exporter whose writes wait until the test lets them go on. */
+/** An exporter whose writes wait until the test releases them. */
 class GatedExporter implements Exporter {
   readonly groups: number[] = [];
   #open: (() => void)[] = [];
@@ -59,24 +59,27 @@ class GatedExporter implements Exporter {
 const groupCommit = (ledger: Ledger = new MemoryLedger(Date.now)): GroupCommit =>
   new GroupCommit(ledger, QUIET, new Registry());
 
-t.test('what arrives during a commit forms the next group, and answers come only after their own', async (t) => {
-  const exporter = new GatedExporter();
-  const commit = groupCommit();
-  const answered: string[] = [];
-  const settle = (name: string): Promise<void> =>
-    commit.settle(aClaim(), [{ exporter, rows: someRows() }]).then(() => void answered.push(name));
-  const first = settle('first');
-  while (exporter.groups.length === 0) await new Promise((resolve) => setImmediate(resolve));
-  const later = [settle('second'), settle('third')];
-  t.same(answered, []);
-  await exporter.proceed();
-  await first;
-  t.same(answered, ['first']);
-  await exporter.proceed();
-  await Promise.all(later);
-  t.same(exporter.groups, [1, 2]);
-  t.same(answered, ['first', 'second', 'third']);
-});
+t.test(
+  'requests that arrive during a commit form the next group, and are answered after their own commit',
+  async (t) => {
+    const exporter = new GatedExporter();
+    const commit = groupCommit();
+    const answered: string[] = [];
+    const settle = (name: string): Promise<void> =>
+      commit.settle(aClaim(), [{ exporter, rows: someRows() }]).then(() => void answered.push(name));
+    const first = settle('first');
+    while (exporter.groups.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const later = [settle('second'), settle('third')];
+    t.same(answered, []);
+    await exporter.proceed();
+    await first;
+    t.same(answered, ['first']);
+    await exporter.proceed();
+    await Promise.all(later);
+    t.same(exporter.groups, [1, 2]);
+    t.same(answered, ['first', 'second', 'third']);
+  },
+);
 
 t.test('a failed write refuses its group with 503, releases its rows, and leaves no marker', async (t) => {
   const exporter = new GatedExporter();
@@ -92,34 +95,37 @@ t.test('a failed write refuses its group with 503, releases its rows, and leaves
   t.same(await again, { replayed: false, quota: null });
 });
 
-t.test('a twin waits for the first: replayed when it was stored, judged anew when it failed', async (t) => {
-  const exporter = new GatedExporter();
-  const commit = groupCommit();
-  const claim = aClaim();
-  const both = [
-    commit.settle(claim, [{ exporter, rows: someRows() }]),
-    commit.settle({ ...claim }, [{ exporter, rows: someRows() }]),
-  ];
-  await exporter.proceed();
-  t.same(
-    (await Promise.all(both)).map(({ replayed }) => replayed),
-    [false, true],
-  );
-  const other = aClaim();
-  const failing = [
-    commit.settle(other, [{ exporter, rows: someRows() }]),
-    commit.settle({ ...other }, [{ exporter, rows: someRows() }]),
-  ];
-  const results = Promise.allSettled(failing);
-  await exporter.proceed(new Error('gone'));
-  t.same(
-    (await results).map(({ status }) => status),
-    ['rejected', 'rejected'],
-    'nobody hears 200 for what was not stored',
-  );
-});
+t.test(
+  'a duplicate in flight waits for the first request: replayed when that is stored, checked again when it failed',
+  async (t) => {
+    const exporter = new GatedExporter();
+    const commit = groupCommit();
+    const claim = aClaim();
+    const both = [
+      commit.settle(claim, [{ exporter, rows: someRows() }]),
+      commit.settle({ ...claim }, [{ exporter, rows: someRows() }]),
+    ];
+    await exporter.proceed();
+    t.same(
+      (await Promise.all(both)).map(({ replayed }) => replayed),
+      [false, true],
+    );
+    const other = aClaim();
+    const failing = [
+      commit.settle(other, [{ exporter, rows: someRows() }]),
+      commit.settle({ ...other }, [{ exporter, rows: someRows() }]),
+    ];
+    const results = Promise.allSettled(failing);
+    await exporter.proceed(new Error('gone'));
+    t.same(
+      (await results).map(({ status }) => status),
+      ['rejected', 'rejected'],
+      'no request is answered 200 without being stored',
+    );
+  },
+);
 
-t.test('groups are bounded by requests and by bytes', async (t) => {
+t.test('groups are limited by requests and by bytes', async (t) => {
   const exporter = new GatedExporter();
   const commit = groupCommit();
   const all = Array.from({ length: 40 }, () => commit.settle(aClaim(), [{ exporter, rows: someRows() }]));
@@ -133,7 +139,7 @@ t.test('groups are bounded by requests and by bytes', async (t) => {
   t.same(exporter.groups, [16, 16, 9, 1, 1]);
 });
 
-/** A ledger with two lanes, whose groups stay open until the test ends them, in any order. */
+/** A ledger with a concurrent group. Groups stay open until the test ends them, in any order. */
 class TwoLanes implements Ledger {
   readonly lanes = 2;
   readonly open: { readonly size: number; end(): void }[] = [];
@@ -158,7 +164,7 @@ const nextTurns = async (): Promise<void> => {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-t.test('beside a group that is being committed, a second one is begun only when it is whole', async (t) => {
+t.test('a concurrent group begins only when it is full', async (t) => {
   const ledger = new TwoLanes();
   const commit = groupCommit(ledger);
   const settled: Promise<unknown>[] = [];
@@ -176,7 +182,7 @@ t.test('beside a group that is being committed, a second one is begun only when 
   t.same(sizes(), [1, 16]);
   arrive(40);
   await nextTurns();
-  t.same(sizes(), [1, 16], 'never a third');
+  t.same(sizes(), [1, 16], 'there is no third group');
   ledger.end(1);
   await nextTurns();
   t.same(sizes(), [1, 16]);
@@ -184,7 +190,7 @@ t.test('beside a group that is being committed, a second one is begun only when 
   await nextTurns();
   ledger.end(1);
   await nextTurns();
-  t.same(sizes(), [1], 'the rest may still grow');
+  t.same(sizes(), [1], 'a smaller group waits');
   ledger.end();
   await nextTurns();
   t.same(sizes(), [8]);
@@ -193,7 +199,7 @@ t.test('beside a group that is being committed, a second one is begun only when 
 });
 
 t.test(
-  'with two lanes everybody is answered, and exporters that cannot be rolled back write one at a time',
+  'with concurrent groups every request is answered, and exporters that cannot be rolled back write one at a time',
   async () => {
     const steps = fc.array(
       fc.oneof(fc.integer({ min: 1, max: 20 }), fc.constantFrom('end first', 'end second', 'end both')),
@@ -231,7 +237,7 @@ t.test(
   },
 );
 
-t.test('exporters that join the commit write first, and their failure keeps the others from writing', async (t) => {
+t.test('exporters that join the transaction write first, and when they fail the others do not write', async (t) => {
   const order: string[] = [];
   const exporter = (name: string, joinsCommit: boolean, failure?: Error): Exporter => ({
     joinsCommit,
@@ -258,14 +264,14 @@ t.test('exporters that join the commit write first, and their failure keeps the 
   t.same(order, ['postgres']);
 });
 
-t.test('a ledger that breaks its word and throws refuses everybody', async (t) => {
+t.test('when a ledger throws against its contract, every request of the group is refused', async (t) => {
   const ledger: Ledger = { settle: async () => Promise.reject(new Error('bug')) };
   await t.rejects(groupCommit(ledger).settle(aClaim(), []), { code: 'ingestion_failed' });
   const silent: Ledger = { settle: async (): Promise<readonly Verdict[]> => [] };
   await t.rejects(groupCommit(silent).settle(aClaim(), []), { code: 'ingestion_failed' });
 });
 
-t.test('after close newcomers are told that the server is shutting down, and drain waits for the rest', async (t) => {
+t.test('after close new requests are refused with shutting_down, and drain waits for the others', async (t) => {
   const exporter = new GatedExporter();
   const commit = groupCommit();
   const last = commit.settle(aClaim(), [{ exporter, rows: someRows() }]);
@@ -277,27 +283,24 @@ t.test('after close newcomers are told that the server is shutting down, and dra
   t.same(await last, { replayed: false, quota: null });
 });
 
-t.test(
-  'the memory ledger forgets a marker after an hour, and never answers a request another way than the rules',
-  async (t) => {
-    let now = 0;
-    const ledger = new MemoryLedger(() => now);
-    const write = async (): Promise<void> => undefined;
-    const claim = aClaim({ traces: [{ traceId: 'a', environment: 'x', firstNs: null, lastNs: null }] });
-    const kindOf = async (one: Claim): Promise<string> => {
-      const [verdict] = await ledger.settle([one], write);
-      return verdict?.kind === 'refused' ? verdict.rejection.code : (verdict?.kind ?? 'none');
-    };
-    t.equal(await kindOf(claim), 'stored');
-    now = 3599999;
-    t.equal(await kindOf(claim), 'replayed');
-    now = 3600000;
-    t.equal(await kindOf(claim), 'stored');
-    t.equal(await kindOf(aClaim({ project: { ...project, name: 'q' }, traces: claim.traces })), 'trace_conflict');
-    t.equal(
-      await kindOf(aClaim({ traces: [{ traceId: 'a', environment: 'y', firstNs: null, lastNs: null }] })),
-      'environment_mismatch',
-    );
-    t.ok(new Rejection('trace_conflict').refusal.status === 409);
-  },
-);
+t.test('the memory ledger removes a marker after an hour, and answers every request by the rules', async (t) => {
+  let now = 0;
+  const ledger = new MemoryLedger(() => now);
+  const write = async (): Promise<void> => undefined;
+  const claim = aClaim({ traces: [{ traceId: 'a', environment: 'x', firstNs: null, lastNs: null }] });
+  const kindOf = async (one: Claim): Promise<string> => {
+    const [verdict] = await ledger.settle([one], write);
+    return verdict?.kind === 'refused' ? verdict.rejection.code : (verdict?.kind ?? 'none');
+  };
+  t.equal(await kindOf(claim), 'stored');
+  now = 3599999;
+  t.equal(await kindOf(claim), 'replayed');
+  now = 3600000;
+  t.equal(await kindOf(claim), 'stored');
+  t.equal(await kindOf(aClaim({ project: { ...project, name: 'q' }, traces: claim.traces })), 'trace_conflict');
+  t.equal(
+    await kindOf(aClaim({ traces: [{ traceId: 'a', environment: 'y', firstNs: null, lastNs: null }] })),
+    'environment_mismatch',
+  );
+  t.ok(new Rejection('trace_conflict').refusal.status === 409);
+});

@@ -1,4 +1,4 @@
-// Requests of one project beside those of others: whose turn it is, who waits for whom, and who does not.
+// Requests of several projects in the group commit: their order, and which of them wait.
 import fc from 'fast-check';
 import t from 'tap';
 import type { Exporter, Rows } from '../../../src/component/exporter.ts';
@@ -37,7 +37,7 @@ const rowsOf = (bytes: number, chunks: readonly Buffer[] = []): Rows => ({
 });
 const idle: Exporter = { encode: () => rowsOf(1), write: async () => undefined };
 
-/** Every group stays open until the test ends it. */
+/** A ledger whose groups stay open until the test ends them. */
 class OpenGroups implements Ledger {
   readonly lanes = 2;
   readonly heavyLanes = 1;
@@ -83,7 +83,7 @@ function start(ledger: Ledger) {
   return { commit, arrive, settled, over: () => Promise.all(all) };
 }
 
-t.test('projects take turns: a flood of one does not push the requests of others to the back', async (t) => {
+t.test('projects alternate: many requests of one project do not delay those of others', async (t) => {
   const ledger = new OpenGroups();
   const { arrive, over } = start(ledger);
   arrive(aClaim('f'));
@@ -95,7 +95,7 @@ t.test('projects take turns: a flood of one does not push the requests of others
   const taken = ledger.groups.join('');
   for (const name of ['a', 'b', 'b', 'c']) t.ok(taken.includes(name));
   t.match(ledger.groups[1] ?? ledger.groups[0], /^(f+a?b?c?|.*f.*)/);
-  t.equal(taken.split('b').length - 1, 2, 'both of a small sender, as there is room');
+  t.equal(taken.split('b').length - 1, 2, 'both requests of a small sender fit');
   while (ledger.open.length > 0) {
     ledger.open[0]?.end();
     await turns();
@@ -103,7 +103,7 @@ t.test('projects take turns: a flood of one does not push the requests of others
   await over();
 });
 
-t.test('whatever waits, no project gets a second place in a group before every other had one', async () => {
+t.test('in any queue, no project has two requests in a group before every other has one', async () => {
   const arrivals = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { minLength: 1, maxLength: 120 });
   await fc.assert(
     fc.asyncProperty(arrivals, async (names) => {
@@ -136,7 +136,7 @@ t.test('whatever waits, no project gets a second place in a group before every o
   );
 });
 
-t.test('a group never waits for a request that is larger than a group, nor for any number of these', async (t) => {
+t.test('a group never waits for heavy requests', async (t) => {
   const ledger = new OpenGroups();
   const { arrive, over, settled } = start(ledger);
   for (let index = 0; index < 3; index++) arrive(aClaim('G'), 20 * MIB);
@@ -155,11 +155,11 @@ t.test('a group never waits for a request that is larger than a group, nor for a
     ledger.open[0]?.end();
     await turns();
   }
-  t.same(heavy, ['G', 'G', 'T', 'G'], 'projects take turns with these as well');
+  t.same(heavy, ['G', 'G', 'T', 'G'], 'projects alternate for heavy requests as well');
   await over();
 });
 
-t.test('what would wait in the store for a large request waits alone, and its neighbours do not', async (t) => {
+t.test('a request that depends on a heavy one waits alone, and others of its group do not', async (t) => {
   const ledger = new OpenGroups();
   const { arrive, over, settled } = start(ledger);
   const traces = ['11', '22', '33'].map(aTrace);
@@ -171,7 +171,7 @@ t.test('what would wait in the store for a large request waits alone, and its ne
   arrive(aClaim('a', { traces: [aTrace('44')] }));
   arrive(aClaim('G'));
   await turns();
-  t.same(ledger.groups, ['G', 'aG'], 'one of the same project has nothing to wait for');
+  t.same(ledger.groups, ['G', 'aG'], 'another request of the same project does not wait');
   ledger.open[1]?.end();
   await turns();
   t.same(settled, ['a', 'G']);
@@ -183,7 +183,7 @@ t.test('what would wait in the store for a large request waits alone, and its ne
   await over();
 });
 
-t.test('a quota is one counter: the project waits for its own large request, others do not', async (t) => {
+t.test('a project with a quota waits for its own heavy request, others do not', async (t) => {
   const ledger = new OpenGroups();
   const { arrive, over } = start(ledger);
   arrive(aClaim('q', { project: named('q', 1e6), recordCount: 400000 }));
@@ -200,7 +200,7 @@ t.test('a quota is one counter: the project waits for its own large request, oth
   await over();
 });
 
-t.test('requests of another kind have a group of their own, and need not wait for the first', async (t) => {
+t.test('requests of another kind form another group, and do not wait for the first', async (t) => {
   const ledger = new OpenGroups();
   ledger.kinds.set('x', 'careful');
   const { arrive, over } = start(ledger);
@@ -211,7 +211,7 @@ t.test('requests of another kind have a group of their own, and need not wait fo
   await over();
 });
 
-t.test('what is settled apart has one lane at most, and groups of one project', async (t) => {
+t.test('requests that are settled apart have one group at a time, of one project', async (t) => {
   const ledger = new OpenGroups();
   for (const name of ['x', 'y']) ledger.kinds.set(name, 'apart');
   const { arrive, over } = start(ledger);
@@ -220,7 +220,7 @@ t.test('what is settled apart has one lane at most, and groups of one project', 
   t.same([...ledger.groups].sort(), ['a', 'xx']);
   ledger.open.find(({ names }) => names[0] === 'a')?.end();
   await turns();
-  t.same(ledger.groups, ['xx'], 'the other lane stays free for others');
+  t.same(ledger.groups, ['xx'], 'a concurrent group is left for others');
   arrive(aClaim('a'));
   await turns();
   t.same([...ledger.groups].sort(), ['a', 'xx']);
@@ -231,7 +231,7 @@ t.test('what is settled apart has one lane at most, and groups of one project', 
   await over();
 });
 
-t.test('a deferred request is settled again, and only its last verdict counts', async (t) => {
+t.test('a deferred request is settled again, and only its last outcome counts', async (t) => {
   const ledger = new OpenGroups();
   const { arrive, over, settled } = start(ledger);
   arrive(aClaim('a'));
@@ -246,7 +246,7 @@ t.test('a deferred request is settled again, and only its last verdict counts', 
   t.same(settled.sort(), ['a', 'b']);
 });
 
-t.test('the rows of a large request are written in parts, and others are written in between', async (t) => {
+t.test('the rows of a heavy request are written in parts, and other rows in between', async (t) => {
   const written: string[] = [];
   const gates: (() => void)[] = [];
   const exporter: Exporter = {
@@ -275,7 +275,7 @@ t.test('the rows of a large request are written in parts, and others are written
   await large;
 });
 
-t.test('the memory ledger settles a small request beside a large one, unless the verdict depends on it', async (t) => {
+t.test('the memory ledger settles a small request beside a heavy one, unless it depends on it', async (t) => {
   const ledger = new MemoryLedger(Date.now);
   const gates: (() => void)[] = [];
   const gated = () => new Promise<void>((resolve) => gates.push(resolve));

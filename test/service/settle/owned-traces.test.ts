@@ -1,10 +1,10 @@
-/** The first claim holds, for as long as the trace is remembered; owners without traces leave nothing. */
+/** The first claim is kept while the trace is remembered, and owners without traces are removed. */
 import t from 'tap';
 import { OwnedTraces } from '../../../src/service/settle/owned-traces.ts';
 
 const traceOf = (number: number): string => number.toString(16).padStart(32, '0');
 
-t.test('a trace belongs to whoever came first, until others have pushed it out', async (t) => {
+t.test('a trace belongs to the first project, until it is removed for newer traces', async (t) => {
   const traces = new OwnedTraces(3);
   const [one, two] = [
     { project: 'one', environment: 'production' },
@@ -25,7 +25,7 @@ t.test('a trace belongs to whoever came first, until others have pushed it out',
   );
 });
 
-t.test('the numbers of owners that have no trace any more are given to others', async (t) => {
+t.test('the numbers of owners without traces are reused', async (t) => {
   const traces = new OwnedTraces(5);
   const ownerOf = (number: number) => ({ project: 'project', environment: `environment-${number % 97}` });
   for (let number = 0; number < 1000; number++) {

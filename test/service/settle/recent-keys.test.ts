@@ -1,13 +1,13 @@
-/** The flat memory against a Map, for whatever comes in whatever order. */
+/** Compares the typed arrays with a Map, for any sequence of keys. */
 import fc from 'fast-check';
 import t from 'tap';
 import { RecentKeys } from '../../../src/service/settle/recent-keys.ts';
 
-/** What it should do, the slow way. */
+/** The reference implementation. */
 class Model {
   readonly forgotten: number[] = [];
   readonly #limit: number;
-  /** In the order they came, a key as often as it came. */
+  /** In order; a key is listed for each time it was added. */
   readonly #entries: { readonly key: string; readonly value: number }[] = [];
   readonly #last = new Map<string, { readonly value: number }>();
 
@@ -42,10 +42,10 @@ class Model {
   }
 }
 
-/** Few different ones, so that they come again; neighbours in many bits, so that places are shared. */
+/** A few different keys, so that they repeat, and with many equal bits, so that they collide. */
 const keyOf = (number: number): string => (number * 0x10001).toString(16).padStart(8, '0').repeat(4);
 
-t.test('it knows what a Map of the same bound would know, and says what it forgets', async (t) => {
+t.test('it holds the same keys as a Map with the same limit, and reports removed entries', async (t) => {
   const step = fc.oneof(
     { weight: 9, arbitrary: fc.record({ key: fc.nat(3000), value: fc.nat(1e6) }) },
     { weight: 1, arbitrary: fc.nat(1e6) },
@@ -78,7 +78,7 @@ t.test('it knows what a Map of the same bound would know, and says what it forge
   t.doesNotThrow(() => fc.assert(property, { numRuns: 60 }));
 });
 
-t.test('a key that is noted again outlives its first entry', async (t) => {
+t.test('a key that is added again outlives its first entry', async (t) => {
   const keys = new RecentKeys(3);
   keys.add(keyOf(1), 10);
   keys.add(keyOf(2), 20);

@@ -16,7 +16,7 @@ function scene(settings: Parameters<typeof DaemonLogger.create>[0]) {
   return { logger, lines, next };
 }
 
-t.test("lines carry the Collector's fields of whoever wrote them", async (t) => {
+t.test("lines have the Collector's fields of their scope", async (t) => {
   const { logger, lines } = scene({ level: 'info', sampling });
   logger.for({ kind: 'processor', id: 'auth/x', pipeline: 'traces', signal: 'traces' }).warn({ size: 1 }, 'odd');
   t.match(lines, [
@@ -32,7 +32,7 @@ t.test("lines carry the Collector's fields of whoever wrote them", async (t) => 
   ]);
 });
 
-t.test('the level holds for all loggers at once, also when it changes', async (t) => {
+t.test('the level applies to all loggers, also when it changes', async (t) => {
   const { logger, lines } = scene({ level: 'warn', sampling });
   const child = logger.for({ kind: 'receiver', id: 'otlp' });
   child.info({}, 'quiet');
@@ -45,7 +45,7 @@ t.test('the level holds for all loggers at once, also when it changes', async (t
 });
 
 t.test(
-  'what repeats itself is counted after the first few; other codes, components and levels are not held back',
+  'repeated messages are counted after the first few; other codes, components and levels are not suppressed',
   async (t) => {
     const { logger, lines } = scene({ level: 'info', sampling });
     for (let count = 0; count < 5; count++) logger.info({ code: 'invalid_api_key' }, 'request refused');
@@ -56,7 +56,7 @@ t.test(
   },
 );
 
-t.test('the end of the window says how many were held back, and begins anew', async (t) => {
+t.test('the end of the window logs the number of suppressed messages, and starts a new window', async (t) => {
   const { logger, lines, next } = scene({ level: 'info', sampling: { enabled: true, tick: 10, initial: 1 } });
   const child = logger.for({ kind: 'receiver', id: 'otlp' });
   for (let count = 0; count < 4; count++) child.info({ code: 'overloaded' }, 'request refused');
@@ -75,7 +75,7 @@ t.test('the end of the window says how many were held back, and begins anew', as
   t.equal(lines.length, 3);
 });
 
-t.test('it can be switched off', async (t) => {
+t.test('sampling can be switched off', async (t) => {
   const { logger, lines } = scene({ level: 'info', sampling: { ...sampling, enabled: false } });
   for (let count = 0; count < 5; count++) logger.info({}, 'again');
   t.equal(lines.length, 5);

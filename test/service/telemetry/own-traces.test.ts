@@ -1,4 +1,4 @@
-/** The daemon's own traces: what a request's spans say, what they never say, and when there are none. */
+/** The daemon's own traces: the content of a request's spans, and when there are none. */
 import { trace } from '@opentelemetry/api';
 import {
   InMemorySpanExporter,
@@ -17,14 +17,14 @@ const ON = FILE_CONFIG.replace('telemetry: { ', 'telemetry: { traces: { enabled:
 const body = (name = 'work', count = 1): string =>
   JSON.stringify(aTraceRequest(Array.from({ length: count }, () => aSpan({ name }))));
 
-t.test('without a provider it is said once that spans go nowhere, and requests are served', async (t) => {
+t.test('without a provider one warning is logged, and requests are served', async (t) => {
   const daemon = await startDaemon(t, { config: ON });
   t.equal((await send(daemon.url, { body: body('a') })).status, 200);
   t.equal((await send(daemon.url, { body: body('b') })).status, 200);
   t.equal(daemon.log.filter(({ message }) => /no tracer provider/u.test(message)).length, 1);
 });
 
-// Once for the process, as an application would: it is found by daemons that were started before.
+// Registered once for the process, as an application does. Daemons that were started before find it.
 const exporter = new InMemorySpanExporter();
 let failing = false;
 const provider = new NodeTracerProvider({
@@ -44,7 +44,7 @@ const provider = new NodeTracerProvider({
 async function spansOf(daemon: Daemon, work: () => Promise<unknown>): Promise<readonly ReadableSpan[]> {
   exporter.reset();
   await work();
-  // Spans are made when a request is over, a moment after its answer; a stopped daemon has none left.
+  // Spans are made after the answer of a request. After the stop of the daemon all of them exist.
   await daemon.stop();
   return exporter.getFinishedSpans();
 }
@@ -52,7 +52,7 @@ async function spansOf(daemon: Daemon, work: () => Promise<unknown>): Promise<re
 const rootOf = (spans: readonly ReadableSpan[]): ReadableSpan | undefined =>
   spans.find(({ parentSpanContext }) => parentSpanContext === undefined);
 
-t.test('a request is a trace of its own: its stages in order, inside it, and the commit inside the last', async (t) => {
+t.test('a request is one trace: its stages in order as children, and the commit inside the last', async (t) => {
   const daemon = await startDaemon(t, { config: ON });
   t.ok(trace.setGlobalTracerProvider(provider));
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
@@ -87,7 +87,7 @@ t.test('a request is a trace of its own: its stages in order, inside it, and the
 const nanoseconds = ([seconds, rest]: readonly [number, number] = [0, 0]): bigint =>
   BigInt(seconds) * 1_000_000_000n + BigInt(rest);
 
-t.test('a refusal is named by its code, and is an error only when the failure is ours', async (t) => {
+t.test('a refusal has its code, and error status only for failures of the service', async (t) => {
   const daemon = await startDaemon(t, { config: ON });
   const spans = await spansOf(daemon, async () => {
     await send(daemon.url, { body: '{"resourceSpans": 1}' });
@@ -105,7 +105,7 @@ t.test('a refusal is named by its code, and is an error only when the failure is
   );
 });
 
-t.test('over gRPC it is the same', async (t) => {
+t.test('spans of gRPC requests are the same', async (t) => {
   const both = 'http: { endpoint: "127.0.0.1:0" }, grpc: { endpoint: "127.0.0.1:0" }';
   const daemon = await startDaemon(t, { config: ON.replace('http: { endpoint: "127.0.0.1:0" }', both) });
   const client = new GrpcClient(daemon.grpc);
@@ -116,7 +116,7 @@ t.test('over gRPC it is the same', async (t) => {
   t.match(rootOf(spans)?.attributes, { 'sluice.transport': 'grpc', 'sluice.refusal': 'invalid_protobuf' });
 });
 
-t.test('spans hold no content, no key, and nothing else that the sender wrote', async (t) => {
+t.test('spans have no content, no key, and no other text of the sender', async (t) => {
   const daemon = await startDaemon(t, { config: ON });
   const secret = 'a-name-nobody-else-has';
   const spans = await spansOf(daemon, async () => {
@@ -132,7 +132,7 @@ t.test('spans hold no content, no key, and nothing else that the sender wrote', 
   t.notMatch(said, KEY);
 });
 
-t.test('excluded projects, and requests of nobody, make no spans: what is sent back here ends there', async (t) => {
+t.test('excluded projects and requests without a project make no spans, so that no loop occurs', async (t) => {
   const daemon = await startDaemon(t, { config: ON });
   const spans = await spansOf(daemon, async () => {
     t.equal((await send(daemon.url, { authorization: `Bearer ${OTHER_KEY}`, body: body() })).status, 200);
@@ -150,7 +150,7 @@ t.test('a provider that fails costs its spans, not the request', async (t) => {
   t.ok(daemon.log.some(({ message }) => message === 'the tracer provider failed'));
 });
 
-t.test('off, as it is unless asked for, makes none', async (t) => {
+t.test('without the option there are no spans', async (t) => {
   const daemon = await startDaemon(t);
   t.strictSame(await spansOf(daemon, () => send(daemon.url, { body: body() })), []);
 });

@@ -1,4 +1,4 @@
-// The daemon's own metrics: what is counted is printed, and what is printed stays bounded.
+// The daemon's own metrics: output format and limits.
 import t from 'tap';
 import { printFamilies } from '../../../src/service/telemetry/families.ts';
 import { Registry } from '../../../src/service/telemetry/registry.ts';
@@ -26,7 +26,7 @@ t.test('histograms are cumulative, with a bucket beyond the last bound', async (
   );
 });
 
-t.test('gauges are read when they are printed; the newest reader wins', async (t) => {
+t.test('gauges are read when they are printed; the last registration is used', async (t) => {
   const registry = new Registry();
   let value = 1;
   registry.gauge('sluice_now', 'Now.', () => value);
@@ -36,7 +36,7 @@ t.test('gauges are read when they are printed; the newest reader wins', async (t
   t.match(registry.print(), /sluice_now 7\n/);
 });
 
-t.test('a metric cannot change its type, and label combinations are bounded', async (t) => {
+t.test('a metric cannot change its type, and label combinations are limited', async (t) => {
   const registry = new Registry();
   const counter = registry.counter('sluice_things', 'Things.');
   t.throws(() => registry.histogram('sluice_things', 'Things.', [1]));
@@ -44,7 +44,7 @@ t.test('a metric cannot change its type, and label combinations are bounded', as
   t.equal(registry.print().split('\n').length, 1003);
 });
 
-t.test('what several processes measured stands together, each under its label', async (t) => {
+t.test('lines of several processes are grouped by metric, each with its label', async (t) => {
   const registries = ['1', '2'].map((worker) => new Registry({ worker }));
   for (const [index, registry] of registries.entries()) {
     registry.counter('sluice_things', 'Things.').add(index + 1, { kind: 'a' });

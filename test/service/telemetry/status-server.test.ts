@@ -24,7 +24,7 @@ async function ask(path: string): Promise<string> {
   return heard;
 }
 
-t.test('the owner of the socket is told the state; a second daemon leaves it to the first', async (t) => {
+t.test('the owner of the socket gets the status; a second daemon does not take the socket', async (t) => {
   const path = join(folder, 'status');
   const { server } = serverAt(path);
   await server.start();
@@ -35,10 +35,10 @@ t.test('the owner of the socket is told the state; a second daemon leaves it to 
   await second.server.stop();
   t.equal(await ask(path), '{"state":"running"}\n');
   await server.stop();
-  await t.rejects(stat(path), 'it goes with its server');
+  await t.rejects(stat(path), 'the socket is removed with its server');
 });
 
-t.test('a file that stands in its place is not removed', async (t) => {
+t.test('another file at the path is not removed', async (t) => {
   const path = join(folder, 'telemetry.ndjson');
   await writeFile(path, 'precious');
   const { server, log } = serverAt(path);
