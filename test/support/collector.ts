@@ -1,4 +1,4 @@
-/** A stock OpenTelemetry Collector as a process, with the configuration this repository offers for it. */
+/** A stock OpenTelemetry Collector as a process, with the configuration of this repository. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,28 +12,28 @@ const ABOUT_STORAGE =
 const STORAGE_LINES = 7;
 
 export interface CollectorOptions {
-  /** The one `scripts/collector.js` built. */
+  /** The executable that `scripts/collector.js` built. */
   readonly executable: string;
   readonly folder: string;
-  /** Sluice's. */
+  /** The endpoint of Sluice. */
   readonly endpoint: string;
   readonly key: string;
-  /** Gives two Collectors in one folder a queue each. */
+  /** Separates the queues of two Collectors in one folder. */
   readonly name?: string;
   /** Replaces parts of the configuration; YAML. */
   readonly overrides?: string;
 }
 
 export interface Collector {
-  /** Of its OTLP receiver. */
+  /** The URL of its OTLP receiver. */
   readonly url: string;
   readonly log: { text: string };
-  /** From the Collector's own metrics, summed over labels; zero before the first event. */
+  /** A metric of the Collector, summed over labels; zero before the first event. */
   metric(name: string): Promise<number>;
   end(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** On the same ports and the same queue each time it is started from one set of options and ports. */
+/** A Collector that is started again with the same options and ports has the same queue. */
 export async function startCollector(
   options: CollectorOptions,
   ports: { readonly http: number; readonly metrics: number },

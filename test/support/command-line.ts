@@ -1,4 +1,6 @@
-/** The command line called within this process: everything but the process itself is real, so that a call takes milliseconds. */
+/**
+ * Calls the command line within this process, so that a call takes milliseconds. Everything except the process is real.
+ */
 import { Writable } from 'node:stream';
 import { main } from '../../src/cli/main.ts';
 
@@ -11,7 +13,7 @@ export interface Outcome {
 export interface Surroundings {
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Columns of the terminal; left out: none is there. */
+  /** Columns of the terminal; left out: no terminal. */
   readonly columns?: number;
 }
 
@@ -26,7 +28,7 @@ export async function sluice(args: readonly string[], { folder, env = {}, column
     stderr: { value: stderr },
     exit: { value: () => undefined },
     exitCode: { value: 0, writable: true },
-    // The real one wants to be called on the real process.
+    // The real method must be called on the real process.
     kill: { value: process.kill.bind(process) },
   });
   await main(host);

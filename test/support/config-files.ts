@@ -1,4 +1,4 @@
-/** Loads configurations that a test writes inline. */
+/** Loads configurations from the text of a test. */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const SCHEMAS = new CompiledSchemas();
 
 export type Files = Readonly<Record<string, string>>;
 
-/** A fresh folder with these files. */
+/** A new folder with these files. */
 export function folderOf(files: Files): string {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-config-'));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
@@ -29,7 +29,7 @@ export function load(files: Files, request: Partial<LoadRequest> = {}) {
   });
 }
 
-/** The rest of a valid configuration around receivers of the test's own. */
+/** A valid configuration around the receivers of a test. */
 export const REST = `
 processors: { auth: {} }
 exporters: { file: { path: out.ndjson } }

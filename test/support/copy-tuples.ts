@@ -1,4 +1,4 @@
-/** Reads tuples of COPY BINARY back, column by column, into the values that an NDJSON line shows for them. */
+/** Decodes tuples of COPY BINARY into the values of an NDJSON line. */
 import type { Column, ColumnType } from '../../src/pdata/columns.ts';
 import { fieldsOf, type SharedContents } from '../../src/pdata/shared-contents.ts';
 
@@ -68,7 +68,7 @@ const READERS: Readonly<Record<ColumnType, (field: Buffer) => unknown>> = {
   timestamp,
 };
 
-/** Reads every tuple; throws when the bytes are anything but whole tuples of these columns. */
+/** Decodes every tuple. Throws unless the bytes are complete tuples of these columns. */
 export function readTuples(bytes: Buffer, columns: readonly Column[]): CopyTuple[] {
   const tuples: CopyTuple[] = [];
   let at = 0;

@@ -1,4 +1,4 @@
-/** A whole service in this process, made from YAML, on a free port: what most tests over a real socket start with. */
+/** A whole service in this process, from YAML, on a free port. Most tests over a real socket start one. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -24,10 +24,10 @@ export interface LogLine {
 }
 
 export interface Daemon {
-  /** `http://127.0.0.1:port` of the OTLP receiver; https where it serves TLS. */
+  /** `http://127.0.0.1:port` of the OTLP receiver; https with TLS. */
   readonly url: string;
   readonly port: number;
-  /** `127.0.0.1:port` of OTLP/gRPC, where it is configured. */
+  /** `127.0.0.1:port` of OTLP/gRPC, if configured. */
   readonly grpc: string;
   readonly folder: string;
   readonly service: Service;
@@ -41,17 +41,17 @@ export interface Daemon {
 }
 
 export interface DaemonOptions {
-  /** Replaces parts of the default configuration; `{folder}` stands for the test's own folder. */
+  /** Replaces parts of the default configuration; `{folder}` is replaced by the test's folder. */
   readonly config: string;
   readonly definitions?: readonly Definition[];
   readonly env?: Readonly<Record<string, string>>;
   readonly now?: () => number;
   readonly fatal?: (error: Error) => void;
-  /** Those of another daemon of this process, to follow it on its endpoints. */
+  /** The sockets of another daemon of this process, to take over its endpoints. */
   readonly sockets?: ListeningSockets;
 }
 
-/** For all services of a process: compiling them took most of a start. */
+/** Shared by all services of a process, because their compilation takes most of a start. */
 const SCHEMAS = new CompiledSchemas();
 
 export const KEY = 'test-key-0123456789';
@@ -59,7 +59,7 @@ export const OTHER_KEY = 'other-key-0123456789';
 export const STAGING_KEY = 'staging-key-0123456789';
 export const FREE_KEY = 'free-key-0123456789';
 
-/** Static keys, a file sink, the memory ledger; nothing that needs a database. */
+/** Static keys, a file exporter, the memory ledger; no database. */
 export const FILE_CONFIG = `
 receivers: { otlp: { protocols: { http: { endpoint: "127.0.0.1:0" } } } }
 processors:

@@ -1,6 +1,6 @@
-/** Writes DEFLATE bit by bit, right or wrong as asked for: what no compressor would ever emit. */
+/** Writes valid or invalid DEFLATE bit by bit, including streams that no compressor writes. */
 
-/** In which order the lengths of the code of code lengths come. */
+/** The order of the lengths of the code length code. */
 const LENGTH_ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 /** A complete code of all nineteen code length symbols: thirteen of four bits, six of five. */
 export const PLAIN_LENGTHS: readonly number[] = Array.from({ length: 19 }, (_, symbol) => (symbol < 13 ? 4 : 5));
@@ -8,26 +8,26 @@ export const PLAIN_LENGTHS: readonly number[] = Array.from({ length: 19 }, (_, s
 export interface Codes {
   readonly literals: readonly number[];
   readonly distances: readonly number[];
-  /** The code lengths of the code of code lengths. */
+  /** The lengths of the code length code. */
   readonly lengths?: readonly number[];
 }
 
 export class DeflateWriter {
   readonly #bits: number[] = [];
 
-  /** A number, its lowest bit first. */
+  /** Writes a number, lowest bit first. */
   bits(value: number, count: number): this {
     for (let bit = 0; bit < count; bit++) this.#bits.push(Math.floor(value / 2 ** bit) % 2);
     return this;
   }
 
-  /** A code, its highest bit first. */
+  /** Writes a code, highest bit first. */
   code(value: number, count: number): this {
     for (let bit = count - 1; bit >= 0; bit--) this.#bits.push((value >> bit) & 1);
     return this;
   }
 
-  /** A symbol of the code that has these lengths; nothing when it has none. */
+  /** Writes a symbol of the code with these lengths; nothing when it has no code. */
   symbol(lengths: readonly number[], symbol: number): this {
     const found = codesOf(lengths).get(symbol);
     return found === undefined ? this : this.code(found.code, found.length);
@@ -45,7 +45,7 @@ export class DeflateWriter {
     return this.bits(last ? 1 : 0, 1).bits(1, 2);
   }
 
-  /** The head of a block with codes of its own, each code length written out. */
+  /** Writes the header of a dynamic block, without repeat codes. */
   dynamic(last: boolean, { literals, distances, lengths = PLAIN_LENGTHS }: Codes): this {
     this.bits(last ? 1 : 0, 1).bits(2, 2);
     this.bits(literals.length - 257, 5)

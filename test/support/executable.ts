@@ -1,4 +1,4 @@
-/** The real executable as a process, with what it wrote and how it ended. */
+/** The executable as a process, with its output and exit code. */
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { chmodSync, mkdtempSync } from 'node:fs';
@@ -16,7 +16,7 @@ export interface Executable {
   readonly output: { out: string; err: string };
   /** The exit code, or null after a signal. */
   readonly ended: Promise<number | null>;
-  /** Resolves once either stream has carried this text, so many times; rejects when the process ends before. */
+  /** Resolves when the output has this text `times` times. Rejects when the process ends before. */
   until(text: string, times?: number): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export function startExecutable(
   return watchExecutable(child);
 }
 
-/** For a process that was started in another way. */
+/** Wraps a process that was started in another way. */
 export function watchExecutable(child: ChildProcessByStdio<null, Readable, Readable>): Executable {
   const output = { out: '', err: '' };
   const waiting = new Set<() => void>();
@@ -73,7 +73,7 @@ export function openFolder(t: { teardown(task: () => Promise<void>): unknown }):
   return folder;
 }
 
-/** Below the ports that outgoing connections get: the port must stay free while the process is restarted. */
+/** Below the range of ephemeral ports, so that the port stays free while the process is restarted. */
 const LOWEST_PORT = 20_000;
 const HIGHEST_PORT = 32_000;
 

@@ -1,4 +1,4 @@
-/** Somebody who takes OTLP over HTTP, and answers as a test tells it to. */
+/** A remote that receives OTLP over HTTP and answers as a test configures it. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { gunzipSync } from 'node:zlib';
@@ -11,18 +11,18 @@ export interface RemoteRequest {
   readonly body: Buffer;
 }
 
-/** Answers a request; leaving it open is a remote that hangs. */
+/** Answers a request. A remote that never answers hangs. */
 export type Answer = (request: RemoteRequest, response: ServerResponse) => void;
 
 export interface FakeRemote {
   readonly url: string;
   readonly port: number;
-  /** Every request, whatever was answered. */
+  /** Every request, with any answer. */
   readonly requests: readonly RemoteRequest[];
-  /** Those that were answered 200. */
+  /** The requests that were answered 200. */
   readonly accepted: readonly RemoteRequest[];
   answer: Answer;
-  /** Forgets what came, and takes everything again. */
+  /** Clears the requests, and accepts everything again. */
   reset(): void;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export const refuse =
   (_request, response) =>
     void response.writeHead(status, headers).end(body);
 
-/** Breaks the connection, as a remote that dies does. */
+/** Breaks the connection, as a crash of the remote does. */
 export const reset: Answer = (_request, response) => void response.socket?.resetAndDestroy();
 
 export async function startRemote(t: { teardown(task: () => Promise<void>): unknown }, port = 0): Promise<FakeRemote> {
@@ -87,7 +87,7 @@ export function messageOf({ path, body }: RemoteRequest): Message {
   return decodeProtobuf(protos.requests[signal], body);
 }
 
-/** The names of the spans of requests, in the order they came. */
+/** The names of the spans of requests, in order of arrival. */
 export function spanNames(requests: readonly RemoteRequest[]): readonly string[] {
   const all = (message: Message, name: string): readonly Message[] => (message[name] ?? []) as readonly Message[];
   return requests

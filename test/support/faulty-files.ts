@@ -1,6 +1,6 @@
 /**
- * A file system that fails when it is told to, over the real one. A sync that fails loses what was not synced before, as
- * a kernel does that could not write its pages: they read as zeros from then on, and the next sync says yes.
+ * A wrapper of the file system that fails on demand. A sync that fails loses the unsynced data, as a kernel does that
+ * could not write its pages: they are read as zeros from then on, and the next sync succeeds.
  */
 import { lstatSync } from 'node:fs';
 import * as nodeFiles from 'node:fs/promises';
@@ -9,7 +9,7 @@ import type { FileSystem } from '../../src/exporters/file/rotated-files.ts';
 
 export type Operation = 'open' | 'write' | 'sync' | 'truncate' | 'rename' | 'unlink' | 'sync folder';
 
-/** The system's code for a call that shall fail; `short` for a write that takes only a part; null when all is well. */
+/** The error code of a call; `short`: a write takes only a part; null: no error. */
 export type Fault = (operation: Operation) => string | null;
 
 export class FaultyFiles implements FileSystem {
@@ -56,7 +56,7 @@ export class FaultyFiles implements FileSystem {
       writev: async (buffers: Buffer[]) => {
         const code = this.fault('write');
         if (code === null) return handle.writev(buffers);
-        // A part is in the file already when the system says that there is no more space.
+        // A part is already in the file when the system reports that there is no space.
         const bytes = Buffer.concat(buffers);
         const part = bytes.subarray(0, Math.ceil(bytes.length / 2));
         await handle.write(part);

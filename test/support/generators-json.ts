@@ -1,5 +1,5 @@
 /**
- * Writes a neutral message as OTLP/JSON in the many ways that mean the same: members in any order, letters escaped or not,
+ * Writes a neutral message as OTLP/JSON in one of many equivalent forms: members in any order, letters escaped or not,
  * integers quoted or not, blanks, unknown members, nulls.
  */
 import protobuf from 'protobufjs';
@@ -19,10 +19,10 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
 const MUST_ESCAPE = /["\\\u0000-\u001f]/;
 const HEX_FIELDS: ReadonlySet<string> = new Set(['traceId', 'spanId', 'parentSpanId']);
 const UNKNOWN = ['null', '{}', '[[],{"a":{"b":null}}]', '"x"', '-1.5e3', '{"traceId":"nonsense"}', 'true'] as const;
-/** One in this many places is written in an unusual way. */
+/** One in this many values is written in an unusual form. */
 const RARELY = 12;
 
-/** The JSON form of one message, spelled by a random source. `lone` marks surrogate halves, which must be escaped. */
+/** Writes one message as JSON in a random form. `lone` marks surrogate halves, which must be escaped. */
 export class JsonWriter {
   readonly #random: Random;
 

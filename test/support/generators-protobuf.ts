@@ -1,6 +1,6 @@
 /**
- * Writes a neutral message as protobuf in the many ways that mean the same: fields in any order, lists packed, unpacked or in
- * pieces, varints longer than needed, unknown fields and groups in between.
+ * Writes a neutral message as protobuf in one of many equivalent forms: fields in any order, lists packed, unpacked or
+ * in pieces, varints longer than needed, unknown fields and groups in between.
  */
 import protobuf from 'protobufjs';
 import type { Random } from './generators-random.ts';
@@ -94,7 +94,7 @@ export class ProtobufWriter {
       rest >>= 7n;
     }
     bytes.push(Number(rest));
-    // Not beyond five bytes: protobufjs misreads 32-bit varints of six to nine.
+    // At most five bytes, because protobufjs misreads 32-bit varints of six to nine bytes.
     if (bytes.length < 4 && this.#random.once(RARELY * 10)) bytes.push((bytes.pop() ?? 0) | 128, 128, 0);
     return Buffer.from(bytes);
   }

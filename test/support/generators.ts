@@ -1,6 +1,6 @@
 /**
- * fast-check arbitraries for the requests of the three signals, in neutral form: every kind of value, absent and explicit
- * defaults, extreme numbers, exotic text, empty groups. All of them are within the rules and must be accepted.
+ * fast-check arbitraries for the requests of the three signals, in neutral form: every kind of value, absent and
+ * explicit defaults, extreme numbers, exotic text, empty groups. All of them are valid and must be accepted.
  */
 import fc from 'fast-check';
 import { SIGNAL_LOGS, SIGNAL_TRACES } from '../../src/pdata/layout.ts';
@@ -12,7 +12,7 @@ const MAX_UINT32 = 2 ** 32 - 1;
 
 type Arbitraries = { readonly [field: string]: fc.Arbitrary<Value> };
 
-/** A message whose fields are each there or not, except the required ones. */
+/** A message with a random subset of its fields, and all required ones. */
 function message(fields: Arbitraries, required: Arbitraries = {}): fc.Arbitrary<Message> {
   return fc.record<Record<string, Value>, string>({ ...fields, ...required }, { requiredKeys: Object.keys(required) });
 }

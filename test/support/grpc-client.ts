@@ -1,4 +1,4 @@
-/** Calling OTLP/gRPC with bytes of one's own: the official client, which encodes and decodes nothing here. */
+/** Calls OTLP/gRPC with given bytes, through the official client without its serialization. */
 import { Client, compressionAlgorithms, credentials, type ChannelCredentials, Metadata } from '@grpc/grpc-js';
 import type { Signal } from '../../src/pdata/context.ts';
 import { KEY } from './daemon.ts';
@@ -7,7 +7,7 @@ import { encodeProtobuf, loadProtos, type Message } from './protos.ts';
 export interface Outcome {
   readonly code: number;
   readonly details: string;
-  /** What came before the answer, and after it. */
+  /** Headers and trailers. */
   readonly headers: Metadata;
   readonly trailers: Metadata;
   readonly body: Buffer | null;
@@ -67,14 +67,14 @@ export class GrpcClient {
   }
 }
 
-/** Gives the protobuf bytes of requests written as for JSON, ids as hex. */
+/** Encodes requests in the form of OTLP/JSON as protobuf. */
 export function protobufWriter(): (signal: Signal, request: object) => Buffer {
   const [traces, logs, metrics] = loadProtos().requests;
   const types = { traces, logs, metrics };
   return (signal, request) => encodeProtobuf(types[signal], withBytes(request) as Message);
 }
 
-/** Ids become bytes, and 64-bit integers written as text stay text, which the encoder takes. */
+/** Converts ids to bytes. 64-bit integers stay strings, which the encoder accepts. */
 function withBytes(value: unknown, key = ''): unknown {
   if (typeof value === 'string' && /^(?:traceId|spanId|parentSpanId)$/u.test(key)) return Buffer.from(value, 'hex');
   if (typeof value === 'string' && /^(?:start|end)?[tT]imeUnixNano$|^intValue$/u.test(key)) return BigInt(value);

@@ -1,6 +1,6 @@
 /**
- * Bodies that look for the dearest way through index, processors and encoders. Each is a small piece repeated, with a number in it
- * where every repetition has to be new. A piece that once was slow stays here.
+ * Bodies with a high cost in index, processors and encoders. Each is a small piece repeated, with a number in it where
+ * every repetition must be new. Pieces that were slow once are kept here.
  */
 import { DIALECTS } from '../../src/dialects/families.ts';
 import type { Encoding, Signal } from '../../src/pdata/context.ts';
@@ -12,7 +12,7 @@ export interface HostileBody {
   readonly signal: Signal;
   readonly encoding: Encoding;
   readonly mode: PassMode;
-  /** A body of about so many bytes. */
+  /** A body of about this size. */
   make(size: number): Buffer;
 }
 
@@ -47,7 +47,7 @@ function spanBytes({ name = 'chat', attributes, events = [] }: Span): Buffer {
   );
 }
 
-/** Pieces until there are about so many bytes. */
+/** Repeats pieces up to about this size. */
 function repeated(size: number, piece: (index: number) => Buffer): Buffer {
   const pieces: Buffer[] = [];
   for (let bytes = 0, index = 0; ; index++) {
@@ -152,7 +152,7 @@ const USAGE: Attributes = [
   ['gen_ai.usage.output_tokens', 100n],
 ];
 
-/** A marker of every dialect, and every attribute name without a pattern that any of them reads. */
+/** A marker of every dialect, and every attribute name of their tables that is not a pattern. */
 const MARKERS: Attributes = DIALECTS.flatMap(({ markers, hints }) => [...(markers ?? []), ...(hints ?? [])]).map(
   (sign) => {
     const [key = '', value = 'x'] = sign.split('=');
@@ -564,7 +564,7 @@ const NUMBER_BODIES: readonly HostileBody[] = [
   },
 ];
 
-/** What presets nearly or quite find. */
+/** Matches and near matches of the redaction presets. */
 export const REDACTION_UNITS: readonly string[] = [
   'a@',
   'a@a.',

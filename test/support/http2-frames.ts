@@ -1,4 +1,4 @@
-/** HTTP/2 by hand: frames that no client library would send, and which frames come back. */
+/** An HTTP/2 client that sends raw frames and records the received ones. */
 import { connect, type Socket } from 'node:net';
 
 export const FRAME = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goaway: 7, continuation: 9 } as const;
@@ -21,7 +21,7 @@ export function frame(type: number, flags: number, stream: number, payload: Buff
   return Buffer.concat([head, payload]);
 }
 
-/** Each as a literal without indexing, so that any name may come any number of times. */
+/** Encodes each header as a literal without indexing, so that names may be repeated. */
 export function headerBlock(headers: readonly (readonly [string, string])[]): Buffer {
   return Buffer.concat(headers.flatMap(([name, value]) => [Buffer.from([0]), literal(name), literal(value)]));
 }
@@ -38,7 +38,7 @@ function literal(text: string): Buffer {
 
 const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 
-/** A connection that has greeted. */
+/** A connection that has sent its preface. */
 export class RawHttp2 {
   readonly socket: Socket;
   readonly frames: Frame[] = [];

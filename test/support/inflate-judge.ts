@@ -1,4 +1,4 @@
-/** Lets the wire module's inflater and zlib expand the same bytes, and tells where they differ. */
+/** Expands the same bytes with the WASM module's inflater and with zlib, and reports differences. */
 import { gunzipSync, inflateRawSync } from 'node:zlib';
 import { Rejection } from '../../src/errors.ts';
 import {
@@ -14,10 +14,10 @@ import { loadWire, type Wire, WireFault } from '../../src/pdata/load-wasm.ts';
 
 export const LIMIT_BYTES = 1024 * 1024;
 
-/** What expanding came to: the bytes, or which kind of refusal. */
+/** The result of an expansion: the bytes, or the kind of refusal. */
 export interface Expansion {
   readonly bytes: Buffer | null;
-  /** Compressed bytes that were used. */
+  /** The number of consumed compressed bytes. */
   readonly used: number;
   readonly refusal: string;
 }
@@ -31,7 +31,7 @@ export class InflateJudge {
     this.#wire = wire;
   }
 
-  /** Raw DEFLATE, by the module. Anything but a refusal is thrown: a trap is a fault of the module. */
+  /** Expands raw DEFLATE with the module. A trap is a bug of the module and is thrown. */
   raw(stream: Buffer, limitBytes = LIMIT_BYTES): Expansion {
     const { bytes, exports } = this.#wire;
     const end = COMPRESSED_BASE + stream.length;
@@ -60,7 +60,7 @@ export class InflateJudge {
     }
   }
 
-  /** How the two differ over a raw stream; empty when they agree. */
+  /** The difference for a raw stream; empty when there is none. */
   rawDifference(stream: Buffer): string {
     return differenceOf(this.raw(stream), rawByZlib(stream));
   }
@@ -72,7 +72,7 @@ export class InflateJudge {
 
 export function rawByZlib(stream: Buffer, limitBytes = LIMIT_BYTES): Expansion {
   try {
-    // The types know nothing of `info`.
+    // The types do not have `info`.
     const answer = inflateRawSync(stream, { maxOutputLength: limitBytes, info: true } as object) as unknown as {
       readonly buffer: Buffer;
       readonly engine: { readonly bytesWritten: number };

@@ -19,7 +19,7 @@ const FORMATS: readonly RowFormat[] = ['ndjson', 'copy', 'otlp'];
 const COUNTER = { add: (): void => {} };
 const METER = { counter: () => COUNTER, histogram: () => ({ record: (): void => {} }), gauge: (): void => {} };
 
-/** What of the configuration a body wants: capture off, every preset. */
+/** The configuration for a body: capture off, every preset. */
 export type PassMode = 'plain' | 'uncaptured' | 'redacting' | 'patterns';
 
 export interface PassBody {

@@ -1,6 +1,6 @@
 /**
- * Damages protobuf and JSON bodies, seeded: blindly (bits, cuts, splices) and with knowledge of the structure (fields or
- * members repeated, dropped, swapped, retyped, with the lengths around them kept right).
+ * Damages protobuf and JSON bodies from a seed: at random (bits, cuts, splices) and with knowledge of the structure
+ * (fields or members repeated, dropped, swapped, retyped, with the lengths around them kept right).
  */
 import type { Random } from './generators-random.ts';
 
@@ -10,7 +10,7 @@ const BYTES = [
 const MAX_CUT = 24;
 const MAX_ROUNDS = 3;
 
-/** Something mutable: the whole body and, for JSON, the ranges of its values and members. */
+/** A body to mutate, for JSON with the ranges of its values and members. */
 export interface Specimen {
   readonly body: Buffer;
   mutate(random: Random, other: Buffer): Buffer;
@@ -20,7 +20,7 @@ function splice(body: Buffer, at: number, removed: number, added: Buffer): Buffe
   return Buffer.concat([body.subarray(0, at), added, body.subarray(Math.min(body.length, at + removed))]);
 }
 
-/** One blind change. */
+/** One random change. */
 function damage(body: Buffer, random: Random, other: Buffer): Buffer {
   const at = random.below(body.length + 1);
   const length = 1 + random.below(MAX_CUT);
@@ -83,7 +83,7 @@ function varintEnd(body: Buffer, at: number): number {
   return end + 1;
 }
 
-/** The fields of a message, or null when the bytes are none. */
+/** The fields of a message, or null when the bytes are not a message. */
 function parse(body: Buffer, depth: number): Field[] | null {
   const fields: Field[] = [];
   for (let at = 0; at < body.length; ) {
@@ -144,7 +144,7 @@ function collect(fields: Field[], lists: Field[][]): Field[][] {
   return lists;
 }
 
-/** One change that keeps the frame of the message whole. */
+/** One change that keeps the framing of the message valid. */
 function restructure(fields: Field[], random: Random, other: Buffer): void {
   const lists = collect(fields, []);
   if (lists.length === 0) return;

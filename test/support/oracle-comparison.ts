@@ -1,4 +1,4 @@
-/** Comparing lines of NDJSON with the rows they must be, without loss: integers as integers, members in any order. */
+/** Compares lines of NDJSON with the expected rows without loss: integers as integers, members in any order. */
 import { type Json, JsonNumber, parseStrictJson } from './oracle-json.ts';
 import type { Expected, Row } from './oracle-rows.ts';
 
@@ -44,7 +44,9 @@ function firstOf<T>(values: readonly T[], compare: (value: T, index: number) => 
   return null;
 }
 
-/** Compares a line with a row; null when they are the same. A line that is no JSON, or repeats a key, is a difference. */
+/**
+ * Compares a line with a row; null when they are the same. A line that is not JSON, or repeats a key, is a difference.
+ */
 export function compareLine(expected: Row, line: string): string | null {
   try {
     return difference(expected, parseStrictJson(line), 'row');
@@ -53,7 +55,7 @@ export function compareLine(expected: Row, line: string): string | null {
   }
 }
 
-/** Compares all lines of an output with the rows they must be. */
+/** Compares all lines of an output with the expected rows. */
 export function compareLines(expected: readonly Row[], output: string): string | null {
   const lines = output === '' ? [] : output.replace(/\n$/, '').split('\n');
   if (lines.length !== expected.length) return `expected ${expected.length} lines, got ${lines.length}`;

@@ -1,6 +1,6 @@
 /**
- * A slow strict JSON reader, and ProtoJSON on top of it driven by the message descriptors. Numbers stay text, so that nothing
- * is rounded; duplicate keys are refused wherever they are and however they are spelled.
+ * A slow strict JSON reader, and ProtoJSON on top of it driven by the message descriptors. Numbers stay text, so that
+ * nothing is rounded; duplicate keys are refused everywhere, also with escapes.
  */
 import protobuf from 'protobufjs';
 import { fieldsOf, isEnum, type Message, snakeCase, submessageOf, type Value } from './protos.ts';
@@ -8,10 +8,13 @@ import { OracleRefusal, type Rule } from './oracle-refusal.ts';
 
 /** Containers inside one unknown field may nest this deep. */
 const MAX_UNKNOWN_DEPTH = 100;
-/** No request within the rules nests deeper: three containers for each of at most 100 AnyValue levels, and what is around. */
+/**
+ * No request within the rules nests deeper: three containers for each of at most 100 AnyValue levels, and what is
+ * around.
+ */
 const MAX_DEPTH = 500;
 
-/** A JSON number as it was written. */
+/** A JSON number as text. */
 export class JsonNumber {
   readonly text: string;
 

@@ -58,7 +58,7 @@ export class ModuleRun {
     this.#wire.bytes.writeUInt32LE(depth, HEADER_BASE + HEADER_MAX_DEPTH);
   }
 
-  /** Indexes a body. Anything but a refusal is thrown: a trap is a fault of the module. */
+  /** Indexes a body. A trap is a bug of the module and is thrown. */
   index(signal: Signal, encoding: number, body: Buffer): Outcome {
     if (encoding === ENCODING_JSON && !isUtf8(body)) return { accepted: false, code: FAIL_JSON };
     this.#wire.exports.resetTables();
@@ -101,7 +101,7 @@ export class ModuleRun {
     return Buffer.concat(parts);
   }
 
-  /** Encodes everything and leaves the bytes where they are, for measurements; returns how many there were. */
+  /** Encodes everything without copying the bytes, for measurements. Returns their number. */
   encodeInPlace(format: 'ndjson' | 'copy' | 'otlp' = 'ndjson'): number {
     const { encodeCopy, encodeNdjson, encodeOtlp } = this.#wire.exports;
     const encode = { copy: encodeCopy, ndjson: encodeNdjson, otlp: encodeOtlp }[format];

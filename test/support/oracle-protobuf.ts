@@ -1,6 +1,6 @@
 /**
- * A slow strict protobuf reader driven by the message descriptors: the second opinion on what a body holds and whether it is
- * well formed. It refuses what protobufjs lets pass: wrong wire types, field number 0, invalid UTF-8, overlong varints.
+ * A slow strict protobuf reader driven by the message descriptors, as the reference for the content and validity of a
+ * body. It refuses errors that protobufjs accepts: wrong wire types, field number 0, invalid UTF-8, overlong varints.
  */
 import { isUtf8 } from 'node:buffer';
 import protobuf from 'protobufjs';
@@ -35,7 +35,7 @@ function refuse(reason: string): never {
   throw new OracleRefusal('protobuf', reason);
 }
 
-/** One message's bytes and a place in them. */
+/** The bytes of one message and a position. */
 class Source {
   readonly bytes: Buffer;
   position = 0;
@@ -163,7 +163,7 @@ function fieldValues(field: protobuf.Field, wire: number, source: Source): Value
   return [scalar(type, source)];
 }
 
-/** Reads a message. Of a singular field and of a oneof the last occurrence stands, whole. */
+/** Reads a message. The last occurrence of a singular field or a oneof is used. */
 export function readProtobuf(type: protobuf.Type, bytes: Buffer): Message {
   const result: Record<string, Value> = {};
   const source = new Source(bytes);

@@ -1,4 +1,4 @@
-/** How the oracle says no: one class of rule, as the refusals of the service group them, and the reason for a human reader. */
+/** A refusal of the oracle: the class of rule, as in the refusals of the service, and the reason as text. */
 import { FAIL_ID, FAIL_JSON, FAIL_PAYLOAD, FAIL_PROTOBUF } from '../../src/pdata/layout.ts';
 
 export const RULES = { protobuf: FAIL_PROTOBUF, json: FAIL_JSON, id: FAIL_ID, payload: FAIL_PAYLOAD } as const;

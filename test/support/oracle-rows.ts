@@ -1,6 +1,6 @@
 /**
- * The rows a request must become, written as plainly as the rules themselves: one function a rule, one object a row. Slow on
- * purpose; the encoders are compared with this.
+ * The expected rows of a request, in simple code: one function for each rule, one object for each row. The encoders are
+ * compared with it.
  */
 import {
   DERIVED_COLUMNS,
@@ -61,7 +61,7 @@ function hex(message: Message, name: string): string | null {
 }
 
 // ── Rules of single values ───────────────────────────────────────────────────────────────────────────────────────────
-/** What Postgres can not hold is replaced. */
+/** Replaces characters that Postgres cannot store. */
 export function storable(value: string): string {
   return value.replace(/\p{Surrogate}/gu, '\ufffd').replaceAll('\u0000', '\ufffd');
 }
@@ -109,7 +109,7 @@ function anyValue(message: Message | null): Expected {
   }
 }
 
-/** Of equal keys the last one stands. */
+/** The last of equal keys is used. */
 function attributes(message: Message | null, name = 'attributes'): Map<string, Expected> {
   const result = new Map<string, Expected>();
   for (const pair of message === null ? [] : list(message, name)) {
@@ -131,7 +131,7 @@ function json(members: Readonly<Record<string, Expected | undefined>>): Map<stri
 }
 
 // ── Rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
-/** Where a record stands: its resource and its scope. */
+/** The resource and the scope of a record. */
 interface Place {
   readonly resource: Message | null;
   readonly scope: Message | null;

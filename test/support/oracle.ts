@@ -1,6 +1,7 @@
 /**
- * The oracle: what a body must become, or which class of rule refuses it. It shares no code with the module under test:
- * descriptors from `proto/`, a slow strict reader an encoding, the checks below, and the rows of oracle-rows.ts.
+ * The oracle: the expected rows of a body, or the class of rule that refuses it. It shares no code with the module
+ * under test: descriptors from `proto/`, a slow strict reader for each encoding, the checks below, and the rows of
+ * oracle-rows.ts.
  */
 import { isUtf8 } from 'node:buffer';
 import protobuf from 'protobufjs';
@@ -19,7 +20,7 @@ const SPAN_ID_BYTES = 8;
 export interface Accepted {
   readonly accepted: true;
   readonly message: Message;
-  /** Spans, log records or metrics; none is refused elsewhere. */
+  /** The number of spans, log records or metrics. Zero is refused elsewhere. */
   readonly records: number;
 }
 export interface Refused {
@@ -43,7 +44,7 @@ function checkIds(type: protobuf.Type, message: Message): void {
   checkId(message, 'parentSpanId', SPAN_ID_BYTES, false);
 }
 
-/** The rules beyond the encodings: ids, times, nesting. `depth` is that of the AnyValue around, 0 outside of any. */
+/** The rules for ids, times and nesting. `depth` is that of the enclosing AnyValue, 0 outside. */
 function check(type: protobuf.Type, message: Message, maxDepth: number, depth = 0): void {
   checkIds(type, message);
   if (type.name === 'Span' && (message['startTimeUnixNano'] ?? 0n) === 0n) {

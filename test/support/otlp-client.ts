@@ -1,4 +1,4 @@
-/** Sending OTLP over a real socket: one request, one answer, everything of both visible. */
+/** Sends one OTLP request over a real socket, with full control of the request and the whole answer. */
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps, type RequestOptions } from 'node:https';
 import { gzipSync } from 'node:zlib';
@@ -13,7 +13,7 @@ export interface Answer {
 export interface Sending {
   readonly path?: string;
   readonly method?: string;
-  /** Left out: the test key. Null: no Authorization header at all. */
+  /** Left out: the test key. Null: no Authorization header. */
   readonly authorization?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer | string;

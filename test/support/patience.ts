@@ -1,2 +1,2 @@
-/** How long a test waits for what must happen. It only ends a test that hangs: no machine is too busy for this. */
+/** The time limit of waits in tests. It only ends a test that hangs, also on a busy machine. */
 export const PATIENCE_MS = 120_000;

@@ -1,4 +1,4 @@
-/** Small OTLP/JSON requests to start from, as plain objects that a test changes where it must. */
+/** Small OTLP/JSON requests as plain objects that a test can change. */
 import { randomBytes } from 'node:crypto';
 
 export const START_NS = 1763720000000000000n;

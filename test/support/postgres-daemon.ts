@@ -1,4 +1,4 @@
-/** A whole service on a database of its own, and questions to that database. */
+/** A whole service on its own database, with queries to that database. */
 import pg from 'pg';
 import { type Daemon, FREE_KEY, KEY, OTHER_KEY, STAGING_KEY, startDaemon } from './daemon.ts';
 import { createDatabase } from './postgres.ts';
@@ -9,13 +9,13 @@ export interface PostgresDaemon extends Daemon {
 }
 
 export interface PostgresDaemonOptions {
-  /** A database made before, for a second daemon on the same one. */
+  /** An existing database, for a second daemon on it. */
   readonly databaseUrl?: string;
   readonly processors?: string;
   readonly exporters?: string;
 }
 
-/** The test server runs without fsync, which the extension would refuse. */
+/** The test server runs without fsync, which the extension refuses by default. */
 export const postgresConfig = (options: PostgresDaemonOptions): string => `
 extensions: { postgres: { url: "${options.databaseUrl}", allow_unsafe: true } }
 receivers: { otlp: { protocols: { http: { endpoint: "127.0.0.1:0" } } } }

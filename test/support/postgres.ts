@@ -1,7 +1,7 @@
 /**
- * Databases for tests. One embedded server serves a whole run of `scripts/test.js`: the first test file that needs it
- * starts it, all share it, the script ends it. A file that is run by hand has a server of its own, gone at its end.
- * The server keeps nothing safe (no fsync), as its data die with the run.
+ * Databases for tests. All test files of one run of `scripts/test.js` share an embedded server: the first file that
+ * needs it starts it, and the script ends it. A file that is run by hand has its own server, which ends with it. The
+ * server runs without fsync, because its data is removed after the run.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -15,11 +15,11 @@ import { EmbeddedServer } from '../../src/extensions/postgres/embedded/server.ts
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
 import { PATIENCE_MS } from './patience.ts';
 
-/** Names the folder that the files of one run share. */
+/** The environment variable with the folder that the files of one run share. */
 const RUN_VARIABLE = 'SLUICE_TEST_RUN';
 const RUN_PREFIX = 'sluice-test-';
 const ADDRESS_FILE = 'address.json';
-/** Nothing is kept safe: for data that die with the server. */
+/** Without durability, for data that is removed with the server. */
 export const FAST_SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -31,12 +31,12 @@ export const FAST_SETTINGS = {
 };
 const QUIET = { info: () => undefined, warn: () => undefined };
 
-/** What is needed of a tap test. */
+/** The part of a tap test that is used here. */
 export interface Teardown {
   teardown(task: () => Promise<void>): unknown;
 }
 
-/** Content that many databases start from, made once a run. `prepare` must close its connections. */
+/** Content that many databases start with, made once in a run. `prepare` must close its connections. */
 export interface Template {
   readonly name: string;
   prepare(url: string): Promise<void>;
@@ -48,7 +48,7 @@ export interface TestDatabase {
   readonly address: ServerAddress;
 }
 
-/** A fresh database, empty or a copy of the template, dropped when the test ends. */
+/** A new database, empty or a copy of the template, dropped at the end of the test. */
 export async function createDatabase(t: Teardown, template?: Template): Promise<TestDatabase> {
   const server = await sharedServer();
   const name = `test_${randomBytes(6).toString('hex')}`;
@@ -61,7 +61,10 @@ export async function createDatabase(t: Teardown, template?: Template): Promise<
   return { name, url: urlOf(address), address };
 }
 
-/** Readies a folder for a run and ends what a killed run left; to be put into the environment of the test files. */
+/**
+ * Prepares the folder of a run and ends processes of a killed run. The result goes into the environment of the test
+ * files.
+ */
 export async function openRun(): Promise<{ readonly variables: Record<string, string>; close(): Promise<void> }> {
   for (const name of (await readdir(tmpdir())).filter((name) => /^sluice-test-\d+$/.test(name))) {
     if (!(await isAlive(process, Number(name.slice(RUN_PREFIX.length))))) await endServer(join(tmpdir(), name));
@@ -72,15 +75,15 @@ export async function openRun(): Promise<{ readonly variables: Record<string, st
   return { variables: { [RUN_VARIABLE]: folder }, close: () => endServer(folder) };
 }
 
-/** A server of the test's own that starts and stops when the test says so. It does not run yet; every safety is on by default. */
+/** A server of one test, started and stopped by the test. It does not run yet, and is durable by default. */
 export async function makeServer(
   t: Teardown,
   settings: Readonly<Record<string, string>> = {},
-  /** On a file system of the test's own; left out, in the folder of temporary files. */
+  /** The data directory; left out: in the folder of temporary files. */
   parent: string = tmpdir(),
 ): Promise<{
   readonly url: string;
-  /** Of the running server. */
+  /** The address of the running server. */
   readonly pid: () => number | undefined;
   readonly address: ServerAddress;
   start(): Promise<void>;
@@ -93,7 +96,7 @@ export async function makeServer(
     await server.stop();
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   });
-  // The first start makes the database and finds the address, which later ones keep.
+  // The first start creates the database and chooses the address, which later starts keep.
   const address = await server.start();
   await server.stop();
   return {
@@ -117,7 +120,7 @@ function sharedServer(): Promise<ServerAddress> {
   return ownServer;
 }
 
-/** The run's server; whoever comes first starts it and, as it is a process of its own, leaves it running. */
+/** The server of the run. The first test file starts it as a separate process and leaves it running. */
 async function joinServer(folder: string): Promise<ServerAddress> {
   const path = join(folder, ADDRESS_FILE);
   const first = await writeFile(`${path}.claimed`, '', { flag: 'wx' }).then(
@@ -142,7 +145,7 @@ async function startOwnServer(): Promise<ServerAddress> {
   const folder = await mkdtemp(join(tmpdir(), `${RUN_PREFIX}own-`));
   await chmod(folder, 0o755);
   const server = serverIn(folder);
-  // Loaded here only, since tap takes over the output of whatever loads it, and scripts/test.js loads this file.
+  // Loaded only here, because tap changes the output of a process that loads it, and scripts/test.js loads this file.
   const { default: tap } = await import('tap');
   tap.teardown(async () => {
     await server.stop();
@@ -151,7 +154,7 @@ async function startOwnServer(): Promise<ServerAddress> {
   return server.start();
 }
 
-/** Takes the server over from the test file that started it, which is long gone, and ends it. */
+/** Ends the server, whose starter has ended already. */
 async function endServer(folder: string): Promise<void> {
   const used = await readFile(join(folder, ADDRESS_FILE)).catch(() => undefined);
   if (used !== undefined) {
@@ -166,7 +169,7 @@ function serverIn(folder: string): EmbeddedServer {
   return new EmbeddedServer({ dataDir: folder, host: process, log: QUIET, settings: FAST_SETTINGS });
 }
 
-/** The name of the database that holds the template's content, made by the first who asks. */
+/** The name of the database with the template's content, created at the first call. */
 async function prepareTemplate(server: ServerAddress, template: Template): Promise<string> {
   const name = `template_${createHash('sha256').update(template.name).digest('hex').slice(0, 12)}`;
   await administer(server, async (client) => {

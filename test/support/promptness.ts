@@ -1,10 +1,10 @@
 /**
- * Whether something ends at once, asked so that a busy machine can not change the answer: in processor time of this process, and as
- * the best of several attempts. What never ends is stopped by the time of the whole file.
+ * Whether something ends promptly, measured so that a busy machine does not change the answer: in processor time of
+ * this process, and as the best of several attempts. The time limit of the test file ends work that never ends.
  */
 import { ownProcessorMs } from '../../bench/processor-time.ts';
 
-/** A collector, a compiler or neighbours in the cache make one attempt slow, hardly all of them. */
+/** The garbage collector, the compiler or other processes can make one attempt slow, but hardly all of them. */
 const ATTEMPTS = 10;
 
 export async function isPrompt(limitMs: number, work: () => unknown): Promise<boolean> {

@@ -63,7 +63,7 @@ export function isMessage(value: Value | undefined): value is Message {
   return typeof value === 'object' && !Array.isArray(value) && !(value instanceof Uint8Array);
 }
 
-/** What protobufjs takes and gives for 64-bit integers. */
+/** The representation of 64-bit integers in protobufjs. */
 interface LongBits {
   readonly low: number;
   readonly high: number;
@@ -119,7 +119,7 @@ function fromLibrary(type: protobuf.Type, message: object): Message {
   return result;
 }
 
-/** What protobufjs reads from the bytes, in neutral form. It is laxer than we are: see the strict reader of the oracle. */
+/** What protobufjs reads from the bytes, in neutral form. It is less strict than the product and the oracle. */
 export function decodeProtobuf(type: protobuf.Type, body: Uint8Array): Message {
   return fromLibrary(type, type.decode(body));
 }

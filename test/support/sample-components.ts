@@ -1,4 +1,4 @@
-/** A few small components with every kind of option, so that tests of the configuration do not depend on the real ones. */
+/** Small components with every kind of option, so that tests of the configuration do not depend on the real ones. */
 import type { Definition } from '../../src/component/definition.ts';
 import { defineExporter } from '../../src/component/exporter.ts';
 import { defineExtension } from '../../src/component/extension.ts';

@@ -1,20 +1,20 @@
-/** Compares what an SDK recorded with what the sinks hold of one service and signal, field by field. */
+/** Compares the recordings of an SDK with the stored rows of one service and signal, field by field. */
 import type { Test } from 'tap';
 import { comparable, type ExpectedRow } from './sdk-rows.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Where rows are looked up. */
+/** The stores in which rows are read. */
 export interface Store {
   query(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  /** All rows of the file, where one is written. */
+  /** All rows of the file, if there is one. */
   rows?(): Promise<readonly Row[]>;
 }
 
 export const VIEWS = { span: 'spans', log: 'logs', metric: 'metric_points' } as const;
 export type RecordKind = keyof typeof VIEWS;
 
-/** The sinks' rows of one service and signal. */
+/** The stored rows of one service and signal. */
 export async function stored(
   store: Store,
   signal: RecordKind,
@@ -26,7 +26,7 @@ export async function stored(
   return { postgres, file };
 }
 
-/** Sinks keep no order; records are told apart by these fields together. */
+/** Rows have no order. These fields together identify a record. */
 const identityOf = (row: Row): string =>
   JSON.stringify([row['span_id'], row['name'], row['event_name'], row['severity_number'], sorted(row['attributes'])]);
 const sorted = (value: unknown): unknown => Object.entries(value ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));

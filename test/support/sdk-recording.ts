@@ -37,7 +37,7 @@ export interface Transport {
   readonly credentials?: ChannelCredentials;
 }
 
-/** What the SDK handed to its exporters, and the errors these met. */
+/** The records that the SDK passed to its exporters, and the errors of the exporters. */
 export interface Recording {
   readonly spans: readonly ReadableSpan[];
   readonly logs: readonly ReadableLogRecord[];
@@ -49,7 +49,7 @@ interface Exporter<T> {
   export(items: T, done: (result: { readonly code: number; readonly error?: Error }) => void): void;
 }
 
-/** Notes what passes to the exporter and how it ended; the exporter itself stays as it is. */
+/** Records the calls of an exporter and their results without changing it. */
 function watch<T, E extends Exporter<T>>(exporter: E, note: (items: T) => void, failures: unknown[]): E {
   const original = exporter.export.bind(exporter);
   exporter.export = (items, done) => {
@@ -62,7 +62,7 @@ function watch<T, E extends Exporter<T>>(exporter: E, note: (items: T) => void, 
   return exporter;
 }
 
-/** Records a little of everything and resolves when all of it is sent. */
+/** Records some telemetry of every kind, and resolves when all of it is sent. */
 export async function recordTelemetry(
   url: string,
   key: string,
@@ -74,7 +74,7 @@ export async function recordTelemetry(
   const inside = recordSpans(tracing);
   recordLogs(logging, inside);
   recordMetrics(metering);
-  // Each flushes as it shuts down; the metric reader rejects when its export fails, which `failures` tells as well.
+  // Each flushes at its shutdown. The metric reader rejects when its export fails; `failures` has that error as well.
   await Promise.allSettled([tracing, logging, metering].map((provider) => provider.shutdown()));
   return recording;
 }
@@ -90,7 +90,7 @@ function exportersFor(url: string, key: string, { format, compression, credentia
   const config = (path: string) => ({
     url: `${url}${path}`,
     headers: { Authorization: `Bearer ${key}` },
-    // The SDK's enum of the same words is of a package that is no dependency of ours.
+    // The SDK's enum is in a package that is not a dependency.
     compression: compression as never,
   });
   const isJson = format === 'json';

@@ -1,4 +1,4 @@
-/** The rows that what the OpenTelemetry SDK recorded must become; written from the SDK's own objects, not from its wire format. */
+/** The expected rows of records of the OpenTelemetry SDK, made from the SDK's objects and not from its wire format. */
 import type { HrTime, SpanContext } from '@opentelemetry/api';
 import type { ReadableLogRecord } from '@opentelemetry/sdk-logs';
 import {
@@ -171,10 +171,10 @@ function pointsOf(metric: MetricData): readonly ExpectedRow[] {
   }
 }
 
-/** Counts that SQL and the file write as text for the sake of their digits, as numbers again. */
+/** Converts counts to numbers, which SQL and the file write as text to keep all digits. */
 const NUMBERS = ['flags', 'dropped_attributes_count', 'dropped_events_count', 'dropped_links_count', 'count', 'value'];
 
-/** Of a stored row the fields that are expected of it. */
+/** The expected fields of a stored row. */
 export function comparable(row: Readonly<Record<string, unknown>>, expected: ExpectedRow): ExpectedRow {
   return Object.fromEntries(
     Object.keys(expected).map((name) => {

@@ -1,4 +1,4 @@
-/** Tables filled from plain messages by the real indexer, and both encoders' output read back into plain values. */
+/** Tables that the real indexer fills from plain messages, and the decoded output of both encoders. */
 import type { Batch } from '../../src/pdata/batch.ts';
 import { ChunkPool } from '../../src/pdata/chunk-pool.ts';
 import { type Column, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS, TABLE_COLUMNS } from '../../src/pdata/columns.ts';
@@ -77,7 +77,7 @@ export class TestTables {
     return bytes;
   }
 
-  /** Every tuple of COPY BINARY, with what it refers to, read back into the values that NDJSON would show. */
+  /** Every tuple of COPY BINARY with its contents, decoded into the values of NDJSON. */
   tuples(batch: Batch): CopyTuple[] {
     const { chunks, contents, release } = this.copy(batch);
     if (contents === undefined) throw new Error('rows in COPY form come without what they refer to');

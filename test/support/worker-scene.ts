@@ -1,4 +1,4 @@
-/** The real executable with two workers on a database of its own, and what it says of itself. */
+/** The executable with two workers on its own database, with its status and metrics. */
 import { writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
@@ -14,7 +14,7 @@ export const WORKERS = 2;
 const POLL_MS = 20;
 
 export interface ConfigChanges {
-  /** Where spans without an environment go. */
+  /** The default environment. */
   readonly environment?: string;
   /** Further receivers, as YAML. */
   readonly more?: string;
@@ -23,7 +23,7 @@ export interface ConfigChanges {
 export interface WorkerScene {
   readonly daemon: Executable;
   readonly folder: string;
-  /** Another one in its place, after its end. */
+  /** Starts another daemon after the end of this one. */
   startAgain(): Promise<Executable>;
   readonly url: string;
   readonly databaseUrl: string;
@@ -31,7 +31,7 @@ export interface WorkerScene {
   configure(changes: ConfigChanges | string): void;
   status(): Promise<Status>;
   workers(): Promise<readonly WorkerStatus[]>;
-  /** What a metric says of each worker, by its label; other labels are summed up, if they match. */
+  /** The values of a metric by worker, summed over other matching labels. */
   metric(name: string, matching?: string): Promise<Readonly<Record<string, number>>>;
   query(text: string): Promise<readonly Record<string, unknown>[]>;
 }
@@ -128,7 +128,7 @@ function sumsOf(text: string, name: string, matching: string): Record<string, nu
   return sums;
 }
 
-/** Sends over connections that stay open, and remembers what was answered 200. */
+/** Sends over persistent connections, and remembers the spans that were answered 200. */
 export class KeptConnection {
   readonly stored: string[] = [];
   readonly #url: string;
@@ -141,7 +141,7 @@ export class KeptConnection {
     this.#number = number;
   }
 
-  /** A span of its own, unless an earlier body is sent again. */
+  /** Sends a new span, unless a body is given. */
   async send(body = bodyOf(this.nextSpanId()), authorization = `Bearer ${KEY}`): Promise<Answer> {
     return send(this.#url, { body, authorization, connection: { agent: this.#agent } });
   }
@@ -150,7 +150,7 @@ export class KeptConnection {
     return (this.#number * 1e9 + ++this.#count).toString(16).padStart(16, '0');
   }
 
-  /** One request after the other, each again until it is stored. */
+  /** Sends one request after the other, each until it is stored. */
   async keepSending(more: () => boolean): Promise<void> {
     while (more()) {
       const spanId = this.nextSpanId();
@@ -197,7 +197,7 @@ export const bodyOf = (spanId: string): string =>
     ],
   });
 
-/** Asks until the answer is yes; a test that never gets it ends by its own time limit. */
+/** Polls until the condition is true. The time limit of the test file ends a wait that never succeeds. */
 export async function until(yes: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await yes())) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }
