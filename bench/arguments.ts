@@ -1,4 +1,4 @@
-/** What was asked of a bench: its options, or its usage, which is the comment it opens with, so that the two can not differ. */
+/** Parses the options of a benchmark. Its usage is the comment at the start of its file. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
@@ -6,7 +6,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 const USER_MISTAKE = 2;
 const HEADER = /^\/\*\*\n([\s\S]*?)\n \*\/$/m;
 
-/** Ends the process: for `--help` with the usage, for an option there is not with one line and exit code 2. */
+/** Ends the process for `--help` with the usage, for an unknown option with one line and exit code 2. */
 export function readArguments<const T extends ParseArgsConfig>(
   url: string,
   config: T,
@@ -22,14 +22,14 @@ export function readArguments<const T extends ParseArgsConfig>(
   }
 }
 
-/** For what only the bench itself can tell: a name it does not know. */
+/** For errors that only the benchmark can find, for example an unknown name. */
 export function refuseArguments(message: string): never {
   const [sentence = ''] = message.split(/\.? (?:To specify|See)/, 1);
   process.stderr.write(`${sentence}; --help tells what there is\n`);
   process.exit(USER_MISTAKE);
 }
 
-/** The compiler keeps the comment. */
+/** The compiled file still has the comment. */
 function usageOf(url: string): string {
   const comment = HEADER.exec(readFileSync(fileURLToPath(url), 'utf8'))?.[1] ?? '';
   return comment.replace(/^ \* ?/gm, '');

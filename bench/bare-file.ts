@@ -1,4 +1,4 @@
-/** What a file system takes by itself: as many bytes as a request leaves, appended and synced as often, and nothing else. */
+/** Measures the file system alone: appends and syncs the same bytes as often as the daemon. */
 import { open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,7 +9,10 @@ export interface Appends {
   readonly milliseconds: number;
 }
 
-/** Milliseconds of each append with its sync. Who comes while one is on its way waits for the next, as in the daemon. */
+/**
+ * Milliseconds of each append with its sync. Appends that become due during a sync wait for the next one, as in the
+ * daemon.
+ */
 export async function appendAndSync(
   folder: string,
   { bytes, perSecond, milliseconds }: Appends,
@@ -24,7 +27,7 @@ export async function appendAndSync(
   for (let due = started; due < end; ) {
     await pause(Math.max(0, due - performance.now()));
     const begun = performance.now();
-    // All that have become due are one group.
+    // All due appends are one group.
     const group = Math.max(1, Math.floor((begun - due) / gap) + 1);
     await file.writev(Array.from({ length: group }, () => rows));
     await file.datasync();

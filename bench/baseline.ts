@@ -1,14 +1,14 @@
 /**
- * The competitor: the same NDJSON lines the way one would write them with libraries — protobufjs 7 or JSON.parse, a row object
- * a record, JSON.stringify. As good as that style gets, but not strict: no checks of ids, times, duplicates, UTF-8. The derived
- * columns, all null here, are left out in its favour.
+ * The baseline: the same NDJSON lines with libraries: protobufjs 7 or JSON.parse, a row object for each record,
+ * JSON.stringify. It is optimized, but not strict: no checks of ids, times, duplicates, UTF-8. It omits the derived
+ * columns, which are all null here.
  */
 import protobuf from 'protobufjs';
 import { METRIC_TYPES, SPAN_KINDS, SPAN_STATUSES, TEMPORALITIES } from '../src/pdata/columns.ts';
 import { SIGNAL_LOGS, SIGNAL_TRACES } from '../src/pdata/layout.ts';
 import type { Protos, Signal } from '../test/support/protos.ts';
 
-/** 64-bit integers arrive as Long objects from protobufjs, as text or numbers from JSON; all of them print as decimals. */
+/** 64-bit integers are Long objects in protobufjs, text or numbers in JSON. All of them print as decimals. */
 type Wide = { toString(): string } | undefined;
 type Id = Uint8Array | string | undefined;
 
@@ -254,7 +254,7 @@ function lines(signal: Signal, request: Request): string {
   return `${result.join('\n')}\n`;
 }
 
-/** Library-made lines; the result is bytes, as a sink needs them. */
+/** The lines of the libraries as bytes, as a sink needs them. */
 export class Baseline {
   readonly #types: readonly protobuf.Type[];
 

@@ -1,12 +1,12 @@
-/** Trace requests of a given shape: so many spans of so many attributes, and so much content. */
+/** Trace requests with a given number of spans and attributes, and a given size of content. */
 import { SIGNAL_TRACES } from '../src/pdata/layout.ts';
 import { encodeProtobuf, loadProtos } from '../test/support/protos.ts';
 
 export interface Shape {
   readonly spans: number;
-  /** Of each span, beside the three that make it a model call. */
+  /** Attributes of each span, in addition to the three of a model call. */
   readonly attributes: number;
-  /** Of each span. */
+  /** Bytes of content of each span. */
   readonly contentBytes: number;
 }
 
@@ -15,7 +15,7 @@ const SECOND = 1_000_000_000n;
 const PIECE = 8;
 const REPEATS = 4;
 
-/** Spans of now, sixteen to a trace; those of different seeds belong to different traces. */
+/** Spans with the current time, sixteen in a trace. Different seeds make different traces. */
 export function traceBody(shape: Shape, seed: number): Buffer {
   const text = content(shape.contentBytes, seed);
   const start = BigInt(Date.now()) * NANOSECONDS_PER_MILLISECOND;
@@ -37,7 +37,7 @@ export function traceBody(shape: Shape, seed: number): Buffer {
   return encodeProtobuf(loadProtos().requests[SIGNAL_TRACES], message);
 }
 
-/** Hardly any two pieces are the same, and each comes four times: about as compressible as prose. */
+/** Nearly unique pieces, each repeated four times: about as compressible as prose. */
 function content(bytes: number, seed: number): string {
   return Array.from({ length: bytes / (PIECE * REPEATS) }, (_, index) =>
     (Math.imul(index + seed, 0x9e3779b1) >>> 0).toString(16).padStart(PIECE, '0').repeat(REPEATS),

@@ -1,23 +1,24 @@
 /**
- * The one client that all servers get: OTLP/HTTP over kept connections, in a closed loop or at a rate of its own. At a rate it does
- * not wait for the server: the time of an answer counts from when its request was due, so a server that falls behind can not hide it.
+ * The client for all servers: OTLP/HTTP over persistent connections, in a closed loop or at a fixed rate (open loop).
+ * At a rate it does not wait for the server: the time of an answer counts from the time its request was due, which
+ * avoids coordinated omission.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent } from 'undici';
 import type { Requests } from './requests.ts';
 
-/** Enough that a connection is always free, at twice the peak for a second too: what waits for one is late, and counts as late. */
+/** Enough connections for twice the peak for a second. A request that waits for a connection counts as late. */
 const MOST_CONNECTIONS = 4096;
-/** Of a request that was refused early a part may still be on its way, for less than this. */
+/** After an early refusal a part of the request may still be in transit, for less than this time. */
 const REFUSED_BODY_MS = 1000;
 const ANSWER_TIMEOUT_MS = 30_000;
 
 export interface Outcome {
-  /** Of HTTP; 0 when there was no answer. */
+  /** The HTTP status; 0 without an answer. */
   readonly status: number;
-  /** When the request was due, by `performance.now`. */
+  /** The time at which the request was due, by `performance.now`. */
   readonly due: number;
-  /** From the instant the request was due. */
+  /** Milliseconds since the request was due. */
   readonly ms: number;
   readonly hasRetryAfter: boolean;
 }
@@ -25,7 +26,7 @@ export interface Outcome {
 export interface Rate {
   readonly perSecond: number;
   readonly milliseconds: number;
-  /** Every so often, rather than at random instants. */
+  /** At fixed intervals instead of random ones. */
   readonly isEven?: boolean;
 }
 
@@ -66,7 +67,7 @@ export class Client {
     return (stored * 1000) / (performance.now() - started);
   }
 
-  /** So many a second on average, whatever the server is doing. */
+  /** An open loop with this average rate. */
   async atRate(requests: Requests, { perSecond, milliseconds, isEven = false }: Rate): Promise<readonly Outcome[]> {
     const pending: Promise<Outcome>[] = [];
     const started = performance.now();
@@ -79,7 +80,7 @@ export class Client {
     return Promise.all(pending);
   }
 
-  /** One request, now. */
+  /** Sends one request at once. */
   one(requests: Requests): Promise<Outcome> {
     return this.#send(requests, performance.now());
   }

@@ -1,2 +1,2 @@
-/** Loaded into a process under measurement: it collects its garbage when it is told to, so that what grows can be told from what waits. */
+/** Loaded into a measured process: collects garbage on a signal, so that leaks can be distinguished from garbage. */
 process.on('SIGUSR2', () => globalThis.gc?.());

@@ -8,7 +8,7 @@ import type { ReadyRequest } from './ready-requests.ts';
 
 export type Group = readonly ReadyRequest[];
 
-/** What rows took: by the clock, and of the processors, client and server together. */
+/** The cost of rows: wall clock, and processor time of client and server together. */
 export interface Cost {
   readonly ms: number;
   readonly processorMs: number;
@@ -29,7 +29,7 @@ async function measured(readProcessorMs: () => number, work: () => Promise<void>
 export class LedgerSide implements Side {
   readonly #writer: Writer;
   readonly #backends: readonly number[];
-  /** Milliseconds each group took; emptied by whoever wants fresh ones. */
+  /** Milliseconds of each group; a caller may clear it. */
   readonly acks: number[] = [];
 
   /** `backends`: the server's processes behind the writer. */
@@ -48,7 +48,7 @@ export class LedgerSide implements Side {
     });
   }
 
-  /** Every group's guards with nothing to copy: what they take by themselves. */
+  /** The guards of every group without rows: their own cost. */
   guards(groups: readonly Group[]): Promise<Cost> {
     return this.#measured(async () => {
       for (const group of groups)
@@ -59,7 +59,7 @@ export class LedgerSide implements Side {
     });
   }
 
-  /** So many senders, each of which waits for its answer: what arrives during a commit fills the next group. */
+  /** Concurrent senders that wait for their answers: requests that arrive during a commit form the next group. */
   send(groupCommit: GroupCommit, requests: Group, senders: number): Promise<Cost> {
     const queue = [...requests];
     const sender = async (): Promise<void> => {
@@ -100,7 +100,7 @@ export class CopySide implements Side {
   }
 }
 
-/** Through the ledger as one group, of whatever size. */
+/** One group of any size through the ledger. */
 export async function settle({ ledger, exporter }: Writer, group: Group): Promise<void> {
   const byClaim = new Map<Claim, ReadyRequest>(group.map((request) => [request.claim, request]));
   const verdicts = await ledger.settle([...byClaim.keys()], (admitted, commit) => {

@@ -1,11 +1,11 @@
 /**
- * The group commit against raw COPY: the real ledger and Postgres exporter, with every guard, beside `psql \copy` of the same
- * number of rows of the same form into the same tables. The two take turns, round by round.
+ * The group commit compared with plain COPY: the ledger and Postgres exporter, with every guard, and `psql \copy` of
+ * the same number of rows of the same form into the same tables. The two alternate by round.
  *
  *   node dist/bench/commit.js [--groups 1,2,4,8,16,64] [--rounds 15] [--rows 250000] [--days 30] [--plan paid|free] [--url …]
  *
- * Needs psql and stdbuf in the PATH. Without --url an embedded server is started, as shipped: fsync on. `--groups 0` leaves
- * the groups out, `--rows 0` the sustained load.
+ * Needs psql and stdbuf in the PATH. Without --url an embedded server with fsync is started. `--groups 0` omits the
+ * groups, `--rows 0` the sustained load.
  */
 import { readArguments } from './arguments.ts';
 import type { Project } from '../src/pdata/context.ts';
@@ -17,12 +17,12 @@ import { Psql } from './psql.ts';
 import { makeReadyRequests } from './ready-requests.ts';
 
 const DAY_NS = 86400000000000n;
-/** Requests each side commits in a round of small groups, so that a round is no single fsync. */
+/** Requests that each side commits in a round of small groups, so that a round has several fsyncs. */
 const REQUESTS_A_ROUND = 32;
 const ROWS_A_SLICE = 32000;
 const SENDERS = 32;
 const WARM_UP_ROUNDS = 2;
-/** Commits before anything is measured: a daemon compiles its code in its first second, and not once more for each group. */
+/** Commits before the measurement: V8 compiles the code in this time. */
 const WARM_UP_COMMITS = 150;
 const GUARD_ROUNDS = 5;
 
@@ -35,7 +35,7 @@ interface Setting {
   readonly requests: Group;
 }
 
-/** One round: what each side took. */
+/** The cost of each side in one round. */
 interface Pair {
   readonly sluice: Cost;
   readonly copy: Cost;
@@ -47,7 +47,7 @@ function renewAll({ project }: Setting, group: Group, days = 1): void {
   for (const request of group) request.renew(project, () => today - day());
 }
 
-/** Who goes first changes from round to round. */
+/** The side that is first alternates. */
 async function pairOf(index: number, sluice: () => Promise<Cost>, copy: () => Promise<Cost>): Promise<Pair> {
   if (index % 2 === 0) return { sluice: await sluice(), copy: await copy() };
   const cost = await copy();
@@ -113,7 +113,7 @@ async function guardsAlone(setting: Setting, groups: readonly Group[]): Promise<
   return { ms: median(costs.map(({ ms }) => ms)), processorMs: median(costs.map((cost) => cost.processorMs)) };
 }
 
-/** Senders over the real group commit, slice by slice in turn with one COPY of a slice. */
+/** Senders over the group commit, alternating with one COPY, slice by slice. */
 async function measureSustained(setting: Setting, totalRows: number, days: number): Promise<void> {
   await setting.database.empty();
   const { ledger, copy, writer } = setting;
@@ -173,7 +173,7 @@ async function main(): Promise<void> {
     console.log(`${requests[0]?.rows.count} spans a request, ${grouped(sizeOfRow)} bytes a row, plan ${plan}\n`);
     const writer = await database.writer();
     const psql = await Psql.start(database.url);
-    // Both of the ledger's sessions, and psql's, have to be open before their processes are known.
+    // The server processes are known only when both sessions of the ledger and that of psql are open.
     const openers = [requests.slice(0, 1), requests.slice(1, 2)] as const;
     for (const [request] of openers) request?.renew(project, () => BigInt(Date.now()) * 1000000n);
     await Promise.all(openers.map((group) => settle(writer, group)));

@@ -1,6 +1,7 @@
 /**
- * The bodies every benchmark uses, made by the serializers of the official JavaScript SDK from invented but life-like records:
- * GenAI spans with long messages, small spans, log records and metric series. The same seed gives the same bytes.
+ * The bodies every benchmark uses, made by the serializers of the official JavaScript SDK from synthetic but realistic
+ * records: GenAI spans with long messages, small spans, log records and metric series. The same seed gives the same
+ * bytes.
  */
 import { gzipSync } from 'node:zlib';
 import { SpanKind, SpanStatusCode, TraceFlags, ValueType } from '@opentelemetry/api';
@@ -23,7 +24,7 @@ import {
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-node';
 import { Random } from '../test/support/generators-random.ts';
 
-/** One batch in the four forms it can arrive in. */
+/** One batch in the four encodings. */
 export interface Body {
   readonly records: number;
   readonly pb: Buffer;
@@ -133,7 +134,7 @@ function prose(random: Random, bytes: number): string {
   return result;
 }
 
-/** Messages as instrumentations write them: JSON in a string. */
+/** Messages as instrumentations write them: JSON as a string. */
 function messages(random: Random, roles: readonly string[]): string {
   const bytes = (MESSAGE_BYTES.least + random.below(MESSAGE_BYTES.spread)) / roles.length - 60;
   return JSON.stringify(roles.map((role) => ({ role, parts: [{ type: 'text', content: prose(random, bytes) }] })));

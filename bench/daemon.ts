@@ -1,4 +1,4 @@
-/** The daemon as it ships, as a process under measurement, with all five processors: over a synced file or over a database. */
+/** The daemon as a measured process with all five processors, with a synced file or a database. */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,27 +14,27 @@ const POLL_MS = 10;
 export interface Daemon {
   readonly url: string;
   readonly server: ServerProcess;
-  /** Where its files are; goes with it. */
+  /** Its folder, removed at its end. */
   readonly folder: string;
-  /** Milliseconds from its start to its first answer. */
+  /** Milliseconds from the start to the first answer. */
   readonly startMs: number;
   stop(): Promise<void>;
 }
 
-/** A file, and `ledger: memory` decides; the server that comes with it; or a database that is there. */
+/** A file with the memory ledger, the embedded server, or an existing database. */
 export type Store = 'file' | 'embedded' | { readonly url: string };
 
 /** Of a daemon over a file. */
 export const dataFile = (folder: string): string => join(folder, 'telemetry.ndjson');
 
 /**
- * Small files, of which few are kept: the memory and the blocks of old ones come around within a second. A virtual machine may take
- * back what lies free for longer, and ask many times as much for giving it again; that is not the daemon's time.
+ * Small files with few rotations kept, so that memory and blocks are reused within a second. A virtual machine may
+ * reclaim memory that is free for longer, and providing it again takes much time that is not the daemon's.
  */
 export const SMALL_FILES = ['exporters.file.rotation.max_size=32MiB', 'exporters.file.rotation.max_files=2'];
 
 export interface ProcessOptions {
-  /** Left out: one process, on a core of its own. */
+  /** Left out: one process on its own core. */
   readonly workers?: number;
   /** Of the runtime. */
   readonly nodeArguments?: readonly string[];
@@ -46,7 +46,7 @@ export async function startDaemon(
   { workers, nodeArguments = [] }: ProcessOptions = {},
 ): Promise<Daemon> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
-  // The embedded server runs as a user of its own where this runs as root.
+  // As root, the embedded server runs as another user, which must be able to read the folder.
   await chmod(folder, 0o755);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -91,7 +91,7 @@ export async function startDaemon(
 async function configsOf(store: Store, folder: string): Promise<readonly string[]> {
   const shipped = (name: string): string => join(ROOT, 'config', name);
   if (store === 'file') return [shipped('sidecar.yaml')];
-  // Those keep keys in the database; the bench has one beside it.
+  // That configuration keeps keys in the database; the benchmark adds a static one.
   const keys = join(folder, 'keys.yaml');
   await writeFile(keys, `processors: { auth: { keys: [ { key: ${KEY}, project: bench } ] } }\n`);
   return [shipped(store === 'embedded' ? 'sluice.yaml' : 'gateway.yaml'), keys];

@@ -1,6 +1,6 @@
 /**
- * A database to measure in, durable and as shipped: the embedded server with its own settings, or one that is named by URL and
- * must be empty. On it stand writers, each a real ledger and Postgres exporter with a connection of its own.
+ * A durable database for measurements: the embedded server with its default settings, or an empty database by URL. Each
+ * writer is a ledger and a Postgres exporter with their own connection.
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,9 +21,9 @@ import { migrate } from '../src/extensions/postgres/migrate.ts';
 import { Registry } from '../src/service/telemetry/registry.ts';
 
 const DAY_MS = 86400000;
-/** Far beyond every benchmark: nothing expires while one runs. */
+/** Longer than every benchmark, so that nothing expires during one. */
 const RETENTION_MS = 400 * DAY_MS;
-/** Partitions opens this many days on either side of a moment. */
+/** The product creates partitions for this many days before and after a time. */
 const DAYS_ON_A_SIDE = 7;
 
 const FILL_ROWS = 100_000;
@@ -46,7 +46,7 @@ export const QUIET: Logger = {
   error: (fields, message) => console.error(message, fields),
 };
 
-/** One daemon's half of the write path. */
+/** The write path of one daemon. */
 export interface Writer {
   readonly ledger: PostgresLedger;
   readonly exporter: Exporter;
@@ -65,7 +65,7 @@ export class BenchDatabase {
     this.#close = close;
   }
 
-  /** Without a URL: an embedded server in a new folder, gone at the end. */
+  /** Without a URL: an embedded server in a new folder, removed at the end. */
   static async open(url?: string): Promise<BenchDatabase> {
     const { url: address, close } =
       url === undefined ? await startEmbedded() : { url, close: async (): Promise<void> => undefined };
@@ -74,7 +74,7 @@ export class BenchDatabase {
     return made;
   }
 
-  /** Partitions of spans for so many days, the last of them a week ahead. */
+  /** Creates partitions of spans for `days` days, the last a week in the future. */
   async openDays(days: number): Promise<void> {
     const partitions = new Partitions(this.database);
     const spans = { name: 'spans', key: 'nanoseconds', retentionMs: RETENTION_MS } as const;
@@ -113,7 +113,9 @@ export class BenchDatabase {
     return { ledger, exporter, registry, stop };
   }
 
-  /** Adds so many small spans of the last month, made in the database; `from` tells those of different calls apart. */
+  /**
+   * Adds small spans of the last month, generated in the database. `from` keeps the ids of different calls distinct.
+   */
   async fill(rows: number, from: number): Promise<void> {
     for (let done = 0; done < rows; done += FILL_ROWS) {
       await this.database.query(FILL, [from + done, Math.min(FILL_ROWS, rows - done)]);
@@ -127,7 +129,7 @@ export class BenchDatabase {
     await this.database.query('CHECKPOINT');
   }
 
-  /** The server's processes behind sessions whose last statement began so. */
+  /** The server processes of sessions whose last statement begins with the text. */
   async backends(statement: string): Promise<readonly number[]> {
     const { rows } = await this.database.query(
       'SELECT pid FROM pg_stat_activity WHERE query LIKE $1 AND pid <> pg_backend_pid()',

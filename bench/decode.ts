@@ -1,6 +1,6 @@
 /**
- * From bytes to NDJSON rows, one core: the wire module (strict) against protobufjs and JSON.parse (not strict). Prints one line
- * a body kind and encoding: medians per batch.
+ * From bytes to NDJSON rows on one core: the WASM module (strict) compared with protobufjs and JSON.parse (not strict).
+ * Prints the medians of a batch, one line for each kind of body and encoding.
  *
  *   node dist/bench/decode.js [--rounds 15] [--only genai|micro|logs|metrics]
  */
@@ -11,11 +11,11 @@ import { ENCODING_NAMES, loadProtos, type Signal } from '../test/support/protos.
 import { Baseline } from './baseline.ts';
 import { type Body, makeCorpus } from './corpus.ts';
 
-/** Long enough a sample that the clock and one garbage collection do not decide it. */
+/** Long enough that the resolution of the clock and one garbage collection do not matter. */
 const SAMPLE_MILLISECONDS = 60;
 const WARM_UP_MILLISECONDS = 300;
 
-/** Runs a task over bodies in turn for a time; microseconds of the processor a body, which neighbours disturb least. */
+/** Runs a task over the bodies for a time. Returns processor microseconds of a body, which other load affects least. */
 function sample(bodies: readonly Buffer[], milliseconds: number, task: (body: Buffer) => void): number {
   const started = process.cpuUsage();
   let done = 0;
@@ -38,7 +38,7 @@ interface Subject {
   readonly task: (body: Buffer) => void;
 }
 
-/** Interleaves the subjects round by round, so that a busy neighbour disturbs all of them alike. */
+/** Alternates the subjects by round, so that other load affects all of them equally. */
 function measure(bodies: readonly Buffer[], subjects: readonly Subject[], rounds: number): readonly number[] {
   for (const { task } of subjects) sample(bodies, WARM_UP_MILLISECONDS, task);
   const samples = subjects.map((): number[] => []);

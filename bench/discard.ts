@@ -1,4 +1,4 @@
-/** An exporter that takes rows and forgets them: what is measured with it is everything before the sink. */
+/** An exporter that discards rows, to measure everything before the exporter. */
 import { defineExporter } from '../src/component/exporter.ts';
 import { ChunkPool } from '../src/pdata/chunk-pool.ts';
 import { encodeInSteps, type RowFormat } from '../src/pdata/encode-rows.ts';

@@ -1,10 +1,10 @@
-/** What the benchmarks make of their samples. */
+/** Statistics of samples. */
 
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** The value below which that part of the sorted values lies; NaN of nothing. */
+/** A quantile of sorted values; NaN without values. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;

@@ -1,6 +1,6 @@
 /**
- * Whether cost grows in a straight line: the processor time of a request by the number of spans, of attributes, by the length of the
- * content, and the time of a commit by the rows that are stored already. Prints the points and writes a plot.
+ * Whether cost is linear: the processor time of a request by the number of spans and attributes and the length of the
+ * content, and the time of a commit by the number of stored rows. Prints the points and writes a plot.
  *
  *   node dist/bench/growth.js [--out docs/growth.svg] [--rows 2000000] [--milliseconds 700]
  */
@@ -22,13 +22,13 @@ const ROUNDS = 3;
 const SPANS = [1, 100, 250, 500, 1000, 1500, 2000];
 const ATTRIBUTES = [0, 50, 100, 200, 300, 400, 500];
 const CONTENT_KIB = [0, 64, 128, 256, 512, 768, 1024];
-/** Of the rows that a table is to hold. */
+/** Fractions of the rows of the full table. */
 const FILLED = [0, 0.25, 0.5, 0.75, 1];
 const COMMITS = 60;
 const COMMITTED: Shape = { spans: 64, attributes: 8, contentBytes: 0 };
 const SEEDS = [1, 2, 3, 4];
 
-/** Microseconds of the daemon's processor for one request of that shape, the median of a few turns. */
+/** Processor microseconds of the daemon for one request of that shape, the median of a few rounds. */
 async function cost(daemon: Daemon, shape: Shape, milliseconds: number): Promise<number> {
   const requests = new StampedRequests(SEEDS.map((seed) => gzipSync(traceBody(shape, seed))));
   const samples: number[] = [];
@@ -54,7 +54,7 @@ async function panel(
   return { title, unit: 'µs of processor time a request', points };
 }
 
-/** Milliseconds from a request to its acknowledgement, one at a time, over a table that fills up. */
+/** Milliseconds from a request to its acknowledgement, one at a time, while the table grows. */
 async function tablePanel(rows: number): Promise<Panel> {
   const database = await BenchDatabase.open();
   await database.openDays(30);

@@ -1,10 +1,10 @@
 /**
- * gRPC beside HTTP: the same messages to the same daemon, in turns, with everything but a sink. What is compared is the server's
- * CPU time per span, so the figures are spans per second and core.
+ * gRPC compared with HTTP: the same messages to the same daemon, alternating, with all stages except a sink. Compared
+ * is the server's processor time of a span, so the figures are spans per second and core.
  *
  *   node dist/bench/grpc.js [--seconds 3] [--rounds 5]
  *
- * Run it on an otherwise idle machine with two cores; the client runs beside the server.
+ * Run it on an otherwise idle machine with two cores; the client uses the other core.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { type ClientHttp2Session, connect } from 'node:http2';
@@ -41,7 +41,7 @@ function overHttp(port: number, gzip: boolean): { readonly send: Send; readonly 
   return { send, close: () => pool.close() };
 }
 
-/** As many connections as over HTTP, with one call at a time on each. */
+/** The same number of connections as over HTTP, with one call at a time on each. */
 function overGrpc(port: number, gzip: boolean): { readonly send: Send; readonly close: () => Promise<void> } {
   const idle = Array.from({ length: CONNECTIONS }, () => connect(`http://127.0.0.1:${port}`));
   const all = [...idle];
@@ -96,7 +96,7 @@ async function cpuSeconds(child: ChildProcess): Promise<number> {
   return (await answer).cpuSeconds;
 }
 
-/** Spans per second of the server's CPU, in a closed loop over all connections. */
+/** Spans per second of the server's processor time, in a closed loop over all connections. */
 async function measure(child: ChildProcess, send: Send, load: Load, seconds: number): Promise<number> {
   const before = await cpuSeconds(child);
   const end = performance.now() + seconds * 1000;

@@ -1,6 +1,7 @@
 /**
- * Several writers that all append to the same few traces of one project, against one writer with as many senders: what
- * contention costs, and that no deadlock reaches a client. The two take turns, round by round, on the same database.
+ * Several writers that append to the same few traces of one project, compared with one writer with the same number of
+ * senders: the cost of contention, and that no deadlock reaches a client. The two alternate by round on the same
+ * database.
  *
  *   node dist/bench/hot-traces.js [--writers 4] [--senders 64] [--requests 256] [--rounds 10] [--traces 8] [--plan paid|free] [--url …]
  *
@@ -16,7 +17,7 @@ import { makeReadyRequests, type ReadyRequest } from './ready-requests.ts';
 
 const TRACE_BYTES = 16;
 
-/** One daemon's writer, and what its senders saw. */
+/** The writer of one daemon, and the answers to its senders. */
 interface Daemon {
   readonly writer: Writer;
   readonly groupCommit: GroupCommit;
@@ -94,14 +95,14 @@ async function main(): Promise<void> {
     const one: Tally = { acks: [], rates: [], refused: 0 };
     const all: Tally = { acks: [], rates: [], refused: 0 };
     for (let round = 0; round < Number(values.rounds) * 2; round++) {
-      // Each request meets the traces in an order of its own.
+      // Each request has the traces in another order.
       for (const request of requests)
         request.renew(
           project,
           () => BigInt(Date.now()) * 1000000n,
           [...hot].sort(() => Math.random() - 0.5),
         );
-      // One, all, all, one: whoever comes second finds a warmer machine.
+      // One, all, all, one: the second of a pair runs on a warmer machine.
       if (round % 4 === 0 || round % 4 === 3) await sendAll(daemons.slice(0, 1), requests, senders, one);
       else await sendAll(daemons, requests, senders, all);
     }

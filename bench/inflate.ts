@@ -1,6 +1,6 @@
 /**
- * Expanding gzip, one core: the wire module's inflater beside gunzipSync, which is told the length in advance. Prints a line a
- * kind of body: microseconds a body, best and median, and MB/s.
+ * Expanding gzip on one core: the WASM module's inflater compared with gunzipSync, which gets the length in advance.
+ * Prints a line for each kind of body: microseconds of a body, best and median, and MB/s.
  *
  *   node dist/bench/inflate.js [--rounds 40]
  */
@@ -12,7 +12,9 @@ import { makeCorpus } from './corpus.ts';
 
 const LIMIT_BYTES = 16 * 1024 * 1024;
 const MIN_CHUNK_BYTES = 65536;
-/** Bodies a sample: long enough that the clock does not decide it, short enough that a neighbour does not always. */
+/**
+ * Bodies of one sample: enough for the resolution of the clock, and few enough that some samples have no other load.
+ */
 const SAMPLE = 40;
 const WARM_UP_ROUNDS = 5;
 
@@ -22,7 +24,7 @@ interface Subject {
   expand(body: Buffer): Uint8Array;
 }
 
-/** Processor time, which neighbours disturb least; what gunzipSync leaves to be collected is part of it. */
+/** Processor time, which other load affects least. It includes garbage collection. */
 function sample(bodies: readonly Buffer[], { expand }: Subject): number {
   const started = process.cpuUsage();
   for (let done = 0; done < SAMPLE; done++) expand(bodies[done % bodies.length] as Buffer);

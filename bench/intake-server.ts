@@ -1,6 +1,7 @@
 /**
- * The server half of the intake benchmark: one of several ways to take OTLP/HTTP, in a process of its own so that its CPU time
- * can be told apart from the client's. Started by `intake.ts`; says its port, then answers `cpu` with the seconds used so far.
+ * The server of the intake benchmark: one of several implementations of OTLP/HTTP, in another process, so that its
+ * processor time is separate from the client's. `intake.ts` starts it. It sends its port, then answers `cpu` with the
+ * seconds used so far.
  */
 import { createServer } from 'node:http';
 import { gunzipSync } from 'node:zlib';
@@ -44,7 +45,7 @@ const QUIET: Logger = {
 
 interface Ports {
   readonly port: number;
-  /** Null where gRPC is not spoken. */
+  /** Null without gRPC. */
   readonly grpc: number | null;
 }
 
@@ -83,7 +84,10 @@ async function startSluice(processors: string, format: string, privacy: string):
   return { port: portOf('HTTP'), grpc: portOf('gRPC') };
 }
 
-/** The honest competitor: bare node:http, gunzip, a library's decoder, rows by JSON.stringify. No checks beyond the library's. */
+/**
+ * The baseline: node:http, gunzip, the decoder of a library, rows by JSON.stringify. No checks other than the
+ * library's.
+ */
 function startBaseline(): Promise<Ports> {
   const baseline = new Baseline(loadProtos());
   const server = createServer((request, response) => {

@@ -1,10 +1,10 @@
 /**
- * Intake: from the socket to encoded rows, without a sink. Sluice and an honest library implementation take turns on the same
- * bodies; what is compared is the server's CPU time per span, so the figures are spans per second and core.
+ * Intake: from the socket to encoded rows, without a sink. Sluice and an implementation with libraries alternate on the
+ * same bodies. Compared is the server's processor time of a span, so the figures are spans per second and core.
  *
  *   node dist/bench/intake.js [--seconds 3] [--rounds 3] [--seed 1] [--load 'genai pb.gz']
  *
- * Run it on an otherwise idle machine with two cores; the client runs beside the server.
+ * Run it on an otherwise idle machine with two cores; the client uses the other core.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -54,7 +54,7 @@ class Server {
     return new Server(child, port);
   }
 
-  /** CPU seconds and spans of a closed loop over all connections. */
+  /** Processor seconds and spans of a closed loop over all connections. */
   async measure(
     load: Load,
     seconds: number,
@@ -66,7 +66,10 @@ class Server {
     return { cpuSeconds: after.cpuSeconds - before.cpuSeconds, records: requests * load.records, rssMiB: after.rssMiB };
   }
 
-  /** As many requests as the engine needs to compile what they run through: counted, since a busy machine sends fewer a second. */
+  /**
+   * Requests after which V8 has compiled the code. A number and not a time, because a busy machine sends fewer a
+   * second.
+   */
   async warmUp(load: Load): Promise<void> {
     await this.#send(load, (requests) => requests < WARM_UP_REQUESTS);
   }
@@ -76,7 +79,7 @@ class Server {
     this.#child.kill('SIGKILL');
   }
 
-  /** A closed loop over all connections. Returns how many requests were answered. */
+  /** A closed loop over all connections. Returns the number of answered requests. */
   async #send(load: Load, goesOn: (requests: number) => boolean): Promise<number> {
     let requests = 0;
     const loop = async (first: number): Promise<void> => {

@@ -1,7 +1,7 @@
 /**
- * Resident memory of the daemon: idle, under full load, with large spans and with the largest bodies, and whether it stays where it
- * is once its garbage is collected, which in the long run it is told to do every ten seconds. The full default pipeline into a synced
- * file; the memory of an embedded server is not part of it.
+ * Resident memory of the daemon: idle, under full load, with large spans, with the largest bodies, and over a long run
+ * in which garbage is collected every ten seconds, to show leaks. The full default pipeline into a synced file; the
+ * memory of an embedded server is not included.
  *
  *   node dist/bench/memory.js [--minutes 8]
  */
@@ -24,10 +24,10 @@ const LOAD_MS = 15_000;
 const SAMPLE_MS = 1000;
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** The first part of the long run: caches fill, code is compiled. */
+/** The first part of the long run, in which caches fill and code is compiled. */
 const WARM_PART = 0.25;
 const COLLECT_MS = 10_000;
-/** From the signal until memory is given back. */
+/** The time from the signal until memory is released. */
 const COLLECTED_MS = 500;
 const COLLECTING = ['--expose-gc', '--import', new URL('collect-on-signal.js', import.meta.url).href];
 
@@ -42,7 +42,7 @@ async function send(daemon: Daemon, bodies: readonly Buffer[], milliseconds: num
   await client.close();
 }
 
-/** One sample after the other for as long as the load goes on; what ends behind it does not count. */
+/** Samples while the load runs. The last one, which ends after the load, does not count. */
 async function samplesDuring(load: Promise<void>, sample: () => Promise<number>): Promise<readonly number[]> {
   const samples: number[] = [];
   let isOver = false;
@@ -63,7 +63,7 @@ async function eachSecond(daemon: Daemon): Promise<number> {
   return residentMiB(daemon);
 }
 
-/** What is left of it once its garbage is collected. */
+/** Resident memory after a garbage collection. */
 async function behindCollection(daemon: Daemon): Promise<number> {
   await pause(COLLECT_MS - COLLECTED_MS);
   process.kill(daemon.server.pid, 'SIGUSR2');
@@ -71,7 +71,7 @@ async function behindCollection(daemon: Daemon): Promise<number> {
   return residentMiB(daemon);
 }
 
-/** A minute, by least squares, of samples that are `COLLECT_MS` apart. */
+/** The growth a minute, by least squares, of samples at intervals of `COLLECT_MS`. */
 function slope(samples: readonly number[]): number {
   const middle = (samples.length - 1) / 2;
   const mean = samples.reduce((sum, value) => sum + value, 0) / samples.length;

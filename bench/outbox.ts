@@ -1,11 +1,11 @@
 /**
- * What passing on costs those who send: the time to the answer with the `otlp_http` exporter, its remote up, down or hanging,
- * beside the same daemon without it. All write to one durable database; they take turns, round by round, and the outbox of a
- * remote that is up is let run empty before the next turn.
+ * The cost of forwarding for senders: the time of an answer with the `otlp_http` exporter, its remote up, down or
+ * hanging, compared with the same daemon without it. All write to one durable database and alternate by round. The
+ * outbox of a remote that is up is empty before the next round.
  *
  *   node dist/bench/outbox.js [--rounds 9] [--requests 200] [--senders 4] [--spans 20] [--url …]
  *
- * Without --url an embedded server is started, as shipped: fsync on.
+ * Without --url an embedded server with fsync is started.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ import { grouped, median, percent, quantile } from './figures.ts';
 const KEY = 'benchmark-key-0123456789';
 const WARM_UP_ROUNDS = 2;
 const DRAIN_PAUSE_MS = 20;
-/** A remote in a thread of its own; `hangs` never answers. */
+/** A remote in another thread; `hangs` never answers. */
 const REMOTE = `
   const { parentPort, workerData } = require('node:worker_threads');
   const server = require('node:http').createServer((request, response) => {
@@ -31,14 +31,14 @@ const REMOTE = `
 interface Contender {
   readonly name: string;
   readonly daemon: Daemon;
-  /** A median and a 99th percentile of each round, milliseconds. */
+  /** The median and the 99th percentile of each round, in milliseconds. */
   readonly p50: number[];
   readonly p99: number[];
-  /** Entries a second that reached a remote that is up, of those that waited at the end of a round. */
+  /** Entries a second that reached a remote that is up, after the end of a round. */
   readonly drained: number[];
 }
 
-/** `remote`: the name of the exporter, and where it sends. */
+/** `remote`: the name and the endpoint of the exporter. */
 function configOf(databaseUrl: string, remote: { readonly name: string; readonly endpoint: string } | null): string {
   const passing = remote === null ? '' : `otlp_http/${remote.name}`;
   const exporter =
@@ -93,7 +93,7 @@ function bodyOf(spans: number): Buffer {
   return Buffer.from(JSON.stringify({ resourceSpans: [{ resource, scopeSpans }] }));
 }
 
-/** Milliseconds to the whole answer. */
+/** Milliseconds to the complete answer. */
 function post(url: string, body: Buffer, agent: Agent): Promise<number> {
   const started = performance.now();
   const headers = {
@@ -124,7 +124,7 @@ async function round(contender: Contender, bodies: readonly Buffer[], senders: n
   return times;
 }
 
-/** Resolves when nothing waits any more; how many entries a second went meanwhile. */
+/** Resolves when the outbox is empty, with the entries a second. */
 async function drain({ database }: BenchDatabase, name: string): Promise<number> {
   const waiting = async (): Promise<number> => {
     const { rows } = await database.query(
@@ -169,7 +169,7 @@ async function makeContenders(
 async function measure(database: BenchDatabase, contenders: readonly Contender[]): Promise<void> {
   const [rounds, requests, senders, spans] = [values.rounds, values.requests, values.senders, values.spans].map(Number);
   for (let index = -WARM_UP_ROUNDS; index < (rounds ?? 0); index++) {
-    // Who goes first changes from round to round.
+    // The order alternates.
     for (let turn = 0; turn < contenders.length; turn++) {
       const contender = contenders[(turn + Math.abs(index)) % contenders.length];
       if (contender === undefined) continue;

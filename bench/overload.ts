@@ -1,9 +1,9 @@
 /**
- * How long an acknowledgement takes at 50, 70, 100 and 200 % of what the daemon can do, and what becomes of what it can not do.
- * The full default pipeline into a synced file, bodies compressed; or with `--database` into an embedded Postgres, bodies as they are.
- * Each load is sent for two seconds before it counts: the clients' connections are open then, and the daemon has the memory that they
- * take. What a refusal takes in those seconds stands by itself. At the end, `file alone` asks the file system by itself for as many
- * bytes as often: no acknowledgement can be sooner than it.
+ * Acknowledgement times at 50, 70, 100 and 200 % of the daemon's peak, and the answers to the requests above the peak.
+ * The full default pipeline into a synced file with compressed bodies; or with `--database` into an embedded Postgres
+ * with uncompressed bodies. Each load is sent for two seconds before the measurement, so that connections are open and
+ * memory is allocated; refusals of these seconds are listed separately. At the end, `file alone` writes the same bytes
+ * as often without the daemon: the lower bound of an acknowledgement.
  *
  *   node dist/bench/overload.js [--seconds 10] [--database] [--body genai|micro]
  */
@@ -21,13 +21,13 @@ import { printHead, printRow } from './table.ts';
 
 const SHARES = [0.5, 0.7, 1, 2];
 const PEAK_CONNECTIONS = 16;
-/** The engine compiles for some seconds: a peak of before that makes every share of it too small. */
+/** Warm-up: V8 compiles for some seconds, and a peak measured before is too low. */
 const WARM_UP_MS = 12_000;
 const PEAK_MS = 5000;
 
-/** Of each load, before it counts. */
+/** The warm-up of each load. */
 const LEAD_MS = 2000;
-/** How long the file system is asked alone for what each load asked of it: last, because it takes the memory of the others. */
+/** The time of `file alone` for each load. It runs last, because it uses much page cache. */
 const BARE_MS = 5000;
 
 const COLUMNS = [
@@ -78,7 +78,7 @@ interface Load {
   readonly isFile: boolean;
 }
 
-/** What one request leaves in the file; 0 without one. */
+/** Bytes of one request in the file; 0 without a file. */
 async function rowBytes(daemon: Daemon, client: Client, { requests, isFile }: Load): Promise<number> {
   await client.one(requests);
   return isFile ? statSync(dataFile(daemon.folder)).size : 0;
@@ -134,7 +134,7 @@ async function main(): Promise<void> {
   const database = values.database ? await BenchDatabase.open() : null;
   const daemon = await startDaemon(database ?? 'file', database === null ? SMALL_FILES : []);
   try {
-    // A file takes a span as often as it comes; a database keeps it once.
+    // A file stores a repeated span again; a database stores it once.
     const requests =
       database === null
         ? new StampedRequests(batches.map(({ pbGz }) => pbGz))

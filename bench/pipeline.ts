@@ -1,12 +1,13 @@
 /**
- * The whole daemon with all its processors, as fast as it takes requests: into the synced file, and into the tables of an embedded
- * Postgres beside `psql \copy` of as many rows of the same form into the same tables. The sides take turns, slice by slice.
+ * The whole daemon with all its processors at full speed: into the synced file, and into the tables of an embedded
+ * Postgres compared with `psql \copy` of the same number of rows of the same form into the same tables. The sides
+ * alternate by slice.
  *
  *   node dist/bench/pipeline.js [--rounds 7] [--only 'file'|'tables']
  *
- * Needs psql and stdbuf in the PATH. `of COPY` is the clock of psql for as many rows over ours: client, daemon and server share the
- * machine, so where there are few cores it says what they leave the server. `daemon / server` is processor time, and does not
- * depend on that.
+ * Needs psql and stdbuf in the PATH. `of COPY` is the time of psql for the same number of rows divided by ours: client,
+ * daemon and server share the machine, so with few cores it depends on the processor time that is left for the server.
+ * `daemon / server` is the ratio of processor time, and does not depend on that.
  */
 import { gzipSync } from 'node:zlib';
 import { readArguments } from './arguments.ts';
@@ -22,12 +23,15 @@ import { parentOf, pinClient, usageOf } from './side-by-side/server-process.ts';
 import { printHead, printRow } from './table.ts';
 
 const CONNECTIONS = 32;
-/** Requests the engine compiles over. */
+/** Warm-up requests, in which V8 compiles the code. */
 const WARM_UP_REQUESTS = 1500;
 const SLICE_REQUESTS = 400;
 const PROJECT = { name: 'bench', plan: 'paid', monthlySpans: null, privacy: new Map() } as const;
 
-/** The configuration for a database leaves content out in production and looks for keys; the default one does neither. */
+/**
+ * The configuration with a database captures no content in production and redacts API keys; the default one does
+ * neither.
+ */
 const AS_BY_DEFAULT = [
   'processors.privacy.environments.production.capture_content=true',
   'processors.privacy.redact=[]',
@@ -40,7 +44,7 @@ interface Load {
   readonly isCompressed: boolean;
 }
 
-/** Bodies made ahead, each handed out once. */
+/** Prepared bodies, each used once. */
 class PreparedRequests implements Requests {
   readonly contentEncoding: 'gzip' | 'identity';
   readonly #bodies: Buffer[];
@@ -61,17 +65,17 @@ class PreparedRequests implements Requests {
   }
 
   done(): void {
-    // Sent once.
+    // Each is sent once.
   }
 }
 
 interface Sent {
   readonly seconds: number;
-  /** Requests that were stored. */
+  /** The number of stored requests. */
   readonly stored: number;
 }
 
-/** Sends so many requests over all connections. */
+/** Sends a number of requests over all connections. */
 async function sendAll(daemon: Daemon, requests: Requests, count: number): Promise<Sent> {
   const client = new Client(daemon.url, KEY);
   let sent = 0;
@@ -84,7 +88,7 @@ async function sendAll(daemon: Daemon, requests: Requests, count: number): Promi
 
 interface Turn extends Sent {
   readonly daemonSeconds: number;
-  /** Of psql for `SLICE_REQUESTS` requests' rows. */
+  /** Seconds of psql for the rows of `SLICE_REQUESTS` requests. */
   readonly copySeconds: number;
   readonly serverSeconds: number;
 }
@@ -138,7 +142,7 @@ async function intoTables(load: Load, rounds: number): Promise<void> {
   }
 }
 
-/** Copies as many rows as a slice of requests has, all model calls; the seconds psql took. */
+/** Copies the number of rows of a slice, all model calls. Returns the seconds of psql. */
 async function copier(psql: Psql, spans: number): Promise<() => Promise<number>> {
   const ready = await makeReadyRequests(SLICE_REQUESTS);
   if (ready[0]?.rows.count !== spans) throw new Error('the rows are others');
@@ -183,7 +187,7 @@ async function main(): Promise<void> {
   const compressed = [loadOf('model calls, gzip', genai, true), loadOf('small spans, gzip', micro, true)];
   const rounds = Number(values.rounds);
   printHead(COLUMNS, [0, 1]);
-  // In this order: a server that is started later would stay on the client's core.
+  // In this order, because a server that is started later would stay on the client's core.
   const plain = loadOf('model calls', genai, false);
   if (values.only !== 'file') for (const load of [plain, ...compressed]) await intoTables(load, rounds);
   if (values.only !== 'tables') for (const load of compressed) await intoFile(load, rounds);

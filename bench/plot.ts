@@ -1,16 +1,16 @@
-/** Panels of measured points and the straight line through them, as one SVG. */
+/** Draws panels of measured points and their regression lines as one SVG. */
 
 export interface Panel {
   readonly title: string;
   readonly unit: string;
-  /** Rising x. */
+  /** Sorted by x. */
   readonly points: readonly (readonly [x: number, y: number])[];
 }
 
 export interface Line {
   readonly start: number;
   readonly slope: number;
-  /** The largest distance of a point above the line, as a part of the highest point. */
+  /** The largest distance of a point above the line, as a fraction of the highest point. */
   readonly bend: number;
 }
 

@@ -1,12 +1,12 @@
 /**
- * Processor time of other processes, from the kernel's own account. Neighbours on a busy machine delay a process more than they
- * make it work, so this figure is steadier than the clock's. Linux only; NaN elsewhere.
+ * Processor time of other processes, from the kernel. Other load delays a process more than it adds to its processor
+ * time, so this figure is more stable than wall-clock time. Linux only; NaN elsewhere.
  */
 import { readFileSync } from 'node:fs';
 
 const NS_PER_MS = 1e6;
 
-/** Milliseconds that the main threads of the processes have run so far. */
+/** Processor milliseconds of the main threads of the processes so far. */
 export function processorMs(pids: readonly number[]): number {
   try {
     return pids.reduce(

@@ -1,4 +1,6 @@
-/** One psql that stays connected and copies files of COPY BINARY, by its own clock: what PostgreSQL's own tools achieve. */
+/**
+ * A connected psql that copies files of COPY BINARY and measures the time itself: the speed of PostgreSQL's own tools.
+ */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +10,7 @@ import { TABLE_COLUMNS } from '../src/pdata/columns.ts';
 const HEADER = Buffer.from('5047434f50590aff0d0a00' + '00000000' + '00000000', 'hex');
 const TRAILER = Buffer.from([0xff, 0xff]);
 const TIME = /^Time: ([\d.]+) ms/;
-/** Where the machine has memory for files, reading them is no part of the figure. */
+/** In memory where possible, so that reading the files does not count. */
 const MEMORY_FOLDER = '/dev/shm';
 
 export class Psql {
@@ -30,7 +32,7 @@ export class Psql {
   static async start(url: string): Promise<Psql> {
     const inMemory = await stat(MEMORY_FOLDER).catch(() => null);
     const folder = await mkdtemp(join(inMemory === null ? tmpdir() : MEMORY_FOLDER, 'sluice-bench-'));
-    // A line at a time, or the figures would stay in psql's buffer.
+    // Line buffering; otherwise psql buffers the figures.
     const child = spawn('stdbuf', ['-oL', 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', url]);
     const psql = new Psql(child, folder);
     child.stdin.write('\\timing on\n');
@@ -41,7 +43,7 @@ export class Psql {
     return this.#child.pid ?? 0;
   }
 
-  /** Writes the rows as a file for `copy`. */
+  /** Writes the rows to a file for `copy`. */
   async prepare(chunks: readonly Buffer[]): Promise<string> {
     const path = join(this.#folder, `${this.#files++}.copy`);
     const file = await open(path, 'w');
@@ -50,7 +52,7 @@ export class Psql {
     return path;
   }
 
-  /** Copies a prepared file into the spans, in a transaction of its own, and removes it. The milliseconds psql took. */
+  /** Copies a prepared file into the spans in one transaction, and removes it. Returns the milliseconds of psql. */
   async copy(path: string): Promise<number> {
     const columns = TABLE_COLUMNS.traces.map(({ name }) => name).join(', ');
     const milliseconds = await new Promise<number>((resolve) => {

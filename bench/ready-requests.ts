@@ -1,6 +1,6 @@
 /**
- * Requests as the group commit receives them: rows that a whole service encoded once, with all processors, in COPY form. Their
- * ids and times are written over for each use, so that a quarter of a million different spans cost no quarter of a million encodings.
+ * Requests as the group commit receives them: rows that a service encoded once with all processors, in COPY format.
+ * Their ids and times are overwritten for each use, so that many different spans need few encodings.
  */
 import { randomBytes } from 'node:crypto';
 import { defineExporter, type Rows } from '../src/component/exporter.ts';
@@ -43,7 +43,7 @@ function columnOf(name: string): number {
   return index;
 }
 
-/** Where one row's ids and times stand, and which of the request's traces it belongs to. */
+/** The offsets of one row's ids and times, and its trace within the request. */
 interface Place {
   readonly trace: number;
   readonly traceAt: number;
@@ -53,7 +53,7 @@ interface Place {
   readonly durationNs: bigint;
 }
 
-/** One request that can be stored again and again, each time as if it had not been seen before. */
+/** One request that can be stored repeatedly, each time with new ids. */
 export class ReadyRequest {
   readonly rows: Rows;
   readonly #bytes: Buffer;
@@ -61,7 +61,7 @@ export class ReadyRequest {
   readonly #traceCount: number;
   #claim: Claim | null = null;
 
-  /** Takes the bytes over. */
+  /** Takes ownership of the bytes. */
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
     this.#places = placesIn(bytes);
@@ -80,7 +80,7 @@ export class ReadyRequest {
     return this.#claim;
   }
 
-  /** New span ids (any eight bytes not all zero are one), and new traces unless some are given; every trace begins at a moment of `startNs`. */
+  /** Sets new span ids, and new trace ids unless given. Every trace begins at a time of `startNs`. */
   renew(project: Project, startNs: () => bigint, traceIds?: readonly Buffer[]): void {
     const traces = Array.from({ length: this.#traceCount }, (_, index) => ({
       id: traceIds?.[index % traceIds.length] ?? randomBytes(TRACE_BYTES),
@@ -124,7 +124,7 @@ function outermost(
   };
 }
 
-/** Requests of 64 model calls in 8 traces, as many as asked for; none of them is renewed yet. */
+/** Requests of 64 model calls in 8 traces. Their ids are not renewed yet. */
 export async function makeReadyRequests(count: number): Promise<readonly ReadyRequest[]> {
   const encoded = await encodeCorpus();
   return Array.from({ length: count }, (_, index) => {

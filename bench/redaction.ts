@@ -1,7 +1,8 @@
 /**
- * What redaction costs: the privacy processor with every preset beside the same processor without rules, on the same bodies, in
- * turns. `prose` is this repository's own architecture document as the bodies of log records; the others are the bodies of all benchmarks.
- * `node dist/bench/redaction.js [--rounds 15] [--each]` prints microseconds of the processor a KiB of body; `--each`: every preset alone.
+ * The cost of redaction: the privacy processor with every preset compared with the same processor without rules, on the
+ * same bodies, alternating. `prose` is this repository's architecture document as the bodies of log records; the others
+ * are the bodies of all benchmarks. `node dist/bench/redaction.js [--rounds 15] [--each]` prints processor microseconds
+ * of a KiB of body; `--each`: every preset alone.
  */
 import { processAtOnce } from '../src/component/processor.ts';
 import { readFileSync } from 'node:fs';
@@ -15,7 +16,7 @@ import { makeCorpus } from './corpus.ts';
 import { median } from './figures.ts';
 import { ownProcessorMs } from './processor-time.ts';
 
-/** Long enough a sample that the clock and one garbage collection do not decide it. */
+/** Long enough that the resolution of the clock and one garbage collection do not matter. */
 const SAMPLE_MS = 40;
 const BATCHES = 4;
 
@@ -24,7 +25,7 @@ interface Subject {
   readonly work: (body: Buffer) => void;
 }
 
-/** Processor time of one body, on average over the bodies in turn. */
+/** Processor time of one body, on average over all bodies. */
 function sample(bodies: readonly Buffer[], work: (body: Buffer) => void): number {
   const started = ownProcessorMs();
   let done = 0;
@@ -37,7 +38,7 @@ function sample(bodies: readonly Buffer[], work: (body: Buffer) => void): number
   return elapsed / done;
 }
 
-/** Each subject runs the index and the processor; one without rules comes first, and is what the others are compared with. */
+/** Each subject runs the index and the processor. The first has no rules and is the baseline. */
 function subjects(signal: Signal, encoding: Encoding, each: boolean): readonly Subject[] {
   const choices: readonly (readonly [name: string, presets: readonly (typeof PRESET_NAMES)[number][]])[] = [
     ['no rules', []],
@@ -64,7 +65,7 @@ const CREDENTIAL = {
   keyId: 'bench',
 } as const;
 
-/** Paragraphs of a document, a log record each. */
+/** The paragraphs of a document, one log record each. */
 function proseBody(encoding: Encoding): Buffer {
   const text = readFileSync(new URL('../../docs/architecture.md', import.meta.url), 'utf8');
   const logRecords = text.split('\n\n').map((paragraph) => ({ body: { stringValue: paragraph } }));

@@ -1,6 +1,5 @@
 /**
- * Request bodies of which no two are the same, made cheaply out of a few: a server that recognises what it has stored must have
- * work to do each time.
+ * Distinct request bodies, made cheaply from a few: a server that recognizes replays must process each of them.
  */
 import { randomFillSync } from 'node:crypto';
 import { crc32, gzipSync } from 'node:zlib';
@@ -10,20 +9,23 @@ import { loadProtos } from '../test/support/protos.ts';
 export interface Requests {
   readonly contentEncoding: 'gzip' | 'identity';
   next(): Buffer;
-  /** Takes a body of `next` back once it was answered: a client that makes garbage of them measures its own collector. */
+  /**
+   * Returns a body of `next` for reuse after its answer, so that the client does not measure its own garbage
+   * collection.
+   */
   done(body: Buffer): void;
 }
 
 const STAMP_BYTES = 8;
-/** Field 1000 of the request, which no message has: receivers skip it. */
+/** Field 1000 of the request is unknown, so receivers skip it. */
 const UNKNOWN_FIELD = Buffer.from([0xc2, 0x3e, STAMP_BYTES, ...Buffer.alloc(STAMP_BYTES)]);
-/** Level 0 stores the field as it is, so that its stamp can be written over in place; its checksum stands right behind. */
+/** Level 0 stores the field uncompressed, so that its stamp can be overwritten in place. Its checksum follows it. */
 const STAMP_MEMBER = gzipSync(UNKNOWN_FIELD, { level: 0 });
 const FIELD_AT = STAMP_MEMBER.indexOf(UNKNOWN_FIELD);
 const FIELD_END = FIELD_AT + UNKNOWN_FIELD.length;
 const TRACE_ID_BYTES = 16;
 
-/** Copies of a few bodies, used again and again; each knows which of them it is a copy of. */
+/** Reusable copies of a few bodies, each with the index of its original. */
 class Copies<Origin> {
   readonly #spare = new Map<Origin, Buffer[]>();
   readonly #origins = new WeakMap<Buffer, Origin>();
@@ -49,11 +51,11 @@ class Copies<Origin> {
   }
 }
 
-/** The same spans in ever new bytes: a gzip member before them holds a field that nobody knows. */
+/** The same spans in new bytes: a gzip member before them has an unknown field. */
 export class StampedRequests implements Requests {
   readonly contentEncoding = 'gzip';
   readonly #bodies: readonly Buffer[];
-  // A gzip body may have several members, and a protobuf message may be put together from pieces.
+  // A gzip body may have several members, and concatenated protobuf messages are merged.
   readonly #copies = new Copies<Buffer>((body) => Buffer.concat([STAMP_MEMBER, body]));
   #count = 0;
 
@@ -75,11 +77,14 @@ export class StampedRequests implements Requests {
 
 interface Patchable {
   readonly bytes: Buffer;
-  /** For each trace, where its id stands. */
+  /** The offsets of the id of each trace. */
   readonly ids: readonly (readonly number[])[];
 }
 
-/** Other spans each time, for a store that keeps each span once: the trace ids are written over, so the bodies are not compressed. */
+/**
+ * New spans each time, for a store that keeps each span once: the trace ids are overwritten, so the bodies are not
+ * compressed.
+ */
 export class FreshRequests implements Requests {
   readonly contentEncoding = 'identity';
   readonly #bodies: readonly Patchable[];

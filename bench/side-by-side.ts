@@ -1,12 +1,12 @@
 /**
- * Sluice beside the stock OpenTelemetry Collector, and beside an AI back end: the same bodies, the same client, the same run, taking
- * turns. The server has one core, the client the other. What is compared first is the server's processor time, which neighbours
- * disturb least.
+ * Sluice compared with the stock OpenTelemetry Collector and with an AI back end: the same bodies, the same client,
+ * alternating in the same run. The server has one core, the client the other. The main figure is the server's processor
+ * time, which other load affects least.
  *
  *   node dist/bench/side-by-side.js [--seconds 2.5] [--rounds 3] [--rate 20] [--only pipelines|backends]
  *
- * Linux, two cores; Go and Python for the first run, which builds the one and installs the other. What can not be had is left out.
- * Takes about seven minutes; see docs/performance.md.
+ * Linux, two cores; Go and Python for the first run, which builds the one and installs the other. Unavailable
+ * contenders are omitted. Takes about seven minutes; see docs/performance.md.
  */
 import { spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -25,24 +25,24 @@ import { startPhoenix } from './side-by-side/phoenix.ts';
 import { startSluiceOverFile, startSluiceOverPostgres } from './side-by-side/sluice.ts';
 import { printHead, printRow } from './table.ts';
 
-/** Of the server's processor time. */
+/** Seconds of the server's processor time. */
 const WARM_UP_SECONDS = 2.5;
-/** Requests for Sluice and for Phoenix; half as many before to warm up. */
+/** Requests for Sluice and for Phoenix, after half as many for warm-up. */
 const BACKEND_BATCHES = [128, 16];
 
-/** In a closed loop. */
+/** Connections of the closed loop. */
 const CONNECTIONS = 16;
 
 interface Load {
   readonly name: string;
   readonly requests: StampedRequests;
-  /** In each of the requests. */
+  /** Spans of each request. */
   readonly spans: number;
-  /** A request's on average, compressed. */
+  /** Compressed bytes of a request, on average. */
   readonly bytes: number;
 }
 
-/** What one client got done; all of it was acknowledged. */
+/** The acknowledged work of one client. */
 interface Run {
   readonly spans: number;
   readonly seconds: number;
@@ -50,13 +50,13 @@ interface Run {
 }
 
 interface Settings {
-  /** Of the server's processor time, a turn. */
+  /** Seconds of the server's processor time in one turn. */
   readonly seconds: number;
   readonly rounds: number;
   readonly perSecond: number;
 }
 
-/** Of one contender under one load. */
+/** The figures of one contender under one load. */
 interface Figures {
   readonly cpuPerMillion: number[];
   readonly spansPerSecond: number[];
@@ -94,13 +94,13 @@ function saturate({ client }: Contender, load: Load, isEnough: () => boolean): P
   return run(load, () => client.closedLoop(load.requests, CONNECTIONS, isEnough));
 }
 
-/** So many requests, as fast as the server takes them. */
+/** Sends a number of requests in a closed loop. */
 function sendAll(contender: Contender, load: Load, count: number): Promise<Run> {
   let begun = 0;
   return saturate(contender, load, () => begun++ >= count);
 }
 
-/** Processor time and throughput of one turn, all that was acknowledged worked off. */
+/** Processor time and throughput of one turn, after all acknowledged work is done. */
 async function turn(contender: Contender, load: Load, seconds: number): Promise<Run & { cpuSeconds: number }> {
   const before = contender.server.usage();
   const busy = await saturate(contender, load, contender.server.hasWorked(seconds));
@@ -153,7 +153,7 @@ class Comparison {
   }
 }
 
-/** Whoever loses spans has not done the work. */
+/** Fails when a contender has lost spans. */
 async function verify(acknowledged: ReadonlyMap<Contender, number>): Promise<void> {
   console.log('');
   for (const [contender, sent] of acknowledged) {
@@ -189,7 +189,7 @@ function print(load: Load, figures: ReadonlyMap<Contender, Figures>): void {
   for (const row of rows) printRow(row);
 }
 
-/** What of these can be had is on this machine already, or is fetched once. */
+/** The available contenders: installed, or fetched once. */
 function provide(script: string): string | undefined {
   const path = fileURLToPath(new URL(`../../scripts/${script}`, import.meta.url));
   const { status, stdout } = spawnSync(process.execPath, [path], {
@@ -201,7 +201,7 @@ function provide(script: string): string | undefined {
 
 async function inFolder(name: string, work: (folder: string, contenders: Contender[]) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), `sluice-${name}-`));
-  // The embedded database runs as a user of its own where this runs as root.
+  // As root, the embedded database runs as another user, which must be able to read the folder.
   await chmod(folder, 0o755);
   const contenders: Contender[] = [];
   try {
@@ -215,7 +215,7 @@ async function inFolder(name: string, work: (folder: string, contenders: Contend
   }
 }
 
-/** Pipelines: Sluice over a file beside the Collector over a file. */
+/** Pipelines: Sluice and the Collector, both with a file. */
 function comparePipelines(collector: string, settings: Settings): Promise<void> {
   return inFolder('pipelines', async (folder, contenders) => {
     contenders.push(await startSluiceOverFile());
@@ -226,15 +226,17 @@ function comparePipelines(collector: string, settings: Settings): Promise<void> 
   });
 }
 
-/** Every body is sent once, since a span that comes twice is stored once. */
+/** Every body is sent once, because a repeated span is stored once. */
 function onceLoad(seed: number, batches: number): Load {
   return makeLoad('model calls with content, into a database', makeCorpus(seed, batches).genai);
 }
 
-/** Back ends, each over a database of its own. The slower one gets the first of the same bodies, or it would take an hour. */
+/**
+ * Back ends, each with its own database. The slower one gets fewer of the same bodies, because all would take an hour.
+ */
 function compareBackends(phoenix: string): Promise<void> {
   return inFolder('backends', async (folder, contenders) => {
-    // One by one: what has started is stopped even when the next does not start.
+    // One after the other, so that started ones are stopped when the next does not start.
     contenders.push(await startSluiceOverPostgres());
     contenders.push(await startPhoenix(phoenix, folder));
     const figures = new Map<Contender, Figures>();
@@ -276,7 +278,7 @@ async function main(): Promise<void> {
     rounds: Number(values.rounds),
     perSecond: Number(values.rate),
   };
-  // Before the clock: what is built or installed must not run beside what is measured.
+  // Before the measurement, because builds and installations must not run during it.
   const collector = values.only === 'backends' ? undefined : provide('collector.js');
   const phoenix = values.only === 'pipelines' ? undefined : provide('phoenix.js');
   const [model] = cpus();

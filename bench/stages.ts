@@ -1,6 +1,6 @@
 /**
- * What each stage of a request costs, one after the other in one process: hash, gunzip, the index, each processor, the claim and
- * the rows. Without HTTP and sinks, and warm, so the shares tell more than the sums.
+ * The cost of each stage of a request in one process: hash, gunzip, the index, each processor, the claim and the rows.
+ * Without HTTP and sinks, and with warm caches, so the shares are more meaningful than the sums.
  *
  *   node dist/bench/stages.js [--rounds 40] [--body genai|micro] [--off]      --off: content capture off
  */
@@ -49,7 +49,7 @@ service:
     traces: { receivers: [otlp], processors: [auth, environment, privacy, normalization, pricing], exporters: [file] }
 `;
 
-/** The processors of a pipeline, started; what comes after them is done here by hand. */
+/** The started processors of a pipeline. The later stages are called directly here. */
 async function processorsOf(folder: string, off: boolean): Promise<readonly Named<Processor>[]> {
   const path = join(folder, 'stages.yaml');
   await writeFile(path, CONFIG(off));
@@ -95,7 +95,7 @@ class Stages {
     const context = new Context(info);
     for (const { component } of this.#processors) await component.admit?.(info, context);
     const digest = this.#timed('hash', () => hash('sha256', raw, 'buffer'));
-    // What the pipeline does with bodies of this size: straight to where they are indexed.
+    // As in the pipeline for bodies of this size: expanded into the memory in which they are indexed.
     const body = this.#timed('gunzip', () => this.#intake.expand(raw, INPUT_CAPACITY));
     const batch = this.#timed('index', () => this.#intake.index('traces', 'protobuf', body, context));
     for (const { id, component } of this.#processors) {
@@ -111,7 +111,7 @@ class Stages {
     this.#samples.clear();
   }
 
-  /** Medians and the best tenth, microseconds. */
+  /** Medians and the best tenth, in microseconds. */
   figures(): readonly { readonly name: string; readonly middle: number; readonly best: number }[] {
     return [...this.#samples].map(([name, samples]) => ({
       name,

@@ -1,6 +1,6 @@
 /**
- * How long the daemon takes from its start to its first answer, beside the runtime's own start: with a file sink, and on a database
- * that is there.
+ * The time from the start of the daemon to its first answer, compared with the start of the runtime: with a file, and
+ * with an existing database.
  *
  *   node dist/bench/start.js [--rounds 7]
  */

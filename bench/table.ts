@@ -1,6 +1,6 @@
-/** A table as Markdown has it, printed line by line: it can stand in the documentation as it is. */
+/** Prints a Markdown table line by line, for use in the documentation. */
 
-/** Columns are of figures and to the right, but for those at `texts`. */
+/** Columns are aligned right, except for those in `texts`. */
 export function printHead(columns: readonly string[], texts: readonly number[] = []): void {
   printRow(columns);
   console.log(`|${columns.map((_, index) => (texts.includes(index) ? '---' : '---:')).join('|')}|`);

@@ -1,12 +1,12 @@
 /**
- * Scaling with workers: the daemon with 1, 2, … of them takes the same requests, in turns, free to use every core. Once into the tables
- * of an embedded Postgres, and once as far as the encoded rows, of which the database is given the markers only.
+ * Scaling with workers: the daemon with 1, 2, … workers gets the same requests, alternating, on all cores. Once into
+ * the tables of an embedded Postgres, and once up to the encoded rows, with only the markers in the database.
  *
  *   node dist/bench/workers.js [--workers 1,2] [--seconds 4] [--rounds 7] [--connections 32]
  *
- * Client and database share the machine with the workers, so what `spans / s` shows is what is left for them. The column of processor
- * time is the price of a span, primary and workers together; where it stays, every further core brings as much as the first.
- * `TMPDIR=/dev/shm` before it takes the disk out of the question.
+ * Client and database share the machine with the workers, so `spans / s` depends on the processor time that is left for
+ * them. The column of processor time is the cost of a span for primary and workers together; when it stays constant,
+ * throughput scales with cores. With `TMPDIR=/dev/shm` the disk has no influence.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -54,9 +54,9 @@ interface Turn {
   readonly spansPerSecond: number;
   /** Processor seconds of the daemon for a million spans. */
   readonly price: number;
-  /** Cores that it used. */
+  /** The number of cores in use. */
   readonly cores: number;
-  /** The most memory that each of its processes has held, added up. */
+  /** The sum of the peak memory of its processes. */
   readonly peakMiB: number;
 }
 
@@ -83,7 +83,7 @@ async function turnOf({ daemon }: Contender, load: Load, { milliseconds, connect
   return { spansPerSecond: perSecond * SPANS, price, cores, peakMiB };
 }
 
-/** Connections go to those that are there: all of them have to be. */
+/** Waits until all workers are ready, because connections go only to ready ones. */
 async function start(url: string, load: Load, workers: number): Promise<Contender> {
   const readiness = `127.0.0.1:${await freePort()}`;
   const settings = [...load.settings, `extensions.health_check.endpoint=${readiness}`];
@@ -112,7 +112,7 @@ async function compare(load: Load, counts: readonly number[], rounds: number, me
 
 const COLUMNS = ['load', 'workers', 'spans / s', 'beside one', 'CPU s a million spans', 'cores used', 'MiB'];
 
-/** What stands beside one is the median of each round's own ratio. */
+/** Ratios are medians of the ratios of each round. */
 function print(name: string, workers: number, turns: readonly Turn[], alone: readonly Turn[]): void {
   const of = (pick: (turn: Turn) => number): number => median(turns.map(pick));
   const ratio = median(turns.map((turn, round) => turn.spansPerSecond / (alone[round]?.spansPerSecond ?? Number.NaN)));

@@ -1,6 +1,6 @@
 /**
- * Bodies that are made to be slow, through everything a request goes through in one pass: index, processors, rows. Prints the
- * processor time of each and of its stages, the slowest a byte first.
+ * Bodies that are made to be slow, through all stages of one pass: index, processors, rows. Prints the processor time
+ * of each and of its stages, sorted by time a byte.
  *
  *   node dist/bench/worst-bodies.js [--mib 8] [--only <part of a name>] [--top 40] [--follow]
  */
@@ -10,7 +10,7 @@ import { HOSTILE_BODIES } from '../test/support/hostile-bodies.ts';
 import { MeasuredPass } from '../test/support/measured-pass.ts';
 
 const MIB = 1024 * 1024;
-/** Code that was never run is slow in itself. */
+/** The first run of code is slow, so it does not count. */
 const WARM_BYTES = MIB / 8;
 const WARM_ROUNDS = 3;
 

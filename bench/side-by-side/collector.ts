@@ -1,6 +1,6 @@
 /**
- * The stock OpenTelemetry Collector with what it has for the same job: bearer token, an environment where none is given, credentials
- * masked, a few GenAI attributes brought to one name, a file of JSON. It has no prices, projects, replay check or synced file.
+ * The stock OpenTelemetry Collector with its features for the same job: bearer token, a default environment, masked
+ * credentials, a few GenAI attributes renamed, a file of JSON. It has no prices, projects, replay check or synced file.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,16 +1,16 @@
-/** What stands side by side: how each server is started, where it listens, and how to tell what it has kept. */
+/** A compared server: its start, its endpoint, and the number of spans it stored. */
 import type { Client } from '../client.ts';
 import type { ServerProcess } from './server-process.ts';
 
 export interface Contender {
   readonly name: string;
-  /** What its 200 means. */
+  /** The meaning of its 200. */
   readonly acknowledges: string;
   readonly server: ServerProcess;
   readonly client: Client;
-  /** Resolves when what was acknowledged, so many spans in all, has been worked off. */
+  /** Resolves when this number of acknowledged spans is processed. */
   drain(spans: number): Promise<void>;
-  /** Spans in its store. */
+  /** The number of spans in its store. */
   kept(): Promise<number>;
   stop(): Promise<void>;
 }

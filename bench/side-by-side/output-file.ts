@@ -1,9 +1,9 @@
-/** A server's file of JSON: when it stops growing, and how many spans it holds. */
+/** A server's file of JSON: waits until it stops growing, and counts its spans. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Longer than the second after which the Collector flushes. */
+/** Longer than the Collector's flush interval of one second. */
 const QUIET_MS = 1300;
 const POLL_MS = 100;
 
@@ -16,7 +16,7 @@ export async function untilQuiet(path: string): Promise<void> {
   }
 }
 
-/** How often the text occurs. */
+/** The number of occurrences of a text. */
 export async function countIn(path: string, text: string): Promise<number> {
   const sought = Buffer.from(text);
   let count = 0;

@@ -1,6 +1,7 @@
 /**
- * Arize Phoenix: an AI back end that takes OTLP/HTTP, over a PostgreSQL server like the one Sluice brings along, with the same
- * settings. It answers when a request is in its queue in memory and inserts later, so its work is over when its table holds all spans.
+ * Arize Phoenix: an AI back end with OTLP/HTTP, on the same PostgreSQL server as Sluice's embedded one, with the same
+ * settings. It answers when a request is in its memory queue and inserts later, so its work is done when its table has
+ * all spans.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';

@@ -1,6 +1,6 @@
 /**
- * A server under measurement: a process on a core of its own, its processor time and memory read from /proc together with those of
- * its children, so that a database counts too.
+ * A measured server: a process on its own core. Its processor time and memory are read from /proc together with those
+ * of its children, so that a database is included.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const SERVER_CORE = '0';
 const CLIENT_CORE = '1';
 const START_TIMEOUT_MS = 240_000;
-/** Where it gets less than this part of its core, the turn ends all the same. */
+/** A turn ends when the server gets less than this fraction of its core. */
 const MOST_STRETCH = 5;
 const POLL_MS = 100;
 const TAIL = 2000;
@@ -19,20 +19,20 @@ export interface Command {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** Wherever there is room, for who wants more than one core. */
+  /** On any core, for servers that use more than one. */
   readonly isFree?: boolean;
 }
 
 export interface Usage {
   readonly cpuSeconds: number;
-  /** The most the process has held so far, its children included. */
+  /** The peak memory of the process and its children so far. */
   readonly peakMiB: number;
 }
 
 const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 const canPin = spawnSync('taskset', ['-c', CLIENT_CORE, 'true']).status === 0;
 
-/** Puts this process, the client, on the other core; says whether there is one. */
+/** Moves this process, the client, to the other core. Returns whether there is one. */
 export function pinClient(): boolean {
   return pin(process.pid, CLIENT_CORE);
 }
@@ -42,7 +42,7 @@ const pin = (pid: number, core: string): boolean =>
 
 export class ServerProcess {
   readonly #child: ChildProcess;
-  /** With whose work its own is done. */
+  /** Processes that work for this server. */
   readonly #helpers: number[] = [];
   #output = '';
   #ended = false;
@@ -69,7 +69,7 @@ export class ServerProcess {
     return this.#child.pid ?? 0;
   }
 
-  /** Resolves when the address accepts a request, whatever it answers. */
+  /** Resolves when the address answers a request with any status. */
   async untilServing(url: string, pollMs = POLL_MS): Promise<void> {
     const deadline = performance.now() + START_TIMEOUT_MS;
     while (performance.now() < deadline) {
@@ -82,7 +82,10 @@ export class ServerProcess {
     throw new Error(`${this.#child.spawnargs.join(' ')} does not serve: ${this.#output}`);
   }
 
-  /** A process that was started apart and works for this one, such as its database: it shares the core, and counts. */
+  /**
+   * Adds a separately started process that works for this one, for example its database: it shares the core and is
+   * measured.
+   */
   takeOn(pid: number): void {
     for (const each of familyOf(pid)) pin(each, SERVER_CORE);
     this.#helpers.push(pid);
@@ -97,8 +100,8 @@ export class ServerProcess {
   }
 
   /**
-   * Becomes true when the server has worked for so long. By its own processor time, so that a busy neighbour takes neither from its
-   * warming up nor from what is measured.
+   * Becomes true when the server has used this processor time, so that other load shortens neither the warm-up nor the
+   * measurement.
    */
   hasWorked(seconds: number): () => boolean {
     const until = this.usage().cpuSeconds + seconds;
@@ -124,7 +127,7 @@ export class ServerProcess {
   }
 }
 
-/** What a process and its children have used so far. */
+/** The usage of a process and its children so far. */
 export function usageOf(root: number): Usage {
   let cpuSeconds = 0;
   let peakMiB = 0;
@@ -162,7 +165,7 @@ function statOf(pid: number): readonly string[] | undefined {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return text.slice(text.lastIndexOf(')') + 2).split(' ');
   } catch {
-    return undefined; // It ended meanwhile.
+    return undefined; // The process has ended.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Sluice as it ships, with all five processors: over a file that is synced before each answer (config/sidecar.yaml), and over the
- * PostgreSQL server it brings along (config/sluice.yaml).
+ * Sluice with all five processors: with a file that is synced before each answer (config/sidecar.yaml), and with the
+ * embedded PostgreSQL server (config/sluice.yaml).
  */
 import { join } from 'node:path';
 import pg from 'pg';
@@ -10,7 +10,7 @@ import type { Contender } from './contender.ts';
 import { countIn, untilQuiet } from './output-file.ts';
 
 export async function startSluiceOverFile(): Promise<Contender> {
-  // One file, so that its lines can be counted; a new file costs nothing worth measuring.
+  // One file, so that its lines can be counted. The cost of a rotation is negligible.
   const { url, server, folder, stop } = await startDaemon('file', ['exporters.file.rotation.max_size=1TiB']);
   const path = dataFile(folder);
   return {
