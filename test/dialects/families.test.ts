@@ -1,4 +1,4 @@
-/** The tables are sound: nothing in them is unreachable, doubled, or refers to what does not exist. */
+/** The tables of the dialects are consistent: no row is unreachable or duplicated, and every reference exists. */
 import t from 'tap';
 import { KeyPattern } from '../../src/dialects/lookup/key-pattern.ts';
 import type { SourceRow } from '../../src/dialects/dialect.ts';
@@ -13,7 +13,7 @@ const rowsOf = (dialect: (typeof DIALECTS)[number]): { readonly field: string; r
 
 t.test('every dialect has a name of its own', async (t) => t.equal(ids.size, DIALECTS.length));
 
-t.test('rows that need a dialect need one that exists', async (t) => {
+t.test('rows refer to existing dialects only', async (t) => {
   for (const dialect of DIALECTS) {
     for (const { field, row } of rowsOf(dialect)) {
       for (const id of row.only ?? []) t.ok(ids.has(id), `${dialect.id} ${field} ${row.attribute} needs ${id}`);
@@ -24,7 +24,7 @@ t.test('rows that need a dialect need one that exists', async (t) => {
   }
 });
 
-t.test('no dialect lists the same place of a field twice', async (t) => {
+t.test('no dialect lists a source of a field twice', async (t) => {
   for (const dialect of DIALECTS) {
     const places = rowsOf(dialect).map(({ field, row }) =>
       JSON.stringify([field, row.attribute, row.paths, row.when, row.before]),
@@ -33,7 +33,7 @@ t.test('no dialect lists the same place of a field twice', async (t) => {
   }
 });
 
-t.test('words of operations belong to attributes that are read for the operation', async (t) => {
+t.test('words of operations belong to an attribute that is read as an operation', async (t) => {
   const read = new Set(
     DIALECTS.flatMap((dialect) =>
       rowsOf(dialect)
@@ -46,7 +46,7 @@ t.test('words of operations belong to attributes that are read for the operation
   }
 });
 
-t.test('what fills a content column is listed as content, so that it can be dropped', async (t) => {
+t.test('every source of a content column is listed as content, so that it can be dropped', async (t) => {
   const listed = new Set(DIALECTS.flatMap(({ content }) => (content ?? []).flatMap(({ attributes }) => attributes)));
   const patterns = [...listed].map((attribute) => new KeyPattern(attribute));
   const covers = (attribute: string): boolean => patterns.some((pattern) => pattern.match(sampleOf(attribute)) >= 0);
@@ -58,7 +58,7 @@ t.test('what fills a content column is listed as content, so that it can be drop
   );
   t.strictSame(missing, []);
 });
-/** A key that a pattern matches: of flattened documents and messages, the part that holds the text. */
+/** A key that the pattern matches; of flattened documents and messages, the part with the text. */
 const sampleOf = (attribute: string): string =>
   attribute
     .replace(/\{[ij]\}/g, '0')
@@ -73,12 +73,12 @@ const CONTENT_FIELDS = new Set([
   'retrieval_documents',
 ]);
 
-t.test('hosts and model names lead to providers that have a name', async (t) => {
+t.test('hosts and model names give providers of the table', async (t) => {
   const names = new Set(PROVIDERS.map(({ name }) => name));
   for (const [, provider] of [...PROVIDER_HOSTS, ...MODEL_VENDORS]) t.ok(names.has(provider), provider);
 });
 
-t.test('no spelling stands for two providers', async (t) => {
+t.test('no spelling belongs to two providers', async (t) => {
   const spellings = PROVIDERS.flatMap(({ spellings, priceSpellings }) => [...spellings, ...priceSpellings]);
   t.equal(new Set(spellings).size, spellings.length);
 });

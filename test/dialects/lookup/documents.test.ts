@@ -1,9 +1,9 @@
-/** Documents in strings, and the ways into them. */
+/** Documents in strings, and the paths into them. */
 import t from 'tap';
 import { parseDocument } from '../../../src/dialects/lookup/documents.ts';
 import { valueAt, valuesAt } from '../../../src/dialects/lookup/paths.ts';
 
-t.test('JSON is read, and so is what Python prints for a dictionary', async (t) => {
+t.test('JSON and printed Python dictionaries are parsed', async (t) => {
   t.strictSame(parseDocument('{"a":[1]}'), { a: [1] });
   t.strictSame(parseDocument("{'a': 1, 'b': None, 'c': [True, False], 'd': \"it's\", 'e': 'say \"x\"'}"), {
     a: 1,
@@ -15,12 +15,12 @@ t.test('JSON is read, and so is what Python prints for a dictionary', async (t) 
   t.strictSame(parseDocument("('stop',)"), ['stop']);
 });
 
-t.test('anything else is nothing, quickly', async (t) => {
+t.test('any other text is undefined, in short time', async (t) => {
   for (const text of ['', 'hello', '{', "{'a': object()}", `{'${"\\'".repeat(100_000)}`])
     t.equal(parseDocument(text), undefined);
 });
 
-t.test('paths lead through objects and lists, and never out of the document', async (t) => {
+t.test('paths follow objects and lists, and never leave the document', async (t) => {
   const document = { a: { b: [{ c: 1 }, { d: 2 }, { c: 3 }] }, n: null };
   t.equal(valueAt(document, 'a.b[0].c'), 1);
   t.equal(valueAt(document, 'a.b[*].d'), 2, 'the first element that has it');

@@ -7,7 +7,7 @@ import { KeyPattern } from '../../../src/dialects/lookup/key-pattern.ts';
 
 const match = (pattern: string, key: string): number => new KeyPattern(pattern).match(key);
 
-t.test('an index is a number and orders as one', async (t) => {
+t.test('indexes compare as numbers', async (t) => {
   const order = (index: string): number => match('gen_ai.prompt.{i}.*', `gen_ai.prompt.${index}.content`);
   t.ok(order('9') < order('10'));
   t.equal(order('name'), -1);
@@ -16,13 +16,13 @@ t.test('an index is a number and orders as one', async (t) => {
   t.equal(order('12345678'), -1, 'no list is that long');
 });
 
-t.test('a second index orders within the first', async (t) => {
+t.test('a second index orders keys with the same first index', async (t) => {
   const order = (i: number, j: number): number => match('a.{i}.b.{j}.c', `a.${i}.b.${j}.c`);
   t.ok(order(0, 999) < order(1, 0));
   t.ok(order(1, 2) < order(1, 10));
 });
 
-t.test('{k} needs something, * takes anything', async (t) => {
+t.test('{k} matches non-empty text, * matches any text', async (t) => {
   t.equal(match('meta.{k}', 'meta.'), -1);
   t.equal(match('meta.{k}', 'meta.a.b'), 0);
   t.equal(match('meta.*', 'meta.'), 0);

@@ -53,7 +53,7 @@ t.test('a stored key works until it is revoked, for its environment only', async
   t.equal((await post(daemon.url, staging.text, 'STAGING')).status, 200);
   t.equal((await post(daemon.url, staging.text, 'production')).status, 403);
   await administration.revokeKey(everywhere.publicId);
-  // That it takes no more than 5 seconds is for the cache's own clock, below.
+  // The limit of 5 seconds is tested below, with the clock of the cache.
   const isRefused = async () => ((await post(daemon.url, everywhere.text)).status === 401 ? true : undefined);
   t.ok(await waitFor(isRefused, { timeoutMs: PATIENCE_MS }), 'revoked');
   t.ok(await isRefused(), 'and stays so');
@@ -66,7 +66,7 @@ t.test('a stored key works until it is revoked, for its environment only', async
   );
 });
 
-t.test('unknown and misspelt keys are 401, and a wrong checksum asks nobody', async (t) => {
+t.test('unknown and misspelt keys are 401, and a wrong checksum makes no lookup', async (t) => {
   let lookups = 0;
   const daemon = await withDirectory(t, { ...silent, findKey: async () => (lookups++ < 0 ? null : null) });
   const key = createApiKey().text;
@@ -114,7 +114,7 @@ t.test('a lookup that fails or takes too long is 500, and is tried again the nex
   t.equal((await post(hanging.url, key)).status, 500);
 });
 
-t.test('what was looked up is trusted for its time, and not for longer because the clock was set back', async (t) => {
+t.test('a lookup is cached for its time, and not longer when the clock is set back', async (t) => {
   let [nowMs, lookups] = [1_000_000, 0];
   const counter = { add: () => undefined };
   const ask = async () => `answer ${++lookups}`;
@@ -130,7 +130,7 @@ t.test('what was looked up is trusted for its time, and not for longer because t
   t.equal(await cache.find('key'), 'answer 3');
 });
 
-t.test('keys that contradict each other are told with their place before anything starts', async (t) => {
+t.test('contradicting keys are reported with their path before anything starts', async (t) => {
   const keys = ['plan: free', 'monthly_spans: 10'].map(
     (rest) => `      - { key: first-key-of-sixteen, project: shop, ${rest} }\n`,
   );
@@ -147,7 +147,7 @@ t.test('keys that contradict each other are told with their place before anythin
   t.notMatch(message, /first-key-of-sixteen/u);
 });
 
-t.test('lookups of one key at once are one query', async (t) => {
+t.test('concurrent lookups of one key are one query', async (t) => {
   let lookups = 0;
   const key = createApiKey();
   const credential = {
@@ -182,7 +182,7 @@ t.test(
   },
 );
 
-/** Lookups that are answered when the test says so. */
+/** Lookups that the test answers. */
 function manualLookups({ lifeMs = 5000, timeoutMs = PATIENCE_MS } = {}) {
   const asked: { readonly name: string; answer(found: string | null): void }[] = [];
   const clock = { nowMs: 1_000_000 };
@@ -195,7 +195,7 @@ function manualLookups({ lifeMs = 5000, timeoutMs = PATIENCE_MS } = {}) {
 }
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-t.test('guessed keys are looked up a few at a time, and a known key does not wait behind them', async (t) => {
+t.test('lookups of guessed keys are limited, and a known key does not wait for them', async (t) => {
   const { asked, clock, cache } = manualLookups();
   const first = cache.find('real');
   await nextTurn();
@@ -226,7 +226,7 @@ t.test('guessed keys are looked up a few at a time, and a known key does not wai
   t.equal(cache.find('real'), 'changed', 'and they do not push it out of the cache');
 });
 
-t.test('a key that was tried before it was made works soon after', async (t) => {
+t.test('a key that was used before it was created works soon after its creation', async (t) => {
   const { asked, clock, cache } = manualLookups();
   const probe = cache.find('key');
   await nextTurn();
@@ -241,7 +241,7 @@ t.test('a key that was tried before it was made works soon after', async (t) => 
   t.equal(await later, 'made');
 });
 
-t.test('a key that waits too long behind guessed ones may come again, one that was asked for may not', async (t) => {
+t.test('a key that waits too long for other lookups is refused as overloaded, a failed lookup is not', async (t) => {
   const { asked, cache } = manualLookups({ timeoutMs: 50 });
   const lookups = [1, 2, 3].map((index) => Promise.resolve(cache.find(`key ${index}`)));
   const outcomes = await Promise.allSettled(lookups);

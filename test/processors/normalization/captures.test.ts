@@ -1,4 +1,6 @@
-/** Everything that real senders sent is read rightly or not at all, and `docs/dialects.md` says which. */
+/**
+ * Every value of the captured senders is read correctly or not at all; `docs/dialects.md` is generated from the result.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -18,7 +20,7 @@ const findings: Finding[] = all.flatMap((sender) =>
 );
 
 for (const { sender, what } of all) {
-  t.test(`what ${what} (${sender}) sent is read rightly or not at all`, async (t) => {
+  t.test(`what ${what} (${sender}) sent is read correctly or not at all`, async (t) => {
     const own = findings.filter((finding) => finding.sender === sender);
     const wrong = own.filter((finding) => finding.outcome === 'wrong' && faultOf(finding) === null);
     t.strictSame(
@@ -32,21 +34,21 @@ for (const { sender, what } of all) {
   });
 }
 
-t.test('no body names a folder of the machine it was recorded on', async (t) => {
+t.test('no body contains a folder of the machine on which it was recorded', async (t) => {
   for (const { sender, scenarios } of all)
     for (const { file } of Object.values(scenarios).flatMap(({ files }) => files))
       if (readFileSync(join(captureFolder(), sender, file), 'latin1').includes('/tmp/')) t.fail(`${sender}/${file}`);
   t.pass();
 });
 
-t.test('every fault that is laid to a sender still shows', async (t) => {
+t.test('every listed fault of a sender still occurs', async (t) => {
   for (const fault of SENDER_FAULTS) {
     const shows = findings.some((finding) => finding.outcome === 'wrong' && faultOf(finding) === fault.reason);
     t.ok(shows, `${fault.sender} ${fault.fields.join(', ')}`);
   }
 });
 
-t.test('usage of one call counts once: wrappers are roll-ups, and the leaves are the calls', async (t) => {
+t.test('usage of one call counts once: wrappers are rollups, and the leaves are the calls', async (t) => {
   for (const sender of all) {
     for (const [name, scenario] of Object.entries(sender.scenarios)) {
       const sum = rowsOf(normalized, sender, scenario)
@@ -59,14 +61,13 @@ t.test('usage of one call counts once: wrappers are roll-ups, and the leaves are
 });
 
 /**
- * The client library makes a span too, beside that of the instrumentation the capture is about: two records of one
- * call.
+ * The client library and the captured instrumentation each create a span: two records of one call.
  */
 function isClientsOwn(row: Row, { sender }: { readonly sender: string }): boolean {
   return sender !== 'anthropic-native' && String(row['scope_name']).startsWith('com.anthropic.sdk.');
 }
 
-t.test('the table in the documentation is the one these captures give', async (t) => {
+t.test('docs/dialects.md is up to date with the captures', async (t) => {
   const written = readFileSync(DOCUMENT, 'utf8');
   const made = documentOf(all, findings);
   if (process.env['SLUICE_WRITE_DOCS'] === '1') {

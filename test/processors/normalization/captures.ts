@@ -1,7 +1,6 @@
 /**
- * Captured bodies of real instrumentations, compared with what the models behind them really answered. Each expected
- * field is exact, absent (null, because the sender does not send it) or wrong (something else): the last is always a
- * defect.
+ * Captured bodies of real instrumentations, compared with the actual answers of the models. Each expected field is
+ * exact, absent (null, because the sender does not send it) or wrong; a wrong field is a defect.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -47,7 +46,7 @@ export interface Finding {
   readonly outcome: Outcome;
   readonly expected: unknown;
   readonly actual: unknown;
-  /** Where the sender says it, as the capture found out. */
+  /** Where the sender sends it, according to the capture. */
   readonly seenAt: readonly string[];
 }
 
@@ -104,7 +103,7 @@ export function rowsOf(normalized: Normalized, sender: Sender, scenario: Scenari
   });
 }
 
-/** Compares everything that is expected of a scenario. */
+/** Compares all expected fields of a scenario. */
 export function compare(sender: Sender, name: string, scenario: Scenario, rows: readonly Row[]): Finding[] {
   const findings: Finding[] = [];
   const note = (
@@ -151,7 +150,7 @@ export function isModelCall(row: Row): boolean {
   return row['duration_ns'] !== undefined && (row['category'] === 'model_call' || row['category'] === 'embedding');
 }
 
-/** Pairs calls with rows, the surest pairs first. A call whose row does not exist stays alone. */
+/** Pairs calls with rows, the most certain pairs first. A call without a row stays unpaired. */
 function matchAll(calls: readonly ExpectedCall[], rows: readonly Row[]): Map<ExpectedCall, Row> {
   const pairs = calls
     .flatMap((call) => rows.map((row) => ({ call, row, score: scoreOf(call, row) })))
@@ -208,7 +207,7 @@ function judge(field: string, expected: unknown, actual: unknown): Outcome {
   return JSON.stringify(actual) === JSON.stringify(expected) ? 'exact' : 'wrong';
 }
 
-/** As it stands, or in the pieces in which a stream delivered it. */
+/** The whole text, or the pieces in which a stream delivered it. */
 function holds(content: string, expected: string): boolean {
   if (content.includes(expected)) return true;
   const pieces = [...content.matchAll(/"text":\s*("(?:[^"\\]|\\.)*")/g)].map(
@@ -218,7 +217,7 @@ function holds(content: string, expected: string): boolean {
 }
 const CHAT: ReadonlySet<string> = new Set(['chat', 'generate_content', 'text_completion']);
 
-/** Frameworks have words of their own for why a model stopped; what counts is that the meaning is the same. */
+/** Frameworks have their own words for finish reasons; equal meaning is enough. */
 const MEANINGS: readonly (readonly string[])[] = [
   ['stop', 'end_turn', 'completed', 'stop_sequence', 'finish'],
   ['tool_calls', 'tool-calls', 'tool_use', 'tool_call'],
@@ -230,7 +229,7 @@ function meanings(reasons: unknown): string {
   return JSON.stringify(words.map((word) => MEANINGS.findIndex((meaning) => meaning.includes(word))));
 }
 
-/** Nothing to report: senders leave zeros and empty lists out, and null says no more than that. */
+/** An empty value: senders leave out zeros and empty lists, so null is equal to them. */
 function isNothing(expected: unknown): boolean {
   return expected === 0 || expected === false || (Array.isArray(expected) && expected.length === 0);
 }
@@ -254,7 +253,7 @@ function containing(rows: readonly Row[], field: string, expected: string): [act
   return values.some((value) => value.includes(expected)) ? [expected, 'exact'] : [values, 'wrong'];
 }
 
-/** The one text in tool arguments that is found again whatever notation they are in. */
+/** A text that occurs in the tool arguments in every notation. */
 function canaryOf(value: unknown): string {
   return /CANARY[\w-]+/.exec(JSON.stringify(value))?.[0] ?? JSON.stringify(value);
 }

@@ -1,6 +1,6 @@
 /**
- * Dialects without a capture, in the sequences their makers document. Weaker fields than a captured body: when a
- * capture comes, its case here can go.
+ * Dialects without a capture, in the forms that their vendors document. A captured body is better evidence; it replaces
+ * the case here.
  */
 import t from 'tap';
 import { Normalized, type PlainRecord, type Row, START } from './normalized.ts';
@@ -671,7 +671,7 @@ for (const { what, signal, record, row } of SHAPES) {
   });
 }
 
-t.test('a log record that is none of ours stays plain, also from a service that is', async (t) => {
+t.test('a log record without a dialect stays plain, also from a known service', async (t) => {
   const [row] = normalized.plain('logs', [
     { ...CLAUDE_CODE, name: 'startup', attributes: { version: '1' }, start: START },
   ]);

@@ -1,5 +1,5 @@
 /**
- * What the user says of how a sender counts cached tokens decides, before anything the numbers or the tables suggest.
+ * The user's rules on how a sender counts cached tokens decide before the numbers and the tables.
  */
 import t from 'tap';
 import { Capabilities } from '../../../src/component/capabilities/capability.ts';
@@ -24,23 +24,23 @@ function beside(rules: readonly object[]): Normalized {
 }
 const tokens = (row: Row): unknown[] => [row['input_tokens'], row['total_tokens']];
 
-t.test('without a rule, a sender of the standard names counts the cached tokens inside', async (t) => {
+t.test('without a rule, the input of a sender with the standard names includes cached tokens', async (t) => {
   t.strictSame(tokens(new Normalized().span(CALL, { scope: 'acme' })), [100, 110]);
 });
 
-t.test('a rule for a scope turns that, for this scope only', async (t) => {
+t.test('a rule for a scope changes that for this scope only', async (t) => {
   const normalized = beside([{ scope: 'acme', inclusive: false }]);
   t.strictSame(tokens(normalized.span(CALL, { scope: 'acme' })), [160, 170]);
   t.strictSame(tokens(normalized.span(CALL, { scope: 'other' })), [100, 110]);
 });
 
-t.test('a rule for a provider holds in any scope, also for one of an unknown name', async (t) => {
+t.test('a rule for a provider applies in any scope, also to an unknown provider', async (t) => {
   const normalized = beside([{ provider: 'Own_Cloud', inclusive: false }]);
   t.strictSame(tokens(normalized.span({ ...CALL, 'gen_ai.provider.name': 'own-cloud' })), [160, 170]);
   t.strictSame(tokens(normalized.span(CALL)), [100, 110]);
 });
 
-t.test('a rule beats the arithmetic: more cached than input would prove the opposite', async (t) => {
+t.test('a rule decides before the arithmetic: more cached than input tokens would prove the opposite', async (t) => {
   const call = { ...CALL, 'gen_ai.usage.input_tokens': 50n };
   t.equal(new Normalized().span(call)['input_tokens'], 110);
   t.equal(beside([{ provider: 'openai', inclusive: true }]).span(call)['input_tokens'], 50);

@@ -1,4 +1,4 @@
-/** Remembering sequences of keys changes nothing: a record comes to the same, whatever was read before it. */
+/** The cache of key sequences changes no result: a record is read the same after any other records. */
 import fc from 'fast-check';
 import t from 'tap';
 import { DIALECTS } from '../../../src/dialects/families.ts';
@@ -53,7 +53,7 @@ const records = fc.array(family, { minLength: 1, maxLength: 3 }).chain((families
 
 const derivedOf = (row: Row): Row => Object.fromEntries(DERIVED_COLUMNS.map(({ name }) => [name, row[name]]));
 let strangers = 0;
-/** The record with one more key, which means nothing and was never seen: no sequence of keys is met again. */
+/** The record with one more key, which is new and has no class, so its key sequence is never cached. */
 const estranged = (record: PlainRecord): PlainRecord => ({
   ...record,
   attributes: [[`never.seen.${strangers++ % 2_000}`, true], ...(record.attributes as [string, PlainValue][])],
@@ -63,7 +63,7 @@ const remembering = new Normalized();
 const forgetful = new Normalized();
 
 for (const signal of ['traces', 'logs'] as const) {
-  t.test(`${signal}: a record means the same the first time and the hundredth`, async (t) => {
+  t.test(`${signal}: a record is read the same the first time and the hundredth`, async (t) => {
     fc.assert(
       fc.property(records, (list) => {
         const bare = signal === 'traces' ? list.map(({ body, ...span }) => span) : list;
@@ -79,7 +79,7 @@ for (const signal of ['traces', 'logs'] as const) {
   });
 }
 
-t.test('keys that live for one request only are never taken for those of another', async (t) => {
+t.test('keys that live for one request only are never confused with those of another', async (t) => {
   const crowded = new Normalized();
   const many = (from: number, count: number): PlainRecord[] =>
     Array.from({ length: count / 100 }, (_, record) => ({

@@ -1,4 +1,4 @@
-/** How a record is read: whose dialect it is, what counts, what refers to what, and what must never come out. */
+/** How a record is read: its dialect, its fields, references to attributes, and values that must not be stored. */
 import fc from 'fast-check';
 import t from 'tap';
 import type { Batch } from '../../../src/pdata/batch.ts';
@@ -57,7 +57,7 @@ t.test('the plain OpenTelemetry names fill their columns', async (t) => {
   });
 });
 
-t.test('content stands in its column only; names and ids stay among the attributes', async (t) => {
+t.test('content is in its column only; names and ids stay among the attributes', async (t) => {
   const { attributes } = normalized.span({
     'gen_ai.operation.name': 'chat',
     'gen_ai.request.model': 'm',
@@ -66,7 +66,7 @@ t.test('content stands in its column only; names and ids stay among the attribut
   t.strictSame(attributes, { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'm' });
 });
 
-t.test('a plain span has nothing derived, whatever general attributes it has', async (t) => {
+t.test('a plain span has no derived columns, with any general attributes', async (t) => {
   const row = normalized.span({
     'http.request.method': 'GET',
     'server.address': 'api.openai.com',
@@ -76,14 +76,14 @@ t.test('a plain span has nothing derived, whatever general attributes it has', a
   t.strictSame(derivedOf(row), {});
 });
 
-t.test('conversation and user are read from any span, which is no error of ours then', async (t) => {
+t.test('conversation and user are read from any span, and is_error stays null there', async (t) => {
   t.strictSame(derivedOf(normalized.span({ 'session.id': 's', 'user.id': 'u' }, { status: 2 })), {
     conversation_id: 's',
     user_id: 'u',
   });
 });
 
-t.test('R1: attributes that prove a dialect beat the name of the scope, which beats hints', async (t) => {
+t.test('R1: markers come before the scope name, and the scope name before hints', async (t) => {
   t.equal(
     normalized.span({ 'traceloop.span.kind': 'workflow' }, { scope: 'openinference.instrumentation.x' })['dialect'],
     'openllmetry',
@@ -99,13 +99,13 @@ t.test('R1: attributes that prove a dialect beat the name of the scope, which be
   );
 });
 
-t.test('the own names of a dialect are asked before those of others', async (t) => {
+t.test('names of the record’s dialect are read before those of others', async (t) => {
   const names = { 'gen_ai.request.model': 'theirs', 'ai.model.id': 'own' };
   t.equal(normalized.span({ ...names, 'ai.operationId': 'ai.generateText.doGenerate' })['request_model'], 'own');
   t.equal(normalized.span({ 'gen_ai.request.model': 'theirs' }, { scope: 'ai' })['request_model'], 'theirs');
 });
 
-t.test('names too general to be trusted count under their dialect only', async (t) => {
+t.test('general names are read in their dialect only', async (t) => {
   const record: PlainRecord = { attributes: { model: 'claude', input_tokens: 5n, output_tokens: 6n } };
   t.strictSame(derivedOf(normalized.plain('logs', [{ ...record, name: 'thing' }])[0]), {});
   const [ours] = normalized.plain('logs', [
@@ -115,7 +115,7 @@ t.test('names too general to be trusted count under their dialect only', async (
   t.equal(ours?.['request_model'], 'claude');
 });
 
-t.test('R5: usage of agents and workflows is a roll-up, unless they are the only ones that have any', async (t) => {
+t.test('R5: usage of agents and workflows is a rollup, unless no other step has usage', async (t) => {
   const usage = { 'gen_ai.usage.input_tokens': 1n };
   for (const operation of ['invoke_agent', 'invoke_workflow', 'plan', 'create_agent']) {
     t.equal(normalized.span({ ...usage, 'gen_ai.operation.name': operation })['usage_scope'], 'rollup', operation);
@@ -138,7 +138,7 @@ t.test('R5: usage of agents and workflows is a roll-up, unless they are the only
   t.equal(normalized.span({ 'tanstack.ai.x': 1n, 'gen_ai.request.model': 'm', ...usage })['usage_scope'], 'rollup');
 });
 
-t.test('R8: a framework is no provider; then the host or the model has to tell', async (t) => {
+t.test('R8: a framework is no provider; then the host or the model name decides', async (t) => {
   const provider = (attributes: Readonly<Record<string, PlainValue>>): unknown =>
     normalized.span(attributes)['provider'];
   t.equal(
@@ -179,7 +179,7 @@ for (const [spelling, name] of Object.entries(PROVIDERS)) {
   });
 }
 
-t.test('R9: a span that carries two dialects is one record', async (t) => {
+t.test('R9: a span with two dialects is one record', async (t) => {
   const row = normalized.span({
     'openinference.span.kind': 'LLM',
     'llm.token_count.prompt': 10n,
@@ -191,7 +191,7 @@ t.test('R9: a span that carries two dialects is one record', async (t) => {
   t.match(row, { dialect: 'openinference', operation: 'chat', input_tokens: 10, output_tokens: 3, total_tokens: 13 });
 });
 
-/** Gives every attribute the verdict that privacy gives to content. */
+/** Drops every attribute, as privacy drops content. */
 function dropAll(batch: Batch): void {
   const attributes = batch.cursor().at(0, batch.attributeCount);
   while (attributes.next()) attributes.verdict = VERDICT_DROP;
@@ -221,7 +221,7 @@ t.test(
   },
 );
 
-t.test('content that may not be stored comes back through no column, wherever it came from', async (t) => {
+t.test('dropped content reaches no column, from any source', async (t) => {
   const secret = 'SECRET';
   const records: PlainRecord[] = [
     {
@@ -276,7 +276,7 @@ t.test('content that may not be stored comes back through no column, wherever it
   }
 });
 
-t.test('a name that may not be stored gives way to the next that may', async (t) => {
+t.test('a dropped name is skipped, and the next candidate is used', async (t) => {
   const attributes = {
     'langsmith.span.kind': 'llm',
     'langsmith.metadata.ls_model_name': 'dropped',
@@ -290,7 +290,7 @@ t.test('a name that may not be stored gives way to the next that may', async (t)
   t.equal(row?.['request_model'], 'kept');
 });
 
-t.test('flattened messages are shown in the order of their numbers, ten after nine', async (t) => {
+t.test('flattened messages are in the order of their numbers, ten after nine', async (t) => {
   const attributes = Object.fromEntries(
     [10, 2, 1, 0, 9].map((index) => [`gen_ai.prompt.${index}.content`, `m${index}`]),
   );
@@ -308,7 +308,7 @@ t.test('an attribute that fits two columns fills the one of its operation', asyn
   t.match(call, { input_content: 'given', output_content: 'got', tool_arguments: null });
 });
 
-t.test('placeholders for content that was kept back fill no column', async (t) => {
+t.test('placeholders for withheld content fill no column', async (t) => {
   for (const placeholder of ['__REDACTED__', '<REDACTED>', '[REDACTED]', '{}', '[Filtered]']) {
     t.equal(
       normalized.span({ 'gen_ai.operation.name': 'chat', 'gen_ai.input.messages': placeholder })['input_content'],
@@ -373,7 +373,7 @@ for (const [attributes, scope, milliseconds] of FIRST_TOKEN) {
   );
 }
 
-t.test('an event tells when the first token came, where no attribute does', async (t) => {
+t.test('an event gives the time to the first token if no attribute does', async (t) => {
   const events = [{ name: 'ai.stream.firstChunk', time: START + 90_000_000n, attributes: {} }];
   t.equal(normalized.span({ 'ai.operationId': 'ai.streamText.doStream' }, { events })['time_to_first_token_ms'], 90);
 });
@@ -386,19 +386,19 @@ t.test('the latency of a step is its duration, never negative, and unknown witho
   t.equal(normalized.span({ 'gen_ai.operation.name': 'unheard-of' })['latency_ms'], null);
 });
 
-t.test('an operation of nobody keeps its own word and has no category', async (t) => {
+t.test('an unknown operation keeps the sender’s word and has no category', async (t) => {
   t.match(normalized.span({ 'gen_ai.operation.name': 'summarize' }), { operation: 'summarize', category: null });
   t.match(normalized.span({ 'gen_ai.operation.name': 'CHAT' }), { operation: 'chat', category: 'model_call' });
 });
 
-t.test('a model with usage and no word on the operation is a model call', async (t) => {
+t.test('a model with usage and without an operation is a model call', async (t) => {
   t.match(normalized.span({ 'gen_ai.request.model': 'm', 'gen_ai.usage.output_tokens': 5n }), {
     category: 'model_call',
   });
   t.match(normalized.span({ 'gen_ai.request.model': 'm' }), { category: null });
 });
 
-t.test('a tool with its arguments and no word on the operation is a tool step', async (t) => {
+t.test('a tool with its arguments and without an operation is a tool step', async (t) => {
   t.match(normalized.span({ 'gen_ai.tool.name': 'search', 'gen_ai.tool.call.id': 'c' }), {
     category: 'tool_step',
     tool_name: 'search',
@@ -411,7 +411,7 @@ t.test('a tool with its arguments and no word on the operation is a tool step', 
   );
 });
 
-t.test('errors: by status, by type, by what the sender says of its tool', async (t) => {
+t.test('errors: by status, by type, by the attributes of a tool', async (t) => {
   const chat = { 'gen_ai.operation.name': 'chat' };
   t.match(normalized.span(chat), { is_error: false, error_type: null });
   t.match(normalized.span(chat, { status: 2 }), { is_error: true, error_type: null });
@@ -427,7 +427,7 @@ t.test('errors: by status, by type, by what the sender says of its tool', async 
   t.match(normalized.span({ 'genkit:state': 'error', 'genkit:type': 'flow' }), { is_error: true });
 });
 
-t.test('one name for two models is the answering one when it is dated', async (t) => {
+t.test('one attribute for both models is the response model when it is dated', async (t) => {
   const kind = { 'openinference.span.kind': 'LLM' };
   t.match(normalized.span({ ...kind, 'llm.model_name': 'gpt-4o-2024-08-06' }), {
     request_model: null,
@@ -459,7 +459,7 @@ t.test('a document too large to be parsed leaves its fields unavailable and is k
   t.equal(row['output_content'], huge);
 });
 
-t.test('documents that are hostile or broken harm nothing', async (t) => {
+t.test('hostile and broken documents do no harm', async (t) => {
   for (const document of [
     '{',
     '['.repeat(5000),
@@ -515,13 +515,13 @@ t.test('the order of attributes makes no difference, and neither does the encodi
   );
 });
 
-t.test('records say nothing of each other', async (t) => {
+t.test('records do not influence each other', async (t) => {
   const full = { attributes: Object.fromEntries(SOME_ATTRIBUTES) };
   const [, plain] = normalized.plain('traces', [full, { attributes: { 'http.request.method': 'GET' } }]);
   t.strictSame(derivedOf(plain), {});
 });
 
-t.test('metrics pass untouched', async (t) => {
+t.test('metrics are not changed', async (t) => {
   const body = JSON.stringify({
     resourceMetrics: [
       {
@@ -550,7 +550,7 @@ t.test('metrics pass untouched', async (t) => {
   t.match(row, { name: 'gen_ai.client.token.usage', attributes: { 'gen_ai.token.type': 'input' } });
 });
 
-t.test('a message nested by the thousand is kept as the text it is', async (t) => {
+t.test('a message that is nested thousands of levels deep is kept as text', async (t) => {
   const deep = '['.repeat(20_000) + ']'.repeat(20_000);
   const events = ['gen_ai.user.message', 'gen_ai.user.message'].map((name) => ({
     name,
@@ -560,7 +560,7 @@ t.test('a message nested by the thousand is kept as the text it is', async (t) =
   t.match(row?.['input_content'], /\[\[\[/);
 });
 
-t.test('a provider name of a million dots is kept as any unknown one', async (t) => {
+t.test('a provider name with a million dots is kept like any unknown one', async (t) => {
   const attributes = { 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': 'a.'.repeat(500_000) };
   t.match(normalized.span(attributes)['provider'], /^a\.a\./);
 });

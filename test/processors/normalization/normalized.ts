@@ -1,4 +1,6 @@
-/** Bodies through the real intake and the processor, read back as the lines the file sink would write. */
+/**
+ * Sends bodies through the real intake and the processor, and reads back the lines that the file exporter would write.
+ */
 import { processAtOnce } from '../../../src/component/processor.ts';
 import { Context } from '../../../src/pdata/context.ts';
 import type { Encoding, Signal } from '../../../src/pdata/context.ts';
@@ -69,7 +71,7 @@ export class Normalized {
   }
 }
 
-/** What a test says about one record; attributes as plain values, bigint for an integer, number for a double. */
+/** One record of a test; attributes as plain values, bigint for an integer, number for a double. */
 export interface PlainRecord {
   readonly name?: string;
   readonly attributes?: Readonly<Record<string, PlainValue>> | readonly (readonly [string, PlainValue])[];

@@ -1,4 +1,4 @@
-/** Renders `docs/dialects.md` out of what the captures show. */
+/** Renders `docs/dialects.md` from the findings of the captures. */
 import { DIALECTS } from '../../../src/dialects/families.ts';
 import { CALL_FIELDS, type ComparedField, type Finding, SCENARIO_FIELDS, type Sender } from './captures.ts';
 import { faultOf, SENDER_FAULTS } from './sender-faults.ts';

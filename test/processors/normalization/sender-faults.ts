@@ -1,6 +1,5 @@
 /**
- * What senders themselves report otherwise than it was. Each is looked up in the captured body; none can be known from
- * it.
+ * Wrong values that senders themselves report. Each is checked in the captured body; none can be corrected from it.
  */
 import type { ComparedField, Finding } from './captures.ts';
 
@@ -136,7 +135,7 @@ export const SENDER_FAULTS: readonly SenderFault[] = [
   { sender: 'semantic-kernel', fields: ['tool_name'], reason: 'puts the name of the plugin before that of the tool' },
 ];
 
-/** Why a finding is the sender's own fault; null when it is ours. */
+/** Why a finding is a fault of the sender; null when it is a defect of Sluice. */
 export function faultOf({ sender, scenario, field }: Finding): string | null {
   const fault = SENDER_FAULTS.find(
     (one) =>

@@ -60,7 +60,7 @@ for (const [what, value, count] of CASES) {
   );
 }
 
-t.test('a count that is none leaves its field to the next name', async (t) => {
+t.test('an invalid count is skipped, and the next name is read', async (t) => {
   const row = normalized.span({
     'gen_ai.usage.input_tokens': -1n,
     'gen_ai.usage.prompt_tokens': 30n,
@@ -79,14 +79,14 @@ t.test('names of the same count are never added up', async (t) => {
   t.equal(row['input_tokens'], 30);
 });
 
-t.test('values of documents obey the same rule', async (t) => {
+t.test('values in documents follow the same rule', async (t) => {
   t.equal(countOfValue(5), 5);
   t.equal(countOfValue('5'), 5);
   for (const value of [5.5, -5, Number.NaN, '5.5', null, undefined, true, [5], {}])
     t.same(countOfValue(value), Number.NaN);
 });
 
-t.test('durations may be fractions, but neither negative nor endless', async (t) => {
+t.test('durations may be fractions, but not negative or infinite', async (t) => {
   t.equal(amountOfValue(1.5), 1.5);
   t.equal(amountOfValue('1.5e-3'), 0.0015);
   for (const value of [-1, Number.NaN, Number.POSITIVE_INFINITY, 'soon', '', true])

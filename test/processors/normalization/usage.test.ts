@@ -72,7 +72,7 @@ for (const [why, sent, known, input] of CACHE_CASES) {
   t.test(`cached tokens: ${why}`, async (t) => t.equal(unified(sent, sender(known)).input, input));
 }
 
-t.test('cache writes told by lifetime are summed only when their sum is not told', async (t) => {
+t.test('cache writes by lifetime are summed only when their sum is not sent', async (t) => {
   t.equal(unified({ cacheWrite5m: 5, cacheWrite1h: 7 }).cacheWrite, 12);
   t.equal(unified({ cacheWrite1h: 7 }).cacheWrite, 7);
   t.equal(unified({ cacheWrite: 12, cacheWrite5m: 5, cacheWrite1h: 7 }).cacheWrite, 12);
@@ -91,7 +91,7 @@ t.test('reasoning is part of the output, or is added to it', async (t) => {
   t.equal(unified({ input: 10, output: 50, reasoning: 20, reasoningProof: 'outside' }).output, 70);
 });
 
-t.test('the total is the sum of both sides, or more where the sender says so', async (t) => {
+t.test('the total is the sum of both sides, or a larger total of the sender', async (t) => {
   t.equal(unified({ input: 10, output: 5 }).total, 15);
   t.equal(unified({ input: 10, output: 5, total: 20 }).total, 20);
   t.equal(unified({ input: 10, output: 5, total: 12 }).total, 15, 'a total below its parts is none');
@@ -100,13 +100,13 @@ t.test('the total is the sum of both sides, or more where the sender says so', a
   t.equal(unified({ input: 61 }, sender('inside', false, true)).total, 61, 'an embedding writes nothing');
 });
 
-t.test('counts stay safe integers: what would grow beyond is unavailable', async (t) => {
+t.test('counts stay safe integers: a larger sum is unavailable', async (t) => {
   const most = Number.MAX_SAFE_INTEGER;
   t.same(unified({ input: most, cacheRead: 5 }, sender('outside')).input, Number.NaN);
   t.same(unified({ input: most, output: most }).total, Number.NaN);
 });
 
-t.test('whatever is sent, a count that comes out includes its parts and is a safe integer', async () => {
+t.test('every resulting count includes its parts and is a safe integer', async () => {
   const count = fc.oneof(fc.constant(Number.NaN), fc.nat(1_000_000));
   const usage = fc.record({
     input: count,

@@ -1,4 +1,4 @@
-/** Words are found by their bytes as they are by their letters: in any case, and nothing else that looks like one. */
+/** Words are found by bytes exactly as by strings: case-insensitive, and no similar text matches. */
 import t from 'tap';
 import { PROVIDERS } from '../../../src/dialects/providers.ts';
 import { Intake } from '../../../src/pdata/index-body.ts';
@@ -23,7 +23,7 @@ t.test('bytes find what strings find', async (t) => {
   t.equal(ofBytes('x'.repeat(500)), 0);
 });
 
-t.test('a value is remembered for its bytes and its kind', async (t) => {
+t.test('a value is cached by its bytes and its kind', async (t) => {
   const normalized = new Normalized();
   const memo = new ValueMemo<string>();
   const row = (value: string | readonly string[]): number => {

@@ -1,4 +1,4 @@
-/** Prices that change while the daemon runs: the texts that say which was used need room, and never run out of it. */
+/** Prices that change while the daemon runs: there is always room for the audit text of a new price. */
 import t from 'tap';
 import { CONSTANTS_CAPACITY, SIGNAL_TRACES } from '../../../src/pdata/layout.ts';
 import { ModelMemo } from '../../../src/processors/pricing/model-memo.ts';
@@ -6,7 +6,7 @@ import { PriceBook } from '../../../src/processors/pricing/price-book.ts';
 import { TestTables } from '../../support/tables.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
 
-t.test('after any number of changes every price still has its text', async (t) => {
+t.test('every price has its audit text after any number of changes', async (t) => {
   const tables = new TestTables();
   const aBatch = () => tables.batch(SIGNAL_TRACES, { json: JSON.stringify(aTraceRequest([aSpan()])) });
   const memo = new ModelMemo([]);

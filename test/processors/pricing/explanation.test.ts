@@ -1,4 +1,4 @@
-// The explanation of a price: the same facts as the cost itself, and words a person can check by hand.
+// The explanation of a price: the same facts as the cost, and a text that can be checked by hand.
 import t from 'tap';
 import { InclusiveRules } from '../../../src/processors/pricing/inclusive-rules.ts';
 import { describePrice, explainPrice } from '../../../src/processors/pricing/explanation.ts';
@@ -47,7 +47,7 @@ t.test('each bucket, its rate and its part of the cost are stated', async (t) =>
   t.equal(JSON.stringify(explanation).includes('undefined'), false, 'the facts can be printed as JSON');
 });
 
-t.test('a missing price says where it was sought and what to do', async (t) => {
+t.test('the explanation of a missing price has the steps and a hint', async (t) => {
   const book = await PriceBook.load();
   const explanation = explainPrice(book, 'anthropic', 'claude-opus-4-10', { inputTokens: 1, outputTokens: 1 }, TIME);
   t.match(explanation, { card: null, unpriced: 'no price list has the model', totalCost: null });
@@ -70,7 +70,7 @@ t.test('a missing price says where it was sought and what to do', async (t) => {
   }
 });
 
-t.test('a card out of force, an unknown side and every note are said in words', async (t) => {
+t.test('a price not in force, an unknown side and every note are in the text', async (t) => {
   const book = await PriceBook.load({
     overrides: [
       {

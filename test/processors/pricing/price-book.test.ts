@@ -60,7 +60,7 @@ t.test('price book', async (t) => {
     t.end();
   });
 
-  t.test('names that merely begin or continue like a known model stay unpriced', (t) => {
+  t.test('names that only begin or end like a known model stay unpriced', (t) => {
     const names: [string, string][] = [
       ['anthropic', 'claude-opus-4-10'],
       ['anthropic', 'claude-sonnet-5-9-turbo'],
@@ -214,7 +214,7 @@ t.test('price book', async (t) => {
     t.ok(found > 1500, `${found} names`);
   });
 
-  t.test('the match says how far the name was from the list', (t) => {
+  t.test('the match shows how the name was found', (t) => {
     t.equal(book.find('openai', 'gpt-4o')?.match, 'exact');
     t.equal(book.find('anthropic', 'claude-opus-4-5-20251101')?.match, 'rule');
     t.equal(book.find('openai', 'gpt-5.2-2027-01-01')?.match, 'rule');
@@ -235,7 +235,7 @@ t.test('price book', async (t) => {
     t.end();
   });
 
-  t.test('hours of the day do not reach back before the price change they belong to', (t) => {
+  t.test('prices by hour do not apply before their price change', (t) => {
     const at = (timeMs: number) =>
       listed.find('deepseek', 'deepseek-v4-flash')?.cost({ inputTokens: 1_000_000, outputTokens: 0 }, timeMs).inputCost;
     t.equal(at(Date.UTC(2026, 6, 15, 2)), 14_000_000n, 'July at two is the flat price');
@@ -282,7 +282,7 @@ t.test('price book', async (t) => {
     t.ok(await isPrompt(2_000, lookUp));
   });
 
-  t.test('without a catalogue only own entries price', async (t) => {
+  t.test('without a catalogue only own entries have prices', async (t) => {
     const own = await PriceBook.load({
       catalogue: 'none',
       overrides: [
@@ -293,7 +293,7 @@ t.test('price book', async (t) => {
     t.equal(own.find('Groq', 'X')?.card.draft.model, 'mine');
   });
 
-  t.test('a catalogue file takes the place of the bundled list, and a wrong one is named', async (t) => {
+  t.test('a catalogue file replaces the bundled list, and a wrong one is reported', async (t) => {
     const dir = t.testdir({
       'prices.json': JSON.stringify([
         {

@@ -1,4 +1,4 @@
-/** Prices read from a directory: which come first, what a mistaken one does, and when they are read again. */
+/** Stored prices: their order, an entry with a mistake, and when they are read again. */
 import t from 'tap';
 import type { Host } from '../../../src/component/component.ts';
 import type { PriceDirectory, StoredPrice } from '../../../src/component/capabilities/price-directory.ts';
@@ -13,7 +13,7 @@ const base = await PriceBook.load({
   ],
 });
 
-/** An entry at so many dollars a million tokens. */
+/** An entry with a price in dollars per million tokens. */
 const entry = (id: string, model: string, rate: string): object => ({
   id,
   match: { model },
@@ -59,7 +59,7 @@ class Scene implements PriceDirectory {
     await this.books.refresh();
   }
 
-  /** What a million tokens of input cost, and who says so. */
+  /** The cost of a million input tokens, and its source. */
   price(project: string, model: string): string {
     const cost = this.books
       .of(project)
@@ -83,7 +83,7 @@ t.test('stored prices come first: the project’s own, then those for all, then 
   t.equal(scene.price('shop', 'mine'), '5.00000000 user', 'what was remembered of the old book is forgotten');
 });
 
-t.test('an entry may borrow from the price lists, and stands in the audit by its own version', async (t) => {
+t.test('an entry may borrow from the price lists, and the audit text has its version', async (t) => {
   const scene = new Scene();
   const use = { provider: 'openai', model: 'gpt-4o' };
   await scene.change([
@@ -96,7 +96,7 @@ t.test('an entry may borrow from the price lists, and stands in the audit by its
   t.equal(formatMoney(found?.totalCost ?? 0n), '1.25000000');
 });
 
-t.test('a mistaken entry is told of once, counted, left out, and stops nothing', async (t) => {
+t.test('an entry with a mistake is logged once, counted and ignored', async (t) => {
   const scene = new Scene();
   const twice = { from: '2026-01-02', until: '2026-01-01', rates: { input: '1' } };
   const good = stored('good', 'mine', '3');
@@ -123,7 +123,7 @@ t.test('a mistaken entry is told of once, counted, left out, and stops nothing',
   t.equal(scene.faults, 8, 'another mistake is news');
 });
 
-t.test('a reading that fails leaves what was read, and is told of once', async (t) => {
+t.test('a failed read keeps the last prices and is logged once', async (t) => {
   const scene = new Scene();
   await scene.change([stored('mine', 'mine', '3')]);
   await scene.change(new Error('the database is away'));
@@ -135,7 +135,7 @@ t.test('a reading that fails leaves what was read, and is told of once', async (
   t.equal(scene.price('shop', 'mine'), '4.00000000 stored');
 });
 
-t.test('a request waits for an announced change, and for nothing else', async (t) => {
+t.test('a request waits for an announced change only', async (t) => {
   const scene = new Scene();
   t.ok(scene.books.refresh() instanceof Promise, 'the first reading');
   await scene.books.refresh();

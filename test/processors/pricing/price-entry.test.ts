@@ -1,4 +1,4 @@
-// Own prices: what a user may write, what wins, and how every mistake is reported with its path.
+// Own prices: what a user may write, their order, and mistakes that are reported with their path.
 import Ajv from 'ajv';
 import t from 'tap';
 import type { PriceEntry } from '../../../src/processors/pricing/options.ts';
@@ -20,7 +20,7 @@ async function problemsOf(...overrides: unknown[]): Promise<string[]> {
   }
 }
 
-t.test('own entries win over every list, the first in the file first', async (t) => {
+t.test('own entries come before every list, in the order of the file', async (t) => {
   const book = await PriceBook.load({
     overrides: [
       { id: 'first', match: { provider: 'openai', model: 'GPT-4o' }, prices: [{ rates: { input: '7', output: '8' } }] },
@@ -46,7 +46,7 @@ t.test('own entries win over every list, the first in the file first', async (t)
   t.equal(book.find('anthropic', 'claude-opus-4-5')?.card.draft.origin.source, 'genai-prices');
 });
 
-t.test('a provider means all of its spellings and, for Google, its routes', async (t) => {
+t.test('a provider matches all of its spellings and, for Google, its routes', async (t) => {
   const book = await PriceBook.load({
     overrides: [
       { id: 'bedrock', match: { provider: 'aws.bedrock', model: 'x' }, prices: [{ rates: one }] },

@@ -165,7 +165,7 @@ t.test('the total needs every side that the card prices, and only those', (t) =>
   t.end();
 });
 
-t.test('a tier holds strictly above its threshold, for the whole request', (t) => {
+t.test('a tier applies strictly above its threshold, to the whole request', (t) => {
   const model = modelOf({ input: USD, cache_read: USD / 10, output: USD }, [
     { above: 100, rates: { input: 2 * USD, output: 3 * USD } },
     { above: 1000, rates: { input: 4 * USD } },
@@ -187,7 +187,7 @@ t.test('a tier holds strictly above its threshold, for the whole request', (t) =
   t.end();
 });
 
-t.test('where rates depend on the prompt and it is unknown, the output side stays unpriced', (t) => {
+t.test('when rates depend on an unknown prompt size, the output side stays unpriced', (t) => {
   const cost = modelOf({ input: USD, output: USD }, [{ above: 100, rates: { output: 2 * USD } }]).cost(
     usageOf(null, 10),
     0,
@@ -219,7 +219,7 @@ t.test('the start time decides between dated prices, to the millisecond', (t) =>
   t.end();
 });
 
-t.test('windows hold from the opening to before the closing, past midnight, on the days on which they open', (t) => {
+t.test('a window applies from its opening to before its closing, past midnight, on the days on which it opens', (t) => {
   const HOUR = DAY_MS / 24;
   const MONDAY = Date.UTC(2026, 9, 5);
   const night = {

@@ -1,4 +1,4 @@
-// The processor over a real socket: stated costs with their fall-through, derived costs, and what stays null.
+// The processor over a real socket: stated costs and their alternatives, derived costs, and costs that stay null.
 import t from 'tap';
 import { FILE_CONFIG, startDaemon } from '../../support/daemon.ts';
 import { send } from '../../support/otlp-client.ts';
@@ -25,7 +25,7 @@ async function rowsOf(
   return daemon.rows();
 }
 
-t.test('a cost follows from usage and price, with its audit', async (t) => {
+t.test('a cost is computed from usage and price, with its audit text', async (t) => {
   const [row] = await rowsOf(t, [{ ...CALL, ...TOKENS }]);
   t.match(row, {
     input_cost: '0.00250000',
@@ -36,7 +36,7 @@ t.test('a cost follows from usage and price, with its audit', async (t) => {
   });
 });
 
-t.test('a valid stated cost wins; an invalid one lets the next alias speak, then the price', async (t) => {
+t.test('a valid stated cost is used; after an invalid one the next attribute, then the price', async (t) => {
   const first = 'gen_ai.usage.cost';
   const second = 'llm.cost.total';
   const cases: readonly [Attributes, string | null, string][] = [
@@ -63,7 +63,7 @@ t.test('a valid stated cost wins; an invalid one lets the next alias speak, then
   }
 });
 
-t.test('what is not known stays null, never zero', async (t) => {
+t.test('an unknown cost is null, never zero', async (t) => {
   const [unpriced, noUsage, half] = await rowsOf(t, [
     { ...CALL, ...TOKENS, 'gen_ai.request.model': 'nobody-sells-this' },
     CALL,

@@ -1,9 +1,9 @@
-// The memory of resolved names: bounded, and it keeps what is in use.
+// The cache of resolved names: bounded, and it keeps names in use.
 import t from 'tap';
 import { PriceBook } from '../../../src/processors/pricing/price-book.ts';
 import { RECENT_NAMES, RecentNames } from '../../../src/processors/pricing/recent-names.ts';
 
-t.test('never holds more than its capacity, whatever comes', (t) => {
+t.test('never holds more than its capacity', (t) => {
   const names = new RecentNames<number>(10);
   for (let index = 0; index < 1000; index++) {
     names.set(`p${index % 3}`, `m${index}`, index);
@@ -26,7 +26,7 @@ t.test('a name in use outlives any number of names used once', (t) => {
   return t.end();
 });
 
-t.test('a price book stays within the bound, remembers misses, and does not look up absurd names', async (t) => {
+t.test('a price book stays within the bound, caches misses, and does not look up overlong names', async (t) => {
   const book = await PriceBook.load();
   for (let index = 0; index < RECENT_NAMES * 2; index++) book.find('openai', `no-such-model-${index}`);
   t.ok(book.remembered <= RECENT_NAMES, `${book.remembered} names`);

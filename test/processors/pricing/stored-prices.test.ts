@@ -1,5 +1,5 @@
-// Stored prices over a real database: set, listed, used by a running daemon and removed again, and a broken row that
-// stops nothing.
+// Stored prices over a real database: set, listed, used by a running daemon and removed again, and a broken row that is
+// ignored.
 import t from 'tap';
 import { folderOf } from '../../support/config-files.ts';
 import { type Outcome, sluice as call } from '../../support/command-line.ts';
@@ -32,7 +32,7 @@ const sluice = (...args: string[]): Promise<Outcome> => call([...args, '-c', 'a.
 
 let count = 0;
 
-/** What a million tokens of the model cost now, for the project of a key. */
+/** The present cost of a million tokens of the model, for the project of a key. */
 async function price(key = KEY): Promise<string> {
   const attributes = {
     'gen_ai.operation.name': 'chat',
@@ -48,7 +48,7 @@ async function price(key = KEY): Promise<string> {
   return `${String(row?.['input_cost'])} ${String(row?.['price_id']).split('@')[0]}`;
 }
 
-/** The daemon hears of a change within moments; the change itself is what is waited for. */
+/** The daemon is notified of a change; the test waits for its effect. */
 async function becomes(expected: string, key = KEY): Promise<string> {
   let last = '';
   await waitFor(async () => ((last = await price(key)) === expected ? true : undefined), { timeoutMs: 30_000 });
@@ -69,7 +69,7 @@ t.test('a stored price is used by the running daemon, a project’s own before a
   t.equal(await price(), '2.50000000 stored');
 });
 
-t.test('they are listed, and explain themselves', async (t) => {
+t.test('stored prices are listed and explained', async (t) => {
   const { out } = await sluice('prices', 'list', '--json');
   t.match(JSON.parse(out), [
     { id: 'a', project: 'other' },
@@ -81,7 +81,7 @@ t.test('they are listed, and explain themselves', async (t) => {
   t.match(await sluice('prices', 'check', 'ours'), { code: 0, out: /of user / });
 });
 
-t.test('a mistake is refused before it is stored, with its place', async (t) => {
+t.test('a mistake is refused before it is stored, with its path', async (t) => {
   const set = (...args: string[]): Promise<Outcome> => sluice('prices', 'set', 'bad', '--model', 'ours', ...args);
   t.match(await set('--rates', 'input=cheap'), { code: 1, err: /prices\[0\]\.rates\.input must be a decimal number/u });
   t.match(await set('--rates', 'in=1'), { code: 1, err: /additional properties/u });
@@ -90,7 +90,7 @@ t.test('a mistake is refused before it is stored, with its place', async (t) => 
   t.match(await sluice('prices', 'remove', 'bad'), { code: 1, err: /no price "bad" is stored/u });
 });
 
-t.test('a broken row stops nothing, and a removed price is gone', async (t) => {
+t.test('a broken row is ignored, and a removed price is no longer used', async (t) => {
   const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

@@ -121,7 +121,7 @@ const CASES: readonly (readonly [what: string, more: Attributes, input: string, 
   ['a word that nobody knows', { 'openai.response.service_tier': 'gold' }, ...PLAIN, /match=exact$/],
 ];
 
-t.test('every kind of token is billed at its own rate, whoever counts it', async (t) => {
+t.test('every token kind is billed at its own rate, for every sender', async (t) => {
   const daemon = await startDaemon(t, { config: CONFIG });
   const spans = CASES.map(([, more]) => aSpan({ attributes: { ...CALL, ...more } }));
   const answer = await send(daemon.url, { body: JSON.stringify(aTraceRequest(spans)) });

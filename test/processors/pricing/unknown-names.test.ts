@@ -1,6 +1,5 @@
 /**
- * Names that a price book has never seen: what they cost must not depend on how many there are, or how long the lists
- * are.
+ * New names in a price book: the time of a lookup must not depend on their number or on the length of the lists.
  */
 import fc from 'fast-check';
 import t from 'tap';
@@ -34,7 +33,7 @@ t.test('an index finds the entry that trying one after the other finds', async (
   t.pass();
 });
 
-t.test('two thousand overrides of every kind leave a new name cheap', async (t) => {
+t.test('a new name is cheap with two thousand overrides of every kind', async (t) => {
   const overrides = Array.from({ length: 2000 }, (_, index) => ({
     id: `own-${index}`,
     match: {
@@ -55,7 +54,7 @@ t.test('two thousand overrides of every kind leave a new name cheap', async (t) 
   t.ok(await isPrompt(1000, look));
 });
 
-t.test('a name of every change at once has a bounded number of spellings', async (t) => {
+t.test('a name to which every change applies has a bounded number of spellings', async (t) => {
   const book = await PriceBook.load();
   let next = 0;
   const look = (): void => {

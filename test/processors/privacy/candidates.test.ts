@@ -1,6 +1,6 @@
 /**
- * Looking over a body at a glance finds what running every hint's expression over all of it finds, whatever the bytes:
- * what it missed would be stored.
+ * The search over a body finds the same as the expression of every hint at every position, for any bytes. A miss would
+ * be stored.
  */
 import * as fc from 'fast-check';
 import t from 'tap';
@@ -18,7 +18,7 @@ import { REDACTION_UNITS } from '../../support/hostile-bodies.ts';
 const BLOCK = 32;
 const ROOM = 8192;
 
-/** Hints with a condition beside their prefixes, as expressions; the prefixes of all others are their expression. */
+/** Hints with a condition beside their prefixes, as expressions. The expression of all others is their prefixes. */
 const CONDITIONS: Readonly<Partial<Record<PresetName, string>>> = {
   credit_cards: '[2-6](?:[ .\\x80-\\xff-]{0,6}\\d){11}',
   // A byte beyond ASCII is a part of a character, and no space.
@@ -66,7 +66,7 @@ function found(body: string): number[] {
   );
 }
 
-/** Beginnings of hints, whole ones, and what nearly is one, as bytes. */
+/** Parts of hints, whole hints and similar texts, as bytes. */
 const piece = fc.oneof(
   fc.constantFrom(
     ...[
@@ -136,7 +136,7 @@ const piece = fc.oneof(
 );
 const body = fc.array(piece, { maxLength: 60 }).map((pieces) => pieces.join('').slice(0, ROOM - 64));
 
-t.test('a glance notices in each block what the expressions notice', async (t) => {
+t.test('the search finds in each block what the expressions find', async (t) => {
   fc.assert(
     fc.property(body, (text) => t.strictSame(found(text), expected(text))),
     { numRuns: 1500 },
@@ -144,7 +144,7 @@ t.test('a glance notices in each block what the expressions notice', async (t) =
 });
 
 t.test(
-  'what begins at the end of the body is noticed, and what only what lies behind it would complete is not',
+  'a prefix at the end of the body is found, and one that only the bytes after it would complete is not',
   async (t) => {
     for (const text of ['a@', '@', 'abc@', 'aDE89', 'DE8', '-----BEGI', '1.2', '11.2', ':f', '4111 1111 111', '', 'x'])
       for (const before of ['', 'z', 'zz', 'z'.repeat(31)]) {

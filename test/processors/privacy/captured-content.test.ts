@@ -1,6 +1,6 @@
 /**
- * Telemetry of real senders, recorded with marks in every prompt, answer, tool payload and document: where content is
- * not captured, none of the marks is stored, neither by privacy alone nor after everything was read out that can be.
+ * Telemetry of real senders, recorded with marks in every prompt, answer, tool payload and document. Where content is
+ * not captured, no mark is stored, with privacy alone and with normalization after it.
  */
 import { processAtOnce } from '../../../src/component/processor.ts';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { aProject, Scene } from './scene.ts';
 
 const CAPTURES = fileURLToPath(new URL('../../../../test/fixtures/genai/', import.meta.url));
 const BODY = /\.(traces|logs|metrics)(?:\.\d+)?\.(pb|json)$/;
-/** Messages of errors stay, and the provider's are marked as well. */
+/** Messages of errors are stored, and those of the provider have marks too. */
 const CONTENT = /CANARY-(?!ERROR)[A-Z]+/;
 
 const scene = new Scene();

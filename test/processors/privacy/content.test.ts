@@ -1,4 +1,4 @@
-/** Where content is not captured, nothing of it is stored: every entry of the lists, in every place it may stand. */
+/** Where content is not captured, none of it is stored: every entry of the lists, in every place. */
 import t from 'tap';
 import { DIALECTS } from '../../../src/dialects/families.ts';
 import type { ContentRows, Dialect } from '../../../src/dialects/dialect.ts';
@@ -34,7 +34,7 @@ interface Entry {
 const nameOf = (pattern: string): string =>
   pattern.replaceAll('{i}', '0').replaceAll('{j}', '1').replaceAll('{k}', 'part').replaceAll('*', 'rest');
 
-/** Makes a record recognisable as one of a dialect, in the first way the dialect offers. */
+/** Gives a record a sign of a dialect: its scope, marker or hint. */
 function signsOf(dialect: Dialect): { shared: Shared; signs: readonly Attribute[] } {
   const [scope] = dialect.scopes ?? [];
   if (scope !== undefined) return { shared: { scope: { name: nameOf(scope) } }, signs: [] };
@@ -57,7 +57,7 @@ const entries: readonly Entry[] = DIALECTS.flatMap((dialect) =>
 
 const isAttribute = ({ row }: Entry): boolean =>
   row.on.some((place) => place === 'span' || place === 'log' || place === 'span_event_attr');
-/** Bare names mean content only inside GenAI events. */
+/** Bare names are content only inside GenAI events. */
 const isBare = ({ key, row }: Entry): boolean =>
   row.on.every((place) => place === 'span_event_attr') && !key.includes('.');
 
@@ -96,7 +96,7 @@ function leaks(signal: 0 | 1 | 2, message: object, encoding: Encoding): boolean 
   return scene.stored(scene.process(silent, signal, message, encoding)).includes(CANARY);
 }
 
-t.test('no listed attribute reaches storage, wherever it stands', async (t) => {
+t.test('no listed attribute is stored, in any place', async (t) => {
   const listed = entries.filter((entry) => isAttribute(entry) && !isBare(entry));
   t.ok(listed.length > 400, `${listed.length} attributes`);
   for (const encoding of ENCODINGS)
@@ -150,7 +150,7 @@ t.test('events that are content lose their attributes and bodies, and stay as ev
     }
 });
 
-t.test('log bodies are content by who wrote them and how they begin', async (t) => {
+t.test('log bodies are content by their sender and their first words', async (t) => {
   const body = { stringValue: CANARY };
   const structured = { kvlistValue: { values: [text('input', CANARY)] } };
   const cases: readonly (readonly [string, object])[] = [
@@ -211,7 +211,7 @@ t.test('usage and the names of models stay, in dropped events too', async (t) =>
   }
 });
 
-t.test('what was dropped can still be read by later stages', async (t) => {
+t.test('later stages can still read a dropped value', async (t) => {
   const blob = '{"usage":{"input_tokens":12}}';
   const keys = [
     'genkit:output',
@@ -237,7 +237,7 @@ function verdicts(batch: Batch): readonly number[] {
   return Array.from({ length: batch.attributeCount }, (_, row) => batch.attributes.goto(row).verdict);
 }
 
-t.test('the project decides before the configuration, and each environment for itself', async (t) => {
+t.test('the project setting comes before the configuration, for each environment', async (t) => {
   const configured = scene.processor({
     capture_content: true,
     environments: { ' Production ': { capture_content: false }, staging: {} },
@@ -286,7 +286,7 @@ t.test('two environments in one request are kept apart', async (t) => {
   }
 });
 
-t.test('settings that can not be read refuse the request, before its body and after', async (t) => {
+t.test('settings that cannot be read refuse the request, before its body and after', async (t) => {
   const broken = aProject('invalid');
   const message = spans({});
   t.throws(() => scene.process(silent, SIGNAL_TRACES, message, 'json', broken), {

@@ -1,4 +1,4 @@
-/** Copies of headers that carry credentials are never stored, also where content is. */
+/** Copies of headers with credentials are never stored, even when content is. */
 import t from 'tap';
 import { SIGNAL_LOGS, SIGNAL_TRACES } from '../../../src/pdata/layout.ts';
 import { isCredentialKey } from '../../../src/processors/privacy/credentials.ts';
@@ -58,7 +58,7 @@ t.test('credentials are not stored although content is captured', async (t) => {
     }
 });
 
-t.test('keys beyond the table of lasting symbols are told apart as well', async (t) => {
+t.test('keys beyond the table of lasting symbols have a policy too', async (t) => {
   const scene = new Scene();
   const processor = scene.processor({ capture_content: false });
   const many = Array.from({ length: 17_000 }, (_, index) => text(`filler.${index}`, 'x'));

@@ -9,12 +9,12 @@ interface Secret {
   readonly kind: string;
   /** As it is sent. */
   readonly sent: string;
-  /** What may not be found in anything stored. */
+  /** The text that must not be stored. */
   readonly hidden: string;
 }
 
 const secret = (kind: string, sent: string, hidden = sent): Secret => ({ kind, sent, hidden });
-/** Joined here, so that nobody takes this file for a place where keys are lying about. */
+/** Joined here, so that no secret scanner reports this file. */
 const join = (...parts: readonly string[]): string => parts.join('');
 
 const PEM = [
@@ -120,7 +120,7 @@ const escaped = (s: string): string => [...s].map(unicode).join('');
 const wide = (s: string): string =>
   s.replace(/[!-~]/g, (character) => String.fromCharCode(character.charCodeAt(0) + 0xfee0));
 
-/** Spellings that a reader, or a program further on, would turn into the secret again. */
+/** Spellings that a reader or another program would decode to the secret. */
 const SPELLINGS: Readonly<Record<string, (s: string) => string>> = {
   plain: (s) => s,
   'inside a sentence': (s) => `please use (${s}), thanks`,
@@ -147,7 +147,7 @@ const processor = scene.processor({
   ],
 });
 
-/** The stored bytes with every spelling undone, as an attacker would look at them. */
+/** The stored bytes with every spelling decoded. */
 function undone(stored: string): string {
   let current = stored
     .replace(/[\u200b\u00ad]/g, '')
@@ -163,7 +163,7 @@ function undone(stored: string): string {
 const storedOf = ([signal, message]: Request, encoding: (typeof ENCODINGS)[number]): string =>
   scene.stored(scene.process(processor, signal, message, encoding));
 
-t.test('no secret is stored, whatever its kind, place and encoding', async (t) => {
+t.test('no secret of any kind is stored, in any place and encoding', async (t) => {
   let placements = 0;
   for (const [place, request] of Object.entries(PLACES))
     for (const { kind, sent, hidden } of SECRETS)
@@ -197,7 +197,7 @@ t.test('no spelling hides a secret', async (t) => {
   t.ok(placements > 300, `${placements} placements`);
 });
 
-t.test('escapes of the request itself hide nothing either', async (t) => {
+t.test('escapes of the request itself hide no secret', async (t) => {
   for (const [place, request] of Object.entries(PLACES))
     for (const { kind, sent, hidden } of SECRETS) {
       const [signal, message] = request('PLACEHOLDER');
@@ -236,7 +236,7 @@ t.test('card numbers are found among numbers', async (t) => {
   for (const encoding of ENCODINGS) t.match(storedOf(harmless, encoding), '[9223372036854775807,4111111111111112]');
 });
 
-t.test('keys that become the same are told apart', async (t) => {
+t.test('keys that become the same get a number', async (t) => {
   const attributes = ['a@example.com', 'b@example.com', 'plain'].map((key) => text(key, `value of ${key.charAt(0)}`));
   const nested = { key: 'm', value: { kvlistValue: { values: attributes } } };
   for (const encoding of ENCODINGS) {

@@ -1,5 +1,6 @@
 /**
- * What holds for every text: nothing without a secret changes, cleaning twice is cleaning once, and JSON stays JSON.
+ * Properties of redaction: a text without a secret does not change, redacting twice is redacting once, and JSON stays
+ * JSON.
  */
 import * as fc from 'fast-check';
 import t from 'tap';
@@ -127,7 +128,7 @@ t.test('rows without anything to find are stored byte for byte as without rules'
   t.pass();
 });
 
-t.test('a JSON text stays JSON, and all of it but the strings stays as it was', async (t) => {
+t.test('a JSON text stays JSON, and only its strings change', async (t) => {
   const replacer = {
     text: (value: string) => all.redact(value),
     longText: (value: string) => all.clean(value),
@@ -147,7 +148,7 @@ t.test('a JSON text stays JSON, and all of it but the strings stays as it was', 
   t.pass();
 });
 
-t.test('every character of a decoded form remembers where it was', async (t) => {
+t.test('every character of a decoded form keeps its position', async (t) => {
   const raw = 'a\\u0040b%40c\u200b＠d\\\\u0040';
   const forms = formsOf(raw);
   t.same(
@@ -161,7 +162,7 @@ t.test('every character of a decoded form remembers where it was', async (t) => 
   t.same(formsOf('nothing to decode: größe, 日本'), []);
 });
 
-t.test('a replacement stands as it was written, and the name in brackets when none was', async (t) => {
+t.test('a replacement is literal, and the default is the name in brackets', async (t) => {
   const redactor = redactorOf([
     { preset: 'email', replacement: '$1 <$&>' },
     { name: 'ticket', pattern: 'TCK-[0-9]+' },
@@ -169,19 +170,19 @@ t.test('a replacement stands as it was written, and the name in brackets when no
   t.equal(redactor.redact('TCK-1 of a@example.com'), '[ticket] of $1 <$&>');
 });
 
-t.test('the rule that stands first names what several rules find', async (t) => {
+t.test('the first rule replaces what several rules find', async (t) => {
   const found = (...options: readonly RedactOption[]): string | null => redactorOf(options).redact('see TCK-123456x');
   t.equal(found({ name: 'long', pattern: 'TCK-[0-9x]+' }, { name: 'short', pattern: 'TCK' }), 'see [long]');
   t.equal(found({ name: 'short', pattern: 'TCK' }, { name: 'long', pattern: 'TCK-[0-9x]+' }), 'see [short]');
 });
 
-t.test('what is left may match again, and a text that never comes to rest is given up', async (t) => {
+t.test('a result may match again, and a text that still matches after the last round cannot be redacted', async (t) => {
   const shrinking = redactorOf([{ name: 'pair', pattern: 'ab', replacement: '' }]);
   t.equal(shrinking.redact('xaabby'), 'xy');
   t.equal(shrinking.redact(`${'a'.repeat(20)}${'b'.repeat(20)}`), null);
 });
 
-t.test('a rule that would find its own replacement is refused at start, with its place', async (t) => {
+t.test('a rule that would find its own replacement is refused at start, with its path', async (t) => {
   const options: readonly RedactOption[] = [{ preset: 'email' }, { name: 'x', pattern: 'x', replacement: 'xx' }];
   t.throws(() => compileRules(options, 'processors.privacy.redact'), {
     message: /^processors\.privacy\.redact\[1\]\.replacement: /,
@@ -212,7 +213,7 @@ t.test('ordinary text is not mistaken for a secret', async (t) => {
   for (const s of ordinary) t.equal(all.redact(s), s);
 });
 
-/** A text at each level of decoding that differs from the one before. */
+/** The forms of a text at each level of decoding. */
 function formsOf(text: string): readonly Canonical[] {
   const forms: Canonical[] = [];
   for (;;) {

@@ -1,5 +1,5 @@
 /**
- * The scanners of the presets: every form is found, in one walk or in pieces, and no repetition is too long for them.
+ * The scanners of the presets: every form is found, at once or in pieces, and no repetition is too long.
  */
 import * as fc from 'fast-check';
 import { isIPv4, isIPv6 } from 'node:net';
@@ -28,7 +28,7 @@ function examples({ begins, parts }: (typeof KEY_FORMS)[number]): string[] {
   return begins.map((begin) => begin + parts.map(({ after = '', least }) => after + '1'.repeat(least)).join(''));
 }
 
-t.test('the shortest key of every form is noticed in a body and replaced, in both encodings', async (t) => {
+t.test('the shortest key of every form is found in a body and replaced, in both encodings', async (t) => {
   const scene = new Scene();
   const processor = scene.processor({ redact: [{ preset: 'api_keys' }] });
   for (const key of KEY_FORMS.flatMap(examples)) {
@@ -73,7 +73,7 @@ t.test('a scan in pieces finds what a scan at once finds', async (t) => {
   );
 });
 
-t.test('addresses are those of net', async (t) => {
+t.test('addresses are those that node:net accepts', async (t) => {
   const group = fc.constantFrom('0', '1', 'ffff', '12345', '', 'g', '255', '256', '01');
   const six = fc.array(group, { minLength: 2, maxLength: 9 }).map((groups) => groups.join(':'));
   const four = fc.array(fc.constantFrom('0', '1', '10', '255', '256', '01'), { minLength: 3, maxLength: 5 });
@@ -93,7 +93,7 @@ t.test('addresses are those of net', async (t) => {
   t.pass();
 });
 
-t.test('a long text is cleaned in steps to what it is cleaned to at once, and no step is long', async (t) => {
+t.test('redaction in steps has the same result as at once, in many steps', async (t) => {
   const redactor = compileRules([...ALL_PRESETS, { name: 'ticket', pattern: 'TCK-[0-9]{6}' }], 'redact');
   const filler = 'lorem ipsum dolor sit amet '.repeat(4000);
   const text = `${filler}a@b.com ${filler} TCK-123456 ${filler}\\u0061@c.com ${filler}`;
@@ -104,7 +104,7 @@ t.test('a long text is cleaned in steps to what it is cleaned to at once, and no
   t.equal(finish(redactor?.clean(text) ?? never()), `${filler}[email] ${filler} [ticket] ${filler}[email] ${filler}`);
 });
 
-t.test('windows find what a pattern finds in the whole', async (t) => {
+t.test('windows find what a pattern finds in the whole text', async (t) => {
   const patterns = ['TCK-[0-9]{6}', '\\bword\\b', '^begin', 'end$', '[a-z]+@[a-z]+', '(?s)<a>.*?</a>', 'ab?c?'];
   const unit = fc.constantFrom(
     'TCK-123456',

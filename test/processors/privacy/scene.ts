@@ -1,6 +1,5 @@
 /**
- * A privacy processor over real tables: requests go in as plain messages, in both encodings, and come out as stored
- * bytes.
+ * A privacy processor over real tables: takes plain messages in both encodings and returns the stored bytes.
  */
 import { processAtOnce } from '../../../src/component/processor.ts';
 import { Capabilities } from '../../../src/component/capabilities/capability.ts';
@@ -61,7 +60,7 @@ export class Scene {
     return batch;
   }
 
-  /** Everything that would be stored, in both forms. */
+  /** All stored bytes, as NDJSON and as COPY rows. */
   stored(batch: Batch): string {
     return `${this.tables.text(batch)}\n${this.tables.copyBytes(batch).toString('utf8')}`;
   }
@@ -69,7 +68,7 @@ export class Scene {
 
 const IDS = new Set(['traceId', 'spanId', 'parentSpanId']);
 
-/** The same message with its ids as bytes, as the protobuf encoder wants them. */
+/** The same message with its ids as bytes, for the protobuf encoder. */
 function withBytes(value: unknown, key = ''): unknown {
   if (IDS.has(key)) return Buffer.from(String(value), 'hex');
   if (Array.isArray(value)) return value.map((item) => withBytes(item));

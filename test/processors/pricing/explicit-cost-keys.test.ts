@@ -1,8 +1,8 @@
-/** Costs a record states itself: which attributes count, in which order, in which unit. */
-import { processAtOnce } from '../../src/component/processor.ts';
+/** The costs that a record states: their attributes, order and unit. */
+import { processAtOnce } from '../../../src/component/processor.ts';
 import t from 'tap';
-import { ExplicitCosts, type StatedCosts } from '../../src/processors/pricing/explicit-cost-keys.ts';
-import { Normalized, jsonBody, type PlainRecord } from '../processors/normalization/normalized.ts';
+import { ExplicitCosts, type StatedCosts } from '../../../src/processors/pricing/explicit-cost-keys.ts';
+import { Normalized, jsonBody, type PlainRecord } from '../normalization/normalized.ts';
 
 const normalized = new Normalized();
 const costs = new ExplicitCosts();
@@ -15,11 +15,11 @@ function stated(record: PlainRecord, signal: 'traces' | 'logs' = 'traces'): Stat
 const totals = (record: PlainRecord, signal?: 'traces' | 'logs'): unknown[] =>
   (stated(record, signal)?.total ?? []).map(({ value }) => value);
 
-t.test('a record without a cost states none', async (t) => {
+t.test('a record without a cost has no candidate', async (t) => {
   t.equal(stated({ attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.usage.input_tokens': 5n } }), null);
 });
 
-t.test('costs of the record’s own dialect come before those of others, and all of them come', async (t) => {
+t.test('costs of the record’s dialect come before those of others, and all are candidates', async (t) => {
   const attributes = { 'gen_ai.usage.cost': 1, 'llm.cost.total': 2, 'gen_ai.usage.total_cost': 3 };
   t.strictSame(totals({ attributes: { ...attributes, 'openinference.span.kind': 'LLM' } }), [2, 1, 3]);
   t.strictSame(
@@ -28,14 +28,14 @@ t.test('costs of the record’s own dialect come before those of others, and all
   );
 });
 
-t.test('both sides are found where they are told', async (t) => {
+t.test('input and output costs are found', async (t) => {
   const found = stated({
     attributes: { 'llm.cost.prompt': 0.25, 'llm.cost.completion': '0.5', 'llm.cost.total': 0.75 },
   });
   t.match(found, { input: [{ value: 0.25 }], output: [{ value: '0.5' }], total: [{ value: 0.75 }] });
 });
 
-t.test('millionths of a dollar become dollars, exactly', async (t) => {
+t.test('millionths of a dollar are converted exactly', async (t) => {
   const scope = 'com.anthropic.claude_code.events';
   const log = (attributes: PlainRecord['attributes']): unknown[] =>
     totals({ name: 'claude_code.api_request', scope, attributes: { model: 'm', ...attributes } }, 'logs');
@@ -44,14 +44,14 @@ t.test('millionths of a dollar become dollars, exactly', async (t) => {
   t.strictSame(log({ cost_usd: 0.01, cost_usd_micros: 10_000n }), [0.01, '0.010000']);
 });
 
-t.test('names that look like costs in dollars and are none are never given', async (t) => {
+t.test('names that resemble costs in dollars are never candidates', async (t) => {
   t.strictSame(totals({ attributes: { 'github.copilot.cost': 5, 'gen_ai.operation.name': 'chat' } }), []);
   t.match(stated({ attributes: { 'gen_ai.cost.input_tokens': 0.5, 'sentry.op': 'gen_ai.chat' } }), {
     input: [{ value: 0.5 }],
   });
 });
 
-t.test('general names are costs of their dialect only', async (t) => {
+t.test('general names are costs in their dialect only', async (t) => {
   t.strictSame(totals({ attributes: { cost_usd: 5, 'gen_ai.operation.name': 'chat' } }), []);
 });
 
@@ -63,11 +63,11 @@ t.test('costs inside documents are found', async (t) => {
   t.match(stated({ attributes }), { total: [{ value: 0.5 }], input: [{ value: 0.25 }], output: [] });
 });
 
-t.test('sums over other records say so', async (t) => {
+t.test('sums over other records are marked', async (t) => {
   const found = stated({ attributes: { 'coding_agent.session.cost_usd': 5, 'gen_ai.operation.name': 'chat' } });
   t.match(found?.total, [{ value: 5, aggregate: true }]);
 });
 
-t.test('whole numbers beyond a double keep their digits', async (t) => {
+t.test('integers beyond the exact range of doubles keep all digits', async (t) => {
   t.strictSame(totals({ attributes: { 'gen_ai.usage.cost': 9007199254740993n } }), [9007199254740993n]);
 });

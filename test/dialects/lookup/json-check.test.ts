@@ -1,8 +1,8 @@
-/** The check before a document is parsed: what it takes is what the parser takes, up to a depth. */
+/** The check before a document is parsed: it accepts what the parser accepts, up to a depth. */
 import fc from 'fast-check';
 import t from 'tap';
-import { parseDocument } from '../../src/dialects/lookup/documents.ts';
-import { isJson } from '../../src/dialects/lookup/json-check.ts';
+import { parseDocument } from '../../../src/dialects/lookup/documents.ts';
+import { isJson } from '../../../src/dialects/lookup/json-check.ts';
 
 function parses(text: string): boolean {
   try {
@@ -13,7 +13,7 @@ function parses(text: string): boolean {
   }
 }
 
-t.test('a text is JSON when the parser says so', async (t) => {
+t.test('a text is JSON exactly when the parser accepts it', async (t) => {
   const piece = fc.constantFrom(
     ...'{}[]",:0123.-+eE\\u \n\t\rntf',
     'true',
@@ -45,7 +45,7 @@ t.test('a text is JSON when the parser says so', async (t) => {
   t.pass();
 });
 
-t.test('a document that is nested by the thousand is none', async (t) => {
+t.test('a document that is nested thousands of levels deep is refused', async (t) => {
   const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
   t.ok(parseDocument(nested(100)));
   t.equal(parseDocument(nested(10_000)), undefined);
