@@ -22,7 +22,8 @@ export const completion: Command = {
   ],
   async run({ words, terminal, commands }): Promise<ExitCode> {
     const write = SHELLS[words[0] ?? ''];
-    if (write === undefined) throw new UsageError('which shell?', `one of ${Object.keys(SHELLS).join(', ')}`);
+    if (write === undefined)
+      throw new UsageError('the name of a shell is missing', `one of ${Object.keys(SHELLS).join(', ')}`);
     terminal.print(write(await Promise.all(commands.map((entry) => entry.load()))));
     return 0;
   },

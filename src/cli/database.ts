@@ -96,7 +96,7 @@ async function requireSchema(database: Database, { access, call }: Opening): Pro
   if (access === 'write' && !state.mayWrite) throw tooNew(state);
   if (state.unknown.length > 0)
     call.terminal.say(
-      `A newer version has migrated this database (${state.unknown.join(', ')}): this one shows what it knows.`,
+      `A newer version has migrated this database (${state.unknown.join(', ')}): this version shows only the columns that it knows.`,
     );
 }
 

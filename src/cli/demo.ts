@@ -73,7 +73,7 @@ async function checkAlive(endpoint: string): Promise<void> {
   const answer = await post(`${endpoint}/health`, null, null);
   if (answer.status !== 200)
     throw new UserError(
-      `what listens at ${endpoint} is not Sluice: /health answers ${answer.status}`,
+      `the server at ${endpoint} is not Sluice: /health answers ${answer.status}`,
       'Name the right one with --endpoint.',
     );
 }
@@ -82,7 +82,7 @@ function withOwnKey(call: Call, config: Config, endpoint: string): Promise<ExitC
   if (findPostgresOptions(config) === null)
     throw new UserError(
       'no API key',
-      `Give one with --key or ${KEY_VARIABLE}; this configuration has no database to make one in.`,
+      `Give one with --key or ${KEY_VARIABLE}; this configuration has no database in which to create one.`,
     );
   return withDatabase(call, 'write', async (database) => {
     const administration = new Administration(database);
@@ -125,7 +125,7 @@ function asData({ traceId, conversation }: Demo, endpoint: string): string {
 }
 
 function describe({ content }: Demo, endpoint: string, next: string): string {
-  return [`Sent to ${endpoint}, and stored:`, ...content.map((line) => `  ${line}`), '', `Look at it:  ${next}`].join(
+  return [`Sent to ${endpoint}, and stored:`, ...content.map((line) => `  ${line}`), '', `Show it:  ${next}`].join(
     '\n',
   );
 }

@@ -13,18 +13,18 @@ export function describeGreeting(
 ): string {
   const places = [
     [again('demo'), 'send the telemetry of a small AI application'],
-    [again('traces'), 'what arrived; then `trace ID`, `usage`'],
-    ...(psql === null ? [] : [[psql, 'everything, in SQL']]),
+    [again('traces'), 'list stored traces; see also `trace ID` and `usage`'],
+    ...(psql === null ? [] : [[psql, 'query everything in SQL']]),
   ].map(([line = '', what = '']) => [style.cyan(line), style.dim(what)]);
-  const look = layOut(places, '    ');
+  const commands = layOut(places, '    ');
   if (key === null) {
     const keys = keysExist ? '' : `\n  There is no active key yet: ${style.cyan(again('key create'))}\n`;
-    return `\n  ${style.bold('Sluice is ready')}: OTLP/HTTP at ${endpoint}\n${keys}\n${look}\n`;
+    return `\n  ${style.bold('Sluice is ready')}: OTLP/HTTP at ${endpoint}\n${keys}\n${commands}\n`;
   }
   return [
     '',
-    `  ${style.bold('Sluice is ready.')} This is its first start, so it made the project "${FIRST_PROJECT}" and a key.`,
-    '  The key is shown this once:',
+    `  ${style.bold('Sluice is ready.')} This is its first start, so it created the project "${FIRST_PROJECT}" and a key.`,
+    '  The key is shown only once:',
     '',
     `    ${style.bold(style.green(key))}`,
     '',
@@ -34,9 +34,9 @@ export function describeGreeting(
     // The values of this variable are URL-encoded.
     `    export OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20${key}"`,
     '',
-    '  Where to look:',
+    '  To read the data:',
     '',
-    look,
+    commands,
     '',
   ].join('\n');
 }

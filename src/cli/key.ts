@@ -20,7 +20,7 @@ export const keyCreate: Command = {
       value: 'NAME',
       description: 'The one environment it may write (default: all of them)',
     },
-    label: { type: 'text', value: 'TEXT', description: 'A note on who uses it' },
+    label: { type: 'text', value: 'TEXT', description: 'A note about its use' },
     json: { type: 'flag', description: 'Print JSON' },
   },
   examples: [

@@ -138,7 +138,7 @@ function selectionOf(call: Call): Selection {
 
 function sequenceOf(call: Call): string {
   const word = onlyWord(call, 'SEQUENCE');
-  if (!/^\d{1,18}$/u.test(word)) throw new UsageError(`"${word}" is no number of a request`);
+  if (!/^\d{1,18}$/u.test(word)) throw new UsageError(`"${word}" is not the number of a request`);
   return word;
 }
 

@@ -59,7 +59,7 @@ export const pricesSet: Command = {
       const book = await loadBook(call, pricingOptionsOf(config));
       const entries = (await entriesOf(call)).map(checked);
       book.withStored(entries, (entry, { path, message }) => {
-        throw new UserError(`the price "${entry.id}" is mistaken: ${path} ${message}`, 'Nothing was stored.');
+        throw new UserError(`the price "${entry.id}" is invalid: ${path} ${message}`, 'Nothing was stored.');
       });
       // The first entry of a list has precedence, and the price stored last has precedence.
       for (const entry of entries.toReversed()) await storePrice(database, { id: entry.id, project, entry });
@@ -155,13 +155,13 @@ function checked(entry: unknown): PriceEntry {
   const read = new StoredEntries().read(id, entry);
   if (!isProblem(read)) return read;
   throw new UserError(
-    `${id === '' ? 'an entry' : `the price "${clean(id)}"`} is mistaken: ${read.path} ${read.message}`,
+    `${id === '' ? 'an entry' : `the price "${clean(id)}"`} is invalid: ${read.path} ${read.message}`,
     'Nothing was stored. The form is that of pricing.overrides: docs/configuration.md.',
   );
 }
 
 function table(prices: readonly ListedPrice[]): string {
-  if (prices.length === 0) return 'No prices are stored: those of the configuration and of the price lists hold.';
+  if (prices.length === 0) return 'No prices are stored. The prices of the configuration and of the price lists apply.';
   const entries = new StoredEntries();
   const lines = prices.map(({ id, project, entry, storedAt }) => {
     const read = entries.read(id, entry);

@@ -124,7 +124,7 @@ function asData({ timeNs: _time, firstName: _name, ...row }: TraceRow) {
 }
 
 function describe(rows: readonly TraceRow[], terminal: Terminal, nowMs: number): string {
-  if (rows.length === 0) return 'No traces match. `sluice demo` sends one to look at.';
+  if (rows.length === 0) return 'No traces match. `sluice demo` sends an example.';
   const { style } = terminal;
   const manyProjects = new Set(rows.map(({ project }) => project)).size > 1;
   const manyEnvironments = new Set(rows.map(({ environment }) => environment)).size > 1;

@@ -173,7 +173,7 @@ export class WorkerProcess {
     // A process that cannot be spawned has no exit event; a process that has exited has no channel.
     child.on('error', (error) => {
       if (child.pid === undefined) this.#ended(null, null);
-      else this.#primary.logger.debug({ worker: this.number, error }, 'a worker could not be told something');
+      else this.#primary.logger.debug({ worker: this.number, error }, 'a message to a worker could not be sent');
     });
     await this.expect('hello');
     if (this.#state !== 'starting') return;
