@@ -66,7 +66,7 @@ t.test('dropping a destination keeps waiting requests unless --waiting is given'
 t.test('mistakes are explained', async (t) => {
   t.match(await sluice('outbox', 'show', '4711'), { code: 1, err: /there is no request 4711/u });
   t.match(await sluice('outbox', 'replay', '4711'), { code: 1, err: /there is no dead letter 4711/u });
-  t.match(await sluice('outbox', 'show', 'x'), { code: 2, err: /"x" is no number/u });
+  t.match(await sluice('outbox', 'show', 'x'), { code: 2, err: /"x" is not the number/u });
   t.match(await sluice('outbox', 'show'), { code: 2, err: /SEQUENCE is missing/u });
   t.match(await sluice('outbox', 'drop'), { code: 2, err: /name one request, or a destination/u });
   t.match(await sluice('outbox', 'drop', '1', '-d', 'x'), { code: 2 });
