@@ -25,14 +25,18 @@ const CLEAN = [
   'src/daemon',
   'src/errors.ts',
   'src/index.ts',
+  'src/dialects',
   'src/net',
+  'src/processors',
   'test/architecture',
   'test/cli',
   'test/component',
   'test/config',
   'test/daemon',
+  'test/dialects',
   'test/docs',
   'test/net',
+  'test/processors',
   'test/scripts',
 ];
 /** Files that are generated from other folders, files with the words in question, and files that are not clean yet. */

@@ -169,7 +169,7 @@ t.test('concurrent lookups of one key are one query', async (t) => {
 });
 
 t.test(
-  'a static key takes the privacy settings its project stored, and is told to come again when they cannot be read',
+  'a static key has the stored privacy settings of its project, and gets 503 when they cannot be read',
   async (t) => {
     const broken = await withDirectory(t, {
       ...silent,

@@ -35,7 +35,12 @@ const CACHE_CASES: readonly (readonly [
 ])[] = [
   ['a sender known to include them is believed', { input: 1000, output: 50, cacheRead: 600 }, 'inside', 1000],
   ['a sender known to count them apart is completed', { input: 1000, output: 50, cacheRead: 600 }, 'outside', 1600],
-  ['less input than cache can not include it', { input: 10, output: 5, cacheRead: 600, cacheWrite: 7 }, 'inside', 617],
+  [
+    'an input below the cached tokens cannot include them',
+    { input: 10, output: 5, cacheRead: 600, cacheWrite: 7 },
+    'inside',
+    617,
+  ],
   [
     'a total with the cache on top shows that it is apart',
     { input: 1000, output: 50, total: 1650, cacheRead: 600 },

@@ -65,7 +65,7 @@ class Scene implements PriceDirectory {
       .of(project)
       .find(null, model)
       ?.cost({ inputTokens: 1_000_000, outputTokens: 0 }, this.nowMs);
-    return `${formatMoney(cost?.totalCost ?? 0n)} ${cost?.audit?.split('@')[0] ?? 'nobody'}`;
+    return `${formatMoney(cost?.totalCost ?? 0n)} ${cost?.audit?.split('@')[0] ?? 'none'}`;
   }
 }
 
@@ -75,9 +75,9 @@ t.test('stored prices come first: the project’s own, then those for all, then 
   t.equal(scene.price('shop', 'mine'), '5.00000000 user');
   await scene.change([stored('new', 'mine', '3'), stored('old', 'mine', '4'), stored('own', 'mine', '2', 'shop')]);
   t.equal(scene.price('shop', 'mine'), '2.00000000 stored');
-  t.equal(scene.price('other', 'mine'), '3.00000000 stored', 'among equals the one that is listed first');
-  t.equal(scene.price('other', 'theirs'), '7.00000000 user', 'what nobody stored is as it was');
-  t.equal(scene.price('other', 'nobody-sells-this'), '0.00000000 nobody');
+  t.equal(scene.price('other', 'mine'), '3.00000000 stored', 'of equal entries the first one is used');
+  t.equal(scene.price('other', 'theirs'), '7.00000000 user', 'without a stored price nothing changes');
+  t.equal(scene.price('other', 'not-for-sale'), '0.00000000 none');
   t.equal(scene.books.count, 3);
   await scene.change([]);
   t.equal(scene.price('shop', 'mine'), '5.00000000 user', 'what was remembered of the old book is forgotten');

@@ -118,7 +118,7 @@ const CASES: readonly (readonly [what: string, more: Attributes, input: string, 
     / service=flex:standard-rate$/,
   ],
   ['the standard tier', { 'openai.response.service_tier': 'default' }, ...PLAIN, /match=exact$/],
-  ['a word that nobody knows', { 'openai.response.service_tier': 'gold' }, ...PLAIN, /match=exact$/],
+  ['an unknown word', { 'openai.response.service_tier': 'gold' }, ...PLAIN, /match=exact$/],
 ];
 
 t.test('every token kind is billed at its own rate, for every sender', async (t) => {

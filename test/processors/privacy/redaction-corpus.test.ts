@@ -174,8 +174,7 @@ t.test('no secret of any kind is stored, in any place and encoding', async (t) =
         const found =
           place === 'environment' ? stored.toLowerCase().includes(hidden.toLowerCase()) : stored.includes(hidden);
         if (found) t.fail(`${kind} as ${place} in ${encoding}: ${sent}`);
-        if (!stored.includes(`[${kind}]`))
-          t.fail(`${kind} as ${place} in ${encoding}: the replacement can not be seen`);
+        if (!stored.includes(`[${kind}]`)) t.fail(`${kind} as ${place} in ${encoding}: the replacement is missing`);
       }
   t.ok(placements > 300, `${placements} placements`);
 });
