@@ -1,8 +1,9 @@
 /**
- * Admission control, and the order of the passes. A pass is advanced in slices of a few milliseconds, and the event loop is
- * polled between two slices: the process reads the next headers and answers health checks whatever is being worked on. Small
- * bodies have tables of their own and never wait for a large one to end. Within a size, projects share the time evenly. A
- * request that waits has been read and is bounded by the receivers' byte budget; how long it may wait is bounded here.
+ * Admission control, and the order of the passes. A pass is advanced in slices of a few milliseconds, and the event
+ * loop is polled between two slices: the process reads the next headers and answers health checks during long passes.
+ * Small bodies have their own tables and never wait for the end of a large one. Within a size, projects share the time
+ * evenly. A waiting request has been read and is limited by the receivers' byte budget; its waiting time is limited
+ * here.
  */
 import { Rejection } from '../errors.ts';
 import type { Steps } from '../pdata/steps.ts';
@@ -10,22 +11,27 @@ import { ExpectedWait } from './expected-wait.ts';
 import { FairQueue, type Flow, type VirtualClock } from './fair-queue.ts';
 import { MAX_POLLS_MS, PollCycle } from './poll-cycle.ts';
 
-/** No pass begins or goes on when passes have taken this long since the last poll. */
+/** No pass begins or continues when passes have taken this long since the last poll. */
 const SLICE_MS = 2;
-/** The first slice of a pass may take so much longer: most passes are over by then, and are not divided. */
+/** The first slice of a pass may be longer by this time, in which most passes end without being divided. */
 const OVERRUN_MS = 3;
-/** A request that would wait longer is refused. It may come again after a second. */
+/** A request that would wait longer is refused, with Retry-After of a second. */
 const MAX_WAIT_MS = 1000;
-/** Under load, passes get at least this part of the time that the polls took, whatever the number of requests refused there. */
+/**
+ * Under load, passes get at least this part of the time that the polls took, whatever the number of requests refused
+ * there.
+ */
 const PASSES_PART = 1 / 3;
-/** A project with fewer requests than this is never refused for the time they take; with fewer in all there is no load. */
+/**
+ * A project with fewer requests than this is never refused for the time they take; with fewer in all there is no load.
+ */
 const ALWAYS_ADMITTED = 16;
 
 /** Passes of one range of body sizes. */
 export interface SizeClass<Place> {
-  /** Bodies of at most so many bytes. */
+  /** The largest body of this class, in bytes. */
   readonly limitBytes: number;
-  /** The memories that passes of this size work in, one each. */
+  /** The arenas for passes of this class. */
   readonly places: readonly Place[];
 }
 
@@ -38,7 +44,10 @@ export interface AdmissionOptions<Place> {
   readonly classes: readonly SizeClass<Place>[];
 }
 
-/** One request that waits for its pass or is in it. It holds a body, so nothing keeps it once it is over. */
+/**
+ * A request that waits for its pass or is in progress. It refers to a body, so no reference to it may remain after its
+ * end.
+ */
 interface Pass<Place> {
   readonly bytes: number;
   begin(place: Place): Steps;
@@ -60,13 +69,13 @@ export class AdmissionControl<Place> {
   readonly #lanes: readonly Lane<Place>[];
   readonly #wait = new ExpectedWait();
   readonly #polls: PollCycle;
-  /** Passes that are not over, and those of them that have not begun. */
+  /** Passes that have not ended, and those of them that have not begun. */
   #open = 0;
   #waiting = 0;
   #scheduled = false;
-  /** Spent on passes since the last poll. */
+  /** The time of passes since the last poll. */
   #sliceMs = 0;
-  /** When the last slice of a pass ended, if others were left then. */
+  /** The end of the last slice, if passes were left then. */
   #busySince: number | null = null;
 
   constructor({ now, afterPoll, classes }: AdmissionOptions<Place>) {
@@ -81,12 +90,12 @@ export class AdmissionControl<Place> {
     }));
   }
 
-  /** How many requests wait for their pass to begin. */
+  /** The number of requests whose pass has not begun. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** Milliseconds that a request of the project would wait now, judged by the passes before it. */
+  /** The expected wait in milliseconds for a request of the project now. */
   expectedWaitMs(project: string): number {
     return this.#wait.of(project);
   }
@@ -101,8 +110,8 @@ export class AdmissionControl<Place> {
   }
 
   /**
-   * Runs the pass of a request in a place for bodies of its size: at once when nothing is ahead of it, otherwise in its turn.
-   * `limitBytes` of the place is handed to the pass: a body that proves larger is to be run again with its true size.
+   * Runs the pass of a request in a place for bodies of its size: at once when no other pass is before it, otherwise in
+   * its turn. The pass gets the `limitBytes` of the place. A body that is larger must run again with its true size.
    */
   run<Result>(
     project: string,
@@ -137,7 +146,7 @@ export class AdmissionControl<Place> {
     return lane;
   }
 
-  /** Does steps of the flow's pass until it is over, or passes have taken `untilMs` since the last poll. */
+  /** Runs steps of the flow's pass until it ends, or passes have taken `untilMs` since the last poll. */
   #advance(lane: Lane<Place>, flow: Flow<Pass<Place>>, untilMs: number): void {
     const started = this.#now();
     const deadline = started + untilMs - this.#sliceMs + (flow.running === null ? OVERRUN_MS : 0);
@@ -160,7 +169,7 @@ export class AdmissionControl<Place> {
     return pass;
   }
 
-  /** True when the pass is over, whatever its outcome. */
+  /** Returns whether the pass has ended, with any outcome. */
   #step(pass: Pass<Place>, deadline: number): boolean {
     try {
       if (pass.place === null) throw new Error('a pass began without a place');
@@ -199,7 +208,7 @@ export class AdmissionControl<Place> {
     return this.#waiting >= ALWAYS_ADMITTED;
   }
 
-  /** How long the passes of this slice may take. */
+  /** The time limit for the passes of this slice. */
   #sliceLimitMs(): number {
     return this.#isLoaded ? Math.max(SLICE_MS, this.#polls.elapsedMs * PASSES_PART) : SLICE_MS;
   }
@@ -211,7 +220,7 @@ export class AdmissionControl<Place> {
     while (this.#sliceMs < limit) {
       const next = this.#next();
       if (next === null) return;
-      // Passes in progress take turns within a slice too.
+      // Passes in progress alternate within a slice as well.
       this.#advance(next.lane, next.flow, Math.min(limit, this.#sliceMs + SLICE_MS));
     }
     if (this.#open > 0) this.#startPolls();

@@ -1,7 +1,7 @@
 /**
- * The memory of one pass at a time: the tables of a request, and what processors keep for these tables. Every place in which
- * passes run has one. It is made at its first use, and a large one is given up after a while without use: its pages stay
- * resident as long as it lives.
+ * The memory of one pass at a time: the tables of a request, and the state of processors for these tables. It is
+ * created at its first use. A large arena is dropped after some time without use, because its pages stay resident while
+ * it exists.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -9,7 +9,7 @@ import type { Processor } from '../component/processor.ts';
 import type { Steps } from '../pdata/steps.ts';
 import { Intake } from '../pdata/index-body.ts';
 
-/** How long an arena that is not kept outlives its last pass. */
+/** The time without a pass after which an arena is dropped, unless it is kept. */
 const IDLE_MS = 20_000;
 
 export class Arena {
@@ -20,13 +20,13 @@ export class Arena {
   #prepared = new WeakSet<Processor>();
   #idle: NodeJS.Timeout | null = null;
 
-  /** `isKept`: never given up. `pauses`: for bodies that take long to index and to encode. */
+  /** `isKept`: never dropped. `pauses`: for bodies that take long to index and to encode. */
   constructor({ isKept = false, pauses = false }: { readonly isKept?: boolean; readonly pauses?: boolean }) {
     this.#isKept = isKept;
     this.#pauses = pauses;
   }
 
-  /** For a pass, which calls `release` when it is over, whatever its outcome. What has to be made is made in steps. */
+  /** For a pass, which must call `release` at its end, with any outcome. Prepares processors in steps. */
   *acquire(processors: readonly Processor[]): Steps<Intake> {
     if (this.#idle !== null) clearTimeout(this.#idle);
     this.#idle = null;
@@ -54,7 +54,7 @@ export class Arena {
   }
 }
 
-/** Pages of a memory are given back when it is collected, and the engine collects nothing while the process is idle. */
+/** The pages of a memory are released when it is collected, and V8 collects nothing while the process is idle. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();

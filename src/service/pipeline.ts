@@ -1,7 +1,7 @@
 /**
- * One signal's way from an admitted request to its acknowledgement: expand → index → process → claim → encode in one pass, then
- * the group commit. A pass is done in steps, between which other requests are served, but it has its arena for itself until it
- * is over: nothing of another request can be seen or overwritten.
+ * The pipeline of one signal, from an admitted request to its acknowledgement: expand → index → process → claim →
+ * encode in one pass, then the group commit. A pass runs in steps, between which other requests are served. It has its
+ * arena for itself until it ends, so that requests cannot read or overwrite each other's data.
  */
 import type { Exporter, Rows } from '../component/exporter.ts';
 import type { Logger } from '../component/logger.ts';
@@ -25,13 +25,13 @@ import type { OwnTraces, RequestTrace } from './telemetry/own-traces.ts';
 import { RecordCounts } from './telemetry/record-counts.ts';
 
 const MICROSECONDS = 1000n;
-/** In place of a body that has had its pass. */
+/** Replaces a body after its pass, to free its memory. */
 const DROPPED = new Uint8Array(0);
 
-/** A gzip body is larger than it says. Its pass is run again in an arena for the largest bodies. */
+/** A gzip body is larger than its trailer says. Its pass runs again in an arena for the largest bodies. */
 class LargerThanDeclared extends Error {}
 
-/** What the pass makes of a request. */
+/** The result of a pass. */
 interface Passed {
   readonly claim: Claim;
   readonly encoded: readonly EncodedRows[];
@@ -41,14 +41,14 @@ export interface PipelineParts {
   readonly signal: Signal;
   readonly processors: readonly Processor[];
   readonly exporters: readonly Exporter[];
-  /** The ids of those that have sent what they wrote. */
+  /** The ids of the exporters whose written records count as sent. */
   readonly countedExporters: readonly string[];
   readonly admission: AdmissionControl<Arena>;
   readonly groupCommit: GroupCommit;
   readonly rowBudget: RowBudget;
   readonly logger: Logger;
   readonly meter: Meter;
-  /** Null while traces are off: nothing is noted or made then. */
+  /** Null while traces are off. */
   readonly traces: OwnTraces | null;
   now(): number;
 }
@@ -57,10 +57,10 @@ export class SignalPipeline implements Pipeline {
   readonly signal: Signal;
   readonly #parts: PipelineParts;
   readonly #counts: RecordCounts;
-  /** Requests that were admitted and are not over. */
+  /** Admitted requests that have not ended. */
   #open = 0;
   #closed = false;
-  /** Called when the last of them is. */
+  /** Called when the last of them ends. */
   #whenIdle: (() => void)[] = [];
 
   constructor(parts: PipelineParts) {
@@ -75,7 +75,7 @@ export class SignalPipeline implements Pipeline {
     this.#open++;
     try {
       for (const processor of this.#parts.processors) {
-        // Most admissions are answered from a cache; awaiting only real promises keeps those in the same turn.
+        // Most admissions are answered from a cache; only real promises are awaited, so that these need no microtask.
         const waiting = processor.admit?.(request, context);
         if (waiting !== undefined) await waiting;
       }
@@ -100,12 +100,12 @@ export class SignalPipeline implements Pipeline {
     };
   }
 
-  /** Resolves when every request that was admitted is over. */
+  /** Resolves when every admitted request has ended. */
   idle(): Promise<void> {
     return this.#open === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve));
   }
 
-  /** From here on requests are refused, those admitted before included. */
+  /** From now on all requests are refused, including those already admitted. */
   close(): void {
     this.#closed = true;
   }
@@ -153,7 +153,7 @@ export class SignalPipeline implements Pipeline {
     }
   }
 
-  /** Everything that looks at the tables, and the last that needs the body. A fault of ours becomes `decode_failed`. */
+  /** All stages that read the tables; the body is not needed afterwards. An internal fault becomes `decode_failed`. */
   *#pass(request: PassRequest): Steps<Passed> {
     const { context, arena } = request;
     const counted = { records: 0 };
@@ -203,7 +203,7 @@ export class SignalPipeline implements Pipeline {
     }
   }
 
-  /** The rows in one exporter's form, and what they hold of the budget. */
+  /** The rows in one exporter's format, with their reserved bytes. */
   *#encodeFor(exporter: Exporter, batch: Batch, bodyBytes: number): Steps<EncodedRows> {
     const room = this.#parts.rowBudget.open(batch, bodyBytes);
     batch.rowRoom = room;
@@ -233,13 +233,13 @@ export class SignalPipeline implements Pipeline {
   }
 }
 
-/** A pass and where it runs. */
+/** A pass and its arena. */
 interface PassRequest {
   readonly delivery: Delivery;
   readonly context: Context;
   readonly trace: RequestTrace | null;
   readonly arena: Arena;
-  /** The arena is for bodies of at most so many bytes. */
+  /** The largest body for this arena, in bytes. */
   readonly limitBytes: number;
 }
 

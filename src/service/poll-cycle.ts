@@ -1,20 +1,24 @@
 /**
- * The polls of the event loop between two slices of passes. One poll accepts one connection, and a request of a connection that
- * was not accepted cannot be refused. Under load the loop is therefore polled several times while new requests arrive.
+ * The polls of the event loop between two slices of passes. One poll accepts one connection, and a request of a
+ * connection that was not accepted cannot be refused. Under load the loop is therefore polled several times while new
+ * requests arrive.
  */
 
-/** The most polls in a row. It is a number and not a time, because the first poll takes longest, with all that came meanwhile. */
+/**
+ * The limit of polls in a row. A number and not a time, because the first poll takes longest, with all earlier
+ * arrivals.
+ */
 const MAX_POLLS = 16;
-/** This many polls without a new request end them: what one poll accepts is read by the next. */
+/** This many polls without arrivals end the cycle: a connection that one poll accepts is read by the next. */
 const QUIET_POLLS = 2;
-/** Polls end after this time. A longer one is a pause of the process, which does not come with each. */
+/** Polls end after this time. A longer poll is a pause of the process. */
 export const MAX_POLLS_MS = 50;
 
 export class PollCycle {
   readonly #now: () => number;
   #startedMs = 0;
   #polls = 0;
-  /** In a row. */
+  /** Polls without arrivals, in a row. */
   #quietPolls = 0;
   #arrivals = 0;
 
@@ -33,12 +37,12 @@ export class PollCycle {
     this.#quietPolls = 0;
   }
 
-  /** How long the polls of this cycle took. */
+  /** The time of the polls of this cycle. */
   get elapsedMs(): number {
     return Math.min(this.#now() - this.#startedMs, MAX_POLLS_MS);
   }
 
-  /** Whether the loop is to be polled once more; to be asked once after each poll. */
+  /** Whether to poll once more. Must be called once after each poll. */
   goesOn(isLoaded: boolean): boolean {
     this.#quietPolls = this.#arrivals > 0 ? 0 : this.#quietPolls + 1;
     this.#arrivals = 0;

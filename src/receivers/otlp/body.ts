@@ -1,15 +1,15 @@
 /**
- * Reading a request's raw body into one buffer that grows as bytes arrive, never beyond the limit. A declared length alone
- * reserves nothing, so a client that declares much and sends little holds little.
+ * Reads a request's raw body into one buffer that grows as bytes arrive, up to the limit. A declared length alone
+ * reserves nothing, so a client that declares much and sends little uses little memory.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Rejection } from '../../errors.ts';
 import type { Reservation } from './byte-budget.ts';
 
-/** The least room taken with the first bytes. Later the room doubles, so each byte is copied once on average. */
+/** The first capacity of the buffer. It doubles, so each byte is copied once on average. */
 const FIRST_BYTES = 16384;
-/** After the grace time a body must have arrived at this average rate. A slow mobile connection is several times faster. */
+/** The minimum average rate of a body after the grace time. A slow mobile connection is several times faster. */
 const LEAST_BYTES_PER_SECOND = 1024;
 const GRACE_MS = 5000;
 
@@ -28,8 +28,8 @@ export function declaredLength(request: IncomingMessage, limitBytes: number): nu
 }
 
 /**
- * Resolves with the whole raw body, which belongs to the reservation and must not be used once that is closed. Rejects with
- * `body_too_large`, `overloaded`, or `invalid_body` when the stream ends early, breaks, or is too slow.
+ * Resolves with the whole raw body. It belongs to the reservation and must not be used after its `close`. Rejects with
+ * `body_too_large`, `overloaded`, or `invalid_body` when the stream ends early, fails, or is too slow.
  */
 export function readBody(
   request: Readable,
@@ -93,7 +93,7 @@ class ArrivingBody {
   }
 }
 
-/** Ends a body that takes too long as a whole, or that trickles. One timer, set anew only when it has fired. */
+/** Ends a body that takes too long in total or arrives too slowly. One timer, started again only after it has fired. */
 class ArrivalWatch {
   readonly #started = performance.now();
   readonly #timeoutMs: number;

@@ -1,4 +1,4 @@
-/** How many requests one protocol is working on, and waiting for the last of them. */
+/** Counts the requests in flight of one protocol, and waits for the last of them. */
 
 export class InFlight {
   readonly #waiting: (() => void)[] = [];
@@ -17,7 +17,7 @@ export class InFlight {
     if (this.#count === 0) for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Resolves when everything is answered, or the deadline aborts. */
+  /** Resolves when no request is in flight, or the deadline aborts. */
   async idle(deadline: AbortSignal): Promise<void> {
     if (this.#count === 0 || deadline.aborted) return;
     await new Promise<void>((resolve) => {

@@ -1,31 +1,37 @@
-/** One connection over HTTP: its bytes reach the parser in pieces, and at its end the client has time to read the last answer. */
+/**
+ * One HTTP connection: its bytes are given to the parser in pieces, and at its end the client has time to read the last
+ * answer.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { isAmbiguous } from './one-reading.ts';
 
-/** With this many answers due the connection is not read further. */
+/** With this many pending answers the connection is not read further. */
 const MOST_DUE = 8;
-/** The parser is given this much at a time, so that a piece holds few requests even when they are as small as can be. */
+/** The size of a piece for the parser: it holds few requests even when they are very small. */
 const PIECE_BYTES = 1024;
-/** And this much of a body whose length is not known. */
+/** The size of a piece of a body without a known length. */
 const BODY_PIECE_BYTES = 8192;
-/** After the last answer, what the client still sends is thrown away, for this long and up to this much. */
+/** After the last answer, further bytes of the client are discarded for this time and up to this size. */
 const LINGER_MS = 1000;
 const LINGER_BYTES = 256 * 1024;
 
-/** Tells those that count connections what this one is used for, and by which project. */
+/** Records the use of the connection and its project for the connection limit. */
 export type Mark = (use: 'idle' | 'reading' | 'working', project: string) => void;
 
-/** Large bodies must not delay new requests, nor new requests the bodies of those that are being read. */
+/** Separate time budgets: large bodies must not delay new requests, and new requests must not delay bodies. */
 export type Bytes = 'heads' | 'bodies';
 
-/** What the connections of one server share: the time of one turn of the event loop, and the order of those that wait. */
+/**
+ * Shared by the connections of one server: the time in one iteration of the event loop, and the order of waiting
+ * connections.
+ */
 export interface Pacing {
-  /** Whether this turn has time left for such bytes. */
+  /** Whether this iteration has time left for bytes of this kind. */
   hasTime(bytes: Bytes): boolean;
-  /** Counts the time of the work against this turn. */
+  /** Counts the time of the work against this iteration. */
   spend(bytes: Bytes, work: () => void): void;
-  /** The connection goes on in a later turn. */
+  /** The connection continues in a later iteration. */
   await(connection: PacedConnection, bytes: Bytes, gotNothing: boolean): void;
 }
 
@@ -36,13 +42,13 @@ export class PacedConnection {
   readonly #pacing: Pacing;
   /** The listener with which node:http feeds its parser. */
   readonly #parse: Parse | undefined;
-  /** Answers that are due. */
+  /** The number of pending answers. */
   #due = 0;
   /** The request that began last. */
   #latest: IncomingMessage | null = null;
-  /** Bytes to come that certainly belong to the body of the latest request. */
+  /** The number of next bytes that belong to the body of the latest request. */
   #bodyBytes = 0;
-  /** Some of what arrived waits in the socket. */
+  /** Received bytes wait in the socket. */
   #waits = false;
   #isClosing = false;
   #thrownAway = 0;
@@ -62,7 +68,7 @@ export class PacedConnection {
   /** A request has begun. False when the connection is closing. */
   begin(request: IncomingMessage, response: ServerResponse): boolean {
     if (this.#isClosing) return false;
-    // At once: what follows in the same piece must not be begun.
+    // At once, because later requests of the same piece must not begin.
     if (isAmbiguous(request)) this.close();
     this.#due++;
     this.#latest = request;
@@ -73,15 +79,15 @@ export class PacedConnection {
     return true;
   }
 
-  /** What waits in the socket may be taken. */
+  /** Continues to read the socket. */
   goOn(): void {
     this.#waits = false;
     this.#socket.resume();
   }
 
   /**
-   * Nothing that follows is served, and the connection closes after the answers that are due. It closes one way first: a
-   * connection with unread bytes is reset when it closes, and the reset can overtake the answer.
+   * Serves no further request and closes the connection after the pending answers. It sends FIN first: closing a
+   * connection with unread bytes sends a reset, which can discard the answer.
    */
   close(): void {
     if (this.#isClosing) return;
@@ -111,7 +117,7 @@ export class PacedConnection {
       const piece = rest.subarray(0, this.#sizeOfPiece());
       this.#pacing.spend(expected, () => this.#feed(piece));
       rest = rest.subarray(piece.length);
-      // node:http waits for a reader of the body, or of answers, and resumes by itself.
+      // node:http has paused the socket for a reader of the body or of answers, and resumes it.
       if (rest.length > 0 && !this.#isClosing && this.#socket.isPaused()) {
         this.#keep(rest);
         return;
@@ -126,7 +132,7 @@ export class PacedConnection {
     else this.#bodyBytes = Number(this.#latest?.headers['content-length'] ?? 0) - piece.length;
   }
 
-  /** What the bytes to come belong to, first of all. */
+  /** The kind of the next bytes. */
   get #expected(): Bytes {
     return this.#latest?.complete === false ? 'bodies' : 'heads';
   }

@@ -1,6 +1,6 @@
 /**
- * What the protocols of one receiver share: the pipelines they deliver to, the bound on what they hold together, and how
- * acceptance and refusal are counted and logged.
+ * Shared by the protocols of one receiver: the pipelines, the limit of concurrent expansions, and the metrics and log
+ * lines of acknowledgements and refusals.
  */
 import { FairSlots } from '../../component/fair-slots.ts';
 import type { Logger } from '../../component/logger.ts';
@@ -10,9 +10,9 @@ import { diagnosticOf, Rejection } from '../../errors.ts';
 import type { Signal } from '../../pdata/context.ts';
 import type { ByteBudget } from './byte-budget.ts';
 
-/** Threads that expand bodies at once: half of the pool, so that files and other work always have the rest. */
+/** Concurrent expansions: half of the thread pool, so that files and other work have the rest. */
 const EXPANDING_SLOTS = 2;
-/** Bodies of one project that may wait for that. */
+/** The limit of waiting expansions of one project. */
 const EXPANDING_WAITING = 64;
 
 export interface ReceptionParts {
@@ -25,7 +25,7 @@ export interface ReceptionParts {
 export class Reception {
   readonly pipelines: ReadonlyMap<Signal, Pipeline>;
   readonly logger: Logger;
-  /** Large bodies take turns by project where they are expanded. */
+  /** Expansions of large bodies, in fair order of projects. */
   readonly expanding = new FairSlots({
     slots: EXPANDING_SLOTS,
     mostWaiting: EXPANDING_WAITING,
@@ -58,7 +58,7 @@ export class Reception {
     this.#inFlight--;
   }
 
-  /** `started` as `performance.now()` gave it. */
+  /** `started`: a time of `performance.now()`. */
   acknowledge(signal: Signal, started: number): void {
     this.#acknowledged.record((performance.now() - started) / 1000, { signal });
   }
@@ -69,7 +69,7 @@ export class Reception {
     this.logger.info({ signal, code, status: rejection.refusal.status, details: rejection.details }, 'request refused');
   }
 
-  /** The refusal an error stands for; anything but a `Rejection` is a fault of ours. */
+  /** The refusal for an error. An error other than a `Rejection` is a bug. */
   rejectionOf(error: unknown): Rejection {
     if (error instanceof Rejection) return error;
     this.logger.error({ error }, 'a request failed unexpectedly');

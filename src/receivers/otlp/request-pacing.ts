@@ -1,20 +1,21 @@
 /**
- * How fast one server takes requests from its connections. A client may send thousands of small requests without waiting for an
- * answer, and node:http would begin all of them in one turn of the event loop. Here bytes go to the parser in small pieces: when
- * a connection has too many answers due, or a turn has taken too long, the rest stays in the socket for a later turn.
+ * Limits how fast one server reads requests from its connections. A client may pipeline thousands of small requests,
+ * and node:http would begin all of them in one iteration of the event loop. Here the parser gets bytes in small pieces:
+ * when a connection has too many pending answers, or the iteration has no time left, the rest stays in the socket for a
+ * later iteration.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Bytes, type Mark, PacedConnection, type Pacing } from './paced-connection.ts';
 
-/** All connections of a lane may take this long together in one turn of the event loop. */
+/** The time of all connections of a lane in one iteration of the event loop. */
 const TURN_MS = 10;
-/** So many connections of a lane that wait go on in one turn. */
+/** The number of waiting connections of a lane that continue in one iteration. */
 const MOST_RESUMED = 64;
 
-/** Bytes of one kind: the time they have in a turn, and the connections that wait for a later one. */
+/** Bytes of one kind: their time in an iteration, and the connections that wait for a later one. */
 class Lane {
-  /** Those that got nothing in their last turn; they go first. */
+  /** Connections that read nothing in their last iteration. They are first. */
   #passedOver: PacedConnection[] = [];
   #waiting: PacedConnection[] = [];
   spentMs = 0;
@@ -27,7 +28,7 @@ class Lane {
     (gotNothing ? this.#passedOver : this.#waiting).push(connection);
   }
 
-  /** Those that go on in the turn that begins. */
+  /** The connections that continue in the new iteration. */
   next(): readonly PacedConnection[] {
     this.spentMs = 0;
     const all = [...this.#passedOver, ...this.#waiting];
@@ -42,12 +43,12 @@ export class RequestPacing implements Pacing {
   readonly #lanes: Readonly<Record<Bytes, Lane>> = { heads: new Lane(), bodies: new Lane() };
   #scheduled = false;
 
-  /** To be called right after the server was given the connection. */
+  /** Must be called directly after the server got the connection. */
   adopt(socket: Socket, mark: Mark): void {
     this.#connections.set(socket, new PacedConnection(socket, this, mark));
   }
 
-  /** A request has begun. Null when its connection is closing: then it must not be served. */
+  /** A request has begun. Null when its connection is closing, and the request must not be served. */
   begin(request: IncomingMessage, response: ServerResponse): PacedConnection | null {
     const connection = this.of(request.socket);
     return connection.begin(request, response) ? connection : null;
