@@ -1,4 +1,4 @@
-/** The order of the passes and who is refused, with a clock and an event loop of the test's own. */
+/** The order of passes and refusals, with a simulated clock and event loop. */
 import v8 from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
@@ -25,7 +25,7 @@ class Loop {
   readonly admission: AdmissionControl<string>;
   #callbacks: (() => void)[] = [];
   readonly done: string[] = [];
-  /** The passes in progress, by their place. */
+  /** The passes in progress, by place. */
   readonly inProgress = new Map<string, string>();
 
   constructor(classes: readonly SizeClass<string>[] = ONE_PLACE) {
@@ -38,7 +38,7 @@ class Loop {
     });
   }
 
-  /** Asks for a pass of steps that take so long. */
+  /** Requests a pass with steps of given durations. */
   ask(
     name: string,
     stepsMs: number | readonly number[],
@@ -59,7 +59,7 @@ class Loop {
     this.done.push(name);
   }
 
-  /** Polls once; false when nothing was to be done afterwards. */
+  /** Polls once. Returns false when no work was left. */
   poll(): boolean {
     const callbacks = this.#callbacks;
     this.#callbacks = [];
@@ -72,13 +72,13 @@ class Loop {
   }
 }
 
-t.test('a request runs at once when nothing is ahead of it', async (t) => {
+t.test('a request runs at once when no other is before it', async (t) => {
   const loop = new Loop();
   void loop.ask('a', 1);
   t.strictSame(loop.done, ['a']);
 });
 
-t.test('after two milliseconds the event loop is polled, then the next come in the order of arrival', async (t) => {
+t.test('after two milliseconds the event loop is polled, then the next passes run in order of arrival', async (t) => {
   const loop = new Loop();
   for (const name of ['a', 'b', 'c', 'd']) void loop.ask(name, 1.5);
   t.strictSame(loop.done, ['a', 'b']);
@@ -88,14 +88,14 @@ t.test('after two milliseconds the event loop is polled, then the next come in t
   t.equal(loop.admission.waiting, 0);
 });
 
-t.test('a pass is divided between its steps, and keeps its place until it is over', async (t) => {
+t.test('a pass is divided between its steps, and keeps its place until it ends', async (t) => {
   const loop = new Loop();
   void loop.ask(
     'long',
     Array.from({ length: 10 }, () => 1),
   );
   void loop.ask('next', 1);
-  t.equal(loop.ms, 5, 'most passes are over by then');
+  t.equal(loop.ms, 5, 'most passes have ended by then');
   loop.poll();
   t.equal(loop.ms, 7);
   t.strictSame([...loop.inProgress.values()], ['long']);
@@ -103,7 +103,7 @@ t.test('a pass is divided between its steps, and keeps its place until it is ove
   t.strictSame(loop.done, ['long', 'next']);
 });
 
-t.test('a small body does not wait for a large one to end', async (t) => {
+t.test('a small body does not wait for the end of a large one', async (t) => {
   const loop = new Loop(SIZES);
   void loop.ask(
     'giant',
@@ -118,7 +118,7 @@ t.test('a small body does not wait for a large one to end', async (t) => {
   t.ok(loop.ms < 12);
 });
 
-t.test('bodies of other projects are worked on beside those of one project, of the same size too', async (t) => {
+t.test('bodies of several projects are in progress at once, also of the same size', async (t) => {
   const loop = new Loop(SIZES);
   for (let index = 0; index < 5; index++)
     void loop.ask(
@@ -135,7 +135,7 @@ t.test('bodies of other projects are worked on beside those of one project, of t
   t.equal(loop.done[0], 'b');
 });
 
-t.test('projects share the time evenly, whatever they ask for', async (t) => {
+t.test('projects share the time evenly, for any requests', async (t) => {
   const loop = new Loop();
   for (let index = 0; index < 100; index++) void loop.ask('a', 1, { project: 'a' });
   for (let index = 0; index < 10; index++) void loop.ask('b', 3, { project: 'b' });
@@ -144,7 +144,7 @@ t.test('projects share the time evenly, whatever they ask for', async (t) => {
   t.ok(others >= 27 && others <= 36, `30 milliseconds of each, ${others}`);
 });
 
-t.test('a giant that others wait for is as urgent as they are', async (t) => {
+t.test('a large body that others wait for is as urgent as they are', async (t) => {
   const loop = new Loop(SIZES);
   const giant = Array.from({ length: 50 }, () => 1);
   void loop.ask('giant of a', giant, { bytes: LARGEST, project: 'a' });
@@ -156,7 +156,7 @@ t.test('a giant that others wait for is as urgent as they are', async (t) => {
   t.ok(small <= 110, `giants and small requests share the time: ${small}`);
 });
 
-t.test('what had its pass is forgotten, also while others always wait', async (t) => {
+t.test('a body is released after its pass, also while others always wait', async (t) => {
   v8.setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const loop = new Loop();
@@ -181,7 +181,7 @@ t.test('what had its pass is forgotten, also while others always wait', async (t
   t.equal(weak.filter((body) => body.deref() !== undefined).length, loop.admission.waiting);
 });
 
-t.test('a request that arrives while others wait goes behind them, also right after a poll', async (t) => {
+t.test('a request that arrives while others wait is after them, also directly after a poll', async (t) => {
   const loop = new Loop();
   for (const name of ['a', 'b', 'c']) void loop.ask(name, 3);
   void loop.ask('late', 0.1);
@@ -189,7 +189,7 @@ t.test('a request that arrives while others wait goes behind them, also right af
   t.strictSame(loop.done, ['a', 'b', 'c', 'late']);
 });
 
-t.test('a fault in any step is the outcome of its own pass only, and frees its place', async (t) => {
+t.test('a fault in a step fails only its own pass, and frees its place', async (t) => {
   const loop = new Loop();
   void loop.ask('a', 5);
   const faulty = loop.admission.run('demo', 10, function* (): Steps {
@@ -206,7 +206,7 @@ t.test('a fault in any step is the outcome of its own pass only, and frees its p
   t.strictSame(loop.done, ['a', 'b']);
 });
 
-t.test('beyond a second of work that waits, a project is overloaded, and no other', async (t) => {
+t.test('a project with more than a second of waiting work is overloaded, and no other project', async (t) => {
   const loop = new Loop();
   void loop.ask('first', 10);
   for (let index = 0; index < 99; index++) {
@@ -221,12 +221,12 @@ t.test('beyond a second of work that waits, a project is overloaded, and no othe
     t.doesNotThrow(() => loop.admission.admit('other'));
     void loop.ask('other', 10, { project: 'other' });
   }
-  t.ok(loop.admission.expectedWaitMs('other') <= 400, 'as much of the first as it has itself');
+  t.ok(loop.admission.expectedWaitMs('other') <= 400, 'the first counts up to its own work');
   for (let poll = 0; poll < 150; poll++) loop.poll();
   t.doesNotThrow(() => loop.admission.admit('demo'));
 });
 
-t.test('a project is judged by what its own bodies take', async (t) => {
+t.test('the expected wait of a project depends on the time of its own bodies', async (t) => {
   const loop = new Loop();
   for (let index = 0; index < 30; index++) void loop.ask('slow', 100, { project: 'slow' });
   for (let index = 0; index < 3; index++) void loop.ask('fast', 0.1, { project: 'fast' });
@@ -236,10 +236,10 @@ t.test('a project is judged by what its own bodies take', async (t) => {
   t.throws(() => loop.admission.admit('slow'), { code: 'overloaded' });
 });
 
-t.test('what polls take while others wait counts for the wait as well', async (t) => {
+t.test('the time of polls counts for the expected wait as well', async (t) => {
   const loop = new Loop();
   for (let index = 0; index < 40; index++) void loop.ask(String(index), 3);
-  t.ok(loop.admission.expectedWaitMs('demo') < 130, 'nothing but passes so far');
+  t.ok(loop.admission.expectedWaitMs('demo') < 130, 'only passes so far');
   for (let poll = 0; poll < 20; poll++) {
     loop.ms += 27;
     loop.poll();
@@ -248,7 +248,7 @@ t.test('what polls take while others wait counts for the wait as well', async (t
   t.ok(loop.admission.expectedWaitMs('demo') > 300, String(loop.admission.expectedWaitMs('demo')));
 });
 
-t.test('a pause of the whole process counts for little', async (t) => {
+t.test('a pause of the whole process hardly counts', async (t) => {
   const loop = new Loop();
   for (let index = 0; index < 64; index++) void loop.ask(String(index), 3);
   loop.ms += 10_000;
@@ -256,7 +256,7 @@ t.test('a pause of the whole process counts for little', async (t) => {
   t.ok(loop.admission.expectedWaitMs('demo') < 2000, String(loop.admission.expectedWaitMs('demo')));
 });
 
-/** What is done between one poll and the next: it takes so long, and so many requests arrive. */
+/** The work between two polls: its time, and the number of arrivals. */
 function poll(loop: Loop, arrivals: number, takesMs: number): number {
   const before = loop.done.length;
   for (let index = 0; index < arrivals; index++) loop.admission.admit('other');
@@ -269,14 +269,14 @@ t.test('under load the event loop is polled again while requests arrive, sixteen
   const loop = new Loop();
   const polls = (arrivals: readonly number[]): number[] => arrivals.map((count) => poll(loop, count, 0.1));
   for (let index = 0; index < 12; index++) void loop.ask(String(index), 3);
-  t.equal(poll(loop, 1, 0.1), 1, 'so few are no load');
+  t.equal(poll(loop, 1, 0.1), 1, 'a few requests are no load');
   for (let index = 0; index < 10; index++) void loop.ask(String(index), 3);
   t.strictSame(polls(Array.from({ length: 17 }, () => 1)), [...Array.from({ length: 15 }, () => 0), 1, 0]);
   t.strictSame(polls([0, 0, 0, 0]), [0, 1, 0, 1], 'none arrived: what the first poll accepted is read by the second');
-  t.strictSame(polls([0, 1, 0, 0, 0]), [0, 0, 0, 1, 0], 'now and then one arrives');
+  t.strictSame(polls([0, 1, 0, 0, 0]), [0, 0, 0, 1, 0], 'arrivals in some polls');
 });
 
-t.test('however long the polls take, passes get a third of that', async (t) => {
+t.test('passes get a third of the time of polls', async (t) => {
   const loop = new Loop();
   for (let index = 0; index < 100; index++) void loop.ask(String(index), 1);
   for (let count = 0; count < 2; count++) poll(loop, 0, 0);
@@ -289,7 +289,7 @@ t.test('however long the polls take, passes get a third of that', async (t) => {
   t.equal(poll(loop, 0, 0), 2, 'and two milliseconds at least');
 });
 
-t.test('a few requests are never too many, however long each takes', async (t) => {
+t.test('a few requests are never refused, however long each takes', async (t) => {
   const loop = new Loop();
   for (let index = 0; index < 16; index++) {
     t.doesNotThrow(() => loop.admission.admit('demo'));
@@ -303,7 +303,7 @@ const request = fc.record({
   project: fc.constantFrom('a', 'b', 'c', 'd'),
 });
 
-t.test('whatever arrives whenever, all have their pass, each project in order, one pass a place', async (t) => {
+t.test('any arrivals all have their pass, each project in order, with one pass in a place', async (t) => {
   const property = fc.property(fc.array(fc.oneof(fc.constant(null), request), { maxLength: 60 }), (arrivals) => {
     const loop = new Loop(SIZES);
     const expected = new Map<string, string[]>();
@@ -328,7 +328,7 @@ t.test('whatever arrives whenever, all have their pass, each project in order, o
   t.doesNotThrow(() => fc.assert(property));
 });
 
-t.test('steps can be done at once', async (t) => {
+t.test('steps can run without pauses', async (t) => {
   t.equal(
     finish(
       (function* () {
