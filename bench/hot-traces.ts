@@ -3,7 +3,8 @@
  * senders: the cost of contention, and that no deadlock reaches a client. The two alternate by round on the same
  * database.
  *
- *   node dist/bench/hot-traces.js [--writers 4] [--senders 64] [--requests 256] [--rounds 10] [--traces 8] [--plan paid|free] [--url …]
+ *   node dist/bench/hot-traces.js [--writers 4] [--senders 64] [--requests 256] [--rounds 10]
+ *                               [--traces 8] [--plan paid|free] [--url …]
  *
  * Ends with 1 when a request was refused or the server saw a deadlock.
  */

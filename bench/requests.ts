@@ -117,7 +117,7 @@ interface Decoded {
   }[];
 }
 
-/** For each trace, where its id stands. */
+/** The offsets of the id of each trace. */
 function placesOfIds(body: Buffer): readonly (readonly number[])[] {
   const message = loadProtos().requests[SIGNAL_TRACES].decode(body) as unknown as Decoded;
   const spans = message.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));

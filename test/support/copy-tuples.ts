@@ -95,7 +95,7 @@ const CONTENT_COLUMNS = {
 const NOTHING: CopyTuple = { scope_name: null, scope_version: null, scope_attributes: null };
 
 /**
- * The tuples with the columns of the views: what stands under the ids in their place. Throws when an id is not known.
+ * The tuples with the columns of the views: contents in place of their ids. Throws for an unknown id.
  */
 export function resolveTuples(tuples: readonly CopyTuple[], contents: SharedContents): CopyTuple[] {
   const known = new Map<unknown, CopyTuple>([[null, NOTHING]]);

@@ -83,7 +83,7 @@ const SIGNAL_OF: Readonly<Record<string, 0 | 1 | 2>> = { '/v1/traces': 0, '/v1/l
 /** A request as protobufjs reads it. */
 export function messageOf({ path, body }: RemoteRequest): Message {
   const signal = SIGNAL_OF[path];
-  if (signal === undefined) throw new Error(`nobody sends to ${path}`);
+  if (signal === undefined) throw new Error(`unexpected path ${path}`);
   return decodeProtobuf(protos.requests[signal], body);
 }
 

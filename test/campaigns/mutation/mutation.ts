@@ -1,8 +1,8 @@
 /**
  * Runs a campaign of damaged bodies; with --inflate, of damaged gzip bodies.
  *
- *   node dist/test/campaigns/mutation/mutation.js [--signal traces|logs|metrics] [--encoding protobuf|json] [--count 1000000] [--seed 1]
- *                               [--judge-one-in 1] [--stricter]
+ *   node dist/test/campaigns/mutation/mutation.js [--signal traces|logs|metrics] [--encoding protobuf|json]
+ *                                                 [--count 1000000] [--seed 1] [--judge-one-in 1] [--stricter]
  *   node dist/test/campaigns/mutation/mutation.js --inflate [--count 1000000] [--seed 1]
  *
  * Prints one summary line and the bodies that violate a rule. The exit code is 1 when there are any.
