@@ -1,5 +1,5 @@
 /**
- * The operations, their categories, and the categories whose usage is a rollup.
+ * The operations, their categories, and the categories whose usage is a roll-up.
  */
 import type { Category } from '../pdata/columns.ts';
 

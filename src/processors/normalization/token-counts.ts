@@ -1,6 +1,6 @@
 /**
  * Reads a record's token counts, converts them to one way of counting, and decides whether they are its own or a
- * rollup.
+ * roll-up.
  */
 import {
   NUMBER_AUDIO_CACHE_READ_TOKENS,

@@ -4,7 +4,7 @@
 import { formatMoney } from '../../pdata/money.ts';
 import { formatMoment, type RateRow, rowFor } from './card.ts';
 import { formatUnits } from './decimal.ts';
-import type { PriceBook, Trail } from './price-book.ts';
+import type { PriceBook, ExplanationSteps } from './price-book.ts';
 import { inputPairs, outputPairs, type PricedModel } from './priced-model.ts';
 import { formatRate, RATE_KEYS, type RateKey } from './rates.ts';
 import { Buckets, type CostFlag, namesOfFlags, type Usage } from './usage.ts';
@@ -73,7 +73,7 @@ export function explainPrice(
   usage: Usage,
   startMs: number,
 ): PriceExplanation {
-  const tried: Trail = [];
+  const tried: ExplanationSteps = [];
   const { route, priced, reason } = book.resolve(provider, model, tried);
   const base = { provider, model, route, startedAt: formatMoment(startMs), tried };
   const nothing = { card: null, buckets: [], inputCost: null, outputCost: null, totalCost: null, flags: [] };

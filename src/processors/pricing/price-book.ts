@@ -27,7 +27,7 @@ export interface Resolution {
 }
 
 /** The explanation steps: each searched list and name; for explanations only. */
-export type Trail = string[];
+export type ExplanationSteps = string[];
 
 /** One search: the spellings of the model and the provider. */
 interface Search {
@@ -35,7 +35,7 @@ interface Search {
   readonly route: string | null;
   readonly list: string | null;
   readonly spellings: Spellings;
-  readonly trail: Trail | null;
+  readonly steps: ExplanationSteps | null;
 }
 
 /** An entry with its providers looked up once. */
@@ -143,14 +143,14 @@ export class PriceBook {
   }
 
   /** As `find`, uncached and with the reasons. */
-  resolve(provider: string | null, model: string, trail: Trail): Resolution {
+  resolve(provider: string | null, model: string, steps: ExplanationSteps): Resolution {
     const length = Math.max(model.length, provider?.length ?? 0);
     if (length > MODEL_NAME_LENGTH)
       return unpriced(null, `a name of more than ${MODEL_NAME_LENGTH} characters is not looked up`);
-    return this.#resolve(provider ?? '', model, trail);
+    return this.#resolve(provider ?? '', model, steps);
   }
 
-  #resolve(provider: string, model: string, trail: Trail | null): Resolution {
+  #resolve(provider: string, model: string, steps: ExplanationSteps | null): Resolution {
     const emitted = model.trim().toLowerCase();
     if (emitted === '') return NAMELESS;
     const from = this.#emittedProvider(provider);
@@ -161,10 +161,10 @@ export class PriceBook {
       return same !== null && priceListOf(same) === list;
     });
     const { stored, user, supplement } = this.#layers;
-    const search: Search = { folded: from.folded, route, list, spellings, trail };
+    const search: Search = { folded: from.folded, route, list, spellings, steps };
     const own = this.#among(stored, 'stored', search) ?? this.#among(user, 'user', search);
     if (own !== null) return own;
-    if (route === null || list === null) return unknownProvider(provider, from, trail);
+    if (route === null || list === null) return unknownProvider(provider, from, steps);
     if (route === LOCAL) return unpriced(route, 'a local or private server has no list price');
     if (spellings.unpriceable !== null) return unpriced(route, spellings.unpriceable);
     return (
@@ -201,10 +201,10 @@ export class PriceBook {
     return prefixed ?? this.#catalogue.providerOfModel(emitted);
   }
 
-  #among(entries: Entries, layer: string, { folded, route, list, spellings, trail }: Search): Resolution | null {
+  #among(entries: Entries, layer: string, { folded, route, list, spellings, steps }: Search): Resolution | null {
     if (entries.isEmpty) return null;
     const names = spellings.names.flatMap(({ name, respelled }) => (respelled ? [] : [name]));
-    trail?.push(...names.map((name) => `${layer}: ${name}`));
+    steps?.push(...names.map((name) => `${layer}: ${name}`));
     const entry = entries.find(
       names,
       ({ places }) => places === null || places.some((place) => meansSame(place, folded, route, list)),
@@ -217,11 +217,11 @@ export class PriceBook {
     return { ...entry, places };
   }
 
-  #listed(list: string, emitted: string, route: string, { spellings, trail }: Search): Resolution | null {
+  #listed(list: string, emitted: string, route: string, { spellings, steps }: Search): Resolution | null {
     const version = versionIn(emitted);
     for (const [index, provider] of [list, ...this.#catalogue.fallbacksOf(list)].entries()) {
       for (const { name, respelled } of spellings.names) {
-        trail?.push(`${provider}: ${name}`);
+        steps?.push(`${provider}: ${name}`);
         const hit = this.#catalogue.find(provider, name, version);
         if (hit === null) continue;
         if (hit.model.card === null) return unpriced(route, `${provider}/${hit.model.id} has no price per token`);
@@ -268,9 +268,9 @@ const UNROUTED = unpriced(null, 'no provider is named, and the model name gives 
 const UNKNOWN = unpriced(null, 'no price list knows the provider');
 
 /** Only an explanation contains the provider: a hostile sender may send hundreds of thousands of names. */
-function unknownProvider(provider: string, { isNone }: EmittedProvider, trail: Trail | null): Resolution {
+function unknownProvider(provider: string, { isNone }: EmittedProvider, steps: ExplanationSteps | null): Resolution {
   if (isNone) return UNROUTED;
-  return trail === null ? UNKNOWN : unpriced(null, `no price list knows the provider ${JSON.stringify(provider)}`);
+  return steps === null ? UNKNOWN : unpriced(null, `no price list knows the provider ${JSON.stringify(provider)}`);
 }
 
 async function loadCatalogue(choice: string): Promise<Catalogue> {

@@ -48,7 +48,7 @@ t.test('every listed fault of a sender still occurs', async (t) => {
   }
 });
 
-t.test('usage of one call counts once: wrappers are rollups, and the leaves are the calls', async (t) => {
+t.test('usage of one call counts once: wrappers are roll-ups, and the leaves are the calls', async (t) => {
   for (const sender of all) {
     for (const [name, scenario] of Object.entries(sender.scenarios)) {
       const sum = rowsOf(normalized, sender, scenario)

@@ -115,7 +115,7 @@ t.test('general names are read in their dialect only', async (t) => {
   t.equal(ours?.['request_model'], 'claude');
 });
 
-t.test('R5: usage of agents and workflows is a rollup, unless no other step has usage', async (t) => {
+t.test('R5: usage of agents and workflows is a roll-up, unless no other step has usage', async (t) => {
   const usage = { 'gen_ai.usage.input_tokens': 1n };
   for (const operation of ['invoke_agent', 'invoke_workflow', 'plan', 'create_agent']) {
     t.equal(normalized.span({ ...usage, 'gen_ai.operation.name': operation })['usage_scope'], 'rollup', operation);
