@@ -1,4 +1,4 @@
-/** The visible list of what ships. A component that is not here can still come from a module the configuration names. */
+/** The list of shipped components. The configuration can add components of modules. */
 import type { Definition } from './component/definition.ts';
 import { fileExporter } from './exporters/file/file.ts';
 import { otlpHttpExporter } from './exporters/otlp-http/otlp-http.ts';

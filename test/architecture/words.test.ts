@@ -21,8 +21,10 @@ const CLEAN = [
   'scripts',
   'src/cli',
   'src/component',
+  'src/components.ts',
   'src/config',
   'src/daemon',
+  'src/dialects',
   'src/errors.ts',
   'src/index.ts',
   'src/dialects',
@@ -32,12 +34,16 @@ const CLEAN = [
   'test/cli',
   'test/component',
   'test/config',
+  'test/contract',
   'test/daemon',
   'test/dialects',
   'test/docs',
+  'test/end-to-end',
+  'test/interop',
   'test/net',
   'test/processors',
   'test/scripts',
+  'test/service',
 ];
 /** Files that are generated from other folders, files with the words in question, and files that are not clean yet. */
 const EXCLUDED = [

@@ -1,4 +1,7 @@
-/** Replicas whose machines have any time, and a database that comes late: every record lies in the day of the database's clock. */
+/**
+ * Replicas with wrong clocks, and a database that is available late: every record is in the day of the database's
+ * clock.
+ */
 import pg from 'pg';
 import t from 'tap';
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
@@ -28,7 +31,7 @@ const metrics = (name: string): string =>
     ],
   });
 
-t.test('what a replica acknowledges is kept, whatever its clock says', async (t) => {
+t.test('acknowledged records are stored, with any clock of the replica', async (t) => {
   const { url: databaseUrl } = await createDatabase(t);
   for (const [name, now] of Object.entries(CLOCKS)) {
     const daemon = await startDaemon(t, { config: postgresConfig({ databaseUrl }), now });
@@ -45,7 +48,7 @@ t.test('what a replica acknowledges is kept, whatever its clock says', async (t)
   }
 });
 
-t.test('a database that comes late has its days before the first of many senders is stored', async (t) => {
+t.test('a database that is available late has its partitions before the first request is stored', async (t) => {
   const server = await makeServer(t);
   const config = postgresConfig({ databaseUrl: server.url }).replace(', allow_unsafe: true', '');
   const daemon = await startDaemon(t, { config });

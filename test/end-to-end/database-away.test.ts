@@ -1,4 +1,4 @@
-/** A database of one's own that is not there: at the start, later, and for reasons that no waiting mends. */
+/** An external database that is unavailable: at the start, later, and for reasons that need the operator. */
 import pg from 'pg';
 import t from 'tap';
 import { UserError } from '../../src/errors.ts';
@@ -17,12 +17,12 @@ import { PATIENCE_MS } from '../support/patience.ts';
 
 t.setTimeout(300_000);
 
-/** In the form of a stored key, with a checksum that is right: it can only be looked up. */
+/** A well-formed key with a valid checksum, so that only a lookup can refuse it. */
 const STORED_KEY = createApiKey().text;
 const server = await makeServer(t);
 const config = safe(postgresConfig({ databaseUrl: server.url }));
 
-/** The server of this file keeps what it says, so nothing has to be allowed. */
+/** The server of this test stores its own log, so no further right is needed. */
 function safe(text: string): string {
   return text.replace(', allow_unsafe: true', '');
 }
@@ -39,7 +39,7 @@ function isToldToComeAgain(answer: Answer): boolean {
   return answer.status === 503 && answer.headers['retry-after'] === '1' && 'message' in JSON.parse(String(answer.body));
 }
 
-t.test('the daemon starts without its database, says 503, and serves once it is there', async (t) => {
+t.test('the daemon starts without its database, answers 503, and serves when the database is available', async (t) => {
   const daemon = await startDaemon(t, { config });
   t.strictSame(daemon.service.problems(), ['extension postgres is not healthy']);
   t.equal((await send(daemon.url, { path: '/health', method: 'GET' })).status, 200, 'it is alive');
@@ -66,20 +66,20 @@ t.test('the daemon starts without its database, says 503, and serves once it is 
   t.notOk(daemon.service.ready());
 
   await server.start();
-  t.ok(await until(() => daemon.service.ready()), 'ready again although nobody sent anything');
+  t.ok(await until(() => daemon.service.ready()), 'ready again without a request');
   t.equal((await send(daemon.url, { body: late })).status, 200);
   t.equal(linesOf(daemon, 'takes data again'), 1);
   await daemon.stop();
 });
 
-t.test('it stops at once while it waits for its database', async (t) => {
+t.test('the daemon stops at once while it waits for its database', async (t) => {
   await server.stop();
   const daemon = await startDaemon(t, { config });
   await daemon.stop();
   t.equal(daemon.service.state, 'stopped');
 });
 
-t.test('once it is there a first start makes its key, and what no waiting mends ends the daemon', async (t) => {
+t.test('a late first start creates its key, and a permanent fault ends the daemon', async (t) => {
   const lost = postgresConfig({ databaseUrl: urlOf({ ...server.address, database: 'forgotten' }) });
   const first = config.replace(/ {4}keys:\n(?: {6}- .*\n)+/u, '    keys: []\n');
   const folder = folderOf({ 'lost.yaml': safe(lost), 'first.yaml': first });
@@ -98,7 +98,7 @@ t.test('once it is there a first start makes its key, and what no waiting mends 
   t.equal(await greeting.ended, 0);
 });
 
-t.test('what no waiting mends fails the start', async (t) => {
+t.test('a permanent fault fails the start', async (t) => {
   const refused = async (databaseUrl: string, message: RegExp, change = (text: string) => text): Promise<void> => {
     const start = startDaemon(t, { config: change(postgresConfig({ databaseUrl })) });
     const error = await start.then(
@@ -121,7 +121,7 @@ t.test('what no waiting mends fails the start', async (t) => {
   await refused(url, /migrated by a newer version/);
 });
 
-t.test('commands beside the daemon fail plainly', async (t) => {
+t.test('commands fail with a clear message while the database is unavailable', async (t) => {
   await server.stop();
   const folder = folderOf({ 'a.yaml': config });
   for (const command of [['migrate'], ['key', 'list'], ['traces']]) {

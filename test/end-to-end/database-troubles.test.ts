@@ -1,4 +1,7 @@
-/** A database that stops to serve in one of many ways: 503 for every key, no request lost or stored twice, ready again by itself. */
+/**
+ * A database that fails in many ways: 503 for every key, no request lost or stored twice, ready again without a
+ * restart.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { chmod, rm } from 'node:fs/promises';
@@ -57,7 +60,7 @@ async function createKeys(url: string, count: number): Promise<readonly string[]
   return keys;
 }
 
-/** Requests of one daemon, with every answer they got. */
+/** The requests of one daemon, with all answers. */
 class Sender {
   readonly #daemon: Daemon;
   readonly #pending: Promise<unknown>[] = [];
@@ -183,7 +186,7 @@ async function survives(t: Test, daemon: Daemon, trouble: Trouble, keysUrl = dat
   t.equal((await sender.one(known)).status, 200);
   t.equal((await sender.one(KEY)).status, 200);
   await trouble.begin();
-  // At once, before the watch can know.
+  // At once, before the health check of the database has noticed it.
   for (const key of [...fresh.slice(0, 2), known, KEY]) void sender.one(key);
   t.ok(await until(() => !daemon.service.ready()), 'not ready');
   t.ok(await until(() => timesLogged(daemon, 'takes no data') > timesAway), 'the watch knows');
@@ -204,14 +207,14 @@ async function survives(t: Test, daemon: Daemon, trouble: Trouble, keysUrl = dat
   t.strictSame(await countStored(sender.stored), { rows: count, spans: count }, 'what was answered 200 is stored once');
 }
 
-t.test('every trouble is 503 for every key, and passes by itself', async (t) => {
+t.test('every fault is 503 for every key, and the daemon recovers without a restart', async (t) => {
   const daemon = await startDaemon(t, { config: postgresConfig({ databaseUrl }) });
   for (const trouble of troubles) await t.test(trouble.name, (t) => survives(t, daemon, trouble));
   t.equal(timesLogged(daemon, 'takes no data'), troubles.length);
   t.equal(timesLogged(daemon, 'takes data again'), troubles.length);
 });
 
-t.test('a lookup that fails while the database is there stays 500', async (t) => {
+t.test('a lookup that fails while the database is available is 500', async (t) => {
   const daemon = await startDaemon(t, { config: postgresConfig({ databaseUrl }) });
   const [key = '', other = ''] = await createKeys(databaseUrl, 2);
   await asAdministrator(async (client) => {
@@ -226,7 +229,7 @@ t.test('a lookup that fails while the database is there stays 500', async (t) =>
   t.ok(daemon.service.ready());
 });
 
-t.test('over gRPC it is UNAVAILABLE with RetryInfo', async (t) => {
+t.test('over gRPC the answer is UNAVAILABLE with RetryInfo', async (t) => {
   const config = postgresConfig({ databaseUrl }).replace('http: {', 'grpc: { endpoint: "127.0.0.1:0" }, http: {');
   const daemon = await startDaemon(t, { config });
   const [key = ''] = await createKeys(databaseUrl, 1);
@@ -248,7 +251,7 @@ t.test('over gRPC it is UNAVAILABLE with RetryInfo', async (t) => {
   t.equal((await call(key)).code, 0);
 });
 
-t.test('static keys of a pipeline that stores in files go on', async (t) => {
+t.test('static keys of a pipeline that stores in files continue to work', async (t) => {
   const config = postgresConfig({ databaseUrl, exporters: 'file' })
     .replace('exporters: { postgres: {}, file', 'exporters: { file')
     .replace('service:\n', 'service:\n  ledger: memory\n');
@@ -265,7 +268,7 @@ t.test('static keys of a pipeline that stores in files go on', async (t) => {
   t.equal((await sender.one(key)).status, 200);
 });
 
-t.test('a full disk is 503 and not ready, until there is room again', async (t) => {
+t.test('a full disk is 503 and not ready, until there is space again', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-disk-'));
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256m', 'none', folder]).status === 0;
   t.teardown(() => {

@@ -1,4 +1,4 @@
-/** The first start and those after it, with the configuration that ships: the real executable and its own PostgreSQL. */
+/** The first start and later starts with the shipped configuration: the real executable and its embedded PostgreSQL. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -46,7 +46,7 @@ async function namesOfTraces(): Promise<readonly string[]> {
 
 let key = '';
 
-t.test('the first start prints a key once, and the lines for an SDK with which it works', async (t) => {
+t.test('the first start prints a key once, and environment variables with which an SDK works', async (t) => {
   const { output, child, ended } = await start();
   key = KEY.exec(output.out)?.[0] ?? '';
   t.match(key, KEY);
@@ -60,7 +60,7 @@ t.test('the first start prints a key once, and the lines for an SDK with which i
   t.equal(await ended, 0);
 });
 
-t.test('the next start shows no key, and the data and the key are still there', async (t) => {
+t.test('the next start shows no key, and the data and the key still exist', async (t) => {
   const { output } = await start();
   t.notMatch(output.out, 'slc_');
   t.match(output.out, `OTLP/HTTP at ${url}\n`);
@@ -68,7 +68,7 @@ t.test('the next start shows no key, and the data and the key are still there', 
   t.strictSame(await namesOfTraces(), ['first', 'second']);
 });
 
-t.test('the demonstration needs no key on the same machine, and names the line that shows it', async (t) => {
+t.test('the demonstration needs no key on the same machine, and prints the command that shows it', async (t) => {
   const { code, out, err } = await sluice(['demo', ...SETTINGS], { folder });
   t.equal(code, 0, err);
   const [, id = ''] = /sluice trace ([0-9a-f]{32})\n/u.exec(out) ?? [];
@@ -82,7 +82,7 @@ t.test('the demonstration needs no key on the same machine, and names the line t
   t.notMatch(shown.out, 'without a price');
 });
 
-t.test('after kill -9 it starts again with everything it had acknowledged', async (t) => {
+t.test('after kill -9 it starts again with all acknowledged data', async (t) => {
   t.equal(await sendSpan(key, 'just before the crash'), 200);
   running?.child.kill('SIGKILL');
   await running?.ended;
@@ -101,14 +101,14 @@ t.test('after kill -9 it starts again with everything it had acknowledged', asyn
   t.equal(await ended, 0);
 });
 
-t.test('where the last key was revoked the start says how to make another', async (t) => {
+t.test('after the last key was revoked, the start prints how to create another', async (t) => {
   const { child, output, ended } = await start();
   t.match(output.out, /There is no active key yet: .* key create\n/u);
   child.kill('SIGTERM');
   t.equal(await ended, 0);
 });
 
-t.test('with keys in the configuration no project and no key is made', async (t) => {
+t.test('with keys in the configuration no project and no key is created', async (t) => {
   const keys = 'processors: { auth: { keys: [{ key: a-static-key-of-32-characters-00, project: shop }] } }';
   writeFileSync(join(folder, 'keys.yaml'), keys);
   const shipped = new URL('../../../config/sluice.yaml', import.meta.url).pathname;

@@ -1,6 +1,7 @@
 /**
- * A real process whose configuration is loaded again and again under load, good files and bad ones in turn: no request is
- * refused, no connection is closed, and whatever was answered 200 is in the file. `SLUICE_RELOADS` sets how often.
+ * A real process that reloads its configuration repeatedly under load, with valid and invalid files: no request is
+ * refused, no connection is closed, and every acknowledged record is in the file. `SLUICE_RELOADS` sets the number of
+ * reloads.
  */
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -46,7 +47,7 @@ service:
     traces: { receivers: [otlp${more === undefined ? '' : ', otlp/more'}], processors: [${processors ?? 'auth, environment'}], exporters: [${exporters ?? 'file'}] }
 `;
 
-/** Each is a change of something else; the last ones are not in order, or do not start. */
+/** Each changes something else. The last ones are invalid, or do not start. */
 function variants(port: number, takenPort: number): { good: readonly string[]; bad: readonly string[] } {
   const at = (endpoint: number): string =>
     `, otlp/more: { protocols: { http: { endpoint: "127.0.0.1:${endpoint}" } } }`;
@@ -83,7 +84,7 @@ const body = (spanId: string): string =>
     ],
   });
 
-/** Sends one request after the other over connections that stay open, until `more` says no. */
+/** Sends one request after the other over connections that stay open, until `more` returns false. */
 class Sender {
   readonly stored: string[] = [];
   readonly refused: string[] = [];
@@ -129,7 +130,7 @@ class Sender {
   }
 }
 
-t.test(`reload ${RELOADS} times under load, good and bad files in turn: no request is refused or lost`, async (t) => {
+t.test(`reload ${RELOADS} times under load, valid and invalid files: no request is refused or lost`, async (t) => {
   const folder = openFolder(t);
   const port = await freePort();
   const taken = await freePort();

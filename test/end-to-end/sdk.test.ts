@@ -1,4 +1,4 @@
-/** The official OpenTelemetry SDK as a client: what it recorded is compared field by field with what both sinks hold. */
+/** The official OpenTelemetry SDK as a client: the recorded data equals the rows of both exporters, field by field. */
 import t from 'tap';
 import { KEY } from '../support/daemon.ts';
 import { startPostgresDaemon } from '../support/postgres-daemon.ts';
@@ -36,7 +36,7 @@ for (const transport of TRANSPORTS) {
   );
 }
 
-t.test('the SDK learns of a refused key', async (t) => {
+t.test('the SDK reports a refused key', async (t) => {
   const transport: Transport = { format: 'json', compression: 'none' };
   const { failures } = await recordTelemetry(daemon.url, 'not-a-key-at-all-000', transport, 'refused');
   t.equal(failures.length, 3);

@@ -1,4 +1,4 @@
-/** `sluice run --workers 2`: the real executable, its two workers behind one port, and what becomes of them. */
+/** `sluice run --workers 2`: the real executable with two workers behind one port. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import t from 'tap';
@@ -18,7 +18,7 @@ t.teardown(() => {
   two.close();
 });
 
-t.test('connections are spread, and what one worker has stored the other does not store again', async (t) => {
+t.test('connections are distributed, and a request that both workers get is stored once', async (t) => {
   const body = bodyOf(one.nextSpanId());
   t.equal((await one.send(body)).status, 200);
   t.equal((await two.send(body)).status, 200);
@@ -31,7 +31,7 @@ t.test('connections are spread, and what one worker has stored the other does no
   t.match(await scene.query('SELECT count(*)::int4 AS spans FROM sluice.spans'), [{ spans: 1 }]);
 });
 
-t.test('one endpoint speaks for all: metrics, status and readiness', async (t) => {
+t.test('metrics, status and readiness have one endpoint for all workers', async (t) => {
   t.same(await scene.metric('sluice_workers'), { primary: 2 });
   t.same(Object.keys(await scene.metric('otelcol_process_uptime')).sort(), ['1', '2', 'primary']);
   const { signals, workers, problems, state } = await scene.status();
@@ -45,7 +45,7 @@ t.test('one endpoint speaks for all: metrics, status and readiness', async (t) =
   t.match(daemon.output.err, /"worker":2.*listening for OTLP.*\n/u);
 });
 
-t.test('a key that is revoked is refused by both', async (t) => {
+t.test('a revoked key is refused by both workers', async (t) => {
   const database = new Database().use({ connectionString: scene.databaseUrl });
   t.teardown(() => database.close());
   const administration = new Administration(database);
@@ -60,7 +60,7 @@ t.test('a key that is revoked is refused by both', async (t) => {
   await until(isAnswered(401));
 });
 
-t.test('a reload reaches both; what one worker can not do, or is not in order, changes neither', async (t) => {
+t.test('a reload changes both workers; an invalid or unusable configuration changes neither', async (t) => {
   const environments = async (): Promise<unknown> => {
     await scene.query('TRUNCATE sluice.spans');
     for (const each of [one, two]) t.equal((await each.send()).status, 200);
@@ -86,7 +86,7 @@ t.test('a reload reaches both; what one worker can not do, or is not in order, c
   t.same(await environments(), ['staging', 'staging'], 'on the connections they had');
 });
 
-t.test('kill -9 of a worker under load loses nothing that was acknowledged, and another takes its place', async (t) => {
+t.test('kill -9 of a worker under load loses no acknowledged data, and the worker is restarted', async (t) => {
   const senders = Array.from({ length: 4 }, (_, number) => new KeptConnection(url, number + 10));
   let sending = true;
   const running = senders.map((sender) => sender.keepSending(() => sending));
@@ -94,7 +94,7 @@ t.test('kill -9 of a worker under load loses nothing that was acknowledged, and 
   await until(() => senders.every((sender) => sender.stored.length > 2));
   const [before] = await scene.workers();
   process.kill(before?.pid ?? 0, 'SIGKILL');
-  // The file is not in order: whoever starts again runs with what the others run with.
+  // The file is invalid: a restarted worker runs the configuration of the others.
   await daemon.until('a worker has started again');
   const count = stored().length;
   await until(() => stored().length > count + 8);
@@ -118,7 +118,7 @@ t.test('kill -9 of a worker under load loses nothing that was acknowledged, and 
   t.equal((await fetch(readinessUrl)).status, 200);
 });
 
-t.test('a stop answers what is in flight and leaves no process behind', async (t) => {
+t.test('a stop answers the requests in flight, and no process remains', async (t) => {
   const pids = (await scene.workers()).map(({ pid }) => pid);
   daemon.child.kill('SIGTERM');
   t.equal(await daemon.ended, 0);

@@ -1,4 +1,4 @@
-/** Rows of one signal against those expected, in any order: every field that is expected and differs. */
+/** Compares the rows of one signal with the expected rows, in any order. Returns each expected field that differs. */
 import { isDeepStrictEqual } from 'node:util';
 import { comparable, type ExpectedRow } from '../support/sdk-rows.ts';
 
@@ -8,7 +8,7 @@ const identityOf = (row: Row): string => JSON.stringify([row['name'], row['event
 const nothing = (value: unknown): boolean =>
   value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 
-/** An empty list or map that was not sent is null. Links carry flags that every SDK sets as it likes. */
+/** An empty list or map that was not sent is null. The flags of links differ between SDKs. */
 function sameField(name: string, value: unknown, expected: unknown): boolean {
   if (nothing(value) && nothing(expected)) return true;
   if (name !== 'links') return isDeepStrictEqual(value, expected);

@@ -1,10 +1,11 @@
 /**
- * Official SDKs, each in its own language and process, set up by nothing but the environment variables of docs/sdks.md: what arrives is
- * compared field by field with what was sent. Not part of `npm test`: it needs the languages, and fetches the SDKs once.
+ * Official SDKs, each in its own language and process, configured only by the environment variables of docs/sdks.md:
+ * the stored rows are compared field by field with the sent data. Not part of `npm test`: it needs the languages, and
+ * downloads the SDKs once.
  *
  *   node dist/test/interop/interop.js [--write]
  *
- * The table of docs/interop.md must say what was found; `--write` writes it.
+ * The table of docs/interop.md must equal the results; `--write` writes it.
  */
 import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -36,14 +37,14 @@ function environment(service: string, protocol: Protocol, compression: string): 
     OTEL_EXPORTER_OTLP_ENDPOINT: protocol === 'grpc' ? `http://${grpc}` : daemon.url,
     OTEL_EXPORTER_OTLP_HEADERS: `Authorization=Bearer%20${KEY}`,
     OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
-    // Not every SDK knows the word for its default.
+    // Not every SDK accepts the name of its default.
     ...(compression === 'none' ? {} : { OTEL_EXPORTER_OTLP_COMPRESSION: compression }),
     OTEL_SERVICE_NAME: service,
     OTEL_RESOURCE_ATTRIBUTES: `deployment.environment.name=${ENVIRONMENT}`,
   };
 }
 
-/** Runs a sender to its end; what it prints are the ids of its spans. */
+/** Runs a sender to its end. It prints the ids of its spans. */
 function send({ command, args }: Command, env: Readonly<Record<string, string>>): Promise<Ids> {
   const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const said = { out: '', err: '' };
@@ -59,9 +60,9 @@ function send({ command, args }: Command, env: Readonly<Record<string, string>>)
   });
 }
 
-/** Of every signal whether its rows are those that were sent. */
+/** For every signal, whether its rows equal the sent data. */
 async function compare(t: Test, store: Daemon, service: string, ids: Ids): Promise<readonly boolean[]> {
-  // Some SDKs tell of themselves as well, under scopes of their own.
+  // Some SDKs send their own telemetry as well, under their own scopes.
   const rows = (await store.rows()).filter((row) => row['service_name'] === service && row['scope_name'] === SCOPE);
   const expected = expectedRows(service, ids);
   return SIGNALS.map((signal) => {
@@ -94,7 +95,7 @@ async function examine(t: Test, sdk: Sdk, command: Command): Promise<readonly Fi
   return findings;
 }
 
-/** How to run it, or why that can not be. */
+/** The command of a sender, or why it cannot run. */
 function prepared(sdk: Sdk): Command | string {
   try {
     return sdk.prepare();
@@ -116,11 +117,11 @@ for (const sdk of SDKS) {
   }
 }
 
-await t.test('docs/interop.md says what was found', async (t) => {
+await t.test('docs/interop.md equals the results', async (t) => {
   const text = await readFile(DOCUMENT, 'utf8');
   if (process.argv.includes('--write')) await writeFile(DOCUMENT, withTable(text, tableOf(findings)));
   const written = readTable(await readFile(DOCUMENT, 'utf8'));
-  // What could not be run here is not judged.
+  // SDKs that cannot run here are not compared.
   t.strictSame(
     tableOf(findings).filter((line) => !written.includes(line)),
     [],

@@ -1,4 +1,6 @@
-/** Sends the scenario with the OpenTelemetry SDK for JavaScript, as the environment says, and prints the ids of its spans. */
+/**
+ * Sends the scenario with the OpenTelemetry SDK for JavaScript, configured by the environment, and prints its span ids.
+ */
 import { context, type Context, SpanKind, SpanStatusCode, trace, ValueType } from '@opentelemetry/api';
 import { SeverityNumber } from '@opentelemetry/api-logs';
 import { OTLPLogExporter as GrpcLogs } from '@opentelemetry/exporter-logs-otlp-grpc';

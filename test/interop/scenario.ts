@@ -1,8 +1,10 @@
-/** What every sender in this folder sends, as the rows it must become. Times that only the SDK's clock knows are left out. */
+/**
+ * The scenario that every sender in this folder sends, as expected rows. Times that only the SDK knows are left out.
+ */
 import type { RecordKind } from '../support/sdk-comparison.ts';
 import type { ExpectedRow } from '../support/sdk-rows.ts';
 
-/** What a sender prints: the ids its SDK gave. */
+/** The output of a sender: the ids that its SDK generated. */
 export interface Ids {
   readonly trace: string;
   readonly root: string;

@@ -1,4 +1,4 @@
-/** The SDKs there are a sender for: what each needs, what its exporters speak, and how it is made ready and run. */
+/** The SDKs with a sender: requirements, protocols, installation and command. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -17,13 +17,13 @@ export interface Command {
 export interface Sdk {
   readonly language: string;
   readonly version: string;
-  /** Protocols it has no exporter for, with the reason. */
+  /** Protocols without an exporter, with the reason. */
   readonly missing: Partial<Record<Protocol, string>>;
-  /** Fetches and builds what is not there yet; throws `Unavailable` where that can not be. */
+  /** Installs and builds what is missing. Throws `Unavailable` when that is not possible. */
   prepare(): Command;
 }
 
-/** The sender can not run on this machine. */
+/** The sender cannot run on this machine. */
 export class Unavailable extends Error {}
 
 const SOURCES = fileURLToPath(new URL('../../../test/interop', import.meta.url));
@@ -44,7 +44,7 @@ function step(command: string, args: readonly string[], cwd = SOURCES): void {
   throw new Unavailable(`${command} ${args[0]}: ${error?.message ?? said}`);
 }
 
-/** A folder that is made once for each content of the files it is made from. */
+/** A folder that is created once for each content of its source files. */
 function cached(name: string, files: readonly string[], make: (folder: string) => void): string {
   const hash = createHash('sha256').update(files.map(textOf).join('\0')).digest('hex').slice(0, 12);
   const folder = join(CACHE, `interop-${name}-${hash}`);
@@ -79,7 +79,7 @@ export const SDKS: readonly Sdk[] = [
     missing: { 'http/json': 'no JSON exporter' },
     prepare: () => {
       const folder = cached('python', ['python/requirements.txt'], (work) => {
-        // Not a virtual environment, which would not survive being moved.
+        // Not a virtual environment, because it cannot be moved.
         const target = ['--target', work, '-r', source('python/requirements.txt')];
         step('python3', ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...target]);
       });

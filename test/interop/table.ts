@@ -4,7 +4,7 @@ import type { Protocol, Sdk } from './sdks.ts';
 export interface Finding {
   readonly sdk: Sdk;
   readonly protocol: Protocol;
-  /** Null where there is no exporter. */
+  /** Null without an exporter. */
   readonly compression: string | null;
   /** Spans, logs, metrics. */
   readonly results: readonly string[];
