@@ -16,6 +16,17 @@ const SET_ASIDE_PART = 32;
 /** A holder with at most this part of the limit is small: 256 KiB of 256 MiB. */
 const SMALL_PART = 1024;
 
+/**
+ * Holders without bytes that are remembered. A map that loses and gains an entry with each request is rehashed again
+ * and again, and the engine chains its old tables: after a full collection each scavenge follows the chain, which takes
+ * milliseconds.
+ */
+const MAX_IDLE_HOLDERS = 1024;
+
+interface Holding {
+  bytes: number;
+}
+
 export interface FairBudgetOptions {
   readonly limitBytes: number;
   /** The name of the bytes, for the hint of a refusal. */
@@ -25,8 +36,9 @@ export interface FairBudgetOptions {
 export class FairBudget {
   readonly limitBytes: number;
   readonly #what: string;
-  /** Only holders with bytes, so the held bytes bound the number of entries. */
-  readonly #held = new Map<string, number>();
+  readonly #holdings = new Map<string, Holding>();
+  /** Entries without bytes. */
+  #idle = 0;
   #heldBytes = 0;
 
   constructor({ limitBytes, what = 'bytes in flight' }: FairBudgetOptions) {
@@ -41,33 +53,45 @@ export class FairBudget {
 
   /** The number of holders with bytes. */
   get holders(): number {
-    return this.#held.size;
+    return this.#holdings.size - this.#idle;
   }
 
   heldBy(holder: string): number {
-    return this.#held.get(holder) ?? 0;
+    return this.#holdings.get(holder)?.bytes ?? 0;
   }
 
   /** Reserves bytes, or throws `overloaded` and reserves nothing. */
   reserve(holder: string, bytes: number): void {
     checkBytes(bytes);
     if (bytes === 0) return;
-    const held = this.heldBy(holder) + bytes;
+    const holding = this.#holdings.get(holder);
+    const held = (holding?.bytes ?? 0) + bytes;
     const free = this.limitBytes - this.#heldBytes - bytes;
     if (free < 0) throw this.#refusal('the limit of all projects together is reached');
     if (!this.#isWithinShare(held, free)) throw this.#refusal('the share of this project is reached');
-    this.#held.set(holder, held);
+    if (holding === undefined) this.#holdings.set(holder, { bytes });
+    else {
+      if (holding.bytes === 0) this.#idle--;
+      holding.bytes = held;
+    }
     this.#heldBytes += bytes;
   }
 
   /** Releases reserved bytes. */
   release(holder: string, bytes: number): void {
     checkBytes(bytes);
-    const left = this.heldBy(holder) - bytes;
-    if (left < 0) throw new RangeError(`${bytes} bytes cannot be released, ${this.heldBy(holder)} are held`);
-    if (left === 0) this.#held.delete(holder);
-    else this.#held.set(holder, left);
+    if (bytes === 0) return;
+    const holding = this.#holdings.get(holder);
+    if (holding === undefined || holding.bytes < bytes)
+      throw new RangeError(`${bytes} bytes cannot be released, ${holding?.bytes ?? 0} are held`);
+    holding.bytes -= bytes;
     this.#heldBytes -= bytes;
+    if (holding.bytes === 0 && ++this.#idle > MAX_IDLE_HOLDERS) this.#forgetIdle();
+  }
+
+  #forgetIdle(): void {
+    for (const [holder, { bytes }] of this.#holdings) if (bytes === 0) this.#holdings.delete(holder);
+    this.#idle = 0;
   }
 
   /** `held` by the holder and `free` in total, both after the reservation. */

@@ -26,10 +26,15 @@ const COLUMNS: Readonly<Record<Signal, readonly Column[]>> = {
 /** What the columns of a COPY tuple that are never null take at least, beside their lengths: ids, times, counts, words. */
 const LEAST_VALUE_BYTES: Readonly<Record<Signal, number>> = { traces: 103, logs: 37, metrics: 37 };
 
-/** No row is smaller: its labels, or the lengths of its columns. Of OTLP nothing is certain. */
-function leastRowBytes(format: RowFormat, signal: Signal): number {
-  if (format === 'copy') return TABLE_COLUMNS[signal].length * 4 + LEAST_VALUE_BYTES[signal];
-  return format === 'otlp' ? 0 : COLUMNS[signal].reduce((sum, { name }) => sum + name.length + 4, 0);
+/** No row is smaller: the lengths of its columns, or its labels. Of OTLP nothing is certain. */
+const LEAST_ROW_BYTES: Readonly<Record<RowFormat, Readonly<Record<Signal, number>>>> = {
+  copy: leastOf((signal) => TABLE_COLUMNS[signal].length * 4 + LEAST_VALUE_BYTES[signal]),
+  ndjson: leastOf((signal) => COLUMNS[signal].reduce((sum, { name }) => sum + name.length + 4, 0)),
+  otlp: leastOf(() => 0),
+};
+
+function leastOf(bytesOf: (signal: Signal) => number): Readonly<Record<Signal, number>> {
+  return { traces: bytesOf('traces'), logs: bytesOf('logs'), metrics: bytesOf('metrics') };
 }
 
 /** Copied in one step; a record may be many times as large. */
@@ -60,17 +65,13 @@ export function encodeRows(batch: Batch, format: RowFormat, pool: ChunkPool): En
 export function* encodeInSteps(batch: Batch, format: RowFormat, pool: ChunkPool): Steps<EncodedRows> {
   const { tables, recordCount, rowRoom, signal } = batch;
   const pieces = new Pieces(batch, pool);
-  if (recordCount * leastRowBytes(format, signal) > rowRoom.left) throw tooLarge('the rows');
+  if (recordCount * LEAST_ROW_BYTES[format][signal] > rowRoom.left) throw tooLarge('the rows');
   let isWhole = false;
   try {
     const contents: Buffer[] = [];
     if (format === 'copy') {
       pieces.limitOutput();
-      yield* encodeShared(batch, function* keep(length) {
-        // In one piece, since an entry may not be divided.
-        yield* pieces.keep(length, length, contents);
-        pieces.limitOutput();
-      });
+      yield* encodeShared(batch, (length) => pieces.keepEntries(length, contents));
     }
     const chunks: Buffer[] = [];
     for (let next = 0; next < recordCount; ) {
@@ -122,6 +123,12 @@ class Pieces {
       chunks.push(chunk.subarray(0, size));
       yield;
     }
+  }
+
+  /** Entries of contents, in one piece, since an entry may not be divided. */
+  *keepEntries(length: number, contents: Buffer[]): Steps<void> {
+    yield* this.keep(length, length, contents);
+    this.limitOutput();
   }
 
   release(): void {

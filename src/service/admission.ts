@@ -50,17 +50,28 @@ export interface AdmissionOptions<Place> {
  */
 interface Pass<Place> {
   readonly bytes: number;
-  begin(place: Place): Steps;
+  /** Not a generator function: the engine makes a prototype and a map for each, which only a full collection frees. */
+  begin(place: Place): Steps<unknown>;
+  succeed(result: unknown): void;
   fail(error: unknown): void;
   place: Place | null;
-  steps: Steps | null;
+  steps: Steps<unknown> | null;
   elapsedMs: number;
 }
 
 interface Lane<Place> {
   readonly limitBytes: number;
   readonly queue: FairQueue<Pass<Place>>;
+  /** The first `freeCount` are free. An array that becomes empty with each request would be allocated anew with each. */
   readonly free: Place[];
+  freeCount: number;
+}
+
+/** Null when none is free, which is a fault of the queue. */
+function takePlace<Place>(lane: Lane<Place>): Place | null {
+  if (lane.freeCount === 0) return null;
+  lane.freeCount--;
+  return lane.free[lane.freeCount] ?? null;
 }
 
 export class AdmissionControl<Place> {
@@ -87,6 +98,7 @@ export class AdmissionControl<Place> {
       limitBytes,
       queue: new FairQueue<Pass<Place>>(clock, places.length),
       free: [...places],
+      freeCount: places.length,
     }));
   }
 
@@ -122,21 +134,23 @@ export class AdmissionControl<Place> {
     return new Promise<Result>((resolve, reject) => {
       const pass: Pass<Place> = {
         bytes,
-        begin: function* (place): Steps {
-          resolve(yield* begin(place, lane.limitBytes));
-        },
+        begin: (place) => begin(place, lane.limitBytes),
+        succeed: resolve as (result: unknown) => void,
         fail: reject,
         place: null,
         steps: null,
         elapsedMs: 0,
       };
       this.#wait.add(project, bytes);
-      const flow = lane.queue.add(project, pass);
       this.#open++;
-      this.#waiting++;
       if (!this.#scheduled) this.#startPolls();
-      const isFirst = lane.queue.waiting === 1 && flow.running === null && lane.queue.isRunnable(flow);
-      if (isFirst && this.#sliceMs < SLICE_MS) this.#advance(lane, flow, SLICE_MS);
+      const flow = this.#sliceMs < SLICE_MS ? lane.queue.start(project, pass) : null;
+      if (flow === null) {
+        lane.queue.add(project, pass);
+        this.#waiting++;
+        return;
+      }
+      this.#advance(lane, flow, SLICE_MS);
     });
   }
 
@@ -149,8 +163,9 @@ export class AdmissionControl<Place> {
   /** Runs steps of the flow's pass until it ends, or passes have taken `untilMs` since the last poll. */
   #advance(lane: Lane<Place>, flow: Flow<Pass<Place>>, untilMs: number): void {
     const started = this.#now();
-    const deadline = started + untilMs - this.#sliceMs + (flow.running === null ? OVERRUN_MS : 0);
     const pass = flow.running ?? this.#begin(lane, flow);
+    pass.place ??= takePlace(lane);
+    const deadline = started + untilMs - this.#sliceMs + (pass.steps === null ? OVERRUN_MS : 0);
     const isOver = this.#step(pass, deadline);
     const ended = this.#now();
     pass.elapsedMs += ended - started;
@@ -163,10 +178,8 @@ export class AdmissionControl<Place> {
   }
 
   #begin(lane: Lane<Place>, flow: Flow<Pass<Place>>): Pass<Place> {
-    const pass = lane.queue.begin(flow);
-    pass.place = lane.free.shift() ?? null;
     this.#waiting--;
-    return pass;
+    return lane.queue.begin(flow);
   }
 
   /** Returns whether the pass has ended, with any outcome. */
@@ -175,7 +188,10 @@ export class AdmissionControl<Place> {
       if (pass.place === null) throw new Error('a pass began without a place');
       pass.steps ??= pass.begin(pass.place);
       do {
-        if (pass.steps.next().done === true) return true;
+        const step = pass.steps.next();
+        if (step.done !== true) continue;
+        pass.succeed(step.value);
+        return true;
       } while (this.#now() < deadline);
       return false;
     } catch (error) {
@@ -187,7 +203,7 @@ export class AdmissionControl<Place> {
   #end(lane: Lane<Place>, flow: Flow<Pass<Place>>, pass: Pass<Place>): void {
     this.#open--;
     lane.queue.end(flow);
-    if (pass.place !== null) lane.free.unshift(pass.place);
+    if (pass.place !== null) lane.free[lane.freeCount++] = pass.place;
     this.#wait.remove(flow.project, pass.bytes, pass.elapsedMs);
   }
 

@@ -33,7 +33,7 @@ interface Load {
 }
 
 export class ExpectedWait {
-  /** Projects with work, and the most recent idle projects in the order in which they became idle. */
+  /** Projects with work, and some of the others. */
   readonly #loads = new Map<string, Load>();
   #busy = 0;
   readonly #speed = new Speed();
@@ -47,11 +47,14 @@ export class ExpectedWait {
   }
 
   add(project: string, bytes: number): void {
-    const load = this.#loads.get(project) ?? { speed: new Speed(), requests: 0, bytes: 0 };
+    let load = this.#loads.get(project);
+    if (load === undefined) {
+      load = { speed: new Speed(), requests: 0, bytes: 0 };
+      this.#loads.set(project, load);
+    }
     if (load.requests === 0) this.#busy++;
     load.requests++;
     load.bytes += bytes + REQUEST_BYTES;
-    this.#loads.set(project, load);
   }
 
   /** An added request has ended; its pass took `ms`. */
@@ -64,9 +67,7 @@ export class ExpectedWait {
     this.#speed.add(ms, bytes + REQUEST_BYTES);
     if (load.requests > 0) return;
     this.#busy--;
-    this.#loads.delete(project);
-    this.#loads.set(project, load);
-    this.#forget();
+    if (this.#loads.size - this.#busy > MAX_IDLE_PROJECTS) this.#forgetIdle();
   }
 
   /** Part of a pass took `passMs`, and the polls before it `pollMs`. */
@@ -89,12 +90,7 @@ export class ExpectedWait {
     return load.bytes * (load.speed.msPerByte ?? this.#speed.msPerByte ?? 0);
   }
 
-  #forget(): void {
-    if (this.#loads.size - this.#busy <= MAX_IDLE_PROJECTS) return;
-    for (const [project, { requests }] of this.#loads) {
-      if (requests > 0) continue;
-      this.#loads.delete(project);
-      return;
-    }
+  #forgetIdle(): void {
+    for (const [project, { requests }] of this.#loads) if (requests === 0) this.#loads.delete(project);
   }
 }

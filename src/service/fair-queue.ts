@@ -9,7 +9,10 @@ export interface VirtualClock {
   now: number;
 }
 
-/** A project with passes in this queue. */
+/** Projects without passes that are remembered. */
+const MAX_IDLE_FLOWS = 1024;
+
+/** The passes of one project. */
 export interface Flow<Item> {
   readonly project: string;
   readonly waiting: Item[];
@@ -22,6 +25,9 @@ export class FairQueue<Item> {
   readonly #clock: VirtualClock;
   readonly #places: number;
   readonly #flows = new Map<string, Flow<Item>>();
+  /** The first `#activeCount` are those with a pass in progress or waiting. */
+  readonly #active: Flow<Item>[] = [];
+  #activeCount = 0;
   #running = 0;
   #waiting = 0;
 
@@ -31,15 +37,36 @@ export class FairQueue<Item> {
     this.#places = places;
   }
 
-  add(project: string, item: Item): Flow<Item> {
-    let flow = this.#flows.get(project);
-    if (flow === undefined) {
-      flow = { project, waiting: [], running: null, virtualMs: this.#clock.now };
-      this.#flows.set(project, flow);
-    }
+  /** Begins a pass that nothing of its project or of this queue is ahead of. Null when it has to wait. */
+  start(project: string, item: Item): Flow<Item> | null {
+    if (this.#waiting > 0 || this.#running >= this.#places) return null;
+    const flow = this.#flowOf(project);
+    if (flow.running !== null) return null;
+    this.#activate(flow);
+    flow.running = item;
+    this.#running++;
+    return flow;
+  }
+
+  add(project: string, item: Item): void {
+    const flow = this.#flowOf(project);
+    if (flow.running === null && flow.waiting.length === 0) this.#activate(flow);
     flow.waiting.push(item);
     this.#waiting++;
+  }
+
+  #flowOf(project: string): Flow<Item> {
+    let flow = this.#flows.get(project);
+    if (flow === undefined) {
+      flow = { project, waiting: [], running: null, virtualMs: 0 };
+      this.#flows.set(project, flow);
+    }
     return flow;
+  }
+
+  #activate(flow: Flow<Item>): void {
+    flow.virtualMs = this.#clock.now;
+    this.#active[this.#activeCount++] = flow;
   }
 
   /** The number of passes that have not begun. */
@@ -59,7 +86,8 @@ export class FairQueue<Item> {
   next(): { readonly flow: Flow<Item>; readonly urgencyMs: number } | null {
     let next: Flow<Item> | null = null;
     let urgencyMs = Number.POSITIVE_INFINITY;
-    for (const flow of this.#flows.values()) {
+    for (let index = 0; index < this.#activeCount; index++) {
+      const flow = this.#active[index] as Flow<Item>;
       // A pass in progress is as urgent as the passes that wait for its place.
       urgencyMs = Math.min(urgencyMs, flow.virtualMs);
       if (this.isRunnable(flow) && (next === null || flow.virtualMs < next.virtualMs)) next = flow;
@@ -86,6 +114,15 @@ export class FairQueue<Item> {
   end(flow: Flow<Item>): void {
     flow.running = null;
     this.#running--;
-    if (flow.waiting.length === 0) this.#flows.delete(flow.project);
+    if (flow.waiting.length > 0) return;
+    this.#activeCount--;
+    this.#active[this.#active.indexOf(flow)] = this.#active[this.#activeCount] as Flow<Item>;
+    if (this.#flows.size - this.#activeCount > MAX_IDLE_FLOWS) this.#forgetIdle();
+  }
+
+  #forgetIdle(): void {
+    this.#flows.clear();
+    this.#active.length = this.#activeCount;
+    for (const flow of this.#active) this.#flows.set(flow.project, flow);
   }
 }

@@ -8,7 +8,7 @@ import { malformedRequestAnswer } from './answer.ts';
 
 export class MalformedRequests {
   /** The pending answers of each connection. */
-  readonly #pending = new WeakMap<Socket, Set<ServerResponse>>();
+  readonly #pending = new WeakMap<Socket, ServerResponse[]>();
   /** Connections that end after their last pending answer. */
   readonly #ending = new WeakSet<Socket>();
   readonly #broken = new WeakSet<IncomingMessage>();
@@ -16,9 +16,10 @@ export class MalformedRequests {
   /** A request has begun. */
   begin(response: ServerResponse): void {
     const { socket } = response.req;
-    const pending = this.#pending.get(socket) ?? new Set();
-    this.#pending.set(socket, pending.add(response));
-    response.once('close', () => pending.delete(response));
+    let pending = this.#pending.get(socket);
+    if (pending === undefined) this.#pending.set(socket, (pending = []));
+    pending.push(response);
+    response.once('close', () => pending.splice(pending.indexOf(response), 1));
   }
 
   /** Handles an error of the parser of node:http. */
@@ -28,7 +29,7 @@ export class MalformedRequests {
       return;
     }
     if (this.#ending.has(socket)) return;
-    const pending = [...(this.#pending.get(socket) ?? [])];
+    const pending = this.#pending.get(socket) ?? [];
     const whole = pending.filter(({ req }) => req.complete);
     const torn = pending.find(({ req }) => !req.complete);
     if (whole.length > 0) this.#endAfter(whole, socket);

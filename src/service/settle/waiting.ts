@@ -37,9 +37,14 @@ export interface Choice {
   allows(kind: Kind): boolean;
 }
 
+interface ProjectRequests<T> {
+  readonly project: string;
+  readonly list: T[];
+}
+
 export class WaitingRequests<T extends Weighed> {
   /** In the order in which projects are served. No list is empty. */
-  readonly #byProject = new Map<string, T[]>();
+  readonly #projects: ProjectRequests<T>[] = [];
   readonly #sums: Sums = { count: 0, bytes: 0, items: 0 };
 
   get count(): number {
@@ -64,7 +69,9 @@ export class WaitingRequests<T extends Weighed> {
 
   /** Whether a group can be formed. */
   hasNext(choice: Choice): boolean {
-    for (const [next] of this.#byProject.values())
+    for (const {
+      list: [next],
+    } of this.#projects)
       if (next !== undefined && choice.allows(choice.kindOf(next.claim))) return true;
     return false;
   }
@@ -77,15 +84,17 @@ export class WaitingRequests<T extends Weighed> {
     const group: T[] = [];
     const sums: Sums = { count: 0, bytes: 0, items: 0 };
     let kind: Kind | null = null;
-    // A project with more requests moves to the end of the map, so that this loop reaches it again.
-    for (const [project, list] of this.#byProject) {
-      const [next] = list;
-      if (next === undefined) continue;
+    for (let index = 0; index < this.#projects.length; ) {
+      const { project, list } = this.#projects[index] as ProjectRequests<T>;
+      const next = list[0] as T;
+      index++;
       const nextKind = choice.kindOf(next.claim);
       if (kind === null ? !choice.allows(nextKind) : nextKind !== kind || !this.#fits(next, sums)) continue;
       if (kind === 'apart' && group[0]?.claim.project.name !== project) continue;
       kind = nextKind;
-      this.#remove(project, list);
+      // A project with more requests is the last one now, and is reached again in this loop.
+      index--;
+      this.#remove(index);
       add(sums, next, 1);
       group.push(next);
       if (sums.count >= MAX_GROUP_REQUESTS) break;
@@ -97,18 +106,19 @@ export class WaitingRequests<T extends Weighed> {
     return sums.bytes + one.bytes <= MAX_GROUP_BYTES && sums.items + itemsOf(one) <= MAX_GROUP_ITEMS;
   }
 
-  #remove(project: string, list: T[]): void {
-    const one = list.shift();
+  #remove(index: number): void {
+    const [requests] = this.#projects.splice(index, 1);
+    const one = requests?.list.shift();
     if (one !== undefined) add(this.#sums, one, -1);
-    this.#byProject.delete(project);
-    if (list.length > 0) this.#byProject.set(project, list);
+    if (requests !== undefined && requests.list.length > 0) this.#projects.push(requests);
   }
 
   #listOf({ claim }: T): T[] {
-    const known = this.#byProject.get(claim.project.name);
-    if (known !== undefined) return known;
+    const project = claim.project.name;
+    const known = this.#projects.find((requests) => requests.project === project);
+    if (known !== undefined) return known.list;
     const list: T[] = [];
-    this.#byProject.set(claim.project.name, list);
+    this.#projects.push({ project, list });
     return list;
   }
 }
