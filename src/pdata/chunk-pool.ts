@@ -10,6 +10,8 @@ export const CHUNK_STEP_BYTES = 16 * 1024;
 const DEFAULT_KEPT_BYTES = 16 * 1024 * 1024;
 /** Address space, not memory. Beyond it chunks are buffers of their own. */
 const DEFAULT_MAX_BYTES = 512 * 1024 * 1024;
+/** Smaller ones are left to the engine: a view of a resizable memory costs it more than they do. */
+const SMALL_BYTES = 2048;
 /** The memory grows in steps of this. */
 const GROW_BYTES = 1024 * 1024;
 /** What was not needed for so long is given back, so much at once: the engine clears it first, 4 MiB in a millisecond. */
@@ -60,6 +62,7 @@ export class ChunkPool {
 
   /** A buffer of at least `size` bytes with whatever it last held. */
   take(size: number): Buffer {
+    if (size <= SMALL_BYTES) return Buffer.allocUnsafe(size);
     const length = Math.max(1, Math.ceil(size / CHUNK_STEP_BYTES)) * CHUNK_STEP_BYTES;
     const start = this.#place(length) ?? this.#grow(length);
     if (start === null) return Buffer.allocUnsafeSlow(size);

@@ -9,15 +9,24 @@ const MIB = 1024 * 1024;
 
 t.test('a chunk has at least the size asked for, and what was given back is used again', async (t) => {
   const pool = new ChunkPool();
-  const first = pool.take(1);
+  const first = pool.take(3000);
   t.equal(first.length, CHUNK_STEP_BYTES);
   t.equal(pool.take(CHUNK_STEP_BYTES + 1).length, 2 * CHUNK_STEP_BYTES);
   t.equal(pool.take(5 * MIB).length, 5 * MIB);
   const held = pool.heldBytes;
   pool.give(first);
-  const again = pool.take(100);
+  const again = pool.take(4000);
   t.equal(again.byteOffset, first.byteOffset);
   t.equal(pool.heldBytes, held);
+});
+
+t.test('a small chunk is not taken from the memory', async (t) => {
+  const pool = new ChunkPool();
+  const chunk = pool.take(100);
+  t.equal(chunk.length, 100);
+  t.equal(pool.heldBytes, 0);
+  pool.give(chunk);
+  t.equal(pool.usedBytes, 0);
 });
 
 t.test('chunks never overlap, whatever is taken and given back in which order', async () => {

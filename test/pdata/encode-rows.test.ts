@@ -50,17 +50,17 @@ t.test('a large batch comes in several pieces, each of whole rows', async (t) =>
 
 t.test('chunks keep their bytes while the next request is encoded, and are used again once released', async (t) => {
   const pool = new ChunkPool();
-  const first = encodeRows(tables.batch(SIGNAL_LOGS, logs(2, 10)), 'ndjson', pool);
+  const first = encodeRows(tables.batch(SIGNAL_LOGS, logs(2, 3000)), 'ndjson', pool);
   const before = Buffer.concat(first.chunks).toString('utf8');
-  const second = encodeRows(tables.batch(SIGNAL_LOGS, logs(2, 20)), 'copy', pool);
+  const second = encodeRows(tables.batch(SIGNAL_LOGS, logs(2, 4000)), 'copy', pool);
   t.equal(Buffer.concat(first.chunks).toString('utf8'), before);
   const place = first.chunks[0]?.byteOffset;
   t.not(second.chunks[0]?.byteOffset, place);
   first.release();
   first.release();
-  const third = encodeRows(tables.batch(SIGNAL_LOGS, logs(1, 5)), 'ndjson', pool);
+  const third = encodeRows(tables.batch(SIGNAL_LOGS, logs(1, 3000)), 'ndjson', pool);
   t.equal(third.chunks[0]?.byteOffset, place, 'the buffer came from the pool');
-  const fourth = encodeRows(tables.batch(SIGNAL_LOGS, logs(1, 5)), 'ndjson', pool);
+  const fourth = encodeRows(tables.batch(SIGNAL_LOGS, logs(1, 3000)), 'ndjson', pool);
   t.not(fourth.chunks[0]?.byteOffset, place, 'a second release gave nothing back');
 });
 
