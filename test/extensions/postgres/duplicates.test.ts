@@ -81,6 +81,10 @@ t.test('a role that may not make temporary tables stores repeated spans once, an
   t.same(await countOf(daemon), { rows: 102, counted: 102 });
   const [row] = await daemon.query(`SELECT attributes FROM spans WHERE (attributes ->> 'number')::int = 70`);
   t.same(row, { attributes: { text: 'ü'.repeat(7000), number: 70, yes: true } });
+  const large = aSpan({ attributes: { text: LARGE_TEXT } });
+  t.equal(await store(daemon, [spans[3] ?? {}, large, aSpan()]), 200, 'a row larger than a chunk');
+  t.equal(await store(daemon, [large, aSpan()]), 200, 'and again');
+  t.same(await countOf(daemon), { rows: 105, counted: 105 });
 });
 
 t.test(

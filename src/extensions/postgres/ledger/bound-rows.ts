@@ -37,17 +37,38 @@ export function insertSteps(rows: BoundRows, stored: (project: string, count: nu
   return steps;
 }
 
-/** The fields of each COPY BINARY tuple, without its count of fields. `chunk` holds whole tuples. */
-export function tuplesIn(chunk: Buffer, columnCount: number): readonly Buffer[] {
-  const tuples: Buffer[] = [];
-  for (let at = 0; at < chunk.length; ) {
-    if (chunk.readInt16BE(at) !== columnCount) throw new Error('a tuple has another number of columns');
-    const first = at + COUNT_BYTES;
-    at = first;
-    for (let column = 0; column < columnCount; column++) at += LENGTH_BYTES + Math.max(0, chunk.readInt32BE(at));
-    tuples.push(chunk.subarray(first, at));
+/**
+ * The fields of each COPY BINARY tuple, without its count of fields: those that end in one chunk after the other. A
+ * tuple may be divided among chunks.
+ */
+export function* tuplesIn(chunks: readonly Buffer[], columnCount: number): Generator<readonly Buffer[]> {
+  let rest: Buffer = Buffer.alloc(0);
+  for (const chunk of chunks) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const tuples: Buffer[] = [];
+    let begin = 0;
+    for (;;) {
+      const end = endOfTuple(bytes, begin, columnCount);
+      if (end === null) break;
+      tuples.push(bytes.subarray(begin + COUNT_BYTES, end));
+      begin = end;
+    }
+    rest = bytes.subarray(begin);
+    yield tuples;
   }
-  return tuples;
+  if (rest.length > 0) throw new Error('the last tuple is not whole');
+}
+
+/** Null when the tuple goes on after these bytes. */
+function endOfTuple(bytes: Buffer, begin: number, columnCount: number): number | null {
+  if (begin + COUNT_BYTES > bytes.length) return null;
+  if (bytes.readInt16BE(begin) !== columnCount) throw new Error('a tuple has another number of columns');
+  let at = begin + COUNT_BYTES;
+  for (let column = 0; column < columnCount; column++) {
+    if (at + LENGTH_BYTES > bytes.length) return null;
+    at += LENGTH_BYTES + Math.max(0, bytes.readInt32BE(at));
+  }
+  return at > bytes.length ? null : at;
 }
 
 function insertText(table: string, columns: readonly string[], rowCount: number): string {

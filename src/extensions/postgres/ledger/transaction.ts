@@ -149,8 +149,7 @@ export class OpenTransaction implements PostgresTransaction {
     const count = (project: string, spans: number): void =>
       void stored.set(project, (stored.get(project) ?? 0) + spans);
     let rows = 0;
-    for (const chunk of chunks) {
-      const tuples = tuplesIn(chunk, columns.length);
+    for (const tuples of tuplesIn(chunks, columns.length)) {
       for (const step of insertSteps({ table, columns, tuples }, count))
         this.#steps.push({ ...step, translate: asRowFault });
       rows += tuples.length;
