@@ -62,7 +62,7 @@ interface Pass<Place> {
 interface Lane<Place> {
   readonly limitBytes: number;
   readonly queue: FairQueue<Pass<Place>>;
-  /** The first `freeCount` are free. An array that becomes empty with each request would be allocated anew with each. */
+  /** The first `freeCount` are free. An array that becomes empty with each request would be allocated anew. */
   readonly free: Place[];
   freeCount: number;
 }
