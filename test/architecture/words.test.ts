@@ -29,6 +29,7 @@ const CLEAN = [
   'src/index.ts',
   'src/net',
   'src/processors',
+  'src/receivers',
   'src/service',
   'test/architecture',
   'test/cli',
@@ -51,7 +52,6 @@ const EXCLUDED = [
   'config/schema.json',
   'docs/dialects.md',
   'docs/glossary.md',
-  'docs/storage.md',
   'test/architecture/words.test.ts',
 ];
 /** Generated tables in documents. */

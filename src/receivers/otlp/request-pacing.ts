@@ -8,9 +8,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Bytes, type Mark, PacedConnection, type Pacing } from './paced-connection.ts';
 
-/** The time of all connections of a lane in one iteration of the event loop. */
+/** The time of all connections with bytes of one kind in one iteration of the event loop. */
 const TURN_MS = 10;
-/** The number of waiting connections of a lane that continue in one iteration. */
+/** The number of connections waiting with bytes of one kind that continue in one iteration. */
 const MOST_RESUMED = 64;
 
 /** Bytes of one kind: their time in an iteration, and the connections that wait for a later one. */
