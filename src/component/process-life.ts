@@ -15,13 +15,20 @@ const START_TIME_FIELD = 19;
  * only.
  */
 export async function isAlive(host: Observer, pid: number): Promise<boolean> {
+  if (!exists(host, pid)) return false;
+  const fields = await statFields(host, pid);
+  // Without the fields only its existence counts, and it may have ended while they were read.
+  return fields === undefined ? exists(host, pid) : fields[0] !== 'Z' && fields[0] !== 'X';
+}
+
+/** A zombie exists. */
+function exists(host: Observer, pid: number): boolean {
   try {
     host.kill(pid, 0);
+    return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  const fields = await statFields(host, pid);
-  return fields === undefined || (fields[0] !== 'Z' && fields[0] !== 'X');
 }
 
 /**

@@ -168,7 +168,8 @@ async function judge(holder: Holder, own: Holder, host: LockOptions['host']): Pr
   if (!(await isAlive(host, holder.pid))) return 'dead';
   if (holder.birth === undefined) return 'held';
   const birth = await birthOf(host, holder.pid);
-  if (birth === undefined) return 'held';
+  // Its start time cannot be read here, or it has just ended.
+  if (birth === undefined) return (await isAlive(host, holder.pid)) ? 'held' : 'dead';
   return birth === holder.birth ? 'held' : 'dead';
 }
 
