@@ -101,6 +101,41 @@ t.test('of equal keys in a nested map only the last is forwarded', async (t) => 
   }
 });
 
+t.test('the order of key and value in an entry does not change which entries are superseded', async (t) => {
+  const entries = fc.array(
+    fc.record({
+      name: fc.constantFrom('"', 'k', '', 'name', '\n'),
+      isKeyFirst: fc.boolean(),
+      value: fc.constantFrom(
+        '{}',
+        '{"bytesValue":""}',
+        '{"stringValue":"k"}',
+        '{"boolValue":true}',
+        `{"stringValue":"${'x'.repeat(200)}"}`,
+      ),
+    }),
+    { maxLength: 40 },
+  );
+  fc.assert(
+    fc.property(entries, (list) => {
+      const texts = list.map(({ name, isKeyFirst, value }) => {
+        const key = `"key":${JSON.stringify(name)}`;
+        return isKeyFirst ? `{${key},"value":${value}}` : `{"value":${value},${key}}`;
+      });
+      const json = traces([{ key: 'map', value: { kvlistValue: { values: JSON.parse(`[${texts}]`) } } }]);
+      const sent = decodeProtobuf(protos.requests[SIGNAL_TRACES], forwarded(SIGNAL_TRACES, ENCODING_JSON, json));
+      const came = oracle.judge(SIGNAL_TRACES, ENCODING_JSON, json);
+      if (!came.accepted) throw new Error(came.reason);
+      const stored = oracle.rows(SIGNAL_TRACES, came.message, COMMON);
+      if (!isDeepStrictEqual(oracle.rows(SIGNAL_TRACES, sent, COMMON), stored)) throw new Error('other entries leave');
+      const found = compareLines(stored, module.encodeNdjson());
+      if (found !== null) throw new Error(found);
+    }),
+    { numRuns: 300 },
+  );
+  t.pass();
+});
+
 function encodeTwins(values: readonly unknown[]): Uint8Array {
   const type = protos.requests[SIGNAL_TRACES];
   const span = {

@@ -22,6 +22,8 @@ export function appendEntry(rows: usize, offset: usize, length: u32, start: usiz
   if (row == rows || !sameName(before, row)) return end;
   const place = <usize>load<u32>(before, NAME_MARK);
   memory.copy(place, start, end - start);
+  // The two entries may hold their names at different distances: an entry may begin with its value.
+  store<u32>(before, <u32>(place + (offset - start)), NAME_OFFSET);
   store<u32>(HEADER_BASE, <u32>row, HEADER_SCRATCH);
   return place + (end - start);
 }
