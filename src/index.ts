@@ -1,6 +1,7 @@
 /**
- * The package's exports for authors of components: the interfaces, the four `define…` functions and the refusals. The
- * configuration names a module that exports a definition under `modules`.
+ * The package's exports for authors of components: the interfaces, the four `define…` functions, the refusals, reading
+ * and changing a batch, and encoding rows. docs/components.md describes them. The configuration names a module that
+ * exports a definition under `modules`.
  */
 export { type Capability, Capabilities } from './component/capabilities/capability.ts';
 export type {
@@ -39,6 +40,11 @@ export {
   defineReceiver,
 } from './component/receiver.ts';
 export { Rejection, type RefusalCode, type RefusalDetails, UserError } from './errors.ts';
+export type { AttributeCursor } from './pdata/attributes.ts';
 export type { Batch, Tables } from './pdata/batch.ts';
+export { ChunkPool } from './pdata/chunk-pool.ts';
 export type { Context, Credential, Encoding, Fact, Plan, Project, RequestInfo, Signal } from './pdata/context.ts';
+export { type AttributeOwner, type AttributeValue, setAttribute, setValue } from './pdata/edit-attributes.ts';
+export { encodeInSteps, type EncodedRows, type RowFormat } from './pdata/encode-rows.ts';
+export type { RecordCursor } from './pdata/records.ts';
 export type { Steps } from './pdata/steps.ts';

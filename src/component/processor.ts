@@ -37,6 +37,8 @@ export interface ProcessorDefinition<Options> extends Declaration<Options> {
   /** Facts that earlier processors must provide. */
   readonly requires: readonly Fact[];
   readonly provides: readonly Fact[];
+  /** Facts that only later processors may provide, such as `derived` for a processor that adds attributes. */
+  readonly precedes?: readonly Fact[];
   create(options: Options, host: Host): Processor;
 }
 

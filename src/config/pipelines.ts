@@ -1,6 +1,6 @@
 /**
  * Checks how the parts fit together: every reference exists, every pipeline is complete, each processor's requirements
- * are provided by earlier processors, and every defined component is used.
+ * are provided by earlier processors and what it precedes by later ones, and every defined component is used.
  */
 import type { ProcessorDefinition } from '../component/processor.ts';
 import type { Definition } from '../component/definition.ts';
@@ -115,6 +115,12 @@ function scanFacts(pipeline: string, processors: readonly Mention[], parts: Part
       parts.diagnostics.error(processor.origin, message, hint);
       // Reported once, at the first processor that needs it.
       known.add(fact);
+    }
+    for (const fact of processor.definition.precedes ?? []) {
+      const earlier = processors.slice(0, index).find((other) => provides(other.definition, fact));
+      if (earlier === undefined) continue;
+      const message = `the processor "${processor.id}" must run before ${FACT_WORDS[fact]} are known`;
+      parts.diagnostics.error(processor.origin, message, `put "${processor.id}" before "${earlier.id}"`);
     }
     for (const fact of processor.definition.provides) known.add(fact);
   });

@@ -12,6 +12,7 @@ import {
   KIND_DOUBLE,
   KIND_INT,
   KIND_TEXT,
+  VERDICT_DROP,
   VERDICT_KEEP,
   VERDICT_SUPERSEDED,
 } from './layout.ts';
@@ -158,6 +159,11 @@ export class AttributeCursor {
 
   get kept(): boolean {
     return this.verdict === VERDICT_KEEP;
+  }
+
+  /** The attribute is not stored anywhere, neither among the attributes nor in a derived column. */
+  drop(): void {
+    this.verdict = VERDICT_DROP;
   }
 
   /** The value of KIND_INT, KIND_DOUBLE or KIND_BOOL as a number; NaN for other kinds. Integers beyond 2^53 lose digits. */

@@ -100,6 +100,17 @@ const normalization = defineProcessor({
   create: unused,
 });
 
+const labels = defineProcessor({
+  ...common,
+  type: 'labels',
+  summary: 'Adds attributes.',
+  requires: [],
+  provides: [],
+  precedes: ['derived'],
+  schema: object({}),
+  create: unused,
+});
+
 const pricing = defineProcessor({
   ...common,
   type: 'pricing',
@@ -185,6 +196,7 @@ export const SAMPLE_COMPONENTS: readonly Definition[] = [
   auth,
   environment,
   normalization,
+  labels,
   pricing,
   file,
   postgresExporter,

@@ -1,0 +1,152 @@
+/** Setting attributes of a batch: a new value for an attribute, or a new attribute of a record, resource or other owner. */
+import { Rejection } from '../errors.ts';
+import { wordOfRow } from './attributes.ts';
+import type { Batch } from './batch.ts';
+import {
+  ATTRIBUTE_FLAGS,
+  ATTRIBUTE_KIND,
+  ATTRIBUTE_LENGTH,
+  ATTRIBUTE_OFFSET,
+  ATTRIBUTE_SCALAR,
+  ATTRIBUTE_STRIDE,
+  ATTRIBUTE_SYMBOL,
+  ATTRIBUTE_VERDICT,
+  ATTRIBUTES_BASE,
+  EVENT_ATTRIBUTES_FIRST,
+  EVENT_STRIDE,
+  EVENTS_BASE,
+  HEADER_ATTRIBUTES,
+  HEADER_DERIVED,
+  KIND_BOOL,
+  KIND_DOUBLE,
+  KIND_INT,
+  KIND_TEXT,
+  LINK_ATTRIBUTES_FIRST,
+  LINK_STRIDE,
+  LINKS_BASE,
+  MAX_ATTRIBUTES,
+  METRIC_ATTRIBUTES_FIRST,
+  METRIC_STRIDE,
+  METRICS_BASE,
+  RECORD_ATTRIBUTES_FIRST,
+  RECORD_STRIDE,
+  RECORDS_BASE,
+  RESOURCE_ATTRIBUTES_FIRST,
+  RESOURCE_STRIDE,
+  RESOURCES_BASE,
+  SCOPE_ATTRIBUTES_FIRST,
+  SCOPE_STRIDE,
+  SCOPES_BASE,
+  VERDICT_DROP,
+  VERDICT_KEEP,
+  VERDICT_SUPERSEDED,
+} from './layout.ts';
+
+/** `event`: a span event or an exemplar. `metric`: the metadata of a metric. */
+export type AttributeOwner = 'record' | 'resource' | 'scope' | 'event' | 'link' | 'metric';
+
+/** An integer is a bigint, or a number without a fraction. */
+export type AttributeValue = string | number | bigint | boolean;
+
+/** Where an owner has the number of its first attribute row. Their count is in the word behind it. */
+const FIRST_OF: Readonly<Record<AttributeOwner, (index: number) => number>> = {
+  record: (index) => RECORDS_BASE + index * RECORD_STRIDE + RECORD_ATTRIBUTES_FIRST,
+  resource: (index) => RESOURCES_BASE + index * RESOURCE_STRIDE + RESOURCE_ATTRIBUTES_FIRST,
+  scope: (index) => SCOPES_BASE + index * SCOPE_STRIDE + SCOPE_ATTRIBUTES_FIRST,
+  event: (index) => EVENTS_BASE + index * EVENT_STRIDE + EVENT_ATTRIBUTES_FIRST,
+  link: (index) => LINKS_BASE + index * LINK_STRIDE + LINK_ATTRIBUTES_FIRST,
+  metric: (index) => METRICS_BASE + index * METRIC_STRIDE + METRIC_ATTRIBUTES_FIRST,
+};
+
+/**
+ * Gives an attribute row another value, for example a redacted one. Derived columns that refer to the row show the new
+ * value. Throws a `Rejection` of the request when there is no room for the text.
+ */
+export function setValue(batch: Batch, row: number, value: AttributeValue): void {
+  const { memory } = batch.tables;
+  const word = wordOfRow(row);
+  const address = word << 2;
+  if (typeof value === 'string') {
+    const text = batch.tables.scratch(value);
+    if (text === null) throw tooLarge();
+    memory.u8[address + ATTRIBUTE_KIND] = KIND_TEXT;
+    memory.u8[address + ATTRIBUTE_FLAGS] = text.flags;
+    memory.u32[word + (ATTRIBUTE_OFFSET >>> 2)] = text.offset;
+    memory.u32[word + (ATTRIBUTE_LENGTH >>> 2)] = text.length;
+    return;
+  }
+  const scalar = (address + ATTRIBUTE_SCALAR) >>> 3;
+  memory.u8[address + ATTRIBUTE_FLAGS] = 0;
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+    memory.u8[address + ATTRIBUTE_KIND] = KIND_DOUBLE;
+    memory.f64[scalar] = value;
+    return;
+  }
+  const integer = BigInt(value);
+  if (BigInt.asIntN(64, integer) !== integer) throw new RangeError('an integer attribute has at most 64 bits');
+  memory.u8[address + ATTRIBUTE_KIND] = typeof value === 'boolean' ? KIND_BOOL : KIND_INT;
+  memory.i64[scalar] = integer;
+}
+
+/**
+ * Sets one attribute of an owner: replaces its value, or adds it. `symbol` is the key, from `tables.symbol` in
+ * `prepare`. Adding moves the owner's list to the end of the table: row numbers of that list that the caller has kept
+ * are no longer valid. Derived columns refer to rows, so an attribute can be added only before they are filled.
+ */
+export function setAttribute(
+  batch: Batch,
+  [owner, index]: readonly [owner: AttributeOwner, index: number],
+  symbol: number,
+  value: AttributeValue,
+): void {
+  const { memory } = batch.tables;
+  const list = FIRST_OF[owner](index) >>> 2;
+  const row = rowOf(batch, list, symbol) ?? addRow(batch, list, symbol);
+  setValue(batch, row, value);
+  const verdict = (wordOfRow(row) << 2) + ATTRIBUTE_VERDICT;
+  if (memory.u8[verdict] === VERDICT_DROP) memory.u8[verdict] = VERDICT_KEEP;
+}
+
+/** The row of a key in a list; null when the list does not have the key. */
+function rowOf(batch: Batch, list: number, symbol: number): number | null {
+  const { u8, u32 } = batch.tables.memory;
+  const first = u32[list] as number;
+  const end = first + (u32[list + 1] as number);
+  for (let row = first; row < end; row++) {
+    const word = wordOfRow(row);
+    if (u32[word + (ATTRIBUTE_SYMBOL >>> 2)] !== symbol) continue;
+    if (u8[(word << 2) + ATTRIBUTE_VERDICT] !== VERDICT_SUPERSEDED) return row;
+  }
+  return null;
+}
+
+/** Moves a list to the end of the table, with one more row. Its old rows belong to no owner any more. */
+function addRow(batch: Batch, list: number, symbol: number): number {
+  const { tables } = batch;
+  const { u8, u32 } = tables.memory;
+  if (tables.header(HEADER_DERIVED) > 0)
+    throw new Error('a processor adds an attribute after normalization: place it before normalization');
+  const first = u32[list] as number;
+  const count = u32[list + 1] as number;
+  const end = tables.header(HEADER_ATTRIBUTES);
+  const isLast = first + count === end;
+  const start = isLast ? first : end;
+  const added = start + count;
+  if (added >= MAX_ATTRIBUTES) throw tooLarge();
+  if (!isLast) {
+    const from = ATTRIBUTES_BASE + first * ATTRIBUTE_STRIDE;
+    u8.copyWithin(ATTRIBUTES_BASE + start * ATTRIBUTE_STRIDE, from, from + count * ATTRIBUTE_STRIDE);
+    for (let row = first; row < first + count; row++)
+      u8[(wordOfRow(row) << 2) + ATTRIBUTE_VERDICT] = VERDICT_SUPERSEDED;
+  }
+  u32[list] = start;
+  u32[list + 1] = count + 1;
+  tables.setHeader(HEADER_ATTRIBUTES, added + 1);
+  const word = wordOfRow(added);
+  u32.fill(0, word, word + (ATTRIBUTE_STRIDE >>> 2));
+  u32[word + (ATTRIBUTE_SYMBOL >>> 2)] = symbol;
+  return added;
+}
+
+const tooLarge = (): Rejection =>
+  new Rejection('body_too_large', { hint: 'a processor of the pipeline adds more attributes than there is room for' });
