@@ -1,4 +1,7 @@
-/** What every component owes, whichever it is. A new one is tested from the moment it stands in `src/components.ts`. */
+/**
+ * The obligations of every component: of those in `src/components.ts`, and of the examples of the documentation, which
+ * are modules outside the repository's own code.
+ */
 import { mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +20,7 @@ import { parseYaml } from '../../src/config/parse.ts';
 import { Diagnostics } from '../../src/config/diagnostics.ts';
 import { convertUnits } from '../../src/config/schema.ts';
 import type { Signal } from '../../src/pdata/context.ts';
+import { ROOT } from '../docs/markdown.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-contract-'));
@@ -94,7 +98,14 @@ t.test('no two components of a kind share a type', async (t) => {
   t.equal(new Set(names).size, names.length);
 });
 
-for (const definition of COMPONENTS) {
+const examples = readdirSync(`${ROOT}docs/examples`).filter((file) => file.endsWith('.js'));
+const modules = await Promise.all(
+  examples.map((file) => import(`file://${ROOT}docs/examples/${file}`) as Promise<Record<string, Definition>>),
+);
+const definitions = [...COMPONENTS, ...modules.flatMap((module) => Object.values(module))];
+t.ok(definitions.length >= COMPONENTS.length + examples.length, 'every example exports a component');
+
+for (const definition of definitions) {
   const { kind, type, schema } = definition;
   t.test(`the ${kind} ${type}`, async (t) => {
     t.match(type, /^[a-z][a-z0-9_]*$/u, 'has a snake_case type');
