@@ -1,10 +1,13 @@
-/** The end of an NDJSON file: where its last whole line ends, and whether what follows is a line that this exporter left torn. */
+/**
+ * Finds the end of an NDJSON file: the end of its last whole line, and whether the rest is a torn line of this
+ * exporter.
+ */
 import type { FileHandle } from 'node:fs/promises';
 
 /** Every line of this exporter begins with its first key. */
 const LINE_START = Buffer.from('{"signal":"');
 const NEWLINE = 10;
-/** How much is read at a time while searching backwards. */
+/** The size of one read of the backward search. */
 const BLOCK_BYTES = 65536;
 
 /** The offset after the last line break before `size`; 0 when there is none. */
@@ -21,8 +24,8 @@ export async function lastLineEnd(handle: FileHandle, size: number): Promise<num
 }
 
 /**
- * Whether the bytes from `start` to `size` are the beginning of a line of this exporter. Zeros are too: a power cut leaves them where
- * the file system had recorded the length of an append and not its bytes.
+ * Whether the bytes from `start` to `size` are the beginning of a line of this exporter. Zero bytes count too: after a
+ * power cut the file system may have recorded the length of an append but not its bytes.
  */
 export async function isTornLine(handle: FileHandle, start: number, size: number): Promise<boolean> {
   const head = Buffer.alloc(Math.min(LINE_START.length, size - start));

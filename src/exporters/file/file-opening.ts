@@ -1,6 +1,6 @@
 /**
- * Opening the file: only a regular file, private, cut to its last whole line, with a durable name. A file whose end this exporter
- * did not write is renamed, not cut.
+ * Opens the file: only a regular file, with private mode, cut to its last whole line, with a durable name. A file with
+ * an unknown end is renamed, not cut.
  */
 import { constants, type Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
@@ -9,19 +9,19 @@ import type { Logger } from '../../component/logger.ts';
 import { isTornLine, lastLineEnd } from './file-end.ts';
 import { exists, type FileSystem, type RotatedFiles } from './rotated-files.ts';
 
-/** Telemetry holds private content: only the user of the daemon may read it. */
+/** Telemetry holds private content: only the daemon's user may read it. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 const PERMISSIONS = 0o777;
-/** Appending, and never through a symbolic link or into a pipe that has no reader. */
+/** Append only. Never follows a symbolic link, and never blocks on a pipe without a reader. */
 const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** What tells a file from another one at the same path. */
+/** Distinguishes a file from another one at the same path. */
 export type FileIdentity = Pick<Stats, 'ino' | 'dev'>;
 
 export interface OpenedFile {
   readonly handle: FileHandle;
-  /** Bytes, all of them whole lines. */
+  /** Bytes of whole lines. */
   readonly length: number;
   /** Unix milliseconds. */
   readonly createdMs: number;
@@ -48,8 +48,9 @@ export class FileOpening {
   }
 
   /**
-   * `end`: the length that this process has confirmed, behind which it has written itself; null when it does not know the file. The
-   * file can be shorter by now. Rejects with the system's error: ELOOP for a symbolic link, ENXIO for what is not a regular file.
+   * `end` is the length that this process has confirmed, before its own unconfirmed bytes; null when it does not know
+   * the file. The file can be shorter now. Rejects with the system's error: ELOOP for a symbolic link, ENXIO for other
+   * irregular files.
    */
   async open(end: number | null): Promise<OpenedFile> {
     const { path, files, logger, now } = this.#parts;
@@ -96,7 +97,7 @@ export class FileOpening {
     logger.warn({ path, aside }, 'the file does not end with a line of telemetry: it is renamed and a new one begun');
   }
 
-  /** A new name is durable only once its folder is. */
+  /** A new name is durable only after its folder is synced. */
   async #syncFolder(): Promise<void> {
     const handle = await this.#parts.files.open(dirname(this.#parts.path), 'r');
     try {
@@ -107,7 +108,9 @@ export class FileOpening {
   }
 }
 
-/** Folder by folder: Node's recursive mkdir never ends below some special folders, such as /proc. */
+/**
+ * Makes one folder after the other: Node's recursive mkdir does not end below some special folders, for example /proc.
+ */
 async function makeFolder(files: FileSystem, path: string): Promise<void> {
   if (await exists(files, path)) return;
   await makeFolder(files, dirname(path));

@@ -1,4 +1,4 @@
-/** The `file` exporter: every record a line of JSON, on disk before the request is acknowledged. */
+/** The `file` exporter: each record is one line of JSON, on disk before the request is acknowledged. */
 import type { Host } from '../../component/component.ts';
 import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
 import { ProcessLock } from '../../component/process-lock.ts';
@@ -47,7 +47,7 @@ class FileExporter implements Exporter {
     await this.#file.close();
   }
 
-  /** One file has one writer, so a change of its rotation is taken over in place. */
+  /** A file has one writer, so the running writer adopts a new rotation. */
   reconfigure({ path, rotation }: FileOptions): (() => void) | null {
     if (this.#host.resolvePath(path) !== this.#host.resolvePath(this.#options.path)) return null;
     return () => this.#file.rotateBy(rotation);
@@ -66,7 +66,9 @@ class FileExporter implements Exporter {
   }
 }
 
-/** Two writers would cut off each other's lines as torn ones, and rotate the file away under each other. */
+/**
+ * Two writers would cut off each other's lines as torn lines, and each would rotate the file that the other one writes.
+ */
 async function claimFile(path: string, host: Host): Promise<() => Promise<void>> {
   const held = (holder: string): UserError =>
     holder === `pid ${host.process.pid}`
@@ -112,7 +114,7 @@ function openError(error: NodeJS.ErrnoException, path: string): Error {
 
 export const fileExporter = defineExporter<FileOptions>({
   type: 'file',
-  summary: 'Appends every record as a line of JSON to a file, synced before the answer.',
+  summary: 'Appends every record as a line of JSON to a file and syncs it before the answer.',
   stability: 'beta',
   placement: 'single',
   schema: {

@@ -1,14 +1,15 @@
 /**
- * One NDJSON file that is appended to durably and rotated. After `append` resolves, its lines are on disk; after it rejects,
- * none of them is in the file (what a failed append left is cut off again, at the latest before the next one).
+ * One NDJSON file with durable appends and rotation. After `append` resolves, its lines are on disk. After it rejects,
+ * none of its lines are in the file: the rest of a failed append is cut off, at the latest before the next append.
  *
- * States: closed → (open) → ready ⇄ broken, or ready → distrusted → ready. In `broken` the file's end is not known to be a whole
- * line. In `distrusted` a sync has failed: the kernel may have dropped what it could not write and say yes to the next sync, so the
- * file is cut back to what an earlier sync has confirmed, set aside, and a new one begun. Every append first tries to get out
- * of both, and rejects while that fails; so does a timer, because readiness is gone meanwhile and with it perhaps all traffic.
+ * States: closed → (open) → ready ⇄ broken, or ready → distrusted → ready. In `broken` it is unknown whether the file
+ * ends with a whole line. In `distrusted` a sync has failed: the kernel may have dropped pages and still report success
+ * for the next sync. So the file is cut back to the length that an earlier sync confirmed and set aside, and a new file
+ * is begun. Every append first tries to leave these two states and rejects while that fails. A timer tries it too,
+ * because the daemon is not ready meanwhile and may receive no traffic.
  *
- * The path can be removed, renamed or replaced by another program at any time. Each append compares the path with the open file
- * after the sync and before it resolves. Lines in a removed file are written again to a new one.
+ * Another program can remove, rename or replace the file at any time. Each append compares the path with the open file
+ * after the sync and before it resolves. Lines in a removed file are written again to a new file.
  */
 import type { FileHandle } from 'node:fs/promises';
 import type { Logger } from '../../component/logger.ts';
@@ -17,11 +18,11 @@ import { type FileIdentity, FileOpening } from './file-opening.ts';
 import { type FileSystem, NODE_FILES, RotatedFiles } from './rotated-files.ts';
 
 export interface Rotation {
-  /** Bytes; a file that would grow past it is rotated first. 0: never. */
+  /** Bytes. A file that would grow beyond it is rotated first. 0: no limit. */
   readonly max_size: number;
-  /** Milliseconds since the file was made. 0: never. */
+  /** Milliseconds since the file was created. 0: no limit. */
   readonly max_age: number;
-  /** Rotated files kept; the oldest go. 0: all. */
+  /** The number of rotated files to keep; the oldest ones are removed. 0: all. */
   readonly max_files: number;
 }
 
@@ -31,14 +32,14 @@ export interface NdjsonFileParts {
   readonly logger: Logger;
   now(): number;
   readonly files?: FileSystem;
-  /** Makes sure, before the file is touched, that nobody else writes to it. Returns how to give it free. */
+  /** Ensures, before the file is touched, that no other process writes to it. Returns the function that releases it. */
   readonly claim?: () => Promise<() => Promise<void>>;
 }
 
 /** writev takes at most this many buffers (IOV_MAX). */
 const MAX_BUFFERS = 1024;
-/** After a failure readiness is gone for this long, and longer while the file stays broken; that often repair is tried. */
-const UNWELL_MS = 2000;
+/** How long readiness is gone after a failure, and the interval of the repair attempts while the file is broken. */
+const UNREADY_MS = 2000;
 
 export class NdjsonFile {
   readonly #path: string;
@@ -49,18 +50,18 @@ export class NdjsonFile {
   readonly #rotated: RotatedFiles;
   readonly #opening: FileOpening;
   readonly #claim: NonNullable<NdjsonFileParts['claim']>;
-  #giveFree: () => Promise<void> = nothing;
+  #release: () => Promise<void> = nothing;
   #state: 'closed' | 'ready' | 'broken' | 'distrusted' = 'closed';
   #handle: FileHandle | null = null;
-  /** Bytes known to be whole lines on disk. */
+  /** Bytes that are whole lines on disk. */
   #length = 0;
   #identity: FileIdentity | null = null;
   #createdMs = 0;
-  /** Runs from a failure until the sink is well again. */
-  #unwell: NodeJS.Timeout | null = null;
-  /** Appends run one after the other, and so do repairs. */
+  /** Active from a failure until the sink is ready again. */
+  #unreadyTimer: NodeJS.Timeout | null = null;
+  /** Appends and repairs run one after the other. */
   #last: Promise<void> = Promise.resolve();
-  /** Old files go while appends go on: to remove a large one takes the system tens of milliseconds. Never rejects. */
+  /** Old files are removed beside the appends: removing a large one takes tens of milliseconds. Never rejects. */
   #removal: Promise<void> = Promise.resolve();
 
   constructor({ path, rotation, logger, now, files = NODE_FILES, claim = async () => nothing }: NdjsonFileParts) {
@@ -75,25 +76,26 @@ export class NdjsonFile {
   }
 
   get healthy(): boolean {
-    return this.#state === 'ready' && this.#unwell === null;
+    return this.#state === 'ready' && this.#unreadyTimer === null;
   }
 
   get length(): number {
     return this.#length;
   }
 
-  /** From the next append on. */
+  /** Takes effect with the next append. */
   rotateBy(rotation: Rotation): void {
     this.#rotation = rotation;
   }
 
   /**
-   * Opens or makes the file and cuts off a torn last line. A file whose end is not a line of this exporter is renamed and a new one
-   * begun. Rejects with the system's error, also when the path is not a regular file (ELOOP for a symbolic link, ENXIO).
+   * Opens or creates the file and cuts off a torn last line. A file that does not end with a line of this exporter is
+   * renamed and a new one is begun. Rejects with the system's error, also when the path is not a regular file (ELOOP
+   * for a symbolic link, ENXIO).
    */
   async open(): Promise<void> {
     await this.#opening.makeFolder();
-    this.#giveFree = await this.#claim();
+    this.#release = await this.#claim();
     await this.#openUpTo(null);
     this.#state = 'ready';
   }
@@ -103,15 +105,15 @@ export class NdjsonFile {
   }
 
   async close(): Promise<void> {
-    if (this.#unwell !== null) clearTimeout(this.#unwell);
+    if (this.#unreadyTimer !== null) clearTimeout(this.#unreadyTimer);
     await this.#last;
     this.#state = 'closed';
     await this.#closeHandle();
     await this.#removal;
-    const giveFree = this.#giveFree;
-    // Once only: by the next time it may be somebody else's.
-    this.#giveFree = nothing;
-    await giveFree();
+    const release = this.#release;
+    // Only once: another process may hold the claim later.
+    this.#release = nothing;
+    await release();
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
@@ -150,8 +152,8 @@ export class NdjsonFile {
   }
 
   /**
-   * Length of the file at the path; null when it is not the one that was opened. Synchronous: the entry of a file that was just
-   * written is in the system's cache, and the thread pool would take thirty times as long.
+   * The length of the file at the path; null when it is another file than the open one. Synchronous: the entry of a
+   * file that was just written is in the system's cache, and a call through the thread pool takes thirty times as long.
    */
   #lengthAtPath(): number | null {
     try {
@@ -167,8 +169,9 @@ export class NdjsonFile {
   }
 
   /**
-   * Another program has removed, renamed or shortened the file. When the lines of the append are still in a file that has a name,
-   * a new file is begun, or the same one goes on; otherwise the lines are written again. Rejects when that fails.
+   * Runs after another program has removed, renamed or shortened the file. If the lines of the append are still in a
+   * file that has a name, the exporter begins a new file or continues the same one. Otherwise it writes the lines
+   * again. Rejects when that fails.
    */
   async #moveOn(chunks: readonly Buffer[], bytes: number): Promise<void> {
     const handle = this.#handle;
@@ -176,14 +179,14 @@ export class NdjsonFile {
     const { nlink, size } = await handle.stat();
     const isKept = nlink > 0 && (size > this.#length || (await endsWithLines(handle, size, bytes)));
     this.#state = 'broken';
-    // Lines that were joined to the torn end of a shortened file are cut off before they are written again.
+    // Lines behind the torn end of a shortened file are cut off before they are written again.
     if (!isKept) await handle.truncate(Math.max(0, size - bytes));
     await this.#closeHandle();
     await this.#openUpTo(null);
     this.#state = 'ready';
     this.#logger.warn(
       { path: this.#path },
-      'another program removed, renamed or shortened the file: going on without it',
+      'another program removed, renamed or shortened the file: continuing with a new file',
     );
     if (isKept) return;
     await this.#write(chunks);
@@ -191,30 +194,30 @@ export class NdjsonFile {
     if (!this.#isUnchanged) throw new Error('another program changes the file again and again');
   }
 
-  /** What a failed append left is taken back at once if that is possible. */
+  /** Cuts off the rest of a failed append at once if possible. */
   async #afterFailure(error: unknown): Promise<void> {
-    if (this.#unwell === null) this.#logger.error({ error, path: this.#path }, 'the file took no data');
+    if (this.#unreadyTimer === null) this.#logger.error({ error, path: this.#path }, 'the file took no data');
     await this.#recover().catch(() => undefined);
     this.#watch();
   }
 
   #watch(): void {
-    if (this.#unwell !== null) clearTimeout(this.#unwell);
-    this.#unwell = setTimeout(() => void this.#inTurn(() => this.#repair()), UNWELL_MS);
-    this.#unwell.unref();
+    if (this.#unreadyTimer !== null) clearTimeout(this.#unreadyTimer);
+    this.#unreadyTimer = setTimeout(() => void this.#inTurn(() => this.#repair()), UNREADY_MS);
+    this.#unreadyTimer.unref();
   }
 
   async #repair(): Promise<void> {
     if (this.#state === 'closed') return;
     try {
       await this.#recover();
-      this.#unwell = null;
+      this.#unreadyTimer = null;
     } catch {
       this.#watch();
     }
   }
 
-  /** Cuts back what no sync has confirmed. Reopens, as a descriptor that failed once is not asked again. */
+  /** Cuts the file back to the synced length. Reopens it: a descriptor with a failed sync is not used again. */
   async #recover(): Promise<void> {
     if (this.#state === 'ready') return;
     const setAside = this.#state === 'distrusted';
@@ -243,9 +246,9 @@ export class NdjsonFile {
   }
 
   async #rotate(): Promise<void> {
-    // Files that fill faster than the system removes old ones wait here, so that the disk does not run full.
+    // When files fill faster than the system removes old ones, appends wait here, so that the disk does not fill up.
     await this.#removal;
-    // Another program's file at the path is not this exporter's to rename.
+    // A file of another program at the path must not be renamed.
     if (!this.#isUnchanged) return;
     try {
       await this.#setAside();
@@ -256,7 +259,7 @@ export class NdjsonFile {
     this.#removal = this.#rotated.keep(this.#rotation.max_files);
   }
 
-  /** Only a file that ends with a whole line gets here. */
+  /** Precondition: the file ends with a whole line. */
   async #setAside(): Promise<void> {
     await this.#closeHandle();
     await this.#files.rename(this.#path, await this.#rotated.freeName(this.#now()));
@@ -267,7 +270,7 @@ export class NdjsonFile {
   async #closeHandle(): Promise<void> {
     const handle = this.#handle;
     this.#handle = null;
-    // Everything that counts was synced before.
+    // All acknowledged bytes were synced before.
     await handle?.close().catch(() => undefined);
   }
 }

@@ -1,10 +1,10 @@
-/** The files that rotation has set aside: what they are called, and which of them go when there are too many. */
+/** The files that rotation has set aside: their names, and the removal of the oldest ones. */
 import { lstatSync, type Stats } from 'node:fs';
 import * as nodeFiles from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Logger } from '../../component/logger.ts';
 
-/** What the exporter asks of the system; tests let it fail. */
+/** The file operations of the exporter. Tests replace them to inject failures. */
 export type FileSystem = Pick<typeof nodeFiles, 'mkdir' | 'open' | 'readdir' | 'rename' | 'stat' | 'unlink'> & {
   lstatSync(path: string): Stats;
 };
@@ -32,7 +32,10 @@ export class RotatedFiles {
     return this.#free((numbered) => `${this.#stem}-${stampOf(nowMs)}${numbered}${this.#extension}`);
   }
 
-  /** A name for a file that is not this exporter's: `telemetry.ndjson.set-aside-2026-11-21T10-15-30.123`. `keep` never removes it. */
+  /**
+   * A name for a file of another program: `telemetry.ndjson.set-aside-2026-11-21T10-15-30.123`. `keep` never removes
+   * it.
+   */
   freeForeignName(nowMs: number): Promise<string> {
     return this.#free((numbered) => `${this.#stem}${this.#extension}.set-aside-${stampOf(nowMs)}${numbered}`);
   }
@@ -44,7 +47,10 @@ export class RotatedFiles {
     }
   }
 
-  /** Removes the oldest beyond `most`; 0 keeps all. Never rejects: a file too many is no reason to refuse a request. */
+  /**
+   * Removes the oldest files beyond `most`; 0 keeps all. Never rejects: one file too many is no reason to refuse a
+   * request.
+   */
   async keep(most: number): Promise<void> {
     if (most === 0) return;
     try {
@@ -58,7 +64,7 @@ export class RotatedFiles {
     }
   }
 
-  /** The oldest first. Only names that rotation gives: whatever else lies beside belongs to somebody. */
+  /** Oldest first. Only names that rotation gives; other files in the folder are not touched. */
   async #list(): Promise<readonly string[]> {
     const [stem, extension] = [escapeRegExp(this.#stem), escapeRegExp(this.#extension)];
     const form = new RegExp(`^${stem}-(\\d{4}-\\d\\d-\\d\\dT[\\d-]+\\.\\d{3})(?:\\.(\\d+))?${extension}$`);

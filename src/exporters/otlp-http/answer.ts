@@ -1,7 +1,7 @@
-/** Reading what a remote answers: the part of a 200 it did not take, and the message of a refusal. Neither is trusted. */
+/** Reads the answer of a remote: the rejected part of a 200, and the message of a refusal. Neither is trusted. */
 import type { Encoding } from '../../pdata/context.ts';
 
-/** What a remote took, but not whole. */
+/** A request that the remote accepted in part. */
 export interface PartialSuccess {
   readonly rejected: number;
   readonly message: string;
@@ -12,7 +12,9 @@ const MAX_MESSAGE = 500;
 /** Ten bytes of seven bits each. */
 const VARINT_BITS = 70n;
 
-/** The `partial_success` of an export response; what can not be read says nothing, as the request did arrive. */
+/**
+ * The `partial_success` of an export response. An unreadable body counts as no rejection, because the request arrived.
+ */
 export function partialSuccessOf(encoding: Encoding, body: Buffer): PartialSuccess {
   try {
     return encoding === 'json' ? partialOfJson(body) : partialOfProtobuf(body);
@@ -21,10 +23,10 @@ export function partialSuccessOf(encoding: Encoding, body: Buffer): PartialSucce
   }
 }
 
-/** The message of a google.rpc.Status or of a JSON error, else the text itself; at most a few hundred characters. */
+/** The message of a google.rpc.Status or of a JSON error, else the text itself; cut to a few hundred characters. */
 export function messageOf(contentType: string | undefined, body: Buffer): string {
   const text = contentType?.startsWith('application/x-protobuf') ? statusMessage(body) : jsonMessage(body);
-  // An answer may hold anything, and goes into logs and onto a terminal.
+  // The text is untrusted and is printed in logs and terminals.
   return text
     .replace(/[\u0000-\u001f\u007f]+/g, ' ')
     .trim()
@@ -66,12 +68,12 @@ function jsonMessage(body: Buffer): string {
     const { message } = JSON.parse(body.toString()) as { message?: unknown };
     if (typeof message === 'string') return message;
   } catch {
-    // A page of a proxy in between, most likely.
+    // Probably the page of a proxy.
   }
   return body.toString();
 }
 
-/** The last value of each varint and length-delimited field. Throws a RangeError where the bytes are none. */
+/** The last value of each varint and length-delimited field. Throws a RangeError when the bytes are not a message. */
 function fieldsOf(message: Buffer): ReadonlyMap<number, Buffer | bigint> {
   const fields = new Map<number, Buffer | bigint>();
   let at = 0;

@@ -1,4 +1,4 @@
-/** What the exporter counts: under the Collector's names where it has them, each with the exporter's id. */
+/** The counters of the exporter, with the Collector's names where they exist, each labelled with the exporter's id. */
 import type { Counter, Meter } from '../../component/meter.ts';
 import type { Dropped, WaitingEntry } from '../../component/capabilities/outbox.ts';
 import { SIGNALS, type Signal } from '../../pdata/context.ts';
@@ -25,15 +25,18 @@ export class DeliveryMetrics implements DeliveryEvents {
       logs: meter.counter(`${prefix}_${UNITS.logs}`, help),
       metrics: meter.counter(`${prefix}_${UNITS.metrics}`, help),
     });
-    this.#sent = bySignal('otelcol_exporter_sent', 'Records the remote has taken.');
+    this.#sent = bySignal('otelcol_exporter_sent', 'Records that the remote accepted.');
     this.#failed = bySignal(
       'otelcol_exporter_send_failed',
-      'Records that were given up: dead letters, and what was dropped.',
+      'Records that were given up: dead letters and dropped records.',
     );
     this.#notEnqueued = bySignal('otelcol_exporter_enqueue_failed', 'Records refused because the outbox was full.');
-    this.#attempts = meter.counter('sluice_outbox_attempts', 'Requests to the remote, by how they ended.');
+    this.#attempts = meter.counter('sluice_outbox_attempts', 'Requests to the remote, by outcome.');
     this.#dead = meter.counter('sluice_outbox_buried', 'Requests that became dead letters, by reason.');
-    this.#rejected = meter.counter('sluice_outbox_rejected_records', 'Records a remote rejected of requests it took.');
+    this.#rejected = meter.counter(
+      'sluice_outbox_rejected_records',
+      'Records that a remote rejected in requests it accepted.',
+    );
     this.#dropped = meter.counter('sluice_outbox_dropped', 'Requests that were given up because the outbox was full.');
   }
 

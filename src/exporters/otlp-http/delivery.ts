@@ -1,9 +1,10 @@
 /**
- * Sending one destination's lane: the oldest entries first, one request at a time, until nothing waits. What fails blocks what
- * is behind it, so order is kept; what the remote will never take is put aside.
+ * Sends the queue of one destination: the oldest entries first, one request at a time, until the queue is empty. A
+ * failure blocks the entries behind it, so the order is kept. An entry that the remote refuses permanently becomes a
+ * dead letter.
  *
- * States: free (another process has the lane) → idle (nothing waits) → sending → idle, or waiting for the next attempt. A fault
- * of the database gives the lane up and begins again.
+ * States: free (another process holds the queue) → idle (the queue is empty) → sending → idle, or waiting for the next
+ * attempt. After a database fault the process releases the queue and starts again.
  */
 import type { Logger } from '../../component/logger.ts';
 import type { OutboxLane, WaitingEntry } from '../../component/capabilities/outbox.ts';
@@ -11,16 +12,18 @@ import type { Signal } from '../../pdata/context.ts';
 import { longestPause, nextAttempt, type RetryOptions } from './retry.ts';
 import type { Attempt } from './sender.ts';
 
-/** Entries looked at, and sent together, at once. */
+/** The most entries that are read and sent at once. */
 const MAX_ENTRIES = 64;
-/** Nothing waited: other replicas' entries, and a lane that became free, are noticed this late at most. */
+/**
+ * How long an idle queue waits. It bounds the delay until entries of other replicas or a released queue are noticed.
+ */
 const IDLE_MS = 1000;
-/** The longest nap before the clock is looked at again; clocks may be set. */
+/** The longest pause before the clock is read again: clocks may be set. */
 const NAP_MS = 1000;
-/** After a fault of the database. */
+/** The pause after a database fault. */
 const FAULT_MS = 1000;
 
-/** How long nothing is to be done. What is added ends it only where that changes something. */
+/** A pause before the next step. A new entry ends it only if that entry can be sent now. */
 interface Rest {
   readonly ms: number;
   readonly wakeable: boolean;
@@ -45,7 +48,7 @@ export interface DeliveryParts {
   nap(ms: number, wake: AbortSignal): Promise<void>;
 }
 
-/** What is counted. */
+/** The events that are counted. */
 export interface DeliveryEvents {
   attempted(result: 'delivered' | 'refused' | 'throttled' | 'unavailable' | 'unreachable' | 'timeout'): void;
   delivered(entries: readonly WaitingEntry[], rejected: number): void;
@@ -58,7 +61,10 @@ export class Delivery {
   readonly #halt = new AbortController();
   #alarm = new AbortController();
   #running: Promise<void> | null = null;
-  /** A group that was refused is sent in ever smaller parts, up to its last entry: only the culprit must suffer. */
+  /**
+   * A refused group is sent again in ever smaller parts up to its last entry, so that only the failing entry is
+   * dead-lettered.
+   */
   #careful: { readonly entries: number; readonly until: bigint } | null = null;
   #failing = false;
   #faulted = false;
@@ -71,12 +77,15 @@ export class Delivery {
     this.#running ??= this.#run();
   }
 
-  /** Something was added. */
+  /** Called when an entry was added. */
   wake(): void {
     this.#alarm.abort();
   }
 
-  /** Lets the request on its way end until `deadline`; what is cut off then is sent again by whoever goes on. */
+  /**
+   * Lets the current request end until `deadline`. A request that is cut off then is sent again by the next holder of
+   * the queue.
+   */
   async stop(deadline: AbortSignal): Promise<void> {
     this.#halt.abort();
     this.wake();
@@ -93,7 +102,7 @@ export class Delivery {
 
   async #run(): Promise<void> {
     while (!this.#stopping) {
-      // What is added from here on ends the rest that follows.
+      // An entry that is added from now on ends the following pause.
       this.#alarm = new AbortController();
       const rest = await this.#attempt();
       if (rest.ms > 0 && !this.#stopping) {
@@ -110,14 +119,18 @@ export class Delivery {
       return rest;
     } catch (error) {
       await this.#parts.lane.release();
-      // Once for each time the database goes away.
-      if (!this.#stopping && !this.#faulted) this.#parts.logger.warn({ error }, 'the outbox cannot be read; trying on');
+      // Logged once for each outage of the database.
+      if (!this.#stopping && !this.#faulted)
+        this.#parts.logger.warn({ error }, 'the outbox cannot be read; trying again');
       this.#faulted = true;
       return FAULT;
     }
   }
 
-  /** One look at the lane and at most one request; how long to wait before the next. For a holder of the lane. */
+  /**
+   * Reads the queue once and sends at most one request. Returns the pause before the next step. The caller holds the
+   * queue.
+   */
   async step(): Promise<Rest> {
     const limit = this.#careful?.entries ?? MAX_ENTRIES;
     const [head, ...rest] = await this.#parts.lane.waiting(limit);
@@ -128,7 +141,7 @@ export class Delivery {
       return { ms: Math.min(pauseMs, NAP_MS), wakeable: false };
     const batch = [head, ...companionsOf(head, rest, this.#parts.maxBatchBytes)];
     const bodies = await this.#parts.lane.bodies(batch);
-    // Somebody removed some of them just now.
+    // Another process has just removed some of the entries.
     if (bodies.length < batch.length) return GO_ON;
     await this.#settle(batch, await this.#parts.send(head.signal, Buffer.concat(bodies), this.#abort.signal));
     return GO_ON;
@@ -142,10 +155,10 @@ export class Delivery {
     if (attempt.partial.rejected > 0 || attempt.partial.message !== '') {
       logger.warn(
         { ...attempt.partial, records: recordsOf(batch) },
-        'the remote took a request in part, or warns of it',
+        'the remote accepted a request in part, or sent a warning',
       );
     }
-    if (this.#failing) logger.info({}, 'the remote takes requests again');
+    if (this.#failing) logger.info({}, 'the remote accepts requests again');
     this.#failing = false;
     await lane.delivered(batch);
     events.delivered(batch, attempt.partial.rejected);
@@ -168,13 +181,13 @@ export class Delivery {
       events.buried(batch, 'elapsed');
       logger.error(
         { cause, result, records: recordsOf(batch) },
-        'a request was tried for too long; it is a dead letter now',
+        'a request was retried for too long; it is a dead letter now',
       );
       return;
     }
-    // Once for each outage: what follows is in the metrics.
+    // Logged once for each outage; the metrics count each attempt.
     if (!this.#failing)
-      logger.warn({ cause, result, retryInMs: nextAttemptMs - nowMs }, 'the remote cannot take requests now');
+      logger.warn({ cause, result, retryInMs: nextAttemptMs - nowMs }, 'the remote does not accept requests now');
     this.#failing = true;
     await lane.failed(batch, { nowMs, nextAttemptMs, error });
   }
@@ -199,7 +212,7 @@ export class Delivery {
   }
 }
 
-/** Those right behind the head that may go in the same request: protobuf joins requests by concatenation. */
+/** The entries right behind the head that may be sent in the same request: protobuf messages merge by concatenation. */
 function companionsOf(head: WaitingEntry, rest: readonly WaitingEntry[], maxBytes: number): readonly WaitingEntry[] {
   let bytes = head.bytes;
   const end = rest.findIndex((entry) => {

@@ -1,4 +1,4 @@
-/** The exporter's options: the schema, and the type that follows from it. Names are the Collector's where it has them. */
+/** The exporter's options: the schema and the type. The names are those of the Collector where they exist. */
 import { LONGEST_WAIT_MS } from '../../component/longest-wait.ts';
 import type { RetryOptions } from './retry.ts';
 
@@ -43,22 +43,28 @@ const RETRY_SCHEMA = {
   type: 'object',
   additionalProperties: false,
   default: {},
-  description: 'When a request that could not be sent is tried again.',
+  description: 'When a failed request is sent again.',
   properties: {
     enabled: {
       type: 'boolean',
       default: true,
-      description: 'Off: what fails once is a dead letter.',
+      description: 'Off: a request that fails once is a dead letter.',
     },
     initial_interval: { ...DURATION, minimum: 1, default: '5s', description: 'The wait after the first failure.' },
     max_interval: { ...DURATION, minimum: 1, default: '30s', description: 'The longest wait.' },
-    multiplier: { type: 'number', minimum: 1, maximum: 100, default: 1.5, description: 'How the wait grows.' },
+    multiplier: {
+      type: 'number',
+      minimum: 1,
+      maximum: 100,
+      default: 1.5,
+      description: 'The factor by which the wait grows.',
+    },
     randomization_factor: {
       type: 'number',
       minimum: 0,
       maximum: 1,
       default: 0.5,
-      description: 'The part of the wait that is left to chance, up and down.',
+      description: 'The random part of the wait, up and down.',
     },
     max_elapsed_time: {
       ...DURATION,
@@ -75,14 +81,14 @@ const TLS_SCHEMA = {
   default: {},
   description: 'TLS, for endpoints that begin with https.',
   properties: {
-    ca_file: { ...FILE, description: 'Certificates to trust, in PEM, in place of those that Node.js trusts.' },
+    ca_file: { ...FILE, description: 'Certificates to trust, in PEM, instead of those that Node.js trusts.' },
     cert_file: { ...FILE, description: 'A client certificate, in PEM.' },
     key_file: { ...FILE, description: 'The key of the client certificate, in PEM.' },
     server_name_override: {
       ...FILE,
-      description: 'The name to ask for and to check, in place of that in the endpoint.',
+      description: 'The server name to request and to check, instead of the one in the endpoint.',
     },
-    insecure_skip_verify: { type: 'boolean', default: false, description: 'Take any certificate. For tests only.' },
+    insecure_skip_verify: { type: 'boolean', default: false, description: 'Accept any certificate. For tests only.' },
   },
 } as const;
 
@@ -90,32 +96,32 @@ const OUTBOX_SCHEMA = {
   type: 'object',
   additionalProperties: false,
   default: {},
-  description: 'What waits in the database until it is sent.',
+  description: 'The requests that wait in the database until they are sent.',
   properties: {
     max_size: {
       ...BYTES,
       minimum: 1048576,
       default: '1GiB',
-      description: 'The most it may hold for this exporter, before compression; dead letters give way first.',
+      description: "The largest size of this exporter's requests, before compression; dead letters are removed first.",
     },
     when_full: {
       type: 'string',
       enum: ['refuse', 'drop_oldest'],
       default: 'refuse',
-      description: 'Refuse new requests with 503, so that nothing acknowledged is lost, or give up the oldest.',
+      description: 'Refuse new requests with 503, so that no acknowledged request is lost, or drop the oldest ones.',
     },
     max_batch_size: {
       ...BYTES,
       minimum: 1024,
       maximum: 67108864,
       default: '1MiB',
-      description: 'Requests of one project that wait are sent together up to this size, before compression.',
+      description: 'Waiting requests of one project are sent together up to this size, before compression.',
     },
     dead_letter_retention: {
       ...DURATION,
       minimum: 60000,
       default: '7d',
-      description: 'How long what the remote would not take is kept.',
+      description: 'How long requests that the remote refused are kept.',
     },
   },
 } as const;
@@ -131,7 +137,7 @@ export const OTLP_HTTP_SCHEMA = {
       examples: ['http://127.0.0.1:14318'],
       description: 'Base URL; `/v1/traces`, `/v1/logs` or `/v1/metrics` is appended.',
     },
-    traces_endpoint: { ...URL, description: 'The whole URL for traces, in place of the one made from `endpoint`.' },
+    traces_endpoint: { ...URL, description: 'The whole URL for traces, instead of the one made from `endpoint`.' },
     logs_endpoint: { ...URL, description: 'The same for logs.' },
     metrics_endpoint: { ...URL, description: 'The same for metrics.' },
     headers: {
@@ -144,21 +150,21 @@ export const OTLP_HTTP_SCHEMA = {
         secret: true,
         description: 'The value of this header.',
       },
-      description: 'Headers to send, an API key for one.',
+      description: 'Headers to send, for example an API key.',
     },
-    compression: { type: 'string', enum: ['gzip', 'none'], default: 'gzip', description: 'Of the body.' },
-    encoding: { type: 'string', enum: ['proto', 'json'], default: 'proto', description: 'Of the body.' },
+    compression: { type: 'string', enum: ['gzip', 'none'], default: 'gzip', description: 'Compression of the body.' },
+    encoding: { type: 'string', enum: ['proto', 'json'], default: 'proto', description: 'Encoding of the body.' },
     timeout: {
       ...DURATION,
       minimum: 1,
       maximum: LONGEST_WAIT_MS,
       default: '30s',
-      description: 'For one attempt, from connecting to the answer.',
+      description: 'Limit of one attempt, from connecting to the answer.',
     },
     proxy_url: {
       ...URL,
       secret: true,
-      description: 'A proxy for HTTP. Left out: none, whatever the environment says.',
+      description: 'An HTTP proxy. Empty: none; the proxy variables of the environment are not read.',
     },
     tls: TLS_SCHEMA,
     retry_on_failure: RETRY_SCHEMA,

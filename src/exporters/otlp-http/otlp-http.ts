@@ -1,7 +1,7 @@
 /**
- * The `otlp_http` exporter: passes on what was stored, to a Collector or to anybody else who takes OTLP over HTTP. The request is
- * made of the tables, so what may not be stored does not leave; it waits in the outbox of the database, in the same transaction
- * as everything else, and the acknowledgement never waits for the remote.
+ * The `otlp_http` exporter: forwards stored records to a Collector or another OTLP/HTTP receiver. It encodes the
+ * request from the tables, so dropped attributes are not sent. The request waits in the outbox of the database, in the
+ * transaction of the other writes, and the acknowledgement does not wait for the remote.
  */
 import type { Host } from '../../component/component.ts';
 import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
@@ -17,7 +17,7 @@ import { DeliveryMetrics } from './delivery-metrics.ts';
 import { OTLP_HTTP_SCHEMA, type OtlpHttpOptions } from './options.ts';
 import { Sender } from './sender.ts';
 
-/** The outbox is kept within its bounds this often. */
+/** The interval of the check of the outbox's limits. */
 const TIDY_MS = 10000;
 
 class OtlpHttpExporter implements Exporter {
@@ -28,7 +28,7 @@ class OtlpHttpExporter implements Exporter {
   readonly #pool = new ChunkPool();
   readonly #metrics: DeliveryMetrics;
   readonly #sender: Sender;
-  /** Whose rows they are; an outbox keeps projects apart. */
+  /** The project of each encoded request: an outbox keeps projects apart. */
   readonly #projects = new WeakMap<Rows, string>();
   #outbox: Outbox | null = null;
   #delivery: Delivery | null = null;
@@ -78,7 +78,7 @@ class OtlpHttpExporter implements Exporter {
     const rows = yield* encodeInSteps(batch, 'otlp', this.#pool);
     const release = (): void => {
       rows.release();
-      // By now the commit is over, so what waits can be seen.
+      // The transaction is committed, so the entry is visible.
       this.#delivery?.wake();
     };
     const kept = { ...rows, release };
@@ -91,17 +91,17 @@ class OtlpHttpExporter implements Exporter {
     const entries = group.flatMap((rows): readonly OutboxEntry[] => {
       const { signal, count: records, bytes, chunks } = rows;
       const project = this.#projects.get(rows) ?? '';
-      // A metric without points is stored as nothing, and sent as nothing.
+      // A metric without points is neither stored nor sent.
       return records === 0 ? [] : [{ destination: this.#host.id, signal, project, records, bytes, chunks }];
     });
     await this.#outbox.add(entries, commit);
   }
 
-  /** Before anything is stored anywhere: the sender comes again, and nothing that was acknowledged is lost. */
+  /** Refuses before the request is stored: the sender sends it again, and no acknowledged request is lost. */
   #refuseWhenFull(batch: Batch): void {
     const { max_size: limit, when_full: policy } = this.#options.outbox;
     if (policy !== 'refuse' || this.#outbox === null) return;
-    // Dead letters give way, so they do not count.
+    // Dead letters are removed first, so they do not count.
     if (this.#outbox.size(this.#host.id).waitingBytes < limit) return;
     this.#metrics.enqueueFailed(batch.signal, batch.recordCount);
     throw new Rejection('overloaded', { hint: `the outbox of ${this.#host.id} is full` });
@@ -115,9 +115,9 @@ class OtlpHttpExporter implements Exporter {
       const dropped = await outbox.dropOldest(this.#host.id, maxBytes);
       if (dropped.entries === 0) return;
       this.#metrics.dropped(dropped);
-      this.#host.logger.error({ ...dropped }, 'the outbox was full; its oldest requests were given up');
+      this.#host.logger.error({ ...dropped }, 'the outbox was full; its oldest requests were dropped');
     } catch (error) {
-      this.#host.logger.warn({ error }, 'the outbox could not be tidied; trying again soon');
+      this.#host.logger.warn({ error }, 'the limits of the outbox could not be checked; trying again soon');
     }
   }
 }
@@ -137,7 +137,7 @@ function nap(ms: number, wake: AbortSignal): Promise<void> {
 
 export const otlpHttpExporter = defineExporter<OtlpHttpOptions>({
   type: 'otlp_http',
-  summary: 'Passes on what was stored to a Collector or a vendor, from an outbox in the same transaction.',
+  summary: 'Forwards stored records to a Collector or a vendor, from an outbox in the same transaction.',
   stability: 'alpha',
   schema: OTLP_HTTP_SCHEMA,
   example: 'endpoint: http://127.0.0.1:14318',

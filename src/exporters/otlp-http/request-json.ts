@@ -1,6 +1,7 @@
 /**
- * An OTLP request from protobuf to OTLP/JSON, for remotes that take nothing else: lowerCamelCase names, ids in hexadecimal, 64-bit
- * integers as text, enums as numbers. Only for bodies our own encoder wrote; what it does not write is skipped.
+ * Converts an OTLP request from protobuf to OTLP/JSON, for remotes that accept only JSON: lowerCamelCase names, ids in
+ * hexadecimal, 64-bit integers as strings, enums as numbers. It reads only bodies of our own encoder and skips all
+ * other fields.
  */
 import type { Signal } from '../../pdata/context.ts';
 
@@ -17,7 +18,7 @@ type Scalar =
   | 'signed'
   | 'double'
   | 'word';
-/** Its JSON name and what it holds: a scalar or a message by name; `[]` behind the name for a list. */
+/** The JSON name, and the type: a scalar or a message by name. `[]` after the name marks a list. */
 type Field = readonly [name: string, type: Scalar | MessageName];
 type MessageName = keyof typeof MESSAGES;
 type Fields = Readonly<Record<number, readonly [name: string, type: string]>>;
@@ -196,7 +197,7 @@ class MessageReader {
     return result;
   }
 
-  /** A list of numbers comes packed. */
+  /** Lists of numbers are packed. */
   #read([name, type]: Field, end: number, into: Record<string, unknown>): void {
     if (!name.endsWith('[]')) {
       into[name] = this.#value(type, end);
@@ -244,7 +245,7 @@ class MessageReader {
     return this.#body.subarray(this.#move(end - this.#at), end);
   }
 
-  /** The place before the step. */
+  /** Returns the position before the move. */
   #move(bytes: number): number {
     const before = this.#at;
     this.#at += bytes;
@@ -278,7 +279,7 @@ class MessageReader {
   }
 }
 
-/** JSON has no numbers for these, and no way to write a negative zero that JSON.stringify knows. */
+/** JSON has no numbers for these values, and JSON.stringify writes negative zero as 0. */
 function printable(value: number): number | string {
   return Number.isFinite(value) ? value : String(value);
 }

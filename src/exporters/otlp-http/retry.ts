@@ -1,6 +1,9 @@
-/** When an entry that could not be sent is tried again, and when it is given up. Pure: the clock and chance come from outside. */
+/**
+ * Decides when a failed entry is sent again, and when it is given up. Pure functions: the clock and the random number
+ * are arguments.
+ */
 
-/** Under the Collector's names; milliseconds. */
+/** The Collector's names; milliseconds. */
 export interface RetryOptions {
   readonly enabled: boolean;
   readonly initial_interval: number;
@@ -11,15 +14,15 @@ export interface RetryOptions {
   readonly max_elapsed_time: number;
 }
 
-/** A remote that asks for more patience than this is asked again all the same. */
+/** The upper limit of a remote's `Retry-After`. */
 export const MAX_RETRY_AFTER_MS = 3600000;
 
 export interface Failure {
-  /** Attempts so far, this one included. */
+  /** Attempts so far, including this one. */
   readonly attempts: number;
   readonly nowMs: number;
   readonly firstAttemptMs: number;
-  /** What the remote asked for; null when it did not. */
+  /** The remote's `Retry-After`; null when absent. */
   readonly retryAfterMs: number | null;
 }
 
@@ -32,7 +35,7 @@ export function nextAttempt(options: RetryOptions, failure: Failure, chance: num
   return isOver ? null : next;
 }
 
-/** A next attempt that is farther off was set by a clock that has been corrected since. */
+/** A next attempt farther in the future was set by a clock that has been corrected since. */
 export function longestPause({ max_interval: interval, randomization_factor: factor }: RetryOptions): number {
   return Math.max(MAX_RETRY_AFTER_MS, Math.ceil(interval * (1 + factor)));
 }
@@ -43,7 +46,7 @@ function backoff(options: RetryOptions, attempts: number, chance: number): numbe
   return Math.round(interval * (1 + options.randomization_factor * (2 * chance - 1)));
 }
 
-/** Seconds or a date, as `Retry-After` has it; null when it is neither. */
+/** The value of `Retry-After`, seconds or a date; null when it is neither. */
 export function parseRetryAfter(header: string | undefined, nowMs: number): number | null {
   const text = header?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;

@@ -1,4 +1,4 @@
-/** One attempt to send one body, and what its outcome means: arrived, try again, or never. */
+/** Makes one attempt to send one body and classifies the result: delivered, retry, or refused. */
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -10,13 +10,15 @@ import { messageOf, type PartialSuccess, partialSuccessOf } from './answer.ts';
 import type { OtlpHttpOptions, TlsOptions } from './options.ts';
 import { parseRetryAfter } from './retry.ts';
 
-/** More of an answer than this is not read. */
+/** The limit of the bytes that are read of an answer. */
 const MAX_ANSWER_BYTES = 65536;
-/** As OTLP has it; every other status below 200 or from 300 on is final. */
+/** From the OTLP specification. Every other status below 200 or from 300 on is permanent. */
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const compress = promisify(gzip);
 
-/** `error` is kept with the entry. `cause` goes into the log, and so has nothing in it that the remote may have got from us. */
+/**
+ * `error` is kept with the entry. `cause` is logged, so it contains no data that the remote may have received from us.
+ */
 export type Attempt =
   | { readonly kind: 'delivered'; readonly partial: PartialSuccess }
   | {
@@ -45,7 +47,7 @@ export class Sender {
     const { tls, proxy_url: proxy, timeout } = this.#options;
     for (const url of Object.values(this.#urls)) checkUrl(url);
     const connect = { ...(await connectOptions(tls, resolvePath)), timeout };
-    // Only who sends anything on pays for the client.
+    // Loaded here, so that only a daemon that forwards loads the client.
     const { Agent, ProxyAgent } = await import('undici');
     const settings = { headersTimeout: timeout, bodyTimeout: timeout };
     this.#dispatcher =
@@ -60,10 +62,10 @@ export class Sender {
     await dispatcher?.destroy().catch(() => undefined);
   }
 
-  /** `body` is an OTLP request in protobuf. Rejects only when `abort` says so; the outcome is unknown then. */
+  /** `body` is an OTLP request in protobuf. Rejects only when `abort` fires; the outcome is unknown then. */
   async send(signal: Signal, body: Buffer, abort: AbortSignal): Promise<Attempt> {
     const { timeout } = this.#options;
-    // Not AbortSignal.any: what is joined to a signal that lives as long as the process is never forgotten.
+    // Not AbortSignal.any: listeners on a signal that lives as long as the process are never released.
     const limit = new AbortController();
     const cut = (): void => limit.abort();
     const timer = setTimeout(cut, timeout);
@@ -86,7 +88,7 @@ export class Sender {
     const { encoding, compression, headers } = this.#options;
     const plain = encoding === 'json' ? requestAsJson(signal, body) : body;
     const dispatcher = this.#dispatcher;
-    // Without it the request would go out by another client's rules of TLS and proxy.
+    // Without a dispatcher, the request would use the TLS and proxy rules of the default client.
     if (dispatcher === null) throw new Error('the sender is not open');
     const { request } = await import('undici');
     const answer = await request(this.#urls[signal], {
@@ -143,7 +145,7 @@ function urlsOf(options: OtlpHttpOptions): Readonly<Record<Signal, string>> {
   };
 }
 
-/** Never repeats what it may hold: somebody wrote a password into it. */
+/** The message never repeats the URL: it may contain a password. */
 function checkUrl(text: string): void {
   if (!URL.canParse(text)) throw new UserError(`${text} is not a URL`, 'Write it as https://host:port.');
   const { username, password } = new URL(text);
@@ -174,7 +176,7 @@ async function connectOptions(tls: TlsOptions, resolvePath: (path: string) => st
   };
 }
 
-/** What is left of a longer answer is thrown away with its connection. */
+/** The rest of a longer answer is discarded with its connection. */
 async function readSome(body: Dispatcher.ResponseData['body']): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -1,21 +1,21 @@
-/** Resources and scopes that no row refers to any more, by their last day of use. */
+/** Removes resources and scopes that no row refers to any more, by their last day of use. */
 import type { Query } from '../../component/capabilities/postgres.ts';
 
 const DAY_MS = 86400000;
 /**
  * A span whose clock is ahead by less than the retention leaves the default partition when its day is opened, at most
- * two weeks before that day, and stays for the retention from then on. The rest is for the day that is noted, half a
- * day behind at most, and for two days in which expiry may lag.
+ * two weeks before that day, and then stays for the retention. The other days: the noted day lags at most half a day,
+ * and expiry may lag two days.
  */
 const MARGIN_MS = 18 * DAY_MS;
 const BATCH = 5000;
-/** At most so many batches in a run; the rest waits for the next. */
+/** The most batches of one run; the next run continues. */
 const MAX_BATCHES = 200;
 
-/** How long a content is kept after its last use, when rows are kept for `retentionMs` at most. */
+/** How long a content is kept after its last use, when rows are kept for at most `retentionMs`. */
 export const contentPeriod = (retentionMs: number): number => 2 * retentionMs + MARGIN_MS;
 
-/** What a request is using again at this moment is passed over. */
+/** Rows that a running request uses are skipped. */
 export async function expireContents(query: Query, cutoffMs: number): Promise<void> {
   for (const table of ['resources', 'scopes']) {
     for (let batch = 0; batch < MAX_BATCHES; batch++) {

@@ -1,6 +1,7 @@
 /**
- * Rows outside of all days expire one by one, by their arrival. An arrival before everything that the last run has left here was
- * written by a clock that was wrong, as a replica of an older version may have one. Such rows get the time at which they are found.
+ * Expires the rows outside of all days one by one, by their arrival time. An arrival time before everything that the
+ * last run left was written by a wrong clock, for example that of a replica of an older version. These rows get the
+ * current time as their arrival.
  */
 import type { Logger } from '../../component/logger.ts';
 import type { Query } from '../../component/capabilities/postgres.ts';
@@ -8,7 +9,7 @@ import type { ObservedTime } from './observed-time.ts';
 import type { PartitionedTable } from './partitions.ts';
 
 const BATCH = 5000;
-/** At most so many batches in a run; the rest waits for the next. */
+/** The most batches of one run; the next run continues. */
 const MAX_BATCHES = 2000;
 
 export async function expireDefault(
@@ -45,7 +46,7 @@ async function mend(
   { before, nowMs }: { readonly before: number; readonly nowMs: number },
   logger: Logger,
 ): Promise<void> {
-  // Through the parent, a row of a table by arrival goes to its new day.
+  // An update through the parent moves a row of a table by arrival to its new day.
   const target = key === 'timestamp' ? name : `${name}_default`;
   let mended = 0;
   await inBatches(async (limit) => {
@@ -59,10 +60,10 @@ async function mend(
     return result;
   });
   if (mended > 0)
-    logger.warn({ table: name, rows: mended }, 'rows arrived by a clock that was wrong: they are kept from now on');
+    logger.warn({ table: name, rows: mended }, 'rows arrived by a clock that was wrong: their retention starts now');
 }
 
-/** False when there is more to do. */
+/** Returns false when rows are left. */
 async function inBatches(work: (limit: number) => Promise<{ readonly rowCount: number | null }>): Promise<boolean> {
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
     const { rowCount } = await work(BATCH);

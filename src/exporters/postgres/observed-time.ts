@@ -1,23 +1,27 @@
 /**
- * How old stored records are. The database's clock may be set: from 1970 to today, forty days ahead and back again. Time that no
- * clock saw pass does not count for retention, or a step of the clock would drop what was just acknowledged.
+ * Measures the age of stored records. The database's clock may be set: from 1970 to today, or forty days ahead and
+ * back. Time that no clock measured does not count for retention; otherwise a clock step would drop records that were
+ * just acknowledged.
  */
 import type { PostgresDatabase } from '../../component/capabilities/postgres.ts';
 import { inTransaction } from './partitions.ts';
 
-/** A clock that ran ahead by more than this since the last look was set. */
+/** A clock that is ahead by more than this since the last reading was set. */
 const STEP_MS = 300000;
-/** The first look of a process cannot tell a long rest from a wrong clock: beyond this it assumes the latter. */
+/**
+ * The first reading of a process cannot distinguish a long pause from a wrong clock. A longer gap counts as a wrong
+ * clock.
+ */
 const LONGEST_REST_MS = 7 * 86400000;
-/** Older steps are past every retention, except on a machine whose clock is set all the time. */
+/** Older steps are beyond every retention, except on a machine whose clock is set constantly. */
 const MAX_STEPS = 100;
 
-/** The clock stood at the first figure, and next at the second, which is later. Unix milliseconds. */
+/** The clock stepped from the first time to the second, later one. Unix milliseconds. */
 export type ClockStep = readonly [number, number];
 
 export interface ObservedTime {
   readonly nowMs: number;
-  /** What was stored before the moment returned is older than `periodMs`. */
+  /** Records that were stored before the returned time are older than `periodMs`. */
   cutoff(periodMs: number): number;
 }
 
@@ -27,7 +31,7 @@ interface State {
 }
 
 export class TimeObserver {
-  /** Milliseconds that passed since some moment, whatever the clocks say, a suspended machine included. */
+  /** Milliseconds since a fixed moment, independent of the clocks, including the time of a suspended machine. */
   readonly #elapsedMs: () => number;
   #last: { readonly nowMs: number; readonly elapsedMs: number } | null = null;
 
@@ -35,7 +39,7 @@ export class TimeObserver {
     this.#elapsedMs = elapsedMs;
   }
 
-  /** Looks at the database's clock and compares it with what this process and others have seen before. */
+  /** Reads the database's clock and compares it with the earlier readings of this process and others. */
   async observe(database: PostgresDatabase): Promise<ObservedTime> {
     const limits = { statementTimeoutMs: 10000, lockTimeoutMs: 5000 };
     return database.session(limits, (query) =>
@@ -59,7 +63,7 @@ export class TimeObserver {
   }
 }
 
-/** Between the later of the two looks, this process's own and that of any other, and now. */
+/** The step between now and the later of the two last readings: this process's own and that of any other. */
 function stepOf(
   nowMs: number,
   { seenMs }: State,
@@ -68,7 +72,7 @@ function stepOf(
 ): ClockStep | null {
   if (last !== null) {
     const expectedMs = last.nowMs + elapsedMs - last.elapsedMs;
-    // Another process may have noted the step since.
+    // Another process may have recorded the step in the meantime.
     const beforeMs = Math.max(expectedMs, Math.min(seenMs ?? expectedMs, nowMs));
     return nowMs - beforeMs > STEP_MS ? [beforeMs, nowMs] : null;
   }
@@ -76,7 +80,7 @@ function stepOf(
   return [seenMs, nowMs];
 }
 
-/** Goes back by the period, over every step in one stride. A clock that was set back only makes things look younger. */
+/** Subtracts the period and skips every step. After a clock was set back, records only appear younger. */
 export function cutoffOf(nowMs: number, periodMs: number, steps: readonly ClockStep[]): number {
   let [moment, left] = [nowMs, periodMs];
   for (const [before, after] of [...steps].sort(([, a], [, b]) => b - a)) {

@@ -1,33 +1,36 @@
 /**
- * Daily partitions: made ahead, and dropped whole. A partition is made beside its table and attached when it is complete. Rows of
- * its day that are in the default partition move in the same transaction, while the default partition is locked: they are few, or
- * the day is left to `rewrite.ts` and `reserve.ts`, which take their time and lock for moments only.
+ * Daily partitions: created ahead, and dropped whole. A partition is created beside its table and attached when it is
+ * complete. Rows of its day that are in the default partition move in the same transaction, while the default partition
+ * is locked. If there are many, `rewrite.ts` or `reserve.ts` opens the day instead; they hold locks only briefly.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
 
 const DAY_MS = 86400000;
 const NS_PER_MS = 1000000n;
-/** Days kept open before today (spans that arrive late) and after it. */
+/** The days that are kept open before today (for late spans) and after it. */
 const DAYS_BACK = 7;
 const DAYS_AHEAD = 7;
-/** Rows of the default partition are moved under its lock up to this size: ingest into it waits for a fifth of a second. */
+/**
+ * Rows of the default partition are moved under its lock up to this size: ingest into it waits up to a fifth of a
+ * second.
+ */
 const MAX_MOVED_BYTES = 2 * 1024 * 1024;
-/** A statement may wait so long for a lock. Ingest queues behind it meanwhile. */
+/** The longest wait of a statement for a lock. Ingest queues behind it meanwhile. */
 const LOCK_MS = 100;
-/** Between two tries ingest has the table for itself. */
+/** The pause between two attempts, in which ingest has the table for itself. */
 const LOCK_PAUSE_MS = 100;
 const OPEN_TRIES = 5;
 const DROP_TRIES = 20;
 const LOCK_NOT_AVAILABLE = '55P03';
 /** Raised by our own statement. */
 const TOO_LARGE = 'SL001';
-/** Longer than any statement here takes, short enough to end one that hangs. */
+/** Longer than any statement here takes, and short enough to end one that hangs. */
 const LIMITS: SessionLimits = { statementTimeoutMs: 30000, lockTimeoutMs: LOCK_MS };
 
 export interface PartitionedTable {
   readonly name: 'spans' | 'logs' | 'metric_points';
-  /** What the partition key counts. */
+  /** The unit of the partition key. */
   readonly key: 'nanoseconds' | 'timestamp';
   /** How long rows are kept, in milliseconds. */
   readonly retentionMs: number;
@@ -39,12 +42,12 @@ export interface Partition {
   readonly name: string;
 }
 
-/** `later`: the default partition is too large to be locked while it is searched and rows are moved. */
+/** `later`: the default partition is too large to be locked for a search and a move. */
 export type Opening = 'open' | 'later';
 
 export interface OpeningEvents {
   failed(day: number, error: unknown): void;
-  /** Days after this moment, of `performance.now()`, are left for another time. */
+  /** Days after this moment, of `performance.now()`, are left for later. */
   readonly untilMs: number;
 }
 
@@ -56,8 +59,8 @@ export class Partitions {
   }
 
   /**
-   * Makes the partitions of the days around now that are missing and would not be dropped at once. Safe on several replicas. Returns
-   * the days that are left for later. Without `events` the first failure rejects.
+   * Creates the missing partitions of the days around now that would not be dropped at once. Safe on several replicas.
+   * Returns the days that are left for later. Without `events` the first failure rejects.
    */
   async open(table: PartitionedTable, nowMs: number, events?: OpeningEvents): Promise<readonly number[]> {
     const later: number[] = [];
@@ -103,7 +106,7 @@ export class Partitions {
     });
   }
 
-  /** Today first, then the days to come: ingest needs these. Past days are for spans that come late. */
+  /** Today first, then the days to come: ingest needs these. Past days are for late spans. */
   async #missing(table: PartitionedTable, nowMs: number): Promise<readonly number[]> {
     const today = dayOf(nowMs);
     const existing = new Set((await this.list(table)).map(({ day }) => day));
@@ -115,13 +118,16 @@ export class Partitions {
   }
 }
 
-/** One statement: the event loop may be busy with refusals while the database comes back, and each round trip waits for it. */
+/**
+ * One statement: while the database comes back, the event loop may be busy with refusals, and each round trip waits for
+ * it.
+ */
 async function openDay(query: Query, table: PartitionedTable, day: number): Promise<Opening> {
   const partition = partitionName(table, day);
   const column = columnOf(table);
   const [from, to] = [boundOf(table, day), boundOf(table, day + 1)];
   try {
-    // The advisory lock is that of versions before, which may run beside this one.
+    // The advisory lock of earlier versions, which may run beside this one.
     await query(`
       DO $$ BEGIN
         PERFORM pg_advisory_xact_lock(hashtext('sluice.${partition}'));
@@ -155,7 +161,7 @@ export function attachment(table: PartitionedTable, partition: string, from: str
     ALTER TABLE sluice.${partition} DROP CONSTRAINT day`;
 }
 
-/** Tries again when a lock does not come soon: ingest goes on in between. */
+/** Tries again when a lock is not granted soon. Ingest continues between the attempts. */
 export async function withShortLocks<T>(tries: number, work: () => Promise<T>): Promise<T> {
   for (let left = tries; ; left--) {
     try {

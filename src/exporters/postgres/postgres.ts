@@ -1,4 +1,4 @@
-/** The `postgres` exporter: rows as COPY BINARY tuples into the ledger's own transaction, in daily partitions. */
+/** The `postgres` exporter: writes rows as COPY BINARY tuples into the ledger's transaction, in daily partitions. */
 import type { Host } from '../../component/component.ts';
 import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
 import type { Commit } from '../../component/capabilities/ledger.ts';
@@ -15,9 +15,9 @@ export interface PostgresExporterOptions {
   readonly retention: RetentionPeriods;
 }
 
-/** Days are opened and dropped this often. */
+/** The interval in which days are opened and dropped. */
 const MAINTENANCE_MS = 3600000;
-/** After a run in which something failed. */
+/** The pause after a run with a failure. */
 const MAINTENANCE_RETRY_MS = 600000;
 
 class PostgresExporter implements Exporter {
@@ -47,7 +47,7 @@ class PostgresExporter implements Exporter {
     const { logger } = this.#host;
     const retention = new Retention(database, periods, logger);
     this.#retention = retention;
-    // The first rows find their day, also when the database comes later.
+    // Opens the days before the first rows, also when the database is started later.
     this.#withdraw = database.beforeOpening((early) => new Retention(early, periods, logger).open());
     if (database.isOpen) await retention.open();
     void database.opened.then(() => this.#maintain(retention));
@@ -83,7 +83,7 @@ class PostgresExporter implements Exporter {
     }
   }
 
-  /** Again and again until the exporter stops. Ingest goes on when something fails: it has the default partition. */
+  /** Runs until the exporter stops. Ingest continues when a step fails: rows go to the default partition. */
   #maintain(retention: Retention): void {
     if (this.#retention !== retention) return;
     this.#running = retention.maintain().then((complete) => {
@@ -109,7 +109,7 @@ export const postgresExporter = defineExporter<PostgresExporterOptions>({
         type: 'object',
         additionalProperties: false,
         default: {},
-        description: 'How long records are kept; whole days are dropped at once.',
+        description: 'How long records are kept. Whole days are dropped at once.',
         properties: {
           spans: { ...DAY, default: '30d', description: 'Spans, by the day they began.' },
           logs: { ...DAY, default: '30d', description: 'Log records, by the day they arrived.' },

@@ -1,7 +1,7 @@
 /**
- * A day of a table by arrival, beside a large default partition: no row of the time to come can be in it. A constraint says so, is
- * proven without a lock, and lets the server attach the day without a search. What arrived before stays where it is and expires by
- * its arrival.
+ * Opens a day of a table by arrival beside a large default partition, which contains no row of the future. A constraint
+ * states this and is validated without a lock. The server then attaches the day without a search. Earlier rows stay in
+ * the default partition and expire by their arrival.
  */
 import type { Query } from '../../component/capabilities/postgres.ts';
 import {
@@ -18,17 +18,17 @@ import {
 
 const HOUR_MS = 3600000;
 /**
- * The constraint refuses rows of its time until the day is attached, so that time must not have come. If the process ends in
- * between, the next run of any replica, an hour later at most, removes the constraint before it matters.
+ * The constraint refuses rows of its day until the day is attached, so the day must begin later. If the process ends in
+ * between, the next run of any replica removes the constraint in time, at most an hour later.
  */
 const LEAD_MS = 2 * HOUR_MS;
 const LOCK_TRIES = 20;
 const CONSTRAINT = 'reserved';
 
-/** Rejects when rows of the future are there already; nothing has changed then. */
+/** Rejects when rows of the future exist already; nothing has changed then. */
 export async function reserveDay(query: Query, table: PartitionedTable, day: number, nowMs: number): Promise<void> {
   const begin = Math.max(startOf(day), Math.ceil((nowMs + LEAD_MS) / HOUR_MS) * HOUR_MS);
-  // What is left of the day goes to the default partition.
+  // The rest of the day goes to the default partition.
   if (begin >= startOf(day + 1)) return;
   const [from, to] = [boundAt(table, begin), boundAt(table, startOf(day + 1))];
   const [column, partition] = [columnOf(table), partitionName(table, day)];
@@ -46,7 +46,7 @@ export async function reserveDay(query: Query, table: PartitionedTable, day: num
   }
 }
 
-/** Removes what a run left behind that was interrupted. */
+/** Removes the constraint that an interrupted run left. */
 export async function abandonReservation(query: Query, table: PartitionedTable): Promise<void> {
   const { rowCount } = await query('SELECT FROM pg_constraint WHERE conname = $1 AND conrelid = $2::regclass', [
     CONSTRAINT,

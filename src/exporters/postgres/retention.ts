@@ -1,6 +1,7 @@
 /**
- * Maintenance of the tables: days are opened before they come, and what is past its retention goes. Each day, table and step stands
- * by itself: one that fails is logged with its name, and the others go on. Ingest has the default partition where a day is missing.
+ * Maintenance of the tables: opens days before they begin, and removes records past their retention. Each day, table
+ * and step is independent: a failure is logged with its name, and the others continue. Rows of a missing day go to the
+ * default partition.
  */
 import { uptime } from 'node:os';
 import type { Logger } from '../../component/logger.ts';
@@ -21,17 +22,19 @@ export interface RetentionPeriods {
   readonly usage: number;
 }
 
-/** A start waits so long at most for the days of a table. The rest is done behind it. */
+/** The longest wait of a start for the days of a table. The rest is done in the background. */
 const OPENING_MS = 10000;
-/** A rewrite of the default partition opens so many days more, so that it is not needed every day. */
+/** A rewrite of the default partition opens this many more days, so that it does not run every day. */
 const DAYS_PER_REWRITE = 7;
-/** One bite of the removal of claims, which locks the claims it removes; and all bites of a run. */
+/**
+ * The time of one batch of the removal of trace claims, which locks these claims; and the time of all batches of a run.
+ */
 const TRACES_BUDGET_MS = 200;
 const TRACES_BATCH = 20000;
 const TRACES_RUN_MS = 60000;
-/** No statement takes this long that ingest waits for. Some read a whole default partition. */
+/** No statement this long blocks ingest. Some read a whole default partition. */
 const LIMITS: SessionLimits = { statementTimeoutMs: 600000, lockTimeoutMs: 100 };
-/** One replica at a time does what takes long. */
+/** Only one replica at a time runs the long steps. */
 const LOCK = "SELECT pg_try_advisory_lock(hashtext('sluice.maintenance')) AS held";
 const NOW = 'SELECT (extract(epoch FROM now()) * 1000)::float8 AS now';
 
@@ -64,24 +67,24 @@ export class Retention {
     ];
   }
 
-  /** Ends what is under way; nothing is done from here on. */
+  /** Ends the current work. Nothing runs afterwards. */
   stop(): void {
     this.#stopped.abort();
   }
 
-  /** Makes the days that are missing, as far as that takes moments. Never rejects. */
+  /** Creates the missing days that take little time. Never rejects. */
   async open(): Promise<void> {
     await this.#openDays();
   }
 
-  /** All there is to do. False when something failed, and should be tried again soon. Never rejects. */
+  /** Runs all maintenance. Returns false when a step failed and should be tried again soon. Never rejects. */
   async maintain(): Promise<boolean> {
     this.#failures = 0;
     await this.#openDays();
     await this.#step('long maintenance', () =>
       this.#database.session(this.#limits, async (query) => {
         const { rows } = await query(LOCK);
-        // Another replica is at it.
+        // Another replica runs the maintenance.
         if (rows[0]?.['held'] !== true) return;
         for (const table of this.#tables) await this.#openLater(query, table);
         await this.expire();
@@ -90,9 +93,9 @@ export class Retention {
     return this.#failures === 0;
   }
 
-  /** Removes what is past its time. Never rejects. */
+  /** Removes records past their retention. Never rejects. */
   async expire(): Promise<void> {
-    const time = await this.#step('a look at the clock', () => this.#observer.observe(this.#database));
+    const time = await this.#step('reading the clock', () => this.#observer.observe(this.#database));
     if (time === undefined) return;
     const failures = this.#failures;
     for (const table of this.#tables) {
@@ -114,7 +117,7 @@ export class Retention {
     );
   }
 
-  /** The tables at once: a database that is back is waited for. */
+  /** All tables at once: requests wait for a database that has just come back. */
   async #openDays(): Promise<void> {
     const open = async (table: PartitionedTable): Promise<void> => {
       const later = await this.#openSoon(table);
@@ -128,7 +131,7 @@ export class Retention {
     await Promise.all(this.#tables.map((table) => open(table)));
   }
 
-  /** Returns the days that need more than moments. */
+  /** Returns the days that take longer. */
   async #openSoon(table: PartitionedTable): Promise<readonly number[]> {
     const later = await this.#step(`the search for missing days of ${table.name}`, async () =>
       this.#partitions.open(table, await this.#now(), {
@@ -139,7 +142,7 @@ export class Retention {
     return later ?? [];
   }
 
-  /** What an interrupted run left behind is removed first. */
+  /** Removes the rest of an interrupted run first. */
   async #openLater(query: Query, table: PartitionedTable): Promise<void> {
     const byArrival = table.key === 'timestamp';
     await this.#step(`tidying sluice.${table.name}_default`, () =>
@@ -185,7 +188,10 @@ export class Retention {
     await this.#database.session(this.#limits, (query) => expireContents(query, cutoff));
   }
 
-  /** Not before their records can be gone, or every look would go through all traces that still have some. */
+  /**
+   * Not before the records of the claims can be gone; otherwise each run would search all traces that still have
+   * records.
+   */
   async #expireTraces(time: ObservedTime): Promise<void> {
     const { traces, spans, logs } = this.#periods;
     const cutoff = time.cutoff(Math.max(traces, spans, logs));
@@ -221,7 +227,7 @@ export class Retention {
     this.#failures++;
     this.#logger.warn(
       { step, error },
-      'maintenance of the database failed in one step; the others go on, this one is tried again',
+      'a step of the database maintenance failed and is tried again; the other steps continue',
     );
   }
 }

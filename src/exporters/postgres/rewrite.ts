@@ -1,12 +1,15 @@
 /**
- * Spans of a day may lie in the default partition by the million, sent by clocks that were ahead. Postgres attaches a day only when
- * no row of it is in the default partition, and a row must be found, once, at every moment. So the default partition is copied:
+ * Clocks that were ahead may have put millions of spans of a day into the default partition. Postgres attaches a day
+ * only when no row of it is in the default partition, and each row must be visible exactly once at every moment. So the
+ * default partition is copied:
  *
- * 1. `spans_next` is made, with the missing days and a default of its own. A trigger repeats in it every change of the old one.
- * 2. The rows are copied in bites. Nothing is locked but the rows of a bite, against deletion.
- * 3. In one transaction of milliseconds the old default partition is detached, and the new days and the new default are attached.
+ * 1. `spans_next` is created, with the missing days and a default partition of its own. A trigger repeats in it every
+ *    change of the old one.
+ * 2. The rows are copied in batches. Only the rows of a batch are locked, against deletion.
+ * 3. In one transaction of milliseconds the old default partition is detached, and the new days and the new default are
+ *    attached.
  *
- * Until the last step nothing that anybody reads has changed; a run that was interrupted is abandoned and begins anew.
+ * Readers see no change before the last step. An interrupted run is abandoned and starts again.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Query } from '../../component/capabilities/postgres.ts';
@@ -21,14 +24,14 @@ import {
   withShortLocks,
 } from './partitions.ts';
 
-/** A bite is a megabyte of the table's own pages, besides large values. */
-const BITE_PAGES = 128;
-/** The database has other work. */
-const BITE_PAUSE_MS = 10;
+/** A batch is a megabyte of the table's own pages, plus their large values. */
+const BATCH_PAGES = 128;
+/** Leaves the database time for other work. */
+const BATCH_PAUSE_MS = 10;
 const LOCK_TRIES = 50;
 const CONSTRAINT = 'days';
 
-/** What stands in the way of a day: the days that have partitions, and those to be made. */
+/** The days that have partitions, and those to be created. */
 export interface Days {
   readonly existing: readonly number[];
   readonly missing: readonly number[];
@@ -42,7 +45,10 @@ export async function rewriteDefault(query: Query, table: PartitionedTable, days
   await query(`DROP TABLE sluice.${table.name}_old`);
 }
 
-/** Removes what a run left behind that was interrupted: the copy is not needed, the old table is not read any more. */
+/**
+ * Removes the tables of an interrupted run: before the last step the copy is not needed, after it the old table is not
+ * read.
+ */
 export async function abandonRewrite(query: Query, { name }: PartitionedTable): Promise<void> {
   const { rows } = await query(
     `SELECT to_regclass('sluice.${name}_next') IS NOT NULL AS copy, to_regclass('sluice.${name}_old') IS NOT NULL AS old`,
@@ -84,20 +90,20 @@ function preparation(table: PartitionedTable, { existing, missing }: Days): stri
 }
 
 /**
- * From the first page to the last. Rows that come meanwhile are mirrored, wherever they are put. The lock on the rows makes a
- * deletion wait until the copy is there, which its trigger then deletes.
+ * Copies from the first page to the last. Rows that arrive meanwhile are mirrored by the trigger. The lock on the rows
+ * makes a deletion wait until the copy is complete; its trigger then deletes the copied row.
  */
 async function copyRows(query: Query, { name }: PartitionedTable): Promise<void> {
   const { rows } = await query(
     `SELECT (pg_relation_size('sluice.${name}_default') / current_setting('block_size')::int8)::float8 AS pages`,
   );
   const pages = Number(rows[0]?.['pages']);
-  for (let page = 0; page < pages; page += BITE_PAGES) {
+  for (let page = 0; page < pages; page += BATCH_PAGES) {
     await query(`
-      WITH bite AS MATERIALIZED (
-        SELECT * FROM sluice.${name}_default WHERE ctid >= '(${page},0)' AND ctid < '(${page + BITE_PAGES},0)' FOR KEY SHARE)
-      INSERT INTO sluice.${name}_next SELECT * FROM bite ON CONFLICT DO NOTHING`);
-    await pause(BITE_PAUSE_MS);
+      WITH batch AS MATERIALIZED (
+        SELECT * FROM sluice.${name}_default WHERE ctid >= '(${page},0)' AND ctid < '(${page + BATCH_PAGES},0)' FOR KEY SHARE)
+      INSERT INTO sluice.${name}_next SELECT * FROM batch ON CONFLICT DO NOTHING`);
+    await pause(BATCH_PAUSE_MS);
   }
 }
 

@@ -1,4 +1,4 @@
-// A disk that is full, broken or slow to say so: nothing that was acknowledged is lost, and no half line stays in any file.
+// A full, broken or slow disk: no acknowledged record is lost, and no file keeps a torn line.
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ interface Scene {
   readonly folder: string;
   readonly files: FaultyFiles;
   open(): Promise<NdjsonFile>;
-  /** Every line of every file, the oldest file first. */
+  /** Every line of every file, oldest file first. */
   lines(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
@@ -60,7 +60,7 @@ function once(files: FaultyFiles, operation: Operation, code: string): void {
 }
 
 for (const code of ['ENOSPC', 'EIO', 'EFBIG', 'EDQUOT']) {
-  t.test(`${code} in the middle of a write leaves nothing of the request, and the same file goes on`, async (t) => {
+  t.test(`${code} in the middle of a write leaves nothing of the request, and the same file continues`, async (t) => {
     const here = await scene();
     t.teardown(here.close);
     const file = await here.open();
@@ -68,14 +68,14 @@ for (const code of ['ENOSPC', 'EIO', 'EFBIG', 'EDQUOT']) {
     once(here.files, 'write', code);
     await t.rejects(file.append(linesOf('lost', 'too')), { code });
     t.strictSame(await here.lines(), ['before']);
-    t.notOk(file.healthy, 'readiness says so');
+    t.notOk(file.healthy, 'the exporter is not ready');
     await file.append(linesOf('after'));
     t.strictSame(await here.lines(), ['before', 'after']);
     t.strictSame(await readdir(here.folder), [NAME]);
   });
 }
 
-t.test('a write that takes only a part is continued', async (t) => {
+t.test('a partial write is continued', async (t) => {
   const here = await scene();
   t.teardown(here.close);
   const file = await here.open();
@@ -85,7 +85,7 @@ t.test('a write that takes only a part is continued', async (t) => {
   t.ok(file.healthy);
 });
 
-t.test('after a sync that failed the file is cut, set aside and never written again', async (t) => {
+t.test('after a failed sync the file is cut, set aside and never written again', async (t) => {
   const here = await scene();
   t.teardown(here.close);
   const file = await here.open();
@@ -99,7 +99,7 @@ t.test('after a sync that failed the file is cut, set aside and never written ag
 });
 
 t.test(
-  'while a file can not be cut back every request is refused, and nothing is written behind half a line',
+  'while a file cannot be cut back every request is refused, and nothing is written behind a torn line',
   async (t) => {
     const here = await scene();
     t.teardown(here.close);
@@ -115,7 +115,7 @@ t.test(
   },
 );
 
-t.test('a file that is broken repairs itself without any request, and is ready again then', async (t) => {
+t.test('a broken file is repaired without any request, and is ready afterwards', async (t) => {
   const here = await scene();
   t.teardown(here.close);
   const file = await here.open();
@@ -128,24 +128,21 @@ t.test('a file that is broken repairs itself without any request, and is ready a
 });
 
 for (const operation of ['rename', 'open', 'sync folder'] as const) {
-  t.test(
-    `a rotation that fails in its ${operation} refuses the request, and the next one makes up for it`,
-    async (t) => {
-      const here = await scene({ max_size: 10, max_age: 0, max_files: 0 });
-      t.teardown(here.close);
-      const file = await here.open();
-      await file.append(linesOf('one 56789'));
-      let failing = true;
-      here.files.fault = (asked) => (asked === operation && failing ? 'EIO' : null);
-      await t.rejects(file.append(linesOf('two')), { code: 'EIO' });
-      failing = false;
-      await file.append(linesOf('three'));
-      t.strictSame(await here.lines(), ['one 56789', 'three']);
-    },
-  );
+  t.test(`a rotation that fails in its ${operation} refuses the request, and the next request rotates`, async (t) => {
+    const here = await scene({ max_size: 10, max_age: 0, max_files: 0 });
+    t.teardown(here.close);
+    const file = await here.open();
+    await file.append(linesOf('one 56789'));
+    let failing = true;
+    here.files.fault = (asked) => (asked === operation && failing ? 'EIO' : null);
+    await t.rejects(file.append(linesOf('two')), { code: 'EIO' });
+    failing = false;
+    await file.append(linesOf('three'));
+    t.strictSame(await here.lines(), ['one 56789', 'three']);
+  });
 }
 
-t.test('requests that arrive together while the file rotates again and again are each stored once', async (t) => {
+t.test('concurrent requests are each stored once while the file rotates often', async (t) => {
   const here = await scene({ max_size: 100, max_age: 0, max_files: 0 });
   t.teardown(here.close);
   const file = await here.open();
@@ -159,7 +156,7 @@ t.test('requests that arrive together while the file rotates again and again are
   t.ok((await readdir(here.folder)).length > 10);
 });
 
-t.test('a rotated file that can not be removed is no reason to refuse a request', async (t) => {
+t.test('no request is refused because a rotated file cannot be removed', async (t) => {
   const here = await scene({ max_size: 1, max_age: 0, max_files: 1 });
   t.teardown(here.close);
   const file = await here.open();
@@ -181,12 +178,12 @@ const FAULTS: readonly (readonly [Operation, string])[] = [
 const step = fc.record({
   action: fc.constantFrom('append', 'append', 'append', 'append', 'crash'),
   lines: fc.integer({ min: 1, max: 3 }),
-  /** Which of the following operations fail. */
+  /** The operations that fail. */
   faults: fc.array(fc.constantFrom(null, null, null, ...FAULTS), { maxLength: 6 }),
 });
 
 t.test(
-  'whatever fails and whenever: what was acknowledged is there once, in order, and every line is whole',
+  'with any fault at any time, each acknowledged record is stored once, in order, and every line is whole',
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.boolean(), async (steps, rotates) => {
@@ -223,7 +220,7 @@ t.test(
           await file.append(linesOf('last'));
           const found = await here.lines();
           const crashed = steps.some(({ action }) => action === 'crash');
-          // A crash may come before a refused line was taken back: then it stays, whole.
+          // After a crash, a refused line may not be cut off yet: then it stays, whole.
           const expected = [...acknowledged, 'last'];
           const kept = crashed ? found.filter((line) => !refused.has(line)) : found;
           if (kept.join('\n') !== expected.join('\n')) throw new Error(`found ${found.join()} for ${expected.join()}`);

@@ -1,4 +1,4 @@
-// The durable file: what is on disk after an append, a crash, a failure, a rotation.
+// The durable file: its content after an append, a crash, a failure and a rotation.
 import { EventEmitter, once } from 'node:events';
 import * as nodeFiles from 'node:fs/promises';
 import { appendFile, chmod, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
@@ -30,12 +30,12 @@ async function opened(
   return file;
 }
 
-/** A group that fails in its second write, when a part of it is in the file already. */
+/** A group whose second write fails, after its first part is in the file. */
 const breaking = (): Buffer[] => [...lines(...Array(1024).fill('half a group')), { length: 1 } as Buffer];
 
 const lines = (...texts: string[]): Buffer[] => texts.map((text) => Buffer.from(`${text}\n`));
 
-t.test('appends are in order and on disk when they resolve, in a file nobody else may read', async (t) => {
+t.test('appends are in order and on disk when they resolve, in a file that only its owner may read', async (t) => {
   const path = join(await inFolder(t), 'deep', 'folder', 'out.ndjson');
   const file = await opened(t, path);
   await Promise.all([file.append(lines('1', '2')), file.append(lines('3')), file.append([])]);
@@ -43,7 +43,7 @@ t.test('appends are in order and on disk when they resolve, in a file nobody els
   t.equal((await stat(path)).mode & 0o777, 0o600);
 });
 
-t.test('a torn last line is cut off at start, whatever its length, and whole lines stay', async (t) => {
+t.test('a torn last line of any length is cut off at the start, and whole lines stay', async (t) => {
   const folder = await inFolder(t);
   for (const [name, content, kept] of [
     ['torn', '{"a":1}\n{"signal":"sp', '{"a":1}\n'],
@@ -73,7 +73,7 @@ t.test('a failed append leaves nothing of itself, and the next one works', async
   t.equal(await readFile(path, 'utf8'), 'before\nafter\n');
 });
 
-t.test('somebody who shortened the file meanwhile gets no zeros in it', async (t) => {
+t.test('a file that another program shortened meanwhile gets no zeros', async (t) => {
   const path = join(await inFolder(t), 'out.ndjson');
   const file = await opened(t, path);
   await file.append(lines('one', 'two', 'three'));
@@ -127,7 +127,7 @@ t.test('rotation by age', async (t) => {
   t.equal(await readFile(join(folder, 'out.ndjson'), 'utf8'), 'new\n');
 });
 
-t.test('appends do not wait for an old file to go, but the next rotation and the end do', async (t) => {
+t.test('appends do not wait for the removal of an old file; the next rotation and the close do', async (t) => {
   const folder = await inFolder(t);
   const events = new EventEmitter();
   const unlink: typeof nodeFiles.unlink = async (path) => {
@@ -142,11 +142,11 @@ t.test('appends do not wait for an old file to go, but the next rotation and the
   const asked = once(events, 'asked');
   for (const text of ['a', 'b', 'c', 'd', 'e', 'f']) await file.append(lines(text));
   await asked;
-  t.equal((await readdir(folder)).length, 3, 'the oldest is on its way out');
+  t.equal((await readdir(folder)).length, 3, 'the removal of the oldest has begun');
 
   const askedAgain = once(events, 'asked');
   const next = file.append(lines('g'));
-  // What the file system does for others is done by then; a rotation would be.
+  // Twenty stat calls are done by then; so would a second removal be.
   for (let count = 0; count < 20; count++) await stat(folder);
   t.equal((await readdir(folder)).length, 3, 'one removal at a time');
   events.emit('allowed');
@@ -162,7 +162,7 @@ t.test('appends do not wait for an old file to go, but the next rotation and the
   t.equal((await readdir(folder)).length, 2);
 });
 
-t.test('only files that rotation made are ever removed', async (t) => {
+t.test('only files that rotation made are removed', async (t) => {
   const folder = await inFolder(t);
   await writeFile(join(folder, 'out-notes.ndjson'), 'mine');
   await writeFile(join(folder, 'out-2020.ndjson'), 'mine');
@@ -172,7 +172,7 @@ t.test('only files that rotation made are ever removed', async (t) => {
   t.same((await readdir(folder)).filter((name) => ['out-notes.ndjson', 'out-2020.ndjson'].includes(name)).length, 2);
 });
 
-t.test('a path that cannot be opened rejects with the reason of the system', async (t) => {
+t.test("opening an unusable path rejects with the system's error", async (t) => {
   const folder = await inFolder(t);
   await appendFile(join(folder, 'file'), '');
   await t.rejects(

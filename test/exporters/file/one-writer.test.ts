@@ -1,4 +1,4 @@
-/** Two writers on one file would tear each other's lines: the second is refused, whoever it is, and nothing of the file changes. */
+/** Two writers on one file would tear each other's lines. The second one is refused, and the file does not change. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ t.teardown(() => rm(folder, { recursive: true, force: true }));
 const body = JSON.stringify(aTraceRequest([aSpan()]));
 const onFile = (path: string): string => FILE_CONFIG.replace('{folder}/out.ndjson', path);
 
-/** `torn` is what a writer that is in the middle of a line has in its file. */
+/** `torn`: the file of a writer that is in the middle of a line. */
 async function heldBy(name: string, pid: number | undefined): Promise<string> {
   const path = join(folder, name);
   await writeFile(path, '{"torn":');
@@ -28,7 +28,7 @@ async function heldBy(name: string, pid: number | undefined): Promise<string> {
   return path;
 }
 
-t.test('a second daemon on a file is refused by name, and leaves the first its line', async (t) => {
+t.test("a second daemon on a file is refused by name, and the first one's line stays", async (t) => {
   const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
   t.teardown(() => void other.kill('SIGKILL'));
   await once(other, 'spawn');
@@ -38,10 +38,10 @@ t.test('a second daemon on a file is refused by name, and leaves the first its l
     hint: 'Stop it first, or choose another path.',
   });
   t.equal(readFileSync(path, 'utf8'), '{"torn":');
-  t.ok(existsSync(`${path}.lock`), 'nor is its lock taken away');
+  t.ok(existsSync(`${path}.lock`), 'its lock stays');
 });
 
-t.test('the lock of a daemon that is gone is taken over, and removed at the stop', async (t) => {
+t.test('the lock of a dead daemon is taken over, and removed at the stop', async (t) => {
   const gone = spawn(process.execPath, ['-e', '']);
   await once(gone, 'exit');
   const path = await heldBy('left.ndjson', gone.pid);
@@ -65,7 +65,7 @@ t.test('two exporters of one configuration do not share a file', async (t) => {
   await t.rejects(startDaemon(t, { config: twice(path) }), {
     message: `another exporter of this daemon writes to ${path}`,
   });
-  t.notOk(existsSync(`${path}.lock`), 'the one that had started gave it free again');
+  t.notOk(existsSync(`${path}.lock`), 'the started exporter released the lock');
 });
 
 async function configOf(text: string): Promise<Config> {
@@ -74,19 +74,22 @@ async function configOf(text: string): Promise<Config> {
   return loadConfig({ files: [file], definitions: COMPONENTS, workingDirectory: folder, environment: {} });
 }
 
-t.test('a reload that gives the file to an exporter of another name is refused, and the old one goes on', async (t) => {
-  const path = join(folder, 'renamed.ndjson');
-  const daemon = await startDaemon(t, { config: onFile(path) });
-  const renamed = onFile(path)
-    .replace('exporters: { file:', 'exporters: { file/renamed:')
-    .replaceAll('[file]', '[file/renamed]');
-  await t.rejects(daemon.service.reload(await configOf(renamed), AbortSignal.timeout(PATIENCE_MS)), {
-    message: `another exporter of this daemon writes to ${path}`,
-  });
-  t.equal((await send(daemon.url, { body })).status, 200);
-  t.ok(existsSync(`${path}.lock`), 'still held');
-  await daemon.service.reload(await configOf(renamed.replaceAll(path, `${path}2`)), AbortSignal.timeout(PATIENCE_MS));
-  t.equal((await send(daemon.url, { body: body.replace('work', 'play') })).status, 200);
-  t.notOk(existsSync(`${path}.lock`), 'given free by the exporter that went');
-  t.equal(readFileSync(path, 'utf8').split('\n').length, 2);
-});
+t.test(
+  'a reload that gives the file to an exporter of another name is refused, and the old exporter continues',
+  async (t) => {
+    const path = join(folder, 'renamed.ndjson');
+    const daemon = await startDaemon(t, { config: onFile(path) });
+    const renamed = onFile(path)
+      .replace('exporters: { file:', 'exporters: { file/renamed:')
+      .replaceAll('[file]', '[file/renamed]');
+    await t.rejects(daemon.service.reload(await configOf(renamed), AbortSignal.timeout(PATIENCE_MS)), {
+      message: `another exporter of this daemon writes to ${path}`,
+    });
+    t.equal((await send(daemon.url, { body })).status, 200);
+    t.ok(existsSync(`${path}.lock`), 'still held');
+    await daemon.service.reload(await configOf(renamed.replaceAll(path, `${path}2`)), AbortSignal.timeout(PATIENCE_MS));
+    t.equal((await send(daemon.url, { body: body.replace('work', 'play') })).status, 200);
+    t.notOk(existsSync(`${path}.lock`), 'released by the stopped exporter');
+    t.equal(readFileSync(path, 'utf8').split('\n').length, 2);
+  },
+);

@@ -1,4 +1,4 @@
-// Other programs at the path of the file: what they remove, rename, shorten or leave there, and what the exporter makes of it.
+// Other programs remove, rename, shorten or replace the file, and the exporter keeps every acknowledged line.
 import {
   appendFile,
   chmod,
@@ -67,7 +67,7 @@ t.test('a renamed file keeps its lines, and the next append begins a new one', a
   t.equal(all, textOf('1', '2', '3'), 'every line once, in order');
 });
 
-t.test('a file that another program put in its place is kept', async (t) => {
+t.test('a file that another program put at the path is kept', async (t) => {
   const folder = await folderOf(t);
   const path = join(folder, 'out.ndjson');
   const file = await opened(t, path);
@@ -169,7 +169,7 @@ t.test('a symbolic link, a pipe, a folder and a device are refused', async (t) =
   t.equal(await readFile(join(folder, 'target'), 'utf8'), 'precious');
 });
 
-t.test('a link that takes the place of the file is not followed: appends fail until it is gone', async (t) => {
+t.test('a link that replaces the file is not followed: appends fail until it is removed', async (t) => {
   const folder = await folderOf(t);
   const path = join(folder, 'out.ndjson');
   const file = await opened(t, path);
@@ -185,7 +185,7 @@ t.test('a link that takes the place of the file is not followed: appends fail un
   t.equal(await readFile(path, 'utf8'), textOf('3'));
 });
 
-t.test('an existing file that others may read is made private', async (t) => {
+t.test('an existing file that other users may read is made private', async (t) => {
   const path = join(await folderOf(t), 'out.ndjson');
   await writeFile(path, textOf('1'));
   await chmod(path, 0o644);
@@ -195,7 +195,7 @@ t.test('an existing file that others may read is made private', async (t) => {
   t.equal(await readFile(path, 'utf8'), textOf('1', '2'));
 });
 
-t.test('a file that was removed while an append failed is not mistaken for the one that was cut', async (t) => {
+t.test('a new file at the path is not cut after a failed append to the removed one', async (t) => {
   const path = join(await folderOf(t), 'out.ndjson');
   const file = await opened(t, path);
   await file.append(lines('1', '2', '3'));

@@ -15,7 +15,7 @@ t.test('partial success is read from both encodings', async (t) => {
   }
 });
 
-t.test('a number that goes on after ten bytes is none, however long the answer is', async (t) => {
+t.test('a varint of more than ten bytes is invalid, however long the answer is', async (t) => {
   const number = `08${'80'.repeat(10)}00`;
   const partial = Buffer.from(number, 'hex');
   const answer = Buffer.concat([Buffer.from([0x0a, partial.length]), partial, Buffer.from('0a04120262', 'hex')]);
@@ -23,14 +23,14 @@ t.test('a number that goes on after ten bytes is none, however long the answer i
   t.equal(messageOf('application/x-protobuf', Buffer.from(`${number}1203626164`, 'hex')), '');
 });
 
-t.test('the message of a refusal is that of its Status, of its JSON, or its text', async (t) => {
+t.test('the message of a refusal is from its Status, from its JSON, or its text', async (t) => {
   t.equal(messageOf('application/x-protobuf', Buffer.from('1203626164', 'hex')), 'bad');
   t.equal(messageOf('application/json; charset=utf-8', Buffer.from('{"code":3,"message":"bad"}')), 'bad');
   t.equal(messageOf('text/html', Buffer.from('<h1>Bad\r\nGateway</h1>\u001b[2J')), '<h1>Bad Gateway</h1> [2J');
   t.equal(messageOf(undefined, Buffer.from('x'.repeat(5000))).length, 500);
 });
 
-t.test('no answer breaks the reading of it', async (t) => {
+t.test('any answer can be read without an exception', async (t) => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
       const body = Buffer.from(bytes);

@@ -1,4 +1,4 @@
-/** The schedule of sending: a lane in memory, a clock that only naps move, and a remote that answers as it is told. */
+/** The schedule of sending: a queue in memory, a clock that only pauses advance, and a remote with given answers. */
 import t from 'tap';
 import type { FailedAttempt, OutboxLane, WaitingEntry } from '../../../src/component/capabilities/outbox.ts';
 import { Delivery } from '../../../src/exporters/otlp-http/delivery.ts';
@@ -75,7 +75,7 @@ class Scene {
       nap: async (ms) => {
         this.nowMs += ms;
         if (this.#ended()) void this.delivery.stop(AbortSignal.timeout(PATIENCE_MS));
-        // Lets whoever waits for the scene have a turn.
+        // Lets pending work run.
         await new Promise((resolve) => setImmediate(resolve));
       },
     });
@@ -95,7 +95,7 @@ class Scene {
     return this;
   }
 
-  /** Runs until nothing waits, or until the scene says so. */
+  /** Runs until the queue is empty or the scene ends. */
   async run(): Promise<this> {
     this.delivery.start();
     while (!this.#ended()) await new Promise((resolve) => setImmediate(resolve));
@@ -134,7 +134,7 @@ class Scene {
   }
 }
 
-t.test('neighbours of one signal and one project go together, up to the size of a batch, in order', async (t) => {
+t.test('neighbours of one signal and one project are sent together, up to the size of a batch, in order', async (t) => {
   const scene = await new Scene(() => DELIVERED)
     .add({ text: 'a' }, { text: 'b' }, { text: 'c', project: 'other' }, { text: 'd', project: 'other' })
     .add(
@@ -147,7 +147,7 @@ t.test('neighbours of one signal and one project go together, up to the size of 
   t.strictSame(scene.bodies, ['ab', 'cd', 'e', 'seven..', 'four', 'x'.repeat(99)]);
 });
 
-t.test('a remote that is down for an hour gets everything afterwards, in order, and was not pestered', async (t) => {
+t.test('a remote that is down for an hour gets everything afterwards, in order, after few attempts', async (t) => {
   const scene = new Scene((_body, nowMs) => (nowMs < HOUR ? unavailable() : DELIVERED));
   await scene.add({ text: 'first' }, { text: 'second' }, { text: 'third', signal: 'logs' }).run();
   const before = scene.sent.filter(({ atMs }) => atMs < HOUR);
@@ -158,10 +158,14 @@ t.test('a remote that is down for an hour gets everything afterwards, in order, 
     ['first', 'second', 'third'],
   );
   t.ok((after[0]?.atMs ?? 0) < HOUR + 31000, 'and soon');
-  t.strictSame(scene.log, ['the remote cannot take requests now', 'the remote takes requests again'], 'two lines');
+  t.strictSame(
+    scene.log,
+    ['the remote does not accept requests now', 'the remote accepts requests again'],
+    'two lines',
+  );
 });
 
-t.test('Retry-After is waited for, by all that is behind too', async (t) => {
+t.test('Retry-After delays the request and all requests behind it', async (t) => {
   const answers = [unavailable(10 * MINUTE)];
   const scene = await new Scene(() => answers.shift() ?? DELIVERED)
     .add({ text: 'a' }, { text: 'b', signal: 'logs' })
@@ -172,7 +176,7 @@ t.test('Retry-After is waited for, by all that is behind too', async (t) => {
 });
 
 t.test(
-  'with a limit of time what can not be sent becomes a dead letter, and the next has a time of its own',
+  'with a time limit an undeliverable request becomes a dead letter, and the next one has its own limit',
   async (t) => {
     const retry = { ...RETRY, max_elapsed_time: 5 * MINUTE };
     const scene = new Scene((body) => (body === 'c' ? DELIVERED : unavailable()), { retry });
@@ -185,7 +189,7 @@ t.test(
   },
 );
 
-t.test('a clock that was a year ahead and is set right does not hold the lane up for a year', async (t) => {
+t.test('a clock that was a year ahead and is corrected does not block the queue for a year', async (t) => {
   const scene = new Scene((_body, nowMs) => (nowMs > 300 * 24 * HOUR ? unavailable() : DELIVERED));
   scene.add({ text: 'a' });
   scene.nowMs = 365 * 24 * HOUR;
@@ -197,14 +201,14 @@ t.test('a clock that was a year ahead and is set right does not hold the lane up
   t.ok((scene.sent[1]?.atMs ?? Number.NaN) <= 2 * HOUR);
 });
 
-t.test('without retries what fails once is a dead letter', async (t) => {
+t.test('without retries a request that fails once is a dead letter', async (t) => {
   const retry = { ...RETRY, enabled: false };
   const scene = await new Scene(() => unavailable(), { retry }).add({ text: 'a' }).run();
   t.strictSame(scene.dead, ['a elapsed']);
   t.equal(scene.sent.length, 1);
 });
 
-t.test('of a batch that is refused only the culprit is put aside, found by halves', async (t) => {
+t.test('of a refused batch only the failing request is dead-lettered, found by bisection', async (t) => {
   const refused: Attempt = { kind: 'refused', cause: '400', error: '400 bad' };
   const scene = new Scene((body) => (body.includes('!') ? refused : DELIVERED));
   await scene.add(...[...'abcde!fg'].map((text) => ({ text })), { text: 'h' }, { text: 'i' }).run();
@@ -214,7 +218,7 @@ t.test('of a batch that is refused only the culprit is put aside, found by halve
   t.ok(scene.sent.length <= 12, `${scene.sent.length} requests`);
 });
 
-t.test('a fault of the database gives the lane up, says so once, and sending goes on', async (t) => {
+t.test('a database fault releases the queue and is logged once, and sending continues', async (t) => {
   const scene = new Scene(() => DELIVERED);
   scene.add({ text: 'a' });
   let faults = 3;
@@ -225,5 +229,5 @@ t.test('a fault of the database gives the lane up, says so once, and sending goe
   });
   await scene.run();
   t.strictSame(scene.bodies, ['a']);
-  t.strictSame(scene.log, ['the outbox cannot be read; trying on']);
+  t.strictSame(scene.log, ['the outbox cannot be read; trying again']);
 });

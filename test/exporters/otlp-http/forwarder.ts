@@ -1,4 +1,4 @@
-/** A daemon on Postgres that passes on to a remote, and what its tests ask of it. */
+/** A daemon on Postgres that forwards to a remote, and the helpers of its tests. */
 import pg from 'pg';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
@@ -20,14 +20,14 @@ export interface ForwarderOptions {
   readonly options?: string;
   readonly databaseUrl?: string;
   readonly processors?: string;
-  /** Of the pipelines; left out: `postgres, otlp_http`. */
+  /** The exporters of the pipelines; default: `postgres, otlp_http`. */
   readonly exporters?: string;
-  /** Definitions of the processors that are not defined yet. */
+  /** Definitions of further processors. */
   readonly definitions?: string;
   readonly now?: () => number;
 }
 
-/** The schema is the same for all of them. */
+/** All tests share one migrated schema. */
 const MIGRATED: Template = {
   name: 'migrated for forwarding',
   prepare: async (url) => {
@@ -37,7 +37,7 @@ const MIGRATED: Template = {
   },
 };
 
-/** Tried again at once, so that tests need not wait. */
+/** Retries almost at once, so that tests do not wait. */
 export const HASTY = 'retry_on_failure: { initial_interval: 1ms, max_interval: 1ms }';
 
 export const forwarderConfig = (endpoint: string, databaseUrl: string, options: ForwarderOptions = {}): string =>
@@ -66,12 +66,12 @@ export async function ask(databaseUrl: string, text: string): Promise<readonly R
   }
 }
 
-/** Sends one span; the status of the answer. */
+/** Sends one span and returns the status of the answer. */
 export async function sendSpan(url: string, name: string): Promise<number> {
   return (await send(url, { body: JSON.stringify(aTraceRequest([aSpan({ name })])) })).status;
 }
 
-/** Waits until it holds; throws when it never does. */
+/** Waits until the condition holds; throws after the patience of tests. */
 export async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const held = await waitFor(async () => ((await holds()) ? true : undefined), { timeoutMs: PATIENCE_MS });
   if (held === undefined) throw new Error(`never happened: ${what}`);

@@ -1,4 +1,4 @@
-/** What reaches a remote, and when: through a whole daemon, a real database and real sockets. */
+/** Forwarding through a whole daemon, a real database and real sockets. */
 import t from 'tap';
 import { FILE_CONFIG, KEY, OTHER_KEY, startDaemon } from '../../support/daemon.ts';
 import { accept, messageOf, refuse, reset, spanNames, startRemote } from '../../support/fake-remote.ts';
@@ -8,7 +8,7 @@ import { eventually, type Forwarder, HASTY, sendSpan, startForwarder } from './f
 
 t.setTimeout(300_000);
 
-// Most tests share one daemon and one remote, which begin each of them with nothing between them.
+// Most tests share one daemon and one remote; each begins with an empty outbox.
 const remote = await startRemote(t);
 const forwarder = await startForwarder(t, remote.url, { options: `headers: { x-key: "secret word" }, ${HASTY}` });
 t.beforeEach(async () => {
@@ -19,44 +19,41 @@ t.beforeEach(async () => {
 const isEmpty = async (forwarder: Forwarder): Promise<boolean> =>
   (await forwarder.query('SELECT FROM sluice.outbox')).length === 0;
 
-t.test(
-  'what is stored arrives, compressed, with the headers that were configured, and is forgotten then',
-  async (t) => {
-    const requests = {
-      '/v1/traces': aTraceRequest([aSpan({ name: 'checkout', attributes: { 'gen_ai.system': 'openai', n: 3 } })]),
-      '/v1/logs': aLogRequest([{ timeUnixNano: '5', body: { stringValue: 'hello' } }]),
-      '/v1/metrics': aMetricRequest([aGauge('load', 0.5)]),
-    };
-    for (const [path, request] of Object.entries(requests)) {
-      t.equal((await send(forwarder.url, { path, body: JSON.stringify(request) })).status, 200);
-    }
-    await eventually('all three arrive', () => remote.accepted.length === 3);
-    t.strictSame(
-      remote.accepted.map(({ path }) => path),
-      Object.keys(requests),
-      'in the order they were accepted',
-    );
-    const [first, second, third] = remote.accepted.map(messageOf);
-    t.match(first, { resourceSpans: [{ scopeSpans: [{ scope: { name: 'test' }, spans: [{ name: 'checkout' }] }] }] });
-    t.match(second, { resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: { stringValue: 'hello' } }] }] }] });
-    t.match(third, { resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name: 'load' }] }] }] });
-    t.match(remote.accepted[0]?.headers, {
-      'content-type': 'application/x-protobuf',
-      'content-encoding': 'gzip',
-      'x-key': 'secret word',
-    });
-    await eventually('the outbox is empty', () => isEmpty(forwarder));
-    const delivered = 'sluice_outbox_attempts{exporter="otlp_http",result="delivered"} 3\n';
-    await eventually('all are counted', () => forwarder.registry.print().includes('sent_metric_points{exporter'));
-    const metrics = forwarder.registry.print();
-    t.match(metrics, 'otelcol_exporter_sent_spans{exporter="otlp_http"} 1\n');
-    t.match(metrics, 'otelcol_exporter_sent_log_records{exporter="otlp_http"} 1\n');
-    t.match(metrics, 'otelcol_exporter_sent_metric_points{exporter="otlp_http"} 1\n');
-    t.match(metrics, delivered);
-  },
-);
+t.test('stored records arrive, compressed, with the configured headers, and leave the outbox', async (t) => {
+  const requests = {
+    '/v1/traces': aTraceRequest([aSpan({ name: 'checkout', attributes: { 'gen_ai.system': 'openai', n: 3 } })]),
+    '/v1/logs': aLogRequest([{ timeUnixNano: '5', body: { stringValue: 'hello' } }]),
+    '/v1/metrics': aMetricRequest([aGauge('load', 0.5)]),
+  };
+  for (const [path, request] of Object.entries(requests)) {
+    t.equal((await send(forwarder.url, { path, body: JSON.stringify(request) })).status, 200);
+  }
+  await eventually('all three arrive', () => remote.accepted.length === 3);
+  t.strictSame(
+    remote.accepted.map(({ path }) => path),
+    Object.keys(requests),
+    'in the order they were accepted',
+  );
+  const [first, second, third] = remote.accepted.map(messageOf);
+  t.match(first, { resourceSpans: [{ scopeSpans: [{ scope: { name: 'test' }, spans: [{ name: 'checkout' }] }] }] });
+  t.match(second, { resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: { stringValue: 'hello' } }] }] }] });
+  t.match(third, { resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name: 'load' }] }] }] });
+  t.match(remote.accepted[0]?.headers, {
+    'content-type': 'application/x-protobuf',
+    'content-encoding': 'gzip',
+    'x-key': 'secret word',
+  });
+  await eventually('the outbox is empty', () => isEmpty(forwarder));
+  const delivered = 'sluice_outbox_attempts{exporter="otlp_http",result="delivered"} 3\n';
+  await eventually('all are counted', () => forwarder.registry.print().includes('sent_metric_points{exporter'));
+  const metrics = forwarder.registry.print();
+  t.match(metrics, 'otelcol_exporter_sent_spans{exporter="otlp_http"} 1\n');
+  t.match(metrics, 'otelcol_exporter_sent_log_records{exporter="otlp_http"} 1\n');
+  t.match(metrics, 'otelcol_exporter_sent_metric_points{exporter="otlp_http"} 1\n');
+  t.match(metrics, delivered);
+});
 
-t.test('a request that is refused does not leave, and one that comes twice leaves once', async (t) => {
+t.test('a refused request is not sent, and a repeated request is sent once', async (t) => {
   const span = aSpan({ name: 'once', traceId: 'ab'.repeat(16) });
   const body = JSON.stringify(aTraceRequest([span]));
   t.equal((await send(forwarder.url, { body })).status, 200);
@@ -68,7 +65,7 @@ t.test('a request that is refused does not leave, and one that comes twice leave
   t.strictSame(spanNames(remote.accepted), ['once', 'last']);
 });
 
-t.test('what privacy drops or replaces never leaves', async (t) => {
+t.test('dropped and replaced content is never sent', async (t) => {
   const remote = await startRemote(t);
   const forwarder = await startForwarder(t, remote.url, {
     processors: 'auth, environment, privacy, normalization',
@@ -102,9 +99,9 @@ t.test('what privacy drops or replaces never leaves', async (t) => {
   const [request] = remote.accepted;
   if (request === undefined) throw new Error('nothing arrived');
   t.notOk(request.body.includes('what I asked'), 'content that may not be stored');
-  t.notOk(request.body.includes('example.com'), 'what a pattern finds');
+  t.notOk(request.body.includes('example.com'), 'text that matches a pattern');
   const [stored] = await forwarder.query("SELECT encode(string_agg(body, ''), 'escape') AS body FROM sluice.outbox");
-  t.notMatch(String(stored?.['body']), 'example.com', 'nor did it wait in the database');
+  t.notMatch(String(stored?.['body']), 'example.com', 'it was not in the database either');
   t.match(messageOf(request), {
     resourceSpans: [
       {
@@ -141,25 +138,22 @@ t.test('what privacy drops or replaces never leaves', async (t) => {
   });
 });
 
-t.test(
-  'a remote that takes JSON only is sent JSON, without compression if need be, also when nothing is kept here',
-  async (t) => {
-    const remote = await startRemote(t);
-    const forwarder = await startForwarder(t, 'http://127.0.0.1:1', {
-      options: `encoding: json, compression: none, traces_endpoint: "${remote.url}/ingest"`,
-      exporters: 'otlp_http',
-    });
-    t.equal(await sendSpan(forwarder.url, 'as json'), 200);
-    await eventually('it arrives', () => remote.accepted.length === 1);
-    const [request] = remote.accepted;
-    t.match(request, {
-      path: '/ingest',
-      headers: { 'content-type': 'application/json', 'content-encoding': undefined },
-    });
-    t.match(JSON.parse(String(request?.body)), { resourceSpans: [{ scopeSpans: [{ spans: [{ name: 'as json' }] }] }] });
-    t.strictSame(await forwarder.query('SELECT FROM sluice.spans'), []);
-  },
-);
+t.test('a remote can be sent uncompressed JSON, also when no record is stored here', async (t) => {
+  const remote = await startRemote(t);
+  const forwarder = await startForwarder(t, 'http://127.0.0.1:1', {
+    options: `encoding: json, compression: none, traces_endpoint: "${remote.url}/ingest"`,
+    exporters: 'otlp_http',
+  });
+  t.equal(await sendSpan(forwarder.url, 'as json'), 200);
+  await eventually('it arrives', () => remote.accepted.length === 1);
+  const [request] = remote.accepted;
+  t.match(request, {
+    path: '/ingest',
+    headers: { 'content-type': 'application/json', 'content-encoding': undefined },
+  });
+  t.match(JSON.parse(String(request?.body)), { resourceSpans: [{ scopeSpans: [{ spans: [{ name: 'as json' }] }] }] });
+  t.strictSame(await forwarder.query('SELECT FROM sluice.spans'), []);
+});
 
 t.test('while the remote is down requests are acknowledged; when it is back all arrive, in order', async (t) => {
   const remote = await startRemote(t);
@@ -175,7 +169,7 @@ t.test('while the remote is down requests are acknowledged; when it is back all 
   t.ok(back.accepted.length < names.length, 'those that had waited were sent together');
 });
 
-t.test('resets, 503 and 429 delay a request and what is behind it, and lose nothing', async (t) => {
+t.test('resets, 503 and 429 delay a request and those behind it, and lose nothing', async (t) => {
   const answers = [reset, refuse(503, { 'retry-after': '0' }), refuse(429), refuse(502), refuse(504), reset];
   remote.answer = (request, response) => (answers.shift() ?? accept)(request, response);
   for (const name of ['a', 'b', 'c']) t.equal(await sendSpan(forwarder.url, name), 200);
@@ -183,7 +177,7 @@ t.test('resets, 503 and 429 delay a request and what is behind it, and lose noth
   t.strictSame(spanNames(remote.accepted), ['a', 'b', 'c']);
 });
 
-t.test('of requests that were sent together only the culprit becomes a dead letter', async (t) => {
+t.test('of requests that were sent together only the failing one becomes a dead letter', async (t) => {
   let isDown = true;
   remote.answer = (request, response) => {
     if (isDown) return refuse(503)(request, response);
@@ -214,30 +208,30 @@ t.test('redirects are not followed', async (t) => {
   t.equal(elsewhere.requests.length, 0);
 });
 
-t.test('what a remote says about a request it took in part is counted', async (t) => {
+t.test('the rejected records of a partial success are counted', async (t) => {
   // ExportTraceServiceResponse { partial_success { rejected_spans: 3, error_message: "too old" } }
   const partial = Buffer.from('0a0b08031207746f6f206f6c64', 'hex');
   remote.answer = (_request, response) =>
     void response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end(partial);
   await sendSpan(forwarder.url, 'a');
-  await eventually('it is forgotten', () => isEmpty(forwarder));
+  await eventually('it left the outbox', () => isEmpty(forwarder));
   const rejected = 'sluice_outbox_rejected_records{exporter="otlp_http"} 3\n';
   await eventually('it is counted', () => forwarder.registry.print().includes(rejected));
-  const warning = forwarder.log.find(({ message }) => message.startsWith('the remote took a request in part'));
+  const warning = forwarder.log.find(({ message }) => message.startsWith('the remote accepted a request in part'));
   t.match(warning?.fields, { rejected: 3, message: 'too old', records: 1 });
 });
 
-t.test('a remote that does not answer is left alone after the timeout', async (t) => {
+t.test('a request to a remote that does not answer ends after the timeout', async (t) => {
   const remote = await startRemote(t);
   remote.answer = () => undefined;
   const forwarder = await startForwarder(t, remote.url, { options: `timeout: 50ms, ${HASTY}` });
   await sendSpan(forwarder.url, 'a');
-  await eventually('it gives up', () => forwarder.registry.print().includes('result="timeout"'));
+  await eventually('the attempt ends', () => forwarder.registry.print().includes('result="timeout"'));
   remote.answer = accept;
   await eventually('it arrives', () => spanNames(remote.accepted).includes('a'));
 });
 
-t.test('of two daemons on one database one sends, and the other goes on when it stops', async (t) => {
+t.test('of two daemons on one database one sends, and the other continues after its stop', async (t) => {
   const remote = await startRemote(t);
   const first = await startForwarder(t, remote.url);
   const second = await startForwarder(t, remote.url, { databaseUrl: first.databaseUrl });
@@ -250,7 +244,7 @@ t.test('of two daemons on one database one sends, and the other goes on when it 
   t.strictSame(spanNames(remote.accepted), names, 'each once, in order');
 });
 
-t.test('a full outbox refuses before anything is stored, or gives up the oldest, as it is told', async (t) => {
+t.test('a full outbox refuses before anything is stored, or drops the oldest, as configured', async (t) => {
   const remote = await startRemote(t);
   await remote.close();
   const big = (i: number): string =>
@@ -260,13 +254,13 @@ t.test('a full outbox refuses before anything is stored, or gives up the oldest,
   for (let i = 0; i < 4; i++) statuses.push((await send(refusing.url, { body: big(i) })).status);
   t.strictSame(statuses, [200, 200, 503, 503]);
   const [{ spans } = {}] = await refusing.query('SELECT count(*)::int4 AS spans FROM sluice.spans');
-  t.equal(spans, 2, 'what was refused is not stored either');
+  t.equal(spans, 2, 'the refused request is not stored');
   t.match(refusing.registry.print(), 'otelcol_exporter_enqueue_failed_spans{exporter="otlp_http"} 2\n');
   t.ok(refusing.service.ready());
   t.equal((await send(refusing.url, { body: big(4), authorization: `Bearer ${KEY}` })).headers['retry-after'], '1');
 });
 
-t.test('without a database there is no place to wait, which the configuration is told', async (t) => {
+t.test('without a database the configuration is refused', async (t) => {
   const config = FILE_CONFIG.replace(
     'exporters: {',
     'exporters: { otlp_http: { endpoint: "http://127.0.0.1:1" },',

@@ -1,4 +1,4 @@
-/** What is forwarded as JSON is the request that would have been forwarded as protobuf. */
+/** A request forwarded as JSON equals the request forwarded as protobuf. */
 import fc from 'fast-check';
 import t from 'tap';
 import { ENCODING_JSON, ENCODING_PROTOBUF } from '../../../src/pdata/layout.ts';

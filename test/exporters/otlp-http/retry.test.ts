@@ -17,14 +17,14 @@ const OPTIONS: RetryOptions = {
 };
 const FAILURE = { attempts: 1, nowMs: 1000, firstAttemptMs: 1000, retryAfterMs: null };
 
-t.test('waits grow from the first interval to the longest and stay there', async (t) => {
+t.test('waits grow from the first interval to the longest one', async (t) => {
   const waits = [1, 2, 3, 4, 5, 6, 7, 1000].map((attempts) => {
     return (nextAttempt(OPTIONS, { ...FAILURE, attempts }, 0.5) ?? 0) - FAILURE.nowMs;
   });
   t.strictSame(waits, [5000, 7500, 11250, 16875, 25313, 30000, 30000, 30000]);
 });
 
-t.test('chance moves a wait by the configured part, and no further', async (t) => {
+t.test('a wait is randomized by at most the configured part', async (t) => {
   fc.assert(
     fc.property(fc.double({ min: 0, max: 0.999, noNaN: true }), fc.integer({ min: 1, max: 50 }), (chance, attempts) => {
       const middle = (nextAttempt(OPTIONS, { ...FAILURE, attempts }, 0.5) ?? 0) - FAILURE.nowMs;
@@ -35,7 +35,7 @@ t.test('chance moves a wait by the configured part, and no further', async (t) =
   t.pass();
 });
 
-t.test('a remote that asks for patience gets it, up to an hour, and never less than the usual wait', async (t) => {
+t.test('Retry-After lengthens a wait, up to an hour, and never shortens it', async (t) => {
   const wait = (retryAfterMs: number): number =>
     (nextAttempt(OPTIONS, { ...FAILURE, retryAfterMs }, 0.5) ?? 0) - FAILURE.nowMs;
   t.equal(wait(60000), 60000);
@@ -43,7 +43,7 @@ t.test('a remote that asks for patience gets it, up to an hour, and never less t
   t.equal(wait(86400000), MAX_RETRY_AFTER_MS);
 });
 
-t.test('what is tried for too long is given up, by default never', async (t) => {
+t.test('a request that was retried for too long is given up, by default never', async (t) => {
   const late = { ...FAILURE, attempts: 100, nowMs: 300000, firstAttemptMs: 1000 };
   t.equal(nextAttempt(OPTIONS, late, 0.5), 330000);
   t.equal(nextAttempt({ ...OPTIONS, max_elapsed_time: 300000 }, late, 0.5), null, 'the next wait would pass the limit');

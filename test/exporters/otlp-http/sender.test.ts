@@ -1,4 +1,4 @@
-/** Single attempts over real sockets: TLS, headers, and mistakes that are found at the start. */
+/** Single attempts over real sockets: TLS, headers, and configuration errors found at the start. */
 import { createServer } from 'node:https';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -45,7 +45,7 @@ declare namespace Tap {
   type Test = { teardown(task: () => Promise<void>): unknown };
 }
 
-t.test('over TLS a certificate must be trusted, and be for the name that was asked for', async (t) => {
+t.test('over TLS a certificate must be trusted and be valid for the requested name', async (t) => {
   const server = createServer(
     {
       cert: readFileSync(`${FIXTURES}cert.pem`),
@@ -67,14 +67,14 @@ t.test('over TLS a certificate must be trusted, and be for the name that was ask
     (await opened(t, { endpoint, tls: { ...OPTIONS.tls, ...tls } })).send('traces', BODY, NEVER);
   const trusted = { ca_file: 'cert.pem', server_name_override: 'remote.test' };
 
-  t.match(await send({}), { kind: 'failed', result: 'unreachable' }, 'nobody trusts it');
+  t.match(await send({}), { kind: 'failed', result: 'unreachable' }, 'it is not trusted');
   t.match(await send({ ca_file: 'cert.pem' }), { kind: 'failed', error: /altnames|IP/u }, 'it is for another name');
   t.match(await send(trusted), { kind: 'refused', error: '403' }, 'the server wants a certificate, too');
   t.match(await send({ ...trusted, cert_file: 'cert.pem', key_file: 'key.pem' }), { kind: 'delivered' });
   t.match(await send({ insecure_skip_verify: true }), { kind: 'refused', error: '403' }, 'or none is checked');
 });
 
-t.test('a proxy is used when it is configured, whatever the environment says', async (t) => {
+t.test('a proxy is used only when it is configured; the environment is not read', async (t) => {
   const remote = await startRemote(t);
   const before = process.env['http_proxy'];
   process.env['http_proxy'] = 'http://127.0.0.1:1';
@@ -88,7 +88,7 @@ t.test('a proxy is used when it is configured, whatever the environment says', a
   t.match(await proxied.send('logs', BODY, NEVER), { kind: 'failed', result: 'unreachable' });
 });
 
-t.test('an answer is classified by its status as OTLP has it', async (t) => {
+t.test('an answer is classified by its status as OTLP specifies', async (t) => {
   const remote = await startRemote(t);
   const sender = await opened(t, { endpoint: remote.url });
   for (const status of [200, 202, 204, 299]) {
@@ -121,7 +121,7 @@ t.test('an endless answer is not read to its end', async (t) => {
   t.match(attempt, { kind: 'refused', cause: '400', error: /^400 x{500}$/u });
 });
 
-t.test('mistakes are found at the start, and passwords are not repeated', async (t) => {
+t.test('configuration errors are found at the start, and passwords are not repeated', async (t) => {
   await t.rejects(opened(t, { endpoint: 'http://a:secret@host' }), { message: /^credentials in an endpoint/u });
   await t.rejects(opened(t, { endpoint: 'http://host:99999' }), { message: /is not a URL/u });
   const tls = { ...OPTIONS.tls, ca_file: 'nothing.pem' };

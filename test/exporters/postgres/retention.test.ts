@@ -1,4 +1,4 @@
-// What goes when, in a real database: days, rows outside of all days, claims on traces, months of usage.
+// Retention in a real database: days, rows outside of all days, claims on traces, months of usage.
 import pg from 'pg';
 import t from 'tap';
 import { cutoffOf } from '../../../src/exporters/postgres/observed-time.ts';
@@ -75,7 +75,7 @@ const storedSpans = ({ names }: Scene) => names('SELECT name FROM sluice.spans O
 const storedTraces = ({ names }: Scene) =>
   names("SELECT rtrim(convert_from(trace_id, 'UTF8'), '.') FROM sluice.traces ORDER BY 1");
 
-t.test('days go when all of them is past, and the days around now are open', async (t) => {
+t.test('a day is dropped when all of it is past, and the days around now are open', async (t) => {
   const here = await scene(t);
   const { database, partitions } = here;
   const now = Date.now();
@@ -94,7 +94,7 @@ t.test('days go when all of them is past, and the days around now are open', asy
   );
 });
 
-t.test('clocks that are years wrong cost no partition, and their rows go by the day they arrived', async (t) => {
+t.test('clocks that are years wrong create no partition, and their rows expire by the day they arrived', async (t) => {
   const here = await scene(t);
   const { database, partitions } = here;
   const now = Date.now();
@@ -114,7 +114,7 @@ t.test('clocks that are years wrong cost no partition, and their rows go by the 
   t.equal((await partitions.list(SPANS)).length, before);
 });
 
-t.test('resources and scopes go when no row can refer to them any more', async (t) => {
+t.test('resources and scopes are removed when no row can refer to them any more', async (t) => {
   const { database, names, connect } = await scene(t);
   const put = async (name: string, daysAgo: number): Promise<void> => {
     const id = `decode(md5('${name}'), 'hex')`;
@@ -153,7 +153,7 @@ t.test('resources and scopes go when no row can refer to them any more', async (
   ]);
 });
 
-t.test('resources stay while rows that should be gone cannot be removed', async (t) => {
+t.test('resources stay while expired rows cannot be removed', async (t) => {
   const { database, names, partitions } = await scene(t);
   const now = Date.now();
   await partitions.open(SPANS, now - days(20));
@@ -161,7 +161,7 @@ t.test('resources stay while rows that should be gone cannot be removed', async 
   const retention = new Retention(database, PERIODS, QUIET);
   const [day] = await partitions.past(SPANS, now - days(10));
   if (day === undefined) throw new Error('there is no old day');
-  // A view of others stands on the day: it cannot be dropped.
+  // A view of another application depends on the day, so it cannot be dropped.
   await database.query(`CREATE VIEW public.held AS SELECT name FROM sluice.${day.name}`);
   await retention.expire();
   t.strictSame(await names('SELECT count(*) FROM sluice.resources'), ['1']);
@@ -198,7 +198,7 @@ t.test('a claim on a trace ends when it is old and nothing of the trace is store
   t.strictSame(await storedTraces(here), ['late log', 'late span', 'young']);
 });
 
-t.test('claims whose records are still kept do not hold up those behind them', async (t) => {
+t.test('claims whose records are still kept do not delay the others', async (t) => {
   const here = await scene(t);
   const { database, connect } = here;
   const old = Date.now() - days(20);
@@ -217,7 +217,7 @@ t.test('claims whose records are still kept do not hold up those behind them', a
   const step = async () => (await database.query('SELECT * FROM sluice.expire_traces_for(now(), 0, 100000)')).rows[0];
   const steps = [await step()];
   while (steps.at(-1)?.['done'] !== true && steps.length < 100) steps.push(await step());
-  t.ok(steps.length > 2, 'a budget of nothing makes one bite a call');
+  t.ok(steps.length > 2, 'with a budget of 0 ms each call removes one batch');
   t.equal(
     steps.reduce((sum, row) => sum + Number(row?.['removed']), 0),
     301,
@@ -225,11 +225,11 @@ t.test('claims whose records are still kept do not hold up those behind them', a
   t.equal((await storedTraces(here)).length, 2700);
   const other = await connect();
   await other.query("BEGIN; SELECT FROM sluice.maintenance_state WHERE name = 'expire_traces' FOR UPDATE");
-  t.strictSame(await step(), { removed: 0, done: true }, 'another session is at it');
+  t.strictSame(await step(), { removed: 0, done: true }, 'another session runs the maintenance');
   await other.query('COMMIT');
 });
 
-t.test('months of usage go, never the current one', async (t) => {
+t.test('old months of usage are removed, never the current one', async (t) => {
   const { database, names } = await scene(t);
   await database.query(
     `INSERT INTO sluice.usage_months (project, month, spans)
@@ -241,7 +241,7 @@ t.test('months of usage go, never the current one', async (t) => {
   t.ok(left.length === 2 || left.length === 3, left.join());
 });
 
-t.test('ingest does not queue behind a day that somebody still reads', async (t) => {
+t.test('ingest does not queue behind a day that another session still reads', async (t) => {
   const here = await scene(t);
   const { database, partitions, connect } = here;
   const past = Date.now() - days(8);
@@ -265,7 +265,7 @@ t.test('ingest does not queue behind a day that somebody still reads', async (t)
   t.strictSame(await storedSpans(here), ['new']);
 });
 
-t.test('time that no clock saw pass does not count', async (t) => {
+t.test('time that no clock measured does not count', async (t) => {
   const day = (n: number): number => n * DAY_MS;
   t.equal(cutoffOf(day(100), day(30), []), day(70));
   t.equal(cutoffOf(day(100), day(30), [[day(40), day(90)]]), day(20), 'ten days after the step, twenty before it');
@@ -278,10 +278,10 @@ t.test('time that no clock saw pass does not count', async (t) => {
     day(0),
     'over both',
   );
-  t.equal(cutoffOf(day(100), day(30), [[day(100), day(140)]]), day(70), 'a clock that was ahead, and is right again');
+  t.equal(cutoffOf(day(100), day(30), [[day(100), day(140)]]), day(70), 'a clock that was ahead and is corrected');
 });
 
-t.test('a step of the clock drops nothing that arrived before it', async (t) => {
+t.test('a clock step drops no earlier record', async (t) => {
   const here = await scene(t);
   const { database, partitions } = here;
   const now = Date.now();
@@ -289,10 +289,10 @@ t.test('a step of the clock drops nothing that arrived before it', async (t) => 
   await partitions.open(SPANS, now - days(40));
   await store(database, 'before the step', now - days(40));
   await retention.expire();
-  t.strictSame(await storedSpans(here), [], 'without a step it goes');
+  t.strictSame(await storedSpans(here), [], 'without a step it is removed');
   await partitions.open(SPANS, now - days(40));
   await store(database, 'before the step', now - days(40));
-  // The clock stood forty days back when it was last looked at.
+  // The clock was forty days back at the last reading.
   await database.query(
     "UPDATE sluice.maintenance_state SET state = jsonb_build_object('seenMs', $1::float8) WHERE name = 'clock'",
     [now - days(40) + 1000],
@@ -303,7 +303,7 @@ t.test('a step of the clock drops nothing that arrived before it', async (t) => 
   t.strictSame(await storedSpans(here), ['before the step']);
 });
 
-t.test('rows that an older replica stores with a clock behind are kept from when they are found', async (t) => {
+t.test('the retention of rows that an older replica stores with a late clock starts when they are found', async (t) => {
   const here = await scene(t);
   const { database, names } = here;
   const retention = new Retention(database, PERIODS, QUIET);

@@ -1,4 +1,5 @@
-// Rows of days to come, sent by clocks that were ahead, fill the default partition. Their days open all the same, and nothing waits.
+// Rows of future days, sent by clocks that were ahead, fill the default partition. Their days still open, and no
+// request waits.
 import pg from 'pg';
 import t from 'tap';
 import { dayOf, type PartitionedTable, Partitions } from '../../../src/exporters/postgres/partitions.ts';
@@ -20,7 +21,7 @@ const PERIODS: RetentionPeriods = {
 };
 const SPANS: PartitionedTable = { name: 'spans', key: 'nanoseconds', retentionMs: days(30) };
 const LOGS: PartitionedTable = { name: 'logs', key: 'timestamp', retentionMs: days(30) };
-/** More than may be moved under a lock. */
+/** More than are moved under a lock. */
 const MANY = 30_000;
 
 async function scene(t: Teardown) {
@@ -59,7 +60,7 @@ async function figures(database: Database) {
   return rows[0];
 }
 
-t.test('a large default partition gives up its days while spans come in and go', async (t) => {
+t.test('the days of a large default partition open while spans are stored and deleted', async (t) => {
   const { database, connect, warnings, retention, partitions } = await scene(t);
   const today = dayOf(Date.now());
   await database.query(STORE, ['tomorrow', today + 1, MANY]);
@@ -76,7 +77,7 @@ t.test('a large default partition gives up its days while spans come in and go',
     while (going) {
       const [at, name] = [performance.now(), `late ${sent++}`];
       await sender.query(STORE, [name, today + 1, 10]);
-      // What is stored already is not stored again, wherever its row is at this moment.
+      // A stored span is not stored again, wherever its row is at this moment.
       await sender.query(STORE, ['tomorrow', today + 1, 10]);
       slowestMs = Math.max(slowestMs, performance.now() - at);
     }
@@ -109,7 +110,7 @@ t.test('a large default partition gives up its days while spans come in and go',
   t.strictSame(rows, []);
 });
 
-t.test('a run that was interrupted is begun anew, by whichever replica', async (t) => {
+t.test('an interrupted run is started again by any replica', async (t) => {
   const { database, logger, retention } = await scene(t);
   const today = dayOf(Date.now());
   await database.query(STORE, ['tomorrow', today + 1, MANY]);
@@ -126,7 +127,7 @@ t.test('a run that was interrupted is begun anew, by whichever replica', async (
   t.strictSame(await figures(database), { stored: MANY + 100, different: MANY + 100, in_default: 0 });
 });
 
-t.test('log records of days without a partition stay where they are, and the days to come open', async (t) => {
+t.test('log records of days without a partition stay in the default partition, and the coming days open', async (t) => {
   const { database, retention, partitions, warnings } = await scene(t);
   await database.query(`
     INSERT INTO sluice.logs (project, environment, resource, attributes, received_at)
@@ -140,7 +141,7 @@ t.test('log records of days without a partition stay where they are, and the day
   t.equal(left.rowCount, 0);
 });
 
-t.test('a day that cannot be opened is named, and the other days and tables are opened', async (t) => {
+t.test('a day that cannot be opened is logged, and the other days and tables are opened', async (t) => {
   const { retention, partitions, warnings, connect } = await scene(t);
   const holder = await connect();
   await holder.query('BEGIN; LOCK TABLE sluice.logs_default IN ROW EXCLUSIVE MODE');
