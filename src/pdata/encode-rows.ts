@@ -81,27 +81,54 @@ export function* encodeInSteps(batch: Batch, format: RowFormat, pool: ChunkPool)
       yield* pieces.keep(tables.header(HEADER_OUTPUT_LENGTH), COPY_BYTES, chunks);
     }
     isWhole = true;
-    const { bytes } = pieces;
-    const rows = { signal, count: recordCount, bytes, chunks, release: () => pieces.release() };
-    return format === 'copy' ? { ...rows, contents: new SharedContents(contents) } : rows;
+    const shared = format === 'copy' ? new SharedContents(contents) : null;
+    return encodedRows({ signal, count: recordCount, bytes: pieces.bytes, chunks }, shared, pieces.taken);
   } catch (error) {
     if (error instanceof WireFault && error.code === FAIL_OUTPUT) throw tooLarge('a row');
     throw error;
   } finally {
-    if (!isWhole) pieces.release();
+    if (!isWhole) pieces.taken.release();
+  }
+}
+
+/** A function of its own, so that `release` refers to the chunks alone: rows wait for a commit, and tables may be large. */
+function encodedRows(
+  rows: Omit<EncodedRows, 'contents' | 'release'>,
+  contents: SharedContents | null,
+  taken: TakenChunks,
+): EncodedRows {
+  const release = (): void => taken.release();
+  return contents === null ? { ...rows, release } : { ...rows, contents, release };
+}
+
+class TakenChunks {
+  readonly #pool: ChunkPool;
+  readonly #chunks: Buffer[] = [];
+
+  constructor(pool: ChunkPool) {
+    this.#pool = pool;
+  }
+
+  take(size: number): Buffer {
+    const chunk = this.#pool.take(size);
+    this.#chunks.push(chunk);
+    return chunk;
+  }
+
+  release(): void {
+    for (const chunk of this.#chunks.splice(0)) this.#pool.give(chunk);
   }
 }
 
 /** What was encoded, in buffers of the pool. */
 class Pieces {
   bytes = 0;
+  readonly taken: TakenChunks;
   readonly #batch: Batch;
-  readonly #pool: ChunkPool;
-  readonly #taken: Buffer[] = [];
 
   constructor(batch: Batch, pool: ChunkPool) {
     this.#batch = batch;
-    this.#pool = pool;
+    this.taken = new TakenChunks(pool);
   }
 
   /** To be called before each piece. */
@@ -117,8 +144,7 @@ class Pieces {
     this.bytes += length;
     for (let at = 0; at < length; at += step) {
       const size = Math.min(length - at, step);
-      const chunk = this.#pool.take(size);
-      this.#taken.push(chunk);
+      const chunk = this.taken.take(size);
       tables.memory.bytes.copy(chunk, 0, OUTPUT_BASE + at, OUTPUT_BASE + at + size);
       chunks.push(chunk.subarray(0, size));
       yield;
@@ -129,10 +155,6 @@ class Pieces {
   *keepEntries(length: number, contents: Buffer[]): Steps<void> {
     yield* this.keep(length, length, contents);
     this.limitOutput();
-  }
-
-  release(): void {
-    for (const chunk of this.#taken.splice(0)) this.#pool.give(chunk);
   }
 }
 

@@ -1,21 +1,26 @@
 /**
  * The memory of one pass at a time: the tables of a request, and the state of processors for these tables. It is
  * created at its first use. A large arena is dropped after some time without use, because its pages stay resident while
- * it exists.
+ * it exists. It is dropped at once when it has become very large: a body of another kind would write to other pages, and
+ * the memory would grow to the sum of what each kind needs.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Processor } from '../component/processor.ts';
 import type { Steps } from '../pdata/steps.ts';
 import { Intake } from '../pdata/index-body.ts';
+import { TableUsage } from '../pdata/table-usage.ts';
 
 /** The time without a pass after which an arena is dropped, unless it is kept. */
 const IDLE_MS = 20_000;
+/** The tables that are kept for the next request. Most bodies of 4 MiB need less. */
+const MAX_RESIDENT_BYTES = 48 * 1024 * 1024;
 
 export class Arena {
   readonly #isKept: boolean;
   readonly #pauses: boolean;
   #intake: Intake | null = null;
+  #usage = new TableUsage();
   /** The processors that have been prepared for the tables. */
   #prepared = new WeakSet<Processor>();
   #idle: NodeJS.Timeout | null = null;
@@ -41,16 +46,24 @@ export class Arena {
   }
 
   release(): void {
-    if (this.#isKept || this.#idle !== null) return;
-    this.#idle = setTimeout(() => this.#drop(), IDLE_MS);
-    this.#idle.unref();
+    if (this.#isKept || this.#intake === null) return;
+    this.#usage.note(this.#intake.tables);
+    if (this.#usage.bytes > MAX_RESIDENT_BYTES) {
+      this.#drop();
+    } else if (this.#idle === null) {
+      this.#idle = setTimeout(() => this.#drop(), IDLE_MS);
+      this.#idle.unref();
+    }
   }
 
   #drop(): void {
     this.#intake = null;
+    this.#usage = new TableUsage();
     this.#prepared = new WeakSet();
+    if (this.#idle !== null) clearTimeout(this.#idle);
     this.#idle = null;
-    collectGarbage();
+    // Not at once: the pass that ends may still refer to the tables.
+    setImmediate(collectGarbage);
   }
 }
 
