@@ -80,6 +80,13 @@ export interface RefusalDetails {
   readonly received?: string;
 }
 
+/** The sender of a request, as far as it is known. Only for the log. */
+export interface Sender {
+  readonly project: string | null;
+  /** The public id of the key, or `static:<n>`; never the key itself. */
+  readonly key: string | null;
+}
+
 /** The Retry-After of refusals that have one. */
 export interface RetryAfter {
   readonly retryAfterSeconds?: number;
@@ -95,6 +102,8 @@ export class Rejection extends Error {
 
   /** The free plan's headers, on `quota_exceeded` for traces. */
   readonly quota: { readonly limit: number; readonly resetSeconds: number } | null;
+  /** Set while the request is admitted; null when nothing is known about the sender. */
+  sender: Sender | null = null;
 
   constructor(code: RefusalCode, details: RefusalDetails = {}, after: RetryAfter = {}) {
     // No stack trace: a refusal is an answer, not a fault, and the stack takes a tenth of the time of a refusal.

@@ -3,7 +3,7 @@
  * acknowledgement.
  */
 import type { Encoding, RequestInfo, Signal } from '../pdata/context.ts';
-import type { Rejection } from '../errors.ts';
+import type { Rejection, Sender } from '../errors.ts';
 import type { Quota } from './capabilities/ledger.ts';
 import type { Component, Declaration, Host } from './component.ts';
 
@@ -45,6 +45,8 @@ export interface Delivery {
 export interface Admission {
   /** The project of the request, for fair sharing; empty when no processor finds it. */
   readonly project: string;
+  /** For the log line of a refusal. */
+  readonly sender: Sender;
   /**
    * Runs the pass and the commit. The bytes must not change until the promise settles. Resolves when everything is
    * durable; rejects with a `Rejection` otherwise.
@@ -65,7 +67,7 @@ export interface Acceptance {
 /** The pipeline of one signal, for its receivers. */
 export interface Pipeline {
   readonly signal: Signal;
-  /** Headers only: authentication. Throws a `Rejection`. */
+  /** Headers only: authentication. Throws a `Rejection`, with the sender if it is known. */
   admit(request: RequestInfo): Promise<Admission>;
 }
 

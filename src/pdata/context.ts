@@ -1,5 +1,7 @@
 /** What is known about one request: what arrived in its headers, and the facts the processors find out on the way. */
 
+import type { Sender } from '../errors.ts';
+
 export type Signal = 'traces' | 'logs' | 'metrics';
 export const SIGNALS: readonly Signal[] = ['traces', 'logs', 'metrics'];
 
@@ -79,7 +81,13 @@ export class Context {
     return this.credential.project;
   }
 
-  /** For those who may come before it is known, or after it could not be found out: null then. */
+  /** For log lines; empty before the credential is known. */
+  get sender(): Sender {
+    const credential = this.#credential;
+    return { project: credential?.project.name ?? null, key: credential?.keyId ?? null };
+  }
+
+  /** Null before the project is known, and when it could not be found out. */
   get projectName(): string | null {
     return this.#credential?.project.name ?? null;
   }

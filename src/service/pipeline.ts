@@ -83,6 +83,7 @@ export class SignalPipeline implements Pipeline {
       this.#parts.admission.admit(context.projectName ?? '');
     } catch (error) {
       this.#end();
+      if (error instanceof Rejection) error.sender ??= context.sender;
       trace?.finish(error instanceof Rejection ? error : new Rejection('decode_failed'));
       throw error;
     }
@@ -90,6 +91,7 @@ export class SignalPipeline implements Pipeline {
     let released = false;
     return {
       project: context.projectName ?? '',
+      sender: context.sender,
       deliver: (delivery) => this.#deliver(delivery, context, trace),
       release: (refusal) => {
         if (released) return;

@@ -82,12 +82,13 @@ class Auth implements Processor {
     const credential = this.#static.find(text);
     if (credential !== null) return this.#admitStatic(credential, context);
     const publicId = publicIdOf(text);
-    if (publicId === null || this.#keys === null) throw new Rejection('invalid_api_key');
+    if (publicId === null) throw new Rejection('invalid_api_key', { cause: 'not the text of a key' });
+    if (this.#keys === null) throw refused(publicId, 'not a key of the configuration');
     // Nothing can be stored while the database is away, so no lookup is made, not even in the cache.
-    if (this.#isAway) throw new Rejection('ingestion_failed', { cause: DATABASE_AWAY });
+    if (this.#isAway) throw from(publicId, new Rejection('ingestion_failed', { cause: DATABASE_AWAY }));
     const found = this.#keys.find(publicId);
-    if (found instanceof Promise) return this.#admitLater(found, text, context);
-    accept(found, text, context);
+    if (found instanceof Promise) return this.#admitLater(found, { text, publicId }, context);
+    accept(found, { text, publicId }, context);
   }
 
   get #isAway(): boolean {
@@ -125,7 +126,7 @@ class Auth implements Processor {
     context.credential = withStoredPrivacy(credential, stored);
   }
 
-  async #admitLater(lookup: Promise<StoredKey | null>, text: string, context: Context): Promise<void> {
+  async #admitLater(lookup: Promise<StoredKey | null>, given: GivenKey, context: Context): Promise<void> {
     let stored: StoredKey | null;
     try {
       stored = await lookup;
@@ -133,9 +134,9 @@ class Auth implements Processor {
       if (error instanceof Rejection) throw error;
       const isAway = await this.#isAwayAfter(error);
       const cause = error instanceof Error ? error.message : String(error);
-      throw new Rejection(isAway ? 'ingestion_failed' : 'authentication_failed', { cause });
+      throw from(given.publicId, new Rejection(isAway ? 'ingestion_failed' : 'authentication_failed', { cause }));
     }
-    accept(stored, text, context);
+    accept(stored, given, context);
   }
 }
 
@@ -152,16 +153,35 @@ function withStoredPrivacy(credential: Credential, stored: Project | null): Cred
  * The key's text. Throws `invalid_api_key` unless the header is `Bearer`, one space, and a text that may be a key.
  */
 function keyOf(authorization: string | undefined): string {
-  if (authorization === undefined || !authorization.startsWith(SCHEME)) throw new Rejection('invalid_api_key');
+  if (authorization === undefined) throw new Rejection('invalid_api_key', { cause: 'no Authorization header' });
+  if (!authorization.startsWith(SCHEME))
+    throw new Rejection('invalid_api_key', { cause: 'the Authorization header does not begin with "Bearer "' });
   const text = authorization.slice(SCHEME.length);
-  if (text === '' || text.length > MAX_KEY_LENGTH || /\s/.test(text)) throw new Rejection('invalid_api_key');
+  if (text === '' || text.length > MAX_KEY_LENGTH || /\s/.test(text))
+    throw new Rejection('invalid_api_key', { cause: 'not the text of a key' });
   return text;
 }
 
-function accept(stored: StoredKey | null, text: string, context: Context): void {
-  if (stored === null || stored.revoked || !timingSafeEqual(stored.hash, hashApiKey(text)))
-    throw new Rejection('invalid_api_key');
+/** A key as the client sent it, of the right form. */
+interface GivenKey {
+  readonly text: string;
+  readonly publicId: string;
+}
+
+function accept(stored: StoredKey | null, { text, publicId }: GivenKey, context: Context): void {
+  if (stored === null || !timingSafeEqual(stored.hash, hashApiKey(text))) throw refused(publicId, 'unknown key');
+  if (stored.revoked) throw refused(publicId, 'the key is revoked', stored.credential.project.name);
   context.credential = stored.credential;
+}
+
+/** The causes are for the log. The client gets the same answer for all of them. */
+function refused(publicId: string, cause: string, project: string | null = null): Rejection {
+  return from(publicId, new Rejection('invalid_api_key', { cause }), project);
+}
+
+function from(publicId: string, rejection: Rejection, project: string | null = null): Rejection {
+  rejection.sender = { project, key: publicId };
+  return rejection;
 }
 
 const KEY_SCHEMA = {

@@ -8,6 +8,7 @@ import { Rejection } from '../../errors.ts';
 import type { Signal } from '../../pdata/context.ts';
 import { readBody } from './body.ts';
 import type { ByteBudget, Reservation } from './byte-budget.ts';
+import { addressOf } from './foreign-clients.ts';
 import { answerAccepted, answerForeign, answerRefused } from './grpc-answer.ts';
 import { FRAME_HEAD_BYTES, unframe } from './grpc-message.ts';
 import { InFlight } from './in-flight.ts';
@@ -79,7 +80,7 @@ export class GrpcCalls {
     const pipeline = signal === undefined ? undefined : this.#reception.pipelines.get(signal);
     if (pipeline === undefined) {
       const rejection = new Rejection('not_found');
-      this.#reception.refuse('none', rejection);
+      this.#reception.refuse('none', rejection, { sender: null, peer: peerOf(stream) });
       answerRefused(stream, rejection);
       return;
     }
@@ -108,7 +109,7 @@ export class GrpcCalls {
       this.#reception.acknowledge(signal, started);
     } catch (error) {
       refusal = this.#reception.rejectionOf(error);
-      this.#reception.refuse(signal, refusal);
+      this.#reception.refuse(signal, refusal, { sender: admission?.sender ?? null, peer: peerOf(stream) });
       answerRefused(stream, refusal);
     } finally {
       admission?.release(refusal);
@@ -142,6 +143,11 @@ export class GrpcCalls {
       maxNestingDepth: this.#options.max_nesting_depth,
     };
   }
+}
+
+/** Null when the connection has ended: node:http2 then refuses access to its socket. */
+function peerOf({ session }: ServerHttp2Stream): string | null {
+  return session === undefined || session.destroyed ? null : addressOf(session.socket);
 }
 
 function isGrpc({ headers, rawHeaders }: CallHead): boolean {

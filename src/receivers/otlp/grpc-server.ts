@@ -14,6 +14,7 @@ import type { Socket } from 'node:net';
 import type { Component, Host } from '../../component/component.ts';
 import type { ConnectionHandler, Listener } from '../../component/listening.ts';
 import { OpenConnections } from '../../net/open-connections.ts';
+import { addressOf, ForeignClients } from './foreign-clients.ts';
 import type { GrpcCalls } from './grpc-calls.ts';
 import { GrpcSession, type SessionMark } from './grpc-session.ts';
 import type { GrpcOptions } from './grpc-options.ts';
@@ -28,6 +29,8 @@ const UNKNOWN_CLIENT_WINDOW_BYTES = 65_535;
 const WINDOW_BYTES = 1_048_576;
 /** The limit in megabytes of node:http2 for one connection's headers and frames. */
 const SESSION_MEMORY_MB = 10;
+/** NGHTTP2_ERR_BAD_CLIENT_MAGIC: the first bytes of a connection are not those of HTTP/2. */
+const BAD_CLIENT_MAGIC = -903;
 
 export class GrpcServer implements Component, ConnectionHandler {
   readonly #options: GrpcOptions;
@@ -37,6 +40,7 @@ export class GrpcServer implements Component, ConnectionHandler {
   readonly #connections: OpenConnections;
   readonly #sessions = new Map<ServerHttp2Session, GrpcSession>();
   readonly #terminator: TlsTerminator | null;
+  readonly #foreign: ForeignClients;
   #listener: Listener | null = null;
   #hasSuccessor = false;
   /** The connection that is being passed to the server. */
@@ -47,9 +51,11 @@ export class GrpcServer implements Component, ConnectionHandler {
     this.#host = host;
     this.#calls = calls;
     this.#connections = new OpenConnections(connectionLimit(options, host));
+    this.#foreign = new ForeignClients(host.logger);
     this.#server = this.#createServer();
     const secured = (connection: Socket, accepted: Socket | null): void => this.#begin(connection, accepted);
-    this.#terminator = options.tls === undefined ? null : new TlsTerminator(options.tls, host, { name: 'h2', secured });
+    const protocol = { name: 'h2', foreign: this.#foreign, secured } as const;
+    this.#terminator = options.tls === undefined ? null : new TlsTerminator(options.tls, host, protocol);
   }
 
   async start(): Promise<void> {
@@ -122,6 +128,11 @@ export class GrpcServer implements Component, ConnectionHandler {
       if (accepted !== null) this.#connections.mark(accepted, use, project);
     };
     this.#sessions.set(session, new GrpcSession(session, { keepalive, prefaceMs, mark }));
+    // The session knows its client no more when it reports the error.
+    const peer = addressOf(accepted ?? session.socket);
+    session.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.errno === BAD_CLIENT_MAGIC) this.#foreign.report('http1', peer);
+    });
     session.on('close', () => this.#sessions.delete(session));
   }
 }

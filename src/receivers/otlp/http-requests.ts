@@ -5,12 +5,13 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Admission, Delivery, Pipeline } from '../../component/receiver.ts';
-import { Rejection } from '../../errors.ts';
+import { Rejection, type Sender } from '../../errors.ts';
 import { MEDIA_TYPES, type Encoding, type Signal } from '../../pdata/context.ts';
 import { answerRejection, answerSuccess, type CommonHeaders } from './answer.ts';
 import { Cors } from './cors.ts';
 import { declaredLength, readBody } from './body.ts';
 import type { ByteBudget, Reservation } from './byte-budget.ts';
+import { addressOf } from './foreign-clients.ts';
 import { InFlight } from './in-flight.ts';
 import { prepareBody } from './inflate.ts';
 import { encodingOf, requireContentEncoding, requireEncoding } from './media-type.ts';
@@ -127,7 +128,7 @@ export class HttpRequests {
     } catch (error) {
       refusal = this.#reception.rejectionOf(error);
       if (refusal.code === 'overloaded' || refusal.code === 'ingestion_failed') await discardIfShort(request);
-      this.#refuse(exchange, signal, refusal);
+      this.#refuse(exchange, signal, refusal, admission?.sender);
     } finally {
       if (admission !== null) exchange.connection.mark('idle', admission.project);
       admission?.release(refusal);
@@ -163,9 +164,9 @@ export class HttpRequests {
     };
   }
 
-  #refuse(exchange: Exchange, signal: Signal | 'none', rejection: Rejection): void {
+  #refuse(exchange: Exchange, signal: Signal | 'none', rejection: Rejection, sender: Sender | null = null): void {
     const { request, response, connection } = exchange;
-    this.#reception.refuse(signal, rejection);
+    this.#reception.refuse(signal, rejection, { sender, peer: addressOf(request.socket) });
     if (response.headersSent || response.destroyed) return;
     const encoding: Encoding = encodingOf(request.headers['content-type']) ?? 'protobuf';
     const headers = { ...this.#common, ...this.#headersFor(exchange) };

@@ -11,6 +11,7 @@ import type { Exchange, HttpRequests } from './http-requests.ts';
 import type { HttpOptions } from './http-options.ts';
 import { connectionLimit, listenRequest } from './listen-options.ts';
 import { malformedRequestAnswer } from './answer.ts';
+import { ForeignClients } from './foreign-clients.ts';
 import { MalformedRequests } from './malformed-requests.ts';
 import { RequestPacing } from './request-pacing.ts';
 import { TlsTerminator } from './tls-terminator.ts';
@@ -28,6 +29,7 @@ export class HttpServer implements Component, ConnectionHandler {
   readonly #requests: HttpRequests;
   readonly #malformed = new MalformedRequests();
   readonly #pacing = new RequestPacing();
+  readonly #foreign: ForeignClients;
   /** The first are its own, the others those of stopped servers before it. */
   readonly #connections: HttpConnections[];
   readonly #terminator: TlsTerminator | null;
@@ -38,6 +40,7 @@ export class HttpServer implements Component, ConnectionHandler {
     this.#options = options;
     this.#host = host;
     this.#requests = requests;
+    this.#foreign = new ForeignClients(host.logger);
     const server = this.#createServer();
     const secured = (connection: Socket, accepted: Socket | null = connection): void => {
       server.emit('connection', connection);
@@ -46,7 +49,9 @@ export class HttpServer implements Component, ConnectionHandler {
       });
     };
     this.#terminator =
-      options.tls === undefined ? null : new TlsTerminator(options.tls, host, { name: 'http/1.1', secured });
+      options.tls === undefined
+        ? null
+        : new TlsTerminator(options.tls, host, { name: 'http/1.1', foreign: this.#foreign, secured });
     const terminator = this.#terminator;
     const begin = (connection: Socket): void =>
       terminator === null ? secured(connection) : terminator.accept(connection);
@@ -129,7 +134,10 @@ export class HttpServer implements Component, ConnectionHandler {
     server.on('checkExpectation', serve);
     // Without a listener CONNECT gets no answer.
     server.on('connect', (_request, socket) => socket.end(malformedRequestAnswer(404), () => socket.destroy()));
-    server.on('clientError', (error, socket) => this.#malformed.refuse(error, socket as Socket));
+    server.on('clientError', (error, socket) => {
+      this.#foreign.reportHttpError(error, socket as Socket);
+      this.#malformed.refuse(error, socket as Socket);
+    });
     return server;
   }
 }

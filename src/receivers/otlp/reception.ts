@@ -6,7 +6,7 @@ import { FairSlots } from '../../component/fair-slots.ts';
 import type { Logger } from '../../component/logger.ts';
 import type { Counter, Histogram, Meter } from '../../component/meter.ts';
 import type { Pipeline } from '../../component/receiver.ts';
-import { diagnosticOf, Rejection } from '../../errors.ts';
+import { diagnosticOf, Rejection, type Sender } from '../../errors.ts';
 import type { Signal } from '../../pdata/context.ts';
 import type { ByteBudget } from './byte-budget.ts';
 
@@ -21,6 +21,16 @@ export interface ReceptionParts {
   readonly logger: Logger;
   readonly meter: Meter;
 }
+
+/** The origin of a refused request, for its log line. */
+export interface Origin {
+  /** Null before the request is admitted. */
+  readonly sender: Sender | null;
+  /** The address of the client, or of the proxy in front; null for a Unix domain socket. */
+  readonly peer: string | null;
+}
+
+const UNKNOWN: Sender = { project: null, key: null };
 
 export class Reception {
   readonly pipelines: ReadonlyMap<Signal, Pipeline>;
@@ -63,10 +73,13 @@ export class Reception {
     this.#acknowledged.record((performance.now() - started) / 1000, { signal });
   }
 
-  refuse(signal: Signal | 'none', rejection: Rejection): void {
+  refuse(signal: Signal | 'none', rejection: Rejection, { sender, peer }: Origin): void {
     const code = diagnosticOf(rejection.code);
     this.#refusals.add(1, { signal, code });
-    this.logger.info({ signal, code, status: rejection.refusal.status, details: rejection.details }, 'request refused');
+    const { project, key } = sender ?? rejection.sender ?? UNKNOWN;
+    const who = { ...(project === null ? {} : { project }), ...(key === null ? {} : { key }), peer };
+    const { details, refusal } = rejection;
+    this.logger.info({ signal, code, status: refusal.status, ...who, details }, 'request refused');
   }
 
   /** The refusal for an error. An error other than a `Rejection` is a bug. */

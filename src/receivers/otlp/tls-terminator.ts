@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 import type { Host } from '../../component/component.ts';
 import { UserError } from '../../errors.ts';
 import { type Certificates, readCertificates, type TlsMaterial } from './certificates.ts';
+import { addressOf, type ForeignClients } from './foreign-clients.ts';
 import type { TlsOptions } from './tls-options.ts';
 
 /** The time limit of a handshake. */
@@ -15,6 +16,8 @@ const HANDSHAKE_TIMEOUT_MS = 10_000;
 export interface Protocol {
   /** The ALPN name of the protocol that the client must offer. */
   readonly name: 'http/1.1' | 'h2';
+  /** Gets the failed handshakes of clients that speak another protocol. */
+  readonly foreign: ForeignClients;
   /** `accepted` is the connection under it; null when it is not known, as with a Unix domain socket. */
   secured(connection: TLSSocket, accepted: Socket | null): void;
 }
@@ -86,6 +89,7 @@ export class TlsTerminator {
     });
     server.on('tlsClientError', (error, connection) => {
       this.#host.logger.debug({ error }, 'a TLS handshake with a client failed');
+      this.#protocol.foreign.reportTlsError(error, this.#protocol.name, addressOf(connection));
       connection.destroy();
     });
     return server;
