@@ -1,6 +1,6 @@
 # Builds Sluice in one stage and runs it in another without compilers and tests. It runs as an ordinary user and writes only
 # below /var/lib/sluice, so the root file system can be read-only:
-#   docker run --read-only --tmpfs /tmp -v sluice:/var/lib/sluice -p 4318:4318 sluice
+#   docker run --read-only --tmpfs /tmp -v sluice:/var/lib/sluice -p 4317:4317 -p 4318:4318 sluice
 FROM node:22-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
@@ -24,9 +24,12 @@ RUN install -d -o node -g node -m 0700 /var/lib/sluice
 WORKDIR /var/lib/sluice
 VOLUME /var/lib/sluice
 USER node
-EXPOSE 4318 13133 8888
+EXPOSE 4317 4318 8888 13133
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:4318/health').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# The container publishes ports by its own rules, so the receiver listens on all addresses.
+# The container publishes ports by its own rules, so the receiver listens on all addresses, and readiness and metrics do.
 ENTRYPOINT ["node", "/opt/sluice/bin/sluice.js"]
-CMD ["run", "--set", "receivers.otlp.protocols.http.endpoint=0.0.0.0:4318"]
+CMD ["run", "--set", "receivers.otlp.protocols.http.endpoint=0.0.0.0:4318", \
+  "--set", "receivers.otlp.protocols.grpc.endpoint=0.0.0.0:4317", \
+  "--set", "extensions.health_check.endpoint=0.0.0.0:13133", \
+  "--set", "service.telemetry.metrics.endpoint=0.0.0.0:8888"]

@@ -1,25 +1,31 @@
 /**
  * The greeting of a started daemon. The first start shows the key and the lines for an SDK's environment; the key is
- * never shown again. Later starts show the endpoint and the commands that read the data.
+ * never shown again. Later starts show the endpoints and the commands that read the data and create a key.
  */
 import { FIRST_PROJECT, type Greeting } from '../daemon/host.ts';
 import { layOut, type Style } from './terminal.ts';
 
 /** `again` gives the command line of another command on the same configuration. */
-export function describeGreeting(
-  { endpoint, key, keysExist, psql }: Greeting,
-  again: (words: string) => string,
-  style: Style,
-): string {
+export function describeGreeting(greeting: Greeting, again: (words: string) => string, style: Style): string {
+  const { endpoint, grpc, key, psql } = greeting;
   const places = [
     [again('demo'), 'send the telemetry of a small AI application'],
     [again('traces'), 'list stored traces; see also `trace ID` and `usage`'],
     ...(psql === null ? [] : [[psql, 'query everything in SQL']]),
+    ...(key === null && greeting.keysExist ? [[again('key create'), 'create another API key']] : []),
   ].map(([line = '', what = '']) => [style.cyan(line), style.dim(what)]);
   const commands = layOut(places, '    ');
   if (key === null) {
-    const keys = keysExist ? '' : `\n  There is no active key yet: ${style.cyan(again('key create'))}\n`;
-    return `\n  ${style.bold('Sluice is ready')}: OTLP/HTTP at ${endpoint}\n${keys}\n${commands}\n`;
+    const lines = [
+      '',
+      `  ${style.bold('Sluice is ready')}: OTLP/HTTP at ${endpoint}`,
+      ...(grpc === null ? [] : [`                   OTLP/gRPC at ${grpc}`]),
+      ...(greeting.keysExist ? [] : [`\n  There is no active key yet: ${style.cyan(again('key create'))}`]),
+      '',
+      commands,
+      '',
+    ];
+    return lines.join('\n');
   }
   return [
     '',
@@ -30,13 +36,22 @@ export function describeGreeting(
     '',
     '  For any OpenTelemetry SDK, in its environment:',
     '',
-    `    export OTEL_EXPORTER_OTLP_ENDPOINT=${endpoint}`,
-    // The values of this variable are URL-encoded.
-    `    export OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20${key}"`,
+    ...sdkVariables(endpoint, key).map((line) => `    ${line}`),
+    ...(grpc === null ? [] : ['', `  OTLP/gRPC is at ${grpc}.`]),
     '',
     '  To read the data:',
     '',
     commands,
     '',
   ].join('\n');
+}
+
+/** The lines for the environment of an SDK. The protocol is named because the default of many SDKs is gRPC. */
+export function sdkVariables(endpoint: string, key: string): readonly string[] {
+  return [
+    `export OTEL_EXPORTER_OTLP_ENDPOINT=${endpoint}`,
+    'export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf',
+    // The values of this variable are URL-encoded.
+    `export OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20${key}"`,
+  ];
 }

@@ -1,32 +1,50 @@
-/** The OTLP/HTTP endpoint of a configured daemon, as a URL that works on the same machine. */
+/** The OTLP endpoints of a configured daemon, as URLs that work on the same machine. */
 import { parseListenEndpoint } from '../component/endpoint.ts';
 import type { Config } from '../config/config.ts';
 
 /** Hosts that mean all addresses of the machine. A client cannot connect to them. */
 const EVERYWHERE = new Set(['', '0.0.0.0', '[::]', '::']);
 
-/** The first `otlp` receiver that a pipeline uses; null when there is none. */
+type Protocol = 'http' | 'grpc';
+
+/** The OTLP/HTTP endpoint of the first `otlp` receiver that a pipeline uses; null when there is none. */
 export function findEndpoint(config: Config): string | null {
-  const used = new Set(config.service.pipelines.flatMap(({ receivers }) => receivers));
-  for (const { id, definition, options } of config.receivers.values()) {
-    if (definition.type !== 'otlp' || !used.has(id)) continue;
-    const { protocols } = options as { readonly protocols?: { readonly http?: HttpListening } };
-    const url = protocols?.http === undefined ? null : urlOf(protocols.http);
+  return findUrl(config, 'http');
+}
+
+/** The same for OTLP/gRPC. */
+export function findGrpcEndpoint(config: Config): string | null {
+  return findUrl(config, 'grpc');
+}
+
+function findUrl(config: Config, protocol: Protocol): string | null {
+  for (const listening of listeningsOf(config, protocol)) {
+    const url = urlOf(listening);
     if (url !== null) return url;
   }
   return null;
 }
 
-interface HttpListening {
+interface Listening {
   readonly endpoint: string;
   readonly tls?: unknown;
 }
 
+function listeningsOf(config: Config, protocol: Protocol): readonly Listening[] {
+  const used = new Set(config.service.pipelines.flatMap(({ receivers }) => receivers));
+  return [...config.receivers.values()].flatMap(({ id, definition, options }) => {
+    if (definition.type !== 'otlp' || !used.has(id)) return [];
+    const { protocols } = options as { readonly protocols?: Readonly<Partial<Record<Protocol, Listening>>> };
+    return protocols?.[protocol] ?? [];
+  });
+}
+
 /** Null for a Unix domain socket, which has no URL. */
-function urlOf({ endpoint, tls }: HttpListening): string | null {
+function urlOf({ endpoint, tls }: Listening): string | null {
   const parsed = parseListenEndpoint(endpoint);
   if (parsed === null || 'path' in parsed) return null;
-  const host = endpoint.slice(0, endpoint.lastIndexOf(':'));
-  const place = EVERYWHERE.has(host) ? `127.0.0.1:${parsed.port}` : endpoint;
+  const place = EVERYWHERE.has(hostOf(endpoint)) ? `127.0.0.1:${parsed.port}` : endpoint;
   return `${tls === undefined ? 'http' : 'https'}://${place}`;
 }
+
+const hostOf = (endpoint: string): string => endpoint.slice(0, endpoint.lastIndexOf(':'));

@@ -5,7 +5,7 @@ import type { Logger } from '../component/logger.ts';
 import type { Config } from '../config/config.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
 import { findEmbedded, findPostgresOptions } from './configured-database.ts';
-import { findEndpoint } from './endpoint.ts';
+import { findEndpoint, findGrpcEndpoint } from './endpoint.ts';
 import { type DaemonHost, FIRST_PROJECT, type Greeting } from './host.ts';
 
 const FIRST_LABEL = 'first start';
@@ -26,7 +26,7 @@ export async function greet(
   await database.opened;
   try {
     const psql = await psqlLine(host, config);
-    host.greet({ endpoint, psql, ...(await openFirstProject(database, config)) });
+    host.greet({ endpoint, grpc: findGrpcEndpoint(config), psql, ...(await openFirstProject(database, config)) });
   } catch (error) {
     logger.warn({ error }, 'the greeting could not be prepared');
   }

@@ -19,8 +19,10 @@ export interface DaemonHost {
 }
 
 export interface Greeting {
-  /** The URL of the OTLP receiver. */
+  /** The URL of OTLP/HTTP on this machine. */
   readonly endpoint: string;
+  /** The URL of OTLP/gRPC; null when it is not served. */
+  readonly grpc: string | null;
   /** The key of the first start; null at every later start. */
   readonly key: string | null;
   /** Whether there is any active key. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { sluice } from '../support/command-line.ts';
 import { type Executable, freePort, openFolder, startExecutable } from '../support/executable.ts';
+import { GrpcClient, protobufWriter } from '../support/grpc-client.ts';
 import { send } from '../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
 
@@ -13,10 +14,12 @@ const KEY = /\bslc_[0-9A-Za-z]{8}_[0-9A-Za-z_-]{49}/u;
 const folder = openFolder(t);
 const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
+const grpcPort = await freePort();
 const SETTINGS = [
   ['extensions.postgres.data_dir', './data'],
   ['extensions.health_check.endpoint', '127.0.0.1:0'],
   ['receivers.otlp.protocols.http.endpoint', `127.0.0.1:${port}`],
+  ['receivers.otlp.protocols.grpc.endpoint', `127.0.0.1:${grpcPort}`],
   ['service.telemetry.metrics.endpoint', '127.0.0.1:0'],
 ].flatMap(([path, value]) => ['--set', `${path}=${value}`]);
 
@@ -51,11 +54,17 @@ t.test('the first start prints a key once, and environment variables with which 
   key = KEY.exec(output.out)?.[0] ?? '';
   t.match(key, KEY);
   t.match(output.out, `OTEL_EXPORTER_OTLP_ENDPOINT=${url}\n`);
+  t.match(output.out, 'OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf\n', 'also for SDKs whose default is gRPC');
   t.match(output.out, `OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20${key}"\n`);
   t.notMatch(output.out, '\u001b', 'no colours where no terminal is');
   t.notMatch(output.err, key, 'the key is in no log line');
   t.equal(await sendSpan(key, 'first'), 200);
   t.equal(await sendSpan(key.replace('slc_', 'slc-'), 'stranger'), 401);
+  const client = new GrpcClient(`127.0.0.1:${grpcPort}`);
+  const span = aTraceRequest([aSpan({ name: 'over gRPC', start: BigInt(Date.now()) * 1_000_000n })]);
+  const called = await client.call({ authorization: `Bearer ${key}`, body: protobufWriter()('traces', span) });
+  client.close();
+  t.equal(called.code, 0, 'gRPC is served by default');
   child.kill('SIGTERM');
   t.equal(await ended, 0);
 });
@@ -63,9 +72,10 @@ t.test('the first start prints a key once, and environment variables with which 
 t.test('the next start shows no key, and the data and the key still exist', async (t) => {
   const { output } = await start();
   t.notMatch(output.out, 'slc_');
-  t.match(output.out, `OTLP/HTTP at ${url}\n`);
+  t.match(output.out, `OTLP/HTTP at ${url}\n                   OTLP/gRPC at http://127.0.0.1:${grpcPort}\n`);
+  t.match(output.out, /key create +create another API key\n/u);
   t.equal(await sendSpan(key, 'second'), 200);
-  t.strictSame(await namesOfTraces(), ['first', 'second']);
+  t.strictSame(await namesOfTraces(), ['first', 'over gRPC', 'second']);
 });
 
 t.test('the demonstration needs no key on the same machine, and prints the command that shows it', async (t) => {
@@ -94,6 +104,7 @@ t.test('after kill -9 it starts again with all acknowledged data', async (t) => 
     'first',
     'invoke_agent travel-assistant',
     'just before the crash',
+    'over gRPC',
     'second',
   ]);
   t.match(await sluice(['key', 'revoke', key, ...SETTINGS], { folder }), { code: 0 });

@@ -78,7 +78,8 @@ function sendBytes(address: string, bytes: string | Buffer): Promise<void> {
 }
 
 async function warned(t: Test, daemon: Daemon, message: RegExp): Promise<void> {
-  const find = (): LogLine | undefined => daemon.log.find((line) => line.level === 'warn' && message.test(line.message));
+  const find = (): LogLine | undefined =>
+    daemon.log.find((line) => line.level === 'warn' && message.test(line.message));
   await until(() => find() !== undefined);
   t.match(find()?.fields, { peer: PEER, hint: /./u });
 }
@@ -142,4 +143,3 @@ t.test('the next line of a cause comes after a minute, with the number of connec
   clients.report('http2', '[::1]:5');
   t.match(lines.at(-1), { peer: '[::1]:5', since_last_line: 4 });
 });
-
