@@ -3,6 +3,7 @@
 //   <!-- components --> … <!-- end -->               the list of shipped components
 import { SERVICE_SCHEMA } from '../dist/src/config/service-schema.js';
 import { writtenForm } from '../dist/src/config/written-form.js';
+import { markdownTable } from './markdown-table.js';
 
 const BLOCK = /(<!-- (options|components)(?:: ([a-z_ ]+?))? -->\n)[\s\S]*?(<!-- end -->)/g;
 const KINDS = ['receiver', 'processor', 'exporter', 'extension'];
@@ -26,7 +27,7 @@ function schemaOf(name, definitions) {
 
 function componentTable(definitions) {
   const sorted = KINDS.flatMap((wanted) => definitions.filter(({ kind }) => kind === wanted));
-  return table(
+  return markdownTable(
     ['Kind', 'Type', 'What it does', 'State'],
     sorted.map(({ kind, type, summary, stability }) => [
       kind,
@@ -39,7 +40,7 @@ function componentTable(definitions) {
 
 export function optionTable(schema) {
   const rows = optionRows(writtenForm(schema), '');
-  return rows.length === 0 ? 'No options.' : table(['Option', 'Default', 'What it does'], rows);
+  return rows.length === 0 ? 'No options.' : markdownTable(['Option', 'Default', 'What it does'], rows);
 }
 
 /** One row for each option; a nested option has its whole path. */
@@ -108,9 +109,4 @@ function unit(limit, format) {
   }[format] ?? [['', 1]];
   const [name, size] = scales.find(([, each]) => limit % each === 0) ?? ['', 1];
   return `${limit / size}${name}`;
-}
-
-function table(head, rows) {
-  const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return [line(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n');
 }

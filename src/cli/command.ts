@@ -1,4 +1,7 @@
-/** The interface of a command. A new command is a file that exports a `Command`, and an entry in `commands.ts`. */
+/**
+ * The interface of a command. A new command is a file that exports a `Command`, and an entry in `commands.ts`. Help,
+ * completion and docs/cli.md are made from the two.
+ */
 import type { Options, Values } from './options.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -16,26 +19,32 @@ export interface Call {
   readonly commands: readonly CommandEntry[];
 }
 
+/** What the code of a command declares. Its name, words and summary are in `commands.ts`. */
 export interface Command {
-  /** As typed; two words for a command of a group, such as `key create`. */
-  readonly name: string;
-  /** Other accepted names. */
-  readonly aliases?: readonly string[];
-  /** One line for the list of commands. */
-  readonly summary: string;
-  /** The arguments besides options, such as `<ID>`; empty for none. */
-  readonly words?: string;
-  /** The maximum number of arguments; default 0. */
-  readonly maxWords?: number;
   readonly options: Options;
   /** One or two paragraphs below the usage line. */
   readonly description?: string;
-  /** Complete command lines with their effect. */
+  /** Complete command lines with their effect; at least one. */
   readonly examples: readonly (readonly [line: string, what: string])[];
   run(call: Call): Promise<ExitCode>;
 }
 
 /** The facts for choosing and listing a command. */
-export interface CommandEntry extends Pick<Command, 'name' | 'aliases' | 'words' | 'summary'> {
+export interface CommandEntry {
+  /** As typed; two words for a command of a group, such as `key create`. */
+  readonly name: string;
+  /** Other accepted names. */
+  readonly aliases?: readonly string[];
+  /** The arguments besides options, such as `<ID>` or `[ID]`; left out: none. More words are refused. */
+  readonly words?: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
   load(): Promise<Command>;
+}
+
+/** A command with its entry, for help, completion and docs/cli.md. */
+export type LoadedCommand = CommandEntry & Command;
+
+export async function loadCommand(entry: CommandEntry): Promise<LoadedCommand> {
+  return { ...entry, ...(await entry.load()) };
 }

@@ -1,6 +1,6 @@
 /**
- * The list of commands, in the order of the help. The code of a command is loaded when it is chosen, so that help and
- * completion do not wait for a database client. A test compares the entries with the commands' own declarations.
+ * The list of commands, in the order of the help. The code of a command is loaded when it is chosen, so that
+ * the list of help does not wait for a database client.
  */
 import type { CommandEntry } from './command.ts';
 

@@ -1,19 +1,15 @@
 /** `sluice completion`: completion scripts for shells, generated from the list of commands. */
-import { type Command, type ExitCode } from './command.ts';
+import { type Command, type ExitCode, loadCommand, type LoadedCommand } from './command.ts';
 import { ROOT_OPTIONS } from './help.ts';
 import { type Option, UsageError } from './options.ts';
 
-const SHELLS: Readonly<Record<string, (commands: readonly Command[]) => string>> = {
+const SHELLS: Readonly<Record<string, (commands: readonly LoadedCommand[]) => string>> = {
   bash: forBash,
   zsh: (commands) => `autoload -U +X bashcompinit && bashcompinit\n${forBash(commands)}`,
   fish: forFish,
 };
 
 export const completion: Command = {
-  name: 'completion',
-  words: '<SHELL>',
-  maxWords: 1,
-  summary: 'Print a completion script for a shell',
   description: `For ${Object.keys(SHELLS).join(', ')}.`,
   options: {},
   examples: [
@@ -24,7 +20,7 @@ export const completion: Command = {
     const write = SHELLS[words[0] ?? ''];
     if (write === undefined)
       throw new UsageError('the name of a shell is missing', `one of ${Object.keys(SHELLS).join(', ')}`);
-    terminal.print(write(await Promise.all(commands.map((entry) => entry.load()))));
+    terminal.print(write(await Promise.all(commands.map(loadCommand))));
     return 0;
   },
 };
@@ -32,7 +28,7 @@ export const completion: Command = {
 /** The options with a file as their value. */
 const FILE_OPTIONS = /^--?(?:config|c)$/u;
 
-function forBash(commands: readonly Command[]): string {
+function forBash(commands: readonly LoadedCommand[]): string {
   const firsts = [...new Set(commands.map(({ name }) => firstOf(name)))];
   const whole = commands.map(({ name, options }) => `    "${name}") words="${flagsOf(options).join(' ')}" ;;`);
   const groups = firsts
@@ -41,13 +37,14 @@ function forBash(commands: readonly Command[]): string {
     )
     .filter(([, seconds]) => seconds.length > 0)
     .map(([first, seconds]) => `      ${first}) words="${seconds.join(' ')}" ;;`);
+  const valued = [...new Set(commands.flatMap(({ options }) => spellingsWithValue(options)))];
   const top = [...firsts, 'help', ...flagsOf({})].join(' ');
   return `# sluice completion for bash
 _sluice() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" words=""
   local first="" second="" last="" word
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$last" in --config|-c|--set|--workers) last=""; continue ;; esac
+    case "$last" in ${valued.join('|')}) last=""; continue ;; esac
     last=$word
     [[ $word == -* ]] && continue
     if [[ -z $first ]]; then first=$word; elif [[ -z $second ]]; then second=$word; fi
@@ -74,7 +71,7 @@ complete -F _sluice sluice
 `;
 }
 
-function forFish(commands: readonly Command[]): string {
+function forFish(commands: readonly LoadedCommand[]): string {
   const lines = commands.flatMap(({ name, summary, options }) => {
     const [first, second] = [firstOf(name), secondOf(name)];
     const offered =
@@ -101,6 +98,12 @@ function fishValue(long: string, { type, short }: Option): string {
 const flagsOf = (options: Command['options']): readonly string[] =>
   Object.keys({ ...options, ...(Object.keys(options).length === 0 ? ROOT_OPTIONS : { help: ROOT_OPTIONS.help }) }).map(
     (name) => `--${name}`,
+  );
+
+/** As typed before a value: `--config`, `-c`. */
+const spellingsWithValue = (options: Command['options']): readonly string[] =>
+  Object.entries(options).flatMap(([name, { type, short }]) =>
+    type === 'flag' ? [] : [`--${name}`, ...(short === undefined ? [] : [`-${short}`])],
   );
 
 const firstOf = (name: string): string => name.split(' ')[0] ?? name;

@@ -7,8 +7,6 @@ import { layOut } from './terminal.ts';
 const KINDS = ['receiver', 'processor', 'exporter', 'extension'] as const;
 
 export const components: Command = {
-  name: 'components',
-  summary: 'List the components that a configuration can use',
   options: { json: { type: 'flag', description: 'Print JSON, with the schema of every option' } },
   examples: [
     ['sluice components', 'list them'],

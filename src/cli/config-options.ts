@@ -12,7 +12,8 @@ export const CONFIG_OPTIONS = {
     type: 'list',
     short: 'c',
     value: 'FILE',
-    description: 'Configuration file; several are merged from left to right (default: config/sluice.yaml)',
+    description: 'Configuration file; several are merged from left to right',
+    otherwise: 'config/sluice.yaml',
   },
   set: {
     type: 'list',
@@ -27,7 +28,8 @@ export const RUN_OPTIONS = {
   workers: {
     type: 'text',
     value: 'N',
-    description: 'Number of worker processes; not with a file exporter or ledger: memory (default: 1)',
+    description: 'Number of worker processes; not with a file exporter or ledger: memory',
+    default: '1',
   },
 } as const satisfies Options;
 

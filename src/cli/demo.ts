@@ -20,8 +20,6 @@ const REQUEST_TIMEOUT_MS = 15_000;
 const SHOWN_ANSWER = 300;
 
 export const demoCommand: Command = {
-  name: 'demo',
-  summary: "Send a small AI application's telemetry to a running daemon",
   description:
     'The key is --key, or else SLUICE_KEY. Without both, and with a database in the configuration, a key is created for\nthis use and revoked afterwards.',
   options: {
@@ -29,7 +27,8 @@ export const demoCommand: Command = {
     endpoint: {
       type: 'text',
       value: 'URL',
-      description: `The URL of the daemon (default: as configured, else ${DEFAULT_ENDPOINT})`,
+      description: 'The URL of the daemon',
+      otherwise: `as configured, else ${DEFAULT_ENDPOINT}`,
     },
     key: { type: 'text', value: 'KEY', description: 'The API key' },
     project: {
@@ -42,7 +41,8 @@ export const demoCommand: Command = {
       type: 'text',
       short: 'e',
       value: 'NAME',
-      description: `The environment of the telemetry (default: ${DEFAULT_ENVIRONMENT})`,
+      description: 'The environment of the telemetry',
+      default: DEFAULT_ENVIRONMENT,
     },
     json: { type: 'flag', description: 'Print JSON' },
   },
@@ -107,7 +107,7 @@ async function chooseProject(administration: Administration): Promise<string> {
 
 async function sendDemo(call: Call, endpoint: string, key: string): Promise<ExitCode> {
   const { values, terminal } = call;
-  const demo = makeDemo(Date.now(), values.text('environment') ?? DEFAULT_ENVIRONMENT);
+  const demo = makeDemo(Date.now(), values.word('environment'));
   for (const { path, body } of demo.requests) {
     const { status, text } = await post(`${endpoint}${path}`, key, JSON.stringify(body));
     if (status !== 200) throw refused(endpoint, path, status, text);

@@ -13,10 +13,6 @@ const CHOICES: ReadonlyMap<string, boolean | null> = new Map([
 ]);
 
 export const environmentSet: Command = {
-  name: 'environment set',
-  summary: 'Switch content capture for one environment of a project',
-  words: '<PROJECT> <ENVIRONMENT>',
-  maxWords: 2,
   description:
     'Prompts, answers and tool payloads are stored unless switched off. This setting wins over the configuration.',
   options: {
@@ -46,8 +42,6 @@ export const environmentSet: Command = {
 };
 
 export const environmentList: Command = {
-  name: 'environment list',
-  summary: 'List the settings of environments',
   options: {
     ...CONFIG_OPTIONS,
     project: { type: 'text', short: 'p', value: 'NAME', description: 'Only those of one project' },

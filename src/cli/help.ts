@@ -1,6 +1,6 @@
 /** The help texts, generated from the declarations of the commands. */
-import type { Command, CommandEntry } from './command.ts';
-import type { Options } from './options.ts';
+import type { CommandEntry, LoadedCommand } from './command.ts';
+import type { Option, Options } from './options.ts';
 import { layOut, type Style } from './terminal.ts';
 
 export function overviewHelp(commands: readonly CommandEntry[], style: Style): string {
@@ -23,7 +23,7 @@ export const ROOT_OPTIONS = {
   version: { type: 'flag', short: 'v', description: 'Show the version' },
 } as const satisfies Options;
 
-export function commandHelp(command: Command, style: Style): string {
+export function commandHelp(command: LoadedCommand, style: Style): string {
   const { name, summary, words = '', description, options, examples } = command;
   const all = { ...options, help: ROOT_OPTIONS.help };
   return [
@@ -38,9 +38,14 @@ export function commandHelp(command: Command, style: Style): string {
   ].join('\n');
 }
 
+/** What applies without the option; undefined when nothing does. */
+export const fallbackOf = (option: Option): string | undefined => option.default ?? option.otherwise;
+
 function optionRows(options: Options): readonly (readonly string[])[] {
-  return Object.entries(options).map(([name, { short, value, description }]) => {
+  return Object.entries(options).map(([name, option]) => {
+    const { short, value, description } = option;
     const spelling = `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`;
-    return [spelling, description];
+    const fallback = fallbackOf(option);
+    return [spelling, fallback === undefined ? description : `${description} (default: ${fallback})`];
   });
 }

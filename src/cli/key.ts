@@ -9,16 +9,21 @@ import { layOut } from './terminal.ts';
 const DEFAULT_PROJECT = 'default';
 
 export const keyCreate: Command = {
-  name: 'key create',
-  summary: 'Create an API key and print it once',
   options: {
     ...CONFIG_OPTIONS,
-    project: { type: 'text', short: 'p', value: 'NAME', description: 'The project it belongs to (default: default)' },
+    project: {
+      type: 'text',
+      short: 'p',
+      value: 'NAME',
+      description: 'The project it belongs to',
+      default: DEFAULT_PROJECT,
+    },
     environment: {
       type: 'text',
       short: 'e',
       value: 'NAME',
-      description: 'The one environment it may write (default: all of them)',
+      description: 'The one environment it may write',
+      otherwise: 'all of them',
     },
     label: { type: 'text', value: 'TEXT', description: 'A note about its use' },
     json: { type: 'flag', description: 'Print JSON' },
@@ -30,7 +35,7 @@ export const keyCreate: Command = {
   run: (call) =>
     withDatabase(call, 'write', async (database) => {
       const { values, terminal } = call;
-      const project = values.text('project') ?? DEFAULT_PROJECT;
+      const project = values.word('project');
       const environment = values.text('environment') ?? null;
       const key = await new Administration(database).createKey(project, environment, values.text('label') ?? null);
       if (values.flag('json'))
@@ -46,8 +51,6 @@ export const keyCreate: Command = {
 };
 
 export const keyList: Command = {
-  name: 'key list',
-  summary: 'List API keys, without their secrets',
   options: {
     ...CONFIG_OPTIONS,
     project: { type: 'text', short: 'p', value: 'NAME', description: 'Only those of one project' },
@@ -63,10 +66,6 @@ export const keyList: Command = {
 };
 
 export const keyRevoke: Command = {
-  name: 'key revoke',
-  summary: 'Revoke an API key; it is refused everywhere within 5 seconds',
-  words: '<ID>',
-  maxWords: 1,
   options: CONFIG_OPTIONS,
   examples: [['sluice key revoke 8fK2mQ0x', 'by its id, as in `sluice key list`']],
   run: (call) =>

@@ -6,11 +6,11 @@ import { readFileSync } from 'node:fs';
 import { nearest } from '../config/nearest.ts';
 import { ConfigError } from '../config/diagnostics.ts';
 import { UserError } from '../errors.ts';
-import type { Command, CommandEntry, ExitCode } from './command.ts';
+import { type CommandEntry, type ExitCode, loadCommand } from './command.ts';
 import { COMMANDS, DEFAULT_COMMAND } from './commands.ts';
 import { RUN_OPTIONS } from './config-options.ts';
 import { commandHelp, overviewHelp, ROOT_OPTIONS } from './help.ts';
-import { type Options, parseWords, UsageError } from './options.ts';
+import { firstWord, parseWords, UsageError } from './options.ts';
 import { makeStyle, makeTerminal, type Terminal, wantsColour } from './terminal.ts';
 
 const LEFTOVER_TIMEOUT_MS = 1_000;
@@ -50,7 +50,7 @@ async function dispatch(host: NodeJS.Process, terminal: Terminal): Promise<ExitC
   // Checked before anything is loaded. Every other command still checks all arguments.
   if (entry.name === DEFAULT_COMMAND && isAlone(rest, ROOT_OPTIONS.version.short, 'version'))
     return print(terminal, `sluice ${versionOf()}`);
-  const command = await entry.load();
+  const command = await loadCommand(entry);
   const { values, words } = parseWords(rest, { ...command.options, ...ROOT_OPTIONS });
   if (values.flag('version')) return print(terminal, `sluice ${versionOf()}`);
   if (entry === HELP) return print(terminal, await helpOn(words, terminal));
@@ -58,10 +58,13 @@ async function dispatch(host: NodeJS.Process, terminal: Terminal): Promise<ExitC
     const named = rest.some((word) => isNameOf(entry, word)) || entry.name !== DEFAULT_COMMAND || namesDefault(host);
     return print(terminal, named ? commandHelp(command, terminal.style) : overviewHelp(COMMANDS, terminal.style));
   }
-  const extra = words[command.maxWords ?? 0];
+  const extra = words[wordCount(command)];
   if (extra !== undefined) throw new UsageError(`sluice ${command.name} does not take "${extra}"`, hintHelp(command));
   return command.run({ values, words, terminal, process: host, commands: COMMANDS });
 }
+
+/** `<PROJECT> <ENVIRONMENT>` are two words. */
+const wordCount = ({ words = '' }: CommandEntry): number => words.split(' ').filter((word) => word !== '').length;
 
 const namesDefault = (host: NodeJS.Process): boolean => host.argv[2] === DEFAULT_COMMAND;
 
@@ -76,19 +79,12 @@ function print(terminal: Terminal, text: string): ExitCode {
 const HELP: CommandEntry = {
   name: 'help',
   summary: 'Show help',
-  load: async () => ({
-    name: 'help',
-    summary: 'Show help',
-    options: {},
-    maxWords: 2,
-    examples: [],
-    run: async () => 0,
-  }),
+  load: async () => ({ options: {}, examples: [], run: async () => 0 }),
 };
 
 async function helpOn(words: readonly string[], terminal: Terminal): Promise<string> {
   if (words.length === 0) return overviewHelp(COMMANDS, terminal.style);
-  return commandHelp(await findEntry(words).entry.load(), terminal.style);
+  return commandHelp(await loadCommand(findEntry(words).entry), terminal.style);
 }
 
 /** Options may precede the command: `sluice --config x.yaml validate`. */
@@ -108,19 +104,6 @@ function findEntry(input: readonly string[]): { readonly entry: CommandEntry; re
 const isNameOf = ({ name, aliases = [] }: CommandEntry, word: string): boolean =>
   name === word || aliases.includes(word);
 
-/** The index of the first argument that is neither an option nor the value of an option. */
-function firstWord(input: readonly string[], options: Options): number {
-  for (let at = 0; at < input.length; at += 1) {
-    const word = input[at] ?? '';
-    if (!word.startsWith('-')) return at;
-    if (word === '--') return at + 1;
-    const name = word.replace(/^--?/u, '');
-    const takesValue = Object.entries(options).some(([long, { short }]) => long === name || short === name);
-    if (takesValue) at += 1;
-  }
-  return input.length;
-}
-
 function unknownCommand(word: string, next: string | undefined): UsageError {
   const members = COMMANDS.filter(({ name }) => name.startsWith(`${word} `)).map(({ name }) => name);
   if (members.length > 0) {
@@ -132,7 +115,7 @@ function unknownCommand(word: string, next: string | undefined): UsageError {
   return new UsageError(`unknown command "${word}"`, near === null ? 'see sluice --help' : `did you mean "${near}"?`);
 }
 
-const hintHelp = ({ name }: Command): string => `see sluice ${name} --help`;
+const hintHelp = ({ name }: CommandEntry): string => `see sluice ${name} --help`;
 
 function report(error: unknown, host: NodeJS.Process, terminal: Terminal): ExitCode {
   const style = makeStyle(wantsColour(host, host.stderr));

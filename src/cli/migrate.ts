@@ -4,8 +4,6 @@ import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
 
 export const migrateCommand: Command = {
-  name: 'migrate',
-  summary: 'Migrate the database schema to this version',
   options: CONFIG_OPTIONS,
   examples: [
     ['sluice migrate --config config/gateway.yaml', 'prepare the database before the first start or an upgrade'],

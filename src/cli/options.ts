@@ -1,4 +1,5 @@
 /** Parses the arguments of the command line into options and words, with a hint for unknown options. */
+import { parseArgs } from 'node:util';
 import { suggest } from '../config/nearest.ts';
 
 export interface Option {
@@ -8,6 +9,10 @@ export interface Option {
   /** The name of the value in the help: `FILE`. */
   readonly value?: string;
   readonly description: string;
+  /** The value without the option. Help and docs/cli.md show it. */
+  readonly default?: string;
+  /** What applies without the option, when that is not a value: `all projects`. */
+  readonly otherwise?: string;
 }
 
 export type Options = Readonly<Record<string, Option>>;
@@ -22,22 +27,30 @@ export class UsageError extends Error {
 }
 
 export class Values {
-  readonly #values: ReadonlyMap<string, readonly string[]>;
+  readonly #given: ReadonlyMap<string, readonly string[]>;
+  readonly #options: Options;
 
-  constructor(values: ReadonlyMap<string, readonly string[]>) {
-    this.#values = values;
+  constructor(given: ReadonlyMap<string, readonly string[]>, options: Options) {
+    this.#given = given;
+    this.#options = options;
   }
 
   flag(name: string): boolean {
-    return this.#values.has(name);
+    return this.#given.has(name);
   }
 
+  /** The given value, or else the default of the option. */
   text(name: string): string | undefined {
-    return this.#values.get(name)?.at(-1);
+    return this.#given.get(name)?.at(-1) ?? this.#options[name]?.default;
+  }
+
+  /** The same for an option that has a default. */
+  word(name: string): string {
+    return this.text(name) ?? '';
   }
 
   list(name: string): readonly string[] {
-    return this.#values.get(name) ?? [];
+    return this.#given.get(name) ?? [];
   }
 }
 
@@ -48,44 +61,55 @@ export interface Parsed {
 
 /** `--name value`, `--name=value`, `-n`; `--` ends the options. Throws a `UsageError`. */
 export function parseWords(input: readonly string[], options: Options): Parsed {
-  const values = new Map<string, readonly string[]>();
+  const given = new Map<string, readonly string[]>();
   const words: string[] = [];
-  for (let at = 0; at < input.length; at += 1) {
-    const word = input[at] ?? '';
-    if (word === '--') return { values: new Values(values), words: [...words, ...input.slice(at + 1)] };
-    if (!word.startsWith('-') || word === '-') {
-      words.push(word);
-      continue;
-    }
-    const { name, option, attached } = recognise(word, options);
+  for (const token of tokensOf(input, options)) {
+    if (token.kind === 'positional') words.push(token.value);
+    if (token.kind !== 'option') continue;
+    const { name, rawName, value } = token;
+    const option = Object.hasOwn(options, name) ? options[name] : undefined;
+    if (option === undefined) throw unknownOption(rawName, options);
     if (option.type === 'flag') {
-      if (attached !== null) throw new UsageError(`--${name} takes no value`);
-      values.set(name, ['']);
+      if (value !== undefined) throw new UsageError(`--${name} takes no value`);
+      given.set(name, ['']);
       continue;
     }
-    const value = attached ?? input[(at += 1)];
     if (value === undefined) throw new UsageError(`--${name} needs a value`, `as --${name} ${option.value ?? 'VALUE'}`);
-    if (option.type === 'text' && values.has(name)) throw new UsageError(`--${name} is given twice`);
-    values.set(name, [...(values.get(name) ?? []), value]);
+    if (option.type === 'text' && given.has(name)) throw new UsageError(`--${name} is given twice`);
+    given.set(name, [...(given.get(name) ?? []), value]);
   }
-  return { values: new Values(values), words };
+  return { values: new Values(given, options), words };
 }
 
-function recognise(word: string, options: Options) {
-  const equals = word.indexOf('=');
-  const written = equals === -1 ? word : word.slice(0, equals);
-  const attached = equals === -1 ? null : word.slice(equals + 1);
-  // A single dash works for long names too, as in Go programs.
-  const bare = written.replace(/^--?/u, '');
-  const name = Object.hasOwn(options, bare)
-    ? bare
-    : Object.keys(options).find((each) => options[each]?.short === bare && !written.startsWith('--'));
-  const option = name === undefined ? undefined : options[name];
-  if (name === undefined || option === undefined) {
-    const hint = suggest(bare, Object.keys(options), '');
-    const near =
-      hint?.startsWith('did you mean') === true ? hint.replace('"', '"--') : 'Use --help to list the options.';
-    throw new UsageError(`unknown option ${written}`, near);
-  }
-  return { name, option, attached };
+/** The index of the first argument that is neither an option nor the value of an option. */
+export function firstWord(input: readonly string[], options: Options): number {
+  return tokensOf(input, options).find(({ kind }) => kind === 'positional')?.index ?? input.length;
+}
+
+function tokensOf(input: readonly string[], options: Options) {
+  const known = Object.entries(options).map(([name, { type, short }]) => {
+    const kind = type === 'flag' ? ('boolean' as const) : ('string' as const);
+    return [name, { type: kind, multiple: true, ...(short === undefined ? {} : { short }) }] as const;
+  });
+  return parseArgs({
+    args: input.map((word) => withTwoDashes(word, options)),
+    options: Object.fromEntries(known),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  }).tokens;
+}
+
+/** A single dash works for long names too, as in Go programs, and `-c=FILE` for short ones. */
+function withTwoDashes(word: string, options: Options): string {
+  const [, bare = '', rest = ''] = /^-([a-z][^=]*)(.*)$/su.exec(word) ?? [];
+  if (bare.length > 1 && Object.hasOwn(options, bare)) return `-${word}`;
+  const named = Object.keys(options).find((name) => options[name]?.short === bare);
+  return named === undefined || rest === '' ? word : `--${named}${rest}`;
+}
+
+function unknownOption(written: string, options: Options): UsageError {
+  const hint = suggest(written.replace(/^--?/u, ''), Object.keys(options), '');
+  const near = hint?.startsWith('did you mean') === true ? hint.replace('"', '"--') : 'Use --help to list the options.';
+  return new UsageError(`unknown option ${written}`, near);
 }

@@ -24,8 +24,6 @@ const JSON_OPTION = { json: { type: 'flag', description: 'Print JSON' } } as con
 const DESTINATION = { type: 'text', short: 'd', value: 'NAME', description: 'The id of an exporter' } as const;
 
 export const outboxList: Command = {
-  name: 'outbox list',
-  summary: 'List the requests that wait to be forwarded, by destination',
   options: { ...CONFIG_OPTIONS, ...JSON_OPTION },
   examples: [['sluice outbox list', 'list them']],
   run: (call) =>
@@ -37,8 +35,6 @@ export const outboxList: Command = {
 };
 
 export const outboxDead: Command = {
-  name: 'outbox dead',
-  summary: 'List dead letters: requests that a remote refused, newest first',
   options: {
     ...CONFIG_OPTIONS,
     destination: DESTINATION,
@@ -46,13 +42,14 @@ export const outboxDead: Command = {
       type: 'text',
       short: 'n',
       value: 'N',
-      description: `The maximum number of lines (default: ${DEFAULT_LIMIT})`,
+      description: 'The maximum number of lines',
+      default: String(DEFAULT_LIMIT),
     },
     ...JSON_OPTION,
   },
   examples: [['sluice outbox dead --destination otlp_http', 'those of one exporter']],
   run: async (call) => {
-    const limit = limitOf(call.values, DEFAULT_LIMIT, HIGHEST_LIMIT);
+    const limit = limitOf(call.values, HIGHEST_LIMIT);
     return withDatabase(call, 'read', async (database) => {
       const rows = await new OutboxInspection(database).deadLetters(call.values.text('destination') ?? null, limit);
       call.terminal.print(call.values.flag('json') ? asJson(rows) : deadTable(rows, Date.now()));
@@ -62,10 +59,6 @@ export const outboxDead: Command = {
 };
 
 export const outboxShow: Command = {
-  name: 'outbox show',
-  summary: 'Show one request of the outbox, with its body as OTLP/JSON',
-  words: '<SEQUENCE>',
-  maxWords: 1,
   options: { ...CONFIG_OPTIONS, ...JSON_OPTION },
   examples: [['sluice outbox show 4711', 'by its number, as in `sluice outbox dead`']],
   run: (call) =>
@@ -82,10 +75,6 @@ export const outboxShow: Command = {
 };
 
 export const outboxReplay: Command = {
-  name: 'outbox replay',
-  summary: 'Send dead letters again, in their original order',
-  words: '[SEQUENCE]',
-  maxWords: 1,
   options: { ...CONFIG_OPTIONS, destination: DESTINATION },
   examples: [
     ['sluice outbox replay 4711', 'one of them'],
@@ -103,10 +92,6 @@ export const outboxReplay: Command = {
 };
 
 export const outboxDrop: Command = {
-  name: 'outbox drop',
-  summary: 'Delete requests from the outbox',
-  words: '[SEQUENCE]',
-  maxWords: 1,
   options: {
     ...CONFIG_OPTIONS,
     destination: DESTINATION,

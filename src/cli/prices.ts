@@ -31,10 +31,6 @@ const USAGE_WORDS: Readonly<Record<string, Exclude<keyof Usage, 'serviceTier'>>>
 const DEFAULT_USAGE = 'input=1000,output=1000';
 
 export const pricesCheck: Command = {
-  name: 'prices check',
-  summary: 'Explain the cost of a model call',
-  words: '<MODEL>',
-  maxWords: 1,
   description:
     'The model and provider are looked up exactly as telemetry names them, with the prices of the configuration;\nwith --project, stored prices come before them.\nExits 1 when there is no price. Input includes cached tokens, output includes reasoning.',
   options: {
@@ -49,14 +45,16 @@ export const pricesCheck: Command = {
     usage: {
       type: 'text',
       value: 'LIST',
-      description: `Tokens, as input=1000,output=200,cache_read=800 (default: ${DEFAULT_USAGE})`,
+      description: 'Tokens, as input=1000,output=200,cache_read=800',
+      default: DEFAULT_USAGE,
     },
     'service-tier': {
       type: 'text',
       value: 'TIER',
-      description: `The tier of service: ${SERVICE_TIERS.join(', ')} (default: the standard one)`,
+      description: `The tier of service: ${SERVICE_TIERS.join(', ')}`,
+      otherwise: 'the standard one',
     },
-    at: { type: 'text', value: 'TIME', description: 'When the call begins, as 2026-03-01 (default: now)' },
+    at: { type: 'text', value: 'TIME', description: 'When the call begins, as 2026-03-01', otherwise: 'now' },
     json: { type: 'flag', description: 'Print JSON' },
   },
   examples: [
@@ -70,7 +68,7 @@ export const pricesCheck: Command = {
     const { values, terminal } = call;
     const model = onlyWord(call, 'MODEL');
     const usage = {
-      ...parseUsage(values.text('usage') ?? DEFAULT_USAGE),
+      ...parseUsage(values.word('usage')),
       serviceTier: tierOf(values.text('service-tier')),
     };
     const at = momentOf(values.text('at'));

@@ -7,13 +7,10 @@ import { UsageError } from './options.ts';
 const FORMATS = ['yaml', 'json'];
 
 export const printConfig: Command = {
-  name: 'print-config',
-  aliases: ['print-initial-config'],
-  summary: 'Print the effective configuration',
   description: 'Files are merged, variables replaced and defaults filled in. Secrets are shown as [REDACTED].',
   options: {
     ...CONFIG_OPTIONS,
-    format: { type: 'text', value: 'yaml|json', description: 'Form of the output (default: yaml)' },
+    format: { type: 'text', value: 'yaml|json', description: 'Form of the output', default: 'yaml' },
     json: { type: 'flag', description: 'The same as --format json' },
   },
   examples: [
@@ -22,7 +19,7 @@ export const printConfig: Command = {
   ],
   async run(call) {
     const { values, terminal } = call;
-    const format = values.flag('json') ? 'json' : (values.text('format') ?? 'yaml');
+    const format = values.flag('json') ? 'json' : values.word('format');
     if (!FORMATS.includes(format)) throw new UsageError(`--format must be ${FORMATS.join(' or ')}, not "${format}"`);
     const { redacted } = await readConfig(call);
     terminal.print(format === 'json' ? JSON.stringify(redacted, null, 2) : stringify(redacted, { lineWidth: 0 }));

@@ -8,15 +8,11 @@ import { UsageError } from './options.ts';
 import { layOut } from './terminal.ts';
 
 const PLAN_OPTIONS = {
-  plan: { type: 'text', value: 'free|paid', description: 'The plan (default: paid)' },
+  plan: { type: 'text', value: 'free|paid', description: 'The plan', default: 'paid' },
   'monthly-spans': { type: 'text', value: 'N', description: 'Spans a month on the free plan' },
 } as const;
 
 export const projectCreate: Command = {
-  name: 'project create',
-  summary: 'Create a project',
-  words: '<NAME>',
-  maxWords: 1,
   options: { ...CONFIG_OPTIONS, ...PLAN_OPTIONS },
   examples: [
     ['sluice project create shop', 'a project without a quota'],
@@ -32,10 +28,6 @@ export const projectCreate: Command = {
 };
 
 export const projectSetPlan: Command = {
-  name: 'project set-plan',
-  summary: 'Change the plan or quota of a project',
-  words: '<NAME>',
-  maxWords: 1,
   options: { ...CONFIG_OPTIONS, ...PLAN_OPTIONS },
   examples: [['sluice project set-plan trial --plan paid', 'lift the quota']],
   run: (call) =>
@@ -51,8 +43,6 @@ export const projectSetPlan: Command = {
 };
 
 export const projectList: Command = {
-  name: 'project list',
-  summary: 'List projects with their plan and their usage of this month',
   options: { ...CONFIG_OPTIONS, json: { type: 'flag', description: 'Print JSON' } },
   examples: [['sluice project list', 'list them']],
   run: (call) =>
@@ -82,7 +72,7 @@ export function onlyWord({ words }: Call, name: string): string {
 }
 
 function planOf({ values }: Call): [Plan, number | null] {
-  const plan = values.text('plan') ?? 'paid';
+  const plan = values.word('plan');
   if (plan !== 'free' && plan !== 'paid') throw new UsageError(`there is no plan "${plan}"`, 'use free or paid');
   const text = values.text('monthly-spans');
   if (text === undefined) return [plan, null];

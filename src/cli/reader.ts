@@ -50,17 +50,17 @@ export function withReader(call: Call, work: (reader: Reader) => Promise<ExitCod
 }
 
 /** The time of `--since`, in Unix nanoseconds like the columns; null: no limit. */
-export function sinceOf(values: Values, nowMs: number, fallback: string | null): string | null {
-  const text = values.text('since') ?? fallback;
-  if (text === null || text === 'all') return null;
+export function sinceOf(values: Values, nowMs: number): string | null {
+  const text = values.text('since');
+  if (text === undefined || text === 'all') return null;
   const ms = parseDuration(text);
   if (ms === null) throw new UsageError(`--since takes a duration, not "${text}"`, 'as 30m, 12h or 7d, or all');
   return String(BigInt(Math.floor(nowMs - ms)) * 1_000_000n);
 }
 
-export function limitOf(values: Values, fallback: number, highest: number): number {
-  const text = values.text('limit');
-  if (text === undefined) return fallback;
+/** Of an option `limit` with a default. */
+export function limitOf(values: Values, highest: number): number {
+  const text = values.word('limit');
   const limit = /^\d{1,9}$/u.test(text) ? Number(text) : 0;
   if (limit < 1 || limit > highest) throw new UsageError(`--limit takes a number from 1 to ${highest}, not "${text}"`);
   return limit;

@@ -12,8 +12,6 @@ import { wantsColour } from './terminal.ts';
 const MAX_WORKERS = 64;
 
 export const run: Command = {
-  name: 'run',
-  summary: 'Run the pipeline (the default)',
   description:
     'Runs until SIGTERM or SIGINT, then finishes the requests in flight within service.shutdown_timeout; a second\nsignal ends it at once. SIGHUP loads the configuration again: unchanged components continue to run, and an\ninvalid configuration changes nothing. One process uses one core; --workers runs several processes behind the\nsame ports, which share a database.',
   options: RUN_OPTIONS,
@@ -51,7 +49,7 @@ function hostOf(call: Call): DaemonHost {
 }
 
 function workersOf(values: Values): number {
-  const given = values.text('workers') ?? '1';
+  const given = values.word('workers');
   const count = /^\d{1,3}$/u.test(given) ? Number(given) : 0;
   if (count >= 1 && count <= MAX_WORKERS) return count;
   throw new UsageError(`--workers ${given} is not a number of processes`, `a whole number from 1 to ${MAX_WORKERS}`);

@@ -11,8 +11,6 @@ const WATCH_MS = 2_000;
 const PATIENCE_MS = 5_000;
 
 export const statusCommand: Command = {
-  name: 'status',
-  summary: 'Show the state of the running daemon',
   description:
     'Connects to the daemon of the same configuration, over the socket of service.telemetry.status.socket. With --watch,\nrates are those since the last display, otherwise since the start.',
   options: {

@@ -25,28 +25,25 @@ const PROJECT = {
     type: 'text',
     short: 'p',
     value: 'NAME',
-    description: 'The project that it applies to (default: every project)',
+    description: 'The project that it applies to',
+    otherwise: 'every project',
   },
 } as const;
 
 export const pricesSet: Command = {
-  name: 'prices set',
-  summary: 'Store a price of your own',
-  words: '[ID]',
-  maxWords: 1,
   description:
     'Stored prices win over those of the configuration. The price stored last wins, and prices of a project win over those for every\nproject. Daemons use it from the next request. A complete entry with periods, tiers or windows comes from a file in the form of\npricing.overrides.',
   options: {
     ...CONFIG_OPTIONS,
     ...PROJECT,
     model: { type: 'text', value: 'NAME', description: 'The model, as telemetry names it' },
-    provider: { type: 'text', value: 'NAME', description: 'The provider, as telemetry names it (default: any)' },
+    provider: { type: 'text', value: 'NAME', description: 'The provider, as telemetry names it', otherwise: 'any' },
     rates: {
       type: 'text',
       value: 'LIST',
       description: 'USD per million tokens, as input=2.50,output=10,cache_read=1.25',
     },
-    from: { type: 'text', value: 'TIME', description: 'The first time at which it applies (default: always)' },
+    from: { type: 'text', value: 'TIME', description: 'The first time at which it applies', otherwise: 'always' },
     file: { type: 'text', value: 'FILE', description: 'A YAML file with an entry, or a list of them, instead' },
   },
   examples: [
@@ -69,8 +66,6 @@ export const pricesSet: Command = {
 };
 
 export const pricesList: Command = {
-  name: 'prices list',
-  summary: 'List stored prices, in order of precedence',
   options: {
     ...CONFIG_OPTIONS,
     project: { type: 'text', short: 'p', value: 'NAME', description: 'Only those that apply to one project' },
@@ -87,10 +82,6 @@ export const pricesList: Command = {
 };
 
 export const pricesRemove: Command = {
-  name: 'prices remove',
-  summary: 'Remove a stored price',
-  words: '<ID>',
-  maxWords: 1,
   options: { ...CONFIG_OPTIONS, ...PROJECT },
   examples: [['sluice prices remove our-model', 'the price lists apply again']],
   run: (call) =>

@@ -12,15 +12,11 @@ const DEFAULT_LINES = 500;
 const MOST_SPANS = 20_000;
 
 export const traceCommand: Command = {
-  name: 'trace',
-  summary: 'Show one trace: its spans with duration, tokens and cost',
-  words: '<ID>',
-  maxWords: 1,
   description:
     'The id may be shortened to a unique prefix. A name that begins with … belongs to a span whose parent has not\narrived.',
   options: {
     ...READER_OPTIONS,
-    limit: { type: 'text', short: 'n', value: 'N', description: `Lines to draw (default: ${DEFAULT_LINES})` },
+    limit: { type: 'text', short: 'n', value: 'N', description: 'Lines to draw', default: String(DEFAULT_LINES) },
   },
   examples: [
     ['sluice trace 4bf92f3577b34da6', 'by a prefix of its id, as shown by `sluice traces`'],
@@ -29,7 +25,7 @@ export const traceCommand: Command = {
   run: (call) => {
     const { values, terminal } = call;
     const id = onlyWord(call, 'ID');
-    const lines = limitOf(values, DEFAULT_LINES, MOST_SPANS);
+    const lines = limitOf(values, MOST_SPANS);
     return withReader(call, async (reader) => {
       const key = await findTrace(reader, id, values.text('project') ?? null);
       const record = await readTrace(reader, key, MOST_SPANS);

@@ -66,8 +66,6 @@ interface TraceRow {
 }
 
 export const tracesCommand: Command = {
-  name: 'traces',
-  summary: 'List traces, newest first',
   options: {
     ...READER_OPTIONS,
     environment: { type: 'text', short: 'e', value: 'NAME', description: 'Only this environment' },
@@ -77,7 +75,8 @@ export const tracesCommand: Command = {
       type: 'text',
       short: 'n',
       value: 'N',
-      description: `The maximum number of traces (default: ${DEFAULT_LIMIT})`,
+      description: 'The maximum number of traces',
+      default: String(DEFAULT_LIMIT),
     },
   },
   examples: [
@@ -87,8 +86,8 @@ export const tracesCommand: Command = {
   run: (call) => {
     const { values, terminal } = call;
     const nowMs = Date.now();
-    const since = sinceOf(values, nowMs, null);
-    const limit = limitOf(values, DEFAULT_LIMIT, HIGHEST_LIMIT);
+    const since = sinceOf(values, nowMs);
+    const limit = limitOf(values, HIGHEST_LIMIT);
     return withReader(call, async (reader) => {
       const filter = [values.text('project') ?? null, values.text('environment')?.trim().toLowerCase() ?? null];
       const rows = await readTraces(reader, [...filter, since, values.flag('errors'), limit]);

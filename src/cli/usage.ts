@@ -40,8 +40,6 @@ interface Unpriced {
 }
 
 export const usageCommand: Command = {
-  name: 'usage',
-  summary: 'Sum up model calls, tokens and cost',
   description:
     'A call that several spans report counts once. An unknown cost is left out of the sums and its model is listed as\nunpriced; `sluice prices check` tells why. The last lines show the stored data with its age, retention and size.',
   options: {
@@ -49,9 +47,10 @@ export const usageCommand: Command = {
     by: {
       type: 'text',
       value: 'model|day|conversation|project',
-      description: 'The grouping of the sums (default: model)',
+      description: 'The grouping of the sums',
+      default: 'model',
     },
-    since: { type: 'text', value: 'DURATION', description: `The time to sum up, or all (default: ${DEFAULT_SINCE})` },
+    since: { type: 'text', value: 'DURATION', description: 'The time to sum up, or all', default: DEFAULT_SINCE },
   },
   examples: [
     ['sluice usage', 'by model, over the last 30 days'],
@@ -59,10 +58,10 @@ export const usageCommand: Command = {
   ],
   run: (call) => {
     const { values, terminal } = call;
-    const by = values.text('by') ?? 'model';
+    const by = values.word('by');
     const group = GROUPS.get(by);
     if (group === undefined) throw new UsageError(`--by takes ${[...GROUPS.keys()].join(', ')}, not "${by}"`);
-    const filter = [sinceOf(values, Date.now(), DEFAULT_SINCE), values.text('project') ?? null];
+    const filter = [sinceOf(values, Date.now()), values.text('project') ?? null];
     return withReader(call, async (reader) => {
       const rows = await readUsage(reader, group.columns, group.order, filter);
       const unpriced = await readUnpriced(reader, filter);

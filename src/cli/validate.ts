@@ -3,8 +3,6 @@ import type { Command } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 
 export const validate: Command = {
-  name: 'validate',
-  summary: 'Check a configuration without starting anything',
   description:
     'Prints nothing and exits 0 when the configuration is valid; otherwise prints every problem with its file, line\nand column, and exits 1. Warnings go to standard error and do not change the exit code.',
   options: CONFIG_OPTIONS,

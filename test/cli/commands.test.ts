@@ -4,16 +4,21 @@ import t from 'tap';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { sluice } from '../support/command-line.ts';
 
-t.test('every entry equals the declaration of its command', async (t) => {
-  for (const { load, ...entry } of COMMANDS) {
-    const { name, aliases, words, summary } = await load();
-    const own = {
-      name,
-      ...(aliases === undefined ? {} : { aliases }),
-      ...(words === undefined ? {} : { words }),
-      summary,
-    };
-    t.same(entry, own);
+t.test('every command declares what help and docs/cli.md show', async (t) => {
+  const names = COMMANDS.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  t.equal(new Set(names).size, names.length, 'no two commands have the same name');
+  for (const { name, words = '', load } of COMMANDS) {
+    const { options, examples } = await load();
+    t.match(words, /^(?:(?:<[A-Z]+>|\[[A-Z]+\])(?: |$))*$/u, `${name}: words are <NEEDED> or [OPTIONAL]`);
+    t.ok(examples.length > 0, `${name}: has an example`);
+    for (const [line] of examples) t.match(line, /\bsluice\b/u, `${name}: an example is a command line`);
+    for (const [option, { type, value, default: given, otherwise }] of Object.entries(options)) {
+      t.equal(value === undefined, type === 'flag', `${name}: --${option} names its value`);
+      t.notOk(
+        given !== undefined && (otherwise !== undefined || type !== 'text'),
+        `${name}: --${option} has one default`,
+      );
+    }
   }
 });
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Options, parseWords, UsageError } from '../../src/cli/options.ts';
+import { firstWord, type Options, parseWords, UsageError } from '../../src/cli/options.ts';
 import { layOut, makeStyle, wantsColour } from '../../src/cli/terminal.ts';
 
 const OPTIONS = {
@@ -22,6 +22,20 @@ t.test('options are parsed in all forms, and words keep their order', async (t) 
 t.test('a value may begin with a dash or hold an equals sign', async (t) => {
   t.equal(parseWords(['--by', '-1'], OPTIONS).values.text('by'), '-1');
   t.equal(parseWords(['--by=a=b'], OPTIONS).values.text('by'), 'a=b');
+});
+
+t.test('an option that is not given has its default', async (t) => {
+  const { values } = parseWords([], { by: { ...OPTIONS.by, default: 'model' } });
+  t.equal(values.text('by'), 'model');
+  t.equal(values.word('by'), 'model');
+  t.equal(values.flag('by'), false);
+});
+
+t.test('short options take their value with or without an equals sign', async (t) => {
+  t.same(parseWords(['-c=x', '-cy', '-c', '-z'], OPTIONS).values.list('config'), ['x', 'y', '-z']);
+  t.equal(firstWord(['-c', 'x', '--config=y', '--json', 'usage', '--by', 'z'], OPTIONS), 4);
+  t.equal(firstWord(['--', '--by'], OPTIONS), 1);
+  t.equal(firstWord(['--by', 'x'], OPTIONS), 2);
 });
 
 t.test('an invalid argument is a usage error with a hint', async (t) => {

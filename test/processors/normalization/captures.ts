@@ -261,3 +261,12 @@ function canaryOf(value: unknown): string {
 function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
+
+/** What was read of every capture. */
+export function findingsOf(all: readonly Sender[], normalized: Normalized): readonly Finding[] {
+  return all.flatMap((sender) =>
+    Object.entries(sender.scenarios).flatMap(([name, scenario]) =>
+      compare(sender, name, scenario, rowsOf(normalized, sender, scenario)),
+    ),
+  );
+}

@@ -1,9 +1,24 @@
-/** Renders `docs/dialects.md` from the findings of the captures. */
+/** Renders `docs/dialects.md` from the findings of the captures. `npm run docs` writes it. */
 import { DIALECTS } from '../../../src/dialects/families.ts';
-import { CALL_FIELDS, type ComparedField, type Finding, SCENARIO_FIELDS, type Sender } from './captures.ts';
+import {
+  CALL_FIELDS,
+  type ComparedField,
+  type Finding,
+  findingsOf,
+  SCENARIO_FIELDS,
+  type Sender,
+  senders,
+} from './captures.ts';
+import { Normalized } from './normalized.ts';
 import { faultOf, SENDER_FAULTS } from './sender-faults.ts';
 
 const FIELDS: readonly ComparedField[] = [...CALL_FIELDS, ...SCENARIO_FIELDS];
+
+/** The whole page. */
+export function dialectsPage(): string {
+  const all = senders();
+  return documentOf(all, findingsOf(all, new Normalized()));
+}
 
 export function documentOf(senders: readonly Sender[], findings: readonly Finding[]): string {
   return `${[INTRODUCTION, tableOf(senders, findings), faults(), dialects()].join('\n\n')}\n`;
@@ -12,7 +27,7 @@ export function documentOf(senders: readonly Sender[], findings: readonly Findin
 const INTRODUCTION = `# Dialects
 
 Instrumentations use different names for the same facts. The \`normalization\` processor reads them into the same columns; the facts about
-each sender are in \`src/dialects\`. A test generates this page from recorded bodies of real instrumentations.
+each sender are in \`src/dialects\`. \`npm run docs\` generates this page from recorded bodies of real instrumentations.
 
 How columns are filled:
 
