@@ -48,12 +48,13 @@ export class Arena {
   release(): void {
     if (this.#isKept || this.#intake === null) return;
     this.#usage.note(this.#intake.tables);
-    if (this.#usage.bytes > MAX_RESIDENT_BYTES) {
+    if (this.#usage.bytes > MAX_RESIDENT_BYTES) this.#drop();
+    if (this.#idle !== null) return;
+    this.#idle = setTimeout(() => {
       this.#drop();
-    } else if (this.#idle === null) {
-      this.#idle = setTimeout(() => this.#drop(), IDLE_MS);
-      this.#idle.unref();
-    }
+      collectGarbage();
+    }, IDLE_MS);
+    this.#idle.unref();
   }
 
   #drop(): void {
@@ -62,12 +63,13 @@ export class Arena {
     this.#prepared = new WeakSet();
     if (this.#idle !== null) clearTimeout(this.#idle);
     this.#idle = null;
-    // Not at once: the pass that ends may still refer to the tables.
-    setImmediate(collectGarbage);
   }
 }
 
-/** The pages of a memory are released when it is collected, and V8 collects nothing while the process is idle. */
+/**
+ * The pages of a memory are released when it is collected. V8 collects soon while requests arrive, in small steps, but
+ * not while the process is idle.
+ */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
