@@ -1,6 +1,8 @@
 /** The Codex command line: log events, token counts as strings. */
 import type { Dialect } from './dialect.ts';
 
+const TURN = 'codex.turn.token_usage';
+
 const CODEX: Dialect = {
   id: 'codex',
   scopes: ['codex*'],
@@ -8,13 +10,25 @@ const CODEX: Dialect = {
   services: ['codex_cli_rs', 'codex*'],
   fields: {
     request_model: [{ attribute: 'slug', only: ['codex'], on: 'log' }],
-    input_tokens: [{ attribute: 'input_token_count', only: ['codex', 'gemini-cli', 'qwen-code'], on: 'log' }],
-    output_tokens: [{ attribute: 'output_token_count', only: ['codex', 'gemini-cli', 'qwen-code'], on: 'log' }],
-    total_tokens: [{ attribute: 'tool_token_count', only: ['codex'], on: 'log' }, 'codex.usage.total_tokens'],
-    cache_read_tokens: [{ attribute: 'cached_token_count', only: ['codex'], on: 'log' }],
+    input_tokens: [
+      { attribute: 'input_token_count', only: ['codex', 'gemini-cli', 'qwen-code'], on: 'log' },
+      { attribute: `${TURN}.input_tokens`, aggregate: true },
+    ],
+    output_tokens: [
+      { attribute: 'output_token_count', only: ['codex', 'gemini-cli', 'qwen-code'], on: 'log' },
+      { attribute: `${TURN}.output_tokens`, aggregate: true },
+    ],
+    total_tokens: [
+      { attribute: 'tool_token_count', only: ['codex'], on: 'log' },
+      'codex.usage.total_tokens',
+      { attribute: `${TURN}.total_tokens`, aggregate: true },
+    ],
+    cache_read_tokens: [{ attribute: 'cached_token_count', only: ['codex'], on: 'log' }, `${TURN}.cached_input_tokens`],
+    cache_write_tokens: [`${TURN}.cache_write_input_tokens`],
     reasoning_tokens: [
       'codex.usage.reasoning_output_tokens',
       { attribute: 'reasoning_token_count', only: ['codex'], on: 'log' },
+      `${TURN}.reasoning_output_tokens`,
     ],
     conversation_id: [{ attribute: 'conversation.id', only: ['codex', 'pipecat'] }],
     user_id: [{ attribute: 'user.account_id', general: 'shared' }],
@@ -22,7 +36,8 @@ const CODEX: Dialect = {
     tool_arguments: [{ attribute: 'arguments', only: ['codex'], on: 'log' }],
     tool_result: [{ attribute: 'output', only: ['codex'], on: 'log' }],
   },
-  spanNames: { handle_responses: 'chat' },
+  // A task of the session is a turn, a review or a compaction; its usage is the sum of its calls.
+  spanNames: { handle_responses: 'chat', 'session_task.*': 'invoke_agent' },
   events: { 'codex.sse_event': 'chat', 'codex.tool_result': 'execute_tool' },
   cachedTokens: [{ cached: 'inside' }],
   content: [

@@ -65,6 +65,8 @@ export interface SourceRow {
    * document.
    */
   readonly paths?: readonly string[];
+  /** Counts only: the sum of the values at all `paths`, which the sender reports apart. Absent ones are left out. */
+  readonly sum?: boolean;
   /** The name is general: it is read only in records of these dialects. */
   readonly only?: readonly string[];
   /** The attribute means this field for these operations only. */
@@ -79,7 +81,10 @@ export interface SourceRow {
    * other the request model.
    */
   readonly either?: boolean;
-  /** Its presence proves that the main count includes this part (`inside`) or leaves it out (`outside`). */
+  /**
+   * Its presence proves that the main count includes this part (`inside`) or leaves it out (`outside`). On the output
+   * itself it says so of the reasoning tokens.
+   */
   readonly proves?: 'inside' | 'outside';
   /**
    * The attribute resembles the field but is something else. It is never read; the row prevents that it is added again.
@@ -142,6 +147,8 @@ export interface Dialect {
   readonly fields?: Fields;
   /** What the values of an operation attribute mean; `*` at the beginning matches any text. Case does not matter. */
   readonly operations?: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  /** Operations of spans by an attribute that they have, whatever its value, if nothing else tells the operation. */
+  readonly suggests?: Readonly<Record<string, Operation>>;
   /** Operations by span name, if no attribute has one; `*` at the end matches any text. */
   readonly spanNames?: Readonly<Record<string, Operation>>;
   /** Operations by the event name of log records. */

@@ -39,6 +39,7 @@ import { STRANDS_FAMILY } from './strands.ts';
 import { TANSTACK_FAMILY } from './tanstack.ts';
 import { TRACEAI_FAMILY } from './traceai.ts';
 import { VERCEL_AI_FAMILY } from './vercel-ai.ts';
+import { VOLTAGENT_FAMILY } from './voltagent.ts';
 import type { Dialect } from './dialect.ts';
 
 export const DIALECTS: readonly Dialect[] = [
@@ -80,6 +81,7 @@ export const DIALECTS: readonly Dialect[] = [
   ...OPENROUTER_FAMILY,
   ...CLOUDFLARE_FAMILY,
   ...TANSTACK_FAMILY,
+  ...VOLTAGENT_FAMILY,
   ...MCP_FAMILY,
   ...PLUGINS_FAMILY,
 ];

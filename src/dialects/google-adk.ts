@@ -1,31 +1,57 @@
 /** Google's Agent Development Kit: requests and responses as JSON documents. */
-import type { Dialect } from './dialect.ts';
+import type { Dialect, SourceRow } from './dialect.ts';
+
+const REQUEST = 'gcp.vertex.agent.llm_request';
+const RESPONSE = 'gcp.vertex.agent.llm_response';
+/** The documents have the names of the language: Python, Java and JavaScript, Go. */
+const USAGE = [
+  ['usage_metadata', snakeCase],
+  ['usageMetadata', String],
+  ['UsageMetadata', String],
+] as const;
+
+/** Counts of the response. The attributes of releases before 2.3 leave tool prompts and thoughts out. */
+function counts(names: readonly string[], more: Partial<SourceRow> = {}): SourceRow[] {
+  return USAGE.map(([usage, spell]) => ({
+    attribute: RESPONSE,
+    paths: names.map((name) => `${usage}.${spell(name)}`),
+    sum: true,
+    ...more,
+  }));
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
 
 const GOOGLE_ADK: Dialect = {
   id: 'google-adk',
   scopes: ['gcp.vertex.agent'],
   markers: ['gcp.vertex.agent.*', 'gen_ai.system=gcp.vertex.agent'],
   fields: {
-    request_model: [{ attribute: 'gcp.vertex.agent.llm_request', paths: ['model'] }],
-    response_model: [{ attribute: 'gcp.vertex.agent.llm_response', paths: ['model_version'] }],
-    input_tokens: [{ attribute: 'gcp.vertex.agent.llm_response', paths: ['usage_metadata.prompt_token_count'] }],
-    output_tokens: [{ attribute: 'gcp.vertex.agent.llm_response', paths: ['usage_metadata.candidates_token_count'] }],
-    cache_read_tokens: [
-      'gen_ai.usage.experimental.cached_tokens',
-      { attribute: 'gcp.vertex.agent.llm_response', paths: ['usage_metadata.cached_content_token_count'] },
-    ],
+    request_model: [{ attribute: REQUEST, paths: ['model', 'Model'] }],
+    response_model: [{ attribute: RESPONSE, paths: ['model_version', 'modelVersion', 'ModelVersion'] }],
+    input_tokens: counts(['promptTokenCount', 'toolUsePromptTokenCount']),
+    output_tokens: counts(['candidatesTokenCount', 'thoughtsTokenCount'], { proves: 'inside' }),
+    total_tokens: counts(['totalTokenCount']),
+    cache_read_tokens: ['gen_ai.usage.experimental.cached_tokens', ...counts(['cachedContentTokenCount'])],
     reasoning_tokens: [
       { attribute: 'gen_ai.usage.experimental.reasoning_tokens', proves: 'outside' },
-      { attribute: 'gcp.vertex.agent.llm_response', paths: ['usage_metadata.thoughts_token_count'] },
+      ...counts(['thoughtsTokenCount']),
     ],
     conversation_id: ['gcp.vertex.agent.session_id'],
     tool_call_id: ['gen_ai.tool_call.id'],
     tool_arguments: ['gcp.vertex.agent.tool_call_args'],
     tool_result: ['gcp.vertex.agent.tool_response'],
-    input_content: ['gcp.vertex.agent.llm_request'],
-    output_content: ['gcp.vertex.agent.llm_response'],
-    system_instructions: [{ attribute: 'gcp.vertex.agent.llm_request', paths: ['config.system_instruction'] }],
-    finish_reason: [{ attribute: 'gcp.vertex.agent.llm_response', paths: ['finish_reason'] }],
+    input_content: [REQUEST],
+    output_content: [RESPONSE],
+    system_instructions: [
+      {
+        attribute: REQUEST,
+        paths: ['config.system_instruction', 'config.systemInstruction', 'Config.systemInstruction'],
+      },
+    ],
+    finish_reason: [{ attribute: RESPONSE, paths: ['finish_reason', 'finishReason', 'FinishReason'] }],
   },
   spanNames: { call_llm: 'chat', 'execute_tool (merged tools)': 'workflow', send_data: 'other' },
   cachedTokens: [{ cached: 'inside' }],
@@ -33,8 +59,8 @@ const GOOGLE_ADK: Dialect = {
     {
       on: ['span'],
       attributes: [
-        'gcp.vertex.agent.llm_request',
-        'gcp.vertex.agent.llm_response',
+        REQUEST,
+        RESPONSE,
         'gcp.vertex.agent.tool_call_args',
         'gcp.vertex.agent.tool_response',
         'gcp.vertex.agent.data',

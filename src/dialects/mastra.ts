@@ -6,18 +6,40 @@ const MASTRA: Dialect = {
   callsHaveUsage: true,
   markers: ['mastra.span.type', 'mastra.*'],
   fields: {
-    operation: ['mastra.span.type'],
-    cache_read_tokens: ['gen_ai.usage.cached_input_tokens'],
+    // Releases before version 1 have names of their own.
+    operation: ['mastra.span.type', 'mastra.operationId'],
+    provider: ['aisdk.model.provider'],
+    request_model: ['aisdk.model.id'],
+    input_tokens: [{ attribute: 'stream.usage.inputTokens', only: ['mastra'] }],
+    output_tokens: [{ attribute: 'stream.usage.outputTokens', only: ['mastra'] }],
+    total_tokens: [{ attribute: 'stream.usage.totalTokens', only: ['mastra'] }],
+    reasoning_tokens: [{ attribute: 'stream.usage.reasoningTokens', only: ['mastra'] }],
+    cache_read_tokens: [
+      'gen_ai.usage.cached_input_tokens',
+      { attribute: 'stream.usage.cachedInputTokens', only: ['mastra'] },
+    ],
     cache_write_tokens: ['gen_ai.usage.cache_write_tokens'],
     audio_input_tokens: ['gen_ai.usage.audio_input_tokens'],
     audio_output_tokens: ['gen_ai.usage.audio_output_tokens'],
     time_to_first_token: [{ attribute: 'mastra.completion_start_time', unit: 'timestamp' }],
-    user_id: ['mastra.metadata.userId'],
-    conversation_id: ['mastra.metadata.threadId'],
+    finish_reason: [{ attribute: 'stream.response.finishReason', only: ['mastra'] }],
+    user_id: ['mastra.metadata.userId', { attribute: 'stream.telemetry.metadata.userId', only: ['mastra'] }],
+    conversation_id: [
+      'mastra.metadata.threadId',
+      { attribute: 'stream.telemetry.metadata.threadId', only: ['mastra'] },
+    ],
     tool_arguments: [{ attribute: 'mastra.tool_call.input', when: ['execute_tool'] }],
     tool_result: ['mastra.tool_call.output'],
-    input_content: ['mastra.model_generation.input', 'mastra.{k}.input'],
-    output_content: ['mastra.{k}.output'],
+    input_content: [
+      'mastra.model_generation.input',
+      'mastra.{k}.input',
+      { attribute: 'stream.prompt.messages', only: ['mastra'] },
+    ],
+    output_content: [
+      'mastra.{k}.output',
+      { attribute: 'stream.response.text', only: ['mastra'] },
+      { attribute: 'stream.response.toolCalls', only: ['mastra'] },
+    ],
   },
   operations: {
     'mastra.span.type': {
@@ -33,9 +55,35 @@ const MASTRA: Dialect = {
       processor_run: 'workflow',
       generic: 'workflow',
     },
+    'mastra.operationId': {
+      'mastra.stream': 'workflow',
+      'mastra.generate': 'workflow',
+      'mastra.stream.tripwire': 'workflow',
+      'mastra.stream.aisdk.doStream': 'chat',
+      'mastra.generate.aisdk.doStream': 'chat',
+      'mastra.generate.aisdk.doGenerate': 'chat',
+      'mastra.stream.toolCall': 'execute_tool',
+      'mastra.generate.toolCall': 'execute_tool',
+    },
   },
   cachedTokens: [{ cached: 'inside' }],
-  content: [{ on: ['span'], attributes: ['mastra.{k}.input', 'mastra.{k}.output', 'mastra.metadata.body'] }],
+  content: [
+    { on: ['span'], attributes: ['mastra.{k}.input', 'mastra.{k}.output', 'mastra.metadata.body'] },
+    {
+      on: ['span'],
+      only: ['mastra'],
+      attributes: [
+        'stream.prompt.messages',
+        'stream.prompt.toolChoice',
+        'stream.response.text',
+        'stream.response.toolCalls',
+        'stream.response.providerMetadata',
+        'stream.toolCall.args',
+        'stream.toolCall.result',
+      ],
+    },
+    { secret: true, on: ['span'], only: ['mastra'], attributes: ['stream.request.headers.{k}'] },
+  ],
   sources: ['mastra-ai/mastra: observability/otel-exporter'],
 };
 

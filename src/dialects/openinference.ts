@@ -101,6 +101,7 @@ const OPENINFERENCE: Dialect = {
       UNKNOWN: 'unknown',
     },
   },
+  suggests: { 'embedding.model_name': 'embeddings', 'reranker.model_name': 'rerank' },
   cachedTokens: [
     {
       scopes: [

@@ -28,6 +28,7 @@ const OTEL: Dialect = {
     user_id: [
       { attribute: 'user.id', general: 'person' },
       { attribute: 'enduser.id', general: 'person' },
+      { attribute: 'enduser.pseudo.id', general: 'person', last: true },
     ],
     agent_name: ['gen_ai.agent.name'],
     tool_name: [{ attribute: 'gen_ai.tool.name', when: ['execute_tool'] }],
@@ -88,6 +89,9 @@ const OTEL: Dialect = {
       realtime: 'chat',
       llm_request: 'chat',
       llm_call: 'chat',
+      call_llm: 'chat',
+      responses: 'chat',
+      tool: 'execute_tool',
       tool_call: 'execute_tool',
       schedule_tool_calls: 'workflow',
       user_prompt: 'workflow',
@@ -127,10 +131,12 @@ const OTEL: Dialect = {
       submit_tool_outputs: 'other',
       list_messages: 'other',
       list_run_steps: 'other',
+      send_data: 'other',
       content_event: 'other',
       execute_hook: 'other',
     },
   },
+  suggests: { 'gen_ai.retrieval.*': 'retrieval' },
   events: { 'gen_ai.evaluation.result': 'evaluation' },
   messageEvents: {
     'gen_ai.system.message': { content: 'system', 'gen_ai.event.content': 'system', '(body)': 'system' },
@@ -227,7 +233,11 @@ const OTEL_LEGACY: Dialect = {
 const OTEL_NEXT: Dialect = {
   id: 'otel-next',
   fields: {
-    cache_write_tokens: ['gen_ai.usage.cache_write.input_tokens'],
+    cache_write_tokens: [
+      'gen_ai.usage.cache_write.input_tokens',
+      'gen_ai.usage.input_cache_creation',
+      'gen_ai.usage.input_cache_creation_tokens',
+    ],
     audio_input_tokens: ['gen_ai.usage.audio.input_tokens'],
     image_input_tokens: ['gen_ai.usage.image.input_tokens'],
     audio_output_tokens: ['gen_ai.usage.audio.output_tokens'],

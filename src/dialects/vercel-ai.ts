@@ -11,9 +11,17 @@ const VERCEL_AI: Dialect = {
     request_model: ['ai.model.id'],
     response_model: ['ai.response.model'],
     response_id: ['ai.response.id'],
-    input_tokens: ['ai.usage.inputTokens', 'ai.usage.promptTokens', 'ai.usage.tokens'],
+    input_tokens: [
+      'ai.usage.inputTokens',
+      'ai.usage.promptTokens',
+      { attribute: 'ai.usage.tokens', when: ['embeddings', 'workflow'], last: true },
+    ],
     output_tokens: ['ai.usage.outputTokens', 'ai.usage.completionTokens'],
-    total_tokens: ['ai.usage.totalTokens'],
+    total_tokens: [
+      'ai.usage.totalTokens',
+      // With Google's models the output of version 5 leaves out the thoughts, which only this total shows.
+      { attribute: 'ai.response.providerMetadata', paths: ['google.usageMetadata.totalTokenCount'] },
+    ],
     cache_read_tokens: [
       { attribute: 'ai.usage.inputTokenDetails.cacheReadTokens', proves: 'inside' },
       'ai.usage.cachedInputTokens',

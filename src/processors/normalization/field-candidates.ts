@@ -64,6 +64,15 @@ export class FieldCandidates {
     return this.#classes;
   }
 
+  /** The operation that the keys suggest, if nothing else tells it; 0: none. */
+  get suggested(): number {
+    for (let index = 0; index < this.#count; index++) {
+      const { suggests } = this.#classes[index] as KeyClass;
+      if (suggests !== 0) return suggests;
+    }
+    return 0;
+  }
+
   /** Sorts the attributes into fields, for a record of `dialect`. */
   sort(dialect: number, place: number): void {
     const known = this.#sequence?.orderOf(dialect);

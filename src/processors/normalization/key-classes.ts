@@ -7,7 +7,7 @@ import { KeyIndex } from '../../dialects/lookup/key-index.ts';
 import type { Tables } from '../../pdata/batch.ts';
 import { MAX_SYMBOLS } from '../../pdata/layout.ts';
 import type { Steps } from '../../pdata/steps.ts';
-import type { Rule } from './rules.ts';
+import { operationNumber, type Rule } from './rules.ts';
 import type { Words } from './words.ts';
 
 /** Ranks of the signs of a dialect: the lowest wins; among signs of one kind, the dialect that is listed first. */
@@ -40,6 +40,8 @@ export interface KeyClass {
   readonly only: readonly number[];
   /** The key proves a record about AI: other telemetry does not use the name. */
   readonly telling: boolean;
+  /** The operation that a span with this key has, if nothing else tells it; 0: none. */
+  readonly suggests: number;
   /** The key names a user or a conversation; those columns are filled on every record. */
   readonly personal: boolean;
 }
@@ -51,6 +53,7 @@ const NOTHING: KeyClass = {
   signs: [],
   only: [],
   telling: false,
+  suggests: 0,
   personal: false,
 };
 
@@ -60,6 +63,7 @@ const STEP = 128;
 export class KeyClasses {
   readonly #rules = new KeyIndex<Rule>();
   readonly #signs = new KeyIndex<Sign>();
+  readonly #suggestions = new KeyIndex<number>();
   /** 0: not classified; 1: no class; n: `#classes[n]`. */
   readonly #numbers = new Uint16Array(MAX_SYMBOLS);
   readonly #classes: KeyClass[] = [NOTHING, NOTHING];
@@ -72,7 +76,10 @@ export class KeyClasses {
   constructor(rules: readonly Rule[], dialects: readonly Dialect[], words: Words) {
     this.#words = words;
     for (const rule of rules) this.#rules.add(rule.attribute, rule);
-    for (const [index, { markers, hints }] of dialects.entries()) {
+    for (const [index, { markers, hints, suggests }] of dialects.entries()) {
+      for (const [attribute, operation] of Object.entries(suggests ?? {})) {
+        this.#suggestions.add(attribute, operationNumber(operation));
+      }
       for (const marker of markers ?? []) this.#addSign(marker, RANK_MARKER + index);
       for (const hint of hints ?? []) this.#addSign(hint, RANK_HINT + index);
     }
@@ -107,6 +114,7 @@ export class KeyClasses {
     const found = this.#rules.find(name);
     const signs = this.#signs.find(name).map(({ entry }) => entry);
     const rules = found.map(({ entry }) => entry);
+    const suggests = this.#suggestions.find(name)[0]?.entry ?? 0;
     const plain = signs.filter(({ value }) => value === null).map(({ rank }) => rank);
     return {
       rules,
@@ -114,7 +122,8 @@ export class KeyClasses {
       rank: Math.min(NO_RANK, ...plain),
       signs: signs.flatMap(({ value, rank }) => (value === null ? [] : [{ word: this.#words.add(value), rank }])),
       only: [...new Set(rules.flatMap(({ only }) => [...(only ?? [])]))],
-      telling: rules.some((rule) => rule.general === null && rule.only === null),
+      telling: suggests !== 0 || rules.some((rule) => rule.general === null && rule.only === null),
+      suggests,
       personal: rules.some((rule) => rule.general === 'person'),
     };
   }
@@ -140,7 +149,9 @@ export class KeyClasses {
 
   #known(key: string): KeyClass | null {
     const found = this.ofName(key);
-    return found.rules.length === 0 && found.rank === NO_RANK && found.signs.length === 0 ? null : found;
+    return found.rules.length === 0 && found.rank === NO_RANK && found.signs.length === 0 && !found.telling
+      ? null
+      : found;
   }
 
   #addSign(sign: string, rank: number): void {

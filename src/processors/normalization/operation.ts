@@ -11,7 +11,9 @@ const OPERATION_NAME = 'gen_ai.operation.name';
 const MODEL_FIELDS = [fieldNumber('request_model'), fieldNumber('response_model')];
 const TOOL_OPERATION = operationNumber('execute_tool');
 const TOOL_NAME = fieldNumber('tool_name');
-const TOOL_FIELDS = [fieldNumber('tool_call_id'), fieldNumber('tool_arguments'), fieldNumber('tool_result')];
+const TOOL_CALL_ID = fieldNumber('tool_call_id');
+const TOOL_FIELDS = [TOOL_CALL_ID, fieldNumber('tool_arguments'), fieldNumber('tool_result')];
+const RETRIEVAL = operationNumber('retrieval');
 const INPUT_TOKENS = fieldNumber('input_tokens');
 const OUTPUT_TOKENS = fieldNumber('output_tokens');
 const FRAME_OPERATION = operationNumber('workflow');
@@ -38,9 +40,26 @@ export function findOperation(view: RecordView, name: string | null): number {
     }
     if (rule.attribute === OPERATION_NAME && reader.isText(row)) ownWord = row;
   }
-  if (ownWord < 0 && looksLikeModelCall(view)) view.setOperation(MODEL_CALL_OPERATION);
-  else if (ownWord < 0 && looksLikeToolStep(view)) view.setOperation(TOOL_OPERATION);
+  const evident = evidentOperation(view);
+  if (evident !== 0) view.setOperation(evident);
   return ownWord;
+}
+
+/**
+ * The operation of a record that names none that is known, by the attributes that it has; 0: none. Log records have
+ * event names, so that a model or a tool alone says nothing about them.
+ */
+function evidentOperation(view: RecordView): number {
+  const { suggested } = view.fields;
+  if (suggested !== 0 && suggested !== RETRIEVAL) return suggested;
+  if (looksLikeModelCall(view)) return MODEL_CALL_OPERATION;
+  if (view.place !== PLACE_BITS.span) return 0;
+  if (suggested !== 0) return suggested;
+  const tool = looksLikeToolStep(view);
+  // A model may ask for tools, and a tool may know the model of its agent: both together say nothing.
+  const model = MODEL_FIELDS.some((field) => hasOwnName(view, field));
+  if (model) return tool || repeatsOthers(view) ? 0 : MODEL_CALL_OPERATION;
+  return tool ? TOOL_OPERATION : 0;
 }
 
 function operationAt(view: RecordView, rule: Rule, row: number): number {
@@ -66,16 +85,34 @@ function isFrame({ fields, lookups, dialect }: RecordView, operation: number): b
   );
 }
 
-/** A span with a tool and its arguments or result, and without a model. */
-function looksLikeToolStep({ fields, place }: RecordView): boolean {
-  if (place !== PLACE_BITS.span || MODEL_FIELDS.some((field) => fields.countOf(field) > 0)) return false;
+/** A tool under a name that only telemetry about AI has, or under any name with the call, its arguments or result. */
+function looksLikeToolStep(view: RecordView): boolean {
+  const { fields } = view;
+  if (hasOwnName(view, TOOL_NAME) || hasOwnName(view, TOOL_CALL_ID)) return true;
   return fields.countOf(TOOL_NAME) > 0 && TOOL_FIELDS.some((field) => fields.countOf(field) > 0);
 }
 
-/** A model with usage or output, without an operation: gateways and early releases report calls like this. */
-function looksLikeModelCall({ fields, lookups, dialect }: RecordView): boolean {
-  if (lookups.dialects[dialect]?.repeatsWithoutOperation === true) return false;
+/** A model with usage or output: gateways and early releases report calls like this. */
+function looksLikeModelCall(view: RecordView): boolean {
+  const { fields } = view;
   return (
-    MODEL_FIELDS.some((field) => fields.countOf(field) > 0) && CALL_FIELDS.some((field) => fields.countOf(field) > 0)
+    MODEL_FIELDS.some((field) => fields.countOf(field) > 0) &&
+    CALL_FIELDS.some((field) => fields.countOf(field) > 0) &&
+    !repeatsOthers(view)
   );
+}
+
+function repeatsOthers({ lookups, dialect }: RecordView): boolean {
+  return lookups.dialects[dialect]?.repeatsWithoutOperation === true;
+}
+
+/** Whether an attribute that only telemetry about AI has names the field; a document that may hold it says nothing. */
+function hasOwnName(view: RecordView, field: number): boolean {
+  const { fields, reader } = view;
+  for (let index = 0; index < fields.countOf(field); index++) {
+    const rule = fields.ruleAt(field, index);
+    const proves = rule.only === null && rule.general === null && rule.paths === null;
+    if (proves && reader.isText(fields.rowAt(field, index))) return true;
+  }
+  return false;
 }

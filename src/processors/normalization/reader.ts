@@ -89,7 +89,8 @@ export class Reader {
   }
 
   count(rule: Rule, row: number): number {
-    return rule.paths === null ? countOfRow(this.#memory, row) : this.#first(rule.paths, row, countOfValue);
+    if (rule.paths === null) return countOfRow(this.#memory, row);
+    return rule.sum ? this.#sum(rule.paths, row) : this.#first(rule.paths, row, countOfValue);
   }
 
   amount(rule: Rule, row: number): number {
@@ -156,6 +157,17 @@ export class Reader {
   sizeOf(row: number): number {
     const { kind, length } = this.#cursor.goto(row);
     return kind === KIND_INT || kind === KIND_DOUBLE || kind === KIND_BOOL ? 0 : length;
+  }
+
+  /** NaN if there is no value, or one that is no count: a part of the sum would be missing. */
+  #sum(paths: readonly string[], row: number): number {
+    let sum = Number.NaN;
+    for (const path of paths) {
+      const value = this.value(row, path);
+      if (value !== undefined) sum = (Number.isNaN(sum) ? 0 : sum) + countOfValue(value);
+      if (value !== undefined && Number.isNaN(sum)) return Number.NaN;
+    }
+    return Number.isSafeInteger(sum) ? sum : Number.NaN;
   }
 
   #first(paths: readonly string[], row: number, read: (value: unknown) => number): number {

@@ -40,6 +40,7 @@ export interface Rule {
   /** Its order among all rules. */
   readonly order: number;
   readonly paths: readonly string[] | null;
+  readonly sum: boolean;
   /** Indexes of the dialects it needs; null: none. */
   readonly only: ReadonlySet<number> | null;
   /** Bits of operation numbers it needs; 0: any. */
@@ -88,6 +89,7 @@ function compileRow(
     dialect,
     order: number,
     paths: row.paths ?? null,
+    sum: row.sum ?? false,
     only: row.only === undefined ? null : new Set(row.only.flatMap((id) => indexes.get(id) ?? [])),
     when: (row.when ?? []).reduce((bits, operation) => bits | (1 << operationNumber(operation)), 0),
     places: row.on === undefined ? ATTRIBUTES_OF_RECORDS : PLACE_BITS[row.on],

@@ -60,13 +60,14 @@ export class TokenCounts implements SenderAccounting {
     usage.reasoningProof = null;
     usage.input = this.#main(INPUT);
     usage.output = this.#main(OUTPUT);
+    const outputProof = this.#proves;
     usage.total = this.#main(TOTAL);
     usage.cacheRead = this.#cached(CACHE_READ);
     usage.cacheWrite = this.#cached(CACHE_WRITE);
     usage.cacheWrite5m = this.#cached(CACHE_WRITE_5M);
     usage.cacheWrite1h = this.#cached(CACHE_WRITE_1H);
     usage.reasoning = this.#read(REASONING);
-    usage.reasoningProof = this.#proves;
+    usage.reasoningProof = outputProof ?? this.#proves;
     this.#readBuckets();
     unifyUsage(usage, this);
     this.#write();
