@@ -1,5 +1,6 @@
 /** The tables of the dialects are consistent: no row is unreachable or duplicated, and every reference exists. */
 import t from 'tap';
+import { COST_ORDER } from '../../src/dialects/costs.ts';
 import { KeyPattern } from '../../src/dialects/lookup/key-pattern.ts';
 import type { SourceRow } from '../../src/dialects/dialect.ts';
 import { DIALECTS } from '../../src/dialects/families.ts';
@@ -31,6 +32,15 @@ t.test('no dialect lists a source of a field twice', async (t) => {
     );
     t.equal(new Set(places).size, places.length, dialect.id);
   }
+});
+
+t.test('every stated cost has a place in the order of costs', async (t) => {
+  const read = DIALECTS.flatMap((dialect) =>
+    rowsOf(dialect)
+      .filter(({ field, row }) => field.startsWith('cost_') && row.excluded !== true)
+      .map(({ row }) => row.attribute),
+  );
+  t.strictSame([...new Set(read)].sort(), [...COST_ORDER].sort());
 });
 
 t.test('words of operations belong to an attribute that is read as an operation', async (t) => {

@@ -15,6 +15,7 @@ import {
   TEXT_JSON_ESCAPED,
 } from '../../pdata/layout.ts';
 import type { Steps } from '../../pdata/steps.ts';
+import { COST_ORDER } from '../../dialects/costs.ts';
 import type { Dialect, SourceRow } from '../../dialects/dialect.ts';
 import { parseDocument } from '../../dialects/lookup/documents.ts';
 import { DIALECTS } from '../../dialects/families.ts';
@@ -39,6 +40,8 @@ const MICROS = 1_000_000n;
 const MICRO_DIGITS = 6;
 /** Symbols handled in one step. */
 const STEP = 256;
+/** Above the number of rules. */
+const FOREIGN = 1_000_000;
 const SIDES: readonly CostSide[] = ['total', 'input', 'output'];
 /** The bit of a key that may hold a cost: one that does, or one that was not classified yet. */
 const MAY_BE_COST = 1;
@@ -47,7 +50,9 @@ interface CostRule {
   readonly side: CostSide;
   readonly row: SourceRow;
   readonly dialect: string;
+  /** Among the rules of its dialect, and among the rules of all others, which come later. */
   readonly order: number;
+  readonly foreignOrder: number;
 }
 
 /** Finds stated costs in one set of tables; it caches the class of each symbol. */
@@ -62,7 +67,9 @@ export class ExplicitCosts {
       for (const side of SIDES) {
         for (const source of fields?.[`cost_${side}`] ?? []) {
           const row: SourceRow = typeof source === 'string' ? { attribute: source } : source;
-          if (row.excluded !== true) this.#rules.add(row.attribute, { side, row, dialect: id, order: order++ });
+          if (row.excluded === true) continue;
+          const foreignOrder = FOREIGN + COST_ORDER.indexOf(row.attribute);
+          this.#rules.add(row.attribute, { side, row, dialect: id, order: order++, foreignOrder });
         }
       }
     }
@@ -102,7 +109,8 @@ export class ExplicitCosts {
     found: readonly { readonly rule: CostRule; readonly row: number }[],
   ): StatedCosts {
     const dialect = dialectOf(batch, record);
-    const rank = ({ dialect: owner, order }: CostRule): number => (owner === dialect ? order : FOREIGN + order);
+    const rank = ({ dialect: owner, order, foreignOrder }: CostRule): number =>
+      owner === dialect ? order : foreignOrder;
     const costs: Record<CostSide, CostCandidate[]> = { total: [], input: [], output: [] };
     const usable = found.filter(({ rule }) => rule.row.only === undefined || rule.row.only.includes(dialect));
     for (const { rule, row } of usable.sort((one, other) => rank(one.rule) - rank(other.rule))) {
@@ -113,9 +121,6 @@ export class ExplicitCosts {
     return costs;
   }
 }
-
-/** Rules of other dialects come after those of the record's own. */
-const FOREIGN = 1_000_000;
 
 function dialectOf(batch: Batch, record: number): string {
   const { derived } = batch.records.goto(record);

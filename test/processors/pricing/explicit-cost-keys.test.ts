@@ -28,6 +28,21 @@ t.test('costs of the record’s dialect come before those of others, and all are
   );
 });
 
+t.test('costs of no dialect in particular have an order of their own', async (t) => {
+  t.strictSame(totals({ attributes: { 'llm.cost.total': 0.2, 'gen_ai.usage.cost': 0.1 } }), [0.1, 0.2]);
+  t.strictSame(totals({ attributes: { 'llm.cost.total': 0.1, 'gen_ai.usage.total_cost': 0.3 } }), [0.3, 0.1]);
+  t.strictSame(totals({ attributes: { 'gen_ai.usage.cost': 0.1, 'operation.cost': 0.4 } }), [0.4, 0.1]);
+  const sides = stated({
+    attributes: {
+      'llm.cost.prompt': 1,
+      'gen_ai.usage.input_cost': 2,
+      'gen_ai.cost.output_cost': 3,
+      'llm.cost.completion': 4,
+    },
+  });
+  t.match(sides, { input: [{ value: 2 }, { value: 1 }], output: [{ value: 4 }, { value: 3 }] });
+});
+
 t.test('input and output costs are found', async (t) => {
   const found = stated({
     attributes: { 'llm.cost.prompt': 0.25, 'llm.cost.completion': '0.5', 'llm.cost.total': 0.75 },

@@ -73,6 +73,7 @@ t.test('each entry prices the names it was written for', async (t) => {
   t.equal(book.find('openai', 'gpt-4o-audio-preview-2024-10-01')?.cost(audio, 0).totalCost, 30_000_000n);
   t.equal(book.find('openai', 'gpt-4o-mini-audio-preview')?.cost(audio, 0).totalCost, 3_000_000n);
   const cached = { inputTokens: 1_000_000, outputTokens: 0, cacheReadTokens: 1_000_000 };
+  t.equal(book.find('gcp.vertex_ai', 'gemini-2.0-flash-001')?.cost(cached, 0).inputCost, 3_750_000n);
   t.equal(book.find('anthropic', 'claude-sonnet-5-5')?.cost(cached, Date.UTC(2026, 9, 6)).inputCost, 20_000_000n);
   t.equal(book.find('anthropic', 'claude-sonnet-5-5')?.cost(cached, Date.UTC(2026, 9, 7)).inputCost, 10_000_000n);
 });
