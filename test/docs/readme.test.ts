@@ -1,4 +1,4 @@
-/** The configuration, the commands and the list of components in the README are correct. */
+/** The complete gateway and the commands in the documentation are correct. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,10 +6,10 @@ import t from 'tap';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { COMPONENTS } from '../../src/components.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { codeBlocks, documents, read } from './markdown.ts';
+import { codeBlocks, documents, read, section } from './markdown.ts';
 
-t.test('the gateway of the README is valid and gives no warning', async (t) => {
-  const [yaml = ''] = codeBlocks(read('README.md'), 'yaml');
+t.test('the complete gateway of docs/configuration.md is valid and gives no warning', async (t) => {
+  const [yaml = ''] = codeBlocks(section(read('docs/configuration.md'), '## A complete gateway'), 'yaml');
   const folder = mkdtempSync(join(tmpdir(), 'sluice-readme-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, 'gateway.yaml'), yaml);
