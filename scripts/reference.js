@@ -1,12 +1,13 @@
 // Writes everything in the repository that is generated, and says which files changed: config/schema.json,
 // config/reference.yaml and the tables of options from the schemas of the components, docs/cli.md from the commands,
-// docs/dialects.md from the dialects and the recorded senders. `--check` only compares.
+// docs/dialects.md from the dialects and the recorded senders, and what columns.js makes. `--check` only compares.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { COMPONENTS } from '../dist/src/components.js';
 import { editorSchema } from '../dist/src/config/editor-schema.js';
 import { referenceYaml } from '../dist/src/config/reference.js';
 import { dialectsPage } from '../dist/test/processors/normalization/sender-document.js';
 import { cliReference } from './cli-reference.js';
+import { columnFiles } from './columns.js';
 import { withTables } from './option-tables.js';
 
 const root = new URL('../', import.meta.url);
@@ -27,6 +28,7 @@ const files = {
   'config/reference.yaml': referenceYaml(COMPONENTS),
   'docs/cli.md': await cliReference(),
   'docs/dialects.md': dialectsPage(),
+  ...(await columnFiles()),
 };
 const outdated = Object.entries(files).filter(([path, text]) => {
   const url = new URL(path, root);

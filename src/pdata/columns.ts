@@ -1,182 +1,59 @@
 /**
- * The columns of each signal. `SPAN_COLUMNS`, `LOG_COLUMNS` and `METRIC_COLUMNS` are what NDJSON lines carry and the
- * views show; `TABLE_COLUMNS` is what COPY writes into the tables. `src/pdata/wasm/encode` writes both in this order;
- * tests compare the encoders and the database schema with these lists.
+ * The column catalogue: every stored column once, with its type and meaning. `npm run docs` makes from it the labels and
+ * counts of the encoders (`wasm/encode`), the derived row in `layout.ts`, the column lists of the views and the tables
+ * in docs/storage.md. `rows.ts` makes the row types of readers. CONTRIBUTING.md has the steps to add a column.
  */
 import type { Signal } from './context.ts';
 
 /**
- * How a column is written. COPY BINARY / NDJSON:
- * `text` text / string · `json` jsonb / JSON · `trace_id`, `span_id` bytea of 16 and 8 bytes / lower-case hex ·
- * `content_id` bytea of 16 bytes / not written ·
- * `nanos` int8 / decimal string · `count64` int8 / decimal string · `count` int8 / number · `int4` int4 / number ·
- * `double` float8 / number, or the strings "NaN", "Infinity", "-Infinity" · `money` numeric(18,8) / decimal string with 8 digits ·
- * `boolean` bool / true, false · `timestamp` timestamptz / RFC 3339 with microseconds, UTC.
- * Every column may be null.
+ * How a column is stored, by type: in the tables, in the views, and (the comments) in NDJSON lines.
+ * `content_id` refers to a resource or scope; NDJSON lines and views have what it refers to instead.
  */
-export type ColumnType =
-  | 'text'
-  | 'json'
-  | 'trace_id'
-  | 'span_id'
-  | 'content_id'
-  | 'nanos'
-  | 'count64'
-  | 'count'
-  | 'int4'
-  | 'double'
-  | 'money'
-  | 'boolean'
-  | 'timestamp';
+export const COLUMN_TYPES = {
+  text: { table: 'text', view: 'text' }, // string
+  json: { table: 'jsonb', view: 'jsonb' }, // any value
+  trace_id: { table: 'bytea', view: 'text' }, // 32 lower-case hex digits
+  span_id: { table: 'bytea', view: 'text' }, // 16 lower-case hex digits
+  content_id: { table: 'bytea', view: null }, // not in lines
+  nanos: { table: 'int8', view: 'int8' }, // decimal string
+  count64: { table: 'int8', view: 'int8' }, // decimal string
+  count: { table: 'int8', view: 'int8' }, // number
+  int4: { table: 'int4', view: 'int4' }, // number
+  double: { table: 'float8', view: 'float8' }, // number, or "NaN", "Infinity", "-Infinity"
+  money: { table: 'numeric(18,8)', view: 'numeric(18,8)' }, // decimal string with 8 digits
+  boolean: { table: 'bool', view: 'bool' }, // true or false
+  timestamp: { table: 'timestamptz', view: 'timestamptz' }, // RFC 3339 with microseconds, UTC
+} as const;
+export type ColumnType = keyof typeof COLUMN_TYPES;
 
+/** Small numbers in the tables of a request, words in the column. A first word of null: 0 is null. */
+type Words = readonly (string | null)[];
+
+/**
+ * How normalization fills a derived column. `attribute`: with the first usable value among the attributes that the
+ * dialects list under its name. `code`: the dialects list attributes, and code of its own chooses among them. Without
+ * one, the dialects list nothing.
+ */
+type Filling = 'attribute' | 'code';
+
+/** Every column may be null. */
 export interface Column {
   readonly name: string;
   readonly type: ColumnType;
+  /** For the documentation. */
+  readonly meaning: string;
+  readonly words?: Words;
+  readonly filled?: Filling;
 }
 
-const column = (name: string, type: ColumnType): Column => ({ name, type });
-
-const OWNER: readonly Column[] = [
-  column('project', 'text'),
-  column('environment', 'text'),
-  column('service_name', 'text'),
-];
-
-const SOURCE: readonly Column[] = [
-  column('resource', 'json'),
-  column('scope_name', 'text'),
-  column('scope_version', 'text'),
-  column('scope_attributes', 'json'),
-  column('attributes', 'json'),
-  column('received_at', 'timestamp'),
-];
-
-/** The fields normalization and pricing fill on spans and log records. */
-export const DERIVED_COLUMNS: readonly Column[] = [
-  column('category', 'text'),
-  column('operation', 'text'),
-  column('provider', 'text'),
-  column('request_model', 'text'),
-  column('response_model', 'text'),
-  column('response_id', 'text'),
-  column('input_tokens', 'count'),
-  column('output_tokens', 'count'),
-  column('total_tokens', 'count'),
-  column('cache_read_tokens', 'count'),
-  column('cache_write_tokens', 'count'),
-  column('reasoning_tokens', 'count'),
-  column('usage_scope', 'text'),
-  column('input_cost', 'money'),
-  column('output_cost', 'money'),
-  column('total_cost', 'money'),
-  column('cost_source', 'text'),
-  column('price_id', 'text'),
-  column('latency_ms', 'double'),
-  column('time_to_first_token_ms', 'double'),
-  column('finish_reasons', 'json'),
-  column('is_error', 'boolean'),
-  column('error_type', 'text'),
-  column('input_content', 'text'),
-  column('output_content', 'text'),
-  column('system_instructions', 'text'),
-  column('tool_name', 'text'),
-  column('tool_call_id', 'text'),
-  column('tool_arguments', 'text'),
-  column('tool_result', 'text'),
-  column('retrieval_query', 'text'),
-  column('retrieval_documents', 'text'),
-  column('agent_name', 'text'),
-  column('conversation_id', 'text'),
-  column('user_id', 'text'),
-  column('dialect', 'text'),
-];
-
-export const SPAN_COLUMNS: readonly Column[] = [
-  ...OWNER,
-  column('trace_id', 'trace_id'),
-  column('span_id', 'span_id'),
-  column('parent_span_id', 'span_id'),
-  column('trace_state', 'text'),
-  column('name', 'text'),
-  column('kind', 'text'),
-  column('status', 'text'),
-  column('status_message', 'text'),
-  column('start_time_unix_nano', 'nanos'),
-  column('end_time_unix_nano', 'nanos'),
-  column('duration_ns', 'nanos'),
-  column('flags', 'count'),
-  column('dropped_attributes_count', 'count'),
-  column('dropped_events_count', 'count'),
-  column('dropped_links_count', 'count'),
-  column('events', 'json'),
-  column('links', 'json'),
-  ...DERIVED_COLUMNS,
-  ...SOURCE,
-];
-
-export const LOG_COLUMNS: readonly Column[] = [
-  ...OWNER,
-  column('time_unix_nano', 'nanos'),
-  column('observed_time_unix_nano', 'nanos'),
-  column('severity_number', 'int4'),
-  column('severity_text', 'text'),
-  column('event_name', 'text'),
-  column('body', 'json'),
-  column('trace_id', 'trace_id'),
-  column('span_id', 'span_id'),
-  column('flags', 'count'),
-  column('dropped_attributes_count', 'count'),
-  ...DERIVED_COLUMNS,
-  ...SOURCE,
-];
-
-/** NDJSON writes `value_int` and `value_double` as one field, `value`; the SQL view joins them likewise. */
-export const METRIC_COLUMNS: readonly Column[] = [
-  ...OWNER,
-  column('name', 'text'),
-  column('description', 'text'),
-  column('unit', 'text'),
-  column('type', 'text'),
-  column('temporality', 'text'),
-  column('is_monotonic', 'boolean'),
-  column('start_time_unix_nano', 'nanos'),
-  column('time_unix_nano', 'nanos'),
-  column('value_int', 'count64'),
-  column('value_double', 'double'),
-  column('count', 'count64'),
-  column('sum', 'double'),
-  column('min', 'double'),
-  column('max', 'double'),
-  column('buckets', 'json'),
-  column('quantiles', 'json'),
-  column('exemplars', 'json'),
-  column('flags', 'count'),
-  column('metadata', 'json'),
-  ...SOURCE,
-];
-
-/**
- * Columns of a record's resource and scope, which the tables keep once for each content, and the references in their
- * place.
- */
-const SHARED_NAMES: readonly string[] = ['resource', 'scope_name', 'scope_version', 'scope_attributes'];
-const REFERENCES: readonly Column[] = [column('resource_id', 'content_id'), column('scope_id', 'content_id')];
-
-function tableColumns(columns: readonly Column[]): readonly Column[] {
-  const first = columns.findIndex(({ name }) => SHARED_NAMES.includes(name));
-  const own = columns.filter(({ name }) => !SHARED_NAMES.includes(name));
-  return [...own.slice(0, first), ...REFERENCES, ...own.slice(first)];
+function column<const Name extends string, const Type extends ColumnType, const More extends Partial<Column>>(
+  name: Name,
+  type: Type,
+  meaning: string,
+  more?: More,
+): { readonly name: Name; readonly type: Type; readonly meaning: string } & Readonly<More> {
+  return { name, type, meaning, ...(more as More) };
 }
-
-export const TABLE_COLUMNS: Readonly<Record<Signal, readonly Column[]>> = {
-  traces: tableColumns(SPAN_COLUMNS),
-  logs: tableColumns(LOG_COLUMNS),
-  metrics: tableColumns(METRIC_COLUMNS),
-};
-
-/** Tiers of service that providers price apart from the standard one. Not a column: it shows in `price_id`. */
-export const SERVICE_TIERS = ['batch', 'flex', 'priority', 'scale', 'fast'] as const;
-export type ServiceTier = (typeof SERVICE_TIERS)[number];
 
 /** `category` by number (DERIVED_CATEGORY); 0 is null. */
 export const CATEGORIES = [
@@ -205,3 +82,190 @@ export const METRIC_TYPES = [null, 'gauge', 'sum', 'histogram', 'exponential_his
 export const TEMPORALITIES = [null, 'delta', 'cumulative'] as const;
 export const USAGE_SCOPES = [null, 'own', 'rollup'] as const;
 export const COST_SOURCES = [null, 'explicit', 'derived'] as const;
+
+/** Words as the documentation lists them. */
+const listed = (words: Words): string => words.flatMap((word) => (word === null ? [] : `\`${word}\``)).join(', ');
+
+/** Every row begins with these. */
+export const OWNER_COLUMNS = [
+  column('project', 'text', 'the project of the API key'),
+  column('environment', 'text', 'of the resource, trimmed and lower-case; `default` when it names none'),
+  column('service_name', 'text', '`service.name` of the resource'),
+] as const satisfies readonly Column[];
+
+/** Every row ends with these. Of the first four, tables have references: see `TABLE_COLUMNS`. */
+export const SOURCE_COLUMNS = [
+  column('resource', 'json', 'attributes of the resource'),
+  column('scope_name', 'text', 'the instrumentation'),
+  column('scope_version', 'text', 'its version'),
+  column('scope_attributes', 'json', 'its attributes'),
+  column(
+    'attributes',
+    'json',
+    "the record's attributes, without what privacy dropped and without content that has a column of its own",
+  ),
+  column('received_at', 'timestamp', 'when the request was handled'),
+] as const satisfies readonly Column[];
+
+/**
+ * What normalization and pricing fill on spans and log records. The derived row of `layout.ts` has for each a slot
+ * (`text` and `json`), a number (`count` and `double`), a cost (`money`), or a byte (`boolean` and columns of words),
+ * in this order.
+ */
+export const DERIVED_COLUMNS = [
+  column('category', 'text', `${listed(CATEGORIES)}; null for everything else`, { words: CATEGORIES }),
+  column('operation', 'text', '`chat`, `embeddings`, `execute_tool`, …', { filled: 'code' }),
+  column('provider', 'text', 'one name for each provider', { filled: 'code' }),
+  column('request_model', 'text', 'the model that was asked for', { filled: 'attribute' }),
+  column('response_model', 'text', 'the model that answered', { filled: 'attribute' }),
+  column('response_id', 'text', "the provider's id of the answer", { filled: 'attribute' }),
+  column('input_tokens', 'count', 'cached ones included', { filled: 'code' }),
+  column('output_tokens', 'count', 'reasoning included', { filled: 'code' }),
+  column('total_tokens', 'count', 'as reported, or the sum', { filled: 'code' }),
+  column('cache_read_tokens', 'count', 'part of the input', { filled: 'code' }),
+  column('cache_write_tokens', 'count', 'part of the input', { filled: 'code' }),
+  column('reasoning_tokens', 'count', 'part of the output', { filled: 'code' }),
+  column('usage_scope', 'text', "`own`: this call's; `rollup`: a sum over what is below", { words: USAGE_SCOPES }),
+  column('input_cost', 'money', 'USD'),
+  column('output_cost', 'money', 'USD'),
+  column('total_cost', 'money', 'USD; null unless every priced side is known'),
+  column('cost_source', 'text', '`explicit`: the sender stated it; `derived`: from usage and prices', {
+    words: COST_SOURCES,
+  }),
+  column(
+    'price_id',
+    'text',
+    'where the price came from: source, version, model, tier; then what was assumed (`audio=text-rate`) and the tier of service (`service=batch`)',
+  ),
+  column('latency_ms', 'double', 'how long the step took'),
+  column('time_to_first_token_ms', 'double', 'when the sender tells'),
+  column('finish_reasons', 'json', "list of the provider's words"),
+  column('is_error', 'boolean', 'whether the step failed'),
+  column('error_type', 'text', "in the sender's word", { filled: 'code' }),
+  column('input_content', 'text', 'the prompt or messages; null where content is not captured, like the following', {
+    filled: 'code',
+  }),
+  column('output_content', 'text', 'the answer', { filled: 'code' }),
+  column('system_instructions', 'text', 'the system prompt', { filled: 'code' }),
+  column('tool_name', 'text', 'which tool', { filled: 'code' }),
+  column('tool_call_id', 'text', 'which call of it', { filled: 'attribute' }),
+  column('tool_arguments', 'text', 'what it was given', { filled: 'code' }),
+  column('tool_result', 'text', 'what it returned', { filled: 'code' }),
+  column('retrieval_query', 'text', 'what was looked for', { filled: 'code' }),
+  column('retrieval_documents', 'text', 'what was found', { filled: 'code' }),
+  column('agent_name', 'text', 'which agent', { filled: 'code' }),
+  column('conversation_id', 'text', 'conversation, session or thread', { filled: 'code' }),
+  column('user_id', 'text', 'the end user', { filled: 'code' }),
+  column('dialect', 'text', 'whose conventions the record follows'),
+] as const satisfies readonly Column[];
+
+/** Numbers of the derived row that pricing reads and no column stores. They follow the numbers of the columns. */
+export const PRICING_NUMBERS = [
+  { name: 'cache_write_1h_tokens', filled: 'code' },
+  { name: 'audio_input_tokens', filled: 'attribute' },
+  { name: 'audio_output_tokens', filled: 'attribute' },
+  { name: 'audio_cache_read_tokens', filled: 'attribute' },
+  { name: 'image_input_tokens', filled: 'attribute' },
+  { name: 'image_output_tokens', filled: 'attribute' },
+  // An index into SERVICE_TIERS; NaN: the standard tier, or not sent.
+  { name: 'service_tier', filled: 'code' },
+] as const;
+
+export const SPAN_COLUMNS = [
+  ...OWNER_COLUMNS,
+  column('trace_id', 'trace_id', '32 hex digits; `bytea` in the table'),
+  column('span_id', 'span_id', '16 hex digits; `bytea` in the table'),
+  column('parent_span_id', 'span_id', 'null for a root'),
+  column('trace_state', 'text', 'as sent'),
+  column('name', 'text', 'as sent'),
+  column('kind', 'text', listed(SPAN_KINDS), { words: SPAN_KINDS }),
+  column('status', 'text', listed(SPAN_STATUSES), { words: SPAN_STATUSES }),
+  column('status_message', 'text', 'as sent'),
+  column('start_time_unix_nano', 'nanos', 'text in JSON'),
+  column('end_time_unix_nano', 'nanos', 'text in JSON; null when unknown'),
+  column('duration_ns', 'nanos', 'text in JSON; never negative; null without an end'),
+  column('flags', 'count', 'the OTLP flags'),
+  column('dropped_attributes_count', 'count', 'what the sender left out'),
+  column('dropped_events_count', 'count', 'likewise'),
+  column('dropped_links_count', 'count', 'likewise'),
+  column('events', 'json', 'list of `{name, time_unix_nano, attributes}`'),
+  column('links', 'json', 'list of `{trace_id, span_id, attributes}`'),
+  ...DERIVED_COLUMNS,
+  ...SOURCE_COLUMNS,
+] as const satisfies readonly Column[];
+
+export const LOG_COLUMNS = [
+  ...OWNER_COLUMNS,
+  column('time_unix_nano', 'nanos', 'text in JSON; null when not sent'),
+  column('observed_time_unix_nano', 'nanos', 'text in JSON; null when not sent'),
+  column('severity_number', 'int4', '0 to 24'),
+  column('severity_text', 'text', 'as sent'),
+  column('event_name', 'text', 'as sent'),
+  column('body', 'json', 'any value'),
+  column('trace_id', 'trace_id', 'hex, or null'),
+  column('span_id', 'span_id', 'hex, or null'),
+  column('flags', 'count', 'the OTLP flags'),
+  column('dropped_attributes_count', 'count', 'what the sender left out'),
+  ...DERIVED_COLUMNS,
+  ...SOURCE_COLUMNS,
+] as const satisfies readonly Column[];
+
+/** The views and NDJSON lines have `value_int` and `value_double` as one column, `value`. */
+export const METRIC_COLUMNS = [
+  ...OWNER_COLUMNS,
+  column('name', 'text', 'of the metric'),
+  column('description', 'text', 'of the metric'),
+  column('unit', 'text', 'of the metric'),
+  column('type', 'text', listed(METRIC_TYPES), { words: METRIC_TYPES }),
+  column('temporality', 'text', listed(TEMPORALITIES), { words: TEMPORALITIES }),
+  column('is_monotonic', 'boolean', 'of sums'),
+  column('start_time_unix_nano', 'nanos', 'text in JSON'),
+  column('time_unix_nano', 'nanos', 'text in JSON'),
+  column('value_int', 'count64', 'an integer value, exactly'),
+  column('value_double', 'double', 'a floating point value'),
+  column('count', 'count64', 'text in JSON; of distributions'),
+  column('sum', 'double', 'of distributions'),
+  column('min', 'double', 'of distributions'),
+  column('max', 'double', 'of distributions'),
+  column(
+    'buckets',
+    'json',
+    'of histograms: `{explicit_bounds, bucket_counts}`; of exponential ones `{scale, zero_count, zero_threshold, positive, negative}`, each side `{offset, bucket_counts}`',
+  ),
+  column('quantiles', 'json', 'of summaries: list of `{quantile, value}`'),
+  column(
+    'exemplars',
+    'json',
+    'list of `{time_unix_nano, value, attributes}`, with `trace_id` and `span_id` where they were sent',
+  ),
+  column('flags', 'count', 'the OTLP flags'),
+  column('metadata', 'json', "the metric's own attributes"),
+  ...SOURCE_COLUMNS,
+] as const satisfies readonly Column[];
+
+/**
+ * Columns of a record's resource and scope, which the tables keep once for each content, and the references in their
+ * place.
+ */
+const SHARED_NAMES: readonly string[] = ['resource', 'scope_name', 'scope_version', 'scope_attributes'];
+const REFERENCES: readonly Column[] = [
+  column('resource_id', 'content_id', 'the resource'),
+  column('scope_id', 'content_id', 'the scope'),
+];
+
+function tableColumns(columns: readonly Column[]): readonly Column[] {
+  const first = columns.findIndex(({ name }) => SHARED_NAMES.includes(name));
+  const own = columns.filter(({ name }) => !SHARED_NAMES.includes(name));
+  return [...own.slice(0, first), ...REFERENCES, ...own.slice(first)];
+}
+
+/** What COPY writes into the tables, in this order. */
+export const TABLE_COLUMNS: Readonly<Record<Signal, readonly Column[]>> = {
+  traces: tableColumns(SPAN_COLUMNS),
+  logs: tableColumns(LOG_COLUMNS),
+  metrics: tableColumns(METRIC_COLUMNS),
+};
+
+/** Tiers of service that providers price apart from the standard one. Not a column: it shows in `price_id`. */
+export const SERVICE_TIERS = ['batch', 'flex', 'priority', 'scale', 'fast'] as const;
+export type ServiceTier = (typeof SERVICE_TIERS)[number];

@@ -1,18 +1,13 @@
 /** Writing and reading the derived row of a record: category, numbers, costs and slots. */
 import {
-  COST_TOTAL,
   DERIVED_BASE,
-  DERIVED_CATEGORY,
   DERIVED_COST_COUNT,
-  DERIVED_COST_SOURCE,
   DERIVED_COSTS,
-  DERIVED_IS_ERROR,
   DERIVED_MASK,
   DERIVED_NUMBER_COUNT,
   DERIVED_NUMBERS,
   DERIVED_SLOTS,
   DERIVED_STRIDE,
-  DERIVED_USAGE_SCOPE,
   HEADER_BASE,
   HEADER_DERIVED,
   HEADER_REFERENCES,
@@ -38,7 +33,6 @@ const COUNTER = (HEADER_BASE + HEADER_DERIVED) >>> 2;
 const BASE = DERIVED_BASE;
 const STRIDE = DERIVED_STRIDE;
 const MASK = DERIVED_MASK >>> 2;
-const BYTES = DERIVED_CATEGORY >>> 2;
 const NUMBERS = DERIVED_NUMBERS >>> 3;
 const NUMBER_COUNT = DERIVED_NUMBER_COUNT;
 const COSTS = DERIVED_COSTS >>> 3;
@@ -77,10 +71,9 @@ export class DerivedCursor {
     if (row >= MAX_DERIVED) return 0;
     u32[COUNTER] = row + 1;
     this.goto(row + 1);
-    u32[(this.#address >>> 2) + MASK] = 0;
-    u32[(this.#address >>> 2) + BYTES] = 0;
     // Plain loops: calling `fill` costs more than so few elements.
     const numbers = (this.#address >>> 3) + NUMBERS;
+    for (let word = (this.#address >>> 2) + MASK; word < numbers * 2; word++) u32[word] = 0;
     for (let index = 0; index < NUMBER_COUNT; index++) f64[numbers + index] = Number.NaN;
     const costs = (this.#address >>> 2) + COSTS * 2;
     for (let index = 0; index < COST_COUNT; index++) {
@@ -95,33 +88,12 @@ export class DerivedCursor {
     return this;
   }
 
-  get category(): number {
-    return this.#memory.u8[this.#address + DERIVED_CATEGORY] as number;
+  /** The number of a word, or 0 null, 1 false, 2 true. `at` is one of the bytes of layout.ts, as DERIVED_CATEGORY. */
+  byte(at: number): number {
+    return this.#memory.u8[this.#address + at] as number;
   }
-  set category(category: number) {
-    this.#memory.u8[this.#address + DERIVED_CATEGORY] = category;
-  }
-
-  get usageScope(): number {
-    return this.#memory.u8[this.#address + DERIVED_USAGE_SCOPE] as number;
-  }
-  set usageScope(scope: number) {
-    this.#memory.u8[this.#address + DERIVED_USAGE_SCOPE] = scope;
-  }
-
-  get costSource(): number {
-    return this.#memory.u8[this.#address + DERIVED_COST_SOURCE] as number;
-  }
-  set costSource(source: number) {
-    this.#memory.u8[this.#address + DERIVED_COST_SOURCE] = source;
-  }
-
-  /** 0 null, 1 false, 2 true. */
-  get isError(): number {
-    return this.#memory.u8[this.#address + DERIVED_IS_ERROR] as number;
-  }
-  set isError(isError: number) {
-    this.#memory.u8[this.#address + DERIVED_IS_ERROR] = isError;
+  setByte(at: number, value: number): void {
+    this.#memory.u8[this.#address + at] = value;
   }
 
   /** NaN: unavailable. `index` is a NUMBER_… of layout.ts. */
@@ -147,10 +119,6 @@ export class DerivedCursor {
     const word = (this.#address >>> 2) + (COSTS + index) * 2;
     u32[word] = money % TWO_32;
     u32[word + 1] = Math.floor(money / TWO_32);
-  }
-
-  get hasCost(): boolean {
-    return this.cost(COST_TOTAL) !== null;
   }
 
   hasSlot(slot: number): boolean {
@@ -199,11 +167,6 @@ export class DerivedCursor {
   /** The attribute row a reference names. */
   reference(index: number): number {
     return this.#memory.u32[(REFERENCES_BASE >>> 2) + index] as number;
-  }
-
-  clearSlot(slot: number): void {
-    const mask = (this.#address >>> 2) + MASK;
-    this.#memory.u32[mask] = (this.#memory.u32[mask] as number) & ~(1 << slot);
   }
 
   #slotWord(slot: number): number {

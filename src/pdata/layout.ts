@@ -51,7 +51,10 @@ export const SCOPE_STRIDE = 64;
 export const METRIC_STRIDE = 64;
 export const POINT_STRIDE = 128;
 export const NUMBER_STRIDE = 8;
+// columns: stride
+// Made from `src/pdata/columns.ts` by `npm run docs`. Do not edit.
 export const DERIVED_STRIDE = 544;
+// end of columns
 export const SLOT_STRIDE = 16;
 export const REFERENCE_STRIDE = 4;
 export const SYMBOL_STRIDE = 32;
@@ -344,13 +347,15 @@ export const POINT_HAS_POSITIVE = 8;
 export const POINT_HAS_NEGATIVE = 16;
 
 // ── Derived row: what normalization and pricing read out of one record ───────────────────────────────────────────────
+// columns: derived row
+// Made from `src/pdata/columns.ts` by `npm run docs`. Do not edit.
 export const DERIVED_MASK = 0; // u32, bit = slot filled
-export const DERIVED_CATEGORY = 4; // u8 index into CATEGORIES (columns.ts); 0 null
-export const DERIVED_USAGE_SCOPE = 5; // u8 0 null 1 own 2 rollup
-export const DERIVED_COST_SOURCE = 6; // u8 0 null 1 explicit 2 derived
+export const DERIVED_CATEGORY = 4; // u8 index into its words
+export const DERIVED_USAGE_SCOPE = 5; // u8 index into its words
+export const DERIVED_COST_SOURCE = 6; // u8 index into its words
 export const DERIVED_IS_ERROR = 7; // u8 0 null 1 false 2 true
 export const DERIVED_NUMBERS = 8; // f64 × DERIVED_NUMBER_COUNT, NaN = unavailable
-export const DERIVED_COSTS = 136; // i64 × 3, whole 1e-8 USD, COST_UNAVAILABLE (i64 minimum) = unavailable
+export const DERIVED_COSTS = 136; // i64 × DERIVED_COST_COUNT, whole 1e-8 USD, i64 minimum = unavailable
 export const DERIVED_SLOTS = 160; // SLOT_STRIDE × DERIVED_SLOT_COUNT
 
 export const DERIVED_NUMBER_COUNT = 16;
@@ -362,13 +367,13 @@ export const NUMBER_CACHE_WRITE_TOKENS = 4;
 export const NUMBER_REASONING_TOKENS = 5;
 export const NUMBER_LATENCY_MS = 6;
 export const NUMBER_TIME_TO_FIRST_TOKEN_MS = 7;
-export const NUMBER_CACHE_WRITE_1H_TOKENS = 8; // for pricing only, not stored
+export const NUMBER_CACHE_WRITE_1H_TOKENS = 8; // for pricing only
 export const NUMBER_AUDIO_INPUT_TOKENS = 9; // for pricing only
 export const NUMBER_AUDIO_OUTPUT_TOKENS = 10; // for pricing only
 export const NUMBER_AUDIO_CACHE_READ_TOKENS = 11; // for pricing only
 export const NUMBER_IMAGE_INPUT_TOKENS = 12; // for pricing only
 export const NUMBER_IMAGE_OUTPUT_TOKENS = 13; // for pricing only
-export const NUMBER_SERVICE_TIER = 14; // for pricing only: index into SERVICE_TIERS (columns.ts), of those that are not the standard one
+export const NUMBER_SERVICE_TIER = 14; // for pricing only
 
 export const DERIVED_COST_COUNT = 3;
 export const COST_INPUT = 0;
@@ -382,7 +387,7 @@ export const SLOT_REQUEST_MODEL = 2;
 export const SLOT_RESPONSE_MODEL = 3;
 export const SLOT_RESPONSE_ID = 4;
 export const SLOT_PRICE_ID = 5;
-export const SLOT_FINISH_REASONS = 6; // JSON: a list of strings
+export const SLOT_FINISH_REASONS = 6; // JSON
 export const SLOT_ERROR_TYPE = 7;
 export const SLOT_INPUT_CONTENT = 8;
 export const SLOT_OUTPUT_CONTENT = 9;
@@ -397,6 +402,7 @@ export const SLOT_AGENT_NAME = 17;
 export const SLOT_CONVERSATION_ID = 18;
 export const SLOT_USER_ID = 19;
 export const SLOT_DIALECT = 20;
+// end of columns
 
 // A slot: a reference to where its text stands, never a copy of content.
 export const SLOT_SOURCE = 0; // u8

@@ -3,7 +3,7 @@ import t from 'tap';
 import {
   CATEGORIES,
   type Column,
-  type ColumnType,
+  COLUMN_TYPES,
   DERIVED_COLUMNS,
   LOG_COLUMNS,
   METRIC_COLUMNS,
@@ -13,22 +13,6 @@ import { startPostgresDaemon } from '../support/postgres-daemon.ts';
 import { bare, codeBlocks, read, section, tableIn } from './markdown.ts';
 
 const text = read('docs/storage.md');
-/** The types in the views. */
-const SQL_TYPES: Readonly<Record<ColumnType, string>> = {
-  text: 'text',
-  json: 'jsonb',
-  trace_id: 'text',
-  span_id: 'text',
-  content_id: 'bytea',
-  nanos: 'int8',
-  count64: 'int8',
-  count: 'int8',
-  int4: 'int4',
-  double: 'float8',
-  money: 'numeric(18,8)',
-  boolean: 'bool',
-  timestamp: 'timestamptz',
-};
 const TABLES: readonly (readonly [string, readonly string[], readonly Column[]])[] = [
   ['spans', ['Owner', 'Spans', 'Derived', 'Source'], SPAN_COLUMNS],
   ['logs', ['Owner', 'Logs', 'Derived', 'Source'], LOG_COLUMNS],
@@ -40,7 +24,7 @@ for (const [name, headings, columns] of TABLES) {
   t.test(`the columns of ${name} equal the documented ones, with their types, in their order`, async (t) => {
     t.same(
       headings.flatMap(documented).map(([column, type]) => `${bare(column)} ${type}`),
-      columns.map(({ name, type }) => `${name} ${SQL_TYPES[type]}`),
+      columns.map(({ name, type }) => `${name} ${COLUMN_TYPES[type].view}`),
     );
   });
 }

@@ -1,5 +1,5 @@
 /** Whether a step failed, and its kind of error. */
-import { KIND_INT, KIND_TEXT, SLOT_ERROR_TYPE } from '../../pdata/layout.ts';
+import { DERIVED_IS_ERROR, KIND_INT, KIND_TEXT, SLOT_ERROR_TYPE } from '../../pdata/layout.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber } from './rules.ts';
 import { setNameRow } from './slots.ts';
@@ -19,7 +19,7 @@ export function fillFailure(view: RecordView, exception: number): void {
   const typed = fillErrorType(view) || fillException(view, exception);
   const status = batch.signal === 'traces' && batch.records.goto(view.record).status === STATUS_ERROR;
   const judged = status || view.operation !== 0 || view.dialect >= 0;
-  if (judged) derived.isError = status || typed || saysFailed(view) ? IS_TRUE : IS_FALSE;
+  if (judged) derived.setByte(DERIVED_IS_ERROR, status || typed || saysFailed(view) ? IS_TRUE : IS_FALSE);
 }
 
 function fillErrorType(view: RecordView): boolean {

@@ -2,7 +2,7 @@
  * Normalizes one record at a time: recognises its attributes, detects its dialect and operation, and fills its derived
  * row.
  */
-import { KIND_TEXT, SLOT_DIALECT, SLOT_OPERATION } from '../../pdata/layout.ts';
+import { DERIVED_CATEGORY, KIND_TEXT, SLOT_DIALECT, SLOT_OPERATION } from '../../pdata/layout.ts';
 import type { Batch } from '../../pdata/batch.ts';
 import { fillContent } from './content.ts';
 import { fillFailure } from './failure.ts';
@@ -68,7 +68,7 @@ export class RecordNormalizer {
     const name = this.#needsName() ? this.#name() : null;
     view.logName = this.#place === PLACE_BITS.log ? name : null;
     const ownWord = findOperation(view, name);
-    derived.category = view.category;
+    derived.setByte(DERIVED_CATEGORY, view.category);
     if (ownWord >= 0) setNameRow(view, SLOT_OPERATION, ownWord);
     else if (view.operation > 0) setWord(view, SLOT_OPERATION, this.#lookups.operationText(view.operation));
     fillIdentity(view);

@@ -3,6 +3,7 @@
  * roll-up.
  */
 import {
+  DERIVED_USAGE_SCOPE,
   NUMBER_AUDIO_CACHE_READ_TOKENS,
   NUMBER_AUDIO_INPUT_TOKENS,
   NUMBER_AUDIO_OUTPUT_TOKENS,
@@ -163,7 +164,7 @@ export class TokenCounts implements SenderAccounting {
     for (const [number, field] of KINDS) derived.setNumber(number, this.#read(field));
     derived.setNumber(NUMBER_SERVICE_TIER, this.#serviceTier());
     if (!Number.isNaN(usage.input) || !Number.isNaN(usage.output) || !Number.isNaN(usage.total)) {
-      derived.usageScope = this.#aggregate || this.#repeats() ? SCOPE_ROLLUP : SCOPE_OWN;
+      derived.setByte(DERIVED_USAGE_SCOPE, this.#aggregate || this.#repeats() ? SCOPE_ROLLUP : SCOPE_OWN);
     }
   }
 

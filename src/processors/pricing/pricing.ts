@@ -18,6 +18,8 @@ import {
   COST_INPUT,
   COST_OUTPUT,
   COST_TOTAL,
+  DERIVED_COST_SOURCE,
+  DERIVED_USAGE_SCOPE,
   NUMBER_AUDIO_CACHE_READ_TOKENS,
   NUMBER_AUDIO_INPUT_TOKENS,
   NUMBER_AUDIO_OUTPUT_TOKENS,
@@ -133,12 +135,13 @@ class Pricing implements Processor {
   #takeStated(batch: Batch, record: number, explicit: ExplicitCosts): boolean {
     const costs = explicit.find(batch, record);
     batch.derived.goto(batch.records.goto(record).derived);
-    const stated = costs === null ? null : chooseStatedCost(costs, batch.derived.usageScope === USAGE_OWN);
+    const stated =
+      costs === null ? null : chooseStatedCost(costs, batch.derived.byte(DERIVED_USAGE_SCOPE) === USAGE_OWN);
     if (stated === null) return false;
     batch.derived.setCost(COST_INPUT, stated.input);
     batch.derived.setCost(COST_OUTPUT, stated.output);
     batch.derived.setCost(COST_TOTAL, stated.total);
-    batch.derived.costSource = COST_EXPLICIT;
+    batch.derived.setByte(DERIVED_COST_SOURCE, COST_EXPLICIT);
     setPriceId(batch, batch.tables.constant(`explicit ${stated.attribute}`));
     this.#outcomes.explicit++;
     return true;
@@ -164,7 +167,7 @@ class Pricing implements Processor {
     batch.derived.setCost(COST_INPUT, charge.input);
     batch.derived.setCost(COST_OUTPUT, charge.output);
     batch.derived.setCost(COST_TOTAL, charge.total);
-    batch.derived.costSource = COST_DERIVED;
+    batch.derived.setByte(DERIVED_COST_SOURCE, COST_DERIVED);
     setPriceId(batch, price.audit(batch.tables, model, charge.audit));
     if (charge.total === null) this.#outcomes.partly++;
     else this.#outcomes.derived++;

@@ -16,6 +16,10 @@ import type { DerivedCursor } from '../../../src/pdata/derived.ts';
 import {
   COST_INPUT,
   COST_TOTAL,
+  DERIVED_CATEGORY,
+  DERIVED_COST_SOURCE,
+  DERIVED_IS_ERROR,
+  DERIVED_USAGE_SCOPE,
   NUMBER_INPUT_TOKENS,
   NUMBER_LATENCY_MS,
   RECORD_KIND,
@@ -151,10 +155,10 @@ t.test('numbers are exact, costs keep eight digits, and both forms agree', async
 t.test('small numbers become the words of the column lists', async (t) => {
   for (const [number, category] of CATEGORIES.entries()) {
     const batch = derivedBatch((derived) => {
-      derived.category = number;
-      derived.usageScope = number % USAGE_SCOPES.length;
-      derived.costSource = number % COST_SOURCES.length;
-      derived.isError = number % 3;
+      derived.setByte(DERIVED_CATEGORY, number);
+      derived.setByte(DERIVED_USAGE_SCOPE, number % USAGE_SCOPES.length);
+      derived.setByte(DERIVED_COST_SOURCE, number % COST_SOURCES.length);
+      derived.setByte(DERIVED_IS_ERROR, number % 3);
     });
     batch.tables.memory.u8[RECORDS_BASE + RECORD_KIND] = number % SPAN_KINDS.length;
     batch.tables.memory.u8[RECORDS_BASE + RECORD_STATUS] = number % SPAN_STATUSES.length;

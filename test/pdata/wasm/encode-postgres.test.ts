@@ -7,9 +7,9 @@ import { Client } from 'pg';
 import t from 'tap';
 import { Rejection } from '../../../src/errors.ts';
 import type { Batch } from '../../../src/pdata/batch.ts';
-import { type Column, type ColumnType, TABLE_COLUMNS } from '../../../src/pdata/columns.ts';
+import { COLUMN_TYPES, type Column, type ColumnType, TABLE_COLUMNS } from '../../../src/pdata/columns.ts';
 import { fieldsOf, type SharedContent } from '../../../src/pdata/shared-contents.ts';
-import { COST_INPUT, NUMBER_LATENCY_MS, SIGNAL_TRACES } from '../../../src/pdata/layout.ts';
+import { COST_INPUT, DERIVED_IS_ERROR, NUMBER_LATENCY_MS, SIGNAL_TRACES } from '../../../src/pdata/layout.ts';
 import { requests } from '../../support/generators.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { type Message, type Signal, SIGNALS } from '../../support/protos.ts';
@@ -18,22 +18,6 @@ import { type Line, TestTables } from '../../support/tables.ts';
 const SAMPLES = 40;
 const COPY_HEADER = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
 const COPY_TRAILER = Buffer.from([0xff, 0xff]);
-
-const SQL_TYPES: Readonly<Record<ColumnType, string>> = {
-  text: 'text',
-  json: 'jsonb',
-  trace_id: 'bytea',
-  span_id: 'bytea',
-  content_id: 'bytea',
-  nanos: 'int8',
-  count64: 'int8',
-  count: 'int8',
-  int4: 'int4',
-  double: 'float8',
-  money: 'numeric(18,8)',
-  boolean: 'bool',
-  timestamp: 'timestamptz',
-};
 
 /** The SQL that shows a column as a line does; JSON is compared by the server. */
 function shown({ name, type }: Column): string {
@@ -73,7 +57,7 @@ function addNumbers(batch: Batch): void {
     batch.records.goto(record).derived = batch.derived.create();
     batch.derived.setCost(COST_INPUT, COSTS[record % COSTS.length] ?? null);
     batch.derived.setNumber(NUMBER_LATENCY_MS, record / 3);
-    batch.derived.isError = record % 3;
+    batch.derived.setByte(DERIVED_IS_ERROR, record % 3);
   }
 }
 
@@ -137,7 +121,7 @@ t.test('the server holds what the lines say', async (t) => {
     }
     const lines = texts.map((text) => JSON.parse(text) as Line);
     const table = `t${signal}`;
-    const definitions = columns.map(({ name, type }) => `${name} ${SQL_TYPES[type]}`);
+    const definitions = columns.map(({ name, type }) => `${name} ${COLUMN_TYPES[type].table}`);
     await client.query(`CREATE TABLE ${table} (${definitions.join(', ')}, n serial)`);
     const names = columns.map(({ name }) => name).join(', ');
     await load(t, client, `${table} (${names})`, Buffer.concat(parts));

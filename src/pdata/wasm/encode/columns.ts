@@ -84,6 +84,13 @@ export function optionalTextColumn(label: string, offset: usize, length: u32, fl
   else textColumn(label, offset, length, flags);
 }
 
+/** The word of a small number; a number without a word is null. */
+// @ts-ignore: decorator
+@inline
+export function wordOf(words: StaticArray<string>, number: u32): string {
+  return <i32>number < words.length ? unchecked(words[number]) : "";
+}
+
 /** One of our own words; empty is null. */
 export function wordColumn(label: string, word: string): void {
   if (word.length == 0) {

@@ -8,29 +8,31 @@ import {
   beginJson, beginRow, countColumn, endJson, endRow, int4Column, nullColumn, optionalTextColumn, spanIdColumn, timeColumn,
   traceIdColumn,
 } from "./columns";
-import { DERIVED_FIELDS, derivedColumns } from "./derived";
-import { OWNER_FIELDS, SOURCE_FIELDS, ownerColumns, sourceColumns } from "./source";
+import { derivedColumns } from "./derived";
+import {
+  LABEL_BODY, LABEL_DROPPED_ATTRIBUTES_COUNT, LABEL_EVENT_NAME, LABEL_FLAGS, LABEL_OBSERVED_TIME_UNIX_NANO,
+  LABEL_SEVERITY_NUMBER, LABEL_SEVERITY_TEXT, LABEL_SPAN_ID, LABEL_TIME_UNIX_NANO, LABEL_TRACE_ID, LOG_FIELDS,
+} from "./labels";
+import { ownerColumns, sourceColumns } from "./source";
 import { attributeRow, putValue } from "./values";
 
-const OWN_FIELDS: u32 = 10;
-
 export function putLog(record: usize): void {
-  beginRow(OWNER_FIELDS + OWN_FIELDS + DERIVED_FIELDS + SOURCE_FIELDS, "{\"signal\":\"log\"");
+  beginRow(LOG_FIELDS, "{\"signal\":\"log\"");
   ownerColumns(record);
-  timeColumn(",\"time_unix_nano\":", load<u64>(record, RECORD_START));
-  timeColumn(",\"observed_time_unix_nano\":", load<u64>(record, RECORD_END));
-  int4Column(",\"severity_number\":", load<u8>(record, RECORD_KIND));
+  timeColumn(LABEL_TIME_UNIX_NANO, load<u64>(record, RECORD_START));
+  timeColumn(LABEL_OBSERVED_TIME_UNIX_NANO, load<u64>(record, RECORD_END));
+  int4Column(LABEL_SEVERITY_NUMBER, load<u8>(record, RECORD_KIND));
   optionalTextColumn(
-    ",\"severity_text\":", load<u32>(record, RECORD_STATE_OFFSET), load<u32>(record, RECORD_STATE_LENGTH), load<u8>(record, RECORD_STATE_FLAGS),
+    LABEL_SEVERITY_TEXT, load<u32>(record, RECORD_STATE_OFFSET), load<u32>(record, RECORD_STATE_LENGTH), load<u8>(record, RECORD_STATE_FLAGS),
   );
   optionalTextColumn(
-    ",\"event_name\":", load<u32>(record, RECORD_NAME_OFFSET), load<u32>(record, RECORD_NAME_LENGTH), load<u8>(record, RECORD_NAME_FLAGS),
+    LABEL_EVENT_NAME, load<u32>(record, RECORD_NAME_OFFSET), load<u32>(record, RECORD_NAME_LENGTH), load<u8>(record, RECORD_NAME_FLAGS),
   );
   bodyColumn(load<u32>(record, RECORD_BODY));
-  traceIdColumn(",\"trace_id\":", record + RECORD_TRACE_ID);
-  spanIdColumn(",\"span_id\":", record + RECORD_SPAN_ID);
-  countColumn(",\"flags\":", load<u32>(record, RECORD_FLAGS));
-  countColumn(",\"dropped_attributes_count\":", load<u32>(record, RECORD_DROPPED_ATTRIBUTES));
+  traceIdColumn(LABEL_TRACE_ID, record + RECORD_TRACE_ID);
+  spanIdColumn(LABEL_SPAN_ID, record + RECORD_SPAN_ID);
+  countColumn(LABEL_FLAGS, load<u32>(record, RECORD_FLAGS));
+  countColumn(LABEL_DROPPED_ATTRIBUTES_COUNT, load<u32>(record, RECORD_DROPPED_ATTRIBUTES));
   derivedColumns(load<u32>(record, RECORD_DERIVED));
   sourceColumns(record);
   endRow();
@@ -40,10 +42,10 @@ export function putLog(record: usize): void {
 function bodyColumn(body: u32): void {
   const row = body == 0 ? <usize>0 : attributeRow(body - 1);
   if (row == 0 || load<u8>(row, ATTRIBUTE_VERDICT) != VERDICT_KEEP || load<u8>(row, ATTRIBUTE_KIND) == KIND_NONE) {
-    nullColumn(",\"body\":");
+    nullColumn(LABEL_BODY);
     return;
   }
-  const column = beginJson(",\"body\":");
+  const column = beginJson(LABEL_BODY);
   putValue(row);
   endJson(column);
 }

@@ -10,39 +10,39 @@ import {
 } from "../../layout";
 import {
   beginJson, beginRow, booleanColumn, copying, countColumn, doubleColumn, endJson, endRow, longColumn, nullColumn,
-  optionalTextColumn, textColumn, timeColumn, wordColumn,
+  optionalTextColumn, textColumn, timeColumn, wordColumn, wordOf,
 } from "./columns";
-import { wordOf } from "./derived";
+import {
+  LABEL_BUCKETS, LABEL_COUNT, LABEL_DESCRIPTION, LABEL_EXEMPLARS, LABEL_FLAGS, LABEL_IS_MONOTONIC, LABEL_MAX,
+  LABEL_METADATA, LABEL_MIN, LABEL_NAME, LABEL_QUANTILES, LABEL_START_TIME_UNIX_NANO, LABEL_SUM, LABEL_TEMPORALITY,
+  LABEL_TIME_UNIX_NANO, LABEL_TYPE, LABEL_UNIT, LABEL_VALUE, POINT_FIELDS, TEMPORALITY_WORDS, TYPE_WORDS,
+} from "./labels";
 import { putExemplars, putExponentialBuckets, putHistogramBuckets, putQuantiles } from "./lists";
-import { OWNER_FIELDS, SOURCE_FIELDS, ownerColumns, sourceColumns } from "./source";
+import { ownerColumns, sourceColumns } from "./source";
 import { putAttributes } from "./values";
-
-const OWN_FIELDS: u32 = 19;
-const TYPE_WORDS: StaticArray<string> = ["", "gauge", "sum", "histogram", "exponential_histogram", "summary"];
-const TEMPORALITY_WORDS: StaticArray<string> = ["", "delta", "cumulative"];
 
 export function putPoint(record: usize): void {
   const metric = <usize>METRICS_BASE + <usize>load<u32>(record, RECORD_METRIC) * METRIC_STRIDE;
   const type = <u32>load<u8>(metric, METRIC_TYPE);
-  beginRow(OWNER_FIELDS + OWN_FIELDS + SOURCE_FIELDS, "{\"signal\":\"metric\"");
+  beginRow(POINT_FIELDS, "{\"signal\":\"metric\"");
   ownerColumns(record);
   metricColumns(metric, type);
-  timeColumn(",\"start_time_unix_nano\":", load<u64>(record, RECORD_START));
-  longColumn(",\"time_unix_nano\":", load<i64>(record, RECORD_END));
+  timeColumn(LABEL_START_TIME_UNIX_NANO, load<u64>(record, RECORD_START));
+  longColumn(LABEL_TIME_UNIX_NANO, load<i64>(record, RECORD_END));
   valueColumns(record);
   const number = load<u32>(record, RECORD_POINT);
   const point: usize = number == 0 ? 0 : <usize>POINTS_BASE + <usize>(number - 1) * POINT_STRIDE;
   statisticsColumns(point);
   bucketColumns(point, type);
   const exemplars = load<u32>(record, RECORD_EVENTS_COUNT);
-  if (exemplars == 0) nullColumn(",\"exemplars\":");
+  if (exemplars == 0) nullColumn(LABEL_EXEMPLARS);
   else jsonList(record, exemplars);
-  countColumn(",\"flags\":", load<u32>(record, RECORD_FLAGS));
+  countColumn(LABEL_FLAGS, load<u32>(record, RECORD_FLAGS));
   const metadata = load<u32>(metric, METRIC_ATTRIBUTES_COUNT);
   if (metadata == 0) {
-    nullColumn(",\"metadata\":");
+    nullColumn(LABEL_METADATA);
   } else {
-    const column = beginJson(",\"metadata\":");
+    const column = beginJson(LABEL_METADATA);
     putAttributes(load<u32>(metric, METRIC_ATTRIBUTES_FIRST), metadata);
     endJson(column);
   }
@@ -51,31 +51,31 @@ export function putPoint(record: usize): void {
 }
 
 function jsonList(record: usize, exemplars: u32): void {
-  const column = beginJson(",\"exemplars\":");
+  const column = beginJson(LABEL_EXEMPLARS);
   putExemplars(load<u32>(record, RECORD_EVENTS_FIRST), exemplars);
   endJson(column);
 }
 
 function metricColumns(metric: usize, type: u32): void {
-  textColumn(",\"name\":", load<u32>(metric, METRIC_NAME_OFFSET), load<u32>(metric, METRIC_NAME_LENGTH), load<u8>(metric, METRIC_NAME_FLAGS));
+  textColumn(LABEL_NAME, load<u32>(metric, METRIC_NAME_OFFSET), load<u32>(metric, METRIC_NAME_LENGTH), load<u8>(metric, METRIC_NAME_FLAGS));
   optionalTextColumn(
-    ",\"description\":", load<u32>(metric, METRIC_DESCRIPTION_OFFSET), load<u32>(metric, METRIC_DESCRIPTION_LENGTH), load<u8>(metric, METRIC_DESCRIPTION_FLAGS),
+    LABEL_DESCRIPTION, load<u32>(metric, METRIC_DESCRIPTION_OFFSET), load<u32>(metric, METRIC_DESCRIPTION_LENGTH), load<u8>(metric, METRIC_DESCRIPTION_FLAGS),
   );
-  optionalTextColumn(",\"unit\":", load<u32>(metric, METRIC_UNIT_OFFSET), load<u32>(metric, METRIC_UNIT_LENGTH), load<u8>(metric, METRIC_UNIT_FLAGS));
-  wordColumn(",\"type\":", wordOf(TYPE_WORDS, type));
+  optionalTextColumn(LABEL_UNIT, load<u32>(metric, METRIC_UNIT_OFFSET), load<u32>(metric, METRIC_UNIT_LENGTH), load<u8>(metric, METRIC_UNIT_FLAGS));
+  wordColumn(LABEL_TYPE, wordOf(TYPE_WORDS, type));
   const hasTemporality = type == METRIC_SUM || type == METRIC_HISTOGRAM || type == METRIC_EXPONENTIAL_HISTOGRAM;
-  wordColumn(",\"temporality\":", hasTemporality ? wordOf(TEMPORALITY_WORDS, load<u8>(metric, METRIC_TEMPORALITY)) : "");
-  booleanColumn(",\"is_monotonic\":", type == METRIC_SUM ? 1 + <u32>load<u8>(metric, METRIC_MONOTONIC) : 0);
+  wordColumn(LABEL_TEMPORALITY, hasTemporality ? wordOf(TEMPORALITY_WORDS, load<u8>(metric, METRIC_TEMPORALITY)) : "");
+  booleanColumn(LABEL_IS_MONOTONIC, type == METRIC_SUM ? 1 + <u32>load<u8>(metric, METRIC_MONOTONIC) : 0);
 }
 
 /** `value_int` and `value_double`; NDJSON writes whichever is there as `value`, an integer as a number of all its digits. */
 function valueColumns(record: usize): void {
   const kind = load<u8>(record, RECORD_KIND);
-  if (kind == POINT_VALUE_INT) countColumn(",\"value\":", load<i64>(record, RECORD_VALUE));
+  if (kind == POINT_VALUE_INT) countColumn(LABEL_VALUE, load<i64>(record, RECORD_VALUE));
   else if (copying) nullColumn("");
-  if (kind == POINT_VALUE_DOUBLE) doubleColumn(",\"value\":", load<f64>(record, RECORD_VALUE));
+  if (kind == POINT_VALUE_DOUBLE) doubleColumn(LABEL_VALUE, load<f64>(record, RECORD_VALUE));
   else if (copying) nullColumn("");
-  else if (kind != POINT_VALUE_INT) nullColumn(",\"value\":");
+  else if (kind != POINT_VALUE_INT) nullColumn(LABEL_VALUE);
 }
 
 function optionalDouble(label: string, point: usize, bit: u32, offset: usize): void {
@@ -86,31 +86,31 @@ function optionalDouble(label: string, point: usize, bit: u32, offset: usize): v
 /** count, sum, min, max. Counts beyond int8 are stored as its largest value. */
 function statisticsColumns(point: usize): void {
   if (point == 0) {
-    nullColumn(",\"count\":");
+    nullColumn(LABEL_COUNT);
   } else {
     const count = load<u64>(point, POINT_COUNT);
-    longColumn(",\"count\":", count > <u64>i64.MAX_VALUE ? i64.MAX_VALUE : <i64>count);
+    longColumn(LABEL_COUNT, count > <u64>i64.MAX_VALUE ? i64.MAX_VALUE : <i64>count);
   }
-  optionalDouble(",\"sum\":", point, POINT_HAS_SUM, POINT_SUM);
-  optionalDouble(",\"min\":", point, POINT_HAS_MIN, POINT_MIN);
-  optionalDouble(",\"max\":", point, POINT_HAS_MAX, POINT_MAX);
+  optionalDouble(LABEL_SUM, point, POINT_HAS_SUM, POINT_SUM);
+  optionalDouble(LABEL_MIN, point, POINT_HAS_MIN, POINT_MIN);
+  optionalDouble(LABEL_MAX, point, POINT_HAS_MAX, POINT_MAX);
 }
 
 /** buckets, quantiles. */
 function bucketColumns(point: usize, type: u32): void {
   if (point != 0 && (type == METRIC_HISTOGRAM || type == METRIC_EXPONENTIAL_HISTOGRAM)) {
-    const column = beginJson(",\"buckets\":");
+    const column = beginJson(LABEL_BUCKETS);
     if (type == METRIC_HISTOGRAM) putHistogramBuckets(point);
     else putExponentialBuckets(point);
     endJson(column);
   } else {
-    nullColumn(",\"buckets\":");
+    nullColumn(LABEL_BUCKETS);
   }
   if (point != 0 && type == METRIC_SUMMARY) {
-    const column = beginJson(",\"quantiles\":");
+    const column = beginJson(LABEL_QUANTILES);
     putQuantiles(point);
     endJson(column);
   } else {
-    nullColumn(",\"quantiles\":");
+    nullColumn(LABEL_QUANTILES);
   }
 }

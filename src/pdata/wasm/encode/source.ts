@@ -14,13 +14,13 @@ import {
 } from "./columns";
 import { putRawText } from "./json-text";
 import { UNKNOWN_TEXT } from "./keys";
+import {
+  LABEL_ATTRIBUTES, LABEL_ENVIRONMENT, LABEL_PROJECT, LABEL_RECEIVED_AT, LABEL_RESOURCE, LABEL_SCOPE_ATTRIBUTES,
+  LABEL_SCOPE_NAME, LABEL_SCOPE_VERSION, LABEL_SERVICE_NAME,
+} from "./labels";
 import { out } from "./output";
 import { ALWAYS, REPEAT_OWNER, REPEAT_RECEIVED_AT, REPEAT_SOURCE, putRepeat, rememberRepeat } from "./repeats";
 import { attributeRow, putAttributes } from "./values";
-
-/** Numbers of fields of a COPY tuple. */
-export const OWNER_FIELDS: u32 = 3;
-export const SOURCE_FIELDS: u32 = 4;
 
 /** A resource without a service name. */
 const NO_SERVICE: u32 = 0xffffffff;
@@ -67,8 +67,8 @@ export function ownerColumns(record: usize): void {
 
 export function projectColumn(): void {
   const project = load<u32>(HEADER_BASE, HEADER_PROJECT_OFFSET);
-  if (project == 0) nullColumn(",\"project\":");
-  else textColumn(",\"project\":", project, load<u32>(HEADER_BASE, HEADER_PROJECT_LENGTH), UNKNOWN_TEXT);
+  if (project == 0) nullColumn(LABEL_PROJECT);
+  else textColumn(LABEL_PROJECT, project, load<u32>(HEADER_BASE, HEADER_PROJECT_LENGTH), UNKNOWN_TEXT);
 }
 
 function renderOwner(record: usize): void {
@@ -76,19 +76,19 @@ function renderOwner(record: usize): void {
   const resource = resourceOf(record);
   const environment = load<u32>(resource, RESOURCE_ENVIRONMENT_OFFSET);
   if (environment == 0) {
-    nullColumn(",\"environment\":");
+    nullColumn(LABEL_ENVIRONMENT);
   } else {
     textColumn(
-      ",\"environment\":", environment, load<u32>(resource, RESOURCE_ENVIRONMENT_LENGTH), load<u8>(resource, RESOURCE_ENVIRONMENT_FLAGS),
+      LABEL_ENVIRONMENT, environment, load<u32>(resource, RESOURCE_ENVIRONMENT_LENGTH), load<u8>(resource, RESOURCE_ENVIRONMENT_FLAGS),
     );
   }
   const service = serviceRow(resource);
   if (service == NO_SERVICE) {
-    nullColumn(",\"service_name\":");
+    nullColumn(LABEL_SERVICE_NAME);
   } else {
     const row = attributeRow(service - 1);
     textColumn(
-      ",\"service_name\":", load<u32>(row, ATTRIBUTE_OFFSET), load<u32>(row, ATTRIBUTE_LENGTH), load<u8>(row, ATTRIBUTE_FLAGS),
+      LABEL_SERVICE_NAME, load<u32>(row, ATTRIBUTE_OFFSET), load<u32>(row, ATTRIBUTE_LENGTH), load<u8>(row, ATTRIBUTE_FLAGS),
     );
   }
 }
@@ -126,7 +126,7 @@ export function sourceColumns(record: usize): void {
     renderSource(record);
     rememberRepeat(REPEAT_SOURCE, key, start);
   }
-  const column = beginJson(",\"attributes\":");
+  const column = beginJson(LABEL_ATTRIBUTES);
   putAttributes(load<u32>(record, RECORD_ATTRIBUTES_FIRST), load<u32>(record, RECORD_ATTRIBUTES_COUNT));
   endJson(column);
   receivedAtColumn();
@@ -135,7 +135,7 @@ export function sourceColumns(record: usize): void {
 function receivedAtColumn(): void {
   if (putRepeat(REPEAT_RECEIVED_AT, ALWAYS)) return;
   const start = out;
-  timestampColumn(",\"received_at\":", load<i64>(HEADER_BASE, HEADER_RECEIVED_AT));
+  timestampColumn(LABEL_RECEIVED_AT, load<i64>(HEADER_BASE, HEADER_RECEIVED_AT));
   rememberRepeat(REPEAT_RECEIVED_AT, ALWAYS, start);
 }
 
@@ -155,19 +155,19 @@ function renderSource(record: usize): void {
 
 export function resourceColumn(resource: usize): void {
   sharedColumn(
-    ",\"resource\":", resource + RESOURCE_JSON_OFFSET, load<u32>(resource, RESOURCE_ATTRIBUTES_FIRST), load<u32>(resource, RESOURCE_ATTRIBUTES_COUNT),
+    LABEL_RESOURCE, resource + RESOURCE_JSON_OFFSET, load<u32>(resource, RESOURCE_ATTRIBUTES_FIRST), load<u32>(resource, RESOURCE_ATTRIBUTES_COUNT),
   );
 }
 
 /** scope_name, scope_version, scope_attributes. */
 export function scopeColumns(scope: usize): void {
   optionalTextColumn(
-    ",\"scope_name\":", load<u32>(scope, SCOPE_NAME_OFFSET), load<u32>(scope, SCOPE_NAME_LENGTH), load<u8>(scope, SCOPE_NAME_FLAGS),
+    LABEL_SCOPE_NAME, load<u32>(scope, SCOPE_NAME_OFFSET), load<u32>(scope, SCOPE_NAME_LENGTH), load<u8>(scope, SCOPE_NAME_FLAGS),
   );
   optionalTextColumn(
-    ",\"scope_version\":", load<u32>(scope, SCOPE_VERSION_OFFSET), load<u32>(scope, SCOPE_VERSION_LENGTH), load<u8>(scope, SCOPE_VERSION_FLAGS),
+    LABEL_SCOPE_VERSION, load<u32>(scope, SCOPE_VERSION_OFFSET), load<u32>(scope, SCOPE_VERSION_LENGTH), load<u8>(scope, SCOPE_VERSION_FLAGS),
   );
   const count = load<u32>(scope, SCOPE_ATTRIBUTES_COUNT);
-  if (count == 0) nullColumn(",\"scope_attributes\":");
-  else sharedColumn(",\"scope_attributes\":", scope + SCOPE_JSON_OFFSET, load<u32>(scope, SCOPE_ATTRIBUTES_FIRST), count);
+  if (count == 0) nullColumn(LABEL_SCOPE_ATTRIBUTES);
+  else sharedColumn(LABEL_SCOPE_ATTRIBUTES, scope + SCOPE_JSON_OFFSET, load<u32>(scope, SCOPE_ATTRIBUTES_FIRST), count);
 }

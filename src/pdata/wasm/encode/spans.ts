@@ -8,40 +8,42 @@ import {
 } from "../../layout";
 import {
   beginJson, beginRow, countColumn, endJson, endRow, longColumn, nullColumn, optionalTextColumn, spanIdColumn, textColumn,
-  timeColumn, traceIdColumn, wordColumn,
+  timeColumn, traceIdColumn, wordColumn, wordOf,
 } from "./columns";
-import { DERIVED_FIELDS, derivedColumns, wordOf } from "./derived";
+import { derivedColumns } from "./derived";
+import {
+  KIND_WORDS, LABEL_DROPPED_ATTRIBUTES_COUNT, LABEL_DROPPED_EVENTS_COUNT, LABEL_DROPPED_LINKS_COUNT, LABEL_DURATION_NS,
+  LABEL_END_TIME_UNIX_NANO, LABEL_EVENTS, LABEL_FLAGS, LABEL_KIND, LABEL_LINKS, LABEL_NAME, LABEL_PARENT_SPAN_ID,
+  LABEL_SPAN_ID, LABEL_START_TIME_UNIX_NANO, LABEL_STATUS, LABEL_STATUS_MESSAGE, LABEL_TRACE_ID, LABEL_TRACE_STATE,
+  SPAN_FIELDS, STATUS_WORDS,
+} from "./labels";
 import { putEvents, putLinks } from "./lists";
-import { OWNER_FIELDS, SOURCE_FIELDS, ownerColumns, sourceColumns } from "./source";
-
-const OWN_FIELDS: u32 = 17;
-const KIND_WORDS: StaticArray<string> = ["unspecified", "internal", "server", "client", "producer", "consumer"];
-const STATUS_WORDS: StaticArray<string> = ["unset", "ok", "error"];
+import { ownerColumns, sourceColumns } from "./source";
 
 export function putSpan(record: usize): void {
-  beginRow(OWNER_FIELDS + OWN_FIELDS + DERIVED_FIELDS + SOURCE_FIELDS, "{\"signal\":\"span\"");
+  beginRow(SPAN_FIELDS, "{\"signal\":\"span\"");
   ownerColumns(record);
-  traceIdColumn(",\"trace_id\":", record + RECORD_TRACE_ID);
-  spanIdColumn(",\"span_id\":", record + RECORD_SPAN_ID);
-  spanIdColumn(",\"parent_span_id\":", record + RECORD_PARENT_SPAN_ID);
+  traceIdColumn(LABEL_TRACE_ID, record + RECORD_TRACE_ID);
+  spanIdColumn(LABEL_SPAN_ID, record + RECORD_SPAN_ID);
+  spanIdColumn(LABEL_PARENT_SPAN_ID, record + RECORD_PARENT_SPAN_ID);
   optionalTextColumn(
-    ",\"trace_state\":", load<u32>(record, RECORD_STATE_OFFSET), load<u32>(record, RECORD_STATE_LENGTH), load<u8>(record, RECORD_STATE_FLAGS),
+    LABEL_TRACE_STATE, load<u32>(record, RECORD_STATE_OFFSET), load<u32>(record, RECORD_STATE_LENGTH), load<u8>(record, RECORD_STATE_FLAGS),
   );
-  textColumn(",\"name\":", load<u32>(record, RECORD_NAME_OFFSET), load<u32>(record, RECORD_NAME_LENGTH), load<u8>(record, RECORD_NAME_FLAGS));
-  wordColumn(",\"kind\":", wordOf(KIND_WORDS, load<u8>(record, RECORD_KIND)));
-  wordColumn(",\"status\":", wordOf(STATUS_WORDS, load<u8>(record, RECORD_STATUS)));
+  textColumn(LABEL_NAME, load<u32>(record, RECORD_NAME_OFFSET), load<u32>(record, RECORD_NAME_LENGTH), load<u8>(record, RECORD_NAME_FLAGS));
+  wordColumn(LABEL_KIND, wordOf(KIND_WORDS, load<u8>(record, RECORD_KIND)));
+  wordColumn(LABEL_STATUS, wordOf(STATUS_WORDS, load<u8>(record, RECORD_STATUS)));
   optionalTextColumn(
-    ",\"status_message\":", load<u32>(record, RECORD_MESSAGE_OFFSET), load<u32>(record, RECORD_MESSAGE_LENGTH), load<u8>(record, RECORD_MESSAGE_FLAGS),
+    LABEL_STATUS_MESSAGE, load<u32>(record, RECORD_MESSAGE_OFFSET), load<u32>(record, RECORD_MESSAGE_LENGTH), load<u8>(record, RECORD_MESSAGE_FLAGS),
   );
   timeColumns(record);
-  countColumn(",\"flags\":", load<u32>(record, RECORD_FLAGS));
-  countColumn(",\"dropped_attributes_count\":", load<u32>(record, RECORD_DROPPED_ATTRIBUTES));
-  countColumn(",\"dropped_events_count\":", load<u32>(record, RECORD_DROPPED_EVENTS));
-  countColumn(",\"dropped_links_count\":", load<u32>(record, RECORD_DROPPED_LINKS));
-  const events = beginJson(",\"events\":");
+  countColumn(LABEL_FLAGS, load<u32>(record, RECORD_FLAGS));
+  countColumn(LABEL_DROPPED_ATTRIBUTES_COUNT, load<u32>(record, RECORD_DROPPED_ATTRIBUTES));
+  countColumn(LABEL_DROPPED_EVENTS_COUNT, load<u32>(record, RECORD_DROPPED_EVENTS));
+  countColumn(LABEL_DROPPED_LINKS_COUNT, load<u32>(record, RECORD_DROPPED_LINKS));
+  const events = beginJson(LABEL_EVENTS);
   putEvents(load<u32>(record, RECORD_EVENTS_FIRST), load<u32>(record, RECORD_EVENTS_COUNT));
   endJson(events);
-  const links = beginJson(",\"links\":");
+  const links = beginJson(LABEL_LINKS);
   putLinks(load<u32>(record, RECORD_LINKS_FIRST), load<u32>(record, RECORD_LINKS_COUNT));
   endJson(links);
   derivedColumns(load<u32>(record, RECORD_DERIVED));
@@ -53,8 +55,8 @@ export function putSpan(record: usize): void {
 function timeColumns(record: usize): void {
   const start = load<u64>(record, RECORD_START);
   const end = load<u64>(record, RECORD_END);
-  timeColumn(",\"start_time_unix_nano\":", start);
-  timeColumn(",\"end_time_unix_nano\":", end);
-  if (end == 0) nullColumn(",\"duration_ns\":");
-  else longColumn(",\"duration_ns\":", end > start ? <i64>(end - start) : 0);
+  timeColumn(LABEL_START_TIME_UNIX_NANO, start);
+  timeColumn(LABEL_END_TIME_UNIX_NANO, end);
+  if (end == 0) nullColumn(LABEL_DURATION_NS);
+  else longColumn(LABEL_DURATION_NS, end > start ? <i64>(end - start) : 0);
 }
