@@ -2,49 +2,22 @@
  * The shape of a dialect: how its records are recognised, which attributes hold which field, what its words mean, how
  * it counts tokens. Dialects are data; processors build their lookup tables from them once, at start.
  */
+import { DERIVED_COLUMNS, PRICING_NUMBERS } from '../pdata/columns.ts';
 import type { Operation } from './categories.ts';
 
-/** The fields of a record that have a column or count in a price. Their order is free. */
-export const FIELDS = [
-  'operation',
-  'provider',
-  'request_model',
-  'response_model',
-  'response_id',
-  'input_tokens',
-  'output_tokens',
-  'total_tokens',
-  'cache_read_tokens',
-  'cache_write_tokens',
-  'cache_write_5m_tokens',
-  'cache_write_1h_tokens',
-  'reasoning_tokens',
-  'audio_input_tokens',
-  'audio_output_tokens',
-  'audio_cache_read_tokens',
-  'image_input_tokens',
-  'image_output_tokens',
-  'service_tier',
-  'conversation_id',
-  'user_id',
-  'agent_name',
-  'tool_name',
-  'tool_call_id',
-  'tool_arguments',
-  'tool_result',
-  'input_content',
-  'output_content',
-  'system_instructions',
-  'retrieval_query',
-  'retrieval_documents',
-  'finish_reason',
-  'time_to_first_token',
-  'latency',
-  'error_type',
-  'failed',
-] as const;
+/** What dialects list attributes for: columns of the catalogue, and numbers of pricing. */
+type Listed = Extract<
+  (typeof DERIVED_COLUMNS)[number] | (typeof PRICING_NUMBERS)[number],
+  { readonly filled: 'attribute' | 'code' }
+>;
+const LISTED = [...DERIVED_COLUMNS, ...PRICING_NUMBERS].filter((each): each is Listed => 'filled' in each);
+/** Fields that become columns of other names, or parts of a number. */
+const INDIRECT = ['cache_write_5m_tokens', 'finish_reason', 'time_to_first_token', 'latency', 'failed'] as const;
+
 /** A field, or the cost that the sender computed itself. */
-export type ReadField = (typeof FIELDS)[number];
+export type ReadField = Listed['name'] | (typeof INDIRECT)[number];
+/** The fields of a record that have a column or count in a price. */
+export const FIELDS: readonly ReadField[] = [...LISTED.map(({ name }) => name), ...INDIRECT];
 export type Field = ReadField | 'cost_total' | 'cost_input' | 'cost_output';
 
 /**

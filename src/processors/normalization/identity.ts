@@ -1,13 +1,9 @@
-/** The columns that identify a call: provider, models, ids, agent, tool, conversation, user. */
+/** The columns that identify a call and need more than one attribute: provider, agent, tool, conversation, user. */
 import {
   KIND_TEXT,
   SLOT_AGENT_NAME,
   SLOT_CONVERSATION_ID,
   SLOT_PROVIDER,
-  SLOT_REQUEST_MODEL,
-  SLOT_RESPONSE_ID,
-  SLOT_RESPONSE_MODEL,
-  SLOT_TOOL_CALL_ID,
   SLOT_TOOL_NAME,
   SLOT_USER_ID,
 } from '../../pdata/layout.ts';
@@ -21,8 +17,6 @@ const AGENT_NAME = fieldNumber('agent_name');
 const TOOL_NAME = fieldNumber('tool_name');
 const AGENT = CATEGORIES.indexOf('agent');
 const TOOL_STEP = CATEGORIES.indexOf('tool_step');
-const RESPONSE_ID = fieldNumber('response_id');
-const TOOL_CALL_ID = fieldNumber('tool_call_id');
 const CONVERSATION_ID = fieldNumber('conversation_id');
 const USER_ID = fieldNumber('user_id');
 const PROVIDER = fieldNumber('provider');
@@ -33,12 +27,8 @@ const HOST = 'server.address';
 const NAMESPACE = 'az.namespace';
 
 export function fillIdentity(view: RecordView): void {
-  fillName(view, REQUEST_MODEL, SLOT_REQUEST_MODEL);
-  fillName(view, RESPONSE_MODEL, SLOT_RESPONSE_MODEL);
-  fillName(view, RESPONSE_ID, SLOT_RESPONSE_ID);
   if (!fillName(view, AGENT_NAME, SLOT_AGENT_NAME) && view.category === AGENT) nameBySpan(view, SLOT_AGENT_NAME);
   if (!fillName(view, TOOL_NAME, SLOT_TOOL_NAME) && view.category === TOOL_STEP) nameBySpan(view, SLOT_TOOL_NAME);
-  fillName(view, TOOL_CALL_ID, SLOT_TOOL_CALL_ID);
   fillProvider(view);
 }
 

@@ -4,6 +4,7 @@
  */
 import { DERIVED_CATEGORY, KIND_TEXT, SLOT_DIALECT, SLOT_OPERATION } from '../../pdata/layout.ts';
 import type { Batch } from '../../pdata/batch.ts';
+import { fillAttributeColumns } from './attribute-columns.ts';
 import { fillContent } from './content.ts';
 import { fillFailure } from './failure.ts';
 import { fillFinishReasons } from './finish-reasons.ts';
@@ -71,6 +72,7 @@ export class RecordNormalizer {
     derived.setByte(DERIVED_CATEGORY, view.category);
     if (ownWord >= 0) setNameRow(view, SLOT_OPERATION, ownWord);
     else if (view.operation > 0) setWord(view, SLOT_OPERATION, this.#lookups.operationText(view.operation));
+    fillAttributeColumns(view);
     fillIdentity(view);
     this.#tokens.fill();
     fillTimes(view);

@@ -4,14 +4,9 @@
  */
 import {
   DERIVED_USAGE_SCOPE,
-  NUMBER_AUDIO_CACHE_READ_TOKENS,
-  NUMBER_AUDIO_INPUT_TOKENS,
-  NUMBER_AUDIO_OUTPUT_TOKENS,
   NUMBER_CACHE_READ_TOKENS,
   NUMBER_CACHE_WRITE_1H_TOKENS,
   NUMBER_CACHE_WRITE_TOKENS,
-  NUMBER_IMAGE_INPUT_TOKENS,
-  NUMBER_IMAGE_OUTPUT_TOKENS,
   NUMBER_INPUT_TOKENS,
   NUMBER_OUTPUT_TOKENS,
   NUMBER_REASONING_TOKENS,
@@ -161,7 +156,6 @@ export class TokenCounts implements SenderAccounting {
     derived.setNumber(NUMBER_CACHE_WRITE_TOKENS, usage.cacheWrite);
     derived.setNumber(NUMBER_CACHE_WRITE_1H_TOKENS, usage.cacheWrite1h);
     derived.setNumber(NUMBER_REASONING_TOKENS, usage.reasoning);
-    for (const [number, field] of KINDS) derived.setNumber(number, this.#read(field));
     derived.setNumber(NUMBER_SERVICE_TIER, this.#serviceTier());
     if (!Number.isNaN(usage.input) || !Number.isNaN(usage.output) || !Number.isNaN(usage.total)) {
       derived.setByte(DERIVED_USAGE_SCOPE, this.#aggregate || this.#repeats() ? SCOPE_ROLLUP : SCOPE_OWN);
@@ -209,11 +203,3 @@ const CACHE_WRITE_5M = fieldNumber('cache_write_5m_tokens');
 const CACHE_WRITE_1H = fieldNumber('cache_write_1h_tokens');
 const REASONING = fieldNumber('reasoning_tokens');
 const SERVICE_TIER = fieldNumber('service_tier');
-/** Token kinds that only pricing reads. */
-const KINDS = [
-  [NUMBER_AUDIO_INPUT_TOKENS, fieldNumber('audio_input_tokens')],
-  [NUMBER_AUDIO_OUTPUT_TOKENS, fieldNumber('audio_output_tokens')],
-  [NUMBER_AUDIO_CACHE_READ_TOKENS, fieldNumber('audio_cache_read_tokens')],
-  [NUMBER_IMAGE_INPUT_TOKENS, fieldNumber('image_input_tokens')],
-  [NUMBER_IMAGE_OUTPUT_TOKENS, fieldNumber('image_output_tokens')],
-] as const;
