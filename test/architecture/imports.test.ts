@@ -11,6 +11,7 @@ const SRC = fileURLToPath(new URL('../../../src/', import.meta.url));
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   pdata: ['errors'],
   errors: [],
+  client: [],
   component: ['pdata', 'errors'],
   net: ['component', 'errors'],
   dialects: ['pdata'],
@@ -26,8 +27,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 };
 const KINDS = ['receivers', 'processors', 'exporters', 'extensions'];
 const COMMAND_LINE = 'cli';
-/** The parts that may touch the process. */
-const PROCESS = [COMMAND_LINE, 'daemon'];
+/** The parts that may touch the process. The client runs in the process of an application. */
+const PROCESS = [COMMAND_LINE, 'daemon', 'client'];
 /** AssemblyScript: another compiler, imports without a suffix. */
 const WASM = 'pdata/wasm/';
 
@@ -188,7 +189,24 @@ function isValue(node: ts.Identifier): boolean {
   return !ts.isPropertyAssignment(parent) && !ts.isPropertyDeclaration(parent) && !ts.isQualifiedName(parent);
 }
 
-t.test('only the command line and the daemon touch the process', async (t) => {
+/** What applications install for the client. Its other imports are of Node. */
+const CLIENT_PACKAGES = /^(?:node:|@opentelemetry\/|\.\/)/u;
+
+t.test('the client imports no package of the daemon, and the daemon not the client', async (t) => {
+  const client = modules.filter(({ path }) => partOf(path) === 'client');
+  const others = modules.filter((module) => !client.includes(module));
+  t.ok(client.length > 5);
+  t.same(
+    client.flatMap(importsOf).filter((specifier) => !CLIENT_PACKAGES.test(specifier)),
+    [],
+  );
+  t.same(
+    others.filter((module) => ours(module).some((target) => partOf(target) === 'client')).map(({ path }) => path),
+    [],
+  );
+});
+
+t.test('only the command line, the daemon and the client touch the process', async (t) => {
   const wrong = modules
     .filter((module) => !PROCESS.includes(partOf(module.path)) && usesGlobal(module, 'process'))
     .map(({ path }) => path);

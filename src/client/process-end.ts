@@ -1,0 +1,38 @@
+/** Sends what is left when the process ends: at SIGTERM and SIGINT, and when it has nothing more to do. */
+
+const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
+
+export interface Ending {
+  /** Sends what has been recorded so far. */
+  flush(): Promise<void>;
+  /** Sends the rest; nothing is recorded after it. */
+  shutdown(): Promise<void>;
+  /** Grows with everything that is recorded. */
+  recorded(): number;
+}
+
+/** Returns a function that removes the listeners. */
+export function sendAtEnd({ flush, shutdown, recorded }: Ending): () => void {
+  let flushed = -1;
+  const atRest = (): void => {
+    // The flush keeps the process running, so this event is emitted again after it.
+    if (recorded() === flushed) return;
+    flushed = recorded();
+    void flush();
+  };
+  const onSignal = (signal: NodeJS.Signals): void => {
+    // With listeners of its own, the application decides when it ends. It may record more until then.
+    if (process.listenerCount(signal) > 1) return void flush();
+    // A second signal ends the process at once.
+    stop();
+    void shutdown().finally(() => process.kill(process.pid, signal));
+  };
+  const stop = (): void => {
+    process.off('beforeExit', atRest);
+    for (const signal of SIGNALS) process.off(signal, onSignal);
+  };
+  process.on('beforeExit', atRest);
+  // First in the list: a listener that was added with `once` is no longer counted after its call.
+  for (const signal of SIGNALS) process.prependListener(signal, onSignal);
+  return stop;
+}
