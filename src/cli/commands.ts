@@ -32,6 +32,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./status.ts')).statusCommand,
   },
   {
+    name: 'reload',
+    summary: 'Let the running daemon load its configuration again',
+    load: async () => (await import('./reload.ts')).reloadCommand,
+  },
+  {
     name: 'migrate',
     summary: 'Migrate the database schema to this version',
     load: async () => (await import('./migrate.ts')).migrateCommand,

@@ -13,7 +13,7 @@ export const CONFIG_OPTIONS = {
     short: 'c',
     value: 'FILE',
     description: 'Configuration file; several are merged from left to right',
-    otherwise: 'config/sluice.yaml',
+    otherwise: 'sluice.yaml, else config/sluice.yaml',
   },
   set: {
     type: 'list',
@@ -33,15 +33,15 @@ export const RUN_OPTIONS = {
   },
 } as const satisfies Options;
 
-const DEFAULT_FILE = join('config', 'sluice.yaml');
+/** In the working directory, in this order. */
+export const DEFAULT_FILES = ['sluice.yaml', join('config', 'sluice.yaml')];
 
 /** Loads the modules that read a configuration only when one is read. */
 export async function readConfig({ values, process }: Call, options: LoadOptions = {}): Promise<Config> {
   const [{ COMPONENTS }, { loadConfig }] = await Promise.all([import('../components.ts'), import('../config/load.ts')]);
   const workingDirectory = process.cwd();
-  const given = values.list('config');
   return loadConfig({
-    files: given.length > 0 ? given : [defaultFile(workingDirectory)],
+    files: configFiles({ values, process }),
     settings: values.list('set'),
     definitions: COMPONENTS,
     environment: process.env,
@@ -50,10 +50,14 @@ export async function readConfig({ values, process }: Call, options: LoadOptions
   });
 }
 
-/** The file of the working directory, or else the file of the package. */
-function defaultFile(workingDirectory: string): string {
-  if (existsSync(join(workingDirectory, DEFAULT_FILE))) return DEFAULT_FILE;
+/** The files that are read: those given, or a file of the working directory, or else that of the package. */
+export function configFiles({ values, process }: Pick<Call, 'values' | 'process'>): readonly string[] {
+  const given = values.list('config');
+  if (given.length > 0) return given;
+  const workingDirectory = process.cwd();
+  const own = DEFAULT_FILES.find((file) => existsSync(join(workingDirectory, file)));
+  if (own !== undefined) return [own];
   const packaged = fileURLToPath(new URL('../../../config/sluice.yaml', import.meta.url));
   const near = relative(workingDirectory, packaged);
-  return near.startsWith('..') ? packaged : near;
+  return [near.startsWith('..') ? packaged : near];
 }

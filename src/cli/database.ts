@@ -1,6 +1,6 @@
 /** Opens the configured database, for commands that read or change it while a daemon may run. */
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { UserError } from '../errors.ts';
 import { type Address, Database } from '../extensions/postgres/database.ts';
 import { EmbeddedServerError } from '../extensions/postgres/embedded/host.ts';
@@ -19,8 +19,10 @@ import { readSchemaState, tooNew } from '../extensions/postgres/schema-state.ts'
 import { sqlstateOf } from '../extensions/postgres/sqlstate.ts';
 import type { Config } from '../config/config.ts';
 import { findPostgresOptions } from '../daemon/configured-database.ts';
+import { findDaemons, type RunningDaemon } from '../daemon/runtime-folder.ts';
 import type { Call, ExitCode } from './command.ts';
 import { readConfig } from './config-options.ts';
+import { describeOthers } from './running-daemon.ts';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 /** A table or view, a column, or a function that does not exist. */
@@ -113,13 +115,12 @@ async function open(
     info: (message: string) => call.terminal.say(message),
     warn: (message: string) => call.terminal.say(message),
   };
-  const place = { dataDir: resolve(call.process.cwd(), options.data_dir), host: call.process, log };
   try {
-    requireCluster(place.dataDir, opening);
+    const place = { dataDir: await findCluster(opening), host: call.process, log };
     const running = await findRunning(place);
     if (running !== undefined) return { address: running, embedded: null };
     if (opening.access === 'read')
-      throw new UserError(`the embedded server in ${options.data_dir} does not run`, 'Start the daemon: sluice run');
+      throw new UserError(`the embedded server in ${place.dataDir} does not run`, 'Start the daemon: sluice run');
     const embedded = new EmbeddedServer(place);
     return { address: await embedded.start(), embedded };
   } catch (error) {
@@ -127,15 +128,26 @@ async function open(
   }
 }
 
-/** Only `migrate` creates a database. */
-function requireCluster(dataDir: string, { access, options }: Opening): void {
-  const folder = join(dataDir, 'postgres');
-  const exists = ['cluster', 'moved-to'].some((name) => existsSync(join(folder, name)));
-  if (exists || access === 'migrate') return;
+/** The folder of the embedded database. Only `migrate` creates a database, so it must exist for every other command. */
+async function findCluster({ access, options, call }: Opening): Promise<string> {
+  const dataDir = resolve(call.process.cwd(), options.data_dir);
+  if (access === 'migrate' || hasCluster(dataDir)) return dataDir;
+  const daemons = await findDaemons(call.process);
+  // The daemon of this folder may have another configuration than this command.
+  const here = daemons.filter(({ status }) => status.folder === call.process.cwd());
+  const [database] = here.length === 1 && call.values.list('config').length === 0 ? here.map(databaseOf) : [];
+  if (database !== undefined && isAbsolute(database) && hasCluster(database)) return database;
   throw new UserError(
     `there is no database in ${options.data_dir} yet`,
-    'Start the daemon, which creates it: sluice run. Or name its configuration with --config.',
+    describeOthers(daemons) ??
+      'Start the daemon, which creates it: sluice run. Or run the command in the folder of the daemon, with its --config.',
   );
+}
+
+const databaseOf = ({ status }: RunningDaemon): string => status.database ?? '';
+
+function hasCluster(dataDir: string): boolean {
+  return ['cluster', 'moved-to'].some((name) => existsSync(join(dataDir, 'postgres', name)));
 }
 
 function optionsOf(config: Config): PostgresOptions {

@@ -12,6 +12,7 @@ import { RUN_OPTIONS } from './config-options.ts';
 import { commandHelp, overviewHelp, ROOT_OPTIONS } from './help.ts';
 import { firstWord, parseWords, UsageError } from './options.ts';
 import { makeStyle, makeTerminal, type Terminal, wantsColour } from './terminal.ts';
+import { versionOf } from './version.ts';
 
 const LEFTOVER_TIMEOUT_MS = 1_000;
 /** The number of files of the daemon itself: files, modules and connections, before a sender connects. */
@@ -138,8 +139,3 @@ function report(error: unknown, host: NodeJS.Process, terminal: Terminal): ExitC
 
 const isOutOfFiles = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE');
-
-function versionOf(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
-  return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : '?';
-}

@@ -7,6 +7,7 @@ import { RUN_OPTIONS, readConfig } from './config-options.ts';
 import { describeGreeting } from './greeting.ts';
 import { UsageError, type Values } from './options.ts';
 import { wantsColour } from './terminal.ts';
+import { versionOf } from './version.ts';
 
 /** Each worker needs a core and some database connections. */
 const MAX_WORKERS = 64;
@@ -40,6 +41,7 @@ export const run: Command = {
 function hostOf(call: Call): DaemonHost {
   const { process, terminal } = call;
   return {
+    version: versionOf(),
     process,
     colourLog: wantsColour(process, process.stderr),
     load: (options) => readConfig(call, options),

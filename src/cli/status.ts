@@ -1,20 +1,16 @@
-/** `sluice status`: the state of the running daemon of a configuration, over its local socket. */
-import { connect } from 'node:net';
-import { resolve } from 'node:path';
-import { UserError } from '../errors.ts';
+/** `sluice status`: the state of the running daemon, over its local socket. */
 import type { Status } from '../service/telemetry/status.ts';
-import type { Call, Command } from './command.ts';
-import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
+import type { Command } from './command.ts';
+import { ask, DAEMON_OPTIONS, findDaemonSocket } from './running-daemon.ts';
 import { layOut } from './terminal.ts';
 
 const WATCH_MS = 2_000;
-const PATIENCE_MS = 5_000;
 
 export const statusCommand: Command = {
   description:
-    'Connects to the daemon of the same configuration, over the socket of service.telemetry.status.socket. With --watch,\nrates are those since the last display, otherwise since the start.',
+    'Shows the daemon of --config, or else that of this folder. It must belong to the same user. With --watch, rates are\nthose since the last display, otherwise since the start.',
   options: {
-    ...CONFIG_OPTIONS,
+    ...DAEMON_OPTIONS,
     json: { type: 'flag', description: 'Print JSON' },
     watch: { type: 'flag', description: 'Repeat every two seconds, until Ctrl-C' },
   },
@@ -23,47 +19,21 @@ export const statusCommand: Command = {
     ['sluice status --watch', 'repeat it'],
   ],
   async run(call) {
-    const path = await socketOf(call);
+    const socket = await findDaemonSocket(call);
+    const read = async (): Promise<Status> => (await ask(socket, 'status')) as Status;
     const print = (status: Status, before: Status | null): void =>
       call.terminal.print(call.values.flag('json') ? JSON.stringify(status) : describe(status, before));
-    let before = await ask(path);
+    let before = await read();
     print(before, null);
     while (call.values.flag('watch')) {
       await new Promise((wake) => setTimeout(wake, WATCH_MS));
-      const status = await ask(path);
+      const status = await read();
       print(status, before);
       before = status;
     }
     return 0;
   },
 };
-
-async function socketOf(call: Call): Promise<string> {
-  const { socket } = (await readConfig(call)).service.telemetry.status;
-  if (socket !== '') return resolve(call.process.cwd(), socket);
-  const hint = 'Set service.telemetry.status.socket, as ./sluice.sock, and restart or reload.';
-  throw new UserError('this configuration has no status socket', hint);
-}
-
-async function ask(path: string): Promise<Status> {
-  const text = await new Promise<string>((answered, failed) => {
-    const connection = connect(path);
-    let answer = '';
-    connection.setTimeout(PATIENCE_MS, () => connection.destroy(new Error('no answer in time')));
-    connection.on('data', (chunk: Buffer) => (answer += chunk.toString()));
-    connection.once('end', () => answered(answer));
-    connection.once('error', (error: NodeJS.ErrnoException) => failed(explain(error, path)));
-  });
-  return JSON.parse(text) as Status;
-}
-
-function explain(error: NodeJS.ErrnoException, path: string): Error {
-  if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED')
-    return new UserError(`no daemon answers at ${path}`, 'Start one with this configuration, in this folder.');
-  if (error.code === 'EACCES')
-    return new UserError(`no permission for ${path}`, 'Ask as the user that runs the daemon.');
-  return new UserError(`the daemon could not be asked: ${error.message}`);
-}
 
 function describe(status: Status, before: Status | null): string {
   const seconds = status.uptimeSeconds - (before?.uptimeSeconds ?? 0);
@@ -76,6 +46,9 @@ function describe(status: Status, before: Status | null): string {
   ]);
   const { keyCache, outbox, commits, requestsSettled, workers } = status;
   const rows = [
+    ['process', `pid ${status.pid}, version ${status.version}, in ${status.folder}`],
+    ['configuration', status.configuration.join(', ')],
+    ...(status.database === null ? [] : [['database', status.database]]),
     ['requests', `${status.requestsInFlight} in flight, ${status.requestsWaiting} waiting for a commit`],
     ['commits', commits === 0 ? 'none yet' : `${commits}, ${(requestsSettled / commits).toFixed(1)} requests each`],
     ['key cache', `${keyCache.hits} hits, ${keyCache.misses} misses`],

@@ -110,7 +110,7 @@ export const SERVICE_SCHEMA: OptionsSchema = {
           type: 'object',
           additionalProperties: false,
           default: {},
-          description: 'The socket of `sluice status`.',
+          description: 'The socket of `sluice status` and `sluice reload`.',
           properties: {
             socket: {
               type: 'string',
@@ -118,7 +118,7 @@ export const SERVICE_SCHEMA: OptionsSchema = {
               maxLength: 100,
               default: '',
               description:
-                'Path of a local socket that only its owner can use, for example ./sluice.sock; empty: none. Not on Windows.',
+                'Path of a further local socket that only its owner can use, for example ./sluice.sock; empty: only the one in the runtime folder of the user. Not on Windows.',
             },
           },
         },

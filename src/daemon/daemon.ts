@@ -16,13 +16,16 @@ import { printFamilies } from '../service/telemetry/families.ts';
 import { MetricsServer, type MetricsSource } from '../service/telemetry/metrics-server.ts';
 import { Registry } from '../service/telemetry/registry.ts';
 import { joinStatuses, type Status, statusOf } from '../service/telemetry/status.ts';
-import { StatusServer } from '../service/telemetry/status-server.ts';
+import { type Controls, StatusServer } from '../service/telemetry/status-server.ts';
 import { type ReadFiles, readFiles } from './config-files.ts';
 import { findEmbeddedUrl } from './configured-database.ts';
 import { greet } from './first-start.ts';
 import { letHeapGrow } from './heap.ts';
 import type { DaemonExitCode, DaemonHost } from './host.ts';
+import { identityOf } from './identity.ts';
 import { countRequests, FATAL_TIMEOUT_MS, makeLogger, makeService } from './process-service.ts';
+import { type ReloadOutcome, Reloads } from './reloads.ts';
+import { runtimeSocket } from './runtime-folder.ts';
 import { ServiceManager } from './systemd.ts';
 import { primaryConfig } from './workers/role-config.ts';
 import type { Assignment } from './workers/messages.ts';
@@ -48,7 +51,7 @@ export class Daemon {
   #finish: (code: DaemonExitCode) => void = () => undefined;
   readonly #finished: Promise<DaemonExitCode>;
   #stopping = false;
-  #reload: 'none' | 'running' | 'requested again' = 'none';
+  readonly #reloads: Reloads;
 
   constructor(files: ReadFiles, host: DaemonHost, workers: number) {
     this.#host = host;
@@ -59,6 +62,12 @@ export class Daemon {
     this.#workers = workers > 1 ? this.#spawnWorkers(workers) : null;
     this.#service = this.#makeService();
     this.#manager = new ServiceManager(host.process, this.#logger, () => this.#condition());
+    this.#reloads = new Reloads({
+      isRunning: () => this.#service.state === 'running',
+      begin: () => this.#manager.reloading(),
+      reload: () => this.#reloadOnce(),
+      end: () => this.#manager.ready(),
+    });
   }
 
   async run(): Promise<DaemonExitCode> {
@@ -129,7 +138,7 @@ export class Daemon {
   #listen(): void {
     const { process } = this.#host;
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void this.#stop(signal));
-    process.on('SIGHUP', () => void this.#reloadOnSignal());
+    process.on('SIGHUP', () => void this.#reloads.request());
     process.on('uncaughtException', (error) => void this.#fail(error));
     process.on('unhandledRejection', (reason) => void this.#fail(reason));
   }
@@ -156,21 +165,31 @@ export class Daemon {
   }
 
   #statusParts({ service }: Config, running: readonly Part[]): readonly Part[] {
+    const { process } = this.#host;
     const { socket } = service.telemetry.status;
-    if (socket === '' || this.#host.process.platform === 'win32') return [];
-    const path = resolve(this.#host.process.cwd(), socket);
-    const known = running.find(({ component }) => component instanceof StatusServer && component.path === path);
-    return [known ?? { name: 'status', component: new StatusServer(path, () => this.#status(), this.#logger) }];
+    const configured = socket === '' || process.platform === 'win32' ? null : resolve(process.cwd(), socket);
+    const own = runtimeSocket(process);
+    const paths = [configured, own].filter((path) => path !== null);
+    return paths.map((path) => {
+      const known = running.find(({ component }) => component instanceof StatusServer && component.path === path);
+      return known ?? { name: 'status', component: new StatusServer(path, this.#controls(), this.#logger) };
+    });
+  }
+
+  #controls(): Controls {
+    return { status: () => this.#status(), reload: () => this.#reloads.request() };
   }
 
   async #status(): Promise<Status> {
-    const own = statusOf({
-      config: this.#files.config,
+    const { config } = this.#files;
+    const activity = statusOf({
+      config,
       registry: this.#registry,
       state: this.#service.state,
       problems: this.#service.problems(),
       lastProblems: this.#logger.problems,
     });
+    const own = { ...identityOf(this.#files, this.#host), ...activity };
     if (this.#workers === null) return own;
     return joinStatuses(own, this.#workers.list(), (await this.#workers.collect()).statuses);
   }
@@ -197,33 +216,11 @@ export class Daemon {
     this.#finish(1);
   }
 
-  /** Runs one reload at a time. Signals that arrive meanwhile cause one more reload. */
-  async #reloadOnSignal(): Promise<void> {
-    if (this.#reload !== 'none') {
-      this.#reload = 'requested again';
-      return;
-    }
-    do {
-      this.#reload = 'running';
-      // During the start no reload is possible, and systemd must not be told that the daemon is ready.
-      if (this.#service.state === 'running') this.#manager.reloading();
-      await this.#reloadOnce();
-    } while (this.#isRequestedAgain());
-    this.#reload = 'none';
-    if (this.#service.state === 'running') this.#manager.ready();
-  }
-
-  #isRequestedAgain(): boolean {
-    return this.#reload === 'requested again' && !this.#stopping;
-  }
-
-  async #reloadOnce(): Promise<void> {
+  async #reloadOnce(): Promise<ReloadOutcome> {
     if (this.#service.state !== 'running') {
-      this.#logger.warn(
-        { state: this.#service.state },
-        'the configuration can be loaded again once everything is ready',
-      );
-      return;
+      const problem = 'the configuration can be loaded again once everything is ready';
+      this.#logger.warn({ state: this.#service.state }, problem);
+      return { loaded: false, problems: [problem] };
     }
     const started = performance.now();
     try {
@@ -235,9 +232,12 @@ export class Daemon {
       this.#logger.configure(config.service.telemetry.logs);
       const fields = { pipelines: pipelinesOf(config), seconds: secondsSince(started) };
       this.#logger.info(fields, 'the configuration was loaded again');
+      return { loaded: true, problems: [] };
     } catch (error) {
-      if (error instanceof Interrupted) return;
-      this.#logger.error({ problems: problemsOf(error) }, 'the configuration was not loaded; the running one stays');
+      if (error instanceof Interrupted) return { loaded: false, problems: ['the daemon is stopping'] };
+      const problems = problemsOf(error);
+      this.#logger.error({ problems }, 'the configuration was not loaded; the running one stays');
+      return { loaded: false, problems };
     }
   }
 

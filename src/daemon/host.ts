@@ -9,6 +9,8 @@ export const FIRST_PROJECT = 'default';
 export type DaemonExitCode = 0 | 1;
 
 export interface DaemonHost {
+  /** The version of Sluice. */
+  readonly version: string;
   readonly process: NodeJS.Process;
   /** Whether readable log lines have colours. */
   readonly colourLog: boolean;

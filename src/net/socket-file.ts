@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { UserError } from '../errors.ts';
 
 /** The limit of every system; a longer path would be truncated without an error. */
-const MAX_SOCKET_PATH_BYTES = 103;
+export const MAX_SOCKET_PATH_BYTES = 103;
 
 export interface SocketPlace {
   /** The option of the path, for hints. */

@@ -6,7 +6,7 @@ import type { Endpoint } from '../../component/endpoint.ts';
 import type { ListenRequest } from '../../component/listening.ts';
 import { UserError } from '../../errors.ts';
 import type { Family } from '../../service/telemetry/families.ts';
-import type { Status } from '../../service/telemetry/status.ts';
+import type { Activity } from '../../service/telemetry/status.ts';
 import type { FileTexts } from '../config-files.ts';
 
 /** The primary sets this variable for its workers. */
@@ -68,7 +68,7 @@ export interface Heartbeat {
 export interface Collected {
   readonly kind: 'collected';
   readonly families: readonly Family[];
-  readonly status: Status;
+  readonly status: Activity;
 }
 
 /** Requests about ports. */

@@ -8,7 +8,7 @@ import type { Logger } from '../../component/logger.ts';
 import type { Meter } from '../../component/meter.ts';
 import { openPausedPort } from '../../net/port.ts';
 import type { Family } from '../../service/telemetry/families.ts';
-import type { Status, WorkerStatus } from '../../service/telemetry/status.ts';
+import type { Activity, WorkerStatus } from '../../service/telemetry/status.ts';
 import { type Assignment, errorOf, HEARTBEAT_MS, type StopReport, WORKER_VARIABLE } from './messages.ts';
 import { SharedPorts } from './shared-ports.ts';
 import { type Primary, WorkerProcess } from './worker-process.ts';
@@ -138,7 +138,7 @@ export class Workers implements Component {
   }
 
   /** From the workers that reply in time. */
-  async collect(): Promise<{ readonly families: readonly Family[]; readonly statuses: readonly Status[] }> {
+  async collect(): Promise<{ readonly families: readonly Family[]; readonly statuses: readonly Activity[] }> {
     const answers = (await Promise.all(this.#workers.map((worker) => worker.collect()))).filter(
       (each) => each !== null,
     );

@@ -1,6 +1,6 @@
 /**
- * Serves the status for `sluice status` on a local socket: each connection gets one JSON object. Only the owner may
- * open the socket (0600). An error of the socket does not prevent the start of the daemon.
+ * Serves `sluice status` and `sluice reload` on a local socket: each connection sends one word and gets one JSON
+ * object. Only the owner may open the socket (0600). An error of the socket does not prevent the start of the daemon.
  */
 import { chmodSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -13,23 +13,33 @@ const OPTION = 'service.telemetry.status.socket';
 const HINT = `Give each daemon its own ${OPTION}.`;
 const SOCKET_MODE = 0o600;
 const MAX_CONNECTIONS = 10;
+/** A client that sends nothing gets the status after this time. */
+const SILENCE_MS = 100;
+const LONGEST_WORD = 16;
 /** A client that does not read is disconnected after this time. */
 const PATIENCE_MS = 2_000;
 
+export type ControlWord = 'status' | 'reload';
+
+export interface Controls {
+  status(): object | Promise<object>;
+  reload(): Promise<object>;
+}
+
 export class StatusServer implements Component {
   readonly path: string;
-  readonly #snapshot: () => object | Promise<object>;
+  readonly #controls: Controls;
   readonly #logger: Logger;
   #server: Server | null = null;
 
-  constructor(path: string, snapshot: () => object | Promise<object>, logger: Logger) {
+  constructor(path: string, controls: Controls, logger: Logger) {
     this.path = path;
-    this.#snapshot = snapshot;
+    this.#controls = controls;
     this.#logger = logger;
   }
 
   async start(): Promise<void> {
-    const server = createServer((connection) => void this.#answer(connection));
+    const server = createServer({ allowHalfOpen: true }, (connection) => void this.#answer(connection));
     server.maxConnections = MAX_CONNECTIONS;
     try {
       const inUse = (): UserError => new UserError('another daemon answers there', HINT);
@@ -53,7 +63,27 @@ export class StatusServer implements Component {
 
   async #answer(connection: Socket): Promise<void> {
     connection.on('error', () => undefined);
+    const word = await firstWord(connection);
+    const answer = word === 'reload' ? await this.#controls.reload() : await this.#controls.status();
     connection.setTimeout(PATIENCE_MS, () => connection.destroy());
-    connection.end(`${JSON.stringify(await this.#snapshot())}\n`);
+    connection.end(`${JSON.stringify(answer)}\n`);
   }
+}
+
+/** The first line, or what came of it in time. */
+function firstWord(connection: Socket): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    const end = (): void => {
+      clearTimeout(timer);
+      resolve(text.trim());
+    };
+    const timer = setTimeout(end, SILENCE_MS);
+    connection.on('data', (chunk: Buffer) => {
+      if (text.length < LONGEST_WORD) text += chunk.toString('latin1');
+      if (text.includes('\n') || text.length >= LONGEST_WORD) end();
+    });
+    connection.once('end', end);
+    connection.once('close', end);
+  });
 }

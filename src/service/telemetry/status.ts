@@ -12,7 +12,22 @@ export interface WorkerStatus {
   readonly restarts: number;
 }
 
-export interface Status {
+/** The process and what it was started with. */
+export interface Identity {
+  readonly pid: number;
+  readonly version: string;
+  /** Absolute paths, in the order in which they are merged. */
+  readonly configuration: readonly string[];
+  /** The working directory. Relative paths of the configuration begin here. */
+  readonly folder: string;
+  /** The folder of the embedded database, or host and name of another; null without a database. */
+  readonly database: string | null;
+}
+
+export interface Status extends Identity, Activity {}
+
+/** The state of a process and its counts since the start. */
+export interface Activity {
   readonly uptimeSeconds: number;
   readonly state: string;
   /** Why it is not ready; empty when it is. */
@@ -44,7 +59,7 @@ interface Sources {
   readonly lastProblems: readonly Problem[];
 }
 
-export function statusOf({ config, registry, state, problems, lastProblems }: Sources): Status {
+export function statusOf({ config, registry, state, problems, lastProblems }: Sources): Activity {
   const total = (name: string): number => registry.total(name);
   return {
     uptimeSeconds: Math.round(total('otelcol_process_uptime')),
@@ -81,10 +96,10 @@ export function statusOf({ config, registry, state, problems, lastProblems }: So
 }
 
 /** The status of the primary with the sums of its workers. */
-export function joinStatuses(own: Status, workers: readonly WorkerStatus[], theirs: readonly Status[]): Status {
-  const sum = (pick: (status: Status) => number): number => theirs.reduce((total, each) => total + pick(each), 0);
+export function joinStatuses(own: Status, workers: readonly WorkerStatus[], theirs: readonly Activity[]): Status {
+  const sum = (pick: (status: Activity) => number): number => theirs.reduce((total, each) => total + pick(each), 0);
   // All workers report the same outbox.
-  const most = (pick: (status: Status) => number): number => Math.max(0, ...theirs.map(pick));
+  const most = (pick: (status: Activity) => number): number => Math.max(0, ...theirs.map(pick));
   const problems = [own, ...theirs].flatMap(({ lastProblems }) => lastProblems);
   return {
     ...own,

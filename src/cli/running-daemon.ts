@@ -1,0 +1,79 @@
+/** Finds the running daemon that a command means: that of the same configuration, or of this folder. */
+import { resolve } from 'node:path';
+import { UserError } from '../errors.ts';
+import { askDaemon } from '../daemon/ask.ts';
+import { findDaemons, type RunningDaemon } from '../daemon/runtime-folder.ts';
+import type { ControlWord } from '../service/telemetry/status-server.ts';
+import type { Status } from '../service/telemetry/status.ts';
+import type { Call } from './command.ts';
+import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
+import type { Options } from './options.ts';
+import { clean } from './view/screen-text.ts';
+
+export const DAEMON_OPTIONS = {
+  ...CONFIG_OPTIONS,
+  pid: { type: 'text', value: 'PID', description: 'The daemon with this process id, wherever it runs' },
+} as const satisfies Options;
+
+/** The socket of the daemon. Throws a `UserError` that names the daemons that run elsewhere. */
+export async function findDaemonSocket(call: Call): Promise<string> {
+  const daemons = await findDaemons(call.process);
+  const pid = call.values.text('pid');
+  const matching = daemons.filter(({ status }) =>
+    pid === undefined ? isMeant(status, call) : String(status.pid) === pid,
+  );
+  const [only] = matching;
+  if (only !== undefined && matching.length === 1) return only.socket;
+  if (matching.length > 1) throw new UserError('several daemons run here', `Name one with --pid:\n${list(matching)}`);
+  if (pid === undefined) {
+    const configured = await configuredSocket(call);
+    if (configured !== null) return configured;
+  }
+  const what = pid === undefined ? 'no daemon runs with this configuration in this folder' : `no daemon has pid ${pid}`;
+  throw new UserError(what, describeOthers(daemons) ?? 'Start one with: sluice run');
+}
+
+/** A hint that names the daemons that run elsewhere; null without any. */
+export function describeOthers(daemons: readonly RunningDaemon[]): string | null {
+  if (daemons.length === 0) return null;
+  return `Run the command in the folder of a running daemon, with its configuration and variables:\n${list(daemons)}`;
+}
+
+export async function ask(socket: string, word: ControlWord): Promise<unknown> {
+  try {
+    return await askDaemon(socket, word);
+  } catch (error) {
+    throw explain(error as NodeJS.ErrnoException, socket);
+  }
+}
+
+/** With --config the files decide, otherwise the folder. */
+function isMeant({ configuration, folder }: Status, { values, process }: Call): boolean {
+  const given = values.list('config').map((file) => resolve(process.cwd(), file));
+  if (given.length === 0) return folder === process.cwd();
+  return given.length === configuration.length && given.every((file, at) => file === configuration[at]);
+}
+
+/** The socket that the configuration names, if it can be read. */
+async function configuredSocket(call: Call): Promise<string | null> {
+  const { socket } = (await readConfig(call)).service.telemetry.status;
+  return socket === '' ? null : resolve(call.process.cwd(), socket);
+}
+
+function list(daemons: readonly RunningDaemon[]): string {
+  return daemons.map(({ status }) => `    ${describeDaemon(status)}`).join('\n');
+}
+
+function describeDaemon({ pid, folder, configuration, database }: Status): string {
+  const files = configuration.map((file) => (file.startsWith(`${folder}/`) ? file.slice(folder.length + 1) : file));
+  const stored = database === null ? '' : `, database ${database}`;
+  return clean(`pid ${pid} in ${folder} with ${files.join(' and ')}${stored}`);
+}
+
+function explain(error: NodeJS.ErrnoException, path: string): Error {
+  if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED')
+    return new UserError(`no daemon answers at ${path}`, 'Start one with this configuration, in this folder.');
+  if (error.code === 'EACCES')
+    return new UserError(`no permission for ${path}`, 'Ask as the user that runs the daemon.');
+  return new UserError(`the daemon could not be asked: ${error.message}`);
+}

@@ -1,0 +1,118 @@
+// Commands that need the running daemon, with the shipped configuration and in other folders.
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { sluice } from '../support/command-line.ts';
+import { folderOf } from '../support/config-files.ts';
+import { type Executable, startExecutable } from '../support/executable.ts';
+
+t.setTimeout(300_000);
+
+const KEY = 'a-key-of-thirty-two-characters-00';
+const SIDECAR = `
+receivers: { otlp: { protocols: { http: { endpoint: "127.0.0.1:0" } } } }
+processors: { auth: { keys: [{ key: ${KEY}, project: demo }] }, environment: }
+exporters: { file: { path: telemetry.ndjson } }
+service:
+  ledger: memory
+  telemetry: { metrics: { endpoint: "127.0.0.1:0" } }
+  pipelines: { traces: { receivers: [otlp], processors: [auth, environment], exporters: [file] } }
+`;
+const skip = process.platform === 'win32';
+
+async function start(t: Test, folder: string, args: readonly string[] = []): Promise<Executable> {
+  const daemon = startExecutable(args, folder);
+  t.teardown(async () => {
+    daemon.child.kill('SIGTERM');
+    await daemon.ended;
+  });
+  await daemon.until('everything is ready');
+  return daemon;
+}
+
+t.test('status and reload find the daemon of the folder without any option', { skip }, async (t) => {
+  const folder = folderOf({ 'sluice.yaml': SIDECAR });
+  t.match(await sluice(['status'], { folder }), { code: 1, err: /no daemon runs with this configuration/u });
+  t.match(await sluice(['reload'], { folder }), { code: 1, err: /no daemon runs with this configuration/u });
+  const daemon = await start(t, folder);
+  const path = join(folder, 'sluice.yaml');
+  const { out } = await sluice(['status'], { folder });
+  t.match(out, new RegExp(`process +pid ${daemon.child.pid}, version \\d+\\.\\d+\\.\\d+\\S*, in ${folder}\n`, 'u'));
+  t.match(out, new RegExp(`configuration +${path}\n`, 'u'));
+  t.match(out, /^running, ready, up \d+ s\n/u);
+  const status: unknown = JSON.parse((await sluice(['status', '--json'], { folder })).out);
+  t.match(status, { pid: daemon.child.pid, configuration: [path], folder, database: null });
+
+  const reloaded = await sluice(['reload'], { folder });
+  t.match(reloaded, { code: 0, out: `The daemon with pid ${daemon.child.pid} has loaded ${path} again.\n` });
+  t.match(daemon.output.err, 'the configuration was loaded again');
+  writeFileSync(path, SIDECAR.replace('project:', 'projct:'));
+  t.match(await sluice(['reload'], { folder }), {
+    code: 1,
+    err: /the configuration was not loaded, the running one stays\nsluice\.yaml:3:\d+: error: .*lacks the option "project"/u,
+  });
+  const json = await sluice(['reload', '--json'], { folder });
+  t.equal(json.code, 1);
+  t.match(JSON.parse(json.out), { loaded: false, problems: [/lacks the option "project"/u] });
+});
+
+t.test('from another folder a daemon is found by its pid or its configuration', { skip }, async (t) => {
+  const folder = folderOf({ 'own.yaml': SIDECAR });
+  const elsewhere = folderOf({});
+  const { child } = await start(t, folder, ['--config', 'own.yaml']);
+  const path = join(folder, 'own.yaml');
+  t.match(await sluice(['status', '--pid', String(child.pid)], { folder: elsewhere }), { code: 0 });
+  t.match(await sluice(['reload', '--config', path], { folder: elsewhere }), { code: 0 });
+  const missed = await sluice(['status'], { folder: elsewhere });
+  t.equal(missed.code, 1);
+  t.match(missed.err, `pid ${child.pid} in ${folder} with own.yaml`);
+});
+
+t.test('of two daemons in a folder, the configuration or the pid decides', { skip }, async (t) => {
+  const folder = folderOf({ 'one.yaml': SIDECAR, 'two.yaml': SIDECAR.replace('telemetry.ndjson', 'two.ndjson') });
+  await start(t, folder, ['--config', 'one.yaml']);
+  const second = await start(t, folder, ['--config', 'two.yaml']);
+  t.match(await sluice(['status'], { folder }), { code: 1, err: /several daemons run here\n.*--pid/u });
+  const { out } = await sluice(['status', '--config', 'two.yaml', '--json'], { folder });
+  t.match(JSON.parse(out), { pid: second.child.pid });
+});
+
+t.test('the socket of a killed daemon does not count', { skip }, async (t) => {
+  const folder = folderOf({ 'sluice.yaml': SIDECAR });
+  const daemon = startExecutable([], folder);
+  await daemon.until('everything is ready');
+  daemon.child.kill('SIGKILL');
+  await daemon.ended;
+  t.match(await sluice(['status'], { folder }), { code: 1, err: /no daemon runs/u });
+});
+
+t.test('no command but run and migrate creates a database, and it names the running daemons', { skip }, async (t) => {
+  const folder = folderOf({ 'sluice.yaml': SIDECAR });
+  const { child } = await start(t, folder);
+  const commands = [
+    ['traces'],
+    ['trace', '00'],
+    ['usage'],
+    ['project', 'list'],
+    ['project', 'create', 'shop'],
+    ['project', 'set-plan', 'shop'],
+    ['key', 'create'],
+    ['key', 'list'],
+    ['key', 'revoke', 'x'],
+    ['environment', 'set', 'a', 'b', '--capture-content', 'on'],
+    ['environment', 'list'],
+    ['prices', 'list'],
+    ['prices', 'remove', 'x'],
+    ['outbox', 'list'],
+    ['outbox', 'dead'],
+  ];
+  for (const words of commands) {
+    const empty = folderOf({});
+    const { code, err } = await sluice(words, { folder: empty, env: { DATABASE_URL: '' } });
+    t.equal(code, 1, words.join(' '));
+    t.match(err, /there is no database in \.\/data yet\n {2}hint: /u);
+    t.match(err, `pid ${child.pid} in ${folder} with sluice.yaml`);
+    t.strictSame(readdirSync(empty), []);
+  }
+  t.notOk(existsSync(join(folder, 'data')));
+});
