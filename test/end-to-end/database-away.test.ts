@@ -51,7 +51,7 @@ t.test('the daemon starts without its database, answers 503, and serves when the
   const binary = await send(daemon.url, { body: Buffer.from([0x0a, 0]), headers: protobuf });
   t.equal(binary.status, 503);
   t.match(statusMessage(binary.body), /can safely be sent again/);
-  t.equal(linesOf(daemon, 'trying on'), 1, 'one line for all the tries');
+  t.equal(linesOf(daemon, 'trying again'), 1, 'one line for all the tries');
 
   await server.start();
   t.ok(await until(() => daemon.service.ready()), 'ready without a restart');

@@ -1,6 +1,6 @@
 /**
- * Readiness over HTTP, for load balancers and orchestrators: 200 while the service can store what it accepts, 503 with the
- * reasons otherwise. Liveness is another question; the receiver's `/health` answers that.
+ * Readiness over HTTP, for load balancers and orchestrators: 200 while the service can store requests, 503 with the
+ * reasons otherwise. Liveness is separate: the receiver's `/health` answers it.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { defineExtension, type Extension, SERVICE_STATUS } from '../../component/extension.ts';
@@ -13,33 +13,33 @@ export interface HealthCheckOptions {
   readonly path: string;
 }
 
-/** A prober sends a line and a few headers; whoever needs longer is not one. */
+/** A probe is one line and a few headers, so a slow client is not a probe. */
 const REQUEST_TIMEOUT_MS = 5_000;
 const MAX_HEADER_BYTES = 8 * 1024;
 const MAX_CONNECTIONS = 100;
 
 export const healthCheck = defineExtension<HealthCheckOptions>({
   type: 'health_check',
-  summary: 'Tells over HTTP whether the service is ready',
+  summary: 'Reports over HTTP whether the service is ready',
   stability: 'stable',
   placement: 'primary',
   schema: {
     type: 'object',
-    description: 'Answers 200 when everything has started and every sink is healthy, else 503 and the reasons.',
+    description: 'Answers 200 when all components have started and every sink is healthy, else 503 and the reasons.',
     additionalProperties: false,
     properties: {
       endpoint: {
         type: 'string',
         format: 'endpoint',
         default: '127.0.0.1:13133',
-        description: 'Where to listen.',
+        description: 'The address to listen on.',
       },
       path: {
         type: 'string',
         pattern: '^/[^?#\\s]*$',
         maxLength: 200,
         default: '/',
-        description: 'The path that is answered; any other gets 404.',
+        description: 'The path of the check. Any other path gets 404.',
       },
     },
   },

@@ -1,4 +1,6 @@
-/** Projects, keys and environment settings, for the command line: each function is one change or one list. */
+/**
+ * Projects, keys and environment settings, for the command line. Each function makes one change or returns one list.
+ */
 import { createApiKey } from '../../pdata/api-key.ts';
 import type { Plan } from '../../pdata/context.ts';
 import { normalizeEnvironment } from '../../pdata/environment.ts';
@@ -11,7 +13,7 @@ export interface ProjectRow {
   readonly plan: Plan;
   readonly monthlySpans: number | null;
   readonly createdAt: Date;
-  /** Spans stored this UTC month. */
+  /** Spans stored in this UTC month. */
   readonly spansThisMonth: number;
   readonly activeKeys: number;
 }
@@ -46,14 +48,16 @@ const CREATE_FIRST_PROJECT = `
   INSERT INTO sluice.api_keys (public_id, project, hash, label)
   SELECT $2::text, name, $3::bytea, $4::text FROM created`;
 
-/** Other spellings of the environment, which SQL may have stored, must not count beside it. */
+/** Removes other spellings of the environment, which SQL may have stored, so that only one setting remains. */
 const SET_ENVIRONMENT = `
   WITH others AS (
     DELETE FROM sluice.environments WHERE project = $1 AND environment <> $2 AND lower(btrim(environment, E' \\t\\r\\n')) = $2)
   INSERT INTO sluice.environments (project, environment, settings) VALUES ($1, $2, $3)
   ON CONFLICT (project, environment) DO UPDATE SET settings = excluded.settings`;
 
-/** Control characters, halves of surrogate pairs, separators of lines: what a terminal obeys or a database cannot hold. */
+/**
+ * Control characters, surrogate halves and line separators: terminals interpret them, or a database cannot store them.
+ */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u;
 const MAX_NAME_LENGTH = 255;
 const PROJECT_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
@@ -87,8 +91,8 @@ export class Administration {
   }
 
   /**
-   * For the first start: where there is no project at all, one with a key; null where there is one. One statement, so that
-   * of replicas starting together a single one makes it, and never a project whose key nobody was told.
+   * For the first start: creates a project with a key if there is no project, else returns null. One statement, so that
+   * only one of several starting replicas creates it, and never without returning its key.
    */
   async createFirstProject(name: string, label: string): Promise<{ readonly text: string } | null> {
     const key = createApiKey();
@@ -117,7 +121,7 @@ export class Administration {
     }));
   }
 
-  /** The key's text, which is shown once and stored nowhere. */
+  /** The text of the key, which is shown once and not stored. */
   async createKey(
     project: string,
     environment: string | null,
@@ -153,7 +157,7 @@ export class Administration {
     }));
   }
 
-  /** Every replica refuses the key within seconds. Revoking twice is fine. */
+  /** Every replica refuses the key within seconds. Revoking twice is allowed. */
   async revokeKey(publicId: string): Promise<void> {
     const { rowCount } = await this.#database.query(
       'UPDATE sluice.api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE public_id = $1',
@@ -191,7 +195,7 @@ export class Administration {
   }
 }
 
-/** As requests name it, so that the setting is found. */
+/** Normalized as in requests, so that the setting is found. */
 function environmentOf(text: string): string {
   const name = normalizeEnvironment(text);
   checkName(name, 'the name of an environment');

@@ -1,13 +1,13 @@
 /**
- * The connection that listens: it carries announcements of changed keys and prices, and the questions of the watch. An
- * announcement that is made while no connection listens is lost, so a new connection counts as a change of everything.
+ * The listening connection: it receives announcements of changed keys and prices, and runs the queries of the watch.
+ * Announcements are lost while no connection listens, so a new connection counts as a change of everything.
  */
 import type pg from 'pg';
 import { destroyConnection, endConnection } from './connection-end.ts';
 import type { Database } from './database.ts';
 import { within } from './time-limit.ts';
 
-/** What is announced: keys, projects and environments; prices. */
+/** Keys, projects and environments; prices. */
 export type Channel = 'sluice_keys' | 'sluice_prices';
 const CHANNELS: readonly Channel[] = ['sluice_keys', 'sluice_prices'];
 const LISTEN = CHANNELS.map((channel) => `LISTEN ${channel}`).join(';');
@@ -23,20 +23,20 @@ export class Announcements {
     this.#database = database;
   }
 
-  /** Calls back at every change; returns how to stop. */
+  /** Calls back at every change. Returns the function that unsubscribes. */
   on(channel: Channel, changed: () => void): () => void {
     this.#listeners.get(channel)?.add(changed);
     return () => this.#listeners.get(channel)?.delete(changed);
   }
 
-  /** Calls back when the connection ends without having been stopped. */
+  /** Calls back when the connection ends without `stop`. */
   onLost(lost: () => void): void {
     this.#lost = lost;
   }
 
   /**
-   * Asks on the listening connection, and makes it first if there is none. Rejects when the database cannot be reached or does not
-   * answer in time; the connection is destroyed then. One question at a time.
+   * Queries on the listening connection and opens it first if necessary. Rejects when the database cannot be reached or
+   * does not answer in time; the connection is destroyed then. One query at a time.
    */
   async ask(text: string, timeoutMs: number): Promise<Readonly<Record<string, unknown>> | undefined> {
     const client = this.#client ?? (await this.#listen(timeoutMs));

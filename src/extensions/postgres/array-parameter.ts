@@ -1,19 +1,22 @@
 /**
- * Arrays as parameters of a pipeline, in the binary form of Postgres: whole columns of keys travel in one, and neither side
- * makes texts of them and reads them again.
+ * Arrays as pipeline parameters in the binary format of Postgres: whole columns of keys in one parameter, without
+ * conversion to text and back.
  */
 
-/** Numbers of the element types, the same in every database. */
+/** OIDs of the element types, the same in every database. */
 export const BYTEA = 17;
 const INT8 = 20;
 export const TEXT = 25;
 export const JSONB = 3802;
-/** Dimensions, whether there are nulls, and the element type; then the only dimension's length and lower bound. */
+/**
+ * The number of dimensions, the flag for nulls and the element type; then the length and lower bound of the only
+ * dimension.
+ */
 const EMPTY_BYTES = 12;
 const HEADER_BYTES = 20;
 const LENGTH_BYTES = 4;
 const INT8_BYTES = 8;
-/** An element that is not copied. */
+/** Elements of at least this size are not copied. */
 const LARGE_BYTES = 65536;
 const NULL_LENGTH = -1;
 
@@ -41,7 +44,7 @@ export function byteaArray(values: readonly Uint8Array[]): Buffer {
   return array;
 }
 
-/** The bytes of ids that are hex. */
+/** Converts hexadecimal ids to bytes. */
 export function hexArray(values: readonly string[]): Buffer {
   const digits = values.reduce((sum, value) => sum + value.length, 0);
   const array = openArray(BYTEA, values.length, digits / 2);
@@ -54,7 +57,7 @@ export function hexArray(values: readonly string[]): Buffer {
   return array;
 }
 
-/** Of eight bytes each. */
+/** Elements of eight bytes. */
 export function integerArray(values: readonly (number | bigint | null)[]): Buffer {
   const known = values.reduce<number>((count, value) => (value === null ? count : count + 1), 0);
   const array = openArray(INT8, values.length, known * INT8_BYTES);
@@ -69,8 +72,8 @@ export function integerArray(values: readonly (number | bigint | null)[]): Buffe
 }
 
 /**
- * A parameter with its length in front, of elements as they are on the wire: a length, -1 for null, and the value.
- * Large elements are passed on as they are, so nothing is copied that takes long.
+ * A parameter with its length in front, of elements in wire format: a length (-1 for null) and the value. Large
+ * elements are not copied.
  */
 export function fieldArray(type: number, elements: readonly Buffer[]): readonly Buffer[] {
   const bytes = elements.reduce((sum, element) => sum + element.length, 0);
@@ -90,7 +93,10 @@ export function fieldArray(type: number, elements: readonly Buffer[]): readonly 
   return small.length === 0 ? chunks : [...chunks, Buffer.concat(small)];
 }
 
-/** `bytes`: of all elements together, without their lengths. The server looks for nulls itself. */
+/**
+ * `bytes` is the total size of the elements without their lengths. The flag for nulls stays 0: the server checks
+ * itself.
+ */
 function openArray(type: number, count: number, bytes: number): Buffer {
   const isEmpty = count === 0;
   const array = Buffer.allocUnsafe(isEmpty ? EMPTY_BYTES : HEADER_BYTES + count * LENGTH_BYTES + bytes);

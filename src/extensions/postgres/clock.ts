@@ -1,6 +1,6 @@
 /**
- * The database's clock as this process sees it. Replicas and their devices may have any time; what is stored goes by one clock. The
- * process's monotonic clock carries a measurement on, so a step of the machine's own time changes nothing.
+ * The database's clock as measured by this process. Replicas may have different clocks, and stored times use one clock.
+ * Between measurements the process's monotonic clock is added, so a step of the machine's clock has no effect.
  */
 import type { PostgresDatabase } from '../../component/capabilities/postgres.ts';
 import type { Logger } from '../../component/logger.ts';
@@ -8,20 +8,20 @@ import { Rejection } from '../../errors.ts';
 
 /** A step of the database's clock is noticed within this time. */
 const MEASURE_MS = 2000;
-/** Two clocks may drift apart by so much of the time that has passed. */
+/** The assumed drift between two clocks, as a part of the elapsed time. */
 const DRIFT = 0.0005;
-/** A difference worth a line in the log. */
+/** Differences from this size on are logged. */
 const NOTABLE_MS = 5000;
 const READ_CLOCK = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now';
 
 interface Reading {
-  /** Unix milliseconds of the database at `atMs` of the monotonic clock, right to `errorMs`. */
+  /** Unix milliseconds of the database at `atMs` of the monotonic clock, accurate to `errorMs`. */
   readonly databaseMs: number;
   readonly atMs: number;
   readonly errorMs: number;
 }
 
-/** Where the time is read: a question to the database, and the monotonic clock of this process. */
+/** The sources of the time: a query to the database, and the monotonic clock of this process. */
 export interface ClockSources {
   readonly database: Pick<PostgresDatabase, 'query'>;
   monotonicMs(): number;
@@ -37,13 +37,13 @@ export class DatabaseClock {
     this.#sources = sources;
   }
 
-  /** Unix milliseconds. Before the first measurement nothing can be stored, so a request that needs the time is refused. */
+  /** Unix milliseconds. Without a measurement no request can be stored, so a request that needs the time is refused. */
   now(): number {
     if (this.#reading === null) throw new Rejection('ingestion_failed', { cause: 'the database was not reached yet' });
     return Math.round(this.#at(this.#reading, this.#sources.monotonicMs()));
   }
 
-  /** Rejects when the database does not answer; then the last measurement is carried on. */
+  /** Rejects when the database does not answer; the last measurement stays in use. */
   async measure(database: Pick<PostgresDatabase, 'query'> = this.#sources.database): Promise<void> {
     const asked = this.#sources.monotonicMs();
     const { rows } = await database.query(READ_CLOCK);
@@ -51,7 +51,7 @@ export class DatabaseClock {
     this.#learn(Number(rows[0]?.['now']), asked, answered);
   }
 
-  /** Measures again and again until it is stopped. */
+  /** Measures periodically until it is stopped. */
   start(logger: Logger): void {
     this.stop();
     this.#logger = logger;
@@ -65,12 +65,15 @@ export class DatabaseClock {
   }
 
   async #remeasure(logger: Logger): Promise<void> {
-    // A database that is away is the watch's matter.
+    // The watch handles a database that is away.
     await this.measure().catch(() => undefined);
     if (this.#logger !== null) this.start(logger);
   }
 
-  /** The database read its clock at some moment between question and answer. A better estimate is kept until the answer contradicts it. */
+  /**
+   * The database read its clock between query and answer. A more accurate estimate is kept until an answer contradicts
+   * it.
+   */
   #learn(databaseMs: number, asked: number, answered: number): void {
     const errorMs = (answered - asked) / 2;
     const measured: Reading = { databaseMs: databaseMs + errorMs, atMs: answered, errorMs };

@@ -1,6 +1,6 @@
 /**
- * Connections to one Postgres database: a small pool for questions, and single connections for who must hold one (the
- * ledger's writer, the listener). A connection that failed or timed out is destroyed, never given to somebody else.
+ * Connections to one Postgres database: a small pool for queries, and dedicated connections for the ledger's writers,
+ * the listener and others. A connection that failed or timed out is destroyed and never reused.
  */
 import pg from 'pg';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
@@ -8,15 +8,15 @@ import { DatabaseClock } from './clock.ts';
 import { destroyConnection, endConnection, endPool } from './connection-end.ts';
 import { makeReady } from './session-settings.ts';
 
-/** Questions run at once: key lookups, maintenance, the command line. */
+/** Concurrent queries: key lookups, maintenance, the command line. */
 const POOL_SIZE = 4;
 const CONNECT_TIMEOUT_MS = 5000;
 const READY_TIMEOUT_MS = 10000;
-/** A question that takes longer is given up, and its connection destroyed. */
+/** A query that takes longer is given up, and its connection is destroyed. */
 const QUERY_TIMEOUT_MS = 5000;
 const APPLICATION_NAME = 'sluice';
 
-/** How to reach the database: a URL, or what the embedded server answered. */
+/** The address of the database: a URL, or the options of the embedded server. */
 export type Address =
   | { readonly connectionString: string }
   | {
@@ -28,14 +28,14 @@ export type Address =
     };
 
 export interface ConnectionSettings {
-  /** How long connecting may take; left out, five seconds. */
+  /** The limit for connecting; default: five seconds. */
   readonly connectTimeoutMs?: number;
   readonly statementTimeoutMs?: number;
-  /** How long this side waits for an answer; left out, without limit. */
+  /** How long this side waits for an answer; default: no limit. */
   readonly queryTimeoutMs?: number;
-  /** What is done first on it: settings, statements to prepare. */
+  /** Runs first on the connection: settings, prepared statements. */
   readonly ready?: (client: pg.Client) => Promise<unknown>;
-  /** How long that may take; left out, ten seconds. */
+  /** The limit for `ready`; default: ten seconds. */
   readonly readyTimeoutMs?: number;
 }
 
@@ -55,14 +55,17 @@ export class Database implements PostgresDatabase {
     return this.#address !== null;
   }
 
-  /** Until it is told where, every question rejects at once. */
+  /** Before the address is set, every query rejects at once. */
   use(address: Address): this {
     this.#address = address;
     this.#resolveOpened();
     return this;
   }
 
-  /** As `use`, when the clock is measured and the tasks that come first are done. Rejects when the database cannot be asked. */
+  /**
+   * As `use`; resolves when the clock is measured and the opening tasks are done. Rejects when the database cannot be
+   * queried.
+   */
   async open(address: Address): Promise<void> {
     const early = new Database().use(address);
     try {
@@ -79,7 +82,7 @@ export class Database implements PostgresDatabase {
     return () => void this.#tasks.delete(task);
   }
 
-  /** Asks on the pool. Rejects when the database cannot be reached or takes too long. */
+  /** Queries on the pool. Rejects when the database cannot be reached or takes too long. */
   async query(text: string, values: readonly unknown[] = []): ReturnType<Query> {
     this.#pool ??= this.#createPool(this.#known());
     return this.#pool.query({ text, values: [...values] });
@@ -101,7 +104,7 @@ export class Database implements PostgresDatabase {
     }
   }
 
-  /** A connection of one's own, connected and made ready. The owner ends it; one that could not be made ready is not left behind. */
+  /** A dedicated connection, after `ready`. The caller ends it. If `ready` fails, the connection is ended here. */
   async connect(settings: ConnectionSettings = {}): Promise<pg.Client> {
     const client = new pg.Client({
       ...this.#known(),
@@ -110,10 +113,11 @@ export class Database implements PostgresDatabase {
       keepAlive: true,
       ...(settings.queryTimeoutMs === undefined ? {} : { query_timeout: settings.queryTimeoutMs }),
     });
-    // Without a listener a lost connection would end the process; whoever uses the client finds out at its next query.
+    // Without a listener a lost connection would end the process. The user of the client gets the error at its next
+    // query.
     client.on('error', () => undefined);
     await client.connect();
-    // A server that went silent right now would be waited for as long as the system does.
+    // If the server stops answering now, the system's own timeout would be much longer.
     const limit = setTimeout(() => destroyConnection(client), settings.readyTimeoutMs ?? READY_TIMEOUT_MS);
     try {
       await makeReady(client, settings.statementTimeoutMs ?? 0);
@@ -127,7 +131,7 @@ export class Database implements PostgresDatabase {
     }
   }
 
-  /** For good: what is asked afterwards must not open connections that nobody closes. */
+  /** Final: later queries must not open connections that would not be closed. */
   async close(): Promise<void> {
     const pool = this.#pool;
     this.#pool = null;

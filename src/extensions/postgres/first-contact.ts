@@ -1,6 +1,6 @@
 /**
- * The first contact with a database: can it be reached, does it keep what it acknowledges, is its schema the one of this
- * version. What waiting may mend is told apart from what somebody has to correct.
+ * The first contact with a database: whether it can be reached, keeps committed data, and has the schema of this
+ * version. It separates failures that may pass from those that the operator must correct.
  */
 import pg from 'pg';
 import { endConnection } from './connection-end.ts';
@@ -14,18 +14,18 @@ import { sqlstateOf } from './sqlstate.ts';
 import { ViewsHeld } from './views.ts';
 
 export interface FirstContact {
-  /** Settings with which the server may forget what it acknowledged; `allow_unsafe` accepts them. */
+  /** Settings with which the server may lose committed data; `allow_unsafe` accepts them. */
   readonly unsafe: readonly string[];
-  /** What works all the same, and should be mended. */
+  /** Faults that do not prevent the start, but should be corrected. */
   readonly warnings: readonly Requirement[];
-  /** The views could not be brought up to date; the former ones are there. */
+  /** Set when the views could not be updated; the earlier views remain. */
   readonly held: UserError | null;
-  /** What was done to bring the schema up to date. */
+  /** The migrations that were applied. */
   readonly applied: readonly string[];
 }
 
 const MIN_SERVER_VERSION = 140000;
-/** Looking at the database takes some questions; each gets this long. */
+/** The limit of each query that examines the database. */
 const QUESTION_TIMEOUT_MS = 10000;
 const FIRST_QUESTION = `
   SELECT current_setting('server_version_num')::int4 AS version, current_setting('transaction_read_only') = 'off' AS writable`;
@@ -39,14 +39,15 @@ const BROKEN_CONNECTION =
   /^(?:connection terminated|connection ended|client has encountered a connection error|timeout e|query read timeout)/i;
 const INSUFFICIENT_PRIVILEGE = '42501';
 /**
- * Connection, resources, operator intervention (starting up, shutting down), not the right state (a lock that came too late),
- * a transaction that cannot go on (read-only, after a failover), a conflict with another one.
+ * Connection, resources, operator intervention (starting up, shutting down), object not in the required state (a lock
+ * that was not granted in time), an unusable transaction (read-only, after a failover), a conflict with another
+ * transaction.
  */
 const PASSING_CLASSES = new Set(['08', '53', '57', '55', '25', '40']);
 
 /**
- * Rejects with a `UserError` when only somebody can mend it; `isPassing` tells of every other failure whether waiting may. `processes`:
- * how many of this configuration use the database.
+ * Rejects with a `UserError` when the operator must correct the fault; `isPassing` says of every other failure whether
+ * it may pass. `processes`: how many processes of this configuration use the database.
  */
 export async function makeContact(address: Address, options: PostgresOptions, processes = 1): Promise<FirstContact> {
   const database = new Database().use(address);
@@ -82,7 +83,7 @@ async function examineDatabase(
   }
 }
 
-/** The first question of all: what fails here without passing is the address, the password, the certificate. */
+/** The very first query: a permanent failure here is the address, the password or the certificate. */
 async function reach(database: Database, address: Address): Promise<pg.Client> {
   let client: pg.Client;
   try {
@@ -94,7 +95,7 @@ async function reach(database: Database, address: Address): Promise<pg.Client> {
     const { rows } = await client.query(FIRST_QUESTION);
     if (Number(rows[0]?.version) < MIN_SERVER_VERSION)
       throw new UserError('the PostgreSQL server is too old', 'Use PostgreSQL 14 or newer.');
-    // A standby may be promoted, and a server that was made read-only for a time be writable again.
+    // A standby may be promoted, and a read-only server may become writable again.
     if (rows[0]?.writable !== true) throw Object.assign(new Error('the server is read-only'), { code: READ_ONLY });
     return client;
   } catch (error) {
@@ -116,11 +117,14 @@ async function refusePooling(client: pg.Client, database: Database): Promise<voi
   );
 }
 
-/** Throws a `UserError` when it cannot be a URL of a database. Never repeats it: it holds a password. */
+/**
+ * Throws a `UserError` when it cannot be the URL of a database. The message does not repeat the URL: it holds a
+ * password.
+ */
 export function checkUrl(url: string): void {
   try {
     if (!URL_FORM.test(url)) throw new Error('it does not begin with postgres://');
-    // Parses the address and connects to nothing.
+    // Parses the address without connecting.
     new pg.Client({ connectionString: url });
   } catch (error) {
     const reason = codeOf(error) === INVALID_URL ? 'it is not a valid URL' : describeFailure(error);
@@ -137,13 +141,15 @@ export function isPassing(error: unknown): boolean {
   return state === null ? isOfTheSystem(error) : PASSING_CLASSES.has(state.slice(0, 2));
 }
 
-/** What the person who started the program can mend, as a sentence for them; any other failure is returned as it is. */
+/**
+ * Failures that the operator can correct become a sentence for the operator; any other failure is returned unchanged.
+ */
 export function explain(error: unknown): unknown {
   const state = sqlstateOf(error);
   if (state !== null && WRONG_ADDRESS.test(state)) return unreachable(error);
   if (state === DEPENDED_ON)
     return new UserError(
-      `objects of yours stand on what this version changes: ${(error as { readonly detail?: string }).detail ?? describeFailure(error)}`,
+      `objects of yours depend on objects that this version changes: ${(error as { readonly detail?: string }).detail ?? describeFailure(error)}`,
       'Drop those, run `sluice migrate`, and make them again.',
     );
   if (state !== INSUFFICIENT_PRIVILEGE) return error;
@@ -153,7 +159,7 @@ export function explain(error: unknown): unknown {
   );
 }
 
-/** A user without the right to connect is told how to get it. */
+/** A user without the right to connect gets the statement that grants it. */
 function unreachableAt(address: Address, error: unknown): UserError {
   if (sqlstateOf(error) !== INSUFFICIENT_PRIVILEGE) return unreachable(error);
   const { user = '', database = '' } = new pg.Client(address);
@@ -171,13 +177,13 @@ export function unreachable(error: unknown): UserError {
   );
 }
 
-/** A host with several addresses fails once for each; the message of the whole is empty then. */
+/** A host with several addresses has one failure for each, and the common message is empty. */
 export function describeFailure(error: unknown): string {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0].message;
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Errors of the system have a code; those that pg makes of a broken connection have nothing but words. */
+/** System errors have a code; errors that pg creates for a broken connection have only a message. */
 function isOfTheSystem(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== '') return code.startsWith('E') && !code.startsWith('ERR_');

@@ -1,4 +1,4 @@
-/** API keys, projects and environment settings as they are stored, and word of their changes. */
+/** Stored API keys, projects and environment settings, and notifications of their changes. */
 import type { KeyDirectory, StoredKey } from '../../component/capabilities/key-directory.ts';
 import type { EnvironmentPrivacy, Project } from '../../pdata/context.ts';
 import { normalizeEnvironment } from '../../pdata/environment.ts';
@@ -65,14 +65,14 @@ function projectOf(row: Record<string, unknown>): Project {
   });
 }
 
-/** `invalid` unless every environment's settings are an object that says true or false, or nothing, of `capture_content`. */
+/** `invalid` unless each environment's settings are an object whose `capture_content` is true, false or absent. */
 function privacyOf(settings: unknown): Project['privacy'] {
   const environments = new Map<string, EnvironmentPrivacy>();
   for (const [environment, value] of Object.entries((settings ?? {}) as Record<string, unknown>)) {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'invalid';
     const { capture_content: capture = null, ...rest } = value as Record<string, unknown>;
     if ((capture !== null && typeof capture !== 'boolean') || Object.keys(rest).length > 0) return 'invalid';
-    // SQL may have written the name in any spelling. Where two mean the same environment, the one that forbids counts.
+    // SQL may have written the name in any spelling. If two mean the same environment, the one that forbids applies.
     const name = normalizeEnvironment(environment);
     const other = environments.get(name)?.captureContent ?? null;
     environments.set(name, { captureContent: capture === false || other === false ? false : (capture ?? other) });

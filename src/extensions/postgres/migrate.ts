@@ -1,6 +1,6 @@
 /**
- * Brings the schema `sluice` up to this version: numbered SQL files, each in its own transaction, under an advisory lock so
- * that replicas starting together do it once. The views follow when their file changed.
+ * Brings the schema `sluice` up to this version: numbered SQL files, each in its own transaction, under an advisory
+ * lock, so that of several starting replicas one migrates. The views follow when their file changed.
  */
 import type pg from 'pg';
 import { endConnection } from './connection-end.ts';
@@ -10,11 +10,11 @@ import { readSchemaState, tooNew } from './schema-state.ts';
 import { inTransaction } from './transactions.ts';
 import { bringViews, foreignNames, foreignObjects } from './views.ts';
 
-/** An arbitrary number that every version of Sluice agrees on. */
+/** An arbitrary number that all versions of Sluice use. */
 const LOCK = 7238094612;
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
 
-/** What was applied: file names, and `views` when they were remade. Empty when the schema was current. */
+/** Returns what was applied: file names, and `views` when they were replaced. Empty when the schema was current. */
 export async function migrate(database: Database, viewsSchema: string): Promise<readonly string[]> {
   if (!SCHEMA_NAME.test(viewsSchema))
     throw new UserError(
@@ -26,7 +26,7 @@ export async function migrate(database: Database, viewsSchema: string): Promise<
     await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
     const state = await readSchemaState((text) => client.query(text));
     if (!state.mayWrite) throw tooNew(state);
-    // A newer version has brought schema and views further than this one knows them.
+    // A newer version has migrated the schema and the views further than this version knows.
     if (state.unknown.length > 0 && state.missing.length === 0) return [];
     await refuseForeignObjects(client, viewsSchema);
     await ensureSchema(client, 'sluice');
@@ -52,13 +52,16 @@ export async function migrate(database: Database, viewsSchema: string): Promise<
   }
 }
 
-/** IF NOT EXISTS would ask for the right to make schemas even where somebody has made this one for a user without it. */
+/** IF NOT EXISTS would require the right to create schemas even if the schema exists. */
 async function ensureSchema(client: pg.Client, name: string): Promise<void> {
   const { rowCount } = await client.query('SELECT FROM pg_namespace WHERE nspname = $1', [name]);
   if (rowCount === 0) await client.query(`CREATE SCHEMA ${name}`);
 }
 
-/** Null: unknown to the version that wrote the row; a version that does not know the migration must not write then. */
+/**
+ * Null: written by a version that did not know the column. A version that does not know this migration must not write
+ * then.
+ */
 async function ensureMinWriter(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query(
     "SELECT FROM pg_attribute WHERE attrelid = 'sluice.migrations'::regclass AND attname = 'min_writer' AND NOT attisdropped",
@@ -70,8 +73,8 @@ async function ensureMinWriter(client: pg.Client): Promise<void> {
 }
 
 /**
- * Postgres looks first into a schema named like the user. For a user called `sluice` that would be the bare tables instead of the
- * views.
+ * Postgres searches a schema named like the user first. For a user called `sluice` that would be the bare tables
+ * instead of the views.
  */
 async function preferViews(client: pg.Client, schema: string): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
@@ -85,7 +88,7 @@ async function preferViews(client: pg.Client, schema: string): Promise<void> {
   );
 }
 
-/** Objects of others must neither be taken for views of ours nor be replaced by them. */
+/** Other objects with these names must neither be taken for our views nor be replaced. */
 async function refuseForeignObjects(client: pg.Client, schema: string): Promise<void> {
   const objects = await foreignObjects(client, schema);
   if (objects.length > 0) throw foreignNames(schema, objects);

@@ -1,4 +1,4 @@
-/** The extension's options: the schema, and the type that follows from it. */
+/** The extension's options: the schema and the type. */
 
 export interface PostgresOptions {
   readonly url: string;

@@ -1,11 +1,11 @@
-/** Whether a pooler between us and the server gives each transaction another session. */
+/** Detects a pooler between us and the server that changes the session between transactions. */
 import type pg from 'pg';
 
 const ROUNDS = 3;
 
 /**
- * Two connections ask for their session in turn. A pooler of transactions lends the second one the session of the first, or moves the
- * first one; with sessions of their own both stay apart.
+ * Two connections query their session in turn. A transaction pooler gives the second one the session of the first, or
+ * moves the first one; with real sessions the two differ.
  */
 export async function sharesSessions(one: pg.Client, other: pg.Client): Promise<boolean> {
   const first = await sessionOf(one);

@@ -1,6 +1,6 @@
 /**
- * The `postgres` extension: the database, its schema, the ledger, stored API keys and prices. Without a URL it starts a server of
- * its own in `data_dir`; with one, the daemon also starts while that database is away.
+ * The `postgres` extension: the database, its schema, the ledger, stored API keys and prices. Without a URL it runs its
+ * own server in `data_dir`. With a URL, the daemon also starts while that database is away.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Host } from '../../component/component.ts';
@@ -23,20 +23,20 @@ import { PostgresOutbox } from './outbox/outbox.ts';
 import { PostgresPriceDirectory } from './price-directory.ts';
 import { DatabaseWatch } from './watch.ts';
 
-/** Expired markers are removed this often, and so many at a time. */
+/** The interval and the batch size of the removal of expired markers. */
 const SWEEP_MS = 60000;
 const SWEEP_BATCH = 20000;
-/** At most this many at once; the rest waits for the next minute. */
+/** The most batches of one run; the rest waits for the next minute. */
 const SWEEP_BATCHES = 100;
-/** The outer condition is for a marker that a request sets anew while the deletion waits for its lock. */
+/** The outer condition protects a marker that a request sets again while the deletion waits for its lock. */
 export const SWEEP_MARKERS = `
   DELETE FROM sluice.replay_markers WHERE (project, key) IN (
     SELECT project, key FROM sluice.replay_markers WHERE expires_ms < (extract(epoch FROM now()) * 1000)::int8 LIMIT ${SWEEP_BATCH})
   AND expires_ms < (extract(epoch FROM now()) * 1000)::int8`;
-/** A database that is away is tried again after this, ever more slowly up to the second figure. */
+/** The pauses between attempts to reach an absent database grow from the first figure to the second. */
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 5000;
-/** Between two lines of the log about a database that stays away. */
+/** The interval of log lines about a database that stays away. */
 const REMINDER_MS = 60000;
 
 class PostgresExtension implements Extension {
@@ -72,7 +72,7 @@ class PostgresExtension implements Extension {
     );
   }
 
-  /** A database of one's own that is not there yet is no reason to fail: the ports open, and requests are answered 503. */
+  /** An absent external database does not fail the start: the ports open, and requests are answered 503. */
   async start(): Promise<void> {
     if (this.#embedded !== null) {
       const address = await startEmbedded(this.#embedded);
@@ -87,7 +87,7 @@ class PostgresExtension implements Extension {
       if (!isPassing(error)) throw error;
       this.#host.logger.warn(
         { error: describeFailure(error) },
-        'the database cannot be reached: requests are answered 503 until it can; trying on',
+        'the database cannot be reached: requests are answered 503 until it can; trying again',
       );
       void this.#openLater(address);
     }
@@ -105,7 +105,7 @@ class PostgresExtension implements Extension {
     await this.#embedded?.stop();
   }
 
-  /** A data folder has one server, and a server that is stopped for a moment would refuse requests meanwhile. */
+  /** A data directory has one server, and restarting it would refuse requests meanwhile. */
   reconfigure(options: PostgresOptions): null {
     const { data_dir: folder } = this.#options;
     if (this.#embedded === null || options.url !== '' || options.data_dir !== folder) return null;
@@ -115,7 +115,7 @@ class PostgresExtension implements Extension {
     );
   }
 
-  /** How many processes of this configuration use the database: with several workers their primary too. */
+  /** How many processes of this configuration use the database; with several workers this includes their primary. */
   get #processes(): number {
     const { workers } = this.#host;
     return workers > 1 ? workers + 1 : 1;
@@ -141,7 +141,10 @@ class PostgresExtension implements Extension {
     this.#sweeper.unref();
   }
 
-  /** Tries until it is open or the daemon stops. What no waiting mends ends the daemon, as it would have at the start. */
+  /**
+   * Tries until the database is open or the daemon stops. A permanent fault ends the daemon, as it would have at the
+   * start.
+   */
   async #openLater(address: Address): Promise<void> {
     const since = this.#host.now();
     let reminded = since;
@@ -156,7 +159,7 @@ class PostgresExtension implements Extension {
         if (!isPassing(error)) return this.#host.fatal(error instanceof Error ? error : new Error(String(error)));
         if (this.#host.now() - reminded < REMINDER_MS) continue;
         reminded = this.#host.now();
-        this.#host.logger.warn({ error: describeFailure(error) }, 'the database still cannot be reached; trying on');
+        this.#host.logger.warn({ error: describeFailure(error) }, 'the database still cannot be reached; trying again');
       }
     }
   }
@@ -195,7 +198,7 @@ export const postgresExtension = defineExtension<PostgresOptions>({
   type: 'postgres',
   summary: 'A PostgreSQL database by URL, or an embedded server; keeps the ledger and the API keys.',
   stability: 'beta',
-  // The primary runs the embedded server; every worker has connections of its own.
+  // The primary runs the embedded server; each worker has its own connections.
   placement: 'both',
   schema: POSTGRES_SCHEMA,
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own syntax.

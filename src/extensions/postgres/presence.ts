@@ -1,4 +1,4 @@
-/** What a failed question says about the database: that it is away, that it is there, or nothing certain. */
+/** What a failed query says about the database: it is away, it is available, or unknown. */
 import { sqlstateOf } from './sqlstate.ts';
 
 export type Presence = 'away' | 'there' | 'unknown';
@@ -15,7 +15,7 @@ export function presenceAfter(error: unknown): Presence {
   if (state !== null) return AWAY_CLASSES.has(state.slice(0, 2)) || AWAY_STATES.has(state) ? 'away' : 'there';
   if (error instanceof AggregateError) return 'away';
   const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
-  // Codes of the system (ECONNREFUSED) begin with E as the codes of Node.js (ERR_INVALID_ARG_TYPE) do.
+  // System codes (ECONNREFUSED) begin with E, as do the codes of Node.js (ERR_INVALID_ARG_TYPE).
   if (typeof code === 'string' && code.startsWith('E') && !code.startsWith('ERR_')) return 'away';
   return BROKEN_CONNECTION.test(String(message)) ? 'away' : 'unknown';
 }

@@ -1,14 +1,14 @@
-/** Own prices as they are stored: reading them, for the pricing processor, and changing them, for the command line. */
+/** Stored prices: the pricing processor reads them, the command line changes them. */
 import type { PostgresDatabase } from '../../component/capabilities/postgres.ts';
 import type { PriceDirectory, StoredPrice } from '../../component/capabilities/price-directory.ts';
 import { UserError } from '../../errors.ts';
 import type { Announcements } from './announcements.ts';
 import { sqlstateOf } from './sqlstate.ts';
 
-/** More are not read: a price list that long belongs into a file of its own. */
+/** The limit of entries that are read: a longer price list should be a file. */
 const MAX_STORED_PRICES = 5000;
 
-/** What was stored last counts first, so that a new entry needs no place among the others. */
+/** The most recently stored entry takes precedence, so that a new entry needs no position. */
 const READ = `
   SELECT id, project, entry, created_at FROM sluice.prices
   WHERE $1::text IS NULL OR project = $1 OR project IS NULL
@@ -40,7 +40,7 @@ export interface ListedPrice extends StoredPrice {
   readonly storedAt: Date;
 }
 
-/** Those of all projects, or those that hold for one. */
+/** Those of all projects, or those that apply to one. */
 export async function listPrices(database: PostgresDatabase, project: string | null): Promise<readonly ListedPrice[]> {
   const { rows } = await database.query(READ, [project]);
   return rows.map((row) => ({
@@ -51,11 +51,11 @@ export async function listPrices(database: PostgresDatabase, project: string | n
   }));
 }
 
-/** What is stored for a project comes before what is stored for all; for sorting what was listed. */
+/** Sorts entries of a project before entries for all. */
 export const ownFirst = (one: StoredPrice, other: StoredPrice): number =>
   Number(one.project === null) - Number(other.project === null);
 
-/** Stores an entry, in place of one with the same id for the same project. */
+/** Stores an entry, or replaces the one with the same id and project. */
 export async function storePrice(database: PostgresDatabase, { id, project, entry }: StoredPrice): Promise<void> {
   try {
     await database.query(STORE, [id, project, JSON.stringify(entry)]);
@@ -65,7 +65,7 @@ export async function storePrice(database: PostgresDatabase, { id, project, entr
   }
 }
 
-/** False when there was none. */
+/** Returns false when there was none. */
 export async function removePrice(database: PostgresDatabase, id: string, project: string | null): Promise<boolean> {
   const { rowCount } = await database.query(
     'DELETE FROM sluice.prices WHERE id = $1 AND project IS NOT DISTINCT FROM $2',

@@ -1,4 +1,7 @@
-/** What Sluice relies on in a database, looked at before anything is changed: every fault at once, each with what mends it. */
+/**
+ * Checks a database for everything that Sluice needs, before anything is changed. All faults are reported at once, each
+ * with its remedy.
+ */
 import type pg from 'pg';
 import { UserError } from '../../errors.ts';
 import { unsafeSettings } from './durability.ts';
@@ -8,7 +11,7 @@ import { foreignNames, foreignObjects, viewsAreCurrent } from './views.ts';
 
 export interface Requirement {
   readonly message: string;
-  /** What to do, a sentence or lines of SQL. */
+  /** The remedy, a sentence or lines of SQL. */
   readonly fix: string;
 }
 
@@ -22,7 +25,7 @@ interface Facts {
   readonly connections: number;
 }
 
-/** Connections of one process: two to write, one to listen, four to ask, one to maintain or to try. */
+/** Connections of one process: two to write, one to listen, four for queries, one for maintenance or a trial. */
 const CONNECTIONS_PER_PROCESS = 8;
 
 const FACTS = `
@@ -41,7 +44,7 @@ const SCHEMA_RIGHTS = `
   SELECT quote_ident(nspname) AS schema, has_schema_privilege(oid, 'USAGE') AND has_schema_privilege(oid, 'CREATE') AS allowed
   FROM pg_namespace WHERE nspname = $1`;
 
-/** Owners of what this user has to change, whose rights it does not have. */
+/** Owners of objects that this user has to change without having their rights. */
 const FOREIGN_OWNERS = `
   SELECT DISTINCT quote_ident(pg_get_userbyid(owner)) AS owner FROM (
     SELECT relowner AS owner FROM pg_class WHERE relnamespace = to_regnamespace('sluice') AND relkind IN ('r', 'p', 'v', 'S')
@@ -55,11 +58,11 @@ const FOREIGN_TABLES = `
 export interface Findings {
   readonly faults: readonly Requirement[];
   readonly warnings: readonly Requirement[];
-  /** Settings with which the server may forget what it acknowledged. */
+  /** Settings with which the server may lose committed data. */
   readonly unsafe: readonly string[];
 }
 
-/** `processes`: how many of this configuration use the database. */
+/** `processes`: how many processes of this configuration use the database. */
 export async function examine(client: pg.Client, options: PostgresOptions, processes: number): Promise<Findings> {
   const facts = (await client.query<Facts>(FACTS)).rows[0] as Facts;
   const unsafe = await unsafeSettings(client);
@@ -71,7 +74,7 @@ export async function examine(client: pg.Client, options: PostgresOptions, proce
     ...rights,
     ...(rights.length === 0 ? [] : await schemaRights(client, facts, options.views_schema)),
     ...owners,
-    // What the schema holds can be looked at with the rights only.
+    // The schema can be read only with the rights.
     ...(rights.length + owners.length === 0 ? await schemaFaults(client, facts, options.views_schema) : []),
   ];
   return {
@@ -119,7 +122,7 @@ async function ownerFaults(client: pg.Client, { role }: Facts): Promise<readonly
   const names = rows.map(({ owner }) => owner);
   return [
     {
-      message: `tables of the schema sluice belong to ${names.join(', ')}, and ${role} has to make and drop their partitions`,
+      message: `tables of the schema sluice belong to ${names.join(', ')}, and ${role} has to create and drop their partitions`,
       fix: `Run as a superuser: ${names.map((name) => `GRANT ${name} TO ${role};`).join(' ')}`,
     },
   ];
@@ -143,7 +146,7 @@ async function viewFaults(
   state: SchemaState,
   schema: string,
 ): Promise<readonly Requirement[]> {
-  // A newer version has made the views, or this one has: nothing has to be made.
+  // A newer version or this one has created the views already.
   if (state.unknown.length > 0 && state.missing.length === 0) return [];
   if (state.exists && (await viewsAreCurrent(client, schema))) return [];
   const foreign = await foreignObjects(client, schema);
@@ -161,7 +164,7 @@ async function schemaRights(client: pg.Client, facts: Facts, name: string): Prom
       : `GRANT USAGE, CREATE ON SCHEMA ${found.schema} TO ${facts.role};`;
   return [
     {
-      message: `permission denied: ${facts.role} may not make ${found === undefined ? `the schema ${name}` : `objects in the schema ${name}`}`,
+      message: `permission denied: ${facts.role} may not create ${found === undefined ? `the schema ${name}` : `objects in the schema ${name}`}`,
       fix: `Run as the owner of the database: ${line} Or let the owner run \`sluice migrate\` and grant its role.`,
     },
   ];
@@ -171,7 +174,7 @@ function temporaryFaults({ temporary, database, role }: Facts): readonly Require
   if (temporary) return [];
   return [
     {
-      message: `${role} may not make temporary tables: spans that come twice are stored on a slower way`,
+      message: `${role} may not make temporary tables: spans that are sent again are stored more slowly`,
       fix: `GRANT TEMPORARY ON DATABASE ${database} TO ${role};`,
     },
   ];

@@ -1,10 +1,10 @@
-/** Which migrations a database has: whether this version knows its schema, and may write to it. */
+/** The migrations of a database: whether this version knows its schema and may write to it. */
 import { readdir, readFile } from 'node:fs/promises';
 import { UserError } from '../../errors.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 const FILE_NAME = /^(\d{4})-[a-z-]+\.sql$/;
-/** A migration that older versions cannot write beside says so: the lowest number of a migration that a writer must know. */
+/** A migration that is incompatible with older writers declares the lowest migration number that a writer must know. */
 const MIN_WRITER = /^-- min_writer: (\d{1,4})$/m;
 
 export interface Migration {
@@ -14,13 +14,13 @@ export interface Migration {
 }
 
 export interface SchemaState {
-  /** Whether there is a schema at all. */
+  /** Whether the schema exists. */
   readonly exists: boolean;
-  /** Migrations of this version that were not applied, in order. */
+  /** Migrations of this version that are not applied yet, in order. */
   readonly missing: readonly Migration[];
   /** Migrations of a newer version. */
   readonly unknown: readonly string[];
-  /** Whether the newer version lets this one write beside it. */
+  /** Whether the newer version permits this one to write. */
   readonly mayWrite: boolean;
 }
 
@@ -42,7 +42,7 @@ export async function readSchemaState(ask: Ask): Promise<SchemaState> {
   const known = await readMigrations();
   const { rows: tables } = await ask("SELECT to_regclass('sluice.migrations') AS found");
   if (tables[0]?.['found'] === null) return { exists: false, missing: known, unknown: [], mayWrite: true };
-  // The column is missing in schemas that were made before it: whole rows are read. Nothing of such a row says what writers must know.
+  // Older schemas lack the column, so whole rows are read. A row without the column requires nothing of writers.
   const { rows } = await ask('SELECT to_jsonb(m) AS row FROM sluice.migrations m ORDER BY name');
   const applied = rows.map(({ row }) => row as { readonly name: string; readonly min_writer?: number | null });
   const names = new Set(applied.map(({ name }) => name));
@@ -56,7 +56,7 @@ export async function readSchemaState(ask: Ask): Promise<SchemaState> {
   };
 }
 
-/** What to say where a newer version does not let this one write. */
+/** The error when a newer version does not permit this one to write. */
 export function tooNew({ unknown }: SchemaState): UserError {
   return new UserError(
     `the database was migrated by a newer version of sluice (${unknown.join(', ')})`,

@@ -1,14 +1,14 @@
 /**
- * What every session relies on, set when it is connected. A role or a database can have other defaults (ALTER ROLE … SET), made
- * for people or for other programs: a serializable isolation level, a limit of a second. Read-only transactions are not overridden:
- * providers use that default to keep writers out of a server whose disk is nearly full.
+ * Settings that every session needs, set after connecting. A role or a database can have other defaults (ALTER ROLE …
+ * SET), for people or for other programs: a serializable isolation level, a limit of a second. Read-only transactions
+ * are not overridden: providers use that default to keep writers off a server whose disk is nearly full.
  */
 import type pg from 'pg';
 
 const SETTINGS: Readonly<Record<string, string>> = {
   default_transaction_isolation: 'read committed',
   default_transaction_deferrable: 'off',
-  // Those who hold locks set limits of their own.
+  // Sessions that hold locks set their own limits.
   lock_timeout: '0',
   idle_in_transaction_session_timeout: '0',
   idle_session_timeout: '0',
@@ -29,8 +29,8 @@ const SET_ALL = `
   WHERE pg_catalog.current_setting(name, true) IS NOT NULL`;
 
 /**
- * `statementTimeoutMs`: 0 for no limit. It comes first, as the limit of a role may be too short for the others. Nothing of this is
- * a parameter of the start: PgBouncer refuses those it does not know.
+ * `statementTimeoutMs`: 0 for no limit. It is set first, as the role's limit may be too short for the others. None of
+ * these is a startup parameter: PgBouncer refuses unknown ones.
  */
 export async function makeReady(client: pg.ClientBase, statementTimeoutMs: number): Promise<void> {
   await client.query(`SET statement_timeout = ${statementTimeoutMs}`);

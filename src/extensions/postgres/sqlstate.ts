@@ -1,19 +1,19 @@
-/** What a failure of the database means for the requests of a group. */
+/** What a database failure means for the requests of a group. */
 
 export type Meaning =
-  /** The same group may be tried again at once: a deadlock, a serialization failure, a lock that came too late. */
+  /** The same group may be retried at once: a deadlock, a serialization failure, a lock timeout. */
   | 'retry'
-  /** A value one of the requests brought does not fit: find the one and refuse it, the others are innocent. */
+  /** A value of one request does not fit: find this request and refuse it; the others can be stored. */
   | 'data'
   /** A span that is stored already. */
   | 'duplicate'
-  /** A rule of the table, which no request can break: the schema was changed. */
+  /** A constraint that no request can violate: the schema was changed. */
   | 'constraint'
-  /** Nothing is known to be wrong with the data: answer 503. */
+  /** The data is not known to be wrong: answer 503. */
   | 'unavailable';
 
 const LOCK_TIMEOUT = '55P03';
-/** A row for the default partition while its day's partition is made. The next try finds that. */
+/** A row for the default partition while its day's partition is created. The next attempt uses the new partition. */
 const PARTITION_CHANGED = '23514';
 const RETRY = new Set(['40001', '40P01', LOCK_TIMEOUT, '57014', PARTITION_CHANGED]);
 const DUPLICATE = '23505';
@@ -23,7 +23,7 @@ const DATA_CLASSES = new Set(['22', '54']);
 
 export function sqlstateOf(error: unknown): string | null {
   const code = (error as { code?: unknown } | null)?.code;
-  // The system's own codes can have five letters as well (EPIPE); no class of SQLSTATE begins with E.
+  // System codes can have five letters too (EPIPE); no class of SQLSTATE begins with E.
   return typeof code === 'string' && /^[0-9A-DF-Z][0-9A-Z]{4}$/.test(code) ? code : null;
 }
 
@@ -40,7 +40,7 @@ export function isLockTimeout(error: unknown): boolean {
   return sqlstateOf(error) === LOCK_TIMEOUT;
 }
 
-/** Whether the connection itself is gone or not to be trusted: anything that is not the server's word on a statement. */
+/** Whether the connection is lost or unreliable: any failure that is not the server's answer to a statement. */
 export function isConnectionFailure(error: unknown): boolean {
   const state = sqlstateOf(error);
   return state === null || ['08', '57', '25'].includes(state.slice(0, 2));

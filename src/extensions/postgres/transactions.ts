@@ -1,18 +1,18 @@
-/** Changes of the schema, which happen together or not at all, beside daemons that go on writing. */
+/** Atomic changes of the schema, while daemons continue to write. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { sqlstateOf } from './sqlstate.ts';
 
-/** How long a statement waits for a lock, how long ingest then goes on, and how long it is tried. */
+/** How long a statement waits for a lock, the pause for ingest after that, and the limit of all attempts. */
 const LOCK_MS = 200;
 const LOCK_PAUSE_MS = 300;
 const LOCK_PATIENCE_MS = 120000;
-/** A lock that did not come in time, and a deadlock. */
+/** A lock timeout, and a deadlock. */
 const LOCK_FAILURES = new Set(['55P03', '40P01']);
 
 /**
- * While a statement waits for a lock, ingest queues behind it. So it waits for a moment only, and all of `work` is tried again: a long
- * query or a dump holds up the migration, and nothing else.
+ * While a statement waits for a lock, ingest queues behind it. So the wait is short, and all of `work` is tried again:
+ * a long query or a dump delays the migration and nothing else.
  */
 export async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
   for (const end = performance.now() + LOCK_PATIENCE_MS; ; ) {

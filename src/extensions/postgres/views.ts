@@ -1,6 +1,6 @@
 /**
- * The readable views, which follow the version of the program. They are replaced in place, so that rights on them and views of others
- * that stand on them stay; where Postgres cannot do that, they are dropped and made again with the same rights.
+ * The readable views, which follow the version of the program. They are replaced in place, so that rights and dependent
+ * views stay. Where Postgres cannot do that, they are dropped and created again with the same rights.
  */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
@@ -9,10 +9,10 @@ import { readViews } from './schema-state.ts';
 import { sqlstateOf } from './sqlstate.ts';
 import { inTransaction } from './transactions.ts';
 
-/** The comment on what we made: tells it from objects of others with the same names. */
+/** The comment on our views: it distinguishes them from other objects with the same names. */
 const MARK = 'Sluice: replaced by each version that changes it';
 const DEFINITION = /^CREATE (VIEW|FUNCTION) views\.(\w+)/gm;
-/** What cannot be replaced: other columns, another result, another kind. */
+/** Errors of CREATE OR REPLACE: other columns, another result, another kind. */
 const NOT_REPLACEABLE = new Set(['42P16', '42P13', '42809']);
 const DEPENDED_ON = '2BP01';
 
@@ -21,16 +21,16 @@ export interface OwnObject {
   readonly name: string;
 }
 
-/** The views cannot be changed because objects of others stand on them. */
+/** The views cannot be changed because other objects depend on them. */
 export class ViewsHeld extends UserError {}
 
 interface Found extends OwnObject {
-  /** As SQL names it. */
+  /** The name in SQL. */
   readonly identity: string;
   readonly marked: boolean;
 }
 
-/** Whether the views of this version are there. */
+/** Whether the views of this version exist. */
 export async function viewsAreCurrent(client: pg.Client, schema: string): Promise<boolean> {
   const { rowCount } = await client.query('SELECT FROM sluice.migrations WHERE name = $1', [await nameOf(schema)]);
   const found = await findObjects(
@@ -41,7 +41,7 @@ export async function viewsAreCurrent(client: pg.Client, schema: string): Promis
   return rowCount === 1 && found.length >= (await ownObjects()).length;
 }
 
-/** Objects of others with names of ours. */
+/** Foreign objects with the names of our views. */
 export async function foreignObjects(client: pg.Client, schema: string): Promise<readonly string[]> {
   const names = (await ownObjects()).map(({ name }) => name);
   const taken = await client.query<{ identity: string }>(
@@ -68,7 +68,10 @@ export function foreignNames(schema: string, objects: readonly string[]): UserEr
   );
 }
 
-/** Whether anything was made. Throws `ViewsHeld`, and leaves the views as they are, when others stand on them. */
+/**
+ * Returns whether anything was created. Throws `ViewsHeld` and leaves the views unchanged when other objects depend on
+ * them.
+ */
 export async function bringViews(client: pg.Client, schema: string): Promise<boolean> {
   if (await viewsAreCurrent(client, schema)) return false;
   const text = await textFor(schema);
@@ -106,7 +109,7 @@ async function nameOf(schema: string): Promise<string> {
     .slice(0, 16)}`;
 }
 
-/** Views and functions of a schema: those of these names, or, without names, all that carry our mark. */
+/** Views and functions of a schema: those with these names, or, without names, all that carry our mark. */
 async function findObjects(
   client: pg.Client,
   schema: string,
@@ -126,7 +129,7 @@ async function findObjects(
   return rows;
 }
 
-/** Versions before the mark replaced every view of these names, and noted that they had. */
+/** Versions before the mark replaced every view of these names, and recorded it. */
 async function madeBeforeMarks(client: pg.Client, schema: string, found: readonly Found[]): Promise<boolean> {
   if (found.some(({ marked }) => marked)) return false;
   const { rows } = await client.query("SELECT to_regclass('sluice.migrations') IS NOT NULL AS migrated");
@@ -144,7 +147,7 @@ async function makeAgain(client: pg.Client, schema: string, text: string): Promi
   for (const grant of grants) await client.query(grant);
 }
 
-/** What a former version had made and this one has not. */
+/** Objects of an earlier version that this version no longer has. */
 async function dropFormer(client: pg.Client, schema: string): Promise<void> {
   const names = new Set((await ownObjects()).map(({ name }) => name));
   await drop(
@@ -153,7 +156,7 @@ async function dropFormer(client: pg.Client, schema: string): Promise<void> {
   );
 }
 
-/** Never what others made of them: without CASCADE. */
+/** Without CASCADE, so that dependent objects of others are never dropped. */
 async function drop(client: pg.Client, objects: readonly Found[]): Promise<void> {
   const views = objects.filter(({ kind }) => kind === 'VIEW');
   const functions = objects.filter(({ kind }) => kind === 'FUNCTION');
@@ -165,7 +168,7 @@ async function drop(client: pg.Client, objects: readonly Found[]): Promise<void>
     if (sqlstateOf(error) !== DEPENDED_ON) throw error;
     const { detail = '' } = error as { readonly detail?: string };
     throw new ViewsHeld(
-      `the views of Sluice change, and objects of yours stand on them: ${detail.replaceAll('\n', '; ')}`,
+      `the views of Sluice change, and objects of yours depend on them: ${detail.replaceAll('\n', '; ')}`,
       'Drop those, run `sluice migrate`, and make them again. Until then the former views stay.',
     );
   }

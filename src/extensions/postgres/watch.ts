@@ -1,6 +1,6 @@
 /**
- * Whether the database can take data now. One question a second, on the connection that also listens for changes. A lookup or a
- * commit that fails raises a doubt, which a new connection and a trial write settle at once. Recovery needs no traffic: a load
+ * Monitors whether the database accepts writes: one query per second, on the connection that listens for changes. After
+ * a failed lookup or commit a new connection and a trial write check it at once. Recovery needs no traffic: a load
  * balancer sends no request to a daemon that is not ready.
  */
 import type { Logger } from '../../component/logger.ts';
@@ -10,19 +10,22 @@ import type { Database } from './database.ts';
 import { describeFailure } from './first-contact.ts';
 import { presenceAfter } from './presence.ts';
 
-/** Between two questions. */
+/** The pause between two queries. */
 const PAUSE_MS = 1000;
-/** A server that takes longer for the smallest question has stopped to work. */
+/** A server that takes longer for the smallest query is not working. */
 const ANSWER_TIMEOUT_MS = 2000;
 const TRIAL_TIMEOUT_MS = 5000;
-/** A trial that succeeded answers the doubts of this time. */
+/** A successful trial settles doubts for this long. */
 const TRIAL_LIFE_MS = 1000;
-/** After commits have failed for a reason that no trial shows, readiness stays off for this long, ever longer up to the second figure. */
+/**
+ * After commits failed for a reason that no trial shows, readiness stays off for this time, which grows up to the
+ * second figure.
+ */
 const FIRST_HOLD_MS = 1000;
 const LONGEST_HOLD_MS = 30000;
-/** A standby answers as well, but takes nothing. */
+/** A standby answers too, but accepts no writes. */
 const TAKES_DATA = "SELECT current_setting('transaction_read_only') = 'off' AS writable";
-/** Enough to need new pages of the disk. It leaves nothing behind. */
+/** Large enough to need new disk pages. It is rolled back. */
 const TRIAL_WRITE = `
   BEGIN;
   CREATE TABLE sluice.trial_write (filler text);
@@ -40,11 +43,11 @@ export class DatabaseWatch {
   readonly #database: Database;
   readonly #line: Announcements;
   readonly #logger: Logger;
-  /** Before the first contact there is no database that could take data. */
+  /** Before the first contact no database accepts writes. */
   #away = true;
   /** A doubt that no thorough check has settled. */
   #doubted = false;
-  /** Times in a row that commits failed and readiness was held off. */
+  /** How many times in a row commits failed and readiness was held off. */
   #holds = 0;
   #heldUntilMs = 0;
   #lastTrialMs = Number.NEGATIVE_INFINITY;
@@ -61,7 +64,7 @@ export class DatabaseWatch {
     line.onLost(() => void this.#ask(false));
   }
 
-  /** Whether it is known that the database takes no data. */
+  /** Whether the database is known to accept no writes. */
   get away(): boolean {
     return this.#away;
   }
@@ -74,7 +77,7 @@ export class DatabaseWatch {
     return this.#holds > 0 && (this.#doubted || performance.now() < this.#heldUntilMs);
   }
 
-  /** After the first contact. */
+  /** Called after the first contact. */
   async start(): Promise<void> {
     this.#started = true;
     this.#away = false;
@@ -86,7 +89,7 @@ export class DatabaseWatch {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** Whether a question has failed because the database is away. Where the failure does not tell, the database is asked. */
+  /** Whether a query failed because the database is away. If the failure does not tell, the database is queried. */
   async isAwayAfter(error: unknown): Promise<boolean> {
     const presence = presenceAfter(error);
     if (this.#away || presence === 'there') return this.#away;
@@ -102,7 +105,9 @@ export class DatabaseWatch {
     this.#heldUntilMs = 0;
   }
 
-  /** A group was not committed, and not for what is in it. Groups that fail during a hold do not lengthen it. */
+  /**
+   * A group was not committed, for a reason other than its content. Groups that fail during a hold do not lengthen it.
+   */
   commitFailed(): void {
     const nowMs = performance.now();
     if (nowMs >= this.#heldUntilMs) {
@@ -116,7 +121,7 @@ export class DatabaseWatch {
     if (performance.now() - this.#lastTrialMs >= TRIAL_LIFE_MS) await this.#ask(true);
   }
 
-  /** Checks are made one after the other; one that runs answers those that ask for no more than it does. */
+  /** Checks run one after the other. A running check also answers requests for the same or a weaker check. */
   async #ask(thorough: boolean): Promise<void> {
     if (this.#stopped || !this.#started) return;
     if (thorough) this.#doubted = true;
@@ -165,7 +170,7 @@ export class DatabaseWatch {
   #present(): void {
     if (this.#stopped || !this.#away) return;
     this.#away = false;
-    // The reason why commits failed was seen, and is gone: no hold is needed.
+    // The reason of the failed commits was observed and has passed: no hold is needed.
     this.committed();
     const seconds = Math.round((performance.now() - this.#awaySinceMs) / 1000);
     this.#logger.info({ seconds }, 'the database takes data again');
@@ -186,7 +191,9 @@ function requireWritable(row: Readonly<Record<string, unknown>> | undefined): vo
   if (row?.['writable'] !== true) throw new Error('the server is read-only');
 }
 
-/** A server that refuses the trial by a rule of its own, such as a missing right, is there; rows may be another matter. */
+/**
+ * A server that refuses the trial by a rule, for example a missing right, is available; storing rows may still work.
+ */
 function refuseUnlessRefused(error: unknown): void {
   const { code } = error as { readonly code?: unknown };
   if (presenceAfter(error) !== 'there' || code === QUERY_CANCELED) throw error;

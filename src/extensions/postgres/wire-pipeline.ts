@@ -1,6 +1,6 @@
 /**
- * Several statements, COPY data among them, in one write and one round trip: the extended protocol with a single Sync behind
- * them all. A statement that fails makes the server skip everything up to the Sync, data included, so nothing after it happens.
+ * Several statements, including COPY data, in one write and one round trip: the extended protocol with a single Sync at
+ * the end. After a failed statement the server skips everything up to the Sync, including data.
  */
 import type pg from 'pg';
 
@@ -12,12 +12,12 @@ const COPY_DATA = 0x64; // 'd'
 const COPY_DONE = Buffer.from([0x63, 0, 0, 0, 4]); // 'c'
 const FRAME_BYTES = 5;
 const BIND = 0x42; // 'B'
-/** Without the name of the statement: code, length, two ends of names, and three counts. */
+/** Without the name of the statement: code, length, two terminators of names, and three counts. */
 const BIND_HEAD_BYTES = 13;
-/** No formats of results: all are text. */
+/** No result formats: all results are text. */
 const BIND_TAIL = Buffer.alloc(2);
 
-/** A statement with a name was prepared on the connection; one without is parsed each time. */
+/** A statement with a name is prepared on the connection; one without is parsed each time. */
 export interface Statement {
   readonly name?: string;
   readonly text: string;
@@ -27,7 +27,7 @@ export type Parameter = string | Buffer | null;
 
 export type Row = readonly (string | null)[];
 
-/** What the server said of one step. */
+/** The server's answer to one step. */
 export interface StepResult {
   /** `COPY 64`, `INSERT 0 1`, … */
   readonly tag: string;
@@ -38,13 +38,13 @@ export interface Step {
   readonly statement: Statement;
   /** Parameters: strings in text form, buffers in binary form. */
   readonly values?: readonly Parameter[];
-  /** In place of `values`: `count` binary parameters as they are on the wire, each a length and its bytes. */
+  /** Instead of `values`: `count` binary parameters in wire format, each a length and its bytes. */
   readonly fields?: { readonly count: number; readonly chunks: readonly Buffer[] };
-  /** Tuples of COPY BINARY, without header and trailer, for a statement that takes them. */
+  /** Tuples of COPY BINARY, without header and trailer, for a COPY statement. */
   readonly chunks?: readonly Buffer[];
-  /** Sees the result; what it throws fails the pipeline. */
+  /** Receives the result. An exception fails the pipeline. */
   read?(result: StepResult): void;
-  /** What a failure of just this step means, where that is more than the server says. */
+  /** Translates a failure of this step, when its meaning is more specific than the server's error. */
   translate?(error: unknown): unknown;
 }
 
@@ -71,7 +71,7 @@ export function runPipeline(client: pg.Client, steps: readonly Step[]): Promise<
   });
 }
 
-/** Makes the named statements known to a connection. */
+/** Prepares the named statements on a connection. */
 export function prepare(client: pg.Client, statements: readonly Required<Statement>[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const submit = (connection: Connection): null => {
@@ -93,7 +93,7 @@ function sendStep(connection: Connection, { statement, values = [], fields, chun
   else bindFields(connection, statement.name ?? '', fields);
   connection.execute({});
   if (chunks === undefined) return;
-  // The server need not ask for the data first: should the statement fail, it throws them away.
+  // The data is sent without waiting for the server's request: if the statement fails, the server discards it.
   for (const chunk of [COPY_HEADER, ...chunks, COPY_TRAILER]) {
     connection.stream.write(frame(chunk.length));
     connection.stream.write(chunk);
@@ -106,7 +106,7 @@ function bindFields({ stream }: Connection, name: string, { count, chunks }: Non
   const head = Buffer.alloc(BIND_HEAD_BYTES + name.length);
   head[0] = BIND;
   head.writeUInt32BE(head.length - 1 + bytes + BIND_TAIL.length, 1);
-  // Behind the length: no name of a portal, that of the statement, one format for all parameters, which is binary.
+  // After the length: an empty portal name, the name of the statement, one format for all parameters (binary).
   const at = 6 + head.write(name, 6, 'latin1') + 1;
   head.writeUInt16BE(1, at);
   head.writeUInt16BE(1, at + 2);
@@ -126,7 +126,7 @@ interface Settlers {
   reject(error: unknown): void;
 }
 
-/** What pg calls a submittable: its methods are called as the messages come. */
+/** A submittable of pg: its methods are called as the messages arrive. */
 class PipelineQuery {
   readonly submit: (connection: Connection) => null;
   readonly #steps: readonly Step[];
@@ -162,7 +162,9 @@ class PipelineQuery {
     else this.#settlers.resolve();
   }
 
-  /** pg forgets a query with its error, while the ReadyForQuery still follows. The next query waits for that in pg's queue. */
+  /**
+   * pg forgets a query on its error, while ReadyForQuery still follows. The next query waits for that in pg's queue.
+   */
   handleError(error: unknown): void {
     if (!this.#failed) this.#fail(this.#steps[this.#at]?.translate?.(error) ?? error);
     this.#settlers.reject(this.#failure);

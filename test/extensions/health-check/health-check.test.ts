@@ -68,7 +68,7 @@ t.test('another path can be chosen, and an unknown state is not ready', async (t
   t.equal((await fetch(`http://[::1]:${ports[0]}/readyz`)).status, 503);
 });
 
-t.test('a taken address is the user’s mistake, and stopping works all the same', async (t) => {
+t.test('a used address is an error of the configuration, and stopping still works', async (t) => {
   const blocker = createServer().listen(0, '127.0.0.1');
   await once(blocker, 'listening');
   t.teardown(() => void blocker.close());

@@ -1,10 +1,13 @@
-// The time that is stored is the database's, whatever this machine thinks it is.
+// Stored times are the database's, whatever the clock of this machine.
 import t from 'tap';
 import { DatabaseClock } from '../../../src/extensions/postgres/clock.ts';
 
 const NOON = Date.UTC(2026, 10, 22, 12);
 
-/** A database that answers `afterMs` later, and has read its clock at the beginning, in the middle or at the end of that. */
+/**
+ * A database that answers after `afterMs`, and has read its clock at the beginning, in the middle or at the end of that
+ * time.
+ */
 function scene() {
   const state = { monotonicMs: 1000, databaseMs: NOON, tripMs: 0, readAt: 0.5 };
   const pass = (ms: number): void => {
@@ -21,19 +24,19 @@ function scene() {
   return { state, pass, clock };
 }
 
-t.test('is not known before it was measured: nothing can be stored then either', async (t) => {
+t.test('the clock is unknown before the first measurement: no request can be stored then either', async (t) => {
   const { clock } = scene();
   t.throws(() => clock.now(), { code: 'ingestion_failed' });
 });
 
-t.test('goes on with the time that passes', async (t) => {
+t.test('advances with the monotonic clock', async (t) => {
   const { clock, pass } = scene();
   await clock.measure();
   pass(5000);
   t.equal(clock.now(), NOON + 5000);
 });
 
-t.test('is wrong by half of the trip at most, and keeps the better of two measurements', async (t) => {
+t.test('the error is at most half of the round trip, and the better of two measurements is kept', async (t) => {
   for (const readAt of [0, 0.5, 1]) {
     const { clock, state } = scene();
     Object.assign(state, { tripMs: 10, readAt });
@@ -41,7 +44,7 @@ t.test('is wrong by half of the trip at most, and keeps the better of two measur
     t.ok(Math.abs(clock.now() - state.databaseMs) <= 5);
     Object.assign(state, { tripMs: 4000, readAt: 1 - readAt });
     await clock.measure();
-    t.ok(Math.abs(clock.now() - state.databaseMs) <= 10, 'a slow answer does not spoil it');
+    t.ok(Math.abs(clock.now() - state.databaseMs) <= 10, 'a slow answer does not change it');
   }
 });
 

@@ -1,4 +1,4 @@
-// The transaction on the wire: how often it asks, and what becomes of a group when the answer to its COMMIT is lost.
+// The transaction on the wire: its round trips, and the group's outcome when the answer to its COMMIT is lost.
 import { existsSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import t, { type Test } from 'tap';
@@ -32,7 +32,7 @@ async function startBehindProxy(
 
 const spans = async ({ query }: PostgresDaemon): Promise<number> => (await query('SELECT FROM sluice.spans')).length;
 
-/** Sends as a client does: again while it is told that this was not stored, as a crowd may be on a busy machine. */
+/** Sends as a client does: again after a 503, which a busy machine may answer. */
 async function deliver({ url }: PostgresDaemon, body: string): Promise<number> {
   for (;;) {
     const { status } = await send(url, { body });
@@ -58,9 +58,9 @@ t.test('a group takes two round trips, with a quota and with another exporter as
   t.equal((await daemon.rows()).length, 3);
 });
 
-t.test('an answer that was found out through the markers has the quota of a free plan', async (t) => {
+t.test('an outcome that was read from the markers has the quota of a free plan', async (t) => {
   const { proxy, daemon } = await startBehindProxy(t);
-  // Maintenance commits as well, on connections of its own.
+  // Maintenance commits too, on its own connections.
   let connection = -1;
   const end = proxy.watch(({ text }, place) => {
     if (/^COPY sluice\.spans/.test(text)) connection = place.connection;
@@ -80,7 +80,7 @@ t.test('an answer that was found out through the markers has the quota of a free
 
 const STATEMENTS = { guards: /INTO sluice\.traces/, counters: /INTO sluice\.usage_months/ };
 for (const [name, text] of Object.entries(STATEMENTS)) {
-  t.test(`a deadlock at the ${name} is tried again, and the group stored once`, async (t) => {
+  t.test(`a deadlock at the ${name} is retried, and the group is stored once`, async (t) => {
     const { proxy, daemon } = await startBehindProxy(t);
     const fault: Fault = { kind: 'error', sqlstate: '40P01' };
     const shot = proxy.arm({ side: 'frontend', kind: 'Execute', text, fault });
@@ -92,7 +92,7 @@ for (const [name, text] of Object.entries(STATEMENTS)) {
   });
 }
 
-t.test('a lock that somebody holds too long is given up and tried again', async (t) => {
+t.test('a lock wait that takes too long is ended and retried', async (t) => {
   const { daemon } = await startBehindProxy(t);
   const traceId = newTraceId();
   t.equal((await send(daemon.url, { body: oneSpan(traceId) })).status, 200);
@@ -107,7 +107,7 @@ t.test('a lock that somebody holds too long is given up and tried again', async 
   t.equal(await spans(daemon), 2);
 });
 
-t.test('a guard that refuses leaves the rows of the same write out, and the file too', async (t) => {
+t.test('when a guard refuses, the rows of the same write are not stored, in the file neither', async (t) => {
   const { daemon } = await startBehindProxy(t, 'postgres, file');
   const traceId = newTraceId();
   t.equal((await send(daemon.url, { body: oneSpan(traceId) })).status, 200);
@@ -124,23 +124,26 @@ t.test('a guard that refuses leaves the rows of the same write out, and the file
   t.equal((await daemon.rows()).length, 3);
 });
 
-t.test('what arrives all at once, twins and a hot trace among it, is stored once by however many lanes', async (t) => {
-  const { daemon } = await startBehindProxy(t, 'postgres, file');
-  const hot = newTraceId();
-  const bodies = Array.from({ length: 48 }, () =>
-    JSON.stringify(aTraceRequest([aSpan({ traceId: hot }), aSpan(), aSpan({ traceId: hot })])),
-  );
-  const statuses = await Promise.all([...bodies, ...bodies].map((body) => deliver(daemon, body)));
-  t.same([...new Set(statuses)], [200]);
-  t.equal(await spans(daemon), 144);
-  t.equal(Number((await daemon.query('SELECT spans FROM sluice.usage_months'))[0]?.['spans']), 144);
-  t.equal((await daemon.query('SELECT FROM sluice.replay_markers')).length, 48);
-  t.equal((await daemon.query('SELECT FROM sluice.traces')).length, 49);
-  const lines = await daemon.rows();
-  t.equal(new Set(lines.map((line) => line['span_id'])).size, 144);
-});
+t.test(
+  'concurrent requests, with duplicates in flight and a hot trace, are each stored once by any number of groups',
+  async (t) => {
+    const { daemon } = await startBehindProxy(t, 'postgres, file');
+    const hot = newTraceId();
+    const bodies = Array.from({ length: 48 }, () =>
+      JSON.stringify(aTraceRequest([aSpan({ traceId: hot }), aSpan(), aSpan({ traceId: hot })])),
+    );
+    const statuses = await Promise.all([...bodies, ...bodies].map((body) => deliver(daemon, body)));
+    t.same([...new Set(statuses)], [200]);
+    t.equal(await spans(daemon), 144);
+    t.equal(Number((await daemon.query('SELECT spans FROM sluice.usage_months'))[0]?.['spans']), 144);
+    t.equal((await daemon.query('SELECT FROM sluice.replay_markers')).length, 48);
+    t.equal((await daemon.query('SELECT FROM sluice.traces')).length, 49);
+    const lines = await daemon.rows();
+    t.equal(new Set(lines.map((line) => line['span_id'])).size, 144);
+  },
+);
 
-t.test("the ledger's connection waits for nothing without end", async (t) => {
+t.test("every wait of the ledger's connection has a limit", async (t) => {
   const { url } = await createDatabase(t);
   const database = new Database().use({ connectionString: url });
   await migrate(database, 'public');
@@ -160,13 +163,13 @@ const BIG_ROWS = 512;
 const GROUPS = 4;
 const GROUPS_PAGES = (GROUPS * BIG_ROWS * BIG_ROW_BYTES) / 4096;
 const SESSIONS = 2;
-/** A row's column count, and the length of its only column. */
+/** The column count of a row, and the length of its only column. */
 const BIG_ROW = Buffer.concat([
   Buffer.from([0, 1, 0, 0, BIG_ROW_BYTES >> 8, BIG_ROW_BYTES & 0xff]),
   Buffer.alloc(BIG_ROW_BYTES),
 ]);
 
-/** Page faults of the server's process during some groups' worth of rows, after as many before. */
+/** Page faults of the server's process during the rows of some groups, after as many rows before. */
 async function faultsOfCopies(session: pg.Client): Promise<number> {
   const { rows } = await session.query('SELECT pg_backend_pid() AS pid');
   const faults = (): number => Number(readFileSync(`/proc/${rows[0]?.pid}/stat`, 'utf8').split(' ')[9]);
@@ -193,8 +196,8 @@ t.test('the server keeps the memory of one group for the next', { skip: !onLinux
     faults.push(await faultsOfCopies(session));
     await session.end();
   }
-  // The table's own pages are touched once each; memory given back after each group would be touched anew, as many pages and more.
-  // The better of two: the kernel may take pages from anybody.
+  // The table's own pages are touched once each. Memory that is returned after each group would be touched again, at
+  // least as many pages. The smaller of two figures: the kernel may take pages from any process.
   t.ok(Math.min(...faults) < GROUPS_PAGES * 2, `${faults} page faults, ${GROUPS_PAGES} pages of rows`);
   await database.close();
 });

@@ -1,5 +1,4 @@
-// Resources and scopes are stored once for each content: what the views show is what was sent, whatever happened on
-// the way.
+// Resources and scopes are stored once per content, and the views show what was sent, in all cases.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -59,7 +58,7 @@ t.test('the views show the resource and scope of every record as they were sent'
   t.strictSame(inline, { resources: 0, scopes: 0 }, 'no row repeats them');
 });
 
-t.test('a content is stored once for each project, whichever signal and request has it', async (t) => {
+t.test('a content is stored once for each project, for all signals and requests', async (t) => {
   const daemon = await startPostgresDaemon(t);
   for (let round = 0; round < 3; round++) {
     t.equal(await store(daemon, aTraceRequest([aSpan(), aSpan()])), 200);
@@ -81,7 +80,7 @@ t.test('a content is stored once for each project, whichever signal and request 
   ]);
 });
 
-t.test('what a refused request brought is neither stored nor taken for stored', async (t) => {
+t.test('the contents of a refused request are neither stored nor remembered as stored', async (t) => {
   const daemon = await startPostgresDaemon(t);
   const traceId = newTraceId();
   t.equal(await store(daemon, aTraceRequest([aSpan({ traceId })]), other), 200);
@@ -112,7 +111,7 @@ t.test('requests that are larger than a group, and have more contents than a sta
   );
 });
 
-t.test('replicas that bring the same new contents in any order all store them', async (t) => {
+t.test('replicas that store the same new contents in any order all succeed', async (t) => {
   const first = await startPostgresDaemon(t);
   const second = await startPostgresDaemon(t, { databaseUrl: first.databaseUrl });
   const bodyOf = (services: readonly number[]): object => ({
@@ -134,7 +133,7 @@ t.test('replicas that bring the same new contents in any order all store them', 
   t.equal(await countOf(first, 'resources'), 525);
 });
 
-t.test('a connection to a server that lacks them takes nothing for stored', async (t) => {
+t.test('a connection to a server that lacks the contents stores them again', async (t) => {
   const daemon = await startPostgresDaemon(t);
   t.equal(await store(daemon, aTraceRequest([aSpan()])), 200);
   // As after a failover to a standby that had not received the last commits.
@@ -149,7 +148,7 @@ t.test('a connection to a server that lacks them takes nothing for stored', asyn
   ]);
 });
 
-t.test('the smallest spans with one large resource are accepted and stored in little room', async (t) => {
+t.test('the smallest spans with one large resource are accepted and stored compactly', async (t) => {
   const daemon = await startPostgresDaemon(t);
   const protos = loadProtos();
   const spans = Array.from({ length: 200_000 }, (_, n) => {

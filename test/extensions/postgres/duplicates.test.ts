@@ -1,4 +1,4 @@
-// Spans that are stored already and come again in new requests: every request is answered 200, and each span is stored once.
+// Stored spans arrive again in new requests: every request is answered 200, and each span is stored once.
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { FaultProxy } from '../../campaigns/crash/proxy/fault-proxy.ts';
@@ -10,7 +10,7 @@ import { createDatabase } from '../../support/postgres.ts';
 import { type PostgresDaemon, startPostgresDaemon } from '../../support/postgres-daemon.ts';
 
 const other = { authorization: `Bearer ${OTHER_KEY}` };
-/** Rows of this size make a group by themselves, so a second lane settles them. */
+/** Rows of this size form a group by themselves, so a second concurrent group settles them. */
 const LARGE_TEXT = 'x'.repeat(9 * 1024 * 1024);
 
 const store = async ({ url }: PostgresDaemon, spans: readonly object[], settings = {}): Promise<number> => {
@@ -24,7 +24,7 @@ const countOf = async ({ query }: PostgresDaemon): Promise<{ rows: number; count
   return { rows: Number(rows?.['n']), counted: Number(usage?.['n']) };
 };
 
-/** Keeps every writer out of the table of spans, until it is released. */
+/** Blocks all writers of the table of spans until it is released. */
 async function holdSpans(t: Test, { databaseUrl, query }: PostgresDaemon) {
   const holder = new pg.Client({ connectionString: databaseUrl });
   await holder.connect();
@@ -42,7 +42,7 @@ async function holdSpans(t: Test, { databaseUrl, query }: PostgresDaemon) {
   };
 }
 
-t.test('two groups that both hold a stored span fail at once: nobody is refused', async (t) => {
+t.test('two groups that both hold a stored span fail at once: no request is refused', async (t) => {
   const daemon = await startPostgresDaemon(t);
   const [first, second] = [aSpan(), aSpan()];
   t.equal(await store(daemon, [first, second]), 200);
@@ -56,7 +56,7 @@ t.test('two groups that both hold a stored span fail at once: nobody is refused'
   t.same(await countOf(daemon), { rows: 4, counted: 4 });
 });
 
-t.test('a role that may not make temporary tables stores repeated spans once, and everything else', async (t) => {
+t.test('a role that may not create temporary tables stores repeated spans once, and all other records', async (t) => {
   const { address } = await createDatabase(t);
   const role = `role_${address.database}`;
   const admin = new pg.Client(address);
@@ -87,35 +87,32 @@ t.test('a role that may not make temporary tables stores repeated spans once, an
   t.same(await countOf(daemon), { rows: 105, counted: 105 });
 });
 
-t.test(
-  'old spans in new requests, from everywhere at once and through two replicas: each is stored once',
-  async (t) => {
-    const daemon = await startPostgresDaemon(t);
-    const replica = await startPostgresDaemon(t, { databaseUrl: daemon.databaseUrl });
-    const spans = Array.from({ length: 120 }, () => aSpan());
-    const body = (index: number): readonly object[] =>
-      Array.from({ length: 12 }, (_, position) => spans[(index * 7 + position * 5) % spans.length] ?? {});
-    const requests = Array.from({ length: 150 }, async (_, index) => {
-      // The place of the large ones is the heavy lane.
-      const more = index % 50 === 0 ? [aSpan({ attributes: { text: LARGE_TEXT } })] : [];
-      for (;;) {
-        const status = await store(index % 2 === 0 ? daemon : replica, [...body(index), aSpan(), ...more]);
-        // A busy machine may refuse a crowd, which then comes again.
-        if (status !== 503) return status;
-      }
-    });
-    t.same([...new Set(await Promise.all(requests))], [200]);
-    const expected = spans.length + requests.length + 3;
-    t.same(await countOf(daemon), { rows: expected, counted: expected });
-  },
-);
+t.test('old spans in new concurrent requests through two replicas: each is stored once', async (t) => {
+  const daemon = await startPostgresDaemon(t);
+  const replica = await startPostgresDaemon(t, { databaseUrl: daemon.databaseUrl });
+  const spans = Array.from({ length: 120 }, () => aSpan());
+  const body = (index: number): readonly object[] =>
+    Array.from({ length: 12 }, (_, position) => spans[(index * 7 + position * 5) % spans.length] ?? {});
+  const requests = Array.from({ length: 150 }, async (_, index) => {
+    // Large requests are settled by the heavy group.
+    const more = index % 50 === 0 ? [aSpan({ attributes: { text: LARGE_TEXT } })] : [];
+    for (;;) {
+      const status = await store(index % 2 === 0 ? daemon : replica, [...body(index), aSpan(), ...more]);
+      // A busy machine may refuse some requests, which are sent again.
+      if (status !== 503) return status;
+    }
+  });
+  t.same([...new Set(await Promise.all(requests))], [200]);
+  const expected = spans.length + requests.length + 3;
+  t.same(await countOf(daemon), { rows: expected, counted: expected });
+});
 
 for (const [name, sqlstate] of [
   ['an internal error, as Citus says of a span that is stored already', 'XX000'],
-  ['a row for a partition that was made meanwhile', '23514'],
-  ['a value that does not fit, said of a guard', '22003'],
+  ['a row for a partition that was created meanwhile', '23514'],
+  ['a value that does not fit, reported by a guard', '22003'],
 ] as const) {
-  t.test(`${name}, is never the fault of the request`, async (t) => {
+  t.test(`${name}, is never a reason to refuse the request`, async (t) => {
     const { address } = await createDatabase(t);
     const proxy = await FaultProxy.start(address);
     const url = `postgres://${address.user}:${address.password}@127.0.0.1:${proxy.port}/${address.database}`;

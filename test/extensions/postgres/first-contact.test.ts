@@ -1,4 +1,4 @@
-// What is waited for at the first contact with a database, and what somebody has to mend.
+// The first contact with a database: the faults that may pass, and those that the operator must correct.
 import { createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import t from 'tap';
@@ -22,7 +22,7 @@ const OPTIONS = { url: '', data_dir: '', views_schema: 'public', allow_unsafe: t
 const failure = (message: string, code?: string): Error =>
   Object.assign(new Error(message), code === undefined ? {} : { code });
 
-t.test('a database that is away, starting or full may come', async (t) => {
+t.test('a database that is away, starting or full may become available', async (t) => {
   for (const error of [
     failure('connect ECONNREFUSED', 'ECONNREFUSED'),
     failure('getaddrinfo ENOTFOUND db', 'ENOTFOUND'),
@@ -42,7 +42,7 @@ t.test('a database that is away, starting or full may come', async (t) => {
   }
 });
 
-t.test('a wrong address, a certificate or a fault of our own does not pass', async (t) => {
+t.test('a wrong address, a certificate or an internal error does not pass', async (t) => {
   for (const error of [
     failure('password authentication failed', '28P01'),
     failure('database does not exist', '3D000'),
@@ -57,14 +57,14 @@ t.test('a wrong address, a certificate or a fault of our own does not pass', asy
   }
 });
 
-t.test('the first address that failed speaks for a host with several', async (t) => {
+t.test('for a host with several addresses the first failure is reported', async (t) => {
   t.equal(
     describeFailure(new AggregateError([failure('connect ECONNREFUSED ::1:5432')], '')),
     'connect ECONNREFUSED ::1:5432',
   );
 });
 
-t.test('a URL that is none is refused without being repeated', async (t) => {
+t.test('an invalid URL is refused without being repeated', async (t) => {
   for (const url of ['shop', 'localhost:5432/x', 'https://secret@db/x', 'postgres://u:sec/ret@host:x/db']) {
     t.throws(
       () => checkUrl(url),
@@ -81,33 +81,30 @@ t.test('a URL that is none is refused without being repeated', async (t) => {
   }
 });
 
-t.test(
-  'a user who may not make the schema is told what to do, and one for whom it was made needs no more',
-  async (t) => {
-    const { url, address, name } = await createDatabase(t);
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    const role = `app_${name}`;
-    t.teardown(async () => {
-      await client.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
-      await client.end();
-    });
-    await client.query(`CREATE ROLE ${role} LOGIN; REVOKE CREATE ON DATABASE ${name} FROM PUBLIC`);
-    const contact = () =>
-      makeContact({ connectionString: urlOf({ ...address, user: role }) }, { ...OPTIONS, views_schema: 'shown' });
-    const error = await contact().then(
-      () => null,
-      (reason: unknown) => reason,
-    );
-    t.ok(error instanceof UserError);
-    t.match(error, { message: /permission denied/, hint: /sluice migrate/ });
-    await client.query(`CREATE SCHEMA sluice AUTHORIZATION ${role}; CREATE SCHEMA shown AUTHORIZATION ${role}`);
-    t.match(await contact(), { applied: ['0001-tables.sql'], unsafe: ['fsync', 'full_page_writes'] });
-    t.match(await contact(), { applied: [] });
-  },
-);
+t.test('a user without the right to create the schema gets a remedy, and an existing schema suffices', async (t) => {
+  const { url, address, name } = await createDatabase(t);
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const role = `app_${name}`;
+  t.teardown(async () => {
+    await client.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    await client.end();
+  });
+  await client.query(`CREATE ROLE ${role} LOGIN; REVOKE CREATE ON DATABASE ${name} FROM PUBLIC`);
+  const contact = () =>
+    makeContact({ connectionString: urlOf({ ...address, user: role }) }, { ...OPTIONS, views_schema: 'shown' });
+  const error = await contact().then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  t.ok(error instanceof UserError);
+  t.match(error, { message: /permission denied/, hint: /sluice migrate/ });
+  await client.query(`CREATE SCHEMA sluice AUTHORIZATION ${role}; CREATE SCHEMA shown AUTHORIZATION ${role}`);
+  t.match(await contact(), { applied: ['0001-tables.sql'], unsafe: ['fsync', 'full_page_writes'] });
+  t.match(await contact(), { applied: [] });
+});
 
-t.test('a server that hangs up without a word may be one that is starting', async (t) => {
+t.test('a server that closes the connection silently may be starting', async (t) => {
   const server = createServer((socket: Socket) => socket.destroy());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
@@ -120,7 +117,7 @@ t.test('a server that hangs up without a word may be one that is starting', asyn
   t.ok(isPassing(error), describeFailure(error));
 });
 
-t.test('a role without any right gets to a running database by following the messages alone', async (t) => {
+t.test('with the messages alone a role without any right can be given all it needs', async (t) => {
   const { url, address, name } = await createDatabase(t);
   const admin = new pg.Client({ connectionString: url });
   await admin.connect();
@@ -157,7 +154,7 @@ t.test('a role without any right gets to a running database by following the mes
   ]);
 });
 
-t.test('everything that is wrong is told at once', async (t) => {
+t.test('all faults are reported at once', async (t) => {
   const { url, address, name } = await createDatabase(t);
   const admin = new pg.Client({ connectionString: url });
   await admin.connect();
@@ -176,7 +173,7 @@ t.test('everything that is wrong is told at once', async (t) => {
   t.match(error.message, /GRANT USAGE, CREATE ON SCHEMA public TO/u);
 });
 
-t.test('an encoding other than UTF-8 is refused with the way out', async (t) => {
+t.test('an encoding other than UTF-8 is refused with a remedy', async (t) => {
   for (const encoding of ['WIN1252', 'LATIN1', 'SQL_ASCII']) {
     const { url, address } = await createDatabase(t);
     const admin = new pg.Client({ connectionString: url });
@@ -197,7 +194,7 @@ t.test('an encoding other than UTF-8 is refused with the way out', async (t) => 
   }
 });
 
-t.test('tables of another owner are told with the line that gives their rights', async (t) => {
+t.test('tables of another owner are reported with the statement that grants their rights', async (t) => {
   const { url, address, name } = await createDatabase(t);
   await makeContact({ connectionString: url }, OPTIONS);
   const admin = new pg.Client({ connectionString: url });
@@ -215,7 +212,7 @@ t.test('tables of another owner are told with the line that gives their rights',
   t.match(await contact(), { applied: [] });
 });
 
-t.test('objects of others with names of our views are left alone', async (t) => {
+t.test('foreign objects with names of our views stay unchanged', async (t) => {
   for (const theirs of [
     'CREATE VIEW public.logs AS SELECT 1 AS line',
     'CREATE TABLE public.traces (id int)',
@@ -237,7 +234,7 @@ t.test('objects of others with names of our views are left alone', async (t) => 
   }
 });
 
-t.test('views that change keep their rights and what stands on them', async (t) => {
+t.test('views that change keep their rights and dependent objects', async (t) => {
   const { url, name } = await createDatabase(t);
   await makeContact({ connectionString: url }, OPTIONS);
   const admin = new pg.Client({ connectionString: url });
@@ -287,7 +284,7 @@ t.test('views of a version before the mark are ours', async (t) => {
   t.match(await makeContact({ connectionString: url }, OPTIONS), { applied: ['views'], warnings: [] });
 });
 
-t.test('views that are missing are made, whatever the schema remembers', async (t) => {
+t.test('missing views are created, whatever the schema has recorded', async (t) => {
   const { url } = await createDatabase(t);
   await makeContact({ connectionString: url }, OPTIONS);
   const admin = new pg.Client({ connectionString: url });
@@ -297,7 +294,7 @@ t.test('views that are missing are made, whatever the schema remembers', async (
   t.match(await makeContact({ connectionString: url }, OPTIONS), { applied: ['views'] });
 });
 
-t.test('a newer schema that lets this version write is taken as it is', async (t) => {
+t.test('a newer schema that permits this version to write is used unchanged', async (t) => {
   const { url } = await createDatabase(t);
   await makeContact({ connectionString: url }, OPTIONS);
   const admin = new pg.Client({ connectionString: url });
@@ -310,7 +307,7 @@ t.test('a newer schema that lets this version write is taken as it is', async (t
   await t.rejects(makeContact({ connectionString: url }, OPTIONS), { message: /migrated by a newer version.*9999/ });
 });
 
-t.test('few connections are warned about with figures', async (t) => {
+t.test('a warning about few connections contains the figures', async (t) => {
   const { url, address, name } = await createDatabase(t);
   const admin = new pg.Client({ connectionString: url });
   await admin.connect();
@@ -329,7 +326,7 @@ t.test('few connections are warned about with figures', async (t) => {
   });
 });
 
-t.test('a server that may only read is waited for', async (t) => {
+t.test('a read-only server may become writable, so the daemon waits', async (t) => {
   const { url, name } = await createDatabase(t);
   const admin = new pg.Client({ connectionString: url });
   await admin.connect();
@@ -339,7 +336,7 @@ t.test('a server that may only read is waited for', async (t) => {
   t.ok(isPassing(error), describeFailure(error));
 });
 
-t.test('the isolation level that a role prefers changes nothing', async (t) => {
+t.test('the default isolation level of a role has no effect', async (t) => {
   const { url, name } = await createDatabase(t);
   const admin = new pg.Client({ connectionString: url });
   await admin.connect();

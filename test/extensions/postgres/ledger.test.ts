@@ -1,4 +1,4 @@
-// The ledger in a real database: what is stored once, what is refused, and what a refusal leaves behind.
+// The ledger in a real database: records that are stored once, refusals, and the state after a refusal.
 import t from 'tap';
 import { FREE_KEY, OTHER_KEY } from '../../support/daemon.ts';
 import { send } from '../../support/otlp-client.ts';
@@ -17,7 +17,7 @@ import { type PostgresDaemon, startPostgresDaemon } from '../../support/postgres
 const other = { authorization: `Bearer ${OTHER_KEY}` };
 const free = { authorization: `Bearer ${FREE_KEY}` };
 
-/** Everything a refused request could leave behind. */
+/** Every table that a refused request could change. */
 async function ledgerOf({ query }: PostgresDaemon): Promise<object> {
   const count = async (table: string): Promise<number> =>
     Number((await query(`SELECT count(*) AS n FROM sluice.${table}`))[0]?.['n']);
@@ -33,7 +33,7 @@ async function ledgerOf({ query }: PostgresDaemon): Promise<object> {
   };
 }
 
-t.test('records of all three signals are in the tables and views when the answer comes', async (t) => {
+t.test('records of all three signals are in the tables and views before the answer', async (t) => {
   const daemon = await startPostgresDaemon(t);
   const traceId = newTraceId();
   const spanId = newSpanId();
@@ -101,7 +101,7 @@ t.test('a refused request leaves no row, no marker, no claim and no usage', asyn
     [403, { body: JSON.stringify(aTraceRequest([aSpan(), aSpan({ traceId })], { 'deployment.environment': 'b' })) }],
     [429, { ...free, body: JSON.stringify(aTraceRequest(Array.from({ length: 11 }, () => aSpan()))) }],
     [400, { body: JSON.stringify(aTraceRequest([aSpan(), { ...aSpan(), spanId: '00' }])) }],
-    [401, { authorization: 'Bearer nobody-knows-this-key', body: JSON.stringify(aTraceRequest([aSpan()])) }],
+    [401, { authorization: 'Bearer an-unknown-key', body: JSON.stringify(aTraceRequest([aSpan()])) }],
   ] as const;
   const answers = await Promise.all(refused.map(async ([, sending]) => (await send(daemon.url, sending)).status));
   t.same(
@@ -112,7 +112,7 @@ t.test('a refused request leaves no row, no marker, no claim and no usage', asyn
   t.same(await ledgerOf(daemon), before);
 });
 
-t.test('a refused neighbour does not hold up the innocent', async (t) => {
+t.test('a refused request does not delay the others of its group', async (t) => {
   const daemon = await startPostgresDaemon(t);
   const traceId = newTraceId();
   t.equal(
@@ -132,7 +132,7 @@ t.test('a refused neighbour does not hold up the innocent', async (t) => {
   t.equal((await daemon.query('SELECT FROM sluice.spans')).length, 17);
 });
 
-t.test('two projects that claim one new trace at once: one of them gets it', async (t) => {
+t.test('of two projects that claim one new trace at once, one gets it', async (t) => {
   const daemon = await startPostgresDaemon(t);
   for (let round = 0; round < 10; round++) {
     const traceId = newTraceId();
@@ -145,7 +145,7 @@ t.test('two projects that claim one new trace at once: one of them gets it', asy
   }
 });
 
-t.test('twins in flight are stored once, also when they reach two replicas', async (t) => {
+t.test('duplicates in flight are stored once, also when they reach two replicas', async (t) => {
   const first = await startPostgresDaemon(t);
   const second = await startPostgresDaemon(t, { databaseUrl: first.databaseUrl });
   for (let round = 0; round < 10; round++) {
@@ -164,7 +164,7 @@ t.test('twins in flight are stored once, also when they reach two replicas', asy
   t.equal(Number((await first.query('SELECT logs FROM sluice.usage_months'))[0]?.['logs']), 10);
 });
 
-t.test('a span that comes again in other bytes makes no second row and is not counted twice', async (t) => {
+t.test('a span that is sent again in other bytes makes no second row and is not counted twice', async (t) => {
   const daemon = await startPostgresDaemon(t);
   const traceId = newTraceId();
   const span = aSpan({ traceId });
@@ -179,7 +179,7 @@ t.test('a span that comes again in other bytes makes no second row and is not co
   t.match((await daemon.query('SELECT span_count FROM traces'))[0], { span_count: '3' });
 });
 
-t.test('the quota is never overshot, by whatever number of requests at once', async (t) => {
+t.test('the quota is never exceeded, by any number of concurrent requests', async (t) => {
   const first = await startPostgresDaemon(t);
   const second = await startPostgresDaemon(t, { databaseUrl: first.databaseUrl });
   const answers = await Promise.all(
@@ -211,7 +211,7 @@ t.test('a clock of 1970 or 2100 is stored like any other, without a partition of
 });
 
 t.test(
-  'the database goes away: 503 with Retry-After, nothing acknowledged; it comes back: ingest goes on',
+  'while the database is away: 503 with Retry-After, no acknowledgement; afterwards ingest continues',
   async (t) => {
     const daemon = await startPostgresDaemon(t);
     t.equal((await send(daemon.url, { body: JSON.stringify(aTraceRequest([aSpan()])) })).status, 200);
@@ -235,7 +235,7 @@ t.test(
   },
 );
 
-t.test('rows of both sinks say the same', async (t) => {
+t.test('rows of both sinks are equal', async (t) => {
   const daemon = await startPostgresDaemon(t, { exporters: 'postgres, file' });
   t.equal(
     (

@@ -1,4 +1,4 @@
-// After an ambiguous commit the markers say whether it happened; what they say must not come from an hour ago.
+// After an ambiguous commit the markers show whether it happened. An expired marker must not count.
 import pg from 'pg';
 import t from 'tap';
 import type { Claim } from '../../../src/component/capabilities/ledger.ts';
@@ -38,7 +38,7 @@ t.test('an expired marker is no proof that a lost commit happened, a fresh one i
   await client.end();
 });
 
-t.test('a marker that is set anew while the sweep waits for its row stays', async (t) => {
+t.test('a marker that is set again while the sweep waits for its row stays', async (t) => {
   const { url } = await createDatabase(t);
   const database = new Database().use({ connectionString: url });
   await migrate(database, 'public');

@@ -1,4 +1,5 @@
-// An upgrade beside running daemons: the new version migrates, the previous one goes on writing, and nobody queues behind a lock.
+// An upgrade beside running daemons: the new version migrates, the previous one continues to write, and no request
+// queues behind a lock.
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import t from 'tap';
@@ -14,7 +15,7 @@ t.setTimeout(300_000);
 const MONTH = `date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
 const SPAN_COLUMNS =
   'project, environment, trace_id, span_id, name, start_time_unix_nano, resource, attributes, received_at';
-/** What a daemon of migration level 0004 writes in one transaction, and what its maintenance does. */
+/** The writes of a daemon of migration level 0004 in one transaction, and its maintenance. */
 const PREVIOUS = {
   markers: `
     INSERT INTO sluice.replay_markers AS r (project, key, expires_ms)
@@ -54,7 +55,7 @@ async function writeAsBefore(client: pg.Client, name: string): Promise<void> {
   await client.query('COMMIT');
 }
 
-t.test('a session of the previous version goes on writing beside a daemon of this one', async (t) => {
+t.test('a session of the previous version continues to write beside a daemon of this one', async (t) => {
   const { url } = await createDatabase(t);
   const daemon = await startDaemon(t, { config: postgresConfig({ databaseUrl: url }) });
   const previous = await connect(t, url);
@@ -79,7 +80,7 @@ t.test('a session of the previous version goes on writing beside a daemon of thi
 const SPAN = { name: 'x', startTimeUnixNano: String(BigInt(Date.now()) * 1_000_000n) };
 const traceIdOf = (n: number): string => createHash('md5').update(`new ${n}`).digest('hex');
 
-t.test('records of the level before show the same after it, and its sessions go on', async (t) => {
+t.test('the views of earlier records stay the same, and sessions of the earlier version continue', async (t) => {
   const { url } = await createDatabase(t);
   const database = new Database().use({ connectionString: url });
   t.teardown(() => database.close());
@@ -126,7 +127,7 @@ t.test('records of the level before show the same after it, and its sessions go 
   t.ok(applied.includes('0006-shared-contents.sql'));
   t.strictSame(await shown(), expected);
   await store('after');
-  t.equal((await shown()).length, 6, 'what the former version writes from now on is shown likewise');
+  t.equal((await shown()).length, 6, 'later records of the earlier version are shown in the same way');
 });
 
 /** The schema of the migrations before a number. */
@@ -140,13 +141,13 @@ async function migrateBefore(client: pg.Client, number: string): Promise<void> {
   }
 }
 
-t.test('a migration that waits for a long transaction does not hold up ingest', async (t) => {
+t.test('a migration that waits for a long transaction does not block ingest', async (t) => {
   const { url } = await createDatabase(t);
   const database = new Database().use({ connectionString: url });
   t.teardown(() => database.close());
   await migrate(database, 'public');
   const [dump, ingest] = [await connect(t, url), await connect(t, url)];
-  // As if the last migration were still to come. It asks for locks that the reader below does not let it have.
+  // Marks the last migration as not applied. It needs locks that the reader below prevents.
   await ingest.query("DELETE FROM sluice.migrations WHERE name LIKE 'views %'");
   await dump.query('BEGIN; SELECT count(*) FROM spans');
   let migrated = false;

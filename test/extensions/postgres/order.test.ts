@@ -1,4 +1,5 @@
-// The order of arrival leaves no trace in tables and views. `node dist/test/campaigns/order/order.js` runs as many permutations as you like.
+// The order of arrival does not change tables and views. `node dist/test/campaigns/order/order.js` runs any number of
+// permutations.
 import t from 'tap';
 import { OTHER_KEY } from '../../support/daemon.ts';
 import { runOrderCampaign } from '../../campaigns/order/campaign.ts';
@@ -9,14 +10,14 @@ import { startPostgresDaemon } from '../../support/postgres-daemon.ts';
 
 const SEED = 7;
 
-t.test('permutations of the same records, cut into requests at random, end in the same tables and views', async (t) => {
+t.test('permutations of the same records in random requests end in the same tables and views', async (t) => {
   const { url } = await createDatabase(t);
   const report = await runOrderCampaign(t, { databaseUrl: url, permutations: 20, seed: SEED });
   t.strictSame(report.differences, []);
-  t.ok(report.records > report.permutations, 'and there was something to compare');
+  t.ok(report.records > report.permutations, 'the comparison is not empty');
 });
 
-t.test('of two log records that report one call the same one counts, whichever came first', async (t) => {
+t.test('of two log records that report one call the same one counts in either order', async (t) => {
   const daemon = await startPostgresDaemon(t, { processors: 'auth, environment, normalization' });
   const call = (model: string, time: bigint) => ({
     timeUnixNano: String(time),

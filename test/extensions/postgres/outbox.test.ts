@@ -1,4 +1,4 @@
-/** The outbox's own promises, on a real database: order, one holder, limits, what is measured. */
+/** The outbox on a real database: order, one holder, limits, measured sizes. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import t from 'tap';
@@ -41,7 +41,7 @@ function scene(t: { teardown(task: () => Promise<void>): unknown }) {
   return { outbox, destination, registry, entry };
 }
 
-/** Adds entries in a transaction of their own. */
+/** Adds entries in a separate transaction. */
 async function add(outbox: PostgresOutbox, entries: readonly OutboxEntry[], commits = true): Promise<void> {
   const client = await database.connect();
   try {
@@ -60,7 +60,7 @@ async function add(outbox: PostgresOutbox, entries: readonly OutboxEntry[], comm
   }
 }
 
-t.test('a connection that cannot be made ready is not left behind', async (t) => {
+t.test('a connection whose preparation failed is closed', async (t) => {
   const left = 'SELECT count(*)::int4 AS open FROM pg_stat_activity WHERE query = $1';
   const text = 'SELECT 1 / 0';
   await t.rejects(database.connect({ ready: (client) => client.query(text) }), { code: '22012' });
@@ -68,7 +68,7 @@ t.test('a connection that cannot be made ready is not left behind', async (t) =>
   while ((await open()) !== 0) await new Promise(setImmediate);
 });
 
-t.test('a server that goes silent after the greeting is not waited for', async (t) => {
+t.test('connecting has a limit when the server stops answering after the greeting', async (t) => {
   const [authenticated, readyForQuery] = ['520000000800000000', '5a0000000549'];
   const silent = createServer((socket) => socket.write(Buffer.from(`${authenticated}${readyForQuery}`, 'hex')));
   await once(silent.listen(0, '127.0.0.1'), 'listening');
@@ -78,7 +78,7 @@ t.test('a server that goes silent after the greeting is not waited for', async (
   await t.rejects(dead.connect({ ready: (client) => client.query('SELECT 1'), readyTimeoutMs: 50 }));
 });
 
-t.test('entries come out as they went in, and are there with their commit or not at all', async (t) => {
+t.test('entries are read in their order, and exist only after their commit', async (t) => {
   const { outbox, destination, entry } = scene(t);
   const lane = await outbox.open(destination);
   t.equal(await lane.acquire(), true);
@@ -102,7 +102,7 @@ t.test('entries come out as they went in, and are there with their commit or not
   await lane.release();
 });
 
-t.test('the tenth entry does not overtake the ninth', async (t) => {
+t.test('the tenth entry is behind the ninth', async (t) => {
   const { outbox, destination, entry } = scene(t);
   await database.query("SELECT setval('sluice.outbox_sequence_seq', 97)");
   await add(
@@ -120,7 +120,7 @@ t.test('the tenth entry does not overtake the ninth', async (t) => {
   await lane.release();
 });
 
-t.test('a failed attempt is remembered beyond the process', async (t) => {
+t.test('a failed attempt is recorded durably', async (t) => {
   const { outbox, destination, entry } = scene(t);
   await add(outbox, [entry('a')]);
   const lane = await outbox.open(destination);
@@ -134,24 +134,24 @@ t.test('a failed attempt is remembered beyond the process', async (t) => {
   await next.release();
 });
 
-t.test('one process at a time has a lane; the next has it when the first is gone, however it went', async (t) => {
+t.test('one process at a time holds a queue; the next one holds it when the first has ended in any way', async (t) => {
   const { outbox, destination } = scene(t);
   const [first, second] = [await outbox.open(destination), await outbox.open(destination)];
   t.equal(await first.acquire(), true);
   t.equal(await first.acquire(), true, 'still');
   t.equal(await second.acquire(), false);
-  await t.rejects(second.waiting(1), { message: 'the lane of the outbox was lost' });
+  await t.rejects(second.waiting(1), { message: 'the connection of the outbox was lost' });
   await first.release();
   t.equal(await second.acquire(), true);
   await database.query(
     "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid() AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
   );
   while (!(await first.acquire()));
-  await t.rejects(second.waiting(1), 'whoever lost it knows');
+  await t.rejects(second.waiting(1), 'the former holder gets an error');
   await first.release();
 });
 
-t.test('what is held is measured, and counted on until the next measurement', async (t) => {
+t.test('the size is measured, and counted until the next measurement', async (t) => {
   const { outbox, destination, entry, registry } = scene(t);
   await add(outbox, [entry('before')]);
   const lane = await outbox.open(destination);
@@ -172,7 +172,7 @@ t.test('what is held is measured, and counted on until the next measurement', as
   await lane.release();
 });
 
-t.test('dead letters go when they are old, and the oldest first when there is no room', async (t) => {
+t.test('dead letters are removed when they are old, and oldest first when there is no room', async (t) => {
   const { outbox, destination, entry } = scene(t);
   await add(
     outbox,
@@ -193,13 +193,13 @@ t.test('dead letters go when they are old, and the oldest first when there is no
   await outbox.tidy(destination, { maxBytes: 1000, maxDeadAgeMs: 7 * DAY_MS });
   t.equal(await left(), 'bcd', 'the one that is older than a week');
   await outbox.tidy(destination, { maxBytes: 20, maxDeadAgeMs: 7 * DAY_MS });
-  t.equal(await left(), 'cd', 'what waits counts, and is not touched');
+  t.equal(await left(), 'cd', 'waiting entries count, and stay');
   await outbox.tidy(destination, { maxBytes: 5, maxDeadAgeMs: 7 * DAY_MS });
   t.equal(await left(), 'd');
   await lane.release();
 });
 
-t.test('a dead letter that is set to wait again while the excess is removed stays', async (t) => {
+t.test('a dead letter that is replayed while the excess is removed stays', async (t) => {
   const { outbox, destination, entry } = scene(t);
   await add(outbox, [entry('a'.repeat(10))]);
   const lane = await outbox.open(destination);
@@ -223,7 +223,7 @@ t.test('a dead letter that is set to wait again while the excess is removed stay
   await lane.release();
 });
 
-t.test('the oldest that wait are given up when they are more than they may be', async (t) => {
+t.test('the oldest waiting entries are dropped when they exceed the limit', async (t) => {
   const { outbox, destination, entry } = scene(t);
   await add(outbox, [
     entry('a'.repeat(10)),

@@ -1,4 +1,4 @@
-// Several statements in one write: what is answered to whom, and what does not happen behind a failure.
+// Several statements in one write: each answer reaches its step, and no statement runs after a failure.
 import fc from 'fast-check';
 import pg from 'pg';
 import t, { type Test } from 'tap';
@@ -39,7 +39,7 @@ const copy = (chunks: readonly Buffer[], read: Step['read'] = () => undefined): 
   read,
 });
 
-t.test('each step sees its own result, in order, and COPY data go between statements', async (t) => {
+t.test('each step gets its own result, in order, and COPY data is sent between statements', async (t) => {
   const client = await connect(t);
   const seen: (readonly [string, readonly Row[]])[] = [];
   const read: Step['read'] = ({ tag, rows }) => void seen.push([tag, rows]);
@@ -63,7 +63,7 @@ t.test('each step sees its own result, in order, and COPY data go between statem
   ]);
 });
 
-t.test('nothing behind a step that fails happens, data included, and the connection goes on', async (t) => {
+t.test('no step after a failed one runs, including data, and the connection stays usable', async (t) => {
   const client = await connect(t);
   const refused = new Error('told apart');
   const chunks = Array.from({ length: 50 }, () => Buffer.alloc(100000, tuples(7)));
@@ -73,11 +73,7 @@ t.test('nothing behind a step that fails happens, data included, and the connect
     translate: (error) => ((error as { code?: string }).code === '22012' ? refused : error),
   };
   await t.rejects(runPipeline(client, [insert(1), failing, copy(chunks), insert(2)]), refused);
-  t.equal(
-    await count(client),
-    0,
-    'not even what came before: the pipeline is one transaction unless it says otherwise',
-  );
+  t.equal(await count(client), 0, 'the earlier steps are undone too: the pipeline is one transaction by default');
   await t.rejects(runPipeline(client, [{ statement: { text: 'BEGIN' } }, copy([Buffer.from([0, 9])]), failing]), {
     code: '22P04',
   });
@@ -86,9 +82,9 @@ t.test('nothing behind a step that fails happens, data included, and the connect
   t.equal(await count(client), 1);
 });
 
-t.test('a result that a step does not accept fails the pipeline, and the connection goes on', async (t) => {
+t.test('a result that a step does not accept fails the pipeline, and the connection stays usable', async (t) => {
   const client = await connect(t);
-  const short = new Error('two rows were to come');
+  const short = new Error('two rows were expected');
   const reading: Step['read'] = ({ tag }) => {
     if (tag !== 'COPY 2') throw short;
   };
@@ -97,7 +93,7 @@ t.test('a result that a step does not accept fails the pipeline, and the connect
   t.equal(await count(client), 0);
 });
 
-t.test('a prepared statement is there after a rollback, and one that can not be prepared says so', async (t) => {
+t.test('a prepared statement exists after a rollback, and one that cannot be prepared rejects', async (t) => {
   const client = await connect(t);
   const statement = { name: 'keep', text: 'INSERT INTO kept VALUES ($1::int4)' };
   await prepare(client, [statement]);
@@ -107,7 +103,7 @@ t.test('a prepared statement is there after a rollback, and one that can not be 
   await t.rejects(prepare(client, [{ name: 'lost', text: 'SELECT FROM lost' }]), { code: '42P01' });
 });
 
-t.test('a connection that is lost fails the pipeline', async (t) => {
+t.test('a lost connection fails the pipeline', async (t) => {
   const client = await connect(t);
   client.on('error', () => undefined);
   await t.rejects(runPipeline(client, [{ statement: { text: 'SELECT pg_terminate_backend(pg_backend_pid())' } }]), {
@@ -116,7 +112,7 @@ t.test('a connection that is lost fails the pipeline', async (t) => {
   await t.rejects(runPipeline(client, [insert(1)]));
 });
 
-t.test('arrays of any texts, bytes and integers arrive as they are', async (t) => {
+t.test('arrays of any texts, bytes and integers arrive unchanged', async (t) => {
   const client = await connect(t);
   const text = fc.string({ unit: 'grapheme' }).map((value) => value.replaceAll('\0', ''));
   const columns = fc.record({

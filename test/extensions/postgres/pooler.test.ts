@@ -1,4 +1,4 @@
-// PgBouncer in front of the database: sessions are fine, a pool of transactions is refused with the way out.
+// PgBouncer in front of the database: a session pool works, a transaction pool is refused with a remedy.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -22,7 +22,7 @@ const OPTIONS = { url: '', data_dir: '', views_schema: 'public', allow_unsafe: t
 const NOBODY = 65534;
 const found = spawnSync('pgbouncer', ['--version']);
 
-/** The URL of a database behind a PgBouncer of its own. */
+/** The URL of a database behind its own PgBouncer. */
 async function poolerOf(t: Test, mode: string, settings = ''): Promise<string> {
   const { address } = await createDatabase(t);
   const folder = mkdtempSync(join(tmpdir(), 'sluice-pooler-'));
@@ -66,7 +66,7 @@ function answers(port: number): Promise<true | undefined> {
 
 if (found.status !== 0) {
   t.comment(
-    'SKIPPED: PgBouncer is not installed, so nothing is known of poolers on this machine (apt-get install pgbouncer)',
+    'SKIPPED: PgBouncer is not installed, so poolers are not tested on this machine (apt-get install pgbouncer)',
   );
 } else {
   for (const [mode, settings] of [
@@ -83,7 +83,7 @@ if (found.status !== 0) {
     });
   }
 
-  t.test('pool_mode = session works without any setting for us', async (t) => {
+  t.test('pool_mode = session works without any setting', async (t) => {
     const databaseUrl = await poolerOf(t, 'session');
     const daemon = await startDaemon(t, { config: postgresConfig({ databaseUrl }) });
     const body = (): string => JSON.stringify(aTraceRequest([aSpan()]));

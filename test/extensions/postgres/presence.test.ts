@@ -1,4 +1,5 @@
-// What a failure says about the database: away, there, or nothing certain; and a time limit that a pause of the process does not spend.
+// What a failure says about the database: away, available, or unknown; and a time limit that does not count pauses of
+// the process.
 import t from 'tap';
 import { presenceAfter } from '../../../src/extensions/postgres/presence.ts';
 import { within } from '../../../src/extensions/postgres/time-limit.ts';
@@ -32,7 +33,7 @@ t.test('a failure tells whether the database is away', async (t) => {
     for (const error of errors) t.equal(presenceAfter(error), presence, String(error));
 });
 
-t.test('an answer that came while the process stood still is in time', async (t) => {
+t.test('an answer that arrived while the process was paused is in time', async (t) => {
   const started = performance.now();
   const answer = within(50, new Promise((resolve) => setTimeout(() => resolve('answer'), 60)));
   while (performance.now() - started < 200);

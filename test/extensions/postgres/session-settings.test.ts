@@ -1,4 +1,4 @@
-// Defaults that a role or a database may have, and that would break a session which relies on the server's own.
+// Defaults of a role or a database that would break a session which relies on the server's defaults.
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { urlOf } from '../../../src/extensions/postgres/embedded/address.ts';
@@ -44,7 +44,7 @@ const WANTED: Readonly<Record<string, string>> = {
   client_encoding: 'UTF8',
   TimeZone: 'UTC',
 };
-/** Found first by anybody who does not say where to look. */
+/** Found first by a session without a search path. */
 const SHADOW = `
   CREATE SCHEMA shadow;
   CREATE FUNCTION shadow.now() RETURNS timestamptz LANGUAGE sql AS $$ SELECT '1999-12-31'::timestamptz $$;
@@ -60,7 +60,7 @@ async function onDatabase({ url }: TestDatabase, task: (client: pg.Client) => Pr
   }
 }
 
-/** `owner`: what is altered, such as `DATABASE name`. */
+/** `owner`: the altered object, for example `DATABASE name`. */
 async function preset(database: TestDatabase, owner: string): Promise<void> {
   await onDatabase(database, async (client) => {
     const { rows } = await client.query('SELECT lower(name) AS name FROM pg_settings');
@@ -70,7 +70,7 @@ async function preset(database: TestDatabase, owner: string): Promise<void> {
   });
 }
 
-/** The answers of the test's own client are not subject to the defaults. */
+/** Reads the state without the altered defaults. */
 async function inspect(database: TestDatabase): Promise<object> {
   let found = {};
   await onDatabase(database, async (client) => {
@@ -93,14 +93,14 @@ const statuses = (daemon: { readonly url: string }, bodies: readonly [string, ob
     }),
   );
 
-t.test('defaults of the database change nothing', async (t) => {
+t.test('defaults of the database have no effect', async (t) => {
   const database = await createDatabase(t);
   await onDatabase(database, (client) => client.query(SHADOW));
   await preset(database, `DATABASE ${database.name}`);
   await exercise(t, database, database.url);
 });
 
-t.test('defaults of the role change nothing', async (t) => {
+t.test('defaults of the role have no effect', async (t) => {
   const database = await createDatabase(t);
   await onDatabase(database, (client) => client.query(SHADOW));
   const role = `role_${database.name}`;

@@ -1,10 +1,10 @@
-// What a failure of the database means, by the code it carries.
+// The meaning of a database failure by its code.
 import t from 'tap';
 import { isConnectionFailure, meaningOf, sqlstateOf } from '../../../src/extensions/postgres/sqlstate.ts';
 
 const failure = (code: string): Error => Object.assign(new Error('failed'), { code });
 
-t.test('an error of the system is a lost connection, also when its code looks like one of the server', async (t) => {
+t.test('a system error is a lost connection, also when its code has the form of a SQLSTATE', async (t) => {
   for (const code of ['EPIPE', 'ECONNRESET', 'ECONNREFUSED']) {
     t.equal(sqlstateOf(failure(code)), null, code);
     t.ok(isConnectionFailure(failure(code)), code);
@@ -12,7 +12,7 @@ t.test('an error of the system is a lost connection, also when its code looks li
   }
 });
 
-t.test('codes of the server are told apart by class', async (t) => {
+t.test('codes of the server are distinguished by class', async (t) => {
   for (const [code, meaning] of [
     ['40P01', 'retry'],
     ['55P03', 'retry'],
@@ -24,6 +24,6 @@ t.test('codes of the server are told apart by class', async (t) => {
   ] as const) {
     t.equal(meaningOf(failure(code)), meaning, code);
   }
-  t.notOk(isConnectionFailure(failure('53100')), 'a full disk is said over a sound connection');
+  t.notOk(isConnectionFailure(failure('53100')), 'a full disk is reported over a working connection');
   t.ok(isConnectionFailure(failure('57P01')), 'the server is shutting down');
 });

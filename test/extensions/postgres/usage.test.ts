@@ -1,4 +1,5 @@
-// The counter of a project's month is one row that every commit changes. It must stay cheap while a snapshot keeps old versions.
+// The counter of a project's month is one row that every commit changes. It must stay cheap while a snapshot keeps old
+// versions.
 import pg from 'pg';
 import t from 'tap';
 import { Database } from '../../../src/extensions/postgres/database.ts';
@@ -7,7 +8,7 @@ import { createDatabase, type Teardown } from '../../support/postgres.ts';
 
 t.setTimeout(120_000);
 
-/** A row of a small table needs a handful of pages, and a new version now and then some more. */
+/** A row of a small table needs a few pages, and a new version sometimes some more. */
 const FEW_PAGES = 60;
 const COMMITS = 6000;
 
@@ -40,7 +41,7 @@ async function pagesOf(client: pg.Client, statement: string): Promise<number> {
   return rows[0]['QUERY PLAN'][0].Plan['Shared Hit Blocks'] + rows[0]['QUERY PLAN'][0].Plan['Shared Read Blocks'];
 }
 
-t.test('an open snapshot does not make the counter dearer with each commit', async (t) => {
+t.test('an open snapshot does not make the counter more expensive with each commit', async (t) => {
   const connect = await scene(t);
   const [writer, other, dump] = [await connect(), await connect(), await connect()];
   await add(writer, 'alpha');
@@ -58,7 +59,7 @@ t.test('an open snapshot does not make the counter dearer with each commit', asy
   await dump.query('COMMIT');
 });
 
-t.test('counters are found beside those of other projects and months, made when missing, and locked', async (t) => {
+t.test('counters are found among those of other projects and months, created when missing, and locked', async (t) => {
   const connect = await scene(t);
   const [first, second] = [await connect(), await connect()];
   await first.query(`
@@ -74,7 +75,7 @@ t.test('counters are found beside those of other projects and months, made when 
   await add(first, 'b', 5);
   const waiting = second.query("SELECT spans::int FROM sluice.lock_usage('{b}')");
   await first.query('COMMIT');
-  t.strictSame((await waiting).rows, [{ spans: 5 }], 'who waited sees what was counted meanwhile');
+  t.strictSame((await waiting).rows, [{ spans: 5 }], 'a waiting transaction reads the latest count');
   await add(second, 'a', 7);
   const { rows } = await first.query(`
     SELECT project, spans::int FROM sluice.usage_months

@@ -1,4 +1,4 @@
-// The watch keeps asking whatever happened before, and commits that fail hold readiness off, longer only when holding did not help.
+// The watch always continues to poll. Failed commits hold readiness off, longer only when holding did not help.
 import { createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import t, { type Test } from 'tap';
@@ -13,7 +13,7 @@ import { PATIENCE_MS } from '../../support/patience.ts';
 const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore } as unknown as Logger;
 function ignore(): void {}
 
-/** A database whose answers are set by the test, on a clock that the test moves. */
+/** A database whose answers the test sets, with a clock that the test advances. */
 function scene(t: Test) {
   const state = { nowMs: 1000, writable: true, questions: 0, trials: 0 };
   t.intercept(performance, 'now', { value: () => state.nowMs });
@@ -38,17 +38,17 @@ function scene(t: Test) {
 const until = (condition: () => boolean): Promise<true | undefined> =>
   waitFor(async () => condition() || undefined, { timeoutMs: PATIENCE_MS });
 
-t.test('asks again however short ago the last trial was', async (t) => {
+t.test('polls again, however recent the last trial was', async (t) => {
   const { state, watch } = scene(t);
   await watch.start();
   watch.commitFailed();
   t.ok(await until(() => state.trials === 1));
   const before = state.questions;
-  // The clock stands still: a timer may fire a little before its time.
+  // The clock does not advance: a timer may fire slightly early.
   t.ok(await until(() => state.questions >= before + 2), 'twice more');
 });
 
-t.test('groups that fail together are one reason for one hold', async (t) => {
+t.test('groups that fail together cause one hold', async (t) => {
   const { state, watch } = scene(t);
   await watch.start();
   for (let group = 0; group < 20; group++) watch.commitFailed();
@@ -63,25 +63,25 @@ t.test('groups that fail together are one reason for one hold', async (t) => {
   t.ok(await until(() => watch.healthy));
   watch.commitFailed();
   watch.committed();
-  t.ok(await until(() => watch.healthy), 'a commit that succeeds ends it at once');
+  t.ok(await until(() => watch.healthy), 'a successful commit ends it at once');
 });
 
-t.test('a reason that was seen needs no hold once it is gone', async (t) => {
+t.test('an observed reason needs no hold once it has passed', async (t) => {
   const { state, watch } = scene(t);
   await watch.start();
   state.writable = false;
   for (let group = 0; group < 5; group++) watch.commitFailed();
   t.ok(await until(() => watch.away));
   state.writable = true;
-  t.ok(await until(() => watch.healthy), 'the clock did not move');
+  t.ok(await until(() => watch.healthy), 'the clock did not advance');
 });
 
-t.test('ends a connection whose server has stopped to answer', async (t) => {
+t.test('ends a connection whose server has stopped answering', async (t) => {
   const sockets: Socket[] = [];
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.push(socket);
     socket.on('error', () => undefined);
-    // Authenticated and ready; whatever comes then is read and not answered.
+    // Authenticated and ready; later messages are read and not answered.
     socket.once('data', () => socket.write(Buffer.from('5200000008000000005a0000000549', 'hex')));
   });
   t.teardown(() => {

@@ -1,6 +1,4 @@
-/**
- * Where the embedded server can be reached, and the questions asked there to find out whether it is up and ours.
- */
+/** The address of the embedded server, and the queries that check whether it is ready and serves our files. */
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { platform, tmpdir } from 'node:os';
@@ -11,7 +9,7 @@ import { firstClosed, type Home, handOver, makeServerFolder, SOCKET_FOLDER } fro
 import { CLUSTER_SETTING, errorCode } from './host.ts';
 import { SOCKET_PORT } from './pid-file.ts';
 
-/** Connection options as `pg` takes them; `host` is a folder where the server listens on a local socket. */
+/** Connection options of `pg`; `host` is a folder where the server listens on a local socket. */
 export interface ServerAddress {
   readonly host: string;
   readonly port: number;
@@ -21,27 +19,30 @@ export interface ServerAddress {
   readonly ssl: false;
 }
 
-/** Where the server is told to listen. */
+/** Where the server listens. */
 export interface Endpoint {
   readonly socketFolder: string | undefined;
   readonly port: number;
 }
 
-/** `ready`: answered. `starting`: there, but not yet open, as after a crash. `silent`: nobody answered. */
+/**
+ * `ready`: it answered. `starting`: it runs but does not accept queries yet, for example after a crash. `silent`: no
+ * answer.
+ */
 export type Answer =
   | { readonly kind: 'ready'; readonly dataDirectory: string; readonly version: string }
   | { readonly kind: 'starting' }
   | { readonly kind: 'silent'; readonly reason: string };
 
 const LOOPBACK = '127.0.0.1';
-/** Bytes that fit into a socket address: 108 on Linux and 104 elsewhere, both with a closing zero. */
+/** Bytes that fit into a socket address: 108 on Linux and 104 elsewhere, including a closing zero. */
 const MAX_SOCKET_PATH = platform() === 'linux' ? 107 : 103;
 const CONNECT_TIMEOUT_MS = 2_000;
 /** SQLSTATE cannot_connect_now: starting up, recovering or shutting down. */
 const CANNOT_CONNECT_NOW = '57P03';
 const SHORT_FOLDER = 'sluice-pg-';
 
-/** A socket in the home folder if the path is short enough, else in a new folder for temporary files; TCP on Windows. */
+/** A socket in the data directory if the path is short enough, else in a new temporary folder; TCP on Windows. */
 export async function chooseEndpoint(home: Home, transport: 'socket' | 'tcp'): Promise<Endpoint> {
   if (transport === 'tcp') return { socketFolder: undefined, port: await freePort() };
   const inside = home.closed ? home.cluster : join(home.folder, SOCKET_FOLDER);
@@ -54,14 +55,14 @@ export async function chooseEndpoint(home: Home, transport: 'socket' | 'tcp'): P
   return { socketFolder: short, port: SOCKET_PORT };
 }
 
-/** Removes a dead server's socket and its lock, which PostgreSQL would honour if their process is only half gone. */
+/** Removes a dead server's socket and its lock. PostgreSQL would respect a lock whose process is only partly gone. */
 export async function clearEndpoint({ socketFolder, port }: Endpoint): Promise<void> {
   if (socketFolder === undefined) return;
   const socket = join(socketFolder, `.s.PGSQL.${port}`);
   await Promise.all([rm(socket, { force: true }), rm(`${socket}.lock`, { force: true })]);
 }
 
-/** Removes a socket folder that was made among the temporary files; any other stays. */
+/** Removes a temporary socket folder; any other folder stays. */
 export async function removeEndpoint(socketFolder: string): Promise<void> {
   const parent = dirname(socketFolder);
   const temporary = parent === '/tmp' || parent === (await realpath(tmpdir()).catch(() => undefined));
@@ -70,8 +71,8 @@ export async function removeEndpoint(socketFolder: string): Promise<void> {
 }
 
 /**
- * Settings that make the server listen there, and at a socket among its files: a process that finds those files can ask there
- * whether a server works on them, from any container of the same machine.
+ * Settings that make the server listen there, and at a socket among its files: a process that finds the files can check
+ * from any container of the same machine whether a server uses them.
  */
 export function listenSettings(endpoint: Endpoint, { cluster }: Home): Record<string, string> {
   const { socketFolder = cluster } = endpoint;
@@ -89,14 +90,14 @@ export function addressOf(endpoint: Endpoint, user: string, password: string, da
   return { host: endpoint.socketFolder ?? LOOPBACK, port: endpoint.port, user, password, database, ssl: false };
 }
 
-/** The address as one line, in the form that PostgreSQL's own tools and `pg` understand. */
+/** The address as one line, in the form that PostgreSQL's tools and `pg` accept. */
 export function urlOf(address: ServerAddress, database = address.database): string {
   const user = `${encodeURIComponent(address.user)}:${encodeURIComponent(address.password)}`;
   if (!address.host.startsWith('/')) return `postgres://${user}@${address.host}:${address.port}/${database}`;
   return `postgres://${user}@localhost:${address.port}/${database}?host=${encodeURIComponent(address.host)}`;
 }
 
-/** Connects and asks the server which files it serves. */
+/** Connects and queries which files the server serves. */
 export async function ask(address: ServerAddress): Promise<Answer> {
   try {
     const rows = await query(
@@ -111,7 +112,7 @@ export async function ask(address: ServerAddress): Promise<Answer> {
   }
 }
 
-/** Creates the database of this address where it is missing. */
+/** Creates the database of this address if it is missing. */
 export async function ensureDatabase(address: ServerAddress): Promise<void> {
   const maintenance = { ...address, database: 'postgres' };
   const found = await query(maintenance, 'SELECT 1 FROM pg_database WHERE datname = $1', [address.database]);
@@ -120,7 +121,7 @@ export async function ensureDatabase(address: ServerAddress): Promise<void> {
 
 async function query(address: ServerAddress, text: string, values: string[] = []): Promise<Record<string, unknown>[]> {
   const client = new Client({ ...address, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: 30_000 });
-  // A connection that breaks fails the query; the event as such says nothing more.
+  // A broken connection fails the query; the event gives no further information.
   client.on('error', () => undefined);
   try {
     await client.connect();

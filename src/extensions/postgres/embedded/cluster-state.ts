@@ -1,6 +1,6 @@
 /**
- * What lies in the place of the database files. Only an absent database is made anew; whatever else is found there is left as it is,
- * and the start ends with a description of it and the way out.
+ * The state of the database files. Only an absent database is created. Anything else is left unchanged, and the start
+ * fails with a description and a remedy.
  */
 import { lstat, open, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,12 +8,12 @@ import type { Home } from './home.ts';
 import { EmbeddedServerError, errorCode } from './host.ts';
 import type { Runtime } from './runtime.ts';
 
-/** Written once the database files are complete: their absence later is a loss, not a first start. */
+/** Written when the database files are complete: files that are missing later are a loss, not a first start. */
 export const COMPLETE_MARK = 'database-made';
-/** Left by earlier releases, which put aside what they did not recognise. */
+/** The name that earlier releases gave to files that they did not recognise. */
 const PUT_ASIDE = 'cluster.unusable-';
 const CONTROL_FILE = 'global/pg_control';
-/** `pg_control_version` is at this byte; the major version times 100, where the format changed with it. */
+/** The offset of `pg_control_version`: the major version times 100, when the format changed with it. */
 const CONTROL_VERSION_OFFSET = 8;
 const CONTROL_MAJORS: ReadonlyMap<number, string> = new Map([
   [1300, '13, 14, 15 or 16'],
@@ -22,7 +22,7 @@ const CONTROL_MAJORS: ReadonlyMap<number, string> = new Map([
 ]);
 const RESTORE = 'restore the folder from a backup (docs/operations.md, Backup)';
 
-/** True where there are database files, in order or not; false at a first start. Throws where neither is certain. */
+/** True if there are database files, intact or not; false at a first start. Throws when neither is certain. */
 export async function clusterExists(home: Home): Promise<boolean> {
   const { cluster } = home;
   const found = await lstat(cluster).catch(ifAbsent);
@@ -42,7 +42,7 @@ export async function clusterExists(home: Home): Promise<boolean> {
   return true;
 }
 
-/** Refuses files of another major version, which this server cannot read, and files that are damaged or incomplete. */
+/** Refuses files of another major version, which this server cannot read, and damaged or incomplete files. */
 export async function checkVersion({ cluster }: Home, runtime: Runtime): Promise<void> {
   const version = await readVersion(cluster);
   const control = await readControlVersion(cluster);
@@ -68,7 +68,7 @@ export async function checkVersion({ cluster }: Home, runtime: Runtime): Promise
   );
 }
 
-/** A database that was complete once does not start over by itself: its disk may not be mounted. */
+/** A lost database is not created again automatically: its disk may not be mounted. */
 async function refuseLoss({ folder, cluster }: Home, what: string): Promise<false> {
   const mark = join(folder, COMPLETE_MARK);
   const names = await readdir(folder).catch((): string[] => []);

@@ -1,6 +1,6 @@
 /**
- * The database files (PostgreSQL says "cluster"): made once, in a folder with a temporary name that gets its real name
- * when it is complete, so that an interrupted first start leaves nothing that looks like a database.
+ * The database files ("cluster" in PostgreSQL). They are created in a folder with a temporary name, which is renamed
+ * when it is complete, so that an interrupted first start leaves no folder that could be taken for a database.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -13,20 +13,20 @@ import { DEFAULT_SETTINGS } from './launch-settings.ts';
 import { COMPLETE_MARK } from './cluster-state.ts';
 import type { Runtime } from './runtime.ts';
 
-/** The owner of everything in the database. */
+/** The owner of all objects in the database. */
 export const SUPERUSER = 'sluice';
-/** What an interrupted initdb left has this name; nothing else is ever removed. */
+/** The name of the rest of an interrupted initdb; nothing else is removed. */
 const PARTIAL = 'cluster.incomplete-';
 const PARTIAL_NAME = /^cluster\.incomplete-[0-9a-f]{8}$/;
 const PASSWORD_FILE = 'password';
 const PASSWORD_BYTES = 24;
-/** How much of a failed program's output goes into the error. */
+/** How much of a failed program's output is put into the error. */
 const MAX_OUTPUT = 2_000;
 
 /**
- * Written to postgresql.conf once, where the operator may change them. WAL compression stays off: the packaged server
- * has only pglz, whose CPU costs more than the bytes. Nothing of a failed statement is logged, since it may hold a
- * user's data.
+ * Written to postgresql.conf once; the operator may change them there. WAL compression stays off: the packaged server
+ * has only pglz, whose CPU costs more than the saved bytes. Failed statements are not logged, since they may contain
+ * users' data.
  */
 const INITIAL_SETTINGS: Readonly<Record<string, string>> = {
   ...DEFAULT_SETTINGS,
@@ -45,14 +45,14 @@ export interface ClusterOptions {
   readonly home: Home;
   readonly runtime: Runtime;
   readonly environment: Readonly<Record<string, string>>;
-  /** Skips writing through to the disk; for tests only. */
+  /** Does not sync to disk; for tests only. */
   readonly hasty: boolean;
   readonly signal: AbortSignal;
-  /** Throws where another daemon took the folder over meanwhile. */
+  /** Throws when another daemon has taken over the folder meanwhile. */
   assertOwned(): Promise<void>;
 }
 
-/** Makes the database files. What an earlier, interrupted attempt left is removed. */
+/** Creates the database files. Removes the rest of an interrupted attempt. */
 export async function createCluster(options: ClusterOptions): Promise<void> {
   const { home, runtime } = options;
   await removePartials(home.folder);
@@ -67,7 +67,7 @@ export async function createCluster(options: ClusterOptions): Promise<void> {
     '--data-checksums',
     '--no-instructions',
   );
-  // The socket lies in a folder that only the server's user may enter, and that user could read the files anyway.
+  // Only the server's user may enter the folder of the socket, and that user can read the files anyway.
   args.push('--auth-local=trust', '--auth-host=scram-sha-256');
   for (const [name, value] of Object.entries(INITIAL_SETTINGS)) args.push('--set', `${name}=${value}`);
   if (options.hasty) args.push('--no-sync');
@@ -80,7 +80,7 @@ export async function createCluster(options: ClusterOptions): Promise<void> {
     throw new EmbeddedServerError(`the database could not be made in ${home.folder}: ${output}${hint}`);
   }
   await options.assertOwned();
-  // Replaces an empty folder and fails over anything else: what lies there is kept.
+  // Replaces an empty folder and fails otherwise: other content is kept.
   await rename(partial, home.cluster).catch((error: unknown) => {
     throw new EmbeddedServerError(
       `the new database cannot take its place at ${home.cluster} (${errorCode(error)}): something else is there; move it away, or set another data_dir`,
@@ -90,7 +90,7 @@ export async function createCluster(options: ClusterOptions): Promise<void> {
   await syncFolder(home.folder);
 }
 
-/** Notes that the database was made, so that its absence is told from a first start. */
+/** Records that the database was created, so that its absence is not taken for a first start. */
 export async function markComplete({ folder }: Home): Promise<void> {
   const path = join(folder, COMPLETE_MARK);
   await writeFile(path, 'A database was made here. Without this file an absent one is made anew.\n', {
@@ -100,7 +100,9 @@ export async function markComplete({ folder }: Home): Promise<void> {
   });
 }
 
-/** The superuser's password, needed where connections come over TCP. A local socket does without, when the file was lost. */
+/**
+ * The superuser's password, required for connections over TCP. A local socket works without it, if the file was lost.
+ */
 export async function readPassword(home: Home): Promise<string> {
   const text = await readFile(join(home.folder, PASSWORD_FILE), 'utf8').catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return '';
@@ -116,7 +118,10 @@ async function writePassword(home: Home): Promise<void> {
   await handOver(path, home);
 }
 
-/** An initdb that survived its daemon may still write here; what can not be removed now goes at the next first start. */
+/**
+ * An initdb that outlived its daemon may still write here. Files that cannot be removed now are removed at the next
+ * first start.
+ */
 async function removePartials(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => PARTIAL_NAME.test(name));
   await Promise.all(
@@ -124,7 +129,7 @@ async function removePartials(folder: string): Promise<void> {
   );
 }
 
-/** Runs a program as the server's user to its end; its output if it failed, undefined if it went well. */
+/** Runs a program as the server's user to its end. Returns its output if it failed, undefined on success. */
 async function runAs(
   program: string,
   args: readonly string[],
@@ -157,7 +162,7 @@ async function runAs(
 
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => undefined);
-  // Windows can not open folders; there the rename is durable by itself.
+  // Windows cannot open folders; there the rename is durable by itself.
   await handle?.sync().catch(() => undefined);
   await handle?.close();
 }

@@ -1,7 +1,7 @@
-/** What the system or PostgreSQL refused during the start, as a message for the operator. */
+/** Errors of the system or of PostgreSQL during the start, as messages for the operator. */
 import { EmbeddedServerError, errorCode } from './host.ts';
 
-/** What to do, by the code of a system call that failed. */
+/** The remedy, by the code of the failed system call. */
 const BY_CODE: Readonly<Record<string, string>> = {
   ENOSPC: 'there is no space left on this disk: free some, or choose a data_dir on another disk',
   EDQUOT: "the user's disk quota is used up: free some space, or choose another data_dir",
@@ -10,7 +10,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   EPERM: 'this process has no permission: start it as the owner of data_dir, or choose another data_dir',
   EMFILE: 'too few files may be open: raise the limit (`ulimit -n 4096`, LimitNOFILE of systemd)',
   ENFILE: 'the machine has too many files open: raise fs.file-max',
-  EIO: 'the disk reports an error: look into the log of the system before anything else',
+  EIO: 'the disk reports an error: read the log of the system first',
   ESTALE: 'the network file system was mounted anew: restart with a fresh mount',
   ENOTDIR: 'a part of the path is a file: choose another data_dir',
   ELOOP: 'the path is a circle of links, or a link where none may be: choose another data_dir',
@@ -19,7 +19,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   ENOMEM: 'there is not enough memory: free some, or lower shared_buffers in postgresql.conf',
 };
 
-/** The same, by the words of PostgreSQL and its programs. */
+/** The same, by the messages of PostgreSQL and its programs. */
 const BY_WORDS: readonly (readonly [RegExp, string])[] = [
   [/No space left on device|Disk quota exceeded/, 'ENOSPC'],
   [/Read-only file system/, 'EROFS'],
@@ -30,7 +30,7 @@ const BY_WORDS: readonly (readonly [RegExp, string])[] = [
   [/Input\/output error/, 'EIO'],
 ];
 
-/** Faults of the surroundings as such; everything else as it is. */
+/** Translates faults of the environment; returns other errors unchanged. */
 export function asOperatorError(error: unknown, dataDir: string): unknown {
   if (!(error instanceof Error)) return error;
   if (error instanceof EmbeddedServerError) {

@@ -1,6 +1,6 @@
 /**
- * Where the embedded server lives on disk. PostgreSQL refuses to run as root, so under root it runs as another user, whether that user
- * can get to the data folder or not.
+ * The data directory of the embedded server. PostgreSQL refuses to run as root, so under root it runs as another user,
+ * even if that user cannot reach the directory.
  */
 import { chmod, lchown, lstat, mkdir, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { platform } from 'node:os';
@@ -8,23 +8,24 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { EmbeddedServerError, errorCode, type HostProcess, type Identity, type ServerLog } from './host.ts';
 import { defaultUser } from './server-user.ts';
 
-/** Below the home folder, where the path is short enough. */
+/** Below the data directory, if the path is short enough. */
 export const SOCKET_FOLDER = 'socket';
-/** Where copies of PostgreSQL's programs go that cannot be below a closed data folder. */
+/** The place for copies of PostgreSQL's programs that cannot be below a closed data directory. */
 const PROGRAMS_FOLDER = '/var/lib/sluice';
-/** Left in root's closed data folder by earlier releases, to say where its database went. */
+/** Left in root's closed data directory by earlier releases, with the new path of the database. */
 const POINTER_FILE = 'moved-to';
 
 export interface Home {
   readonly folder: string;
   readonly cluster: string;
-  /** The user the server runs as; undefined: the one of this process. */
+  /** The user of the server; undefined: the user of this process. */
   readonly identity: Identity | undefined;
   /**
-   * The server's user cannot get to the folder by its path. It is started inside: a working directory needs no way that leads to it.
+   * The server's user cannot reach the folder by its path. The server is started inside: a working directory needs no
+   * reachable path.
    */
   readonly closed: boolean;
-  /** Where copies of the programs go. */
+  /** The folder for copies of the programs. */
   readonly programs: string;
 }
 
@@ -35,7 +36,7 @@ export interface HomeOptions {
   readonly programsFolder?: string | undefined;
 }
 
-/** Finds or makes the server's folder below `dataDir`, and decides who runs the server. */
+/** Finds or creates the server's folder below `dataDir`, and determines the server's user. */
 export async function openHome(options: HomeOptions): Promise<Home> {
   const wanted = resolve(options.dataDir, 'postgres');
   const uid = options.host.getuid?.();
@@ -61,8 +62,8 @@ async function openAsRoot(options: HomeOptions, wanted: string): Promise<Home> {
   });
   const folder = await realpath(wanted);
   const { uid } = await stat(folder);
-  // The folder stays root's, and only what the server writes is handed over: a server that was taken over by an
-  // intruder must not be able to lay links in the way of what root does here at the next start.
+  // The folder stays root's, and only the server's files are handed over: an intruder in the server must not be able to
+  // place links where root writes at the next start.
   if (uid === 0) await chmod(folder, 0o711);
   const cluster = join(folder, 'cluster');
   const owner = await ownerOf(cluster);
@@ -71,13 +72,13 @@ async function openAsRoot(options: HomeOptions, wanted: string): Promise<Home> {
     options.log.info(
       `the database in ${cluster} belongs to root, as after a restore: it is handed over to user ${identity.uid}`,
     );
-    // The database last, so that an interrupted hand-over is done again.
+    // The database last, so that an interrupted change of owner is repeated.
     for (const path of [join(folder, 'log'), cluster]) await handOverAll(path, identity);
   }
   const barrier = await firstClosed(dirname(folder), identity);
   if (barrier !== undefined && !(await canStartInside())) {
     throw new EmbeddedServerError(
-      `PostgreSQL runs as user ${identity.uid}, which can not enter ${barrier}: open it with \`chmod o+x ${barrier}\`, or choose another data_dir`,
+      `PostgreSQL runs as user ${identity.uid}, which cannot enter ${barrier}: open it with \`chmod o+x ${barrier}\`, or choose another data_dir`,
     );
   }
   const closed = barrier !== undefined;
@@ -85,7 +86,7 @@ async function openAsRoot(options: HomeOptions, wanted: string): Promise<Home> {
   return { folder, cluster, identity, closed, programs };
 }
 
-/** Makes a folder in the home folder that belongs to the server's user and is closed to all others. */
+/** Creates a folder in the data directory that belongs to the server's user and is closed to others. */
 export async function makeServerFolder(home: Home, name: string): Promise<string> {
   const path = join(home.folder, name);
   await mkdir(path, { recursive: true, mode: 0o700 });
@@ -93,25 +94,25 @@ export async function makeServerFolder(home: Home, name: string): Promise<string
   return path;
 }
 
-/** Gives a file or folder that we made to the server's user. */
+/** Makes the server's user the owner of a file or folder that we created. */
 export async function handOver(path: string, home: Home): Promise<void> {
   if (home.identity !== undefined) await lchown(path, home.identity.uid, home.identity.gid);
 }
 
-/** Makes a folder, and the missing ones above it, so that other users can pass through; existing ones stay as they are. */
+/** Creates a folder and the missing folders above it, traversable for other users; existing folders are not changed. */
 export async function makeTraversable(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o755 }).catch((error: unknown) => {
     throw unwritable(folder, error);
   });
   if (first === undefined) return;
-  // The process may have a mask that took the permission away again.
+  // The umask of the process may have removed the permission.
   for (let path = folder; !relative(first, path).startsWith('..'); path = dirname(path)) {
     await chmod(path, 0o755);
     if (path === dirname(path)) return;
   }
 }
 
-/** The topmost folder on the way to `path` (itself included) that the user may not enter; undefined if all are open. */
+/** The topmost folder on the path to `path` (inclusive) that the user may not enter; undefined if there is none. */
 export async function firstClosed(path: string, identity: Identity): Promise<string | undefined> {
   const steps: string[] = [];
   for (let step = await realpath(path); ; step = dirname(step)) {
@@ -132,12 +133,14 @@ export async function permits(path: string, identity: Identity, rights: number):
 function unwritable(folder: string, cause: unknown): EmbeddedServerError {
   const reason = errorCode(cause) ?? String(cause);
   return new EmbeddedServerError(
-    `the folder ${folder} can not be made (${reason}): choose a data_dir that this process may write to`,
+    `the folder ${folder} cannot be made (${reason}): choose a data_dir that this process may write to`,
     { cause },
   );
 }
 
-/** Where an earlier release put root's database. That it is not there any more is no reason to begin an empty one. */
+/**
+ * The place where an earlier release put root's database. If it is missing, that is no reason to create an empty one.
+ */
 async function followPointer(wanted: string, uid: number | undefined): Promise<string | undefined> {
   const path = join(wanted, POINTER_FILE);
   const text = await readFile(path, 'utf8').catch(() => undefined);
@@ -165,7 +168,7 @@ async function handOverAll(folder: string, { uid, gid }: Identity): Promise<void
   await lchown(folder, uid, gid);
 }
 
-/** Whether a process can name its working directory without knowing the way. */
+/** Whether a process can resolve its working directory when the path is not reachable. */
 async function canStartInside(): Promise<boolean> {
   if (platform() !== 'linux') return false;
   return lstat('/proc/self/cwd').then(

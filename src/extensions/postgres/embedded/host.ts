@@ -1,6 +1,6 @@
 /**
- * What the embedded server needs to know of the process it runs in and of other processes on the machine. The real
- * `process` fits `HostProcess`; it is handed in, because only the command line touches the global one.
+ * What the embedded server needs to know about its process and other processes of the machine. The real `process`
+ * implements `HostProcess`. It is passed in, because only the command line uses the global one.
  */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -14,12 +14,14 @@ export interface HostProcess {
   readonly pid: number;
   readonly env: Readonly<Record<string, string | undefined>>;
   getuid?(): number;
-  /** Bytes that the operating system allows this process and its children; zero or far too many where it sets no limit. */
+  /**
+   * Bytes that the operating system allows this process and its children; zero or a very large number without a limit.
+   */
   constrainedMemory?(): number;
   kill(pid: number, signal: NodeJS.Signals | 0): boolean;
 }
 
-/** An operating-system user that PostgreSQL is started as. Undefined where it is used means: as ourselves. */
+/** The operating-system user of PostgreSQL. Undefined where it is used: our own user. */
 export interface Identity {
   readonly uid: number;
   readonly gid: number;
@@ -30,12 +32,12 @@ export interface ServerLog {
   warn(message: string): void;
 }
 
-/** A problem the operator can solve; the message says how. */
+/** A problem that the operator can solve; the message says how. */
 export class EmbeddedServerError extends Error {
   override readonly name = 'EmbeddedServerError';
 }
 
-/** A setting by which a server that was started inside its folder names that folder. */
+/** A server that was started inside its folder names that folder in this setting. */
 export const CLUSTER_SETTING = 'sluice.cluster';
 
 export function errorCode(error: unknown): string | undefined {
@@ -43,9 +45,9 @@ export function errorCode(error: unknown): string | undefined {
 }
 
 /**
- * Whether the process is the server we started on this folder, going by its command line, which also root without
- * special capabilities may read (other facts of another user's process may be hidden in a container). Undefined where
- * the system does not tell.
+ * Whether the process is the server that we started on this folder, according to its command line. Root without special
+ * capabilities may read it too (other facts of another user's process may be hidden in a container). Undefined when the
+ * system does not tell.
  */
 export async function isPostmasterOf(pid: number, cluster: string): Promise<boolean | undefined> {
   if (platform() === 'win32') return undefined;

@@ -1,21 +1,27 @@
-/** Settings of the server that depend on the machine, or that databases of earlier releases lack. The operator's own are left alone. */
+/**
+ * Server settings that depend on the machine, or that databases of earlier releases lack. The operator's settings take
+ * precedence.
+ */
 import { readFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { Home } from './home.ts';
 import type { HostProcess } from './host.ts';
 
-/** Each worker wants seven connections at most, the primary five; 150 cost 8 MB of shared memory more than the 50 of before. */
+/**
+ * A worker uses at most seven connections, the primary five. 150 connections cost 8 MB more shared memory than the
+ * earlier 50.
+ */
 export const DEFAULT_SETTINGS: Readonly<Record<string, string>> = { shared_buffers: '128MB', max_connections: '150' };
 const FORMER_MAX_CONNECTIONS = '50';
-/** Less than this is little memory: the server then takes some 210 MiB under load instead of 310. */
+/** Below this limit the server gets smaller buffers: some 210 MiB under load instead of 310. */
 const LITTLE_MEMORY_BYTES = 1 << 30;
 const LITTLE_MEMORY_SETTINGS: Readonly<Record<string, string>> = {
   shared_buffers: '64MB',
   max_parallel_workers_per_gather: '0',
 };
 
-/** What is given on the server's command line, in place of defaults that were not changed. */
+/** Settings for the server's command line, instead of unchanged defaults. */
 export async function launchSettings(home: Home, host: HostProcess): Promise<Readonly<Record<string, string>>> {
   const set = await readSettings(home.cluster);
   const memory = host.constrainedMemory?.() || Number.POSITIVE_INFINITY;
@@ -30,7 +36,7 @@ export async function launchSettings(home: Home, host: HostProcess): Promise<Rea
   return settings;
 }
 
-/** What the configuration files say; ALTER SYSTEM writes the second, which wins. */
+/** The settings of the configuration files. ALTER SYSTEM writes the second file, which takes precedence. */
 async function readSettings(cluster: string): Promise<ReadonlyMap<string, string>> {
   const names = ['postgresql.conf', 'postgresql.auto.conf'];
   const texts = await Promise.all(names.map((name) => readFile(join(cluster, name), 'utf8').catch(() => '')));

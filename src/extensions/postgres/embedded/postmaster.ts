@@ -1,4 +1,4 @@
-/** One running PostgreSQL server process ("postmaster"), either our child or one that outlived an earlier daemon. */
+/** A running PostgreSQL server process ("postmaster"): our child, or one that outlived an earlier daemon. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { constants, open, readdir, stat } from 'node:fs/promises';
 import { platform } from 'node:os';
@@ -11,14 +11,14 @@ import type { Runtime } from './runtime.ts';
 import { waitFor } from './wait.ts';
 
 const run = promisify(execFile);
-/** How often a server that is not our child is looked at. */
+/** The interval of the check whether a server that is not our child still runs. */
 const WATCH_MS = 1_000;
-/** After this long an immediate shutdown is asked for, and after as long again the process is killed. */
+/** After this time an immediate shutdown is requested; after the same time again the process is killed. */
 const QUIT_MS = 5_000;
 const TAIL_BYTES = 4_096;
-/** The folder that a process was started in, by a path that leads there whatever lies around it. */
+/** The working directory, by a path that is reachable from inside even when its parents are closed. */
 export const INSIDE = '/proc/self/cwd';
-/** Made anew for each start; a link in its place is not followed. */
+/** Recreated for each start; a link at its path is not followed. */
 const START_LOG_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0);
 
 export interface LaunchOptions {
@@ -49,8 +49,8 @@ export class Postmaster {
   }
 
   /**
-   * Starts the server in a session of its own, so that neither the terminal's Ctrl-C nor the death of this process
-   * reaches it. Its output goes to a file, as a pipe would break with us.
+   * Starts the server in its own session, so that neither the terminal's Ctrl-C nor the death of this process reaches
+   * it. Its output goes to a file; a pipe would break with this process.
    */
   static async launch(options: LaunchOptions): Promise<Postmaster> {
     const { home, runtime, host } = options;
@@ -83,7 +83,7 @@ export class Postmaster {
     return !this.#gone && (await isAlive(this.#host, this.pid));
   }
 
-  /** Calls back once when the server is gone; the returned function takes the wish back. */
+  /** Calls back once when the server has ended. Returns the function that unsubscribes. */
   watch(onGone: () => void): () => void {
     if (this.#child !== undefined) {
       const child = this.#child;
@@ -101,12 +101,12 @@ export class Postmaster {
     return () => clearInterval(timer);
   }
 
-  /** Waits until the process is gone; false when the time is over first. */
+  /** Waits until the process has ended; false at the timeout. */
   async waitGone(timeoutMs: number): Promise<boolean> {
     return (await waitFor(async () => ((await this.isAlive()) ? undefined : true), { timeoutMs })) ?? false;
   }
 
-  /** Ends the server: connections are cut and everything is written out; harder means follow if it does not go. */
+  /** Ends the server: connections are cut and all data is written. Harder means follow at the timeout. */
   async stop(timeoutMs: number, home: Home, runtime: Runtime | undefined): Promise<'clean' | 'forced'> {
     if (platform() === 'win32' && runtime !== undefined) {
       await run(runtime.pgCtl, ['stop', '-D', home.cluster, '-m', 'fast']).catch(() => undefined);
@@ -123,17 +123,17 @@ export class Postmaster {
     try {
       this.#host.kill(this.pid, signal);
     } catch {
-      // Gone between the look and the signal.
+      // It ended between the check and the signal.
     }
   }
 }
 
-/** Where the server's log files are; a server that was started inside its folder can write nowhere else. */
+/** The folder of the server's log files. A server that was started inside its folder can write nowhere else. */
 export function logFolder(home: Home): string {
   return join(home.closed ? home.cluster : home.folder, 'log');
 }
 
-/** The last complaints of the server, out of what it printed and the newest of its log files. */
+/** The last errors of the server, from its output and its newest log file. */
 export async function lastWords(home: Home): Promise<string> {
   const folder = logFolder(home);
   const logs = await readdir(folder).catch(() => []);
@@ -150,7 +150,7 @@ export async function lastWords(home: Home): Promise<string> {
   return lines.slice(-3).join(' · ') || start.trim().split('\n').slice(-1).join();
 }
 
-/** Of a log of any size. */
+/** The end of a log of any size. */
 async function tail(path: string | undefined): Promise<string> {
   if (path === undefined) return '';
   const file = await open(path, 'r').catch(() => undefined);

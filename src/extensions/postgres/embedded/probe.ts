@@ -1,6 +1,6 @@
 /**
- * Whether a PostgreSQL server works on our files that cannot be seen as a process: one in another container, on another machine, or
- * one whose pid file was lost. A local socket answers for its whole kernel, whatever pid, network or mount namespace asks.
+ * Detects a PostgreSQL server on our files that is not visible as a process: in another container, on another machine,
+ * or without its pid file. A local socket works across the pid, network and mount namespaces of a kernel.
  */
 import { open, readdir, readFile, readlink, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -12,11 +12,11 @@ import { errorCode, type HostProcess, isPostmasterOf } from './host.ts';
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const SOCKET_NAME = /^\.s\.PGSQL\.\d+$/;
-/** Names the boot of the machine that the last server was started on. */
+/** The file with the boot id of the machine that started the last server. */
 const BOOT_FILE = 'server-boot';
 /**
- * `f_type` of file systems that several machines can have mounted at once (linux/magic.h): NFS, SMB, SMB2, CIFS, 9p, Ceph, AFS,
- * Lustre, GFS2, OCFS2, Coda, FUSE. What FUSE stands for cannot be told.
+ * `f_type` of file systems that several machines can mount at once (linux/magic.h): NFS, SMB, SMB2, CIFS, 9p, Ceph,
+ * AFS, Lustre, GFS2, OCFS2, Coda, FUSE. The file system behind FUSE is unknown.
  */
 const SHARED_TYPES: ReadonlySet<number> = new Set([
   0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x01021997, 0x00c36400, 0x5346414f, 0x0bd00bd0, 0x01161970, 0x7461636f,
@@ -35,7 +35,7 @@ async function isListeningIn(folder: string): Promise<boolean> {
   if (sockets.length === 0) return false;
   const handle = await open(folder);
   try {
-    // Through /proc the path is short enough for a socket address, however deep the folder lies.
+    // Through /proc the path is short enough for a socket address, at any depth of the folder.
     const base = platform() === 'linux' ? `/proc/self/fd/${handle.fd}` : folder;
     const answers = await Promise.all(sockets.map((name) => accepts(join(base, name))));
     return answers.includes(true);
@@ -44,7 +44,7 @@ async function isListeningIn(folder: string): Promise<boolean> {
   }
 }
 
-/** A server that is stopped (SIGSTOP, a paused container) accepts too, or leaves the connection waiting. */
+/** A stopped server (SIGSTOP, a paused container) also accepts, or leaves the connection pending. */
 function accepts(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ path });
@@ -61,7 +61,7 @@ function accepts(path: string): Promise<boolean> {
   });
 }
 
-/** Removes the sockets and their locks that a dead server left among its files. PostgreSQL honours a lock by its pid. */
+/** Removes the sockets and locks that a dead server left among its files. PostgreSQL respects a lock by its pid. */
 export async function removeSockets(folder: string): Promise<void> {
   const names = await readdir(folder).catch((): string[] => []);
   const left = names.filter((name) => SOCKET_NAME.test(name.replace(/\.lock$/, '')));
@@ -74,8 +74,8 @@ export function socketFolders(home: Home): readonly string[] {
 }
 
 /**
- * The server processes that work on these files, as far as this process may see: PostgreSQL's have the database's folder as their
- * working directory. Compared by inode, as the same path may mean another folder in another container.
+ * The visible server processes on these files: PostgreSQL's processes have the database's folder as their working
+ * directory. Compared by inode, as a path may be another folder in another container.
  */
 export async function findWorkers(cluster: string, host: HostProcess): Promise<readonly number[]> {
   if (platform() !== 'linux' || !(await hasOwnProc(host))) return [];
@@ -91,7 +91,9 @@ export async function findWorkers(cluster: string, host: HostProcess): Promise<r
   return pids.filter((_, index) => works[index]).map(Number);
 }
 
-/** The postmaster among them; one of another container, which is seen from the machine that runs it, is not ours to end. */
+/**
+ * The postmaster among them. A postmaster of another container is visible from the host, but must not be ended here.
+ */
 export async function findPostmaster(cluster: string, host: HostProcess): Promise<number | undefined> {
   const own = await readlink('/proc/self/ns/pid').catch(() => undefined);
   for (const pid of await findWorkers(cluster, host)) {
@@ -101,14 +103,14 @@ export async function findPostmaster(cluster: string, host: HostProcess): Promis
   return undefined;
 }
 
-/** Notes on which machine the server is started, ahead of its start. */
+/** Records the machine of the server, before its start. */
 export async function noteBoot(home: Home): Promise<void> {
   await writeFile(join(home.folder, BOOT_FILE), `${(await bootId()) ?? ''}\n`, { mode: 0o644 });
 }
 
 /**
- * Whether the server that wrote the pid file may run on another machine: the file system can be shared, and the server was not
- * started under this boot of this kernel.
+ * Whether the server that wrote the pid file may run on another machine: the file system can be shared, and the server
+ * was not started under the current boot of this kernel.
  */
 export async function mayRunElsewhere(home: Home): Promise<boolean> {
   const { type } = await statfs(home.cluster);

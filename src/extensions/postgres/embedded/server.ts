@@ -1,10 +1,10 @@
 /**
  * The embedded PostgreSQL server: a real server process, started with the daemon when no database is configured.
  *
- * `start` makes the database files on the first run, adopts a server that outlived a killed daemon or starts a new one,
- * and answers with connection options once the server has answered a query. While it runs, a server that dies is
- * started again at the same address. `stop` ends it; it may be called at any time, also during `start`, and twice. One
- * daemon owns a data folder at a time; a second one is refused with the pid of the first.
+ * `start` creates the database files on the first run, adopts a server that outlived a killed daemon or starts a new
+ * one, and returns connection options once the server has answered a query. A server that dies is started again at the
+ * same address. `stop` ends it; it may be called at any time, also during `start`, and twice. One daemon owns a data
+ * directory at a time; a second one is refused with the pid of the first.
  */
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -36,34 +36,37 @@ import { findPackage, prepareRuntime, type Runtime } from './runtime.ts';
 export type ServerState = 'stopped' | 'initialising' | 'starting' | 'recovering' | 'running' | 'stopping';
 
 export interface ServerOptions {
-  /** The database goes into `postgres` below this folder. */
+  /** The database is in `postgres` below this folder. */
   readonly dataDir: string;
   readonly host: HostProcess;
   readonly log: ServerLog;
-  /** Server settings that win over postgresql.conf, such as `{ max_wal_size: '4GB' }`. */
+  /** Server settings that override postgresql.conf, for example `{ max_wal_size: '4GB' }`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** A local socket by default; TCP on the loopback address, with a password, on Windows. */
+  /** A local socket by default; on Windows TCP on the loopback address with a password. */
   readonly transport?: 'socket' | 'tcp';
-  /** Holds PostgreSQL's programs; found among the installed packages by default. */
+  /** The folder of PostgreSQL's programs; by default that of the installed package. */
   readonly packageFolder?: string;
-  /** Holds a copy of the programs when the server's user can not enter `dataDir`; /var/lib/sluice by default. */
+  /** The folder for a copy of the programs when the server's user cannot enter `dataDir`; default: /var/lib/sluice. */
   readonly programsFolder?: string;
-  /** Told once, after the server was stopped, when another daemon took the data folder while this process was suspended. */
+  /**
+   * Called once, after the server was stopped, when another daemon took the data directory while this process was
+   * suspended.
+   */
   readonly onLost?: (error: EmbeddedServerError) => void;
 }
 
 const DATABASE = 'sluice';
-/** How long a server may stay silent. One that says it is recovering may take as long as it needs. */
+/** How long a server may not answer. A server in recovery may take longer. */
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 10_000;
-/** How often a start that failed for a passing reason (orphaned backends, a port just taken) is repeated. */
+/** The attempts of a start that fails for a temporary reason (remaining backends, a port just taken). */
 const PASSING_TRIES = 20;
 const PASSING_PAUSE_MS = 250;
 const PASSING = /pre-existing shared memory block|could not bind|Address already in use/i;
 const FIRST_RESTART_MS = 200;
 const LONGEST_RESTART_MS = 30_000;
 
-/** Everything that is known once the folder is ours and the programs are found. */
+/** The data that is known once the folder is locked and the programs are found. */
 interface Site {
   readonly home: Home;
   readonly runtime: Runtime;
@@ -95,7 +98,7 @@ export class EmbeddedServer {
     return this.#postmaster?.pid;
   }
 
-  /** What runs and where, for the log. */
+  /** The server's version, pid and address, for the log. */
   async describe(): Promise<Readonly<Record<string, string | number>>> {
     if (this.#site === undefined) return {};
     const { home, runtime } = this.#site;
@@ -155,7 +158,7 @@ export class EmbeddedServer {
     return address;
   }
 
-  /** Takes over a server that a killed daemon left behind; undefined if there is none. */
+  /** Adopts a server that a killed daemon left; undefined if there is none. */
   async #adopt({ home, runtime }: Site, password: string): Promise<ServerAddress | undefined> {
     const { host, log } = this.#options;
     const survivor = await findSurvivor({ home, runtime, host, log, password, signal: this.#abort.signal });
@@ -179,7 +182,8 @@ export class EmbeddedServer {
     const transport = this.#options.transport ?? (platform() === 'win32' ? 'tcp' : 'socket');
     const fixed = this.#endpoint;
     for (let tries = 1; ; tries++) {
-      // After a crash the address stays, as connection pools know it; at first, a port lost to a race is chosen anew.
+      // After a crash the address stays, as connection pools use it. At the first start, a port that was taken
+      // meanwhile is chosen again.
       const endpoint = fixed ?? (await chooseEndpoint(home, transport));
       this.#endpoint = endpoint;
       await this.#lock?.assertHeld();
@@ -228,7 +232,7 @@ export class EmbeddedServer {
     });
   }
 
-  /** Brings back a server that died under us, as often as it takes, until `stop`. */
+  /** Restarts a server that died, until it succeeds or `stop` is called. */
   async #restart(address: ServerAddress): Promise<void> {
     const { log, host } = this.#options;
     const { signal } = this.#abort;
@@ -240,7 +244,7 @@ export class EmbeddedServer {
         await this.#lock?.assertHeld();
         const { cluster } = this.#site.home;
         const left = await readPidFile(cluster);
-        // Another number would be that of a server that is not ours.
+        // Another number would be that of another server.
         if (left !== undefined && left !== 'damaged' && left.pid === this.#postmaster?.pid)
           await disownPidFile(cluster, host);
         await this.#launch(this.#site, address.password);
@@ -259,7 +263,7 @@ export class EmbeddedServer {
     this.#state = 'stopping';
     this.#abort.abort();
     this.#unwatch?.();
-    // Both end soon once aborted, and what they have started by then is stopped below.
+    // Both end soon after the abort. Whatever they have started is stopped below.
     await this.#starting?.catch(() => undefined);
     await this.#restarting?.catch(() => undefined);
     this.#state = 'stopping';
@@ -295,20 +299,20 @@ export class EmbeddedServer {
         ),
       waiting: (holder, seconds) =>
         log.info(
-          `${path} names ${holder}, which cannot be seen from here: waiting up to ${seconds} s for a sign of life`,
+          `${path} names ${holder}, which cannot be seen from here: waiting up to ${seconds} s for its heartbeat`,
         ),
       lost: (holder) => void this.stop().finally(() => onLost?.(held(holder))),
     };
   }
 
-  /** PostgreSQL gets nothing of our environment, which may hold secrets and settings meant for other servers. */
+  /** PostgreSQL gets none of our environment, which may hold secrets and settings for other servers. */
   #environment(): Record<string, string> {
     const root = this.#options.host.env['SystemRoot'];
     return { LC_ALL: 'C', TZ: 'UTC', ...(root === undefined ? {} : { SystemRoot: root }) };
   }
 }
 
-/** One log file for each day of the week, begun anew when the day comes again. */
+/** One log file for each day of the week, truncated when the day comes round. */
 async function logSettings(home: Home): Promise<Record<string, string>> {
   const folder = home.closed ? 'log' : await makeServerFolder(home, 'log');
   return {

@@ -1,6 +1,6 @@
 /**
- * A server that an earlier daemon left running, or left behind dead. It is taken over, or ended, or its traces are made harmless, so
- * that there is never a second server on the same files.
+ * A server that an earlier daemon left running or dead. It is adopted or ended, or its left-over files are cleaned up,
+ * so that two servers never use the same files.
  */
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,10 +15,10 @@ import { findPostmaster, findWorkers, isListening, mayRunElsewhere, removeSocket
 import type { Runtime } from './runtime.ts';
 import { waitFor } from './wait.ts';
 
-/** How long a survivor may stay silent before it is ended. */
+/** How long the server may not answer before it is ended. */
 const SILENCE_MS = 10_000;
 const STOP_TIMEOUT_MS = 10_000;
-/** Processes that lost their server end within this time, unless they are in the middle of something. */
+/** Backends that lost their server end within this time, unless they are busy. */
 const ORPHANS_MS = 10_000;
 /** Present in every server. */
 const MAINTENANCE_DATABASE = 'postgres';
@@ -37,15 +37,15 @@ export interface SurvivorOptions {
   readonly signal: AbortSignal;
 }
 
-/** A process that may be a server on our files; `certain` is undefined where the system does not tell. */
+/** A process that may be a server on our files; `certain` is undefined when the system does not tell. */
 interface Suspect {
   readonly pid: number;
   readonly certain: true | undefined;
 }
 
 /**
- * A server that runs on our files and answers; `crashed` if there was one that ended badly (one that hangs is ended
- * first); undefined after an orderly shutdown. Throws where a server runs, or may run, that this process cannot see.
+ * A server that runs on our files and answers; `crashed` if the last one ended badly (one that hangs is ended first);
+ * undefined after an orderly shutdown. Throws when a server runs, or may run, that this process cannot see.
  */
 export async function findSurvivor(options: SurvivorOptions): Promise<Survivor | 'crashed' | undefined> {
   const { home, password, signal } = options;
@@ -53,7 +53,7 @@ export async function findSurvivor(options: SurvivorOptions): Promise<Survivor |
   const suspect = await findSuspect(file, options);
   if (suspect !== undefined) {
     const postmaster = Postmaster.adopt(suspect.pid, options.host);
-    // A server whose pid file does not name it ends itself within a minute, by a check of its own.
+    // A server that its pid file does not name ends itself within a minute, by its own check.
     if (file !== undefined && file !== 'damaged' && file.pid === suspect.pid && file.status !== 'stopping') {
       const endpoint: Endpoint = { socketFolder: file.socketFolder || undefined, port: file.port };
       const address = addressOf(endpoint, SUPERUSER, password, MAINTENANCE_DATABASE);
@@ -71,14 +71,17 @@ export async function findSurvivor(options: SurvivorOptions): Promise<Survivor |
   return clearRemains(options);
 }
 
-/** Ends a server of another minor version, whose programs may be gone: it loads parts of them only when they are needed. */
+/** Ends a server of another minor version: it loads parts of its programs only on demand, and they may be removed. */
 async function replace(postmaster: Postmaster, version: string, options: SurvivorOptions): Promise<void> {
   const { home, runtime, log } = options;
   log.info(`the PostgreSQL ${version} that was left running makes way for ${runtime.version}`);
   await postmaster.stop(STOP_TIMEOUT_MS, home, runtime);
 }
 
-/** The process that the pid file names, if it is a server on these files; where the file is of no use, the processes are searched. */
+/**
+ * The process that the pid file names, if it is a server on these files. Without a usable file, the processes are
+ * searched.
+ */
 async function findSuspect(
   file: PidFile | 'damaged' | undefined,
   { home, host }: SurvivorOptions,
@@ -91,7 +94,10 @@ async function findSuspect(
   return pid === undefined ? undefined : { pid, certain: true };
 }
 
-/** PostgreSQL's own protection knows pids only. Where those do not tell, it is not touched unless no server can be alive. */
+/**
+ * PostgreSQL's own protection knows only pids. If pids are not reliable, the files are used only when no server can be
+ * alive.
+ */
 async function refuseUnseen({ home, host }: SurvivorOptions, left: boolean): Promise<void> {
   if (await isListening(socketFolders(home))) {
     throw new EmbeddedServerError(
@@ -108,15 +114,15 @@ async function refuseUnseen({ home, host }: SurvivorOptions, left: boolean): Pro
   }
   if (left && (await mayRunElsewhere(home))) {
     throw new EmbeddedServerError(
-      `${home.cluster} is on a file system that other machines can use, and a PostgreSQL server that was started elsewhere, or before this machine was restarted, has not signed off: make sure that it runs nowhere any more, remove ${join(home.cluster, 'postmaster.pid')}, and start again`,
+      `${home.cluster} is on a file system that other machines can use, and a PostgreSQL server that was started elsewhere, or before this machine was restarted, has not signed off: make sure that it no longer runs anywhere, remove ${join(home.cluster, 'postmaster.pid')}, and start again`,
     );
   }
 }
 
-/** Makes what a dead server left harmless. */
+/** Cleans up the files of a dead server. */
 async function clearRemains({ home, host, log }: SurvivorOptions): Promise<'crashed' | undefined> {
   await removeSockets(home.cluster);
-  // Read again: a server that was ended in order took its file with it.
+  // Read again: a server that was ended in order has removed its file.
   const file = await readPidFile(home.cluster);
   if (file === undefined) return undefined;
   if (file === 'damaged') {
@@ -129,13 +135,13 @@ async function clearRemains({ home, host, log }: SurvivorOptions): Promise<'cras
   return 'crashed';
 }
 
-/** A server that calls itself ready while nothing listens at its address will not be heard however long we wait. */
+/** A server that reports ready while no process listens at its address will never answer. */
 async function isUnreachable(address: ServerAddress): Promise<boolean> {
   const answer = await ask(address);
   return answer.kind === 'silent' && /ENOENT|ECONNREFUSED/.test(answer.reason);
 }
 
-/** Ends a server that is shutting down or hangs. Throws where that is not possible, or where it may not be a server. */
+/** Ends a server that is shutting down or hangs. Throws if that fails, or if the process may not be a server. */
 async function endSurvivor(postmaster: Postmaster, certain: true | undefined, options: SurvivorOptions): Promise<void> {
   const { home, runtime, log } = options;
   const { pid } = postmaster;
@@ -150,16 +156,16 @@ async function endSurvivor(postmaster: Postmaster, certain: true | undefined, op
   );
   await postmaster.stop(STOP_TIMEOUT_MS, home, runtime);
   if (!(await postmaster.isAlive())) return;
-  throw new EmbeddedServerError(`PostgreSQL (pid ${pid}) holds ${home.cluster} and can not be stopped: end it by hand`);
+  throw new EmbeddedServerError(`PostgreSQL (pid ${pid}) holds ${home.cluster} and cannot be stopped: end it by hand`);
 }
 
-/** `ready` answered · `gone`: the process ended · `silent`: it runs, but said nothing for too long. */
+/** `ready`: it answered · `gone`: the process ended · `silent`: it runs, but did not answer in time. */
 export type Readiness =
   | { readonly kind: 'ready'; readonly dataDirectory: string; readonly version: string }
   | { readonly kind: 'gone' }
   | { readonly kind: 'silent'; readonly reason: string };
 
-/** Waits for a server's first answer. One that says it is recovering may take as long as it needs. */
+/** Waits for a server's first answer. A server in recovery may take as long as it needs. */
 export async function awaitReady(
   postmaster: Postmaster,
   address: ServerAddress,

@@ -1,4 +1,4 @@
-/** Reaching an embedded server from another process than its daemon: the command line looks at the data while both run. */
+/** Finds an embedded server from another process than its daemon: the command line reads the data while both run. */
 import { addressOf, ask, type ServerAddress } from './address.ts';
 import { readPassword, SUPERUSER } from './cluster.ts';
 import { asOperatorError } from './faults.ts';
@@ -14,7 +14,7 @@ interface Visit {
   readonly log: ServerLog;
 }
 
-/** The address of a server that runs on this data folder and answers, or undefined. */
+/** The address of a server that runs on this data directory and answers, or undefined. */
 export async function findRunning(options: Visit): Promise<ServerAddress | undefined> {
   try {
     return await look(options);

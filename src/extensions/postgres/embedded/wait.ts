@@ -1,6 +1,4 @@
-/**
- * Waiting for a condition of the outside world (a process gone, a server answering) that nobody announces.
- */
+/** Polls for a condition without a notification: a process has ended, a server answers. */
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface WaitLimits {
@@ -11,7 +9,7 @@ export interface WaitLimits {
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 200;
 
-/** Asks again, at growing intervals, until the answer is not undefined; undefined when the time is over. */
+/** Polls at growing intervals until the result is not undefined. Returns undefined at the timeout. */
 export async function waitFor<T>(ask: () => Promise<T | undefined>, limits: WaitLimits): Promise<T | undefined> {
   const deadline = performance.now() + limits.timeoutMs;
   for (let interval = FIRST_PAUSE_MS; ; interval = Math.min(interval * 1.5, LONGEST_PAUSE_MS)) {

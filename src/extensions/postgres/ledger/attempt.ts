@@ -1,7 +1,8 @@
 /**
- * One attempt to store a round in one transaction. Most rounds have nothing to refuse. So the guards are demanded in one write
- * with the rows, and the counters and COMMIT are the second and last. When a guard does not hold, the attempt begins again with
- * guards that are asked first, and so do the attempts of the next moments for the same projects.
+ * One attempt to store a round in one transaction. Most rounds are not refused, so the first write carries optimistic
+ * guards and the rows, and the second one the counters and COMMIT. If a guard fails, the attempt is repeated with
+ * pessimistic guards, which are checked before the rows are written. For a moment the next attempts of these projects
+ * use them too.
  */
 import type pg from 'pg';
 import type { Capability } from '../../../component/capabilities/capability.ts';
@@ -21,7 +22,7 @@ const COMMIT = 'COMMIT';
 
 export interface Decided {
   readonly verdicts: ReadonlyMap<Claim, Verdict>;
-  /** The owners of traces that were found out or made on the way. They can be many. */
+  /** The owners of traces that were read or set by this attempt. There can be many. */
   owners(): ReadonlyMap<string, StoredTrace>;
 }
 
@@ -32,7 +33,7 @@ export interface AttemptParts {
   readonly suspects: Suspects;
   readonly repeats: Repeats;
   readonly known: KnownContents;
-  /** Whether it gives a lock up quickly. */
+  /** Whether lock waits are short. */
   readonly impatient: boolean;
 }
 
@@ -40,7 +41,7 @@ export class Attempt {
   readonly #parts: AttemptParts;
   /** COMMIT may have reached the server. */
   committing = false;
-  /** Seconds until the next UTC month, by the database's clock; 0 while no project with a quota asked. */
+  /** Seconds until the next UTC month, by the database's clock; 0 unless a project with a quota was read. */
   resetSeconds = 0;
   #contentsAreStored = false;
 
@@ -48,13 +49,13 @@ export class Attempt {
     this.#parts = parts;
   }
 
-  /** Whether a span that is stored already can have failed it. */
+  /** Whether stored spans can be the cause of the failure. */
   get mayRepeat(): boolean {
     const { repeats, round } = this.#parts;
     return repeats === 'fail' && round.some(({ signal }) => signal === 'traces');
   }
 
-  /** Rejects with whatever failed. The transaction may still be open then. */
+  /** Rejects with the cause. The transaction may still be open then. */
   async run(): Promise<Decided> {
     try {
       return await this.#run();
@@ -78,7 +79,7 @@ export class Attempt {
     }
   }
 
-  /** With the guards' answers known before anything is written. */
+  /** Pessimistic: the results of the guards are known before rows are written. */
   async #runAsking(): Promise<Decided> {
     const { client, round, suspects } = this.#parts;
     const answers = await askGuards(client, this.#opening(), round);
@@ -98,7 +99,7 @@ export class Attempt {
     return { verdicts: new Map([...replayed, ...verdictsFor(fresh, 'stored', this)]), owners: () => ownersOf(fresh) };
   }
 
-  /** `guards`: in portions, of which the last goes out together with the rows. */
+  /** `guards`: in portions; the last one is sent together with the rows. */
   async #store(claims: readonly Claim[], opening: readonly Step[], guards: Iterable<readonly Step[]>): Promise<void> {
     const { client, write, repeats, known } = this.#parts;
     let steps = opening;
@@ -146,7 +147,7 @@ function commitOf(transaction: OpenTransaction): Commit {
   };
 }
 
-/** A transaction that has failed answers COMMIT with ROLLBACK, and no error. */
+/** A failed transaction answers COMMIT with ROLLBACK and without an error. */
 function readCommit({ tag }: StepResult): void {
   if (tag !== COMMIT) throw new Error(`the server answered COMMIT with ${tag}`);
 }

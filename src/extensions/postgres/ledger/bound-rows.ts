@@ -1,11 +1,12 @@
 /**
- * Rows as parameters of INSERT, for rows of which some may be stored already, where no temporary table can be made. A field of
- * a COPY tuple has the form of a binary parameter, a length and its bytes, so the fields are sent as they are. Measured: for
- * small spans it takes the server twice the time of COPY into a temporary table and INSERT from there, for large ones a fifth more.
+ * Rows as parameters of INSERT, for rows that may be stored already, when no temporary table can be created. A field of
+ * a COPY tuple has the format of a binary parameter, a length and its bytes, so fields are sent unchanged. Measured:
+ * for small spans the server needs twice the time of COPY into a temporary table and INSERT from there, for large ones
+ * a fifth more.
  */
 import type { Step } from '../wire-pipeline.ts';
 
-/** Parsing a statement costs with its parameters, executing it costs per statement: larger ones gain nothing. */
+/** Parsing costs per parameter and executing costs per statement: a larger number gains nothing. */
 const ROWS_PER_STATEMENT = 16;
 const COUNT_BYTES = 2;
 const LENGTH_BYTES = 4;
@@ -14,11 +15,11 @@ export interface BoundRows {
   /** With its schema. */
   readonly table: string;
   readonly columns: readonly string[];
-  /** Of `tuplesIn`. */
+  /** From `tuplesIn`. */
   readonly tuples: readonly Buffer[];
 }
 
-/** Stores the rows that are not stored yet. `stored` is told, by project, how many those were. */
+/** Stores the rows that are not stored yet. `stored` receives their number by project. */
 export function insertSteps(rows: BoundRows, stored: (project: string, count: number) => void): readonly Step[] {
   const { table, columns, tuples } = rows;
   const steps: Step[] = [];
@@ -38,8 +39,8 @@ export function insertSteps(rows: BoundRows, stored: (project: string, count: nu
 }
 
 /**
- * The fields of each COPY BINARY tuple, without its count of fields: those that end in one chunk after the other. A
- * tuple may be divided among chunks.
+ * The fields of each COPY BINARY tuple, without the field count: the tuples that end in each chunk, chunk by chunk. A
+ * tuple may be split among chunks.
  */
 export function* tuplesIn(chunks: readonly Buffer[], columnCount: number): Generator<readonly Buffer[]> {
   let rest: Buffer = Buffer.alloc(0);
@@ -59,7 +60,7 @@ export function* tuplesIn(chunks: readonly Buffer[], columnCount: number): Gener
   if (rest.length > 0) throw new Error('the last tuple is not whole');
 }
 
-/** Null when the tuple goes on after these bytes. */
+/** Null when the tuple continues after these bytes. */
 function endOfTuple(bytes: Buffer, begin: number, columnCount: number): number | null {
   if (begin + COUNT_BYTES > bytes.length) return null;
   if (bytes.readInt16BE(begin) !== columnCount) throw new Error('a tuple has another number of columns');

@@ -1,25 +1,25 @@
 /**
  * Resources and scopes, each stored once under the id of its content. They are written in the transaction of the rows
- * that refer to them, sorted, so that two writers of the same contents cannot deadlock. A connection remembers what
- * its server has; after a while it forgets, and the next use is noted as the content's last day of use, by which
- * contents are removed.
+ * that refer to them, sorted, so that two writers of the same contents cannot deadlock. A connection remembers the
+ * contents that its server has stored. After some time it forgets them, and the next use is recorded as the content's
+ * last day of use, which decides the removal.
  */
 import { CONTENT_ID_BYTES, fieldsOf, type SharedContent, type SharedContents } from '../../../pdata/shared-contents.ts';
 import { BYTEA, fieldArray, JSONB, TEXT } from '../array-parameter.ts';
 import type { Statement, Step } from '../wire-pipeline.ts';
 import { asRowFault } from './row-fault.ts';
 
-/** Remembered for each connection: some megabytes. Beyond it the one that was used least lately is forgotten. */
+/** The limit per connection: some megabytes. Beyond it the least recently used one is forgotten. */
 const MAX_KNOWN = 16384;
-/** The day of last use that is stored is at most so much behind. Removal has a margin of days. */
+/** The stored day of last use lags at most this much. Removal has a margin of days. */
 const KNOWN_MS = 12 * 3600000;
-/** What is put into a statement, and taken by the server, in a few milliseconds. */
+/** Built into a statement, and executed by the server, within a few milliseconds. */
 const CONTENTS_PER_STATEMENT = 1024;
 const BYTES_PER_STATEMENT = 4 * 1048576;
 const LENGTH_BYTES = 4;
 const TODAY = `(now() AT TIME ZONE 'UTC')::date`;
 
-/** What is known of today is left out: ON CONFLICT would lock it until the transaction ends. */
+/** Contents used today are left out: ON CONFLICT would lock them until the transaction ends. */
 function shareStatement(
   name: string,
   table: string,
@@ -56,13 +56,13 @@ const KINDS = {
   },
 } as const;
 
-/** To be prepared once on each connection. */
+/** Prepared once on each connection. */
 export const CONTENT_STATEMENTS: readonly Required<Statement>[] = [KINDS.resource.statement, KINDS.scope.statement];
 
-/** What the server of one connection is known to have committed. */
+/** The contents that the server of one connection has committed. */
 export class KnownContents {
   readonly #now: () => number;
-  /** The one used last is the last. */
+  /** The most recently used one is the last. */
   readonly #ids = new Set<string>();
   #sinceMs: number;
 
@@ -81,7 +81,7 @@ export class KnownContents {
     return true;
   }
 
-  /** To be called with what was committed only. */
+  /** Only for committed contents. */
   add(ids: Iterable<string>): void {
     for (const id of ids) {
       this.#ids.delete(id);
@@ -96,7 +96,7 @@ export class KnownContents {
 
 export type Portion = ReadonlyMap<string, SharedContent>;
 
-/** The contents that are not known, in portions of a size for one statement. Found one portion at a time. */
+/** The unknown contents, in portions for one statement each. Found lazily, one portion at a time. */
 export function* unknownPortions(groups: readonly SharedContents[], known: KnownContents): Generator<Portion> {
   let portion = new Map<string, SharedContent>();
   let bytes = 0;
@@ -114,7 +114,7 @@ export function* unknownPortions(groups: readonly SharedContents[], known: Known
   if (portion.size > 0) yield portion;
 }
 
-/** Resources before scopes, as every writer. */
+/** Resources before scopes, in the order of all writers. */
 export function shareSteps(portion: Portion): readonly Step[] {
   const contents = [...portion.values()];
   return (['resource', 'scope'] as const).flatMap((kind) => {

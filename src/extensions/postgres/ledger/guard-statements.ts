@@ -1,7 +1,10 @@
 /** The statements of the guards: replay markers, owners of traces, quotas and the counters of a month. */
 import type { Statement } from '../wire-pipeline.ts';
 
-/** A demanding guard fails by dividing by zero. Nothing else in its statement does, and it needs no function in the schema. */
+/**
+ * An optimistic guard fails by dividing by zero. Nothing else in its statement divides, and it needs no function in the
+ * schema.
+ */
 export const DIVISION_BY_ZERO = '22012';
 const MARKERS = `
   INSERT INTO sluice.replay_markers AS r (project, key, expires_ms)
@@ -31,7 +34,7 @@ const MONTH = `date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
 const RESET_SECONDS = `greatest(1, ceil(extract(epoch FROM (${MONTH} + interval '1 month') AT TIME ZONE 'UTC' - now())))::int4`;
 const LOCKED_USAGE = 'SELECT project, spans FROM sluice.lock_usage($1::text[])';
 
-/** The statement in its demanding form: a row must come back for each key of the first parameter. */
+/** The optimistic form of the statement: it must return a row for each key of the first parameter. */
 const demanding = (text: string): string =>
   `WITH claimed AS (${text} RETURNING 1) SELECT 1 / (count(*) = cardinality($1))::int4 FROM claimed`;
 
@@ -55,7 +58,7 @@ export const ADD_USAGE = {
   text: `SELECT sluice.add_usage($1::text[], $2::int8[], $3::int8[], $4::int8[]) -- UPDATE or INSERT INTO sluice.usage_months`,
 };
 
-/** To be prepared once on each connection. */
+/** Prepared once on each connection. */
 export const GUARD_STATEMENTS: readonly Required<Statement>[] = [
   CLAIM_MARKERS,
   DEMAND_MARKERS,

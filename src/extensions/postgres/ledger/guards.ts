@@ -1,9 +1,9 @@
 /**
- * The guards of a group as steps of a pipeline, set-wise: one statement each, keys sorted over the whole group, so that two
- * writers meet the same rows in the same order and cannot deadlock.
+ * The guards of a group as steps of a pipeline: one statement per guard, with keys sorted over the whole group, so that
+ * two writers lock rows in the same order and cannot deadlock.
  *
- * Each stands in two forms. Demanding, it fails with `GuardRefusal` unless all is well: then it can go out together with the
- * rows, which most groups are fit for. Asking, it tells what stands against which request.
+ * Each guard has two forms. The optimistic form fails the transaction with `GuardRefusal` unless all requests pass, so
+ * it can be sent together with the rows. The pessimistic form returns which requests are refused.
  */
 import type pg from 'pg';
 import type { Claim, TraceClaim } from '../../../component/capabilities/ledger.ts';
@@ -23,42 +23,42 @@ import {
   LOCK_USAGE,
 } from './guard-statements.ts';
 
-/** What one statement takes within its time on a slow disk, and its arrays are made in a few milliseconds. */
+/** A statement of this size ends in time on a slow disk, and its arrays are built within a few milliseconds. */
 const TRACES_PER_STATEMENT = 8192;
 
-/** A guard that was demanded does not hold; which one, and against whom, only asking tells. */
+/** An optimistic guard failed. Only the pessimistic guards tell which guard, and for which request. */
 export class GuardRefusal extends Error {
   constructor() {
     super('a guard refused the group');
   }
 }
 
-/** Who owns a stored trace, and where. */
+/** The owner of a stored trace. */
 export interface StoredTrace {
   readonly project: string;
   readonly environment: string;
 }
 
-/** What the guards tell besides their verdict. */
+/** What the guards return besides their outcomes. */
 export interface Reading {
-  /** Seconds until the next UTC month, by the database's clock; 0 while nobody with a quota asked. */
+  /** Seconds until the next UTC month, by the database's clock; 0 unless a project with a quota was read. */
   resetSeconds: number;
 }
 
-/** The answers of the asking guards. */
+/** The results of the pessimistic guards. */
 export interface Answers extends Reading {
-  /** Names of the claims whose markers were set. */
+  /** Names of the claims with an existing replay marker. */
   readonly marked: ReadonlySet<string>;
   /** Ids of the traces that could not be claimed. */
   readonly missing: ReadonlySet<string>;
-  /** Spans of this month by project, of those with a quota; locked until the transaction ends. */
+  /** Spans of this month by project, for projects with a quota; locked until the transaction ends. */
   readonly used: ReadonlyMap<string, number>;
 }
 
 /**
- * Steps in portions, in the order in which they have to run. All but the last should be run by themselves: a request may name
- * hundreds of thousands of traces, which would be too many for one statement and too long for one turn of the event loop.
- * Claims must not contradict each other: no two with one body, no two with different claims on one trace.
+ * Steps in portions, which run in this order. All portions but the last should run by themselves: a request may name
+ * hundreds of thousands of traces, too many for one statement and for one pass of the event loop. Claims must not
+ * contradict each other: no two with one body, no two with different claims on one trace.
  */
 export function* demandGuards(claims: readonly Claim[], reading: Reading): Generator<readonly Step[]> {
   let portion: Step[] = [{ statement: DEMAND_MARKERS, values: markerArrays(claims), translate: asRefusal }];
@@ -87,7 +87,7 @@ function demandRoom(claims: readonly Claim[], reading: Reading): readonly Step[]
   ];
 }
 
-/** Sets what can be set of the same claims, and tells what that was. */
+/** Sets the markers and owners that can be set, and returns the state found. */
 export async function askGuards(
   client: pg.Client,
   opening: readonly Step[],
@@ -124,7 +124,7 @@ export async function askGuards(
   return answers;
 }
 
-/** The claims that have a marker which has not expired: an old one, not swept away yet, says nothing of a lost commit. */
+/** The claims with an unexpired marker: an old one that is not removed yet proves no lost commit. */
 export async function findMarkers(client: pg.Client, claims: readonly Claim[]): Promise<ReadonlySet<Claim>> {
   const found = new Set<string>();
   const read: Step['read'] = ({ rows }) => {
@@ -156,7 +156,7 @@ export interface Usage {
   metricPoints: number;
 }
 
-/** The hottest row of all comes last, so that it is locked for the shortest time. */
+/** The hottest row comes last, so that it is locked for the shortest time. */
 export function addUsage(usage: ReadonlyMap<string, Usage>): Step {
   const sums = [...usage.values()];
   return {
@@ -171,9 +171,9 @@ export function addUsage(usage: ReadonlyMap<string, Usage>): Step {
 }
 
 /**
- * How many spans each project with a quota may have stored before this group, for all of the group to pass. Requests that are
- * no traces need the quota not to be used up before them, so one span of room is kept for them: too strict at the very limit,
- * where asking decides exactly.
+ * How many spans a project with a quota may have stored before this group so that the whole group passes. Logs and
+ * metrics require an unused quota, so one span of room is reserved for them. This is too strict at the exact limit,
+ * where the pessimistic guards decide exactly.
  */
 function roomOf(claims: readonly Claim[]): ReadonlyMap<string, number> {
   const room = new Map<string, number>();
@@ -185,13 +185,13 @@ function roomOf(claims: readonly Claim[]): ReadonlyMap<string, number> {
   return new Map([...room].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A trace of the group, as wide as all its claims together. */
+/** A trace of the group, with the time range of all its claims. */
 interface MergedTrace {
   readonly project: string;
   claim: TraceClaim;
 }
 
-/** Sorted over all claims; nothing when no trace is claimed. Made one by one, as a request can claim very many. */
+/** Sorted over all claims; nothing when no trace is claimed. Generated lazily, as a request can claim very many. */
 function* portionsOfTraces(claims: readonly Claim[]): Generator<readonly MergedTrace[]> {
   const [only] = claims;
   // The traces of one claim are sorted and unique.
@@ -245,7 +245,7 @@ function rowName([project, key]: Row): string {
   return `${project}\0${key}`;
 }
 
-/** Tells bodies apart: project and replay key. */
+/** Identifies a body: project and replay key. */
 export function nameOf(claim: Claim): string {
   return `${claim.project.name}\0${Buffer.from(claim.replayKey).toString('hex')}`;
 }

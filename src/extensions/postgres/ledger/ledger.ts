@@ -1,12 +1,14 @@
 /**
- * The ledger in Postgres: replay markers, trace ownership, quota and rows in one transaction. What is in the database after a
- * commit is everything a group promised; what is in it after anything else is nothing.
+ * The ledger in Postgres: replay markers, trace ownership, quota and rows in one transaction. A committed transaction
+ * contains everything that its requests need; any other transaction leaves nothing.
  *
- * A group is settled in rounds. A round takes the pending requests that do not contradict each other (a request with the body of
- * another, or another project's claim on the same trace, waits for the outcome of the first), runs the guards, and either commits
- * them all or takes out those a guard refused and begins again. Each round decides at least one request, so the rounds end.
+ * A group is settled in rounds. A round takes the pending requests that do not contradict each other. A request with
+ * the body of another one, or with a claim of another project on the same trace, waits for the outcome of the first.
+ * The round runs the guards and then commits all of its requests, or removes those that a guard refused and starts
+ * again. Each round decides at least one request, so the rounds end.
  *
- * Only a value of its own makes a request invalid. Whatever else fails is tried again or answered 503: the sender keeps its data.
+ * A request is invalid only because of its own values. Any other failure is retried or answered 503: the sender keeps
+ * its data.
  */
 import type pg from 'pg';
 import type { Claim, Decision, Kind, Ledger } from '../../../component/capabilities/ledger.ts';
@@ -27,19 +29,19 @@ import { RowFault } from './row-fault.ts';
 import { type Repeats, StageUnavailable } from './transaction.ts';
 import { compatible, implied, ownersOf, verdictsFor } from './verdicts.ts';
 
-/** What the ledger must know of the database beside its own connections, and what it tells about them. */
+/** The state of the database that the ledger needs, and the events that it reports. */
 export interface LedgerWatch {
-  /** Whether it is known that the database takes no data. */
+  /** Whether the database is known to be unavailable for writing. */
   readonly away: boolean;
   committed(): void;
-  /** A group was not committed, and not for what is in it. */
+  /** A group was not committed, for a reason other than its content. */
   commitFailed(): void;
 }
 
-/** Deadlocks and the like are tried again this often. */
+/** The number of retries after deadlocks and similar failures. */
 const MAX_RETRIES = 2;
 
-/** What one call of `settle` knows besides its requests. Nothing of it is shared with another call. */
+/** The state of one call of `settle`, which other calls do not share. */
 interface Settlement {
   readonly write: Write;
   readonly startedMs: number;
@@ -49,7 +51,7 @@ interface Settlement {
 }
 
 export class PostgresLedger implements Ledger {
-  /** While one group waits for the disk, the server can take the rows of another. */
+  /** While one group waits for the disk, the server can process the rows of another. */
   readonly lanes = 2;
   readonly heavyLanes = 1;
   readonly #sessions: Sessions;
@@ -61,7 +63,7 @@ export class PostgresLedger implements Ledger {
   readonly #suspects: Suspects;
   /** By connection: another one may lead to a server that lacks the last commits of this one. */
   readonly #known = new WeakMap<pg.Client, KnownContents>();
-  /** How spans are left out that are stored already. */
+  /** How spans that are stored already are left out. */
   #skipping: Repeats = 'stage';
 
   constructor(database: Database, watch: LedgerWatch, { logger, meter, now }: Pick<Host, 'logger' | 'meter' | 'now'>) {
@@ -95,7 +97,7 @@ export class PostgresLedger implements Ledger {
 
   async settle(group: readonly Claim[], write: Write): Promise<readonly Decision[]> {
     const decisions = new Map<Claim, Decision>();
-    // Each round of requests that waited when the database went away would wait for a connection that cannot be made.
+    // Otherwise each round of waiting requests would wait for a connection attempt that fails.
     if (this.#watch.away) refuse(group, new Error('the database is away'), decisions);
     await this.#settleAll(group, { write, decisions, startedMs: this.#now(), impatient: isMixed(group) });
     return group.map((claim) => decisions.get(claim) as Decision);
@@ -135,7 +137,7 @@ export class PostgresLedger implements Ledger {
     for (const [claim, verdict] of implied(others, verdicts, owners())) decisions.set(claim, verdict);
   }
 
-  /** Finds the request whose rows the database refuses by halving the round. The others are stored. */
+  /** Finds the request whose rows the database refuses by bisection. The others are stored. */
   async #isolate(round: readonly Claim[], error: unknown, settlement: Settlement): Promise<void> {
     this.#failures.add(1, { reason: 'data' });
     const [only] = round;
@@ -155,7 +157,7 @@ export class PostgresLedger implements Ledger {
     await this.#settleAll(round.slice(middle), settlement);
   }
 
-  /** A lock was held for long. Each project by itself finds the one it concerns, which is settled again without the others. */
+  /** A lock was held for long. Each project is settled by itself, which finds the project that waits for the lock. */
   async #separate(round: readonly Claim[], settlement: Settlement): Promise<void> {
     this.#failures.add(1, { reason: 'blocked' });
     if (!isMixed(round)) {
@@ -202,7 +204,7 @@ export class PostgresLedger implements Ledger {
 
   async #afterFailure(client: pg.Client, round: readonly Claim[], error: unknown, attempt: Attempt): Promise<Outcome> {
     const meaning = meaningOf(error);
-    // What is not understood may come from the session itself, such as a statement it no longer knows.
+    // An unknown failure may come from the session itself, for example from a lost prepared statement.
     if (isConnectionFailure(error) || meaning === 'unavailable') this.#sessions.destroy(client);
     else await client.query('ROLLBACK').catch(() => this.#sessions.destroy(client));
     if (attempt.committing && isConnectionFailure(error)) return this.#resolveAmbiguous(round, error, attempt);
@@ -216,7 +218,10 @@ export class PostgresLedger implements Ledger {
     return { kind, error };
   }
 
-  /** The connection was lost after COMMIT was sent. The markers are part of the transaction: they tell whether it happened. */
+  /**
+   * The connection was lost after COMMIT was sent. The markers are part of the transaction and show whether it was
+   * committed.
+   */
   async #resolveAmbiguous(round: readonly Claim[], error: unknown, attempt: Attempt): Promise<Outcome> {
     this.#failures.add(1, { reason: 'ambiguous' });
     try {
@@ -253,8 +258,8 @@ type Outcome =
   | { readonly kind: 'again' | 'repeats' | 'blocked' | 'isolate' | 'failed'; readonly error: unknown };
 
 /**
- * `mayRepeat`: the attempt failed on spans that are stored already, if there were any. What is said of such spans differs
- * (Citus reports an internal error), so any failure that is not understood may be one of them.
+ * `mayRepeat`: stored spans can be the cause of the failure. Servers report these differently (Citus reports an
+ * internal error), so any unknown failure may be one of them.
  */
 function outcomeOf(error: unknown, meaning: Meaning, mayRepeat: boolean): Exclude<Outcome['kind'], 'decided'> {
   if (meaning === 'retry') return isLockTimeout(error) ? 'blocked' : 'again';
@@ -267,7 +272,7 @@ function outcomeOf(error: unknown, meaning: Meaning, mayRepeat: boolean): Exclud
 const concernsAll = (error: unknown): boolean =>
   presenceAfter(error) !== 'there' || sqlstateOf(error)?.startsWith('42') === true;
 
-/** The server's word on a statement, and neither a value nor a lack of resources. */
+/** The server refused a statement, neither for a value nor for a lack of resources. */
 const isUnknown = (error: unknown): boolean =>
   !isConnectionFailure(error) && ['XX', '0A', '42', '26', 'P0'].includes((sqlstateOf(error) ?? '').slice(0, 2));
 

@@ -1,34 +1,35 @@
-/** How long the parts of a round may take. Large ones get more: a timeout would only come back with every retry. */
+/** Time limits of the parts of a round. Large rounds get more time: a timeout would only repeat with every retry. */
 import type { Claim } from '../../../component/capabilities/ledger.ts';
 import type { Step } from '../wire-pipeline.ts';
 
-/** From here on a statement may honestly take longer than an ordinary one. Records and traces together. */
+/** From this size on a statement may take longer. Records and traces together. */
 const LARGE_ITEMS = 20000;
 const LARGE_MS_PER_ITEM = 0.5;
 const LARGEST_STATEMENT_MS = 120000;
-/** A round that takes longer has lost its connection in some way the system does not report. */
+/** A round that takes longer has lost its connection in a way that the system does not report. */
 const ROUND_MS = 30000;
-/** A failed round is not repeated later than this after its group was begun: its clients have given up. */
+/** A failed round is not repeated when its group is older than this: its clients have given up. */
 export const RETRY_WITHIN_MS = 60000;
 /**
- * Another writer holds a trace or a counter for a group or two, and longer for a large request. A round of several projects
- * does not wait for it: the project it concerns is settled apart. The session's own timeout holds for a round of one project.
+ * Another writer holds a trace or a counter for a group or two, and longer for a large request. A round of several
+ * projects does not wait for it: the blocked project is settled apart. A round of one project uses the session's own
+ * timeout.
  */
 const IMPATIENT_LOCK_TIMEOUT_MS = 200;
 
-/** Extra time for each statement of a large round; 0 for the others. */
+/** Extra time for each statement of a large round; 0 for others. */
 function extraMs(round: readonly Claim[]): number {
   const items = round.reduce((sum, { recordCount, traces }) => sum + recordCount + traces.length, 0);
   return items <= LARGE_ITEMS ? 0 : Math.min(LARGEST_STATEMENT_MS, Math.ceil(items * LARGE_MS_PER_ITEM));
 }
 
-/** Rows of a round, together. */
+/** The total rows of a round. */
 export interface RowSums {
   readonly count: number;
   readonly bytes: number;
 }
 
-/** More rows than a group has: a request by itself, whose rows take longer than others should wait for its locks. */
+/** More rows than a group has: a single large request. Other requests should not wait for its locks. */
 const LONG_ROWS = 16384;
 const LONG_BYTES = 8388608;
 
@@ -44,11 +45,11 @@ export function isMixed(round: readonly Claim[]): boolean {
 
 const BEGIN: Step = { statement: { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' } };
 
-/** The first steps of a round's transaction. `impatient`: another project's requests wait for its end. */
+/** The first steps of a round's transaction. `impatient`: requests of another project wait for its end. */
 export function openingOf(round: readonly Claim[], impatient: boolean): readonly Step[] {
   const steps = [BEGIN];
   const ms = extraMs(round);
-  // Nothing is sent to the server while a large request is written to a file.
+  // The connection is idle while a file exporter writes a large request.
   if (ms > 0) steps.push(setLocal('statement_timeout', ms), setLocal('idle_in_transaction_session_timeout', ms));
   if (impatient) steps.push(setLocal('lock_timeout', IMPATIENT_LOCK_TIMEOUT_MS));
   return steps;

@@ -1,9 +1,7 @@
 /** A fault of the values of a request. */
 import { meaningOf, sqlstateOf } from '../sqlstate.ts';
 
-/**
- * The server refuses values that a request brought. What fails elsewhere in a round is not the fault of its requests.
- */
+/** The server refuses values of a request. Other failures of a round are not caused by its requests. */
 export class RowFault extends Error {
   readonly code: string | null;
 

@@ -1,4 +1,4 @@
-/** The ledger's own connections: how long they wait for what, the statements they know, and which may be used again. */
+/** The ledger's own connections: their timeouts, prepared statements and reuse. */
 import type pg from 'pg';
 import { destroyConnection, endConnection } from '../connection-end.ts';
 import type { Database } from '../database.ts';
@@ -6,19 +6,23 @@ import { prepare } from '../wire-pipeline.ts';
 import { CONTENT_STATEMENTS } from './contents.ts';
 import { GUARD_STATEMENTS } from './guard-statements.ts';
 
-/** A statement that takes longer is given up, with its group; large COPYs get more. */
+/** A statement that takes longer is given up with its group; large COPYs get more time. */
 const STATEMENT_TIMEOUT_MS = 10000;
-/** Another writer may hold a trace or a counter for a group or two. What lasts longer is tried again, then answered 503. */
+/** Another writer may hold a trace or a counter for a group or two. A longer wait is retried, then answered 503. */
 const LOCK_TIMEOUT_MS = 2000;
-/** File exporters may be syncing while the transaction is open, also for the other lane. A daemon that hangs there must not hold others for long. */
+/**
+ * File exporters may sync while the transaction is open, also for the other concurrent group. A daemon that hangs must
+ * not block others for long.
+ */
 const IDLE_TIMEOUT_MS = 15000;
-/** A daemon that is gone with its machine is noticed by the server within half a minute, and its locks are free. */
+/** The server detects a daemon on a dead machine within half a minute and releases its locks. */
 const KEEPALIVE_IDLE_S = 10;
 const KEEPALIVE_INTERVAL_S = 5;
 const KEEPALIVE_COUNT = 4;
 /**
- * Names of schemas are written out, so functions of other schemas must not be found first. A policy that hides rows would make
- * the guards blind: with row_security off the statement fails instead. Waiting for standbys is not taken back.
+ * Schema names are written out, so functions of other schemas must not be found first. A policy that hides rows would
+ * blind the guards: with row_security off the statement fails instead. `synchronous_commit` is never below `on`; a
+ * configured `remote_apply` stays.
  */
 const SETTINGS = `
   SET search_path = pg_catalog;
@@ -31,14 +35,14 @@ const SETTINGS = `
   SELECT set_config('synchronous_commit',
     CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false)`;
 /**
- * The server keeps the rows of a COPY in memory until it has a thousand of them. glibc hands such memory back to the kernel after each
- * statement, and page faults bring it again for the next: measured, three a row and a fifteenth of all the processor time. It
- * does so beyond twice the largest piece ever given back, so one piece that is larger than what a group takes ends it for the
- * connection's life. Elsewhere it is a statement like any other.
+ * The server keeps the rows of a COPY in memory until it has a thousand of them. glibc returns this memory to the
+ * kernel after each statement, and page faults fetch it again for the next: measured, three per row and a fifteenth of
+ * all processor time. glibc returns memory only beyond twice the largest block ever freed, so freeing one block larger
+ * than a group needs prevents it for the life of the connection. With other allocators the statement has no effect.
  */
 const KEEP_MEMORY = `SELECT octet_length(repeat(repeat('x', 4096), 4096))`;
 
-/** Connects; the owner ends it. */
+/** Connects; the caller ends the session. */
 export function openSession(database: Database): Promise<pg.Client> {
   return database.connect({
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
@@ -50,7 +54,7 @@ export function openSession(database: Database): Promise<pg.Client> {
   });
 }
 
-/** Sessions that wait for the next group. One that failed is ended, never kept. */
+/** Idle sessions. A failed one is ended, never kept. */
 export class Sessions {
   readonly #database: Database;
   readonly #idle: pg.Client[] = [];
@@ -61,7 +65,7 @@ export class Sessions {
     this.#database = database;
   }
 
-  /** One that nobody else has until it is given back. Rejects when the database cannot be reached. */
+  /** Returns a session for exclusive use. Rejects when the database cannot be reached. */
   async take(): Promise<pg.Client> {
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle;
@@ -75,20 +79,20 @@ export class Sessions {
     return session;
   }
 
-  /** Outside of any transaction. */
+  /** The session must be outside of any transaction. */
   async give(session: pg.Client): Promise<void> {
     if (this.#lost.has(session)) return;
     if (this.#closed) await endConnection(session);
     else this.#idle.push(session);
   }
 
-  /** Its answers may still come, and would be taken for those of the next group. */
+  /** Pending answers must not be taken for those of the next group. */
   destroy(session: pg.Client): void {
     this.#lost.add(session);
     destroyConnection(session);
   }
 
-  /** Ends those that wait; the others end when they are given back. */
+  /** Ends the idle sessions; the others end when they are returned. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all(this.#idle.splice(0).map((session) => endConnection(session)));

@@ -1,16 +1,16 @@
 /**
- * Projects that lately cost a group more than its rows, so that the next groups are formed and settled accordingly. It only
- * decides the way a request is settled, never its verdict.
+ * Projects that recently made a group more expensive, so that the next groups are formed and settled accordingly. This
+ * decides only how a request is settled, never its outcome.
  */
 import type { Claim, Kind } from '../../../component/capabilities/ledger.ts';
 
-/** A sender that was refused, or repeats a body, is likely to do so again soon. */
+/** A sender that was refused or repeated a body is likely to do so again soon. */
 const REFUSED_MS = 1000;
 /** A sender that repeats spans in other bodies has lost answers, and repeats more of them. */
 const REPEATS_MS = 10000;
 /** Its rows did not fit the database, or another transaction held its locks. */
 const APART_MS = 5000;
-/** Entries that have expired are removed when there are more than this. */
+/** Expired entries are removed when there are more entries than this. */
 const MANY_ENTRIES = 1000;
 
 type Reason = 'refused' | 'repeats' | 'apart';
@@ -36,12 +36,12 @@ export class Suspects {
     for (const [name, untilMs] of entries) if (untilMs <= now) entries.delete(name);
   }
 
-  /** Whether the guards should be asked before anything is written. */
+  /** Whether the guards should be pessimistic. */
   asks(claims: readonly Claim[]): boolean {
     return claims.some((claim) => this.#has('refused', claim));
   }
 
-  /** Whether spans that are stored already are to be expected. */
+  /** Whether spans that are stored already are expected. */
   repeats(claims: readonly Claim[]): boolean {
     return claims.some((claim) => claim.signal === 'traces' && this.#has('repeats', claim));
   }

@@ -1,6 +1,6 @@
 /**
- * One attempt's open transaction, as the exporters join it. What they copy is kept until it has to be taken, then sent in one
- * write behind whatever opens the transaction. It knows how many spans were really stored.
+ * The open transaction of one attempt, which exporters join. It collects their rows and sends them in one write with
+ * the opening steps at `flush`. It counts the spans that were really stored.
  */
 import type pg from 'pg';
 import type { CopyTarget, PostgresTransaction } from '../../../component/capabilities/postgres.ts';
@@ -21,41 +21,41 @@ const TABLES = {
   outbox: { name: 'outbox', columns: OUTBOX_COLUMNS.map((name) => ({ name })) },
 } as const;
 
-/** Rows pass through whole: what the stage would compress or move aside, the table would have to again. */
+/** Values stay uncompressed and inline: the final table would have to compress or move them again. */
 const MAKE_STAGE = `
   CREATE TEMP TABLE IF NOT EXISTS stage_spans (LIKE sluice.spans INCLUDING STORAGE INCLUDING COMPRESSION)
   WITH (toast_tuple_target = 8160) ON COMMIT DELETE ROWS`;
 const UNSTAGE = `
   WITH stored AS (INSERT INTO sluice.spans SELECT * FROM pg_temp.stage_spans ON CONFLICT DO NOTHING RETURNING project)
   SELECT project, count(*)::int4 FROM stored GROUP BY project`;
-/** Rows that are bound to statements are sent in portions, as these are many. */
+/** Rows that are bound to statements are sent in portions of this size. */
 const PORTION_ROWS = 4096;
 
 /**
- * What becomes of spans that are stored already. `fail`: they fail the transaction, which is the fastest for all others. `stage`:
- * spans go through a temporary table, and these are left out. `bind`: the same without a temporary table, more slowly.
+ * How stored spans are handled. `fail`: they fail the transaction, which is fastest for all others. `stage`: spans pass
+ * through a temporary table, and stored ones are left out. `bind`: the same without a temporary table, more slowly.
  */
 export type Repeats = 'fail' | 'stage' | 'bind';
 
-/** The role may not make temporary tables, or there is no room for them. */
+/** The role may not create temporary tables, or there is no room for them. */
 export class StageUnavailable extends Error {
   constructor(error: unknown) {
     super(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
 
-/** The transaction was rolled back and new contents were stored by themselves: it begins again. */
+/** The transaction was rolled back and the new contents were stored by themselves. The attempt starts again. */
 export class ContentsStored extends Error {}
 
 const asUnavailable = (error: unknown): unknown => (isConnectionFailure(error) ? error : new StageUnavailable(error));
 
 export interface TransactionParts {
   readonly client: pg.Client;
-  /** Steps that go ahead of the rows. */
+  /** Steps that precede the rows. */
   readonly opening: readonly Step[];
   readonly repeats: Repeats;
   readonly known: KnownContents;
-  /** Whether everything that the rows refer to was stored before. */
+  /** Whether all contents that the rows refer to are stored already. */
   readonly contentsAreStored: boolean;
 }
 
@@ -77,7 +77,7 @@ export class OpenTransaction implements PostgresTransaction {
     this.#contentsAreStored = contentsAreStored;
   }
 
-  /** Spans stored by project, when that may be fewer than claimed; null: all of them. */
+  /** Stored spans by project, when that may be fewer than claimed; null: all of them. */
   get storedSpans(): ReadonlyMap<string, number> | null {
     return this.#storedSpans;
   }
@@ -96,7 +96,7 @@ export class OpenTransaction implements PostgresTransaction {
     this.#shared.push(...first.value.keys());
   }
 
-  /** To be called after the commit. */
+  /** Called after the commit. */
   committed(): void {
     this.#known.add(this.#shared);
   }
@@ -123,7 +123,7 @@ export class OpenTransaction implements PostgresTransaction {
     this.#steps.push({ statement: { text: UNSTAGE }, read, translate: asRowFault });
   }
 
-  /** Resolves when the server has taken everything so far; guards that went ahead hold then. */
+  /** Resolves when the server has processed everything so far; guards that were sent before have passed then. */
   async taken(): Promise<void> {
     const steps = this.#steps;
     this.#steps = [];
@@ -131,8 +131,8 @@ export class OpenTransaction implements PostgresTransaction {
   }
 
   /**
-   * Other requests with the same new contents wait until these are committed. So they do not wait for many rows,
-   * contents are committed before, once it is known that the guards admit the requests.
+   * Other requests with the same new contents wait until these are committed. To keep that wait short for large
+   * requests, contents are committed before the rows, once the guards have admitted the requests.
    */
   async #shareApart(contents: readonly SharedContents[]): Promise<void> {
     await this.taken();

@@ -1,4 +1,6 @@
-/** What the guards' answers mean for the requests of a round, and which requests can share one. */
+/**
+ * Derives the outcomes of a round's requests from the guards' results, and finds the requests that can share a round.
+ */
 import type { Claim, Quota, Verdict } from '../../../component/capabilities/ledger.ts';
 import { Rejection } from '../../../errors.ts';
 import { nameOf, type Reading, type StoredTrace, type Usage } from './guards.ts';
@@ -20,8 +22,8 @@ export function compatible(pending: readonly Claim[]): readonly Claim[] {
 }
 
 /**
- * What a decided round says of requests that could not share it: one with the body of a decided request has its verdict, one
- * that contradicts the owner of a trace is refused. `owners`: of traces that are stored.
+ * The outcomes that a decided round implies for requests that could not share it: a request with the body of a decided
+ * one gets its outcome, and a claim that contradicts the owner of a trace is refused. `owners`: of stored traces.
  */
 export function implied(
   pending: readonly Claim[],
@@ -66,7 +68,7 @@ function conflictOf(claim: Claim, against: ReadonlyMap<string, StoredTrace>): Re
   return null;
 }
 
-/** All with one verdict; who has a quota gets its figures with it. */
+/** The same outcome for all; projects with a quota get its state with it. */
 export function verdictsFor(
   claims: readonly Claim[],
   kind: 'stored' | 'replayed',
@@ -79,7 +81,7 @@ function quotaOf({ project }: Claim, { resetSeconds }: Reading): Quota | null {
   return project.monthlySpans === null ? null : { limit: project.monthlySpans, resetSeconds };
 }
 
-/** `used` is counted up on the way: requests of one group share what is left. */
+/** `used` is increased on the way: requests of one group share the rest of the quota. */
 export function overQuota(claims: readonly Claim[], reading: Reading, used: Map<string, number>): Map<Claim, Verdict> {
   const refused = new Map<Claim, Verdict>();
   for (const claim of claims) {

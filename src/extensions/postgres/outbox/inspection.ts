@@ -1,4 +1,4 @@
-/** Looking into the outbox and changing it by hand, for the command line. A daemon may be running beside it. */
+/** Reads and changes the outbox for the command line. A daemon may run at the same time. */
 import type { PostgresDatabase } from '../../../component/capabilities/postgres.ts';
 import type { Signal } from '../../../pdata/context.ts';
 
@@ -7,7 +7,7 @@ export interface DestinationRow {
   readonly waiting: number;
   readonly waitingBytes: number;
   readonly oldestAt: Date | null;
-  /** Of the entry that is next: what is behind it waits for it. */
+  /** Of the next entry; the entries behind it wait for it. */
   readonly attempts: number | null;
   readonly nextAttemptAt: Date | null;
   readonly lastError: string | null;
@@ -29,7 +29,7 @@ export interface EntryRow {
   readonly lastError: string | null;
 }
 
-/** Which entries a change is about: one, or all of a destination. */
+/** The entries of a change: one, or all of a destination. */
 export type Selection = { readonly sequence: string } | { readonly destination: string };
 
 const DESTINATIONS = `
@@ -75,7 +75,7 @@ export class OutboxInspection {
     }));
   }
 
-  /** The newest first. */
+  /** Newest first. */
   async deadLetters(destination: string | null, limit: number): Promise<readonly EntryRow[]> {
     const { rows } = await this.#database.query(DEAD, [destination, limit]);
     return rows.map(entryOf);
@@ -87,13 +87,13 @@ export class OutboxInspection {
     return row === undefined ? null : { entry: entryOf(row), body: row['body'] as Buffer };
   }
 
-  /** Dead letters wait again, in the place they had. How many. */
+  /** Dead letters wait again, at their former place. Returns their number. */
   async replay(selection: Selection): Promise<number> {
     const [condition, value] = conditionOf(selection);
     return (await this.#database.query(`${REPLAY} ${condition}`, [value])).rowCount ?? 0;
   }
 
-  /** `state` null: whatever the state. How many. */
+  /** `state` null: any state. Returns the number of entries. */
   async drop(selection: Selection, state: 'dead' | null): Promise<number> {
     const [condition, value] = conditionOf(selection);
     const { rowCount } = await this.#database.query(

@@ -1,6 +1,6 @@
 /**
- * One destination's lane: a connection of its own that holds an advisory lock. Whoever has the lock sends; when the process or
- * its machine dies the server takes the lock back, and another replica goes on.
+ * The queue of one destination: a connection that holds an advisory lock. The process that holds the lock sends. When
+ * it or its machine dies, the server releases the lock, and another replica continues.
  */
 import type pg from 'pg';
 import { endConnection } from '../connection-end.ts';
@@ -10,18 +10,18 @@ import type { Database } from '../database.ts';
 
 const STATEMENT_TIMEOUT_MS = 30000;
 /**
- * A removal that a crash forgets only sends an entry once more, so it need not wait for the disk. The server looks after half
- * open connections itself: a holder whose machine is gone loses the lane within half a minute.
+ * A deletion that is lost in a crash only sends an entry once more, so it does not wait for the disk. The server
+ * detects half-open connections: a holder on a dead machine loses the lock within half a minute.
  */
 const SESSION = `
   SET synchronous_commit = off; SET idle_in_transaction_session_timeout = 30000;
   SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3`;
-/** A number of 64 bits stands for the lane. */
+/** The lock key is a 64-bit hash of the destination. */
 const LOCK = `SELECT pg_try_advisory_lock(hashtextextended('sluice.outbox ' || $1, 0)) AS held`;
-/** What a remote says is kept up to this length. */
+/** The limit of a stored message of the remote. */
 const MAX_ERROR_LENGTH = 2000;
 
-/** `sequence` alone would be the text of the list, and 10 come before 9. */
+/** A bare `sequence` would be ordered as text, with 10 before 9. */
 const WAITING = `
   SELECT sequence::text, signal, project, records, bytes, attempts,
     (extract(epoch FROM first_attempt_at) * 1000)::float8 AS first_ms,
@@ -38,7 +38,7 @@ const BURY = `
     first_attempt_at = coalesce(first_attempt_at, to_timestamp($3::float8 / 1000)), next_attempt_at = NULL
   WHERE sequence = ANY ($1::int8[]) AND state = 'waiting'`;
 
-/** Told what becomes of entries, so that sizes stay right between two measurements. */
+/** Receives changes of entries, so that the sizes stay correct between two measurements. */
 export interface LaneWatcher {
   removed(entries: readonly WaitingEntry[]): void;
   buried(entries: readonly WaitingEntry[]): void;
@@ -99,7 +99,7 @@ export class PostgresLane implements OutboxLane {
     this.#watcher.buried(entries);
   }
 
-  /** The lock goes with the connection. */
+  /** Ending the connection releases the lock. */
   async release(): Promise<void> {
     const client = this.#client;
     this.#forget();
@@ -121,7 +121,7 @@ export class PostgresLane implements OutboxLane {
   }
 
   #holder(): pg.Client {
-    if (this.#client === null || !this.#held) throw new Error('the lane of the outbox was lost');
+    if (this.#client === null || !this.#held) throw new Error('the connection of the outbox was lost');
     return this.#client;
   }
 
@@ -133,5 +133,5 @@ export class PostgresLane implements OutboxLane {
 
 const sequencesOf = (entries: readonly WaitingEntry[]): string[] => entries.map(({ sequence }) => String(sequence));
 
-/** Postgres has no U+0000 in texts. */
+/** Postgres texts cannot contain U+0000. */
 const storable = (text: string): string => text.replaceAll('\0', '\ufffd').slice(0, MAX_ERROR_LENGTH);

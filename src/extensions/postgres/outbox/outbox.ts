@@ -1,4 +1,7 @@
-/** The outbox in Postgres: entries join the ledger's transaction, lanes send them, and what all hold is measured. */
+/**
+ * The outbox in Postgres: entries join the ledger's transaction, one queue per destination sends them, and their sizes
+ * are measured.
+ */
 import type { Commit } from '../../../component/capabilities/ledger.ts';
 import type { Logger } from '../../../component/logger.ts';
 import type { Meter } from '../../../component/meter.ts';
@@ -16,7 +19,7 @@ import type { Database } from '../database.ts';
 import { PostgresLane } from './lane.ts';
 import { tuplesOf } from './tuples.ts';
 
-/** Sizes are measured this often; in between they are counted, as far as this process has a hand in it. */
+/** The interval of the measurement. In between, this process counts its own changes. */
 const MEASURE_MS = 10000;
 const MEASURE = `
   SELECT destination, state, count(*)::float8 AS entries, sum(bytes)::float8 AS bytes,
@@ -24,7 +27,10 @@ const MEASURE = `
   FROM sluice.outbox WHERE destination = ANY ($1::text[]) GROUP BY destination, state`;
 const FORGET_OLD = `
   DELETE FROM sluice.outbox WHERE destination = $1 AND state = 'dead' AND dead_at < to_timestamp($2::float8 / 1000)`;
-/** Counted from the newest on, so that the oldest goes. The state is asked for again: `sluice outbox replay` may change it meanwhile. */
+/**
+ * Counted from the newest entry on, so that the oldest are deleted. The state is checked again, because `sluice outbox
+ * replay` may change it meanwhile.
+ */
 const FORGET_EXCESS = `
   DELETE FROM sluice.outbox WHERE sequence IN (
     SELECT sequence FROM (
@@ -38,7 +44,7 @@ interface Held {
   waitingBytes: number;
   dead: number;
   deadBytes: number;
-  /** When the oldest that waits was made, by the database's clock; null when none does. */
+  /** When the oldest waiting entry was created, by the database's clock; null without one. */
   oldestMs: number | null;
 }
 
@@ -53,16 +59,16 @@ export class PostgresOutbox implements Outbox {
     this.#database = database;
     this.#logger = logger;
     this.#now = now;
-    meter.gauge('sluice_outbox_entries', 'Requests that wait to be sent on.', () =>
+    meter.gauge('sluice_outbox_entries', 'Requests that wait to be forwarded.', () =>
       this.#sum(({ waiting }) => waiting),
     );
     meter.gauge('sluice_outbox_bytes', 'Bytes of the outbox, dead letters included.', () =>
       this.#sum(({ waitingBytes, deadBytes }) => waitingBytes + deadBytes),
     );
-    meter.gauge('sluice_outbox_oldest_seconds', 'Age of the oldest request that waits to be sent on.', () =>
+    meter.gauge('sluice_outbox_oldest_seconds', 'Age of the oldest request that waits to be forwarded.', () =>
       this.#oldestSeconds(),
     );
-    meter.gauge('sluice_outbox_dead_letters', 'Requests that a destination would not take.', () =>
+    meter.gauge('sluice_outbox_dead_letters', 'Requests that a destination refused.', () =>
       this.#sum(({ dead }) => dead),
     );
   }
@@ -76,7 +82,7 @@ export class PostgresOutbox implements Outbox {
     const transaction = commit.join(POSTGRES_TRANSACTION);
     if (transaction === undefined) throw new Error('the ledger has no Postgres transaction to join');
     await transaction.copy('outbox', tuplesOf(entries), entries.length);
-    // A commit that fails after this leaves the figure too high until it is measured again.
+    // If the commit fails after this, the figure is too high until the next measurement.
     for (const { destination, bytes } of entries) {
       const held = this.#of(destination);
       held.waiting++;
@@ -86,7 +92,7 @@ export class PostgresOutbox implements Outbox {
 
   async open(destination: string): Promise<OutboxLane> {
     this.#of(destination);
-    // Without a database nothing is added either; the first look follows.
+    // Without a database no entry is added; the first measurement follows later.
     if (this.#database.isOpen) await this.measure();
     this.#timer ??= setInterval(() => void this.#look(), MEASURE_MS).unref();
     return new PostgresLane(this.#database, destination, {

@@ -1,4 +1,4 @@
-/** Outbox entries as tuples of COPY BINARY. Bodies are passed on in the pieces they came in, so nothing is copied. */
+/** Outbox entries as tuples of COPY BINARY. Bodies are passed on in their chunks, without a copy. */
 import type { OutboxEntry } from '../../../component/capabilities/outbox.ts';
 
 /** In the order of the tuples; the other columns have defaults. */
@@ -10,7 +10,7 @@ export function tuplesOf(entries: readonly OutboxEntry[]): readonly Buffer[] {
   return entries.flatMap((entry) => [headOf(entry), ...entry.chunks]);
 }
 
-/** Everything of a tuple up to the first byte of the body. */
+/** The bytes of a tuple before the body. */
 function headOf({ destination, signal, project, records, bytes }: OutboxEntry): Buffer {
   const count = Buffer.alloc(2);
   count.writeUInt16BE(OUTBOX_COLUMNS.length);

@@ -1,6 +1,6 @@
 /**
- * What lies in the place of the database is never replaced: whatever is wrong with it, the start ends with what was found and what to
- * do, and every file is as it was.
+ * Files at the place of the database are never replaced: with any fault the start fails with a description and a
+ * remedy, and every file stays unchanged.
  */
 import { chmod, mkdir, readdir, rename, rm, rmdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -128,7 +128,7 @@ t.test('files that are no database are left where they are', async (t) => {
   t.strictSame(await readdir(cluster), ['diary.txt']);
 });
 
-t.test('only what our own interrupted initdb left is removed', async (t) => {
+t.test('only the rest of our own interrupted initdb is removed', async (t) => {
   const folder = await folderFor(t);
   const names = ['cluster.incomplete-0123abcd', 'cluster.incomplete-backup', 'cluster.old'];
   for (const name of names) await mkdir(join(folder, 'postgres', name), { recursive: true });
@@ -142,7 +142,7 @@ t.test('only what our own interrupted initdb left is removed', async (t) => {
   );
 });
 
-t.test('what a crash leaves in place of postmaster.pid is repaired', async (t) => {
+t.test('a postmaster.pid that a crash damaged is repaired', async (t) => {
   const folder = await folderWithDatabase(t);
   const path = join(folder, 'postgres/cluster/postmaster.pid');
   const { server, log } = serverFor(t, folder);
@@ -170,7 +170,7 @@ t.test('what a crash leaves in place of postmaster.pid is repaired', async (t) =
   await t.rejects(server.start(), { message: /postmaster\.pid is a folder.*move it away/ });
 });
 
-t.test('a server whose pid file was damaged or removed is not joined by a second one', async (t) => {
+t.test('no second server is started beside one whose pid file was damaged or removed', async (t) => {
   const folder = await folderWithDatabase(t);
   for (const spoil of [(path: string) => rm(path), (path: string) => writeFile(path, 'garbage')]) {
     const daemon = daemonFor(t, folder);

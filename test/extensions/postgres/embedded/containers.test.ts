@@ -1,5 +1,6 @@
 /**
- * Two containers with one host name and one volume: pids say nothing about the other, and there is one server all the same.
+ * Two containers with one host name and one volume: pids say nothing about the other container, and still only one
+ * server runs.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -10,10 +11,10 @@ import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 import { type Daemon, daemonFor, folderWithDatabase, killed, query, serverFor } from './scene.ts';
 
-/** What two containers do not share, without a container. */
+/** The separate namespaces of two containers, without a container runtime. */
 const CONTAINER = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', '--ipc'];
 const [program = '', ...words] = CONTAINER;
-const skip = !canRun() && 'needs the right to make namespaces';
+const skip = !canRun() && 'needs the right to create namespaces';
 
 function canRun(): boolean {
   try {
@@ -28,24 +29,24 @@ function container(t: Parameters<typeof daemonFor>[0], folder: string): Daemon {
   return daemonFor(t, folder, undefined, CONTAINER);
 }
 
-/** The daemon inside, by its number out here. */
+/** The pid of the inner daemon in this namespace. */
 async function inside({ child }: Daemon): Promise<number> {
   return Number((await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')).trim());
 }
 
 const one = [{ one: 1 }];
 
-t.test('a second container is refused while the first one lives', { skip }, async (t) => {
+t.test('a second container is refused while the first one runs', { skip }, async (t) => {
   const folder = await folderWithDatabase(t);
   const { address } = await container(t, folder).said();
   const refused = await container(t, folder).said();
   t.match(refused.error, /another daemon \(pid 1 in another container .*is using this data folder/);
   const { server } = serverFor(t, folder);
-  await t.rejects(server.start(), { message: /pid 1 in another container/ }, 'nor does the machine itself start one');
+  await t.rejects(server.start(), { message: /pid 1 in another container/ }, 'the host starts none either');
   t.strictSame(await query(address, 'SELECT 1 AS one'), one);
 });
 
-t.test('a second container is refused while the server lives, though its daemon is stopped', { skip }, async (t) => {
+t.test('a second container is refused while the server runs, even if its daemon is stopped', { skip }, async (t) => {
   const folder = await folderWithDatabase(t);
   const first = container(t, folder);
   const { address } = await first.said();
@@ -55,7 +56,7 @@ t.test('a second container is refused while the server lives, though its daemon 
   process.kill(pid, 'SIGSTOP');
   const refused = await container(t, folder).said();
   t.match(refused.error, /a PostgreSQL server that this process cannot see runs on .*stop the container/);
-  // Nor does a lost or damaged pid file free the way.
+  // A lost or damaged pid file does not permit it either.
   const pidFile = join(folder, 'postgres/cluster/postmaster.pid');
   const text = await readFile(pidFile, 'utf8');
   await writeFile(pidFile, 'garbage');
@@ -64,7 +65,7 @@ t.test('a second container is refused while the server lives, though its daemon 
   process.kill(pid, 'SIGCONT');
   t.strictSame(await query(address, 'SELECT 1 AS one'), one);
   const back = async () => (await readFile(lock, 'utf8').catch(() => '')) === claim || undefined;
-  t.ok(await waitFor(back, { timeoutMs: PATIENCE_MS }), 'the first one has its claim back');
+  t.ok(await waitFor(back, { timeoutMs: PATIENCE_MS }), 'the first one holds the lock again');
   const ended = new Promise((resolve) => first.child.once('exit', resolve));
   process.kill(pid, 'SIGTERM');
   t.equal(await ended, 0);

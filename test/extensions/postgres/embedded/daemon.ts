@@ -1,5 +1,5 @@
 /**
- * A process that starts an embedded server in the folder it is given, says where, and stays: for tests that kill it.
+ * A process that starts an embedded server in the given folder, prints its address and stays, for tests that kill it.
  */
 import { EmbeddedServer } from '../../../../src/extensions/postgres/embedded/server.ts';
 

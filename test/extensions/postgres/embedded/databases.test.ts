@@ -1,6 +1,4 @@
-/**
- * The databases that other tests are given: fresh, alike, apart from each other, and gone afterwards.
- */
+/** The databases of other tests are fresh, identical, independent of each other, and removed afterwards. */
 import { Client } from 'pg';
 import t from 'tap';
 import { createDatabase, type Template } from '../../../support/postgres.ts';

@@ -1,4 +1,4 @@
-/** What the surroundings refuse at the start is told with the way out, and never as a fault of Sluice itself. */
+/** Faults of the environment at the start are reported with a remedy, and never as a fault of Sluice. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdir, stat } from 'node:fs/promises';
@@ -26,7 +26,7 @@ const canMount = (() => {
 const skip = !canMount && 'needs the right to mount';
 
 t.test(
-  'a disk that is full at any point of the first start is named, and the start works once there is space',
+  'a disk that is full at any point of the first start is reported, and the start works once there is space',
   { skip },
   async (t) => {
     const folder = await folderFor(t);
@@ -43,7 +43,7 @@ t.test(
   },
 );
 
-t.test('a file system that is read-only is named', { skip }, async (t) => {
+t.test('a read-only file system is reported', { skip }, async (t) => {
   const folder = await folderFor(t);
   mount(t, folder, 'size=200m,mode=755');
   const { server } = serverFor(t, join(folder, 'data'));
@@ -55,33 +55,26 @@ t.test('a file system that is read-only is named', { skip }, async (t) => {
   await server.start();
 });
 
-t.test(
-  'a data folder that an ordinary user may not write to is named',
-  { skip: !isRoot && 'needs root' },
-  async (t) => {
-    const folder = await folderWithDatabase(t);
-    const host = { pid: process.pid, env: {}, kill: () => false, getuid: () => NOBODY + 1 };
-    const { server } = serverFor(t, folder, { host });
-    await t.rejects(server.start(), { message: /belongs to user \d+, and this process runs as user \d+.*chown -R/ });
-  },
-);
+t.test('a data folder that the user may not write to is reported', { skip: !isRoot && 'needs root' }, async (t) => {
+  const folder = await folderWithDatabase(t);
+  const host = { pid: process.pid, env: {}, kill: () => false, getuid: () => NOBODY + 1 };
+  const { server } = serverFor(t, folder, { host });
+  await t.rejects(server.start(), { message: /belongs to user \d+, and this process runs as user \d+.*chown -R/ });
+});
 
-t.test(
-  'errors of the system and of PostgreSQL become messages with a hint; faults of our own stay as they are',
-  async (t) => {
-    const say = (code: string, message: string) =>
-      asOperatorError(Object.assign(new Error(message), { code, syscall: 'open' }), '/data');
-    t.match(say('EMFILE', 'EMFILE: too many open files'), { name: 'EmbeddedServerError', message: /ulimit -n/ });
-    t.match(say('EXOTIC', 'EXOTIC: never heard of'), { name: 'EmbeddedServerError', message: /never heard of$/ });
-    const refused = Object.assign(new Error('could not extend file: No space left on device'), { severity: 'ERROR' });
-    t.match(asOperatorError(refused, '/data'), {
-      name: 'EmbeddedServerError',
-      message: /\/data cannot start.*free some/,
-    });
-    const fault = new TypeError('undefined is not a function');
-    t.equal(asOperatorError(fault, '/data'), fault);
-  },
-);
+t.test('errors of the system and of PostgreSQL become messages with a hint; other errors stay unchanged', async (t) => {
+  const say = (code: string, message: string) =>
+    asOperatorError(Object.assign(new Error(message), { code, syscall: 'open' }), '/data');
+  t.match(say('EMFILE', 'EMFILE: too many open files'), { name: 'EmbeddedServerError', message: /ulimit -n/ });
+  t.match(say('EXOTIC', 'EXOTIC: never heard of'), { name: 'EmbeddedServerError', message: /never heard of$/ });
+  const refused = Object.assign(new Error('could not extend file: No space left on device'), { severity: 'ERROR' });
+  t.match(asOperatorError(refused, '/data'), {
+    name: 'EmbeddedServerError',
+    message: /\/data cannot start.*free some/,
+  });
+  const fault = new TypeError('undefined is not a function');
+  t.equal(asOperatorError(fault, '/data'), fault);
+});
 
 t.test(
   'too few open files are refused before anything is loaded',

@@ -1,6 +1,4 @@
-/**
- * Users, folders and paths: where the embedded server finds room when the obvious place does not do.
- */
+/** Users, folders and paths: the place of the embedded server's files when the default place is not usable. */
 import { access, chmod, chown, cp, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,14 +14,14 @@ import { daemonFor, folderFor, isRoot, killed, NOBODY, query, serverFor } from '
 const here = dirname(fileURLToPath(import.meta.url));
 const nobody = { uid: NOBODY, gid: NOBODY };
 const KEPT = 'SELECT answer FROM kept';
-/** Somebody else must be able to get to these tests, and to the Node.js that runs them. */
+/** Another user must be able to reach these tests and the Node.js that runs them. */
 const reachable =
   (await firstClosed(here, nobody)) === undefined &&
   (await firstClosed(dirname(process.execPath), nobody)) === undefined;
 
 t.test(
   'an ordinary user runs the server itself',
-  { skip: !(isRoot && reachable) && 'needs root, and a Node.js that others can run, to become somebody else' },
+  { skip: !(isRoot && reachable) && 'needs root, and a Node.js that other users can run, to change the user' },
   async (t) => {
     const folder = await folderFor(t);
     await chown(folder, NOBODY, NOBODY);
@@ -38,11 +36,11 @@ t.test(
     const { server } = serverFor(t, join(folder, 'data'));
     await server.start();
     const { uid } = await stat(join(folder, 'data/postgres/cluster'));
-    t.equal(uid, NOBODY, 'root runs the same database as the user who made it, and leaves it theirs');
+    t.equal(uid, NOBODY, 'root runs an existing database as its owner, and the owner stays the same');
   },
 );
 
-/** A data folder below one that only root may enter, as below /root. */
+/** A data folder below one that only root may enter, for example /root. */
 async function closedFolder(t: Parameters<typeof folderFor>[0]) {
   const folder = await folderFor(t);
   const closed = join(folder, 'closed');
@@ -51,7 +49,7 @@ async function closedFolder(t: Parameters<typeof folderFor>[0]) {
 }
 
 t.test(
-  'root keeps the database in the data folder though others can not enter it, and a copy of the folder is a backup',
+  'root keeps the database in the data folder even if other users cannot enter it, and a copy of the folder is a backup',
   { skip: !isRoot && 'needs root' },
   async (t) => {
     const { folder, closed, dataDir, programsFolder } = await closedFolder(t);
@@ -73,7 +71,7 @@ t.test(
     await server.stop();
     await chmod(closed, 0o700);
 
-    // Restored by root without the owners, into a folder of another kind.
+    // Restored by root without the owners, into an open folder.
     await cp(dataDir, join(folder, 'restored'), { recursive: true });
     await rm(dataDir, { recursive: true });
     t.equal((await stat(join(folder, 'restored/postgres/cluster'))).uid, 0);
@@ -99,7 +97,7 @@ t.test(
 );
 
 t.test(
-  'a database that an earlier release kept elsewhere is served there, and missed when it is gone',
+  'a database that an earlier release kept elsewhere is served there, and its absence is reported',
   { skip: !isRoot && 'needs root' },
   async (t) => {
     const { folder, dataDir, programsFolder } = await closedFolder(t);
@@ -120,7 +118,7 @@ t.test(
     await refused(/it is not there/, 'half written');
     await writeFile(pointer, '');
     await refused(/is in \(nothing\), and it is not there/, 'empty');
-    t.strictSame(await readdir(join(dataDir, 'postgres')), ['moved-to'], 'nothing was made in its place');
+    t.strictSame(await readdir(join(dataDir, 'postgres')), ['moved-to'], 'no database was created in its place');
     await rename(`${moved}-away`, moved);
     await writeFile(pointer, `${moved}\n`);
     await mkdir(join(dataDir, 'postgres/cluster'));
@@ -128,7 +126,7 @@ t.test(
   },
 );
 
-t.test('the user `sluice` is taken where it exists and is not root', (t) => {
+t.test('the user `sluice` is used if it exists and is not root', (t) => {
   const users = 'root:x:0:0::/root:/bin/sh\nsluiced:x:5:5::/:\nsluice:x:991:990:Sluice:/:/usr/sbin/nologin\n';
   t.strictSame(findUser(users), { uid: 991, gid: 990 });
   t.equal(findUser('sluice:x:0:0::/:\nnobody:x:65534:65534::/:\n'), undefined);
@@ -136,7 +134,7 @@ t.test('the user `sluice` is taken where it exists and is not root', (t) => {
   t.end();
 });
 
-t.test('a temporary folder that does not exist is done without', async (t) => {
+t.test('a missing temporary folder is not needed', async (t) => {
   const { TMPDIR } = process.env;
   process.env['TMPDIR'] = '/nowhere/at/all';
   t.teardown(() => {
@@ -151,7 +149,7 @@ t.test('a temporary folder that does not exist is done without', async (t) => {
   await server.stop();
 });
 
-t.test('a socket path that would be too long moves to the temporary folder and goes with the server', async (t) => {
+t.test('a socket whose path would be too long is in the temporary folder and is removed with the server', async (t) => {
   const deep = join(await folderFor(t), 'd'.repeat(60), 'e'.repeat(60));
   const { server } = serverFor(t, deep);
   const address = await server.start();
@@ -165,7 +163,7 @@ t.test('a socket path that would be too long moves to the temporary folder and g
   await t.rejects(access(address.host), { code: 'ENOENT' });
 });
 
-t.test('a folder that can not be made is named, with the way out', async (t) => {
+t.test('a folder that cannot be created is reported, with a remedy', async (t) => {
   const folder = await folderFor(t);
   await writeFile(join(folder, 'file'), '');
   const { server } = serverFor(t, join(folder, 'file/data'));

@@ -1,4 +1,4 @@
-/** Settings given at the launch: only in place of defaults that were not changed. */
+/** Settings on the command line replace only unchanged defaults. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
@@ -17,7 +17,7 @@ async function settingsFor(scope: Parameters<typeof folderFor>[0], conf: string,
   return launchSettings({ folder, cluster, identity: undefined, closed: false, programs: folder }, host);
 }
 
-t.test('a database of an earlier release gets the connections of this one, unless the operator chose', async (t) => {
+t.test('a database of an earlier release gets the connections of this one, unless the operator set them', async (t) => {
   const more = { max_connections: '150' };
   t.strictSame(await settingsFor(t, 'max_connections = 50\t\t# (change requires restart)\n', '', 0), more);
   t.strictSame(
@@ -28,7 +28,7 @@ t.test('a database of an earlier release gets the connections of this one, unles
 });
 
 t.test(
-  'with little memory the buffers are smaller and questions get no helpers, unless the operator chose',
+  'with little memory the buffers are smaller and queries get no workers, unless the operator set them',
   async (t) => {
     const small = { shared_buffers: '64MB', max_parallel_workers_per_gather: '0' };
     t.strictSame(await settingsFor(t, 'shared_buffers = 128MB\n', '', SMALL), small);

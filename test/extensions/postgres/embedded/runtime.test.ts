@@ -1,6 +1,4 @@
-/**
- * Finding PostgreSQL's programs: packages whose install script did not run, and packages out of reach.
- */
+/** Finds PostgreSQL's programs in packages whose install script did not run, and in unreachable packages. */
 import { chmod, cp, lstat, readdir, readlink, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
@@ -10,7 +8,7 @@ import { folderFor, isRoot, NOBODY, recorder } from './scene.ts';
 
 const LINK = 'native/lib/libpq.so.5';
 
-/** A copy of the installed package as `npm ci --ignore-scripts` leaves it: no links among the libraries. */
+/** A copy of the installed package as `npm ci --ignore-scripts` leaves it: without links among the libraries. */
 async function packageWithoutLinks(folder: string): Promise<string> {
   const copy = join(folder, 'package');
   const needless = /\.a$|tsearch_data|extension$/;
@@ -27,7 +25,7 @@ async function homeIn(folder: string): Promise<Home> {
   return { folder, cluster: join(folder, 'cluster'), identity, closed: false, programs: folder };
 }
 
-t.test('missing library links are made where the package lies', async (t) => {
+t.test('missing library links are created in the package', async (t) => {
   const folder = await folderFor(t);
   const source = await packageWithoutLinks(folder);
   const log = recorder();
@@ -38,10 +36,10 @@ t.test('missing library links are made where the package lies', async (t) => {
   t.strictSame(log.lines, []);
 });
 
-t.test('a package that the server’s user can not use is copied, once', async (t) => {
+t.test('a package that the server’s user cannot use is copied once', async (t) => {
   const folder = await folderFor(t);
   const source = await packageWithoutLinks(folder);
-  // Root is stopped by nothing, but the user it drops to is; an ordinary user is stopped by a read-only package.
+  // Root may always write, but the user it changes to may not; an ordinary user is stopped by a read-only package.
   const locked = isRoot ? source : join(source, 'native/lib');
   await chmod(locked, isRoot ? 0o700 : 0o555);
   t.teardown(() => chmod(locked, 0o755));

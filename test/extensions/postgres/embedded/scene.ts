@@ -1,6 +1,4 @@
-/**
- * What the tests of the embedded server share: a folder of their own, a server in it, a log to look into, a query.
- */
+/** Helpers of the tests of the embedded server: a folder, a server in it, its log, a query. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -38,7 +36,7 @@ export function recorder(): Recorder {
   return { lines, info: record, warn: record };
 }
 
-/** An empty folder that everybody may enter, removed at the end. */
+/** An empty folder that every user may enter, removed at the end. */
 export async function folderFor(t: Scope): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-embedded-'));
   await chmod(folder, 0o755);
@@ -48,7 +46,7 @@ export async function folderFor(t: Scope): Promise<string> {
 
 let seed: Promise<string> | undefined;
 
-/** A folder with a database in it that was made once for this file: copying it is far quicker than a first start. */
+/** A folder with a database that is created once per test file: copying it is much faster than a first start. */
 export async function folderWithDatabase(t: Scope): Promise<string> {
   seed ??= makeSeed();
   const folder = await folderFor(t);
@@ -85,11 +83,11 @@ export async function query(address: ServerAddress, text: string): Promise<Recor
 
 export interface Daemon {
   readonly child: ChildProcess;
-  /** What it said once it was up. */
+  /** What it printed once it was up. */
   said(): Promise<{ readonly address: ServerAddress; readonly pid: number; readonly error?: string }>;
 }
 
-/** Starts `daemon.ts` as a process of its own, as another user or by another program (`unshare …`) if one is given. */
+/** Starts `daemon.ts` as a process, optionally as another user or by another program (`unshare …`). */
 export function daemonFor(t: Scope, dataDir: string, uid?: number, by: readonly string[] = []): Daemon {
   const script = fileURLToPath(new URL('./daemon.js', import.meta.url));
   const [program = '', ...words] = [...by, process.execPath, script, dataDir];
@@ -103,9 +101,9 @@ export function daemonFor(t: Scope, dataDir: string, uid?: number, by: readonly 
   return { child, said };
 }
 
-/** Kills a process without warning and waits until it is gone. */
+/** Kills a process without warning and waits for its end. */
 export async function killed(pid: number | undefined): Promise<void> {
-  // Zero would mean: everybody in our own process group.
+  // Zero would mean all processes of our own group.
   if (!pid) return;
   try {
     process.kill(pid, 'SIGKILL');

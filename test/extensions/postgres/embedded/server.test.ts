@@ -1,6 +1,4 @@
-/**
- * The life of the embedded server: first start, restart, crashes of either side, refusals.
- */
+/** The life cycle of the embedded server: first start, restart, crashes of either side, refusals. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -14,7 +12,7 @@ import { PATIENCE_MS } from '../../../support/patience.ts';
 const TABLE = 'CREATE TABLE kept AS SELECT 42 AS answer';
 const KEPT = 'SELECT answer FROM kept';
 
-t.test('the first start makes a durable database, and a later start finds the data again', async (t) => {
+t.test('the first start creates a durable database, and a later start finds the data again', async (t) => {
   const folder = await folderFor(t);
   const { server, log } = serverFor(t, join(folder, 'data'), { settings: {} });
   t.equal(server.state, 'stopped');
@@ -41,7 +39,7 @@ t.test('the first start makes a durable database, and a later start finds the da
   t.equal(server.state, 'stopped');
   t.notOk(await isAlive(process, pid), 'the server ended with stop');
   t.strictSame(await query(await server.start(), KEPT), [{ answer: 42 }]);
-  t.equal(log.lines.length, 1, 'a later start has nothing to say');
+  t.equal(log.lines.length, 1, 'a later start logs nothing');
 });
 
 t.test('stop may be called before start, twice, and during the first start', async (t) => {
@@ -53,7 +51,7 @@ t.test('stop may be called before start, twice, and during the first start', asy
   await waitFor(async () => (server.state === 'initialising' ? true : undefined), { timeoutMs: PATIENCE_MS });
   await Promise.all([server.stop(), server.stop(), refused]);
   t.equal(server.state, 'stopped');
-  t.notOk((await readdir(join(folder, 'postgres'))).includes('cluster'), 'the half-made database got no name');
+  t.notOk((await readdir(join(folder, 'postgres'))).includes('cluster'), 'the unfinished database was not renamed');
   await query(await server.start(), TABLE);
   t.equal(server.state, 'running');
 });
@@ -73,7 +71,7 @@ t.test('a second start on the same folder is refused and names the process that 
 });
 
 t.test(
-  'a server that is killed under the daemon comes back at the same address with everything committed',
+  'a server that is killed under the daemon is restarted at the same address with all committed data',
   async (t) => {
     const { server, log } = serverFor(t, await folderWithDatabase(t));
     const address = await server.start();
@@ -122,13 +120,13 @@ t.test('after kill -9 of the daemon and the server the next start recovers what 
   t.match(log.lines, [/was not shut down properly/]);
 });
 
-t.test('a server that was left behind but hangs is ended, and what it had committed is recovered', async (t) => {
+t.test('a left-over server that hangs is ended, and its committed data is recovered', async (t) => {
   const folder = await folderWithDatabase(t);
   const daemon = daemonFor(t, folder);
   const { address, pid } = await daemon.said();
   await query(address, TABLE);
   await killed(daemon.child.pid);
-  // Without its socket it runs but can not be reached, as when the temporary folder was cleaned.
+  // Without its socket it runs but cannot be reached, as after a cleanup of the temporary folder.
   await rm(join(address.host, `.s.PGSQL.${address.port}`));
   const { server, log } = serverFor(t, folder);
   t.strictSame(await query(await server.start(), KEPT), [{ answer: 42 }]);
@@ -154,14 +152,14 @@ t.test('a left-over pid file that names an unrelated process does not stop the s
   await once(stranger, 'spawn');
   await writeFile(path, text.replace(/^\d+/, String(stranger.pid)));
   t.strictSame(await query(await server.start(), KEPT), [{ answer: 42 }]);
-  t.ok(await isAlive(process, stranger.pid ?? 0), 'the unrelated process was left alone');
+  t.ok(await isAlive(process, stranger.pid ?? 0), 'the unrelated process still runs');
   await server.stop();
   await writeFile(path, '');
   await server.start();
-  t.equal(server.state, 'running', 'nor does an empty one');
+  t.equal(server.state, 'running', 'an empty pid file does not stop it either');
 });
 
-t.test('a first start that is killed half way is done again', async (t) => {
+t.test('an interrupted first start is repeated', async (t) => {
   const folder = await folderFor(t);
   const daemon = daemonFor(t, folder);
   const inside = () => readdir(join(folder, 'postgres')).catch((): string[] => []);
@@ -174,7 +172,7 @@ t.test('a first start that is killed half way is done again', async (t) => {
   t.match(log.lines, [/initialising/]);
 });
 
-t.test('over TCP it listens on the loopback address and wants the password', async (t) => {
+t.test('over TCP it listens on the loopback address and requires the password', async (t) => {
   const folder = await folderWithDatabase(t);
   const { server } = serverFor(t, folder, { transport: 'tcp' });
   const address = await server.start();
@@ -183,7 +181,7 @@ t.test('over TCP it listens on the loopback address and wants the password', asy
   await t.rejects(query({ ...address, password: 'guess' }, 'SELECT 1'), { code: '28P01' });
 });
 
-t.test('a server that can not start says why in the words of PostgreSQL', async (t) => {
+t.test("the error of a failed start contains PostgreSQL's own message", async (t) => {
   const { server } = serverFor(t, await folderWithDatabase(t), { settings: { fsync: 'off', shared_buffers: '1kB' } });
   await t.rejects(server.start(), { message: /did not start .*shared_buffers/ });
   t.equal(server.state, 'stopped');
