@@ -1,6 +1,6 @@
 /**
- * The format of a stored API key: `slc_` + 8 characters of public id + `_` + 43 characters of secret + 6 of checksum. A key
- * with a wrong checksum is refused without a lookup; only the SHA-256 of the whole text is ever stored.
+ * The format of a stored API key: `slc_` + 8 characters of public id + `_` + 43 characters of secret + 6 of checksum. A
+ * key with a wrong checksum is refused without a lookup. Only the SHA-256 of the whole text is stored.
  */
 import { hash, randomBytes, randomInt } from 'node:crypto';
 
@@ -10,7 +10,7 @@ const PUBLIC_ID_LENGTH = 8;
 const SECRET_BYTES = 32; // 43 characters of base64url
 const CHECKSUM_LENGTH = 6;
 
-/** A new key. The text is shown once; `hash` and `publicId` are stored. */
+/** Creates a key. The text is shown once; `hash` and `publicId` are stored. */
 export function createApiKey(): { readonly text: string; readonly publicId: string; readonly hash: Uint8Array } {
   const publicId = Array.from(
     { length: PUBLIC_ID_LENGTH },
@@ -21,7 +21,7 @@ export function createApiKey(): { readonly text: string; readonly publicId: stri
   return { text, publicId, hash: hashApiKey(text) };
 }
 
-/** The public id of a well-formed key, or null. Says nothing about whether the key exists. */
+/** The public id of a well-formed key, or null. The key may not exist. */
 export function publicIdOf(text: string): string | null {
   const match = FORMAT.exec(text);
   if (match === null || match[2] !== checksumOf(text.slice(0, -CHECKSUM_LENGTH))) return null;

@@ -1,4 +1,4 @@
-/** A cursor over attribute rows of one owner. Reused: the same object serves every list of a request. */
+/** A cursor over the attribute rows of one owner. The same object serves every list of a request. */
 import {
   ATTRIBUTE_FLAGS,
   ATTRIBUTE_KIND,
@@ -20,7 +20,8 @@ import type { Memory } from './memory.ts';
 
 const TWO_32 = 4294967296;
 
-// Places of a row in `Memory.u32`, bound here: an imported constant is read and checked at each use, one of the module is code.
+// Positions in `Memory.u32`, bound here: an imported constant is read and checked at each use, a constant of the module
+// is inlined.
 const FIRST_WORD = ATTRIBUTES_BASE >>> 2;
 const ROW_WORDS = ATTRIBUTE_STRIDE >>> 2;
 const HEAD = ATTRIBUTE_KIND >>> 2;
@@ -33,7 +34,7 @@ const VERDICT = ATTRIBUTE_VERDICT;
 const TEXT = KIND_TEXT;
 const BYTE = 0xff;
 
-// Beside the cursor, for code that visits a few rows of every record: where the words of a row begin, and what they hold.
+// For code that reads a few rows of every record without the cursor: the first word of a row, and its content.
 export function wordOfRow(row: number): number {
   return FIRST_WORD + row * ROW_WORDS;
 }
@@ -59,7 +60,7 @@ export function offsetAt(u32: Uint32Array, word: number): number {
 export function lengthAt(u32: Uint32Array, word: number): number {
   return u32[word + LENGTH] as number;
 }
-/** The i64 of a row. Beyond 2^53 it loses digits. */
+/** The i64 of a row. Loses digits beyond 2^53. */
 export function integerAt({ i32, u32 }: Memory, word: number): number {
   return (i32[word + SCALAR + 1] as number) * TWO_32 + (u32[word + SCALAR] as number);
 }
@@ -68,8 +69,9 @@ export function doubleAt({ f64 }: Memory, word: number): number {
 }
 
 /**
- * `at(first, count)` starts before the first row; `next()` moves to the next row that is not superseded by a later duplicate
- * and says whether there is one. Getters read the current row; `goto(row)` jumps. Row numbers stay valid for the whole request.
+ * `at(first, count)` places the cursor before the first row. `next()` moves to the next row that no later duplicate
+ * supersedes, and returns false at the end. Getters read the current row; `goto(row)` jumps. Row numbers stay valid for
+ * the whole request.
  */
 export class AttributeCursor {
   readonly #memory: Memory;
@@ -104,8 +106,8 @@ export class AttributeCursor {
   }
 
   /**
-   * As `next`, but past the rows whose key has none of these bits: for loops over every attribute of a request that visit few. Keys
-   * beyond the list, those of one request, have all bits.
+   * As `next`, but skips rows whose key has none of these bits: for loops over all attributes of a request that need
+   * few of them. Keys beyond the list, which belong to one request, have all bits.
    */
   nextWith(bitsOfKeys: Uint8Array, bits: number): boolean {
     const { u32 } = this.#memory;
@@ -161,12 +163,14 @@ export class AttributeCursor {
     return this.verdict === VERDICT_KEEP;
   }
 
-  /** The attribute is not stored anywhere, neither among the attributes nor in a derived column. */
+  /** The attribute is stored neither among the attributes nor in a derived column. */
   drop(): void {
     this.verdict = VERDICT_DROP;
   }
 
-  /** The value of KIND_INT, KIND_DOUBLE or KIND_BOOL as a number; NaN for other kinds. Integers beyond 2^53 lose digits. */
+  /**
+   * The value of KIND_INT, KIND_DOUBLE or KIND_BOOL as a number; NaN for other kinds. Integers beyond 2^53 lose digits.
+   */
   get number(): number {
     const kind = this.kind;
     if (kind === KIND_DOUBLE) return doubleAt(this.#memory, this.#word);
@@ -178,7 +182,7 @@ export class AttributeCursor {
     return this.#memory.i64[(this.#word + SCALAR) >>> 1] as bigint;
   }
 
-  /** Points the row at another text; its kind becomes `kind`. */
+  /** Sets another text for the row, with the kind `kind`. */
   replace(kind: number, offset: number, length: number, flags: number): void {
     const { u8, u32 } = this.#memory;
     u8[(this.#word << 2) + ATTRIBUTE_KIND] = kind;
@@ -187,7 +191,7 @@ export class AttributeCursor {
     u32[this.#word + LENGTH] = length;
   }
 
-  /** Gives the row another key (a redacted one). */
+  /** Sets another key for the row (a redacted one). */
   rename(symbol: number): void {
     this.#memory.u32[this.#word] = symbol;
   }

@@ -1,6 +1,6 @@
 /**
- * One request's tables as processors and exporters see them. A batch is valid only within the pass it was made for: the next
- * request reuses the same memory. Stages read and mark the tables; nothing is copied until rows are encoded.
+ * The tables of one request, as processors and exporters see them. A batch is valid only within its pass: the next
+ * request reuses the memory. Processors read and mark the tables; rows are encoded only at the end.
  */
 import { AttributeCursor } from './attributes.ts';
 import type { Context, Encoding, Signal } from './context.ts';
@@ -78,7 +78,7 @@ import { type RowRoom, UNBOUNDED } from './row-room.ts';
 import type { Steps } from './steps.ts';
 import type { TextRef } from './text.ts';
 
-/** The functions over the same memory that run in WASM. Results of those that return a text lie in the header. */
+/** The WASM functions over the same memory. They return texts in the header. */
 export interface Kernels {
   intern(offset: number, length: number): number;
   renderJson(row: number): void;
@@ -91,11 +91,11 @@ export interface Kernels {
   findOpenings(from: number, end: number): number;
 }
 
-/** The part of the region of constants that is for texts which may change while the process runs. */
+/** The part of the region of constants for texts that may change while the process runs. */
 const CHANGING_CAPACITY = CONSTANTS_CAPACITY / 2;
 const CHANGING_BASE = CONSTANTS_BASE + CONSTANTS_CAPACITY - CHANGING_CAPACITY;
 
-/** Attribute rows of one slice: less than a millisecond of a simple loop. */
+/** Attribute rows of one slice: a simple loop over it takes less than a millisecond. */
 const SLICE_ROWS = 65536;
 
 /** Longer texts are written in several steps. */
@@ -103,7 +103,7 @@ const LONG_TEXT = 1_048_576;
 const SURROGATE_MASK = 0xfc00;
 const HIGH_SURROGATE = 0xd800;
 
-/** Does one call of a kernel in steps. */
+/** Runs one kernel call in steps. */
 type InSteps = <Result>(call: () => Result) => Steps<Result>;
 
 // biome-ignore lint/correctness/useYield: one step
@@ -112,12 +112,13 @@ function* atOnce<Result>(call: () => Result): Steps<Result> {
 }
 
 /**
- * The tables in one memory. Constants and symbols live as long as they do; everything else belongs to the current request.
+ * The tables in one memory. Constants and symbols live as long as the tables; everything else belongs to the current
+ * request.
  */
 export class Tables {
   readonly memory: Memory;
   readonly kernels: Kernels;
-  /** For calls of kernels that take long over a large body. No other kernel may be called until the call is over. */
+  /** For kernel calls that take long on a large body. No other kernel may be called before the call has ended. */
   readonly inSteps: InSteps;
   readonly #constants = new Map<string, TextRef>();
   readonly #changing = new Map<string, TextRef>();
@@ -139,7 +140,10 @@ export class Tables {
     this.memory.u32[(HEADER_BASE + field) >>> 2] = value;
   }
 
-  /** A text that stays as long as the tables: canonical words, prices, replacements. Bounded; for our own vocabulary only. */
+  /**
+   * Stores a text for the life of the tables: canonical words, prices, replacements. The room is limited, so only for
+   * our own vocabulary.
+   */
   constant(text: string): TextRef {
     const known = this.#constants.get(text);
     if (known !== undefined) return known;
@@ -153,7 +157,7 @@ export class Tables {
     return reference;
   }
 
-  /** To be called when a request begins: texts of `changing` are given back once there is no room for more. */
+  /** Called when a request begins: removes the texts of `changing` when there is no room for more. */
   begin(): void {
     if (!this.#changingIsFull) return;
     this.#changingIsFull = false;
@@ -162,12 +166,15 @@ export class Tables {
     this.#epoch++;
   }
 
-  /** Texts of `changing` hold as long as this stays the same, which it does during a request. */
+  /** Texts of `changing` are valid while this value is unchanged. It does not change within a request. */
   get epoch(): number {
     return this.#epoch;
   }
 
-  /** A text of ours that a reload of the configuration or a stored setting may change, such as which price was used. Null: no room now. */
+  /**
+   * Stores a text of ours that may change with the configuration or a stored setting, for example the price that was
+   * used. Null: no room now.
+   */
   changing(text: string): TextRef | null {
     const known = this.#changing.get(text);
     if (known !== undefined) return known;
@@ -184,13 +191,15 @@ export class Tables {
     return reference;
   }
 
-  /** Interns a key for good; at start, for every key a processor knows by name. */
+  /** Interns a key permanently; called at the start, for every key that a processor knows by name. */
   symbol(key: string): number {
     const text = this.constant(key);
     return this.kernels.intern(text.offset, text.length);
   }
 
-  /** The highest symbol in use + 1, persistent ones only. Symbols from MAX_SYMBOLS on belong to the current request. */
+  /**
+   * The highest symbol in use + 1, persistent symbols only. Symbols from MAX_SYMBOLS on belong to the current request.
+   */
   get symbolCount(): number {
     return this.header(HEADER_SYMBOLS) + 1;
   }
@@ -199,13 +208,13 @@ export class Tables {
     return this.header(HEADER_LOCAL_SYMBOLS);
   }
 
-  /** The key a symbol stands for. */
+  /** The key of a symbol. */
   keyOf(symbol: number): string {
     const { offset, length } = this.keyTextOf(symbol);
     return this.memory.bytes.toString('utf8', offset, offset + length);
   }
 
-  /** Where the key of a symbol is. */
+  /** The location of the key of a symbol. */
   keyTextOf(symbol: number): Omit<TextRef, 'flags'> {
     const word = (SYMBOLS_BASE + symbol * SYMBOL_STRIDE) >>> 2;
     const { u32 } = this.memory;
@@ -215,7 +224,7 @@ export class Tables {
     };
   }
 
-  /** Decodes a text to a string. Costly: for the few values that must be looked at as strings. */
+  /** Decodes a text to a string. Expensive: only for the few values that are needed as strings. */
   string(offset: number, length: number, flags: number): string {
     if ((flags & TEXT_JSON_ESCAPED) === 0) return this.memory.bytes.toString('utf8', offset, offset + length);
     this.kernels.unescapeJson(offset, length);
@@ -223,7 +232,10 @@ export class Tables {
     return this.memory.bytes.toString('utf8', plain, plain + this.header(HEADER_TEXT_LENGTH));
   }
 
-  /** Writes a computed text into scratch. Null when scratch is full: the caller then leaves the field unavailable or drops the value. */
+  /**
+   * Writes a computed text into scratch. Null when scratch is full: the caller then leaves the field unavailable or
+   * drops the value.
+   */
   scratch(text: string): TextRef | null {
     const offset = this.header(HEADER_SCRATCH);
     const room = SCRATCH_BASE + SCRATCH_CAPACITY - offset;
@@ -244,7 +256,7 @@ export class Tables {
     let to = offset;
     for (let at = 0; at < text.length; ) {
       let end = Math.min(at + LONG_TEXT, text.length);
-      // The two halves of a pair are one character.
+      // A surrogate pair is one character.
       if (end < text.length && (text.charCodeAt(end - 1) & SURROGATE_MASK) === HIGH_SURROGATE) end--;
       to += this.memory.bytes.write(text.slice(at, end), to);
       at = end;
@@ -254,7 +266,7 @@ export class Tables {
     return { offset, length, flags: this.kernels.classifyText(offset, length) };
   }
 
-  /** The text the last kernel call returned. */
+  /** The text that the last kernel call returned. */
   returned(): TextRef {
     return {
       offset: this.header(HEADER_TEXT_OFFSET),
@@ -269,12 +281,12 @@ export class Batch {
   readonly encoding: Encoding;
   readonly context: Context;
   readonly tables: Tables;
-  /** Reused cursors: take one, use it, do not keep it across a call that may use the same one. */
+  /** Shared cursors: a caller must not keep one across a call that may use the same one. */
   readonly records: RecordCursor;
   readonly attributes: AttributeCursor;
   readonly derived: DerivedCursor;
   readonly #value: AttributeCursor;
-  /** Where the exporter that encodes next has to ask for room. The pipeline sets it. */
+  /** The row budget that the next exporter's encoder reserves from. The pipeline sets it. */
   rowRoom: RowRoom = UNBOUNDED;
 
   constructor(tables: Tables, signal: Signal, encoding: Encoding, context: Context) {
@@ -289,7 +301,7 @@ export class Batch {
     this.#value = new AttributeCursor(tables.memory);
   }
 
-  /** Spans, log records or data points. A metric without points counts in `metricCount` only. */
+  /** Spans, log records or data points. A metric without points counts only in `metricCount`. */
   get recordCount(): number {
     return this.tables.header(HEADER_RECORDS);
   }
@@ -318,8 +330,8 @@ export class Batch {
   }
 
   /**
-   * Every attribute of the request, of all owners, and the log bodies, in slices of a size for one step. All slices use
-   * one cursor of their own.
+   * All attributes of the request, of all owners, and the log bodies, in slices of one step. All slices use the same
+   * separate cursor.
    */
   *attributeSlices(): Generator<AttributeCursor, void, void> {
     const cursor = this.cursor();
@@ -327,14 +339,14 @@ export class Batch {
     for (let first = 0; first < count; first += SLICE_ROWS) yield cursor.at(first, Math.min(count - first, SLICE_ROWS));
   }
 
-  /** The value of an attribute row as a string when it is text, else null. Does not move the shared cursor. */
+  /** The value of a text attribute row as a string, else null. Does not move the shared cursor. */
   textOf(row: number): string | null {
     const attribute = this.#value.goto(row);
     if (attribute.kind !== KIND_TEXT) return null;
     return this.tables.string(attribute.offset, attribute.length, attribute.flags);
   }
 
-  /** The text a slot of the current derived row stands for; null when it is empty or not a plain text. */
+  /** The text of a slot of the current derived row; null when it is empty or not a plain text. */
   slotText(slot: number): string | null {
     const source = this.derived.slotSource(slot);
     if (source === SOURCE_ATTRIBUTE) return this.textOf(this.derived.slotRow(slot) - 1);
@@ -353,7 +365,7 @@ export class Batch {
     return this.tables.memory.bytes.toString('utf8', text.offset, text.offset + text.length);
   }
 
-  /** A cursor over one resource's attributes (the shared one). */
+  /** The shared cursor over one resource's attributes. */
   resourceAttributes(resource: number): AttributeCursor {
     const row = RESOURCES_BASE + resource * RESOURCE_STRIDE;
     return this.attributes.at(this.#u32(row + RESOURCE_ATTRIBUTES_FIRST), this.#u32(row + RESOURCE_ATTRIBUTES_COUNT));
@@ -409,7 +421,7 @@ export class Batch {
     );
   }
 
-  /** Whether the content of this resource's records may be stored; the privacy processor decides. */
+  /** Whether the content of this resource's records may be stored; set by the privacy processor. */
   captureOf(resource: number): boolean {
     return this.tables.memory.u8[RESOURCES_BASE + resource * RESOURCE_STRIDE + RESOURCE_CAPTURE] === 1;
   }

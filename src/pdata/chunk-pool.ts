@@ -1,20 +1,23 @@
 /**
- * Buffers for bodies and encoded rows, cut from one resizable memory that gives pages back to the system. Buffers of their own would
- * come from malloc, which keeps what was freed between small allocations: after a burst of large requests hundreds of MiB stayed
- * resident. Free room is kept for the next request for a while, because pages that are new cost more than the encoding.
+ * Buffers for bodies and encoded rows, allocated from one resizable memory that returns pages to the system. Separate
+ * buffers would come from malloc, which keeps freed memory between small allocations: after a burst of large requests
+ * hundreds of MiB stayed resident. Free room is kept for the next requests for some time, because new pages cost more
+ * than the encoding.
  */
 
-/** Chunks are multiples of this. */
+/** Chunk sizes are multiples of this. */
 export const CHUNK_STEP_BYTES = 16 * 1024;
-/** What a pool keeps at most while it is not used. */
+/** The free memory that an idle pool keeps at most. */
 const DEFAULT_KEPT_BYTES = 16 * 1024 * 1024;
-/** Address space, not memory. Beyond it chunks are buffers of their own. */
+/** Address space, not memory. Beyond it chunks are separate buffers. */
 const DEFAULT_MAX_BYTES = 512 * 1024 * 1024;
-/** Smaller ones are left to the engine: a view of a resizable memory costs it more than they do. */
+/** Smaller buffers are left to the engine: a view of a resizable memory costs more. */
 const SMALL_BYTES = 2048;
-/** The memory grows in steps of this. */
+/** The memory grows in steps of this size. */
 const GROW_BYTES = 1024 * 1024;
-/** What was not needed for so long is given back, so much at once: the engine clears it first, 4 MiB in a millisecond. */
+/**
+ * Memory unused for this time is returned, in parts of this size: the engine clears it first, 4 MiB per millisecond.
+ */
 const TRIM_MS = 5000;
 const TRIM_BYTES = 8 * 1024 * 1024;
 const NEXT_TRIM_MS = 20;
@@ -25,7 +28,7 @@ interface Gap {
   readonly end: number;
 }
 
-/** The standard has it, the types of the language do not yet. */
+/** Part of the standard, but not yet of TypeScript's types. */
 interface ResizableArrayBuffer extends ArrayBuffer {
   resize(byteLength: number): void;
 }
@@ -37,30 +40,30 @@ const ResizableArrayBuffer = ArrayBuffer as unknown as new (
 export class ChunkPool {
   readonly #keptBytes: number;
   readonly #memory: ResizableArrayBuffer;
-  /** By address; never two beside each other. The first chunk that fits is taken, so the end of the memory becomes free. */
+  /** By address, and never adjacent. Allocation is first-fit, so the end of the memory becomes free. */
   readonly #gaps: Gap[] = [];
   #usedBytes = 0;
-  /** The highest end of a chunk since the last look. */
+  /** The highest end of a chunk since the last trim. */
   #highest = 0;
   #trimming: NodeJS.Timeout | null = null;
 
-  /** `keptBytes`: kept while not used. */
+  /** `keptBytes`: the free memory that is kept. */
   constructor(keptBytes = DEFAULT_KEPT_BYTES, maxBytes = DEFAULT_MAX_BYTES) {
     this.#keptBytes = keptBytes;
     this.#memory = reserve(maxBytes);
   }
 
-  /** What may be resident: the chunks in use and what is kept for the next. */
+  /** The memory that may be resident: the chunks in use and the kept part. */
   get heldBytes(): number {
     return this.#memory.byteLength;
   }
 
-  /** In chunks that were taken and not given back. */
+  /** Bytes of the chunks in use. */
   get usedBytes(): number {
     return this.#usedBytes;
   }
 
-  /** A buffer of at least `size` bytes with whatever it last held. */
+  /** A buffer of at least `size` bytes. It is not cleared. */
   take(size: number): Buffer {
     if (size <= SMALL_BYTES) return Buffer.allocUnsafe(size);
     const length = Math.max(1, Math.ceil(size / CHUNK_STEP_BYTES)) * CHUNK_STEP_BYTES;
@@ -71,7 +74,7 @@ export class ChunkPool {
     return Buffer.from(this.#memory, start, length);
   }
 
-  /** Takes a buffer of `take` back. Nothing may use it afterwards, or read it: its pages may be gone. */
+  /** Returns a buffer of `take`. The caller may not use or read it afterwards: its pages may be gone. */
   give(chunk: Buffer): void {
     if (chunk.buffer !== this.#memory) return;
     this.#usedBytes -= chunk.length;
@@ -120,7 +123,7 @@ export class ChunkPool {
     this.#trimming.unref();
   }
 
-  /** Gives back a part of what has not been used since the last look. */
+  /** Returns a part of the memory that was not used since the last trim. */
   #trim(): void {
     this.#trimming = null;
     const end = this.#memory.byteLength;
@@ -138,7 +141,7 @@ export class ChunkPool {
   }
 }
 
-/** A process may be limited in address space; it can still work with buffers of their own. */
+/** The address space of the process may be limited; then all chunks are separate buffers. */
 function reserve(maxByteLength: number): ResizableArrayBuffer {
   try {
     return new ResizableArrayBuffer(0, { maxByteLength });
@@ -147,7 +150,7 @@ function reserve(maxByteLength: number): ResizableArrayBuffer {
   }
 }
 
-/** False when the memory may not grow so far, or the system has no more. */
+/** False when the memory may not grow that far, or the system has no more. */
 function resize(memory: ResizableArrayBuffer, byteLength: number): boolean {
   try {
     memory.resize(byteLength);

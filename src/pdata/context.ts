@@ -1,11 +1,11 @@
-/** What is known about one request: what arrived in its headers, and the facts the processors find out on the way. */
+/** The data about one request: its headers, and the facts that processors add. */
 
 import type { Sender } from '../errors.ts';
 
 export type Signal = 'traces' | 'logs' | 'metrics';
 export const SIGNALS: readonly Signal[] = ['traces', 'logs', 'metrics'];
 
-/** The body's encoding; error and success bodies follow it. */
+/** The encoding of the body; error and success answers use the same. */
 export type Encoding = 'protobuf' | 'json';
 
 /** The media types of OTLP/HTTP request and answer bodies (OTLP specification, "Binary Protobuf Encoding" and "JSON Protobuf Encoding"). */
@@ -19,37 +19,37 @@ export type Transport = 'http' | 'grpc';
 
 export type Plan = 'free' | 'paid';
 
-/** Whose data this is. Frozen; shared by every request of the same key while the key cache holds it. */
+/** The owner of the data. Frozen; shared by all requests with the same key while the key cache holds it. */
 export interface Project {
   /** The `project` column: a slug that never changes. */
   readonly name: string;
   readonly plan: Plan;
-  /** Spans a month on the free plan; null on the paid plan. */
+  /** Spans per month on the free plan; null on the paid plan. */
   readonly monthlySpans: number | null;
-  /** Stored privacy settings by environment name; `invalid` when what is stored cannot be decoded. */
+  /** Stored privacy settings by environment name; `invalid` when the stored value cannot be decoded. */
   readonly privacy: ReadonlyMap<string, EnvironmentPrivacy> | 'invalid';
 }
 
-/** A project's own switch for one environment; it wins over the configuration. Null: the configuration decides. */
+/** A project's own setting for one environment; it overrides the configuration. Null: the configuration decides. */
 export interface EnvironmentPrivacy {
   readonly captureContent: boolean | null;
 }
 
-/** What arrived before the body. */
+/** The part of a request that arrives before the body. */
 export interface RequestInfo {
   readonly signal: Signal;
-  /** How it came, for metrics; http unless stated. */
+  /** For metrics; http by default. */
   readonly transport?: Transport;
   /** The raw Authorization header. */
   readonly authorization: string | undefined;
 }
 
-/** Who sent a request, as the `auth` processor found out. */
+/** The sender of a request, as the `auth` processor determined it. */
 export interface Credential {
   readonly project: Project;
-  /** The one environment the key may write, trimmed and lower-cased; null: all of them. */
+  /** The one environment that the key may write, trimmed and lower-cased; null: all of them. */
   readonly environment: string | null;
-  /** Where it came from, for logs: the public id of a stored key, or `static:<n>`. Never the secret. */
+  /** The source of the key, for logs: the public id of a stored key, or `static:<n>`. Never the secret. */
   readonly keyId: string;
 }
 
@@ -57,8 +57,8 @@ export interface Credential {
 export type Fact = 'project' | 'environment' | 'privacy' | 'derived' | 'cost';
 
 /**
- * One request's context. Each field but `request` is written by exactly one processor; `assemble` has proved that it runs
- * before any reader, so a missing value is a fault of ours, never of the client.
+ * One request's context. Each field but `request` is written by exactly one processor, and `assemble` has checked that
+ * it runs before any reader. So a missing value is an internal error, never one of the client.
  */
 export class Context {
   readonly request: RequestInfo;
@@ -87,7 +87,7 @@ export class Context {
     return { project: credential?.project.name ?? null, key: credential?.keyId ?? null };
   }
 
-  /** Null before the project is known, and when it could not be found out. */
+  /** For code that may run before it is known, or after its lookup failed: null then. */
   get projectName(): string | null {
     return this.#credential?.project.name ?? null;
   }

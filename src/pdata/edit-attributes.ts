@@ -48,7 +48,7 @@ export type AttributeOwner = 'record' | 'resource' | 'scope' | 'event' | 'link' 
 /** An integer is a bigint, or a number without a fraction. */
 export type AttributeValue = string | number | bigint | boolean;
 
-/** Where an owner has the number of its first attribute row. Their count is in the word behind it. */
+/** The column of an owner with the number of its first attribute row. The next word is their count. */
 const FIRST_OF: Readonly<Record<AttributeOwner, (index: number) => number>> = {
   record: (index) => RECORDS_BASE + index * RECORD_STRIDE + RECORD_ATTRIBUTES_FIRST,
   resource: (index) => RESOURCES_BASE + index * RESOURCE_STRIDE + RESOURCE_ATTRIBUTES_FIRST,
@@ -120,7 +120,7 @@ function rowOf(batch: Batch, list: number, symbol: number): number | null {
   return null;
 }
 
-/** Moves a list to the end of the table, with one more row. Its old rows belong to no owner any more. */
+/** Moves a list to the end of the table and adds one row. Its old rows no longer belong to any owner. */
 function addRow(batch: Batch, list: number, symbol: number): number {
   const { tables } = batch;
   const { u8, u32 } = tables.memory;

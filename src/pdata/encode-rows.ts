@@ -1,6 +1,6 @@
 /**
- * From the tables of one request to the bytes of one sink. The encoder works in linear memory, a piece at a time; each piece is
- * copied into a pooled buffer, because the memory belongs to the next request as soon as this one waits for its commit.
+ * Encodes the tables of one request for one sink. The encoder works in linear memory, a piece at a time. Each piece is
+ * copied into a pooled buffer, because the next request uses the memory as soon as this one waits for its commit.
  */
 import { Rejection } from '../errors.ts';
 import type { Batch, Kernels } from './batch.ts';
@@ -13,8 +13,8 @@ import { finish, type Steps } from './steps.ts';
 import { WireFault } from './load-wasm.ts';
 
 /**
- * `ndjson`: a flat object a line. `copy`: tuples of COPY BINARY, without the header and trailer of its file. `otlp`: an OTLP
- * request in protobuf, with nothing in it that may not be stored.
+ * `ndjson`: one flat object per line. `copy`: tuples of COPY BINARY, without the header and trailer of its file.
+ * `otlp`: an OTLP request in protobuf, without dropped content.
  */
 export type RowFormat = 'ndjson' | 'copy' | 'otlp';
 
@@ -23,10 +23,10 @@ const COLUMNS: Readonly<Record<Signal, readonly Column[]>> = {
   logs: LOG_COLUMNS,
   metrics: METRIC_COLUMNS,
 };
-/** What the columns of a COPY tuple that are never null take at least, beside their lengths: ids, times, counts, words. */
+/** The minimum size of the never-null columns of a COPY tuple without their lengths: ids, times, counts, words. */
 const LEAST_VALUE_BYTES: Readonly<Record<Signal, number>> = { traces: 103, logs: 37, metrics: 37 };
 
-/** No row is smaller: the lengths of its columns, or its labels. Of OTLP nothing is certain. */
+/** The minimum size of a row: the lengths of its columns, or its labels. OTLP has no minimum. */
 const LEAST_ROW_BYTES: Readonly<Record<RowFormat, Readonly<Record<Signal, number>>>> = {
   copy: leastOf((signal) => TABLE_COLUMNS[signal].length * 4 + LEAST_VALUE_BYTES[signal]),
   ndjson: leastOf((signal) => COLUMNS[signal].reduce((sum, { name }) => sum + name.length + 4, 0)),
@@ -37,31 +37,31 @@ function leastOf(bytesOf: (signal: Signal) => number): Readonly<Record<Signal, n
   return { traces: bytesOf('traces'), logs: bytesOf('logs'), metrics: bytesOf('metrics') };
 }
 
-/** Copied in one step; a record may be many times as large. */
+/** The most bytes copied in one step; a record may be many times as large. */
 const COPY_BYTES = 2097152;
 
 export interface EncodedRows {
   readonly signal: Signal;
   /** Rows. */
   readonly count: number;
-  /** Of the rows and of what they refer to. */
+  /** Of the rows and the contents they refer to. */
   readonly bytes: number;
   readonly chunks: readonly Buffer[];
-  /** Of rows in the form `copy`: what they refer to by id. */
+  /** Of rows in the format `copy`: the contents that they refer to by id. */
   readonly contents?: SharedContents;
-  /** Gives the buffers back; the chunks and contents may not be used any more. A second call does nothing. */
+  /** Returns the buffers; the chunks and contents may not be used afterwards. A second call does nothing. */
   release(): void;
 }
 
 /**
- * Encodes a batch whole, at once. A piece is kept only when the batch's `rowRoom` has room for it; otherwise its `Rejection` is
- * thrown, and nothing is kept.
+ * Encodes a whole batch at once. A piece is kept only when the batch's `rowRoom` has room for it; otherwise its
+ * `Rejection` is thrown, and nothing is kept.
  */
 export function encodeRows(batch: Batch, format: RowFormat, pool: ChunkPool): EncodedRows {
   return finish(encodeInSteps(batch, format, pool));
 }
 
-/** The same with a step for each piece. What is kept is released too when the steps are given up. */
+/** The same with one step per piece. The kept pieces are also released when the steps are abandoned. */
 export function* encodeInSteps(batch: Batch, format: RowFormat, pool: ChunkPool): Steps<EncodedRows> {
   const { tables, recordCount, rowRoom, signal } = batch;
   const pieces = new Pieces(batch, pool);
@@ -120,7 +120,7 @@ class TakenChunks {
   }
 }
 
-/** What was encoded, in buffers of the pool. */
+/** The encoded pieces, in buffers of the pool. */
 class Pieces {
   bytes = 0;
   readonly taken: TakenChunks;
@@ -131,13 +131,13 @@ class Pieces {
     this.taken = new TakenChunks(pool);
   }
 
-  /** To be called before each piece. */
+  /** Called before each piece. */
   limitOutput(): void {
     const { tables, rowRoom } = this.#batch;
     tables.setHeader(HEADER_OUTPUT_LIMIT, Math.min(rowRoom.left, OUTPUT_CAPACITY));
   }
 
-  /** Copies so many bytes of the output, in chunks of at most `step`. */
+  /** Copies this many bytes of the output, in chunks of at most `step`. */
   *keep(length: number, step: number, chunks: Buffer[]): Steps<void> {
     const { tables, rowRoom } = this.#batch;
     rowRoom.reserve(length);
@@ -151,7 +151,7 @@ class Pieces {
     }
   }
 
-  /** Entries of contents, in one piece, since an entry may not be divided. */
+  /** Keeps entries of contents in one piece, since an entry may not be split. */
   *keepEntries(length: number, contents: Buffer[]): Steps<void> {
     yield* this.keep(length, length, contents);
     this.limitOutput();

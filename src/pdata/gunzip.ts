@@ -1,6 +1,6 @@
 /**
- * Gzip around the wire module's inflater: a compressed body becomes the request's input where it is indexed, without a copy and
- * without memory that the garbage collector has to know of. What is taken and what is refused is what `gunzipSync` does.
+ * The gzip format around the module's inflater: a compressed body is expanded to the place where it is indexed, without
+ * a copy and without memory of the garbage collector. Accepts and refuses the same bodies as `gunzipSync`.
  */
 import { crc32 } from 'node:zlib';
 import { Rejection } from '../errors.ts';
@@ -30,8 +30,8 @@ const FLAG_COMMENT = 16;
 const RESERVED_FLAGS = 0xe0;
 
 /**
- * Expands a body into the input region and returns it, a view that the next request overwrites. Throws `decompression_failed`,
- * or `body_too_large` as soon as there are more bytes than `limitBytes`.
+ * Expands a body into the input region and returns a view of it, which the next request overwrites. Throws
+ * `decompression_failed`, or `body_too_large` as soon as there are more bytes than `limitBytes`.
  */
 export function gunzip(wire: Wire, compressed: Uint8Array, limitBytes: number): Uint8Array {
   if (compressed.length > COMPRESSED_CAPACITY)
@@ -51,7 +51,8 @@ export function gunzip(wire: Wire, compressed: Uint8Array, limitBytes: number): 
     checkTrailer(bytes, at, end, expanded);
     at += TRAILER_BYTES;
     to += expanded.length;
-    // Another member may follow. Zeros after a member are padding, and so is all behind them; anything else must be a member.
+    // Another member may follow. Zeros after a member are padding, and everything behind them is ignored; any other
+    // byte must begin a member.
   } while (at < end && bytes[at] !== 0);
   return bytes.subarray(INPUT_BASE, to);
 }
@@ -73,7 +74,7 @@ function expand(
   }
 }
 
-/** Where the member's data begins. */
+/** Returns the start of the member's data. */
 function skipHeader(bytes: Buffer, start: number, end: number): number {
   if (end - start < FIXED_HEADER_BYTES) throw failure('unexpected end', end);
   if (bytes.readUInt16LE(start) !== MAGIC) throw failure('no gzip member', start);
@@ -92,7 +93,7 @@ function skipHeader(bytes: Buffer, start: number, end: number): number {
   return requireWithin(at, end);
 }
 
-/** Behind a text that ends with a zero. */
+/** Skips a text that ends with a zero. */
 function skipText(bytes: Buffer, at: number, end: number): number {
   const zero = at < end ? bytes.subarray(at, end).indexOf(0) : -1;
   if (zero < 0) throw failure('unexpected end', end);

@@ -1,6 +1,6 @@
 /**
- * From the bytes of one expanded body to the tables of one request. An intake has one memory, so what it returns is valid until
- * its next call.
+ * Indexes one expanded body into the tables of one request. An intake has one memory, so its result is valid until its
+ * next call.
  */
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
@@ -28,7 +28,7 @@ import { finish, type Steps } from './steps.ts';
 import { gunzip } from './gunzip.ts';
 import { loadWire, type Wire, WireFault, type WireOptions } from './load-wasm.ts';
 
-/** AnyValue nesting allowed unless configured otherwise. */
+/** The default limit of AnyValue nesting. */
 export const DEFAULT_MAX_DEPTH = 32;
 
 const SIGNAL_NUMBERS = { traces: SIGNAL_TRACES, logs: SIGNAL_LOGS, metrics: SIGNAL_METRICS } as const;
@@ -46,7 +46,7 @@ export class Intake {
   readonly wire: Wire;
   #generation = 0;
 
-  /** One that `pauses` indexes and encodes large bodies in steps, at about half the speed. */
+  /** An intake that `pauses` indexes and encodes large bodies in steps, at about half the speed. */
   constructor(options: WireOptions = {}) {
     this.wire = loadWire(randomBytes(8).readBigUInt64LE(), options);
     const { memory, exports, inSteps } = this.wire;
@@ -54,8 +54,8 @@ export class Intake {
   }
 
   /**
-   * Checks a body and tables it. Throws a `Rejection`: `invalid_protobuf`, `invalid_json`, `invalid_id`, `invalid_payload`,
-   * `body_too_large` (more elements than the tables hold) or `empty_payload`.
+   * Checks and indexes a body. Throws a `Rejection`: `invalid_protobuf`, `invalid_json`, `invalid_id`,
+   * `invalid_payload`, `body_too_large` (more elements than the tables hold) or `empty_payload`.
    */
   index(signal: Signal, encoding: Encoding, body: Uint8Array, context: Context, maxDepth = DEFAULT_MAX_DEPTH): Batch {
     return finish(this.indexInSteps(signal, encoding, body, context, maxDepth));
@@ -75,7 +75,7 @@ export class Intake {
     this.#generation++;
     this.wire.exports.resetTables();
     if (!this.#isInPlace(body)) this.tables.memory.u8.set(body, INPUT_BASE);
-    // The kernels look a few bytes past the end; what stands there must not be the tail of a longer, earlier body.
+    // The kernels read a few bytes past the end, which must not be bytes of an earlier, longer body.
     this.tables.memory.u8.fill(
       0,
       INPUT_BASE + body.length,
@@ -94,8 +94,8 @@ export class Intake {
   }
 
   /**
-   * Expands a gzip body to where `index` wants it; what is returned is to be handed to `index` at once. Throws a `Rejection`:
-   * `decompression_failed`, or `body_too_large`.
+   * Expands a gzip body to the place where `index` reads it; the result must be passed to `index` at once. Throws a
+   * `Rejection`: `decompression_failed`, or `body_too_large`.
    */
   expand(compressed: Uint8Array, limitBytes: number): Uint8Array {
     this.#generation++;
@@ -106,13 +106,13 @@ export class Intake {
     return body.buffer === this.tables.memory.u8.buffer && body.byteOffset === INPUT_BASE;
   }
 
-  /** Changes with every `index`: whoever holds a batch can tell that it is stale. */
+  /** Changes with every `index`, so that the holder of a batch can detect that it is stale. */
   get generation(): number {
     return this.#generation;
   }
 }
 
-/** Bytes zeroed behind a body. */
+/** Bytes cleared behind a body. */
 const TAIL = 64;
 
 function translate(error: unknown): unknown {

@@ -1,48 +1,60 @@
 /**
- * The WASM module behind typed calls, over a linear memory laid out by `pdata/layout.ts`. The memory belongs to one request at a
- * time, from `index` to the last `encode`. There are two modules: one whose calls can be done in steps, for large bodies, and one
- * that is faster.
+ * The WASM module with typed calls, over a linear memory with the layout of `pdata/layout.ts`. The memory belongs to
+ * one request at a time, from `index` to the last `encode`. There are two modules: one whose calls can run in steps,
+ * for large bodies, and a faster one.
  */
 import { readFileSync } from 'node:fs';
 import { MEMORY_END, PAUSE_BASE, PAUSE_CAPACITY } from './layout.ts';
 import type { Steps } from './steps.ts';
 
-/** What `src/pdata/wasm/index.ts` exports. Texts are returned through the header (HEADER_TEXT_OFFSET, _LENGTH, _FLAGS). */
+/**
+ * The exports of `src/pdata/wasm/index.ts`. Texts are returned through the header (HEADER_TEXT_OFFSET, _LENGTH,
+ * _FLAGS).
+ */
 export interface WireExports {
-  /** Registers the well-known symbols; once, right after instantiation. `seed` keys the hash of attribute keys. */
+  /**
+   * Registers the well-known symbols; called once, right after instantiation. `seed` is the key of the hash of
+   * attribute keys.
+   */
   initialize(seed: bigint): void;
   resetTables(): void;
-  /** Checks and tables the body at INPUT_BASE. Any fault goes through `host.fail` and nothing of the tables may be used. */
+  /**
+   * Checks and indexes the body at INPUT_BASE. A fault is reported through `host.fail`, and the tables may not be used
+   * then.
+   */
   index(signal: number, encoding: number, length: number): void;
-  /** The symbol of a key whose UTF-8 text lies at `offset`; persistent unless the table is full. */
+  /** The symbol of a key whose UTF-8 text is at `offset`; persistent unless the table is full. */
   intern(offset: number, length: number): number;
   /**
-   * Expands the raw DEFLATE stream at `from` to `to`, not past `limit`. HEADER_INFLATED, HEADER_INFLATE_END. The compressed bytes
-   * end at `end`, and COMPRESSED_PADDING zeros follow.
+   * Expands the raw DEFLATE stream at `from` to `to`, at most to `limit`. Returns HEADER_INFLATED and
+   * HEADER_INFLATE_END. The compressed bytes end at `end` and are followed by COMPRESSED_PADDING zeros.
    */
   inflate(from: number, end: number, to: number, limit: number): void;
   /** Encodes records from `first` on as NDJSON lines at OUTPUT_BASE; returns the next record. HEADER_OUTPUT_LENGTH, HEADER_OUTPUT_ROWS. */
   encodeNdjson(first: number): number;
   /** The same as tuples of COPY BINARY, without the file header and trailer. */
   encodeCopy(first: number): number;
-  /** The same as an OTLP request in protobuf; requests that follow each other are one. */
+  /** The same as an OTLP request in protobuf; the outputs of consecutive calls are together one request. */
   encodeOtlp(first: number): number;
   /**
-   * Lists resources and scopes of records from `first` on as entries at OUTPUT_BASE (SHARED_ENTRY_…); returns the
-   * next record. To be called, and the ids of all entries set, before `encodeCopy`.
+   * Lists resources and scopes of records from `first` on as entries at OUTPUT_BASE (SHARED_ENTRY_…); returns the next
+   * record. Called before `encodeCopy`, and the ids of all entries must be set before it.
    */
   encodeShared(first: number): number;
-  /** Renders the value of an attribute row as JSON text into scratch; the result is in the header. */
+  /** Renders the value of an attribute row as JSON text into scratch; returns it in the header. */
   renderJson(row: number): void;
-  /** Decodes the inside of a JSON string literal into scratch; the result is in the header. */
+  /** Decodes the inside of a JSON string literal into scratch; returns it in the header. */
   unescapeJson(offset: number, length: number): void;
-  /** Checks UTF-8 and classifies a text: text flags, or -1 when it is not valid UTF-8. */
+  /** Checks UTF-8 and classifies a text: text flags, or -1 for invalid UTF-8. */
   classifyText(offset: number, length: number): number;
-  /** Looks for what redaction may have to look at from `from` on, with the tables at OPENING_GROUPS_BASE. Returns where to go on. */
+  /**
+   * Finds literal prefixes of redaction patterns from `from` on, with the tables at OPENING_GROUPS_BASE. Returns the
+   * address at which to continue.
+   */
   findOpenings(from: number, end: number): number;
 }
 
-/** The indexer's refusal: which rule (FAIL_… of layout.ts) and where in the expanded body. */
+/** The indexer's refusal: the rule (FAIL_… of layout.ts) and the offset in the expanded body. */
 export class WireFault extends Error {
   readonly code: number;
   readonly position: number;
@@ -53,9 +65,9 @@ export class WireFault extends Error {
   }
 }
 
-/** What Asyncify adds to the module that pauses. */
+/** The exports that Asyncify adds to the pausing module. */
 interface AsyncifyExports {
-  /** Both take the address of the end of what is saved and of the room for it. */
+  /** Both take the address of two words: the end of the saved data and the end of its room. */
   asyncify_start_unwind(data: number): void;
   asyncify_start_rewind(data: number): void;
   asyncify_stop_unwind(): void;
@@ -67,14 +79,16 @@ export interface Wire {
   readonly memory: WebAssembly.Memory;
   readonly bytes: Buffer;
   readonly exports: WireExports;
-  /** Does one call of an export, in steps when the module can pause. No other export may be called before it is over. */
+  /**
+   * Runs one call of an export, in steps if the module can pause. No other export may be called before it has ended.
+   */
   inSteps<Result>(call: () => Result): Steps<Result>;
 }
 
 export interface WireOptions {
-  /** The module whose calls can pause. */
+  /** Loads the module whose calls can pause. */
   readonly pauses?: boolean;
-  /** A call pauses when it has taken this long. */
+  /** A call pauses after this time. */
   readonly stepMs?: number;
 }
 
@@ -83,12 +97,12 @@ const STEP_MS = 1;
 /** Saved calls begin behind two addresses. */
 const SAVED_BASE = PAUSE_BASE + 8;
 
-/** Calls of a module, paused and resumed. */
+/** Pauses and resumes the calls of a module. */
 class PausingCalls {
   readonly #bytes: Buffer;
   readonly #stepMs: number;
   #exports: AsyncifyExports | null = null;
-  /** When the call in progress is to pause; never, for calls that are done at once. */
+  /** The time at which the current call pauses; infinite for calls that run at once. */
   #deadline = Number.POSITIVE_INFINITY;
   #isPaused = false;
   #isResuming = false;
@@ -102,7 +116,7 @@ class PausingCalls {
     this.#exports = exports;
   }
 
-  /** The module asks whether to pause. A call that is resumed asks once more where it had paused. */
+  /** Called by the module to ask whether to pause. A resumed call asks once more at the place of its pause. */
   pause(): void {
     if (this.#isResuming) {
       this.#isResuming = false;
@@ -133,7 +147,7 @@ class PausingCalls {
     try {
       return call();
     } catch (error) {
-      // A fault while the call was resumed: the module must not go on resuming with the next call.
+      // A fault during a resumed call: the next call must not resume it.
       this.#isResuming = false;
       if (this.#exports?.asyncify_get_state() !== 0) this.#exports?.asyncify_stop_rewind();
       throw error;
@@ -143,7 +157,7 @@ class PausingCalls {
   }
 }
 
-/** Loads a module and reserves its memory. Pages that are never touched take no room. */
+/** Loads a module and reserves its memory. Untouched pages take no room. */
 export function loadWire(seed: bigint, { pauses = false, stepMs = STEP_MS }: WireOptions = {}): Wire {
   const pages = Math.ceil(MEMORY_END / PAGE);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });

@@ -1,4 +1,6 @@
-/** The typed views over the one linear memory. They are made once: the memory never grows, so they are never detached. */
+/**
+ * The typed views over the linear memory. They are created once: the memory never grows, so they are never detached.
+ */
 export class Memory {
   readonly bytes: Buffer;
   readonly u8: Uint8Array;

@@ -1,5 +1,6 @@
 /**
- * Money is a bigint of whole 1e-8 US dollars: the unit of the stored `numeric(18,8)` columns, so nothing is ever rounded twice.
+ * Money is a bigint in units of 1e-8 US dollars, the unit of the stored `numeric(18,8)` columns, so amounts are never
+ * rounded twice.
  */
 export type Money = bigint;
 

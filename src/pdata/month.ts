@@ -1,4 +1,4 @@
-/** The quota's calendar: months of UTC. */
+/** The calendar of the quota: UTC months. */
 
 /** `2026-11` for any moment of November 2026. */
 export function monthOf(nowMs: number): string {

@@ -1,4 +1,7 @@
-/** The search over the body of a request for literal prefixes: the tables `findOpenings` reads, and the places it found. */
+/**
+ * The search for literal prefixes in the body of a request: the tables that `findOpenings` reads, and the places that
+ * it found.
+ */
 import type { Kernels } from './batch.ts';
 import {
   HEADER_BASE,
@@ -35,13 +38,13 @@ export class PrefixSearch {
     this.#kernels = kernels;
   }
 
-  /** Once for each body: the tables lie where rows are encoded later. */
+  /** Once per body: the tables are in the region where rows are encoded later. */
   load(buckets: Uint8Array, bytes: Uint8Array): void {
     this.#memory.u8.set(buckets, OPENING_GROUPS_BASE);
     this.#memory.u8.set(bytes, OPENING_BYTES_BASE);
   }
 
-  /** Searches from an address on, not past `end`; the address at which to continue. */
+  /** Searches from an address on, up to `end`. Returns the address at which to continue. */
   run(from: number, end: number): number {
     return this.#kernels.findOpenings(from, end);
   }
@@ -54,7 +57,7 @@ export class PrefixSearch {
   addressOf(place: number): number {
     return this.#memory.u32[PLACES + place * PLACE_WORDS] as number;
   }
-  /** One word of the mask of the prefixes that may begin around a place. */
+  /** One word of the mask of prefixes that may begin near a place. */
   maskOf(place: number, word: number): number {
     return this.#memory.u32[KINDS + place * PLACE_WORDS + word] as number;
   }

@@ -33,7 +33,8 @@ import {
 } from './layout.ts';
 import type { Memory } from './memory.ts';
 
-// What every record is asked for, bound here: an imported constant is read and checked at each use, one of the module is code.
+// The columns that are read for every record, bound here: an imported constant is read and checked at each use, a
+// constant of the module is inlined.
 const BASE = RECORDS_BASE;
 const STRIDE = RECORD_STRIDE;
 const ATTRIBUTES_FIRST = RECORD_ATTRIBUTES_FIRST;
@@ -50,7 +51,7 @@ const END = RECORD_END;
 const TWO_32 = 4294967296;
 const NANOSECONDS_PER_MILLISECOND = 1_000_000;
 
-/** `goto(index)` moves to a record; the getters read it. Texts are (offset, length, flags): see `Batch.text`. */
+/** `goto(index)` moves to a record; the getters read it. Texts are (offset, length, flags), as in `TextRef`. */
 export class RecordCursor {
   readonly #memory: Memory;
   #address = BASE;
@@ -64,7 +65,7 @@ export class RecordCursor {
     return this;
   }
 
-  /** Address of the row, for the few loops that read words of it directly (ids). */
+  /** Address of the row, for the few loops that read its words directly (ids). */
   get address(): number {
     return this.#address;
   }
@@ -87,7 +88,7 @@ export class RecordCursor {
     return this.#double(END);
   }
 
-  /** Milliseconds from the start to an instant, given by the two words of its nanoseconds; never negative. */
+  /** Milliseconds from the start to an instant, given as the two words of its nanoseconds; never negative. */
   millisecondsTo(low: number, high: number): number {
     const word = (this.#address + START) >>> 2;
     const highest = high - (this.#memory.u32[word + 1] as number);
@@ -144,7 +145,7 @@ export class RecordCursor {
     return this.#memory.u32[(this.#address + SCOPE) >>> 2] as number;
   }
 
-  /** Derived row + 1; 0 none. Give it to `batch.derived.goto`. */
+  /** Derived row + 1; 0 none. The argument of `batch.derived.goto`. */
   get derived(): number {
     return this.#memory.u32[(this.#address + DERIVED) >>> 2] as number;
   }

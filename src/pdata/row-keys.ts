@@ -1,6 +1,6 @@
 /**
- * The keys of a record's attributes, in order. Both loops run over every attribute of every record, so they read the tables by
- * words instead of through a cursor.
+ * The keys of a record's attributes, in order. Both loops run over every attribute of every record, so they read words
+ * of the tables instead of using a cursor.
  */
 import {
   ATTRIBUTE_KIND,
@@ -12,7 +12,7 @@ import {
 } from './layout.ts';
 import type { Memory } from './memory.ts';
 
-// Bound here: an imported constant is read and checked at each use, one of the module is code.
+// Bound here: an imported constant is read and checked at each use, a constant of the module is inlined.
 const FIRST_WORD = ATTRIBUTES_BASE >>> 2;
 const ROW_WORDS = ATTRIBUTE_STRIDE >>> 2;
 const LASTING = MAX_SYMBOLS;
@@ -20,10 +20,10 @@ const HEAD = ATTRIBUTE_KIND >>> 2;
 const VERDICT_SHIFT = (ATTRIBUTE_VERDICT - ATTRIBUTE_KIND) * 8;
 const VERDICT_BITS = 0xff << VERDICT_SHIFT;
 const SUPERSEDED = VERDICT_SUPERSEDED << VERDICT_SHIFT;
-/** In place of the key of an attribute that a later one of the same key has replaced. */
+/** Replaces the key of an attribute that a later one of the same key supersedes. */
 const SUPERSEDED_KEY = 0xffffffff;
 
-/** Reads the keys of `count` rows into `keys`; false when one of them lives for this request only. */
+/** Reads the keys of `count` rows into `keys`; false when one of them is valid only for this request. */
 export function readKeys({ u32 }: Memory, firstRow: number, count: number, keys: Uint32Array): boolean {
   let word = FIRST_WORD + firstRow * ROW_WORDS;
   for (let index = 0; index < count; index++, word += ROW_WORDS) {

@@ -1,10 +1,10 @@
-/** What the encoded rows of one request may take in the form of one exporter. */
+/** The limit of one request's encoded rows in the format of one exporter. */
 export interface RowRoom {
-  /** How many bytes more the rows may have at most. */
+  /** The bytes that may still be added. */
   readonly left: number;
-  /** To be called before rows are kept. Throws a `Rejection` when there is no room for so many bytes. */
+  /** Called before rows are kept. Throws a `Rejection` when there is no room for this many bytes. */
   reserve(bytes: number): void;
 }
 
-/** For batches that no pipeline made: only the capacity of the output bounds their rows. */
+/** For batches without a pipeline: only the capacity of the output limits their rows. */
 export const UNBOUNDED: RowRoom = { left: Number.MAX_SAFE_INTEGER, reserve: () => undefined };

@@ -1,7 +1,7 @@
 /**
- * The resources and scopes of a request, as the database keeps them: each content once, under an id made of it. A
- * client can choose contents, so the id is a cryptographic hash. It covers the project: no project can refer to the
- * content of another.
+ * The resources and scopes of a request, as the database stores them: each content once, under an id derived from it.
+ * Clients can choose contents, so the id is a cryptographic hash. The hash includes the project, so that no project can
+ * refer to the content of another.
  */
 import { createHash } from 'node:crypto';
 import type { Batch } from './batch.ts';
@@ -17,11 +17,11 @@ import {
 } from './layout.ts';
 import type { Steps } from './steps.ts';
 
-/** Of the 32 bytes of SHA-256: two contents with one id are not found in any time there is. */
+/** Of the 32 bytes of SHA-256: collisions cannot be found in practice. */
 export const CONTENT_ID_BYTES = 16;
-/** Contents are hashed this many a step. */
+/** The number of contents that are hashed in one step. */
 const STEP = 256;
-/** Hashed in one step. */
+/** The number of bytes that are hashed in one step. */
 const HASH_BYTES = 524288;
 const KIND_BYTES = 1;
 const LENGTH_BYTES = 4;
@@ -30,11 +30,13 @@ export interface SharedContent {
   readonly kind: 'resource' | 'scope';
   /** The bytes of the id, one in each character. */
   readonly id: string;
-  /** The fields of the table's row but for id and day, each a length and its bytes, as COPY and arrays have them. */
+  /**
+   * The fields of the table's row except id and day, each a length and its bytes, in the format of COPY and of arrays.
+   */
   readonly bytes: Buffer;
 }
 
-/** Read from the bytes each time: a request may have very many. */
+/** Decoded from the bytes at each iteration: a request may have very many. */
 export class SharedContents implements Iterable<SharedContent> {
   readonly #chunks: readonly Buffer[];
 
@@ -65,7 +67,7 @@ export function fieldsOf({ bytes }: SharedContent): readonly Buffer[] {
 }
 
 /**
- * Names every content of the batch and sets the ids that its rows will carry. `keep` takes so many bytes of the
+ * Assigns an id to every content of the batch and sets the ids in its rows. `keep` receives this many bytes of the
  * output.
  */
 export function* encodeShared(batch: Batch, keep: (length: number) => Steps<void>): Steps<void> {
@@ -78,10 +80,7 @@ export function* encodeShared(batch: Batch, keep: (length: number) => Steps<void
   }
 }
 
-/**
- * Sets the ids, and moves the entries of contents that were not seen before together. Returns how many bytes these
- * have.
- */
+/** Sets the ids, and moves the entries of new contents together. Returns their total size. */
 function* nameEntries(memory: Buffer, length: number, seen: Set<string>): Steps<number> {
   const end = OUTPUT_BASE + length;
   let kept = OUTPUT_BASE;

@@ -1,10 +1,10 @@
 /**
- * Work that is done in steps, so that other work can be done in between. Each `next` does a piece of about a millisecond at
- * most. A generator that is given up is told so with `return`, and releases what it holds in a `finally`.
+ * Work in steps, so that other work can run in between. Each `next` runs for about a millisecond at most. An abandoned
+ * generator gets a `return` and releases its resources in a `finally`.
  */
 export type Steps<Result = void> = Generator<void, Result, void>;
 
-/** Does all steps at once, for callers that have nothing else to do. */
+/** Runs all steps at once. */
 export function finish<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();

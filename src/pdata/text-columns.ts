@@ -1,9 +1,9 @@
-/** The texts of the tables beside attribute values: names, versions, trace states, messages. */
+/** The texts of the tables other than attribute values: names, versions, trace states, messages. */
 import * as layout from './layout.ts';
 import type { Memory } from './memory.ts';
 import { readText, type TextRef } from './text.ts';
 
-/** Where the rows of a table keep a text. */
+/** The location of a text in the rows of a table. */
 export interface TextColumn {
   readonly base: number;
   readonly stride: number;
@@ -41,7 +41,7 @@ export const TEXT_COLUMNS = {
   metricUnit: metrics(layout.METRIC_UNIT_OFFSET, layout.METRIC_UNIT_LENGTH, layout.METRIC_UNIT_FLAGS),
 } as const satisfies Readonly<Record<string, TextColumn>>;
 
-/** `goto(column, row)` moves to a text; the getters read it, `replace` points it at another one. */
+/** `goto(column, row)` moves to a text; the getters read it, `replace` sets another one. */
 export class TextCursor {
   readonly #memory: Memory;
   #offset = 0;

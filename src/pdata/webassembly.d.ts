@@ -1,4 +1,5 @@
-// The part of the WebAssembly JavaScript API we use. TypeScript ships these types only within the browser's library.
+// The part of the WebAssembly JavaScript API that is used here. TypeScript ships these types only within the browser's
+// library.
 declare namespace WebAssembly {
   class Memory {
     constructor(descriptor: { initial: number; maximum: number });

@@ -46,6 +46,7 @@ const CLEAN = [
   'test/extensions',
   'test/interop',
   'test/net',
+  'test/pdata',
   'test/processors',
   'test/scripts',
   'test/service',

@@ -1,4 +1,6 @@
-/** Attribute rows by cursor and by key sequence: both leave out what a later attribute of the same key has replaced. */
+/**
+ * Attribute rows by cursor and by key sequence: both leave out attributes that a later one of the same key supersedes.
+ */
 import * as fc from 'fast-check';
 import t from 'tap';
 import { MAX_SYMBOLS, SIGNAL_TRACES } from '../../src/pdata/layout.ts';
@@ -32,7 +34,7 @@ t.test('nextWith visits the rows of next whose key has the bits, and those of ke
   );
 });
 
-t.test('a key sequence is that of the same keys in the same order', async (t) => {
+t.test('a key sequence matches exactly the same keys in the same order', async (t) => {
   const read = (list: readonly string[]): string => {
     const batch = tables.batch(SIGNAL_TRACES, requestWith(list));
     const { attributesFirst, attributesCount } = batch.records.goto(0);

@@ -1,4 +1,4 @@
-// Buffers that are used again, in a memory that shrinks.
+// Buffers that are reused, in a memory that shrinks.
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -7,7 +7,7 @@ import { ChunkPool, CHUNK_STEP_BYTES } from '../../src/pdata/chunk-pool.ts';
 
 const MIB = 1024 * 1024;
 
-t.test('a chunk has at least the size asked for, and what was given back is used again', async (t) => {
+t.test('a chunk has at least the requested size, and a returned chunk is reused', async (t) => {
   const pool = new ChunkPool();
   const first = pool.take(3000);
   t.equal(first.length, CHUNK_STEP_BYTES);
@@ -29,7 +29,7 @@ t.test('a small chunk is not taken from the memory', async (t) => {
   t.equal(pool.usedBytes, 0);
 });
 
-t.test('chunks never overlap, whatever is taken and given back in which order', async () => {
+t.test('chunks never overlap, in any order of taking and returning', async () => {
   const sizes = fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 1, max: 3 * MIB })), { maxLength: 60 });
   fc.assert(
     fc.property(sizes, (steps) => {
@@ -56,7 +56,7 @@ t.test('chunks never overlap, whatever is taken and given back in which order', 
   );
 });
 
-t.test('beyond its address space chunks are buffers of their own', async (t) => {
+t.test('beyond the address space chunks are separate buffers', async (t) => {
   const pool = new ChunkPool(MIB, 2 * MIB);
   const inside = pool.take(2 * MIB);
   const outside = pool.take(3000);
@@ -68,7 +68,7 @@ t.test('beyond its address space chunks are buffers of their own', async (t) => 
 });
 
 t.test(
-  'what was not used for a while goes back to the system, down to what is kept; what is in use stays',
+  'memory unused for a while is returned to the system, down to the kept size; used memory stays',
   async (t) => {
     const resident = (): number =>
       Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
@@ -79,7 +79,7 @@ t.test(
     t.equal(pool.heldBytes, 70 * MIB);
     for (const chunk of chunks) pool.give(chunk);
     while (pool.heldBytes > 6 * MIB) await pause(50);
-    t.ok(full - resident() > 40 * MIB, `${full - resident()} bytes went back`);
+    t.ok(full - resident() > 40 * MIB, `${full - resident()} bytes were returned`);
     t.ok(stays.every((byte) => byte === 7));
     pool.give(stays);
     while (pool.heldBytes > 4 * MIB) await pause(50);

@@ -1,4 +1,4 @@
-/** Costs on a derived row: the same eight bytes, whether they come as a number or as a bigint. */
+/** Costs on a derived row: the same eight bytes for a number and for a bigint. */
 import fc from 'fast-check';
 import t from 'tap';
 import { DerivedCursor } from '../../src/pdata/derived.ts';
@@ -15,7 +15,7 @@ t.test('a cost given as a number is stored as the bigint of the same amount', as
       derived.setCost(COST_INPUT, null);
       derived.setCost(COST_TOTAL, units);
       t.equal(derived.cost(COST_TOTAL), BigInt(units));
-      t.equal(derived.cost(COST_INPUT), null, 'its neighbour stays what it was');
+      t.equal(derived.cost(COST_INPUT), null, 'its neighbour does not change');
       derived.setCost(COST_OUTPUT, BigInt(units));
       t.equal(derived.cost(COST_OUTPUT), BigInt(units));
       return true;

@@ -1,4 +1,4 @@
-/** Attributes that a processor drops, changes and adds are stored so, in every form of the rows. */
+/** Attributes that a processor drops, changes and adds are stored accordingly, in every format of the rows. */
 import * as fc from 'fast-check';
 import t from 'tap';
 import type { Batch } from '../../src/pdata/batch.ts';
@@ -33,7 +33,7 @@ function spans(count: number, values: Readonly<Record<string, string>> = { a: '1
 const set = (batch: Batch, owner: readonly [AttributeOwner, number], key: string, value: AttributeValue): void =>
   setAttribute(batch, owner, batch.tables.symbol(key), value);
 
-t.test('a dropped attribute is in no form of the rows', async (t) => {
+t.test('a dropped attribute is in no format of the rows', async (t) => {
   const batch = spans(3);
   const symbol = batch.tables.symbol('b');
   for (const rows of batch.attributeSlices()) while (rows.next()) if (rows.symbol === symbol) rows.drop();
@@ -111,14 +111,14 @@ t.test('a loop over a shared cursor may read and change values', async (t) => {
   t.same(tables.lines(batch)[0]?.['attributes'], { a: 'x!', b: 'y!', c: 'z!' });
 });
 
-t.test('what does not fit refuses the request', async (t) => {
+t.test('a value that does not fit refuses the request', async (t) => {
   const batch = spans(1);
   const huge = 'x'.repeat(40_000_000);
   set(batch, ['record', 0], 'a', huge);
   t.throws(() => set(batch, ['record', 0], 'b', huge), { code: 'body_too_large' });
 });
 
-t.test('any sequence of changes has the result that it has on plain maps', async (t) => {
+t.test('any sequence of changes has the same result as on plain maps', async (t) => {
   const step = fc.record({
     owner: fc.constantFrom<AttributeOwner>('record', 'resource'),
     index: fc.nat(2),

@@ -1,4 +1,4 @@
-/** Encoding whole batches: pieces, pooled buffers, and the bounds of what one request may grow to. */
+/** Encoding whole batches: pieces, pooled buffers, and the limits of one request's rows. */
 import t from 'tap';
 import { Rejection } from '../../src/errors.ts';
 import { ChunkPool } from '../../src/pdata/chunk-pool.ts';
@@ -14,7 +14,7 @@ function logs(count: number, length: number) {
   return { resourceLogs: [{ scopeLogs: [{ logRecords }] }] };
 }
 
-/** Room for so many bytes in all. */
+/** Room for this many bytes in total. */
 function roomFor(limit: number): RowRoom {
   let left = limit;
   return {
@@ -28,7 +28,7 @@ function roomFor(limit: number): RowRoom {
   };
 }
 
-t.test('a large batch comes in several pieces, each of whole rows', async (t) => {
+t.test('a large batch is encoded in several pieces of whole rows', async (t) => {
   const batch = tables.batch(SIGNAL_LOGS, logs(300, 20_000));
   const rows = encodeRows(batch, 'ndjson', new ChunkPool());
   t.ok(rows.chunks.length > 3);
@@ -48,7 +48,7 @@ t.test('a large batch comes in several pieces, each of whole rows', async (t) =>
   t.equal(next, 300);
 });
 
-t.test('chunks keep their bytes while the next request is encoded, and are used again once released', async (t) => {
+t.test('chunks keep their bytes while the next request is encoded, and are reused once released', async (t) => {
   const pool = new ChunkPool();
   const first = encodeRows(tables.batch(SIGNAL_LOGS, logs(2, 3000)), 'ndjson', pool);
   const before = Buffer.concat(first.chunks).toString('utf8');
@@ -59,23 +59,23 @@ t.test('chunks keep their bytes while the next request is encoded, and are used 
   first.release();
   first.release();
   const third = encodeRows(tables.batch(SIGNAL_LOGS, logs(1, 3000)), 'ndjson', pool);
-  t.equal(third.chunks[0]?.byteOffset, place, 'the buffer came from the pool');
+  t.equal(third.chunks[0]?.byteOffset, place, 'the buffer is from the pool');
   const fourth = encodeRows(tables.batch(SIGNAL_LOGS, logs(1, 3000)), 'ndjson', pool);
-  t.not(fourth.chunks[0]?.byteOffset, place, 'a second release gave nothing back');
+  t.not(fourth.chunks[0]?.byteOffset, place, 'a second release returned nothing');
 });
 
-t.test('a request whose rows grow beyond the limit is refused and leaves nothing taken', async (t) => {
+t.test('a request whose rows exceed the limit is refused, and all its buffers are returned', async (t) => {
   const pool = new ChunkPool();
   const batch = tables.batch(SIGNAL_LOGS, logs(300, 20_000));
   batch.rowRoom = roomFor(2_500_000);
   t.throws(() => encodeRows(batch, 'ndjson', pool), { code: 'body_too_large' });
   t.ok(pool.heldBytes > 0);
-  t.equal(pool.usedBytes, 0, 'what was taken came back');
+  t.equal(pool.usedBytes, 0, 'all buffers were returned');
   batch.rowRoom = UNBOUNDED;
   t.equal(encodeRows(batch, 'ndjson', pool).count, 300);
 });
 
-t.test('what no room could hold is refused before the first row is made', async (t) => {
+t.test('a request that no room could hold is refused before its first row is encoded', async (t) => {
   const spans = Array.from({ length: 100 }, () => ({
     traceId: Buffer.alloc(16, 1),
     spanId: Buffer.alloc(8, 1),
@@ -94,7 +94,7 @@ t.test('what no room could hold is refused before the first row is made', async 
       const batch = batchOf();
       const { bytes } = encodeRows(batch, format, new ChunkPool());
       batch.rowRoom = roomFor(bytes);
-      t.equal(encodeRows(batch, format, new ChunkPool()).bytes, bytes, 'the least rows there are still fit their room');
+      t.equal(encodeRows(batch, format, new ChunkPool()).bytes, bytes, 'the smallest rows still fit their room');
       batch.rowRoom = roomFor(bytes / 2);
       const pool = new ChunkPool();
       t.throws(() => encodeRows(batch, format, pool), { code: 'body_too_large' });
@@ -103,7 +103,7 @@ t.test('what no room could hold is refused before the first row is made', async 
   }
 });
 
-t.test('a single row stops soon after the room of its request, not at the end of the output', async (t) => {
+t.test('encoding a single row stops soon after the room of its request is used up, not at the end of the output', async (t) => {
   const value = { stringValue: '\u0001'.repeat(1_000_000) };
   const batch = tables.batch(SIGNAL_LOGS, { resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: value }] }] }] });
   batch.rowRoom = roomFor(1_000_000);
@@ -114,11 +114,11 @@ t.test('a single row stops soon after the room of its request, not at the end of
   t.ok(touched < 1_500_000, `${touched} bytes were written`);
 });
 
-t.test('a row that does not fit into the output is refused as too large, never cut', async (t) => {
+t.test('a row that does not fit into the output is refused as too large, never truncated', async (t) => {
   const long = { key: 'k', value: { stringValue: '\u0001'.repeat(15_500_000) } };
   const huge = tables.batch(SIGNAL_LOGS, { resourceLogs: [{ scopeLogs: [{ logRecords: [{ attributes: [long] }] }] }] });
   t.equal(encodeRows(huge, 'ndjson', new ChunkPool()).bytes > 93_000_000, true, 'six times the largest body fits');
-  // The same text as a derived field as well: now the row can not fit.
+  // The same text as a derived field as well: now the row does not fit.
   huge.records.goto(0).derived = huge.derived.create();
   huge.derived.setAttribute(0, 0);
   try {

@@ -1,4 +1,5 @@
-// Gzip's frame around the inflater: headers, checksums, members, and what may stand behind them. The judge is gunzipSync.
+// The gzip format around the inflater: headers, checksums, members, and the bytes behind them. gunzipSync is the
+// oracle.
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import t from 'tap';
 import { Rejection } from '../../src/errors.ts';
@@ -11,7 +12,7 @@ const CONTENT = Buffer.from('{"resourceSpans":[]}'.repeat(20));
 const MIB = 1024 * 1024;
 const judge = new InflateJudge();
 
-/** A member with the optional parts that its flags announce. */
+/** A member with the optional parts of its flags. */
 function member(flags: number, parts: readonly Buffer[], { method = 8, sum = true } = {}): Buffer {
   const header = Buffer.concat([Buffer.from([0x1f, 0x8b, method, flags, 1, 2, 3, 4, 2, 3]), ...parts]);
   const headerSum = crc32(header) & 0xffff;
@@ -28,7 +29,7 @@ function changed(body: Buffer, at: number): Buffer {
   return copy;
 }
 
-t.test('frames are taken and refused as gunzipSync does', async (t) => {
+t.test('frames are accepted and refused as by gunzipSync', async (t) => {
   const plain = gzipSync(CONTENT);
   const extra = Buffer.from([3, 0, 1, 0, 2]);
   const [name, comment] = [Buffer.from('body.pb\0'), Buffer.from('a comment\0')];
@@ -36,7 +37,7 @@ t.test('frames are taken and refused as gunzipSync does', async (t) => {
     ['a plain member', plain, true],
     ['nothing inside', gzipSync(''), true],
     ['every optional part', member(31, [extra, name, comment]), true],
-    ['an extra field of nothing', member(4, [Buffer.from([0, 0])]), true],
+    ['an empty extra field', member(4, [Buffer.from([0, 0])]), true],
     ['a header checksum', member(2, []), true],
     ['a wrong header checksum', member(2, [], { sum: false }), false],
     ['a wrong header checksum over every part', member(31, [extra, name, comment], { sum: false }), false],
@@ -58,8 +59,8 @@ t.test('frames are taken and refused as gunzipSync does', async (t) => {
     ['two members, the second damaged', Buffer.concat([plain, changed(gzipSync('more'), -5)]), false],
     ['two members, the second cut short', Buffer.concat([plain, gzipSync('more').subarray(0, 12)]), false],
     ['zeros behind it', Buffer.concat([plain, Buffer.alloc(700)]), true],
-    ['a zero behind it, then anything', Buffer.concat([plain, Buffer.from('\0anything')]), true],
-    ['anything behind it', Buffer.concat([plain, Buffer.from('anything')]), false],
+    ['a zero behind it, then any bytes', Buffer.concat([plain, Buffer.from('\0anything')]), true],
+    ['any bytes behind it', Buffer.concat([plain, Buffer.from('anything')]), false],
     ['one byte behind it', Buffer.concat([plain, Buffer.from([1])]), false],
     ['half a magic number behind it', Buffer.concat([plain, Buffer.from([0x1f])]), false],
   ];
@@ -69,11 +70,11 @@ t.test('frames are taken and refused as gunzipSync does', async (t) => {
     t.equal(gzipByZlib(body).bytes !== null, isSound, `${name}, by zlib`);
   }
   for (let length = 0; length < plain.length; length++)
-    if (judge.gzip(plain.subarray(0, length)).bytes !== null) t.fail(`${length} bytes were enough`);
+    if (judge.gzip(plain.subarray(0, length)).bytes !== null) t.fail(`${length} bytes sufficed`);
 });
 
-t.test('a member cannot look back into the one before', async (t) => {
-  // A fixed block: length 3, distance 1, end. Nothing stands before it in its own member.
+t.test('a distance cannot reach into the previous member', async (t) => {
+  // A fixed block: length 3, distance 1, end. Its own member has no bytes before it.
   const reaching = Buffer.concat([gzipSync('x').subarray(0, 10), Buffer.from([0x03, 0x02, 0x00]), Buffer.alloc(8)]);
   const both = Buffer.concat([gzipSync('secret'), reaching]);
   t.equal(judge.gzipDifference(both), '');
@@ -86,10 +87,10 @@ t.test('bytes are counted while they expand, over all members together', async (
   t.equal(judge.gzip(Buffer.concat([half, half]), MIB - 1).refusal, 'body_too_large');
   t.equal(judge.gzip(Buffer.concat([half, half, gzipSync('x')]), MIB).refusal, 'body_too_large');
   t.equal(judge.gzip(gzipSync(Buffer.alloc(64 * MIB)), 16 * MIB).refusal, 'body_too_large', 'a bomb');
-  t.equal(judge.gzip(Buffer.alloc(17 * MIB), 16 * MIB).refusal, 'body_too_large', 'more than there is room for');
+  t.equal(judge.gzip(Buffer.alloc(17 * MIB), 16 * MIB).refusal, 'body_too_large', 'more than fits');
 });
 
-t.test('a refusal says in the log where the body is wrong', async (t) => {
+t.test('the log of a refusal has the offset of the fault', async (t) => {
   const wire = loadWire(1n);
   const causeOf = (body: Buffer): unknown => {
     try {
@@ -105,7 +106,7 @@ t.test('a refusal says in the log where the body is wrong', async (t) => {
   t.equal(causeOf(changed(plain, -5)), `checksum at byte ${plain.length - 8}`);
 });
 
-t.test('damaged bodies end as they end with zlib', async (t) => {
+t.test('damaged bodies have the same result as with zlib', async (t) => {
   const { accepted, refused, kept } = new GzipCampaign({ count: 1500, seed: 20260102 }).run();
   t.strictSame(kept, []);
   t.ok(accepted > 75, `${accepted} were accepted`);

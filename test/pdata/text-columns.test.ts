@@ -1,4 +1,4 @@
-/** The text columns read what the encoder writes, and a replaced text is what the encoder writes next. */
+/** The text columns read the texts that the encoder writes, and the encoder writes a replaced text. */
 import t from 'tap';
 import { SIGNAL_METRICS, SIGNAL_TRACES } from '../../src/pdata/layout.ts';
 import { TEXT_COLUMNS, TextCursor } from '../../src/pdata/text-columns.ts';
@@ -7,7 +7,7 @@ import { TestTables } from '../support/tables.ts';
 const START = '1763720000000000000';
 const ids = { traceId: '1'.repeat(32), spanId: '1'.repeat(16) };
 
-t.test('each column is the text of its place', async (t) => {
+t.test('each column reads its own text', async (t) => {
   const tables = new TestTables();
   const span = {
     ...ids,
@@ -36,7 +36,7 @@ t.test('each column is the text of its place', async (t) => {
   t.match(tables.lines(batch)[0], { name: 'other' });
 });
 
-t.test('each column of a metric is its text', async (t) => {
+t.test('each column of a metric reads its own text', async (t) => {
   const tables = new TestTables();
   const metric = {
     name: 'm',

@@ -51,7 +51,7 @@ export function compareLine(expected: Row, line: string): string | null {
   try {
     return difference(expected, parseStrictJson(line), 'row');
   } catch (error) {
-    return `the line can not be read: ${error instanceof Error ? error.message : String(error)}`;
+    return `the line cannot be read: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 

@@ -1,4 +1,4 @@
-/** Bounds on what makes no row of its own: the entries of one nested map, the unknown members of one JSON object. */
+/** Limits on elements without their own row: the entries of one nested map, the unknown members of one JSON object. */
 import t from 'tap';
 import {
   ENCODING_JSON,
@@ -21,7 +21,7 @@ function logJson(members: string): Buffer {
   return Buffer.from(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{${members}}]}]}]}`);
 }
 
-t.test('a nested map has at most so many entries, in either encoding', (t) => {
+t.test('the entries of a nested map are limited, in either encoding', (t) => {
   for (const [count, outcome] of [
     [MAX_MAP_ENTRIES, ACCEPTED],
     [MAX_MAP_ENTRIES + 1, TOO_MANY],
@@ -36,7 +36,7 @@ t.test('a nested map has at most so many entries, in either encoding', (t) => {
   t.end();
 });
 
-t.test('a map of as many entries as allowed is printed, every key once', (t) => {
+t.test('a map with the most entries is printed, every key once', (t) => {
   const entries = [...keys(MAX_MAP_ENTRIES - 1), 'k0'].map((key) => pb.message(1, pb.text(1, key)));
   module.index(SIGNAL_LOGS, ENCODING_PROTOBUF, pb.request(pb.message(5, pb.message(6, ...entries))));
   const line = JSON.parse(module.encodeNdjson()) as { readonly body: object };
@@ -44,7 +44,7 @@ t.test('a map of as many entries as allowed is printed, every key once', (t) => 
   t.end();
 });
 
-t.test('an object has at most so many unknown members, and no two of one name among them', (t) => {
+t.test('the unknown members of an object are limited, and their names are unique', (t) => {
   const unknown = (names: readonly string[]): Buffer =>
     logJson(`"x":{${names.map((name) => `"${name}":0`).join(',')}}`);
   const most = keys(MAX_MAP_ENTRIES);

@@ -1,4 +1,4 @@
-/** The two encoders against each other: whatever a request says, the tuples of COPY BINARY say what the NDJSON lines say. */
+/** Compares the two encoders: for every request, the tuples of COPY BINARY have the values of the NDJSON lines. */
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
@@ -13,7 +13,7 @@ const tables = new TestTables();
 const protos = loadProtos();
 const oracle = new Oracle(protos);
 
-/** The first column in which a tuple says something else than its line; null when there is none. */
+/** The first column whose value differs between a tuple and its line; null when there is none. */
 function difference(line: Line, tuple: Readonly<Record<string, unknown>>): string | null {
   for (const [name, value] of Object.entries(tuple)) {
     const shown = name === 'value_int' || name === 'value_double' ? line['value'] : line[name];
@@ -27,7 +27,7 @@ function difference(line: Line, tuple: Readonly<Record<string, unknown>>): strin
 }
 
 for (const signal of SIGNALS) {
-  t.test(`${SIGNAL_NAMES[signal]} say the same as tuples and as lines`, async (t) => {
+  t.test(`${SIGNAL_NAMES[signal]} have the same values as tuples and as lines`, async (t) => {
     let compared = 0;
     fc.assert(
       fc.property(requests(signal), (message) => {

@@ -1,4 +1,4 @@
-/** Derived columns in both forms: slots as references, content that may not be stored, numbers, costs, words. */
+/** Derived columns in both formats: slots as references, dropped content, numbers, costs, words. */
 import fc from 'fast-check';
 import t from 'tap';
 import type { Batch } from '../../../src/pdata/batch.ts';
@@ -65,7 +65,7 @@ interface Asserter {
   same(found: unknown, wanted: unknown, message: string): boolean;
 }
 
-/** A column of the first row, checked to be the same in both forms. */
+/** A column of the first row; checks that both formats have the same value. */
 function column(t: Asserter, batch: Batch, name: string): unknown {
   const line = tables.lines(batch)[0]?.[name];
   t.same(tables.tuples(batch)[0]?.[name], line, `${name} is the same in both forms`);
@@ -82,12 +82,12 @@ t.test('a record without derived fields has them all null', async (t) => {
   }
 });
 
-t.test('a derived row with nothing in it has every field null', async (t) => {
+t.test('all fields of an empty derived row are null', async (t) => {
   const batch = derivedBatch(() => undefined);
   for (const { name } of DERIVED_COLUMNS) t.equal(column(t, batch, name), null, name);
 });
 
-t.test('slots show attributes, texts and references', async (t) => {
+t.test('slots contain attributes, texts and references', async (t) => {
   const batch = derivedBatch((derived, batch) => {
     const word = batch.tables.constant('chat');
     derived.setText(SLOT_OPERATION, word.offset, word.length, word.flags);
@@ -105,10 +105,10 @@ t.test('slots show attributes, texts and references', async (t) => {
   t.equal(column(t, batch, 'price_id'), '5');
   t.same(JSON.parse(column(t, batch, 'output_content') as string), { prompt: 'say "hi"\n', count: 5 });
   t.same(column(t, batch, 'finish_reasons'), ['stop', 'le"ngth']);
-  t.notMatch(tables.text(batch), '"prompt":"say', 'what has a column of its own is not among the attributes');
+  t.notMatch(tables.text(batch), '"prompt":"say', 'an attribute with its own column is not among the attributes');
 });
 
-t.test('dropped content does not come back through any slot', async (t) => {
+t.test('no slot shows dropped content', async (t) => {
   const batch = derivedBatch((derived, batch) => {
     derived.setAttribute(SLOT_INPUT_CONTENT, 0);
     derived.setReferences(SLOT_OUTPUT_CONTENT, [0, 2]);
@@ -130,7 +130,7 @@ t.test('an attribute without a value leaves its slot null', async (t) => {
   t.equal(column(t, batch, 'input_content'), null);
 });
 
-t.test('numbers are exact, costs keep eight digits, and both forms agree', async (t) => {
+t.test('numbers are exact, costs keep eight digits, and both formats agree', async (t) => {
   const limit = 10n ** 18n - 1n;
   const money = fc.oneof(fc.bigInt({ min: -limit, max: limit }), fc.constantFrom(0n, 1n, 10n ** 8n, 10n ** 12n, -1n));
   fc.assert(
@@ -187,7 +187,7 @@ t.test('metric types and temporalities are the words of the column lists', async
   }
 });
 
-t.test('of referenced attributes with equal keys the last is shown', async (t) => {
+t.test('of referenced attributes with equal keys the last is stored', async (t) => {
   const value = (text: string): Message => ({ key: 'message', value: { stringValue: text } });
   const event = (text: string): Message => ({ name: 'e', attributes: [value(text)] });
   const batch = tables.batch(SIGNAL_TRACES, {

@@ -1,6 +1,6 @@
 /**
- * What is forwarded against the oracle: whatever a request says, in either encoding, the request that is made of its tables is
- * read by protobufjs as the same records.
+ * Forwarded requests against the oracle: for every request, in either encoding, protobufjs reads the same records from
+ * the request that is encoded from the tables.
  */
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
@@ -45,7 +45,7 @@ function forwarded(signal: Signal, encoding: number, body: Buffer): Buffer {
 for (const signal of SIGNALS) {
   for (const encoding of [ENCODING_PROTOBUF, ENCODING_JSON]) {
     t.test(
-      `${SIGNAL_NAMES[signal]} in ${ENCODING_NAMES[encoding]} are forwarded as the records they were`,
+      `${SIGNAL_NAMES[signal]} in ${ENCODING_NAMES[encoding]} are forwarded unchanged`,
       async (t) => {
         fc.assert(
           fc.property(requests(signal), fc.integer(), (message, seed) => {
@@ -56,7 +56,7 @@ for (const signal of SIGNALS) {
             const stored = oracle.rows(signal, came.message, COMMON);
             const read = oracle.rows(signal, decodeProtobuf(protos.requests[signal], sent), COMMON);
             if (!isDeepStrictEqual(read, stored)) throw new Error('protobufjs reads other records');
-            // Strictly, and by the module itself, as the next hop may be one of ours.
+            // Read strictly by the module itself, as the receiver may be another Sluice.
             if (!oracle.judge(signal, ENCODING_PROTOBUF, sent).accepted)
               throw new Error('the strict reader refuses it');
             module.index(signal, ENCODING_PROTOBUF, sent);
@@ -85,7 +85,7 @@ t.test('of equal keys in a nested map only the last is forwarded', async (t) => 
     const json = traces([{ key: 'map', value: { kvlistValue: { values } } }]);
     const message = decodeProtobuf(
       protos.requests[SIGNAL_TRACES],
-      // protobufjs keeps every entry, so this is the same map with all its twins.
+      // protobufjs keeps every entry, so this is the same map with all its duplicates.
       encodeTwins(values),
     );
     const protobuf = spell(SIGNAL_TRACES, ENCODING_PROTOBUF, message, 1);
@@ -93,8 +93,8 @@ t.test('of equal keys in a nested map only the last is forwarded', async (t) => 
       forwarded(SIGNAL_TRACES, ENCODING_JSON, json),
       forwarded(SIGNAL_TRACES, ENCODING_PROTOBUF, protobuf),
     ]) {
-      t.notOk(sent.includes('first'), 'what was superseded does not leave');
-      t.notOk(sent.includes('second'), 'nor does the one after it');
+      t.notOk(sent.includes('first'), 'the superseded attribute is not sent');
+      t.notOk(sent.includes('second'), 'nor is the one after it');
       t.ok(sent.includes('last'));
       t.equal(module.index(SIGNAL_TRACES, ENCODING_PROTOBUF, sent).accepted, true);
     }
@@ -127,7 +127,7 @@ t.test('the order of key and value in an entry does not change which entries are
       const came = oracle.judge(SIGNAL_TRACES, ENCODING_JSON, json);
       if (!came.accepted) throw new Error(came.reason);
       const stored = oracle.rows(SIGNAL_TRACES, came.message, COMMON);
-      if (!isDeepStrictEqual(oracle.rows(SIGNAL_TRACES, sent, COMMON), stored)) throw new Error('other entries leave');
+      if (!isDeepStrictEqual(oracle.rows(SIGNAL_TRACES, sent, COMMON), stored)) throw new Error('other entries are sent');
       const found = compareLines(stored, module.encodeNdjson());
       if (found !== null) throw new Error(found);
     }),
@@ -147,7 +147,7 @@ function encodeTwins(values: readonly unknown[]): Uint8Array {
   return type.encode(type.fromObject({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] })).finish();
 }
 
-t.test('fields that nobody knows are not forwarded', async (t) => {
+t.test('unknown fields are not forwarded', async (t) => {
   const unknown = Buffer.from('fa3f0568656c6c6f', 'hex'); // field 1023, "hello"
   const inner = Buffer.concat([Buffer.from('0a03616263', 'hex'), unknown]);
   const array = Buffer.concat([Buffer.from([0x0a, inner.length]), inner, unknown]);

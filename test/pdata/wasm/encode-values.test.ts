@@ -1,4 +1,6 @@
-/** Values as JSON: escaping at every length, numbers as short as JavaScript prints them, nested values, verdicts. */
+/**
+ * Values as JSON: escaping at every length, numbers as short as JavaScript prints them, nested values, dispositions.
+ */
 import fc from 'fast-check';
 import t from 'tap';
 import type { Batch } from '../../../src/pdata/batch.ts';
@@ -42,7 +44,7 @@ function attributesOf(batch: Batch): Record<string, unknown> {
   return tables.lines(batch)[0]?.['attributes'] as Record<string, unknown>;
 }
 
-/** Points attribute row 0 at a text of our own. */
+/** Sets a text of the test for attribute row 0. */
 function pointAt(batch: Batch, kind: number, text: string, flags = 0): void {
   const { offset, length } = batch.tables.scratch(text) ?? { offset: 0, length: 0 };
   batch.tables.memory.u8[ATTRIBUTES_BASE + ATTRIBUTE_KIND] = kind;
@@ -61,7 +63,7 @@ const unit = fc.oneof(
   fc.constantFrom('"', '\\', '\n', '\t', '\r', '\b', '\f', '\0', '\u0001', '\u001f', '\u007f', '/'),
 );
 
-t.test('texts and keys of any length come back from the line as they were sent', async (t) => {
+t.test('texts and keys of any length are read from the line as they were sent', async (t) => {
   fc.assert(
     fc.property(fc.string({ unit, maxLength: 80 }), fc.string({ unit, maxLength: 300 }), (key, text) => {
       const found = attributesOf(tables.batch(SIGNAL_TRACES, request([attribute(key, { stringValue: text })])));
@@ -85,7 +87,7 @@ t.test('doubles are printed as JavaScript prints them', async (t) => {
       .tuple(fc.integer({ min: -(10 ** 9), max: 10 ** 9 }), fc.integer({ min: 0, max: 9 }))
       .map(([k, e]) => k / 10 ** e),
     fc.integer({ min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER }),
-    // Every length of digits, from beyond one end of what is printed without the host to beyond the other.
+    // Every number of digits, from below the range that is printed without the host to above it.
     fc
       .tuple(
         fc.double({ min: -1, max: 1, noNaN: true }),
@@ -125,7 +127,7 @@ t.test('integers keep every digit', async (t) => {
   }
 });
 
-t.test('what JSON has no number for is a string, no value is null, bytes are base64', async (t) => {
+t.test('NaN and infinities are strings, an empty value is null, bytes are base64', async (t) => {
   const attributes = [
     attribute('nan', { doubleValue: Number.NaN }),
     attribute('up', { doubleValue: Number.POSITIVE_INFINITY }),
@@ -152,7 +154,7 @@ t.test('what JSON has no number for is a string, no value is null, bytes are bas
   });
 });
 
-t.test('of equal keys in a nested map the last stands, in small maps and in large ones', async (t) => {
+t.test('of equal keys in a nested map the last is printed, in small maps and in large ones', async (t) => {
   for (const size of [0, 1, 3, 8, 9, 40, 3000]) {
     const values = Array.from({ length: size }, (_, i) =>
       attribute(`key ${i % Math.ceil(size / 2)}`, {
@@ -183,7 +185,7 @@ t.test('attributes that were dropped, moved or superseded are not printed', asyn
   t.same(attributesOf(batch), { kept: 1, twice: 2 });
 });
 
-t.test('texts that are JSON already are copied into lines and decoded for COPY', async (t) => {
+t.test('JSON texts are copied into lines and decoded for COPY', async (t) => {
   const batch = tables.batch(SIGNAL_TRACES, request([attribute('k', { stringValue: 'x' })]));
   const literal = String.raw`a\"b\\c\u00e9\ud83d\ude00\n\t\/\ud800x 0123456789abcdef`;
   pointAt(batch, KIND_TEXT, literal, TEXT_JSON_ESCAPED);
@@ -212,7 +214,7 @@ t.test('a value is rendered as JSON for processors', async (t) => {
   t.equal(batch.jsonOf(0), '["a\\"b",{},null]');
 });
 
-t.test('a resource is rendered once and stands in every line', async (t) => {
+t.test('a resource is rendered once and is in every line', async (t) => {
   const resource = {
     attributes: [attribute('service.name', { stringValue: 'shop' }), attribute('n', { intValue: 1n })],
   };
@@ -225,11 +227,11 @@ t.test('a resource is rendered once and stands in every line', async (t) => {
   t.same(
     tables.tuples(batch).map((tuple) => tuple['resource']),
     spans.map(() => ({ 'service.name': 'shop', n: 1 })),
-    'the rendered text serves the other format as well',
+    'the rendered text is used for the other format too',
   );
 });
 
-t.test('keys beyond what is interned for good are printed all the same', async (t) => {
+t.test('keys beyond the permanently interned ones are printed too', async (t) => {
   const long = 'k'.repeat(5000);
   const attributes = [attribute(long, { intValue: 1n }), attribute('q"'.repeat(100), { intValue: 2n })];
   for (let round = 0; round < 2; round++) {
@@ -237,12 +239,12 @@ t.test('keys beyond what is interned for good are printed all the same', async (
   }
 });
 
-/** The attributes column as text, since parsing hides a name that stands twice. */
+/** The attributes column as text, since parsing hides duplicate names. */
 function printedAttributes(batch: Batch): string {
   return /"attributes":(\{.*\}),"received_at"/.exec(tables.text(batch))?.[1] ?? '';
 }
 
-t.test('keys that differ in U+0000 and U+FFFD only are one key, of which the last wins', async (t) => {
+t.test('keys that differ only in U+0000 and U+FFFD are one key, and its last attribute is used', async (t) => {
   const keys = ['a\0', 'b', 'a\ufffd', '\0a', '\ufffda'];
   const entries = keys.map((key, index) => attribute(key, { intValue: BigInt(index) }));
   t.equal(

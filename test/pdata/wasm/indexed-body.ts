@@ -1,4 +1,4 @@
-/** Indexes bodies with the real module and reads its tables plainly, field by field, as the layout defines them. */
+/** Indexes bodies with the real module and reads its tables field by field, as the layout defines them. */
 import {
   ATTRIBUTE_FLAGS,
   ATTRIBUTE_KIND,
@@ -35,7 +35,7 @@ export interface Attribute {
 export class IndexedBody {
   readonly wire: Wire = loadWire(0x1234_5678_9abc_def0n);
 
-  /** Indexes a body; the code of the fault, or undefined. Anything else thrown is a trap and passes through. */
+  /** Indexes a body; returns the code of the fault, or undefined. Any other exception is a trap and is passed on. */
   index(signal: number, body: Buffer): number | undefined {
     body.copy(this.wire.bytes, INPUT_BASE);
     try {
@@ -71,7 +71,7 @@ export class IndexedBody {
     return this.wire.bytes.toString('hex', at, at + length);
   }
 
-  /** The text whose offset and length (u32 each) stand at `offset` and `length`. */
+  /** The text whose offset and length (u32 each) are at `offset` and `length`. */
   text(offset: number, length: number): string {
     const start = this.u32(offset);
     return this.wire.bytes.toString('utf8', start, start + this.u32(length));
@@ -94,7 +94,7 @@ export class IndexedBody {
     };
   }
 
-  /** The attributes of an owner, whose first index and count stand at these addresses. */
+  /** The attributes of an owner, whose first index and count are at these addresses. */
   attributes(first: number, count: number): Attribute[] {
     return Array.from({ length: this.u32(count) }, (_, i) => this.attribute(this.u32(first) + i));
   }

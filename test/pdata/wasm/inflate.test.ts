@@ -1,4 +1,4 @@
-// The inflater against zlib: streams of every kind, streams no compressor writes, and damaged ones.
+// The inflater against zlib: streams of every kind, streams that no compressor writes, and damaged ones.
 import { constants, deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
@@ -35,7 +35,7 @@ const anyOptions = fc.record({
   ),
 });
 
-t.test('whatever zlib writes is read back, in as many bytes', async (t) => {
+t.test('every output of zlib is read back, and its length is exact', async (t) => {
   fc.assert(
     fc.property(
       fc.array(anyContent, { minLength: 1, maxLength: 3 }),
@@ -57,13 +57,13 @@ t.test('whatever zlib writes is read back, in as many bytes', async (t) => {
   t.pass();
 });
 
-t.test('any code lengths are taken or refused as zlib does, and what follows means the same', async (t) => {
+t.test('any code lengths are accepted or refused as by zlib, and the data is decoded to the same bytes', async (t) => {
   let accepted = 0;
   const lengthsOf = (count: number): fc.Arbitrary<number[]> =>
     fc
       .array(fc.tuple(fc.nat({ max: count - 1 }), fc.integer({ min: 1, max: 15 })), { maxLength: 40 })
       .map((pairs) => codeLengths(count, Object.fromEntries(pairs)));
-  // Halving one code again and again makes complete codes of every shape, which chance alone hardly ever makes.
+  // Splitting random codes repeatedly makes complete codes of every shape, which random lengths hardly ever are.
   const completeOf = (count: number): fc.Arbitrary<number[]> =>
     fc.array(fc.nat({ max: 1000 }), { minLength: 1, maxLength: count - 2 }).map((cuts) => {
       const lengths = [1, 1];
@@ -96,18 +96,18 @@ t.test('any code lengths are taken or refused as zlib does, and what follows mea
   t.ok(accepted > 0, `${accepted} were accepted`);
 });
 
-t.test('streams no compressor writes end as zlib ends them', async (t) => {
+t.test('streams that no compressor writes have the same result as with zlib', async (t) => {
   const none = codeLengths(1, {});
   const one = codeLengths(1, { 0: 1 });
   const cases: readonly [string, Buffer, boolean][] = [
-    ['nothing at all', Buffer.alloc(0), false],
+    ['an empty stream', Buffer.alloc(0), false],
     ['a block of the fourth kind', writer().bits(1, 1).bits(3, 2).bytes(), false],
     ['a stored block', writer().stored(true, Buffer.from('abc')).bytes(), true],
-    ['a stored block of nothing', writer().stored(true, Buffer.alloc(0)).bytes(), true],
+    ['an empty stored block', writer().stored(true, Buffer.alloc(0)).bytes(), true],
     ['a stored block whose length is not confirmed', writer().stored(true, Buffer.from('abc'), 0).bytes(), false],
     ['a stored block cut short', writer().stored(true, Buffer.from('abc')).bytes().subarray(0, 7), false],
     ['a stored block without its length', writer().bits(1, 3).bits(0, 21).bytes(), false],
-    ['a fixed block of nothing', writer().fixed(true).code(0, 7).bytes(), true],
+    ['an empty fixed block', writer().fixed(true).code(0, 7).bytes(), true],
     ['no last block', writer().fixed(false).code(0, 7).bytes(), false],
     [
       'an end cut off',
@@ -156,7 +156,7 @@ t.test('streams no compressor writes end as zlib ends them', async (t) => {
         .bytes(),
       false,
     ],
-    ['a repetition of nothing', head().symbol(PLAIN_LENGTHS, 16).bits(0, 2).bits(0, 64).bytes(), false],
+    ['a repetition without a previous length', head().symbol(PLAIN_LENGTHS, 16).bits(0, 2).bits(0, 64).bytes(), false],
     ['repetitions past the end', zeros(head(), 138).symbol(PLAIN_LENGTHS, 18).bits(127, 7).bits(0, 64).bytes(), false],
     [
       'no end of a block',
@@ -229,13 +229,13 @@ t.test('every cut of a stream is refused', async (t) => {
     const stream = deflateRawSync(content, { level });
     for (let length = 0; length < stream.length; length++) {
       const { bytes } = judge.raw(stream.subarray(0, length));
-      if (bytes !== null) t.fail(`level ${level}: ${length} of ${stream.length} bytes were enough`);
+      if (bytes !== null) t.fail(`level ${level}: ${length} of ${stream.length} bytes sufficed`);
     }
   }
   t.pass();
 });
 
-t.test('exactly as many bytes as are allowed come through', async (t) => {
+t.test('exactly as many bytes as are allowed are expanded', async (t) => {
   for (const content of [
     Buffer.alloc(100_000, 'a'),
     Buffer.from(Array.from({ length: 70_000 }, (_, index) => (index * index) >> 3)),
@@ -249,12 +249,12 @@ t.test('exactly as many bytes as are allowed come through', async (t) => {
   }
 });
 
-/** `a`, then a length of three; a distance is to follow. */
+/** `a`, then a length of three; a distance follows. */
 function withLength(distances: readonly number[]): DeflateWriter {
   return writer().dynamic(true, { literals: LENGTHS, distances }).symbol(LENGTHS, 97).symbol(LENGTHS, 257);
 }
 
-/** The head of a block of 257 literals and one distance, up to where the code lengths begin. */
+/** The head of a block of 257 literals and one distance, before the code lengths. */
 function head(): DeflateWriter {
   const started = writer().bits(1, 1).bits(2, 2).bits(0, 5).bits(0, 5).bits(15, 4);
   for (const symbol of [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15])

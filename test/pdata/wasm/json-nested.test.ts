@@ -1,4 +1,4 @@
-/** Nested values of JSON bodies: what the encoders print from their source, whatever the spelling. */
+/** Nested values of JSON bodies: the encoders' output from their source, in any spelling. */
 import t from 'tap';
 import {
   ENCODING_JSON,
@@ -36,16 +36,16 @@ t.test('of equal keys of a map only the last is printed', async (t) => {
   t.equal(printed(map(...many)), `{${expected}}`, 'by the table of a larger map');
 });
 
-t.test('a map behind a member name spelled with escapes loses its superseded entries too', async (t) => {
+t.test('superseded entries of a map behind an escaped member name are left out too', async (t) => {
   const entries = [entry('a', 1), entry('b', 2), entry('a', 3)].join(',');
   t.equal(printed(`{"kvlistValue":{"v\\u0061lues":[${entries}]}}`), '{"b":2,"a":3}');
 });
 
-t.test('a value may stand before its key', async (t) => {
+t.test('a value may precede its key', async (t) => {
   t.equal(printed(map('{"value":{"arrayValue":{"values":[{}]}},"key":"a\\"b"}')), '{"a\\"b":[null]}');
 });
 
-t.test('members without a place in plain JSON are printed as their values', async (t) => {
+t.test('unknown members are printed as their values', async (t) => {
   const values =
     '{"doubleValue":"NaN"},{"intValue":"-0"},{"boolValue":false},{"bytesValue":"_w"},{"stringValue":"\\ud800\\u0000"}';
   t.equal(printed(`{"arrayValue":{"values":[${values}]}}`), '["NaN",0,false,"/w==","\ufffd\ufffd"]');

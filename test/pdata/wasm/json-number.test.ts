@@ -1,4 +1,4 @@
-/** Doubles written in JSON: each is the nearest one, as `Number` reads it. */
+/** Doubles in JSON: each is the nearest one, as `Number` reads it. */
 import fc from 'fast-check';
 import t from 'tap';
 import {
@@ -63,10 +63,10 @@ t.test('every double comes back from its shortest text', async (t) => {
   t.pass();
 });
 
-/** Halfway between two doubles, but for a digit far behind: 128 bits do not tell. */
+/** Halfway between two doubles but for a digit far behind: 128 bits do not suffice. */
 const HARD = `9007199254740993.${'0'.repeat(30)}1`;
 
-t.test('numbers that are slow to read are bounded', async (t) => {
+t.test('numbers that are slow to read are limited', async (t) => {
   const bounds = (text: string, count: number): string =>
     `{"histogram":{"dataPoints":[{"explicitBounds":[${Array<string>(count).fill(text).join(',')}]}]}}`;
   const count = Math.floor(MAX_HARD_NUMBERS / (1 + Math.floor(HARD.length / 8)));
@@ -103,7 +103,7 @@ t.test('numbers of many digits and of any exponent are the nearest doubles', asy
   t.pass();
 });
 
-t.test('a number beyond all doubles is refused however it is written and wherever it stands', async (t) => {
+t.test('a number beyond all doubles is refused in any spelling and at any place', async (t) => {
   const spellings = [
     '1e309',
     '99999999999e300',

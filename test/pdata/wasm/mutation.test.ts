@@ -1,4 +1,7 @@
-/** A short campaign of damaged bodies for each signal and encoding; `test/campaigns/mutation/mutation.ts` runs long ones. */
+/**
+ * A short campaign of damaged bodies for each signal and encoding; `test/campaigns/mutation/mutation.ts` runs long
+ * ones.
+ */
 import t from 'tap';
 import { ENCODING_JSON, ENCODING_PROTOBUF } from '../../../src/pdata/layout.ts';
 import { Campaign, isClean } from '../../campaigns/mutation/campaign.ts';
@@ -9,7 +12,7 @@ import { ENCODING_NAMES, loadProtos, SIGNAL_NAMES, SIGNALS } from '../../support
 const COUNT = 700;
 const SPECIMENS = 60;
 const SEED = 20260101;
-/** Of the damaged bodies at least these parts must be accepted and refused, or the damage teaches nothing. */
+/** At least this part of the damaged bodies must be accepted, and refused; otherwise the damage tests nothing. */
 const MIN_SHARE = 0.05;
 
 const protos = loadProtos();
@@ -18,7 +21,7 @@ const module = new ModuleRun();
 
 for (const signal of SIGNALS) {
   for (const encoding of [ENCODING_PROTOBUF, ENCODING_JSON]) {
-    t.test(`damaged ${SIGNAL_NAMES[signal]} in ${ENCODING_NAMES[encoding]} never get past the rules`, async (t) => {
+    t.test(`damaged ${SIGNAL_NAMES[signal]} in ${ENCODING_NAMES[encoding]} never pass a broken rule`, async (t) => {
       const report = new Campaign(protos, module, oracle, {
         signal,
         encoding,

@@ -1,6 +1,6 @@
 /**
- * The module against the oracle: whatever a generated request says, both encodings of it, in any spelling, become the rows
- * that the plain rules give; and each broken rule is refused as its class.
+ * The module against the oracle: every generated request, in both encodings and any spelling, becomes the rows of the
+ * plain rules; and each broken rule is refused as its class.
  */
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
@@ -26,7 +26,7 @@ import {
 } from '../../support/protos.ts';
 
 const RUNS = 100;
-/** Shrinking what was found ends after this long; the sound case takes a second or two. */
+/** Shrinking a failure ends after this time; a passing run takes a second or two. */
 const MAX_MILLISECONDS = 15_000;
 const protos = loadProtos();
 const oracle = new Oracle(protos);
@@ -41,14 +41,14 @@ function spell(signal: Signal, encoding: number, message: Message, seed: number)
   return new ProtobufWriter(random).write(type, message);
 }
 
-/** What is wrong with the module's output for a body that must be accepted; null when nothing is. */
+/** The fault of the module's output for a body that must be accepted; null when there is none. */
 function fault(signal: Signal, encoding: number, body: Buffer, message: Message): string | null {
   const outcome = module.index(signal, encoding, body);
   if (!outcome.accepted) return `refused with ${outcome.code}`;
   return compareLines(oracle.rows(signal, message, COMMON), module.encodeNdjson());
 }
 
-t.test('the strict reader of the oracle reads what protobufjs reads', async (t) => {
+t.test('the strict reader of the oracle agrees with protobufjs', async (t) => {
   for (const signal of SIGNALS) {
     fc.assert(
       fc.property(requests(signal), seeds, (message, seed) => {
@@ -187,7 +187,7 @@ t.test('a JSON body that breaks one rule is refused by its class', async (t) => 
   }
 });
 
-/** Lone surrogates can be written in JSON only. */
+/** Only JSON can contain lone surrogates. */
 t.test('lone surrogates and U+0000 are stored as U+FFFD', async (t) => {
   const text = traceJson({ ...SPAN, name: 'NAME', attributes: [{ key: 'KEY', value: { stringValue: 'NAME' } }] })
     .replaceAll('NAME', 'a\\ud800b\\udc00\\u0000\\ud83d\\ude00')
@@ -205,7 +205,7 @@ const REFUSED_PROTOBUF: readonly (readonly [string, Rule, Buffer])[] = [
   ['a length past the end', 'protobuf', hex('0a 05 00')],
   ['a length near 2^64', 'protobuf', hex('0a 0d 0a 84ffffffffffffffff01 1a 00')],
   [
-    'a length that points backwards, to where sound fields stand',
+    'a length that points backwards, to valid fields',
     'protobuf',
     hex('9a06 03 9a060c 9a06 f1ffffffffffffffff01'),
   ],

@@ -1,4 +1,7 @@
-/** Bodies made to hurt, as large as a body may be. The bounds on time are far above what they take, to hold on a busy machine. */
+/**
+ * Expensive bodies of the maximum size. The time limits are far above the usual times, so that they hold on a busy
+ * machine.
+ */
 import t, { type Test } from 'tap';
 import {
   FAIL_BUDGET,
@@ -35,7 +38,7 @@ import { isPrompt } from '../../support/promptness.ts';
 import { IndexedBody } from './indexed-body.ts';
 import * as pb from './protobuf-writer.ts';
 
-/** What the containers around a filling may take. */
+/** The most bytes of the containers around a filling. */
 const ENVELOPE = 200;
 const MAX_MILLISECONDS = 2000;
 const MILLION = 1_000_000;
@@ -56,7 +59,7 @@ const BUDGETS: readonly (readonly [number, number])[] = [
 
 const body = new IndexedBody();
 
-/** As many copies of a field as a body holds. */
+/** As many copies of a field as fit into a body. */
 function filling(unit: Buffer): Buffer {
   return Buffer.alloc(Math.floor((INPUT_CAPACITY - ENVELOPE) / unit.length) * unit.length, unit);
 }
@@ -79,12 +82,12 @@ async function indexWithinBounds(t: Test, signal: number, request: Buffer): Prom
   t.strictSame(
     BUDGETS.filter(([header, most]) => body.header(header) > most),
     [],
-    'no table holds more rows than it has',
+    'no table exceeds its rows',
   );
   return fault;
 }
 
-t.test('more rows than a table holds are refused, of every table', async (t) => {
+t.test('more rows than a table holds are refused, for every table', async (t) => {
   const spans = (...fields: Buffer[]): Buffer => pb.request(pb.span(...fields));
   const point = (type: number, ...fields: Buffer[]): Buffer => pb.request(pb.message(type, pb.message(1, ...fields)));
   const bodies: [string, number, Buffer][] = [
@@ -102,10 +105,10 @@ t.test('more rows than a table holds are refused, of every table', async (t) => 
   ];
   for (const [title, signal, request] of bodies)
     t.equal(await indexWithinBounds(t, signal, request), FAIL_BUDGET, title);
-  t.equal(body.index(SIGNAL_TRACES, pb.request(pb.span())), undefined, 'the next request is none the worse');
+  t.equal(body.index(SIGNAL_TRACES, pb.request(pb.span())), undefined, 'the next request is not affected');
 });
 
-t.test('distinct keys are indexed as far as the tables go, again and again', async (t) => {
+t.test('distinct keys are indexed up to the size of the tables, in every request', async (t) => {
   const most = distinctKeys(MAX_LOCAL_SYMBOLS);
   for (let round = 0; round < 2; round++) {
     t.equal(await indexWithinBounds(t, SIGNAL_TRACES, pb.request(pb.span(most))), undefined);
@@ -115,18 +118,18 @@ t.test('distinct keys are indexed as far as the tables go, again and again', asy
   t.equal(
     await indexWithinBounds(t, SIGNAL_TRACES, pb.request(pb.span(most))),
     undefined,
-    'the next request is none the worse',
+    'the next request is not affected',
   );
 });
 
-t.test('a million times the same key is one attribute in the end', async (t) => {
+t.test('a million attributes with the same key become one', async (t) => {
   const same = Buffer.alloc(5 * MILLION, pb.message(9, pb.text(1, 'a')));
   t.equal(await indexWithinBounds(t, SIGNAL_TRACES, pb.request(pb.span(same))), undefined);
   t.match(body.attribute(MILLION - 2), { key: 'a', verdict: VERDICT_SUPERSEDED });
   t.match(body.attribute(MILLION - 1), { key: 'a', verdict: VERDICT_KEEP });
 });
 
-t.test('fields that make no row take little time for each byte', async (t) => {
+t.test('fields without a row take little time per byte', async (t) => {
   const attribute = (...value: Buffer[]): Buffer => pb.request(pb.span(pb.attribute(9, 'k', ...value)));
   const bodies: [string, number, Buffer][] = [
     ['unknown varints', SIGNAL_TRACES, filling(pb.varint(15, 0))],

@@ -31,7 +31,7 @@ const body = new IndexedBody();
 const index = (...fields: Buffer[]): number | undefined => body.index(SIGNAL_LOGS, pb.request(Buffer.concat(fields)));
 const at = RECORDS_BASE;
 
-t.test('every field of a log record has its place', (t) => {
+t.test('every field of a log record has its column', (t) => {
   const fields = [
     pb.fixed64(1, 5),
     pb.varint(2, 17),
@@ -62,7 +62,7 @@ t.test('every field of a log record has its place', (t) => {
   t.end();
 });
 
-t.test('a record may be bare, and an empty body is not the same as none', (t) => {
+t.test('all fields of a record are optional, and an empty body is not the same as none', (t) => {
   t.equal(index(), undefined);
   t.equal(body.u32(at + RECORD_BODY), 0);
   t.equal(index(pb.message(5)), undefined);
@@ -79,7 +79,7 @@ t.test('the last of several bodies is the body, and all are checked', (t) => {
   t.end();
 });
 
-t.test('severities this version does not know become unspecified', (t) => {
+t.test('unknown severities become unspecified', (t) => {
   const severities = [0, 1, 24, 25, 280, -1].map((value) => {
     t.equal(index(pb.varint(2, value)), undefined);
     return body.u8(at + RECORD_KIND);
@@ -88,7 +88,7 @@ t.test('severities this version does not know become unspecified', (t) => {
   t.end();
 });
 
-t.test('ids may be absent, each alone, but not wrong; times may be 0, but not beyond 63 bits', (t) => {
+t.test('each id may be absent, but not invalid; times may be 0, but not beyond 63 bits', (t) => {
   t.equal(index(pb.hex(9, pb.TRACE_ID)), undefined);
   t.equal(index(pb.hex(10, pb.SPAN_ID), pb.hex(9, '')), undefined);
   t.equal(index(pb.hex(9, pb.SPAN_ID)), FAIL_ID);

@@ -139,7 +139,7 @@ t.test('a metric describes its points', (t) => {
   t.strictSame(kinds, [POINT_VALUE_INT, POINT_VALUE_DOUBLE, POINT_VALUE_NONE, POINT_VALUE_DOUBLE]);
   t.equal(body.u64(first + RECORD_VALUE), 2n ** 64n - 5n);
   t.equal(body.f64(record(1) + RECORD_VALUE), 0.5);
-  t.equal(body.f64(record(3) + RECORD_VALUE), 2, 'the last member wins');
+  t.equal(body.f64(record(3) + RECORD_VALUE), 2, 'the last member is used');
   t.strictSame(
     [0, 1, 2, 3].map((row) => body.u32(record(row) + RECORD_METRIC)),
     [1, 1, 1, 1],
@@ -148,7 +148,7 @@ t.test('a metric describes its points', (t) => {
   t.end();
 });
 
-t.test('the last data member replaces those before it, and leaves nothing of them', (t) => {
+t.test('the last data member replaces the earlier ones completely', (t) => {
   const gauge = point(GAUGE, pb.fixed64(6, 1), pb.attribute(7, 'old', pb.varint(3, 1)), pb.message(5));
   const histogram = point(HISTOGRAM, pb.fixed64(4, 9), packed(6, pb.fixed64(6, 9)), pb.message(8));
   t.equal(index(Buffer.concat([gauge, pb.attribute(12, 'm'), gauge, histogram, pb.attribute(12, 'm')])), undefined);
@@ -193,7 +193,7 @@ t.test('a histogram collects its lists, packed or not, whole or in pieces', (t) 
   );
   t.equal(body.u32(at + POINT_HAS), POINT_HAS_SUM | POINT_HAS_MIN | POINT_HAS_MAX);
   t.equal(index(point(HISTOGRAM, pb.fixed64(4, 1))), undefined);
-  t.equal(body.u32(at + POINT_HAS), 0, 'what is absent is not 0');
+  t.equal(body.u32(at + POINT_HAS), 0, 'an absent value is not 0');
   t.equal(body.u32(at + POINT_BUCKETS_COUNT), 0);
   t.equal(index(point(HISTOGRAM, pb.hex(7, '0102030405060708ff'))), FAIL_PROTOBUF, 'half a number');
   t.end();
@@ -216,7 +216,7 @@ t.test('an exponential histogram has a scale and two sets of buckets', (t) => {
   t.equal(body.u64(at + POINT_ZERO_COUNT), 11n);
   t.equal(body.f64(at + POINT_ZERO_THRESHOLD), 0.25);
   t.equal(body.u32(at + POINT_POSITIVE_OFFSET) | 0, -3);
-  t.strictSame(counts(at + POINT_POSITIVE_FIRST, at + POINT_POSITIVE_COUNT), [1n, 2n, 300n], 'the last set counts');
+  t.strictSame(counts(at + POINT_POSITIVE_FIRST, at + POINT_POSITIVE_COUNT), [1n, 2n, 300n], 'the last set is used');
   t.equal(body.u32(at + POINT_NEGATIVE_COUNT), 0);
   t.equal(body.u32(at + POINT_HAS), POINT_HAS_POSITIVE | POINT_HAS_MAX);
   t.equal(index(point(EXPONENTIAL, pb.message(9))), undefined);
@@ -246,7 +246,7 @@ t.test('a summary has quantiles, and a sum that is 0 when absent', (t) => {
   t.end();
 });
 
-t.test('exemplars adjoin their point, and their attributes each exemplar', (t) => {
+t.test('the exemplars of a point are adjacent, and so are the attributes of an exemplar', (t) => {
   const places = [
     [GAUGE, 5, 7],
     [HISTOGRAM, 8, 9],

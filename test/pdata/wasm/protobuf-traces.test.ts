@@ -91,7 +91,7 @@ t.test('an empty body is a request without records', (t) => {
   t.end();
 });
 
-t.test('every field of a span has its place', (t) => {
+t.test('every field of a span has its column', (t) => {
   const span = pb.span(
     pb.text(3, 'a=b'),
     pb.hex(4, '2122232425262728'),
@@ -124,7 +124,7 @@ t.test('every field of a span has its place', (t) => {
   t.end();
 });
 
-t.test('a span leaves nothing of an earlier request in its row', (t) => {
+t.test('a span overwrites all data of an earlier request in its row', (t) => {
   t.equal(index(pb.request(pb.span())), undefined);
   const at = record(0);
   t.equal(body.hex(at + RECORD_PARENT_SPAN_ID, 8), '0000000000000000');
@@ -174,7 +174,7 @@ t.test('attribute values keep their kind, exactly', (t) => {
   t.end();
 });
 
-t.test('of attributes with the same key in one list the last stays', (t) => {
+t.test('of attributes with the same key in one list the last is kept', (t) => {
   const twice = [
     pb.attribute(9, 'k', pb.varint(3, 1)),
     pb.attribute(9, 'o', pb.varint(3, 2)),
@@ -195,7 +195,7 @@ t.test('of attributes with the same key in one list the last stays', (t) => {
   t.end();
 });
 
-t.test('attributes of one owner adjoin, wherever its events and links stand', (t) => {
+t.test('the attributes of one owner are adjacent, at any place of its events and links', (t) => {
   const span = pb.span(
     pb.attribute(9, 'a', pb.varint(3, 1)),
     pb.message(11, pb.fixed64(1, 5), pb.text(2, 'first'), pb.attribute(3, 'e', pb.varint(3, 2))),
@@ -240,7 +240,7 @@ t.test('attributes of one owner adjoin, wherever its events and links stand', (t
   t.end();
 });
 
-t.test('records know their resource and scope, in whatever order these come', (t) => {
+t.test('records refer to their resource and scope, in any order of fields', (t) => {
   const resource = pb.message(1, pb.attribute(1, 'service.name', pb.text(1, 'svc')), pb.varint(2, 3));
   const scope = pb.message(
     1,
@@ -272,7 +272,7 @@ t.test('records know their resource and scope, in whatever order these come', (t
   t.end();
 });
 
-t.test('a singular message that comes twice is replaced whole', (t) => {
+t.test('a repeated singular message is replaced completely', (t) => {
   const resources = [
     pb.message(1, pb.attribute(1, 'old', pb.varint(3, 1))),
     pb.message(1, pb.attribute(1, 'new', pb.varint(3, 2))),
@@ -296,7 +296,7 @@ t.test('a singular message that comes twice is replaced whole', (t) => {
   t.end();
 });
 
-t.test('enums this version does not know become unspecified', (t) => {
+t.test('unknown enum values become unspecified', (t) => {
   for (const value of [6, 2 ** 31, -1, 2 ** 40]) {
     t.equal(index(pb.request(pb.span(pb.varint(6, value), pb.message(15, pb.varint(3, value))))), undefined);
     t.equal(body.u8(record(0) + RECORD_KIND), 0);
@@ -307,7 +307,7 @@ t.test('enums this version does not know become unspecified', (t) => {
   t.end();
 });
 
-t.test('ids of the wrong length and zero ids are refused, absent ones only where a rule allows', (t) => {
+t.test('ids of the wrong length and zero ids are refused; absent ones are allowed only where a rule says so', (t) => {
   const zero = '00'.repeat(16);
   const trace = (id: string) => Buffer.concat([pb.hex(1, id), pb.hex(2, pb.SPAN_ID), pb.fixed64(7, 1)]);
   const refused: [string, Buffer][] = [
@@ -324,7 +324,7 @@ t.test('ids of the wrong length and zero ids are refused, absent ones only where
   ];
   for (const [title, span] of refused) t.equal(index(pb.request(span)), FAIL_ID, title);
   t.equal(index(pb.request(pb.span(pb.hex(4, '')))), undefined, 'an empty parent is none');
-  t.equal(index(pb.request(pb.span(pb.hex(2, '01'), pb.hex(2, pb.SPAN_ID)))), undefined, 'the last id counts');
+  t.equal(index(pb.request(pb.span(pb.hex(2, '01'), pb.hex(2, pb.SPAN_ID)))), undefined, 'the last id is used');
   t.equal(body.header(HEADER_LINKS) + body.header(HEADER_EVENTS), 0);
   t.end();
 });

@@ -1,4 +1,7 @@
-/** Protobuf fields as bytes, freely combined: what an encoder library would refuse to write is what the indexer must refuse to read. */
+/**
+ * Protobuf fields as bytes, freely combined: bodies that an encoder library refuses to write and the indexer must
+ * refuse to read.
+ */
 
 function varintBytes(value: bigint): Buffer {
   const out: number[] = [];
@@ -54,6 +57,6 @@ export const request = (...records: Buffer[]): Buffer =>
 export const TRACE_ID = '0102030405060708090a0b0c0d0e0f10';
 export const SPAN_ID = '1112131415161718';
 
-/** What a span can not do without. */
+/** The required fields of a span. */
 export const span = (...fields: Buffer[]): Buffer =>
   Buffer.concat([hex(1, TRACE_ID), hex(2, SPAN_ID), fixed64(7, 1), ...fields]);

@@ -18,7 +18,7 @@ function intern(body: IndexedBody, key: string): number {
   return body.wire.exports.intern(INPUT_BASE, length);
 }
 
-t.test('the keys everybody knows have the numbers of the layout', (t) => {
+t.test('the well-known keys have the numbers of the layout', (t) => {
   const body = new IndexedBody();
   t.equal(intern(body, 'service.name'), SYMBOL_SERVICE_NAME);
   t.equal(intern(body, 'deployment.environment.name'), SYMBOL_ENVIRONMENT_NAME);
@@ -53,7 +53,7 @@ t.test('keys that differ in one byte anywhere have different symbols', (t) => {
   t.end();
 });
 
-t.test('a long key lives for one request, and its bucket does not remember it', (t) => {
+t.test('a long key is valid for one request, and its bucket does not keep it', (t) => {
   const body = new IndexedBody();
   const long = 'x'.repeat(MAX_SYMBOL_BYTES + 1);
   t.equal(intern(body, long), MAX_SYMBOLS);
@@ -61,12 +61,12 @@ t.test('a long key lives for one request, and its bucket does not remember it', 
   t.equal(intern(body, `${long}y`), MAX_SYMBOLS + 1);
   body.wire.exports.resetTables();
   t.equal(body.header(HEADER_LOCAL_SYMBOLS), 0);
-  t.equal(intern(body, `${long}y`), MAX_SYMBOLS, 'numbers begin anew');
+  t.equal(intern(body, `${long}y`), MAX_SYMBOLS, 'numbers start again');
   t.equal(body.header(HEADER_LOCAL_SYMBOLS), 1);
   t.end();
 });
 
-t.test('when the table is full, new keys live for one request and old ones stay', (t) => {
+t.test('when the table is full, new keys are valid for one request and old ones stay', (t) => {
   const body = new IndexedBody();
   const keys = Array.from({ length: 3 * MAX_SYMBOLS }, (_, i) => `key.${i}`);
   const spans = Array.from({ length: 64 }, (_, part) =>
@@ -83,7 +83,7 @@ t.test('when the table is full, new keys live for one request and old ones stay'
   t.end();
 });
 
-t.test('a key with U+0000 is the key it is stored as, lasting or not', (t) => {
+t.test('a key with U+0000 equals the key as which it is stored, permanent or not', (t) => {
   const body = new IndexedBody();
   for (const key of ['a\0b', `\0${'k'.repeat(MAX_SYMBOL_BYTES)}`]) {
     const symbol = intern(body, key);

@@ -6,7 +6,7 @@ import { loadWire } from '../../../src/pdata/load-wasm.ts';
 
 const wire = loadWire(7n);
 
-/** What follows a text must not matter, so it is filled with what would matter most. */
+/** The bytes around a text must not matter, so they are the ones that could matter most. */
 function classify(bytes: Buffer, around: number): number {
   wire.bytes.fill(around, INPUT_BASE, INPUT_BASE + bytes.length + 32);
   bytes.copy(wire.bytes, INPUT_BASE + 16);
@@ -35,7 +35,7 @@ t.test('text is classified as UTF-8 exactly where Node says so', (t) => {
   t.end();
 });
 
-t.test('every border of the encoding is drawn where it belongs, at every place of a block', (t) => {
+t.test('every boundary of the encoding is exact, at every place of a block', (t) => {
   const borders = [
     0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee,
   ];
@@ -56,7 +56,7 @@ t.test('every border of the encoding is drawn where it belongs, at every place o
   t.end();
 });
 
-t.test('a NUL, a quote, a backslash and a control character are found wherever they stand', (t) => {
+t.test('a NUL, a quote, a backslash and a control character are found at every place', (t) => {
   let wrong = 0;
   for (const length of [1, 15, 16, 17, 63, 64, 65, 130]) {
     for (let place = 0; place < length; place++) {
