@@ -1,4 +1,6 @@
-/** What the host gives the module. `fail` throws on the host's side and unwinds the whole call, so callers never continue. */
+/**
+ * The functions of the host. `fail` throws on the host's side and unwinds the whole call, so callers never continue.
+ */
 
 // @ts-ignore: decorator
 @external("host", "fail")
@@ -8,7 +10,7 @@ export declare function fail(code: i32, position: usize): void;
 @external("host", "parseDouble")
 export declare function parseDouble(offset: usize, length: u32): f64;
 
-/** Writes the shortest decimal of a finite double at `target`, returns its bytes (at most 32). */
+/** Writes the shortest decimal of a finite double at `target` and returns its length (at most 32). */
 // @ts-ignore: decorator
 @external("host", "printDouble")
 export declare function printDouble(value: f64, target: usize): u32;

@@ -1,4 +1,4 @@
-/** What the host may call. Each function works on the one arena described in `src/pdata/layout.ts`. */
+/** The exports for the host. Each function works on the one arena described in `src/pdata/layout.ts`. */
 import {
   CONSTANTS_BASE, ENCODING_JSON, ENCODING_PROTOBUF, FAIL_BUDGET, FAIL_PROTOBUF, HEADER_BASE, HEADER_CONSTANTS, HEADER_ENCODING,
   HEADER_INPUT_LENGTH, HEADER_MAX_DEPTH, HEADER_OUTPUT_LIMIT, HEADER_SIGNAL, HEADER_SIZE, INPUT_BASE, INPUT_CAPACITY,
@@ -21,10 +21,10 @@ export { intern } from "./symbols";
 export { classifyText } from "./text";
 export { findOpenings } from "./openings";
 
-/** AnyValue nesting allowed unless the host sets another bound. */
+/** The limit of AnyValue nesting unless the host sets another one. */
 const DEFAULT_MAX_DEPTH: u32 = 32;
 
-/** Forgets the last request. Symbols stay, except those that lived for it (see symbols.ts). */
+/** Forgets the last request. Symbols stay, except those of that request (see symbols.ts). */
 export function resetTables(): void {
   resetRows();
   forgetLocalSymbols();
@@ -41,7 +41,9 @@ export function initialize(seed: u64): void {
   resetTables();
 }
 
-/** Checks and tables the body at INPUT_BASE. After a fault the tables hold rubbish until the next call. */
+/**
+ * Checks and indexes the body at INPUT_BASE. After a fault the content of the tables is undefined until the next call.
+ */
 export function index(signal: i32, encoding: i32, length: u32): void {
   if (length > <u32>INPUT_CAPACITY) fail(FAIL_BUDGET, INPUT_BASE);
   resetTables();

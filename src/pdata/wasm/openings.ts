@@ -1,7 +1,7 @@
 /**
- * Looks a body over for the few places at which any of many short texts, the openings, may be. Three bytes of each, from its
- * anchor on, are looked up by their halves: for each of the three, two tables of 16 say which of eight groups of openings have
- * such a half there, and only a place where all six agree on a group is looked at closer. So 16 places take as long as one.
+ * Searches a body for the places where any of many literal prefixes may begin: a Teddy prefilter. A prefix is
+ * represented by its fingerprint, three bytes. Each of their nibbles is looked up in a table of 16 bucket masks (eight
+ * buckets), and only a place where all six masks share a bucket is a candidate. So 16 places take as long as one.
  */
 import {
   HEADER_BASE, HEADER_OPENING_PLACES, MAX_OPENING_PLACES, OPENING_BYTES_BASE, OPENING_GROUPS_BASE, OPENING_PLACE,
@@ -19,14 +19,14 @@ function groupsOf(block: v128, low: v128, high: v128): v128 {
   );
 }
 
-/** The kinds that have the byte at `place + nth` there, as a set of 128. */
+/** The prefixes that have the byte at `place + nth` there, as a set of 128. */
 // @ts-ignore: decorator
 @inline
 function kindsOf(place: usize, nth: usize): v128 {
   return v128.load(<usize>OPENING_BYTES_BASE + nth * TABLE + (<usize>load<u8>(place + nth) << 4));
 }
 
-/** The kinds whose openings may have their anchor at a place. */
+/** The prefixes whose fingerprint may be at a place. */
 // @ts-ignore: decorator
 @inline
 function kindsAt(place: usize): v128 {
@@ -36,9 +36,9 @@ function kindsAt(place: usize): v128 {
 }
 
 /**
- * Looks at the places from `from` on, not past `end`, with the tables at OPENING_GROUPS_BASE and OPENING_BYTES_BASE. Writes those where
- * an opening may be, in order, to OPENING_PLACES_BASE, HEADER_OPENING_PLACES of them; some may lie up to 15 bytes past `end`. Returns where
- * to go on.
+ * Searches the places from `from` on, up to `end`, with the tables at OPENING_GROUPS_BASE and OPENING_BYTES_BASE.
+ * Writes the candidates in order to OPENING_PLACES_BASE and their number to HEADER_OPENING_PLACES; some may be up to 15
+ * bytes past `end`. Returns the address at which to continue.
  */
 export function findOpenings(from: usize, end: usize): usize {
   const firstLow = v128.load(OPENING_GROUPS_BASE);

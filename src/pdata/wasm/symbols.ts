@@ -1,8 +1,9 @@
 /**
- * Attribute keys as small numbers. A symbol below MAX_SYMBOLS lives as long as the process and owns a copy of its text; when
- * that table is full, or the key is long, the symbol lives for the request and its text stays where the request has it.
+ * Attribute keys as small numbers. A symbol below MAX_SYMBOLS is permanent and owns a copy of its text. When that table
+ * is full, or the key is long, the symbol is local: it is valid for the request, and its text stays in the request.
  *
- * The hash is keyed (a sum of products with secret words), since one client's chosen keys must not slow every other down.
+ * The hash is keyed (a sum of products with secret words), so that keys chosen by one client cannot slow down the
+ * others.
  */
 import {
   ATTRIBUTES_BASE, ATTRIBUTE_STRIDE, ATTRIBUTE_VERDICT, FAIL_BUDGET, FAIL_PROTOBUF, HEADER_BASE, HEADER_KEY_TEXT,
@@ -15,13 +16,15 @@ import { fail } from "./fail";
 import { allocateScratch } from "./tables";
 import { classifyText, sameBytes, TEXT_INVALID } from "./text";
 
-/** A local symbol predicts nothing; it keeps its hash in the place of the prediction, to find its bucket when it goes. */
+/** A local symbol predicts no next key; it stores its hash there instead, which finds its bucket when it is removed. */
 const LOCAL_HASH = SYMBOL_NEXT;
 
-/** Buckets and chains hold references: a symbol, and above it the upper bits of its hash, which spare most comparisons. */
+/**
+ * Buckets and chains hold references: a symbol, and above it the upper bits of its hash, which avoid most comparisons.
+ */
 const SYMBOL_MASK: u32 = 0x1fffff;
 
-/** With more local symbols than this, filling the buckets anew is cheaper than taking each one out. */
+/** With more local symbols than this, filling the buckets again is cheaper than removing each one. */
 const UNLINK_LIMIT: u32 = 8192;
 
 /** Secret words of the hash, one for each 8 bytes of a block. */
@@ -32,7 +35,7 @@ let finalSecret: u64 = 0;
 
 /** Lists counted so far, see `beginList`. */
 let generation: u32 = 0;
-/** Above this the counter starts anew between two requests; no request has as many lists as remain. */
+/** Above this the counter restarts between two requests; no request has as many lists as remain. */
 const GENERATION_LIMIT: u32 = 0x80000000;
 
 function splitMix(state: u64): u64 {
@@ -42,7 +45,7 @@ function splitMix(state: u64): u64 {
   return z ^ (z >> 31);
 }
 
-/** Keys the hash and registers the symbols that everybody knows by number, in their order. Once per process. */
+/** Sets the key of the hash and registers the well-known symbols in their order. Once per process. */
 export function initializeSymbols(seed: u64): void {
   let state = seed;
   for (let at: usize = 0; at < BLOCK_BYTES; at += 8) {
@@ -108,7 +111,7 @@ function isKey(symbol: u32, offset: usize, length: u32): bool {
   return load<u32>(row, SYMBOL_LENGTH) == length && sameBytes(load<u32>(row, SYMBOL_OFFSET), offset, length);
 }
 
-/** The symbol of a key given as raw UTF-8. Bytes never seen are checked first: what is not UTF-8 `fail`s. */
+/** The symbol of a key given as raw UTF-8. Unknown bytes are checked first: invalid UTF-8 `fail`s. */
 export function internKey(offset: usize, length: u32): u32 {
   const hash = hashKey(offset, length);
   let reference = load<u32>(bucketOf(hash));
@@ -126,7 +129,10 @@ export function internKey(offset: usize, length: u32): u32 {
   return symbol;
 }
 
-/** A key with U+0000 is the key it is stored as, with U+FFFD: as two keys, both would be printed as the same name. */
+/**
+ * A key with U+0000 equals the key as which it is stored, with U+FFFD: as two keys, both would be printed with the same
+ * name.
+ */
 function internWithoutNul(offset: usize, length: u32): u32 {
   const locals = load<u32>(HEADER_BASE, HEADER_LOCAL_SYMBOLS);
   const target = allocateScratch(length * 3, offset);
@@ -154,7 +160,7 @@ function writeSymbol(symbol: u32, offset: usize, length: u32, next: u32): void {
   store<u32>(row, next, SYMBOL_NEXT);
 }
 
-/** A new symbol for the life of the process, or 0 when the key is too long or there is no room. */
+/** A new permanent symbol, or 0 when the key is too long or there is no room. */
 function persistentSymbol(offset: usize, length: u32): u32 {
   const symbol = load<u32>(HEADER_BASE, HEADER_SYMBOLS) + 1;
   const text = load<u32>(HEADER_BASE, HEADER_KEY_TEXT);
@@ -175,7 +181,9 @@ function localSymbol(offset: usize, length: u32, hash: u32): u32 {
   return MAX_SYMBOLS + count;
 }
 
-/** Takes the last request's own symbols out of their buckets. Their texts are gone by now and must not be looked at. */
+/**
+ * Removes the last request's local symbols from their buckets. Their texts are overwritten by now and must not be read.
+ */
 export function forgetLocalSymbols(): void {
   const count = load<u32>(HEADER_BASE, HEADER_LOCAL_SYMBOLS);
   hostHasInterned = false;
@@ -192,7 +200,7 @@ function unlink(symbol: u32): void {
   store<u32>(place, load<u32>(row, SYMBOL_CHAIN));
 }
 
-/** Empties all buckets and puts the persistent symbols back. */
+/** Empties all buckets and inserts the permanent symbols again. */
 function relinkAll(): void {
   memory.fill(SYMBOL_BUCKETS_BASE, 0, SYMBOL_BUCKETS << 2);
   const last = load<u32>(HEADER_BASE, HEADER_SYMBOLS);
@@ -208,7 +216,7 @@ function restartGenerations(): void {
   generation = 0;
 }
 
-/** The same as `internKey`, faster where keys follow each other as they did last time. `previous` 0 begins a list. */
+/** The same as `internKey`, faster where keys have the same order as last time. `previous` 0 begins a list. */
 export function internNextKey(previous: u32, offset: usize, length: u32): u32 {
   const row = symbolRow(previous);
   const predicts = previous < <u32>MAX_SYMBOLS;
@@ -221,7 +229,7 @@ export function internNextKey(previous: u32, offset: usize, length: u32): u32 {
   return symbol;
 }
 
-/** Whether the host has interned keys since the last request began: it does so to rename attributes. */
+/** Whether the host has interned keys in this request: it does so to rename attributes. */
 export let hostHasInterned: bool = false;
 
 /** `internKey` for the host. */
@@ -230,12 +238,12 @@ export function intern(offset: usize, length: u32): u32 {
   return internKey(offset, length);
 }
 
-/** Begins a list of attributes: the number by which `recordKey` knows what belongs to it. Lists must not be interleaved. */
+/** Begins a list of attributes; its number tells `recordKey` which rows belong to it. Lists must not be interleaved. */
 export function beginList(): u32 {
   return ++generation;
 }
 
-/** Notes that `row` has the key `symbol` in list `list`; an earlier row of the same key and list is superseded. */
+/** Records that `row` has the key `symbol` in list `list`; an earlier row of the same key and list is superseded. */
 // @ts-ignore: decorator
 @inline
 export function recordKey(symbol: u32, row: u32, list: u32): void {
@@ -247,14 +255,14 @@ export function recordKey(symbol: u32, row: u32, list: u32): void {
   noteKey(symbol, row, list);
 }
 
-/** The same for rows that are no attribute rows; ask `isLastOfKey` afterwards. */
+/** The same for rows that are no attribute rows; `isLastOfKey` returns the result afterwards. */
 // @ts-ignore: decorator
 @inline
 export function noteKey(symbol: u32, row: u32, list: u32): void {
   store<u64>(symbolRow(symbol), <u64>list | (<u64>row << 32), SYMBOL_GENERATION);
 }
 
-/** Whether no row noted later has the key of `row`. */
+/** Whether no row recorded later has the key of `row`. */
 // @ts-ignore: decorator
 @inline
 export function isLastOfKey(symbol: u32, row: u32): bool {

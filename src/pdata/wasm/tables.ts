@@ -1,6 +1,6 @@
 /**
- * The tables of the current request: appending rows, within their budgets. Rows are not cleared on reuse: every `append…`
- * writes each field of its row, so that nothing of an earlier request can be read.
+ * The tables of the current request: appending rows, within their budgets. Rows are not cleared on reuse: every
+ * `append…` writes each field of its row, so that no data of an earlier request can be read.
  */
 import {
   ATTRIBUTES_BASE, ATTRIBUTE_FLAGS, ATTRIBUTE_KIND, ATTRIBUTE_OFFSET, ATTRIBUTE_SCALAR, ATTRIBUTE_STRIDE, ATTRIBUTE_SYMBOL,
@@ -28,7 +28,10 @@ function nextRow(counter: usize, max: u32, position: usize): u32 {
   return row;
 }
 
-/** Strides are multiples of 16. For so few bytes `memory.fill` costs more than the stores: engines call out for it. */
+/**
+ * Strides are multiples of 16. For this few bytes the stores are cheaper than `memory.fill`, which is a call into the
+ * engine.
+ */
 // @ts-ignore: decorator
 @inline
 function clearRow(row: usize, stride: usize): void {

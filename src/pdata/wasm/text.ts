@@ -1,14 +1,14 @@
 /**
- * What both indexers and the symbols do with raw UTF-8: check it and learn what JSON output will have to escape, in one pass,
- * and compare it. All of it loads 16 bytes even at the end of a text (the slack of every region allows it) and masks what is
- * past the end, since most texts are shorter than a block.
+ * Raw UTF-8 for both indexers and the symbols: checking it and finding what JSON output has to escape, in one pass, and
+ * comparing it. All functions load 16 bytes even at the end of a text (the slack of every region allows it) and mask
+ * the bytes past the end, since most texts are shorter than a block.
  */
 import { TEXT_HAS_NUL, TEXT_NEEDS_ESCAPE } from "../layout";
 
-/** What `classifyText` answers for bytes that are not UTF-8. */
+/** The result of `classifyText` for bytes that are not UTF-8. */
 export const TEXT_INVALID: i32 = -1;
 
-// The classes of the three-table check below: bits of what may be wrong with a pair of neighbouring bytes.
+// The classes of the three-table check below: bits of the possible faults of two adjacent bytes.
 const TOO_SHORT: i8 = 1; // a lead byte, then no continuation
 const TOO_LONG: i8 = 2; // ASCII, then a continuation
 const OVERLONG_3: i8 = 4; // E0, then 80…9F
@@ -34,8 +34,9 @@ function lastBlock(at: usize, length: usize): v128 {
 }
 
 /**
- * Non-zero where `block` breaks UTF-8, given the block before it. The published three-table method (Keiser and Lemire): the
- * halves of a byte and the half of its successor each name the faults they allow; a fault all three allow is one.
+ * Non-zero where `block` violates UTF-8, given the block before it. The published three-table method (Keiser and
+ * Lemire): the halves of a byte and the upper half of the next byte each select possible faults; a fault in all three
+ * is one.
  */
 function utf8Faults(block: v128, before: v128): v128 {
   const low = i8x16.splat(15);
@@ -70,7 +71,7 @@ function utf8Faults(block: v128, before: v128): v128 {
     i8x16.shr_u(block, 4),
   );
   const faults = v128.and(v128.and(firstHigh, firstLow), secondHigh);
-  // Third and fourth bytes must be continuations after continuations, and nothing else may be.
+  // Third and fourth bytes must be continuations after continuations, and no other byte may be one.
   const third = i8x16.sub_sat_u(
     i8x16.shuffle(before, block, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29),
     i8x16.splat(0x60),
@@ -95,7 +96,7 @@ export function classifyText(offset: usize, length: u32): i32 {
   return length <= 16 ? classifyBlock(offset, length) : classifyBlocks(offset, length);
 }
 
-/** At most 16 bytes. Most of them are clean ASCII, and most texts are this short. */
+/** At most 16 bytes. Most of them are plain ASCII, and most texts are this short. */
 function classifyBlock(offset: usize, length: u32): i32 {
   const spaces = i8x16.splat(0x20);
   const block = lastBlock(offset, length);
@@ -111,7 +112,7 @@ function classifyBlocks(offset: usize, length: u32): i32 {
   const end = offset + length;
   let at = offset;
   let before = i8x16.splat(0x20);
-  let lowest = before; // the least byte of each lane finds control characters and NUL
+  let lowest = before; // The least byte of each lane finds control characters and NUL.
   let special = i8x16.splat(0);
   let faults = i8x16.splat(0);
   while (at + 64 <= end) {
@@ -136,7 +137,7 @@ function classifyBlocks(offset: usize, length: u32): i32 {
     before = block;
     at += 16;
   }
-  // A sequence cut off by the end shows against the space that follows.
+  // A sequence that the end cuts off is detected by the space that follows.
   if (i8x16.bitmask(before)) faults = v128.or(faults, utf8Faults(i8x16.splat(0x20), before));
   if (v128.any_true(faults)) return TEXT_INVALID;
   special = v128.or(special, i8x16.lt_u(lowest, i8x16.splat(0x20)));
@@ -144,7 +145,7 @@ function classifyBlocks(offset: usize, length: u32): i32 {
   return i8x16.all_true(lowest) ? TEXT_NEEDS_ESCAPE : TEXT_NEEDS_ESCAPE | TEXT_HAS_NUL;
 }
 
-/** Whether two texts of the same length are the same bytes. */
+/** Whether two texts of the same length have the same bytes. */
 export function sameBytes(a: usize, b: usize, length: usize): bool {
   while (length > 16) {
     if (i8x16.bitmask(i8x16.eq(v128.load(a), v128.load(b))) != 0xffff) return false;

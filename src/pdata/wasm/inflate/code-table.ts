@@ -1,12 +1,12 @@
 /**
- * Decode tables of DEFLATE's prefix codes: a first table of the next bits, and behind it second tables for longer codes. An
- * entry holds all there is to know of a symbol, so that decoding one is a load, a shift and a subtraction:
+ * Decode tables of DEFLATE's prefix codes: a first table of the next bits, and second tables behind it for longer
+ * codes. An entry holds all data of a symbol, so decoding one is a load, a shift and a subtraction:
  *
- *   bits 0–7   bits to drop: code and extra bits together (of an entry that leads on: those of the first table)
- *   bits 8–11  of them, the code's own; of an entry that leads on: how many bits choose within the second table
- *   12         a literal
- *   13, 14, 15 the end of the block; leads on to a second table; an exception: one of these two, or no code at all
- *   bits 16–31 the literal, the base of a length or distance, or where the second table begins
+ * - bits 0–7: bits to drop, code and extra bits together (in a link to a second table: those of the first table)
+ * - bits 8–11: of these, the bits of the code; in a link: the number of bits that index the second table
+ * - bit 12: a literal
+ * - bits 13, 14, 15: the end of the block; a link to a second table; an exception, which is one of these two or no code
+ * - bits 16–31: the literal, the base of a length or distance, or the start of the second table
  */
 export const ENTRY_END: u64 = 0x2000;
 export const ENTRY_SUBTABLE: u64 = 0x4000;
@@ -22,7 +22,7 @@ const MAX_CODE_BITS: u32 = 15;
 const MAX_LITERALS: u32 = 288;
 const MAX_DISTANCES: u32 = 32;
 
-// Entries that any code of so many symbols and 15 bits may need; zlib's examples/enough.c computes them.
+// Entries that any code of this many symbols and 15 bits may need; computed by zlib's examples/enough.c.
 const LITERAL_ENTRIES = 2342;
 const DISTANCE_ENTRIES = 402;
 
@@ -32,21 +32,21 @@ const FIXED_LITERALS = memory.data(LITERAL_ENTRIES * 4, 16);
 const FIXED_DISTANCES = memory.data(DISTANCE_ENTRIES * 4, 16);
 export const LENGTHS = memory.data(128 * 4, 16);
 
-/** What a symbol means, as an entry without its code: u32 each. */
+/** The meaning of a symbol, as an entry without its code: u32 each. */
 const LITERAL_MEANINGS = memory.data(288 * 4, 16);
 const DISTANCE_MEANINGS = memory.data(32 * 4, 16);
 const LENGTH_MEANINGS = memory.data(19 * 4, 16);
 
 /** Codes of each length, u32. */
 const COUNTS = memory.data(64, 16);
-/** What `unusedCodes` answers when there is no code. */
+/** The result of `unusedCodes` when there is no code. */
 const ALL_CODES: i32 = 1 << 15;
-/** Where the symbols of each length begin among the sorted, u32. */
+/** The start of each length among the sorted symbols, u32. */
 const STARTS = memory.data(64, 16);
 /** Symbols by length and number, u16. */
 const SORTED = memory.data(288 * 2, 16);
 
-/** The meanings, and the tables of the fixed code. Once. */
+/** Computes the meanings and the tables of the fixed code. Called once. */
 export function initializeTables(): void {
   for (let symbol: u32 = 0; symbol < 19; symbol++) store<u32>(LENGTH_MEANINGS + (symbol << 2), symbol << 16);
   for (let symbol: u32 = 0; symbol < 256; symbol++) {
@@ -66,7 +66,7 @@ export function initializeTables(): void {
     store<u32>(DISTANCE_MEANINGS + (code << 2), (base << 16) | extra);
     base += <u32>1 << extra;
   }
-  // The fixed code has codes for these, and they mean nothing.
+  // The fixed code has codes for these symbols, which have no meaning.
   for (let symbol: u32 = 286; symbol < 288; symbol++) store<u32>(LITERAL_MEANINGS + (symbol << 2), <u32>ENTRY_EXCEPTION);
   for (let symbol: u32 = 30; symbol < 32; symbol++) store<u32>(DISTANCE_MEANINGS + (symbol << 2), <u32>ENTRY_EXCEPTION);
   buildFixed();
@@ -87,7 +87,7 @@ function buildFixed(): void {
 /** Whether the tables hold the fixed code: a stream of many small blocks then pays for one copy. */
 let fixedInUse: bool = false;
 
-/** Makes the fixed code the code in use. */
+/** Selects the fixed code. */
 export function useFixed(): void {
   if (fixedInUse) return;
   memory.copy(LITERALS, FIXED_LITERALS, LITERAL_ENTRIES * 4);
@@ -95,7 +95,9 @@ export function useFixed(): void {
   fixedInUse = true;
 }
 
-/** The code of literals and lengths, from one byte of code length a symbol. False when that is no code. */
+/**
+ * Builds the code of literals and lengths from one byte of code length per symbol. Returns false when that is no code.
+ */
 export function buildLiterals(lengths: usize, symbols: u32): bool {
   fixedInUse = false;
   sortSymbols(lengths, symbols);
@@ -116,7 +118,10 @@ export function buildLengths(lengths: usize, symbols: u32): bool {
   return true;
 }
 
-/** Complete, or a single code of one bit, or no code at all: what zlib takes. Using a code that is not there is a fault later. */
+/**
+ * Accepts what zlib accepts: a complete code, a single code of one bit, or no code at all. Using an absent code is a
+ * fault later.
+ */
 function buildLenient(table: usize, tableBits: u32, meanings: usize): bool {
   const unused = unusedCodes();
   if (unused == 0) {
@@ -133,7 +138,7 @@ function buildLenient(table: usize, tableBits: u32, meanings: usize): bool {
   return true;
 }
 
-/** Codes of the greatest length that stay free; negative when there are more codes than can be told apart. */
+/** The number of free codes of the greatest length; negative when there are too many codes. */
 function unusedCodes(): i32 {
   let left: i32 = 1;
   for (let length: u32 = 1; length <= MAX_CODE_BITS; length++) {
@@ -143,7 +148,7 @@ function unusedCodes(): i32 {
   return left;
 }
 
-/** The next symbol that may have a code: whole blocks of symbols without one are common, above all beyond ASCII. */
+/** The next symbol that may have a code: whole blocks of symbols without a code are common, mainly beyond ASCII. */
 // @ts-ignore: decorator
 @inline
 function skipUnused(lengths: usize, symbol: u32, symbols: u32): u32 {
@@ -183,7 +188,7 @@ function entryOf(meanings: usize, rank: u32, bits: u32): u32 {
   return load<u32>(meanings + (<usize>load<u16>(SORTED + (rank << 1)) << 2)) + (bits << 8) + bits;
 }
 
-/** The code after `code`, counting from the bit that is read last. Never asked after the one that is all ones. */
+/** The code after `code`, counted from the bit that is read last. Never called for the last code, which is all ones. */
 // @ts-ignore: decorator
 @inline
 function nextCode(code: u32, length: u32): u32 {
@@ -191,7 +196,7 @@ function nextCode(code: u32, length: u32): u32 {
   return (code & (bit - 1)) | bit;
 }
 
-/** Most of these are small, and `memory.copy` is a call into the engine. */
+/** Most copies are small, and `memory.copy` is a call into the engine. */
 // @ts-ignore: decorator
 @inline
 function doubleTable(table: usize, size: u32): void {
@@ -200,7 +205,10 @@ function doubleTable(table: usize, size: u32): void {
   else for (let i: usize = 0; i < bytes; i += 16) v128.store(table + bytes + i, v128.load(table + i));
 }
 
-/** Fills a table from the sorted symbols of a complete code. A code is written once; the table doubles with each bit more. */
+/**
+ * Fills a table from the sorted symbols of a complete code. A code is written once; each additional bit doubles the
+ * table.
+ */
 function fillTable(table: usize, tableBits: u32, meanings: usize): void {
   let code: u32 = 0;
   let rank: u32 = 0;
@@ -223,7 +231,10 @@ function fillTable(table: usize, tableBits: u32, meanings: usize): void {
   fillSubtables(table, tableBits, meanings, code, rank);
 }
 
-/** The codes that are longer than the first table has bits, from `code` on: neighbours with the same first bits share a table. */
+/**
+ * The codes that are longer than the first table's index, from `code` on: adjacent codes with the same first bits share
+ * a table.
+ */
 function fillSubtables(table: usize, tableBits: u32, meanings: usize, code: u32, rank: u32): void {
   const firstBits = (<u32>1 << tableBits) - 1;
   let prefix: u32 = u32.MAX_VALUE;
@@ -251,7 +262,7 @@ function fillSubtables(table: usize, tableBits: u32, meanings: usize, code: u32,
   }
 }
 
-/** Bits a second table needs when it begins with the `left` codes that `bits` tell apart. */
+/** The index bits of a second table that begins with the `left` codes of length `bits`. */
 function subtableBits(bits: u32, left: u32, tableBits: u32): u32 {
   let used = left;
   while (used < <u32>1 << bits) {

@@ -1,7 +1,7 @@
 /**
- * Expands one raw DEFLATE stream of the arena into the arena, as strict as zlib. There is no careful loop beside the fast one: the
- * source is followed by zeros that may be read but not believed (`checkConsumed`), and the target by slack that may be written
- * and is refused afterwards (`checkProduced`), so no step has to look before it leaps.
+ * Expands one raw DEFLATE stream of the arena into the arena, as strict as zlib. There is only a fast loop without
+ * bounds checks: zeros follow the source, and data decoded from them is refused afterwards (`checkConsumed`); slack
+ * follows the target, and data written into it is refused afterwards (`checkProduced`).
  */
 import { FAIL_INFLATE, FAIL_EXPANDED, HEADER_BASE, HEADER_INFLATED, HEADER_INFLATE_END } from "../../layout";
 import { fail } from "../fail";
@@ -17,12 +17,12 @@ const MAX_DYNAMIC_LITERALS: u32 = 286;
 const MAX_DYNAMIC_DISTANCES: u32 = 30;
 const END_OF_BLOCK: u32 = 256;
 
-/** In which order the lengths of the code of code lengths come. */
+/** The order of the lengths of the code of code lengths. */
 const LENGTH_ORDER = memory.data<u8>([16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]);
 const CODE_LENGTHS = memory.data(320, 16);
 
-// The stream between its blocks. Above the `held` bits `bits` may hold further bits of the source already: or-ing them again
-// changes nothing.
+// The state of the stream between blocks. Above the `held` bits, `bits` may already hold further bits of the source:
+// or-ing them again changes nothing.
 let bits: u64 = 0;
 let held: u64 = 0;
 let source: usize = 0;
@@ -37,8 +37,9 @@ export function initializeInflate(): void {
 }
 
 /**
- * Expands the stream at `from` to `to`, refusing what goes past `limit`. HEADER_INFLATED is then the end of the expanded bytes,
- * HEADER_INFLATE_END the byte behind the stream. Behind `end` there must be 64 zeros, behind `limit` slack.
+ * Expands the stream at `from` to `to` and refuses output beyond `limit`. HEADER_INFLATED is then the end of the
+ * expanded bytes, HEADER_INFLATE_END the byte behind the stream. There must be 64 zeros behind `end` and slack behind
+ * `limit`.
  */
 export function inflate(from: usize, end: usize, to: usize, limit: usize): void {
   bits = 0;
@@ -90,12 +91,12 @@ function refuse(): void {
   fail(FAIL_INFLATE, source);
 }
 
-/** Refuses a stream that ended while it was read. */
+/** Refuses a stream that ended before its last block. */
 function checkConsumed(): void {
   if (source - <usize>(held >> 3) > sourceEnd) fail(FAIL_INFLATE, sourceEnd);
 }
 
-/** A block of bytes as they are, from the next whole byte on. */
+/** A stored block, from the next whole byte on. */
 function inflateStored(): void {
   const at = source - <usize>(held >> 3);
   if (at + 4 > sourceEnd) fail(FAIL_INFLATE, sourceEnd);
@@ -110,7 +111,7 @@ function inflateStored(): void {
   held = 0;
 }
 
-/** The codes a block brings with it. */
+/** Reads the codes of a dynamic block. */
 function readCodes(): void {
   const literals = <u32>take(5) + 257;
   const distances = <u32>take(5) + 1;
@@ -129,7 +130,10 @@ function readCodes(): void {
   if (!buildDistances(CODE_LENGTHS + literals, distances)) refuse();
 }
 
-/** `count` code lengths, run-length encoded. A run may go from the literals on into the distances, and not past them. */
+/**
+ * Reads `count` code lengths, run-length encoded. A run may continue from the literals into the distances, but not past
+ * them.
+ */
 function readCodeLengths(count: u32): void {
   let done: u32 = 0;
   while (done < count) {
@@ -155,7 +159,7 @@ function readCodeLengths(count: u32): void {
   checkConsumed();
 }
 
-/** The part of `from` that an entry stands for beyond its code, added to its base. */
+/** The base of an entry plus the extra bits behind its code in `from`. */
 // @ts-ignore: decorator
 @inline
 function valueOf(entry: u64, from: u64): usize {
@@ -186,14 +190,14 @@ function keep(b: u64, h: u64, at: usize, out: usize): void {
 }
 
 /**
- * A block of codes. Shifts take their count modulo 64, so an entry shifts by its low bits as it stands; `h` collects
- * rubbish above its low six bits in the same way, which is cut off at the end.
+ * A block of codes. Shifts use their count modulo 64, so an entry is used as a shift count directly; `h` collects
+ * invalid bits above its low six bits in the same way, which are cut off at the end.
  *
- * At the head of the loop at least 56 bits are there, and the next entry is looked up: enough for a length and a distance, 48
- * bits at most, or for three literals of the first table and the look-up of what follows. Whatever runs past the end of the
- * source decodes rubbish until the block ends or the target is full, and is refused then: two bytes of source at most for one
- * of the target, which the arena has behind it. Nothing is called that comes back: what lives across a call is written to the
- * stack each time round.
+ * At the head of the loop at least 56 bits are present and the next entry is looked up. That is enough for a length and
+ * a distance, 48 bits at most, or for three literals of the first table and the look-up of the next entry. Beyond the
+ * end of the source the loop decodes invalid data until the block ends or the target is full, which is refused then: at
+ * most two bytes of source per byte of target, and the arena has that many behind the source. The loop makes no calls:
+ * values that live across a call would be written to the stack in each iteration.
  */
 function inflateCodes(): void {
   let b = bits;

@@ -1,6 +1,8 @@
-/** Copies within what is already expanded. A copy may overlap its source, and may write up to 15 bytes past its end. */
+/** Copies within the expanded bytes. A copy may overlap its source, and may write up to 15 bytes past its end. */
 
-/** For each distance below 16: which of 16 loaded bytes come, over and over, and how far 16 of them carry without a break. */
+/**
+ * For each distance below 16: the order in which 16 loaded bytes repeat, and how far 16 of them reach without a break.
+ */
 const PATTERNS = memory.data(16 * 16, 16);
 const STEPS = memory.data(16, 16);
 
@@ -11,7 +13,9 @@ export function initializePatterns(): void {
   }
 }
 
-/** Fills `to` up to `end` with what stands `distance` bytes before, 16 or more. Most matches are shorter than 16 bytes. */
+/**
+ * Fills `to` up to `end` with the bytes `distance` bytes before, 16 or more. Most matches are shorter than 16 bytes.
+ */
 // @ts-ignore: decorator
 @inline
 export function copyMatch(to: usize, end: usize, distance: usize): void {
@@ -19,7 +23,7 @@ export function copyMatch(to: usize, end: usize, distance: usize): void {
   for (to += 16; to < end; to += 16) v128.store(to, v128.load(to - distance));
 }
 
-/** Likewise with a distance below 16. */
+/** The same with a distance below 16. */
 // @ts-ignore: decorator
 @inline
 export function repeatPattern(to: usize, end: usize, distance: usize): void {

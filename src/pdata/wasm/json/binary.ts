@@ -4,11 +4,14 @@ import { fail } from "../fail";
 import { allocateScratch } from "../tables";
 import { readPlainText, textLength, textOffset } from "./text";
 
-/** Where `decodeBase64` left the bytes. */
+/** The position of the bytes that `decodeBase64` decoded. */
 export let bytesOffset: usize = 0;
 export let bytesLength: u32 = 0;
 
-/** Reads an id of `bytes` bytes (8 or 16) to `target`, in either case of hexadecimal. An empty text is absence. */
+/**
+ * Reads an id of `bytes` bytes (8 or 16) to `target`, in either case of hexadecimal. An empty text means that the id is
+ * absent.
+ */
 export function readId(at: usize, target: usize, bytes: u32): usize {
   const next = readPlainText(at);
   if (!textLength) return next;
@@ -47,7 +50,7 @@ function sixBits(character: u32): u32 {
   return character == 0x2f || character == 0x5f ? 63 : 64;
 }
 
-/** How many characters of the base64 text are not padding; `fail`s for a length or padding that base64 does not have. */
+/** The number of characters of the base64 text without padding; `fail`s for an impossible length or padding. */
 function significant(offset: usize, length: u32): u32 {
   let end = length;
   while (end && length - end < 2 && load<u8>(offset + end - 1) == 0x3d) end--;
@@ -55,7 +58,7 @@ function significant(offset: usize, length: u32): u32 {
   return end;
 }
 
-/** Whether a checked text is base64 as everybody writes it: standard alphabet, padded, no stray bits. */
+/** Whether a checked text is base64 in the usual form: standard alphabet, padded, no stray bits. */
 export function isCanonicalBase64(offset: usize, length: u32): bool {
   if (length & 3) return false;
   const end = significant(offset, length);

@@ -32,7 +32,7 @@ export function readNumberPoint(at: usize, record: usize): usize {
   return endOfList;
 }
 
-/** Reads `asDouble` or `asInt`: its kind to `kind`, which still tells that there was none, its bits to `target`. */
+/** Reads `asDouble` or `asInt`: its kind to `kind`, where it also marks presence, and its bits to `target`. */
 function readOneNumber(at: usize, kind: usize, target: usize): usize {
   if (load<u8>(kind) != POINT_VALUE_NONE) fail(FAIL_JSON, at);
   if (memberId == AS_INT) {
@@ -47,7 +47,7 @@ function readOneNumber(at: usize, kind: usize, target: usize): usize {
   return at;
 }
 
-/** What points of every kind have. */
+/** The members that all kinds of points have. */
 function readCommonMember(at: usize, record: usize): usize {
   switch (memberId) {
     case ATTRIBUTES: return readAttributes(at, record + RECORD_ATTRIBUTES_FIRST);
@@ -114,7 +114,7 @@ function readOptionalDouble(at: usize, row: usize, field: usize, has: u32): usiz
   return at;
 }
 
-/** Notes at `target` which numbers were appended since there were `first`, in units of `size` numbers. */
+/** Stores the range of the numbers that were appended since `first` at `target`, in units of `size` numbers. */
 function storeNumbers(target: usize, first: u32, size: u32): void {
   store<u64>(target, <u64>first | (<u64>((countOf(HEADER_NUMBERS) - first) / size) << 32));
 }

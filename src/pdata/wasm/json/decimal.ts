@@ -1,20 +1,20 @@
 /**
- * Decimals as doubles, exactly rounded, for what senders write: at most 19 digits and a moderate power of ten. Such a number
- * is a product or a quotient of two integers of 64 bits, so 128 bits and a remainder decide how it rounds.
+ * Decimals to doubles, exactly rounded, for usual numbers: at most 19 digits and a moderate power of ten. This is a
+ * product or a quotient of two 64-bit integers, so 128 bits and a remainder decide the rounding.
  */
 
-/** Powers of five that fit in 64 bits with a bit to spare. */
+/** Powers of five that fit in 64 bits with one bit left. */
 const POWERS_OF_FIVE = memory.data<u64>([
   1, 5, 25, 125, 625, 3125, 15625, 78125, 390625, 1953125, 9765625, 48828125, 244140625, 1220703125, 6103515625,
   30517578125, 152587890625, 762939453125, 3814697265625, 19073486328125, 95367431640625, 476837158203125,
   2384185791015625, 11920928955078125, 59604644775390625, 298023223876953125, 1490116119384765625,
   7450580596923828125,
 ]);
-/** The largest power of ten, of either sign, that `nearestDouble` takes. */
+/** The largest power of ten, of either sign, that `nearestDouble` accepts. */
 export const MAX_DECIMAL_POWER: i32 = 27;
 
 const LOW: u64 = 0xffffffff;
-/** Bits of a 64-bit quotient that a double has no room for, and half of the last place that it has. */
+/** Bits of a 64-bit quotient that do not fit into a double, and half of the last place of the double. */
 const EXTRA_BITS: u64 = 11;
 const EXTRA: u64 = 0x7ff;
 const HALF: u64 = 0x400;
@@ -38,7 +38,9 @@ export function multiply(a: u64, b: u64): u64 {
   return (second << 32) | (low & LOW);
 }
 
-/** One digit of 32 bits of a long division by `divisor`, whose top bit is set: (high, next) / divisor, with its `remainder`. */
+/**
+ * One 32-bit digit of a long division by `divisor`, whose top bit is set: (high, next) / divisor, with its `remainder`.
+ */
 function divideDigit(high: u64, next: u64, divisor: u64): u64 {
   const top = divisor >> 32;
   let digit = high / top;
@@ -52,7 +54,7 @@ function divideDigit(high: u64, next: u64, divisor: u64): u64 {
   return digit;
 }
 
-/** A significand of 64 bits, its top bit set, times a power of two; `inexact` when there is more below. */
+/** A significand of 64 bits, its top bit set, times a power of two; `inexact` when there are non-zero bits below. */
 function rounded(significand: u64, power: i32, inexact: bool): f64 {
   let kept = significand >> EXTRA_BITS;
   const rest = significand & EXTRA;

@@ -1,6 +1,6 @@
 /**
- * Entries of a nested map on their way out: each is noted with the name it was written under, and what a later one of the same
- * name supersedes is taken out of the output again, so that no part of the source is walked twice.
+ * Entries of a nested map in the output: each is recorded with its name, and entries that a later one of the same name
+ * supersedes are removed from the output, so that no part of the source is walked twice.
  */
 import { HEADER_BASE, HEADER_SCRATCH } from "../../layout";
 import { allocateScratch } from "../tables";
@@ -10,8 +10,8 @@ import { FEW_NAMES, NAME_LENGTH, NAME_MARK, NAME_OFFSET, NAME_STRIDE, insertName
 const SUPERSEDED: u32 = 0xffffffff;
 
 /**
- * Notes the entry written from `start` to `end` under the name at `offset`, in the place of the one before it when that has the
- * same name; the end of the output. The rows of the map begin at `rows`.
+ * Records the entry written from `start` to `end` with the name at `offset`; it replaces the previous entry when that
+ * has the same name. Returns the end of the output. The rows of the map begin at `rows`.
  */
 export function appendEntry(rows: usize, offset: usize, length: u32, start: usize, end: usize): usize {
   const row = allocateScratch(<u32>NAME_STRIDE, start);
@@ -22,17 +22,19 @@ export function appendEntry(rows: usize, offset: usize, length: u32, start: usiz
   if (row == rows || !sameName(before, row)) return end;
   const place = <usize>load<u32>(before, NAME_MARK);
   memory.copy(place, start, end - start);
-  // The two entries may hold their names at different distances: an entry may begin with its value.
+  // The names of the two entries may have different distances: an entry may begin with its value.
   store<u32>(before, <u32>(place + (offset - start)), NAME_OFFSET);
   store<u32>(HEADER_BASE, <u32>row, HEADER_SCRATCH);
   return place + (end - start);
 }
 
-/** Takes entries whose name comes again out of the output, which has the entries of `rows` from `start` to `to`; its end. */
+/**
+ * Removes superseded entries from the output, which has the entries of `rows` from `start` to `to`. Returns its end.
+ */
 export function removeSuperseded(rows: usize, start: usize, to: usize): usize {
   const end = <usize>load<u32>(HEADER_BASE, HEADER_SCRATCH);
   const count = <u32>((end - rows) / NAME_STRIDE);
-  if (count < 3) return to; // neighbours never have the same name
+  if (count < 3) return to; // Adjacent entries never have the same name.
   const found = count > FEW_NAMES ? markByTable(rows, count) : markByPairs(rows, end);
   if (!found) return to;
   let target = start;

@@ -1,6 +1,7 @@
 /**
- * What the three signals share: the request, its resource blocks and their scope blocks. Rows of resource and scope are taken
- * when their block opens and records refer to their numbers, so it does not matter which member of a block comes first.
+ * The messages that the three signals share: the request, its resource blocks and their scope blocks. Rows of resource
+ * and scope are allocated when their block begins and records refer to their numbers, so the members of a block may
+ * have any order.
  */
 import {
   HEADER_BASE, HEADER_RESOURCES, HEADER_SCOPES, RESOURCE_ATTRIBUTES_FIRST, SCOPE_ATTRIBUTES_FIRST, SCOPE_NAME_FLAGS,
@@ -19,7 +20,7 @@ import { readSpan } from "./span";
 import { readText, readTextField } from "./text";
 import { readAttributes } from "./value";
 
-/** Reads the request at `at`; the address behind it. The messages of the signals stand side by side in the schema. */
+/** Reads the request at `at`; returns the address behind it. The messages of the signals are adjacent in the schema. */
 export function readRequest(at: usize, signal: u32): usize {
   at = openMessage(at, TRACES_REQUEST + signal);
   while ((at = nextMember(at))) {
@@ -56,7 +57,7 @@ function readResource(at: usize, row: usize): usize {
   return endOfList;
 }
 
-/** References to entities are checked like every known field, though nothing of them is stored. */
+/** References to entities are checked like every known field, although they are not stored. */
 function checkEntity(at: usize): usize {
   at = openMessage(at, ENTITY_REF_MESSAGE);
   while ((at = nextMember(at))) {
@@ -96,7 +97,7 @@ function readScope(at: usize, row: usize): usize {
   return endOfList;
 }
 
-/** `owner`: the numbers of resource and scope, as two fields of a record side by side. */
+/** `owner`: the numbers of resource and scope, two adjacent fields of a record. */
 function readRecord(at: usize, signal: u32, owner: u64): usize {
   if (signal == SIGNAL_TRACES) return readSpan(at, owner);
   return signal == SIGNAL_LOGS ? readLogRecord(at, owner) : readMetric(at, owner);

@@ -1,7 +1,7 @@
 /**
- * Finding a member of a message by its name. A name is looked for first where it stood last time: senders write the members of
- * a message in one order, so nearly every name is matched by one comparison of its bytes and the quote behind them. Spellings
- * in snake_case stand beside the right ones, to be refused.
+ * Finds a member of a message by its name. The member that followed last time is compared first: senders write the
+ * members of a message in one order, so nearly every name is matched by one comparison of its bytes and the quote
+ * behind them. The snake_case spellings are in the table too, so that they are refused.
  */
 import { HEADER_BASE } from "../../layout";
 import { MESSAGE_COUNT, NAMES, membersOf } from "./schema";
@@ -22,7 +22,10 @@ const HEAD_BYTES: usize = 16;
 /** Members of the largest message, a span, in both spellings. */
 const MAX_MEMBERS: usize = 25;
 const MESSAGE_BYTES: usize = HEAD_BYTES + MAX_MEMBERS * MEMBER_STRIDE;
-/** Not static data, which would be so many zeros in the module: a fixed place far above what the compiler uses. */
+/**
+ * Not static data, which would be as many zeros in the module: a fixed place far above the memory that the compiler
+ * uses.
+ */
 const MESSAGES: usize = HEADER_BASE - 65536;
 /** The mask of the first n of 32 bytes begins at MASKS + 32 - n. */
 const MASKS = memory.data(64, 16);
@@ -70,7 +73,7 @@ export function expectAfter(member: usize, next: usize): void {
   store<u32>(member, <u32>next, MEMBER_NEXT);
 }
 
-/** Whether the member's name and a quote stand at `at`. */
+/** Whether the member's name and a quote are at `at`. */
 // @ts-ignore: decorator
 @inline
 export function stands(member: usize, at: usize): bool {
@@ -80,7 +83,10 @@ export function stands(member: usize, at: usize): bool {
   return !v128.any_true(v128.or(first, second));
 }
 
-/** The member whose name of `length` bytes, with a quote behind it, stands at `at`, or 0. Looks behind `previous` first. */
+/**
+ * The member whose name of `length` bytes, followed by a quote, is at `at`, or 0. Tries the member after `previous`
+ * first.
+ */
 export function findMember(head: usize, previous: usize, at: usize, length: u32): usize {
   const end = <usize>load<u32>(head, HEAD_END);
   const from = previous == head ? head + HEAD_BYTES : previous + MEMBER_STRIDE;
@@ -116,7 +122,7 @@ function defineMessage(message: u32): void {
   }
 }
 
-/** Writes a member at `member`; the address behind it. */
+/** Writes a member at `member`; returns the address behind it. */
 function defineMember(member: usize, id: u32, index: u32, snake: bool): usize {
   let length: usize = 0;
   for (let from = nameStart(id); ; from++) {

@@ -1,4 +1,4 @@
-/** The strict indexer of OTLP/JSON: one pass over the body, straight into the tables. */
+/** The strict indexer of OTLP/JSON: one pass over the body, directly into the tables. */
 import { FAIL_JSON, INPUT_BASE } from "../../layout";
 import { fail } from "../fail";
 import { readRequest } from "./envelope";
@@ -11,10 +11,10 @@ export function initializeJson(): void {
   initializeFields();
 }
 
-/** Checks and tables the body of `length` bytes at INPUT_BASE, whose UTF-8 the host has checked. */
+/** Checks and indexes the body of `length` bytes at INPUT_BASE, whose UTF-8 the host has checked. */
 export function indexJson(signal: u32, length: u32): void {
   const end = <usize>INPUT_BASE + length;
-  // Nothing of JSON is a zero byte, so every scan ends here at the latest.
+  // JSON contains no zero byte, so every scan ends here at the latest.
   v128.store(end, i8x16.splat(0));
   resetMembers(true);
   resetNumbers();

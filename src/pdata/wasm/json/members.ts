@@ -1,7 +1,7 @@
 /**
- * Walking JSON objects and arrays. `openMessage` and `nextMember` lead through the members of a known message in any order:
- * names are matched, null is absence, unknown members are checked and skipped, and a name that comes twice is refused however
- * it is spelled. `skipValue` checks any other JSON.
+ * Walks JSON objects and arrays. `openMessage` and `nextMember` visit the members of a known message in any order:
+ * names are matched, null means absent, unknown members are checked and skipped, and duplicate names are refused in any
+ * spelling. `skipValue` checks any other JSON.
  */
 import { FAIL_JSON, FAIL_PAYLOAD, HEADER_BASE, HEADER_SCRATCH, TEXT_JSON_ESCAPED } from "../../layout";
 import { fail } from "../fail";
@@ -11,27 +11,27 @@ import { scanNumber } from "./number";
 import { mayPause } from "../pause";
 import { QUOTE, decodeText, readText, scanString, textFlags, textLength, textOffset } from "./text";
 
-/** How deep JSON that nobody reads may nest. */
+/** The limit of the nesting of unknown JSON. */
 const MAX_UNKNOWN_DEPTH: u32 = 100;
 
-// Open messages: the member read last, the head, where the object's unknown names begin, the members seen.
+// Open messages: the member read last, the head, the start of the object's unknown names, the members seen.
 const FRAME_MEMBER: usize = 0;
 const FRAME_HEAD: usize = 4;
 const FRAME_NAMES: usize = 8;
 const FRAME_SEEN: usize = 12;
 const FRAME_BYTES: usize = 16;
-/** AnyValue nests 100 deep at most, with three messages a level, below ten others. */
+/** AnyValue nests at most 100 levels, with three messages per level, below ten other messages. */
 const FRAMES = memory.data(16 * 320, 16);
 let frame: usize = 0;
-/** Off while values are printed: they were checked, and the table of names stands where the output does. */
+/** Off while values are printed: they were checked, and the table of names uses the region of the output. */
 let checksTwins: bool = true;
 
-/** The number of the member whose value `nextMember` stopped at. */
+/** The number of the member whose value `nextMember` returned. */
 export let memberId: u32 = 0;
-/** Where the last object or array to end ended. */
+/** The end of the last object or array that ended. */
 export let endOfList: usize = 0;
 
-/** Begins a walk. An earlier one may have been abandoned anywhere. */
+/** Begins a walk. An earlier one may have been abandoned at any place. */
 export function resetMembers(checks: bool): void {
   frame = FRAMES - FRAME_BYTES;
   checksTwins = checks;
@@ -66,7 +66,7 @@ function skipColon(at: usize): usize {
   return skipSpace(expectByte(skipSpace(at), 0x3a));
 }
 
-/** The first element of the array at `at`, or 0 when it is empty; then `endOfList` is set. */
+/** The first element of the array at `at`, or 0 when it is empty; `endOfList` is set then. */
 export function firstElement(at: usize): usize {
   at = skipSpace(expectByte(at, 0x5b));
   if (load<u8>(at) != 0x5d) return at;
@@ -74,7 +74,7 @@ export function firstElement(at: usize): usize {
   return 0;
 }
 
-/** The element after the one that ended at `at`, or 0 behind the last; then `endOfList` is set. */
+/** The element after the one that ended at `at`, or 0 behind the last; `endOfList` is set then. */
 // @ts-ignore: decorator
 @inline
 export function nextElement(at: usize): usize {
@@ -87,7 +87,7 @@ export function nextElement(at: usize): usize {
   return 0;
 }
 
-/** Enters the object at `at` as the message of that number; for `nextMember`. */
+/** Enters the object at `at` as the message with that number, for `nextMember`. */
 export function openMessage(at: usize, message: u32): usize {
   at = expectByte(at, 0x7b);
   frame += FRAME_BYTES;
@@ -98,8 +98,8 @@ export function openMessage(at: usize, message: u32): usize {
 }
 
 /**
- * The value of the next known member that is not null, from behind the last; `memberId` tells which. 0 at the end of the
- * object, with `endOfList` set.
+ * The value of the next known member that is not null, from behind the last; `memberId` is its number. 0 at the end of
+ * the object, with `endOfList` set.
  */
 export function nextMember(at: usize): usize {
   const member = <usize>load<u32>(frame, FRAME_MEMBER);
@@ -119,7 +119,7 @@ function closeMessage(at: usize): usize {
   return 0;
 }
 
-/** The same from the name at `at` on; `previous` is the known member before it. */
+/** The same, from the name at `at`; `previous` is the known member before it. */
 function memberFrom(at: usize, previous: usize): usize {
   while (true) {
     mayPause();
@@ -130,7 +130,7 @@ function memberFrom(at: usize, previous: usize): usize {
       const scratch = load<u32>(HEADER_BASE, HEADER_SCRATCH);
       at = readText(at - 1);
       member = memberOfText(previous);
-      // Only a name that is kept needs its decoded form any longer; what lies on scratch must go on where it ended.
+      // The decoded form is needed only for a name that is kept; otherwise scratch ends where it ended before.
       if (member || !checksTwins) store<u32>(HEADER_BASE, scratch, HEADER_SCRATCH);
     }
     at = skipColon(at);
@@ -147,7 +147,7 @@ function memberFrom(at: usize, previous: usize): usize {
   }
 }
 
-/** The member that the text just read names; 0, and the name is kept, when the message has none. */
+/** The member with the name just read. 0 when the message has none; the name is kept then. */
 function memberOfText(previous: usize): usize {
   if (textFlags & TEXT_JSON_ESCAPED) decodeText();
   const member = findMember(load<u32>(frame, FRAME_HEAD), previous, textOffset, textLength);
@@ -167,20 +167,20 @@ function noteMember(member: usize, at: usize): void {
   memberId = idOf(member);
 }
 
-/** Passes over `true`, `false` or `null`: `word` is its first four letters, `length` how many it has. */
+/** Skips `true`, `false` or `null`: `word` is its first four letters, `length` its length. */
 function skipWord(at: usize, word: u32, length: usize): usize {
   if (load<u32>(at) != word || (length == 5 && load<u8>(at, 4) != 0x65)) fail(FAIL_JSON, at);
   return at + length;
 }
 
-/** Reads `true` or `false`; the address behind it, with the value in `boolValue`. */
+/** Reads `true` or `false` into `boolValue`; returns the address behind it. */
 export function readBool(at: usize): usize {
   boolValue = load<u8>(at) == 0x74;
   return boolValue ? skipWord(at, 0x65757274, 4) : skipWord(at, 0x736c6166, 5);
 }
 export let boolValue: bool = false;
 
-/** Checks any JSON value; the address behind it. */
+/** Checks any JSON value; returns the address behind it. */
 function skipValue(at: usize, depth: u32): usize {
   switch (<u32>load<u8>(at)) {
     case 0x22: return scanString(at + 1) + 1;

@@ -1,4 +1,6 @@
-/** Metrics of OTLP/JSON: a metric row, a record row for each data point, a point row where it has more than one number. */
+/**
+ * Metrics of OTLP/JSON: a metric row, a record row for each data point, and a point row for points of several numbers.
+ */
 import {
   FAIL_JSON, HEADER_BASE, HEADER_METRICS, METRIC_ATTRIBUTES_FIRST, METRIC_DESCRIPTION_FLAGS, METRIC_DESCRIPTION_OFFSET,
   METRIC_EXPONENTIAL_HISTOGRAM, METRIC_GAUGE, METRIC_HISTOGRAM, METRIC_MONOTONIC, METRIC_NAME_FLAGS, METRIC_NAME_OFFSET,
@@ -20,7 +22,7 @@ import { readAttributes } from "./value";
 /** The largest number of the enum. */
 const LAST_TEMPORALITY: u32 = 2;
 
-/** `owner`: the numbers of resource and scope, as two fields of a record side by side. */
+/** `owner`: the numbers of resource and scope, two adjacent fields of a record. */
 export function readMetric(at: usize, owner: u64): usize {
   const row = appendMetric(at);
   at = openMessage(at, METRIC_MESSAGE);

@@ -1,25 +1,28 @@
 /**
- * Member names that no message knows, kept until their object ends and then checked for twins. The names of an object lie
- * together on top of those of the objects around it, so one hash table, built when an object closes, serves all depths.
+ * Unknown member names, kept until their object ends and then checked for duplicates. The names of an object are stored
+ * on top of those of the enclosing objects, so one hash table, built when an object closes, serves all depths.
  *
- * The rows and the table stand in the output region: nothing is encoded while a body is indexed.
+ * The rows and the table are in the output region: nothing is encoded while a body is indexed.
  */
 import { FAIL_BUDGET, FAIL_PAYLOAD, MAX_MAP_ENTRIES, OUTPUT_BASE, OUTPUT_CAPACITY } from "../../layout";
 import { fail } from "../fail";
 import { hashKey } from "../symbols";
 import { sameBytes } from "../text";
 
-/** A name: where it stands (decoded), its length, its hash (when a table is built), and a word for the owner. */
+/** A name: its position (decoded), its length, its hash (when a table is built), and a word for the caller. */
 export const NAME_STRIDE: usize = 16;
 export const NAME_OFFSET: usize = 0;
 export const NAME_LENGTH: usize = 4;
 const NAME_HASH: usize = 8;
 export const NAME_MARK: usize = 12;
 
-/** Half of the region is for the rows, half for the table; no body within the size limit has names enough to fill either. */
+/**
+ * Half of the region is for the rows, half for the table; no body within the size limit has enough names to fill
+ * either.
+ */
 const NAMES_END: usize = OUTPUT_BASE + OUTPUT_CAPACITY / 2;
 const SLOTS: usize = NAMES_END;
-/** Up to this many names are compared each with each. */
+/** Up to this many names are compared pairwise. */
 export const FEW_NAMES: u32 = 12;
 
 let namesTop: usize = OUTPUT_BASE;
@@ -28,7 +31,7 @@ export function resetNames(): void {
   namesTop = OUTPUT_BASE;
 }
 
-/** Where the names of an object that opens now will begin. */
+/** The start of the names of an object that opens now. */
 // @ts-ignore: decorator
 @inline
 export function namesMark(): usize {
@@ -48,7 +51,7 @@ export function sameName(a: usize, b: usize): bool {
   return load<u32>(b, NAME_LENGTH) == length && sameBytes(load<u32>(a, NAME_OFFSET), load<u32>(b, NAME_OFFSET), length);
 }
 
-/** Forgets the names from `base` on; two equal ones among them `fail`. */
+/** Forgets the names from `base` on; `fail`s when two are equal. */
 // @ts-ignore: decorator
 @inline
 export function closeNames(base: usize): void {
@@ -80,7 +83,7 @@ export function slotCount(count: u32): u32 {
   return <u32>1 << (33 - clz(count));
 }
 
-/** Enters name `index` of the rows at `rows` into the zeroed table; false when an equal name is there already. */
+/** Inserts name `index` of the rows at `rows` into the zeroed table; false when it has an equal name already. */
 export function insertName(table: usize, slots: u32, rows: usize, index: u32): bool {
   const row = rows + <usize>index * NAME_STRIDE;
   const hash = hashKey(load<u32>(row, NAME_OFFSET), load<u32>(row, NAME_LENGTH));

@@ -1,7 +1,8 @@
 /**
- * Prints nested values of OTLP/JSON (`{"values":[{"stringValue":"a"},…]}`) as plain JSON (`["a",…]`) from their source, which the
- * indexer has checked. Of the entries of a map with equal keys only the last stays: entries are printed as they come, and
- * superseded ones are taken out of the output when their map ends, so that no part of the source is walked twice.
+ * Prints nested values of OTLP/JSON (`{"values":[{"stringValue":"a"},…]}`) as plain JSON (`["a",…]`) from their source,
+ * which the indexer has checked. Of the entries of a map with equal keys only the last is kept: entries are printed in
+ * their order, and superseded ones are removed from the output when their map ends, so that no part of the source is
+ * walked twice.
  */
 import { HEADER_BASE, HEADER_SCRATCH, KIND_ARRAY, TEXT_JSON_ESCAPED } from "../../layout";
 import { writeEscaped } from "../encode/json-text";
@@ -18,14 +19,18 @@ import {
 } from "./schema";
 import { ESCAPES_BROKEN, copyEscaped, decodeText, readPlainText, readText, scanString, setEmptyText, stringEscapes, textFlags, textLength, textOffset } from "./text";
 
-/** The output is never longer than this many times the source, and this much more for a last value and stores past the end. */
+/**
+ * The limit of the output length: this multiple of the source, plus this much for a last value and stores past the end.
+ */
 const GROWTH: usize = 2;
 const MARGIN: usize = 128;
 
-/** Where the next byte goes. */
+/** The address of the next byte of output. */
 let to: usize = 0;
 
-/** Prints the ArrayValue or KeyValueList (`kind`) of `length` bytes at `offset` to `target`; the address behind. */
+/**
+ * Prints the ArrayValue or KeyValueList (`kind`) of `length` bytes at `offset` to `target`; returns the address behind.
+ */
 export function printJsonNested(target: usize, kind: u32, offset: usize, length: u32): usize {
   roomAt(target, <usize>length * GROWTH + MARGIN);
   const scratch = load<u32>(HEADER_BASE, HEADER_SCRATCH);
@@ -65,13 +70,13 @@ function printArray(at: usize): usize {
   return endOfList;
 }
 
-/** Puts the closing bracket in the place of the last comma. */
+/** Replaces the last comma by the closing bracket. */
 function closeList(start: usize, bracket: u32): void {
   if (to != start) to -= 1;
   printByte(bracket);
 }
 
-/** Prints the AnyValue at `at`; the address behind it. */
+/** Prints the AnyValue at `at`; returns the address behind it. */
 function printValue(at: usize): usize {
   let found = false;
   at = openMessage(at, ANY_VALUE_MESSAGE);
@@ -143,7 +148,7 @@ function printBytes(at: usize): usize {
   return at;
 }
 
-/** Prints the KeyValueList at `at`. The rows of its names lie on top of scratch while it lasts. */
+/** Prints the KeyValueList at `at`. The rows of its names are on top of scratch meanwhile. */
 function printMap(at: usize): usize {
   printByte(0x7b);
   const start = to;
@@ -159,7 +164,7 @@ function printMap(at: usize): usize {
   return endOfList;
 }
 
-/** The printed name of the entry at hand, without its quotes. */
+/** The printed name of the current entry, without its quotes. */
 let nameOffset: usize = 0;
 let nameLength: u32 = 0;
 
@@ -196,8 +201,8 @@ function printEntry(at: usize, rows: usize): usize {
 }
 
 /**
- * Prints the text just read as the name of the entry that began at `start`, before its value if that was printed already.
- * Escapes are decoded and written anew, so that equal names are equal bytes.
+ * Prints the text just read as the name of the entry that began at `start`, before its value if that was printed
+ * already. Escapes are decoded and written again, so that equal names are equal bytes.
  */
 function printName(start: usize): void {
   const value = to - start;

@@ -1,5 +1,5 @@
 /**
- * JSON numbers, and the strings that OTLP/JSON allows in their place: the grammar, exact integers, doubles. Integers are never
+ * JSON numbers, and the strings that OTLP/JSON allows instead: the grammar, exact integers, doubles. Integers are never
  * read through a double.
  */
 import { FAIL_BUDGET, FAIL_JSON, FAIL_PAYLOAD, MAX_HARD_NUMBERS } from "../../layout";
@@ -11,7 +11,7 @@ import { QUOTE, readPlainText, textLength, textOffset } from "./text";
 const MINUS: u32 = 0x2d;
 const I64_MAX: u64 = 0x7fffffffffffffff;
 
-/** What stands in the number scanned last: a sign; a fraction or an exponent. */
+/** Flags of the number scanned last: a sign; a fraction or an exponent. */
 const HAS_SIGN: u32 = 1;
 const HAS_MORE: u32 = 2;
 let numberForm: u32 = 0;
@@ -20,17 +20,17 @@ let numberForm: u32 = 0;
 export let numberOffset: usize = 0;
 export let numberEnd: usize = 0;
 
-/** The doubles JSON has no number for, and the double read last. */
+/** The doubles that JSON numbers cannot express, and the double read last. */
 export let doubleValue: f64 = 0;
 /** The integer read last. */
 export let integerValue: u64 = 0;
 
-/** Longest text and largest exponent of a number that is stored as it was written. */
+/** The longest text and the largest exponent of a number that is stored as written. */
 const PLAIN_LENGTH: usize = 40;
 const PLAIN_EXPONENT: i32 = 300;
-/** The exponents of the first digit with which every number is a double of full precision. */
+/** The exponents of the first digit for which every number is a double of full precision. */
 const PLAIN_MAGNITUDE: i32 = 307;
-/** Exponents beyond this are all the same, whatever the digits. */
+/** Larger exponents all have the same result, whatever the digits. */
 const MAX_EXPONENT: i32 = 100000000;
 
 const MAX_DIGITS: i32 = 19;
@@ -51,7 +51,7 @@ function digitsEnd(at: usize): usize {
   return at;
 }
 
-/** The address behind the number at `at` by JSON's grammar, 0 when there is none. Sets `numberForm`. */
+/** The address behind the number at `at` according to JSON's grammar, 0 when there is none. Sets `numberForm`. */
 function endOfNumber(at: usize): usize {
   numberForm = 0;
   if (load<u8>(at) == MINUS) {
@@ -71,14 +71,17 @@ function endOfNumber(at: usize): usize {
   return at;
 }
 
-/** Checks the number at `at`; the address behind it. */
+/** Checks the number at `at`; returns the address behind it. */
 export function scanNumber(at: usize): usize {
   const end = endOfNumber(at);
   if (!end) fail(FAIL_JSON, at);
   return end;
 }
 
-/** Locates a number, bare or in quotes; the address behind the value. `code` refuses a quoted text that is no number. */
+/**
+ * Locates a number, bare or in quotes; returns the address behind the value. A quoted text that is no number fails with
+ * `code`.
+ */
 function locateNumber(at: usize, code: i32): usize {
   if (load<u8>(at) != QUOTE) {
     numberOffset = at;
@@ -92,12 +95,12 @@ function locateNumber(at: usize, code: i32): usize {
   return at;
 }
 
-/** The value of the digits from `at` to `end`, as `integerValue`; false when it takes more than 64 bits. */
+/** The value of the digits from `at` to `end`, as `integerValue`; false when it exceeds 64 bits. */
 function readDigits(at: usize, end: usize): bool {
   const digits = end - at;
   if (digits > 20) return false;
   let value: u64 = 0;
-  // The twentieth digit is the one that may not fit.
+  // The twentieth digit may exceed 64 bits.
   const safe = digits == 20 ? end - 1 : end;
   for (; at < safe; at++) value = value * 10 + (<u64>load<u8>(at) - 0x30);
   if (at < end) {
@@ -147,7 +150,7 @@ export function readSigned32(at: usize): usize {
   return next;
 }
 
-/** Reads an enum into `integerValue`: only the number is allowed, and one that is above `last` is 0. */
+/** Reads an enum into `integerValue`: only numbers are allowed, and a number above `last` becomes 0. */
 export function readEnum(at: usize, last: u32): usize {
   if (load<u8>(at) == QUOTE) fail(FAIL_JSON, at);
   const next = readSigned32(at);
@@ -156,8 +159,8 @@ export function readEnum(at: usize, last: u32): usize {
 }
 
 /**
- * Reads what a double may be written as; the address behind it. A number is left as text (`numberOffset` to `numberEnd`); the
- * words that JSON has no number for leave `numberOffset` 0 and the double in `doubleValue`.
+ * Reads any spelling of a double; returns the address behind it. A number stays text (`numberOffset` to `numberEnd`).
+ * The words for values that JSON numbers cannot express set `numberOffset` to 0 and `doubleValue`.
  */
 export function locateDouble(at: usize): usize {
   if (load<u8>(at) != QUOTE) return locateNumber(at, FAIL_JSON);
@@ -182,7 +185,7 @@ export function readDouble(at: usize): usize {
   return next;
 }
 
-/** Whether the number just located may be stored as it was written: it is short, and a double without loss of magnitude. */
+/** Whether the number just located may be stored as written: it is short, and a double without loss of magnitude. */
 export function isPlain(): bool {
   if (numberEnd - numberOffset > PLAIN_LENGTH) return false;
   readParts();
@@ -194,7 +197,7 @@ export function isPlain(): bool {
 
 /** Numbers of the request that the host had to read. */
 let hardNumbers: u32 = 0;
-/** One that is long counts as several: one for so many bytes. */
+/** A long one counts as several: one per this many bytes. */
 const HARD_BYTES: u32 = 8;
 
 /** Begins a walk. */
@@ -202,7 +205,7 @@ export function resetNumbers(): void {
   hardNumbers = 0;
 }
 
-/** The double nearest to the number just located, as `doubleValue`; one beyond all doubles is refused. */
+/** The double nearest to the number just located, as `doubleValue`; a number beyond all doubles is refused. */
 export function parseNumber(): void {
   readParts();
   const isShort = digitCount <= MAX_DIGITS && cutCount == 0 && power <= MAX_DECIMAL_POWER && power >= -MAX_DECIMAL_POWER;
@@ -217,8 +220,9 @@ export function parseNumber(): void {
   if (abs(doubleValue) == Infinity) fail(FAIL_JSON, numberOffset);
 }
 
-// The parts of the number just located: the first digits as an integer, how many they are, how many more there are, whether any of
-// those is not zero, and the power of ten of the last of all digits, which comes of the exponent and the digits behind the point.
+// The parts of the number just located: the first digits as an integer, their count, the count of the further digits,
+// whether one of those is not zero, and the power of ten of the last digit, which results from the exponent and the
+// digits behind the point.
 let significand: u64 = 0;
 let digitCount: i32 = 0;
 let cutCount: i32 = 0;

@@ -1,14 +1,15 @@
 /**
- * Doubles from decimals and decimals from doubles of any size, by products of 128 bits. A power of ten is an exact one below 10^27
- * times one of a short table, which is cut off at 128 bits; how far the product may be off is known, so it is known, too, where it
- * does not decide. Such numbers, about one in 2^60 unless a sender looks for them, are left to the host.
+ * Conversion between decimals and doubles of any size, by products of 128 bits. A power of ten is an exact one below
+ * 10^27 times an entry of a short table, which is cut off at 128 bits. The error of the product is bounded, so
+ * undecided roundings are detected. These numbers, about one in 2^60 unless a sender searches for them, are left to the
+ * host.
  */
 import { multiply, powerOfFive, upper } from "./decimal";
 
-/** The powers of ten between which the exact ones lie. */
+/** The exact powers of ten are below this one. */
 const STEP: i32 = 27;
 const FIRST: i32 = -13;
-/** Powers beyond make any number of 19 digits zero or infinite. */
+/** Powers beyond this make any number of 19 digits zero or infinite. */
 export const LEAST_POWER: i32 = -351;
 export const LARGEST_POWER: i32 = 350;
 
@@ -42,7 +43,7 @@ const COARSE = memory.data<u64>([
   0x9e19db92b4e31ba9, 0x6c07a2c26a8346d1, // 10^324
 ]);
 
-/** How far a product may be off, in units of its lowest bit. */
+/** The error bound of a product, in units of its lowest bit. */
 const ERROR: u64 = 16;
 const HALF: u64 = 1 << 63;
 const MANTISSA: u64 = 0xfffffffffffff;
@@ -50,7 +51,7 @@ const MANTISSA_BITS: i32 = 53;
 const LEAST_EXPONENT: i32 = -1022;
 const LARGEST_EXPONENT: i32 = 1023;
 
-/** The last product: (high × 2^64 + low) × 2^exponent, the top bit of `high` set; off by `error` at most. */
+/** The last product: (high × 2^64 + low) × 2^exponent, the top bit of `high` set; its error is at most `error`. */
 let high: u64 = 0;
 let low: u64 = 0;
 let exponent: i32 = 0;
@@ -59,7 +60,7 @@ let error: u64 = 0;
 /** Whether the last rounding is decided. */
 export let isDecided: bool = true;
 
-/** `digits` × 10^`power`, which lies within the bounds above; `digits` is not zero. */
+/** `digits` × 10^`power`, within the bounds above; `digits` is not zero. */
 function scale(digits: u64, power: i32): void {
   const table = <i32>Math.floor(<f64>power / STEP);
   const fine = power - table * STEP;
@@ -118,12 +119,15 @@ function rounded(): f64 {
   const rest = kept == 0 ? high : high << <u64>kept;
   isDecided = decides(rest, kept);
   if (rest > HALF || (rest == HALF && (low != 0 || (whole & 1) != 0))) whole++;
-  // A carry out of the mantissa makes the exponent one more, and the least exponent of all.
+  // A carry out of the mantissa increments the exponent; this also holds for the least exponent.
   if (kept < MANTISSA_BITS) return reinterpret<f64>(whole);
   return reinterpret<f64>(whole - (MANTISSA + 1) + (<u64>(top + LARGEST_EXPONENT) << 52));
 }
 
-/** Whether what is cut off, of which `rest` are the upper bits, is surely above or below half of the last place. */
+/**
+ * Whether the bits that are cut off, of which `rest` are the upper ones, are certainly above or below half of the last
+ * place.
+ */
 function decides(rest: u64, kept: i32): bool {
   if (error == 0) return true;
   if (rest == HALF) return low > error;
@@ -133,8 +137,8 @@ function decides(rest: u64, kept: i32): bool {
 }
 
 /**
- * The double nearest to `digits` × 10^`power`, infinite where it is beyond all doubles. `isCut`: the digits go on behind those given.
- * Sets `isDecided`.
+ * The double nearest to `digits` × 10^`power`, infinite beyond all doubles. `isCut`: further digits follow the given
+ * ones. Sets `isDecided`.
  */
 export function nearestOfAny(digits: u64, power: i32, isCut: bool): f64 {
   isDecided = true;
@@ -150,11 +154,11 @@ export function nearestOfAny(digits: u64, power: i32, isCut: bool): f64 {
   return least;
 }
 
-/** What the last `wholeOf` has cut off, in units of 2^-64. */
+/** The part that the last `wholeOf` has cut off, in units of 2^-64. */
 export let fraction: u64 = 0;
-/** Whether anything smaller was cut off, too. */
+/** Whether smaller bits were cut off too. */
 export let hasMore: bool = false;
-/** How far the fraction may be off; 0: it is exact. */
+/** The error bound of the fraction; 0: it is exact. */
 export let doubt: u64 = 0;
 
 /** The whole part of `significand` × 2^`binary` × 10^`decimals`, which has at most 18 digits. */

@@ -1,4 +1,4 @@
-/** The members of OTLP/JSON messages by number, their names, and which message has which. */
+/** The members of OTLP/JSON messages by number, their names, and the members of each message. */
 export const RESOURCE_SPANS: u8 = 1;
 export const RESOURCE_LOGS: u8 = 2;
 export const RESOURCE_METRICS: u8 = 3;
@@ -89,7 +89,7 @@ export const NAMES: string =
   "isMonotonic asDouble asInt exemplars count bucketCounts explicitBounds min max scale zeroCount positive negative " +
   "zeroThreshold offset quantileValues quantile filteredAttributes entityRefs type idKeys descriptionKeys ";
 
-// The messages by number. Members stand in the order in which the common SDKs write them.
+// The messages by number. Members are in the order in which the common SDKs write them.
 export const TRACES_REQUEST: u32 = 0;
 export const LOGS_REQUEST: u32 = 1;
 export const METRICS_REQUEST: u32 = 2;

@@ -1,6 +1,6 @@
 /**
- * JSON strings: finding their end, checking their escapes, decoding them. The host has checked the UTF-8 of the whole body and
- * a zero byte follows it, so a scan needs no bound: the zero is a control character and ends it.
+ * JSON strings: finding their end, checking and decoding their escapes. The host has checked the UTF-8 of the whole
+ * body and a zero byte follows it, so a scan needs no bound: the zero is a control character and ends it.
  */
 import {
   FAIL_JSON, HEADER_BASE, HEADER_SCRATCH, HEADER_TEXT_FLAGS, HEADER_TEXT_LENGTH, HEADER_TEXT_OFFSET, TEXT_JSON_ESCAPED,
@@ -16,11 +16,11 @@ const BACKSLASH: u32 = 0x5c;
 /** U+FFFD in UTF-8, three bytes, lowest first. */
 const REPLACEMENT: u32 = 0xbdbfef;
 
-/** What a scanned string holds: an escape; an escape that stands for U+0000 or half a surrogate pair. */
+/** Properties of a scanned string: it has an escape; it has an escape for U+0000 or half a surrogate pair. */
 const ESCAPES_SOME: u32 = 1;
 export const ESCAPES_BROKEN: u32 = 2;
 
-/** The result of `readText`: where the text stands and its flags. */
+/** The result of `readText`: the position of the text and its flags. */
 export let textOffset: usize = 0;
 export let textLength: u32 = 0;
 export let textFlags: u32 = 0;
@@ -47,7 +47,7 @@ function stringStops(block: v128): u32 {
   return i8x16.bitmask(v128.or(stops, i8x16.lt_u(block, i8x16.splat(0x20))));
 }
 
-/** Checks a string from behind its opening quote; the address of its closing quote. Sets `stringEscapes`. */
+/** Checks a string from behind its opening quote; returns the address of its closing quote. Sets `stringEscapes`. */
 export function scanString(at: usize): usize {
   stringEscapes = 0;
   while (true) {
@@ -74,7 +74,7 @@ export function scanString(at: usize): usize {
   }
 }
 
-/** The value of a hexadecimal digit, or a number that stays above 0xffff in whatever place it stands. */
+/** The value of a hexadecimal digit, or a number that exceeds 0xffff at any place of four digits. */
 // @ts-ignore: decorator
 @inline
 function hexDigit(character: u32): u32 {
@@ -96,7 +96,7 @@ function lowSurrogate(at: usize): u32 {
   return (unit & 0xfffffc00) == 0xdc00 ? unit : 0;
 }
 
-/** Checks a `\u` escape, both halves of a pair together; the address behind it. */
+/** Checks a `\u` escape, both halves of a pair together; returns the address behind it. */
 function scanUnicode(at: usize): usize {
   const unit = hexUnit(at + 2);
   if (unit > 0xffff) fail(FAIL_JSON, at);
@@ -110,7 +110,10 @@ function scanUnicode(at: usize): usize {
   return at + 6;
 }
 
-/** Reads the string whose opening quote should be at `at`; the address behind it. Sets `textOffset`, `textLength`, `textFlags`. */
+/**
+ * Reads the string whose opening quote should be at `at`; returns the address behind it. Sets `textOffset`,
+ * `textLength`, `textFlags`.
+ */
 export function readText(at: usize): usize {
   if (load<u8>(at) != QUOTE) fail(FAIL_JSON, at);
   const end = scanString(at + 1);
@@ -129,14 +132,14 @@ export function readTextField(at: usize, row: usize, field: usize, flags: usize)
   return at;
 }
 
-/** As `readText`, for texts that are looked at rather than stored: escapes are decoded. A quote stands behind the text. */
+/** As `readText`, for texts that are read rather than stored: escapes are decoded. A quote follows the text. */
 export function readPlainText(at: usize): usize {
   at = readText(at);
   if (textFlags & TEXT_JSON_ESCAPED) decodeText();
   return at;
 }
 
-/** Lets the text just read be an empty one. */
+/** Makes the text just read an empty one. */
 export function setEmptyText(): void {
   textLength = 0;
   textFlags = 0;
@@ -164,8 +167,8 @@ export function unescapeJson(offset: usize, length: u32): void {
 }
 
 /**
- * Copies the inside of a checked JSON string to `target` as it stands, but for U+0000 and lone surrogates, which become
- * U+FFFD; the address behind. Never longer than the source, though up to 16 bytes more are written.
+ * Copies the inside of a checked JSON string to `target` unchanged, except U+0000 and lone surrogates, which become
+ * U+FFFD; returns the address behind. The copy is never longer than the source, but up to 16 bytes more are written.
  */
 export function copyEscaped(target: usize, offset: usize, length: u32): usize {
   const end = offset + length;

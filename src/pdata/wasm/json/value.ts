@@ -1,6 +1,6 @@
 /**
- * AnyValue and lists of attributes. The value of an attribute becomes a row; what is nested in it is checked and stays where it
- * is, for the encoders to print from there.
+ * AnyValue and lists of attributes. The value of an attribute becomes a row; nested values are checked and stay in the
+ * body, and the encoders print them from there.
  */
 import {
   FAIL_BUDGET, FAIL_JSON, FAIL_PAYLOAD, HEADER_ATTRIBUTES, HEADER_BASE, HEADER_MAX_DEPTH, HEADER_SCRATCH, KIND_ARRAY, KIND_BASE64_TEXT, KIND_BOOL, KIND_BYTES,
@@ -20,10 +20,10 @@ import {
 } from "./schema";
 import { decodeText, readPlainText, readText, scanString, stringEscapes, textFlags, textLength, textOffset } from "./text";
 
-/** No setting allows more: the calls would outgrow the stack. */
+/** The upper limit of any setting: deeper calls would overflow the stack. */
 const DEPTH_CEILING: u32 = 100;
 
-/** The value read last: kind and text flags as the row has them together, and the 64 bits of (offset, length) or scalar. */
+/** The value read last: kind and text flags together, as in the row, and the 64 bits of (offset, length) or scalar. */
 let valueKind: u32 = KIND_NONE;
 let valueBits: u64 = 0;
 
@@ -47,21 +47,21 @@ function scratchTop(): u32 {
   return load<u32>(HEADER_BASE, HEADER_SCRATCH);
 }
 
-/** Gives back what a reading that is given up has put into scratch. */
+/** Releases the scratch of an abandoned reading. */
 // @ts-ignore: decorator
 @inline
 function releaseScratch(top: u32): void {
   store<u32>(HEADER_BASE, top, HEADER_SCRATCH);
 }
 
-/** The deepest AnyValue allowed. */
+/** The deepest allowed AnyValue. */
 // @ts-ignore: decorator
 @inline
 function maxDepth(): u32 {
   return min(load<u32>(HEADER_BASE, HEADER_MAX_DEPTH), DEPTH_CEILING);
 }
 
-/** Reads the AnyValue at `at`, which lies `depth` deep; the address behind it. */
+/** Reads the AnyValue at `at`, which is `depth` deep; returns the address behind it. */
 function readValue(at: usize, depth: u32): usize {
   // Nearly all values are texts written without spaces: {"stringValue":"…"}
   const start = v128(0x7b, 0x22, 0x73, 0x74, 0x72, 0x69, 0x6e, 0x67, 0x56, 0x61, 0x6c, 0x75, 0x65, 0x22, 0x3a, 0x22);
@@ -179,8 +179,8 @@ let keyOffset: usize = 0;
 let keyLength: u32 = 0;
 
 /**
- * Reads the list of attributes at `at` into rows; the address behind it. First row and count go to `owner`, where every kind
- * of owner has them side by side.
+ * Reads the list of attributes at `at` into rows; returns the address behind it. First row and count go to `owner`, two
+ * adjacent fields in every kind of owner.
  */
 export function readAttributes(at: usize, owner: usize): usize {
   const list = beginList();

@@ -1,4 +1,7 @@
-/** KeyValue messages as attribute rows. A list walks its messages one after another and never lets another list in between. */
+/**
+ * KeyValue messages as attribute rows. The messages of a list are indexed one after another; lists are never
+ * interleaved.
+ */
 import {
   ATTRIBUTES_BASE, ATTRIBUTE_STRIDE, ATTRIBUTE_SYMBOL, ATTRIBUTE_VERDICT, HEADER_ATTRIBUTES, KIND_NONE, VERDICT_SUPERSEDED,
 } from "../../layout";
@@ -51,14 +54,14 @@ export function indexKeylessValue(at: usize, end: usize): u32 {
   return row;
 }
 
-/** Index of the first attribute row that is still free: where a list begins, and what its length is counted from. */
+/** The index of the next free attribute row: the start of a list, and the base of its length. */
 // @ts-ignore: decorator
 @inline
 export function nextAttribute(): u32 {
   return countOf(HEADER_ATTRIBUTES);
 }
 
-/** Takes the rows of a list out, whose owner came again: the last owner wins whole. */
+/** Supersedes the rows of a list whose owner was repeated: the last owner replaces it completely. */
 export function supersedeAttributes(first: u32, count: u32): void {
   for (let row = first; row < first + count; row++) store<u8>(rowAddress(row), VERDICT_SUPERSEDED, ATTRIBUTE_VERDICT);
 }

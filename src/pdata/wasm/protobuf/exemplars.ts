@@ -11,7 +11,7 @@ import { checkTime, storeSpanId, storeTraceId } from "./scalars";
 // Exemplar { time 2, as_double 3, span_id 4, trace_id 5, as_int 6, filtered_attributes 7 }
 const EXEMPLAR_FIELDS: u32 = 0xfc;
 
-/** Fills the row of an exemplar whose bounds have been noted in it. */
+/** Fills the row of an exemplar whose bounds are stored in it. */
 export function indexExemplar(row: usize): void {
   let at = <usize>load<u32>(row, EVENT_SOURCE_START);
   const end = <usize>load<u32>(row, EVENT_SOURCE_END);

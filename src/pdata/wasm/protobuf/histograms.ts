@@ -1,4 +1,4 @@
-/** The fields special to data points of histograms, exponential histograms and summaries, kept in point rows. */
+/** The fields of data points of histograms, exponential histograms and summaries only, kept in point rows. */
 import {
   HEADER_NUMBERS, POINT_BOUNDS_COUNT, POINT_BOUNDS_FIRST, POINT_BUCKETS_COUNT, POINT_BUCKETS_FIRST, POINT_COUNT, POINT_HAS,
   POINT_HAS_MAX, POINT_HAS_MIN, POINT_HAS_NEGATIVE, POINT_HAS_POSITIVE, POINT_HAS_SUM, POINT_MAX, POINT_MIN,
@@ -20,7 +20,7 @@ const BUCKETS_FIELDS: u32 = (1 << 1) | (1 << 2);
 // SummaryDataPoint { start 2, time 3, count 4, sum 5, quantile_values 6, attributes 7, flags 8 }
 const SUMMARY_FIELDS: u32 = 0x1fc;
 
-// Within a point row, the three fields of a set of buckets follow each other: offset, first, count.
+// Within a point row, the three fields of a set of buckets are adjacent: offset, first, count.
 const BUCKETS_FIRST: usize = 4;
 const BUCKETS_COUNT: usize = 8;
 
@@ -79,7 +79,7 @@ function countNumbers(field: u32, count: u32, point: usize): void {
   store<u32>(counter, load<u32>(counter) + count);
 }
 
-/** Collects the lists of a histogram point that has been checked, and its numbers counted. */
+/** Collects the lists of a histogram point after it was checked and its numbers were counted. */
 export function collectHistogram(start: usize, end: usize, point: usize): void {
   store<u32>(point, countOf(HEADER_NUMBERS), POINT_BUCKETS_FIRST);
   collectFixed64(6, load<u32>(point, POINT_BUCKETS_COUNT), start, end);
@@ -111,7 +111,10 @@ export function indexExponentialField(tag: u32, at: usize, end: usize, point: us
   return at + 8;
 }
 
-/** Appends the counts of one set of buckets. A later set replaces an earlier one whole; its numbers are then nobody's. */
+/**
+ * Appends the counts of one set of buckets. A later set replaces an earlier one completely; its numbers are unused
+ * then.
+ */
 function indexBuckets(at: usize, end: usize, buckets: usize): void {
   const first = countOf(HEADER_NUMBERS);
   store<u32>(buckets, 0);
@@ -135,7 +138,7 @@ function indexBuckets(at: usize, end: usize, buckets: usize): void {
   store<u32>(buckets, countOf(HEADER_NUMBERS) - first, BUCKETS_COUNT);
 }
 
-/** The sum of a summary is no optional field: absent means 0, not unknown. */
+/** The sum of a summary is not an optional field: absent means 0, not unknown. */
 export function startSummary(point: usize): void {
   setHas(point, POINT_HAS_SUM);
 }
@@ -148,7 +151,7 @@ export function indexSummaryField(tag: u32, at: usize, end: usize, point: usize)
   return at + 8;
 }
 
-/** Collects the quantiles of a summary point that has been checked, but for the quantiles themselves. */
+/** Collects the quantiles of a summary point that was checked except for its quantiles. */
 export function collectSummary(at: usize, end: usize, point: usize): void {
   const first = countOf(HEADER_NUMBERS);
   while (at < end) {

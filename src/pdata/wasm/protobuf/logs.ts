@@ -20,7 +20,7 @@ const LOG_FIELDS: u32 = 0x1fee;
 
 const HIGHEST_SEVERITY: u32 = 24;
 
-/** Appends a log record. Its body follows its attributes in the table, so that the attributes adjoin. */
+/** Appends a log record. Its body follows its attributes in the table, so that the attributes are adjacent. */
 export function indexLogRecord(at: usize, end: usize, resource: u32, scope: u32): void {
   const row = appendRecord(at);
   const list = beginList();

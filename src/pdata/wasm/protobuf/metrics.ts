@@ -1,4 +1,4 @@
-/** Metrics: what is said once about all their data points. The points are in points.ts. */
+/** Metrics: the fields that all their data points share. The points are in points.ts. */
 import {
   HEADER_ATTRIBUTES, HEADER_BASE, HEADER_EVENTS, HEADER_METRICS, HEADER_NUMBERS, HEADER_POINTS, HEADER_RECORDS,
   METRIC_ATTRIBUTES_COUNT, METRIC_ATTRIBUTES_FIRST, METRIC_DESCRIPTION_FLAGS, METRIC_DESCRIPTION_LENGTH,
@@ -80,8 +80,8 @@ function indexMetricText(tag: u32, start: usize, last: usize, row: usize): bool 
 }
 
 /**
- * Walks a checked Metric again for the members of its oneof. The last one wins: each later one starts where the first did,
- * so that nothing of those before it remains.
+ * Walks a checked Metric again for the members of its oneof. The last one is used: each later one starts at the rows of
+ * the first, so that nothing of the earlier ones remains.
  */
 function indexMembers(at: usize, end: usize, row: usize, metric: u32, resource: u32, scope: u32): void {
   const records = countOf(HEADER_RECORDS);

@@ -1,6 +1,7 @@
 /**
- * Repeated numbers of a data point. A list may come packed, one by one, or in pieces between other fields, so the walk over
- * the point only checks and counts it; here the point, checked by then, is walked again for one list, whose numbers adjoin.
+ * Repeated numbers of a data point. A list may be packed, unpacked, or in pieces between other fields, so the walk over
+ * the point only checks and counts it. The checked point is then walked again for one list, whose numbers become
+ * adjacent.
  */
 import { FAIL_PROTOBUF, HEADER_NUMBERS } from "../../layout";
 import { fail } from "../fail";
@@ -14,7 +15,7 @@ export function checkPacked64(start: usize, end: usize): void {
   if ((end - start) & 7) fail(FAIL_PROTOBUF, start);
 }
 
-/** Appends the `count` fixed 64-bit numbers that field `field` has in all, and stops when it has them. */
+/** Appends the `count` fixed 64-bit numbers of field `field`, and stops after the last one. */
 export function collectFixed64(field: u32, count: u32, at: usize, end: usize): void {
   const full = countOf(HEADER_NUMBERS) + count;
   while (countOf(HEADER_NUMBERS) < full) {

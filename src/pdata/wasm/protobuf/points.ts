@@ -1,6 +1,6 @@
 /**
- * Data points: a record row each, and a point row where a single number does not say it all. What all four messages have
- * stands here (under different field numbers); what is special to one is in histograms.ts.
+ * Data points: a record row each, and a point row for points with more than a single number. This file has the fields
+ * of all four messages (under different field numbers); the fields of one message are in histograms.ts.
  */
 import {
   EVENTS_BASE, EVENT_SOURCE_END, EVENT_SOURCE_START, EVENT_STRIDE, HEADER_EVENTS, HEADER_POINTS, METRIC_EXPONENTIAL_HISTOGRAM,
@@ -40,7 +40,7 @@ function flagsField(type: u32): u32 {
   return type == METRIC_HISTOGRAM || type == METRIC_EXPONENTIAL_HISTOGRAM ? 10 : 8;
 }
 
-/** 0, which no field has, for summaries. */
+/** 0, which is no field number, for summaries. */
 // @ts-ignore: decorator
 @inline
 function exemplarsField(type: u32): u32 {
@@ -111,7 +111,7 @@ function indexPointField(type: u32, tag: u32, at: usize, end: usize, row: usize,
   return indexNumberField(tag, at, end, row);
 }
 
-/** The last member of the oneof wins. */
+/** The last member of the oneof is used. */
 function indexNumberField(tag: u32, at: usize, end: usize, row: usize): usize {
   if (tag == fixed64Tag(4)) store<u8>(row, POINT_VALUE_DOUBLE, RECORD_KIND);
   else if (tag == fixed64Tag(6)) store<u8>(row, POINT_VALUE_INT, RECORD_KIND);
@@ -120,7 +120,7 @@ function indexNumberField(tag: u32, at: usize, end: usize, row: usize): usize {
   return at + 8;
 }
 
-/** Exemplars wait until the point is done, so that its attributes adjoin. */
+/** Exemplars are indexed after the point, so that its attributes are adjacent. */
 function noteExemplar(start: usize, end: usize): void {
   const exemplar = appendEvent(start);
   store<u32>(exemplar, start, EVENT_SOURCE_START);

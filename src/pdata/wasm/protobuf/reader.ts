@@ -1,9 +1,9 @@
 /**
- * Varints, tags and lengths of protobuf, and the skipping of unknown fields. Positions travel as values, not through a global
- * cursor: after a varint at `at`, `after(at)` is the next position. What is one byte long touches no memory but the body.
+ * Varints, tags and lengths of protobuf, and the skipping of unknown fields. Positions are values, not a global cursor:
+ * after a varint at `at`, `after(at)` is the next position. One-byte varints use no memory but the body.
  *
- * A one-byte varint may be read at the very end of a message (the arena goes on); so every loop over fields ends with
- * `closeMessage`, and every length is checked against the parent before anything behind it is read.
+ * A one-byte varint may be read at the very end of a message (the arena continues). So every loop over fields ends with
+ * `closeMessage`, and every length is checked against the parent before bytes behind it are read.
  */
 import { FAIL_PROTOBUF } from "../../layout";
 import { fail } from "../fail";
@@ -16,11 +16,11 @@ const GROUP: u32 = 3;
 const GROUP_END: u32 = 4;
 const FIXED32: u32 = 5;
 
-/** Unknown groups within groups. */
+/** The limit of nested unknown groups. */
 const MAX_GROUP_DEPTH: u32 = 100;
 const MAX_VARINT_BYTES: u64 = 10;
 
-/** Where the last varint of several bytes ended. */
+/** The end of the last varint of several bytes. */
 let longEnd: usize = 0;
 
 // @ts-ignore: decorator
@@ -92,7 +92,7 @@ export function readTag(at: usize, end: usize): u32 {
   return byte < 0x80 ? byte : readLongTag(at, end);
 }
 
-/** The end of the length-delimited field whose length stands at `at` and whose content begins at `after(at)`. */
+/** The end of the length-delimited field whose length is at `at` and whose content begins at `after(at)`. */
 // @ts-ignore: decorator
 @inline
 export function readEnd(at: usize, end: usize): usize {
@@ -124,8 +124,8 @@ export function closeMessage(at: usize, end: usize): void {
 }
 
 /**
- * The position behind the field of a tag that the caller does not take, the field's content standing at `at`. `known` has a
- * bit for each field number of the message: such a field has come with a wrong wire type.
+ * The position behind an unknown field with this tag and its content at `at`. `known` has a bit for each field number
+ * of the message: a known field in this call has a wrong wire type.
  */
 export function skipUnknown(tag: u32, at: usize, end: usize, known: u32): usize {
   const field = tag >> 3;

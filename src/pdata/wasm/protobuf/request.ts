@@ -14,7 +14,7 @@ import { checkText, resetValues } from "./value";
 const REQUEST_FIELDS: u32 = 1 << 1;
 const CONTAINER_FIELDS: u32 = (1 << 1) | (1 << 2) | (1 << 3);
 
-/** Tables the request that stands between two addresses. */
+/** Indexes the request between two addresses. */
 export function indexProtobuf(signal: i32, at: usize, end: usize): void {
   resetValues();
   while (at < end) {
@@ -29,7 +29,7 @@ export function indexProtobuf(signal: i32, at: usize, end: usize): void {
   closeMessage(at, end);
 }
 
-/** Records refer to their resource by number, so it may come after them. A container without one has an empty resource. */
+/** Records refer to their resource by number, so it may follow them. A container without one has an empty resource. */
 function indexResourceContainer(signal: i32, at: usize, end: usize): void {
   const resource = countOf(HEADER_RESOURCES);
   const row = appendResource(at);

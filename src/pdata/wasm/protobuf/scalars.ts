@@ -1,10 +1,10 @@
-/** Ids and times, with the rules they have in OTLP whatever message they stand in. */
+/** Ids and times, with OTLP's rules for all messages. */
 import { FAIL_ID, FAIL_PAYLOAD } from "../../layout";
 import { fail } from "../fail";
 
 const MAX_TIME: u64 = 0x7fffffffffffffff;
 
-/** Copies a trace id of the body to a row. `absent` tells whether it may be missing (empty). */
+/** Copies a trace id of the body to a row. `absent`: whether it may be missing (empty). */
 // @ts-ignore: decorator
 @inline
 export function storeTraceId(target: usize, start: usize, length: usize, absent: bool): void {
@@ -23,14 +23,14 @@ export function storeSpanId(target: usize, start: usize, length: usize, absent: 
   store<u64>(target, load<u64>(start));
 }
 
-/** Nanoseconds since 1970 as every sink can hold them: a signed 64-bit number. */
+/** Nanoseconds since 1970 in the range of every sink: a signed 64-bit number. */
 // @ts-ignore: decorator
 @inline
 export function checkTime(time: u64, at: usize): void {
   if (time > MAX_TIME) fail(FAIL_PAYLOAD, at);
 }
 
-/** An enum by number, 0 (unspecified) where this version does not know it. */
+/** An enum by number; unknown numbers become 0 (unspecified). */
 // @ts-ignore: decorator
 @inline
 export function knownEnum(value: u64, highest: u32): u32 {

@@ -1,4 +1,7 @@
-/** Resource and InstrumentationScope: where records come from. Their rows exist before; a repeated message replaces the first. */
+/**
+ * Resource and InstrumentationScope, the sources of records. Their rows are allocated before; a repeated message
+ * replaces the first.
+ */
 import {
   RESOURCE_ATTRIBUTES_COUNT, RESOURCE_ATTRIBUTES_FIRST, SCOPE_ATTRIBUTES_COUNT, SCOPE_ATTRIBUTES_FIRST, SCOPE_NAME_FLAGS,
   SCOPE_NAME_LENGTH, SCOPE_NAME_OFFSET, SCOPE_STRIDE, SCOPE_VERSION_FLAGS, SCOPE_VERSION_LENGTH, SCOPE_VERSION_OFFSET,

@@ -34,7 +34,10 @@ const LINK_FIELDS: u32 = 0x7e;
 const HIGHEST_KIND: u32 = 5;
 const HIGHEST_STATUS: u32 = 2;
 
-/** Appends a span. Its events and links are only noted on the way and indexed after it, so that each owner's rows adjoin. */
+/**
+ * Appends a span. Its events and links are only recorded during the walk and indexed after it, so that each owner's
+ * rows are adjacent.
+ */
 export function indexSpan(at: usize, end: usize, resource: u32, scope: u32): void {
   const row = appendRecord(at);
   const list = beginList();
@@ -127,7 +130,7 @@ function indexSpanScalar(tag: u32, at: usize, end: usize, row: usize): usize {
   return after(at);
 }
 
-/** A later status replaces an earlier one whole. */
+/** A later status replaces an earlier one completely. */
 function indexStatus(at: usize, end: usize, row: usize): void {
   store<u8>(row, 0, RECORD_STATUS);
   store<u8>(row, 0, RECORD_MESSAGE_FLAGS);

@@ -1,6 +1,6 @@
 /**
- * AnyValue: the value of an attribute goes into its row, what is nested in it stays where it is and is only checked, so that
- * the encoders may walk it again without looking.
+ * AnyValue: the value of an attribute is stored in its row. Nested values stay in the body and are only checked, so
+ * that the encoders can walk them again without checks.
  */
 import {
   ATTRIBUTE_KIND, ATTRIBUTE_OFFSET, FAIL_BUDGET, FAIL_PAYLOAD, FAIL_PROTOBUF, HEADER_BASE, HEADER_MAX_DEPTH, KIND_ARRAY, KIND_BOOL,
@@ -10,7 +10,7 @@ import { fail } from "../fail";
 import { classifyText, TEXT_INVALID } from "../text";
 import { after, bytesTag, closeMessage, fixed64Tag, readEnd, readFixed64, readTag, readVarint, skipUnknown, varintTag } from "./reader";
 
-/** Wire and recursion hold for no more, whatever the host asks for. */
+/** The limit of the format and of the recursion, whatever the host requests. */
 const DEPTH_CEILING: u32 = 100;
 
 // AnyValue { string 1, bool 2, int 3, double 4, array 5, kvlist 6, bytes 7 }, ArrayValue { values 1 },
@@ -28,7 +28,7 @@ export function checkText(start: usize, end: usize): u32 {
   return <u32>flags;
 }
 
-/** Whether a nested key of the request holds U+0000: then keys of other bytes may become the same in print. */
+/** Whether a nested key of the request contains U+0000: then keys of different bytes may be printed equally. */
 export let nestedKeysHoldNul: bool = false;
 
 /** Forgets the last request. */
@@ -92,7 +92,7 @@ function readStructure(tag: u32, at: usize, end: usize, row: usize): usize {
   return last;
 }
 
-/** Checks an AnyValue of the given depth that no row is wanted for. */
+/** Checks an AnyValue of the given depth that gets no row. */
 export function checkValue(at: usize, end: usize, depth: u32): void {
   if (depth > min(load<u32>(HEADER_BASE, HEADER_MAX_DEPTH), DEPTH_CEILING)) fail(FAIL_PAYLOAD, at);
   while (at < end) {
