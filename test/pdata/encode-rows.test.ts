@@ -103,16 +103,19 @@ t.test('a request that no room could hold is refused before its first row is enc
   }
 });
 
-t.test('encoding a single row stops soon after the room of its request is used up, not at the end of the output', async (t) => {
-  const value = { stringValue: '\u0001'.repeat(1_000_000) };
-  const batch = tables.batch(SIGNAL_LOGS, { resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: value }] }] }] });
-  batch.rowRoom = roomFor(1_000_000);
-  const { memory } = batch.tables;
-  memory.u8.fill(0, OUTPUT_BASE, OUTPUT_BASE + 7_000_000);
-  t.throws(() => encodeRows(batch, 'ndjson', new ChunkPool()), { code: 'body_too_large' });
-  const touched = memory.u8.subarray(OUTPUT_BASE, OUTPUT_BASE + 7_000_000).findLastIndex((byte) => byte !== 0);
-  t.ok(touched < 1_500_000, `${touched} bytes were written`);
-});
+t.test(
+  'encoding a single row stops soon after the room of its request is used up, not at the end of the output',
+  async (t) => {
+    const value = { stringValue: '\u0001'.repeat(1_000_000) };
+    const batch = tables.batch(SIGNAL_LOGS, { resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: value }] }] }] });
+    batch.rowRoom = roomFor(1_000_000);
+    const { memory } = batch.tables;
+    memory.u8.fill(0, OUTPUT_BASE, OUTPUT_BASE + 7_000_000);
+    t.throws(() => encodeRows(batch, 'ndjson', new ChunkPool()), { code: 'body_too_large' });
+    const touched = memory.u8.subarray(OUTPUT_BASE, OUTPUT_BASE + 7_000_000).findLastIndex((byte) => byte !== 0);
+    t.ok(touched < 1_500_000, `${touched} bytes were written`);
+  },
+);
 
 t.test('a row that does not fit into the output is refused as too large, never truncated', async (t) => {
   const long = { key: 'k', value: { stringValue: '\u0001'.repeat(15_500_000) } };

@@ -44,30 +44,26 @@ function forwarded(signal: Signal, encoding: number, body: Buffer): Buffer {
 
 for (const signal of SIGNALS) {
   for (const encoding of [ENCODING_PROTOBUF, ENCODING_JSON]) {
-    t.test(
-      `${SIGNAL_NAMES[signal]} in ${ENCODING_NAMES[encoding]} are forwarded unchanged`,
-      async (t) => {
-        fc.assert(
-          fc.property(requests(signal), fc.integer(), (message, seed) => {
-            const body = spell(signal, encoding, message, seed);
-            const sent = forwarded(signal, encoding, body);
-            const came = oracle.judge(signal, encoding, body);
-            if (!came.accepted) throw new Error(came.reason);
-            const stored = oracle.rows(signal, came.message, COMMON);
-            const read = oracle.rows(signal, decodeProtobuf(protos.requests[signal], sent), COMMON);
-            if (!isDeepStrictEqual(read, stored)) throw new Error('protobufjs reads other records');
-            // Read strictly by the module itself, as the receiver may be another Sluice.
-            if (!oracle.judge(signal, ENCODING_PROTOBUF, sent).accepted)
-              throw new Error('the strict reader refuses it');
-            module.index(signal, ENCODING_PROTOBUF, sent);
-            const found = compareLines(stored, module.encodeNdjson());
-            if (found !== null) throw new Error(found);
-          }),
-          { numRuns: RUNS, interruptAfterTimeLimit: MAX_MILLISECONDS },
-        );
-        t.pass();
-      },
-    );
+    t.test(`${SIGNAL_NAMES[signal]} in ${ENCODING_NAMES[encoding]} are forwarded unchanged`, async (t) => {
+      fc.assert(
+        fc.property(requests(signal), fc.integer(), (message, seed) => {
+          const body = spell(signal, encoding, message, seed);
+          const sent = forwarded(signal, encoding, body);
+          const came = oracle.judge(signal, encoding, body);
+          if (!came.accepted) throw new Error(came.reason);
+          const stored = oracle.rows(signal, came.message, COMMON);
+          const read = oracle.rows(signal, decodeProtobuf(protos.requests[signal], sent), COMMON);
+          if (!isDeepStrictEqual(read, stored)) throw new Error('protobufjs reads other records');
+          // Read strictly by the module itself, as the receiver may be another Sluice.
+          if (!oracle.judge(signal, ENCODING_PROTOBUF, sent).accepted) throw new Error('the strict reader refuses it');
+          module.index(signal, ENCODING_PROTOBUF, sent);
+          const found = compareLines(stored, module.encodeNdjson());
+          if (found !== null) throw new Error(found);
+        }),
+        { numRuns: RUNS, interruptAfterTimeLimit: MAX_MILLISECONDS },
+      );
+      t.pass();
+    });
   }
 }
 
@@ -127,7 +123,8 @@ t.test('the order of key and value in an entry does not change which entries are
       const came = oracle.judge(SIGNAL_TRACES, ENCODING_JSON, json);
       if (!came.accepted) throw new Error(came.reason);
       const stored = oracle.rows(SIGNAL_TRACES, came.message, COMMON);
-      if (!isDeepStrictEqual(oracle.rows(SIGNAL_TRACES, sent, COMMON), stored)) throw new Error('other entries are sent');
+      if (!isDeepStrictEqual(oracle.rows(SIGNAL_TRACES, sent, COMMON), stored))
+        throw new Error('other entries are sent');
       const found = compareLines(stored, module.encodeNdjson());
       if (found !== null) throw new Error(found);
     }),

@@ -204,11 +204,7 @@ const REFUSED_PROTOBUF: readonly (readonly [string, Rule, Buffer])[] = [
   ['a truncated tag', 'protobuf', hex('80')],
   ['a length past the end', 'protobuf', hex('0a 05 00')],
   ['a length near 2^64', 'protobuf', hex('0a 0d 0a 84ffffffffffffffff01 1a 00')],
-  [
-    'a length that points backwards, to valid fields',
-    'protobuf',
-    hex('9a06 03 9a060c 9a06 f1ffffffffffffffff01'),
-  ],
+  ['a length that points backwards, to valid fields', 'protobuf', hex('9a06 03 9a060c 9a06 f1ffffffffffffffff01')],
   ['a known field of the wrong wire type', 'protobuf', hex('08 01')],
   ['field number 0', 'protobuf', hex('02 00')],
   ['wire type 7', 'protobuf', hex('7f')],
