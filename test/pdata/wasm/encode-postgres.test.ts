@@ -1,4 +1,4 @@
-/** A real server takes the tuples: every column loads, and what it then holds is what the NDJSON line says. */
+/** Loads the tuples into a real server: every column loads, and its value equals that of the NDJSON line. */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
