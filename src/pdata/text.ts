@@ -1,6 +1,14 @@
 /** Texts in linear memory. */
 import { TEXT_JSON_ESCAPED } from './layout.ts';
 import type { Memory } from './memory.ts';
+import type { Steps } from './steps.ts';
+
+/** Bytes that are decoded in one step. */
+const STEP_BYTES = 1_048_576;
+const BACKSLASH = 0x5c;
+const SMALL_U = 0x75;
+const LONG_ESCAPE = '\\u0000'.length;
+const SHORT_ESCAPE = '\\n'.length;
 
 /**
  * The location and form of a text (TEXT_… flags of layout.ts). Small and short-lived; hot loops pass the three numbers
@@ -18,3 +26,32 @@ export function readText(memory: Memory, offset: number, length: number, flags: 
   // The indexer has checked that this is the inside of a JSON string.
   return (flags & TEXT_JSON_ESCAPED) === 0 ? text : (JSON.parse(`"${text}"`) as string);
 }
+
+/** The same in steps: parsing the escapes of a text of 16 MiB takes longer than one step may. */
+export function* readTextInSteps(memory: Memory, offset: number, length: number, flags: number): Steps<string> {
+  if (length <= STEP_BYTES) return readText(memory, offset, length, flags);
+  const end = offset + length;
+  const pieces: string[] = [];
+  for (let from = offset; from < end; ) {
+    const to = endOfPiece(memory.u8, from, end, flags);
+    pieces.push(readText(memory, from, to - from, flags));
+    from = to;
+    yield;
+  }
+  return pieces.join('');
+}
+
+/** Where a character ends, and an escape. A pair of surrogates may be divided: both halves are escapes of their own. */
+function endOfPiece(bytes: Uint8Array, from: number, end: number, flags: number): number {
+  const limit = Math.min(from + STEP_BYTES, end);
+  let at = from;
+  if ((flags & TEXT_JSON_ESCAPED) === 0) at = limit;
+  while (at < limit) {
+    if (bytes[at] !== BACKSLASH) at++;
+    else at += bytes[at + 1] === SMALL_U ? LONG_ESCAPE : SHORT_ESCAPE;
+  }
+  while (at < end && isContinuation(bytes[at] as number)) at++;
+  return at;
+}
+
+const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;

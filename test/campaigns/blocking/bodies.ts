@@ -198,6 +198,17 @@ export const BODIES: readonly Blocking[] = [
   traces('JSON unknown members', () => inJson(`"unknown":${list('{"a":1,"b":2}')}`), 'json'),
   traces('JSON unknown numbers', () => inJson(`"unknown":${list('1')}`), 'json'),
   traces('JSON escapes', () => inJson(`"name":"${'\\u0041'.repeat(Math.floor(ROOM / 6))}"`), 'json'),
+  traces(
+    'JSON environment of escapes',
+    () => {
+      const value = `${'\\u0041@'.repeat(Math.floor(ROOM / 7))}`;
+      return Buffer.from(
+        `{"resourceSpans":[{"resource":{"attributes":[{"key":"deployment.environment","value":{"stringValue":"${value}"}}]},` +
+          `"scopeSpans":[{"spans":[{"traceId":"${'07'.repeat(16)}","spanId":"${'07'.repeat(8)}","startTimeUnixNano":"1"}]}]}]}`,
+      );
+    },
+    'json',
+  ),
   { name: 'histogram bounds', signal: 'metrics', encoding: 'protobuf', make: histogramBounds },
   {
     name: 'points',

@@ -148,6 +148,19 @@ t.test('a JSON text stays JSON, and only its strings change', async (t) => {
   t.pass();
 });
 
+t.test('a JSON text with many finds is replaced whole', async (t) => {
+  const replacer = {
+    text: (value: string) => value.replace('anna', '[name]'),
+    longText: () => {
+      throw new Error('no text is long');
+    },
+    number: (written: string) => written,
+  };
+  const values = (name: string): string[] => Array.from({ length: 20_000 }, (_, index) => `${name} ${index}`);
+  const cleaned = finish(redactJson(JSON.stringify({ a: 1, values: values('anna') }), replacer));
+  t.ok(cleaned === JSON.stringify({ a: 1, values: values('[name]') }));
+});
+
 t.test('every character of a decoded form keeps its position', async (t) => {
   const raw = 'a\\u0040b%40c\u200b＠d\\\\u0040';
   const forms = formsOf(raw);

@@ -7,13 +7,13 @@ import type { Batch, Tables } from '../../../pdata/batch.ts';
 import * as layout from '../../../pdata/layout.ts';
 import { normalizeEnvironment } from '../../../pdata/environment.ts';
 import type { Steps } from '../../../pdata/steps.ts';
-import { readText, type TextRef } from '../../../pdata/text.ts';
+import { readText, readTextInSteps, type TextRef } from '../../../pdata/text.ts';
 import { TEXT_COLUMNS, type TextColumn, TextCursor } from '../../../pdata/text-columns.ts';
 import { Rejection } from '../../../errors.ts';
 import { WireFault } from '../../../pdata/load-wasm.ts';
 import { type JsonReplacer, redactJson } from './json-text.ts';
 import { KeyRedaction, UNCLEANABLE } from './key-redaction.ts';
-import { LONG_TEXT, type Redactor } from './redactor.ts';
+import { EVERY_RULE, LONG_TEXT, type Redactor } from './redactor.ts';
 import { Candidates } from './candidates.ts';
 
 /** The limit of the environment processor. */
@@ -40,7 +40,7 @@ export class BatchRedaction {
     yield* this.#candidates.scan(this.#tables, this.#tables.header(layout.HEADER_INPUT_LENGTH));
     yield* this.#keys.update(this.#candidates);
     for (let resource = 0; resource < batch.resourceCount; resource++) {
-      this.#redactEnvironment(batch, resource);
+      yield* this.#redactEnvironment(batch, resource);
       if (resource % OWNERS_STEP === OWNERS_STEP - 1) yield;
     }
     if (this.#candidates.any || this.#redactor.numberRules !== 0) yield* this.#redactTables(batch);
@@ -51,16 +51,16 @@ export class BatchRedaction {
    * The environment is in lower case, where a pattern may not match. So the rules also run on the attribute it came
    * from, and a replacement there replaces the environment.
    */
-  #redactEnvironment(batch: Batch, resource: number): void {
+  *#redactEnvironment(batch: Batch, resource: number): Steps {
     const environment = batch.environmentOf(resource);
     let cleaned = this.#redactor.redact(environment);
     const rows = batch.resourceAttributes(resource);
     while (rows.next()) {
       if (rows.symbol !== layout.SYMBOL_ENVIRONMENT_NAME && rows.symbol !== layout.SYMBOL_ENVIRONMENT) continue;
       if (rows.kind !== layout.KIND_TEXT || this.#candidates.at(rows.offset, rows.length) === 0) continue;
-      const source = readText(this.#tables.memory, rows.offset, rows.length, rows.flags);
+      const source = yield* readTextInSteps(this.#tables.memory, rows.offset, rows.length, rows.flags);
       if (!normalizeEnvironment(source).startsWith(environment)) continue;
-      const other = this.#redactor.redact(source);
+      const other = yield* this.#clean(source, EVERY_RULE);
       if (other !== source) cleaned = other === null ? null : normalizeEnvironment(other).slice(0, MAX_ENVIRONMENT);
     }
     if (cleaned === environment) return;
@@ -90,7 +90,7 @@ export class BatchRedaction {
         const { offset, length } = text.goto(column, row);
         const bits = this.#candidates.at(offset, length);
         if (bits === 0) continue;
-        const { string } = text;
+        const string = yield* readTextInSteps(this.#tables.memory, offset, length, text.flags);
         const cleaned = yield* this.#clean(string, bits);
         if (cleaned !== string) text.replace(cleaned === null ? null : yield* this.#tables.scratchInSteps(cleaned));
       }
@@ -131,7 +131,7 @@ export class BatchRedaction {
   }
 
   *#redactText(row: AttributeCursor, bits: number): Steps {
-    const text = readText(this.#tables.memory, row.offset, row.length, row.flags);
+    const text = yield* readTextInSteps(this.#tables.memory, row.offset, row.length, row.flags);
     const cleaned = yield* this.#clean(text, bits);
     if (cleaned !== text) yield* this.#write(row, layout.KIND_TEXT, cleaned);
   }
@@ -179,7 +179,7 @@ export class BatchRedaction {
     try {
       yield* this.#tables.inSteps(() => this.#tables.kernels.renderJson(row));
       const { offset, length } = this.#tables.returned();
-      return readText(this.#tables.memory, offset, length, 0);
+      return yield* readTextInSteps(this.#tables.memory, offset, length, 0);
     } catch (error) {
       if (error instanceof WireFault) return null;
       throw error;

@@ -21,10 +21,13 @@ const NUMBER = /-?\d[\d.eE+-]*/y;
 
 /** Characters between two steps. */
 const STEP = 65_536;
+/** Parts that are joined in one step. */
+const JOINED_PARTS = 4096;
 
 /** The text itself when nothing changed; null when a part of it cannot be redacted. */
 export function* redactJson(json: string, replacer: JsonReplacer): Steps<string | null> {
-  const parts: string[] = [];
+  const whole: string[] = [];
+  let parts: string[] = [];
   const taken = new Map<string, number>();
   let copied = 0;
   let at = 0;
@@ -37,6 +40,10 @@ export function* redactJson(json: string, replacer: JsonReplacer): Steps<string 
     if (at > pause) {
       pause = at + STEP;
       yield;
+    }
+    if (parts.length >= JOINED_PARTS) {
+      whole.push(parts.join(''));
+      parts = [];
     }
     const code = json.charCodeAt(at);
     if (code === QUOTE) {
@@ -57,9 +64,9 @@ export function* redactJson(json: string, replacer: JsonReplacer): Steps<string 
       at++;
     }
   }
-  if (parts.length === 0) return json;
-  parts.push(json.slice(copied));
-  return parts.join('');
+  if (copied === 0) return json;
+  whole.push(...parts, json.slice(copied));
+  return whole.join('');
 }
 
 /** Two different keys may become the same; from the second one on they get a number. */

@@ -1,4 +1,5 @@
 /** All rules over one text: what any of them finds, in any spelling, is replaced. */
+import { finish } from '../../../pdata/steps.ts';
 import { type Canonical, decodeOnce, mayBeRespelled, MAX_LEVELS } from './canonical.ts';
 import type { Rule } from './rule.ts';
 import { signsInSteps, signsOf } from './signs.ts';
@@ -118,7 +119,7 @@ export class Redactor {
       const rule = this.rules[index] as Rule;
       if ((bits & this.bitOf(index)) === 0 || !mayFindIn(rule, text, signs)) continue;
       const ranges = rule.find(text);
-      if (ranges.length > 0) found = merged(found, foundBy(index, ranges, form));
+      if (ranges.length > 0) found = finish(merged(found, finish(foundBy(index, ranges, form))));
     }
     return found;
   }
@@ -133,7 +134,7 @@ export class Redactor {
       if ((bits & this.bitOf(index)) === 0 || !mayFindIn(rule, text, signs)) continue;
       const ranges: number[] = [];
       yield* { [Symbol.iterator]: () => rule.search(text, ranges) };
-      if (ranges.length > 0) found = merged(found, foundBy(index, ranges, form));
+      if (ranges.length > 0) found = yield* merged(found, yield* foundBy(index, ranges, form));
       yield;
     }
     return found;
