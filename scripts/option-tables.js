@@ -18,6 +18,18 @@ export function withTables(text, definitions) {
   });
 }
 
+/** docs/configuration.md with a section for every component: a new one comes behind the others of its kind. */
+export function withSections(text, definitions) {
+  return definitions.reduce((page, { kind, type }) => {
+    const marker = `<!-- options: ${kind} ${type} -->\n`;
+    if (page.includes(marker)) return page;
+    const last = page.lastIndexOf(`\n### ${kind} `);
+    const next = page.indexOf('\n### ', last + 1);
+    const end = last === -1 || next === -1 ? page.length : next;
+    return `${page.slice(0, end)}\n### ${kind} \`${type}\`\n\n${marker}<!-- end -->\n${page.slice(end)}`;
+  }, text);
+}
+
 function schemaOf(name, definitions) {
   if (name === 'service') return SERVICE_SCHEMA;
   const found = definitions.find(({ kind, type }) => `${kind} ${type}` === name);

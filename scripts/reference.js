@@ -8,7 +8,7 @@ import { referenceYaml } from '../dist/src/config/reference.js';
 import { dialectsPage } from '../dist/test/processors/normalization/sender-document.js';
 import { cliReference } from './cli-reference.js';
 import { columnFiles } from './columns.js';
-import { withTables } from './option-tables.js';
+import { withSections, withTables } from './option-tables.js';
 
 const root = new URL('../', import.meta.url);
 const isCheck = process.argv.includes('--check');
@@ -20,10 +20,12 @@ const documents = [
       .map((path) => `${folder}/${path}`),
   ),
 ];
+const textOf = (path) => {
+  const text = readFileSync(new URL(path, root), 'utf8');
+  return path === 'docs/configuration.md' ? withSections(text, COMPONENTS) : text;
+};
 const files = {
-  ...Object.fromEntries(
-    documents.map((path) => [path, withTables(readFileSync(new URL(path, root), 'utf8'), COMPONENTS)]),
-  ),
+  ...Object.fromEntries(documents.map((path) => [path, withTables(textOf(path), COMPONENTS)])),
   'config/schema.json': `${JSON.stringify(editorSchema(COMPONENTS), null, 2)}\n`,
   'config/reference.yaml': referenceYaml(COMPONENTS),
   'docs/cli.md': await cliReference(),
