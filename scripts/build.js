@@ -80,8 +80,9 @@ for (const path of filesBelow(join(root, 'src')).filter(
   mkdirSync(dirname(target), { recursive: true });
   copyFileSync(path, target);
 }
-// A compiled test without its source must not pass.
-for (const path of filesBelow(join(dist, 'test')).filter((path) => path.endsWith('.js'))) {
+// Without its source, a compiled test must not pass and a migration must not be applied.
+const made = [...filesBelow(join(dist, 'test')), ...filesBelow(join(dist, 'src'))];
+for (const path of made.filter((path) => /\.(js|sql)$/.test(path))) {
   if (!existsSync(join(root, relative(dist, path)).replace(/\.js$/, '.ts'))) rmSync(path);
 }
 writeFileSync(stamp, '');
