@@ -1,4 +1,5 @@
 /** Whether a step failed, and its kind of error. */
+import { SPAN_STATUSES } from '../../pdata/columns.ts';
 import { DERIVED_IS_ERROR, KIND_INT, KIND_TEXT, SLOT_ERROR_TYPE } from '../../pdata/layout.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber } from './rules.ts';
@@ -6,7 +7,7 @@ import { setNameRow } from './slots.ts';
 
 const ERROR_TYPE = fieldNumber('error_type');
 const FAILED = fieldNumber('failed');
-const STATUS_ERROR = 2;
+const STATUS_ERROR = SPAN_STATUSES.indexOf('error');
 const IS_FALSE = 1;
 const IS_TRUE = 2;
 const FAILURE_WORDS: ReadonlySet<string> = new Set(['error', 'failed', 'failure']);

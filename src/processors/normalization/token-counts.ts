@@ -15,7 +15,7 @@ import {
   SLOT_PROVIDER,
 } from '../../pdata/layout.ts';
 import { SERVICE_TIER_WORDS } from '../../dialects/service-tiers.ts';
-import { SERVICE_TIERS } from '../../pdata/columns.ts';
+import { SERVICE_TIERS, USAGE_SCOPES } from '../../pdata/columns.ts';
 import { readBuckets } from './buckets.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber, isRollup, operationNumber } from './rules.ts';
@@ -23,8 +23,8 @@ import { type SenderAccounting, type SentUsage, unifyUsage } from './usage.ts';
 
 /** A document with disjoint buckets; it replaces every other count. */
 const BUCKETS = 'langfuse.observation.usage_details';
-const SCOPE_OWN = 1;
-const SCOPE_ROLLUP = 2;
+const SCOPE_OWN = USAGE_SCOPES.indexOf('own');
+const SCOPE_ROLLUP = USAGE_SCOPES.indexOf('rollup');
 
 export class TokenCounts implements SenderAccounting {
   readonly #view: RecordView;

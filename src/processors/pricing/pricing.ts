@@ -12,7 +12,7 @@ import { UserError } from '../../errors.ts';
 import { ExplicitCosts } from './explicit-cost-keys.ts';
 import type { Batch, Tables } from '../../pdata/batch.ts';
 import type { Steps } from '../../pdata/steps.ts';
-import { SERVICE_TIERS } from '../../pdata/columns.ts';
+import { COST_SOURCES, SERVICE_TIERS, USAGE_SCOPES } from '../../pdata/columns.ts';
 import type { TextRef } from '../../pdata/text.ts';
 import {
   COST_INPUT,
@@ -48,9 +48,9 @@ import { PricingOptionsError } from './price-entry.ts';
 import { type Charge, emptyCharge, type PricedModel } from './priced-model.ts';
 import type { Usage } from './usage.ts';
 
-const COST_EXPLICIT = 1;
-const COST_DERIVED = 2;
-const USAGE_OWN = 1;
+const COST_EXPLICIT = COST_SOURCES.indexOf('explicit');
+const COST_DERIVED = COST_SOURCES.indexOf('derived');
+const USAGE_OWN = USAGE_SCOPES.indexOf('own');
 const NS_PER_MS = 1e6;
 /** Records handled in one step: the lookup of a new model name takes 40 µs. */
 const STEP = 16;
