@@ -47,4 +47,5 @@ export type { Context, Credential, Encoding, Fact, Plan, Project, RequestInfo, S
 export { type AttributeOwner, type AttributeValue, setAttribute, setValue } from './pdata/edit-attributes.ts';
 export { encodeInSteps, type EncodedRows, type RowFormat } from './pdata/encode-rows.ts';
 export type { RecordCursor } from './pdata/records.ts';
+export type { LogRow, MetricPointRow, SpanRow, StoredRow } from './pdata/rows.ts';
 export type { Steps } from './pdata/steps.ts';

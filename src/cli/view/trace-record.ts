@@ -1,5 +1,6 @@
 /** One stored trace: finds it by a prefix of its id, and reads its spans, log records and totals. */
 import { UserError } from '../../errors.ts';
+import type * as stored from '../../pdata/rows.ts';
 import { UsageError } from '../options.ts';
 import { countOf, type Reader, type Row, sumOf, textOf } from '../reader.ts';
 
@@ -9,37 +10,36 @@ export interface TraceKey {
   readonly environment: string;
 }
 
-export interface SpanRow {
+type SpanColumn =
+  | 'parent_span_id'
+  | 'service_name'
+  | 'duration_ns'
+  | 'status'
+  | 'status_message'
+  | 'is_error'
+  | 'error_type'
+  | 'category'
+  | 'provider'
+  | 'tool_name'
+  | 'agent_name'
+  | 'input_tokens'
+  | 'output_tokens'
+  | 'cache_read_tokens'
+  | 'total_cost';
+
+export interface SpanRow extends Pick<stored.SpanRow, SpanColumn> {
   readonly span_id: string;
-  readonly parent_span_id: string | null;
   readonly name: string;
-  readonly service_name: string | null;
   readonly start_time_unix_nano: string;
-  readonly duration_ns: string | null;
-  readonly status: string | null;
-  readonly status_message: string | null;
-  readonly is_error: boolean | null;
-  readonly error_type: string | null;
-  readonly category: string | null;
-  readonly provider: string | null;
   /** The model that answered, or else the requested model. */
   readonly model: string | null;
-  readonly tool_name: string | null;
-  readonly agent_name: string | null;
-  readonly input_tokens: number | null;
-  readonly output_tokens: number | null;
-  readonly cache_read_tokens: number | null;
   readonly time_to_first_token_ms: number | null;
-  readonly total_cost: string | null;
   readonly event_count: number;
 }
 
-export interface LogRow {
-  readonly span_id: string | null;
-  readonly time_unix_nano: string | null;
-  readonly severity_number: number | null;
-  readonly severity_text: string | null;
-  readonly event_name: string | null;
+type LogColumn = 'span_id' | 'time_unix_nano' | 'severity_number' | 'severity_text' | 'event_name';
+
+export interface LogRow extends Pick<stored.LogRow, LogColumn> {
   /** The beginning of the body. */
   readonly body: string | null;
 }
@@ -141,11 +141,11 @@ function spanFrom(row: Row): SpanRow {
     service_name: textOf(row['service_name']),
     start_time_unix_nano: String(row['start_time_unix_nano']),
     duration_ns: textOf(row['duration_ns']),
-    status: textOf(row['status']),
+    status: textOf(row['status']) as stored.SpanRow['status'],
     status_message: textOf(row['status_message']),
     is_error: row['is_error'] === null ? null : row['is_error'] === true,
     error_type: textOf(row['error_type']),
-    category: textOf(row['category']),
+    category: textOf(row['category']) as stored.SpanRow['category'],
     provider: textOf(row['provider']),
     model: textOf(row['model']),
     tool_name: textOf(row['tool_name']),
