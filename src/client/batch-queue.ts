@@ -40,6 +40,7 @@ export class BatchQueue<T> {
   #sending: Promise<void> | undefined;
   #cancelTimer: (() => void) | undefined;
   #closing: Promise<void> | undefined;
+  #isHeld = false;
   #isClosed = false;
   /** All items that were accepted, and those of them whose export has ended. */
   #accepted = 0;
@@ -74,8 +75,7 @@ export class BatchQueue<T> {
     }
     this.#waiting.push(item);
     this.#accepted += 1;
-    if (this.#waiting.length >= this.#batchSize) void this.#sendBatch();
-    else this.#arm();
+    this.#sendInTime();
   }
 
   /** Sends what was added before the call. Resolves also after failures. */
@@ -90,31 +90,48 @@ export class BatchQueue<T> {
     return this.#closing;
   }
 
-  async #close(limitMs: number): Promise<void> {
-    await settledWithin(this.#options.clock, limitMs, this.#drain());
+  /** From here on only `flush` and `shutdown` begin an export. */
+  hold(): void {
+    this.#isHeld = true;
+    this.#disarm();
+  }
+
+  /** Closes the queue and returns what waits in it, in batches. Their export is up to the caller. */
+  takeRest(): readonly T[][] {
     this.#isClosed = true;
     this.#disarm();
-    const left = this.#waiting.length;
-    this.#waiting = [];
-    this.#ended += left;
+    const rest: T[][] = [];
+    this.#ended += this.#waiting.length;
+    while (this.#waiting.length > 0) rest.push(this.#waiting.splice(0, this.#batchSize));
+    return rest;
+  }
+
+  /** Items that are added during the first flush are sent too. A busy application cannot prolong the second one. */
+  async #close(limitMs: number): Promise<void> {
+    const sent = this.flush().then(() => {
+      this.#isClosed = true;
+      return this.flush();
+    });
+    await settledWithin(this.#options.clock, limitMs, sent);
+    const left = this.takeRest().flat().length;
     this.#dropped += left;
     if (left > 0) this.#reports.dropped('shut down', 'the time for the shutdown ran out');
     if (this.#dropped > 0) diag.info(`sluice: ${this.#dropped} ${this.#options.items} were not stored in all`);
-  }
-
-  /** Also sends what is added meanwhile. */
-  async #drain(): Promise<void> {
-    while (this.#ended < this.#accepted && !this.#isClosed) await this.#sendBatch();
   }
 
   /** Sends one batch. While one is being sent, its end is the result. */
   #sendBatch(): Promise<void> {
     this.#sending ??= this.#export().finally(() => {
       this.#sending = undefined;
-      if (this.#waiting.length >= this.#batchSize) void this.#sendBatch();
-      else if (this.#waiting.length > 0) this.#arm();
+      this.#sendInTime();
     });
     return this.#sending;
+  }
+
+  #sendInTime(): void {
+    if (this.#isHeld) return;
+    if (this.#waiting.length >= this.#batchSize) void this.#sendBatch();
+    else if (this.#waiting.length > 0) this.#arm();
   }
 
   async #export(): Promise<void> {

@@ -7,6 +7,7 @@ import type {
   ResourceMetrics,
 } from '@opentelemetry/sdk-metrics';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-node';
+import { type Remainder } from './blocking-send.ts';
 import { type Clock, SYSTEM_CLOCK } from './clock.ts';
 import { type ConnectionOptions, connectionOf } from './connection.ts';
 import { sdkMetrics, transformer } from './peers.ts';
@@ -59,6 +60,11 @@ export class SluiceTraceExporter implements SpanExporter {
     this.#sender.export(spans, done);
   }
 
+  /** The requests for the batches, for the end of a process. */
+  remainderOf(batches: readonly (readonly ReadableSpan[])[]): Remainder | undefined {
+    return this.#sender.remainderOf(batches);
+  }
+
   forceFlush(): Promise<void> {
     return this.#sender.flush();
   }
@@ -79,6 +85,11 @@ export class SluiceLogExporter implements LogRecordExporter {
 
   export(logs: ReadableLogRecord[], done: Done): void {
     this.#sender.export(logs, done);
+  }
+
+  /** The requests for the batches, for the end of a process. */
+  remainderOf(batches: readonly (readonly ReadableLogRecord[])[]): Remainder | undefined {
+    return this.#sender.remainderOf(batches);
   }
 
   forceFlush(): Promise<void> {

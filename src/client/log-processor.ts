@@ -1,14 +1,15 @@
 /** The log record processor of `setup`: the same batches and limits as for spans. */
-import type { LogRecordExporter, LogRecordProcessor, ReadableLogRecord } from '@opentelemetry/sdk-logs';
+import type { LogRecordProcessor, ReadableLogRecord } from '@opentelemetry/sdk-logs';
 import { type BatchLimits, BatchQueue } from './batch-queue.ts';
+import { type Remainder } from './blocking-send.ts';
 import { type Clock } from './clock.ts';
-import { EXPORT_TIMEOUT_MS } from './exporters.ts';
+import { EXPORT_TIMEOUT_MS, type SluiceLogExporter } from './exporters.ts';
 
 export class BatchedLogs implements LogRecordProcessor {
-  readonly #exporter: LogRecordExporter;
+  readonly #exporter: SluiceLogExporter;
   readonly #queue: BatchQueue<ReadableLogRecord>;
 
-  constructor(exporter: LogRecordExporter, limits: BatchLimits, clock: Clock) {
+  constructor(exporter: SluiceLogExporter, limits: BatchLimits, clock: Clock) {
     this.#exporter = exporter;
     const send = (batch: ReadableLogRecord[]): Promise<void> =>
       new Promise((resolve, reject) =>
@@ -30,6 +31,15 @@ export class BatchedLogs implements LogRecordProcessor {
 
   forceFlush(): Promise<void> {
     return this.#queue.flush();
+  }
+
+  hold(): void {
+    this.#queue.hold();
+  }
+
+  /** Closes the queue and returns the requests for what waits in it. */
+  takeRemainder(): Remainder | undefined {
+    return this.#exporter.remainderOf(this.#queue.takeRest());
   }
 
   /** Within the limit, in milliseconds. */

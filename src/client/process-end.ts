@@ -5,14 +5,14 @@ const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
 export interface Ending {
   /** Sends what has been recorded so far. */
   flush(): Promise<void>;
-  /** Sends the rest; nothing is recorded after it. */
-  shutdown(): Promise<void>;
+  /** Sends the rest. When it resolves, the process ends before anything else runs. */
+  sendAll(): Promise<void>;
   /** Grows with everything that is recorded. */
   recorded(): number;
 }
 
 /** Returns a function that removes the listeners. */
-export function sendAtEnd({ flush, shutdown, recorded }: Ending): () => void {
+export function sendAtEnd({ flush, sendAll, recorded }: Ending): () => void {
   let flushed = -1;
   const atRest = (): void => {
     // The flush keeps the process running, so this event is emitted again after it.
@@ -25,7 +25,7 @@ export function sendAtEnd({ flush, shutdown, recorded }: Ending): () => void {
     if (process.listenerCount(signal) > 1) return void flush();
     // A second signal ends the process at once.
     stop();
-    void shutdown().finally(() => process.kill(process.pid, signal));
+    void sendAll().finally(() => process.kill(process.pid, signal));
   };
   const stop = (): void => {
     process.off('beforeExit', atRest);

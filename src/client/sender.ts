@@ -1,7 +1,8 @@
 /** Serializes, compresses and sends the records of one signal. The exporters of all signals share it. */
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { gzip, gzipSync } from 'node:zlib';
 import { diag } from '@opentelemetry/api';
+import { type Remainder } from './blocking-send.ts';
 import { type Clock } from './clock.ts';
 import { type Connection, urlOf } from './connection.ts';
 import { asError, ExportFailure } from './failure.ts';
@@ -72,6 +73,30 @@ export class Sender<T> {
     this.#transport?.close();
   }
 
+  /** The requests for the batches, for another thread. What is too large for a request is left out. */
+  remainderOf(batches: readonly (readonly T[])[]): Remainder | undefined {
+    const { connection, signal } = this.#options;
+    if (connection === undefined || batches.length === 0) return undefined;
+    return {
+      url: urlOf(connection, signal).href,
+      key: connection.key,
+      bodies: batches.flatMap((batch) => this.#bodiesOf(batch)),
+    };
+  }
+
+  #bodiesOf(records: readonly T[]): Remainder['bodies'] {
+    const plain = this.#options.serialize(records);
+    if (plain !== undefined && plain.length <= MAX_BODY_BYTES) {
+      const body = this.#encoding === 'gzip' ? gzipSync(plain) : plain;
+      if (body.length <= MAX_COMPRESSED_BYTES) return [{ body, encoding: this.#encoding }];
+    }
+    return records.length < 2 ? [] : halvesOf(records).flatMap((half) => this.#bodiesOf(half));
+  }
+
+  get #encoding(): 'gzip' | 'identity' {
+    return this.#options.compression === 'gzip' ? 'gzip' : 'identity';
+  }
+
   async #send(records: readonly T[], repeatable: boolean): Promise<void> {
     if (!this.#isOpen) throw new ExportFailure('the exporter is shut down', { reason: 'shut down' });
     if (this.#transport === undefined)
@@ -89,18 +114,16 @@ export class Sender<T> {
   ): Promise<void> {
     const plain = this.#options.serialize(records);
     if (plain === undefined) throw new ExportFailure('the records cannot be serialized', { reason: 'serialization' });
-    const encoding = this.#options.compression === 'gzip' ? 'gzip' : 'identity';
+    const encoding = this.#encoding;
     if (plain.length <= MAX_BODY_BYTES) {
       // Compressed once, because every attempt must send the same bytes: the server recognizes a repetition by them.
       const body = encoding === 'gzip' ? await compress(plain) : plain;
       if (body.length <= MAX_COMPRESSED_BYTES) return transport.send({ body, encoding, ...limits });
     }
     if (records.length === 1) throw new ExportFailure('one record is larger than a request may be', { reason: 'size' });
-    const middle = Math.ceil(records.length / 2);
-    const halves = [records.slice(0, middle), records.slice(middle)];
     let failure: unknown;
     let lost = 0;
-    for (const half of halves) {
+    for (const half of halvesOf(records)) {
       try {
         await this.#sendWithin(transport, half, limits);
       } catch (error) {
@@ -110,6 +133,11 @@ export class Sender<T> {
     }
     if (failure !== undefined) throw partOf(failure, lost);
   }
+}
+
+function halvesOf<T>(records: readonly T[]): readonly (readonly T[])[] {
+  const middle = Math.ceil(records.length / 2);
+  return [records.slice(0, middle), records.slice(middle)];
 }
 
 /** The failure of a part of a batch. */

@@ -4,6 +4,7 @@ import type { LoggerProvider } from '@opentelemetry/sdk-logs';
 import type { MeterProvider } from '@opentelemetry/sdk-metrics';
 import type { Resource } from '@opentelemetry/resources';
 import type { NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+import { sendBlocking } from './blocking-send.ts';
 import { settledWithin, SYSTEM_CLOCK } from './clock.ts';
 import { findConnection } from './connection.ts';
 import { showWarnings } from './diagnostics.ts';
@@ -12,6 +13,9 @@ import { BatchedLogs } from './log-processor.ts';
 import { apiLogs, resources, sdkLogs, sdkMetrics, sdkTrace } from './peers.ts';
 import { sendAtEnd } from './process-end.ts';
 import { metricReader, SluiceSpanProcessor, type SpanProcessorOptions } from './span-processor.ts';
+
+/** The time for what a process records while it sends its last telemetry. */
+const BLOCKING_LIMIT_MS = 5000;
 
 export interface SetupOptions extends Omit<SpanProcessorOptions, 'meterProvider'> {
   /** `service.name`. Default: `OTEL_SERVICE_NAME`, or `OTEL_RESOURCE_ATTRIBUTES`. */
@@ -94,7 +98,7 @@ class Telemetry implements Client {
     this.#removeListeners =
       options.sendAtEnd === false
         ? () => undefined
-        : sendAtEnd({ flush: () => this.flush(), shutdown: () => this.shutdown(), recorded });
+        : sendAtEnd({ flush: () => this.flush(), sendAll: () => this.#sendAll(), recorded });
   }
 
   get droppedSpans(): number {
@@ -121,6 +125,26 @@ class Telemetry implements Client {
     this.#removeListeners();
     this.#unregister();
     if (current.client === this) current.client = undefined;
+  }
+
+  /**
+   * For a signal: sends what was recorded before it, then blocks the process and sends what was recorded since. Without
+   * the block, a busy process would always have recorded something more.
+   */
+  async #sendAll(): Promise<void> {
+    this.#spans.hold();
+    this.#logs?.hold();
+    const first = [this.#metering.shutdown(), this.#spans.forceFlush(), this.#logs?.forceFlush()];
+    await settledWithin(SYSTEM_CLOCK, this.#timeoutMs, Promise.allSettled(first));
+    try {
+      const remainders = [this.#spans.takeRemainder(), this.#logs?.takeRemainder()].filter(
+        (each) => each !== undefined,
+      );
+      if (remainders.length === 0 || sendBlocking(remainders, BLOCKING_LIMIT_MS)) return;
+      diag.warn('sluice: the last spans and log records were not sent: the server did not store them in time');
+    } catch (error) {
+      diag.error('sluice: the last spans and log records were not sent', error);
+    }
   }
 
   #register(): void {

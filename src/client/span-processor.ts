@@ -7,6 +7,7 @@ import type {
 } from '@opentelemetry/sdk-metrics';
 import type { ReadableSpan, Span, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { type BatchLimits, BatchQueue } from './batch-queue.ts';
+import { type Remainder } from './blocking-send.ts';
 import { type Clock, settledWithin, SYSTEM_CLOCK } from './clock.ts';
 import { connectionOf } from './connection.ts';
 import {
@@ -104,6 +105,18 @@ export class SluiceSpanProcessor implements SpanProcessor {
   shutdown(limitMs: number = this.#timeoutMs): Promise<void> {
     this.#closing ??= this.#close(this.#clock.monotonicMs() + limitMs);
     return this.#closing;
+  }
+
+  /** From here on only `forceFlush` and `shutdown` begin an export. */
+  hold(): void {
+    this.#queue?.hold();
+  }
+
+  /** Closes the queue and returns the requests for what waits in it. Empty with an exporter of the application. */
+  takeRemainder(): Remainder | undefined {
+    const { exporter } = this.#options;
+    if (exporter !== undefined || !(this.#exporter instanceof SluiceTraceExporter)) return undefined;
+    return this.#exporter.remainderOf(this.#queue?.takeRest() ?? []);
   }
 
   async #close(deadline: number): Promise<void> {
