@@ -18,6 +18,8 @@ class RawNumber {
 
 const START_NS = 1_790_000_000_000_000_000n;
 const MAX_ATTRIBUTES = 200_000;
+/** Of one list of attributes. A record may be larger than a body may be, but it must fit a string. */
+const MAX_RECORD_BYTES = 24 * 1024 * 1024;
 const protos = loadProtos();
 
 /** Every body has new ids, so that none is a replay. `size` is the limit in bytes, unless one record is larger. */
@@ -138,10 +140,19 @@ function metricOf(genome: Genome, record: number, attributes: Json): Json {
 function attributesOf(specs: readonly AttributeSpec[], record: number): Json {
   const list: Json[] = [];
   for (const { key, count, value } of specs) {
-    for (let index = 0; index < count && list.length < MAX_ATTRIBUTES; index++)
+    const most = Math.max(1, Math.min(count, Math.floor(MAX_RECORD_BYTES / (key.length + bytesOf(value)))));
+    for (let index = 0; index < most && list.length < MAX_ATTRIBUTES; index++)
       list.push({ key: filled(key, record, index), value: anyValueOf(value, record, index) });
   }
   return list;
+}
+
+/** About how many bytes a value has at least when it is written. */
+function bytesOf(value: ValueSpec): number {
+  if (value.kind === 'text') return Math.max(1, value.bytes);
+  if (value.kind === 'number' || value.kind === 'integer') return value.text.length;
+  if (value.kind === 'document') return bytesOf(value.value);
+  return itemsOf(value) * bytesOf(value.item);
 }
 
 const filled = (text: string, record: number, index: number): string =>
@@ -167,16 +178,28 @@ function anyValueOf(spec: ValueSpec, record: number, index: number): Json {
   }
 }
 
-/** The limit of all items together, because their number grows as width to the power of depth. */
+/** The limits of all items together, because their number grows as width to the power of depth. */
 const MAX_ITEMS = 5000;
+const MAX_NESTED_BYTES = 2 * 1024 * 1024;
 
-function nestedOf({ kind, depth, width, item }: NestedSpec, record: number, index: number): Json {
-  let value: Json = anyValueOf(item, record, index);
+/** How often each level holds the one inside it. */
+function copiesOf({ depth, width, item }: NestedSpec): readonly number[] {
+  const most = Math.min(MAX_ITEMS, MAX_NESTED_BYTES / bytesOf(item));
   let items = 1;
-  for (let level = 0; level < depth; level++) {
-    const inside: Json = value;
-    const copies = items * width > MAX_ITEMS ? 1 : width;
+  return Array.from({ length: depth }, () => {
+    const copies = items * width > most ? 1 : width;
     items *= copies;
+    return copies;
+  });
+}
+
+const itemsOf = (nested: NestedSpec): number => copiesOf(nested).reduce((items, copies) => items * copies, 1);
+
+function nestedOf(nested: NestedSpec, record: number, index: number): Json {
+  const { kind, item } = nested;
+  let value: Json = anyValueOf(item, record, index);
+  for (const copies of copiesOf(nested)) {
+    const inside: Json = value;
     const values: Json[] = Array.from({ length: copies }, () => inside);
     value =
       kind === 'list'
@@ -186,7 +209,8 @@ function nestedOf({ kind, depth, width, item }: NestedSpec, record: number, inde
   return value;
 }
 
-function plainOf({ kind, depth, width, item }: NestedSpec, record: number, index: number): Json {
+function plainOf(nested: NestedSpec, record: number, index: number): Json {
+  const { kind, item } = nested;
   let value: Json =
     item.kind === 'text'
       ? textOf(item, record, index)
@@ -195,11 +219,8 @@ function plainOf({ kind, depth, width, item }: NestedSpec, record: number, index
         : item.kind === 'integer'
           ? filled(item.text, record, index)
           : 'x';
-  let items = 1;
-  for (let level = 0; level < depth; level++) {
+  for (const copies of copiesOf(nested)) {
     const inside: Json = value;
-    const copies = items * width > MAX_ITEMS ? 1 : width;
-    items *= copies;
     const values: Json[] = Array.from({ length: copies }, () => inside);
     value =
       kind === 'list'
