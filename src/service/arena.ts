@@ -1,8 +1,8 @@
 /**
  * The memory of one pass at a time: the tables of a request, and the state of processors for these tables. It is
  * created at its first use. A large arena is dropped after some time without use, because its pages stay resident while
- * it exists. It is dropped at once when it has become very large: a body of another kind would write to other pages, and
- * the memory would grow to the sum of what each kind needs.
+ * it exists. It is dropped at once when it has become very large: a body of another kind would write to other pages,
+ * and the memory would grow to the sum of what each kind needs.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -28,7 +28,10 @@ function shown({ name, type }: Column): string {
 
 const NUMBERS: readonly ColumnType[] = ['count', 'int4', 'boolean'];
 
-/** What a line says, as the text the server prints. Doubles are read back: both sides print the shortest form their own way. */
+/**
+ * What a line says, as the text the server prints. Doubles are read back: both sides print the shortest form in their
+ * own way.
+ */
 function same(column: Column, found: string | null, line: Line): boolean {
   const said = column.name.startsWith('value_') ? line['value'] : line[column.name];
   if (found === null) return said === null || column.name.startsWith('value_');
