@@ -27,6 +27,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./components.ts')).components,
   },
   {
+    name: 'init',
+    words: '[FILE]',
+    summary: 'Write a commented configuration to begin with',
+    load: async () => (await import('./init.ts')).initCommand,
+  },
+  {
     name: 'status',
     summary: 'Show the state of the running daemon',
     load: async () => (await import('./status.ts')).statusCommand,

@@ -33,8 +33,10 @@ export const RUN_OPTIONS = {
   },
 } as const satisfies Options;
 
+/** The file that `sluice init` writes. */
+export const OWN_FILE = 'sluice.yaml';
 /** In the working directory, in this order. */
-export const DEFAULT_FILES = ['sluice.yaml', join('config', 'sluice.yaml')];
+const DEFAULT_FILES = [OWN_FILE, join('config', 'sluice.yaml')];
 
 /** Loads the modules that read a configuration only when one is read. */
 export async function readConfig({ values, process }: Call, options: LoadOptions = {}): Promise<Config> {
@@ -57,7 +59,12 @@ export function configFiles({ values, process }: Pick<Call, 'values' | 'process'
   const workingDirectory = process.cwd();
   const own = DEFAULT_FILES.find((file) => existsSync(join(workingDirectory, file)));
   if (own !== undefined) return [own];
-  const packaged = fileURLToPath(new URL('../../../config/sluice.yaml', import.meta.url));
+  const packaged = packagedConfig();
   const near = relative(workingDirectory, packaged);
   return [near.startsWith('..') ? packaged : near];
+}
+
+/** The default configuration of the package. */
+export function packagedConfig(): string {
+  return fileURLToPath(new URL('../../../config/sluice.yaml', import.meta.url));
 }

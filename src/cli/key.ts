@@ -2,6 +2,8 @@
 import { Administration, type KeyRow } from '../extensions/postgres/administration.ts';
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
+import { findEndpoint } from '../daemon/endpoint.ts';
+import { sdkVariables } from './greeting.ts';
 import { withDatabase } from './database.ts';
 import { onlyWord } from './project.ts';
 import { layOut } from './terminal.ts';
@@ -33,7 +35,7 @@ export const keyCreate: Command = {
     ['sluice key create --project shop --environment production --label checkout', 'a key for one'],
   ],
   run: (call) =>
-    withDatabase(call, 'write', async (database) => {
+    withDatabase(call, 'write', async (database, { config }) => {
       const { values, terminal } = call;
       const project = values.word('project');
       const environment = values.text('environment') ?? null;
@@ -45,6 +47,8 @@ export const keyCreate: Command = {
         terminal.say(
           `A key for project ${project}, ${environment === null ? 'all environments' : `environment ${environment}`}. It is not shown again.`,
         );
+        const endpoint = findEndpoint(config);
+        if (endpoint !== null) terminal.say(['', ...sdkVariables(endpoint, key.text)].join('\n'));
       }
       return 0;
     }),

@@ -5,6 +5,7 @@ import type { Call, Command } from './command.ts';
 import { commandLine } from './command-line.ts';
 import { RUN_OPTIONS, readConfig } from './config-options.ts';
 import { describeGreeting } from './greeting.ts';
+import { refuseForeignDatabase } from './foreign-database.ts';
 import { UsageError, type Values } from './options.ts';
 import { wantsColour } from './terminal.ts';
 import { versionOf } from './version.ts';
@@ -31,6 +32,7 @@ export const run: Command = {
     const workers = workersOf(call.values);
     const { readFiles } = await import('../daemon/config-files.ts');
     const files = await readFiles(host, { workers });
+    await refuseForeignDatabase(call, files.config);
     const { Daemon } = await import('../daemon/daemon.ts');
     const code = await new Daemon(files, host, workers).run();
     // A connection that does not close must not keep a stopped daemon alive.

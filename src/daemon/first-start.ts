@@ -1,4 +1,6 @@
 /** The first start of a daemon on a database creates a project and its key. Every start greets the operator. */
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import type { Capabilities } from '../component/capabilities/capability.ts';
 import { POSTGRES_DATABASE, type PostgresDatabase } from '../component/capabilities/postgres.ts';
 import type { Logger } from '../component/logger.ts';
@@ -9,6 +11,9 @@ import { findEndpoint, findGrpcEndpoint } from './endpoint.ts';
 import { type DaemonHost, FIRST_PROJECT, type Greeting } from './host.ts';
 
 const FIRST_LABEL = 'first start';
+/** In the data folder. */
+const KEY_FILE = 'first-key';
+const KEY_FILE_MODE = 0o600;
 
 /**
  * Waits until the database is open, which may be long after the start. Never fails: a daemon that serves continues
@@ -25,10 +30,53 @@ export async function greet(
   if (database === undefined || endpoint === null) return;
   await database.opened;
   try {
+    const grpc = findGrpcEndpoint(config);
+    if (config.service.telemetry.logs.format === 'json') return await greetInLog({ host, config, database, logger });
     const psql = await psqlLine(host, config);
-    host.greet({ endpoint, grpc: findGrpcEndpoint(config), psql, ...(await openFirstProject(database, config)) });
+    host.greet({ endpoint, grpc, psql, ...(await openFirstProject(database, config)) });
   } catch (error) {
     logger.warn({ error }, 'the greeting could not be prepared');
+  }
+}
+
+interface LogGreeting {
+  readonly host: DaemonHost;
+  readonly config: Config;
+  readonly database: PostgresDatabase;
+  readonly logger: Logger;
+}
+
+/**
+ * With a JSON log there is no greeting, because a program reads the output, and a key must not get into the journal.
+ * The first key goes to a file that only this user can read.
+ */
+async function greetInLog({ host, config, database, logger }: LogGreeting): Promise<void> {
+  if (hasStaticKeys(config) || (await new Administration(database).listProjects()).length > 0) return;
+  const file = resolve(host.process.cwd(), findPostgresOptions(config)?.data_dir ?? '.', KEY_FILE);
+  const handle = await openKeyFile(file);
+  if (typeof handle === 'string') {
+    const hint = 'Create a key: sluice project create default, sluice key create';
+    return logger.warn({ file, error: handle, hint }, 'no first key was created, because its file cannot be written');
+  }
+  try {
+    const { key } = await openFirstProject(database, config);
+    if (key === null) return await rm(file, { force: true });
+    await handle.writeFile(`${key}\n`);
+    await handle.sync();
+    logger.info({ project: FIRST_PROJECT, file }, 'the first API key is in a file; remove the file after reading it');
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The file, or the reason why it cannot be written. */
+async function openKeyFile(file: string): Promise<FileHandle | string> {
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await rm(file, { force: true });
+    return await open(file, 'wx', KEY_FILE_MODE);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
   }
 }
 

@@ -72,9 +72,10 @@ t.test('wrong usage exits with 2, with a hint and without a stack trace', async 
   t.match(await sluice(['print-config', '--format', 'xml']), { code: 2, err: /must be yaml or json/u });
 });
 
-t.test('validate prints nothing for a valid configuration', async (t) => {
-  t.strictSame(await sluice(['validate', '--config', 'a.yaml'], { 'a.yaml': SIDECAR }), { code: 0, out: '', err: '' });
-  t.strictSame(await sluice(['-c', 'a.yaml', 'validate'], { 'a.yaml': SIDECAR }), { code: 0, out: '', err: '' });
+t.test('validate names the file of a valid configuration', async (t) => {
+  const valid = { code: 0, out: 'a.yaml: the configuration is valid.\n', err: '' };
+  t.strictSame(await sluice(['validate', '--config', 'a.yaml'], { 'a.yaml': SIDECAR }), valid);
+  t.strictSame(await sluice(['-c', 'a.yaml', 'validate'], { 'a.yaml': SIDECAR }), valid);
 });
 
 t.test('an invalid configuration exits with 1 and shows the place', async (t) => {

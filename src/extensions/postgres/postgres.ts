@@ -21,6 +21,7 @@ import { PostgresLedger } from './ledger/ledger.ts';
 import { type PostgresOptions, POSTGRES_SCHEMA } from './options.ts';
 import { PostgresOutbox } from './outbox/outbox.ts';
 import { PostgresPriceDirectory } from './price-directory.ts';
+import { describeDatabase } from './describe-database.ts';
 import { DatabaseWatch } from './watch.ts';
 
 /** The interval and the batch size of the removal of expired markers. */
@@ -80,6 +81,7 @@ class PostgresExtension implements Extension {
       return this.#open(address);
     }
     checkUrl(this.#options.url);
+    this.#host.logger.info({ database: describeDatabase(this.#options.url) }, 'using a database by URL');
     const address = { connectionString: this.#options.url };
     try {
       await this.#open(address);

@@ -1,0 +1,34 @@
+/** `sluice init`: writes a commented configuration to begin with, the one that runs without any. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { UserError } from '../errors.ts';
+import type { Command } from './command.ts';
+import { OWN_FILE, packagedConfig } from './config-options.ts';
+
+const MODE = 0o644;
+
+export const initCommand: Command = {
+  description:
+    'Writes the default configuration, with comments, to FILE (default: sluice.yaml). An existing file is never replaced.\nsluice.yaml is found by every command in its folder; another name is given with --config.',
+  options: {},
+  examples: [
+    ['sluice init', 'write ./sluice.yaml'],
+    ['sluice init /etc/sluice.yaml', 'write another file'],
+  ],
+  async run({ words, process, terminal }) {
+    const [file = OWN_FILE] = words;
+    try {
+      writeFileSync(resolve(process.cwd(), file), readFileSync(packagedConfig()), { flag: 'wx', mode: MODE });
+    } catch (error) {
+      throw explain(error as NodeJS.ErrnoException, file);
+    }
+    const option = file === OWN_FILE ? '' : ` --config ${file}`;
+    terminal.print(`Wrote ${file}. Next: sluice validate${option}, then sluice run${option}`);
+    return 0;
+  },
+};
+
+function explain(error: NodeJS.ErrnoException, file: string): UserError {
+  if (error.code === 'EEXIST') return new UserError(`${file} is there already`, 'Name another file: sluice init FILE');
+  return new UserError(`${file} cannot be written: ${error.message}`, 'Name another file: sluice init FILE');
+}

@@ -1,0 +1,47 @@
+// A configuration of one's own: written by init, found without an option, checked by validate.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { sluice } from '../support/command-line.ts';
+import { folderOf } from '../support/config-files.ts';
+
+t.test('init writes a commented configuration, which is found and valid', async (t) => {
+  const folder = folderOf({});
+  t.match(await sluice(['init'], { folder }), { code: 0, out: /^Wrote sluice\.yaml\. Next: sluice validate, /u });
+  const text = readFileSync(join(folder, 'sluice.yaml'), 'utf8');
+  t.ok(text.split('\n').filter((line) => /^\s*#/u.test(line)).length >= 10, 'with comments');
+  t.strictSame(await sluice(['validate'], { folder }), {
+    code: 0,
+    out: 'sluice.yaml: the configuration is valid.\n',
+    err: '',
+  });
+  const again = await sluice(['init'], { folder });
+  t.match(again, { code: 1, err: /sluice\.yaml is there already\n {2}hint: /u });
+  t.equal(readFileSync(join(folder, 'sluice.yaml'), 'utf8'), text, 'an existing file stays');
+});
+
+t.test('init with a name', async (t) => {
+  const folder = folderOf({});
+  const { out } = await sluice(['init', 'own.yaml'], { folder });
+  t.match(out, 'sluice run --config own.yaml');
+  t.match(await sluice(['validate', '--config', 'own.yaml'], { folder }), { code: 0 });
+  t.match(await sluice(['init', 'missing/own.yaml'], { folder }), { code: 1, err: /cannot be written/u });
+});
+
+t.test('validate names the files, also the one of the package', async (t) => {
+  const folder = folderOf({ 'more.yaml': 'service: { shutdown_timeout: 3s }' });
+  t.match(
+    (await sluice(['validate'], { folder })).out,
+    /^\/.*\/config\/sluice\.yaml: the configuration is valid\.\n$/u,
+  );
+  await sluice(['init'], { folder });
+  const both = await sluice(['validate', '-c', 'sluice.yaml', '-c', 'more.yaml'], { folder });
+  t.equal(both.out, 'sluice.yaml and more.yaml, merged: the configuration is valid.\n');
+});
+
+t.test('what print-config prints without secrets can be started with', async (t) => {
+  const folder = folderOf({});
+  const { out } = await sluice(['print-config'], { folder });
+  const printed = folderOf({ 'sluice.yaml': out });
+  t.match(await sluice(['validate'], { folder: printed }), { code: 0, err: '' });
+});
