@@ -17,7 +17,6 @@ COPY --from=build /src/node_modules node_modules
 COPY --from=build /src/dist/src dist/src
 COPY package.json README.md LICENSE CHANGELOG.md ./
 COPY bin bin
-COPY proto proto
 COPY config config
 # ./data of the default configuration is in the working directory. The configuration file is in the package.
 RUN install -d -o node -g node -m 0700 /var/lib/sluice

@@ -47,12 +47,23 @@ function checkDockerfile() {
   const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n');
   expect(!copied.some((path) => ignored.includes(path)), 'and nothing that is left out of the build context');
   const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const packed = files.filter((path) => path !== 'dist/src');
+  const needed = files.filter((path) => !/^(?:dist\/src|docs)$|\.md$/.test(path));
   expect(
-    packed.every((path) => copied.includes(path)),
-    'and all that the package holds',
+    needed.every((path) => copied.includes(path)),
+    'and all that the package runs',
   );
   expect(/^USER (?!root)\S+$/m.test(text), 'and does not run as root');
+}
+
+/** The links of the README lead to files or folders of the package. */
+function checkLinks(names) {
+  const targets = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/\]\(([^)#\s]+)/g)].map(
+    ([, path]) => path,
+  );
+  const broken = targets
+    .filter((path) => !/^[a-z]+:/.test(path))
+    .filter((path) => !names.some((name) => name === path || name.startsWith(`${path}/`)));
+  expect(targets.length > 20 && broken.length === 0, `every link of the README is in the package ${broken.join(' ')}`);
 }
 
 async function checkDaemon(bin) {
@@ -103,6 +114,7 @@ try {
   const names = packed.files.map(({ path }) => path);
   expect(names.includes('dist/src/pdata/wasm/wire.wasm'), 'the package holds the wire module');
   expect(!names.some((name) => /^(?:test|bench|data)\/|dist\/test/.test(name)), 'and no tests');
+  checkLinks(names);
   writeFileSync(join(folder, 'package.json'), '{ "name": "package-user", "private": true }');
   run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--omit=optional', `./${packed.filename}`]);
   const bin = join(folder, 'node_modules/sluice/bin/sluice.js');

@@ -22,6 +22,9 @@ const LONG = [
   'processors/privacy/redaction-corpus.test.js',
 ];
 
+/** So many files take minutes. */
+const MANY_FILES = 100;
+
 function fail(message) {
   process.stderr.write(`test: ${message}\n`);
   process.exit(1);
@@ -52,14 +55,17 @@ function named(name) {
   const source = relative(root, resolve(name));
   const path = source.startsWith('test') ? join('dist', source.replace(/\.ts$/, '.js')) : source;
   const place = resolve(root, path);
-  if (!existsSync(place)) return fail(`there is no ${path}`);
+  if (!existsSync(place)) return fail(`there is no ${existsSync(resolve(root, source)) ? `test in ${name}` : name}`);
   if (!statSync(place).isDirectory()) return [path];
   const found = readdirSync(place, { recursive: true }).filter((file) => file.endsWith('.test.js'));
+  if (found.length === 0) return fail(`there is no test in ${name}`);
   return found.sort().map((file) => join(path, file));
 }
 
 const { jobs, timeoutMs, files } = readArguments();
-process.stdout.write(`running ${files.length} test files, this takes a few minutes\n`);
+const isLong = files.length >= MANY_FILES;
+const counted = files.length === 1 ? '1 test file' : `${files.length} test files`;
+process.stdout.write(`running ${counted}${isLong ? ', this takes a few minutes' : ''}\n`);
 const { openRun } = await import('../dist/test/support/postgres.js');
 const run = await openRun();
 const report = new TestReport(process.stdout, files.length);

@@ -113,7 +113,9 @@ t.test('an interrupted run is reported as failed', async (t) => {
 t.test('a missing file and an unknown flag are reported at once', async (t) => {
   const absent = await run('dist/test/absent.test.js');
   t.equal(absent.code, 1);
-  t.match(absent.err, 'there is no');
+  t.match(absent.err, 'there is no dist/test/absent.test.js');
+  t.match((await run('test/absent')).err, 'there is no test/absent\n', 'it is named as it was typed');
+  t.match((await run('docs')).err, 'there is no test in docs');
   const flag = await run('--reporter=dot');
   t.equal(flag.code, 1);
   t.match(flag.err, '--reporter');
