@@ -2,7 +2,8 @@
  * The group commit compared with plain COPY: the ledger and Postgres exporter, with every guard, and `psql \copy` of
  * the same number of rows of the same form into the same tables. The two alternate by round.
  *
- *   node dist/bench/commit.js [--groups 1,2,4,8,16,64] [--rounds 15] [--rows 250000] [--days 30] [--plan paid|free] [--url …]
+ *   node dist/bench/commit.js [--groups 1,2,4,8,16,64] [--rounds 15] [--rows 250000] [--days 30]
+ *     [--plan paid|free] [--url …]
  *
  * Needs psql and stdbuf in the PATH. Without --url an embedded server with fsync is started. `--groups 0` omits the
  * groups, `--rows 0` the sustained load.

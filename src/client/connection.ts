@@ -47,8 +47,8 @@ export function findConnection(options: ConnectionOptions, env: Environment = pr
 }
 
 /**
- * Undefined when nothing can be sent. A mistake in the options is reported and does not throw: telemetry must not end an
- * application. A missing key is no mistake.
+ * Undefined when nothing can be sent. A mistake in the options is reported and does not throw: telemetry must not end
+ * an application. A missing key is no mistake.
  */
 export function connectionOf(options: ConnectionOptions): Connection | undefined {
   const found = findConnection(options);

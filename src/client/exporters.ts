@@ -19,7 +19,9 @@ export const EXPORT_TIMEOUT_MS = 30_000;
 export interface ExporterOptions extends ConnectionOptions {
   /** How bodies are compressed. Default: `gzip`. */
   readonly compression?: Compression | undefined;
-  /** The time for one export with all its attempts, for a flush and for a shutdown, in milliseconds. Default: 30,000. */
+  /**
+   * The time for one export with all its attempts, for a flush and for a shutdown, in milliseconds. Default: 30,000.
+   */
   readonly exportTimeoutMs?: number | undefined;
 }
 
@@ -102,8 +104,8 @@ export class SluiceLogExporter implements LogRecordExporter {
 }
 
 /**
- * Sends metrics to `/v1/metrics`. A batch with a DELTA sum or histogram is sent once (Errors, rule 5); others in at most
- * three attempts. Without a key every export fails.
+ * Sends metrics to `/v1/metrics`. A batch with a DELTA sum or histogram is sent once (Errors, rule 5); others in at
+ * most three attempts. Without a key every export fails.
  */
 export class SluiceMetricExporter implements PushMetricExporter {
   readonly #sender: Sender<ResourceMetrics>;

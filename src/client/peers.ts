@@ -1,6 +1,6 @@
 /**
- * The packages of the OpenTelemetry SDK, which the application installs. They are loaded with `require`, because a static
- * import of a missing package fails before any code can say what to install.
+ * The packages of the OpenTelemetry SDK, which the application installs. They are loaded with `require`, because a
+ * static import of a missing package fails before any code can say what to install.
  */
 import { createRequire } from 'node:module';
 import type * as ApiLogs from '@opentelemetry/api-logs';

@@ -1,7 +1,7 @@
 /**
  * The client metrics of generative AI, recorded from spans: the duration of generation, agent, embedding and tool
- * operations, and the token usage of all but tools (the contract, "Recognized attributes"). Names, units, attributes and
- * buckets are those of OpenTelemetry's semantic conventions for generative AI metrics.
+ * operations, and the token usage of all but tools (the contract, "Recognized attributes"). Names, units, attributes
+ * and buckets are those of OpenTelemetry's semantic conventions for generative AI metrics.
  */
 import { type Attributes, type Histogram, type Meter, SpanStatusCode, ValueType } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-node';

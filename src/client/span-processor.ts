@@ -38,8 +38,8 @@ export interface SpanProcessorOptions extends MetricExporterOptions, BatchLimits
 }
 
 /**
- * Sends sampled spans in batches of 64, after 1,000 ms at the latest, from a queue of 2,048 spans. It does nothing without
- * a key or an exporter, and never throws into the application.
+ * Sends sampled spans in batches of 64, after 1,000 ms at the latest, from a queue of 2,048 spans. It does nothing
+ * without a key or an exporter, and never throws into the application.
  */
 export class SluiceSpanProcessor implements SpanProcessor {
   readonly #options: SpanProcessorOptions;

@@ -263,7 +263,7 @@ t.test('a client that does not speak gRPC gets an HTTP status', async (t) => {
 t.test('a key is refused before the message is sent, and a message has a time limit', async (t) => {
   const { daemon } = await start(t, withGrpc(', read_timeout: 2s'));
   const session = await connectRaw(t, daemon);
-  t.match(await exchange(session, { authorization: 'Bearer nobody-0123456789' }, null), { 'grpc-status': '16' });
+  t.match(await exchange(session, { authorization: 'Bearer unknown-0123456789' }, null), { 'grpc-status': '16' });
   t.match(await exchange(session, {}, null), { 'grpc-status': '3' });
   t.match(daemon.registry.print(), /sluice_requests_in_flight 0\n/);
 });

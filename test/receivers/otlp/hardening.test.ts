@@ -215,14 +215,14 @@ t.test('during a stop new requests get 503, and requests in flight are answered'
 t.test('each refusal is one log line with its code and one count, without the key', async (t) => {
   const daemon = await startDaemon(t);
   await send(daemon.url, { body: '{' });
-  await send(daemon.url, { authorization: 'Bearer secret-of-somebody', body: '{}' });
+  await send(daemon.url, { authorization: 'Bearer secret-of-a-sender', body: '{}' });
   const refusals = daemon.log.filter(({ message }) => message === 'request refused');
   t.same(
     refusals.map(({ fields }) => fields['code']),
     ['invalid_json', 'invalid_api_key'],
   );
   t.match(daemon.registry.print(), /sluice_refusals\{signal="traces",code="invalid_json"\} 1/);
-  t.notMatch(JSON.stringify(daemon.log) + daemon.registry.print(), /secret-of-somebody/);
+  t.notMatch(JSON.stringify(daemon.log) + daemon.registry.print(), /secret-of-a-sender/);
 });
 
 t.test('the Sunset header is sent once a removal date is set', async (t) => {
