@@ -1,13 +1,13 @@
 /**
- * The column catalogue: every stored column once, with its type and meaning. `npm run docs` makes from it the labels and
- * counts of the encoders (`wasm/encode`), the derived row in `layout.ts`, the column lists of the views and the tables
- * in docs/storage.md. `rows.ts` makes the row types of readers. CONTRIBUTING.md has the steps to add a column.
+ * The column catalogue: every stored column once, with its type and meaning. `npm run docs` makes from it the labels
+ * and counts of the encoders (`wasm/encode`), the derived row in `layout.ts`, the column lists of the views and the
+ * tables in docs/storage.md. `rows.ts` makes the row types of readers. CONTRIBUTING.md has the steps to add a column.
  */
 import type { Signal } from './context.ts';
 
 /**
- * How a column is stored, by type: in the tables, in the views, and (the comments) in NDJSON lines.
- * `content_id` refers to a resource or scope; NDJSON lines and views have what it refers to instead.
+ * How each type of column is stored: in the tables, in the views, and (in the comments) in NDJSON lines. `content_id`
+ * refers to a resource or scope; NDJSON lines and views contain the resource or scope itself.
  */
 export const COLUMN_TYPES = {
   text: { table: 'text', view: 'text' }, // string
@@ -26,13 +26,13 @@ export const COLUMN_TYPES = {
 } as const;
 export type ColumnType = keyof typeof COLUMN_TYPES;
 
-/** Small numbers in the tables of a request, words in the column. A first word of null: 0 is null. */
+/** Small numbers in the tables of a request, words in the column. If the first word is null, 0 is null. */
 type Words = readonly (string | null)[];
 
 /**
  * How normalization fills a derived column. `attribute`: with the first usable value among the attributes that the
- * dialects list under its name. `code`: the dialects list attributes, and code of its own chooses among them. Without
- * one, the dialects list nothing.
+ * dialects list under its name. `code`: the dialects list attributes, and separate code chooses among them. Without
+ * this, the dialects list nothing.
  */
 type Filling = 'attribute' | 'code';
 
@@ -83,7 +83,7 @@ export const TEMPORALITIES = [null, 'delta', 'cumulative'] as const;
 export const USAGE_SCOPES = [null, 'own', 'rollup'] as const;
 export const COST_SOURCES = [null, 'explicit', 'derived'] as const;
 
-/** Words as the documentation lists them. */
+/** The words in the form of the documentation. */
 const listed = (words: Words): string => words.flatMap((word) => (word === null ? [] : `\`${word}\``)).join(', ');
 
 /** Every row begins with these. */
@@ -93,7 +93,7 @@ export const OWNER_COLUMNS = [
   column('service_name', 'text', '`service.name` of the resource'),
 ] as const satisfies readonly Column[];
 
-/** Every row ends with these. Of the first four, tables have references: see `TABLE_COLUMNS`. */
+/** Every row ends with these. The tables have references instead of the first four: see `TABLE_COLUMNS`. */
 export const SOURCE_COLUMNS = [
   column('resource', 'json', 'attributes of the resource'),
   column('scope_name', 'text', 'the instrumentation'),
@@ -244,8 +244,8 @@ export const METRIC_COLUMNS = [
 ] as const satisfies readonly Column[];
 
 /**
- * Columns of a record's resource and scope, which the tables keep once for each content, and the references in their
- * place.
+ * Columns of a record's resource and scope, which the tables store once per content, and the references that replace
+ * them.
  */
 const SHARED_NAMES: readonly string[] = ['resource', 'scope_name', 'scope_version', 'scope_attributes'];
 const REFERENCES: readonly Column[] = [

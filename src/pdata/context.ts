@@ -8,7 +8,10 @@ export const SIGNALS: readonly Signal[] = ['traces', 'logs', 'metrics'];
 /** The encoding of the body; error and success answers use the same. */
 export type Encoding = 'protobuf' | 'json';
 
-/** The media types of OTLP/HTTP request and answer bodies (OTLP specification, "Binary Protobuf Encoding" and "JSON Protobuf Encoding"). */
+/**
+ * The media types of OTLP/HTTP request and answer bodies (OTLP specification, "Binary Protobuf Encoding" and "JSON
+ * Protobuf Encoding").
+ */
 export const MEDIA_TYPES = { protobuf: 'application/x-protobuf', json: 'application/json' } as const satisfies Record<
   Encoding,
   string

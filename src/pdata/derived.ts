@@ -28,7 +28,8 @@ import {
 import type { Memory } from './memory.ts';
 import type { Money } from './money.ts';
 
-// Places in the typed arrays, bound here: an imported constant is read and checked at each use, one of the module is code.
+// Positions in the typed arrays, bound here: an imported constant is read and checked at each use, a constant of the
+// module is inlined.
 const COUNTER = (HEADER_BASE + HEADER_DERIVED) >>> 2;
 const BASE = DERIVED_BASE;
 const STRIDE = DERIVED_STRIDE;
@@ -49,13 +50,13 @@ const FROM_TEXT = SOURCE_TEXT;
 const BYTE = 0xff;
 
 const UNAVAILABLE = -(2n ** 63n);
-/** The upper half of it, as it lies in memory. */
+/** Its upper half in memory. */
 const UNAVAILABLE_HIGH = 0x80000000;
 const TWO_32 = 4294967296;
 
 /**
- * A cursor on one derived row. `create()` begins a new one with everything unavailable and returns its number + 1 (0 when the
- * table is full); `goto(number + 1)` returns to one. Slots hold references: content is never copied here.
+ * A cursor over derived rows. `create()` begins a new row with all fields unavailable and returns its number + 1 (0
+ * when the table is full); `goto(number + 1)` returns to it. Slots hold references: content is never copied here.
  */
 export class DerivedCursor {
   readonly #memory: Memory;
@@ -71,7 +72,7 @@ export class DerivedCursor {
     if (row >= MAX_DERIVED) return 0;
     u32[COUNTER] = row + 1;
     this.goto(row + 1);
-    // Plain loops: calling `fill` costs more than so few elements.
+    // Plain loops: for this few elements a call of `fill` costs more.
     const numbers = (this.#address >>> 3) + NUMBERS;
     for (let word = (this.#address >>> 2) + MASK; word < numbers * 2; word++) u32[word] = 0;
     for (let index = 0; index < NUMBER_COUNT; index++) f64[numbers + index] = Number.NaN;
@@ -88,7 +89,10 @@ export class DerivedCursor {
     return this;
   }
 
-  /** The number of a word, or 0 null, 1 false, 2 true. `at` is one of the bytes of layout.ts, as DERIVED_CATEGORY. */
+  /**
+   * The number of a word, or 0 null, 1 false, 2 true. `at` is one of the byte fields of layout.ts, for example
+   * DERIVED_CATEGORY.
+   */
   byte(at: number): number {
     return this.#memory.u8[this.#address + at] as number;
   }
@@ -109,7 +113,7 @@ export class DerivedCursor {
     const money = this.#memory.i64[(this.#address >>> 3) + COSTS + index] as bigint;
     return money === UNAVAILABLE ? null : money;
   }
-  /** Money may come as a safe non-negative integer: to make a bigint of one costs more than all the arithmetic before. */
+  /** Money may be a safe non-negative integer: creating a bigint costs more than all the arithmetic before. */
   setCost(index: number, money: Money | number | null): void {
     if (typeof money !== 'number') {
       this.#memory.i64[(this.#address >>> 3) + COSTS + index] = money ?? UNAVAILABLE;
@@ -129,7 +133,7 @@ export class DerivedCursor {
   slotSource(slot: number): number {
     return this.hasSlot(slot) ? (this.#memory.u32[this.#slotWord(slot) + SOURCE] as number) & BYTE : SOURCE_NONE;
   }
-  /** The attribute row + 1 a slot's text came from; 0 none. */
+  /** The attribute row + 1 of a slot's text; 0 none. */
   slotRow(slot: number): number {
     return this.#memory.u32[this.#slotWord(slot) + ROW] as number;
   }
@@ -148,12 +152,12 @@ export class DerivedCursor {
     this.#setSlot(slot, FROM_ATTRIBUTE, 0, row + 1, 0, 0);
   }
 
-  /** The slot is a text in memory; `ownerRow` is the attribute it is a part of, or -1. */
+  /** The slot is a text in memory; `ownerRow` is the attribute that contains it, or -1. */
   setText(slot: number, offset: number, length: number, flags: number, ownerRow = -1): void {
     this.#setSlot(slot, FROM_TEXT, flags, ownerRow + 1, offset, length);
   }
 
-  /** The slot is several attribute rows, in the order given. Ignored when the references of the request are used up. */
+  /** The slot is several attribute rows, in the given order. Ignored when the references of the request are used up. */
   setReferences(slot: number, rows: readonly number[]): void {
     const counter = (HEADER_BASE + HEADER_REFERENCES) >>> 2;
     const first = this.#memory.u32[counter] as number;

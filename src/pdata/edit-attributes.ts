@@ -1,4 +1,6 @@
-/** Setting attributes of a batch: a new value for an attribute, or a new attribute of a record, resource or other owner. */
+/**
+ * Sets attributes of a batch: a new value for an attribute, or a new attribute of a record, resource or other owner.
+ */
 import { Rejection } from '../errors.ts';
 import { wordOfRow } from './attributes.ts';
 import type { Batch } from './batch.ts';

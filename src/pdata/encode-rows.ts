@@ -91,7 +91,9 @@ export function* encodeInSteps(batch: Batch, format: RowFormat, pool: ChunkPool)
   }
 }
 
-/** A function of its own, so that `release` refers to the chunks alone: rows wait for a commit, and tables may be large. */
+/**
+ * A separate function, so that `release` refers only to the chunks: rows wait for a commit, and tables may be large.
+ */
 function encodedRows(
   rows: Omit<EncodedRows, 'contents' | 'release'>,
   contents: SharedContents | null,

@@ -1,10 +1,12 @@
 /**
- * The layout of one indexed request body in linear memory, shared by the WASM module (`src/pdata/wasm`, which imports this file as
- * AssemblyScript) and by the TypeScript cursors. Only plain integer constants may stand here: both compilers must read it.
+ * The layout of one indexed request body in linear memory, shared by the WASM module (`src/pdata/wasm`, which imports
+ * this file as AssemblyScript) and by the TypeScript cursors. It contains only plain integer constants, because both
+ * compilers read it.
  *
- * Rows are records of a fixed stride; a field is an offset within its row, sizes are in the comments. Offsets and lengths of
- * text are absolute addresses and bytes. Regions are reserved once and never grow, so no view is ever detached; pages that
- * were never written cost no memory. Nothing is cleared between requests: a row is valid when its index is below its count.
+ * Rows are records of a fixed stride; a field is an offset within its row, and comments give its size. Offsets and
+ * lengths of texts are absolute addresses and bytes. Regions are reserved once and never grow, so views are never
+ * detached; pages that were never written cost no memory. Tables are not cleared between requests: a row is valid when
+ * its index is below its count.
  */
 
 // ── Signals and encodings ────────────────────────────────────────────────────────────────────────────────────────────
@@ -33,11 +35,11 @@ export const MAX_REFERENCES = 1048576;
 /** Interned keys that live as long as the process. */
 export const MAX_SYMBOLS = 16384;
 /**
- * Keys that live for one request only, once the table above is full; ids start at MAX_SYMBOLS. What a new key means costs
- * microseconds to find out: more of them than this would hold every other request up for seconds.
+ * Keys of one request only, when the table above is full; ids start at MAX_SYMBOLS. Looking up the fields of a new key
+ * takes microseconds: more of them would block all other requests for seconds.
  */
 export const MAX_LOCAL_SYMBOLS = 65536;
-/** A longer key is never interned for the life of the process. */
+/** A longer key is never interned permanently. */
 export const MAX_SYMBOL_BYTES = 256;
 export const SYMBOL_BUCKETS = 524288; // a power of two
 
@@ -60,10 +62,10 @@ export const REFERENCE_STRIDE = 4;
 export const SYMBOL_STRIDE = 32;
 
 // ── Regions ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-/** Below HEADER_BASE lies what the compiler puts there (static data). */
+/** The region below HEADER_BASE belongs to the compiler (static data). */
 export const HEADER_BASE = 524288;
 export const HEADER_SIZE = 4096;
-/** Texts that TypeScript registers once and for good: canonical words, replacement texts. */
+/** Texts that TypeScript registers permanently: canonical words, replacement texts. */
 export const CONSTANTS_BASE = 528384; // HEADER_BASE + HEADER_SIZE
 export const CONSTANTS_CAPACITY = 4194304;
 export const KEY_TEXT_BASE = 4722688; // CONSTANTS_BASE + CONSTANTS_CAPACITY
@@ -86,19 +88,19 @@ export const NUMBERS_BASE = POINTS_BASE + MAX_POINTS * POINT_STRIDE;
 export const DERIVED_BASE = NUMBERS_BASE + MAX_NUMBERS * NUMBER_STRIDE;
 export const REFERENCES_BASE = DERIVED_BASE + MAX_DERIVED * DERIVED_STRIDE;
 export const SCRATCH_BASE = REFERENCES_BASE + MAX_REFERENCES * REFERENCE_STRIDE;
-/** Texts made while a request is worked on: replaced, unescaped, rendered, computed. */
+/** Texts that are computed during a request: replaced, unescaped, rendered. */
 export const SCRATCH_CAPACITY = 67108864;
 export const OUTPUT_BASE = SCRATCH_BASE + SCRATCH_CAPACITY + SLACK;
 /** One record, fully escaped, must fit: six times the largest body and room for its fields. */
 export const OUTPUT_CAPACITY = 134217728;
-/** A compressed body lies where the rows will be written: it is expanded before there are any. */
+/** A compressed body is in the region of the rows: it is expanded before any row is written. */
 export const COMPRESSED_BASE = OUTPUT_BASE;
 export const COMPRESSED_CAPACITY = INPUT_CAPACITY;
-/** Zeros the inflater may read behind a compressed body. */
+/** Zeros that the inflater may read behind a compressed body. */
 export const COMPRESSED_PADDING = 64;
 /**
- * Where a body may hold what redaction looks for, in the same place: tables of groups, two of 16 bytes for each of the three bytes
- * from an opening's anchor on; tables of kinds, 256 sets of 128 for each of OPENING_BYTES from there; and the places that were found.
+ * The search for literal prefixes, in the same region: tables of bucket masks, two of 16 bytes for each of the three
+ * bytes of a fingerprint; tables of prefixes, 256 sets of 128 for each of OPENING_BYTES from there; and the candidates.
  */
 export const OPENING_GROUPS_BASE = OUTPUT_BASE;
 export const OPENING_GROUPS_SIZE = 96;
@@ -107,21 +109,21 @@ export const OPENING_BYTES = 6;
 export const OPENING_BYTES_SIZE = 24576; // OPENING_BYTES × 256 × OPENING_KINDS / 8
 export const OPENING_KINDS = 128;
 export const OPENING_PLACES_BASE = OPENING_BYTES_BASE + OPENING_BYTES_SIZE;
-/** So few that they are looked at while they still lie in the processor's caches. */
+/** A number small enough that the candidates are still in the CPU cache when they are read. */
 export const MAX_OPENING_PLACES = 1024;
 export const OPENING_PLACE_STRIDE = 20;
 export const OPENING_PLACE = 0; // u32 absolute address
 export const OPENING_PLACE_KINDS = 4; // a set of OPENING_KINDS bits
 /** The encoder of OTLP requests returns to TypeScript once this many bytes are waiting. */
 export const OUTPUT_SOFT_LIMIT = 1048576;
-/** That of rows does so earlier: they are copied out while they still lie in the processor's second cache. */
+/** The encoder of rows returns earlier: the rows are copied out while they are still in the second-level cache. */
 export const ROWS_SOFT_LIMIT = 98304;
-/** Where the calls of a paused function lie: some hundred frames, for values that nest as deep as they may. */
+/** The saved frames of a paused call: some hundred, for values of the deepest nesting. */
 export const PAUSE_BASE = OUTPUT_BASE + OUTPUT_CAPACITY + SLACK;
 export const PAUSE_CAPACITY = 262144;
 export const MEMORY_END = PAUSE_BASE + PAUSE_CAPACITY;
 
-// ── Header: counts of the current request, u32 each, at HEADER_BASE + … ───────────────────────────────────────────────
+// ── Header: counts of the current request, u32 each, at HEADER_BASE + … ──────────────────────────────────────────────
 export const HEADER_RECORDS = 0;
 export const HEADER_ATTRIBUTES = 4;
 export const HEADER_EVENTS = 8;
@@ -177,8 +179,8 @@ export const KIND_TEXT = 1;
 export const KIND_BOOL = 2;
 export const KIND_INT = 3; // i64
 export const KIND_DOUBLE = 4; // f64
-export const KIND_ARRAY = 5; // checked source bytes of an ArrayValue (protobuf message body, or the JSON object {"values":[…]})
-export const KIND_MAP = 6; // checked source bytes of a KeyValueList (protobuf message body, or the JSON object {"values":[…]})
+export const KIND_ARRAY = 5; // checked source of an ArrayValue: protobuf message body, or JSON object {"values":[…]}
+export const KIND_MAP = 6; // checked source of a KeyValueList: likewise
 export const KIND_BYTES = 7; // raw bytes, printed as base64
 export const KIND_NUMBER_TEXT = 8; // a JSON number as written, already within what jsonb takes
 export const KIND_BASE64_TEXT = 9; // canonical base64 text
@@ -291,7 +293,7 @@ export const SHARED_ID = 48; // 16 bytes, the id of the content; set by TypeScri
 export const SHARED_ENTRY_ROW = 0; // u32 absolute address of the resource or scope row
 export const SHARED_ENTRY_LENGTH = 4; // u32, bytes of the content behind this header
 export const SHARED_ENTRY_ID = 8; // 16 bytes, left free for TypeScript
-export const SHARED_ENTRY_SIZE = 24; // the content follows: its kind (u8), then fields of COPY: project, then the body's own
+export const SHARED_ENTRY_SIZE = 24; // the content follows: its kind (u8), then fields of COPY: project, then its own
 export const SHARED_RESOURCE = 1;
 export const SHARED_SCOPE = 2;
 

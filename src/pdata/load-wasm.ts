@@ -30,7 +30,10 @@ export interface WireExports {
    * HEADER_INFLATE_END. The compressed bytes end at `end` and are followed by COMPRESSED_PADDING zeros.
    */
   inflate(from: number, end: number, to: number, limit: number): void;
-  /** Encodes records from `first` on as NDJSON lines at OUTPUT_BASE; returns the next record. HEADER_OUTPUT_LENGTH, HEADER_OUTPUT_ROWS. */
+  /**
+   * Encodes records from `first` on as NDJSON lines at OUTPUT_BASE; returns the next record. Sets HEADER_OUTPUT_LENGTH
+   * and HEADER_OUTPUT_ROWS.
+   */
   encodeNdjson(first: number): number;
   /** The same as tuples of COPY BINARY, without the file header and trailer. */
   encodeCopy(first: number): number;

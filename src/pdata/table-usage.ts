@@ -1,6 +1,6 @@
 /**
- * How much of a table memory has been written. Pages of a WebAssembly memory stay resident once they are written, so each
- * region counts with the most that any request needed of it.
+ * How much of a table memory has been written. Pages of a WebAssembly memory stay resident once they are written, so
+ * each region counts with the largest part that any request used.
  */
 import type { Tables } from './batch.ts';
 import {
@@ -53,14 +53,14 @@ export class TableUsage {
   readonly #most = new Array<number>(REGIONS.length).fill(0);
   #mostScratch = 0;
 
-  /** To be called after each request, before the tables are reset. */
+  /** Called after each request, before the tables are reset. */
   note(tables: Tables): void {
     for (const [index, [count, stride]] of REGIONS.entries())
       this.#most[index] = Math.max(this.#most[index] as number, tables.header(count) * stride);
     this.#mostScratch = Math.max(this.#mostScratch, tables.header(HEADER_SCRATCH) - SCRATCH_BASE);
   }
 
-  /** Bytes that are resident, about: scratch that was freed within a request does not count. */
+  /** The approximate number of resident bytes: scratch that was freed within a request does not count. */
   get bytes(): number {
     return this.#most.reduce((sum, bytes) => sum + bytes, this.#mostScratch);
   }

@@ -112,7 +112,7 @@ function classifyBlocks(offset: usize, length: u32): i32 {
   const end = offset + length;
   let at = offset;
   let before = i8x16.splat(0x20);
-  let lowest = before; // The least byte of each lane finds control characters and NUL.
+  let lowest = before; // The least byte at each position finds control characters and NUL.
   let special = i8x16.splat(0);
   let faults = i8x16.splat(0);
   while (at + 64 <= end) {

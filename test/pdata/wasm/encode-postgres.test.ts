@@ -19,7 +19,7 @@ const SAMPLES = 40;
 const COPY_HEADER = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
 const COPY_TRAILER = Buffer.from([0xff, 0xff]);
 
-/** The SQL that shows a column as a line does; JSON is compared by the server. */
+/** The SQL that prints a column as in a line; the server compares JSON. */
 function shown({ name, type }: Column): string {
   if (type === 'trace_id' || type === 'span_id') return `encode(${name}, 'hex') AS ${name}`;
   if (type === 'timestamp') return `to_char(${name} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS ${name}`;
@@ -29,8 +29,8 @@ function shown({ name, type }: Column): string {
 const NUMBERS: readonly ColumnType[] = ['count', 'int4', 'boolean'];
 
 /**
- * What a line says, as the text the server prints. Doubles are read back: both sides print the shortest form in their
- * own way.
+ * The value of a line as the text that the server prints. Doubles are compared as numbers: both sides print their own
+ * shortest form.
  */
 function same(column: Column, found: string | null, line: Line): boolean {
   const said = column.name.startsWith('value_') ? line['value'] : line[column.name];
@@ -41,7 +41,7 @@ function same(column: Column, found: string | null, line: Line): boolean {
   return found === said;
 }
 
-/** Indexes what has records, null for the rest. */
+/** Indexes a request with records; null without any. */
 function indexed(tables: TestTables, signal: Signal, message: Message): Batch | null {
   try {
     const batch = tables.batch(signal, message);
@@ -54,7 +54,7 @@ function indexed(tables: TestTables, signal: Signal, message: Message): Batch | 
 
 const COSTS = [0n, 1n, -1n, 12_345_678n, 10n ** 8n, 10n ** 18n - 1n, -(10n ** 12n)];
 
-/** Gives every span a cost and a latency of its own. */
+/** Gives every span its own cost and latency. */
 function addNumbers(batch: Batch): void {
   for (let record = 0; record < batch.recordCount; record++) {
     batch.records.goto(record).derived = batch.derived.create();
@@ -78,7 +78,7 @@ async function load(t: Scope, client: Client, table: string, bytes: Buffer): Pro
   await client.query(`COPY ${table} FROM '${path}' (FORMAT binary)`);
 }
 
-/** Makes the tables of resources and scopes anew, with these in them. */
+/** Creates the tables of resources and scopes again, with these contents. */
 async function loadContents(t: Scope, client: Client, contents: readonly SharedContent[]): Promise<void> {
   await client.query(`
     DROP TABLE IF EXISTS resources, scopes;
@@ -98,7 +98,7 @@ async function loadContents(t: Scope, client: Client, contents: readonly SharedC
   }
 }
 
-t.test('the server holds what the lines say', async (t) => {
+t.test('the server has the values of the lines', async (t) => {
   const tables = new TestTables();
   const { url } = await createDatabase(t);
   const client = new Client({ connectionString: url });
@@ -143,7 +143,7 @@ t.test('the server holds what the lines say', async (t) => {
     for (const name of [...jsons, 'resource', 'scope_name', 'scope_version', 'scope_attributes']) {
       const said =
         name === 'scope_name' || name === 'scope_version' ? `json ->> '${name}'` : `NULLIF(json -> '${name}', 'null')`;
-      // The server reads the line's JSON the way it read the tuple's, so that no digit is lost on our side.
+      // The server reads the line's JSON as it read the tuple's, so that no digit is lost here.
       const result = await client.query(
         `SELECT count(*)::int AS looked, count(*) FILTER (WHERE ${name} IS DISTINCT FROM ${said})::int AS wrong
          FROM ${view} v JOIN unnest($1::jsonb[]) WITH ORDINALITY AS line (json, i) ON n = i`,

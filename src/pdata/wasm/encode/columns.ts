@@ -1,6 +1,6 @@
 /**
- * One column of a row, in either form. NDJSON: the label `,"name":` and the value. COPY BINARY: a 32-bit length, -1 for null,
- * and the value in network byte order. The same list of columns drives both, so that they can not drift apart.
+ * One column of a row, in either format. NDJSON: the label `,"name":` and the value. COPY BINARY: a 32-bit length, -1
+ * for null, and the value in network byte order. Both formats use the same list of columns, so they cannot diverge.
  */
 import { FIXED_ROOM, out, put, putByte, room, setOut } from "./output";
 import { putEscaped, putPlain } from "./json-text";
@@ -18,7 +18,7 @@ const POSTGRES_EPOCH: i64 = 946684800000000;
 const JSONB_VERSION: u32 = 1;
 const NULL_FIELD: u32 = 0xffffffff;
 
-/** Begins a row of `fields` columns; `opening` is what an NDJSON line begins with. */
+/** Begins a row of `fields` columns; `opening` is the beginning of an NDJSON line. */
 export function beginRow(fields: u32, opening: string): void {
   room(FIXED_ROOM);
   if (copying) {
@@ -129,7 +129,7 @@ export function traceIdColumn(label: string, id: usize): void {
   }
 }
 
-/** The id of a content, in COPY form only. */
+/** The id of a content, in COPY format only. */
 export function contentIdColumn(id: usize): void {
   room(FIXED_ROOM);
   putField32(16);
@@ -268,8 +268,8 @@ function store16(offset: usize, value: u32): void {
 }
 
 /**
- * numeric(18,8): groups of four decimal digits, the fraction exactly two of them. Zero groups at either end are left out, as
- * the server stores it: length, number of groups, weight of the first, sign, scale, groups.
+ * numeric(18,8): groups of four decimal digits, of which two are the fraction. Zero groups at either end are left out,
+ * as the server stores it: length, number of groups, weight of the first, sign, scale, groups.
  */
 function putNumeric(amount: i64): void {
   let rest: u64 = amount < 0 ? 0 - <u64>amount : <u64>amount;
@@ -300,7 +300,7 @@ function putNumeric(amount: i64): void {
   setOut(groups + (<usize>used << 1));
 }
 
-/** Begins a JSON column; what is put until `endJson` is its text. Returns what `endJson` needs. */
+/** Begins a JSON column; its text is everything put until `endJson`. Returns the argument of `endJson`. */
 export function beginJson(label: string): usize {
   room(FIXED_ROOM);
   if (!copying) {

@@ -1,4 +1,4 @@
-/** The encoders the host calls: records from `first` on, until enough bytes wait at OUTPUT_BASE. */
+/** The encoders for the host: they encode records from `first` on, until enough bytes are at OUTPUT_BASE. */
 import {
   HEADER_BASE, HEADER_OUTPUT_LENGTH, HEADER_OUTPUT_ROWS, HEADER_RECORDS, HEADER_SIGNAL, OUTPUT_BASE, RECORDS_BASE,
   RECORD_STRIDE, ROWS_SOFT_LIMIT, SIGNAL_LOGS, SIGNAL_TRACES,
@@ -28,7 +28,7 @@ function encodeRecords(first: u32): u32 {
   return next;
 }
 
-/** Encodes records as NDJSON lines; returns the first that was not. */
+/** Encodes records as NDJSON lines; returns the first record that was not encoded. */
 export function encodeNdjson(first: u32): u32 {
   setCopying(false);
   return encodeRecords(first);

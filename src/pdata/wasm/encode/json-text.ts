@@ -1,7 +1,7 @@
 /**
- * Text kernels of the encoders: JSON escaping, the reverse, and plain copies without U+0000. Texts were proved to be UTF-8 when
- * they were indexed, so bytes from 0x80 on are copied as they are. Blocks of 16 bytes are loaded whole also at the end of a
- * text; what lies past it is masked away.
+ * Text kernels of the encoders: JSON escaping, unescaping, and plain copies without U+0000. The indexer has checked
+ * that texts are UTF-8, so bytes from 0x80 on are copied unchanged. Whole blocks of 16 bytes are loaded even at the end
+ * of a text; the bytes past it are masked.
  */
 import { TEXT_HAS_NUL, TEXT_JSON_ESCAPED, TEXT_NEEDS_ESCAPE } from "../../layout";
 import { pauseNow } from "../pause";
@@ -13,7 +13,7 @@ const SHORT_ESCAPES = memory.data<u8>([
   0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 ]);
 
-/** U+FFFD, what U+0000 and lone surrogates are stored as, in UTF-8; three bytes, lowest first. */
+/** U+FFFD, which replaces U+0000 and lone surrogates, in UTF-8; three bytes, lowest first. */
 export const REPLACEMENT: u32 = 0xbdbfef;
 
 /** Writes the escape of one quote, backslash or control character; returns the position after it. */
@@ -37,7 +37,7 @@ function escapeByte(target: usize, byte: u32): usize {
   return target + 6;
 }
 
-/** Escapes for the inside of a JSON string, six bytes for one at worst. Returns the position after the text. */
+/** Escapes for the inside of a JSON string, at most six bytes per byte. Returns the position after the text. */
 export function escapeText(target: usize, offset: usize, length: usize): usize {
   const end = offset + length;
   const space = i8x16.splat(0x20);
@@ -66,7 +66,7 @@ export function escapeText(target: usize, offset: usize, length: usize): usize {
   return target;
 }
 
-/** Copies a text, writing U+FFFD for U+0000; three bytes for one at worst. */
+/** Copies a text and writes U+FFFD for U+0000, at most three bytes per byte. */
 export function copyWithoutNul(target: usize, offset: usize, length: usize): usize {
   const end = offset + length;
   const zero = i8x16.splat(0);
@@ -93,7 +93,7 @@ export function copyWithoutNul(target: usize, offset: usize, length: usize): usi
   return target;
 }
 
-/** Writes a text for the inside of a JSON string, by its flags. The caller has room for six times its length, and slack. */
+/** Writes a text for the inside of a JSON string, by its flags. Needs room for six times its length, and slack. */
 // @ts-ignore: decorator
 @inline
 export function writeEscaped(target: usize, offset: usize, length: usize, flags: u32): usize {
@@ -103,7 +103,7 @@ export function writeEscaped(target: usize, offset: usize, length: usize, flags:
   return copyBytes(target, offset, length);
 }
 
-/** Puts a text as the inside of a JSON string, asking for room itself. */
+/** Puts a text as the inside of a JSON string, and requests the room itself. */
 export function putEscaped(offset: usize, length: u32, flags: u32): void {
   if (length <= PIECE) {
     room(<usize>length * 6 + 32);
@@ -127,7 +127,7 @@ export function putEscaped(offset: usize, length: u32, flags: u32): void {
   }
 }
 
-/** Puts a text as it is, by its flags: unescaped, and with U+FFFD for U+0000. */
+/** Puts a plain text according to its flags: unescaped, and with U+FFFD for U+0000. */
 export function putPlain(offset: usize, length: u32, flags: u32): void {
   if ((flags & TEXT_JSON_ESCAPED) != 0) {
     room(<usize>length + 32);
@@ -141,7 +141,7 @@ export function putPlain(offset: usize, length: u32, flags: u32): void {
   }
 }
 
-/** Puts bytes exactly as they are. */
+/** Puts bytes unchanged. */
 export function putRawText(offset: usize, length: u32): void {
   room(<usize>length + 64);
   setOut(copyBytes(out, offset, length));
@@ -183,8 +183,8 @@ function putCodePoint(target: usize, code: u32): usize {
 }
 
 /**
- * Decodes the checked inside of a JSON string literal; never longer than its source. Lone surrogates and U+0000 become U+FFFD.
- * Returns the position after the text.
+ * Decodes the checked inside of a JSON string literal; never longer than its source. Lone surrogates and U+0000 become
+ * U+FFFD. Returns the position after the text.
  */
 export function unescapeText(target: usize, offset: usize, length: usize): usize {
   const end = offset + length;

@@ -1,4 +1,4 @@
-/** Nested values of JSON bodies: the bridge to the walker that prints them. */
+/** Nested values of JSON bodies, printed by the walker of `json/nested.ts`. */
 import { printJsonNested } from "../json/nested";
 import { out, setOut } from "./output";
 

@@ -1,4 +1,4 @@
-/** Attribute keys as JSON: the finished `"key":` of a lasting symbol is made once and kept beside its text. */
+/** Attribute keys as JSON: the finished `"key":` of a permanent symbol is computed once and stored beside its text. */
 import {
   HEADER_BASE, HEADER_KEY_TEXT, KEY_TEXT_BASE, KEY_TEXT_CAPACITY, MAX_SYMBOLS, MAX_SYMBOL_BYTES, SYMBOL_JSON_LENGTH,
   SYMBOL_JSON_OFFSET, SYMBOL_LENGTH, SYMBOL_OFFSET, TEXT_HAS_NUL, TEXT_NEEDS_ESCAPE,
@@ -7,9 +7,9 @@ import { symbolRow } from "../symbols";
 import { putEscaped } from "./json-text";
 import { copyBytes, out, putByte, room, setOut } from "./output";
 
-/** Flags of a text nobody classified. */
+/** Flags of a text that was not classified. */
 export const UNKNOWN_TEXT: u32 = TEXT_NEEDS_ESCAPE | TEXT_HAS_NUL;
-/** What one symbol may take of the key text region, its own text included; the region holds this much for each. */
+/** The share of one symbol in the key text region, including its own text; the region holds this much for each. */
 const SYMBOL_SHARE: u32 = MAX_SYMBOL_BYTES * 2;
 
 /** Puts `"key":` of raw UTF-8. */
@@ -36,7 +36,7 @@ export function putKey(symbol: u32): void {
   }
 }
 
-/** Keys of the request's own symbols are met once or twice; they and those without room are simply escaped again. */
+/** Local keys of a request are used once or twice, so they are escaped each time, and so are keys without room. */
 function makeKey(symbol: u32, row: usize): void {
   const start = out;
   const size = load<u32>(row, SYMBOL_LENGTH);

@@ -120,7 +120,7 @@ export function putExemplars(first: u32, count: u32): void {
   closeList(start, 0x5d);
 }
 
-/** An exemplar names its ids only when it has them. */
+/** An exemplar contains its ids only when it has them. */
 function putExemplarIds(row: usize): void {
   if ((load<u64>(row, EVENT_TRACE_ID) | load<u64>(row, EVENT_TRACE_ID + 8)) != 0) {
     put(",\"trace_id\":\"");

@@ -38,7 +38,7 @@ export function putLog(record: usize): void {
   endRow();
 }
 
-/** A body that was moved to a column of its own, or may not be stored, is null here. */
+/** Null when the body was moved to its own column or may not be stored. */
 function bodyColumn(body: u32): void {
   const row = body == 0 ? <usize>0 : attributeRow(body - 1);
   if (row == 0 || load<u8>(row, ATTRIBUTE_VERDICT) != VERDICT_KEEP || load<u8>(row, ATTRIBUTE_KIND) == KIND_NONE) {

@@ -1,6 +1,6 @@
 /**
- * Keys of nested maps as the names they are printed as. U+0000 is printed as U+FFFD, so keys of different bytes may be one name;
- * the indexer notes whether the request has such keys at all.
+ * Keys of nested maps as printed names. U+0000 is printed as U+FFFD, so keys of different bytes may be one name; the
+ * indexer records whether the request has keys with U+0000.
  */
 import { nestedKeysHoldNul } from "../protobuf/value";
 import { hashKey } from "../symbols";
@@ -36,7 +36,7 @@ function replacementByte(part: u32): u32 {
   return (REPLACEMENT >> (part << 3)) & 0xff;
 }
 
-/** The hash of the name a key is printed as. */
+/** The hash of the printed name of a key. */
 export function hashName(offset: usize, length: u32): u32 {
   if (!nestedKeysHoldNul) return hashKey(offset, length);
   room(<usize>length * 3 + 32);

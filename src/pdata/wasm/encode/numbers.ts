@@ -1,9 +1,9 @@
-/** Numbers, ids and times as text: decimal integers eight digits at a time, doubles, lower-case hex, base64, RFC 3339. */
+/** Numbers, ids and times as text: decimal integers, doubles, lower-case hex, base64, RFC 3339. */
 import { printDouble } from "../fail";
 import { out, putByte, put, room, setOut } from "./output";
 import { findShortest, shortestDecimals, shortestDigits } from "./shortest";
 
-/** Largest integer that every double up to it stands for exactly, and 15 digits: decimal texts up to here are unique. */
+/** Every integer up to this limit is an exact double and has at most 15 digits, so its decimal text is unique. */
 const EXACT_LIMIT: f64 = 1e15;
 /** More decimals than this are left to the host's shortest printing. */
 const EXACT_DECIMALS: i32 = 6;
@@ -63,7 +63,7 @@ function isFinite64(value: f64): bool {
 
 /** `whole` with a decimal point before its last `decimals` digits, and without zeros at the end of them. */
 function putDecimal(whole: u64, decimals: i32): void {
-  // The product may have been rounded where fewer decimals would have done.
+  // The product may have been rounded although fewer decimals suffice.
   while (decimals > 0 && whole % 10 == 0) {
     whole /= 10;
     decimals -= 1;
@@ -103,11 +103,13 @@ function putFinite(value: f64): void {
   }
 }
 
-/** JavaScript writes an exponent where the point would stand behind more digits than this, or as many zeros before the first one. */
+/**
+ * JavaScript writes an exponent for more digits before the point than this, or as many zeros before the first digit.
+ */
 const LARGEST_POINT: i32 = 21;
 const LEAST_POINT: i32 = -6;
 
-/** The digits of `whole`, of which `decimals` stand behind the point, without zeros at their end. */
+/** The digits of `whole`, of which `decimals` are behind the point, without trailing zeros. */
 function putPoint(whole: u64, decimals: i32): void {
   while (whole % 10 == 0 && whole != 0) {
     whole /= 10;
@@ -145,7 +147,10 @@ function putExponent(exponent: i32): void {
   putUnsigned(<u64>abs(exponent));
 }
 
-/** A double as JSON: a number, or one of the three strings JSON has no number for. Needs 40 bytes of room. */
+/**
+ * A double as JSON: a number, or one of three strings for values that JSON numbers cannot express. Needs 40 bytes of
+ * room.
+ */
 export function putDouble(value: f64): void {
   if (isFinite64(value)) putFinite(value);
   else if (value != value) put("\"NaN\"");

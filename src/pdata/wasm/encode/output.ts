@@ -1,20 +1,20 @@
 /**
- * The output: one write position, its bound, and the plain copies. Every writer asks for `room` before it stores; the kernels
- * may then store up to 16 bytes past what they asked for, into the slack.
+ * The output: one write position, its limit, and plain copies. Every writer requests `room` before it stores; the
+ * kernels may then store up to 16 bytes past it, into the slack.
  */
 import { FAIL_OUTPUT, HEADER_BASE, HEADER_OUTPUT_LIMIT, OUTPUT_BASE, OUTPUT_CAPACITY } from "../../layout";
 import { fail } from "../fail";
 
-/** Where the next byte goes. Only the writers of `encode/` move it. */
+/** The address of the next byte. Only the writers of `encode/` change it. */
 export let out: usize = OUTPUT_BASE;
 
 const OUTPUT_END: usize = OUTPUT_BASE + OUTPUT_CAPACITY;
 /** Room for any column that is not a text: its label and a value of fixed size. */
 export const FIXED_ROOM: usize = 256;
-/** Texts longer than this are escaped in pieces, so that the sixfold worst case is asked for piece by piece. */
+/** Longer texts are escaped in pieces, so that room for the sixfold worst case is requested piece by piece. */
 export const PIECE: u32 = 65536;
 
-/** Texts beyond this address make the rows larger than the request may have them. */
+/** Rows beyond this address exceed the limit of the request. */
 let limit: usize = OUTPUT_END;
 
 // @ts-ignore: decorator
@@ -23,21 +23,21 @@ export function setOut(position: usize): void {
   out = position;
 }
 
-/** To be called wherever a piece begins. */
+/** Called at the beginning of each piece. */
 export function beginOutput(): void {
   out = OUTPUT_BASE;
   limit = <usize>OUTPUT_BASE + <usize>min(load<u32>(HEADER_BASE, HEADER_OUTPUT_LIMIT), <u32>OUTPUT_CAPACITY);
 }
 
-/** Begins what is rendered for the host, which does not count as rows. */
+/** Begins a rendering for the host, which does not count as rows. */
 export function beginRendering(): void {
   out = OUTPUT_BASE;
   limit = OUTPUT_END;
 }
 
 /**
- * Refuses the request when its rows are too large already. Without it, one record could fill the whole output, and the memory
- * that it touched would stay with the process.
+ * Refuses the request when its rows are too large already. Without this, one record could fill the whole output, and
+ * the touched memory would stay with the process.
  */
 // @ts-ignore: decorator
 @inline
@@ -52,7 +52,7 @@ export function room(size: usize): void {
   if (size > OUTPUT_END - out) fail(FAIL_OUTPUT, 0);
 }
 
-/** The same for callers that keep their own position. */
+/** The same for callers with their own position. */
 // @ts-ignore: decorator
 @inline
 export function roomAt(target: usize, size: usize): void {

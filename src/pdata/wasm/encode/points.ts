@@ -68,7 +68,7 @@ function metricColumns(metric: usize, type: u32): void {
   booleanColumn(LABEL_IS_MONOTONIC, type == METRIC_SUM ? 1 + <u32>load<u8>(metric, METRIC_MONOTONIC) : 0);
 }
 
-/** `value_int` and `value_double`; NDJSON writes whichever is there as `value`, an integer as a number of all its digits. */
+/** `value_int` and `value_double`; NDJSON writes the present one as `value`, an integer with all its digits. */
 function valueColumns(record: usize): void {
   const kind = load<u8>(record, RECORD_KIND);
   if (kind == POINT_VALUE_INT) countColumn(LABEL_VALUE, load<i64>(record, RECORD_VALUE));

@@ -1,6 +1,6 @@
 /**
- * Reading nested values of protobuf bodies straight from the body's bytes. The indexer has checked them, so nothing is checked
- * again; unknown fields are still skipped, the last member of a value wins, and so does the last of equal keys.
+ * Reads nested values of protobuf bodies directly from the body. The indexer has checked them, so nothing is checked
+ * again. Unknown fields are skipped, the last member of a value is used, and so is the last of equal keys.
  */
 import {
   FAIL_OUTPUT, HEADER_BASE, HEADER_SCRATCH, KIND_ARRAY, KIND_BOOL, KIND_BYTES, KIND_DOUBLE, KIND_INT, KIND_MAP, KIND_NONE,
@@ -10,10 +10,10 @@ import { fail } from "../fail";
 import { mayPause } from "../pause";
 import { hashName, sameName } from "./names";
 
-/** Maps of at most this many entries are compared pair by pair, larger ones through a table of hashes. */
+/** Maps of at most this many entries are compared pairwise, larger ones through a hash table. */
 const PAIRWISE_ENTRIES: u32 = 8;
 
-// What the last read found; callers copy it before they read on.
+// The results of the last read; callers copy them before the next read.
 export let at: usize = 0;
 export let foundKind: u32 = KIND_NONE;
 export let foundOffset: usize = 0;
@@ -22,7 +22,7 @@ export let keyOffset: usize = 0;
 export let keyLength: u32 = 0;
 export let valueStart: usize = 0;
 export let valueEnd: usize = 0;
-/** Tables of the maps being printed lie one behind the other from the first free byte of scratch on. */
+/** Tables of the maps being printed are stacked from the first free byte of scratch on. */
 let tablesTop: usize = 0;
 
 // @ts-ignore: decorator
@@ -55,7 +55,7 @@ function skipField(tag: u32): void {
   } else if (wire == 3) skipGroup();
 }
 
-/** Skips to behind the end of a group; groups within groups are only counted. */
+/** Skips to the position after the end of a group; nested groups are only counted. */
 function skipGroup(): void {
   let depth = 1;
   while (depth > 0) {
@@ -148,7 +148,7 @@ function isKey(offset: usize, length: u32): bool {
   return sameName(keyOffset, keyLength, offset, length);
 }
 
-/** Whether an entry from `from` on has the key of the entry `[start, end)`. */
+/** Whether a later entry, from `from` on, has the key of the entry `[start, end)`. */
 function comesAgain(start: usize, end: usize, from: usize, mapEnd: usize): bool {
   readEntry(start, end);
   const offset = keyOffset;
@@ -165,7 +165,7 @@ function comesAgain(start: usize, end: usize, from: usize, mapEnd: usize): bool 
 
 // A slot of the table is an entry's start and end, 8 bytes; zero is empty.
 
-/** The slot of the key last read: the one that holds it, or the empty one it belongs into. */
+/** The slot of the key last read: the one that holds it, or the empty one for it. */
 function slotOf(table: usize, mask: u32): usize {
   const offset = keyOffset;
   const length = keyLength;
@@ -180,7 +180,7 @@ function slotOf(table: usize, mask: u32): usize {
   }
 }
 
-/** Makes the table of a map's keys, each with its last entry, and returns its mask. */
+/** Builds the table of a map's keys, each with its last entry, and returns its mask. */
 function tableOf(table: usize, start: usize, end: usize, count: u32): u32 {
   const size: u32 = 2 << (31 - clz(count * 2 - 1));
   const bytes = <usize>size << 3;
@@ -200,7 +200,7 @@ function tableOf(table: usize, start: usize, end: usize, count: u32): u32 {
   return size - 1;
 }
 
-/** Whether the entry is the last of its key. */
+/** Whether the entry is the last one with its key. */
 function isLast(table: usize, mask: u32, start: usize, end: usize): bool {
   readEntry(start, end);
   return load<u32>(slotOf(table, mask)) == <u32>start;
@@ -217,7 +217,7 @@ function tableBytes(mask: u32): usize {
   return mask ? <usize>(mask + 1) << 3 : 0;
 }
 
-/** Readies a map for `wins`. Returns the mask of its table, 0 for a map of few entries, which needs none. */
+/** Prepares a map for `wins`. Returns the mask of its table, or 0 for a map of few entries, which needs none. */
 export function beginMap(start: usize, end: usize): u32 {
   const count = countItems(start, end);
   if (count <= PAIRWISE_ENTRIES) return 0;
@@ -226,7 +226,9 @@ export function beginMap(start: usize, end: usize): u32 {
   return mask;
 }
 
-/** Whether the entry `[start, end)` of the innermost map is the last of its key; behind it, entries go on to `mapEnd`. */
+/**
+ * Whether the entry `[start, end)` of the innermost map is the last of its key; the entries behind it end at `mapEnd`.
+ */
 export function wins(mask: u32, start: usize, end: usize, mapEnd: usize): bool {
   return mask ? isLast(tablesTop - tableBytes(mask), mask, start, end) : !comesAgain(start, end, end, mapEnd);
 }

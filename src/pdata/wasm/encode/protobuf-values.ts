@@ -1,4 +1,4 @@
-/** Nested values of protobuf bodies as JSON, as `protobuf-reading` finds them. */
+/** Nested values of protobuf bodies as JSON, read by `protobuf-reading`. */
 import { KIND_ARRAY, KIND_BOOL, KIND_BYTES, KIND_DOUBLE, KIND_INT, KIND_MAP, KIND_TEXT } from "../../layout";
 import { putEscaped } from "./json-text";
 import { UNKNOWN_TEXT, putRawKey } from "./keys";
@@ -47,7 +47,7 @@ function putAnyValue(start: usize, end: usize): void {
   }
 }
 
-/** Ends a list whose items each left a comma behind. */
+/** Ends a list whose items each ended with a comma. */
 // @ts-ignore: decorator
 @inline
 export function closeList(start: usize, bracket: u32): void {

@@ -1,16 +1,16 @@
 /**
- * What neighbouring rows have in common is written once: the first row of a piece renders it, those after it copy the bytes from
- * there while the processor still holds them. Nothing outlives its piece, since the next one is written over it.
+ * Columns that adjacent rows share are rendered once: the first row of a piece renders them, and the later ones copy
+ * the bytes while they are in the CPU cache. Nothing is kept beyond a piece, since the next one overwrites it.
  */
 import { copyBytes, out, room, setOut } from "./output";
 
-/** One place for each group of columns. */
+/** One entry for each group of columns. */
 export const REPEAT_OWNER: u32 = 0;
 export const REPEAT_SOURCE: u32 = 1;
 export const REPEAT_NOTHING_DERIVED: u32 = 2;
 export const REPEAT_RECEIVED_AT: u32 = 3;
 
-// A place holds what the columns were made from (0: nothing yet), where they begin in the output, and their length.
+// An entry holds the key of the columns (0: none yet), their position in the output, and their length.
 const PLACE_SHIFT: usize = 4;
 const PLACE_FROM: usize = 8;
 const PLACE_LENGTH: usize = 12;
@@ -20,12 +20,12 @@ const places = memory.data(64, 16);
 /** A key for columns that are the same in every row. */
 export const ALWAYS: u64 = 1;
 
-/** To be called wherever a piece begins. */
+/** Called at the beginning of each piece. */
 export function forgetRepeats(): void {
   memory.fill(places, 0, PLACES_BYTES);
 }
 
-/** Puts the columns again that were remembered under the same key; false when others were, or none. */
+/** Repeats the columns if they were remembered under the same key; else returns false. */
 // @ts-ignore: decorator
 @inline
 export function putRepeat(place: u32, key: u64): bool {
@@ -37,7 +37,7 @@ export function putRepeat(place: u32, key: u64): bool {
   return true;
 }
 
-/** Remembers that what stands in the output since `from` was made from `key`, which is not 0. */
+/** Remembers that the output since `from` was rendered from `key`, which is not 0. */
 // @ts-ignore: decorator
 @inline
 export function rememberRepeat(place: u32, key: u64, from: usize): void {

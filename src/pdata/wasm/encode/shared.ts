@@ -1,6 +1,6 @@
 /**
- * Resources and scopes as the database keeps them: each content once, under an id that TypeScript makes of it. Rows
- * in COPY form hold the ids only, so a large resource costs its bytes once a request, however many records have it.
+ * Resources and scopes as the database stores them: each content once, under an id that TypeScript computes. Rows in
+ * COPY format contain only the ids, so a large resource costs its bytes once per request, for any number of records.
  */
 import {
   HEADER_BASE, HEADER_OUTPUT_LENGTH, HEADER_RECORDS, HEADER_RESOURCES, HEADER_SCOPES, OUTPUT_BASE, RECORDS_BASE, RECORD_STRIDE,
@@ -14,8 +14,8 @@ import { FIXED_ROOM, beginOutput, out, putByte, room, setOut } from "./output";
 import { projectColumn, resourceColumn, resourceOf, scopeColumns, scopeOf } from "./source";
 
 /**
- * Lists the resources and scopes of the records from `first` on, as entries at OUTPUT_BASE, until enough bytes wait.
- * Returns the first record that was not looked at. A resource or scope without records is not listed.
+ * Lists the resources and scopes of the records from `first` on, as entries at OUTPUT_BASE, until enough bytes are
+ * there. Returns the first record that was not read. A resource or scope without records is not listed.
  */
 export function encodeShared(first: u32): u32 {
   const count = load<u32>(HEADER_BASE, HEADER_RECORDS);

@@ -1,11 +1,12 @@
 /**
- * The shortest decimal of a double. The closest decimal of 15 digits is tried, then those of 16 and 17; the first that reads back as
- * the same double is the shortest and the closest one, as JavaScript prints it. Doubles near zero have fewer digits.
+ * The shortest decimal of a double. The closest decimal of 15 digits is tried, then those of 16 and 17; the first that
+ * reads back as the same double is the shortest and the closest one, as JavaScript prints it. Doubles near zero have
+ * fewer digits.
  */
 import { multiply, nearestDouble, powerOfFive, upper } from "../json/decimal";
 import { doubt, fraction as coarseFraction, hasMore, isDecided, nearestOfAny, wholeOf } from "../json/powers";
 
-/** Magnitudes from here on below the other have at most 15 digits before the point: exact products of 128 bits are enough. */
+/** Magnitudes between these limits have at most 15 digits before the point: exact products of 128 bits suffice. */
 const LEAST: f64 = 1e-6;
 const LIMIT: f64 = 1e15;
 const MANTISSA: u64 = 0xfffffffffffff;
@@ -16,11 +17,11 @@ const HALF: u64 = 1 << 63;
 /** The exponent of the last place of doubles near zero. */
 const LEAST_EXPONENT: i32 = -1074;
 
-/** The digits and how many of them stand behind the point, after `findShortest`. */
+/** The digits and the number of digits behind the point, set by `findShortest`. */
 export let shortestDigits: u64 = 0;
 export let shortestDecimals: i32 = 0;
 
-/** What the last `scaled` has cut off, in units of 2^-64. */
+/** The part that the last `scaled` has cut off, in units of 2^-64. */
 let fraction: u64 = 0;
 
 /** The whole part of `significand` × 2^`exponent` × 10^`decimals`, which has at most 18 digits. */
@@ -36,7 +37,7 @@ function scaled(significand: u64, exponent: i32, decimals: i32): u64 {
 /** Finds the digits of a positive double; false for the very few that are left to the host. */
 export function findShortest(value: f64): bool {
   const bits = reinterpret<u64>(value);
-  // Around a power of two the neighbours are not equally far.
+  // The two neighbours of a power of two have different distances.
   const isPower = (bits & MANTISSA) == 0;
   if (!(value >= LEAST && value < LIMIT) || isPower) return findAny(value, bits, isPower);
   const significand = (bits & MANTISSA) | (MANTISSA + 1);
@@ -47,7 +48,7 @@ export function findShortest(value: f64): bool {
   for (let digits = MIN_DIGITS; digits <= MAX_DIGITS; digits++) {
     const decimals = digits - 1 - tens;
     let whole = scaled(significand, binary - 52, decimals);
-    // Of two that are equally close the even one is taken.
+    // Of two equally close ones the even one is used.
     if (fraction > HALF || (fraction == HALF && (whole & 1) != 0)) whole++;
     if (nearestDouble(whole, -decimals) == value) return found(whole, decimals);
   }
@@ -72,7 +73,7 @@ function findAny(value: f64, bits: u64, isPower: bool): bool {
     const whole = wholeOf(significand, binary, decimals);
     const next = whole + 1;
     if (doubt != 0 && coarseFraction - (HALF - doubt) <= 2 * doubt) {
-      // Which one is closer is not known; mostly neither is close enough.
+      // It is unknown which one is closer; usually neither is close enough.
       if (readsBack(whole, decimals, value) || readsBack(next, decimals, value) || !isDecided) return false;
       continue;
     }

@@ -1,5 +1,5 @@
 /**
- * The parts of a derived row as columns. A slot is a reference to the text in its place; when that attribute may not be
+ * The parts of a derived row as columns. A slot is a reference to a text; when the attribute of that text may not be
  * stored, the slot is null, so that dropped content does not reappear in a column.
  */
 import {
@@ -18,7 +18,7 @@ function slotAddress(derived: usize, slot: u32): usize {
   return derived + DERIVED_SLOTS + <usize>slot * SLOT_STRIDE;
 }
 
-/** What fills a slot, SOURCE_NONE when nothing does or nothing of it may be stored. */
+/** The source of a slot; SOURCE_NONE when it is empty or may not be stored. */
 function sourceOf(derived: usize, slot: u32): u32 {
   if ((load<u32>(derived, DERIVED_MASK) & (1 << slot)) == 0) return SOURCE_NONE;
   const at = slotAddress(derived, slot);
@@ -34,7 +34,7 @@ function sourceOf(derived: usize, slot: u32): u32 {
   return source;
 }
 
-/** A slot as a text column: texts as they are, other values as JSON text. */
+/** A slot as a text column: texts unchanged, other values as JSON text. */
 export function slotColumn(label: string, derived: usize, slot: u32): void {
   const source = sourceOf(derived, slot);
   const at = slotAddress(derived, slot);

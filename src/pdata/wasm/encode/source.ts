@@ -1,4 +1,4 @@
-/** The columns every record begins and ends with: whose it is, and the resource, scope and attributes it came with. */
+/** The columns at the beginning and end of every record: its owner, and its resource, scope and attributes. */
 import {
   ATTRIBUTE_FLAGS, ATTRIBUTE_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_OFFSET, ATTRIBUTE_SYMBOL, ATTRIBUTE_VERDICT, HEADER_BASE,
   HEADER_PROJECT_LENGTH, HEADER_PROJECT_OFFSET, HEADER_RECEIVED_AT, HEADER_SCRATCH, KIND_TEXT, RECORD_ATTRIBUTES_COUNT,
@@ -24,10 +24,10 @@ import { attributeRow, putAttributes } from "./values";
 
 /** A resource without a service name. */
 const NO_SERVICE: u32 = 0xffffffff;
-/** Rendered resources and scopes stay below this address, so that the tables of nested maps find scratch free. */
+/** Rendered resources and scopes are below this address, so that scratch has room for the tables of nested maps. */
 const RENDERED_END: usize = SCRATCH_BASE + (SCRATCH_CAPACITY >> 1);
 
-/** The attribute row + 1 of the resource's `service.name` text, looked for once. */
+/** The attribute row + 1 of the resource's `service.name` text, searched once. */
 function serviceRow(resource: usize): u32 {
   const known = load<u32>(resource, RESOURCE_SERVICE_ROW);
   if (known != 0) return known;
@@ -93,7 +93,7 @@ function renderOwner(record: usize): void {
   }
 }
 
-/** Keeps what was put since `start` in scratch for the records that follow; `field` is where its address is noted. */
+/** Keeps the output since `start` in scratch for the following records and stores its address in `field`. */
 function keepRendered(field: usize, start: usize): void {
   const length = out - start;
   const target = <usize>load<u32>(HEADER_BASE, HEADER_SCRATCH);
@@ -104,7 +104,7 @@ function keepRendered(field: usize, start: usize): void {
   store<u32>(field, <u32>length, 4);
 }
 
-/** A JSON column of attributes that many records share. `field` holds the address and length of the text once it was rendered. */
+/** A JSON column of attributes that many records share. `field` holds the address and length of the rendered text. */
 function sharedColumn(label: string, field: usize, first: u32, count: u32): void {
   const column = beginJson(label);
   const rendered = load<u32>(field);

@@ -54,7 +54,7 @@ export function putValue(row: usize): void {
   }
 }
 
-/** Kinds that are written alike as JSON and as plain text. */
+/** Kinds with the same form in JSON and in plain text. */
 function putOther(row: usize, kind: u32, offset: usize, length: u32): void {
   room(64);
   switch (kind) {
@@ -98,7 +98,7 @@ export function putValueText(row: usize): void {
   }
 }
 
-/** Lets the last of equal keys win anew, among the rows that may be printed. */
+/** Supersedes all but the last of equal keys again, among the rows that may be printed. */
 function supersedeRenamed(first: u32, count: u32): void {
   const list = beginList();
   for (let index = first; index < first + count; index++) {
@@ -141,7 +141,10 @@ export function anyReference(first: u32, count: u32): bool {
   return false;
 }
 
-/** Puts the JSON object of the referenced attributes, without those that may not be stored. The last of equal keys wins. */
+/**
+ * Puts the JSON object of the referenced attributes, without those that may not be stored. Of equal keys the last is
+ * used.
+ */
 export function putReferences(first: u32, count: u32): void {
   const list = beginList();
   for (let i: u32 = 0; i < count; i++) {
@@ -163,7 +166,10 @@ export function putReferences(first: u32, count: u32): void {
   closeList(start, 0x7d);
 }
 
-/** Turns what was put since `start` into the inside of a JSON string. JSON text at most doubles: it has no control characters. */
+/**
+ * Turns the output since `start` into the inside of a JSON string. JSON text at most doubles: it has no control
+ * characters.
+ */
 export function escapeSince(start: usize): void {
   const length = out - start;
   room(length + 256);

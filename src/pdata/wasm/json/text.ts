@@ -28,7 +28,10 @@ export let textFlags: u32 = 0;
 /** The result of `scanString` beside the end: ESCAPES_… */
 export let stringEscapes: u32 = 0;
 
-/** The characters that may follow a backslash, as bits: `"` and `/` below 64; `\ b f n r t` above. `u` is not among them. */
+/**
+ * The characters that may follow a backslash, as bits: `"` and `/` below 64; `\ b f n r t` above. `u` is not among
+ * them.
+ */
 const ESCAPED_LOW: u64 = (1 << 0x22) | (1 << 0x2f);
 const ESCAPED_HIGH: u64 = (1 << 0x1c) | (1 << 0x22) | (1 << 0x26) | (1 << 0x2e) | (1 << 0x32) | (1 << 0x34);
 

@@ -20,8 +20,8 @@ function rowAddress(row: u32): usize {
 }
 
 /**
- * Appends the attribute of one KeyValue to list `list` (see `beginList`) and returns its key, which the caller passes as
- * `previous` with the next one, 0 with the first.
+ * Appends the attribute of one KeyValue to list `list` (see `beginList`) and returns its key, which the caller passes
+ * as `previous` with the next one, 0 with the first.
  */
 export function indexAttribute(at: usize, end: usize, list: u32, previous: u32): u32 {
   const row = appendScalarAttribute(0, KIND_NONE, 0, at);

@@ -14,8 +14,8 @@ import {
 import { checkTime, knownEnum, storeSpanId, storeTraceId } from "./scalars";
 import { checkText, checkValue } from "./value";
 
-// LogRecord { time 1, severity_number 2, severity_text 3, body 5, attributes 6, dropped_attributes 7, flags 8, trace_id 9,
-// span_id 10, observed_time 11, event_name 12 }
+// LogRecord { time 1, severity_number 2, severity_text 3, body 5, attributes 6, dropped_attributes 7, flags 8, trace_id
+// 9, span_id 10, observed_time 11, event_name 12 }
 const LOG_FIELDS: u32 = 0x1fee;
 
 const HIGHEST_SEVERITY: u32 = 24;

@@ -14,7 +14,8 @@ import { after, bytesTag, closeMessage, readEnd, readTag, readVarint, skipUnknow
 import { knownEnum } from "./scalars";
 import { checkText } from "./value";
 
-// Metric { name 1, description 2, unit 3, gauge 5, sum 7, histogram 9, exponential_histogram 10, summary 11, metadata 12 }
+// Metric { name 1, description 2, unit 3, gauge 5, sum 7, histogram 9, exponential_histogram 10, summary 11, metadata
+// 12 }
 const METRIC_FIELDS: u32 = 0x1eae;
 // Gauge, Summary { data_points 1 }; histograms add { aggregation_temporality 2 }, Sum also { is_monotonic 3 }
 const POINTS_FIELDS: u32 = 1 << 1;

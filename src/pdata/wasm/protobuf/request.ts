@@ -1,6 +1,6 @@
 /**
- * The envelope of a request, which the three signals share by field number: Request { resource_… 1 }, Resource… { resource 1,
- * scope_… 2, schema_url 3 }, Scope… { scope 1, records 2, schema_url 3 }.
+ * The envelope of a request. The three signals share its field numbers: Request { resource_… 1 }, Resource… { resource
+ * 1, scope_… 2, schema_url 3 }, Scope… { scope 1, records 2, schema_url 3 }.
  */
 import { HEADER_RESOURCES, HEADER_SCOPES, SIGNAL_LOGS, SIGNAL_TRACES } from "../../layout";
 import { appendResource, appendScope, countOf } from "../tables";

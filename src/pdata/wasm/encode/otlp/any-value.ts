@@ -16,7 +16,7 @@ export const VALUE: u32 = 2;
 // ArrayValue, KeyValueList
 export const VALUES: u32 = 1;
 
-/** A number that is there, also when it is 0. */
+/** A number that is present, also when it is 0. */
 export function putInteger(field: u32, value: u64): void {
   room(FIXED_ROOM);
   putByte(tagOf(field, 0));

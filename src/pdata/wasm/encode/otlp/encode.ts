@@ -1,6 +1,6 @@
 /**
- * The tables as an OTLP request again, for whoever forwards what was stored. Each call writes a whole request of some records;
- * pieces that follow each other are one request, because protobuf joins repeated fields by concatenation.
+ * Encodes the tables as an OTLP request, for forwarding. Each call writes a whole request of some records; the pieces
+ * in sequence are one request, because protobuf merges repeated fields by concatenation.
  */
 import {
   HEADER_BASE, HEADER_OUTPUT_LENGTH, HEADER_OUTPUT_ROWS, HEADER_RECORDS, HEADER_SIGNAL, METRICS_BASE, METRIC_ATTRIBUTES_COUNT,
@@ -20,7 +20,7 @@ import { putPoint } from "./points";
 import { putSpan } from "./spans";
 import { putAttributes } from "./values";
 
-/** The field of a Metric that holds the data, by METRIC_… type. */
+/** The data field of a Metric by METRIC_… type. */
 const DATA_FIELDS: StaticArray<u8> = [0, 5, 7, 9, 10, 11];
 
 let signal: u32 = 0;
@@ -32,12 +32,12 @@ function recordAt(index: u32): usize {
   return <usize>RECORDS_BASE + <usize>index * RECORD_STRIDE;
 }
 
-/** Whether the piece goes on with the record at `index`, and that belongs where `field` says `row`. */
+/** Whether the piece continues with the record at `index`, and that record has `row` in `field`. */
 function goesOn(index: u32, field: usize, row: u32): bool {
   return index < count && out - OUTPUT_BASE < <usize>OUTPUT_SOFT_LIMIT && load<u32>(recordAt(index) + field) == row;
 }
 
-/** Encodes records from `first` on as one request; returns the first that was not. */
+/** Encodes records from `first` on as one request; returns the first record that was not encoded. */
 export function encodeOtlp(first: u32): u32 {
   signal = load<u32>(HEADER_BASE, HEADER_SIGNAL);
   count = load<u32>(HEADER_BASE, HEADER_RECORDS);
@@ -79,7 +79,7 @@ function putScope(next: u32): u32 {
   return next;
 }
 
-/** A span, a log record, or the points of one metric that follow each other. */
+/** A span, a log record, or adjacent points of one metric. */
 function putRecords(next: u32): u32 {
   mayPause();
   const message = beginMessage(2);

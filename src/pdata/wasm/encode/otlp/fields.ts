@@ -1,11 +1,11 @@
 /**
- * Protobuf fields on their way out. A message is opened with one byte for its length, since most are short; one that turns out
- * longer is moved a little when it is closed.
+ * Writes protobuf fields. A message begins with one byte for its length, since most are short; the content of a longer
+ * message is moved when it ends.
  */
 import { putPlain } from "../json-text";
 import { FIXED_ROOM, copyBytes, out, putByte, room, setOut } from "../output";
 
-/** The tag of a field: wire types 0 varint, 1 fixed 64, 2 length-delimited, 5 fixed 32. Fields up to 15 take one byte. */
+/** The tag of a field below 16. Wire types: 0 varint, 1 fixed 64, 2 length-delimited, 5 fixed 32. */
 // @ts-ignore: decorator
 @inline
 export function tagOf(field: u32, wire: u32): u32 {
@@ -22,7 +22,7 @@ export function putVarint(value: u64): void {
   setOut(target + 1);
 }
 
-/** Opens the message of a field; give the result to `endMessage`. */
+/** Opens the message of a field; the result is the argument of `endMessage`. */
 export function beginMessage(field: u32): usize {
   room(FIXED_ROOM);
   putByte(tagOf(field, 2));
@@ -30,7 +30,7 @@ export function beginMessage(field: u32): usize {
   return out;
 }
 
-/** Closes the message that began at `start`; how far what it holds was moved. */
+/** Closes the message that began at `start`; returns how far its content was moved. */
 export function endMessage(start: usize): usize {
   const length = out - start;
   if (length < SHORT) {
@@ -47,7 +47,7 @@ export function endMessage(start: usize): usize {
   return extra;
 }
 
-/** A text that is there, also when it is empty: a member of a oneof, a key. */
+/** A text that is present, also when it is empty: a member of a oneof, a key. */
 export function putText(field: u32, offset: usize, length: u32, flags: u32): void {
   if (flags == 0) return putBytes(field, offset, length);
   const start = beginMessage(field);
@@ -92,7 +92,7 @@ export function putZigzag(field: u32, value: i32): void {
   putNumber(field, <u32>((value << 1) ^ (value >> 31)));
 }
 
-/** 64 bits that are there, also when they are 0. */
+/** 64 bits that are present, also when they are 0. */
 export function putBits(field: u32, bits: u64): void {
   room(FIXED_ROOM);
   putByte(tagOf(field, 1));

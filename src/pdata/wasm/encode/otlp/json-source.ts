@@ -1,6 +1,6 @@
 /**
- * Nested values of OTLP/JSON bodies as protobuf, from their source, which the indexer has checked. Of the entries of a map with
- * equal keys only the last stays, as in everything that is stored.
+ * Nested values of OTLP/JSON bodies as protobuf, from their source, which the indexer has checked. Of the entries of a
+ * map with equal keys only the last is written, as in stored rows.
  */
 import { HEADER_BASE, HEADER_SCRATCH, KIND_ARRAY } from "../../../layout";
 import { bytesLength, bytesOffset, decodeBase64 } from "../../json/binary";
@@ -30,7 +30,7 @@ export function putJsonSource(kind: u32, offset: usize): void {
   store<u32>(HEADER_BASE, scratch, HEADER_SCRATCH);
 }
 
-/** Puts the member of the AnyValue at `at`; the address behind it. */
+/** Puts the member of the AnyValue at `at`; returns the address behind it. */
 function putMembers(at: usize): usize {
   at = openMessage(at, ANY_VALUE_MESSAGE);
   while ((at = nextMember(at))) at = putMember(at);
@@ -86,7 +86,7 @@ function putArray(at: usize): usize {
   return endOfList;
 }
 
-/** The rows of the names lie on top of scratch while the map lasts. */
+/** The rows of the names are on top of scratch meanwhile. */
 function putMap(at: usize): usize {
   const list = beginMessage(KVLIST_VALUE);
   const rows = load<u32>(HEADER_BASE, HEADER_SCRATCH);
@@ -101,7 +101,7 @@ function putMap(at: usize): usize {
   return endOfList;
 }
 
-/** Puts the KeyValue at `at` and notes its name. Key and value may stand in either order; so may they in protobuf. */
+/** Puts the KeyValue at `at` and records its name. Key and value may be in either order, which protobuf allows too. */
 function putEntry(at: usize, rows: usize): usize {
   const top = load<u32>(HEADER_BASE, HEADER_SCRATCH);
   const before = out;
@@ -130,7 +130,7 @@ function putEntry(at: usize, rows: usize): usize {
   return endOfList;
 }
 
-/** Puts the text just read as the key; where it stands. */
+/** Puts the text just read as the key; returns its position. */
 function putName(): usize {
   const start = beginMessage(KEY);
   putPlain(textOffset, textLength, textFlags);

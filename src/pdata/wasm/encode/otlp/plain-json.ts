@@ -1,6 +1,6 @@
 /**
- * Plain JSON text as protobuf values: what redaction has left of a nested value. Objects become lists of key and value, numbers
- * integers where they are written as such and fit.
+ * Plain JSON text as protobuf values: the form of a nested value after redaction. Objects become lists of key and
+ * value; numbers become integers when they are written as integers and fit.
  */
 import { HEADER_BASE, HEADER_SCRATCH } from "../../../layout";
 import { skipSpace } from "../../json/members";
@@ -11,10 +11,10 @@ import { beginMessage, endMessage, putBits, putText } from "./fields";
 import { ARRAY_VALUE, BOOL_VALUE, DOUBLE_VALUE, INT_VALUE, KEY, KVLIST_VALUE, STRING_VALUE, VALUE, VALUES, putInteger } from "./any-value";
 
 const I64_MAX: u64 = 0x7fffffffffffffff;
-/** So many digits always fit 64 bits. */
+/** This many digits always fit 64 bits. */
 const SAFE_DIGITS: usize = 19;
 
-/** Puts the member of an AnyValue for the JSON text at `offset`, which was made from a checked value. */
+/** Puts the member of an AnyValue for the JSON text at `offset`, which was computed from a checked value. */
 export function putPlainJson(offset: usize): void {
   const scratch = load<u32>(HEADER_BASE, HEADER_SCRATCH);
   resetNumbers();
@@ -22,7 +22,7 @@ export function putPlainJson(offset: usize): void {
   store<u32>(HEADER_BASE, scratch, HEADER_SCRATCH);
 }
 
-/** Puts the JSON value at `at`; the address behind it. */
+/** Puts the JSON value at `at`; returns the address behind it. */
 function putMember(at: usize): usize {
   switch (<u32>load<u8>(at)) {
     case 0x22: {

@@ -1,4 +1,4 @@
-/** A data point as the message it came in; which one that is, its metric says. */
+/** A data point as its OTLP message, whose type depends on the metric. */
 import {
   EVENTS_BASE, EVENT_ATTRIBUTES_COUNT, EVENT_ATTRIBUTES_FIRST, EVENT_SPAN_ID, EVENT_STRIDE, EVENT_TIME, EVENT_TRACE_ID,
   EVENT_VALUE, EVENT_VALUE_KIND, METRIC_EXPONENTIAL_HISTOGRAM, METRIC_HISTOGRAM, METRIC_SUMMARY, NUMBERS_BASE, NUMBER_STRIDE,

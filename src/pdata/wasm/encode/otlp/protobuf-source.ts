@@ -1,6 +1,6 @@
 /**
- * Nested values of protobuf bodies, written anew instead of copied: what no field number is known for, and what a later entry
- * of the same key supersedes, was looked at by nobody and may not leave.
+ * Nested values of protobuf bodies, rewritten instead of copied: unknown fields and entries that a later one of the
+ * same key supersedes were not checked by privacy rules and may not be sent.
  */
 import {
   KIND_ARRAY, KIND_BOOL, KIND_BYTES, KIND_DOUBLE, KIND_INT, KIND_MAP, KIND_TEXT,

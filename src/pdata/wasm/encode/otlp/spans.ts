@@ -1,4 +1,4 @@
-/** A span as the message it came in. */
+/** A span as its OTLP message. */
 import {
   EVENTS_BASE, EVENT_ATTRIBUTES_COUNT, EVENT_ATTRIBUTES_FIRST, EVENT_DROPPED_ATTRIBUTES, EVENT_NAME_FLAGS, EVENT_NAME_LENGTH,
   EVENT_NAME_OFFSET, EVENT_STRIDE, EVENT_TIME, EVENT_VERDICT, LINKS_BASE, LINK_ATTRIBUTES_COUNT, LINK_ATTRIBUTES_FIRST,
@@ -45,7 +45,7 @@ function putStatus(record: usize): void {
   endMessage(status);
 }
 
-/** Those that may be stored. */
+/** The events that may be stored. */
 function putEvents(first: u32, count: u32): void {
   let row = <usize>EVENTS_BASE + <usize>first * EVENT_STRIDE;
   const end = row + <usize>count * EVENT_STRIDE;

@@ -1,6 +1,6 @@
 /**
- * Attributes and values as protobuf messages. What may not be stored may not leave either; what only stands in a column of its
- * own does leave, because OTLP has no such columns.
+ * Attributes and values as protobuf messages. Values that may not be stored may not be sent either. Values that were
+ * moved to their own column are sent, because OTLP has no such columns.
  */
 import {
   ATTRIBUTE_FLAGS, ATTRIBUTE_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_OFFSET, ATTRIBUTE_SCALAR, ATTRIBUTE_SYMBOL, ATTRIBUTE_VERDICT,
@@ -41,7 +41,7 @@ export function putValueMember(row: usize): void {
   }
 }
 
-/** Bytes that stand as base64 in the body. */
+/** Bytes that are base64 in the body. */
 function putBase64Text(offset: usize, length: u32): void {
   const scratch = load<u32>(HEADER_BASE, HEADER_SCRATCH);
   decodeBase64(offset, length);
@@ -49,7 +49,7 @@ function putBase64Text(offset: usize, length: u32): void {
   store<u32>(HEADER_BASE, scratch, HEADER_SCRATCH);
 }
 
-/** A double that stands as text in the body. */
+/** A double that is text in the body. */
 function putNumberText(offset: usize): void {
   resetNumbers();
   readDouble(offset);
@@ -63,12 +63,15 @@ function mayLeave(row: usize): bool {
   return verdict == VERDICT_KEEP || verdict == VERDICT_MOVED;
 }
 
-/** Whether the log body, or any other value without a key, may leave. */
+/** Whether the log body, or any other value without a key, may be sent. */
 export function valueMayLeave(row: usize): bool {
   return mayLeave(row);
 }
 
-/** Puts the attributes of an owner as KeyValues of a field. Of those that were renamed alike, the last stays. */
+/**
+ * Puts the attributes of an owner as KeyValues of a field. Of attributes that were renamed to the same key, the last is
+ * written.
+ */
 export function putAttributes(field: u32, first: u32, count: u32): void {
   const renamed = hostHasInterned;
   if (renamed) noteKeys(first, count);
@@ -88,7 +91,7 @@ export function putAttributes(field: u32, first: u32, count: u32): void {
   }
 }
 
-/** No verdict changes here: other encoders may come after. */
+/** Dispositions do not change here: another encoder may run afterwards. */
 function noteKeys(first: u32, count: u32): void {
   const list = beginList();
   for (let index = first; index < first + count; index++) {
