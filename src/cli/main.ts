@@ -2,10 +2,10 @@
  * The entry of the command line: finds the command, runs it, sets the exit code. Mistakes of the user show no stack
  * trace.
  */
-import { readFileSync } from 'node:fs';
 import { nearest } from '../config/nearest.ts';
 import { ConfigError } from '../config/diagnostics.ts';
 import { UserError } from '../errors.ts';
+import { openFileLimit } from '../net/open-files.ts';
 import { type CommandEntry, type ExitCode, loadCommand } from './command.ts';
 import { COMMANDS, DEFAULT_COMMAND } from './commands.ts';
 import { RUN_OPTIONS } from './config-options.ts';
@@ -35,14 +35,8 @@ export async function main(host: NodeJS.Process): Promise<void> {
 
 /** With fewer open files, modules fail to load with misleading errors. */
 function checkOpenFiles(): void {
-  let limits = '';
-  try {
-    limits = readFileSync('/proc/self/limits', 'utf8');
-  } catch {
-    // Not Linux; or no file can be opened, which the next load reports.
-  }
-  const allowed = /^Max open files\s+(\d+)/mu.exec(limits)?.[1];
-  if (allowed !== undefined && Number(allowed) < MIN_OPEN_FILES)
+  const allowed = openFileLimit();
+  if (allowed !== null && allowed < MIN_OPEN_FILES)
     throw new UserError(`only ${allowed} files may be open at once`, RAISE_OPEN_FILES);
 }
 

@@ -37,3 +37,23 @@ export const OPERATIONS = Object.keys(CATEGORY_OF) as Operation[];
 
 /** Steps that contain others: their usage repeats that of their descendants. */
 export const ROLLUP_CATEGORIES: readonly Category[] = ['agent', 'workflow', 'plan', 'session', 'handoff', 'prompt'];
+
+/** The span kinds that several senders took over from OpenInference, with their own additions. */
+export const SPAN_KINDS: Readonly<Record<string, Operation>> = {
+  LLM: 'chat',
+  EMBEDDING: 'embeddings',
+  CHAIN: 'workflow',
+  TASK: 'workflow',
+  RETRIEVER: 'retrieval',
+  RERANKER: 'rerank',
+  VECTOR_DB: 'retrieval',
+  TOOL: 'execute_tool',
+  AGENT: 'invoke_agent',
+  MEMORY: 'memory',
+  ENTRY: 'workflow',
+  STEP: 'workflow',
+  GUARDRAIL: 'guardrail',
+  EVALUATOR: 'evaluation',
+  CONVERSATION: 'session',
+  UNKNOWN: 'unknown',
+};

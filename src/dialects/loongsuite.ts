@@ -1,4 +1,5 @@
 /** LoongSuite (Alibaba) and Splunk's fork of the OpenTelemetry utilities, which share a span kind attribute. */
+import { SPAN_KINDS } from './categories.ts';
 import type { Dialect } from './dialect.ts';
 
 const LOONGSUITE: Dialect = {
@@ -12,26 +13,7 @@ const LOONGSUITE: Dialect = {
     finish_reason: ['gen_ai.react.finish_reason'],
     time_to_first_token: [{ attribute: 'gen_ai.response.time_to_first_token', unit: 'ns' }],
   },
-  operations: {
-    'gen_ai.span.kind': {
-      LLM: 'chat',
-      EMBEDDING: 'embeddings',
-      CHAIN: 'workflow',
-      TASK: 'workflow',
-      RETRIEVER: 'retrieval',
-      RERANKER: 'rerank',
-      VECTOR_DB: 'retrieval',
-      TOOL: 'execute_tool',
-      AGENT: 'invoke_agent',
-      MEMORY: 'memory',
-      ENTRY: 'workflow',
-      STEP: 'workflow',
-      GUARDRAIL: 'guardrail',
-      EVALUATOR: 'evaluation',
-      CONVERSATION: 'session',
-      UNKNOWN: 'unknown',
-    },
-  },
+  operations: { 'gen_ai.span.kind': SPAN_KINDS },
   cachedTokens: [{ cached: 'inside' }],
   content: [
     {

@@ -1,4 +1,5 @@
 /** traceAI (Future AGI). */
+import { SPAN_KINDS } from './categories.ts';
 import type { Dialect } from './dialect.ts';
 
 const TRACEAI: Dialect = {
@@ -21,26 +22,7 @@ const TRACEAI: Dialect = {
     retrieval_query: ['gen_ai.reranker.query'],
     retrieval_documents: ['gen_ai.reranker.output_documents'],
   },
-  operations: {
-    'fi.span.kind': {
-      LLM: 'chat',
-      EMBEDDING: 'embeddings',
-      CHAIN: 'workflow',
-      TASK: 'workflow',
-      RETRIEVER: 'retrieval',
-      RERANKER: 'rerank',
-      VECTOR_DB: 'retrieval',
-      TOOL: 'execute_tool',
-      AGENT: 'invoke_agent',
-      MEMORY: 'memory',
-      ENTRY: 'workflow',
-      STEP: 'workflow',
-      GUARDRAIL: 'guardrail',
-      EVALUATOR: 'evaluation',
-      CONVERSATION: 'session',
-      UNKNOWN: 'unknown',
-    },
-  },
+  operations: { 'fi.span.kind': SPAN_KINDS },
   cachedTokens: [{ providers: ['anthropic'], cached: 'outside' }, { cached: 'inside' }],
   content: [
     {

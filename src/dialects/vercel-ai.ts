@@ -1,5 +1,25 @@
 /** The Vercel AI SDK: its own names up to version 6, OpenTelemetry names from version 7 on. */
+import type { Operation } from './categories.ts';
 import type { Dialect } from './dialect.ts';
+
+/** The SDK names the operation in two attributes. */
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  'ai.generateText': 'workflow',
+  'ai.streamText': 'workflow',
+  'ai.generateObject': 'workflow',
+  'ai.streamObject': 'workflow',
+  'ai.generateText.doGenerate': 'chat',
+  'ai.streamText.doStream': 'chat',
+  'ai.generateObject.doGenerate': 'chat',
+  'ai.streamObject.doStream': 'chat',
+  'ai.embed': 'workflow',
+  'ai.embedMany': 'workflow',
+  'ai.embed.doEmbed': 'embeddings',
+  'ai.embedMany.doEmbed': 'embeddings',
+  'ai.rerank': 'workflow',
+  'ai.rerank.doRerank': 'rerank',
+  'ai.toolCall': 'execute_tool',
+};
 
 const VERCEL_AI: Dialect = {
   id: 'vercel-ai',
@@ -102,40 +122,8 @@ const VERCEL_AI: Dialect = {
     ],
   },
   operations: {
-    'ai.operationId': {
-      'ai.generateText': 'workflow',
-      'ai.streamText': 'workflow',
-      'ai.generateObject': 'workflow',
-      'ai.streamObject': 'workflow',
-      'ai.generateText.doGenerate': 'chat',
-      'ai.streamText.doStream': 'chat',
-      'ai.generateObject.doGenerate': 'chat',
-      'ai.streamObject.doStream': 'chat',
-      'ai.embed': 'workflow',
-      'ai.embedMany': 'workflow',
-      'ai.embed.doEmbed': 'embeddings',
-      'ai.embedMany.doEmbed': 'embeddings',
-      'ai.rerank': 'workflow',
-      'ai.rerank.doRerank': 'rerank',
-      'ai.toolCall': 'execute_tool',
-    },
-    'operation.name': {
-      'ai.generateText': 'workflow',
-      'ai.streamText': 'workflow',
-      'ai.generateObject': 'workflow',
-      'ai.streamObject': 'workflow',
-      'ai.generateText.doGenerate': 'chat',
-      'ai.streamText.doStream': 'chat',
-      'ai.generateObject.doGenerate': 'chat',
-      'ai.streamObject.doStream': 'chat',
-      'ai.embed': 'workflow',
-      'ai.embedMany': 'workflow',
-      'ai.embed.doEmbed': 'embeddings',
-      'ai.embedMany.doEmbed': 'embeddings',
-      'ai.rerank': 'workflow',
-      'ai.rerank.doRerank': 'rerank',
-      'ai.toolCall': 'execute_tool',
-    },
+    'ai.operationId': OPERATIONS,
+    'operation.name': OPERATIONS,
   },
   cachedTokens: [{ providers: ['anthropic', 'aws.bedrock'], cached: 'outside' }, { cached: 'inside' }],
   content: [
