@@ -27,18 +27,6 @@ function partsOf(columns) {
   return parts;
 }
 
-/** Lines of items that are separated by commas, none longer than the limit. */
-export function wrapped(items, indent = '  ') {
-  const lines = [];
-  for (const [index, item] of items.entries()) {
-    const text = index === items.length - 1 ? item : `${item},`;
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + text.length <= LINE_WIDTH) lines[lines.length - 1] = `${last} ${text}`;
-    else lines.push(`${indent}${text}`);
-  }
-  return lines;
-}
-
 /** The blocks of layout.ts. Counts are rounded up, so that few new columns move the parts of the row. */
 export function derivedRow({ DERIVED_COLUMNS, PRICING_NUMBERS }) {
   const { bytes, numbers, costs, slots } = partsOf(DERIVED_COLUMNS);
@@ -93,10 +81,10 @@ export function labels({ SPAN_COLUMNS, LOG_COLUMNS, METRIC_COLUMNS, DERIVED_COLU
   const columns = [...SPAN_COLUMNS, ...LOG_COLUMNS, ...METRIC_COLUMNS];
   const names = columns.map(({ name }) => (METRIC_VALUES.includes(name) ? 'value' : name));
   const words = new Map(columns.flatMap((column) => (column.words === undefined ? [] : [[column.name, column.words]])));
-  const nothing = DERIVED_COLUMNS.map(({ name }) => `,\\"${name}\\":null`);
+  const nothing = DERIVED_COLUMNS.map(({ name }) => `,"${name}":null`);
   return [
     `/** Labels, words and counts of the columns. ${MADE} */`,
-    'import { put } from "./output";',
+    "import { put } from './output';",
     '',
     '/** Numbers of fields of a COPY tuple. */',
     `export const SPAN_FIELDS: u32 = ${TABLE_COLUMNS.traces.length};`,
@@ -105,21 +93,23 @@ export function labels({ SPAN_COLUMNS, LOG_COLUMNS, METRIC_COLUMNS, DERIVED_COLU
     `export const DERIVED_FIELDS: u32 = ${DERIVED_COLUMNS.length};`,
     '',
     '/** What NDJSON writes before the value of a column. */',
-    ...[...new Set(names)].map((name) => `export const ${labelOf(name)}: string = ",\\"${name}\\":";`),
+    ...[...new Set(names)].map((name) => `export const ${labelOf(name)}: string = ',"${name}":';`),
     '',
     '/** The words of a column by number; an empty one is null. */',
-    ...[...words].flatMap(([name, list]) => [
-      `export const ${wordsOf(name)}: StaticArray<string> = [`,
-      ...wrapped(list.map((word) => `"${word ?? ''}"`)).map(closed),
-      '];',
-    ]),
+    ...[...words].flatMap(([name, list]) =>
+      listed(
+        `export const ${wordsOf(name)}: StaticArray<string> = [`,
+        list.map((word) => `'${word ?? ''}'`),
+        '];',
+      ),
+    ),
     '',
     '/** Bytes of the derived columns in NDJSON if all are null, and of a COPY tuple likewise, with slack for `put`. */',
-    `export const NOTHING_DERIVED_ROOM: usize = ${nothing.reduce((sum, text) => sum + text.length - 2, 0) + 16};`,
+    `export const NOTHING_DERIVED_ROOM: usize = ${nothing.reduce((sum, text) => sum + text.length, 0) + 16};`,
     '',
     '/** Puts the derived columns of an NDJSON line, all null. */',
     'export function putNothingDerived(): void {',
-    ...joined(nothing).map((text) => `  put("${text}");`),
+    ...joined(nothing).map((text) => `  put('${text}');`),
     '}',
     '',
   ].join('\n');
@@ -170,11 +160,7 @@ export function derivedColumns({ DERIVED_COLUMNS }) {
       }
     }
   });
-  const importOf = (names, from) => {
-    const line = `import { ${[...names].sort().join(', ')} } from "${from}";`;
-    if (line.length <= LINE_WIDTH) return [line];
-    return ['import {', ...wrapped([...names].sort()).map(closed), `} from "${from}";`];
-  };
+  const importOf = (names, from) => listed('import {', [...names].sort(), `} from '${from}';`, ' ');
   return [
     `/** The derived columns in their order. ${MADE} */`,
     ...importOf(layout, '../../layout'),
@@ -190,7 +176,8 @@ export function derivedColumns({ DERIVED_COLUMNS }) {
   ].join('\n');
 }
 
-/** The last line of a list gets its comma, too. */
-function closed(line, index, { length }) {
-  return index === length - 1 ? `${line},` : line;
+/** A list between its brackets: on one line, or else an item a line, as the formatter has it. */
+function listed(open, items, close, space = '') {
+  const line = `${open}${space}${items.join(', ')}${space}${close}`;
+  return line.length <= LINE_WIDTH ? [line] : [open, ...items.map((item) => `  ${item},`), close];
 }

@@ -1,5 +1,4 @@
 // The lists of columns for people: the SELECT lists of the views and the tables of docs/storage.md.
-import { wrapped } from './column-encoders.js';
 import { markdownTable } from './markdown-table.js';
 
 /** Rows refer to their resource and scope; rows of earlier versions contain them. */
@@ -12,14 +11,25 @@ const SHARED = {
 /** The view has one column for the two of the table. The text keeps every digit of a float8. */
 const METRIC_VALUE = 'coalesce(s.value_int::numeric, s.value_double::text::numeric) AS value';
 
+/** Columns that are named without an expression fill the lines. */
+const LINE_WIDTH = 118;
+
+function wrapped(items) {
+  const lines = [];
+  for (const [index, item] of items.entries()) {
+    const text = index === items.length - 1 ? item : `${item},`;
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + text.length <= LINE_WIDTH) lines[lines.length - 1] = `${last} ${text}`;
+    else lines.push(text);
+  }
+  return lines;
+}
+
 /** The blocks of views.sql. The aliases are those of its FROM clauses. */
 export function viewColumns({ SPAN_COLUMNS, LOG_COLUMNS, METRIC_COLUMNS, DERIVED_COLUMNS }) {
   const select = (columns) =>
     columns.flatMap(expression).map((text, index, { length }) => text + (index < length - 1 ? ',' : ''));
-  const derived = wrapped(
-    DERIVED_COLUMNS.map(({ name }) => name),
-    '',
-  );
+  const derived = wrapped(DERIVED_COLUMNS.map(({ name }) => name));
   return {
     spans: select(SPAN_COLUMNS),
     logs: select(LOG_COLUMNS),

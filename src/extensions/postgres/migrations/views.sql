@@ -174,10 +174,10 @@ SELECT 'span'::text AS signal, project, environment, service_name, encode(trace_
   encode(parent_span_id, 'hex') AS parent_span_id, name, start_time_unix_nano AS time_unix_nano, duration_ns,
   -- columns: derived, of spans
   category, operation, provider, request_model, response_model, response_id, input_tokens, output_tokens, total_tokens,
-  cache_read_tokens, cache_write_tokens, reasoning_tokens, usage_scope, input_cost, output_cost, total_cost, cost_source,
-  price_id, latency_ms, time_to_first_token_ms, finish_reasons, is_error, error_type, input_content, output_content,
-  system_instructions, tool_name, tool_call_id, tool_arguments, tool_result, retrieval_query, retrieval_documents,
-  agent_name, conversation_id, user_id, dialect
+  cache_read_tokens, cache_write_tokens, reasoning_tokens, usage_scope, input_cost, output_cost, total_cost,
+  cost_source, price_id, latency_ms, time_to_first_token_ms, finish_reasons, is_error, error_type, input_content,
+  output_content, system_instructions, tool_name, tool_call_id, tool_arguments, tool_result, retrieval_query,
+  retrieval_documents, agent_name, conversation_id, user_id, dialect
   -- end of columns
 FROM sluice.spans WHERE category IS NOT NULL
 UNION ALL
@@ -185,10 +185,10 @@ SELECT 'log', project, environment, service_name, encode(trace_id, 'hex'), encod
   NULL, event_name, coalesce(time_unix_nano, observed_time_unix_nano), NULL,
   -- columns: derived, of logs
   category, operation, provider, request_model, response_model, response_id, input_tokens, output_tokens, total_tokens,
-  cache_read_tokens, cache_write_tokens, reasoning_tokens, usage_scope, input_cost, output_cost, total_cost, cost_source,
-  price_id, latency_ms, time_to_first_token_ms, finish_reasons, is_error, error_type, input_content, output_content,
-  system_instructions, tool_name, tool_call_id, tool_arguments, tool_result, retrieval_query, retrieval_documents,
-  agent_name, conversation_id, user_id, dialect
+  cache_read_tokens, cache_write_tokens, reasoning_tokens, usage_scope, input_cost, output_cost, total_cost,
+  cost_source, price_id, latency_ms, time_to_first_token_ms, finish_reasons, is_error, error_type, input_content,
+  output_content, system_instructions, tool_name, tool_call_id, tool_arguments, tool_result, retrieval_query,
+  retrieval_documents, agent_name, conversation_id, user_id, dialect
   -- end of columns
 FROM sluice.logs WHERE category IS NOT NULL;
 
