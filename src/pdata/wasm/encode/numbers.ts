@@ -153,7 +153,7 @@ function putExponent(exponent: i32): void {
  */
 export function putDouble(value: f64): void {
   if (isFinite64(value)) putFinite(value);
-  else if (value != value) put("\"NaN\"");
+  else if (isNaN(value)) put("\"NaN\"");
   else if (value > 0) put("\"Infinity\"");
   else put("\"-Infinity\"");
 }
@@ -161,7 +161,7 @@ export function putDouble(value: f64): void {
 /** A double as plain text. */
 export function putDoubleText(value: f64): void {
   if (isFinite64(value)) putFinite(value);
-  else if (value != value) put("NaN");
+  else if (isNaN(value)) put("NaN");
   else if (value > 0) put("Infinity");
   else put("-Infinity");
 }

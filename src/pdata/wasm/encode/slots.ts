@@ -97,14 +97,14 @@ function numberOf(derived: usize, number: usize): f64 {
 /** A count; NaN is null. */
 export function wholeNumberColumn(label: string, derived: usize, number: usize): void {
   const value = numberOf(derived, number);
-  if (value != value) nullColumn(label);
+  if (isNaN(value)) nullColumn(label);
   else countColumn(label, <i64>value);
 }
 
 /** A float8; NaN is null. */
 export function numberColumn(label: string, derived: usize, number: usize): void {
   const value = numberOf(derived, number);
-  if (value != value) nullColumn(label);
+  if (isNaN(value)) nullColumn(label);
   else doubleColumn(label, value);
 }
 

@@ -162,7 +162,7 @@ function readCodeLengths(count: u32): void {
 /** The base of an entry plus the extra bits behind its code in `from`. */
 // @ts-ignore: decorator
 @inline
-function valueOf(entry: u64, from: u64): usize {
+function decodedValue(entry: u64, from: u64): usize {
   return <usize>(entry >> 16) + <usize>((from & ((<u64>1 << entry) - 1)) >> (entry >> 8));
 }
 
@@ -254,7 +254,7 @@ function inflateCodes(): void {
         return;
       }
     }
-    const length = valueOf(entry, b);
+    const length = decodedValue(entry, b);
     b >>= entry;
     h -= entry;
     entry = <u64>load<u32>((<usize>b & DISTANCE_MASK) << 2, DISTANCES);
@@ -270,7 +270,7 @@ function inflateCodes(): void {
         return;
       }
     }
-    const distance = valueOf(entry, b);
+    const distance = decodedValue(entry, b);
     b >>= entry;
     h -= entry;
     if (distance > out - targetStart) {

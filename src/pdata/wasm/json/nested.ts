@@ -10,7 +10,7 @@ import { putBase64, putDouble } from "../encode/numbers";
 import { copyBytes, out, roomAt, setOut } from "../encode/output";
 import { allocateScratch } from "../tables";
 import { bytesLength, bytesOffset, decodeBase64, isCanonicalBase64 } from "./binary";
-import { boolValue, endOfList, firstElement, memberId, nextElement, nextMember, openMessage, readBool, resetMembers } from "./members";
+import { endOfList, firstElement, memberId, nextElement, nextMember, openMessage, readBool, resetMembers } from "./members";
 import { appendEntry, removeSuperseded } from "./entries";
 import { doubleValue, integerValue, isPlain, locateDouble, numberEnd, numberOffset, parseNumber, readSigned, resetNumbers } from "./number";
 import {

@@ -15,7 +15,7 @@ import {
   doubleValue, integerValue, isPlain, locateDouble, numberEnd, numberOffset, parseNumber, readSigned,
 } from "./number";
 import {
-  ANY_VALUE_MESSAGE, ARRAY_VALUE, BOOL_VALUE, BYTES_VALUE, DOUBLE_VALUE, INT_VALUE, KEY, KEY_VALUE_MESSAGE, KVLIST_VALUE,
+  ANY_VALUE_MESSAGE, ARRAY_VALUE, BOOL_VALUE, BYTES_VALUE, DOUBLE_VALUE, INT_VALUE, KEY, KEY_VALUE_MESSAGE,
   LIST_MESSAGE, STRING_VALUE,
 } from "./schema";
 import { decodeText, readPlainText, readText, scanString, stringEscapes, textFlags, textLength, textOffset } from "./text";
