@@ -2,7 +2,7 @@
  * Checks that 200 means stored once, under kills, crashes and broken connections of real daemons. The exit code is 1
  * when there are findings.
  *
- *   node dist/test/campaigns/crash/crash.js contention|duplicates|ambiguous|proxy|kill|file|database|all
+ *   node dist/test/campaigns/crash/crash.js contention|duplicates|ambiguous|proxy|kill|clocks|file|database|all
  *                                           [--short] [--cycles N] [--seed N] [--only TEXT] [--root FOLDER]
  */
 import { readArguments, refuseArguments } from '../../../bench/arguments.ts';

@@ -17,6 +17,7 @@ export const KINDS = [
   'wrong_answer',
   /** A counter or bound that differs from the stored rows, or a cap that was exceeded. */
   'wrong_quota',
+  'wrong_time',
   'deadlock',
   /** The service did not recover in time. */
   'stuck',

@@ -1,5 +1,6 @@
 /** Every scenario, in the order in which `all` runs them. */
 import { ambiguous } from './ambiguous.ts';
+import { clocks } from './clocks.ts';
 import type { Scenario } from './scenario.ts';
 import { contention } from './contention.ts';
 import { database } from './database.ts';
@@ -8,4 +9,4 @@ import { kill } from './kill.ts';
 import { proxy } from './proxy.ts';
 import { duplicates } from './duplicates.ts';
 
-export const SCENARIOS: readonly Scenario[] = [contention, duplicates, ambiguous, proxy, kill, file, database];
+export const SCENARIOS: readonly Scenario[] = [contention, duplicates, ambiguous, proxy, kill, clocks, file, database];

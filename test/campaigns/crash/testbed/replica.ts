@@ -12,8 +12,8 @@ export interface ReplicaOptions {
   readonly configPath: string;
   readonly port: number;
   readonly number: number;
-  /** A module that is loaded before the product. */
-  readonly preload?: string;
+  /** Modules that are loaded before the product. */
+  readonly preloads: readonly string[];
 }
 
 const READY = 'everything is ready';
@@ -39,7 +39,7 @@ export class Replica implements Target {
 
   /** Resolves when the daemon says that it is ready. */
   async start(): Promise<void> {
-    const { root, folder, configPath, preload } = this.#options;
+    const { root, folder, configPath, preloads } = this.#options;
     this.#output = '';
     const child = spawn(process.execPath, [join(root, 'bin/sluice.js'), 'run', '--config', configPath], {
       cwd: folder,
@@ -48,7 +48,7 @@ export class Replica implements Target {
         SLUICE_KEY: '',
         DATABASE_URL: '',
         NO_COLOR: '1',
-        ...(preload === undefined ? {} : { NODE_OPTIONS: `--import ${preload}` }),
+        NODE_OPTIONS: preloads.map((module) => `--import ${module}`).join(' '),
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -31,10 +31,13 @@ export interface TestbedOptions {
   readonly seed: number;
   /** A kill loses unsynced writes, as a loss of power does. */
   readonly forgetfulDisk?: boolean;
+  /** By how many days the clock of each replica differs. */
+  readonly clockDays?: readonly number[];
 }
 
 export const PRODUCT_ROOT = fileURLToPath(new URL('../../../../..', import.meta.url));
 const FORGETFUL_DISK = new URL('./forgetful-disk.js', import.meta.url).href;
+const SHIFTED_CLOCK = new URL('./shifted-clock.js', import.meta.url).href;
 const QUIET = { info: () => undefined, warn: () => undefined };
 const MARKER = `SELECT FROM sluice.replay_markers WHERE project = $1 AND key = decode($2, 'hex')`;
 const MARKER_TIMEOUT_MS = 5000;
@@ -202,7 +205,10 @@ async function makeReplica({ number, folder, url, options }: ReplicaPlan): Promi
     configPath,
     port,
     number,
-    ...(options.forgetfulDisk === true ? { preload: FORGETFUL_DISK } : {}),
+    preloads: [
+      ...(options.forgetfulDisk === true ? [FORGETFUL_DISK] : []),
+      ...(options.clockDays === undefined ? [] : [`${SHIFTED_CLOCK}?days=${options.clockDays[number] ?? 0}`]),
+    ],
   });
 }
 
