@@ -1,43 +1,61 @@
 /** `sluice traces`: stored traces, newest first, one line each. */
-import type { Command } from './command.ts';
+import type { Call, Command } from './command.ts';
+import { environmentOf, FILTER_OPTIONS, Parameters, traceConditions } from './filters.ts';
+import type { Values } from './options.ts';
 import { formatAge, formatCost, formatCount, formatTook } from './view/format.ts';
 import { limitOf, type Reader, READER_OPTIONS, type Row, sinceOf, sumOf, textOf, withReader } from './reader.ts';
-import { asJson, cut, padLeft } from './view/screen-text.ts';
-import { layOut, type Terminal } from './terminal.ts';
+import { asJson, cut, padLeft, widthOf } from './view/screen-text.ts';
+import { layOut, type Style, type Terminal } from './terminal.ts';
 
 const DEFAULT_LIMIT = 20;
 const HIGHEST_LIMIT = 1000;
 /** Of 32 digits. `sluice trace` accepts a prefix of an id. */
 const ID_DIGITS = 12;
-const SHORTEST_NAME = 20;
+/** Optional columns are left out where a name would get less. */
+const SHORTEST_NAME = 32;
 const NS_PER_MS = 1_000_000;
+/** Places of columns. */
+const NAME = 2;
+const TOKENS = 5;
+const OPTIONAL = new Set(['SERVICE', 'USER']);
+const FOLLOW_MS = 1_000;
+/** The longest transaction that stores a trace, so that `--follow` misses none. */
+const COMMIT_SLACK_US = 30_000_000n;
+
+const ARRIVED_US = '(extract(epoch FROM t.created_at) * 1000000)::int8';
+/** The start of a trace; for log records alone, their arrival. */
+const TIME_NS = `coalesce(t.first_ns, ${ARRIVED_US} * 1000)`;
+const HAS_ERROR = `EXISTS (SELECT FROM sluice.spans s WHERE s.project = t.project AND s.trace_id = t.trace_id
+        AND s.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns AND (s.status = 'error' OR s.is_error))`;
 
 /**
  * Like the view `traces`, but selects the newest traces before anything is counted. A trace of log records alone has no
  * start.
  */
-const question = (views: string): string => `
+const question = (
+  views: string,
+  conditions: readonly string[],
+  limit: string,
+  order: 'time_ns DESC' | 'arrived_us',
+): string => `
   WITH newest AS MATERIALIZED (
-    SELECT t.*, coalesce(t.first_ns, (extract(epoch FROM t.created_at) * 1000000)::int8 * 1000) AS time_ns FROM sluice.traces t
-    WHERE ($1::text IS NULL OR t.project = $1) AND ($2::text IS NULL OR t.environment = $2)
-      AND ($3::int8 IS NULL OR coalesce(t.first_ns, (extract(epoch FROM t.created_at) * 1000000)::int8 * 1000) >= $3)
-      AND (NOT $4::bool OR EXISTS (SELECT FROM sluice.spans s WHERE s.project = t.project AND s.trace_id = t.trace_id
-        AND s.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns AND (s.status = 'error' OR s.is_error)))
-    ORDER BY time_ns DESC, t.trace_id LIMIT $5
+    SELECT t.*, ${TIME_NS} AS time_ns, ${ARRIVED_US} AS arrived_us FROM sluice.traces t
+    WHERE ${conditions.join('\n      AND ')}
+    ORDER BY ${order}, t.trace_id LIMIT ${limit}
   )
   SELECT encode(n.trace_id, 'hex') AS trace_id, n.project, n.environment, n.time_ns, n.first_ns AS start_time_unix_nano,
     CASE WHEN first.is_root THEN first.name END AS root_name, first.name AS first_name,
     s.span_count::int4, s.error_count::int4, s.model_call_count::int4, s.duration_ns,
-    u.input_tokens, u.output_tokens, u.total_cost
+    n.arrived_us, first.service_name, s.user_id, u.input_tokens, u.output_tokens, u.total_cost
   FROM newest n
   CROSS JOIN LATERAL (
     SELECT count(*) AS span_count, count(*) FILTER (WHERE status = 'error' OR is_error) AS error_count,
-      count(*) FILTER (WHERE category = 'model_call') AS model_call_count,
+      count(*) FILTER (WHERE category = 'model_call') AS model_call_count, min(user_id) AS user_id,
       greatest(max(coalesce(end_time_unix_nano, start_time_unix_nano)) - min(start_time_unix_nano), 0) AS duration_ns
     FROM sluice.spans WHERE project = n.project AND trace_id = n.trace_id AND start_time_unix_nano BETWEEN n.first_ns AND n.last_ns
   ) s
   LEFT JOIN LATERAL (
-    SELECT name, parent_span_id IS NULL AS is_root FROM sluice.spans
+    SELECT name, service_name, parent_span_id IS NULL AS is_root FROM sluice.spans
     WHERE project = n.project AND trace_id = n.trace_id AND start_time_unix_nano BETWEEN n.first_ns AND n.last_ns
     ORDER BY parent_span_id IS NOT NULL, start_time_unix_nano, span_id LIMIT 1
   ) first ON true
@@ -45,7 +63,7 @@ const question = (views: string): string => `
     SELECT sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, sum(total_cost) AS total_cost
     FROM ${views}.counted_usage c WHERE c.project = n.project AND c.trace_id = n.trace_id
   ) u
-  ORDER BY n.time_ns DESC, n.trace_id`;
+  ORDER BY n.${order}, n.trace_id`;
 
 interface TraceRow {
   readonly trace_id: string;
@@ -63,14 +81,22 @@ interface TraceRow {
   readonly input_tokens: bigint | null;
   readonly output_tokens: bigint | null;
   readonly total_cost: string | null;
+  /** Of the root, or of the earliest span. */
+  readonly service_name: string | null;
+  readonly user_id: string | null;
+  /** When the first record arrived, in microseconds; the order of `--follow`. */
+  readonly arrivedUs: string;
 }
 
 export const tracesCommand: Command = {
   options: {
     ...READER_OPTIONS,
-    environment: { type: 'text', short: 'e', value: 'NAME', description: 'Only this environment' },
+    ...FILTER_OPTIONS,
+    'min-cost': { type: 'text', value: 'AMOUNT', description: 'Only traces that cost at least this' },
+    search: { type: 'text', value: 'TEXT', description: 'Only traces with this text in a name or in content' },
     since: { type: 'text', value: 'DURATION', description: 'Only traces of the last 30m, 12h or 7d' },
     errors: { type: 'flag', description: 'Only those with an error' },
+    follow: { type: 'flag', short: 'f', description: 'Print new traces as they arrive, until Ctrl-C' },
     limit: {
       type: 'text',
       short: 'n',
@@ -82,6 +108,8 @@ export const tracesCommand: Command = {
   examples: [
     ['sluice traces --since 1h', 'traces of the last hour'],
     ['sluice traces --errors --project shop', 'failed traces of one project'],
+    ['sluice traces --user u-1 --search refund', 'traces of one user with a word in them'],
+    ['sluice traces --follow --min-cost 0.05', 'expensive traces as they arrive'],
   ],
   run: (call) => {
     const { values, terminal } = call;
@@ -89,8 +117,8 @@ export const tracesCommand: Command = {
     const since = sinceOf(values, nowMs);
     const limit = limitOf(values, HIGHEST_LIMIT);
     return withReader(call, async (reader) => {
-      const filter = [values.text('project') ?? null, values.text('environment')?.trim().toLowerCase() ?? null];
-      const rows = await readTraces(reader, [...filter, since, values.flag('errors'), limit]);
+      if (values.flag('follow')) return follow(reader, call);
+      const rows = await readTraces(reader, values, { since, limit });
       if (values.flag('json')) terminal.print(asJson(rows.map(asData)));
       else terminal.print(describe(rows, terminal, nowMs));
       return 0;
@@ -98,8 +126,62 @@ export const tracesCommand: Command = {
   },
 };
 
-async function readTraces(reader: Reader, values: readonly unknown[]): Promise<readonly TraceRow[]> {
-  return (await reader.query(question(reader.views), values)).map((row: Row) => ({
+/** Prints what arrives from now on, and never returns. */
+async function follow(reader: Reader, { values, terminal }: Call): Promise<never> {
+  const [now] = await reader.query('SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8 AS us');
+  let after = BigInt(String(now?.['us']));
+  let known = new Set<string>();
+  let hasHead = false;
+  terminal.say('Waiting for new traces.');
+  for (;;) {
+    const rows = await readTraces(reader, values, { since: null, limit: HIGHEST_LIMIT, after: String(after) });
+    const fresh = rows.filter((row) => !known.has(keyOf(row)));
+    if (values.flag('json')) for (const row of fresh) terminal.print(asJson(asData(row)).replace(/\n\s*/gu, ''));
+    else if (fresh.length > 0) {
+      const text = describe(fresh, terminal, Date.now());
+      terminal.print(hasHead ? text.slice(text.indexOf('\n') + 1) : text);
+      hasHead = true;
+    }
+    known = new Set(rows.map(keyOf));
+    const last = BigInt(rows.at(-1)?.arrivedUs ?? after);
+    // A transaction that began earlier may commit later. A full answer leaves no room to look back.
+    const next = rows.length < HIGHEST_LIMIT ? last - COMMIT_SLACK_US : last;
+    if (next > after) after = next;
+    await new Promise((wake) => setTimeout(wake, FOLLOW_MS));
+  }
+}
+
+const keyOf = ({ project, trace_id }: TraceRow): string => `${project} ${trace_id}`;
+
+interface Range {
+  readonly since: string | null;
+  readonly limit: number;
+  /** In order of arrival, those that arrived after this time in microseconds. */
+  readonly after?: string;
+}
+
+/** The condition, if the value is given. */
+function optional(value: string | null | undefined, condition: (value: string) => string): readonly string[] {
+  return value === null || value === undefined ? [] : [condition(value)];
+}
+
+async function readTraces(
+  reader: Reader,
+  values: Values,
+  { since, limit, after }: Range,
+): Promise<readonly TraceRow[]> {
+  const parameters = new Parameters();
+  const conditions = [
+    ...optional(values.text('project'), (value) => `t.project = ${parameters.add(value)}::text`),
+    ...optional(environmentOf(values), (value) => `t.environment = ${parameters.add(value)}::text`),
+    ...optional(since, (value) => `${TIME_NS} >= ${parameters.add(value)}::int8`),
+    ...optional(after, (value) => `${ARRIVED_US} > ${parameters.add(value)}::int8`),
+    ...(values.flag('errors') ? [HAS_ERROR] : []),
+    ...traceConditions(values, parameters, reader.views),
+  ];
+  const order = after === undefined ? 'time_ns DESC' : 'arrived_us';
+  const text = question(reader.views, ['true', ...conditions], parameters.add(limit), order);
+  return (await reader.query(text, parameters.values)).map((row: Row) => ({
     trace_id: String(row['trace_id']),
     project: String(row['project']),
     environment: String(row['environment']),
@@ -114,45 +196,58 @@ async function readTraces(reader: Reader, values: readonly unknown[]): Promise<r
     input_tokens: sumOf(row['input_tokens']),
     output_tokens: sumOf(row['output_tokens']),
     total_cost: textOf(row['total_cost']),
+    service_name: textOf(row['service_name']),
+    user_id: textOf(row['user_id']),
+    arrivedUs: String(row['arrived_us']),
   }));
 }
 
 /** The column names of the view `traces`. */
-function asData({ timeNs: _time, firstName: _name, ...row }: TraceRow) {
+function asData({ timeNs: _time, firstName: _name, arrivedUs: _arrived, ...row }: TraceRow) {
   return row;
 }
 
 function describe(rows: readonly TraceRow[], terminal: Terminal, nowMs: number): string {
   if (rows.length === 0) return 'No traces match. `sluice demo` sends an example.';
   const { style } = terminal;
-  const manyProjects = new Set(rows.map(({ project }) => project)).size > 1;
-  const manyEnvironments = new Set(rows.map(({ environment }) => environment)).size > 1;
   const head = ['AGE', 'TRACE', 'NAME', 'SPANS', 'CALLS', 'TOKENS', 'COST', 'TOOK', 'ERRORS'];
-  const owner = [...(manyProjects ? ['PROJECT'] : []), ...(manyEnvironments ? ['ENVIRONMENT'] : [])];
-  const cells = rows.map((row) => {
-    const errors = row.error_count === 0 ? '' : style.red(String(row.error_count));
-    return [
-      formatAge(nowMs - Number(row.timeNs) / NS_PER_MS),
-      row.trace_id.slice(0, ID_DIGITS),
-      nameOf(row),
-      String(row.span_count),
-      row.model_call_count === 0 ? '' : String(row.model_call_count),
-      row.input_tokens === null && row.output_tokens === null
-        ? ''
-        : `${formatCount(row.input_tokens)} → ${formatCount(row.output_tokens)}`,
-      row.total_cost === null ? '' : formatCost(row.total_cost),
-      formatTook(row.duration_ns),
-      errors,
-      ...(manyProjects ? [cut(row.project, 63)] : []),
-      ...(manyEnvironments ? [cut(row.environment, 24)] : []),
-    ];
-  });
-  const table = fitNames([[...head, ...owner], ...cells], terminal.width);
-  const [first = [], ...others] = table;
+  const cells = [head, ...rows.map((row) => cellsOf(row, style, nowMs))];
+  const [first = [], ...others] = fitNames(cells, extraColumns(rows), terminal.width);
   return layOut([
     first.map(style.dim),
-    ...others.map((row) => row.map((cell, at) => (at === 2 ? style.bold(cell) : cell))),
+    ...others.map((row) => row.map((cell, at) => (at === NAME ? style.bold(cell) : cell))),
   ]);
+}
+
+function cellsOf(row: TraceRow, style: Style, nowMs: number): readonly string[] {
+  return [
+    formatAge(nowMs - Number(row.timeNs) / NS_PER_MS),
+    row.trace_id.slice(0, ID_DIGITS),
+    nameOf(row),
+    String(row.span_count),
+    row.model_call_count === 0 ? '' : String(row.model_call_count),
+    row.input_tokens === null && row.output_tokens === null
+      ? ''
+      : `${formatCount(row.input_tokens)} → ${formatCount(row.output_tokens)}`,
+    row.total_cost === null ? '' : formatCost(row.total_cost),
+    formatTook(row.duration_ns),
+    row.error_count === 0 ? '' : style.red(String(row.error_count)),
+  ];
+}
+
+/** Columns that tell the rows apart, the most useful first. Each is its head and a cell for each row. */
+function extraColumns(rows: readonly TraceRow[]): readonly (readonly string[])[] {
+  const column = (head: string, widest: number, of: (row: TraceRow) => string | null): readonly string[] => [
+    head,
+    ...rows.map((row) => cut(of(row) ?? '', widest)),
+  ];
+  const columns = [
+    column('PROJECT', 63, ({ project }) => project),
+    column('ENVIRONMENT', 24, ({ environment }) => environment),
+    column('SERVICE', 24, ({ service_name }) => service_name),
+    column('USER', 24, ({ user_id }) => user_id),
+  ];
+  return columns.filter(([, ...cells]) => new Set(cells).size > 1);
 }
 
 /** A trace without its root is named by its earliest span. */
@@ -162,18 +257,25 @@ function nameOf({ root_name, firstName }: TraceRow): string {
 }
 
 /** Names get the width that the other columns leave; numbers are right-aligned. */
-function fitNames(rows: readonly (readonly string[])[], width: number): readonly (readonly string[])[] {
-  const NAME = 2;
-  const others = rows.map((row) => row.map((cell, at) => (at === NAME ? '' : cell)));
-  const taken = Math.max(
-    ...layOut(others)
-      .split('\n')
-      .map((line) => line.length),
-    0,
-  );
-  const widest = Math.max(0, ...others.map((row) => row[5]?.length ?? 0));
+function fitNames(
+  rows: readonly (readonly string[])[],
+  extra: readonly (readonly string[])[],
+  width: number,
+): readonly (readonly string[])[] {
+  const whole = rows.map((row, at) => [...row, ...extra.map((column) => column[at] ?? '')]);
+  const others = whole.map((row) => row.map((cell, at) => (at === NAME ? '' : cell)));
+  const taken = Math.max(0, ...layOut(others).split('\n').map(widthOf));
+  // What tells projects and environments apart always stays.
+  const optional = extra.filter(([head = '']) => OPTIONAL.has(head));
+  if (width - taken < SHORTEST_NAME && optional.length > 0)
+    return fitNames(
+      rows,
+      extra.filter((column) => column !== optional.at(-1)),
+      width,
+    );
+  const widest = Math.max(0, ...others.map((row) => row[TOKENS]?.length ?? 0));
   const room = Math.max(SHORTEST_NAME, width - taken);
-  return rows.map((row) =>
-    row.map((cell, at) => (at === NAME ? cut(cell, room) : at === 5 ? padLeft(cell, widest) : cell)),
+  return whole.map((row) =>
+    row.map((cell, at) => (at === NAME ? cut(cell, room) : at === TOKENS ? padLeft(cell, widest) : cell)),
   );
 }

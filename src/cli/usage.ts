@@ -2,7 +2,8 @@
 import type { Command } from './command.ts';
 import { formatCost, formatCount, plural, UNKNOWN } from './view/format.ts';
 import { describeStoredData, type StoredData, readStoredData } from './stored-data.ts';
-import { UsageError } from './options.ts';
+import { Parameters, FILTER_OPTIONS, USAGE_EXPRESSIONS, usageConditions } from './filters.ts';
+import { UsageError, type Values } from './options.ts';
 import { type Reader, READER_OPTIONS, sinceOf, sumOf, textOf, withReader } from './reader.ts';
 import { asJson, cut, padLeft } from './view/screen-text.ts';
 import { layOut, type Terminal } from './terminal.ts';
@@ -12,16 +13,18 @@ const DEFAULT_SINCE = '30d';
 const SHOWN_ROWS = 50;
 const WIDEST_NAME = 48;
 
+const BY_COST = 'total_cost DESC NULLS LAST, call_count DESC';
 /** The grouping of the rows, in SQL over the view `counted_usage`. */
 const GROUPS: ReadonlyMap<string, { readonly columns: readonly string[]; readonly order: string }> = new Map([
-  ['model', { columns: ['provider', 'model'], order: 'total_cost DESC NULLS LAST, call_count DESC' }],
+  ['model', { columns: ['provider', 'model'], order: BY_COST }],
   ['day', { columns: ['day'], order: 'day DESC' }],
-  ['conversation', { columns: ['project', 'conversation_id'], order: 'total_cost DESC NULLS LAST, call_count DESC' }],
-  ['project', { columns: ['project', 'environment'], order: 'total_cost DESC NULLS LAST, call_count DESC' }],
+  ['conversation', { columns: ['project', 'conversation_id'], order: BY_COST }],
+  ['project', { columns: ['project', 'environment'], order: BY_COST }],
+  ['environment', { columns: ['environment'], order: BY_COST }],
+  ['service', { columns: ['service_name'], order: BY_COST }],
+  ['user', { columns: ['project', 'user_id'], order: BY_COST }],
+  ['agent', { columns: ['agent_name'], order: BY_COST }],
 ]);
-const EXPRESSIONS: Readonly<Record<string, string>> = {
-  day: "to_char(to_timestamp(time_unix_nano / 1000000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
-};
 
 interface UsageRow {
   readonly names: Readonly<Record<string, string | null>>;
@@ -46,22 +49,24 @@ export const usageCommand: Command = {
     ...READER_OPTIONS,
     by: {
       type: 'text',
-      value: 'model|day|conversation|project',
+      value: 'model|day|conversation|project|environment|service|user|agent',
       description: 'The grouping of the sums',
       default: 'model',
     },
     since: { type: 'text', value: 'DURATION', description: 'The time to sum up, or all', default: DEFAULT_SINCE },
+    ...FILTER_OPTIONS,
   },
   examples: [
     ['sluice usage', 'by model, over the last 30 days'],
     ['sluice usage --by day --since 7d --project shop', 'the last week of one project'],
+    ['sluice usage --by user --model gpt-5-mini', 'the users of one model'],
   ],
   run: (call) => {
     const { values, terminal } = call;
     const by = values.word('by');
     const group = GROUPS.get(by);
     if (group === undefined) throw new UsageError(`--by takes ${[...GROUPS.keys()].join(', ')}, not "${by}"`);
-    const filter = [sinceOf(values, Date.now()), values.text('project') ?? null];
+    const filter = filterOf(values);
     return withReader(call, async (reader) => {
       const rows = await readUsage(reader, group.columns, group.order, filter);
       const unpriced = await readUnpriced(reader, filter);
@@ -77,22 +82,38 @@ export const usageCommand: Command = {
   },
 };
 
-const CONDITION = '($1::int8 IS NULL OR time_unix_nano >= $1) AND ($2::text IS NULL OR project = $2)';
+/** A condition on `counted_usage u`, and its values. */
+interface Filter {
+  readonly condition: string;
+  readonly values: readonly unknown[];
+}
+
+function filterOf(values: Values): Filter {
+  const parameters = new Parameters();
+  const since = sinceOf(values, Date.now());
+  const project = values.text('project');
+  const conditions = [
+    ...(since === null ? [] : [`u.time_unix_nano >= ${parameters.add(since)}::int8`]),
+    ...(project === undefined ? [] : [`u.project = ${parameters.add(project)}::text`]),
+    ...usageConditions(values, parameters),
+  ];
+  return { condition: ['true', ...conditions].join(' AND '), values: parameters.values };
+}
 
 async function readUsage(
   reader: Reader,
   columns: readonly string[],
   order: string,
-  filter: readonly unknown[],
+  filter: Filter,
 ): Promise<readonly UsageRow[]> {
-  const keys = columns.map((column) => `${EXPRESSIONS[column] ?? column} AS ${column}`).join(', ');
+  const keys = columns.map((column) => `${USAGE_EXPRESSIONS[column] ?? `u.${column}`} AS ${column}`).join(', ');
   const rows = await reader.query(
     `SELECT ${keys}, count(*) AS call_count, count(*) FILTER (WHERE total_cost IS NULL) AS unpriced_count,
        sum(input_tokens) AS input_tokens, sum(cache_read_tokens) AS cache_read_tokens,
        sum(output_tokens) AS output_tokens, sum(total_cost) AS total_cost
-     FROM ${reader.views}.counted_usage WHERE ${CONDITION}
+     FROM ${reader.views}.counted_usage u WHERE ${filter.condition}
      GROUP BY ${columns.map((_, at) => at + 1).join(', ')} ORDER BY ${order}, ${columns.map((_, at) => at + 1).join(', ')}`,
-    filter,
+    filter.values,
   );
   return rows.map((row) => ({
     names: Object.fromEntries(columns.map((column) => [column, textOf(row[column])])),
@@ -105,11 +126,11 @@ async function readUsage(
   }));
 }
 
-async function readUnpriced(reader: Reader, filter: readonly unknown[]): Promise<readonly Unpriced[]> {
+async function readUnpriced(reader: Reader, filter: Filter): Promise<readonly Unpriced[]> {
   const rows = await reader.query(
-    `SELECT provider, model, count(*) AS call_count FROM ${reader.views}.counted_usage
-     WHERE total_cost IS NULL AND ${CONDITION} GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
-    filter,
+    `SELECT provider, model, count(*) AS call_count FROM ${reader.views}.counted_usage u
+     WHERE total_cost IS NULL AND ${filter.condition} GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
+    filter.values,
   );
   return rows.map((row) => ({
     provider: textOf(row['provider']),

@@ -6,7 +6,7 @@ import t from 'tap';
 import { folderOf } from '../support/config-files.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
 import { KEY, startDaemon } from '../support/daemon.ts';
-import { freePort } from '../support/executable.ts';
+import { freePort, startExecutable } from '../support/executable.ts';
 import { send } from '../support/otlp-client.ts';
 import { aLogRequest, aSpan, aTraceRequest, newTraceId } from '../support/payloads.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -289,4 +289,74 @@ t.test('a missing database and a configuration without one are reported', async 
   const outcome = await call(['usage', '-c', 'gone.yaml'], { folder });
   t.match(outcome, { code: 1, out: '', err: /the database cannot be reached/u });
   t.notMatch(outcome.err, /\n\s+at /u);
+});
+
+t.test('traces and usage are filtered by model, service, user, conversation, agent, cost and text', async (t) => {
+  const ids = (rows: unknown): string[] => (rows as { trace_id: string }[]).map(({ trace_id }) => trace_id);
+  const [booking, chat] = [newTraceId(), newTraceId()];
+  const callOf = (traceId: string, name: string, more: Record<string, string | number>): object =>
+    aSpan({
+      traceId,
+      name,
+      start: nowNs(),
+      attributes: {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': 'openai',
+        'gen_ai.response.model': 'gpt-5-mini-2025-08-07',
+        'gen_ai.usage.input_tokens': 1000,
+        'gen_ai.usage.output_tokens': 100,
+        ...more,
+      },
+    });
+  await sendSpans(
+    [callOf(booking, 'book', { 'user.id': 'u-1', 'gen_ai.conversation.id': 'c-1', 'gen_ai.agent.name': 'clerk' })],
+    'booking',
+  );
+  await sendSpans([callOf(chat, 'talk 100%', { 'user.id': 'u-2', 'gen_ai.usage.output_tokens': 1_000_000 })], 'chat');
+  const cases: readonly (readonly [readonly string[], readonly string[]])[] = [
+    [['--user', 'u-1'], [booking]],
+    [['--service', 'chat'], [chat]],
+    [['--conversation', 'c-1'], [booking]],
+    [['--agent', 'clerk'], [booking]],
+    [['--search', 'TALK 100%'], [chat]],
+    [['--min-cost', '0.5'], [chat]],
+    [['--service', 'booking', '--user', 'u-2'], []],
+    [['--model', 'gpt-5-mini', '--since', '1h', '--user', 'u-2'], [chat]],
+    [['--model', 'gpt-5', '--user', 'u-2'], [chat]],
+    [['--model', 'gpt-4', '--user', 'u-2'], []],
+    [['--model', "x' OR true --"], []],
+    [['--search', '%'], [chat]],
+  ];
+  for (const [filter, expected] of cases)
+    t.strictSame(ids(await read('traces', ...filter)), expected, filter.join(' '));
+  t.match(await sluice('traces', '--min-cost', 'much'), { code: 2, err: /--min-cost takes an amount/u });
+  const wide = await call(['traces', '-c', 'a.yaml'], { folder, columns: 160 });
+  t.match(wide.out, /^AGE .* SERVICE +USER$/mu);
+
+  const usage = async (...args: string[]): Promise<unknown> =>
+    ((await read('usage', ...args)) as { usage: unknown }).usage;
+  const one = { call_count: 1, input_tokens: 1000 };
+  t.match(await usage('--by', 'user', '--user', 'u-1'), [{ user_id: 'u-1', output_tokens: 100, ...one }]);
+  t.match(await usage('--by', 'service', '--service', 'chat'), [{ service_name: 'chat', ...one }]);
+  t.match(await usage('--by', 'agent', '--conversation', 'c-1'), [{ agent_name: 'clerk', ...one }]);
+  t.match(await usage('--by', 'environment', '--user', 'u-2'), [{ environment: 'default', ...one }]);
+  t.match(await usage('--by', 'conversation', '--agent', 'clerk'), [{ conversation_id: 'c-1', ...one }]);
+  t.strictSame(await usage('--environment', 'nowhere'), []);
+});
+
+t.test('new traces are printed as they arrive', async (t) => {
+  await sendSpans([aSpan({ name: 'before', start: nowNs() })]);
+  const following = startExecutable(['traces', '--follow', '--json', '-c', 'a.yaml'], folder);
+  await following.until('Waiting for new traces.');
+  await sendSpans([aSpan({ name: 'first after', start: nowNs() - 3_600_000_000_000n })]);
+  await following.until('first after');
+  await sendSpans([aSpan({ name: 'second after', start: nowNs() })]);
+  await following.until('second after');
+  following.child.kill('SIGTERM');
+  await following.ended;
+  const names = following.output.out
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { root_name: string }).root_name);
+  t.strictSame(names, ['first after', 'second after']);
 });

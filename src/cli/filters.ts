@@ -1,0 +1,127 @@
+/** The filters of the commands that read stored telemetry, as options and as SQL. */
+import { type Options, UsageError, type Values } from './options.ts';
+
+export const FILTER_OPTIONS = {
+  environment: { type: 'text', short: 'e', value: 'NAME', description: 'Only this environment' },
+  model: { type: 'text', short: 'm', value: 'NAME', description: 'Only calls of this model, or of its dated versions' },
+  service: { type: 'text', short: 's', value: 'NAME', description: 'Only this service' },
+  user: { type: 'text', short: 'u', value: 'ID', description: 'Only this user' },
+  conversation: { type: 'text', value: 'ID', description: 'Only this conversation' },
+  agent: { type: 'text', value: 'NAME', description: 'Only this agent' },
+} as const satisfies Options;
+
+/** Collects the values of a statement and gives each its place. */
+export class Parameters {
+  readonly values: unknown[] = [];
+
+  add(value: unknown): string {
+    this.values.push(value);
+    return `$${this.values.length}`;
+  }
+}
+
+export const environmentOf = (values: Values): string | null =>
+  values.text('environment')?.trim().toLowerCase() ?? null;
+
+/** The condition of a filter on the columns of a record; `model` is an SQL expression of its model. */
+type Condition = (value: string, alias: string, model: string) => string;
+
+const CONDITIONS: Readonly<Record<string, Condition>> = {
+  // Providers append a date to the name of a model.
+  model: (value, _alias, model) => `(${model} = ${value} OR starts_with(${model}, ${value} || '-'))`,
+  service: (value, alias) => `${alias}.service_name = ${value}`,
+  user: (value, alias) => `${alias}.user_id = ${value}`,
+  conversation: (value, alias) => `${alias}.conversation_id = ${value}`,
+  agent: (value, alias) => `${alias}.agent_name = ${value}`,
+};
+
+/** Texts of a span and of a log record that `--search` looks through. */
+const CONTENT = [
+  'input_content',
+  'output_content',
+  'system_instructions',
+  'tool_name',
+  'tool_arguments',
+  'tool_result',
+  'retrieval_query',
+  'retrieval_documents',
+];
+const SPAN_TEXTS = ['name', 'status_message', ...CONTENT];
+const LOG_TEXTS = ['event_name', 'body::text', ...CONTENT];
+
+/**
+ * Conditions on a trace `t`. Each filter may be met by another record of the trace, a span or a log record. `views` is
+ * the schema of the readable views.
+ */
+export function traceConditions(values: Values, parameters: Parameters, views: string): readonly string[] {
+  const found: string[] = [];
+  for (const [name, condition] of Object.entries(CONDITIONS)) {
+    const given = values.text(name);
+    if (given === undefined) continue;
+    const value = `${parameters.add(given)}::text`;
+    found.push(
+      inTrace((alias) => condition(value, alias, `coalesce(${alias}.response_model, ${alias}.request_model)`)),
+    );
+  }
+  const text = values.text('search');
+  if (text !== undefined) {
+    const value = `${parameters.add(text)}::text`;
+    found.push(
+      inTrace((alias) => {
+        const texts = (alias === 's' ? SPAN_TEXTS : LOG_TEXTS).map((column) => `${alias}.${column}`).join(', ');
+        return `strpos(lower(concat_ws(E'\\n', ${texts})), lower(${value})) > 0`;
+      }),
+    );
+  }
+  const cost = minCostOf(values);
+  if (cost !== null) {
+    const sum = `SELECT sum(c.total_cost) FROM ${views}.counted_usage c WHERE c.project = t.project AND c.trace_id = t.trace_id`;
+    found.push(`(${sum}) >= ${parameters.add(cost)}::numeric`);
+  }
+  return found;
+}
+
+function inTrace(condition: (alias: string) => string): string {
+  const same = (alias: string): string => `${alias}.project = t.project AND ${alias}.trace_id = t.trace_id`;
+  return `(EXISTS (SELECT FROM sluice.spans s WHERE ${same('s')}
+        AND s.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns AND ${condition('s')})
+      OR EXISTS (SELECT FROM sluice.logs l WHERE ${same('l')} AND ${condition('l')}))`;
+}
+
+/** The service of a row of `counted_usage`, which does not have it: that of the record it came from. */
+const USAGE_SERVICE = `coalesce(
+  (SELECT s.service_name FROM sluice.spans s WHERE s.project = u.project AND s.trace_id = u.trace_id
+     AND s.start_time_unix_nano = u.time_unix_nano AND s.usage_scope IS NOT NULL
+     AND s.response_id IS NOT DISTINCT FROM u.response_id ORDER BY s.span_id LIMIT 1),
+  (SELECT l.service_name FROM sluice.logs l WHERE l.project = u.project AND l.trace_id IS NOT DISTINCT FROM u.trace_id
+     AND coalesce(l.time_unix_nano, l.observed_time_unix_nano) = u.time_unix_nano AND l.usage_scope IS NOT NULL
+     AND l.response_id IS NOT DISTINCT FROM u.response_id ORDER BY l.service_name LIMIT 1))`;
+
+/** Columns of `counted_usage u` that are computed. */
+export const USAGE_EXPRESSIONS: Readonly<Record<string, string>> = {
+  day: "to_char(to_timestamp(u.time_unix_nano / 1000000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
+  service_name: USAGE_SERVICE,
+};
+
+/** Conditions on a row of `counted_usage u`. */
+export function usageConditions(values: Values, parameters: Parameters): readonly string[] {
+  const found: string[] = [];
+  const environment = environmentOf(values);
+  if (environment !== null) found.push(`u.environment = ${parameters.add(environment)}::text`);
+  for (const [name, condition] of Object.entries(CONDITIONS)) {
+    const given = values.text(name);
+    if (given === undefined) continue;
+    const value = `${parameters.add(given)}::text`;
+    found.push(name === 'service' ? `${USAGE_SERVICE} = ${value}` : condition(value, 'u', 'u.model'));
+  }
+  return found;
+}
+
+function minCostOf(values: Values): string | null {
+  const text = values.text('min-cost');
+  if (text === undefined) return null;
+  const amount = text.replace(/^\$/u, '');
+  if (!/^\d{1,10}(?:\.\d{1,8})?$/u.test(amount))
+    throw new UsageError(`--min-cost takes an amount, not "${text}"`, 'as 0.05');
+  return amount;
+}
