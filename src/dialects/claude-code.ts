@@ -113,6 +113,8 @@ const CLAUDE_CODE: Dialect = {
 
 const ANTHROPIC_NATIVE: Dialect = {
   id: 'anthropic-native',
+  // The span of the platform repeats the one of its client.
+  callId: 'anthropic.request.id',
   cachedTokens: [{ cached: 'inside' }],
   scopes: ['com.anthropic.sdk.*', 'com.anthropic.claude-platform'],
   hints: ['anthropic.request.id', 'anthropic.organization.id'],

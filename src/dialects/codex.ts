@@ -8,6 +8,7 @@ const CODEX: Dialect = {
   scopes: ['codex*'],
   markers: ['codex.*'],
   services: ['codex_cli_rs', 'codex*'],
+  logsRepeatSpans: true,
   fields: {
     request_model: [{ attribute: 'slug', only: ['codex'], on: 'log' }],
     input_tokens: [

@@ -5,6 +5,7 @@ const COPILOT: Dialect = {
   id: 'copilot',
   markers: ['copilot_chat.*', 'github.copilot.*'],
   services: ['copilot-chat', 'github-copilot'],
+  logsRepeatSpans: true,
   fields: {
     cost_total: [{ attribute: 'github.copilot.cost', excluded: true }],
     conversation_id: ['copilot_chat.chat_session_id'],

@@ -139,6 +139,13 @@ export interface Dialect {
   readonly reasoningOutside?: boolean;
   /** Scopes whose agent spans hold the only usage of their trace. */
   readonly ownUsageScopes?: readonly string[];
+  /**
+   * The attribute by which two spans of one trace are the same call, where the sender has no response id. The view
+   * `counted_usage` reads it.
+   */
+  readonly callId?: string;
+  /** Every call that a log record reports is on a span too, where there are spans. `counted_usage` knows it. */
+  readonly logsRepeatSpans?: boolean;
   /** A model call without usage is only the outer span of one. */
   readonly callsHaveUsage?: boolean;
   /** Operations whose span name is the name of the tool or agent. */

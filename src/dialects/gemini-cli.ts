@@ -6,6 +6,7 @@ const GEMINI_CLI: Dialect = {
   scopes: ['gemini-cli'],
   markers: ['gemini_cli.*'],
   services: ['gemini-cli'],
+  logsRepeatSpans: true,
   fields: {
     total_tokens: [{ attribute: 'total_token_count', only: ['gemini-cli', 'qwen-code'], on: 'log' }],
     cache_read_tokens: [{ attribute: 'cached_content_token_count', only: ['gemini-cli', 'qwen-code'], on: 'log' }],
@@ -40,6 +41,7 @@ const QWEN_CODE: Dialect = {
   scopes: ['qwen-code'],
   markers: ['qwen-code.*'],
   services: ['qwen-code'],
+  logsRepeatSpans: true,
   events: {
     'qwen-code.api_response': 'generate_content',
     'qwen-code.api_error': 'generate_content',

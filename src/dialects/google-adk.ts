@@ -53,6 +53,8 @@ const GOOGLE_ADK: Dialect = {
     ],
     finish_reason: [{ attribute: RESPONSE, paths: ['finish_reason', 'finishReason', 'FinishReason'] }],
   },
+  // The span of the client library repeats the one of the framework.
+  callId: 'gcp.vertex.agent.event_id',
   spanNames: { call_llm: 'chat', 'execute_tool (merged tools)': 'workflow', send_data: 'other' },
   cachedTokens: [{ cached: 'inside' }],
   content: [

@@ -196,7 +196,7 @@ CREATE VIEW views.model_calls AS SELECT * FROM views.steps WHERE category = 'mod
 CREATE VIEW views.tool_steps AS SELECT * FROM views.steps WHERE category = 'tool_step';
 CREATE VIEW views.retrievals AS SELECT * FROM views.steps WHERE category = 'retrieval';
 
--- Whether a span above this one already carries the usage of everything below it.
+-- Whether a span above this one is a roll-up. The views do not need it any more; queries written for earlier versions may.
 CREATE FUNCTION views.has_rollup_above(of_project text, of_trace bytea, parent bytea) RETURNS bool LANGUAGE plpgsql STABLE AS $$
 DECLARE
   above bytea := parent;
@@ -212,44 +212,89 @@ BEGIN
   RETURN false;
 END $$;
 
--- Every token and every dollar once: one row for each model call that counts. A call that several spans of one trace report
--- under the same response id counts once; usage rolled up onto agents and workflows counts only in traces where no call
--- reports its own; log records count only where no span of their trace does.
+-- Every token and every dollar once: one row for each call, or sum over calls, that counts. All parts can be narrowed to a project and a
+-- trace before they are computed.
+-- span_calls: spans with usage of their own. Spans of one trace with the same `call_key` report one call.
+-- log_calls: calls that log records report, without those that spans report too: by the response id, by the span that the record names,
+--   or because the sender reports every call on spans and does so in this trace.
+-- counted_sums: the spans of a trace with roll-ups that the first look does not decide, as arrays. Calls of log records are leaves.
+-- rolled_up: a roll-up counts if neither anything below it nor a model call above it has usage of its own; of nested ones the topmost.
+-- `standing`: the best of several reports of one call comes first.
 CREATE VIEW views.counted_usage AS
-WITH own AS NOT MATERIALIZED (
-  SELECT DISTINCT ON (project, trace_id, coalesce('response ' || response_id, 'span ' || encode(span_id, 'hex')))
-    project, environment, trace_id, start_time_unix_nano AS time_unix_nano, provider, coalesce(response_model, request_model) AS model,
-    conversation_id, user_id, agent_name, input_tokens, output_tokens, total_tokens, cache_read_tokens, cache_write_tokens,
-    reasoning_tokens, input_cost, output_cost, total_cost, cost_source, response_id
-  FROM sluice.spans WHERE usage_scope = 'own'
-  ORDER BY project, trace_id, coalesce('response ' || response_id, 'span ' || encode(span_id, 'hex')),
-    total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, start_time_unix_nano, span_id
-), rolled_up AS NOT MATERIALIZED (
-  SELECT s.project, s.environment, s.trace_id, s.start_time_unix_nano, s.provider, coalesce(s.response_model, s.request_model),
-    s.conversation_id, s.user_id, s.agent_name, s.input_tokens, s.output_tokens, s.total_tokens, s.cache_read_tokens,
-    s.cache_write_tokens, s.reasoning_tokens, s.input_cost, s.output_cost, s.total_cost, s.cost_source, s.response_id
-  FROM sluice.spans s
-  WHERE s.usage_scope = 'rollup'
-    AND NOT EXISTS (SELECT FROM sluice.spans o WHERE o.project = s.project AND o.trace_id = s.trace_id AND o.usage_scope = 'own')
-    AND NOT views.has_rollup_above(s.project, s.trace_id, s.parent_span_id)
-), logged AS NOT MATERIALIZED (
-  SELECT DISTINCT ON (l.project, coalesce('response ' || l.response_id, 'row ' || l.tableoid::text || l.ctid::text))
-    l.project, l.environment, l.trace_id, coalesce(l.time_unix_nano, l.observed_time_unix_nano) AS time_unix_nano, l.provider,
-    coalesce(l.response_model, l.request_model), l.conversation_id, l.user_id, l.agent_name, l.input_tokens, l.output_tokens,
-    l.total_tokens, l.cache_read_tokens, l.cache_write_tokens, l.reasoning_tokens, l.input_cost, l.output_cost, l.total_cost,
-    l.cost_source, l.response_id
+WITH span_calls AS NOT MATERIALIZED (
+  SELECT s.*, ROW(-total_tokens, -total_cost, start_time_unix_nano, span_id) AS standing, coalesce(
+    'call ' || CASE dialect WHEN 'google-adk' THEN attributes ->> 'gcp.vertex.agent.event_id'
+      WHEN 'anthropic-native' THEN attributes ->> 'anthropic.request.id' END,
+    'response ' || response_id, 'span ' || encode(span_id, 'hex')) AS call_key
+  FROM sluice.spans s WHERE usage_scope = 'own'
+), log_calls AS NOT MATERIALIZED (
+  SELECT l.*, coalesce(time_unix_nano, observed_time_unix_nano) AS told_at,
+    -- All columns, or which of two records counts would be decided by which came first.
+    ROW(-total_tokens, -total_cost, coalesce(time_unix_nano, observed_time_unix_nano), trace_id, span_id, environment, provider,
+      response_model, request_model, conversation_id, user_id, agent_name, input_tokens, output_tokens, cache_read_tokens,
+      cache_write_tokens, reasoning_tokens, input_cost, output_cost, cost_source, tableoid, ctid) AS standing
   FROM sluice.logs l
-  WHERE l.usage_scope = 'own'
-    AND NOT EXISTS (SELECT FROM sluice.spans s WHERE s.project = l.project AND s.trace_id = l.trace_id AND s.usage_scope IS NOT NULL)
-    AND NOT EXISTS (SELECT FROM own o WHERE o.project = l.project AND o.response_id = l.response_id)
-  -- To the last column, or which of two records reports the call would be decided by which came first.
-  ORDER BY l.project, coalesce('response ' || l.response_id, 'row ' || l.tableoid::text || l.ctid::text),
-    l.total_tokens DESC NULLS LAST, l.total_cost DESC NULLS LAST, coalesce(l.time_unix_nano, l.observed_time_unix_nano), l.trace_id,
-    l.span_id, l.environment, l.provider, coalesce(l.response_model, l.request_model), l.conversation_id, l.user_id, l.agent_name,
-    l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, l.reasoning_tokens, l.input_cost, l.output_cost,
-    l.cost_source
+  WHERE usage_scope = 'own'
+    AND NOT EXISTS (SELECT FROM sluice.spans s WHERE s.project = l.project AND s.response_id = l.response_id AND s.usage_scope IS NOT NULL)
+    AND NOT EXISTS (
+      SELECT FROM sluice.spans s WHERE s.project = l.project AND s.trace_id = l.trace_id AND s.span_id = l.span_id AND s.usage_scope = 'own')
+    AND NOT EXISTS (
+      SELECT FROM sluice.spans s WHERE s.project = l.project AND s.trace_id = l.trace_id AND s.dialect = l.dialect
+        AND s.dialect IN ('codex', 'copilot', 'gemini-cli', 'qwen-code') AND s.usage_scope IS NOT NULL)
+), counted_sums AS NOT MATERIALIZED (
+  SELECT project, trace_id, ARRAY(
+    WITH RECURSIVE node AS MATERIALIZED (
+      SELECT * FROM unnest(array_agg(span.id), array_agg(span.parent), array_agg(span.role)) AS n (id, parent, role)
+    ), covered AS (
+      SELECT parent AS id FROM node WHERE role IN ('call', 'model call')
+      UNION SELECT n.parent FROM covered c JOIN node n ON n.id = c.id
+    ), blocked AS (
+      SELECT n.id FROM node above JOIN node n ON n.parent = above.id
+      WHERE above.role = 'model call' OR above.role = 'rollup' AND above.id NOT IN (SELECT id FROM covered WHERE id IS NOT NULL)
+      UNION SELECT n.id FROM blocked b JOIN node n ON n.parent = b.id
+    )
+    SELECT id FROM node WHERE role = 'rollup' AND id NOT IN (SELECT id FROM covered WHERE id IS NOT NULL)
+      AND id NOT IN (SELECT id FROM blocked WHERE id IS NOT NULL)
+  ) AS span_ids
+  FROM (
+    SELECT project, trace_id, span_id AS id, nullif(parent_span_id, span_id) AS parent,
+      CASE WHEN usage_scope = 'rollup' THEN 'rollup' WHEN usage_scope = 'own' AND category = 'model_call' THEN 'model call'
+        WHEN usage_scope = 'own' THEN 'call' END AS role
+    FROM sluice.spans
+    UNION ALL
+    SELECT project, trace_id, NULL, span_id, 'call' FROM log_calls WHERE span_id IS NOT NULL
+  ) AS span
+  WHERE EXISTS (
+    SELECT FROM sluice.spans r WHERE r.project = span.project AND r.trace_id = span.trace_id AND r.usage_scope = 'rollup'
+      AND NOT EXISTS (SELECT FROM sluice.spans c
+        WHERE c.project = r.project AND c.trace_id = r.trace_id AND c.parent_span_id = r.span_id AND c.usage_scope = 'own'))
+  GROUP BY project, trace_id
+), rolled_up AS NOT MATERIALIZED (
+  SELECT DISTINCT ON (s.project, s.trace_id, coalesce('response ' || s.response_id, 'span ' || encode(s.span_id, 'hex'))) s.*
+  FROM counted_sums t
+  JOIN sluice.spans s ON s.project = t.project AND s.trace_id = t.trace_id AND s.span_id = ANY (t.span_ids) AND s.usage_scope = 'rollup'
+  ORDER BY s.project, s.trace_id, coalesce('response ' || s.response_id, 'span ' || encode(s.span_id, 'hex')),
+    s.total_tokens DESC NULLS LAST, s.total_cost DESC NULLS LAST, s.start_time_unix_nano, s.span_id
 )
-SELECT * FROM own UNION ALL SELECT * FROM rolled_up UNION ALL SELECT * FROM logged;
+SELECT project, environment, trace_id, start_time_unix_nano AS time_unix_nano, provider, coalesce(response_model, request_model) AS model,
+  conversation_id, user_id, agent_name, input_tokens, output_tokens, total_tokens, cache_read_tokens, cache_write_tokens,
+  reasoning_tokens, input_cost, output_cost, total_cost, cost_source, response_id, 'span' AS signal, span_id
+FROM span_calls s
+WHERE NOT EXISTS (
+  SELECT FROM span_calls o
+  WHERE o.project = s.project AND o.trace_id = s.trace_id AND o.call_key = s.call_key AND o.standing < s.standing)
+UNION ALL
+SELECT project, environment, trace_id, start_time_unix_nano, provider, coalesce(response_model, request_model),
+  conversation_id, user_id, agent_name, input_tokens, output_tokens, total_tokens, cache_read_tokens, cache_write_tokens,
+  reasoning_tokens, input_cost, output_cost, total_cost, cost_source, response_id, 'span', span_id
+FROM rolled_up
+UNION ALL
+SELECT project, environment, trace_id, told_at, provider, coalesce(response_model, request_model),
+  conversation_id, user_id, agent_name, input_tokens, output_tokens, total_tokens, cache_read_tokens, cache_write_tokens,
+  reasoning_tokens, input_cost, output_cost, total_cost, cost_source, response_id, 'log', span_id
+FROM log_calls l
+WHERE NOT EXISTS (
+  SELECT FROM log_calls o WHERE o.project = l.project AND o.response_id = l.response_id AND o.standing < l.standing);
 
 -- Sums of tokens stay numeric in all views: cast to int8, one project's figures could fail the query of every other.
 

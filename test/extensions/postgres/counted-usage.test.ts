@@ -1,0 +1,327 @@
+// Every token once: the view `counted_usage`, compared with the rule written out for one trace at a time.
+import t from 'tap';
+import { DIALECTS } from '../../../src/dialects/families.ts';
+import { readViews } from '../../../src/extensions/postgres/schema-state.ts';
+import { send } from '../../support/otlp-client.ts';
+import { aLogRequest, aSpan, aTraceRequest, attributes, START_NS } from '../../support/payloads.ts';
+import { type PostgresDaemon, startPostgresDaemon } from '../../support/postgres-daemon.ts';
+
+t.setTimeout(120_000);
+
+const TRACES = 500;
+const LARGEST = 14;
+const SEED = 20_261_122;
+const BATCH = 700;
+
+type Role = 'plain' | 'call' | 'embedding' | 'sum';
+interface Node {
+  readonly trace: string;
+  readonly id: string;
+  readonly parent: string | null;
+  readonly role: Role;
+  readonly tokens: number;
+  /** A log record that names the span `parent`. */
+  readonly isLog: boolean;
+}
+
+const OPERATIONS: Readonly<Record<Role, string>> = {
+  plain: 'send_data',
+  call: 'chat',
+  embedding: 'embeddings',
+  sum: 'invoke_agent',
+};
+
+/** Deterministic, so that a failure can be repeated. */
+function generator(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
+
+function randomTrace(number: number, below: (limit: number) => number): Node[] {
+  const trace = hex(number + 1, 32);
+  const ids = Array.from({ length: 1 + below(LARGEST) }, (_, at) => hex(number * 100 + at + 1, 16));
+  // Traces differ in what they have: most spans of some are sums, some have no call at all.
+  const sums = below(10);
+  const calls = below(6);
+  return ids.map((id, at) => {
+    const chance = below(16);
+    const role: Role =
+      chance < sums ? 'sum' : chance < sums + calls ? (below(4) === 0 ? 'embedding' : 'call') : 'plain';
+    const parent = at === 0 || below(12) === 0 ? null : (ids[below(at)] ?? null);
+    // The parent of some never arrives.
+    const missing = below(15) === 0;
+    const isLog = role === 'call' && below(4) === 0;
+    return { trace, id, parent: missing ? hex(900_000 + at, 16) : parent, role, tokens: 1 + below(1000), isLog };
+  });
+}
+
+/** The rule, by walking the tree from every span. */
+function countedTokens(nodes: readonly Node[]): number {
+  const spans = nodes.filter(({ isLog }) => !isLog);
+  const span = (id: string | null): Node | undefined => spans.find((node) => node.id === id);
+  const isCall = (node: Node | undefined): boolean => node?.role === 'call' || node?.role === 'embedding';
+  const above = (node: Node): Node[] => {
+    const parent = span(node.parent);
+    return parent === undefined ? [] : [parent, ...above(parent)];
+  };
+  // A record that names a span with usage of its own is the same call.
+  const counting = nodes.filter((node) => isCall(node) && !(node.isLog && isCall(span(node.parent))));
+  const eligible = spans.filter(
+    (node) =>
+      node.role === 'sum' &&
+      !counting.some((call) => above(call).includes(node)) &&
+      !above(node).some(({ role }) => role === 'call'),
+  );
+  const topmost = eligible.filter((node) => !above(node).some((other) => eligible.includes(other)));
+  return [...counting, ...topmost].reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+const recordAttributes = ({ role, tokens }: Node): Record<string, string | number> => ({
+  'gen_ai.operation.name': OPERATIONS[role],
+  'gen_ai.request.model': 'm',
+  ...(role === 'plain' ? {} : { 'gen_ai.usage.input_tokens': tokens }),
+});
+
+const spanOf = (node: Node): object =>
+  aSpan({
+    traceId: node.trace,
+    spanId: node.id,
+    ...(node.parent === null ? {} : { parentSpanId: node.parent }),
+    attributes: recordAttributes(node),
+  });
+
+const logOf = (node: Node): object => ({
+  timeUnixNano: String(START_NS),
+  traceId: node.trace,
+  ...(node.parent === null ? {} : { spanId: node.parent }),
+  eventName: 'gen_ai.client.inference.operation.details',
+  attributes: attributes(recordAttributes(node)),
+});
+
+async function sendAll(daemon: PostgresDaemon, nodes: readonly Node[]): Promise<void> {
+  for (const [path, body] of [
+    ['/v1/traces', aTraceRequest(nodes.filter(({ isLog }) => !isLog).map(spanOf))],
+    ['/v1/logs', aLogRequest(nodes.filter(({ isLog }) => isLog).map(logOf))],
+  ] as const) {
+    const { status } = await send(daemon.url, { path, body: JSON.stringify(body) });
+    if (status !== 200) throw new Error(`${path} answered ${status}`);
+  }
+}
+
+async function comparedWith(daemon: PostgresDaemon, nodes: readonly Node[]): Promise<readonly unknown[]> {
+  const rows = await daemon.query('SELECT trace_id, input_tokens::int FROM traces');
+  const stored = new Map(rows.map((row) => [row['trace_id'], row['input_tokens'] ?? 0]));
+  const byTrace = new Map<string, Node[]>();
+  for (const node of nodes) byTrace.set(node.trace, [...(byTrace.get(node.trace) ?? []), node]);
+  let sum = 0;
+  const different: unknown[] = [];
+  for (const [trace, its] of byTrace) {
+    const expected = countedTokens(its);
+    sum += expected;
+    if (stored.get(trace) !== expected) different.push({ trace, expected, stored: stored.get(trace), its });
+  }
+  const [daily] = await daemon.query('SELECT sum(input_tokens)::int AS sum FROM usage_daily');
+  return daily?.['sum'] === sum ? different : [...different, { daily: daily?.['sum'], sum }];
+}
+
+t.test(`the totals of ${TRACES} random trees follow the rule, whatever has arrived`, async (t) => {
+  const daemon = await startPostgresDaemon(t, { processors: 'auth, environment, normalization' });
+  const below = generator(SEED);
+  const nodes = Array.from({ length: TRACES }, (_, number) => randomTrace(number, below)).flat();
+  const order = nodes.map((node) => ({ node, at: below(1_000_000) })).sort((one, other) => one.at - other.at);
+  const shuffled = order.map(({ node }) => node);
+  const half = Math.floor(shuffled.length / 2);
+  for (let from = 0; from < half; from += BATCH)
+    await sendAll(daemon, shuffled.slice(from, Math.min(half, from + BATCH)));
+  t.strictSame((await comparedWith(daemon, shuffled.slice(0, half))).slice(0, 3), [], 'halfway');
+  for (let from = half; from < shuffled.length; from += BATCH)
+    await sendAll(daemon, shuffled.slice(from, from + BATCH));
+  t.strictSame((await comparedWith(daemon, shuffled)).slice(0, 3), [], 'at the end');
+  t.ok(nodes.filter(({ role }) => role === 'sum').length > TRACES, 'there was something to count');
+});
+
+interface Case {
+  readonly what: string;
+  readonly spans: readonly (Parameters<typeof aSpan>[0] & { readonly at: number; readonly under?: number })[];
+  readonly logs?: readonly {
+    readonly at?: number;
+    readonly name: string;
+    readonly attributes: Readonly<Record<string, string | number>>;
+  }[];
+  readonly scope?: string;
+  readonly service?: string;
+  /** Left out: the same. */
+  readonly logService?: string;
+  readonly counted: string;
+}
+
+const usage = (input: number, output: number): Record<string, number> => ({
+  'gen_ai.usage.input_tokens': input,
+  'gen_ai.usage.output_tokens': output,
+});
+const chat = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'm' };
+const agent = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'a' };
+const EVENT = { 'gcp.vertex.agent.event_id': 'e1' };
+const RUN = {
+  'gen_ai.system': 'az.ai.agents',
+  'gen_ai.operation.name': 'get_thread_run',
+  'gen_ai.thread.run.id': 'run_1',
+};
+const REQUEST = { 'gen_ai.request.model': 'claude', input_tokens: 100, output_tokens: 10 };
+const CODEX = { input_token_count: '200', output_token_count: '20', model: 'gpt-5-codex' };
+
+const CASES: readonly Case[] = [
+  {
+    what: 'an agent with calls and an agent without',
+    spans: [
+      { at: 1, attributes: { ...agent, ...usage(1000, 100) } },
+      { at: 2, under: 1, attributes: { ...chat, ...usage(1000, 100) } },
+      { at: 3, attributes: { ...agent, ...usage(2000, 200) } },
+    ],
+    counted: '3000/300',
+  },
+  {
+    what: 'a sum below a call',
+    scope: 'litellm',
+    spans: [
+      { at: 1, name: 'litellm_request', attributes: usage(1000, 100) },
+      { at: 2, under: 1, name: 'raw_gen_ai_request', attributes: usage(1000, 100) },
+    ],
+    counted: '1000/100',
+  },
+  {
+    what: 'a span that is its own parent',
+    spans: [{ at: 1, under: 1, attributes: { ...agent, ...usage(5, 1) } }],
+    counted: '5/1',
+  },
+  {
+    what: 'two spans of Google ADK for one event',
+    spans: [
+      { at: 1, name: 'call_llm', attributes: { ...EVENT, ...usage(1000, 100) } },
+      { at: 2, under: 1, attributes: { ...EVENT, 'gen_ai.operation.name': 'generate_content', ...usage(1000, 100) } },
+    ],
+    counted: '1000/100',
+  },
+  {
+    what: 'two events of Google ADK',
+    spans: [
+      { at: 1, name: 'call_llm', attributes: { ...EVENT, ...usage(1000, 100) } },
+      { at: 2, name: 'call_llm', attributes: { 'gcp.vertex.agent.event_id': 'e2', ...usage(1000, 100) } },
+    ],
+    counted: '2000/200',
+  },
+  {
+    what: 'a run of Azure that is asked for twice',
+    spans: [
+      { at: 1, attributes: { ...RUN, ...usage(1300, 130) } },
+      { at: 2, attributes: { ...RUN, ...usage(1300, 130) } },
+    ],
+    counted: '1300/130',
+  },
+  {
+    what: 'two requests of Claude Code, of which a log record tells one and both tell the other',
+    service: 'claude-code',
+    spans: [{ at: 1, name: 'claude_code.llm_request', attributes: { ...REQUEST, request_id: 'req_1' } }],
+    logs: [
+      { name: 'claude_code.api_request', attributes: { ...REQUEST, request_id: 'req_1' } },
+      { name: 'claude_code.api_request', attributes: { ...REQUEST, input_tokens: 200, request_id: 'req_2' } },
+    ],
+    counted: '300/20',
+  },
+  {
+    what: 'a call of another sender beside log records of Codex',
+    logService: 'codex_cli_rs',
+    spans: [{ at: 1, attributes: { ...chat, ...usage(1000, 100) } }],
+    logs: [{ name: 'codex.sse_event', attributes: CODEX }],
+    counted: '1200/120',
+  },
+  {
+    what: 'a call of Codex that its span and its log record tell',
+    service: 'codex_cli_rs',
+    scope: 'codex_exec',
+    spans: [{ at: 1, name: 'handle_responses', attributes: usage(200, 20) }],
+    logs: [{ name: 'codex.sse_event', attributes: CODEX }],
+    counted: '200/20',
+  },
+  {
+    what: 'a turn of Codex and the log record of its call',
+    service: 'codex_cli_rs',
+    scope: 'codex_cli_rs',
+    spans: [
+      {
+        at: 1,
+        name: 'session_task.turn',
+        attributes: { 'codex.turn.token_usage.input_tokens': 200, 'codex.turn.token_usage.output_tokens': 20 },
+      },
+    ],
+    logs: [{ at: 1, name: 'codex.sse_event', attributes: CODEX }],
+    counted: '200/20',
+  },
+  {
+    what: 'the log record of a call that names the span of the call',
+    spans: [
+      { at: 1, attributes: { ...chat, ...usage(1000, 100) } },
+      { at: 2, attributes: { 'http.route': '/' } },
+    ],
+    logs: [
+      { at: 1, name: 'gen_ai.client.inference.operation.details', attributes: { ...chat, ...usage(1000, 100) } },
+      { at: 2, name: 'gen_ai.client.inference.operation.details', attributes: { ...chat, ...usage(50, 5) } },
+    ],
+    counted: '1050/105',
+  },
+  {
+    what: 'an agent whose calls only log records tell',
+    spans: [{ at: 1, attributes: { ...agent, ...usage(1000, 100) } }],
+    logs: [{ at: 1, name: 'gen_ai.client.inference.operation.details', attributes: { ...chat, ...usage(1000, 100) } }],
+    counted: '1000/100',
+  },
+];
+
+t.test('calls and sums of known senders count once', async (t) => {
+  const daemon = await startPostgresDaemon(t, { processors: 'auth, environment, normalization' });
+  for (const [
+    number,
+    { what, spans, logs = [], scope = 'test', service = 'shop', counted, ...more },
+  ] of CASES.entries()) {
+    const traceId = hex(number + 1, 32);
+    const idOf = (at: number): string => hex((number + 1) * 100 + at, 16);
+    const body = aTraceRequest(
+      spans.map(({ at, under, ...sketch }) =>
+        aSpan({ ...sketch, traceId, spanId: idOf(at), ...(under === undefined ? {} : { parentSpanId: idOf(under) }) }),
+      ),
+      { 'service.name': service },
+    );
+    const named = JSON.stringify(body).replaceAll('"name":"test"', `"name":"${scope}"`);
+    const records = logs.map(({ at, name, attributes: values }) => ({
+      timeUnixNano: String(START_NS),
+      traceId,
+      ...(at === undefined ? {} : { spanId: idOf(at) }),
+      eventName: name,
+      attributes: attributes(values),
+    }));
+    if (records.length > 0) {
+      const sent = JSON.stringify(aLogRequest(records, { 'service.name': more.logService ?? service }));
+      t.equal((await send(daemon.url, { path: '/v1/logs', body: sent })).status, 200);
+    }
+    t.equal((await send(daemon.url, { path: '/v1/traces', body: named })).status, 200);
+    const [row] = await daemon.query(
+      "SELECT sum(input_tokens) || '/' || sum(output_tokens) AS counted FROM counted_usage WHERE trace_id = decode($1, 'hex')",
+      [traceId],
+    );
+    t.equal(row?.['counted'], counted, what);
+  }
+});
+
+t.test('the view knows what the dialects say about reports of one call', async (t) => {
+  const view = await readViews();
+  const both = DIALECTS.filter(({ logsRepeatSpans }) => logsRepeatSpans === true).map(({ id }) => `'${id}'`);
+  t.match(view, `s.dialect IN (${both.sort().join(', ')})`);
+  for (const { id, callId } of DIALECTS) {
+    if (callId !== undefined) t.match(view, `WHEN '${id}' THEN attributes ->> '${callId}'`);
+  }
+});
