@@ -1,6 +1,7 @@
-// Packs the package as for publishing, installs it into an empty folder, and uses it there: version, validate, a daemon
-// with the sidecar configuration, one request stored in its file. Also checks that the Dockerfile copies existing
-// files. The packages come from npm's cache or the registry, with the versions of the lock file.
+// Packs the package as for publishing, installs it into an empty folder, and uses it there: version, validate, a
+// daemon with the sidecar configuration, one request stored in its file; `sluice/client` without and with its peers.
+// Also checks that the Dockerfile copies existing files. The packages come from npm's cache or the registry, with the
+// versions of the lock file.
 import { execFileSync, spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -66,6 +67,42 @@ function checkLinks(names) {
   expect(targets.length > 20 && broken.length === 0, `every link of the README is in the package ${broken.join(' ')}`);
 }
 
+/** Sends a span with the installed client to a server of its own, and prints what arrived. */
+const CLIENT_PROGRAM = `
+import { createServer } from 'node:http';
+import { trace } from '@opentelemetry/api';
+import { setup, SluiceLogExporter, SluiceMetricExporter, SluiceSpanProcessor, SluiceTraceExporter } from 'sluice/client';
+
+const paths = [];
+const server = createServer((incoming, response) => {
+  paths.push(incoming.url);
+  incoming.resume().on('end', () => response.end());
+});
+server.listen(0, '127.0.0.1', async () => {
+  const client = setup({ key: 'a-key-of-the-package-check', endpoint: 'http://127.0.0.1:' + server.address().port });
+  trace.getTracer('check').startSpan('packed', { attributes: { 'gen_ai.operation.name': 'chat' } }).end();
+  await client.shutdown();
+  server.close();
+  const classes = [SluiceLogExporter, SluiceMetricExporter, SluiceSpanProcessor, SluiceTraceExporter];
+  console.log(paths.sort().join(' '), classes.every((each) => typeof each === 'function'));
+});
+`;
+
+function checkClient(names) {
+  expect(names.includes('dist/src/client/client.d.ts'), 'the package holds the types of sluice/client');
+  const load = ['--input-type=module', '-e', "import('sluice/client').catch(({ message }) => console.log(message))"];
+  const { peerDependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const peers = Object.keys(peerDependencies);
+  const message = run(process.execPath, load);
+  expect(message.includes(`npm install ${peers.join(' ')}\n`), 'sluice/client without its peers says what to install');
+  const versions = peers.map((name) => `${name}@${devDependencies[name]}`);
+  run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--omit=optional', ...versions]);
+  expect(run(process.execPath, load) === '', 'sluice/client with its peers is imported');
+  writeFileSync(join(folder, 'client.mjs'), CLIENT_PROGRAM);
+  const sent = run(process.execPath, ['client.mjs']);
+  expect(sent === '/v1/metrics /v1/traces true\n', 'and sends a span and its metrics');
+}
+
 async function checkDaemon(bin) {
   const port = await freePort();
   const sets = [`receivers.otlp.protocols.http.endpoint=127.0.0.1:${port}`, 'service.telemetry.metrics.enabled=false'];
@@ -122,6 +159,7 @@ try {
   copyFileSync(join(folder, 'node_modules/sluice/config/sidecar.yaml'), join(folder, 'sidecar.yaml'));
   process.env.SLUICE_KEY = KEY;
   await checkDaemon(bin);
+  checkClient(names);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

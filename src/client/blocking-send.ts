@@ -1,6 +1,6 @@
 /**
- * Sends requests while the calling thread is blocked. A process that a signal ends goes on to work while its telemetry is
- * sent, and what it records during the last request would be lost. Nothing is recorded during this.
+ * Sends requests while the calling thread is blocked. A process that a signal ends works while its telemetry is sent,
+ * and what it records during the last request would be lost. A blocked thread records nothing.
  */
 import { Worker, workerData } from 'node:worker_threads';
 import { SYSTEM_CLOCK } from './clock.ts';

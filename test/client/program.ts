@@ -1,6 +1,6 @@
 /**
- * An application for the tests of a process that ends. It sets up the client from the environment and ends spans, numbered
- * from 0. Each ended span is one byte of the file `COUNT_FILE`, which is known also after a signal.
+ * An application for the tests of a process that ends. It sets up the client from the environment and ends spans,
+ * numbered from 0. Each ended span is one byte of the file `COUNT_FILE`, which is known also after a signal.
  */
 import { openSync, writeSync } from 'node:fs';
 import { trace } from '@opentelemetry/api';
