@@ -68,9 +68,19 @@ interface Measured {
 
 let salt = Math.floor(random.next() * 2 ** 40);
 
+/** Null: it does not fit a string. */
+function makeBody(genome: Genome, size: number): Buffer | null {
+  try {
+    return bodyOf(genome, { signal, encoding, size, salt: salt++ });
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
 async function measure(genome: Genome, size: number): Promise<Measured | null> {
-  const body = bodyOf(genome, { signal, encoding, size, salt: salt++ });
-  if (body.length > LARGEST_BYTES) return null;
+  const body = makeBody(genome, size);
+  if (body === null || body.length > LARGEST_BYTES) return null;
   const packed = body.length > 65536 ? gzipSync(body, { level: 1 }) : null;
   const sent = packed ?? body;
   if (sent.length > LARGEST_RAW_BYTES) return null;
