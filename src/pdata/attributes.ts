@@ -6,15 +6,15 @@ import {
   ATTRIBUTE_OFFSET,
   ATTRIBUTE_SCALAR,
   ATTRIBUTE_STRIDE,
-  ATTRIBUTE_VERDICT,
+  ATTRIBUTE_DISPOSITION,
   ATTRIBUTES_BASE,
   KIND_BOOL,
   KIND_DOUBLE,
   KIND_INT,
   KIND_TEXT,
-  VERDICT_DROP,
-  VERDICT_KEEP,
-  VERDICT_SUPERSEDED,
+  DISPOSITION_DROP,
+  DISPOSITION_KEEP,
+  DISPOSITION_SUPERSEDED,
 } from './layout.ts';
 import type { Memory } from './memory.ts';
 
@@ -29,8 +29,8 @@ const OFFSET = ATTRIBUTE_OFFSET >>> 2;
 const LENGTH = ATTRIBUTE_LENGTH >>> 2;
 const SCALAR = ATTRIBUTE_SCALAR >>> 2;
 const FLAGS_SHIFT = (ATTRIBUTE_FLAGS - ATTRIBUTE_KIND) * 8;
-const VERDICT_SHIFT = (ATTRIBUTE_VERDICT - ATTRIBUTE_KIND) * 8;
-const VERDICT = ATTRIBUTE_VERDICT;
+const DISPOSITION_SHIFT = (ATTRIBUTE_DISPOSITION - ATTRIBUTE_KIND) * 8;
+const DISPOSITION = ATTRIBUTE_DISPOSITION;
 const TEXT = KIND_TEXT;
 const BYTE = 0xff;
 
@@ -38,7 +38,7 @@ const BYTE = 0xff;
 export function wordOfRow(row: number): number {
   return FIRST_WORD + row * ROW_WORDS;
 }
-/** KIND_…, TEXT_… flags and VERDICT_… in one word. */
+/** KIND_…, TEXT_… flags and DISPOSITION_… in one word. */
 export function headAt(u32: Uint32Array, word: number): number {
   return u32[word + HEAD] as number;
 }
@@ -48,8 +48,8 @@ export function kindOf(head: number): number {
 export function flagsOf(head: number): number {
   return (head >>> FLAGS_SHIFT) & BYTE;
 }
-export function verdictOf(head: number): number {
-  return (head >>> VERDICT_SHIFT) & BYTE;
+export function dispositionOf(head: number): number {
+  return (head >>> DISPOSITION_SHIFT) & BYTE;
 }
 export function isText(head: number): boolean {
   return (head & BYTE) === TEXT;
@@ -100,7 +100,7 @@ export class AttributeCursor {
     const { u32 } = this.#memory;
     while (++this.#row < this.#end) {
       this.#word = wordOfRow(this.#row);
-      if (verdictOf(headAt(u32, this.#word)) !== VERDICT_SUPERSEDED) return true;
+      if (dispositionOf(headAt(u32, this.#word)) !== DISPOSITION_SUPERSEDED) return true;
     }
     return false;
   }
@@ -114,7 +114,7 @@ export class AttributeCursor {
     const end = wordOfRow(this.#end);
     for (let word = wordOfRow(this.#row + 1); word < end; word += ROW_WORDS) {
       if (((bitsOfKeys[u32[word] as number] ?? bits) & bits) === 0) continue;
-      if (verdictOf(headAt(u32, word)) === VERDICT_SUPERSEDED) continue;
+      if (dispositionOf(headAt(u32, word)) === DISPOSITION_SUPERSEDED) continue;
       this.#row = (word - FIRST_WORD) / ROW_WORDS;
       this.#word = word;
       return true;
@@ -151,21 +151,21 @@ export class AttributeCursor {
     return lengthAt(this.#memory.u32, this.#word);
   }
 
-  get verdict(): number {
-    return verdictOf(headAt(this.#memory.u32, this.#word));
+  get disposition(): number {
+    return dispositionOf(headAt(this.#memory.u32, this.#word));
   }
 
-  set verdict(verdict: number) {
-    this.#memory.u8[(this.#word << 2) + VERDICT] = verdict;
+  set disposition(disposition: number) {
+    this.#memory.u8[(this.#word << 2) + DISPOSITION] = disposition;
   }
 
   get kept(): boolean {
-    return this.verdict === VERDICT_KEEP;
+    return this.disposition === DISPOSITION_KEEP;
   }
 
   /** The attribute is stored neither among the attributes nor in a derived column. */
   drop(): void {
-    this.verdict = VERDICT_DROP;
+    this.disposition = DISPOSITION_DROP;
   }
 
   /**

@@ -15,7 +15,7 @@ import {
   EVENT_NAME_OFFSET,
   EVENT_STRIDE,
   EVENT_TIME,
-  EVENT_VERDICT,
+  EVENT_DISPOSITION,
   EVENTS_BASE,
   HEADER_ATTRIBUTES,
   HEADER_BASE,
@@ -445,9 +445,9 @@ export class Batch {
     const flags = this.tables.memory.u8[row + EVENT_NAME_FLAGS] as number;
     return this.tables.string(this.#u32(row + EVENT_NAME_OFFSET), this.#u32(row + EVENT_NAME_LENGTH), flags);
   }
-  /** VERDICT_KEEP or VERDICT_DROP for a whole event. */
-  setEventVerdict(event: number, verdict: number): void {
-    this.tables.memory.u8[EVENTS_BASE + event * EVENT_STRIDE + EVENT_VERDICT] = verdict;
+  /** DISPOSITION_KEEP or DISPOSITION_DROP for a whole event. */
+  setEventDisposition(event: number, disposition: number): void {
+    this.tables.memory.u8[EVENTS_BASE + event * EVENT_STRIDE + EVENT_DISPOSITION] = disposition;
   }
 
   metricName(metric: number): string {

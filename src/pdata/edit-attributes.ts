@@ -12,7 +12,7 @@ import {
   ATTRIBUTE_SCALAR,
   ATTRIBUTE_STRIDE,
   ATTRIBUTE_SYMBOL,
-  ATTRIBUTE_VERDICT,
+  ATTRIBUTE_DISPOSITION,
   ATTRIBUTES_BASE,
   EVENT_ATTRIBUTES_FIRST,
   EVENT_STRIDE,
@@ -39,9 +39,9 @@ import {
   SCOPE_ATTRIBUTES_FIRST,
   SCOPE_STRIDE,
   SCOPES_BASE,
-  VERDICT_DROP,
-  VERDICT_KEEP,
-  VERDICT_SUPERSEDED,
+  DISPOSITION_DROP,
+  DISPOSITION_KEEP,
+  DISPOSITION_SUPERSEDED,
 } from './layout.ts';
 
 /** `event`: a span event or an exemplar. `metric`: the metadata of a metric. */
@@ -105,8 +105,8 @@ export function setAttribute(
   const list = FIRST_OF[owner](index) >>> 2;
   const row = rowOf(batch, list, symbol) ?? addRow(batch, list, symbol);
   setValue(batch, row, value);
-  const verdict = (wordOfRow(row) << 2) + ATTRIBUTE_VERDICT;
-  if (memory.u8[verdict] === VERDICT_DROP) memory.u8[verdict] = VERDICT_KEEP;
+  const disposition = (wordOfRow(row) << 2) + ATTRIBUTE_DISPOSITION;
+  if (memory.u8[disposition] === DISPOSITION_DROP) memory.u8[disposition] = DISPOSITION_KEEP;
 }
 
 /** The row of a key in a list; null when the list does not have the key. */
@@ -117,7 +117,7 @@ function rowOf(batch: Batch, list: number, symbol: number): number | null {
   for (let row = first; row < end; row++) {
     const word = wordOfRow(row);
     if (u32[word + (ATTRIBUTE_SYMBOL >>> 2)] !== symbol) continue;
-    if (u8[(word << 2) + ATTRIBUTE_VERDICT] !== VERDICT_SUPERSEDED) return row;
+    if (u8[(word << 2) + ATTRIBUTE_DISPOSITION] !== DISPOSITION_SUPERSEDED) return row;
   }
   return null;
 }
@@ -139,7 +139,7 @@ function addRow(batch: Batch, list: number, symbol: number): number {
     const from = ATTRIBUTES_BASE + first * ATTRIBUTE_STRIDE;
     u8.copyWithin(ATTRIBUTES_BASE + start * ATTRIBUTE_STRIDE, from, from + count * ATTRIBUTE_STRIDE);
     for (let row = first; row < first + count; row++)
-      u8[(wordOfRow(row) << 2) + ATTRIBUTE_VERDICT] = VERDICT_SUPERSEDED;
+      u8[(wordOfRow(row) << 2) + ATTRIBUTE_DISPOSITION] = DISPOSITION_SUPERSEDED;
   }
   u32[list] = start;
   u32[list + 1] = count + 1;

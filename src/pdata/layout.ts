@@ -169,7 +169,7 @@ export const TEXT_JSON_ESCAPED = 4;
 export const ATTRIBUTE_SYMBOL = 0; // u32 key; 0 for a log body
 export const ATTRIBUTE_KIND = 4; // u8
 export const ATTRIBUTE_FLAGS = 5; // u8 text flags
-export const ATTRIBUTE_VERDICT = 6; // u8
+export const ATTRIBUTE_DISPOSITION = 6; // u8
 export const ATTRIBUTE_OFFSET = 8; // u32 | a 64-bit scalar at 8
 export const ATTRIBUTE_LENGTH = 12; // u32
 export const ATTRIBUTE_SCALAR = 8; // i64 | f64 | bool as i64 0/1
@@ -186,10 +186,10 @@ export const KIND_NUMBER_TEXT = 8; // a JSON number as written, already within w
 export const KIND_BASE64_TEXT = 9; // canonical base64 text
 export const KIND_JSON = 10; // finished JSON text in scratch, printed verbatim (a redacted nested value)
 
-export const VERDICT_KEEP = 0;
-export const VERDICT_DROP = 1; // may not be stored, nowhere
-export const VERDICT_MOVED = 2; // printed in a column of its own, not among the attributes
-export const VERDICT_SUPERSEDED = 3; // a later attribute of the same list has the same key
+export const DISPOSITION_KEEP = 0;
+export const DISPOSITION_DROP = 1; // may not be stored, nowhere
+export const DISPOSITION_MOVED = 2; // printed in a column of its own, not among the attributes
+export const DISPOSITION_SUPERSEDED = 3; // a later attribute of the same list has the same key
 
 // ── Record row: span, log record or data point. Ids are inline; all zero bytes mean absent ───────────────────────────
 export const RECORD_START = 0; // u64 ns: span start | log time | point start
@@ -237,7 +237,7 @@ export const EVENT_SPAN_ID = 24; // 8 bytes, exemplars
 export const EVENT_NAME_OFFSET = 32; // span events
 export const EVENT_NAME_LENGTH = 36;
 export const EVENT_NAME_FLAGS = 40; // u8
-export const EVENT_VERDICT = 41; // u8 VERDICT_KEEP or VERDICT_DROP
+export const EVENT_DISPOSITION = 41; // u8 DISPOSITION_KEEP or DISPOSITION_DROP
 export const EVENT_VALUE_KIND = 42; // u8 POINT_VALUE_…, exemplars
 export const EVENT_ATTRIBUTES_FIRST = 44; // u32; exemplars: filtered_attributes
 export const EVENT_ATTRIBUTES_COUNT = 48;

@@ -5,10 +5,10 @@
 import {
   ATTRIBUTE_KIND,
   ATTRIBUTE_STRIDE,
-  ATTRIBUTE_VERDICT,
+  ATTRIBUTE_DISPOSITION,
   ATTRIBUTES_BASE,
   MAX_SYMBOLS,
-  VERDICT_SUPERSEDED,
+  DISPOSITION_SUPERSEDED,
 } from './layout.ts';
 import type { Memory } from './memory.ts';
 
@@ -17,9 +17,9 @@ const FIRST_WORD = ATTRIBUTES_BASE >>> 2;
 const ROW_WORDS = ATTRIBUTE_STRIDE >>> 2;
 const LASTING = MAX_SYMBOLS;
 const HEAD = ATTRIBUTE_KIND >>> 2;
-const VERDICT_SHIFT = (ATTRIBUTE_VERDICT - ATTRIBUTE_KIND) * 8;
-const VERDICT_BITS = 0xff << VERDICT_SHIFT;
-const SUPERSEDED = VERDICT_SUPERSEDED << VERDICT_SHIFT;
+const DISPOSITION_SHIFT = (ATTRIBUTE_DISPOSITION - ATTRIBUTE_KIND) * 8;
+const DISPOSITION_BITS = 0xff << DISPOSITION_SHIFT;
+const SUPERSEDED = DISPOSITION_SUPERSEDED << DISPOSITION_SHIFT;
 /** Replaces the key of an attribute that a later one of the same key supersedes. */
 const SUPERSEDED_KEY = 0xffffffff;
 
@@ -43,5 +43,5 @@ export function hasKeys({ u32 }: Memory, firstRow: number, keys: Uint32Array): b
 }
 
 function keyAt(u32: Uint32Array, word: number): number {
-  return ((u32[word + HEAD] as number) & VERDICT_BITS) === SUPERSEDED ? SUPERSEDED_KEY : (u32[word] as number);
+  return ((u32[word + HEAD] as number) & DISPOSITION_BITS) === SUPERSEDED ? SUPERSEDED_KEY : (u32[word] as number);
 }

@@ -16,8 +16,8 @@ import {
   SLOT_SYSTEM_INSTRUCTIONS,
   SLOT_TOOL_ARGUMENTS,
   SLOT_TOOL_RESULT,
-  VERDICT_KEEP,
-  VERDICT_MOVED,
+  DISPOSITION_KEEP,
+  DISPOSITION_MOVED,
 } from '../../pdata/layout.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber, type Rule } from './rules.ts';
@@ -97,5 +97,6 @@ function move(view: RecordView, row: number): void {
   view.used.add(row);
   const attribute = view.reader.at(row);
   // A log body has a column of its own.
-  if (attribute.verdict === VERDICT_KEEP && attribute.symbol !== BODY_SYMBOL) attribute.verdict = VERDICT_MOVED;
+  if (attribute.disposition === DISPOSITION_KEEP && attribute.symbol !== BODY_SYMBOL)
+    attribute.disposition = DISPOSITION_MOVED;
 }

@@ -15,7 +15,7 @@ import {
   SLOT_SYSTEM_INSTRUCTIONS,
   SLOT_TOOL_ARGUMENTS,
   SLOT_TOOL_RESULT,
-  VERDICT_DROP,
+  DISPOSITION_DROP,
 } from '../../pdata/layout.ts';
 import { TEXT_COLUMNS, TextCursor } from '../../pdata/text-columns.ts';
 import { setReasons, wordsOf } from './finish-reasons.ts';
@@ -136,7 +136,7 @@ export class MessageEvents {
    */
   #fillList(slot: number, messages: readonly Message[]): boolean {
     const { batch, reader } = this.#view;
-    const kept = messages.filter(({ row }) => reader.at(row).verdict !== VERDICT_DROP);
+    const kept = messages.filter(({ row }) => reader.at(row).disposition !== DISPOSITION_DROP);
     const [owner] = kept;
     if (owner === undefined) return false;
     const bytes = kept.reduce((sum, { row }) => sum + reader.sizeOf(row), 0);

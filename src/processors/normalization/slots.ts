@@ -2,9 +2,18 @@
  * Fills the slots of names and ids: with a reference to the attribute, one of our words, or a short text from a
  * document.
  */
-import { flagsOf, headAt, isText, kindOf, lengthAt, offsetAt, verdictOf, wordOfRow } from '../../pdata/attributes.ts';
+import {
+  flagsOf,
+  headAt,
+  isText,
+  kindOf,
+  lengthAt,
+  offsetAt,
+  dispositionOf,
+  wordOfRow,
+} from '../../pdata/attributes.ts';
 import { SPAN_STATUSES } from '../../pdata/columns.ts';
-import { KIND_INT, SLOT_RESPONSE_MODEL, TEXT_JSON_ESCAPED, VERDICT_DROP } from '../../pdata/layout.ts';
+import { KIND_INT, SLOT_RESPONSE_MODEL, TEXT_JSON_ESCAPED, DISPOSITION_DROP } from '../../pdata/layout.ts';
 import type { TextRef } from '../../pdata/text.ts';
 import { LONGEST_PLACEHOLDER } from './lookup-tables.ts';
 import type { RecordView } from './record-view.ts';
@@ -14,7 +23,7 @@ import type { Rule } from './rules.ts';
 export const MAX_NAME_BYTES = 1024;
 // Bound here: see attributes.ts.
 const LONGEST_NAME = MAX_NAME_BYTES;
-const DROPPED = VERDICT_DROP;
+const DROPPED = DISPOSITION_DROP;
 const ESCAPED = TEXT_JSON_ESCAPED;
 
 /** The slot is a word of our own. */
@@ -62,7 +71,7 @@ function isPlainName(view: RecordView, row: number): boolean {
   const { u32 } = view.memory;
   const word = wordOfRow(row);
   const head = headAt(u32, word);
-  if (!isText(head) || (flagsOf(head) & ESCAPED) !== 0 || verdictOf(head) === DROPPED) return false;
+  if (!isText(head) || (flagsOf(head) & ESCAPED) !== 0 || dispositionOf(head) === DROPPED) return false;
   const length = lengthAt(u32, word);
   if (length === 0 || length > LONGEST_NAME) return false;
   return length > LONGEST_PLACEHOLDER || view.placeholderLengths[length] === 0;
@@ -100,7 +109,7 @@ function isUsableName(view: RecordView, row: number): boolean {
   const { u32 } = view.memory;
   const word = wordOfRow(row);
   const head = headAt(u32, word);
-  if (verdictOf(head) === VERDICT_DROP) return false;
+  if (dispositionOf(head) === DISPOSITION_DROP) return false;
   if (!isText(head)) return kindOf(head) === KIND_INT;
   return lengthAt(u32, word) > 0 && !isPlaceholder(view, row);
 }

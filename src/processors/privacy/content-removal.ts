@@ -12,7 +12,7 @@ import {
   KIND_MAP,
   KIND_TEXT,
   SYMBOL_SERVICE_NAME,
-  VERDICT_DROP,
+  DISPOSITION_DROP,
 } from '../../pdata/layout.ts';
 import { readText } from '../../pdata/text.ts';
 import { TEXT_COLUMNS, type TextColumn, TextCursor } from '../../pdata/text-columns.ts';
@@ -53,7 +53,7 @@ export function* dropCredentials(batch: Batch, policies: SymbolPolicies): Steps 
     if (first > 0) yield;
     const rows = batch.attributes.at(first, Math.min(batch.attributeCount - first, ROWS_STEP));
     while (rows.nextWith(policies.lasting, POLICY_CREDENTIAL))
-      if ((policies.of(rows.symbol) & POLICY_CREDENTIAL) !== 0) rows.verdict = VERDICT_DROP;
+      if ((policies.of(rows.symbol) & POLICY_CREDENTIAL) !== 0) rows.disposition = DISPOSITION_DROP;
   }
 }
 
@@ -142,7 +142,7 @@ export class ContentRemoval {
     while (rows.next()) {
       const kept = (this.#policies.of(rows.symbol) & POLICY_EVENT_KEPT) !== 0 || isScalar(rows.kind);
       if (kept) this.#removeRow(rows, signs, true);
-      else rows.verdict = VERDICT_DROP;
+      else rows.disposition = DISPOSITION_DROP;
     }
   }
 
@@ -157,7 +157,7 @@ export class ContentRemoval {
     const { body } = this.#batch.records.goto(index);
     if (body === 0) return;
     const row = this.#bodies.goto(body - 1);
-    if (this.#isContentBody(row, index, signs, own)) row.verdict = VERDICT_DROP;
+    if (this.#isContentBody(row, index, signs, own)) row.disposition = DISPOSITION_DROP;
   }
 
   #isContentBody(row: AttributeCursor, index: number, signs: number, own: RecordSigns): boolean {
@@ -191,7 +191,7 @@ export class ContentRemoval {
       (inEvent && (policy & POLICY_EVENT_CONTENT) !== 0) ||
       ((policy & POLICY_DIALECT_CONTENT) !== 0 && (this.#policies.factsOf(row.symbol).dialects & signs) !== 0)
     )
-      row.verdict = VERDICT_DROP;
+      row.disposition = DISPOSITION_DROP;
   }
 
   /** The signs, event name and policies of a record's attributes. */

@@ -34,8 +34,8 @@ import {
   SLOT_OUTPUT_CONTENT,
   SLOT_PRICE_ID,
   SLOT_TOOL_ARGUMENTS,
-  VERDICT_DROP,
-  VERDICT_MOVED,
+  DISPOSITION_DROP,
+  DISPOSITION_MOVED,
 } from '../../../src/pdata/layout.ts';
 import { formatMoney } from '../../../src/pdata/money.ts';
 import type { Message } from '../../support/protos.ts';
@@ -98,7 +98,7 @@ t.test('slots contain attributes, texts and references', async (t) => {
     const reasons = batch.tables.constant('["stop","le\\"ngth"]');
     derived.setText(SLOT_FINISH_REASONS, reasons.offset, reasons.length, reasons.flags);
   });
-  batch.attributes.goto(0).verdict = VERDICT_MOVED;
+  batch.attributes.goto(0).disposition = DISPOSITION_MOVED;
   t.equal(column(t, batch, 'operation'), 'chat');
   t.equal(column(t, batch, 'input_content'), 'say "hi"\n');
   t.equal(column(t, batch, 'tool_arguments'), '{"q":"a\\"b"}');
@@ -116,7 +116,7 @@ t.test('no slot shows dropped content', async (t) => {
     const part = batch.tables.constant('say again');
     derived.setText(SLOT_OPERATION, part.offset, part.length, part.flags, 0);
   });
-  batch.attributes.goto(0).verdict = VERDICT_DROP;
+  batch.attributes.goto(0).disposition = DISPOSITION_DROP;
   t.equal(column(t, batch, 'input_content'), null);
   t.equal(column(t, batch, 'operation'), null);
   t.equal(column(t, batch, 'tool_arguments'), null);
@@ -198,6 +198,6 @@ t.test('of referenced attributes with equal keys the last is stored', async (t) 
   batch.records.goto(0).derived = batch.derived.create();
   batch.derived.setReferences(SLOT_INPUT_CONTENT, [0, 1, 2]);
   t.equal(column(t, batch, 'input_content'), '{"message":"2"}');
-  batch.attributes.goto(2).verdict = VERDICT_DROP;
+  batch.attributes.goto(2).disposition = DISPOSITION_DROP;
   t.equal(column(t, batch, 'input_content'), '{"message":"1"}', 'of those that may be stored');
 });

@@ -10,7 +10,7 @@ import {
   ATTRIBUTE_LENGTH,
   ATTRIBUTE_OFFSET,
   ATTRIBUTE_STRIDE,
-  ATTRIBUTE_VERDICT,
+  ATTRIBUTE_DISPOSITION,
   ATTRIBUTES_BASE,
   KIND_BASE64_TEXT,
   KIND_JSON,
@@ -18,8 +18,8 @@ import {
   KIND_TEXT,
   SIGNAL_TRACES,
   TEXT_JSON_ESCAPED,
-  VERDICT_DROP,
-  VERDICT_MOVED,
+  DISPOSITION_DROP,
+  DISPOSITION_MOVED,
 } from '../../../src/pdata/layout.ts';
 import type { Message } from '../../support/protos.ts';
 import { TestTables } from '../../support/tables.ts';
@@ -53,8 +53,8 @@ function pointAt(batch: Batch, kind: number, text: string, flags = 0): void {
   batch.tables.memory.u32[(ATTRIBUTES_BASE + ATTRIBUTE_LENGTH) >>> 2] = length;
 }
 
-function setVerdict(batch: Batch, row: number, verdict: number): void {
-  batch.tables.memory.u8[ATTRIBUTES_BASE + row * ATTRIBUTE_STRIDE + ATTRIBUTE_VERDICT] = verdict;
+function setDisposition(batch: Batch, row: number, disposition: number): void {
+  batch.tables.memory.u8[ATTRIBUTES_BASE + row * ATTRIBUTE_STRIDE + ATTRIBUTE_DISPOSITION] = disposition;
 }
 
 const storable = (text: string): string => text.replaceAll('\0', '\ufffd');
@@ -180,8 +180,8 @@ t.test('attributes that were dropped, moved or superseded are not printed', asyn
       attribute('twice', { intValue: 2n }),
     ]),
   );
-  setVerdict(batch, 1, VERDICT_DROP);
-  setVerdict(batch, 2, VERDICT_MOVED);
+  setDisposition(batch, 1, DISPOSITION_DROP);
+  setDisposition(batch, 2, DISPOSITION_MOVED);
   t.same(attributesOf(batch), { kept: 1, twice: 2 });
 });
 

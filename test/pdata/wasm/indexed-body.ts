@@ -7,7 +7,7 @@ import {
   ATTRIBUTE_SCALAR,
   ATTRIBUTE_STRIDE,
   ATTRIBUTE_SYMBOL,
-  ATTRIBUTE_VERDICT,
+  ATTRIBUTE_DISPOSITION,
   ATTRIBUTES_BASE,
   ENCODING_PROTOBUF,
   HEADER_BASE,
@@ -27,7 +27,7 @@ export interface Attribute {
   readonly key: string;
   readonly kind: number;
   readonly flags: number;
-  readonly verdict: number;
+  readonly disposition: number;
   /** Texts, bytes and structures as latin1 of their bytes. */
   readonly value: string | number | bigint | null;
 }
@@ -89,7 +89,7 @@ export class IndexedBody {
       key: symbol === 0 ? '' : this.key(symbol),
       kind: this.u8(row + ATTRIBUTE_KIND),
       flags: this.u8(row + ATTRIBUTE_FLAGS),
-      verdict: this.u8(row + ATTRIBUTE_VERDICT),
+      disposition: this.u8(row + ATTRIBUTE_DISPOSITION),
       value: this.#value(row),
     };
   }

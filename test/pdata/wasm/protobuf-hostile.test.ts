@@ -31,8 +31,8 @@ import {
   SIGNAL_LOGS,
   SIGNAL_METRICS,
   SIGNAL_TRACES,
-  VERDICT_KEEP,
-  VERDICT_SUPERSEDED,
+  DISPOSITION_KEEP,
+  DISPOSITION_SUPERSEDED,
 } from '../../../src/pdata/layout.ts';
 import { isPrompt } from '../../support/promptness.ts';
 import { IndexedBody } from './indexed-body.ts';
@@ -125,8 +125,8 @@ t.test('distinct keys are indexed up to the size of the tables, in every request
 t.test('a million attributes with the same key become one', async (t) => {
   const same = Buffer.alloc(5 * MILLION, pb.message(9, pb.text(1, 'a')));
   t.equal(await indexWithinBounds(t, SIGNAL_TRACES, pb.request(pb.span(same))), undefined);
-  t.match(body.attribute(MILLION - 2), { key: 'a', verdict: VERDICT_SUPERSEDED });
-  t.match(body.attribute(MILLION - 1), { key: 'a', verdict: VERDICT_KEEP });
+  t.match(body.attribute(MILLION - 2), { key: 'a', disposition: DISPOSITION_SUPERSEDED });
+  t.match(body.attribute(MILLION - 1), { key: 'a', disposition: DISPOSITION_KEEP });
 });
 
 t.test('fields without a row take little time per byte', async (t) => {

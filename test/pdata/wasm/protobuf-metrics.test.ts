@@ -158,7 +158,7 @@ t.test('the last data member replaces the earlier ones completely', (t) => {
     headers.map((field) => body.header(field)),
     [1, 1, 1, 1, 2],
   );
-  t.match(body.attribute(0), { key: 'm', verdict: 3 });
+  t.match(body.attribute(0), { key: 'm', disposition: 3 });
   t.equal(index(Buffer.concat([histogram, gauge])), undefined);
   t.equal(body.u8(METRICS_BASE + METRIC_TYPE), METRIC_GAUGE);
   t.strictSame(

@@ -73,8 +73,8 @@ import {
   SIGNAL_TRACES,
   TEXT_HAS_NUL,
   TEXT_NEEDS_ESCAPE,
-  VERDICT_KEEP,
-  VERDICT_SUPERSEDED,
+  DISPOSITION_KEEP,
+  DISPOSITION_SUPERSEDED,
 } from '../../../src/pdata/layout.ts';
 import { IndexedBody } from './indexed-body.ts';
 import * as pb from './protobuf-writer.ts';
@@ -184,11 +184,11 @@ t.test('of attributes with the same key in one list the last is kept', (t) => {
   t.equal(index(pb.request(pb.span(...twice, event), pb.span(...twice))), undefined);
   for (const row of [0, 1]) {
     t.strictSame(
-      attributesOf(record(row)).map(({ key, verdict, value }) => [key, verdict, value]),
+      attributesOf(record(row)).map(({ key, disposition, value }) => [key, disposition, value]),
       [
-        ['k', VERDICT_SUPERSEDED, 1n],
-        ['o', VERDICT_KEEP, 2n],
-        ['k', VERDICT_KEEP, 3n],
+        ['k', DISPOSITION_SUPERSEDED, 1n],
+        ['o', DISPOSITION_KEEP, 2n],
+        ['k', DISPOSITION_KEEP, 3n],
       ],
     );
   }
@@ -288,7 +288,7 @@ t.test('a repeated singular message is replaced completely', (t) => {
     pairs(body.attributes(RESOURCES_BASE + RESOURCE_ATTRIBUTES_FIRST, RESOURCES_BASE + RESOURCE_ATTRIBUTES_COUNT)),
     [['new', 2n]],
   );
-  t.match(body.attribute(0), { key: 'old', verdict: VERDICT_SUPERSEDED });
+  t.match(body.attribute(0), { key: 'old', disposition: DISPOSITION_SUPERSEDED });
   t.equal(body.u32(SCOPES_BASE + SCOPE_NAME_LENGTH), 0);
   t.equal(body.u32(SCOPES_BASE + SCOPE_VERSION_LENGTH), 0);
   t.equal(body.u8(record(0) + RECORD_STATUS), 1);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { Batch } from '../../../src/pdata/batch.ts';
 import { DERIVED_COLUMNS } from '../../../src/pdata/columns.ts';
-import { VERDICT_DROP } from '../../../src/pdata/layout.ts';
+import { DISPOSITION_DROP } from '../../../src/pdata/layout.ts';
 import { Normalized, type PlainRecord, type PlainValue, type Row, START } from './normalized.ts';
 
 const normalized = new Normalized();
@@ -194,7 +194,7 @@ t.test('R9: a span with two dialects is one record', async (t) => {
 /** Drops every attribute, as privacy drops content. */
 function dropAll(batch: Batch): void {
   const attributes = batch.cursor().at(0, batch.attributeCount);
-  while (attributes.next()) attributes.verdict = VERDICT_DROP;
+  while (attributes.next()) attributes.disposition = DISPOSITION_DROP;
 }
 
 t.test(
@@ -285,7 +285,7 @@ t.test('a dropped name is skipped, and the next candidate is used', async (t) =>
   const [row] = normalized.plain('traces', [{ attributes }], (batch) => {
     const rows = batch.cursor().at(0, batch.attributeCount);
     while (rows.next())
-      if (batch.tables.keyOf(rows.symbol).startsWith('langsmith.metadata')) rows.verdict = VERDICT_DROP;
+      if (batch.tables.keyOf(rows.symbol).startsWith('langsmith.metadata')) rows.disposition = DISPOSITION_DROP;
   });
   t.equal(row?.['request_model'], 'kept');
 });

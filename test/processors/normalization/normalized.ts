@@ -56,7 +56,7 @@ export class Normalized {
     return this.plain('logs', [{ ...more, name, attributes }])[0] ?? {};
   }
 
-  /** The rows of a body. `mark` may give verdicts before the processor runs, as privacy does. */
+  /** The rows of a body. `mark` may give dispositions before the processor runs, as privacy does. */
   rows(signal: Signal, encoding: Encoding, body: Uint8Array, mark?: (batch: Batch) => void): Row[] {
     const batch = this.batch(signal, encoding, body);
     mark?.(batch);

@@ -3,7 +3,7 @@ import t from 'tap';
 import { DIALECTS } from '../../../src/dialects/families.ts';
 import type { ContentRows, Dialect } from '../../../src/dialects/dialect.ts';
 import type { Batch } from '../../../src/pdata/batch.ts';
-import { VERDICT_DROP } from '../../../src/pdata/layout.ts';
+import { DISPOSITION_DROP } from '../../../src/pdata/layout.ts';
 import { SIGNAL_LOGS, SIGNAL_METRICS, SIGNAL_TRACES } from '../../../src/pdata/layout.ts';
 import {
   type Attribute,
@@ -223,8 +223,8 @@ t.test('later stages can still read a dropped value', async (t) => {
     const message = spans({ attributes: keys.map((key) => text(key, blob)) });
     const batch = scene.process(silent, SIGNAL_TRACES, message, encoding);
     t.same(
-      verdicts(batch),
-      keys.map(() => VERDICT_DROP),
+      dispositions(batch),
+      keys.map(() => DISPOSITION_DROP),
     );
     t.same(
       keys.map((_, row) => batch.textOf(row)),
@@ -233,8 +233,8 @@ t.test('later stages can still read a dropped value', async (t) => {
   }
 });
 
-function verdicts(batch: Batch): readonly number[] {
-  return Array.from({ length: batch.attributeCount }, (_, row) => batch.attributes.goto(row).verdict);
+function dispositions(batch: Batch): readonly number[] {
+  return Array.from({ length: batch.attributeCount }, (_, row) => batch.attributes.goto(row).disposition);
 }
 
 t.test('the project setting comes before the configuration, for each environment', async (t) => {

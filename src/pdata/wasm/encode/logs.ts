@@ -1,8 +1,8 @@
 /** The row of a log record. */
 import {
-  ATTRIBUTE_KIND, ATTRIBUTE_VERDICT, KIND_NONE, RECORD_BODY, RECORD_DERIVED, RECORD_DROPPED_ATTRIBUTES, RECORD_END, RECORD_FLAGS, RECORD_KIND,
+  ATTRIBUTE_KIND, ATTRIBUTE_DISPOSITION, KIND_NONE, RECORD_BODY, RECORD_DERIVED, RECORD_DROPPED_ATTRIBUTES, RECORD_END, RECORD_FLAGS, RECORD_KIND,
   RECORD_NAME_FLAGS, RECORD_NAME_LENGTH, RECORD_NAME_OFFSET, RECORD_SPAN_ID, RECORD_START, RECORD_STATE_FLAGS,
-  RECORD_STATE_LENGTH, RECORD_STATE_OFFSET, RECORD_TRACE_ID, VERDICT_KEEP,
+  RECORD_STATE_LENGTH, RECORD_STATE_OFFSET, RECORD_TRACE_ID, DISPOSITION_KEEP,
 } from "../../layout";
 import {
   beginJson, beginRow, countColumn, endJson, endRow, int4Column, nullColumn, optionalTextColumn, spanIdColumn, timeColumn,
@@ -41,7 +41,7 @@ export function putLog(record: usize): void {
 /** Null when the body was moved to its own column or may not be stored. */
 function bodyColumn(body: u32): void {
   const row = body == 0 ? <usize>0 : attributeRow(body - 1);
-  if (row == 0 || load<u8>(row, ATTRIBUTE_VERDICT) != VERDICT_KEEP || load<u8>(row, ATTRIBUTE_KIND) == KIND_NONE) {
+  if (row == 0 || load<u8>(row, ATTRIBUTE_DISPOSITION) != DISPOSITION_KEEP || load<u8>(row, ATTRIBUTE_KIND) == KIND_NONE) {
     nullColumn(LABEL_BODY);
     return;
   }

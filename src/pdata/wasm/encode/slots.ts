@@ -3,9 +3,9 @@
  * stored, the slot is null, so that dropped content does not reappear in a column.
  */
 import {
-  ATTRIBUTE_FLAGS, ATTRIBUTE_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_OFFSET, ATTRIBUTE_VERDICT, DERIVED_COSTS, DERIVED_MASK,
+  ATTRIBUTE_FLAGS, ATTRIBUTE_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_OFFSET, ATTRIBUTE_DISPOSITION, DERIVED_COSTS, DERIVED_MASK,
   DERIVED_NUMBERS, DERIVED_SLOTS, KIND_NONE, KIND_TEXT, SLOT_FLAGS, SLOT_LENGTH, SLOT_OFFSET, SLOT_ROW, SLOT_SOURCE,
-  SLOT_STRIDE, SOURCE_ATTRIBUTE, SOURCE_NONE, SOURCE_REFERENCES, SOURCE_TEXT, VERDICT_DROP,
+  SLOT_STRIDE, SOURCE_ATTRIBUTE, SOURCE_NONE, SOURCE_REFERENCES, SOURCE_TEXT, DISPOSITION_DROP,
 } from "../../layout";
 import { beginJson, copying, countColumn, doubleColumn, endJson, moneyColumn, nullColumn, textColumn } from "./columns";
 import { putPlain } from "./json-text";
@@ -29,7 +29,7 @@ function sourceOf(derived: usize, slot: u32): u32 {
   const owner = load<u32>(at, SLOT_ROW);
   if (owner == 0) return source == SOURCE_TEXT ? source : SOURCE_NONE;
   const row = attributeRow(owner - 1);
-  if (load<u8>(row, ATTRIBUTE_VERDICT) == VERDICT_DROP) return SOURCE_NONE;
+  if (load<u8>(row, ATTRIBUTE_DISPOSITION) == DISPOSITION_DROP) return SOURCE_NONE;
   if (source == SOURCE_ATTRIBUTE && load<u8>(row, ATTRIBUTE_KIND) == KIND_NONE) return SOURCE_NONE;
   return source;
 }

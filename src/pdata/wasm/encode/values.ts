@@ -1,10 +1,10 @@
 /** Attribute rows as JSON: one value, the object of an owner's attributes, and values as plain text. */
 import {
   ATTRIBUTES_BASE, ATTRIBUTE_FLAGS, ATTRIBUTE_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_OFFSET, ATTRIBUTE_SCALAR, ATTRIBUTE_STRIDE,
-  ATTRIBUTE_SYMBOL, ATTRIBUTE_VERDICT, ENCODING_JSON, HEADER_BASE, HEADER_ENCODING, HEADER_TEXT_FLAGS,
+  ATTRIBUTE_SYMBOL, ATTRIBUTE_DISPOSITION, ENCODING_JSON, HEADER_BASE, HEADER_ENCODING, HEADER_TEXT_FLAGS,
   HEADER_TEXT_LENGTH, HEADER_TEXT_OFFSET, KIND_ARRAY, KIND_BASE64_TEXT, KIND_BOOL, KIND_BYTES, KIND_DOUBLE, KIND_INT,
-  KIND_JSON, KIND_MAP, KIND_NUMBER_TEXT, KIND_TEXT, OUTPUT_BASE, REFERENCES_BASE, REFERENCE_STRIDE, VERDICT_DROP,
-  VERDICT_KEEP,
+  KIND_JSON, KIND_MAP, KIND_NUMBER_TEXT, KIND_TEXT, OUTPUT_BASE, REFERENCES_BASE, REFERENCE_STRIDE, DISPOSITION_DROP,
+  DISPOSITION_KEEP,
 } from "../../layout";
 import { beginList, hostHasInterned, isLastOfKey, noteKey, recordKey } from "../symbols";
 import { allocateScratch } from "../tables";
@@ -103,7 +103,7 @@ function supersedeRenamed(first: u32, count: u32): void {
   const list = beginList();
   for (let index = first; index < first + count; index++) {
     const row = attributeRow(index);
-    if (load<u8>(row, ATTRIBUTE_VERDICT) == VERDICT_KEEP) recordKey(load<u32>(row, ATTRIBUTE_SYMBOL), index, list);
+    if (load<u8>(row, ATTRIBUTE_DISPOSITION) == DISPOSITION_KEEP) recordKey(load<u32>(row, ATTRIBUTE_SYMBOL), index, list);
   }
 }
 
@@ -117,7 +117,7 @@ export function putAttributes(first: u32, count: u32): void {
   const end = row + <usize>count * ATTRIBUTE_STRIDE;
   for (; row < end; row += ATTRIBUTE_STRIDE) {
     mayPause();
-    if (load<u8>(row, ATTRIBUTE_VERDICT) != VERDICT_KEEP) continue;
+    if (load<u8>(row, ATTRIBUTE_DISPOSITION) != DISPOSITION_KEEP) continue;
     putKey(load<u32>(row, ATTRIBUTE_SYMBOL));
     putValue(row);
     putByte(0x2c);
@@ -136,7 +136,7 @@ function referenceRow(reference: u32): usize {
 /** Whether any of the references may be stored. */
 export function anyReference(first: u32, count: u32): bool {
   for (let i: u32 = 0; i < count; i++) {
-    if (load<u8>(referenceRow(first + i), ATTRIBUTE_VERDICT) != VERDICT_DROP) return true;
+    if (load<u8>(referenceRow(first + i), ATTRIBUTE_DISPOSITION) != DISPOSITION_DROP) return true;
   }
   return false;
 }
@@ -149,7 +149,7 @@ export function putReferences(first: u32, count: u32): void {
   const list = beginList();
   for (let i: u32 = 0; i < count; i++) {
     const row = referenceRow(first + i);
-    if (load<u8>(row, ATTRIBUTE_VERDICT) != VERDICT_DROP) noteKey(load<u32>(row, ATTRIBUTE_SYMBOL), i, list);
+    if (load<u8>(row, ATTRIBUTE_DISPOSITION) != DISPOSITION_DROP) noteKey(load<u32>(row, ATTRIBUTE_SYMBOL), i, list);
   }
   room(32);
   putByte(0x7b);
@@ -158,7 +158,7 @@ export function putReferences(first: u32, count: u32): void {
     mayPause();
     const row = referenceRow(first + i);
     const symbol = load<u32>(row, ATTRIBUTE_SYMBOL);
-    if (load<u8>(row, ATTRIBUTE_VERDICT) == VERDICT_DROP || !isLastOfKey(symbol, i)) continue;
+    if (load<u8>(row, ATTRIBUTE_DISPOSITION) == DISPOSITION_DROP || !isLastOfKey(symbol, i)) continue;
     putKey(symbol);
     putValue(row);
     putByte(0x2c);

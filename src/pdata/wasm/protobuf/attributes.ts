@@ -3,7 +3,7 @@
  * interleaved.
  */
 import {
-  ATTRIBUTES_BASE, ATTRIBUTE_STRIDE, ATTRIBUTE_SYMBOL, ATTRIBUTE_VERDICT, HEADER_ATTRIBUTES, KIND_NONE, VERDICT_SUPERSEDED,
+  ATTRIBUTES_BASE, ATTRIBUTE_STRIDE, ATTRIBUTE_SYMBOL, ATTRIBUTE_DISPOSITION, HEADER_ATTRIBUTES, KIND_NONE, DISPOSITION_SUPERSEDED,
 } from "../../layout";
 import { internKey, internNextKey, recordKey } from "../symbols";
 import { appendScalarAttribute, countOf } from "../tables";
@@ -63,5 +63,5 @@ export function nextAttribute(): u32 {
 
 /** Supersedes the rows of a list whose owner was repeated: the last owner replaces it completely. */
 export function supersedeAttributes(first: u32, count: u32): void {
-  for (let row = first; row < first + count; row++) store<u8>(rowAddress(row), VERDICT_SUPERSEDED, ATTRIBUTE_VERDICT);
+  for (let row = first; row < first + count; row++) store<u8>(rowAddress(row), DISPOSITION_SUPERSEDED, ATTRIBUTE_DISPOSITION);
 }

@@ -50,7 +50,9 @@ function setScalar(row: usize, kind: u32, bits: u64): void {
   store<u64>(row, bits, ATTRIBUTE_OFFSET);
 }
 
-/** Writes kind, flags, verdict and value of the attribute row at address `row`. The last member of the oneof wins. */
+/**
+ * Writes kind, flags, disposition and value of the attribute row at address `row`. The last member of the oneof wins.
+ */
 export function readValue(at: usize, end: usize, row: usize): void {
   setScalar(row, KIND_NONE, 0);
   while (at < end) {

@@ -196,7 +196,7 @@ export class BatchRedaction {
       return;
     }
     row.replace(layout.KIND_NONE, 0, 0, 0);
-    row.verdict = layout.VERDICT_DROP;
+    row.disposition = layout.DISPOSITION_DROP;
   }
 
   *#renameKeys(batch: Batch): Steps {

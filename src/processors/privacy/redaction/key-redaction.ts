@@ -1,7 +1,7 @@
 /** Redacts attribute keys. Each key is checked once; rows of a key with a secret get another key. */
 import type { AttributeCursor } from '../../../pdata/attributes.ts';
 import type { Tables } from '../../../pdata/batch.ts';
-import { MAX_SYMBOLS, VERDICT_DROP } from '../../../pdata/layout.ts';
+import { MAX_SYMBOLS, DISPOSITION_DROP } from '../../../pdata/layout.ts';
 import type { Steps } from '../../../pdata/steps.ts';
 import { unique } from './json-text.ts';
 import type { Redactor } from './redactor.ts';
@@ -60,7 +60,7 @@ export class KeyRedaction {
       if (replacement === undefined) continue;
       taken ??= new Map();
       const text = this.#tables.scratch(unique(replacement, taken));
-      if (text === null) rows.verdict = VERDICT_DROP;
+      if (text === null) rows.disposition = DISPOSITION_DROP;
       else rows.rename(this.#tables.kernels.intern(text.offset, text.length));
     }
   }

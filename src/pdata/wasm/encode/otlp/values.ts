@@ -3,10 +3,10 @@
  * moved to their own column are sent, because OTLP has no such columns.
  */
 import {
-  ATTRIBUTE_FLAGS, ATTRIBUTE_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_OFFSET, ATTRIBUTE_SCALAR, ATTRIBUTE_SYMBOL, ATTRIBUTE_VERDICT,
+  ATTRIBUTE_FLAGS, ATTRIBUTE_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_OFFSET, ATTRIBUTE_SCALAR, ATTRIBUTE_SYMBOL, ATTRIBUTE_DISPOSITION,
   ENCODING_JSON, HEADER_BASE, HEADER_ENCODING, HEADER_SCRATCH, KIND_ARRAY, KIND_BASE64_TEXT, KIND_BOOL, KIND_BYTES,
-  KIND_DOUBLE, KIND_INT, KIND_JSON, KIND_MAP, KIND_NUMBER_TEXT, KIND_TEXT, SYMBOL_LENGTH, SYMBOL_OFFSET, VERDICT_KEEP,
-  VERDICT_MOVED,
+  KIND_DOUBLE, KIND_INT, KIND_JSON, KIND_MAP, KIND_NUMBER_TEXT, KIND_TEXT, SYMBOL_LENGTH, SYMBOL_OFFSET, DISPOSITION_KEEP,
+  DISPOSITION_MOVED,
 } from "../../../layout";
 import { bytesLength, bytesOffset, decodeBase64 } from "../../json/binary";
 import { doubleValue, readDouble, resetNumbers } from "../../json/number";
@@ -59,8 +59,8 @@ function putNumberText(offset: usize): void {
 // @ts-ignore: decorator
 @inline
 function mayLeave(row: usize): bool {
-  const verdict = <u32>load<u8>(row, ATTRIBUTE_VERDICT);
-  return verdict == VERDICT_KEEP || verdict == VERDICT_MOVED;
+  const disposition = <u32>load<u8>(row, ATTRIBUTE_DISPOSITION);
+  return disposition == DISPOSITION_KEEP || disposition == DISPOSITION_MOVED;
 }
 
 /** Whether the log body, or any other value without a key, may be sent. */
