@@ -7,7 +7,7 @@ import type { Fact, Signal } from '../pdata/context.ts';
 import type { SharedContents } from '../pdata/shared-contents.ts';
 import type { Steps } from '../pdata/steps.ts';
 import type { Component, Declaration, Host } from './component.ts';
-import type { Commit } from './capabilities/ledger.ts';
+import type { TransactionHandle } from './capabilities/ledger.ts';
 
 /** The rows of one request, encoded for one exporter. */
 export interface Rows {
@@ -26,7 +26,7 @@ export interface Exporter extends Component {
    * True when `write` only joins the ledger's transaction. These exporters write first, because their writes can be
    * rolled back.
    */
-  readonly joinsCommit?: boolean;
+  readonly transactional?: boolean;
   /**
    * True when the rows of a large request may be written in several calls with complete chunks, with rows of other
    * requests in between. `count` is then the count of all rows.
@@ -40,7 +40,7 @@ export interface Exporter extends Component {
    * Resolves when the rows are durable, or have joined a commit that makes them durable; rejects otherwise. It may be
    * called again with fewer rows.
    */
-  write(group: readonly Rows[], commit: Commit): Promise<void>;
+  write(group: readonly Rows[], handle: TransactionHandle): Promise<void>;
   /** Whether the exporter can store data now; readiness reports it. */
   healthy?(): boolean;
 }

@@ -67,14 +67,14 @@ export interface Quota {
  * The transaction that exporters may join. `join` returns the handle that belongs to the capability (for the Postgres
  * ledger, a `PostgresTransaction`), or undefined when this ledger has none of that kind.
  */
-export interface Commit {
+export interface TransactionHandle {
   join<T>(capability: Capability<T>): T | undefined;
   /**
    * Flushes. Resolves when the transaction holds everything that was joined to it and every guard has passed. The group
    * commit waits for it before it calls an exporter that cannot roll back. Rejects when the group cannot be stored
    * unchanged.
    */
-  taken(): Promise<void>;
+  flush(): Promise<void>;
 }
 
 export interface Ledger extends Component {
@@ -102,7 +102,7 @@ export interface Ledger extends Component {
    */
   settle(
     group: readonly Claim[],
-    write: (admitted: readonly Claim[], commit: Commit) => Promise<void>,
+    write: (admitted: readonly Claim[], handle: TransactionHandle) => Promise<void>,
   ): Promise<readonly Decision[]>;
 }
 

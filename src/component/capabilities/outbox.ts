@@ -4,7 +4,7 @@
  */
 import type { Signal } from '../../pdata/context.ts';
 import type { Capability } from './capability.ts';
-import type { Commit } from './ledger.ts';
+import type { TransactionHandle } from './ledger.ts';
 
 /** The records of one request, for one destination. */
 export interface OutboxEntry {
@@ -78,7 +78,7 @@ export interface Outbox {
   /** The clock of the entries' times, in Unix milliseconds. Throws while it is unknown. */
   now(): number;
   /** Joins entries to a commit. They exist when it succeeds. */
-  add(entries: readonly OutboxEntry[], commit: Commit): Promise<void>;
+  add(entries: readonly OutboxEntry[], handle: TransactionHandle): Promise<void>;
   /** Call it at the start, before entries are added. */
   open(destination: string): Promise<OutboxLane>;
   size(destination: string): OutboxSize;

@@ -17,8 +17,8 @@ export interface PostgresTransaction {
    * Copies rows into a table, within the ledger's transaction. `chunks` are COPY BINARY tuples in the order of
    * `TABLE_COLUMNS`, or of the outbox's own columns, without header and trailer. They must not change until the
    * request is settled. They are sent together with the guards or with other rows, so an error of the server appears in
-   * `Commit.taken` or in the commit. They are durable after the commit. `rowCount` is compared with the count that the
-   * server reports.
+   * `TransactionHandle.flush` or in the commit. They are durable after the commit. `rowCount` is compared with the
+   * count that the server reports.
    */
   copy(target: CopyTarget, chunks: readonly Buffer[], rowCount: number): Promise<void>;
 }

@@ -5,7 +5,7 @@
  */
 import type { Host } from '../../component/component.ts';
 import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
-import type { Commit } from '../../component/capabilities/ledger.ts';
+import type { TransactionHandle } from '../../component/capabilities/ledger.ts';
 import { OUTBOX, type Outbox, type OutboxEntry } from '../../component/capabilities/outbox.ts';
 import { Rejection, UserError } from '../../errors.ts';
 import type { Batch } from '../../pdata/batch.ts';
@@ -21,7 +21,7 @@ import { Sender } from './sender.ts';
 const TIDY_MS = 10000;
 
 class OtlpHttpExporter implements Exporter {
-  readonly joinsCommit = true;
+  readonly transactional = true;
   readonly countsDeliveries = true;
   readonly #options: OtlpHttpOptions;
   readonly #host: Host;
@@ -86,7 +86,7 @@ class OtlpHttpExporter implements Exporter {
     return kept;
   }
 
-  async write(group: readonly Rows[], commit: Commit): Promise<void> {
+  async write(group: readonly Rows[], handle: TransactionHandle): Promise<void> {
     if (this.#outbox === null) throw new Error('the outbox is not open');
     const entries = group.flatMap((rows): readonly OutboxEntry[] => {
       const { signal, count: records, bytes, chunks } = rows;
@@ -94,7 +94,7 @@ class OtlpHttpExporter implements Exporter {
       // A metric without points is neither stored nor sent.
       return records === 0 ? [] : [{ destination: this.#host.id, signal, project, records, bytes, chunks }];
     });
-    await this.#outbox.add(entries, commit);
+    await this.#outbox.add(entries, handle);
   }
 
   /** Refuses before the request is stored: the sender sends it again, and no acknowledged request is lost. */

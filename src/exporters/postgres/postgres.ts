@@ -1,7 +1,7 @@
 /** The `postgres` exporter: writes rows as COPY BINARY tuples into the ledger's transaction, in daily partitions. */
 import type { Host } from '../../component/component.ts';
 import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
-import type { Commit } from '../../component/capabilities/ledger.ts';
+import type { TransactionHandle } from '../../component/capabilities/ledger.ts';
 import { POSTGRES_DATABASE, POSTGRES_TRANSACTION } from '../../component/capabilities/postgres.ts';
 import { UserError } from '../../errors.ts';
 import type { Batch } from '../../pdata/batch.ts';
@@ -21,7 +21,7 @@ const MAINTENANCE_MS = 3600000;
 const MAINTENANCE_RETRY_MS = 600000;
 
 class PostgresExporter implements Exporter {
-  readonly joinsCommit = true;
+  readonly transactional = true;
   readonly #options: PostgresExporterOptions;
   readonly #host: Host;
   readonly #pool = new ChunkPool();
@@ -65,8 +65,8 @@ class PostgresExporter implements Exporter {
     return encodeInSteps(batch, 'copy', this.#pool);
   }
 
-  async write(group: readonly Rows[], commit: Commit): Promise<void> {
-    const transaction = commit.join(POSTGRES_TRANSACTION);
+  async write(group: readonly Rows[], handle: TransactionHandle): Promise<void> {
+    const transaction = handle.join(POSTGRES_TRANSACTION);
     if (transaction === undefined) throw new Error('the ledger has no Postgres transaction to join');
     const contents = group.flatMap((rows) => rows.contents ?? []);
     const sumOf = (field: 'count' | 'bytes'): number => group.reduce((sum, rows) => sum + rows[field], 0);

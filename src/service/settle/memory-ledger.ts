@@ -4,7 +4,7 @@
  * begins at zero.
  */
 import { hash } from 'node:crypto';
-import type { Claim, Commit, Ledger, Quota, Verdict } from '../../component/capabilities/ledger.ts';
+import type { Claim, TransactionHandle, Ledger, Quota, Verdict } from '../../component/capabilities/ledger.ts';
 import { Rejection } from '../../errors.ts';
 import { monthOf, nextMonthSeconds } from '../../pdata/month.ts';
 import { OwnedTraces, type TraceOwner } from './owned-traces.ts';
@@ -21,7 +21,7 @@ interface Usage {
 }
 
 /** There is no transaction that an exporter could join. */
-const NO_COMMIT: Commit = { join: () => undefined, taken: async () => undefined };
+const NO_TRANSACTION: TransactionHandle = { join: () => undefined, flush: async () => undefined };
 
 export class MemoryLedger implements Ledger {
   readonly heavyLanes = 1;
@@ -39,7 +39,7 @@ export class MemoryLedger implements Ledger {
 
   async settle(
     group: readonly Claim[],
-    write: (admitted: readonly Claim[], commit: Commit) => Promise<void>,
+    write: (admitted: readonly Claim[], handle: TransactionHandle) => Promise<void>,
   ): Promise<readonly Verdict[]> {
     await this.#waitForConflicts(group);
     const now = this.#now();
@@ -79,13 +79,13 @@ export class MemoryLedger implements Ledger {
   async #store(
     plan: Plan,
     now: number,
-    write: (admitted: readonly Claim[], commit: Commit) => Promise<void>,
+    write: (admitted: readonly Claim[], handle: TransactionHandle) => Promise<void>,
     verdicts: Map<Claim, Verdict>,
   ): Promise<void> {
     if (plan.admitted.size === 0) return;
     const admitted = [...plan.admitted.values()];
     try {
-      await write(admitted, NO_COMMIT);
+      await write(admitted, NO_TRANSACTION);
     } catch (error) {
       const cause = error instanceof Error ? error.message : String(error);
       for (const claim of admitted)

@@ -3,7 +3,7 @@
  * then, after the transaction is flushed, with the others.
  */
 import type { Exporter, Rows } from '../../component/exporter.ts';
-import type { Commit } from '../../component/capabilities/ledger.ts';
+import type { TransactionHandle } from '../../component/capabilities/ledger.ts';
 
 /** A request's rows in one exporter's format. */
 export interface EncodedRows {
@@ -32,18 +32,18 @@ export class ExporterWrites {
   #last: Promise<unknown> = Promise.resolve();
 
   /** `encoded`: the rows of the admitted requests of a group. Rejects when one of the writes fails. */
-  async write(encoded: readonly (readonly EncodedRows[])[], commit: Commit): Promise<void> {
+  async write(encoded: readonly (readonly EncodedRows[])[], handle: TransactionHandle): Promise<void> {
     const writers = [...rowsByExporter(encoded)];
-    for (const [exporter, rows] of writers.filter(([{ joinsCommit }]) => joinsCommit === true))
-      await exporter.write(rows, commit);
-    const others = writers.filter(([{ joinsCommit }]) => joinsCommit !== true);
+    for (const [exporter, rows] of writers.filter(([{ transactional }]) => transactional === true))
+      await exporter.write(rows, handle);
+    const others = writers.filter(([{ transactional }]) => transactional !== true);
     if (others.length === 0) return;
-    await commit.taken();
+    await handle.flush();
     const parted = others.filter(([{ takesParts }, rows]) => takesParts === true && bytesOf(rows) > PART_BYTES);
     const whole = others.filter((writer) => !parted.includes(writer));
-    if (whole.length > 0) await this.#inTurn(() => writeTogether(whole, commit));
+    if (whole.length > 0) await this.#inTurn(() => writeTogether(whole, handle));
     for (const [exporter, rows] of parted)
-      for (const part of partsOf(rows)) await this.#inTurn(() => exporter.write(part, commit));
+      for (const part of partsOf(rows)) await this.#inTurn(() => exporter.write(part, handle));
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
@@ -86,9 +86,9 @@ function rowsByExporter(encoded: readonly (readonly EncodedRows[])[]): ReadonlyM
 /** Waits for all writes even when one fails, so that none is running when the ledger rolls back or retries. */
 async function writeTogether(
   writers: readonly (readonly [Exporter, readonly Rows[]])[],
-  commit: Commit,
+  handle: TransactionHandle,
 ): Promise<void> {
-  const results = await Promise.allSettled(writers.map(([exporter, rows]) => exporter.write(rows, commit)));
+  const results = await Promise.allSettled(writers.map(([exporter, rows]) => exporter.write(rows, handle)));
   const failure = results.find((result) => result.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
 }

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import t from 'tap';
-import type { Commit } from '../../../src/component/capabilities/ledger.ts';
+import type { TransactionHandle } from '../../../src/component/capabilities/ledger.ts';
 import type { OutboxEntry } from '../../../src/component/capabilities/outbox.ts';
 import type { PostgresTransaction } from '../../../src/component/capabilities/postgres.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
@@ -48,12 +48,12 @@ async function add(outbox: PostgresOutbox, entries: readonly OutboxEntry[], comm
     await client.query('BEGIN');
     const known = new KnownContents(() => performance.now());
     const transaction = new OpenTransaction({ client, opening: [], repeats: 'fail', known, contentsAreStored: true });
-    const commit: Commit = {
+    const handle: TransactionHandle = {
       join: <T>() => transaction satisfies PostgresTransaction as T,
-      taken: () => transaction.taken(),
+      flush: () => transaction.flush(),
     };
-    await outbox.add(entries, commit);
-    await transaction.taken();
+    await outbox.add(entries, handle);
+    await transaction.flush();
     await client.query(commits ? 'COMMIT' : 'ROLLBACK');
   } finally {
     await client.end();

@@ -146,7 +146,7 @@ class TwoLanes implements Ledger {
   most = 0;
 
   async settle(...[group, write]: Parameters<Ledger['settle']>): Promise<readonly Verdict[]> {
-    await write(group, { join: () => undefined, taken: async () => undefined });
+    await write(group, { join: () => undefined, flush: async () => undefined });
     await new Promise<void>((resolve) => {
       const entry = { size: group.length, end: resolve };
       this.open.push(entry);
@@ -239,8 +239,8 @@ t.test(
 
 t.test('exporters that join the transaction write first, and when they fail the others do not write', async (t) => {
   const order: string[] = [];
-  const exporter = (name: string, joinsCommit: boolean, failure?: Error): Exporter => ({
-    joinsCommit,
+  const exporter = (name: string, transactional: boolean, failure?: Error): Exporter => ({
+    transactional,
     encode: () => someRows(),
     write: async () => {
       order.push(name);

@@ -6,7 +6,7 @@
  */
 import type pg from 'pg';
 import type { Capability } from '../../../component/capabilities/capability.ts';
-import type { Claim, Commit, Verdict } from '../../../component/capabilities/ledger.ts';
+import type { Claim, TransactionHandle, Verdict } from '../../../component/capabilities/ledger.ts';
 import { POSTGRES_TRANSACTION } from '../../../component/capabilities/postgres.ts';
 import { runPipeline, type Step, type StepResult } from '../wire-pipeline.ts';
 import { addUsage, askGuards, demandGuards, findTraces, GuardRefusal, nameOf, type StoredTrace } from './guards.ts';
@@ -16,7 +16,7 @@ import type { KnownContents } from './contents.ts';
 import { ContentsStored, OpenTransaction, type Repeats } from './transaction.ts';
 import { conflicts, overQuota, ownersOf, usageOf, verdictsFor } from './verdicts.ts';
 
-export type Write = (admitted: readonly Claim[], commit: Commit) => Promise<void>;
+export type Write = (admitted: readonly Claim[], handle: TransactionHandle) => Promise<void>;
 
 const COMMIT = 'COMMIT';
 
@@ -113,8 +113,8 @@ export class Attempt {
     }
     const contentsAreStored = this.#contentsAreStored;
     const open = new OpenTransaction({ client, opening: steps, repeats, known, contentsAreStored });
-    await write(claims, commitOf(open));
-    await open.taken();
+    await write(claims, handleOf(open));
+    await open.flush();
     const usage = usageOf(claims, open.storedSpans);
     this.#noteRepeats(claims, open.storedSpans);
     this.committing = true;
@@ -139,11 +139,11 @@ export class Attempt {
 
 const NO_TRACES: ReadonlyMap<string, StoredTrace> = new Map();
 
-function commitOf(transaction: OpenTransaction): Commit {
+function handleOf(transaction: OpenTransaction): TransactionHandle {
   return {
     join: <T>(capability: Capability<T>) =>
       capability.name === POSTGRES_TRANSACTION.name ? (transaction as T) : undefined,
-    taken: () => transaction.taken(),
+    flush: () => transaction.flush(),
   };
 }
 

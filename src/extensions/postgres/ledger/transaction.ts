@@ -124,7 +124,7 @@ export class OpenTransaction implements PostgresTransaction {
   }
 
   /** Resolves when the server has processed everything so far; guards that were sent before have passed then. */
-  async taken(): Promise<void> {
+  async flush(): Promise<void> {
     const steps = this.#steps;
     this.#steps = [];
     if (steps.length > 0) await runPipeline(this.#client, steps);
@@ -135,7 +135,7 @@ export class OpenTransaction implements PostgresTransaction {
    * requests, contents are committed before the rows, once the guards have admitted the requests.
    */
   async #shareApart(contents: readonly SharedContents[]): Promise<void> {
-    await this.taken();
+    await this.flush();
     await this.#client.query('ROLLBACK');
     for (const portion of unknownPortions(contents, this.#known)) {
       await runPipeline(this.#client, shareSteps(portion));
@@ -154,7 +154,7 @@ export class OpenTransaction implements PostgresTransaction {
         this.#steps.push({ ...step, translate: asRowFault });
       rows += tuples.length;
       if (rows < PORTION_ROWS) continue;
-      await this.taken();
+      await this.flush();
       rows = 0;
     }
   }

@@ -2,7 +2,7 @@
  * The outbox in Postgres: entries join the ledger's transaction, one queue per destination sends them, and their sizes
  * are measured.
  */
-import type { Commit } from '../../../component/capabilities/ledger.ts';
+import type { TransactionHandle } from '../../../component/capabilities/ledger.ts';
 import type { Logger } from '../../../component/logger.ts';
 import type { Meter } from '../../../component/meter.ts';
 import type {
@@ -77,9 +77,9 @@ export class PostgresOutbox implements Outbox {
     return this.#now();
   }
 
-  async add(entries: readonly OutboxEntry[], commit: Commit): Promise<void> {
+  async add(entries: readonly OutboxEntry[], handle: TransactionHandle): Promise<void> {
     if (entries.length === 0) return;
-    const transaction = commit.join(POSTGRES_TRANSACTION);
+    const transaction = handle.join(POSTGRES_TRANSACTION);
     if (transaction === undefined) throw new Error('the ledger has no Postgres transaction to join');
     await transaction.copy('outbox', tuplesOf(entries), entries.length);
     // If the commit fails after this, the figure is too high until the next measurement.
