@@ -2,6 +2,8 @@
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
 
+const SIGNAL_EXIT = Symbol.for('signal-exit emitter');
+
 export interface Ending {
   /** Sends what has been recorded so far. */
   flush(): Promise<void>;
@@ -22,7 +24,7 @@ export function sendAtEnd({ flush, sendAll, recorded }: Ending): () => void {
   };
   const onSignal = (signal: NodeJS.Signals): void => {
     // With listeners of its own, the application decides when it ends. It may record more until then.
-    if (process.listenerCount(signal) > 1) return void flush();
+    if (process.listenerCount(signal) - passiveListeners() > 1) return void flush();
     // A second signal ends the process at once.
     stop();
     void sendAll().finally(() => process.kill(process.pid, signal));
@@ -35,4 +37,20 @@ export function sendAtEnd({ flush, sendAll, recorded }: Ending): () => void {
   // First in the list: a listener that was added with `once` is no longer counted after its call.
   for (const signal of SIGNALS) process.prependListener(signal, onSignal);
   return stop;
+}
+
+interface Emitter {
+  readonly count?: unknown;
+}
+
+/**
+ * The listeners of `signal-exit`, a package below many others. They end the process only when no other listener is there,
+ * so waiting for them would keep the process. Version 3 and version 4 each tell their number here.
+ */
+function passiveListeners(): number {
+  const emitters = [
+    (process as { readonly __signal_exit_emitter__?: Emitter }).__signal_exit_emitter__,
+    (globalThis as { readonly [SIGNAL_EXIT]?: Emitter })[SIGNAL_EXIT],
+  ];
+  return emitters.reduce((sum, emitter) => sum + (typeof emitter?.count === 'number' ? emitter.count : 0), 0);
 }

@@ -75,6 +75,17 @@ t.test('a process with its own listener for SIGTERM ends in its own time, and de
   t.strictSame([...(await namesOf(daemon))].sort(), ['span 0', 'span 1']);
 });
 
+t.test('a process with signal-exit ends at SIGTERM, after its clean-up, and delivers all spans', async (t) => {
+  const daemon = await startPostgresDaemon(t);
+  const program = start(t, 'cleaning', daemon.url, 1);
+  await program.until('enough');
+  program.child.kill('SIGTERM');
+  await program.ended;
+  t.equal(program.child.signalCode, 'SIGTERM');
+  t.match(program.output.out, /cleaned/u);
+  t.equal((await namesOf(daemon)).length, 1);
+});
+
 t.test('during an outage a second signal ends the process at once', async (t) => {
   const remote = await startRemote(t);
   remote.answer = () => undefined;

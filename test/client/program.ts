@@ -4,6 +4,7 @@
  */
 import { openSync, writeSync } from 'node:fs';
 import { trace } from '@opentelemetry/api';
+import { onExit } from 'signal-exit';
 import { flush, setup } from '../../src/client/setup.ts';
 
 setup();
@@ -45,6 +46,12 @@ const MODES: Readonly<Record<string, () => void>> = {
         });
       });
     });
+  },
+  /** Waits, with a package that ends the process only when nothing else listens for the signal. */
+  cleaning: () => {
+    setInterval(() => undefined, 1000);
+    onExit(() => void process.stdout.write('cleaned\n'));
+    endSpan();
   },
   /** Has ended a span and waits. */
   waiting: () => {
