@@ -13,7 +13,7 @@ const MOST_SPANS = 20_000;
 
 export const traceCommand: Command = {
   description:
-    'The id may be shortened to a unique prefix. A name that begins with … belongs to a span whose parent has not\narrived.',
+    'The id may be shortened to a unique prefix. A name that begins with … belongs to a span whose parent has not\narrived. Figures after Σ are the sum of the spans below; figures in parentheses are counted on another line and are\nnot part of the totals.',
   options: {
     ...READER_OPTIONS,
     limit: { type: 'text', short: 'n', value: 'N', description: 'Lines to draw', default: String(DEFAULT_LINES) },

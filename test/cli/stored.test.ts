@@ -254,6 +254,29 @@ t.test('wrong usage exits with 2, an invalid configuration with 1, without a sta
   }
 });
 
+t.test('the lines of a trace add up: what repeats other lines is marked', async (t) => {
+  const [traceId, agentId] = [newTraceId(), 'a'.repeat(16)];
+  const agent = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.usage.input_tokens': 1000 };
+  const start = nowNs();
+  await sendSpans([
+    aSpan({ traceId, start, spanId: agentId, name: 'planner', attributes: agent }),
+    aSpan({
+      traceId,
+      start,
+      parentSpanId: agentId,
+      name: 'chat',
+      attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.usage.input_tokens': 900 },
+    }),
+    aSpan({ traceId, start, name: 'alone', attributes: agent }),
+  ]);
+  const { out } = await sluice('trace', traceId);
+  t.match(out, /^planner .*\(Σ 1k → -\)$/mu);
+  t.match(out, /^ {2}chat .* {2}900 → -$/mu);
+  t.match(out, /^alone .* Σ 1k → -$/mu);
+  t.match(out, /^Σ: the sum of the spans below/mu);
+  t.match(await read('trace', traceId), { input_tokens: 1900 });
+});
+
 t.test('sums beyond 2^53 and 2^63 are exact in the commands, and no view fails on them', async (t) => {
   const largest = 9_007_199_254_740_991;
   const traceId = newTraceId();

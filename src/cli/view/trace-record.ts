@@ -10,6 +10,18 @@ export interface TraceKey {
   readonly environment: string;
 }
 
+/** What a span or log record used. Left out: unknown. */
+export interface Usage {
+  readonly input_tokens?: number | null;
+  readonly output_tokens?: number | null;
+  readonly cache_read_tokens?: number | null;
+  readonly total_cost?: string | null;
+  readonly cost_source?: string | null;
+  readonly usage_scope?: string | null;
+  /** Whether it is part of the totals; null: there is nothing to count. */
+  readonly is_counted?: boolean | null;
+}
+
 type SpanColumn =
   | 'parent_span_id'
   | 'service_name'
@@ -34,12 +46,15 @@ export interface SpanRow extends Pick<stored.SpanRow, SpanColumn> {
   /** The model that answered, or else the requested model. */
   readonly model: string | null;
   readonly time_to_first_token_ms: number | null;
+  readonly cost_source?: string | null;
+  readonly usage_scope?: string | null;
+  readonly is_counted?: boolean | null;
   readonly event_count: number;
 }
 
 type LogColumn = 'span_id' | 'time_unix_nano' | 'severity_number' | 'severity_text' | 'event_name';
 
-export interface LogRow extends Pick<stored.LogRow, LogColumn> {
+export interface LogRow extends Pick<stored.LogRow, LogColumn>, Usage {
   /** The beginning of the body. */
   readonly body: string | null;
 }
@@ -100,13 +115,14 @@ const SPANS = `
   SELECT encode(span_id, 'hex') AS span_id, encode(parent_span_id, 'hex') AS parent_span_id, left(name, ${TEXT_LENGTH}) AS name,
     service_name, start_time_unix_nano, duration_ns, status, left(status_message, ${TEXT_LENGTH}) AS status_message, is_error, error_type,
     category, provider, coalesce(response_model, request_model) AS model, tool_name, agent_name, input_tokens, output_tokens,
-    cache_read_tokens, time_to_first_token_ms, total_cost,
+    cache_read_tokens, time_to_first_token_ms, total_cost, cost_source, usage_scope,
     CASE WHEN jsonb_typeof(events) = 'array' THEN jsonb_array_length(events) ELSE 0 END AS event_count
   FROM sluice.spans WHERE project = $1 AND trace_id = decode($2, 'hex') ORDER BY start_time_unix_nano, span_id LIMIT $3`;
 
 const LOGS = `
   SELECT encode(span_id, 'hex') AS span_id, coalesce(time_unix_nano, observed_time_unix_nano) AS time_unix_nano,
-    severity_number, severity_text, event_name, left(body #>> '{}', ${TEXT_LENGTH}) AS body
+    severity_number, severity_text, event_name, left(body #>> '{}', ${TEXT_LENGTH}) AS body, input_tokens, output_tokens,
+    cache_read_tokens, total_cost, cost_source, usage_scope
   FROM sluice.logs WHERE project = $1 AND trace_id = decode($2, 'hex')
   ORDER BY coalesce(time_unix_nano, observed_time_unix_nano) NULLS FIRST, received_at LIMIT $3`;
 
@@ -124,13 +140,52 @@ const totalsQuestion = (views: string): string => `
     FROM ${views}.counted_usage WHERE project = $1 AND trace_id = decode($2, 'hex')
   ) u`;
 
+/** The rows that the totals add up. A log record has no id: it is known by what it says. */
+const countedQuestion = (views: string): string => `
+  SELECT signal, encode(span_id, 'hex') AS span_id, time_unix_nano, input_tokens, output_tokens
+  FROM ${views}.counted_usage WHERE project = $1 AND trace_id = decode($2, 'hex')`;
+
 /** At most `limit` spans and `limit` log records, in order of time. */
 export async function readTrace(reader: Reader, key: TraceKey, limit: number): Promise<TraceRecord> {
   const which = [key.project, key.traceId];
   const [totals = {}] = await reader.query(totalsQuestion(reader.views), which);
   const spans = await reader.query(SPANS, [...which, limit]);
   const logs = await reader.query(LOGS, [...which, limit]);
-  return { key, totals: totalsFrom(totals), spans: spans.map(spanFrom), logs: logs.map(logFrom) };
+  const counted = new Counted(await reader.query(countedQuestion(reader.views), which));
+  return {
+    key,
+    totals: totalsFrom(totals),
+    spans: spans.map((row) => ({
+      ...spanFrom(row),
+      is_counted: counted.take('span', row, row['start_time_unix_nano']),
+    })),
+    logs: logs.map((row) => ({ ...logFrom(row), is_counted: counted.take('log', row, row['time_unix_nano']) })),
+  };
+}
+
+class Counted {
+  /** By key: how many rows have it. */
+  readonly #left = new Map<string, number>();
+
+  constructor(rows: readonly Row[]) {
+    for (const row of rows) {
+      const key = this.#keyOf(String(row['signal']), row, row['time_unix_nano']);
+      this.#left.set(key, (this.#left.get(key) ?? 0) + 1);
+    }
+  }
+
+  /** Each counted row is found once. Null: the row has no usage. */
+  take(signal: string, row: Row, time: unknown): boolean | null {
+    if (textOf(row['usage_scope']) === null) return null;
+    const key = this.#keyOf(signal, row, time);
+    const left = this.#left.get(key) ?? 0;
+    if (left > 0) this.#left.set(key, left - 1);
+    return left > 0;
+  }
+
+  #keyOf(signal: string, row: Row, time: unknown): string {
+    return [signal, row['span_id'], time, row['input_tokens'], row['output_tokens']].map(String).join(' ');
+  }
 }
 
 function spanFrom(row: Row): SpanRow {
@@ -155,6 +210,8 @@ function spanFrom(row: Row): SpanRow {
     cache_read_tokens: countOf(row['cache_read_tokens']),
     time_to_first_token_ms: countOf(row['time_to_first_token_ms']),
     total_cost: textOf(row['total_cost']),
+    cost_source: textOf(row['cost_source']),
+    usage_scope: textOf(row['usage_scope']),
     event_count: Number(row['event_count']),
   };
 }
@@ -167,6 +224,12 @@ function logFrom(row: Row): LogRow {
     severity_text: textOf(row['severity_text']),
     event_name: textOf(row['event_name']),
     body: textOf(row['body']),
+    input_tokens: countOf(row['input_tokens']),
+    output_tokens: countOf(row['output_tokens']),
+    cache_read_tokens: countOf(row['cache_read_tokens']),
+    total_cost: textOf(row['total_cost']),
+    cost_source: textOf(row['cost_source']),
+    usage_scope: textOf(row['usage_scope']),
   };
 }
 

@@ -4,6 +4,7 @@ import { cut, pad, padLeft } from './screen-text.ts';
 import { growTree, type TreeLine } from './span-tree.ts';
 import type { Style } from '../terminal.ts';
 import type { SpanRow, Totals, TraceRecord } from './trace-record.ts';
+import { costsBelow, describeUsage, isMarked, LEGEND } from './usage-marks.ts';
 
 /** Deeper spans are drawn at this depth, so that names stay readable. */
 const DEEPEST = 12;
@@ -38,7 +39,10 @@ export function drawTrace(record: TraceRecord, width: number, style: Style, line
   const layout = layoutFor(Math.max(width, NARROWEST), totals, style);
   const began = totals.start_time_unix_nano;
   const when = began === null ? '' : `, ${new Date(Number(BigInt(began) / 1_000_000n)).toISOString()}`;
-  const drawn = lines.slice(0, lineLimit).flatMap((line) => drawLine(line, layout));
+  const below = costsBelow(lines);
+  const shown = lines.slice(0, lineLimit);
+  const drawn = shown.flatMap((line, at) => drawLine(line, layout, below[at] ?? null));
+  const marked = shown.some((line) => isMarked(line.kind === 'span' ? line.span : line.log));
   const hidden = totals.span_count + totals.log_count - Math.min(lines.length, lineLimit);
   return [
     `${style.bold(key.traceId)}  ${style.dim(cut(`${key.project}, ${key.environment}${when}`, layout.width - key.traceId.length - 2))}`,
@@ -48,6 +52,7 @@ export function drawTrace(record: TraceRecord, width: number, style: Style, line
       ? [style.yellow(`… ${plural(hidden, 'more line')}; see them with --limit, or all with --json`)]
       : []),
     '',
+    ...(marked ? [style.dim(cut(LEGEND, layout.width))] : []),
     describeTotals(totals, style),
   ].join('\n');
 }
@@ -68,7 +73,7 @@ function layoutFor(width: number, totals: Totals, style: Style): Layout {
   };
 }
 
-function drawLine(line: TreeLine, layout: Layout): readonly string[] {
+function drawLine(line: TreeLine, layout: Layout, costBelow: string | null): readonly string[] {
   const indent = '  '.repeat(Math.min(line.depth, DEEPEST));
   if (line.kind === 'log') return [drawLog(line, indent, layout)];
   const { span, parentMissing } = line;
@@ -83,7 +88,7 @@ function drawLine(line: TreeLine, layout: Layout): readonly string[] {
     style.cyan(pad(cut(kindOf(span), KIND_WIDTH), KIND_WIDTH)),
     padLeft(formatTook(span.duration_ns), TOOK_WIDTH),
     barOf(span, layout),
-    cut(factsOf(span), layout.facts),
+    cut(factsOf(span, costBelow), layout.facts),
   ];
   const text = row.join('  ').trimEnd();
   if (!failed) return [text];
@@ -99,7 +104,8 @@ function drawLog({ log }: Extract<TreeLine, { kind: 'log' }>, indent: string, la
     log.time_unix_nano === null || startNs === 0n || BigInt(log.time_unix_nano) < startNs
       ? ''
       : `+${formatTook(String(BigInt(log.time_unix_nano) - startNs))} `;
-  const told = [log.event_name, log.body].filter((each) => each !== null && each !== '').join(': ');
+  const said = [log.event_name, log.body].filter((each) => each !== null && each !== '').join(': ');
+  const told = [describeUsage(log, null), said].filter((each) => each !== null).join(' · ');
   const text = `${indent}· ${cut(`${after}${severity} ${told}`, layout.width - indent.length - 2)}`;
   const number = log.severity_number ?? 0;
   return number >= ERROR_SEVERITY ? style.red(text) : number >= WARN_SEVERITY ? style.yellow(text) : style.dim(text);
@@ -126,22 +132,9 @@ function barOf(span: SpanRow, { bar, startNs, durationNs, style }: Layout): stri
   return pad(' '.repeat(from) + painted, bar);
 }
 
-function factsOf(span: SpanRow): string {
-  const cached =
-    span.cache_read_tokens === null || span.cache_read_tokens === 0
-      ? ''
-      : ` (${formatCount(span.cache_read_tokens)} cached)`;
-  const tokens =
-    span.input_tokens === null && span.output_tokens === null
-      ? null
-      : `${formatCount(span.input_tokens)}${cached} → ${formatCount(span.output_tokens)}`;
+function factsOf(span: SpanRow, costBelow: string | null): string {
   // Tokens first: a long model name is cut at the end.
-  return [
-    tokens,
-    span.total_cost === null ? null : formatCost(span.total_cost),
-    span.model,
-    span.event_count === 0 ? null : plural(span.event_count, 'event'),
-  ]
+  return [describeUsage(span, costBelow), span.model, span.event_count === 0 ? null : plural(span.event_count, 'event')]
     .filter((fact) => fact !== null)
     .join(' · ');
 }

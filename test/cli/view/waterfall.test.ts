@@ -159,3 +159,30 @@ t.test('failures are red when colours are on', async (t) => {
   const text = drawTrace(aTrace([aSpan('1', null, { status: 'error' })]), 100, makeStyle(true), 50);
   t.match(text, '\u001b[31m! failed');
 });
+
+t.test('figures add up to the totals: sums are marked, repeated figures are in parentheses', async (t) => {
+  const usage = (scope: string, counted: boolean, input: number, cost: string): Partial<SpanRow> => ({
+    usage_scope: scope,
+    is_counted: counted,
+    input_tokens: input,
+    output_tokens: 10,
+    cost_source: 'derived',
+    total_cost: cost,
+  });
+  const spans = [
+    aSpan('agent', null, usage('rollup', false, 2000, '0.00070000')),
+    aSpan('one', 'agent', usage('own', true, 1000, '0.00026000')),
+    aSpan('two', 'agent', usage('own', true, 1000, '0.00026000')),
+    aSpan('again', 'two', usage('own', false, 1000, '0.00026000')),
+    aSpan('alone', null, usage('rollup', true, 500, '0.00010000')),
+  ];
+  const logs = [aLog({ span_id: 'two', input_tokens: 70, output_tokens: 7, usage_scope: 'own', is_counted: true })];
+  const drawn = drawTrace(aTrace(spans, logs), 160, PLAIN, 100);
+  t.match(drawn, /span agent .*\(Σ 2k → 10 · \$0\.00052\)/u, 'the cost of the calls, not that of the sum');
+  t.match(drawn, /span one .* 1k → 10 · \$0\.00026$/mu);
+  t.match(drawn, /span again .*\(1k → 10 · \$0\.00026\)/u);
+  t.match(drawn, /span alone .* Σ 500 → 10 · \$0\.0001$/mu);
+  t.match(drawn, /INFO 70 → 7 · hello/u);
+  t.match(drawn, /\nΣ: the sum of the spans below · \( \): counted on another line/u);
+  t.notMatch(drawTrace(aTrace([aSpan('plain', null)]), 160, PLAIN, 100), /Σ/u);
+});
