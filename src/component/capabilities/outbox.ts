@@ -57,7 +57,7 @@ export interface Dropped {
  * The queue of one destination, in the order of creation. One process at a time holds it, among all processes on the
  * same database. When its connection breaks, the queue is released and every method except `acquire` rejects.
  */
-export interface OutboxLane {
+export interface DestinationQueue {
   /** True when this process holds the queue; false while another process does. */
   acquire(): Promise<boolean>;
   /** The oldest waiting entries, at most `limit`. */
@@ -69,7 +69,7 @@ export interface OutboxLane {
   /** Schedules another attempt. Later entries wait behind these. */
   failed(entries: readonly WaitingEntry[], attempt: FailedAttempt): Promise<void>;
   /** Makes entries dead letters, with the reason. Later entries are sent. */
-  bury(entries: readonly WaitingEntry[], attempt: Omit<FailedAttempt, 'nextAttemptMs'>): Promise<void>;
+  deadLetter(entries: readonly WaitingEntry[], attempt: Omit<FailedAttempt, 'nextAttemptMs'>): Promise<void>;
   /** Another process may then acquire the queue. */
   release(): Promise<void>;
 }
@@ -80,7 +80,7 @@ export interface Outbox {
   /** Joins entries to a commit. They exist when it succeeds. */
   add(entries: readonly OutboxEntry[], handle: TransactionHandle): Promise<void>;
   /** Call it at the start, before entries are added. */
-  open(destination: string): Promise<OutboxLane>;
+  open(destination: string): Promise<DestinationQueue>;
   size(destination: string): OutboxSize;
   /** Removes dead letters older than `maxDeadAgeMs`, and the oldest ones while the total exceeds `maxBytes`. */
   tidy(destination: string, limits: { readonly maxBytes: number; readonly maxDeadAgeMs: number }): Promise<void>;

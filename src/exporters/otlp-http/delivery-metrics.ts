@@ -49,7 +49,7 @@ export class DeliveryMetrics implements DeliveryEvents {
     if (rejected > 0) this.#rejected.add(rejected, this.#labels);
   }
 
-  buried(entries: readonly WaitingEntry[], reason: 'refused' | 'elapsed'): void {
+  deadLettered(entries: readonly WaitingEntry[], reason: 'refused' | 'elapsed'): void {
     for (const { signal, records } of entries) this.#failed[signal].add(records, this.#labels);
     this.#dead.add(entries.length, { ...this.#labels, reason });
   }

@@ -7,7 +7,7 @@
  * attempt. After a database fault the process releases the queue and starts again.
  */
 import type { Logger } from '../../component/logger.ts';
-import type { OutboxLane, WaitingEntry } from '../../component/capabilities/outbox.ts';
+import type { DestinationQueue, WaitingEntry } from '../../component/capabilities/outbox.ts';
 import type { Signal } from '../../pdata/context.ts';
 import { longestPause, nextAttempt, type RetryOptions } from './retry.ts';
 import type { Attempt } from './sender.ts';
@@ -19,23 +19,23 @@ const MAX_ENTRIES = 64;
  */
 const IDLE_MS = 1000;
 /** The longest pause before the clock is read again: clocks may be set. */
-const NAP_MS = 1000;
+const PAUSE_MS = 1000;
 /** The pause after a database fault. */
 const FAULT_MS = 1000;
 
 /** A pause before the next step. A new entry ends it only if that entry can be sent now. */
-interface Rest {
+interface Pause {
   readonly ms: number;
   readonly wakeable: boolean;
 }
 
-const GO_ON: Rest = { ms: 0, wakeable: false };
-const EMPTY: Rest = { ms: IDLE_MS, wakeable: true };
-const HELD_ELSEWHERE: Rest = { ms: IDLE_MS, wakeable: false };
-const FAULT: Rest = { ms: FAULT_MS, wakeable: false };
+const AT_ONCE: Pause = { ms: 0, wakeable: false };
+const EMPTY: Pause = { ms: IDLE_MS, wakeable: true };
+const HELD_ELSEWHERE: Pause = { ms: IDLE_MS, wakeable: false };
+const FAULT: Pause = { ms: FAULT_MS, wakeable: false };
 
 export interface DeliveryParts {
-  readonly lane: OutboxLane;
+  readonly queue: DestinationQueue;
   readonly retry: RetryOptions;
   readonly maxBatchBytes: number;
   readonly logger: Logger;
@@ -45,14 +45,14 @@ export interface DeliveryParts {
   chance(): number;
   send(signal: Signal, body: Buffer, abort: AbortSignal): Promise<Attempt>;
   /** Resolves after that time, or when `wake` aborts. */
-  nap(ms: number, wake: AbortSignal): Promise<void>;
+  pause(ms: number, wake: AbortSignal): Promise<void>;
 }
 
 /** The events that are counted. */
 export interface DeliveryEvents {
   attempted(result: 'delivered' | 'refused' | 'throttled' | 'unavailable' | 'unreachable' | 'timeout'): void;
   delivered(entries: readonly WaitingEntry[], rejected: number): void;
-  buried(entries: readonly WaitingEntry[], reason: 'refused' | 'elapsed'): void;
+  deadLettered(entries: readonly WaitingEntry[], reason: 'refused' | 'elapsed'): void;
 }
 
 export class Delivery {
@@ -106,19 +106,19 @@ export class Delivery {
       this.#alarm = new AbortController();
       const rest = await this.#attempt();
       if (rest.ms > 0 && !this.#stopping) {
-        await this.#parts.nap(rest.ms, rest.wakeable ? this.#alarm.signal : this.#halt.signal);
+        await this.#parts.pause(rest.ms, rest.wakeable ? this.#alarm.signal : this.#halt.signal);
       }
     }
-    await this.#parts.lane.release();
+    await this.#parts.queue.release();
   }
 
-  async #attempt(): Promise<Rest> {
+  async #attempt(): Promise<Pause> {
     try {
-      const rest = (await this.#parts.lane.acquire()) ? await this.step() : HELD_ELSEWHERE;
+      const rest = (await this.#parts.queue.acquire()) ? await this.step() : HELD_ELSEWHERE;
       this.#faulted = false;
       return rest;
     } catch (error) {
-      await this.#parts.lane.release();
+      await this.#parts.queue.release();
       // Logged once for each outage of the database.
       if (!this.#stopping && !this.#faulted)
         this.#parts.logger.warn({ error }, 'the outbox cannot be read; trying again');
@@ -131,24 +131,24 @@ export class Delivery {
    * Reads the queue once and sends at most one request. Returns the pause before the next step. The caller holds the
    * queue.
    */
-  async step(): Promise<Rest> {
+  async step(): Promise<Pause> {
     const limit = this.#careful?.entries ?? MAX_ENTRIES;
-    const [head, ...rest] = await this.#parts.lane.waiting(limit);
+    const [head, ...rest] = await this.#parts.queue.waiting(limit);
     if (head === undefined) return EMPTY;
     if (this.#careful !== null && head.sequence > this.#careful.until) this.#careful = null;
     const pauseMs = (head.nextAttemptMs ?? 0) - this.#parts.now();
     if (pauseMs > 0 && pauseMs <= longestPause(this.#parts.retry))
-      return { ms: Math.min(pauseMs, NAP_MS), wakeable: false };
+      return { ms: Math.min(pauseMs, PAUSE_MS), wakeable: false };
     const batch = [head, ...companionsOf(head, rest, this.#parts.maxBatchBytes)];
-    const bodies = await this.#parts.lane.bodies(batch);
+    const bodies = await this.#parts.queue.bodies(batch);
     // Another process has just removed some of the entries.
-    if (bodies.length < batch.length) return GO_ON;
+    if (bodies.length < batch.length) return AT_ONCE;
     await this.#settle(batch, await this.#parts.send(head.signal, Buffer.concat(bodies), this.#abort.signal));
-    return GO_ON;
+    return AT_ONCE;
   }
 
   async #settle(batch: readonly WaitingEntry[], attempt: Attempt): Promise<void> {
-    const { events, lane, logger } = this.#parts;
+    const { events, queue, logger } = this.#parts;
     events.attempted(attempt.kind === 'failed' ? attempt.result : attempt.kind);
     if (attempt.kind === 'failed') return this.#postpone(batch, attempt);
     if (attempt.kind === 'refused') return this.#refuse(batch, attempt);
@@ -160,12 +160,12 @@ export class Delivery {
     }
     if (this.#failing) logger.info({}, 'the remote accepts requests again');
     this.#failing = false;
-    await lane.delivered(batch);
+    await queue.delivered(batch);
     events.delivered(batch, attempt.partial.rejected);
   }
 
   async #postpone(batch: readonly WaitingEntry[], attempt: Attempt & { readonly kind: 'failed' }): Promise<void> {
-    const { chance, events, lane, logger, retry } = this.#parts;
+    const { chance, events, queue, logger, retry } = this.#parts;
     const nowMs = this.#parts.now();
     const [head] = batch;
     const failure = {
@@ -177,8 +177,8 @@ export class Delivery {
     const nextAttemptMs = nextAttempt(retry, failure, chance());
     const { cause, error, result } = attempt;
     if (nextAttemptMs === null) {
-      await lane.bury(batch, { nowMs, error });
-      events.buried(batch, 'elapsed');
+      await queue.deadLetter(batch, { nowMs, error });
+      events.deadLettered(batch, 'elapsed');
       logger.error(
         { cause, result, records: recordsOf(batch) },
         'a request was retried for too long; it is a dead letter now',
@@ -189,22 +189,22 @@ export class Delivery {
     if (!this.#failing)
       logger.warn({ cause, result, retryInMs: nextAttemptMs - nowMs }, 'the remote does not accept requests now');
     this.#failing = true;
-    await lane.failed(batch, { nowMs, nextAttemptMs, error });
+    await queue.failed(batch, { nowMs, nextAttemptMs, error });
   }
 
   async #refuse(
     batch: readonly WaitingEntry[],
     { cause, error }: Attempt & { readonly kind: 'refused' },
   ): Promise<void> {
-    const { events, lane, logger } = this.#parts;
+    const { events, queue, logger } = this.#parts;
     const last = batch.at(-1);
     if (batch.length > 1 && last !== undefined) {
       const until = this.#careful?.until ?? last.sequence;
       this.#careful = { entries: Math.floor(batch.length / 2), until };
       return;
     }
-    await lane.bury(batch, { nowMs: this.#parts.now(), error });
-    events.buried(batch, 'refused');
+    await queue.deadLetter(batch, { nowMs: this.#parts.now(), error });
+    events.deadLettered(batch, 'refused');
     logger.error(
       { cause, records: recordsOf(batch) },
       'the remote refuses a request; it is a dead letter now, see `sluice outbox dead`',

@@ -51,7 +51,7 @@ class OtlpHttpExporter implements Exporter {
     }
     await this.#sender.open((path) => this.#host.resolvePath(path));
     this.#delivery = new Delivery({
-      lane: await outbox.open(this.#host.id),
+      queue: await outbox.open(this.#host.id),
       retry: this.#options.retry_on_failure,
       maxBatchBytes: this.#options.outbox.max_batch_size,
       logger: this.#host.logger,
@@ -59,7 +59,7 @@ class OtlpHttpExporter implements Exporter {
       now: () => outbox.now(),
       chance: Math.random,
       send: (signal, body, abort) => this.#sender.send(signal, body, abort),
-      nap,
+      pause,
     });
     this.#outbox = outbox;
     this.#delivery.start();
@@ -122,7 +122,7 @@ class OtlpHttpExporter implements Exporter {
   }
 }
 
-function nap(ms: number, wake: AbortSignal): Promise<void> {
+function pause(ms: number, wake: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (wake.aborted) return resolve();
     const end = (): void => {

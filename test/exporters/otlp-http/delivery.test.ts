@@ -1,6 +1,6 @@
 /** The schedule of sending: a queue in memory, a clock that only pauses advance, and a remote with given answers. */
 import t from 'tap';
-import type { FailedAttempt, OutboxLane, WaitingEntry } from '../../../src/component/capabilities/outbox.ts';
+import type { FailedAttempt, DestinationQueue, WaitingEntry } from '../../../src/component/capabilities/outbox.ts';
 import { Delivery } from '../../../src/exporters/otlp-http/delivery.ts';
 import type { RetryOptions } from '../../../src/exporters/otlp-http/retry.ts';
 import type { Attempt } from '../../../src/exporters/otlp-http/sender.ts';
@@ -47,7 +47,7 @@ class Scene {
   readonly #entries: WaitingEntry[] = [];
   readonly #texts = new Map<bigint, string>();
   readonly #ended: () => boolean;
-  readonly lane: OutboxLane = this.#makeLane();
+  readonly queue: DestinationQueue = this.#makeQueue();
   readonly delivery: Delivery;
 
   constructor(
@@ -57,14 +57,15 @@ class Scene {
     this.#ended = ended;
     const note = (_fields: object, message: string): void => void this.log.push(message);
     this.delivery = new Delivery({
-      lane: this.lane,
+      queue: this.queue,
       retry,
       maxBatchBytes: 10,
       logger: { debug: note, info: note, warn: note, error: note },
       events: {
         attempted: (result) => void this.results.push(result),
         delivered: () => undefined,
-        buried: (entries, reason) => void this.dead.push(...entries.map((entry) => `${this.#text(entry)} ${reason}`)),
+        deadLettered: (entries, reason) =>
+          void this.dead.push(...entries.map((entry) => `${this.#text(entry)} ${reason}`)),
       },
       now: () => this.nowMs,
       chance: () => 0.5,
@@ -72,7 +73,7 @@ class Scene {
         this.sent.push({ atMs: this.nowMs, body: body.toString() });
         return remote(body.toString(), this.nowMs);
       },
-      nap: async (ms) => {
+      pause: async (ms) => {
         this.nowMs += ms;
         if (this.#ended()) void this.delivery.stop(AbortSignal.timeout(PATIENCE_MS));
         // Lets pending work run.
@@ -107,7 +108,7 @@ class Scene {
     return this.#texts.get(sequence) ?? '';
   }
 
-  #makeLane(): OutboxLane {
+  #makeQueue(): DestinationQueue {
     const remove = async (gone: readonly WaitingEntry[]): Promise<void> => {
       for (const { sequence } of gone) {
         const index = this.#entries.findIndex((entry) => entry.sequence === sequence);
@@ -128,7 +129,7 @@ class Scene {
       bodies: async (entries) => entries.map((entry) => Buffer.from(this.#text(entry))),
       delivered: remove,
       failed: fail,
-      bury: remove,
+      deadLetter: remove,
       release: async () => undefined,
     };
   }
@@ -222,9 +223,9 @@ t.test('a database fault releases the queue and is logged once, and sending cont
   const scene = new Scene(() => DELIVERED);
   scene.add({ text: 'a' });
   let faults = 3;
-  const { lane } = scene;
-  const { waiting } = lane;
-  Object.assign(lane, {
+  const { queue } = scene;
+  const { waiting } = queue;
+  Object.assign(queue, {
     waiting: (limit: number) => (faults-- > 0 ? Promise.reject(new Error('gone')) : waiting(limit)),
   });
   await scene.run();

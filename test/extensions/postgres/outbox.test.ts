@@ -80,12 +80,12 @@ t.test('connecting has a limit when the server stops answering after the greetin
 
 t.test('entries are read in their order, and exist only after their commit', async (t) => {
   const { outbox, destination, entry } = scene(t);
-  const lane = await outbox.open(destination);
-  t.equal(await lane.acquire(), true);
+  const queue = await outbox.open(destination);
+  t.equal(await queue.acquire(), true);
   await add(outbox, [entry('lost')], false);
   await add(outbox, [entry('one'), entry('two', { signal: 'logs', project: 'other', records: 7 })]);
   await add(outbox, [entry(''), entry('three\0\xff')]);
-  const waiting = await lane.waiting(10);
+  const waiting = await queue.waiting(10);
   t.match(waiting, [
     { signal: 'traces', project: 'demo', records: 1, bytes: 3, attempts: 0, firstAttemptMs: null, nextAttemptMs: null },
     { signal: 'logs', project: 'other', records: 7, bytes: 3 },
@@ -93,13 +93,13 @@ t.test('entries are read in their order, and exist only after their commit', asy
     {},
   ]);
   t.strictSame(
-    (await lane.bodies(waiting)).map((body) => body.toString('latin1')),
+    (await queue.bodies(waiting)).map((body) => body.toString('latin1')),
     ['one', 'two', '', 'three\0\xff'],
   );
-  t.equal((await lane.waiting(1)).length, 1);
-  await lane.delivered(waiting.slice(0, 3));
-  t.equal((await lane.waiting(10)).length, 1);
-  await lane.release();
+  t.equal((await queue.waiting(1)).length, 1);
+  await queue.delivered(waiting.slice(0, 3));
+  t.equal((await queue.waiting(10)).length, 1);
+  await queue.release();
 });
 
 t.test('the tenth entry is behind the ninth', async (t) => {
@@ -109,25 +109,25 @@ t.test('the tenth entry is behind the ninth', async (t) => {
     outbox,
     [...'abcd'].map((text) => entry(text)),
   );
-  const lane = await outbox.open(destination);
-  await lane.acquire();
-  const waiting = await lane.waiting(9);
+  const queue = await outbox.open(destination);
+  await queue.acquire();
+  const waiting = await queue.waiting(9);
   t.strictSame(
     waiting.map(({ sequence }) => sequence),
     [98n, 99n, 100n, 101n],
   );
-  t.strictSame((await lane.bodies(waiting)).map(String), [...'abcd']);
-  await lane.release();
+  t.strictSame((await queue.bodies(waiting)).map(String), [...'abcd']);
+  await queue.release();
 });
 
 t.test('a failed attempt is recorded durably', async (t) => {
   const { outbox, destination, entry } = scene(t);
   await add(outbox, [entry('a')]);
-  const lane = await outbox.open(destination);
-  await lane.acquire();
-  await lane.failed(await lane.waiting(1), { nowMs: 1000, nextAttemptMs: 6000, error: 'a\0b' });
-  await lane.failed(await lane.waiting(1), { nowMs: 7000, nextAttemptMs: 9000, error: 'again' });
-  await lane.release();
+  const queue = await outbox.open(destination);
+  await queue.acquire();
+  await queue.failed(await queue.waiting(1), { nowMs: 1000, nextAttemptMs: 6000, error: 'a\0b' });
+  await queue.failed(await queue.waiting(1), { nowMs: 7000, nextAttemptMs: 9000, error: 'again' });
+  await queue.release();
   const next = await scene(t).outbox.open(destination);
   await next.acquire();
   t.match(await next.waiting(1), [{ attempts: 2, firstAttemptMs: 1000, nextAttemptMs: 9000 }]);
@@ -154,22 +154,22 @@ t.test('one process at a time holds a queue; the next one holds it when the firs
 t.test('the size is measured, and counted until the next measurement', async (t) => {
   const { outbox, destination, entry, registry } = scene(t);
   await add(outbox, [entry('before')]);
-  const lane = await outbox.open(destination);
+  const queue = await outbox.open(destination);
   t.match(outbox.size(destination), { waiting: 1, waitingBytes: 6, dead: 0 });
   await add(outbox, [entry('then')]);
   t.match(outbox.size(destination), { waiting: 2, waitingBytes: 10 });
-  await lane.acquire();
-  const [head, last] = await lane.waiting(2);
+  await queue.acquire();
+  const [head, last] = await queue.waiting(2);
   if (head === undefined || last === undefined) throw new Error('nothing waits');
-  await lane.bury([head], { nowMs, error: '400' });
+  await queue.deadLetter([head], { nowMs, error: '400' });
   t.match(outbox.size(destination), { waiting: 1, waitingBytes: 4, dead: 1, deadBytes: 6 });
-  await lane.delivered([last]);
+  await queue.delivered([last]);
   const counted = { ...outbox.size(destination) };
   await outbox.measure();
   t.match(outbox.size(destination), { waiting: 0, waitingBytes: 0, dead: 1, deadBytes: 6 });
   t.match(counted, { waiting: 0, waitingBytes: 0, dead: 1, deadBytes: 6 });
   t.match(registry.print(), 'sluice_outbox_dead_letters 1\n');
-  await lane.release();
+  await queue.release();
 });
 
 t.test('dead letters are removed when they are old, and oldest first when there is no room', async (t) => {
@@ -178,10 +178,10 @@ t.test('dead letters are removed when they are old, and oldest first when there 
     outbox,
     [...'abcd'].map((text) => entry(text.repeat(10))),
   );
-  const lane = await outbox.open(destination);
-  await lane.acquire();
-  for (const [index, dead] of (await lane.waiting(3)).entries())
-    await lane.bury([dead], { nowMs: nowMs + index * DAY_MS, error: 'no' });
+  const queue = await outbox.open(destination);
+  await queue.acquire();
+  for (const [index, dead] of (await queue.waiting(3)).entries())
+    await queue.deadLetter([dead], { nowMs: nowMs + index * DAY_MS, error: 'no' });
   const left = async (): Promise<string> => {
     const { rows } = await database.query(
       "SELECT string_agg(left(convert_from(body, 'UTF8'), 1), '' ORDER BY sequence) AS left FROM sluice.outbox WHERE destination = $1",
@@ -196,15 +196,15 @@ t.test('dead letters are removed when they are old, and oldest first when there 
   t.equal(await left(), 'cd', 'waiting entries count, and stay');
   await outbox.tidy(destination, { maxBytes: 5, maxDeadAgeMs: 7 * DAY_MS });
   t.equal(await left(), 'd');
-  await lane.release();
+  await queue.release();
 });
 
 t.test('a dead letter that is replayed while the excess is removed stays', async (t) => {
   const { outbox, destination, entry } = scene(t);
   await add(outbox, [entry('a'.repeat(10))]);
-  const lane = await outbox.open(destination);
-  await lane.acquire();
-  await lane.bury(await lane.waiting(1), { nowMs, error: 'no' });
+  const queue = await outbox.open(destination);
+  await queue.acquire();
+  await queue.deadLetter(await queue.waiting(1), { nowMs, error: 'no' });
   const operator = await database.connect();
   await operator.query('BEGIN');
   await operator.query("UPDATE sluice.outbox SET state = 'waiting' WHERE destination = $1", [destination]);
@@ -219,8 +219,8 @@ t.test('a dead letter that is replayed while the excess is removed stays', async
   await operator.query('COMMIT');
   await operator.end();
   await tidied;
-  t.equal((await lane.waiting(1)).length, 1);
-  await lane.release();
+  t.equal((await queue.waiting(1)).length, 1);
+  await queue.release();
 });
 
 t.test('the oldest waiting entries are dropped when they exceed the limit', async (t) => {
@@ -230,11 +230,11 @@ t.test('the oldest waiting entries are dropped when they exceed the limit', asyn
     entry('b'.repeat(10), { signal: 'logs', records: 5 }),
     entry('c'.repeat(10)),
   ]);
-  const lane = await outbox.open(destination);
+  const queue = await outbox.open(destination);
   t.match(await outbox.dropOldest(destination, 30), { entries: 0 });
   t.strictSame(await outbox.dropOldest(destination, 19), { entries: 2, records: { traces: 1, logs: 5, metrics: 0 } });
   t.match(outbox.size(destination), { waiting: 1, waitingBytes: 10 });
-  await lane.acquire();
-  t.strictSame((await lane.bodies(await lane.waiting(9))).map(String), ['c'.repeat(10)]);
-  await lane.release();
+  await queue.acquire();
+  t.strictSame((await queue.bodies(await queue.waiting(9))).map(String), ['c'.repeat(10)]);
+  await queue.release();
 });

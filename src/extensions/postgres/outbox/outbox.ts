@@ -9,14 +9,14 @@ import type {
   Dropped,
   Outbox,
   OutboxEntry,
-  OutboxLane,
+  DestinationQueue,
   OutboxSize,
   WaitingEntry,
 } from '../../../component/capabilities/outbox.ts';
 import { POSTGRES_TRANSACTION } from '../../../component/capabilities/postgres.ts';
 import type { Signal } from '../../../pdata/context.ts';
 import type { Database } from '../database.ts';
-import { PostgresLane } from './lane.ts';
+import { PostgresQueue } from './destination-queue.ts';
 import { tuplesOf } from './tuples.ts';
 
 /** The interval of the measurement. In between, this process counts its own changes. */
@@ -90,14 +90,14 @@ export class PostgresOutbox implements Outbox {
     }
   }
 
-  async open(destination: string): Promise<OutboxLane> {
+  async open(destination: string): Promise<DestinationQueue> {
     this.#of(destination);
     // Without a database no entry is added; the first measurement follows later.
     if (this.#database.isOpen) await this.measure();
     this.#timer ??= setInterval(() => void this.#look(), MEASURE_MS).unref();
-    return new PostgresLane(this.#database, destination, {
+    return new PostgresQueue(this.#database, destination, {
       removed: (entries) => this.#removed(destination, entries),
-      buried: (entries) => this.#buried(destination, entries),
+      deadLettered: (entries) => this.#deadLettered(destination, entries),
     });
   }
 
@@ -171,7 +171,7 @@ export class PostgresOutbox implements Outbox {
     if (held.waiting === 0) held.oldestMs = null;
   }
 
-  #buried(destination: string, entries: readonly WaitingEntry[]): void {
+  #deadLettered(destination: string, entries: readonly WaitingEntry[]): void {
     this.#removed(destination, entries);
     const held = this.#of(destination);
     held.dead += entries.length;

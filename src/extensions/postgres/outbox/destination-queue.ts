@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { endConnection } from '../connection-end.ts';
-import type { FailedAttempt, OutboxLane, WaitingEntry } from '../../../component/capabilities/outbox.ts';
+import type { FailedAttempt, DestinationQueue, WaitingEntry } from '../../../component/capabilities/outbox.ts';
 import type { Signal } from '../../../pdata/context.ts';
 import type { Database } from '../database.ts';
 
@@ -33,25 +33,25 @@ const FAILED = `
   UPDATE sluice.outbox SET attempts = attempts + 1, last_error = $2,
     first_attempt_at = coalesce(first_attempt_at, to_timestamp($3::float8 / 1000)), next_attempt_at = to_timestamp($4::float8 / 1000)
   WHERE sequence = ANY ($1::int8[]) AND state = 'waiting'`;
-const BURY = `
+const DEAD_LETTER = `
   UPDATE sluice.outbox SET state = 'dead', attempts = attempts + 1, last_error = $2, dead_at = to_timestamp($3::float8 / 1000),
     first_attempt_at = coalesce(first_attempt_at, to_timestamp($3::float8 / 1000)), next_attempt_at = NULL
   WHERE sequence = ANY ($1::int8[]) AND state = 'waiting'`;
 
 /** Receives changes of entries, so that the sizes stay correct between two measurements. */
-export interface LaneWatcher {
+export interface QueueWatcher {
   removed(entries: readonly WaitingEntry[]): void;
-  buried(entries: readonly WaitingEntry[]): void;
+  deadLettered(entries: readonly WaitingEntry[]): void;
 }
 
-export class PostgresLane implements OutboxLane {
+export class PostgresQueue implements DestinationQueue {
   readonly #database: Database;
   readonly #destination: string;
-  readonly #watcher: LaneWatcher;
+  readonly #watcher: QueueWatcher;
   #client: pg.Client | null = null;
   #held = false;
 
-  constructor(database: Database, destination: string, watcher: LaneWatcher) {
+  constructor(database: Database, destination: string, watcher: QueueWatcher) {
     this.#database = database;
     this.#destination = destination;
     this.#watcher = watcher;
@@ -94,9 +94,12 @@ export class PostgresLane implements OutboxLane {
     await this.#holder().query(FAILED, [sequencesOf(entries), storable(error), nowMs, nextAttemptMs]);
   }
 
-  async bury(entries: readonly WaitingEntry[], { nowMs, error }: Omit<FailedAttempt, 'nextAttemptMs'>): Promise<void> {
-    await this.#holder().query(BURY, [sequencesOf(entries), storable(error), nowMs]);
-    this.#watcher.buried(entries);
+  async deadLetter(
+    entries: readonly WaitingEntry[],
+    { nowMs, error }: Omit<FailedAttempt, 'nextAttemptMs'>,
+  ): Promise<void> {
+    await this.#holder().query(DEAD_LETTER, [sequencesOf(entries), storable(error), nowMs]);
+    this.#watcher.deadLettered(entries);
   }
 
   /** Ending the connection releases the lock. */
