@@ -1,25 +1,36 @@
 /** The exports for the host. Each function works on the one arena described in `src/pdata/layout.ts`. */
 import {
-  CONSTANTS_BASE, ENCODING_JSON, FAIL_BUDGET, HEADER_BASE, HEADER_CONSTANTS, HEADER_ENCODING,
-  HEADER_INPUT_LENGTH, HEADER_MAX_DEPTH, HEADER_OUTPUT_LIMIT, HEADER_SIGNAL, HEADER_SIZE, INPUT_BASE, INPUT_CAPACITY,
+  CONSTANTS_BASE,
+  ENCODING_JSON,
+  FAIL_BUDGET,
+  HEADER_BASE,
+  HEADER_CONSTANTS,
+  HEADER_ENCODING,
+  HEADER_INPUT_LENGTH,
+  HEADER_MAX_DEPTH,
+  HEADER_OUTPUT_LIMIT,
+  HEADER_SIGNAL,
+  HEADER_SIZE,
+  INPUT_BASE,
+  INPUT_CAPACITY,
   OUTPUT_CAPACITY,
-} from "../layout";
-import { fail } from "./fail";
-import { initializeInflate } from "./inflate/inflate";
-import { indexJson, initializeJson } from "./json/indexer";
-import { indexProtobuf } from "./protobuf/request";
-import { forgetLocalSymbols, initializeSymbols } from "./symbols";
-import { resetRows } from "./tables";
+} from '../layout';
+import { fail } from './fail';
+import { initializeInflate } from './inflate/inflate';
+import { indexJson, initializeJson } from './json/indexer';
+import { indexProtobuf } from './protobuf/request';
+import { forgetLocalSymbols, initializeSymbols } from './symbols';
+import { resetRows } from './tables';
 
-export { encodeCopy, encodeNdjson } from "./encode/encode";
-export { encodeShared } from "./encode/shared";
-export { encodeOtlp } from "./encode/otlp/encode";
-export { inflate } from "./inflate/inflate";
-export { renderJson } from "./encode/values";
-export { unescapeJson } from "./json/text";
-export { intern } from "./symbols";
-export { classifyText } from "./text";
-export { findOpenings } from "./openings";
+export { encodeCopy, encodeNdjson } from './encode/encode';
+export { encodeShared } from './encode/shared';
+export { encodeOtlp } from './encode/otlp/encode';
+export { inflate } from './inflate/inflate';
+export { renderJson } from './encode/values';
+export { unescapeJson } from './json/text';
+export { intern } from './symbols';
+export { classifyText } from './text';
+export { findOpenings } from './openings';
 
 /** The limit of AnyValue nesting unless the host sets another one. */
 const DEFAULT_MAX_DEPTH: u32 = 32;

@@ -4,26 +4,30 @@
  * buckets), and only a place where all six masks share a bucket is a candidate. So 16 places take as long as one.
  */
 import {
-  HEADER_BASE, HEADER_OPENING_PLACES, MAX_OPENING_PLACES, OPENING_BYTES_BASE, OPENING_GROUPS_BASE, OPENING_PLACE,
-  OPENING_PLACES_BASE, OPENING_PLACE_KINDS, OPENING_PLACE_STRIDE,
-} from "../layout";
+  HEADER_BASE,
+  HEADER_OPENING_PLACES,
+  MAX_OPENING_PLACES,
+  OPENING_BYTES_BASE,
+  OPENING_GROUPS_BASE,
+  OPENING_PLACE,
+  OPENING_PLACES_BASE,
+  OPENING_PLACE_KINDS,
+  OPENING_PLACE_STRIDE,
+} from '../layout';
 
 const TABLE: usize = 256 << 4;
 
 // @ts-ignore: decorator
 @inline
 function groupsOf(block: v128, low: v128, high: v128): v128 {
-  return v128.and(
-    i8x16.swizzle(low, v128.and(block, i8x16.splat(15))),
-    i8x16.swizzle(high, i8x16.shr_u(block, 4)),
-  );
+  return v128.and(i8x16.swizzle(low, v128.and(block, i8x16.splat(15))), i8x16.swizzle(high, i8x16.shr_u(block, 4)));
 }
 
 /** The prefixes that have the byte at `place + nth` there, as a set of 128. */
 // @ts-ignore: decorator
 @inline
 function kindsOf(place: usize, nth: usize): v128 {
-  return v128.load(<usize>OPENING_BYTES_BASE + nth * TABLE + (<usize>load<u8>(place + nth) << 4));
+  return v128.load(<usize>OPENING_BYTES_BASE + nth * TABLE + ((<usize>load<u8>(place + nth)) << 4));
 }
 
 /** The prefixes whose fingerprint may be at a place. */
@@ -52,10 +56,7 @@ export function findOpenings(from: usize, end: usize): usize {
   let put: usize = OPENING_PLACES_BASE;
   while (from < end && put <= full) {
     const groups = v128.and(
-      v128.and(
-        groupsOf(v128.load(from), firstLow, firstHigh),
-        groupsOf(v128.load(from, 1), secondLow, secondHigh),
-      ),
+      v128.and(groupsOf(v128.load(from), firstLow, firstHigh), groupsOf(v128.load(from, 1), secondLow, secondHigh)),
       groupsOf(v128.load(from, 2), thirdLow, thirdHigh),
     );
     if (v128.any_true(groups)) {

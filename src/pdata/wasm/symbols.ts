@@ -6,15 +6,40 @@
  * others.
  */
 import {
-  ATTRIBUTES_BASE, ATTRIBUTE_STRIDE, ATTRIBUTE_DISPOSITION, FAIL_BUDGET, FAIL_PROTOBUF, HEADER_BASE, HEADER_KEY_TEXT,
-  HEADER_LOCAL_SYMBOLS, HEADER_SCRATCH, HEADER_SYMBOLS, INPUT_BASE, KEY_TEXT_BASE, KEY_TEXT_CAPACITY, MAX_LOCAL_SYMBOLS, MAX_SYMBOLS,
-  MAX_SYMBOL_BYTES, SYMBOLS_BASE, SYMBOL_BUCKETS, SYMBOL_BUCKETS_BASE, SYMBOL_CHAIN, SYMBOL_GENERATION, SYMBOL_JSON_OFFSET,
-  SYMBOL_LAST_ROW, SYMBOL_LENGTH, SYMBOL_NEXT, SYMBOL_OFFSET, SYMBOL_STRIDE, TEXT_HAS_NUL, DISPOSITION_SUPERSEDED,
-} from "../layout";
-import { copyWithoutNul } from "./encode/json-text";
-import { fail } from "./fail";
-import { allocateScratch } from "./tables";
-import { classifyText, sameBytes, TEXT_INVALID } from "./text";
+  ATTRIBUTES_BASE,
+  ATTRIBUTE_STRIDE,
+  ATTRIBUTE_DISPOSITION,
+  FAIL_BUDGET,
+  FAIL_PROTOBUF,
+  HEADER_BASE,
+  HEADER_KEY_TEXT,
+  HEADER_LOCAL_SYMBOLS,
+  HEADER_SCRATCH,
+  HEADER_SYMBOLS,
+  INPUT_BASE,
+  KEY_TEXT_BASE,
+  KEY_TEXT_CAPACITY,
+  MAX_LOCAL_SYMBOLS,
+  MAX_SYMBOLS,
+  MAX_SYMBOL_BYTES,
+  SYMBOLS_BASE,
+  SYMBOL_BUCKETS,
+  SYMBOL_BUCKETS_BASE,
+  SYMBOL_CHAIN,
+  SYMBOL_GENERATION,
+  SYMBOL_JSON_OFFSET,
+  SYMBOL_LAST_ROW,
+  SYMBOL_LENGTH,
+  SYMBOL_NEXT,
+  SYMBOL_OFFSET,
+  SYMBOL_STRIDE,
+  TEXT_HAS_NUL,
+  DISPOSITION_SUPERSEDED,
+} from '../layout';
+import { copyWithoutNul } from './encode/json-text';
+import { fail } from './fail';
+import { allocateScratch } from './tables';
+import { classifyText, sameBytes, TEXT_INVALID } from './text';
 
 /** A local symbol predicts no next key; it stores its hash there instead, which finds its bucket when it is removed. */
 const LOCAL_HASH = SYMBOL_NEXT;
@@ -57,9 +82,9 @@ export function initializeSymbols(seed: u64): void {
   store<u32>(HEADER_BASE, 0, HEADER_SYMBOLS);
   store<u32>(HEADER_BASE, 0, HEADER_LOCAL_SYMBOLS);
   store<u32>(HEADER_BASE, KEY_TEXT_BASE, HEADER_KEY_TEXT);
-  registerWord("service.name");
-  registerWord("deployment.environment.name");
-  registerWord("deployment.environment");
+  registerWord('service.name');
+  registerWord('deployment.environment.name');
+  registerWord('deployment.environment');
 }
 
 function registerWord(word: string): void {
@@ -94,14 +119,14 @@ export function hashKey(offset: usize, length: u32): u32 {
       hash = rotl(hash, 29) * lengthSecret;
     }
   }
-  if (rest) hash += product(load<u64>(at) & ((<u64>1 << (<u64>rest << 3)) - 1), load<u64>(secrets + block));
+  if (rest) hash += product(load<u64>(at) & (((<u64>1) << ((<u64>rest) << 3)) - 1), load<u64>(secrets + block));
   return <u32>(((hash ^ (hash >> 32)) * finalSecret) >> 32);
 }
 
 // @ts-ignore: decorator
 @inline
 function bucketOf(hash: u32): usize {
-  return <usize>SYMBOL_BUCKETS_BASE + (<usize>(hash & (<u32>SYMBOL_BUCKETS - 1)) << 2);
+  return <usize>SYMBOL_BUCKETS_BASE + ((<usize>(hash & (<u32>SYMBOL_BUCKETS - 1))) << 2);
 }
 
 // @ts-ignore: decorator
@@ -259,7 +284,7 @@ export function recordKey(symbol: u32, row: u32, list: u32): void {
 // @ts-ignore: decorator
 @inline
 export function noteKey(symbol: u32, row: u32, list: u32): void {
-  store<u64>(symbolRow(symbol), <u64>list | (<u64>row << 32), SYMBOL_GENERATION);
+  store<u64>(symbolRow(symbol), <u64>list | ((<u64>row) << 32), SYMBOL_GENERATION);
 }
 
 /** Whether no row recorded later has the key of `row`. */

@@ -3,7 +3,7 @@
  * comparing it. All functions load 16 bytes even at the end of a text (the slack of every region allows it) and mask
  * the bytes past the end, since most texts are shorter than a block.
  */
-import { TEXT_HAS_NUL, TEXT_NEEDS_ESCAPE } from "../layout";
+import { TEXT_HAS_NUL, TEXT_NEEDS_ESCAPE } from '../layout';
 
 /** The result of `classifyText` for bytes that are not UTF-8. */
 export const TEXT_INVALID: i32 = -1;
@@ -43,30 +43,64 @@ function utf8Faults(block: v128, before: v128): v128 {
   const first = i8x16.shuffle(before, block, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
   const firstHigh = i8x16.swizzle(
     i8x16(
-      TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG,
-      TWO_CONTS, TWO_CONTS, TWO_CONTS, TWO_CONTS,
-      TOO_SHORT | OVERLONG_2, TOO_SHORT, TOO_SHORT | OVERLONG_3 | SURROGATE,
+      TOO_LONG,
+      TOO_LONG,
+      TOO_LONG,
+      TOO_LONG,
+      TOO_LONG,
+      TOO_LONG,
+      TOO_LONG,
+      TOO_LONG,
+      TWO_CONTS,
+      TWO_CONTS,
+      TWO_CONTS,
+      TWO_CONTS,
+      TOO_SHORT | OVERLONG_2,
+      TOO_SHORT,
+      TOO_SHORT | OVERLONG_3 | SURROGATE,
       TOO_SHORT | TOO_LARGE | TOO_LARGE_1000 | OVERLONG_4,
     ),
     i8x16.shr_u(first, 4),
   );
   const firstLow = i8x16.swizzle(
     i8x16(
-      CARRY | OVERLONG_3 | OVERLONG_2 | OVERLONG_4, CARRY | OVERLONG_2, CARRY, CARRY,
-      CARRY | TOO_LARGE, CARRY | TOO_LARGE | TOO_LARGE_1000, CARRY | TOO_LARGE | TOO_LARGE_1000, CARRY | TOO_LARGE | TOO_LARGE_1000,
-      CARRY | TOO_LARGE | TOO_LARGE_1000, CARRY | TOO_LARGE | TOO_LARGE_1000, CARRY | TOO_LARGE | TOO_LARGE_1000, CARRY | TOO_LARGE | TOO_LARGE_1000,
-      CARRY | TOO_LARGE | TOO_LARGE_1000, CARRY | TOO_LARGE | TOO_LARGE_1000 | SURROGATE, CARRY | TOO_LARGE | TOO_LARGE_1000, CARRY | TOO_LARGE | TOO_LARGE_1000,
+      CARRY | OVERLONG_3 | OVERLONG_2 | OVERLONG_4,
+      CARRY | OVERLONG_2,
+      CARRY,
+      CARRY,
+      CARRY | TOO_LARGE,
+      CARRY | TOO_LARGE | TOO_LARGE_1000,
+      CARRY | TOO_LARGE | TOO_LARGE_1000,
+      CARRY | TOO_LARGE | TOO_LARGE_1000,
+      CARRY | TOO_LARGE | TOO_LARGE_1000,
+      CARRY | TOO_LARGE | TOO_LARGE_1000,
+      CARRY | TOO_LARGE | TOO_LARGE_1000,
+      CARRY | TOO_LARGE | TOO_LARGE_1000,
+      CARRY | TOO_LARGE | TOO_LARGE_1000,
+      CARRY | TOO_LARGE | TOO_LARGE_1000 | SURROGATE,
+      CARRY | TOO_LARGE | TOO_LARGE_1000,
+      CARRY | TOO_LARGE | TOO_LARGE_1000,
     ),
     v128.and(first, low),
   );
   const secondHigh = i8x16.swizzle(
     i8x16(
-      TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT,
+      TOO_SHORT,
+      TOO_SHORT,
+      TOO_SHORT,
+      TOO_SHORT,
+      TOO_SHORT,
+      TOO_SHORT,
+      TOO_SHORT,
+      TOO_SHORT,
       TOO_LONG | OVERLONG_2 | TWO_CONTS | OVERLONG_3 | TOO_LARGE_1000 | OVERLONG_4,
       TOO_LONG | OVERLONG_2 | TWO_CONTS | OVERLONG_3 | TOO_LARGE,
       TOO_LONG | OVERLONG_2 | TWO_CONTS | SURROGATE | TOO_LARGE,
       TOO_LONG | OVERLONG_2 | TWO_CONTS | SURROGATE | TOO_LARGE,
-      TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT,
+      TOO_SHORT,
+      TOO_SHORT,
+      TOO_SHORT,
+      TOO_SHORT,
     ),
     i8x16.shr_u(block, 4),
   );
@@ -154,5 +188,5 @@ export function sameBytes(a: usize, b: usize, length: usize): bool {
     length -= 16;
   }
   const equal = i8x16.bitmask(i8x16.eq(v128.load(a), v128.load(b)));
-  return ((equal | (0xffff << <i32>length)) & 0xffff) == 0xffff;
+  return ((equal | (0xffff << (<i32>length))) & 0xffff) == 0xffff;
 }

@@ -2,9 +2,9 @@
  * One column of a row, in either format. NDJSON: the label `,"name":` and the value. COPY BINARY: a 32-bit length, -1
  * for null, and the value in network byte order. Both formats use the same list of columns, so they cannot diverge.
  */
-import { FIXED_ROOM, out, put, putByte, room, setOut } from "./output";
-import { putEscaped, putPlain } from "./json-text";
-import { putDouble, putHex8, putMoney, putSigned, putTimestamp, putUnsigned } from "./numbers";
+import { FIXED_ROOM, out, put, putByte, room, setOut } from './output';
+import { putEscaped, putPlain } from './json-text';
+import { putDouble, putHex8, putMoney, putSigned, putTimestamp, putUnsigned } from './numbers';
 
 /** Whether rows are written as COPY BINARY tuples; else as NDJSON lines. */
 export let copying: bool = false;
@@ -88,7 +88,7 @@ export function optionalTextColumn(label: string, offset: usize, length: u32, fl
 // @ts-ignore: decorator
 @inline
 export function wordOf(words: StaticArray<string>, number: u32): string {
-  return <i32>number < words.length ? unchecked(words[number]) : "";
+  return <i32>number < words.length ? unchecked(words[number]) : '';
 }
 
 /** One of our own words; empty is null. */
@@ -226,8 +226,8 @@ export function booleanColumn(label: string, value: u32): void {
     putByte(value - 1);
   } else {
     put(label);
-    if (value == 2) put("true");
-    else put("false");
+    if (value == 2) put('true');
+    else put('false');
   }
 }
 
@@ -286,7 +286,7 @@ function putNumeric(amount: i64): void {
     divisor /= 10000;
     if (group != 0 || count > 0) {
       if (count == 0) first = weight;
-      store16(groups + (<usize>count << 1), group);
+      store16(groups + ((<usize>count) << 1), group);
       count += 1;
       if (group != 0) used = count;
     }
@@ -297,7 +297,7 @@ function putNumeric(amount: i64): void {
   store16(field + 6, <u32>first);
   store16(field + 8, amount < 0 ? 0x4000 : 0);
   store16(field + 10, 8);
-  setOut(groups + (<usize>used << 1));
+  setOut(groups + ((<usize>used) << 1));
 }
 
 /** Begins a JSON column; its text is everything put until `endJson`. Returns the argument of `endJson`. */

@@ -1,10 +1,10 @@
 /** The derived columns of spans and log records. */
-import { DERIVED_BASE, DERIVED_STRIDE } from "../../layout";
-import { copying } from "./columns";
-import { putDerivedRow } from "./derived-columns";
-import { DERIVED_FIELDS, NOTHING_DERIVED_ROOM, putNothingDerived } from "./labels";
-import { out, room, setOut } from "./output";
-import { ALWAYS, REPEAT_NOTHING_DERIVED, putRepeat, rememberRepeat } from "./repeats";
+import { DERIVED_BASE, DERIVED_STRIDE } from '../../layout';
+import { copying } from './columns';
+import { putDerivedRow } from './derived-columns';
+import { DERIVED_FIELDS, NOTHING_DERIVED_ROOM, putNothingDerived } from './labels';
+import { out, room, setOut } from './output';
+import { ALWAYS, REPEAT_NOTHING_DERIVED, putRepeat, rememberRepeat } from './repeats';
 
 /** `number` is the derived row + 1; 0: the record has none. */
 export function derivedColumns(number: u32): void {

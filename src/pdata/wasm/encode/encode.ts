@@ -1,14 +1,23 @@
 /** The encoders for the host: they encode records from `first` on, until enough bytes are at OUTPUT_BASE. */
 import {
-  HEADER_BASE, HEADER_OUTPUT_LENGTH, HEADER_OUTPUT_ROWS, HEADER_RECORDS, HEADER_SIGNAL, OUTPUT_BASE, RECORDS_BASE,
-  RECORD_STRIDE, ROWS_SOFT_LIMIT, SIGNAL_LOGS, SIGNAL_TRACES,
-} from "../../layout";
-import { setCopying } from "./columns";
-import { putLog } from "./logs";
-import { beginOutput, out } from "./output";
-import { putPoint } from "./points";
-import { forgetRepeats } from "./repeats";
-import { putSpan } from "./spans";
+  HEADER_BASE,
+  HEADER_OUTPUT_LENGTH,
+  HEADER_OUTPUT_ROWS,
+  HEADER_RECORDS,
+  HEADER_SIGNAL,
+  OUTPUT_BASE,
+  RECORDS_BASE,
+  RECORD_STRIDE,
+  ROWS_SOFT_LIMIT,
+  SIGNAL_LOGS,
+  SIGNAL_TRACES,
+} from '../../layout';
+import { setCopying } from './columns';
+import { putLog } from './logs';
+import { beginOutput, out } from './output';
+import { putPoint } from './points';
+import { forgetRepeats } from './repeats';
+import { putSpan } from './spans';
 
 function encodeRecords(first: u32): u32 {
   const count = load<u32>(HEADER_BASE, HEADER_RECORDS);

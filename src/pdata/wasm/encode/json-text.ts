@@ -3,14 +3,13 @@
  * that texts are UTF-8, so bytes from 0x80 on are copied unchanged. Whole blocks of 16 bytes are loaded even at the end
  * of a text; the bytes past it are masked.
  */
-import { TEXT_HAS_NUL, TEXT_JSON_ESCAPED, TEXT_NEEDS_ESCAPE } from "../../layout";
-import { pauseNow } from "../pause";
-import { PIECE, checkLimit, copyBytes, out, room, setOut } from "./output";
+import { TEXT_HAS_NUL, TEXT_JSON_ESCAPED, TEXT_NEEDS_ESCAPE } from '../../layout';
+import { pauseNow } from '../pause';
+import { PIECE, checkLimit, copyBytes, out, room, setOut } from './output';
 
 /** The letter after the backslash for each control character; 0: none, written as \u00XX. */
 const SHORT_ESCAPES = memory.data<u8>([
-  0, 0, 0, 0, 0, 0, 0, 0, 0x62, 0x74, 0x6e, 0, 0x66, 0x72, 0, 0,
-  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0, 0x62, 0x74, 0x6e, 0, 0x66, 0x72, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 ]);
 
 /** U+FFFD, which replaces U+0000 and lone surrogates, in UTF-8; three bytes, lowest first. */
@@ -51,7 +50,7 @@ export function escapeText(target: usize, offset: usize, length: usize): usize {
     );
     const left = end - offset;
     const step: usize = left < 16 ? left : 16;
-    if (left < 16) mask &= (1 << <i32>left) - 1;
+    if (left < 16) mask &= (1 << (<i32>left)) - 1;
     let done: usize = 0;
     while (mask != 0) {
       const index = <usize>ctz(mask);
@@ -76,7 +75,7 @@ export function copyWithoutNul(target: usize, offset: usize, length: usize): usi
     let mask = i8x16.bitmask(i8x16.eq(block, zero));
     const left = end - offset;
     const step: usize = left < 16 ? left : 16;
-    if (left < 16) mask &= (1 << <i32>left) - 1;
+    if (left < 16) mask &= (1 << (<i32>left)) - 1;
     let done: usize = 0;
     while (mask != 0) {
       const index = <usize>ctz(mask);
@@ -154,7 +153,10 @@ function hexDigit(byte: u32): u32 {
 function hexUnit(offset: usize): u32 {
   const digits = load<u32>(offset);
   return (
-    (hexDigit(digits & 0xff) << 12) | (hexDigit((digits >> 8) & 0xff) << 8) | (hexDigit((digits >> 16) & 0xff) << 4) | hexDigit(digits >> 24)
+    (hexDigit(digits & 0xff) << 12) |
+    (hexDigit((digits >> 8) & 0xff) << 8) |
+    (hexDigit((digits >> 16) & 0xff) << 4) |
+    hexDigit(digits >> 24)
   );
 }
 
@@ -168,16 +170,20 @@ function putCodePoint(target: usize, code: u32): usize {
     return target + 1;
   }
   if (code < 0x800) {
-    store<u16>(target, (0xc0 | (code >> 6)) | ((0x80 | (code & 63)) << 8));
+    store<u16>(target, 0xc0 | (code >> 6) | ((0x80 | (code & 63)) << 8));
     return target + 2;
   }
   if (code < 0x10000) {
-    store<u32>(target, (0xe0 | (code >> 12)) | ((0x80 | ((code >> 6) & 63)) << 8) | ((0x80 | (code & 63)) << 16));
+    store<u32>(target, 0xe0 | (code >> 12) | ((0x80 | ((code >> 6) & 63)) << 8) | ((0x80 | (code & 63)) << 16));
     return target + 3;
   }
   store<u32>(
     target,
-    (0xf0 | (code >> 18)) | ((0x80 | ((code >> 12) & 63)) << 8) | ((0x80 | ((code >> 6) & 63)) << 16) | ((0x80 | (code & 63)) << 24),
+    0xf0 |
+      (code >> 18) |
+      ((0x80 | ((code >> 12) & 63)) << 8) |
+      ((0x80 | ((code >> 6) & 63)) << 16) |
+      ((0x80 | (code & 63)) << 24),
   );
   return target + 4;
 }
@@ -194,7 +200,7 @@ export function unescapeText(target: usize, offset: usize, length: usize): usize
     v128.store(target, block);
     let mask = i8x16.bitmask(i8x16.eq(block, backslash));
     const left = end - offset;
-    if (left < 16) mask &= (1 << <i32>left) - 1;
+    if (left < 16) mask &= (1 << (<i32>left)) - 1;
     if (mask == 0) {
       const step: usize = left < 16 ? left : 16;
       target += step;

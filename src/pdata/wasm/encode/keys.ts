@@ -1,11 +1,21 @@
 /** Attribute keys as JSON: the finished `"key":` of a permanent symbol is computed once and stored beside its text. */
 import {
-  HEADER_BASE, HEADER_KEY_TEXT, KEY_TEXT_BASE, KEY_TEXT_CAPACITY, MAX_SYMBOLS, MAX_SYMBOL_BYTES, SYMBOL_JSON_LENGTH,
-  SYMBOL_JSON_OFFSET, SYMBOL_LENGTH, SYMBOL_OFFSET, TEXT_HAS_NUL, TEXT_NEEDS_ESCAPE,
-} from "../../layout";
-import { symbolRow } from "../symbols";
-import { putEscaped } from "./json-text";
-import { copyBytes, out, putByte, room, setOut } from "./output";
+  HEADER_BASE,
+  HEADER_KEY_TEXT,
+  KEY_TEXT_BASE,
+  KEY_TEXT_CAPACITY,
+  MAX_SYMBOLS,
+  MAX_SYMBOL_BYTES,
+  SYMBOL_JSON_LENGTH,
+  SYMBOL_JSON_OFFSET,
+  SYMBOL_LENGTH,
+  SYMBOL_OFFSET,
+  TEXT_HAS_NUL,
+  TEXT_NEEDS_ESCAPE,
+} from '../../layout';
+import { symbolRow } from '../symbols';
+import { putEscaped } from './json-text';
+import { copyBytes, out, putByte, room, setOut } from './output';
 
 /** Flags of a text that was not classified. */
 export const UNKNOWN_TEXT: u32 = TEXT_NEEDS_ESCAPE | TEXT_HAS_NUL;

@@ -1,23 +1,63 @@
 /** The JSON lists of a record: span events, span links, exemplars, histogram buckets, quantiles. */
 import {
-  EVENTS_BASE, EVENT_ATTRIBUTES_COUNT, EVENT_ATTRIBUTES_FIRST, EVENT_DROPPED_ATTRIBUTES, EVENT_NAME_FLAGS, EVENT_NAME_LENGTH,
-  EVENT_NAME_OFFSET, EVENT_SPAN_ID, EVENT_STRIDE, EVENT_TIME, EVENT_TRACE_ID, EVENT_VALUE, EVENT_VALUE_KIND, EVENT_DISPOSITION,
-  LINKS_BASE, LINK_ATTRIBUTES_COUNT, LINK_ATTRIBUTES_FIRST, LINK_DROPPED_ATTRIBUTES, LINK_FLAGS, LINK_SPAN_ID,
-  LINK_STATE_FLAGS, LINK_STATE_LENGTH, LINK_STATE_OFFSET, LINK_STRIDE, LINK_TRACE_ID, NUMBERS_BASE, NUMBER_STRIDE,
-  POINT_BOUNDS_COUNT, POINT_BOUNDS_FIRST, POINT_BUCKETS_COUNT, POINT_BUCKETS_FIRST, POINT_HAS, POINT_HAS_NEGATIVE,
-  POINT_HAS_POSITIVE, POINT_NEGATIVE_COUNT, POINT_NEGATIVE_FIRST, POINT_NEGATIVE_OFFSET, POINT_POSITIVE_COUNT,
-  POINT_POSITIVE_FIRST, POINT_POSITIVE_OFFSET, POINT_QUANTILES_COUNT, POINT_QUANTILES_FIRST, POINT_SCALE, POINT_VALUE_DOUBLE,
-  POINT_VALUE_INT, POINT_ZERO_COUNT, POINT_ZERO_THRESHOLD, DISPOSITION_KEEP,
-} from "../../layout";
-import { mayPause } from "../pause";
-import { putDouble, putHex8, putSigned, putUnsigned } from "./numbers";
-import { FIXED_ROOM, out, put, putByte, room } from "./output";
-import { closeList } from "./protobuf-values";
-import { putAttributes, putQuoted } from "./values";
+  EVENTS_BASE,
+  EVENT_ATTRIBUTES_COUNT,
+  EVENT_ATTRIBUTES_FIRST,
+  EVENT_DROPPED_ATTRIBUTES,
+  EVENT_NAME_FLAGS,
+  EVENT_NAME_LENGTH,
+  EVENT_NAME_OFFSET,
+  EVENT_SPAN_ID,
+  EVENT_STRIDE,
+  EVENT_TIME,
+  EVENT_TRACE_ID,
+  EVENT_VALUE,
+  EVENT_VALUE_KIND,
+  EVENT_DISPOSITION,
+  LINKS_BASE,
+  LINK_ATTRIBUTES_COUNT,
+  LINK_ATTRIBUTES_FIRST,
+  LINK_DROPPED_ATTRIBUTES,
+  LINK_FLAGS,
+  LINK_SPAN_ID,
+  LINK_STATE_FLAGS,
+  LINK_STATE_LENGTH,
+  LINK_STATE_OFFSET,
+  LINK_STRIDE,
+  LINK_TRACE_ID,
+  NUMBERS_BASE,
+  NUMBER_STRIDE,
+  POINT_BOUNDS_COUNT,
+  POINT_BOUNDS_FIRST,
+  POINT_BUCKETS_COUNT,
+  POINT_BUCKETS_FIRST,
+  POINT_HAS,
+  POINT_HAS_NEGATIVE,
+  POINT_HAS_POSITIVE,
+  POINT_NEGATIVE_COUNT,
+  POINT_NEGATIVE_FIRST,
+  POINT_NEGATIVE_OFFSET,
+  POINT_POSITIVE_COUNT,
+  POINT_POSITIVE_FIRST,
+  POINT_POSITIVE_OFFSET,
+  POINT_QUANTILES_COUNT,
+  POINT_QUANTILES_FIRST,
+  POINT_SCALE,
+  POINT_VALUE_DOUBLE,
+  POINT_VALUE_INT,
+  POINT_ZERO_COUNT,
+  POINT_ZERO_THRESHOLD,
+  DISPOSITION_KEEP,
+} from '../../layout';
+import { mayPause } from '../pause';
+import { putDouble, putHex8, putSigned, putUnsigned } from './numbers';
+import { FIXED_ROOM, out, put, putByte, room } from './output';
+import { closeList } from './protobuf-values';
+import { putAttributes, putQuoted } from './values';
 
 function putDropped(count: u32): void {
   if (count == 0) return;
-  put(",\"dropped_attributes_count\":");
+  put(',"dropped_attributes_count":');
   putUnsigned(count);
 }
 
@@ -32,16 +72,16 @@ export function putEvents(first: u32, count: u32): void {
     mayPause();
     if (load<u8>(row, EVENT_DISPOSITION) != DISPOSITION_KEEP) continue;
     room(FIXED_ROOM);
-    put("{\"name\":");
+    put('{"name":');
     putQuoted(load<u32>(row, EVENT_NAME_OFFSET), load<u32>(row, EVENT_NAME_LENGTH), load<u8>(row, EVENT_NAME_FLAGS));
     room(FIXED_ROOM);
-    put(",\"time_unix_nano\":\"");
+    put(',"time_unix_nano":"');
     putUnsigned(load<u64>(row, EVENT_TIME));
-    put("\",\"attributes\":");
+    put('","attributes":');
     putAttributes(load<u32>(row, EVENT_ATTRIBUTES_FIRST), load<u32>(row, EVENT_ATTRIBUTES_COUNT));
     room(FIXED_ROOM);
     putDropped(load<u32>(row, EVENT_DROPPED_ATTRIBUTES));
-    put("},");
+    put('},');
   }
   closeList(start, 0x5d);
 }
@@ -49,17 +89,17 @@ export function putEvents(first: u32, count: u32): void {
 /** Puts both ids, quoted, after their names; an absent one is null. */
 function putIds(traceId: usize, spanId: usize): void {
   if ((load<u64>(traceId) | load<u64>(traceId, 8)) == 0) {
-    put("\"trace_id\":null");
+    put('"trace_id":null');
   } else {
-    put("\"trace_id\":\"");
+    put('"trace_id":"');
     putHex8(traceId);
     putHex8(traceId + 8);
     putByte(0x22);
   }
   if (load<u64>(spanId) == 0) {
-    put(",\"span_id\":null");
+    put(',"span_id":null');
   } else {
-    put(",\"span_id\":\"");
+    put(',"span_id":"');
     putHex8(spanId);
     putByte(0x22);
   }
@@ -78,20 +118,20 @@ export function putLinks(first: u32, count: u32): void {
     putIds(row + LINK_TRACE_ID, row + LINK_SPAN_ID);
     const state = load<u32>(row, LINK_STATE_LENGTH);
     if (state > 0) {
-      put(",\"trace_state\":");
+      put(',"trace_state":');
       putQuoted(load<u32>(row, LINK_STATE_OFFSET), state, load<u8>(row, LINK_STATE_FLAGS));
       room(FIXED_ROOM);
     }
-    put(",\"attributes\":");
+    put(',"attributes":');
     putAttributes(load<u32>(row, LINK_ATTRIBUTES_FIRST), load<u32>(row, LINK_ATTRIBUTES_COUNT));
     room(FIXED_ROOM);
     const flags = load<u32>(row, LINK_FLAGS);
     if (flags != 0) {
-      put(",\"flags\":");
+      put(',"flags":');
       putUnsigned(flags);
     }
     putDropped(load<u32>(row, LINK_DROPPED_ATTRIBUTES));
-    put("},");
+    put('},');
   }
   closeList(start, 0x5d);
 }
@@ -105,17 +145,17 @@ export function putExemplars(first: u32, count: u32): void {
   for (; row < end; row += EVENT_STRIDE) {
     mayPause();
     room(FIXED_ROOM);
-    put("{\"time_unix_nano\":\"");
+    put('{"time_unix_nano":"');
     putUnsigned(load<u64>(row, EVENT_TIME));
-    put("\",\"value\":");
+    put('","value":');
     const kind = load<u8>(row, EVENT_VALUE_KIND);
     if (kind == POINT_VALUE_INT) putSigned(load<i64>(row, EVENT_VALUE));
     else if (kind == POINT_VALUE_DOUBLE) putDouble(load<f64>(row, EVENT_VALUE));
-    else put("null");
+    else put('null');
     putExemplarIds(row);
-    put(",\"attributes\":");
+    put(',"attributes":');
     putAttributes(load<u32>(row, EVENT_ATTRIBUTES_FIRST), load<u32>(row, EVENT_ATTRIBUTES_COUNT));
-    put("},");
+    put('},');
   }
   closeList(start, 0x5d);
 }
@@ -123,13 +163,13 @@ export function putExemplars(first: u32, count: u32): void {
 /** An exemplar contains its ids only when it has them. */
 function putExemplarIds(row: usize): void {
   if ((load<u64>(row, EVENT_TRACE_ID) | load<u64>(row, EVENT_TRACE_ID + 8)) != 0) {
-    put(",\"trace_id\":\"");
+    put(',"trace_id":"');
     putHex8(row + EVENT_TRACE_ID);
     putHex8(row + EVENT_TRACE_ID + 8);
     putByte(0x22);
   }
   if (load<u64>(row, EVENT_SPAN_ID) != 0) {
-    put(",\"span_id\":\"");
+    put(',"span_id":"');
     putHex8(row + EVENT_SPAN_ID);
     putByte(0x22);
   }
@@ -150,7 +190,7 @@ function putCounts(first: u32, count: u32): void {
     room(FIXED_ROOM);
     putByte(0x22);
     putUnsigned(load<u64>(numberRow(first + i)));
-    put("\",");
+    put('",');
   }
   closeList(start, 0x5d);
 }
@@ -170,18 +210,18 @@ function putBounds(first: u32, count: u32): void {
 
 export function putHistogramBuckets(point: usize): void {
   room(FIXED_ROOM);
-  put("{\"explicit_bounds\":");
+  put('{"explicit_bounds":');
   putBounds(load<u32>(point, POINT_BOUNDS_FIRST), load<u32>(point, POINT_BOUNDS_COUNT));
   room(FIXED_ROOM);
-  put(",\"bucket_counts\":");
+  put(',"bucket_counts":');
   putCounts(load<u32>(point, POINT_BUCKETS_FIRST), load<u32>(point, POINT_BUCKETS_COUNT));
   putByte(0x7d);
 }
 
 function putSide(offset: i32, first: u32, count: u32): void {
-  put("{\"offset\":");
+  put('{"offset":');
   putSigned(offset);
-  put(",\"bucket_counts\":");
+  put(',"bucket_counts":');
   putCounts(first, count);
   putByte(0x7d);
 }
@@ -189,24 +229,32 @@ function putSide(offset: i32, first: u32, count: u32): void {
 export function putExponentialBuckets(point: usize): void {
   const has = load<u32>(point, POINT_HAS);
   room(FIXED_ROOM);
-  put("{\"scale\":");
+  put('{"scale":');
   putSigned(load<i32>(point, POINT_SCALE));
-  put(",\"zero_count\":\"");
+  put(',"zero_count":"');
   putUnsigned(load<u64>(point, POINT_ZERO_COUNT));
-  put("\",\"zero_threshold\":");
+  put('","zero_threshold":');
   putDouble(load<f64>(point, POINT_ZERO_THRESHOLD));
-  put(",\"positive\":");
+  put(',"positive":');
   if (has & POINT_HAS_POSITIVE) {
-    putSide(load<i32>(point, POINT_POSITIVE_OFFSET), load<u32>(point, POINT_POSITIVE_FIRST), load<u32>(point, POINT_POSITIVE_COUNT));
+    putSide(
+      load<i32>(point, POINT_POSITIVE_OFFSET),
+      load<u32>(point, POINT_POSITIVE_FIRST),
+      load<u32>(point, POINT_POSITIVE_COUNT),
+    );
   } else {
-    put("null");
+    put('null');
   }
   room(FIXED_ROOM);
-  put(",\"negative\":");
+  put(',"negative":');
   if (has & POINT_HAS_NEGATIVE) {
-    putSide(load<i32>(point, POINT_NEGATIVE_OFFSET), load<u32>(point, POINT_NEGATIVE_FIRST), load<u32>(point, POINT_NEGATIVE_COUNT));
+    putSide(
+      load<i32>(point, POINT_NEGATIVE_OFFSET),
+      load<u32>(point, POINT_NEGATIVE_FIRST),
+      load<u32>(point, POINT_NEGATIVE_COUNT),
+    );
   } else {
-    put("null");
+    put('null');
   }
   putByte(0x7d);
 }
@@ -220,11 +268,11 @@ export function putQuantiles(point: usize): void {
   for (let i: u32 = 0; i < count; i++) {
     mayPause();
     room(FIXED_ROOM);
-    put("{\"quantile\":");
+    put('{"quantile":');
     putDouble(load<f64>(numberRow(first + i * 2)));
-    put(",\"value\":");
+    put(',"value":');
     putDouble(load<f64>(numberRow(first + i * 2 + 1)));
-    put("},");
+    put('},');
   }
   closeList(start, 0x5d);
 }

@@ -2,11 +2,11 @@
  * Keys of nested maps as printed names. U+0000 is printed as U+FFFD, so keys of different bytes may be one name; the
  * indexer records whether the request has keys with U+0000.
  */
-import { nestedKeysHoldNul } from "../protobuf/value";
-import { hashKey } from "../symbols";
-import { sameBytes } from "../text";
-import { REPLACEMENT, copyWithoutNul } from "./json-text";
-import { out, room } from "./output";
+import { nestedKeysHoldNul } from '../protobuf/value';
+import { hashKey } from '../symbols';
+import { sameBytes } from '../text';
+import { REPLACEMENT, copyWithoutNul } from './json-text';
+import { out, room } from './output';
 
 /** Whether two keys are printed as the same name. */
 export function sameName(left: usize, leftLength: u32, right: usize, rightLength: u32): bool {

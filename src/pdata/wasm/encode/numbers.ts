@@ -1,7 +1,7 @@
 /** Numbers, ids and times as text: decimal integers, doubles, lower-case hex, base64, RFC 3339. */
-import { printDouble } from "../fail";
-import { out, putByte, put, room, setOut } from "./output";
-import { findShortest, shortestDecimals, shortestDigits } from "./shortest";
+import { printDouble } from '../fail';
+import { out, putByte, put, room, setOut } from './output';
+import { findShortest, shortestDecimals, shortestDigits } from './shortest';
 
 /** Every integer up to this limit is an exact double and has at most 15 digits, so its decimal text is unique. */
 const EXACT_LIMIT: f64 = 1e15;
@@ -13,7 +13,7 @@ const EXACT_DECIMALS: i32 = 6;
 @inline
 function eightDigits(value: u32): u64 {
   const high = value / 10000;
-  const fours = <u64>high | (<u64>(value - high * 10000) << 32);
+  const fours = <u64>high | ((<u64>(value - high * 10000)) << 32);
   const tops = ((fours * 10486) >> 20) & 0x7f0000007f;
   const hundreds = ((fours - tops * 100) << 16) + tops;
   const tens = ((hundreds * 103) >> 10) & 0x000f000f000f000f;
@@ -75,7 +75,7 @@ function putDecimal(whole: u64, decimals: i32): void {
   if (decimals == 0) return;
   putByte(0x2e);
   const digits = eightDigits(<u32>(whole - integer * power)) | ASCII_ZEROS;
-  store<u64>(out, digits >> (<u64>(8 - decimals) << 3));
+  store<u64>(out, digits >> ((<u64>(8 - decimals)) << 3));
   setOut(out + <usize>decimals);
 }
 
@@ -153,17 +153,17 @@ function putExponent(exponent: i32): void {
  */
 export function putDouble(value: f64): void {
   if (isFinite64(value)) putFinite(value);
-  else if (isNaN(value)) put("\"NaN\"");
-  else if (value > 0) put("\"Infinity\"");
-  else put("\"-Infinity\"");
+  else if (isNaN(value)) put('"NaN"');
+  else if (value > 0) put('"Infinity"');
+  else put('"-Infinity"');
 }
 
 /** A double as plain text. */
 export function putDoubleText(value: f64): void {
   if (isFinite64(value)) putFinite(value);
-  else if (isNaN(value)) put("NaN");
-  else if (value > 0) put("Infinity");
-  else put("-Infinity");
+  else if (isNaN(value)) put('NaN');
+  else if (value > 0) put('Infinity');
+  else put('-Infinity');
 }
 
 /** Sixteen hex digits of eight bytes. */
@@ -174,7 +174,13 @@ export function putHex8(offset: usize): void {
   const high = i8x16.shr_u(bytes, 4);
   const low = v128.and(bytes, i8x16.splat(15));
   const nibbles = i8x16.shuffle(high, low, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-  v128.store(out, i8x16.swizzle(i8x16(0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66), nibbles));
+  v128.store(
+    out,
+    i8x16.swizzle(
+      i8x16(0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66),
+      nibbles,
+    ),
+  );
   setOut(out + 16);
 }
 
@@ -191,7 +197,10 @@ function base64Digit(bits: u32): u32 {
 @inline
 function base64Four(bits: u32): u32 {
   return (
-    base64Digit((bits >> 18) & 63) | (base64Digit((bits >> 12) & 63) << 8) | (base64Digit((bits >> 6) & 63) << 16) | (base64Digit(bits & 63) << 24)
+    base64Digit((bits >> 18) & 63) |
+    (base64Digit((bits >> 12) & 63) << 8) |
+    (base64Digit((bits >> 6) & 63) << 16) |
+    (base64Digit(bits & 63) << 24)
   );
 }
 
@@ -201,14 +210,20 @@ export function putBase64(offset: usize, length: u32): void {
   const whole = offset + length - (length % 3);
   let target = out;
   for (; offset < whole; offset += 3, target += 4) {
-    store<u32>(target, base64Four((<u32>load<u8>(offset) << 16) | (<u32>load<u8>(offset, 1) << 8) | <u32>load<u8>(offset, 2)));
+    store<u32>(
+      target,
+      base64Four(((<u32>load<u8>(offset)) << 16) | ((<u32>load<u8>(offset, 1)) << 8) | <u32>load<u8>(offset, 2)),
+    );
   }
   const rest = length % 3;
   if (rest == 1) {
-    store<u32>(target, (base64Four(<u32>load<u8>(offset) << 16) & 0xffff) | 0x3d3d0000);
+    store<u32>(target, (base64Four((<u32>load<u8>(offset)) << 16) & 0xffff) | 0x3d3d0000);
     target += 4;
   } else if (rest == 2) {
-    store<u32>(target, (base64Four((<u32>load<u8>(offset) << 16) | (<u32>load<u8>(offset, 1) << 8)) & 0xffffff) | 0x3d000000);
+    store<u32>(
+      target,
+      (base64Four(((<u32>load<u8>(offset)) << 16) | ((<u32>load<u8>(offset, 1)) << 8)) & 0xffffff) | 0x3d000000,
+    );
     target += 4;
   }
   setOut(target);
@@ -226,7 +241,7 @@ export function putMoney(amount: i64): void {
 }
 
 function putDigits(value: u32, count: i32): void {
-  store<u64>(out, (eightDigits(value) | ASCII_ZEROS) >> (<u64>(8 - count) << 3));
+  store<u64>(out, (eightDigits(value) | ASCII_ZEROS) >> ((<u64>(8 - count)) << 3));
   setOut(out + <usize>count);
 }
 

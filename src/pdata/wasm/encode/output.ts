@@ -2,8 +2,8 @@
  * The output: one write position, its limit, and plain copies. Every writer requests `room` before it stores; the
  * kernels may then store up to 16 bytes past it, into the slack.
  */
-import { FAIL_OUTPUT, HEADER_BASE, HEADER_OUTPUT_LIMIT, OUTPUT_BASE, OUTPUT_CAPACITY } from "../../layout";
-import { fail } from "../fail";
+import { FAIL_OUTPUT, HEADER_BASE, HEADER_OUTPUT_LIMIT, OUTPUT_BASE, OUTPUT_CAPACITY } from '../../layout';
+import { fail } from '../fail';
 
 /** The address of the next byte. Only the writers of `encode/` change it. */
 export let out: usize = OUTPUT_BASE;

@@ -3,12 +3,23 @@
  * again. Unknown fields are skipped, the last member of a value is used, and so is the last of equal keys.
  */
 import {
-  FAIL_OUTPUT, HEADER_BASE, HEADER_SCRATCH, KIND_ARRAY, KIND_BOOL, KIND_BYTES, KIND_DOUBLE, KIND_INT, KIND_MAP, KIND_NONE,
-  KIND_TEXT, SCRATCH_BASE, SCRATCH_CAPACITY,
-} from "../../layout";
-import { fail } from "../fail";
-import { mayPause } from "../pause";
-import { hashName, sameName } from "./names";
+  FAIL_OUTPUT,
+  HEADER_BASE,
+  HEADER_SCRATCH,
+  KIND_ARRAY,
+  KIND_BOOL,
+  KIND_BYTES,
+  KIND_DOUBLE,
+  KIND_INT,
+  KIND_MAP,
+  KIND_NONE,
+  KIND_TEXT,
+  SCRATCH_BASE,
+  SCRATCH_CAPACITY,
+} from '../../layout';
+import { fail } from '../fail';
+import { mayPause } from '../pause';
+import { hashName, sameName } from './names';
 
 /** Maps of at most this many entries are compared pairwise, larger ones through a hash table. */
 const PAIRWISE_ENTRIES: u32 = 8;
@@ -171,7 +182,7 @@ function slotOf(table: usize, mask: u32): usize {
   const length = keyLength;
   let index = hashName(offset, length) & mask;
   while (true) {
-    const slot = table + (<usize>index << 3);
+    const slot = table + ((<usize>index) << 3);
     const start = <usize>load<u32>(slot);
     if (start == 0) return slot;
     readEntry(start, load<u32>(slot, 4));
@@ -183,7 +194,7 @@ function slotOf(table: usize, mask: u32): usize {
 /** Builds the table of a map's keys, each with its last entry, and returns its mask. */
 function tableOf(table: usize, start: usize, end: usize, count: u32): u32 {
   const size: u32 = 2 << (31 - clz(count * 2 - 1));
-  const bytes = <usize>size << 3;
+  const bytes = (<usize>size) << 3;
   if (table + bytes > <usize>SCRATCH_BASE + SCRATCH_CAPACITY) fail(FAIL_OUTPUT, 0);
   memory.fill(table, 0, bytes);
   at = start;
@@ -208,13 +219,13 @@ function isLast(table: usize, mask: u32, start: usize, end: usize): bool {
 
 /** Begins a walk over one nested value. */
 export function beginNested(): void {
-  tablesTop = ((<usize>load<u32>(HEADER_BASE, HEADER_SCRATCH)) + 7) & ~7;
+  tablesTop = (<usize>load<u32>(HEADER_BASE, HEADER_SCRATCH) + 7) & ~7;
 }
 
 // @ts-ignore: decorator
 @inline
 function tableBytes(mask: u32): usize {
-  return mask ? <usize>(mask + 1) << 3 : 0;
+  return mask ? (<usize>(mask + 1)) << 3 : 0;
 }
 
 /** Prepares a map for `wins`. Returns the mask of its table, or 0 for a map of few entries, which needs none. */

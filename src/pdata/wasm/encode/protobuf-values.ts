@@ -1,13 +1,27 @@
 /** Nested values of protobuf bodies as JSON, read by `protobuf-reading`. */
-import { KIND_ARRAY, KIND_BOOL, KIND_BYTES, KIND_DOUBLE, KIND_INT, KIND_MAP, KIND_TEXT } from "../../layout";
-import { putEscaped } from "./json-text";
-import { UNKNOWN_TEXT, putRawKey } from "./keys";
-import { putBase64, putDouble, putSigned } from "./numbers";
-import { out, put, putByte, room } from "./output";
+import { KIND_ARRAY, KIND_BOOL, KIND_BYTES, KIND_DOUBLE, KIND_INT, KIND_MAP, KIND_TEXT } from '../../layout';
+import { putEscaped } from './json-text';
+import { UNKNOWN_TEXT, putRawKey } from './keys';
+import { putBase64, putDouble, putSigned } from './numbers';
+import { out, put, putByte, room } from './output';
 import {
-  at, beginMap, beginNested, endMap, foundBits, foundKind, foundOffset, keyLength, keyOffset, nextItem, readEntry,
-  readValue, setAt, valueEnd, valueStart, wins,
-} from "./protobuf-reading";
+  at,
+  beginMap,
+  beginNested,
+  endMap,
+  foundBits,
+  foundKind,
+  foundOffset,
+  keyLength,
+  keyOffset,
+  nextItem,
+  readEntry,
+  readValue,
+  setAt,
+  valueEnd,
+  valueStart,
+  wins,
+} from './protobuf-reading';
 
 /** Puts an AnyValue. */
 function putAnyValue(start: usize, end: usize): void {
@@ -22,8 +36,8 @@ function putAnyValue(start: usize, end: usize): void {
       putByte(0x22);
       break;
     case KIND_BOOL:
-      if (bits != 0) put("true");
-      else put("false");
+      if (bits != 0) put('true');
+      else put('false');
       break;
     case KIND_INT:
       putSigned(<i64>bits);
@@ -43,7 +57,7 @@ function putAnyValue(start: usize, end: usize): void {
       putByte(0x22);
       break;
     default:
-      put("null");
+      put('null');
   }
 }
 

@@ -2,7 +2,7 @@
  * Columns that adjacent rows share are rendered once: the first row of a piece renders them, and the later ones copy
  * the bytes while they are in the CPU cache. Nothing is kept beyond a piece, since the next one overwrites it.
  */
-import { copyBytes, out, room, setOut } from "./output";
+import { copyBytes, out, room, setOut } from './output';
 
 /** One entry for each group of columns. */
 export const REPEAT_OWNER: u32 = 0;
@@ -29,7 +29,7 @@ export function forgetRepeats(): void {
 // @ts-ignore: decorator
 @inline
 export function putRepeat(place: u32, key: u64): bool {
-  const at = places + (<usize>place << PLACE_SHIFT);
+  const at = places + ((<usize>place) << PLACE_SHIFT);
   if (load<u64>(at) != key) return false;
   const length = <usize>load<u32>(at, PLACE_LENGTH);
   room(length + 64);
@@ -41,7 +41,7 @@ export function putRepeat(place: u32, key: u64): bool {
 // @ts-ignore: decorator
 @inline
 export function rememberRepeat(place: u32, key: u64, from: usize): void {
-  const at = places + (<usize>place << PLACE_SHIFT);
+  const at = places + ((<usize>place) << PLACE_SHIFT);
   store<u64>(at, key);
   store<u32>(at, <u32>from, PLACE_FROM);
   store<u32>(at, <u32>(out - from), PLACE_LENGTH);

@@ -3,15 +3,36 @@
  * COPY format contain only the ids, so a large resource costs its bytes once per request, for any number of records.
  */
 import {
-  HEADER_BASE, HEADER_OUTPUT_LENGTH, HEADER_RECORDS, HEADER_RESOURCES, HEADER_SCOPES, OUTPUT_BASE, RECORDS_BASE, RECORD_STRIDE,
-  RESOURCES_BASE, RESOURCE_STRIDE, ROWS_SOFT_LIMIT, SCOPES_BASE, SCOPE_ATTRIBUTES_COUNT, SCOPE_NAME_LENGTH, SCOPE_STRIDE,
-  SCOPE_VERSION_LENGTH, SHARED_ENTRY_LENGTH, SHARED_ENTRY_ROW, SHARED_ENTRY_SIZE, SHARED_LISTED, SHARED_NOTHING,
-  SHARED_RESOURCE, SHARED_SCOPE, SHARED_STATE, SHARED_UNSEEN,
-} from "../../layout";
-import { mayPause } from "../pause";
-import { setCopying } from "./columns";
-import { FIXED_ROOM, beginOutput, out, putByte, room, setOut } from "./output";
-import { projectColumn, resourceColumn, resourceOf, scopeColumns, scopeOf } from "./source";
+  HEADER_BASE,
+  HEADER_OUTPUT_LENGTH,
+  HEADER_RECORDS,
+  HEADER_RESOURCES,
+  HEADER_SCOPES,
+  OUTPUT_BASE,
+  RECORDS_BASE,
+  RECORD_STRIDE,
+  RESOURCES_BASE,
+  RESOURCE_STRIDE,
+  ROWS_SOFT_LIMIT,
+  SCOPES_BASE,
+  SCOPE_ATTRIBUTES_COUNT,
+  SCOPE_NAME_LENGTH,
+  SCOPE_STRIDE,
+  SCOPE_VERSION_LENGTH,
+  SHARED_ENTRY_LENGTH,
+  SHARED_ENTRY_ROW,
+  SHARED_ENTRY_SIZE,
+  SHARED_LISTED,
+  SHARED_NOTHING,
+  SHARED_RESOURCE,
+  SHARED_SCOPE,
+  SHARED_STATE,
+  SHARED_UNSEEN,
+} from '../../layout';
+import { mayPause } from '../pause';
+import { setCopying } from './columns';
+import { FIXED_ROOM, beginOutput, out, putByte, room, setOut } from './output';
+import { projectColumn, resourceColumn, resourceOf, scopeColumns, scopeOf } from './source';
 
 /**
  * Lists the resources and scopes of the records from `first` on, as entries at OUTPUT_BASE, until enough bytes are
@@ -39,7 +60,8 @@ export function encodeShared(first: u32): u32 {
 /** A batch may be encoded more than once. */
 function forgetStates(): void {
   const resources = <usize>RESOURCES_BASE + <usize>load<u32>(HEADER_BASE, HEADER_RESOURCES) * RESOURCE_STRIDE;
-  for (let row: usize = RESOURCES_BASE; row < resources; row += RESOURCE_STRIDE) store<u8>(row, SHARED_UNSEEN, SHARED_STATE);
+  for (let row: usize = RESOURCES_BASE; row < resources; row += RESOURCE_STRIDE)
+    store<u8>(row, SHARED_UNSEEN, SHARED_STATE);
   const scopes = <usize>SCOPES_BASE + <usize>load<u32>(HEADER_BASE, HEADER_SCOPES) * SCOPE_STRIDE;
   for (let row: usize = SCOPES_BASE; row < scopes; row += SCOPE_STRIDE) store<u8>(row, SHARED_UNSEEN, SHARED_STATE);
 }

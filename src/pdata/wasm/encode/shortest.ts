@@ -3,8 +3,8 @@
  * reads back as the same double is the shortest and the closest one, as JavaScript prints it. Doubles near zero have
  * fewer digits.
  */
-import { multiply, nearestDouble, powerOfFive, upper } from "../json/decimal";
-import { doubt, fraction as coarseFraction, hasMore, isDecided, nearestOfAny, wholeOf } from "../json/powers";
+import { multiply, nearestDouble, powerOfFive, upper } from '../json/decimal';
+import { doubt, fraction as coarseFraction, hasMore, isDecided, nearestOfAny, wholeOf } from '../json/powers';
 
 /** Magnitudes between these limits have at most 15 digits before the point: exact products of 128 bits suffice. */
 const LEAST: f64 = 1e-6;
@@ -29,9 +29,9 @@ function scaled(significand: u64, exponent: i32, decimals: i32): u64 {
   const low = multiply(significand, powerOfFive(decimals));
   const shift = -(exponent + decimals);
   fraction = 0;
-  if (shift <= 0) return low << <u64>-shift;
-  fraction = low << <u64>(64 - shift);
-  return (low >> <u64>shift) | (upper << <u64>(64 - shift));
+  if (shift <= 0) return low << (<u64>-shift);
+  fraction = low << (<u64>(64 - shift));
+  return (low >> <u64>shift) | (upper << (<u64>(64 - shift)));
 }
 
 /** Finds the digits of a positive double; false for the very few that are left to the host. */

@@ -3,14 +3,33 @@
  * stored, the slot is null, so that dropped content does not reappear in a column.
  */
 import {
-  ATTRIBUTE_FLAGS, ATTRIBUTE_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_OFFSET, ATTRIBUTE_DISPOSITION, DERIVED_COSTS, DERIVED_MASK,
-  DERIVED_NUMBERS, DERIVED_SLOTS, KIND_NONE, KIND_TEXT, SLOT_FLAGS, SLOT_LENGTH, SLOT_OFFSET, SLOT_ROW, SLOT_SOURCE,
-  SLOT_STRIDE, SOURCE_ATTRIBUTE, SOURCE_NONE, SOURCE_REFERENCES, SOURCE_TEXT, DISPOSITION_DROP,
-} from "../../layout";
-import { beginJson, copying, countColumn, doubleColumn, endJson, moneyColumn, nullColumn, textColumn } from "./columns";
-import { putPlain } from "./json-text";
-import { FIXED_ROOM, out, put, putByte, room, setOut } from "./output";
-import { anyReference, attributeRow, escapeSince, putReferences, putValue, putValueText } from "./values";
+  ATTRIBUTE_FLAGS,
+  ATTRIBUTE_KIND,
+  ATTRIBUTE_LENGTH,
+  ATTRIBUTE_OFFSET,
+  ATTRIBUTE_DISPOSITION,
+  DERIVED_COSTS,
+  DERIVED_MASK,
+  DERIVED_NUMBERS,
+  DERIVED_SLOTS,
+  KIND_NONE,
+  KIND_TEXT,
+  SLOT_FLAGS,
+  SLOT_LENGTH,
+  SLOT_OFFSET,
+  SLOT_ROW,
+  SLOT_SOURCE,
+  SLOT_STRIDE,
+  SOURCE_ATTRIBUTE,
+  SOURCE_NONE,
+  SOURCE_REFERENCES,
+  SOURCE_TEXT,
+  DISPOSITION_DROP,
+} from '../../layout';
+import { beginJson, copying, countColumn, doubleColumn, endJson, moneyColumn, nullColumn, textColumn } from './columns';
+import { putPlain } from './json-text';
+import { FIXED_ROOM, out, put, putByte, room, setOut } from './output';
+import { anyReference, attributeRow, escapeSince, putReferences, putValue, putValueText } from './values';
 
 // @ts-ignore: decorator
 @inline
@@ -45,7 +64,12 @@ export function slotColumn(label: string, derived: usize, slot: u32): void {
   } else {
     const row = source == SOURCE_ATTRIBUTE ? attributeRow(load<u32>(at, SLOT_ROW) - 1) : 0;
     if (row != 0 && load<u8>(row, ATTRIBUTE_KIND) == KIND_TEXT) {
-      textColumn(label, load<u32>(row, ATTRIBUTE_OFFSET), load<u32>(row, ATTRIBUTE_LENGTH), load<u8>(row, ATTRIBUTE_FLAGS));
+      textColumn(
+        label,
+        load<u32>(row, ATTRIBUTE_OFFSET),
+        load<u32>(row, ATTRIBUTE_LENGTH),
+        load<u8>(row, ATTRIBUTE_FLAGS),
+      );
     } else {
       printedColumn(label, row, load<u32>(at, SLOT_OFFSET), load<u32>(at, SLOT_LENGTH));
     }

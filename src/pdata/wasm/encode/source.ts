@@ -1,26 +1,76 @@
 /** The columns at the beginning and end of every record: its owner, and its resource, scope and attributes. */
 import {
-  ATTRIBUTE_FLAGS, ATTRIBUTE_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_OFFSET, ATTRIBUTE_SYMBOL, ATTRIBUTE_DISPOSITION, HEADER_BASE,
-  HEADER_PROJECT_LENGTH, HEADER_PROJECT_OFFSET, HEADER_RECEIVED_AT, HEADER_SCRATCH, KIND_TEXT, RECORD_ATTRIBUTES_COUNT,
-  RECORD_ATTRIBUTES_FIRST, RECORD_RESOURCE, RECORD_SCOPE, RESOURCES_BASE, RESOURCE_ATTRIBUTES_COUNT,
-  RESOURCE_ATTRIBUTES_FIRST, RESOURCE_ENVIRONMENT_FLAGS, RESOURCE_ENVIRONMENT_LENGTH, RESOURCE_ENVIRONMENT_OFFSET,
-  RESOURCE_JSON_OFFSET, RESOURCE_SERVICE_ROW, RESOURCE_STRIDE, SCOPES_BASE, SCOPE_ATTRIBUTES_COUNT,
-  SCOPE_ATTRIBUTES_FIRST, SCOPE_JSON_OFFSET, SCOPE_NAME_FLAGS, SCOPE_NAME_LENGTH, SCOPE_NAME_OFFSET,
-  SCOPE_STRIDE, SCOPE_VERSION_FLAGS, SCOPE_VERSION_LENGTH, SCOPE_VERSION_OFFSET, SCRATCH_BASE, SCRATCH_CAPACITY,
-  SHARED_ID, SHARED_NOTHING, SHARED_STATE, SYMBOL_SERVICE_NAME, DISPOSITION_DROP, DISPOSITION_SUPERSEDED,
-} from "../../layout";
+  ATTRIBUTE_FLAGS,
+  ATTRIBUTE_KIND,
+  ATTRIBUTE_LENGTH,
+  ATTRIBUTE_OFFSET,
+  ATTRIBUTE_SYMBOL,
+  ATTRIBUTE_DISPOSITION,
+  HEADER_BASE,
+  HEADER_PROJECT_LENGTH,
+  HEADER_PROJECT_OFFSET,
+  HEADER_RECEIVED_AT,
+  HEADER_SCRATCH,
+  KIND_TEXT,
+  RECORD_ATTRIBUTES_COUNT,
+  RECORD_ATTRIBUTES_FIRST,
+  RECORD_RESOURCE,
+  RECORD_SCOPE,
+  RESOURCES_BASE,
+  RESOURCE_ATTRIBUTES_COUNT,
+  RESOURCE_ATTRIBUTES_FIRST,
+  RESOURCE_ENVIRONMENT_FLAGS,
+  RESOURCE_ENVIRONMENT_LENGTH,
+  RESOURCE_ENVIRONMENT_OFFSET,
+  RESOURCE_JSON_OFFSET,
+  RESOURCE_SERVICE_ROW,
+  RESOURCE_STRIDE,
+  SCOPES_BASE,
+  SCOPE_ATTRIBUTES_COUNT,
+  SCOPE_ATTRIBUTES_FIRST,
+  SCOPE_JSON_OFFSET,
+  SCOPE_NAME_FLAGS,
+  SCOPE_NAME_LENGTH,
+  SCOPE_NAME_OFFSET,
+  SCOPE_STRIDE,
+  SCOPE_VERSION_FLAGS,
+  SCOPE_VERSION_LENGTH,
+  SCOPE_VERSION_OFFSET,
+  SCRATCH_BASE,
+  SCRATCH_CAPACITY,
+  SHARED_ID,
+  SHARED_NOTHING,
+  SHARED_STATE,
+  SYMBOL_SERVICE_NAME,
+  DISPOSITION_DROP,
+  DISPOSITION_SUPERSEDED,
+} from '../../layout';
 import {
-  beginJson, contentIdColumn, copying, endJson, nullColumn, optionalTextColumn, textColumn, timestampColumn,
-} from "./columns";
-import { putRawText } from "./json-text";
-import { UNKNOWN_TEXT } from "./keys";
+  beginJson,
+  contentIdColumn,
+  copying,
+  endJson,
+  nullColumn,
+  optionalTextColumn,
+  textColumn,
+  timestampColumn,
+} from './columns';
+import { putRawText } from './json-text';
+import { UNKNOWN_TEXT } from './keys';
 import {
-  LABEL_ATTRIBUTES, LABEL_ENVIRONMENT, LABEL_PROJECT, LABEL_RECEIVED_AT, LABEL_RESOURCE, LABEL_SCOPE_ATTRIBUTES,
-  LABEL_SCOPE_NAME, LABEL_SCOPE_VERSION, LABEL_SERVICE_NAME,
-} from "./labels";
-import { out } from "./output";
-import { ALWAYS, REPEAT_OWNER, REPEAT_RECEIVED_AT, REPEAT_SOURCE, putRepeat, rememberRepeat } from "./repeats";
-import { attributeRow, putAttributes } from "./values";
+  LABEL_ATTRIBUTES,
+  LABEL_ENVIRONMENT,
+  LABEL_PROJECT,
+  LABEL_RECEIVED_AT,
+  LABEL_RESOURCE,
+  LABEL_SCOPE_ATTRIBUTES,
+  LABEL_SCOPE_NAME,
+  LABEL_SCOPE_VERSION,
+  LABEL_SERVICE_NAME,
+} from './labels';
+import { out } from './output';
+import { ALWAYS, REPEAT_OWNER, REPEAT_RECEIVED_AT, REPEAT_SOURCE, putRepeat, rememberRepeat } from './repeats';
+import { attributeRow, putAttributes } from './values';
 
 /** A resource without a service name. */
 const NO_SERVICE: u32 = 0xffffffff;
@@ -79,7 +129,10 @@ function renderOwner(record: usize): void {
     nullColumn(LABEL_ENVIRONMENT);
   } else {
     textColumn(
-      LABEL_ENVIRONMENT, environment, load<u32>(resource, RESOURCE_ENVIRONMENT_LENGTH), load<u8>(resource, RESOURCE_ENVIRONMENT_FLAGS),
+      LABEL_ENVIRONMENT,
+      environment,
+      load<u32>(resource, RESOURCE_ENVIRONMENT_LENGTH),
+      load<u8>(resource, RESOURCE_ENVIRONMENT_FLAGS),
     );
   }
   const service = serviceRow(resource);
@@ -88,7 +141,10 @@ function renderOwner(record: usize): void {
   } else {
     const row = attributeRow(service - 1);
     textColumn(
-      LABEL_SERVICE_NAME, load<u32>(row, ATTRIBUTE_OFFSET), load<u32>(row, ATTRIBUTE_LENGTH), load<u8>(row, ATTRIBUTE_FLAGS),
+      LABEL_SERVICE_NAME,
+      load<u32>(row, ATTRIBUTE_OFFSET),
+      load<u32>(row, ATTRIBUTE_LENGTH),
+      load<u8>(row, ATTRIBUTE_FLAGS),
     );
   }
 }
@@ -120,7 +176,7 @@ function sharedColumn(label: string, field: usize, first: u32, count: u32): void
 
 /** resource, scope_name, scope_version, scope_attributes, or the references to them; attributes, received_at. */
 export function sourceColumns(record: usize): void {
-  const key = (<u64>load<u32>(record, RECORD_RESOURCE) + 1) | (<u64>load<u32>(record, RECORD_SCOPE) << 32);
+  const key = (<u64>load<u32>(record, RECORD_RESOURCE) + 1) | ((<u64>load<u32>(record, RECORD_SCOPE)) << 32);
   if (!putRepeat(REPEAT_SOURCE, key)) {
     const start = out;
     renderSource(record);
@@ -145,7 +201,7 @@ function renderSource(record: usize): void {
   const scope = scopeOf(record);
   if (copying) {
     contentIdColumn(resource + SHARED_ID);
-    if (load<u8>(scope, SHARED_STATE) == SHARED_NOTHING) nullColumn("");
+    if (load<u8>(scope, SHARED_STATE) == SHARED_NOTHING) nullColumn('');
     else contentIdColumn(scope + SHARED_ID);
   } else {
     resourceColumn(resource);
@@ -155,17 +211,26 @@ function renderSource(record: usize): void {
 
 export function resourceColumn(resource: usize): void {
   sharedColumn(
-    LABEL_RESOURCE, resource + RESOURCE_JSON_OFFSET, load<u32>(resource, RESOURCE_ATTRIBUTES_FIRST), load<u32>(resource, RESOURCE_ATTRIBUTES_COUNT),
+    LABEL_RESOURCE,
+    resource + RESOURCE_JSON_OFFSET,
+    load<u32>(resource, RESOURCE_ATTRIBUTES_FIRST),
+    load<u32>(resource, RESOURCE_ATTRIBUTES_COUNT),
   );
 }
 
 /** scope_name, scope_version, scope_attributes. */
 export function scopeColumns(scope: usize): void {
   optionalTextColumn(
-    LABEL_SCOPE_NAME, load<u32>(scope, SCOPE_NAME_OFFSET), load<u32>(scope, SCOPE_NAME_LENGTH), load<u8>(scope, SCOPE_NAME_FLAGS),
+    LABEL_SCOPE_NAME,
+    load<u32>(scope, SCOPE_NAME_OFFSET),
+    load<u32>(scope, SCOPE_NAME_LENGTH),
+    load<u8>(scope, SCOPE_NAME_FLAGS),
   );
   optionalTextColumn(
-    LABEL_SCOPE_VERSION, load<u32>(scope, SCOPE_VERSION_OFFSET), load<u32>(scope, SCOPE_VERSION_LENGTH), load<u8>(scope, SCOPE_VERSION_FLAGS),
+    LABEL_SCOPE_VERSION,
+    load<u32>(scope, SCOPE_VERSION_OFFSET),
+    load<u32>(scope, SCOPE_VERSION_LENGTH),
+    load<u8>(scope, SCOPE_VERSION_FLAGS),
   );
   const count = load<u32>(scope, SCOPE_ATTRIBUTES_COUNT);
   if (count == 0) nullColumn(LABEL_SCOPE_ATTRIBUTES);

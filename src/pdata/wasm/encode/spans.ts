@@ -1,39 +1,98 @@
 /** The row of a span. */
 import {
-  RECORD_DERIVED, RECORD_DROPPED_ATTRIBUTES, RECORD_DROPPED_EVENTS, RECORD_DROPPED_LINKS, RECORD_END, RECORD_EVENTS_COUNT,
-  RECORD_EVENTS_FIRST, RECORD_FLAGS, RECORD_KIND, RECORD_LINKS_COUNT, RECORD_LINKS_FIRST, RECORD_MESSAGE_FLAGS,
-  RECORD_MESSAGE_LENGTH, RECORD_MESSAGE_OFFSET, RECORD_NAME_FLAGS, RECORD_NAME_LENGTH, RECORD_NAME_OFFSET,
-  RECORD_PARENT_SPAN_ID, RECORD_SPAN_ID, RECORD_START, RECORD_STATE_FLAGS, RECORD_STATE_LENGTH, RECORD_STATE_OFFSET,
-  RECORD_STATUS, RECORD_TRACE_ID,
-} from "../../layout";
+  RECORD_DERIVED,
+  RECORD_DROPPED_ATTRIBUTES,
+  RECORD_DROPPED_EVENTS,
+  RECORD_DROPPED_LINKS,
+  RECORD_END,
+  RECORD_EVENTS_COUNT,
+  RECORD_EVENTS_FIRST,
+  RECORD_FLAGS,
+  RECORD_KIND,
+  RECORD_LINKS_COUNT,
+  RECORD_LINKS_FIRST,
+  RECORD_MESSAGE_FLAGS,
+  RECORD_MESSAGE_LENGTH,
+  RECORD_MESSAGE_OFFSET,
+  RECORD_NAME_FLAGS,
+  RECORD_NAME_LENGTH,
+  RECORD_NAME_OFFSET,
+  RECORD_PARENT_SPAN_ID,
+  RECORD_SPAN_ID,
+  RECORD_START,
+  RECORD_STATE_FLAGS,
+  RECORD_STATE_LENGTH,
+  RECORD_STATE_OFFSET,
+  RECORD_STATUS,
+  RECORD_TRACE_ID,
+} from '../../layout';
 import {
-  beginJson, beginRow, countColumn, endJson, endRow, longColumn, nullColumn, optionalTextColumn, spanIdColumn, textColumn,
-  timeColumn, traceIdColumn, wordColumn, wordOf,
-} from "./columns";
-import { derivedColumns } from "./derived";
+  beginJson,
+  beginRow,
+  countColumn,
+  endJson,
+  endRow,
+  longColumn,
+  nullColumn,
+  optionalTextColumn,
+  spanIdColumn,
+  textColumn,
+  timeColumn,
+  traceIdColumn,
+  wordColumn,
+  wordOf,
+} from './columns';
+import { derivedColumns } from './derived';
 import {
-  KIND_WORDS, LABEL_DROPPED_ATTRIBUTES_COUNT, LABEL_DROPPED_EVENTS_COUNT, LABEL_DROPPED_LINKS_COUNT, LABEL_DURATION_NS,
-  LABEL_END_TIME_UNIX_NANO, LABEL_EVENTS, LABEL_FLAGS, LABEL_KIND, LABEL_LINKS, LABEL_NAME, LABEL_PARENT_SPAN_ID,
-  LABEL_SPAN_ID, LABEL_START_TIME_UNIX_NANO, LABEL_STATUS, LABEL_STATUS_MESSAGE, LABEL_TRACE_ID, LABEL_TRACE_STATE,
-  SPAN_FIELDS, STATUS_WORDS,
-} from "./labels";
-import { putEvents, putLinks } from "./lists";
-import { ownerColumns, sourceColumns } from "./source";
+  KIND_WORDS,
+  LABEL_DROPPED_ATTRIBUTES_COUNT,
+  LABEL_DROPPED_EVENTS_COUNT,
+  LABEL_DROPPED_LINKS_COUNT,
+  LABEL_DURATION_NS,
+  LABEL_END_TIME_UNIX_NANO,
+  LABEL_EVENTS,
+  LABEL_FLAGS,
+  LABEL_KIND,
+  LABEL_LINKS,
+  LABEL_NAME,
+  LABEL_PARENT_SPAN_ID,
+  LABEL_SPAN_ID,
+  LABEL_START_TIME_UNIX_NANO,
+  LABEL_STATUS,
+  LABEL_STATUS_MESSAGE,
+  LABEL_TRACE_ID,
+  LABEL_TRACE_STATE,
+  SPAN_FIELDS,
+  STATUS_WORDS,
+} from './labels';
+import { putEvents, putLinks } from './lists';
+import { ownerColumns, sourceColumns } from './source';
 
 export function putSpan(record: usize): void {
-  beginRow(SPAN_FIELDS, "{\"signal\":\"span\"");
+  beginRow(SPAN_FIELDS, '{"signal":"span"');
   ownerColumns(record);
   traceIdColumn(LABEL_TRACE_ID, record + RECORD_TRACE_ID);
   spanIdColumn(LABEL_SPAN_ID, record + RECORD_SPAN_ID);
   spanIdColumn(LABEL_PARENT_SPAN_ID, record + RECORD_PARENT_SPAN_ID);
   optionalTextColumn(
-    LABEL_TRACE_STATE, load<u32>(record, RECORD_STATE_OFFSET), load<u32>(record, RECORD_STATE_LENGTH), load<u8>(record, RECORD_STATE_FLAGS),
+    LABEL_TRACE_STATE,
+    load<u32>(record, RECORD_STATE_OFFSET),
+    load<u32>(record, RECORD_STATE_LENGTH),
+    load<u8>(record, RECORD_STATE_FLAGS),
   );
-  textColumn(LABEL_NAME, load<u32>(record, RECORD_NAME_OFFSET), load<u32>(record, RECORD_NAME_LENGTH), load<u8>(record, RECORD_NAME_FLAGS));
+  textColumn(
+    LABEL_NAME,
+    load<u32>(record, RECORD_NAME_OFFSET),
+    load<u32>(record, RECORD_NAME_LENGTH),
+    load<u8>(record, RECORD_NAME_FLAGS),
+  );
   wordColumn(LABEL_KIND, wordOf(KIND_WORDS, load<u8>(record, RECORD_KIND)));
   wordColumn(LABEL_STATUS, wordOf(STATUS_WORDS, load<u8>(record, RECORD_STATUS)));
   optionalTextColumn(
-    LABEL_STATUS_MESSAGE, load<u32>(record, RECORD_MESSAGE_OFFSET), load<u32>(record, RECORD_MESSAGE_LENGTH), load<u8>(record, RECORD_MESSAGE_FLAGS),
+    LABEL_STATUS_MESSAGE,
+    load<u32>(record, RECORD_MESSAGE_OFFSET),
+    load<u32>(record, RECORD_MESSAGE_LENGTH),
+    load<u8>(record, RECORD_MESSAGE_FLAGS),
   );
   timeColumns(record);
   countColumn(LABEL_FLAGS, load<u32>(record, RECORD_FLAGS));

@@ -1,21 +1,46 @@
 /** Attribute rows as JSON: one value, the object of an owner's attributes, and values as plain text. */
 import {
-  ATTRIBUTES_BASE, ATTRIBUTE_FLAGS, ATTRIBUTE_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_OFFSET, ATTRIBUTE_SCALAR, ATTRIBUTE_STRIDE,
-  ATTRIBUTE_SYMBOL, ATTRIBUTE_DISPOSITION, ENCODING_JSON, HEADER_BASE, HEADER_ENCODING, HEADER_TEXT_FLAGS,
-  HEADER_TEXT_LENGTH, HEADER_TEXT_OFFSET, KIND_ARRAY, KIND_BASE64_TEXT, KIND_BOOL, KIND_BYTES, KIND_DOUBLE, KIND_INT,
-  KIND_JSON, KIND_MAP, KIND_NUMBER_TEXT, KIND_TEXT, OUTPUT_BASE, REFERENCES_BASE, REFERENCE_STRIDE, DISPOSITION_DROP,
+  ATTRIBUTES_BASE,
+  ATTRIBUTE_FLAGS,
+  ATTRIBUTE_KIND,
+  ATTRIBUTE_LENGTH,
+  ATTRIBUTE_OFFSET,
+  ATTRIBUTE_SCALAR,
+  ATTRIBUTE_STRIDE,
+  ATTRIBUTE_SYMBOL,
+  ATTRIBUTE_DISPOSITION,
+  ENCODING_JSON,
+  HEADER_BASE,
+  HEADER_ENCODING,
+  HEADER_TEXT_FLAGS,
+  HEADER_TEXT_LENGTH,
+  HEADER_TEXT_OFFSET,
+  KIND_ARRAY,
+  KIND_BASE64_TEXT,
+  KIND_BOOL,
+  KIND_BYTES,
+  KIND_DOUBLE,
+  KIND_INT,
+  KIND_JSON,
+  KIND_MAP,
+  KIND_NUMBER_TEXT,
+  KIND_TEXT,
+  OUTPUT_BASE,
+  REFERENCES_BASE,
+  REFERENCE_STRIDE,
+  DISPOSITION_DROP,
   DISPOSITION_KEEP,
-} from "../../layout";
-import { beginList, hostHasInterned, isLastOfKey, noteKey, recordKey } from "../symbols";
-import { allocateScratch } from "../tables";
-import { mayPause } from "../pause";
-import { classifyText } from "../text";
-import { escapeText, putEscaped, putPlain, putRawText } from "./json-text";
-import { putKey } from "./keys";
-import { putBase64, putDouble, putDoubleText, putSigned } from "./numbers";
-import { beginRendering, checkLimit, out, put, putByte, room, setOut } from "./output";
-import { closeList, putProtobufNested } from "./protobuf-values";
-import { putJsonNested } from "./json-values";
+} from '../../layout';
+import { beginList, hostHasInterned, isLastOfKey, noteKey, recordKey } from '../symbols';
+import { allocateScratch } from '../tables';
+import { mayPause } from '../pause';
+import { classifyText } from '../text';
+import { escapeText, putEscaped, putPlain, putRawText } from './json-text';
+import { putKey } from './keys';
+import { putBase64, putDouble, putDoubleText, putSigned } from './numbers';
+import { beginRendering, checkLimit, out, put, putByte, room, setOut } from './output';
+import { closeList, putProtobufNested } from './protobuf-values';
+import { putJsonNested } from './json-values';
 
 // @ts-ignore: decorator
 @inline
@@ -59,8 +84,8 @@ function putOther(row: usize, kind: u32, offset: usize, length: u32): void {
   room(64);
   switch (kind) {
     case KIND_BOOL:
-      if (load<u64>(row, ATTRIBUTE_SCALAR) != 0) put("true");
-      else put("false");
+      if (load<u64>(row, ATTRIBUTE_SCALAR) != 0) put('true');
+      else put('false');
       break;
     case KIND_INT:
       putSigned(load<i64>(row, ATTRIBUTE_SCALAR));
@@ -75,7 +100,7 @@ function putOther(row: usize, kind: u32, offset: usize, length: u32): void {
       putRawText(offset, length);
       break;
     default:
-      put("null");
+      put('null');
   }
 }
 
@@ -103,7 +128,8 @@ function supersedeRenamed(first: u32, count: u32): void {
   const list = beginList();
   for (let index = first; index < first + count; index++) {
     const row = attributeRow(index);
-    if (load<u8>(row, ATTRIBUTE_DISPOSITION) == DISPOSITION_KEEP) recordKey(load<u32>(row, ATTRIBUTE_SYMBOL), index, list);
+    if (load<u8>(row, ATTRIBUTE_DISPOSITION) == DISPOSITION_KEEP)
+      recordKey(load<u32>(row, ATTRIBUTE_SYMBOL), index, list);
   }
 }
 

@@ -57,17 +57,18 @@ export function initializeTables(): void {
   for (let code: u32 = 0; code < 28; code++) {
     const extra: u32 = code < 8 ? 0 : (code >> 2) - 1;
     store<u32>(LITERAL_MEANINGS + ((257 + code) << 2), (base << 16) | extra);
-    base += <u32>1 << extra;
+    base += (<u32>1) << extra;
   }
   store<u32>(LITERAL_MEANINGS + (285 << 2), 258 << 16);
   base = 1;
   for (let code: u32 = 0; code < 30; code++) {
     const extra: u32 = code < 4 ? 0 : (code >> 1) - 1;
     store<u32>(DISTANCE_MEANINGS + (code << 2), (base << 16) | extra);
-    base += <u32>1 << extra;
+    base += (<u32>1) << extra;
   }
   // The fixed code has codes for these symbols, which have no meaning.
-  for (let symbol: u32 = 286; symbol < 288; symbol++) store<u32>(LITERAL_MEANINGS + (symbol << 2), <u32>ENTRY_EXCEPTION);
+  for (let symbol: u32 = 286; symbol < 288; symbol++)
+    store<u32>(LITERAL_MEANINGS + (symbol << 2), <u32>ENTRY_EXCEPTION);
   for (let symbol: u32 = 30; symbol < 32; symbol++) store<u32>(DISTANCE_MEANINGS + (symbol << 2), <u32>ENTRY_EXCEPTION);
   buildFixed();
 }
@@ -131,7 +132,7 @@ function buildLenient(table: usize, tableBits: u32, meanings: usize): bool {
   const none = unused == ALL_CODES;
   if (!none && (unused != ALL_CODES >> 1 || load<u32>(COUNTS, 4) != 1)) return false;
   const entry = none ? <u32>ENTRY_EXCEPTION : entryOf(meanings, 0, 1);
-  for (let i: usize = 0; i < <usize>4 << tableBits; i += 8) {
+  for (let i: usize = 0; i < (<usize>4) << tableBits; i += 8) {
     store<u32>(table + i, entry);
     store<u32>(table + i, <u32>ENTRY_EXCEPTION, 4);
   }
@@ -162,7 +163,7 @@ function sortSymbols(lengths: usize, symbols: u32): void {
   for (let symbol: u32 = 0; symbol < symbols; symbol++) {
     symbol = skipUnused(lengths, symbol, symbols);
     if (symbol == symbols) break;
-    const count = COUNTS + (<usize>load<u8>(lengths + symbol) << 2);
+    const count = COUNTS + ((<usize>load<u8>(lengths + symbol)) << 2);
     store<u32>(count, load<u32>(count) + 1);
   }
   let start: u32 = 0;
@@ -185,14 +186,14 @@ function sortSymbols(lengths: usize, symbols: u32): void {
 // @ts-ignore: decorator
 @inline
 function entryOf(meanings: usize, rank: u32, bits: u32): u32 {
-  return load<u32>(meanings + (<usize>load<u16>(SORTED + (rank << 1)) << 2)) + (bits << 8) + bits;
+  return load<u32>(meanings + ((<usize>load<u16>(SORTED + (rank << 1))) << 2)) + (bits << 8) + bits;
 }
 
 /** The code after `code`, counted from the bit that is read last. Never called for the last code, which is all ones. */
 // @ts-ignore: decorator
 @inline
 function nextCode(code: u32, length: u32): u32 {
-  const bit = <u32>1 << (31 - clz<u32>(code ^ ((<u32>1 << length) - 1)));
+  const bit = (<u32>1) << (31 - clz<u32>(code ^ (((<u32>1) << length) - 1)));
   return (code & (bit - 1)) | bit;
 }
 
@@ -200,7 +201,7 @@ function nextCode(code: u32, length: u32): u32 {
 // @ts-ignore: decorator
 @inline
 function doubleTable(table: usize, size: u32): void {
-  const bytes = <usize>size << 2;
+  const bytes = (<usize>size) << 2;
   if (bytes < 16) for (let i: usize = 0; i < bytes; i += 4) store<u32>(table + bytes + i, load<u32>(table + i));
   else for (let i: usize = 0; i < bytes; i += 16) v128.store(table + bytes + i, v128.load(table + i));
 }
@@ -236,7 +237,7 @@ function fillTable(table: usize, tableBits: u32, meanings: usize): void {
  * a table.
  */
 function fillSubtables(table: usize, tableBits: u32, meanings: usize, code: u32, rank: u32): void {
-  const firstBits = (<u32>1 << tableBits) - 1;
+  const firstBits = ((<u32>1) << tableBits) - 1;
   let prefix: u32 = u32.MAX_VALUE;
   let start: u32 = 0;
   let end: u32 = 1 << tableBits;
@@ -247,16 +248,16 @@ function fillSubtables(table: usize, tableBits: u32, meanings: usize, code: u32,
         prefix = code & firstBits;
         start = end;
         const bits = subtableBits(length - tableBits, left, tableBits);
-        end = start + (<u32>1 << bits);
+        end = start + ((<u32>1) << bits);
         store<u32>(
           table + (prefix << 2),
           (start << 16) | <u32>(ENTRY_EXCEPTION | ENTRY_SUBTABLE) | (bits << 8) | tableBits,
         );
       }
       const entry = entryOf(meanings, rank++, length - tableBits);
-      const stride = <u32>1 << (length - tableBits);
+      const stride = (<u32>1) << (length - tableBits);
       for (let i = start + (code >> tableBits); i < end; i += stride) store<u32>(table + (i << 2), entry);
-      if (code == (<u32>1 << length) - 1) return;
+      if (code == ((<u32>1) << length) - 1) return;
       code = nextCode(code, length);
     }
   }
@@ -265,7 +266,7 @@ function fillSubtables(table: usize, tableBits: u32, meanings: usize, code: u32,
 /** The index bits of a second table that begins with the `left` codes of length `bits`. */
 function subtableBits(bits: u32, left: u32, tableBits: u32): u32 {
   let used = left;
-  while (used < <u32>1 << bits) {
+  while (used < (<u32>1) << bits) {
     bits++;
     used = (used << 1) + load<u32>(COUNTS + ((tableBits + bits) << 2));
   }

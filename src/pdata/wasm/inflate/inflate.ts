@@ -3,13 +3,26 @@
  * bounds checks: zeros follow the source, and data decoded from them is refused afterwards (`checkConsumed`); slack
  * follows the target, and data written into it is refused afterwards (`checkProduced`).
  */
-import { FAIL_INFLATE, FAIL_EXPANDED, HEADER_BASE, HEADER_INFLATED, HEADER_INFLATE_END } from "../../layout";
-import { fail } from "../fail";
+import { FAIL_INFLATE, FAIL_EXPANDED, HEADER_BASE, HEADER_INFLATED, HEADER_INFLATE_END } from '../../layout';
+import { fail } from '../fail';
 import {
-  buildDistances, buildLengths, buildLiterals, DISTANCES, DISTANCE_BITS, ENTRY_END, ENTRY_EXCEPTION, ENTRY_LITERAL,
-  ENTRY_SUBTABLE, initializeTables, LENGTHS, LENGTH_BITS, LITERALS, LITERAL_BITS, useFixed,
-} from "./code-table";
-import { copyMatch, initializePatterns, repeatPattern } from "./match";
+  buildDistances,
+  buildLengths,
+  buildLiterals,
+  DISTANCES,
+  DISTANCE_BITS,
+  ENTRY_END,
+  ENTRY_EXCEPTION,
+  ENTRY_LITERAL,
+  ENTRY_SUBTABLE,
+  initializeTables,
+  LENGTHS,
+  LENGTH_BITS,
+  LITERALS,
+  LITERAL_BITS,
+  useFixed,
+} from './code-table';
+import { copyMatch, initializePatterns, repeatPattern } from './match';
 
 const LITERAL_MASK: usize = (1 << LITERAL_BITS) - 1;
 const DISTANCE_MASK: usize = (1 << DISTANCE_BITS) - 1;
@@ -80,7 +93,7 @@ function refill(): void {
 // @ts-ignore: decorator
 @inline
 function take(count: u64): u64 {
-  const value = bits & ((<u64>1 << count) - 1);
+  const value = bits & (((<u64>1) << count) - 1);
   bits >>= count;
   held -= count;
   return value;
@@ -163,7 +176,7 @@ function readCodeLengths(count: u32): void {
 // @ts-ignore: decorator
 @inline
 function decodedValue(entry: u64, from: u64): usize {
-  return <usize>(entry >> 16) + <usize>((from & ((<u64>1 << entry) - 1)) >> (entry >> 8));
+  return <usize>(entry >> 16) + <usize>((from & (((<u64>1) << entry) - 1)) >> (entry >> 8));
 }
 
 // @ts-ignore: decorator
@@ -176,7 +189,7 @@ function literalOrLength(from: u64): u64 {
 // @ts-ignore: decorator
 @inline
 function follow(table: usize, entry: u64, from: u64): u64 {
-  const index = (entry >> 16) + (from & ((<u64>1 << (entry >> 8)) - 1));
+  const index = (entry >> 16) + (from & (((<u64>1) << (entry >> 8)) - 1));
   return <u64>load<u32>(table + <usize>(index << 2));
 }
 

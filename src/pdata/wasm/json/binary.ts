@@ -1,8 +1,8 @@
 /** Bytes that JSON carries as text: ids in hexadecimal, values in base64. */
-import { FAIL_ID, FAIL_JSON } from "../../layout";
-import { fail } from "../fail";
-import { allocateScratch } from "../tables";
-import { readPlainText, textLength, textOffset } from "./text";
+import { FAIL_ID, FAIL_JSON } from '../../layout';
+import { fail } from '../fail';
+import { allocateScratch } from '../tables';
+import { readPlainText, textLength, textOffset } from './text';
 
 /** The position of the bytes that `decodeBase64` decoded. */
 export let bytesOffset: usize = 0;
@@ -18,7 +18,7 @@ export function readId(at: usize, target: usize, bytes: u32): usize {
   if (textLength != bytes << 1) fail(FAIL_ID, at);
   let bits: u64 = 0;
   for (let i: u32 = 0; i < bytes; i += 8) {
-    const half = hexBytes(textOffset + (<usize>i << 1));
+    const half = hexBytes(textOffset + ((<usize>i) << 1));
     store<u64>(target + i, half);
     bits |= half;
   }

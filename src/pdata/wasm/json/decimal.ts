@@ -7,8 +7,7 @@
 const POWERS_OF_FIVE = memory.data<u64>([
   1, 5, 25, 125, 625, 3125, 15625, 78125, 390625, 1953125, 9765625, 48828125, 244140625, 1220703125, 6103515625,
   30517578125, 152587890625, 762939453125, 3814697265625, 19073486328125, 95367431640625, 476837158203125,
-  2384185791015625, 11920928955078125, 59604644775390625, 298023223876953125, 1490116119384765625,
-  7450580596923828125,
+  2384185791015625, 11920928955078125, 59604644775390625, 298023223876953125, 1490116119384765625, 7450580596923828125,
 ]);
 /** The largest power of ten, of either sign, that `nearestDouble` accepts. */
 export const MAX_DECIMAL_POWER: i32 = 27;
@@ -26,7 +25,7 @@ let remainder: u64 = 0;
 // @ts-ignore: decorator
 @inline
 export function powerOfFive(exponent: i32): u64 {
-  return load<u64>(POWERS_OF_FIVE + (<usize>exponent << 3));
+  return load<u64>(POWERS_OF_FIVE + ((<usize>exponent) << 3));
 }
 
 /** The lower half of a product, with the upper half in `upper`. */
@@ -59,7 +58,7 @@ function rounded(significand: u64, power: i32, inexact: bool): f64 {
   let kept = significand >> EXTRA_BITS;
   const rest = significand & EXTRA;
   if (rest > HALF || (rest == HALF && (inexact || (kept & 1) != 0))) kept++;
-  return <f64>kept * reinterpret<f64>(<u64>(1023 + power + <i32>EXTRA_BITS) << 52);
+  return <f64>kept * reinterpret<f64>((<u64>(1023 + power + <i32>EXTRA_BITS)) << 52);
 }
 
 /** The double nearest to `digits` × 10^`power`. */
@@ -73,7 +72,7 @@ function product(digits: u64, power: i32): f64 {
   if (!upper) return rounded(low << clz(low), power - <i32>clz(low), false);
   const shift = clz(upper);
   const significand = shift ? (upper << shift) | (low >> (64 - shift)) : upper;
-  return rounded(significand, power + 64 - <i32>shift, (low << shift) != 0);
+  return rounded(significand, power + 64 - <i32>shift, low << shift != 0);
 }
 
 function quotient(digits: u64, power: i32): f64 {

@@ -2,9 +2,9 @@
  * Entries of a nested map in the output: each is recorded with its name, and entries that a later one of the same name
  * supersedes are removed from the output, so that no part of the source is walked twice.
  */
-import { HEADER_BASE, HEADER_SCRATCH } from "../../layout";
-import { allocateScratch } from "../tables";
-import { FEW_NAMES, NAME_LENGTH, NAME_MARK, NAME_OFFSET, NAME_STRIDE, insertName, sameName, slotCount } from "./names";
+import { HEADER_BASE, HEADER_SCRATCH } from '../../layout';
+import { allocateScratch } from '../tables';
+import { FEW_NAMES, NAME_LENGTH, NAME_MARK, NAME_OFFSET, NAME_STRIDE, insertName, sameName, slotCount } from './names';
 
 /** The length of a name whose entry is superseded. */
 const SUPERSEDED: u32 = 0xffffffff;
@@ -64,7 +64,7 @@ function markByPairs(rows: usize, end: usize): bool {
 function markByTable(rows: usize, count: u32): bool {
   const slots = slotCount(count);
   const table = allocateScratch(slots << 2, rows);
-  memory.fill(table, 0, <usize>slots << 2);
+  memory.fill(table, 0, (<usize>slots) << 2);
   let found = false;
   for (let left = count; left; left--) {
     if (insertName(table, slots, rows, left - 1)) continue;

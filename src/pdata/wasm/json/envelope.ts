@@ -4,21 +4,43 @@
  * have any order.
  */
 import {
-  HEADER_BASE, HEADER_RESOURCES, HEADER_SCOPES, RESOURCE_ATTRIBUTES_FIRST, SCOPE_ATTRIBUTES_FIRST, SCOPE_NAME_FLAGS,
-  SCOPE_NAME_OFFSET, SCOPE_VERSION_FLAGS, SCOPE_VERSION_OFFSET, SIGNAL_LOGS, SIGNAL_TRACES,
-} from "../../layout";
-import { appendResource, appendScope } from "../tables";
-import { readLogRecord } from "./log-record";
-import { endOfList, firstElement, memberId, nextElement, nextMember, openMessage } from "./members";
-import { readMetric } from "./metric";
-import { readUnsigned32 } from "./number";
+  HEADER_BASE,
+  HEADER_RESOURCES,
+  HEADER_SCOPES,
+  RESOURCE_ATTRIBUTES_FIRST,
+  SCOPE_ATTRIBUTES_FIRST,
+  SCOPE_NAME_FLAGS,
+  SCOPE_NAME_OFFSET,
+  SCOPE_VERSION_FLAGS,
+  SCOPE_VERSION_OFFSET,
+  SIGNAL_LOGS,
+  SIGNAL_TRACES,
+} from '../../layout';
+import { appendResource, appendScope } from '../tables';
+import { readLogRecord } from './log-record';
+import { endOfList, firstElement, memberId, nextElement, nextMember, openMessage } from './members';
+import { readMetric } from './metric';
+import { readUnsigned32 } from './number';
 import {
-  ATTRIBUTES, DESCRIPTION_KEYS, ENTITY_REFS, ENTITY_REF_MESSAGE, ID_KEYS, NAME, RESOURCE, RESOURCE_MESSAGE,
-  RESOURCE_SPANS_MESSAGE, SCHEMA_URL, SCOPE, SCOPE_MESSAGE, SCOPE_SPANS_MESSAGE, TRACES_REQUEST, VERSION,
-} from "./schema";
-import { readSpan } from "./span";
-import { readText, readTextField } from "./text";
-import { readAttributes } from "./value";
+  ATTRIBUTES,
+  DESCRIPTION_KEYS,
+  ENTITY_REFS,
+  ENTITY_REF_MESSAGE,
+  ID_KEYS,
+  NAME,
+  RESOURCE,
+  RESOURCE_MESSAGE,
+  RESOURCE_SPANS_MESSAGE,
+  SCHEMA_URL,
+  SCOPE,
+  SCOPE_MESSAGE,
+  SCOPE_SPANS_MESSAGE,
+  TRACES_REQUEST,
+  VERSION,
+} from './schema';
+import { readSpan } from './span';
+import { readText, readTextField } from './text';
+import { readAttributes } from './value';
 
 /** Reads the request at `at`; returns the address behind it. The messages of the signals are adjacent in the schema. */
 export function readRequest(at: usize, signal: u32): usize {
@@ -73,7 +95,7 @@ function checkEntity(at: usize): usize {
 
 function readScopeBlock(at: usize, signal: u32, resource: u32): usize {
   const row = appendScope(at);
-  const owner = <u64>resource | (<u64>(load<u32>(HEADER_BASE, HEADER_SCOPES) - 1) << 32);
+  const owner = <u64>resource | ((<u64>(load<u32>(HEADER_BASE, HEADER_SCOPES) - 1)) << 32);
   at = openMessage(at, SCOPE_SPANS_MESSAGE + signal);
   while ((at = nextMember(at))) {
     if (memberId == SCOPE) at = readScope(at, row);

@@ -3,8 +3,8 @@
  * members of a message in one order, so nearly every name is matched by one comparison of its bytes and the quote
  * behind them. The snake_case spellings are in the table too, so that they are refused.
  */
-import { HEADER_BASE } from "../../layout";
-import { MESSAGE_COUNT, NAMES, membersOf } from "./schema";
+import { HEADER_BASE } from '../../layout';
+import { MESSAGE_COUNT, NAMES, membersOf } from './schema';
 
 // A message is a head and its members. The head is a member without a name: its `next` is the member expected first.
 const MEMBER_NEXT: usize = 0; // u32 address of the member that followed last time
@@ -46,7 +46,7 @@ export function idOf(member: usize): u32 {
 // @ts-ignore: decorator
 @inline
 export function bitOf(member: usize): u32 {
-  return 1 << <u32>load<u8>(member, MEMBER_INDEX);
+  return 1 << (<u32>load<u8>(member, MEMBER_INDEX));
 }
 
 // @ts-ignore: decorator

@@ -1,10 +1,10 @@
 /** The strict indexer of OTLP/JSON: one pass over the body, directly into the tables. */
-import { FAIL_JSON, INPUT_BASE } from "../../layout";
-import { fail } from "../fail";
-import { readRequest } from "./envelope";
-import { initializeFields } from "./fields";
-import { resetMembers, skipSpace } from "./members";
-import { resetNumbers } from "./number";
+import { FAIL_JSON, INPUT_BASE } from '../../layout';
+import { fail } from '../fail';
+import { readRequest } from './envelope';
+import { initializeFields } from './fields';
+import { resetMembers, skipSpace } from './members';
+import { resetNumbers } from './number';
 
 /** Lays out the names of members; once per process. */
 export function initializeJson(): void {

@@ -3,13 +3,13 @@
  * names are matched, null means absent, unknown members are checked and skipped, and duplicate names are refused in any
  * spelling. `skipValue` checks any other JSON.
  */
-import { FAIL_JSON, FAIL_PAYLOAD, HEADER_BASE, HEADER_SCRATCH, TEXT_JSON_ESCAPED } from "../../layout";
-import { fail } from "../fail";
-import { bitOf, expectAfter, expectedAfter, findMember, headOf, idOf, isSnake, nameLength, stands } from "./fields";
-import { addName, closeNames, namesMark, resetNames } from "./names";
-import { scanNumber } from "./number";
-import { mayPause } from "../pause";
-import { QUOTE, decodeText, readText, scanString, textFlags, textLength, textOffset } from "./text";
+import { FAIL_JSON, FAIL_PAYLOAD, HEADER_BASE, HEADER_SCRATCH, TEXT_JSON_ESCAPED } from '../../layout';
+import { fail } from '../fail';
+import { bitOf, expectAfter, expectedAfter, findMember, headOf, idOf, isSnake, nameLength, stands } from './fields';
+import { addName, closeNames, namesMark, resetNames } from './names';
+import { scanNumber } from './number';
+import { mayPause } from '../pause';
+import { QUOTE, decodeText, readText, scanString, textFlags, textLength, textOffset } from './text';
 
 /** The limit of the nesting of unknown JSON. */
 const MAX_UNKNOWN_DEPTH: u32 = 100;
@@ -92,7 +92,7 @@ export function openMessage(at: usize, message: u32): usize {
   at = expectByte(at, 0x7b);
   frame += FRAME_BYTES;
   const head = <u32>headOf(message);
-  store<u64>(frame, <u64>head | (<u64>head << 32), FRAME_MEMBER);
+  store<u64>(frame, <u64>head | ((<u64>head) << 32), FRAME_MEMBER);
   store<u64>(frame, <u64>namesMark(), FRAME_NAMES);
   return at;
 }
@@ -183,13 +183,20 @@ export let boolValue: bool = false;
 /** Checks any JSON value; returns the address behind it. */
 function skipValue(at: usize, depth: u32): usize {
   switch (<u32>load<u8>(at)) {
-    case 0x22: return scanString(at + 1) + 1;
-    case 0x7b: return skipObject(at + 1, depth + 1);
-    case 0x5b: return skipArray(at, depth + 1);
-    case 0x74: return skipWord(at, 0x65757274, 4);
-    case 0x66: return skipWord(at, 0x736c6166, 5);
-    case 0x6e: return skipWord(at, 0x6c6c756e, 4);
-    default: return scanNumber(at);
+    case 0x22:
+      return scanString(at + 1) + 1;
+    case 0x7b:
+      return skipObject(at + 1, depth + 1);
+    case 0x5b:
+      return skipArray(at, depth + 1);
+    case 0x74:
+      return skipWord(at, 0x65757274, 4);
+    case 0x66:
+      return skipWord(at, 0x736c6166, 5);
+    case 0x6e:
+      return skipWord(at, 0x6c6c756e, 4);
+    default:
+      return scanNumber(at);
   }
 }
 

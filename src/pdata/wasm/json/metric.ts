@@ -2,22 +2,60 @@
  * Metrics of OTLP/JSON: a metric row, a record row for each data point, and a point row for points of several numbers.
  */
 import {
-  FAIL_JSON, HEADER_BASE, HEADER_METRICS, METRIC_ATTRIBUTES_FIRST, METRIC_DESCRIPTION_FLAGS, METRIC_DESCRIPTION_OFFSET,
-  METRIC_EXPONENTIAL_HISTOGRAM, METRIC_GAUGE, METRIC_HISTOGRAM, METRIC_MONOTONIC, METRIC_NAME_FLAGS, METRIC_NAME_OFFSET,
-  METRIC_NONE, METRIC_SUM, METRIC_SUMMARY, METRIC_TEMPORALITY, METRIC_TYPE, METRIC_UNIT_FLAGS, METRIC_UNIT_OFFSET,
-  RECORD_METRIC, RECORD_RESOURCE,
-} from "../../layout";
-import { fail } from "../fail";
-import { appendMetric, appendRecord } from "../tables";
-import { readNumberPoint, readPoint } from "./data-point";
-import { boolValue, endOfList, firstElement, memberId, nextElement, nextMember, openMessage, readBool } from "./members";
-import { integerValue, readEnum } from "./number";
+  FAIL_JSON,
+  HEADER_BASE,
+  HEADER_METRICS,
+  METRIC_ATTRIBUTES_FIRST,
+  METRIC_DESCRIPTION_FLAGS,
+  METRIC_DESCRIPTION_OFFSET,
+  METRIC_EXPONENTIAL_HISTOGRAM,
+  METRIC_GAUGE,
+  METRIC_HISTOGRAM,
+  METRIC_MONOTONIC,
+  METRIC_NAME_FLAGS,
+  METRIC_NAME_OFFSET,
+  METRIC_NONE,
+  METRIC_SUM,
+  METRIC_SUMMARY,
+  METRIC_TEMPORALITY,
+  METRIC_TYPE,
+  METRIC_UNIT_FLAGS,
+  METRIC_UNIT_OFFSET,
+  RECORD_METRIC,
+  RECORD_RESOURCE,
+} from '../../layout';
+import { fail } from '../fail';
+import { appendMetric, appendRecord } from '../tables';
+import { readNumberPoint, readPoint } from './data-point';
 import {
-  AGGREGATION_TEMPORALITY, DATA_POINTS, DESCRIPTION, EXPONENTIAL_HISTOGRAM, GAUGE, GAUGE_MESSAGE, HISTOGRAM, HISTOGRAM_MESSAGE,
-  METADATA, METRIC_MESSAGE, NAME, SUM, SUM_MESSAGE, UNIT,
-} from "./schema";
-import { readTextField } from "./text";
-import { readAttributes } from "./value";
+  boolValue,
+  endOfList,
+  firstElement,
+  memberId,
+  nextElement,
+  nextMember,
+  openMessage,
+  readBool,
+} from './members';
+import { integerValue, readEnum } from './number';
+import {
+  AGGREGATION_TEMPORALITY,
+  DATA_POINTS,
+  DESCRIPTION,
+  EXPONENTIAL_HISTOGRAM,
+  GAUGE,
+  GAUGE_MESSAGE,
+  HISTOGRAM,
+  HISTOGRAM_MESSAGE,
+  METADATA,
+  METRIC_MESSAGE,
+  NAME,
+  SUM,
+  SUM_MESSAGE,
+  UNIT,
+} from './schema';
+import { readTextField } from './text';
+import { readAttributes } from './value';
 
 /** The largest number of the enum. */
 const LAST_TEMPORALITY: u32 = 2;
@@ -44,7 +82,8 @@ export function readMetric(at: usize, owner: u64): usize {
         at = readAttributes(at, row + METRIC_ATTRIBUTES_FIRST);
         break;
       }
-      default: at = readData(at, row, owner);
+      default:
+        at = readData(at, row, owner);
     }
   }
   return endOfList;
@@ -53,11 +92,16 @@ export function readMetric(at: usize, owner: u64): usize {
 /** Reads the one member that holds the data. */
 function readData(at: usize, row: usize, owner: u64): usize {
   if (load<u8>(row, METRIC_TYPE) != METRIC_NONE) fail(FAIL_JSON, at);
-  const type: u32 = memberId == GAUGE ? METRIC_GAUGE
-    : memberId == SUM ? METRIC_SUM
-    : memberId == HISTOGRAM ? METRIC_HISTOGRAM
-    : memberId == EXPONENTIAL_HISTOGRAM ? METRIC_EXPONENTIAL_HISTOGRAM
-    : METRIC_SUMMARY;
+  const type: u32 =
+    memberId == GAUGE
+      ? METRIC_GAUGE
+      : memberId == SUM
+        ? METRIC_SUM
+        : memberId == HISTOGRAM
+          ? METRIC_HISTOGRAM
+          : memberId == EXPONENTIAL_HISTOGRAM
+            ? METRIC_EXPONENTIAL_HISTOGRAM
+            : METRIC_SUMMARY;
   store<u8>(row, <u8>type, METRIC_TYPE);
   const aggregates = type == METRIC_HISTOGRAM || type == METRIC_EXPONENTIAL_HISTOGRAM;
   at = openMessage(at, type == METRIC_SUM ? SUM_MESSAGE : aggregates ? HISTOGRAM_MESSAGE : GAUGE_MESSAGE);

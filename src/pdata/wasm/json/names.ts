@@ -4,10 +4,10 @@
  *
  * The rows and the table are in the output region: nothing is encoded while a body is indexed.
  */
-import { FAIL_BUDGET, FAIL_PAYLOAD, MAX_MAP_ENTRIES, OUTPUT_BASE, OUTPUT_CAPACITY } from "../../layout";
-import { fail } from "../fail";
-import { hashKey } from "../symbols";
-import { sameBytes } from "../text";
+import { FAIL_BUDGET, FAIL_PAYLOAD, MAX_MAP_ENTRIES, OUTPUT_BASE, OUTPUT_CAPACITY } from '../../layout';
+import { fail } from '../fail';
+import { hashKey } from '../symbols';
+import { sameBytes } from '../text';
 
 /** A name: its position (decoded), its length, its hash (when a table is built), and a word for the caller. */
 export const NAME_STRIDE: usize = 16;
@@ -40,7 +40,7 @@ export function namesMark(): usize {
 
 export function addName(offset: usize, length: u32): void {
   if (namesTop + NAME_STRIDE > NAMES_END) fail(FAIL_BUDGET, offset);
-  store<u64>(namesTop, <u64>offset | (<u64>length << 32));
+  store<u64>(namesTop, <u64>offset | ((<u64>length) << 32));
   namesTop += NAME_STRIDE;
 }
 
@@ -72,15 +72,16 @@ function refuseTwins(base: usize): void {
 
 function refuseTwinsByTable(base: usize, count: u32): void {
   const slots = slotCount(count);
-  memory.fill(SLOTS, 0, <usize>slots << 2);
+  memory.fill(SLOTS, 0, (<usize>slots) << 2);
   for (let index: u32 = 0; index < count; index++) {
-    if (!insertName(SLOTS, slots, base, index)) fail(FAIL_PAYLOAD, load<u32>(base + <usize>index * NAME_STRIDE, NAME_OFFSET));
+    if (!insertName(SLOTS, slots, base, index))
+      fail(FAIL_PAYLOAD, load<u32>(base + <usize>index * NAME_STRIDE, NAME_OFFSET));
   }
 }
 
 /** A power of two that leaves at least half of the table free. */
 export function slotCount(count: u32): u32 {
-  return <u32>1 << (33 - clz(count));
+  return (<u32>1) << (33 - clz(count));
 }
 
 /** Inserts name `index` of the rows at `rows` into the zeroed table; false when it has an equal name already. */
@@ -90,7 +91,7 @@ export function insertName(table: usize, slots: u32, rows: usize, index: u32): b
   store<u32>(row, hash, NAME_HASH);
   let slot = hash & (slots - 1);
   while (true) {
-    const at = table + (<usize>slot << 2);
+    const at = table + ((<usize>slot) << 2);
     const taken = load<u32>(at);
     if (!taken) {
       store<u32>(at, index + 1);

@@ -4,20 +4,59 @@
  * their order, and superseded ones are removed from the output when their map ends, so that no part of the source is
  * walked twice.
  */
-import { HEADER_BASE, HEADER_SCRATCH, KIND_ARRAY, TEXT_JSON_ESCAPED } from "../../layout";
-import { writeEscaped } from "../encode/json-text";
-import { putBase64, putDouble } from "../encode/numbers";
-import { copyBytes, out, roomAt, setOut } from "../encode/output";
-import { allocateScratch } from "../tables";
-import { bytesLength, bytesOffset, decodeBase64, isCanonicalBase64 } from "./binary";
-import { endOfList, firstElement, memberId, nextElement, nextMember, openMessage, readBool, resetMembers } from "./members";
-import { appendEntry, removeSuperseded } from "./entries";
-import { doubleValue, integerValue, isPlain, locateDouble, numberEnd, numberOffset, parseNumber, readSigned, resetNumbers } from "./number";
+import { HEADER_BASE, HEADER_SCRATCH, KIND_ARRAY, TEXT_JSON_ESCAPED } from '../../layout';
+import { writeEscaped } from '../encode/json-text';
+import { putBase64, putDouble } from '../encode/numbers';
+import { copyBytes, out, roomAt, setOut } from '../encode/output';
+import { allocateScratch } from '../tables';
+import { bytesLength, bytesOffset, decodeBase64, isCanonicalBase64 } from './binary';
 import {
-  ANY_VALUE_MESSAGE, ARRAY_VALUE, BOOL_VALUE, BYTES_VALUE, DOUBLE_VALUE, INT_VALUE, KEY, KEY_VALUE_MESSAGE, LIST_MESSAGE,
+  endOfList,
+  firstElement,
+  memberId,
+  nextElement,
+  nextMember,
+  openMessage,
+  readBool,
+  resetMembers,
+} from './members';
+import { appendEntry, removeSuperseded } from './entries';
+import {
+  doubleValue,
+  integerValue,
+  isPlain,
+  locateDouble,
+  numberEnd,
+  numberOffset,
+  parseNumber,
+  readSigned,
+  resetNumbers,
+} from './number';
+import {
+  ANY_VALUE_MESSAGE,
+  ARRAY_VALUE,
+  BOOL_VALUE,
+  BYTES_VALUE,
+  DOUBLE_VALUE,
+  INT_VALUE,
+  KEY,
+  KEY_VALUE_MESSAGE,
+  LIST_MESSAGE,
   STRING_VALUE,
-} from "./schema";
-import { ESCAPES_BROKEN, copyEscaped, decodeText, readPlainText, readText, scanString, setEmptyText, stringEscapes, textFlags, textLength, textOffset } from "./text";
+} from './schema';
+import {
+  ESCAPES_BROKEN,
+  copyEscaped,
+  decodeText,
+  readPlainText,
+  readText,
+  scanString,
+  setEmptyText,
+  stringEscapes,
+  textFlags,
+  textLength,
+  textOffset,
+} from './text';
 
 /**
  * The limit of the output length: this multiple of the source, plus this much for a last value and stores past the end.
@@ -90,18 +129,24 @@ function printValue(at: usize): usize {
 
 function printMember(at: usize): usize {
   switch (memberId) {
-    case STRING_VALUE: return printText(at);
-    case BOOL_VALUE: return printBool(at);
+    case STRING_VALUE:
+      return printText(at);
+    case BOOL_VALUE:
+      return printBool(at);
     case INT_VALUE: {
       at = readSigned(at);
       if (integerValue) to = copyBytes(to, numberOffset, numberEnd - numberOffset);
       else printByte(0x30); // also written -0
       return at;
     }
-    case DOUBLE_VALUE: return printDouble(at);
-    case BYTES_VALUE: return printBytes(at);
-    case ARRAY_VALUE: return printArray(at);
-    default: return printMap(at);
+    case DOUBLE_VALUE:
+      return printDouble(at);
+    case BYTES_VALUE:
+      return printBytes(at);
+    case ARRAY_VALUE:
+      return printArray(at);
+    default:
+      return printMap(at);
   }
 }
 

@@ -2,11 +2,11 @@
  * JSON numbers, and the strings that OTLP/JSON allows instead: the grammar, exact integers, doubles. Integers are never
  * read through a double.
  */
-import { FAIL_BUDGET, FAIL_JSON, FAIL_PAYLOAD, MAX_HARD_NUMBERS } from "../../layout";
-import { fail, parseDouble } from "../fail";
-import { MAX_DECIMAL_POWER, nearestDouble } from "./decimal";
-import { isDecided, nearestOfAny } from "./powers";
-import { QUOTE, readPlainText, textLength, textOffset } from "./text";
+import { FAIL_BUDGET, FAIL_JSON, FAIL_PAYLOAD, MAX_HARD_NUMBERS } from '../../layout';
+import { fail, parseDouble } from '../fail';
+import { MAX_DECIMAL_POWER, nearestDouble } from './decimal';
+import { isDecided, nearestOfAny } from './powers';
+import { QUOTE, readPlainText, textLength, textOffset } from './text';
 
 const MINUS: u32 = 0x2d;
 const I64_MAX: u64 = 0x7fffffffffffffff;
@@ -208,8 +208,11 @@ export function resetNumbers(): void {
 /** The double nearest to the number just located, as `doubleValue`; a number beyond all doubles is refused. */
 export function parseNumber(): void {
   readParts();
-  const isShort = digitCount <= MAX_DIGITS && cutCount == 0 && power <= MAX_DECIMAL_POWER && power >= -MAX_DECIMAL_POWER;
-  const magnitude = isShort ? nearestDouble(significand, power) : nearestOfAny(significand, power + cutCount, hasCutDigits);
+  const isShort =
+    digitCount <= MAX_DIGITS && cutCount == 0 && power <= MAX_DECIMAL_POWER && power >= -MAX_DECIMAL_POWER;
+  const magnitude = isShort
+    ? nearestDouble(significand, power)
+    : nearestOfAny(significand, power + cutCount, hasCutDigits);
   doubleValue = load<u8>(numberOffset) == MINUS ? -magnitude : magnitude;
   if (!isShort && !isDecided) {
     const length = <u32>(numberEnd - numberOffset);

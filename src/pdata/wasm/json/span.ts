@@ -1,25 +1,75 @@
 /** Spans of OTLP/JSON: a record row, and rows for events and links. */
 import {
-  EVENT_ATTRIBUTES_FIRST, EVENT_DROPPED_ATTRIBUTES, EVENT_NAME_FLAGS, EVENT_NAME_OFFSET, EVENT_TIME, FAIL_ID, FAIL_PAYLOAD,
-  HEADER_EVENTS, HEADER_LINKS, LINK_ATTRIBUTES_FIRST, LINK_DROPPED_ATTRIBUTES, LINK_FLAGS, LINK_SPAN_ID, LINK_STATE_FLAGS,
-  LINK_STATE_OFFSET, LINK_TRACE_ID, RECORD_ATTRIBUTES_FIRST, RECORD_DROPPED_ATTRIBUTES, RECORD_DROPPED_EVENTS,
-  RECORD_DROPPED_LINKS, RECORD_END, RECORD_EVENTS_COUNT, RECORD_EVENTS_FIRST, RECORD_FLAGS, RECORD_KIND, RECORD_LINKS_COUNT,
-  RECORD_LINKS_FIRST, RECORD_MESSAGE_FLAGS, RECORD_MESSAGE_OFFSET, RECORD_NAME_FLAGS, RECORD_NAME_OFFSET,
-  RECORD_PARENT_SPAN_ID, RECORD_RESOURCE, RECORD_SPAN_ID, RECORD_START, RECORD_STATE_FLAGS, RECORD_STATE_OFFSET,
-  RECORD_STATUS, RECORD_TRACE_ID,
-} from "../../layout";
-import { fail } from "../fail";
-import { appendEvent, appendLink, appendRecord, countOf } from "../tables";
-import { readId } from "./binary";
-import { endOfList, firstElement, memberId, nextElement, nextMember, openMessage } from "./members";
-import { integerValue, readEnum, readTime, readUnsigned32 } from "./number";
+  EVENT_ATTRIBUTES_FIRST,
+  EVENT_DROPPED_ATTRIBUTES,
+  EVENT_NAME_FLAGS,
+  EVENT_NAME_OFFSET,
+  EVENT_TIME,
+  FAIL_ID,
+  FAIL_PAYLOAD,
+  HEADER_EVENTS,
+  HEADER_LINKS,
+  LINK_ATTRIBUTES_FIRST,
+  LINK_DROPPED_ATTRIBUTES,
+  LINK_FLAGS,
+  LINK_SPAN_ID,
+  LINK_STATE_FLAGS,
+  LINK_STATE_OFFSET,
+  LINK_TRACE_ID,
+  RECORD_ATTRIBUTES_FIRST,
+  RECORD_DROPPED_ATTRIBUTES,
+  RECORD_DROPPED_EVENTS,
+  RECORD_DROPPED_LINKS,
+  RECORD_END,
+  RECORD_EVENTS_COUNT,
+  RECORD_EVENTS_FIRST,
+  RECORD_FLAGS,
+  RECORD_KIND,
+  RECORD_LINKS_COUNT,
+  RECORD_LINKS_FIRST,
+  RECORD_MESSAGE_FLAGS,
+  RECORD_MESSAGE_OFFSET,
+  RECORD_NAME_FLAGS,
+  RECORD_NAME_OFFSET,
+  RECORD_PARENT_SPAN_ID,
+  RECORD_RESOURCE,
+  RECORD_SPAN_ID,
+  RECORD_START,
+  RECORD_STATE_FLAGS,
+  RECORD_STATE_OFFSET,
+  RECORD_STATUS,
+  RECORD_TRACE_ID,
+} from '../../layout';
+import { fail } from '../fail';
+import { appendEvent, appendLink, appendRecord, countOf } from '../tables';
+import { readId } from './binary';
+import { endOfList, firstElement, memberId, nextElement, nextMember, openMessage } from './members';
+import { integerValue, readEnum, readTime, readUnsigned32 } from './number';
 import {
-  ATTRIBUTES, CODE, DROPPED_ATTRIBUTES_COUNT, DROPPED_EVENTS_COUNT, END_TIME_UNIX_NANO, EVENTS, EVENT_MESSAGE, FLAGS, KIND,
-  LINKS, LINK_MESSAGE, NAME, PARENT_SPAN_ID, SPAN_ID, SPAN_MESSAGE, START_TIME_UNIX_NANO, STATUS, STATUS_MESSAGE, TIME_UNIX_NANO,
-  TRACE_ID, TRACE_STATE,
-} from "./schema";
-import { readTextField } from "./text";
-import { readAttributes } from "./value";
+  ATTRIBUTES,
+  CODE,
+  DROPPED_ATTRIBUTES_COUNT,
+  DROPPED_EVENTS_COUNT,
+  END_TIME_UNIX_NANO,
+  EVENTS,
+  EVENT_MESSAGE,
+  FLAGS,
+  KIND,
+  LINKS,
+  LINK_MESSAGE,
+  NAME,
+  PARENT_SPAN_ID,
+  SPAN_ID,
+  SPAN_MESSAGE,
+  START_TIME_UNIX_NANO,
+  STATUS,
+  STATUS_MESSAGE,
+  TIME_UNIX_NANO,
+  TRACE_ID,
+  TRACE_STATE,
+} from './schema';
+import { readTextField } from './text';
+import { readAttributes } from './value';
 
 /** The largest numbers of the enums. */
 const LAST_KIND: u32 = 5;
@@ -39,26 +89,41 @@ export function readSpan(at: usize, owner: u64): usize {
 
 function readSpanMember(at: usize, row: usize): usize {
   switch (memberId) {
-    case TRACE_ID: return readId(at, row + RECORD_TRACE_ID, 16);
-    case SPAN_ID: return readId(at, row + RECORD_SPAN_ID, 8);
-    case PARENT_SPAN_ID: return readId(at, row + RECORD_PARENT_SPAN_ID, 8);
-    case TRACE_STATE: return readTextField(at, row, RECORD_STATE_OFFSET, RECORD_STATE_FLAGS);
-    case NAME: return readTextField(at, row, RECORD_NAME_OFFSET, RECORD_NAME_FLAGS);
-    case START_TIME_UNIX_NANO: return readTimeField(at, row + RECORD_START);
-    case END_TIME_UNIX_NANO: return readTimeField(at, row + RECORD_END);
-    case ATTRIBUTES: return readAttributes(at, row + RECORD_ATTRIBUTES_FIRST);
-    case EVENTS: return readEvents(at, row);
-    case LINKS: return readLinks(at, row);
-    case STATUS: return readStatus(at, row);
+    case TRACE_ID:
+      return readId(at, row + RECORD_TRACE_ID, 16);
+    case SPAN_ID:
+      return readId(at, row + RECORD_SPAN_ID, 8);
+    case PARENT_SPAN_ID:
+      return readId(at, row + RECORD_PARENT_SPAN_ID, 8);
+    case TRACE_STATE:
+      return readTextField(at, row, RECORD_STATE_OFFSET, RECORD_STATE_FLAGS);
+    case NAME:
+      return readTextField(at, row, RECORD_NAME_OFFSET, RECORD_NAME_FLAGS);
+    case START_TIME_UNIX_NANO:
+      return readTimeField(at, row + RECORD_START);
+    case END_TIME_UNIX_NANO:
+      return readTimeField(at, row + RECORD_END);
+    case ATTRIBUTES:
+      return readAttributes(at, row + RECORD_ATTRIBUTES_FIRST);
+    case EVENTS:
+      return readEvents(at, row);
+    case LINKS:
+      return readLinks(at, row);
+    case STATUS:
+      return readStatus(at, row);
     case KIND: {
       at = readEnum(at, LAST_KIND);
       store<u8>(row, <u8>integerValue, RECORD_KIND);
       return at;
     }
-    case FLAGS: return readCountField(at, row + RECORD_FLAGS);
-    case DROPPED_ATTRIBUTES_COUNT: return readCountField(at, row + RECORD_DROPPED_ATTRIBUTES);
-    case DROPPED_EVENTS_COUNT: return readCountField(at, row + RECORD_DROPPED_EVENTS);
-    default: return readCountField(at, row + RECORD_DROPPED_LINKS);
+    case FLAGS:
+      return readCountField(at, row + RECORD_FLAGS);
+    case DROPPED_ATTRIBUTES_COUNT:
+      return readCountField(at, row + RECORD_DROPPED_ATTRIBUTES);
+    case DROPPED_EVENTS_COUNT:
+      return readCountField(at, row + RECORD_DROPPED_EVENTS);
+    default:
+      return readCountField(at, row + RECORD_DROPPED_LINKS);
   }
 }
 

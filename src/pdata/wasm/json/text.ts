@@ -3,12 +3,18 @@
  * body and a zero byte follows it, so a scan needs no bound: the zero is a control character and ends it.
  */
 import {
-  FAIL_JSON, HEADER_BASE, HEADER_SCRATCH, HEADER_TEXT_FLAGS, HEADER_TEXT_LENGTH, HEADER_TEXT_OFFSET, TEXT_JSON_ESCAPED,
-} from "../../layout";
-import { unescapeText } from "../encode/json-text";
-import { fail } from "../fail";
-import { allocateScratch } from "../tables";
-import { classifyText } from "../text";
+  FAIL_JSON,
+  HEADER_BASE,
+  HEADER_SCRATCH,
+  HEADER_TEXT_FLAGS,
+  HEADER_TEXT_LENGTH,
+  HEADER_TEXT_OFFSET,
+  TEXT_JSON_ESCAPED,
+} from '../../layout';
+import { unescapeText } from '../encode/json-text';
+import { fail } from '../fail';
+import { allocateScratch } from '../tables';
+import { classifyText } from '../text';
 
 export const QUOTE: u32 = 0x22;
 const BACKSLASH: u32 = 0x5c;
@@ -130,7 +136,7 @@ export function readText(at: usize): usize {
 /** Reads a text into (offset, length) at `field` of `row` and its flags at `flags`. */
 export function readTextField(at: usize, row: usize, field: usize, flags: usize): usize {
   at = readText(at);
-  store<u64>(row + field, <u64>textOffset | (<u64>textLength << 32));
+  store<u64>(row + field, <u64>textOffset | ((<u64>textLength) << 32));
   store<u8>(row + flags, textFlags);
   return at;
 }

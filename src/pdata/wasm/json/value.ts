@@ -3,22 +3,72 @@
  * body, and the encoders print them from there.
  */
 import {
-  FAIL_BUDGET, FAIL_JSON, FAIL_PAYLOAD, HEADER_ATTRIBUTES, HEADER_BASE, HEADER_MAX_DEPTH, HEADER_SCRATCH, KIND_ARRAY, KIND_BASE64_TEXT, KIND_BOOL, KIND_BYTES,
-  KIND_DOUBLE, KIND_INT, KIND_MAP, KIND_NONE, KIND_NUMBER_TEXT, KIND_TEXT, MAX_MAP_ENTRIES, TEXT_JSON_ESCAPED,
-} from "../../layout";
-import { fail } from "../fail";
-import { beginList, internNextKey, recordKey } from "../symbols";
-import { appendScalarAttribute, countOf } from "../tables";
-import { bytesLength, bytesOffset, checkBase64, decodeBase64, isCanonicalBase64 } from "./binary";
-import { boolValue, endOfList, firstElement, memberId, nextElement, nextMember, openMessage, readBool } from "./members";
+  FAIL_BUDGET,
+  FAIL_JSON,
+  FAIL_PAYLOAD,
+  HEADER_ATTRIBUTES,
+  HEADER_BASE,
+  HEADER_MAX_DEPTH,
+  HEADER_SCRATCH,
+  KIND_ARRAY,
+  KIND_BASE64_TEXT,
+  KIND_BOOL,
+  KIND_BYTES,
+  KIND_DOUBLE,
+  KIND_INT,
+  KIND_MAP,
+  KIND_NONE,
+  KIND_NUMBER_TEXT,
+  KIND_TEXT,
+  MAX_MAP_ENTRIES,
+  TEXT_JSON_ESCAPED,
+} from '../../layout';
+import { fail } from '../fail';
+import { beginList, internNextKey, recordKey } from '../symbols';
+import { appendScalarAttribute, countOf } from '../tables';
+import { bytesLength, bytesOffset, checkBase64, decodeBase64, isCanonicalBase64 } from './binary';
 import {
-  doubleValue, integerValue, isPlain, locateDouble, numberEnd, numberOffset, parseNumber, readSigned,
-} from "./number";
+  boolValue,
+  endOfList,
+  firstElement,
+  memberId,
+  nextElement,
+  nextMember,
+  openMessage,
+  readBool,
+} from './members';
 import {
-  ANY_VALUE_MESSAGE, ARRAY_VALUE, BOOL_VALUE, BYTES_VALUE, DOUBLE_VALUE, INT_VALUE, KEY, KEY_VALUE_MESSAGE,
-  LIST_MESSAGE, STRING_VALUE,
-} from "./schema";
-import { decodeText, readPlainText, readText, scanString, stringEscapes, textFlags, textLength, textOffset } from "./text";
+  doubleValue,
+  integerValue,
+  isPlain,
+  locateDouble,
+  numberEnd,
+  numberOffset,
+  parseNumber,
+  readSigned,
+} from './number';
+import {
+  ANY_VALUE_MESSAGE,
+  ARRAY_VALUE,
+  BOOL_VALUE,
+  BYTES_VALUE,
+  DOUBLE_VALUE,
+  INT_VALUE,
+  KEY,
+  KEY_VALUE_MESSAGE,
+  LIST_MESSAGE,
+  STRING_VALUE,
+} from './schema';
+import {
+  decodeText,
+  readPlainText,
+  readText,
+  scanString,
+  stringEscapes,
+  textFlags,
+  textLength,
+  textOffset,
+} from './text';
 
 /** The upper limit of any setting: deeper calls would overflow the stack. */
 const DEPTH_CEILING: u32 = 100;
@@ -31,7 +81,7 @@ let valueBits: u64 = 0;
 @inline
 function setText(kind: u32, offset: usize, length: u32): void {
   valueKind = kind;
-  valueBits = <u64>offset | (<u64>length << 32);
+  valueBits = <u64>offset | ((<u64>length) << 32);
 }
 
 // @ts-ignore: decorator
@@ -107,8 +157,10 @@ function readMember(at: usize, depth: u32): usize {
       setScalar(KIND_INT, integerValue);
       return at;
     }
-    case DOUBLE_VALUE: return readDoubleValue(at);
-    case BYTES_VALUE: return readBytesValue(at);
+    case DOUBLE_VALUE:
+      return readDoubleValue(at);
+    case BYTES_VALUE:
+      return readBytesValue(at);
     case ARRAY_VALUE: {
       const end = checkArray(at, depth);
       setText(KIND_ARRAY, at, <u32>(end - at));
@@ -192,7 +244,7 @@ export function readAttributes(at: usize, owner: usize): usize {
     recordKey(symbol, appendScalarAttribute(symbol, valueKind, valueBits, element), list);
     element = nextElement(next);
   }
-  store<u64>(owner, <u64>first | (<u64>(countOf(HEADER_ATTRIBUTES) - first) << 32));
+  store<u64>(owner, <u64>first | ((<u64>(countOf(HEADER_ATTRIBUTES) - first)) << 32));
   return endOfList;
 }
 

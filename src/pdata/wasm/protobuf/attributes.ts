@@ -3,12 +3,18 @@
  * interleaved.
  */
 import {
-  ATTRIBUTES_BASE, ATTRIBUTE_STRIDE, ATTRIBUTE_SYMBOL, ATTRIBUTE_DISPOSITION, HEADER_ATTRIBUTES, KIND_NONE, DISPOSITION_SUPERSEDED,
-} from "../../layout";
-import { internKey, internNextKey, recordKey } from "../symbols";
-import { appendScalarAttribute, countOf } from "../tables";
-import { after, bytesTag, closeMessage, readEnd, readTag, skipUnknown } from "./reader";
-import { readValue } from "./value";
+  ATTRIBUTES_BASE,
+  ATTRIBUTE_STRIDE,
+  ATTRIBUTE_SYMBOL,
+  ATTRIBUTE_DISPOSITION,
+  HEADER_ATTRIBUTES,
+  KIND_NONE,
+  DISPOSITION_SUPERSEDED,
+} from '../../layout';
+import { internKey, internNextKey, recordKey } from '../symbols';
+import { appendScalarAttribute, countOf } from '../tables';
+import { after, bytesTag, closeMessage, readEnd, readTag, skipUnknown } from './reader';
+import { readValue } from './value';
 
 // KeyValue { key 1, value 2 }
 const KEY_VALUE_FIELDS: u32 = (1 << 1) | (1 << 2);
@@ -63,5 +69,6 @@ export function nextAttribute(): u32 {
 
 /** Supersedes the rows of a list whose owner was repeated: the last owner replaces it completely. */
 export function supersedeAttributes(first: u32, count: u32): void {
-  for (let row = first; row < first + count; row++) store<u8>(rowAddress(row), DISPOSITION_SUPERSEDED, ATTRIBUTE_DISPOSITION);
+  for (let row = first; row < first + count; row++)
+    store<u8>(rowAddress(row), DISPOSITION_SUPERSEDED, ATTRIBUTE_DISPOSITION);
 }

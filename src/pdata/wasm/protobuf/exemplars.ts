@@ -1,12 +1,21 @@
 /** Exemplars of data points, kept in event rows. */
 import {
-  EVENT_ATTRIBUTES_COUNT, EVENT_ATTRIBUTES_FIRST, EVENT_SOURCE_END, EVENT_SOURCE_START, EVENT_SPAN_ID, EVENT_TIME,
-  EVENT_TRACE_ID, EVENT_VALUE, EVENT_VALUE_KIND, POINT_VALUE_DOUBLE, POINT_VALUE_INT,
-} from "../../layout";
-import { beginList } from "../symbols";
-import { indexAttribute, nextAttribute } from "./attributes";
-import { after, bytesTag, closeMessage, fixed64Tag, readEnd, readFixed64, readTag, skipUnknown } from "./reader";
-import { checkTime, storeSpanId, storeTraceId } from "./scalars";
+  EVENT_ATTRIBUTES_COUNT,
+  EVENT_ATTRIBUTES_FIRST,
+  EVENT_SOURCE_END,
+  EVENT_SOURCE_START,
+  EVENT_SPAN_ID,
+  EVENT_TIME,
+  EVENT_TRACE_ID,
+  EVENT_VALUE,
+  EVENT_VALUE_KIND,
+  POINT_VALUE_DOUBLE,
+  POINT_VALUE_INT,
+} from '../../layout';
+import { beginList } from '../symbols';
+import { indexAttribute, nextAttribute } from './attributes';
+import { after, bytesTag, closeMessage, fixed64Tag, readEnd, readFixed64, readTag, skipUnknown } from './reader';
+import { checkTime, storeSpanId, storeTraceId } from './scalars';
 
 // Exemplar { time 2, as_double 3, span_id 4, trace_id 5, as_int 6, filtered_attributes 7 }
 const EXEMPLAR_FIELDS: u32 = 0xfc;

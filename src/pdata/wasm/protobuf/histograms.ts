@@ -1,13 +1,42 @@
 /** The fields of data points of histograms, exponential histograms and summaries only, kept in point rows. */
 import {
-  HEADER_NUMBERS, POINT_BOUNDS_COUNT, POINT_BOUNDS_FIRST, POINT_BUCKETS_COUNT, POINT_BUCKETS_FIRST, POINT_COUNT, POINT_HAS,
-  POINT_HAS_MAX, POINT_HAS_MIN, POINT_HAS_NEGATIVE, POINT_HAS_POSITIVE, POINT_HAS_SUM, POINT_MAX, POINT_MIN,
-  POINT_NEGATIVE_OFFSET, POINT_POSITIVE_OFFSET, POINT_QUANTILES_COUNT, POINT_QUANTILES_FIRST, POINT_SCALE, POINT_SUM,
-  POINT_ZERO_COUNT, POINT_ZERO_THRESHOLD,
-} from "../../layout";
-import { appendNumber, countOf } from "../tables";
-import { appendPackedVarints, appendQuantile, checkPacked64, collectFixed64 } from "./numbers";
-import { after, bytesTag, closeMessage, fixed64Tag, readEnd, readFixed64, readTag, readVarint, skipUnknown, varintTag } from "./reader";
+  HEADER_NUMBERS,
+  POINT_BOUNDS_COUNT,
+  POINT_BOUNDS_FIRST,
+  POINT_BUCKETS_COUNT,
+  POINT_BUCKETS_FIRST,
+  POINT_COUNT,
+  POINT_HAS,
+  POINT_HAS_MAX,
+  POINT_HAS_MIN,
+  POINT_HAS_NEGATIVE,
+  POINT_HAS_POSITIVE,
+  POINT_HAS_SUM,
+  POINT_MAX,
+  POINT_MIN,
+  POINT_NEGATIVE_OFFSET,
+  POINT_POSITIVE_OFFSET,
+  POINT_QUANTILES_COUNT,
+  POINT_QUANTILES_FIRST,
+  POINT_SCALE,
+  POINT_SUM,
+  POINT_ZERO_COUNT,
+  POINT_ZERO_THRESHOLD,
+} from '../../layout';
+import { appendNumber, countOf } from '../tables';
+import { appendPackedVarints, appendQuantile, checkPacked64, collectFixed64 } from './numbers';
+import {
+  after,
+  bytesTag,
+  closeMessage,
+  fixed64Tag,
+  readEnd,
+  readFixed64,
+  readTag,
+  readVarint,
+  skipUnknown,
+  varintTag,
+} from './reader';
 
 // HistogramDataPoint { start 2, time 3, count 4, sum 5, bucket_counts 6, explicit_bounds 7, exemplars 8, attributes 9,
 // flags 10, min 11, max 12 }

@@ -1,18 +1,43 @@
 /** Log records. */
 import {
-  RECORD_ATTRIBUTES_COUNT, RECORD_ATTRIBUTES_FIRST, RECORD_BODY, RECORD_DROPPED_ATTRIBUTES, RECORD_END, RECORD_FLAGS,
-  RECORD_KIND, RECORD_NAME_FLAGS, RECORD_NAME_LENGTH, RECORD_NAME_OFFSET, RECORD_RESOURCE, RECORD_SCOPE, RECORD_SPAN_ID,
-  RECORD_START, RECORD_STATE_FLAGS, RECORD_STATE_LENGTH, RECORD_STATE_OFFSET, RECORD_TRACE_ID,
-} from "../../layout";
-import { beginList } from "../symbols";
-import { appendRecord } from "../tables";
-import { indexAttribute, indexKeylessValue, nextAttribute } from "./attributes";
+  RECORD_ATTRIBUTES_COUNT,
+  RECORD_ATTRIBUTES_FIRST,
+  RECORD_BODY,
+  RECORD_DROPPED_ATTRIBUTES,
+  RECORD_END,
+  RECORD_FLAGS,
+  RECORD_KIND,
+  RECORD_NAME_FLAGS,
+  RECORD_NAME_LENGTH,
+  RECORD_NAME_OFFSET,
+  RECORD_RESOURCE,
+  RECORD_SCOPE,
+  RECORD_SPAN_ID,
+  RECORD_START,
+  RECORD_STATE_FLAGS,
+  RECORD_STATE_LENGTH,
+  RECORD_STATE_OFFSET,
+  RECORD_TRACE_ID,
+} from '../../layout';
+import { beginList } from '../symbols';
+import { appendRecord } from '../tables';
+import { indexAttribute, indexKeylessValue, nextAttribute } from './attributes';
 import {
-  after, bytesTag, closeMessage, fixed32Tag, fixed64Tag, readEnd, readFixed32, readFixed64, readTag, readVarint, skipUnknown,
+  after,
+  bytesTag,
+  closeMessage,
+  fixed32Tag,
+  fixed64Tag,
+  readEnd,
+  readFixed32,
+  readFixed64,
+  readTag,
+  readVarint,
+  skipUnknown,
   varintTag,
-} from "./reader";
-import { checkTime, knownEnum, storeSpanId, storeTraceId } from "./scalars";
-import { checkText, checkValue } from "./value";
+} from './reader';
+import { checkTime, knownEnum, storeSpanId, storeTraceId } from './scalars';
+import { checkText, checkValue } from './value';
 
 // LogRecord { time 1, severity_number 2, severity_text 3, body 5, attributes 6, dropped_attributes 7, flags 8, trace_id
 // 9, span_id 10, observed_time 11, event_name 12 }

@@ -1,18 +1,40 @@
 /** Metrics: the fields that all their data points share. The points are in points.ts. */
 import {
-  HEADER_ATTRIBUTES, HEADER_BASE, HEADER_EVENTS, HEADER_METRICS, HEADER_NUMBERS, HEADER_POINTS, HEADER_RECORDS,
-  METRIC_ATTRIBUTES_COUNT, METRIC_ATTRIBUTES_FIRST, METRIC_DESCRIPTION_FLAGS, METRIC_DESCRIPTION_LENGTH,
-  METRIC_DESCRIPTION_OFFSET, METRIC_EXPONENTIAL_HISTOGRAM, METRIC_GAUGE, METRIC_HISTOGRAM, METRIC_MONOTONIC, METRIC_NAME_FLAGS,
-  METRIC_NAME_LENGTH, METRIC_NAME_OFFSET, METRIC_NONE, METRIC_SUM, METRIC_SUMMARY, METRIC_TEMPORALITY, METRIC_TYPE,
-  METRIC_UNIT_FLAGS, METRIC_UNIT_LENGTH, METRIC_UNIT_OFFSET,
-} from "../../layout";
-import { beginList } from "../symbols";
-import { appendMetric, countOf } from "../tables";
-import { indexAttribute, nextAttribute } from "./attributes";
-import { indexPoint } from "./points";
-import { after, bytesTag, closeMessage, readEnd, readTag, readVarint, skipUnknown, varintTag } from "./reader";
-import { knownEnum } from "./scalars";
-import { checkText } from "./value";
+  HEADER_ATTRIBUTES,
+  HEADER_BASE,
+  HEADER_EVENTS,
+  HEADER_METRICS,
+  HEADER_NUMBERS,
+  HEADER_POINTS,
+  HEADER_RECORDS,
+  METRIC_ATTRIBUTES_COUNT,
+  METRIC_ATTRIBUTES_FIRST,
+  METRIC_DESCRIPTION_FLAGS,
+  METRIC_DESCRIPTION_LENGTH,
+  METRIC_DESCRIPTION_OFFSET,
+  METRIC_EXPONENTIAL_HISTOGRAM,
+  METRIC_GAUGE,
+  METRIC_HISTOGRAM,
+  METRIC_MONOTONIC,
+  METRIC_NAME_FLAGS,
+  METRIC_NAME_LENGTH,
+  METRIC_NAME_OFFSET,
+  METRIC_NONE,
+  METRIC_SUM,
+  METRIC_SUMMARY,
+  METRIC_TEMPORALITY,
+  METRIC_TYPE,
+  METRIC_UNIT_FLAGS,
+  METRIC_UNIT_LENGTH,
+  METRIC_UNIT_OFFSET,
+} from '../../layout';
+import { beginList } from '../symbols';
+import { appendMetric, countOf } from '../tables';
+import { indexAttribute, nextAttribute } from './attributes';
+import { indexPoint } from './points';
+import { after, bytesTag, closeMessage, readEnd, readTag, readVarint, skipUnknown, varintTag } from './reader';
+import { knownEnum } from './scalars';
+import { checkText } from './value';
 
 // Metric { name 1, description 2, unit 3, gauge 5, sum 7, histogram 9, exponential_histogram 10, summary 11, metadata
 // 12 }

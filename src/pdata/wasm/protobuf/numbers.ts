@@ -3,10 +3,20 @@
  * the point only checks and counts it. The checked point is then walked again for one list, whose numbers become
  * adjacent.
  */
-import { FAIL_PROTOBUF, HEADER_NUMBERS } from "../../layout";
-import { fail } from "../fail";
-import { appendNumber, countOf } from "../tables";
-import { after, bytesTag, closeMessage, fixed64Tag, readEnd, readFixed64, readTag, readVarint, skipUnknown } from "./reader";
+import { FAIL_PROTOBUF, HEADER_NUMBERS } from '../../layout';
+import { fail } from '../fail';
+import { appendNumber, countOf } from '../tables';
+import {
+  after,
+  bytesTag,
+  closeMessage,
+  fixed64Tag,
+  readEnd,
+  readFixed64,
+  readTag,
+  readVarint,
+  skipUnknown,
+} from './reader';
 
 /** Checks one packed run of fixed 64-bit numbers. */
 // @ts-ignore: decorator

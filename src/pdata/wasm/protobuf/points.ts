@@ -3,20 +3,58 @@
  * of all four messages (under different field numbers); the fields of one message are in histograms.ts.
  */
 import {
-  EVENTS_BASE, EVENT_SOURCE_END, EVENT_SOURCE_START, EVENT_STRIDE, HEADER_EVENTS, HEADER_POINTS, METRIC_EXPONENTIAL_HISTOGRAM,
-  METRIC_GAUGE, METRIC_HISTOGRAM, METRIC_SUM, METRIC_SUMMARY, POINT_VALUE_DOUBLE, POINT_VALUE_INT, RECORD_ATTRIBUTES_COUNT,
-  RECORD_ATTRIBUTES_FIRST, RECORD_END, RECORD_EVENTS_COUNT, RECORD_EVENTS_FIRST, RECORD_FLAGS, RECORD_KIND, RECORD_METRIC,
-  RECORD_POINT, RECORD_RESOURCE, RECORD_SCOPE, RECORD_START, RECORD_VALUE,
-} from "../../layout";
-import { beginList } from "../symbols";
-import { appendEvent, appendPoint, appendRecord, countOf } from "../tables";
-import { indexAttribute, nextAttribute } from "./attributes";
-import { indexExemplar } from "./exemplars";
+  EVENTS_BASE,
+  EVENT_SOURCE_END,
+  EVENT_SOURCE_START,
+  EVENT_STRIDE,
+  HEADER_EVENTS,
+  HEADER_POINTS,
+  METRIC_EXPONENTIAL_HISTOGRAM,
+  METRIC_GAUGE,
+  METRIC_HISTOGRAM,
+  METRIC_SUM,
+  METRIC_SUMMARY,
+  POINT_VALUE_DOUBLE,
+  POINT_VALUE_INT,
+  RECORD_ATTRIBUTES_COUNT,
+  RECORD_ATTRIBUTES_FIRST,
+  RECORD_END,
+  RECORD_EVENTS_COUNT,
+  RECORD_EVENTS_FIRST,
+  RECORD_FLAGS,
+  RECORD_KIND,
+  RECORD_METRIC,
+  RECORD_POINT,
+  RECORD_RESOURCE,
+  RECORD_SCOPE,
+  RECORD_START,
+  RECORD_VALUE,
+} from '../../layout';
+import { beginList } from '../symbols';
+import { appendEvent, appendPoint, appendRecord, countOf } from '../tables';
+import { indexAttribute, nextAttribute } from './attributes';
+import { indexExemplar } from './exemplars';
 import {
-  collectHistogram, collectSummary, indexExponentialField, indexHistogramField, indexSummaryField, startSummary,
-} from "./histograms";
-import { after, bytesTag, closeMessage, fixed64Tag, readEnd, readFixed64, readTag, readVarint, skipUnknown, varintTag } from "./reader";
-import { checkTime } from "./scalars";
+  collectHistogram,
+  collectSummary,
+  indexExponentialField,
+  indexHistogramField,
+  indexSummaryField,
+  startSummary,
+} from './histograms';
+import {
+  after,
+  bytesTag,
+  closeMessage,
+  fixed64Tag,
+  readEnd,
+  readFixed64,
+  readTag,
+  readVarint,
+  skipUnknown,
+  varintTag,
+} from './reader';
+import { checkTime } from './scalars';
 
 // NumberDataPoint { start 2, time 3, as_double 4, exemplars 5, as_int 6, attributes 7, flags 8 }
 const NUMBER_FIELDS: u32 = 0x1fc;

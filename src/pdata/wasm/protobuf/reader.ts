@@ -5,9 +5,9 @@
  * A one-byte varint may be read at the very end of a message (the arena continues). So every loop over fields ends with
  * `closeMessage`, and every length is checked against the parent before bytes behind it are read.
  */
-import { FAIL_PROTOBUF } from "../../layout";
-import { fail } from "../fail";
-import { mayPause } from "../pause";
+import { FAIL_PROTOBUF } from '../../layout';
+import { fail } from '../fail';
+import { mayPause } from '../pause';
 
 const VARINT: u32 = 0;
 const FIXED64: u32 = 1;

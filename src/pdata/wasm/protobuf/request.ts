@@ -2,14 +2,14 @@
  * The envelope of a request. The three signals share its field numbers: Request { resource_… 1 }, Resource… { resource
  * 1, scope_… 2, schema_url 3 }, Scope… { scope 1, records 2, schema_url 3 }.
  */
-import { HEADER_RESOURCES, HEADER_SCOPES, SIGNAL_LOGS, SIGNAL_TRACES } from "../../layout";
-import { appendResource, appendScope, countOf } from "../tables";
-import { indexLogRecord } from "./logs";
-import { indexMetric } from "./metrics";
-import { after, bytesTag, closeMessage, readEnd, readTag, skipUnknown } from "./reader";
-import { indexResource, indexScope } from "./source";
-import { indexSpan } from "./traces";
-import { checkText, resetValues } from "./value";
+import { HEADER_RESOURCES, HEADER_SCOPES, SIGNAL_LOGS, SIGNAL_TRACES } from '../../layout';
+import { appendResource, appendScope, countOf } from '../tables';
+import { indexLogRecord } from './logs';
+import { indexMetric } from './metrics';
+import { after, bytesTag, closeMessage, readEnd, readTag, skipUnknown } from './reader';
+import { indexResource, indexScope } from './source';
+import { indexSpan } from './traces';
+import { checkText, resetValues } from './value';
 
 const REQUEST_FIELDS: u32 = 1 << 1;
 const CONTAINER_FIELDS: u32 = (1 << 1) | (1 << 2) | (1 << 3);

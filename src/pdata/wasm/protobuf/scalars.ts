@@ -1,6 +1,6 @@
 /** Ids and times, with OTLP's rules for all messages. */
-import { FAIL_ID, FAIL_PAYLOAD } from "../../layout";
-import { fail } from "../fail";
+import { FAIL_ID, FAIL_PAYLOAD } from '../../layout';
+import { fail } from '../fail';
 
 const MAX_TIME: u64 = 0x7fffffffffffffff;
 

@@ -3,13 +3,22 @@
  * replaces the first.
  */
 import {
-  RESOURCE_ATTRIBUTES_COUNT, RESOURCE_ATTRIBUTES_FIRST, SCOPE_ATTRIBUTES_COUNT, SCOPE_ATTRIBUTES_FIRST, SCOPE_NAME_FLAGS,
-  SCOPE_NAME_LENGTH, SCOPE_NAME_OFFSET, SCOPE_STRIDE, SCOPE_VERSION_FLAGS, SCOPE_VERSION_LENGTH, SCOPE_VERSION_OFFSET,
-} from "../../layout";
-import { beginList } from "../symbols";
-import { indexAttribute, nextAttribute, supersedeAttributes } from "./attributes";
-import { after, bytesTag, closeMessage, readEnd, readTag, readVarint, skipUnknown, varintTag } from "./reader";
-import { checkText } from "./value";
+  RESOURCE_ATTRIBUTES_COUNT,
+  RESOURCE_ATTRIBUTES_FIRST,
+  SCOPE_ATTRIBUTES_COUNT,
+  SCOPE_ATTRIBUTES_FIRST,
+  SCOPE_NAME_FLAGS,
+  SCOPE_NAME_LENGTH,
+  SCOPE_NAME_OFFSET,
+  SCOPE_STRIDE,
+  SCOPE_VERSION_FLAGS,
+  SCOPE_VERSION_LENGTH,
+  SCOPE_VERSION_OFFSET,
+} from '../../layout';
+import { beginList } from '../symbols';
+import { indexAttribute, nextAttribute, supersedeAttributes } from './attributes';
+import { after, bytesTag, closeMessage, readEnd, readTag, readVarint, skipUnknown, varintTag } from './reader';
+import { checkText } from './value';
 
 // Resource { attributes 1, dropped_attributes 2, entity_refs 3 }
 const RESOURCE_FIELDS: u32 = 0xe;

@@ -1,25 +1,81 @@
 /** Spans, their events and links. */
 import {
-  EVENTS_BASE, EVENT_ATTRIBUTES_COUNT, EVENT_ATTRIBUTES_FIRST, EVENT_DROPPED_ATTRIBUTES, EVENT_NAME_FLAGS, EVENT_NAME_LENGTH,
-  EVENT_NAME_OFFSET, EVENT_SOURCE_END, EVENT_SOURCE_START, EVENT_STRIDE, EVENT_TIME, FAIL_PAYLOAD, HEADER_EVENTS, HEADER_LINKS,
-  LINKS_BASE, LINK_ATTRIBUTES_COUNT, LINK_ATTRIBUTES_FIRST, LINK_DROPPED_ATTRIBUTES, LINK_FLAGS, LINK_SOURCE_END,
-  LINK_SOURCE_START, LINK_SPAN_ID, LINK_STATE_FLAGS, LINK_STATE_LENGTH, LINK_STATE_OFFSET, LINK_STRIDE, LINK_TRACE_ID,
-  RECORD_ATTRIBUTES_COUNT, RECORD_ATTRIBUTES_FIRST, RECORD_DROPPED_ATTRIBUTES, RECORD_DROPPED_EVENTS, RECORD_DROPPED_LINKS,
-  RECORD_END, RECORD_EVENTS_COUNT, RECORD_EVENTS_FIRST, RECORD_FLAGS, RECORD_KIND, RECORD_LINKS_COUNT, RECORD_LINKS_FIRST,
-  RECORD_MESSAGE_FLAGS, RECORD_MESSAGE_LENGTH, RECORD_MESSAGE_OFFSET, RECORD_NAME_FLAGS, RECORD_NAME_LENGTH,
-  RECORD_NAME_OFFSET, RECORD_PARENT_SPAN_ID, RECORD_RESOURCE, RECORD_SCOPE, RECORD_SPAN_ID, RECORD_START, RECORD_STATE_FLAGS,
-  RECORD_STATE_LENGTH, RECORD_STATE_OFFSET, RECORD_STATUS, RECORD_TRACE_ID,
-} from "../../layout";
-import { fail } from "../fail";
-import { beginList } from "../symbols";
-import { appendEvent, appendLink, appendRecord, countOf } from "../tables";
-import { indexAttribute, nextAttribute } from "./attributes";
+  EVENTS_BASE,
+  EVENT_ATTRIBUTES_COUNT,
+  EVENT_ATTRIBUTES_FIRST,
+  EVENT_DROPPED_ATTRIBUTES,
+  EVENT_NAME_FLAGS,
+  EVENT_NAME_LENGTH,
+  EVENT_NAME_OFFSET,
+  EVENT_SOURCE_END,
+  EVENT_SOURCE_START,
+  EVENT_STRIDE,
+  EVENT_TIME,
+  FAIL_PAYLOAD,
+  HEADER_EVENTS,
+  HEADER_LINKS,
+  LINKS_BASE,
+  LINK_ATTRIBUTES_COUNT,
+  LINK_ATTRIBUTES_FIRST,
+  LINK_DROPPED_ATTRIBUTES,
+  LINK_FLAGS,
+  LINK_SOURCE_END,
+  LINK_SOURCE_START,
+  LINK_SPAN_ID,
+  LINK_STATE_FLAGS,
+  LINK_STATE_LENGTH,
+  LINK_STATE_OFFSET,
+  LINK_STRIDE,
+  LINK_TRACE_ID,
+  RECORD_ATTRIBUTES_COUNT,
+  RECORD_ATTRIBUTES_FIRST,
+  RECORD_DROPPED_ATTRIBUTES,
+  RECORD_DROPPED_EVENTS,
+  RECORD_DROPPED_LINKS,
+  RECORD_END,
+  RECORD_EVENTS_COUNT,
+  RECORD_EVENTS_FIRST,
+  RECORD_FLAGS,
+  RECORD_KIND,
+  RECORD_LINKS_COUNT,
+  RECORD_LINKS_FIRST,
+  RECORD_MESSAGE_FLAGS,
+  RECORD_MESSAGE_LENGTH,
+  RECORD_MESSAGE_OFFSET,
+  RECORD_NAME_FLAGS,
+  RECORD_NAME_LENGTH,
+  RECORD_NAME_OFFSET,
+  RECORD_PARENT_SPAN_ID,
+  RECORD_RESOURCE,
+  RECORD_SCOPE,
+  RECORD_SPAN_ID,
+  RECORD_START,
+  RECORD_STATE_FLAGS,
+  RECORD_STATE_LENGTH,
+  RECORD_STATE_OFFSET,
+  RECORD_STATUS,
+  RECORD_TRACE_ID,
+} from '../../layout';
+import { fail } from '../fail';
+import { beginList } from '../symbols';
+import { appendEvent, appendLink, appendRecord, countOf } from '../tables';
+import { indexAttribute, nextAttribute } from './attributes';
 import {
-  after, bytesTag, closeMessage, fixed32Tag, fixed64Tag, readEnd, readFixed32, readFixed64, readTag, readVarint, skipUnknown,
+  after,
+  bytesTag,
+  closeMessage,
+  fixed32Tag,
+  fixed64Tag,
+  readEnd,
+  readFixed32,
+  readFixed64,
+  readTag,
+  readVarint,
+  skipUnknown,
   varintTag,
-} from "./reader";
-import { checkTime, knownEnum, storeSpanId, storeTraceId } from "./scalars";
-import { checkText } from "./value";
+} from './reader';
+import { checkTime, knownEnum, storeSpanId, storeTraceId } from './scalars';
+import { checkText } from './value';
 
 // Span { trace_id 1, span_id 2, trace_state 3, parent_span_id 4, name 5, kind 6, start 7, end 8, attributes 9,
 // dropped_attributes 10, events 11, dropped_events 12, links 13, dropped_links 14, status 15, flags 16 }

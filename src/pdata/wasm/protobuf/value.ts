@@ -3,12 +3,38 @@
  * that the encoders can walk them again without checks.
  */
 import {
-  ATTRIBUTE_KIND, ATTRIBUTE_OFFSET, FAIL_BUDGET, FAIL_PAYLOAD, FAIL_PROTOBUF, HEADER_BASE, HEADER_MAX_DEPTH, KIND_ARRAY, KIND_BOOL,
-  KIND_BYTES, KIND_DOUBLE, KIND_INT, KIND_MAP, KIND_NONE, KIND_TEXT, MAX_MAP_ENTRIES, TEXT_HAS_NUL,
-} from "../../layout";
-import { fail } from "../fail";
-import { classifyText, TEXT_INVALID } from "../text";
-import { after, bytesTag, closeMessage, fixed64Tag, readEnd, readFixed64, readTag, readVarint, skipUnknown, varintTag } from "./reader";
+  ATTRIBUTE_KIND,
+  ATTRIBUTE_OFFSET,
+  FAIL_BUDGET,
+  FAIL_PAYLOAD,
+  FAIL_PROTOBUF,
+  HEADER_BASE,
+  HEADER_MAX_DEPTH,
+  KIND_ARRAY,
+  KIND_BOOL,
+  KIND_BYTES,
+  KIND_DOUBLE,
+  KIND_INT,
+  KIND_MAP,
+  KIND_NONE,
+  KIND_TEXT,
+  MAX_MAP_ENTRIES,
+  TEXT_HAS_NUL,
+} from '../../layout';
+import { fail } from '../fail';
+import { classifyText, TEXT_INVALID } from '../text';
+import {
+  after,
+  bytesTag,
+  closeMessage,
+  fixed64Tag,
+  readEnd,
+  readFixed64,
+  readTag,
+  readVarint,
+  skipUnknown,
+  varintTag,
+} from './reader';
 
 /** The limit of the format and of the recursion, whatever the host requests. */
 const DEPTH_CEILING: u32 = 100;
@@ -40,7 +66,7 @@ export function resetValues(): void {
 @inline
 function setText(row: usize, kind: u32, flags: u32, start: usize, end: usize): void {
   store<u32>(row, kind | (flags << 8), ATTRIBUTE_KIND);
-  store<u64>(row, <u64>start | (<u64>(end - start) << 32), ATTRIBUTE_OFFSET);
+  store<u64>(row, <u64>start | ((<u64>(end - start)) << 32), ATTRIBUTE_OFFSET);
 }
 
 // @ts-ignore: decorator

@@ -1,6 +1,6 @@
 /** The fields of AnyValue, KeyValue, ArrayValue and KeyValueList in common.proto, and a scalar as one of them. */
-import { FIXED_ROOM, putByte, room } from "../output";
-import { putVarint, tagOf } from "./fields";
+import { FIXED_ROOM, putByte, room } from '../output';
+import { putVarint, tagOf } from './fields';
 
 // AnyValue
 export const STRING_VALUE: u32 = 1;

@@ -3,22 +3,61 @@
  * in sequence are one request, because protobuf merges repeated fields by concatenation.
  */
 import {
-  HEADER_BASE, HEADER_OUTPUT_LENGTH, HEADER_OUTPUT_ROWS, HEADER_RECORDS, HEADER_SIGNAL, METRICS_BASE, METRIC_ATTRIBUTES_COUNT,
-  METRIC_ATTRIBUTES_FIRST, METRIC_DESCRIPTION_FLAGS, METRIC_DESCRIPTION_LENGTH, METRIC_DESCRIPTION_OFFSET,
-  METRIC_EXPONENTIAL_HISTOGRAM, METRIC_HISTOGRAM, METRIC_MONOTONIC, METRIC_NAME_FLAGS, METRIC_NAME_LENGTH,
-  METRIC_NAME_OFFSET, METRIC_STRIDE, METRIC_SUM, METRIC_TEMPORALITY, METRIC_TYPE, METRIC_UNIT_FLAGS,
-  METRIC_UNIT_LENGTH, METRIC_UNIT_OFFSET, OUTPUT_BASE, OUTPUT_SOFT_LIMIT, RECORDS_BASE, RECORD_METRIC, RECORD_RESOURCE,
-  RECORD_SCOPE, RECORD_STRIDE, RESOURCES_BASE, RESOURCE_ATTRIBUTES_COUNT, RESOURCE_ATTRIBUTES_FIRST, RESOURCE_STRIDE,
-  SCOPES_BASE, SCOPE_ATTRIBUTES_COUNT, SCOPE_ATTRIBUTES_FIRST, SCOPE_NAME_FLAGS, SCOPE_NAME_LENGTH, SCOPE_NAME_OFFSET,
-  SCOPE_STRIDE, SCOPE_VERSION_FLAGS, SCOPE_VERSION_LENGTH, SCOPE_VERSION_OFFSET, SIGNAL_METRICS, SIGNAL_TRACES,
-} from "../../../layout";
-import { mayPause } from "../../pause";
-import { beginOutput, out } from "../output";
-import { beginMessage, endMessage, putNumber, putOptionalText } from "./fields";
-import { putLog } from "./logs";
-import { putPoint } from "./points";
-import { putSpan } from "./spans";
-import { putAttributes } from "./values";
+  HEADER_BASE,
+  HEADER_OUTPUT_LENGTH,
+  HEADER_OUTPUT_ROWS,
+  HEADER_RECORDS,
+  HEADER_SIGNAL,
+  METRICS_BASE,
+  METRIC_ATTRIBUTES_COUNT,
+  METRIC_ATTRIBUTES_FIRST,
+  METRIC_DESCRIPTION_FLAGS,
+  METRIC_DESCRIPTION_LENGTH,
+  METRIC_DESCRIPTION_OFFSET,
+  METRIC_EXPONENTIAL_HISTOGRAM,
+  METRIC_HISTOGRAM,
+  METRIC_MONOTONIC,
+  METRIC_NAME_FLAGS,
+  METRIC_NAME_LENGTH,
+  METRIC_NAME_OFFSET,
+  METRIC_STRIDE,
+  METRIC_SUM,
+  METRIC_TEMPORALITY,
+  METRIC_TYPE,
+  METRIC_UNIT_FLAGS,
+  METRIC_UNIT_LENGTH,
+  METRIC_UNIT_OFFSET,
+  OUTPUT_BASE,
+  OUTPUT_SOFT_LIMIT,
+  RECORDS_BASE,
+  RECORD_METRIC,
+  RECORD_RESOURCE,
+  RECORD_SCOPE,
+  RECORD_STRIDE,
+  RESOURCES_BASE,
+  RESOURCE_ATTRIBUTES_COUNT,
+  RESOURCE_ATTRIBUTES_FIRST,
+  RESOURCE_STRIDE,
+  SCOPES_BASE,
+  SCOPE_ATTRIBUTES_COUNT,
+  SCOPE_ATTRIBUTES_FIRST,
+  SCOPE_NAME_FLAGS,
+  SCOPE_NAME_LENGTH,
+  SCOPE_NAME_OFFSET,
+  SCOPE_STRIDE,
+  SCOPE_VERSION_FLAGS,
+  SCOPE_VERSION_LENGTH,
+  SCOPE_VERSION_OFFSET,
+  SIGNAL_METRICS,
+  SIGNAL_TRACES,
+} from '../../../layout';
+import { mayPause } from '../../pause';
+import { beginOutput, out } from '../output';
+import { beginMessage, endMessage, putNumber, putOptionalText } from './fields';
+import { putLog } from './logs';
+import { putPoint } from './points';
+import { putSpan } from './spans';
+import { putAttributes } from './values';
 
 /** The data field of a Metric by METRIC_… type. */
 const DATA_FIELDS: StaticArray<u8> = [0, 5, 7, 9, 10, 11];
@@ -69,8 +108,18 @@ function putScope(next: u32): u32 {
   const row = <usize>SCOPES_BASE + <usize>scope * SCOPE_STRIDE;
   const group = beginMessage(2);
   const message = beginMessage(1);
-  putOptionalText(1, load<u32>(row, SCOPE_NAME_OFFSET), load<u32>(row, SCOPE_NAME_LENGTH), load<u8>(row, SCOPE_NAME_FLAGS));
-  putOptionalText(2, load<u32>(row, SCOPE_VERSION_OFFSET), load<u32>(row, SCOPE_VERSION_LENGTH), load<u8>(row, SCOPE_VERSION_FLAGS));
+  putOptionalText(
+    1,
+    load<u32>(row, SCOPE_NAME_OFFSET),
+    load<u32>(row, SCOPE_NAME_LENGTH),
+    load<u8>(row, SCOPE_NAME_FLAGS),
+  );
+  putOptionalText(
+    2,
+    load<u32>(row, SCOPE_VERSION_OFFSET),
+    load<u32>(row, SCOPE_VERSION_LENGTH),
+    load<u8>(row, SCOPE_VERSION_FLAGS),
+  );
   putAttributes(3, load<u32>(row, SCOPE_ATTRIBUTES_FIRST), load<u32>(row, SCOPE_ATTRIBUTES_COUNT));
   endMessage(message);
   do next = putRecords(next);
@@ -98,9 +147,24 @@ function putMetric(next: u32): u32 {
   const metric = load<u32>(recordAt(next), RECORD_METRIC);
   const row = <usize>METRICS_BASE + <usize>metric * METRIC_STRIDE;
   const type = <u32>load<u8>(row, METRIC_TYPE);
-  putOptionalText(1, load<u32>(row, METRIC_NAME_OFFSET), load<u32>(row, METRIC_NAME_LENGTH), load<u8>(row, METRIC_NAME_FLAGS));
-  putOptionalText(2, load<u32>(row, METRIC_DESCRIPTION_OFFSET), load<u32>(row, METRIC_DESCRIPTION_LENGTH), load<u8>(row, METRIC_DESCRIPTION_FLAGS));
-  putOptionalText(3, load<u32>(row, METRIC_UNIT_OFFSET), load<u32>(row, METRIC_UNIT_LENGTH), load<u8>(row, METRIC_UNIT_FLAGS));
+  putOptionalText(
+    1,
+    load<u32>(row, METRIC_NAME_OFFSET),
+    load<u32>(row, METRIC_NAME_LENGTH),
+    load<u8>(row, METRIC_NAME_FLAGS),
+  );
+  putOptionalText(
+    2,
+    load<u32>(row, METRIC_DESCRIPTION_OFFSET),
+    load<u32>(row, METRIC_DESCRIPTION_LENGTH),
+    load<u8>(row, METRIC_DESCRIPTION_FLAGS),
+  );
+  putOptionalText(
+    3,
+    load<u32>(row, METRIC_UNIT_OFFSET),
+    load<u32>(row, METRIC_UNIT_LENGTH),
+    load<u8>(row, METRIC_UNIT_FLAGS),
+  );
   const data = beginMessage(<u32>unchecked(DATA_FIELDS[type]));
   do {
     const point = beginMessage(1);
@@ -108,7 +172,8 @@ function putMetric(next: u32): u32 {
     endMessage(point);
     next += 1;
   } while (goesOn(next, RECORD_METRIC, metric));
-  if (type == METRIC_SUM || type == METRIC_HISTOGRAM || type == METRIC_EXPONENTIAL_HISTOGRAM) putNumber(2, load<u8>(row, METRIC_TEMPORALITY));
+  if (type == METRIC_SUM || type == METRIC_HISTOGRAM || type == METRIC_EXPONENTIAL_HISTOGRAM)
+    putNumber(2, load<u8>(row, METRIC_TEMPORALITY));
   if (type == METRIC_SUM) putNumber(3, load<u8>(row, METRIC_MONOTONIC));
   endMessage(data);
   putAttributes(12, load<u32>(row, METRIC_ATTRIBUTES_FIRST), load<u32>(row, METRIC_ATTRIBUTES_COUNT));

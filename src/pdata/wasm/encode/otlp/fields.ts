@@ -2,8 +2,8 @@
  * Writes protobuf fields. A message begins with one byte for its length, since most are short; the content of a longer
  * message is moved when it ends.
  */
-import { putPlain } from "../json-text";
-import { FIXED_ROOM, copyBytes, out, putByte, room, setOut } from "../output";
+import { putPlain } from '../json-text';
+import { FIXED_ROOM, copyBytes, out, putByte, room, setOut } from '../output';
 
 /** The tag of a field below 16. Wire types: 0 varint, 1 fixed 64, 2 length-delimited, 5 fixed 32. */
 // @ts-ignore: decorator

@@ -2,23 +2,50 @@
  * Nested values of OTLP/JSON bodies as protobuf, from their source, which the indexer has checked. Of the entries of a
  * map with equal keys only the last is written, as in stored rows.
  */
-import { HEADER_BASE, HEADER_SCRATCH, KIND_ARRAY } from "../../../layout";
-import { bytesLength, bytesOffset, decodeBase64 } from "../../json/binary";
-import { appendEntry, removeSuperseded } from "../../json/entries";
+import { HEADER_BASE, HEADER_SCRATCH, KIND_ARRAY } from '../../../layout';
+import { bytesLength, bytesOffset, decodeBase64 } from '../../json/binary';
+import { appendEntry, removeSuperseded } from '../../json/entries';
 import {
-  boolValue, endOfList, firstElement, memberId, nextElement, nextMember, openMessage, readBool, resetMembers,
-} from "../../json/members";
-import { doubleValue, integerValue, readDouble, readSigned, resetNumbers } from "../../json/number";
+  boolValue,
+  endOfList,
+  firstElement,
+  memberId,
+  nextElement,
+  nextMember,
+  openMessage,
+  readBool,
+  resetMembers,
+} from '../../json/members';
+import { doubleValue, integerValue, readDouble, readSigned, resetNumbers } from '../../json/number';
 import {
-  ANY_VALUE_MESSAGE, ARRAY_VALUE as ARRAY_MEMBER, BOOL_VALUE as BOOL_MEMBER, BYTES_VALUE as BYTES_MEMBER,
-  DOUBLE_VALUE as DOUBLE_MEMBER, INT_VALUE as INT_MEMBER, KEY as KEY_MEMBER, KEY_VALUE_MESSAGE, LIST_MESSAGE,
+  ANY_VALUE_MESSAGE,
+  ARRAY_VALUE as ARRAY_MEMBER,
+  BOOL_VALUE as BOOL_MEMBER,
+  BYTES_VALUE as BYTES_MEMBER,
+  DOUBLE_VALUE as DOUBLE_MEMBER,
+  INT_VALUE as INT_MEMBER,
+  KEY as KEY_MEMBER,
+  KEY_VALUE_MESSAGE,
+  LIST_MESSAGE,
   STRING_VALUE as STRING_MEMBER,
-} from "../../json/schema";
-import { readPlainText, readText, setEmptyText, textFlags, textLength, textOffset } from "../../json/text";
-import { putPlain } from "../json-text";
-import { out, setOut } from "../output";
-import { beginMessage, endMessage, putBits, putBytes, putText } from "./fields";
-import { ARRAY_VALUE, BOOL_VALUE, BYTES_VALUE, DOUBLE_VALUE, INT_VALUE, KEY, KVLIST_VALUE, STRING_VALUE, VALUE, VALUES, putInteger } from "./any-value";
+} from '../../json/schema';
+import { readPlainText, readText, setEmptyText, textFlags, textLength, textOffset } from '../../json/text';
+import { putPlain } from '../json-text';
+import { out, setOut } from '../output';
+import { beginMessage, endMessage, putBits, putBytes, putText } from './fields';
+import {
+  ARRAY_VALUE,
+  BOOL_VALUE,
+  BYTES_VALUE,
+  DOUBLE_VALUE,
+  INT_VALUE,
+  KEY,
+  KVLIST_VALUE,
+  STRING_VALUE,
+  VALUE,
+  VALUES,
+  putInteger,
+} from './any-value';
 
 /** Puts the member of an AnyValue that holds the ArrayValue or KeyValueList (`kind`) at `offset`. */
 export function putJsonSource(kind: u32, offset: usize): void {
@@ -65,8 +92,10 @@ function putMember(at: usize): usize {
       putBytes(BYTES_VALUE, bytesOffset, bytesLength);
       return at;
     }
-    case ARRAY_MEMBER: return putArray(at);
-    default: return putMap(at);
+    case ARRAY_MEMBER:
+      return putArray(at);
+    default:
+      return putMap(at);
   }
 }
 

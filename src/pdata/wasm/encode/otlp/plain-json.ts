@@ -2,13 +2,24 @@
  * Plain JSON text as protobuf values: the form of a nested value after redaction. Objects become lists of key and
  * value; numbers become integers when they are written as integers and fit.
  */
-import { HEADER_BASE, HEADER_SCRATCH } from "../../../layout";
-import { skipSpace } from "../../json/members";
-import { doubleValue, numberEnd, readDouble, resetNumbers } from "../../json/number";
-import { readText, textFlags, textLength, textOffset } from "../../json/text";
-import { mayPause } from "../../pause";
-import { beginMessage, endMessage, putBits, putText } from "./fields";
-import { ARRAY_VALUE, BOOL_VALUE, DOUBLE_VALUE, INT_VALUE, KEY, KVLIST_VALUE, STRING_VALUE, VALUE, VALUES, putInteger } from "./any-value";
+import { HEADER_BASE, HEADER_SCRATCH } from '../../../layout';
+import { skipSpace } from '../../json/members';
+import { doubleValue, numberEnd, readDouble, resetNumbers } from '../../json/number';
+import { readText, textFlags, textLength, textOffset } from '../../json/text';
+import { mayPause } from '../../pause';
+import { beginMessage, endMessage, putBits, putText } from './fields';
+import {
+  ARRAY_VALUE,
+  BOOL_VALUE,
+  DOUBLE_VALUE,
+  INT_VALUE,
+  KEY,
+  KVLIST_VALUE,
+  STRING_VALUE,
+  VALUE,
+  VALUES,
+  putInteger,
+} from './any-value';
 
 const I64_MAX: u64 = 0x7fffffffffffffff;
 /** This many digits always fit 64 bits. */
@@ -30,8 +41,10 @@ function putMember(at: usize): usize {
       putText(STRING_VALUE, textOffset, textLength, textFlags);
       return at;
     }
-    case 0x7b: return putMap(at);
-    case 0x5b: return putArray(at);
+    case 0x7b:
+      return putMap(at);
+    case 0x5b:
+      return putArray(at);
     case 0x74: {
       putInteger(BOOL_VALUE, 1);
       return at + 4;
@@ -40,8 +53,10 @@ function putMember(at: usize): usize {
       putInteger(BOOL_VALUE, 0);
       return at + 5;
     }
-    case 0x6e: return at + 4;
-    default: return putNumber(at);
+    case 0x6e:
+      return at + 4;
+    default:
+      return putNumber(at);
   }
 }
 
@@ -51,7 +66,8 @@ function putNumber(at: usize): usize {
   let magnitude: u64 = 0;
   let digit = negative ? at + 1 : at;
   const whole = numberEnd - digit <= SAFE_DIGITS;
-  for (; whole && digit < numberEnd && <u32>load<u8>(digit) - 0x30 < 10; digit++) magnitude = magnitude * 10 + (<u64>load<u8>(digit) - 0x30);
+  for (; whole && digit < numberEnd && <u32>load<u8>(digit) - 0x30 < 10; digit++)
+    magnitude = magnitude * 10 + (<u64>load<u8>(digit) - 0x30);
   const isInteger = whole && digit == numberEnd && magnitude <= I64_MAX;
   // JSON writes a negative zero, and every double that is whole, without a point.
   if (isInteger) putInteger(INT_VALUE, negative ? 0 - magnitude : magnitude);

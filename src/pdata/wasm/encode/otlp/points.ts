@@ -1,21 +1,73 @@
 /** A data point as its OTLP message, whose type depends on the metric. */
 import {
-  EVENTS_BASE, EVENT_ATTRIBUTES_COUNT, EVENT_ATTRIBUTES_FIRST, EVENT_SPAN_ID, EVENT_STRIDE, EVENT_TIME, EVENT_TRACE_ID,
-  EVENT_VALUE, EVENT_VALUE_KIND, METRIC_EXPONENTIAL_HISTOGRAM, METRIC_HISTOGRAM, METRIC_SUMMARY, NUMBERS_BASE, NUMBER_STRIDE,
-  POINTS_BASE, POINT_BOUNDS_COUNT, POINT_BOUNDS_FIRST, POINT_BUCKETS_COUNT, POINT_BUCKETS_FIRST, POINT_COUNT, POINT_HAS,
-  POINT_HAS_MAX, POINT_HAS_MIN, POINT_HAS_NEGATIVE, POINT_HAS_POSITIVE, POINT_HAS_SUM, POINT_MAX, POINT_MIN,
-  POINT_NEGATIVE_COUNT, POINT_NEGATIVE_FIRST, POINT_NEGATIVE_OFFSET, POINT_POSITIVE_COUNT, POINT_POSITIVE_FIRST,
-  POINT_POSITIVE_OFFSET, POINT_QUANTILES_COUNT, POINT_QUANTILES_FIRST, POINT_SCALE, POINT_STRIDE, POINT_SUM,
-  POINT_VALUE_DOUBLE, POINT_VALUE_INT, POINT_ZERO_COUNT, POINT_ZERO_THRESHOLD, RECORD_ATTRIBUTES_COUNT,
-  RECORD_ATTRIBUTES_FIRST, RECORD_END, RECORD_EVENTS_COUNT, RECORD_EVENTS_FIRST, RECORD_FLAGS, RECORD_KIND, RECORD_POINT,
-  RECORD_START, RECORD_VALUE,
-} from "../../../layout";
-import { mayPause } from "../../pause";
-import { room, setOut, out, FIXED_ROOM } from "../output";
+  EVENTS_BASE,
+  EVENT_ATTRIBUTES_COUNT,
+  EVENT_ATTRIBUTES_FIRST,
+  EVENT_SPAN_ID,
+  EVENT_STRIDE,
+  EVENT_TIME,
+  EVENT_TRACE_ID,
+  EVENT_VALUE,
+  EVENT_VALUE_KIND,
+  METRIC_EXPONENTIAL_HISTOGRAM,
+  METRIC_HISTOGRAM,
+  METRIC_SUMMARY,
+  NUMBERS_BASE,
+  NUMBER_STRIDE,
+  POINTS_BASE,
+  POINT_BOUNDS_COUNT,
+  POINT_BOUNDS_FIRST,
+  POINT_BUCKETS_COUNT,
+  POINT_BUCKETS_FIRST,
+  POINT_COUNT,
+  POINT_HAS,
+  POINT_HAS_MAX,
+  POINT_HAS_MIN,
+  POINT_HAS_NEGATIVE,
+  POINT_HAS_POSITIVE,
+  POINT_HAS_SUM,
+  POINT_MAX,
+  POINT_MIN,
+  POINT_NEGATIVE_COUNT,
+  POINT_NEGATIVE_FIRST,
+  POINT_NEGATIVE_OFFSET,
+  POINT_POSITIVE_COUNT,
+  POINT_POSITIVE_FIRST,
+  POINT_POSITIVE_OFFSET,
+  POINT_QUANTILES_COUNT,
+  POINT_QUANTILES_FIRST,
+  POINT_SCALE,
+  POINT_STRIDE,
+  POINT_SUM,
+  POINT_VALUE_DOUBLE,
+  POINT_VALUE_INT,
+  POINT_ZERO_COUNT,
+  POINT_ZERO_THRESHOLD,
+  RECORD_ATTRIBUTES_COUNT,
+  RECORD_ATTRIBUTES_FIRST,
+  RECORD_END,
+  RECORD_EVENTS_COUNT,
+  RECORD_EVENTS_FIRST,
+  RECORD_FLAGS,
+  RECORD_KIND,
+  RECORD_POINT,
+  RECORD_START,
+  RECORD_VALUE,
+} from '../../../layout';
+import { mayPause } from '../../pause';
+import { room, setOut, out, FIXED_ROOM } from '../output';
 import {
-  beginMessage, endMessage, putBits, putFixed64, putNumber, putSpanId, putTraceId, putVarint, putZigzag,
-} from "./fields";
-import { putAttributes } from "./values";
+  beginMessage,
+  endMessage,
+  putBits,
+  putFixed64,
+  putNumber,
+  putSpanId,
+  putTraceId,
+  putVarint,
+  putZigzag,
+} from './fields';
+import { putAttributes } from './values';
 
 /** Puts the fields of a point of a metric of this type. */
 export function putPoint(record: usize, type: u32): void {
@@ -59,8 +111,20 @@ function putExponentialPoint(record: usize, point: usize): void {
   putPointAttributes(1, record);
   putZigzag(6, load<i32>(point, POINT_SCALE));
   putFixed64(7, load<u64>(point, POINT_ZERO_COUNT));
-  if (has & POINT_HAS_POSITIVE) putBuckets(8, load<i32>(point, POINT_POSITIVE_OFFSET), load<u32>(point, POINT_POSITIVE_FIRST), load<u32>(point, POINT_POSITIVE_COUNT));
-  if (has & POINT_HAS_NEGATIVE) putBuckets(9, load<i32>(point, POINT_NEGATIVE_OFFSET), load<u32>(point, POINT_NEGATIVE_FIRST), load<u32>(point, POINT_NEGATIVE_COUNT));
+  if (has & POINT_HAS_POSITIVE)
+    putBuckets(
+      8,
+      load<i32>(point, POINT_POSITIVE_OFFSET),
+      load<u32>(point, POINT_POSITIVE_FIRST),
+      load<u32>(point, POINT_POSITIVE_COUNT),
+    );
+  if (has & POINT_HAS_NEGATIVE)
+    putBuckets(
+      9,
+      load<i32>(point, POINT_NEGATIVE_OFFSET),
+      load<u32>(point, POINT_NEGATIVE_FIRST),
+      load<u32>(point, POINT_NEGATIVE_COUNT),
+    );
   putNumber(10, load<u32>(record, RECORD_FLAGS));
   putExemplars(11, record);
   putOptionalDouble(12, point, POINT_HAS_MIN, POINT_MIN);

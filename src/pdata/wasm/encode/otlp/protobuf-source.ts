@@ -2,16 +2,40 @@
  * Nested values of protobuf bodies, rewritten instead of copied: unknown fields and entries that a later one of the
  * same key supersedes were not checked by privacy rules and may not be sent.
  */
+import { KIND_ARRAY, KIND_BOOL, KIND_BYTES, KIND_DOUBLE, KIND_INT, KIND_MAP, KIND_TEXT } from '../../../layout';
+import { UNKNOWN_TEXT } from '../keys';
 import {
-  KIND_ARRAY, KIND_BOOL, KIND_BYTES, KIND_DOUBLE, KIND_INT, KIND_MAP, KIND_TEXT,
-} from "../../../layout";
-import { UNKNOWN_TEXT } from "../keys";
+  at,
+  beginMap,
+  beginNested,
+  endMap,
+  foundBits,
+  foundKind,
+  foundOffset,
+  keyLength,
+  keyOffset,
+  nextItem,
+  readEntry,
+  readValue,
+  setAt,
+  valueEnd,
+  valueStart,
+  wins,
+} from '../protobuf-reading';
+import { beginMessage, endMessage, putBits, putBytes, putText } from './fields';
 import {
-  at, beginMap, beginNested, endMap, foundBits, foundKind, foundOffset, keyLength, keyOffset, nextItem, readEntry, readValue,
-  setAt, valueEnd, valueStart, wins,
-} from "../protobuf-reading";
-import { beginMessage, endMessage, putBits, putBytes, putText } from "./fields";
-import { ARRAY_VALUE, BOOL_VALUE, BYTES_VALUE, DOUBLE_VALUE, INT_VALUE, KEY, KVLIST_VALUE, STRING_VALUE, VALUE, VALUES, putInteger } from "./any-value";
+  ARRAY_VALUE,
+  BOOL_VALUE,
+  BYTES_VALUE,
+  DOUBLE_VALUE,
+  INT_VALUE,
+  KEY,
+  KVLIST_VALUE,
+  STRING_VALUE,
+  VALUE,
+  VALUES,
+  putInteger,
+} from './any-value';
 
 /** Puts the member of an AnyValue that holds the ArrayValue or KeyValueList of `length` bytes at `offset`. */
 export function putProtobufSource(kind: u32, offset: usize, length: u32): void {
@@ -25,13 +49,20 @@ function putMember(start: usize, end: usize): void {
   const bits = foundBits;
   const offset = foundOffset;
   switch (foundKind) {
-    case KIND_TEXT: return putText(STRING_VALUE, offset, <u32>bits, UNKNOWN_TEXT);
-    case KIND_BOOL: return putInteger(BOOL_VALUE, <u64>(bits != 0));
-    case KIND_INT: return putInteger(INT_VALUE, bits);
-    case KIND_DOUBLE: return putBits(DOUBLE_VALUE, bits);
-    case KIND_BYTES: return putBytes(BYTES_VALUE, offset, <u32>bits);
-    case KIND_ARRAY: return putArray(offset, offset + <usize>bits);
-    case KIND_MAP: putMap(offset, offset + <usize>bits);
+    case KIND_TEXT:
+      return putText(STRING_VALUE, offset, <u32>bits, UNKNOWN_TEXT);
+    case KIND_BOOL:
+      return putInteger(BOOL_VALUE, <u64>(bits != 0));
+    case KIND_INT:
+      return putInteger(INT_VALUE, bits);
+    case KIND_DOUBLE:
+      return putBits(DOUBLE_VALUE, bits);
+    case KIND_BYTES:
+      return putBytes(BYTES_VALUE, offset, <u32>bits);
+    case KIND_ARRAY:
+      return putArray(offset, offset + <usize>bits);
+    case KIND_MAP:
+      putMap(offset, offset + <usize>bits);
   }
 }
 

@@ -3,21 +3,42 @@
  * moved to their own column are sent, because OTLP has no such columns.
  */
 import {
-  ATTRIBUTE_FLAGS, ATTRIBUTE_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_OFFSET, ATTRIBUTE_SCALAR, ATTRIBUTE_SYMBOL, ATTRIBUTE_DISPOSITION,
-  ENCODING_JSON, HEADER_BASE, HEADER_ENCODING, HEADER_SCRATCH, KIND_ARRAY, KIND_BASE64_TEXT, KIND_BOOL, KIND_BYTES,
-  KIND_DOUBLE, KIND_INT, KIND_JSON, KIND_MAP, KIND_NUMBER_TEXT, KIND_TEXT, SYMBOL_LENGTH, SYMBOL_OFFSET, DISPOSITION_KEEP,
+  ATTRIBUTE_FLAGS,
+  ATTRIBUTE_KIND,
+  ATTRIBUTE_LENGTH,
+  ATTRIBUTE_OFFSET,
+  ATTRIBUTE_SCALAR,
+  ATTRIBUTE_SYMBOL,
+  ATTRIBUTE_DISPOSITION,
+  ENCODING_JSON,
+  HEADER_BASE,
+  HEADER_ENCODING,
+  HEADER_SCRATCH,
+  KIND_ARRAY,
+  KIND_BASE64_TEXT,
+  KIND_BOOL,
+  KIND_BYTES,
+  KIND_DOUBLE,
+  KIND_INT,
+  KIND_JSON,
+  KIND_MAP,
+  KIND_NUMBER_TEXT,
+  KIND_TEXT,
+  SYMBOL_LENGTH,
+  SYMBOL_OFFSET,
+  DISPOSITION_KEEP,
   DISPOSITION_MOVED,
-} from "../../../layout";
-import { bytesLength, bytesOffset, decodeBase64 } from "../../json/binary";
-import { doubleValue, readDouble, resetNumbers } from "../../json/number";
-import { beginList, hostHasInterned, isLastOfKey, noteKey, symbolRow } from "../../symbols";
-import { mayPause } from "../../pause";
-import { attributeRow } from "../values";
-import { STRING_VALUE, BOOL_VALUE, INT_VALUE, DOUBLE_VALUE, BYTES_VALUE, KEY, VALUE, putInteger } from "./any-value";
-import { beginMessage, endMessage, putBits, putBytes, putText } from "./fields";
-import { putJsonSource } from "./json-source";
-import { putPlainJson } from "./plain-json";
-import { putProtobufSource } from "./protobuf-source";
+} from '../../../layout';
+import { bytesLength, bytesOffset, decodeBase64 } from '../../json/binary';
+import { doubleValue, readDouble, resetNumbers } from '../../json/number';
+import { beginList, hostHasInterned, isLastOfKey, noteKey, symbolRow } from '../../symbols';
+import { mayPause } from '../../pause';
+import { attributeRow } from '../values';
+import { STRING_VALUE, BOOL_VALUE, INT_VALUE, DOUBLE_VALUE, BYTES_VALUE, KEY, VALUE, putInteger } from './any-value';
+import { beginMessage, endMessage, putBits, putBytes, putText } from './fields';
+import { putJsonSource } from './json-source';
+import { putPlainJson } from './plain-json';
+import { putProtobufSource } from './protobuf-source';
 
 /** Puts the member of the AnyValue whose attribute row stands at `row`; a value without one stays empty. */
 export function putValueMember(row: usize): void {
@@ -25,19 +46,27 @@ export function putValueMember(row: usize): void {
   const offset = <usize>load<u32>(row, ATTRIBUTE_OFFSET);
   const length = load<u32>(row, ATTRIBUTE_LENGTH);
   switch (kind) {
-    case KIND_TEXT: return putText(STRING_VALUE, offset, length, load<u8>(row, ATTRIBUTE_FLAGS));
-    case KIND_BOOL: return putInteger(BOOL_VALUE, load<u64>(row, ATTRIBUTE_SCALAR));
-    case KIND_INT: return putInteger(INT_VALUE, load<u64>(row, ATTRIBUTE_SCALAR));
-    case KIND_DOUBLE: return putBits(DOUBLE_VALUE, load<u64>(row, ATTRIBUTE_SCALAR));
-    case KIND_BYTES: return putBytes(BYTES_VALUE, offset, length);
-    case KIND_BASE64_TEXT: return putBase64Text(offset, length);
-    case KIND_NUMBER_TEXT: return putNumberText(offset);
+    case KIND_TEXT:
+      return putText(STRING_VALUE, offset, length, load<u8>(row, ATTRIBUTE_FLAGS));
+    case KIND_BOOL:
+      return putInteger(BOOL_VALUE, load<u64>(row, ATTRIBUTE_SCALAR));
+    case KIND_INT:
+      return putInteger(INT_VALUE, load<u64>(row, ATTRIBUTE_SCALAR));
+    case KIND_DOUBLE:
+      return putBits(DOUBLE_VALUE, load<u64>(row, ATTRIBUTE_SCALAR));
+    case KIND_BYTES:
+      return putBytes(BYTES_VALUE, offset, length);
+    case KIND_BASE64_TEXT:
+      return putBase64Text(offset, length);
+    case KIND_NUMBER_TEXT:
+      return putNumberText(offset);
     case KIND_ARRAY:
     case KIND_MAP:
       if (load<u32>(HEADER_BASE, HEADER_ENCODING) == ENCODING_JSON) putJsonSource(kind, offset);
       else putProtobufSource(kind, offset, length);
       return;
-    case KIND_JSON: putPlainJson(offset);
+    case KIND_JSON:
+      putPlainJson(offset);
   }
 }
 
