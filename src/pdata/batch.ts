@@ -286,6 +286,8 @@ export class Batch {
   readonly attributes: AttributeCursor;
   readonly derived: DerivedCursor;
   readonly #value: AttributeCursor;
+  /** Whether a processor has set a text. It is then not part of the body. */
+  hasSetTexts = false;
   /** The row budget that the next exporter's encoder reserves from. The pipeline sets it. */
   rowRoom: RowRoom = UNBOUNDED;
 

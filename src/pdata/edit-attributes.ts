@@ -71,6 +71,7 @@ export function setValue(batch: Batch, row: number, value: AttributeValue): void
   if (typeof value === 'string') {
     const text = batch.tables.scratch(value);
     if (text === null) throw tooLarge();
+    batch.hasSetTexts = true;
     memory.u8[address + ATTRIBUTE_KIND] = KIND_TEXT;
     memory.u8[address + ATTRIBUTE_FLAGS] = text.flags;
     memory.u32[word + (ATTRIBUTE_OFFSET >>> 2)] = text.offset;

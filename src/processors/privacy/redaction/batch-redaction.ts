@@ -43,7 +43,7 @@ export class BatchRedaction {
       yield* this.#redactEnvironment(batch, resource);
       if (resource % OWNERS_STEP === OWNERS_STEP - 1) yield;
     }
-    if (this.#candidates.any || this.#redactor.numberRules !== 0) yield* this.#redactTables(batch);
+    if (this.#candidates.any || this.#redactor.numberRules !== 0 || batch.hasSetTexts) yield* this.#redactTables(batch);
     if (this.#keys.any) yield* this.#renameKeys(batch);
   }
 
