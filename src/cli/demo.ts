@@ -163,6 +163,11 @@ function unreachable(url: string, error: unknown): UserError {
       'Start the daemon with `sluice`, or name another with --endpoint.',
     );
   const detail = reason instanceof Error ? reason.message : String(reason);
+  if (/certificate|CERT/u.test(`${code} ${detail}`))
+    return new UserError(
+      `the certificate of ${origin} is not trusted: ${clean(detail)}`,
+      'Name the file of its certificate authority in the environment: NODE_EXTRA_CA_CERTS=/path/ca.pem',
+    );
   return new UserError(`${origin} cannot be reached: ${clean(detail)}`, 'Name another with --endpoint.');
 }
 

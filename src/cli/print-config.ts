@@ -1,13 +1,16 @@
 /** `sluice print-config`: the effective configuration. */
-import { stringify } from 'yaml';
+import { Document, isScalar, visit } from 'yaml';
+import type { Config } from '../config/config.ts';
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 import { UsageError } from './options.ts';
 
 const FORMATS = ['yaml', 'json'];
+const HIDDEN = '[REDACTED]';
 
 export const printConfig: Command = {
-  description: 'Files are merged, variables replaced and defaults filled in. Secrets are shown as [REDACTED].',
+  description:
+    'Files are merged, variables replaced and defaults filled in. Secrets are shown as [REDACTED]. A secret that comes from\na variable or a file is printed as that reference, so Sluice can be started with the output; write such a reference\nin place of every other [REDACTED].',
   options: {
     ...CONFIG_OPTIONS,
     format: { type: 'text', value: 'yaml|json', description: 'Form of the output', default: 'yaml' },
@@ -21,8 +24,26 @@ export const printConfig: Command = {
     const { values, terminal } = call;
     const format = values.flag('json') ? 'json' : values.word('format');
     if (!FORMATS.includes(format)) throw new UsageError(`--format must be ${FORMATS.join(' or ')}, not "${format}"`);
-    const { redacted } = await readConfig(call);
-    terminal.print(format === 'json' ? JSON.stringify(redacted, null, 2) : stringify(redacted, { lineWidth: 0 }));
+    const document = documentOf(await readConfig(call));
+    terminal.print(format === 'json' ? JSON.stringify(document, null, 2) : document.toString({ lineWidth: 0 }));
     return 0;
   },
 };
+
+/** The configuration as it can be read again. */
+function documentOf({ redacted, references }: Config): Document {
+  const document = new Document(redacted);
+  // The text of a value would be taken for a reference.
+  visit(document, {
+    Scalar: (key, node) => {
+      if (key !== 'key' && typeof node.value === 'string') node.value = node.value.replace(/\$(?=[${])/gu, '$$$$');
+    },
+  });
+  for (const { path, reference } of references) {
+    const node = document.getIn(path, true);
+    if (!isScalar(node)) continue;
+    node.value = reference;
+    node.comment = ` ${HIDDEN}`;
+  }
+  return document;
+}

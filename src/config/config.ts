@@ -4,6 +4,7 @@ import type { ExporterDefinition } from '../component/exporter.ts';
 import type { ExtensionDefinition } from '../component/extension.ts';
 import type { ProcessorDefinition } from '../component/processor.ts';
 import type { Pipeline, ReceiverDefinition } from '../component/receiver.ts';
+import type { Path } from './node.ts';
 
 export type Signal = Pipeline['signal'];
 export const PIPELINE_SIGNALS: readonly Signal[] = ['traces', 'logs', 'metrics'];
@@ -75,6 +76,8 @@ export interface Config {
   readonly definitions: readonly Definition[];
   /** The complete configuration in written form, with defaults and with secrets replaced. */
   readonly redacted: Readonly<Record<string, unknown>>;
+  /** The hidden values of `redacted` that are references: their paths, and the references as `${NAME}`. */
+  readonly references: readonly { readonly path: Path; readonly reference: string }[];
   /** Rendered. The first line of each is the complete message; the other lines show the place. */
   readonly warnings: readonly string[];
 }

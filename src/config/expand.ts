@@ -104,7 +104,7 @@ export class Expander {
     const quiet = new Diagnostics();
     const source: Source = found.file ?? { name: 'value', text: found.text };
     const parsed = parseYaml(source, quiet);
-    const given = { raw: found.text, origin, references };
+    const given = { raw: found.text, origin, references, isReference: true } as const;
     if (parsed === null) return { kind: 'scalar', value: found.text, ...given };
     if (parsed.kind === 'scalar') return { kind: 'scalar', value: parsed.value ?? found.text, ...given };
     if (found.file === null) {

@@ -8,13 +8,13 @@ import type { ComponentConfig, Config, PipelineConfig, SectionName, ServiceConfi
 import { Expander, type ReferenceSources } from './expand.ts';
 import { merge, parseSetting } from './merge.ts';
 import { loadModules } from './modules.ts';
-import { type MapNode, type Node, plainValueOf } from './node.ts';
+import { type MapNode, type Node, nodeAt, type Path, plainValueOf } from './node.ts';
 import { parseYaml } from './parse.ts';
 import { checkPipelines } from './pipelines.ts';
 import { checkPlacement } from './placement.ts';
 import { ConfigError, Diagnostics } from './diagnostics.ts';
 import { readSource } from './read.ts';
-import { convertUnits, redact } from './schema.ts';
+import { convertUnits, REDACTED, redact } from './schema.ts';
 import { checkSections, checkTop, type Defineds } from './sections.ts';
 import { SERVICE_SCHEMA } from './service-schema.ts';
 
@@ -121,6 +121,7 @@ interface WrittenService {
 
 function finish({ root, defineds, definitions, service, diagnostics }: Checked): Config {
   const written = convertUnits(SERVICE_SCHEMA, service) as WrittenService;
+  const redacted = redactedOf(root, defineds, service);
   return {
     receivers: componentsOf(defineds, 'receivers', 'receiver'),
     processors: componentsOf(defineds, 'processors', 'processor'),
@@ -134,7 +135,8 @@ function finish({ root, defineds, definitions, service, diagnostics }: Checked):
       telemetry: written.telemetry,
     },
     definitions,
-    redacted: redactedOf(root, defineds, service),
+    redacted,
+    references: referencesIn(redacted, root),
     warnings: diagnostics.renderWarnings(),
   };
 }
@@ -168,4 +170,19 @@ function redactedOf(root: MapNode, defineds: Defineds, service: unknown): Record
     ...Object.fromEntries(sections.filter(([, components]) => Object.keys(components).length > 0)),
     service: redact(SERVICE_SCHEMA, service),
   };
+}
+
+function referencesIn(redacted: Record<string, unknown>, root: MapNode): Config['references'] {
+  const found: { path: Path; reference: string }[] = [];
+  const visit = (value: unknown, path: Path): void => {
+    if (typeof value === 'object' && value !== null) {
+      const isList = Array.isArray(value);
+      for (const [step, inner] of Object.entries(value)) visit(inner, [...path, isList ? Number(step) : step]);
+    } else if (typeof value === 'string' && value.includes(REDACTED)) {
+      const { isReference, references } = nodeAt(root, path);
+      if (isReference === true && references !== undefined) found.push({ path, reference: references });
+    }
+  };
+  visit(redacted, []);
+  return found;
 }

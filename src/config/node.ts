@@ -13,6 +13,8 @@ interface Placed {
    * anywhere, so messages show the references instead of the value.
    */
   readonly references?: string;
+  /** The value is nothing but one reference. */
+  readonly isReference?: true;
   /** The value could not be resolved, which is already reported. No further problem is reported here. */
   readonly missing?: true;
   /**

@@ -1,5 +1,6 @@
 // A configuration of one's own: written by init, found without an option, checked by validate.
-import { readFileSync } from 'node:fs';
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own syntax.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { sluice } from '../support/command-line.ts';
@@ -37,6 +38,29 @@ t.test('validate names the files, also the one of the package', async (t) => {
   await sluice(['init'], { folder });
   const both = await sluice(['validate', '-c', 'sluice.yaml', '-c', 'more.yaml'], { folder });
   t.equal(both.out, 'sluice.yaml and more.yaml, merged: the configuration is valid.\n');
+});
+
+t.test('print-config prints secrets that are references as references, and its output is valid', async (t) => {
+  const key = 'a-key-of-thirty-two-characters-00';
+  const config = `
+receivers: { otlp: {} }
+processors:
+  auth: { keys: [ { key: "\${env:OWN_KEY}", project: a }, { key: "\${file:key.txt}", project: b } ] }
+  environment: {}
+  privacy: { redact: [ { name: money, pattern: 'a$$$$b' } ] }
+exporters: { file: {} }
+service: { ledger: memory, pipelines: { traces: { receivers: [otlp], processors: [auth, environment, privacy], exporters: [file] } } }
+`;
+  const folder = folderOf({ 'sluice.yaml': config, 'key.txt': `${key}-of-a-file` });
+  const env = { OWN_KEY: key };
+  const { out } = await sluice(['print-config'], { folder, env });
+  t.match(out, 'key: ${OWN_KEY} # [REDACTED]');
+  t.match(out, 'key: ${file:key.txt} # [REDACTED]');
+  t.notMatch(out, key);
+  writeFileSync(join(folder, 'printed.yaml'), out);
+  t.match(await sluice(['validate', '-c', 'printed.yaml'], { folder, env }), { code: 0, err: '' });
+  const again = await sluice(['print-config', '-c', 'printed.yaml'], { folder, env });
+  t.equal(again.out, out, 'printed again it is the same');
 });
 
 t.test('what print-config prints without secrets can be started with', async (t) => {
