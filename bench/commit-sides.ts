@@ -103,9 +103,9 @@ export class CopySide implements Side {
 /** One group of any size through the ledger. */
 export async function settle({ ledger, exporter }: Writer, group: Group): Promise<void> {
   const byClaim = new Map<Claim, ReadyRequest>(group.map((request) => [request.claim, request]));
-  const verdicts = await ledger.settle([...byClaim.keys()], (admitted, commit) => {
+  const outcomes = await ledger.settle([...byClaim.keys()], (admitted, commit) => {
     const rows = admitted.map((claim) => (byClaim.get(claim) as ReadyRequest).rows);
     return exporter.write(rows, commit);
   });
-  if (verdicts.some(({ kind }) => kind !== 'stored')) throw new Error('a request was not stored');
+  if (outcomes.some(({ kind }) => kind !== 'stored')) throw new Error('a request was not stored');
 }

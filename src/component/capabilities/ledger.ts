@@ -40,7 +40,7 @@ export interface Claim {
 }
 
 /** `stored` and `replayed` are answered 200; a rejection is answered with its own status. */
-export type Verdict =
+export type Outcome =
   | { readonly kind: 'stored' | 'replayed'; readonly quota: Quota | null }
   | { readonly kind: 'refused'; readonly rejection: Rejection };
 
@@ -48,7 +48,7 @@ export type Verdict =
  * An outcome, or `deferred`: the request could not be decided together with its group, and must be settled again. Its
  * kind is then `apart`. Only for groups of several projects.
  */
-export type Decision = Verdict | { readonly kind: 'deferred' };
+export type Decision = Outcome | { readonly kind: 'deferred' };
 
 /**
  * Which requests may share a group. `plain`: other plain ones. `careful`: other requests of projects that recently had

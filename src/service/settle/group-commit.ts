@@ -11,7 +11,7 @@
  * settling again. `drain` waits for idle. After `close`, new requests are refused with `shutting_down`.
  */
 import type { Counter, Histogram, Meter } from '../../component/meter.ts';
-import type { Claim, Decision, Kind, Ledger, Verdict } from '../../component/capabilities/ledger.ts';
+import type { Claim, Decision, Kind, Ledger, Outcome } from '../../component/capabilities/ledger.ts';
 import type { Logger } from '../../component/logger.ts';
 import type { Acceptance } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
@@ -28,7 +28,7 @@ interface Waiting {
   readonly encoded: readonly EncodedRows[];
   readonly bytes: number;
   readonly trace: RequestTrace | null;
-  settle(verdict: Verdict): void;
+  settle(outcome: Outcome): void;
 }
 
 /** A heavy request that is being settled, and the requests that wait for its end. */
@@ -37,9 +37,9 @@ interface Heavy {
   readonly dependents: Waiting[];
 }
 
-const NO_VERDICT: Verdict = {
+const NO_OUTCOME: Outcome = {
   kind: 'refused',
-  rejection: new Rejection('ingestion_failed', { cause: 'no verdict' }),
+  rejection: new Rejection('ingestion_failed', { cause: 'no outcome' }),
 };
 const ANY: Choice = { kindOf: () => 'plain', allows: () => true };
 
@@ -48,7 +48,7 @@ export class GroupCommit {
   readonly #logger: Logger;
   readonly #groupSize: Histogram;
   readonly #commitSeconds: Histogram;
-  readonly #verdicts: Counter;
+  readonly #outcomes: Counter;
   readonly #waiting = new WaitingRequests<Waiting>();
   readonly #waitingHeavy = new WaitingRequests<Waiting>();
   readonly #heavy = new Set<Heavy>();
@@ -73,7 +73,7 @@ export class GroupCommit {
       'Time one group took to become durable.',
       SECONDS_BOUNDS,
     );
-    this.#verdicts = meter.counter('sluice_verdicts', 'Settled requests by outcome.');
+    this.#outcomes = meter.counter('sluice_verdicts', 'Settled requests by outcome.');
     const waiting = (): number => this.#waiting.count + this.#waitingHeavy.count + this.#dependentCount;
     meter.gauge('sluice_requests_waiting', 'Requests waiting for the next commit.', waiting);
   }
@@ -86,10 +86,10 @@ export class GroupCommit {
   /** Resolves when the request's rows are durable. Rejects with a `Rejection`. Releases the rows in both cases. */
   async settle(claim: Claim, encoded: readonly EncodedRows[], trace: RequestTrace | null = null): Promise<Acceptance> {
     try {
-      const verdict = await this.#enqueue(claim, encoded, trace);
-      this.#verdicts.add(1, { signal: claim.signal, verdict: verdict.kind });
-      if (verdict.kind === 'refused') throw verdict.rejection;
-      return { replayed: verdict.kind === 'replayed', quota: verdict.quota };
+      const outcome = await this.#enqueue(claim, encoded, trace);
+      this.#outcomes.add(1, { signal: claim.signal, verdict: outcome.kind });
+      if (outcome.kind === 'refused') throw outcome.rejection;
+      return { replayed: outcome.kind === 'replayed', quota: outcome.quota };
     } finally {
       releaseRows(encoded);
     }
@@ -104,7 +104,7 @@ export class GroupCommit {
     while (this.#lanes.size > 0) await Promise.all(this.#lanes);
   }
 
-  #enqueue(claim: Claim, encoded: readonly EncodedRows[], trace: RequestTrace | null): Promise<Verdict> {
+  #enqueue(claim: Claim, encoded: readonly EncodedRows[], trace: RequestTrace | null): Promise<Outcome> {
     if (this.#closed) return Promise.resolve(refusal('shutting_down'));
     const bytes = encoded.reduce((sum, { rows }) => sum + rows.bytes, 0);
     const heavy = this.#canBeHeavy && isHeavy({ claim, bytes });
@@ -202,7 +202,7 @@ export class GroupCommit {
     this.#commitSeconds.record((performance.now() - started) / 1000);
     const deferred: Waiting[] = [];
     for (const [index, waiting] of group.entries()) {
-      const decision = decisions[index] ?? NO_VERDICT;
+      const decision = decisions[index] ?? NO_OUTCOME;
       if (decision.kind === 'deferred') {
         deferred.push(waiting);
         continue;
@@ -231,6 +231,6 @@ export class GroupCommit {
   }
 }
 
-function refusal(code: 'shutting_down' | 'overloaded' | 'ingestion_failed', cause?: string): Verdict {
+function refusal(code: 'shutting_down' | 'overloaded' | 'ingestion_failed', cause?: string): Outcome {
   return { kind: 'refused', rejection: new Rejection(code, cause === undefined ? {} : { cause }) };
 }

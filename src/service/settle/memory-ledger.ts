@@ -4,7 +4,7 @@
  * begins at zero.
  */
 import { hash } from 'node:crypto';
-import type { Claim, TransactionHandle, Ledger, Quota, Verdict } from '../../component/capabilities/ledger.ts';
+import type { Claim, TransactionHandle, Ledger, Quota, Outcome } from '../../component/capabilities/ledger.ts';
 import { Rejection } from '../../errors.ts';
 import { monthOf, nextMonthSeconds } from '../../pdata/month.ts';
 import { OwnedTraces, type TraceOwner } from './owned-traces.ts';
@@ -40,10 +40,10 @@ export class MemoryLedger implements Ledger {
   async settle(
     group: readonly Claim[],
     write: (admitted: readonly Claim[], handle: TransactionHandle) => Promise<void>,
-  ): Promise<readonly Verdict[]> {
+  ): Promise<readonly Outcome[]> {
     await this.#waitForConflicts(group);
     const now = this.#now();
-    const verdicts = new Map<Claim, Verdict>();
+    const outcomes = new Map<Claim, Outcome>();
     const plan = new Plan(this.#traces);
     const duplicates = new Map<Claim, Claim>();
     for (const claim of group) {
@@ -51,14 +51,14 @@ export class MemoryLedger implements Ledger {
       const first = plan.firstWith(key);
       if (first !== undefined) duplicates.set(claim, first);
       else if ((this.#markers.find(key) ?? 0) > now)
-        verdicts.set(claim, { kind: 'replayed', quota: this.#quota(claim, now) });
-      else this.#admit(claim, key, plan, now, verdicts);
+        outcomes.set(claim, { kind: 'replayed', quota: this.#quota(claim, now) });
+      else this.#admit(claim, key, plan, now, outcomes);
     }
-    const storing = this.#store(plan, now, write, verdicts);
+    const storing = this.#store(plan, now, write, outcomes);
     this.#open.set(plan, storing);
     await storing.finally(() => this.#open.delete(plan));
-    for (const [claim, first] of duplicates) verdicts.set(claim, asDuplicate(verdicts.get(first) as Verdict));
-    return group.map((claim) => verdicts.get(claim) as Verdict);
+    for (const [claim, first] of duplicates) outcomes.set(claim, asDuplicate(outcomes.get(first) as Outcome));
+    return group.map((claim) => outcomes.get(claim) as Outcome);
   }
 
   /** Resolves when no open group can change the outcome of one of these requests. */
@@ -70,17 +70,17 @@ export class MemoryLedger implements Ledger {
     }
   }
 
-  #admit(claim: Claim, key: string, plan: Plan, now: number, verdicts: Map<Claim, Verdict>): void {
+  #admit(claim: Claim, key: string, plan: Plan, now: number, outcomes: Map<Claim, Outcome>): void {
     const rejection = plan.conflict(claim) ?? this.#overQuota(claim, plan.spansOf(claim.project.name), now);
     if (rejection === null) plan.add(claim, key);
-    else verdicts.set(claim, { kind: 'refused', rejection });
+    else outcomes.set(claim, { kind: 'refused', rejection });
   }
 
   async #store(
     plan: Plan,
     now: number,
     write: (admitted: readonly Claim[], handle: TransactionHandle) => Promise<void>,
-    verdicts: Map<Claim, Verdict>,
+    outcomes: Map<Claim, Outcome>,
   ): Promise<void> {
     if (plan.admitted.size === 0) return;
     const admitted = [...plan.admitted.values()];
@@ -89,12 +89,12 @@ export class MemoryLedger implements Ledger {
     } catch (error) {
       const cause = error instanceof Error ? error.message : String(error);
       for (const claim of admitted)
-        verdicts.set(claim, { kind: 'refused', rejection: new Rejection('ingestion_failed', { cause }) });
+        outcomes.set(claim, { kind: 'refused', rejection: new Rejection('ingestion_failed', { cause }) });
       return;
     }
     for (const [key, claim] of plan.admitted) {
       this.#remember(key, claim, now);
-      verdicts.set(claim, { kind: 'stored', quota: this.#quota(claim, now) });
+      outcomes.set(claim, { kind: 'stored', quota: this.#quota(claim, now) });
     }
   }
 
@@ -177,8 +177,8 @@ class Plan {
   }
 }
 
-function asDuplicate(verdict: Verdict): Verdict {
-  return verdict.kind === 'stored' ? { kind: 'replayed', quota: verdict.quota } : verdict;
+function asDuplicate(outcome: Outcome): Outcome {
+  return outcome.kind === 'stored' ? { kind: 'replayed', quota: outcome.quota } : outcome;
 }
 
 /** The first sixteen bytes of a SHA-256, in hex: enough to exclude collisions. */

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Exporter, Rows } from '../../../src/component/exporter.ts';
-import type { Claim, Ledger, Verdict } from '../../../src/component/capabilities/ledger.ts';
+import type { Claim, Ledger, Outcome } from '../../../src/component/capabilities/ledger.ts';
 import { Rejection } from '../../../src/errors.ts';
 import { GroupCommit } from '../../../src/service/settle/group-commit.ts';
 import { MemoryLedger } from '../../../src/service/settle/memory-ledger.ts';
@@ -145,7 +145,7 @@ class TwoLanes implements Ledger {
   readonly open: { readonly size: number; end(): void }[] = [];
   most = 0;
 
-  async settle(...[group, write]: Parameters<Ledger['settle']>): Promise<readonly Verdict[]> {
+  async settle(...[group, write]: Parameters<Ledger['settle']>): Promise<readonly Outcome[]> {
     await write(group, { join: () => undefined, flush: async () => undefined });
     await new Promise<void>((resolve) => {
       const entry = { size: group.length, end: resolve };
@@ -267,7 +267,7 @@ t.test('exporters that join the transaction write first, and when they fail the 
 t.test('when a ledger throws against its contract, every request of the group is refused', async (t) => {
   const ledger: Ledger = { settle: async () => Promise.reject(new Error('bug')) };
   await t.rejects(groupCommit(ledger).settle(aClaim(), []), { code: 'ingestion_failed' });
-  const silent: Ledger = { settle: async (): Promise<readonly Verdict[]> => [] };
+  const silent: Ledger = { settle: async (): Promise<readonly Outcome[]> => [] };
   await t.rejects(groupCommit(silent).settle(aClaim(), []), { code: 'ingestion_failed' });
 });
 
@@ -289,8 +289,8 @@ t.test('the memory ledger removes a marker after an hour, and answers every requ
   const write = async (): Promise<void> => undefined;
   const claim = aClaim({ traces: [{ traceId: 'a', environment: 'x', firstNs: null, lastNs: null }] });
   const kindOf = async (one: Claim): Promise<string> => {
-    const [verdict] = await ledger.settle([one], write);
-    return verdict?.kind === 'refused' ? verdict.rejection.code : (verdict?.kind ?? 'none');
+    const [outcome] = await ledger.settle([one], write);
+    return outcome?.kind === 'refused' ? outcome.rejection.code : (outcome?.kind ?? 'none');
   };
   t.equal(await kindOf(claim), 'stored');
   now = 3599999;

@@ -6,7 +6,7 @@
  */
 import type pg from 'pg';
 import type { Capability } from '../../../component/capabilities/capability.ts';
-import type { Claim, TransactionHandle, Verdict } from '../../../component/capabilities/ledger.ts';
+import type { Claim, TransactionHandle, Outcome } from '../../../component/capabilities/ledger.ts';
 import { POSTGRES_TRANSACTION } from '../../../component/capabilities/postgres.ts';
 import { runPipeline, type Step, type StepResult } from '../wire-pipeline.ts';
 import { addUsage, askGuards, demandGuards, findTraces, GuardRefusal, nameOf, type StoredTrace } from './guards.ts';
@@ -14,14 +14,14 @@ import { openingOf } from './limits.ts';
 import type { Suspects } from './suspects.ts';
 import type { KnownContents } from './contents.ts';
 import { ContentsStored, OpenTransaction, type Repeats } from './transaction.ts';
-import { conflicts, overQuota, ownersOf, usageOf, verdictsFor } from './verdicts.ts';
+import { conflicts, overQuota, ownersOf, usageOf, outcomesFor } from './outcomes.ts';
 
 export type Write = (admitted: readonly Claim[], handle: TransactionHandle) => Promise<void>;
 
 const COMMIT = 'COMMIT';
 
 export interface Decided {
-  readonly verdicts: ReadonlyMap<Claim, Verdict>;
+  readonly outcomes: ReadonlyMap<Claim, Outcome>;
   /** The owners of traces that were read or set by this attempt. There can be many. */
   owners(): ReadonlyMap<string, StoredTrace>;
 }
@@ -71,7 +71,7 @@ export class Attempt {
     if (suspects.asks(round)) return this.#runAsking();
     try {
       await this.#store(round, this.#opening(), demandGuards(round, this));
-      return { verdicts: verdictsFor(round, 'stored', this), owners: () => ownersOf(round) };
+      return { outcomes: outcomesFor(round, 'stored', this), owners: () => ownersOf(round) };
     } catch (error) {
       if (!(error instanceof GuardRefusal)) throw error;
       await client.query('ROLLBACK');
@@ -86,17 +86,17 @@ export class Attempt {
     this.resetSeconds = answers.resetSeconds;
     const fresh = round.filter((claim) => answers.marked.has(nameOf(claim)));
     const repeated = round.filter((claim) => !answers.marked.has(nameOf(claim)));
-    const replayed = verdictsFor(repeated, 'replayed', this);
+    const replayed = outcomesFor(repeated, 'replayed', this);
     const against = answers.missing.size === 0 ? NO_TRACES : await findTraces(client, [...answers.missing]);
     const conflicting = conflicts(fresh, against);
     const refused = conflicting.size > 0 ? conflicting : overQuota(fresh, this, new Map(answers.used));
     for (const claim of [...repeated, ...refused.keys()]) suspects.note('refused', claim);
     if (refused.size > 0 || fresh.length === 0) {
       await client.query('ROLLBACK');
-      return { verdicts: new Map([...replayed, ...refused]), owners: () => against };
+      return { outcomes: new Map([...replayed, ...refused]), owners: () => against };
     }
     await this.#store(fresh, [], []);
-    return { verdicts: new Map([...replayed, ...verdictsFor(fresh, 'stored', this)]), owners: () => ownersOf(fresh) };
+    return { outcomes: new Map([...replayed, ...outcomesFor(fresh, 'stored', this)]), owners: () => ownersOf(fresh) };
   }
 
   /** `guards`: in portions; the last one is sent together with the rows. */

@@ -27,7 +27,7 @@ import { Sessions } from './session.ts';
 import { Suspects } from './suspects.ts';
 import { RowFault } from './row-fault.ts';
 import { type Repeats, StageUnavailable } from './transaction.ts';
-import { compatible, implied, ownersOf, verdictsFor } from './verdicts.ts';
+import { compatible, implied, ownersOf, outcomesFor } from './outcomes.ts';
 
 /** The state of the database that the ledger needs, and the events that it reports. */
 export interface LedgerWatch {
@@ -110,31 +110,31 @@ export class PostgresLedger implements Ledger {
       const pending = group.filter((claim) => !decisions.has(claim));
       if (pending.length === 0) return;
       const round = compatible(pending);
-      const outcome = await this.#tryRound(round, settlement, mayRepeat);
-      if (outcome.kind === 'decided') {
-        this.#decide(pending, outcome, decisions);
+      const result = await this.#tryRound(round, settlement, mayRepeat);
+      if (result.kind === 'decided') {
+        this.#decide(pending, result, decisions);
         retries = 0;
-      } else if (outcome.kind === 'repeats') {
+      } else if (result.kind === 'repeats') {
         mayRepeat = true;
         this.#failures.add(1, { reason: 'retried' });
-      } else if (outcome.kind === 'isolate') {
-        await this.#isolate(round, outcome.error, settlement);
-      } else if (outcome.kind === 'blocked' && impatient) {
+      } else if (result.kind === 'isolate') {
+        await this.#isolate(round, result.error, settlement);
+      } else if (result.kind === 'blocked' && impatient) {
         await this.#separate(round, settlement);
-      } else if (outcome.kind !== 'failed' && retries++ < MAX_RETRIES && this.#now() - startedMs < RETRY_WITHIN_MS) {
+      } else if (result.kind !== 'failed' && retries++ < MAX_RETRIES && this.#now() - startedMs < RETRY_WITHIN_MS) {
         this.#failures.add(1, { reason: 'retried' });
       } else {
-        refuse(pending, outcome.error, decisions);
+        refuse(pending, result.error, decisions);
         this.#failures.add(1, { reason: 'unavailable' });
       }
     }
   }
 
-  #decide(pending: readonly Claim[], { verdicts, owners }: Decided, decisions: Map<Claim, Decision>): void {
-    for (const [claim, verdict] of verdicts) decisions.set(claim, verdict);
-    const others = pending.filter((claim) => !verdicts.has(claim));
+  #decide(pending: readonly Claim[], { outcomes, owners }: Decided, decisions: Map<Claim, Decision>): void {
+    for (const [claim, outcome] of outcomes) decisions.set(claim, outcome);
+    const others = pending.filter((claim) => !outcomes.has(claim));
     if (others.length === 0) return;
-    for (const [claim, verdict] of implied(others, verdicts, owners())) decisions.set(claim, verdict);
+    for (const [claim, outcome] of implied(others, outcomes, owners())) decisions.set(claim, outcome);
   }
 
   /** Finds the request whose rows the database refuses by bisection. The others are stored. */
@@ -174,7 +174,7 @@ export class PostgresLedger implements Ledger {
     }
   }
 
-  async #tryRound(round: readonly Claim[], settlement: Settlement, mayRepeat: boolean): Promise<Outcome> {
+  async #tryRound(round: readonly Claim[], settlement: Settlement, mayRepeat: boolean): Promise<RoundResult> {
     let client: pg.Client;
     try {
       client = await this.#sessions.take();
@@ -202,7 +202,12 @@ export class PostgresLedger implements Ledger {
     }
   }
 
-  async #afterFailure(client: pg.Client, round: readonly Claim[], error: unknown, attempt: Attempt): Promise<Outcome> {
+  async #afterFailure(
+    client: pg.Client,
+    round: readonly Claim[],
+    error: unknown,
+    attempt: Attempt,
+  ): Promise<RoundResult> {
     const meaning = meaningOf(error);
     // An unknown failure may come from the session itself, for example from a lost prepared statement.
     if (isConnectionFailure(error) || meaning === 'unavailable') this.#sessions.destroy(client);
@@ -213,7 +218,7 @@ export class PostgresLedger implements Ledger {
       this.#skipping = 'bind';
       return { kind: 'again', error };
     }
-    const kind = outcomeOf(error, meaning, attempt.mayRepeat);
+    const kind = resultKindOf(error, meaning, attempt.mayRepeat);
     if (kind === 'failed' && concernsAll(error)) this.#watch.commitFailed();
     return { kind, error };
   }
@@ -222,12 +227,12 @@ export class PostgresLedger implements Ledger {
    * The connection was lost after COMMIT was sent. The markers are part of the transaction and show whether it was
    * committed.
    */
-  async #resolveAmbiguous(round: readonly Claim[], error: unknown, attempt: Attempt): Promise<Outcome> {
+  async #resolveAmbiguous(round: readonly Claim[], error: unknown, attempt: Attempt): Promise<RoundResult> {
     this.#failures.add(1, { reason: 'ambiguous' });
     try {
       const marked = await this.#findMarkers(round);
       if (marked.size < round.length) return { kind: 'again', error };
-      return { kind: 'decided', verdicts: verdictsFor(round, 'stored', attempt), owners: () => ownersOf(round) };
+      return { kind: 'decided', outcomes: outcomesFor(round, 'stored', attempt), owners: () => ownersOf(round) };
     } catch (failure) {
       this.#logger.warn(
         { error: describe(failure) },
@@ -253,7 +258,7 @@ export class PostgresLedger implements Ledger {
   }
 }
 
-type Outcome =
+type RoundResult =
   | ({ readonly kind: 'decided' } & Decided)
   | { readonly kind: 'again' | 'repeats' | 'blocked' | 'isolate' | 'failed'; readonly error: unknown };
 
@@ -261,7 +266,7 @@ type Outcome =
  * `mayRepeat`: stored spans can be the cause of the failure. Servers report these differently (Citus reports an
  * internal error), so any unknown failure may be one of them.
  */
-function outcomeOf(error: unknown, meaning: Meaning, mayRepeat: boolean): Exclude<Outcome['kind'], 'decided'> {
+function resultKindOf(error: unknown, meaning: Meaning, mayRepeat: boolean): Exclude<RoundResult['kind'], 'decided'> {
   if (meaning === 'retry') return isLockTimeout(error) ? 'blocked' : 'again';
   if (mayRepeat && (meaning === 'duplicate' || isUnknown(error))) return 'repeats';
   if (meaning === 'duplicate' || meaning === 'constraint' || error instanceof RowFault) return 'isolate';

@@ -1,7 +1,7 @@
 /**
  * Derives the outcomes of a round's requests from the guards' results, and finds the requests that can share a round.
  */
-import type { Claim, Quota, Verdict } from '../../../component/capabilities/ledger.ts';
+import type { Claim, Quota, Outcome } from '../../../component/capabilities/ledger.ts';
 import { Rejection } from '../../../errors.ts';
 import { nameOf, type Reading, type StoredTrace, type Usage } from './guards.ts';
 
@@ -27,17 +27,17 @@ export function compatible(pending: readonly Claim[]): readonly Claim[] {
  */
 export function implied(
   pending: readonly Claim[],
-  decided: ReadonlyMap<Claim, Verdict>,
+  decided: ReadonlyMap<Claim, Outcome>,
   owners: ReadonlyMap<string, StoredTrace>,
-): ReadonlyMap<Claim, Verdict> {
-  const byBody = new Map([...decided].map(([claim, verdict]) => [nameOf(claim), verdict]));
-  const verdicts = conflicts(pending, owners);
+): ReadonlyMap<Claim, Outcome> {
+  const byBody = new Map([...decided].map(([claim, outcome]) => [nameOf(claim), outcome]));
+  const outcomes = conflicts(pending, owners);
   for (const claim of pending) {
-    const verdict = byBody.get(nameOf(claim));
-    if (verdict !== undefined)
-      verdicts.set(claim, verdict.kind === 'stored' ? { ...verdict, kind: 'replayed' } : verdict);
+    const outcome = byBody.get(nameOf(claim));
+    if (outcome !== undefined)
+      outcomes.set(claim, outcome.kind === 'stored' ? { ...outcome, kind: 'replayed' } : outcome);
   }
-  return verdicts;
+  return outcomes;
 }
 
 /** Owners of the traces of stored requests. */
@@ -48,8 +48,8 @@ export function ownersOf(claims: readonly Claim[]): ReadonlyMap<string, StoredTr
   return owners;
 }
 
-export function conflicts(claims: readonly Claim[], against: ReadonlyMap<string, StoredTrace>): Map<Claim, Verdict> {
-  const refused = new Map<Claim, Verdict>();
+export function conflicts(claims: readonly Claim[], against: ReadonlyMap<string, StoredTrace>): Map<Claim, Outcome> {
+  const refused = new Map<Claim, Outcome>();
   for (const claim of claims) {
     const rejection = conflictOf(claim, against);
     if (rejection !== null) refused.set(claim, { kind: 'refused', rejection });
@@ -69,11 +69,11 @@ function conflictOf(claim: Claim, against: ReadonlyMap<string, StoredTrace>): Re
 }
 
 /** The same outcome for all; projects with a quota get its state with it. */
-export function verdictsFor(
+export function outcomesFor(
   claims: readonly Claim[],
   kind: 'stored' | 'replayed',
   reading: Reading,
-): ReadonlyMap<Claim, Verdict> {
+): ReadonlyMap<Claim, Outcome> {
   return new Map(claims.map((claim) => [claim, { kind, quota: quotaOf(claim, reading) }]));
 }
 
@@ -82,8 +82,8 @@ function quotaOf({ project }: Claim, { resetSeconds }: Reading): Quota | null {
 }
 
 /** `used` is increased on the way: requests of one group share the rest of the quota. */
-export function overQuota(claims: readonly Claim[], reading: Reading, used: Map<string, number>): Map<Claim, Verdict> {
-  const refused = new Map<Claim, Verdict>();
+export function overQuota(claims: readonly Claim[], reading: Reading, used: Map<string, number>): Map<Claim, Outcome> {
+  const refused = new Map<Claim, Outcome>();
   for (const claim of claims) {
     const quota = quotaOf(claim, reading);
     if (quota === null) continue;
