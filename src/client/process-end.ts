@@ -16,6 +16,7 @@ export interface Ending {
 /** Returns a function that removes the listeners. */
 export function sendAtEnd({ flush, sendAll, recorded }: Ending): () => void {
   let flushed = -1;
+  let isEnding = false;
   const atRest = (): void => {
     // The flush keeps the process running, so this event is emitted again after it.
     if (recorded() === flushed) return;
@@ -25,9 +26,18 @@ export function sendAtEnd({ flush, sendAll, recorded }: Ending): () => void {
   const onSignal = (signal: NodeJS.Signals): void => {
     // With listeners of its own, the application decides when it ends. It may record more until then.
     if (process.listenerCount(signal) - passiveListeners() > 1) return void flush();
+    const end = (): void => {
+      stop();
+      process.kill(process.pid, signal);
+    };
     // A second signal ends the process at once.
-    stop();
-    void sendAll().finally(() => process.kill(process.pid, signal));
+    if (isEnding) {
+      end();
+      return;
+    }
+    isEnding = true;
+    // The listener stays until everything is sent: without it, `signal-exit` would end the process now.
+    void sendAll().finally(end);
   };
   const stop = (): void => {
     process.off('beforeExit', atRest);
