@@ -10,14 +10,14 @@ export interface Outcome {
   readonly err: string;
 }
 
-export interface Surroundings {
+export interface Dependencies {
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Columns of the terminal; left out: no terminal. */
   readonly columns?: number;
 }
 
-export async function sluice(args: readonly string[], { folder, env = {}, columns }: Surroundings): Promise<Outcome> {
+export async function sluice(args: readonly string[], { folder, env = {}, columns }: Dependencies): Promise<Outcome> {
   const stdout = new Capture(columns);
   const stderr = new Capture(columns);
   const host: NodeJS.Process = Object.create(process, {

@@ -16,7 +16,7 @@ const LIFE_MS = 60_000;
 /** The same after a failed read. */
 const RETRY_MS = 1000;
 
-export interface Surroundings {
+export interface Dependencies {
   readonly directory: PriceDirectory | undefined;
   readonly host: Host;
   /** Counts entries that are left out. */
@@ -41,7 +41,7 @@ export class PriceBooks {
   #hasFailed = false;
   #goodUntil = 0;
 
-  constructor(base: PriceBook, { directory, host, faults }: Surroundings) {
+  constructor(base: PriceBook, { directory, host, faults }: Dependencies) {
     this.#base = base;
     this.#general = base;
     this.#directory = directory;
