@@ -9,7 +9,7 @@
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { awaitReady, findSurvivor } from './survivor.ts';
+import { awaitReady, findRunningServer } from './running-server.ts';
 import {
   addressOf,
   chooseEndpoint,
@@ -161,19 +161,19 @@ export class EmbeddedServer {
   /** Adopts a server that a killed daemon left; undefined if there is none. */
   async #adopt({ home, runtime }: Site, password: string): Promise<ServerAddress | undefined> {
     const { host, log } = this.#options;
-    const survivor = await findSurvivor({ home, runtime, host, log, password, signal: this.#abort.signal });
-    if (survivor === undefined) return undefined;
-    if (survivor === 'crashed') {
+    const running = await findRunningServer({ home, runtime, host, log, password, signal: this.#abort.signal });
+    if (running === undefined) return undefined;
+    if (running === 'crashed') {
       this.#state = 'recovering';
       log.warn('PostgreSQL was not shut down properly last time: it recovers from its log now');
       return undefined;
     }
     log.info(
-      `adopted the PostgreSQL server (pid ${survivor.postmaster.pid}) that an earlier daemon left in ${home.folder}`,
+      `adopted the PostgreSQL server (pid ${running.postmaster.pid}) that an earlier daemon left in ${home.folder}`,
     );
-    this.#endpoint = survivor.endpoint;
-    this.#postmaster = survivor.postmaster;
-    return addressOf(survivor.endpoint, SUPERUSER, password, DATABASE);
+    this.#endpoint = running.endpoint;
+    this.#postmaster = running.postmaster;
+    return addressOf(running.endpoint, SUPERUSER, password, DATABASE);
   }
 
   /** Starts a server and waits until it answers. */

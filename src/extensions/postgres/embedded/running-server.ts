@@ -23,12 +23,12 @@ const ORPHANS_MS = 10_000;
 /** Present in every server. */
 const MAINTENANCE_DATABASE = 'postgres';
 
-export interface Survivor {
+export interface RunningServer {
   readonly postmaster: Postmaster;
   readonly endpoint: Endpoint;
 }
 
-export interface SurvivorOptions {
+export interface RunningServerOptions {
   readonly home: Home;
   readonly runtime: Runtime;
   readonly host: HostProcess;
@@ -47,7 +47,7 @@ interface Suspect {
  * A server that runs on our files and answers; `crashed` if the last one ended badly (one that hangs is ended first);
  * undefined after an orderly shutdown. Throws when a server runs, or may run, that this process cannot see.
  */
-export async function findSurvivor(options: SurvivorOptions): Promise<Survivor | 'crashed' | undefined> {
+export async function findRunningServer(options: RunningServerOptions): Promise<RunningServer | 'crashed' | undefined> {
   const { home, password, signal } = options;
   const file = await readPidFile(home.cluster);
   const suspect = await findSuspect(file, options);
@@ -65,14 +65,14 @@ export async function findSurvivor(options: SurvivorOptions): Promise<Survivor |
         await replace(postmaster, outcome.version, options);
       }
     }
-    await endSurvivor(postmaster, suspect.certain, options);
+    await endRunningServer(postmaster, suspect.certain, options);
   }
   await refuseUnseen(options, file !== undefined);
   return clearRemains(options);
 }
 
 /** Ends a server of another minor version: it loads parts of its programs only on demand, and they may be removed. */
-async function replace(postmaster: Postmaster, version: string, options: SurvivorOptions): Promise<void> {
+async function replace(postmaster: Postmaster, version: string, options: RunningServerOptions): Promise<void> {
   const { home, runtime, log } = options;
   log.info(`the PostgreSQL ${version} that was left running makes way for ${runtime.version}`);
   await postmaster.stop(STOP_TIMEOUT_MS, home, runtime);
@@ -84,7 +84,7 @@ async function replace(postmaster: Postmaster, version: string, options: Survivo
  */
 async function findSuspect(
   file: PidFile | 'damaged' | undefined,
-  { home, host }: SurvivorOptions,
+  { home, host }: RunningServerOptions,
 ): Promise<Suspect | undefined> {
   if (file !== undefined && file !== 'damaged' && (await isAlive(host, file.pid))) {
     const certain = await isPostmasterOf(file.pid, home.cluster);
@@ -98,7 +98,7 @@ async function findSuspect(
  * PostgreSQL's own protection knows only pids. If pids are not reliable, the files are used only when no server can be
  * alive.
  */
-async function refuseUnseen({ home, host }: SurvivorOptions, left: boolean): Promise<void> {
+async function refuseUnseen({ home, host }: RunningServerOptions, left: boolean): Promise<void> {
   if (await isListening(socketFolders(home))) {
     throw new EmbeddedServerError(
       `a PostgreSQL server that this process cannot see runs on ${home.cluster}, probably in another container: stop the container or daemon it belongs to, then start again, or give this one a data_dir of its own`,
@@ -120,7 +120,7 @@ async function refuseUnseen({ home, host }: SurvivorOptions, left: boolean): Pro
 }
 
 /** Cleans up the files of a dead server. */
-async function clearRemains({ home, host, log }: SurvivorOptions): Promise<'crashed' | undefined> {
+async function clearRemains({ home, host, log }: RunningServerOptions): Promise<'crashed' | undefined> {
   await removeSockets(home.cluster);
   // Read again: a server that was ended in order has removed its file.
   const file = await readPidFile(home.cluster);
@@ -142,7 +142,11 @@ async function isUnreachable(address: ServerAddress): Promise<boolean> {
 }
 
 /** Ends a server that is shutting down or hangs. Throws if that fails, or if the process may not be a server. */
-async function endSurvivor(postmaster: Postmaster, certain: true | undefined, options: SurvivorOptions): Promise<void> {
+async function endRunningServer(
+  postmaster: Postmaster,
+  certain: true | undefined,
+  options: RunningServerOptions,
+): Promise<void> {
   const { home, runtime, log } = options;
   const { pid } = postmaster;
   if (!(await postmaster.isAlive())) return;
