@@ -6,7 +6,7 @@ import { parseDuration } from '../config/units.ts';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../errors.ts';
 import { endConnection } from '../extensions/postgres/connection-end.ts';
-import { sqlstateOf } from '../extensions/postgres/sqlstate.ts';
+import { QUERY_CANCELED, sqlstateOf } from '../extensions/postgres/sqlstate.ts';
 import type { Call, ExitCode } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
@@ -22,7 +22,6 @@ export interface Reader {
 }
 
 const QUESTION_TIMEOUT_MS = 60_000;
-const QUERY_CANCELED = '57014';
 
 export const READER_OPTIONS = {
   ...CONFIG_OPTIONS,

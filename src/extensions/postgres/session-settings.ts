@@ -4,6 +4,7 @@
  * are not overridden: providers use that default to keep writers off a server whose disk is nearly full.
  */
 import type pg from 'pg';
+import { QUERY_CANCELED, sqlstateOf } from './sqlstate.ts';
 
 const SETTINGS: Readonly<Record<string, string>> = {
   default_transaction_isolation: 'read committed',
@@ -28,11 +29,25 @@ const SET_ALL = `
   SELECT pg_catalog.set_config(name, value, false) FROM (VALUES ${VALUES.join(', ')}) AS wanted (name, value)
   WHERE pg_catalog.current_setting(name, true) IS NOT NULL`;
 
+/** On a busy machine, a default of a millisecond may cancel even the statement that replaces it. */
+const ATTEMPTS = 20;
+
 /**
  * `statementTimeoutMs`: 0 for no limit. It is set first, as the role's limit may be too short for the others. None of
  * these is a startup parameter: PgBouncer refuses unknown ones.
  */
 export async function makeReady(client: pg.ClientBase, statementTimeoutMs: number): Promise<void> {
-  await client.query(`SET statement_timeout = ${statementTimeoutMs}`);
+  await setStatementTimeout(client, statementTimeoutMs);
   await client.query(SET_ALL);
+}
+
+async function setStatementTimeout(client: pg.ClientBase, milliseconds: number): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await client.query(`SET statement_timeout = ${milliseconds}`);
+      return;
+    } catch (error) {
+      if (attempt === ATTEMPTS || sqlstateOf(error) !== QUERY_CANCELED) throw error;
+    }
+  }
 }

@@ -12,10 +12,12 @@ export type Meaning =
   /** The data is not known to be wrong: answer 503. */
   | 'unavailable';
 
+/** By a time limit, or by an administrator. */
+export const QUERY_CANCELED = '57014';
 const LOCK_TIMEOUT = '55P03';
 /** A row for the default partition while its day's partition is created. The next attempt uses the new partition. */
 const PARTITION_CHANGED = '23514';
-const RETRY = new Set(['40001', '40P01', LOCK_TIMEOUT, '57014', PARTITION_CHANGED]);
+const RETRY = new Set(['40001', '40P01', LOCK_TIMEOUT, QUERY_CANCELED, PARTITION_CHANGED]);
 const DUPLICATE = '23505';
 const CONSTRAINT_CLASS = '23';
 /** Data exception, program limit. */

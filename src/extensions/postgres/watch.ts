@@ -9,6 +9,7 @@ import { endConnection } from './connection-end.ts';
 import type { Database } from './database.ts';
 import { describeFailure } from './first-contact.ts';
 import { presenceAfter } from './presence.ts';
+import { QUERY_CANCELED } from './sqlstate.ts';
 
 /** The pause between two queries. */
 const PAUSE_MS = 1000;
@@ -32,7 +33,6 @@ const TRIAL_WRITE = `
   ALTER TABLE sluice.trial_write ALTER COLUMN filler SET STORAGE EXTERNAL;
   INSERT INTO sluice.trial_write SELECT repeat('x', 1048576);
   ROLLBACK`;
-const QUERY_CANCELED = '57014';
 
 interface Check {
   readonly thorough: boolean;

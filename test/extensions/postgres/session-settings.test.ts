@@ -114,6 +114,26 @@ t.test('defaults of the role have no effect', async (t) => {
   await exercise(t, database, urlOf({ ...database.address, user: role, password: 'x' }));
 });
 
+t.test('a limit that cancels its own replacement is replaced by another attempt', async (t) => {
+  const sent: string[] = [];
+  const clientThatFails = (times: number, code: string): pg.ClientBase => {
+    sent.length = 0;
+    return {
+      query: async (text: string) => {
+        sent.push(text);
+        if (sent.length <= times) throw Object.assign(new Error('failed'), { code });
+        return { rows: [] };
+      },
+    } as unknown as pg.ClientBase;
+  };
+  await makeReady(clientThatFails(2, '57014'), 1000);
+  t.match(sent, Array(3).fill('SET statement_timeout = 1000'));
+  t.equal(sent.length, 4);
+  await t.rejects(makeReady(clientThatFails(1, '57P01'), 1000), { code: '57P01' });
+  t.equal(sent.length, 1);
+  await t.rejects(makeReady(clientThatFails(1000, '57014'), 1000), { code: '57014' });
+});
+
 async function exercise(t: Test, database: TestDatabase, databaseUrl: string): Promise<void> {
   const daemon = await startPostgresDaemon(t, { databaseUrl });
   const traceId = newTraceId();
