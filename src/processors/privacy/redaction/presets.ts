@@ -82,7 +82,8 @@ export const PRESETS = {
   },
   jwt: { hint: { prefixes: ['eyJ'] }, numbers: null, signs: LETTER | DOT, shortest: 15, scan: scanJwts },
   ip_address: {
-    hint: { prefixes: ['\\d\\.\\d', ':[0-9A-Fa-f]'] },
+    // The last one is for an address of one group, such as fe80::, which ends with its colons.
+    hint: { prefixes: ['\\d\\.\\d', ':[0-9A-Fa-f]', '[0-9A-Fa-f]::'] },
     numbers: null,
     signs: DIGIT,
     shortest: 6,
