@@ -68,7 +68,8 @@ export const SDKS: readonly Sdk[] = [
     language: 'JavaScript',
     version: found(
       readFileSync(join(SOURCES, '../../package.json'), 'utf8'),
-      /"@opentelemetry\/sdk-trace-node": "([^"]+)"/,
+      // The exact version of the tests; the range of the peer dependency begins with a caret.
+      /"@opentelemetry\/sdk-trace-node": "(\d[^"]*)"/,
     ),
     missing: {},
     prepare: () => ({ command: process.execPath, args: [fileURLToPath(new URL('./javascript.js', import.meta.url))] }),
