@@ -1,0 +1,479 @@
+/**
+ * The answers of the console's reading API, as types only: the page imports them. Nanoseconds and costs are decimal
+ * strings, null means unavailable. Fields marked "content" are left out for a reader without the right to content.
+ */
+
+/** An integer of 64 bits as a decimal string. */
+export type Nanoseconds = string;
+/** US dollars as a decimal string with 8 digits after the point. */
+export type Cost = string;
+
+export interface ErrorAnswer {
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    /** For `filter_invalid`: the offset in the filter, in UTF-16 units. */
+    readonly at?: number;
+    /** For `filter_invalid`: the nearest known name, or how a value is written. */
+    readonly hint?: string;
+  };
+}
+
+/** A page of a bounded search. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** The cursor that continues the search; null at the end of the range. */
+  readonly next: string | null;
+  /** How many traces or records were looked at for this answer. */
+  readonly examined: number;
+  /** The time down to which the search has looked; null when nothing was there. */
+  readonly reached: Nanoseconds | null;
+  /** Whether the search can be continued. With fewer items than asked for, the time for one answer was over. */
+  readonly more: boolean;
+}
+
+/** Sums over model calls, each counted once. */
+export interface UsageSums {
+  readonly call_count: number;
+  readonly input_tokens: number | null;
+  readonly output_tokens: number | null;
+  readonly cache_read_tokens: number | null;
+  readonly cache_write_tokens: number | null;
+  readonly reasoning_tokens: number | null;
+  readonly total_cost: Cost | null;
+  /** Calls without a known cost. */
+  readonly unpriced_count: number;
+}
+
+/** `GET /projects/{p}/traces` gives `Page<TraceRow>`. */
+export interface TraceRow {
+  readonly trace_id: string;
+  /** Of the root span, else of the earliest span. */
+  readonly name: string;
+  /** Whether the root span has arrived. */
+  readonly complete: boolean;
+  readonly service: string | null;
+  readonly environment: string;
+  readonly start_time_unix_nano: Nanoseconds;
+  readonly duration_ns: Nanoseconds;
+  readonly span_count: number;
+  readonly error_count: number;
+  readonly model_call_count: number;
+  /** At most 4, in order of use; `model_count` says how many there are. */
+  readonly models: readonly string[];
+  readonly model_count: number;
+  readonly agent: string | null;
+  readonly user_id: string | null;
+  readonly conversation_id: string | null;
+  readonly input_tokens: number | null;
+  readonly cache_read_tokens: number | null;
+  readonly output_tokens: number | null;
+  readonly total_cost: Cost | null;
+  readonly unpriced_count: number;
+}
+
+/** `GET /projects/{p}/traces/histogram` */
+export interface Histogram {
+  readonly from: Nanoseconds;
+  readonly to: Nanoseconds;
+  /** The width of a bucket. */
+  readonly bucket_ns: Nanoseconds;
+  /** Whether only the newest traces were counted. They reach back to `reached`. */
+  readonly sampled: boolean;
+  readonly examined: number;
+  readonly reached: Nanoseconds | null;
+  /** Buckets with traces, oldest first. */
+  readonly buckets: readonly HistogramBucket[];
+}
+
+export interface HistogramBucket {
+  readonly start_time_unix_nano: Nanoseconds;
+  readonly trace_count: number;
+  /** Only with `by=error`. */
+  readonly error_count?: number;
+}
+
+export type TopMeasure = 'cost' | 'duration' | 'tokens' | 'errors';
+
+/** `GET /projects/{p}/traces/top`, highest first. */
+export interface TopTraces {
+  readonly by: TopMeasure;
+  readonly items: readonly TraceRow[];
+}
+
+/** `GET /traces/{id}`: where a trace is, without a known project. */
+export interface TracePlace {
+  readonly trace_id: string;
+  readonly project: string;
+}
+
+/** `GET /projects/{p}/traces/{id}` */
+export interface TraceHeader extends Omit<TraceRow, 'models' | 'model_count' | 'start_time_unix_nano' | 'duration_ns'> {
+  readonly project: string;
+  /** Null: the trace has log records only. */
+  readonly start_time_unix_nano: Nanoseconds | null;
+  readonly duration_ns: Nanoseconds | null;
+  readonly tool_step_count: number;
+  readonly retrieval_count: number;
+  readonly log_count: number;
+  readonly services: readonly string[];
+  readonly output_cost: Cost | null;
+  readonly input_cost: Cost | null;
+  /** Highest cost first. */
+  readonly models: readonly (UsageSums & { readonly provider: string | null; readonly model: string | null })[];
+  /** RFC 3339; when the first record arrived. */
+  readonly created_at: string;
+}
+
+/**
+ * `GET …/traces/{id}/spans`, NDJSON: one `SpansHead`, then `SpanTuple`s in order of start with a `SpanWords` before the
+ * first use of a word, then one `SpansEnd`. Without the end line the answer was cut off.
+ */
+export interface SpansHead {
+  readonly columns: readonly string[];
+}
+
+/** Words to append to the dictionaries of this answer, which begin empty. */
+export interface SpanWords {
+  readonly 'names+'?: readonly string[];
+  readonly 'services+'?: readonly string[];
+  readonly 'models+'?: readonly string[];
+  readonly 'tools+'?: readonly string[];
+}
+
+/** In the order of `SpansHead.columns`. */
+export type SpanTuple = readonly [
+  span_id: string,
+  /** The number of an earlier row of this answer (from 0), else the id of the parent; null: a root. */
+  parent: number | string | null,
+  /** An index into the names. */
+  name: number,
+  service: number | null,
+  category: string | null,
+  /** Nanoseconds since the start of the trace. */
+  start: Nanoseconds,
+  duration: Nanoseconds | null,
+  error: 0 | 1,
+  model: number | null,
+  tool: number | null,
+  input_tokens: number | null,
+  output_tokens: number | null,
+  cache_read_tokens: number | null,
+  time_to_first_token_ms: number | null,
+  cost: Cost | null,
+  /** 1: the usage of this span counts; 0: it does not, or there is none. */
+  counts: 0 | 1,
+  /** The number of its events. */
+  events: number,
+  note: SpanNote | null,
+];
+
+/** Why usage does not count. `repeated`: another span reports the same call. `sum`: it sums up calls that count. */
+export type SpanNote = 'repeated' | 'sum';
+
+export interface SpansEnd {
+  readonly end: true;
+  /** Rows of this answer. */
+  readonly spans: number;
+  /** Spans of the trace. */
+  readonly of: number;
+  /** The value of `after` for the next part; null: this was the last. */
+  readonly next: string | null;
+}
+
+/** A text that may be cut. Lengths are in Unicode characters. */
+export interface Text {
+  readonly text: string;
+  readonly length: number;
+  readonly cut: boolean;
+}
+
+export type ContentField =
+  | 'input_content'
+  | 'output_content'
+  | 'system_instructions'
+  | 'tool_arguments'
+  | 'tool_result'
+  | 'retrieval_query'
+  | 'retrieval_documents';
+
+/** `GET …/spans/{span}/content/{field}?offset` also reads these whole columns as text. */
+export type TextField = ContentField | 'status_message' | 'attributes' | 'events' | 'links' | 'resource';
+
+/** `GET …/traces/{id}/spans/{span}?start`: the columns of the view `spans`, with these differences. */
+export interface SpanDetail {
+  readonly project: string;
+  readonly environment: string;
+  readonly service_name: string | null;
+  readonly trace_id: string;
+  readonly span_id: string;
+  readonly parent_span_id: string | null;
+  readonly trace_state: string | null;
+  readonly name: string;
+  readonly kind: string | null;
+  readonly status: string | null;
+  readonly start_time_unix_nano: Nanoseconds;
+  readonly end_time_unix_nano: Nanoseconds | null;
+  readonly duration_ns: Nanoseconds | null;
+  readonly flags: number | null;
+  readonly dropped_attributes_count: number | null;
+  readonly dropped_events_count: number | null;
+  readonly dropped_links_count: number | null;
+  readonly category: string | null;
+  readonly operation: string | null;
+  readonly provider: string | null;
+  readonly request_model: string | null;
+  readonly response_model: string | null;
+  readonly response_id: string | null;
+  readonly input_tokens: number | null;
+  readonly output_tokens: number | null;
+  readonly total_tokens: number | null;
+  readonly cache_read_tokens: number | null;
+  readonly cache_write_tokens: number | null;
+  readonly reasoning_tokens: number | null;
+  readonly usage_scope: 'own' | 'rollup' | null;
+  readonly input_cost: Cost | null;
+  readonly output_cost: Cost | null;
+  readonly total_cost: Cost | null;
+  readonly cost_source: string | null;
+  readonly price_id: string | null;
+  readonly latency_ms: number | null;
+  readonly time_to_first_token_ms: number | null;
+  readonly finish_reasons: unknown;
+  readonly is_error: boolean | null;
+  readonly error_type: string | null;
+  readonly tool_name: string | null;
+  readonly tool_call_id: string | null;
+  readonly agent_name: string | null;
+  readonly conversation_id: string | null;
+  readonly user_id: string | null;
+  readonly dialect: string | null;
+  readonly scope_name: string | null;
+  readonly scope_version: string | null;
+  readonly received_at: string;
+  /** Whether the usage of this span counts in the totals of its trace. */
+  readonly counts: boolean;
+  readonly note: SpanNote | null;
+  /** Content. The fields that are there, each cut at 256 KiB characters. */
+  readonly content?: Readonly<Partial<Record<ContentField, Text>>>;
+  /** Content. */
+  readonly status_message?: Text | null;
+  /** Content. Values longer than 32 Ki characters are left out; `long_attributes` has them. */
+  readonly attributes?: Readonly<Record<string, unknown>>;
+  readonly long_attributes?: Readonly<Record<string, Text>>;
+  readonly resource?: Readonly<Record<string, unknown>>;
+  /** Content. Null when longer than 256 Ki characters; `/content/events` has the text. */
+  readonly events?: readonly unknown[] | null;
+  readonly links?: readonly unknown[] | null;
+}
+
+/** `GET …/spans/{span}/content/{field}?offset=0`: at most 1 Mi characters. */
+export interface ContentPiece {
+  readonly field: TextField;
+  readonly offset: number;
+  readonly length: number;
+  readonly text: string;
+  /** The next offset; null: this was the last piece. */
+  readonly next: number | null;
+}
+
+/** A model call, tool step or retrieval, for the view of messages. Contents are cut at 64 Ki characters. */
+export interface StepRow {
+  readonly trace_id: string;
+  readonly span_id: string;
+  readonly parent_span_id: string | null;
+  readonly name: string;
+  readonly category: string;
+  readonly start_time_unix_nano: Nanoseconds;
+  readonly duration_ns: Nanoseconds | null;
+  readonly error: boolean;
+  readonly error_type: string | null;
+  readonly model: string | null;
+  readonly provider: string | null;
+  readonly agent_name: string | null;
+  readonly tool_name: string | null;
+  readonly tool_call_id: string | null;
+  readonly dialect: string | null;
+  readonly finish_reasons: unknown;
+  readonly input_tokens: number | null;
+  readonly cache_read_tokens: number | null;
+  readonly output_tokens: number | null;
+  readonly total_cost: Cost | null;
+  readonly counts: boolean;
+  /** Content. */
+  readonly content?: Readonly<Partial<Record<ContentField, Text>>>;
+}
+
+/** `GET …/traces/{id}/steps?after&limit=100`, in order of start. */
+export interface Steps {
+  readonly items: readonly StepRow[];
+  readonly next: string | null;
+}
+
+/** `GET …/logs` gives `Page<LogRow>`, `GET …/traces/{id}/logs` gives `TraceLogs`. */
+export interface LogRow {
+  /** Of the event, else of its observation, else of its arrival. */
+  readonly time_unix_nano: Nanoseconds;
+  readonly received_at: string;
+  readonly environment: string;
+  readonly service: string | null;
+  readonly severity_number: number | null;
+  readonly severity_text: string | null;
+  readonly event_name: string | null;
+  readonly trace_id: string | null;
+  readonly span_id: string | null;
+  readonly category: string | null;
+  readonly model: string | null;
+  /** Content, as JSON text. */
+  readonly body?: Text | null;
+  /** Content, as JSON text. */
+  readonly attributes?: Text;
+}
+
+export interface TraceLogs {
+  readonly items: readonly LogRow[];
+  readonly next: string | null;
+}
+
+/** `GET …/conversations` gives `Page<ConversationRow>`, in order of the newest trace. */
+export interface ConversationRow extends UsageSums {
+  readonly conversation_id: string;
+  readonly environment: string;
+  readonly user_id: string | null;
+  readonly trace_count: number;
+  readonly error_count: number;
+  readonly first_time_unix_nano: Nanoseconds;
+  readonly last_time_unix_nano: Nanoseconds;
+  /** Content: the beginning of the first input, as stored. */
+  readonly first_input?: Text | null;
+}
+
+/** `GET …/conversations/{id}/turns?cursor`: traces from the newest, 20 a page, each with its steps in order. */
+export interface Turns {
+  readonly conversation: ConversationRow;
+  readonly items: readonly Turn[];
+  readonly next: string | null;
+}
+
+export interface Turn {
+  readonly trace: TraceRow;
+  /** At most 100; `…/traces/{id}/steps` has the rest. */
+  readonly steps: readonly StepRow[];
+  readonly more_steps: boolean;
+}
+
+export type UsageGroup = 'none' | 'provider' | 'model' | 'user' | 'service' | 'agent' | 'conversation' | 'environment';
+
+/** `GET …/usage?group=model&interval=1h&from&to&q` */
+export interface Usage {
+  /** RFC 3339, by the database's clock. */
+  readonly as_of: string;
+  readonly from: Nanoseconds;
+  readonly to: Nanoseconds;
+  readonly group: UsageGroup;
+  /** A Go duration; points start at multiples of it since 1970. */
+  readonly interval: string;
+  readonly calls_examined: number;
+  /** Highest cost first, at most 100; the rest is added up under a key with `"other": true`. */
+  readonly series: readonly UsageSeries[];
+  readonly total: UsageTotal;
+  /** The same length of time before `from`. */
+  readonly before: UsageTotal;
+}
+
+export interface UsageSeries {
+  readonly key: UsageKey;
+  readonly total: UsageFigures;
+  /** The same group in the time before `from`; null: it had no calls. */
+  readonly before: UsageFigures | null;
+  readonly points: readonly (readonly [start_time_unix_nano: Nanoseconds, figures: UsageFigures])[];
+}
+
+export interface UsageKey {
+  readonly provider?: string | null;
+  readonly model?: string | null;
+  readonly user_id?: string | null;
+  readonly service_name?: string | null;
+  readonly agent_name?: string | null;
+  readonly conversation_id?: string | null;
+  readonly environment?: string | null;
+  readonly other?: true;
+}
+
+export interface UsageFigures extends UsageSums {
+  readonly error_count: number;
+  readonly p50_ms: number | null;
+  readonly p95_ms: number | null;
+  /** The median time to the first token. */
+  readonly ttft_ms: number | null;
+}
+
+export interface UsageTotal extends UsageFigures {
+  readonly user_count: number;
+}
+
+/** `GET …/facets?fields=service,model&q&from&to` */
+export interface Facets {
+  /** How many of the newest spans were counted. */
+  readonly examined: number;
+  /** Whether these were all spans of the range. */
+  readonly complete: boolean;
+  readonly fields: Readonly<Record<string, readonly FacetValue[]>>;
+}
+
+export interface FacetValue {
+  readonly value: string;
+  readonly count: number;
+}
+
+/** `GET …/metrics` */
+export interface MetricNames {
+  readonly items: readonly MetricName[];
+}
+
+export interface MetricName {
+  readonly name: string;
+  readonly type: string;
+  readonly unit: string | null;
+  readonly description: string | null;
+  readonly temporality: string | null;
+  readonly last_time_unix_nano: Nanoseconds | null;
+}
+
+/** `GET …/metrics/series?name&from&to` */
+export interface MetricSeriesAnswer {
+  readonly name: string;
+  readonly type: string | null;
+  readonly unit: string | null;
+  readonly temporality: string | null;
+  /** Whether points or series were left out at a limit. */
+  readonly cut: boolean;
+  readonly series: readonly MetricSeries[];
+}
+
+export interface MetricSeries {
+  readonly service: string | null;
+  /** Content. */
+  readonly attributes?: Readonly<Record<string, unknown>>;
+  /** `value` of gauges and sums; count and sum of the others. */
+  readonly points: readonly (readonly [
+    time: Nanoseconds,
+    value: number | null,
+    count: number | null,
+    sum: number | null,
+  ])[];
+}
+
+/** The data of `event: traces` of `GET …/live`. */
+export interface LiveTraces {
+  /** New and changed traces, newest first; a row replaces an earlier one of the same trace. */
+  readonly items: readonly TraceRow[];
+  /** Traces that matched and were left out. */
+  readonly dropped: number;
+}
+
+/** The data of `event: trace` of `GET …/live?trace=ID`. */
+export interface LiveTrace {
+  readonly trace_id: string;
+  readonly span_count: number;
+}
