@@ -15,6 +15,7 @@ ENV NODE_ENV=production
 WORKDIR /opt/sluice
 COPY --from=build /src/node_modules node_modules
 COPY --from=build /src/dist/src dist/src
+COPY --from=build /src/dist/web dist/web
 COPY package.json README.md LICENSE CHANGELOG.md ./
 COPY bin bin
 COPY config config

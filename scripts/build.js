@@ -1,6 +1,6 @@
-// Builds dist/: the AssemblyScript wire module to WASM, then the TypeScript of src, test and bench. `--if-needed`
-// returns at once when nothing changed since the last build; `--product` leaves out test and bench; `--quiet` prints
-// problems only.
+// Builds dist/: the AssemblyScript wire module to WASM, the console's page to dist/web, and the TypeScript of src, test
+// and bench. `--if-needed` returns at once when nothing changed since the last build; `--product` leaves out test and
+// bench; `--quiet` prints problems only.
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -72,11 +72,23 @@ const steps = [
 if (modified(wasm) < newest(wireSources)) {
   steps.push(run('wire.wasm', 'scripts/build-wire.js', [dirname(wasm)]));
 }
+const page = join(dist, 'web/index.html');
+const pageSources = [
+  ...filesBelow(join(root, 'src/extensions/console/web')),
+  ...filesBelow(join(root, 'src/messages')),
+  join(root, 'scripts/build-web.js'),
+  join(root, 'package-lock.json'),
+];
+if (modified(page) < newest(pageSources)) {
+  steps.push(run('web', 'scripts/build-web.js', [dirname(page)]));
+  const types = ['-p', 'src/extensions/console/web/tsconfig.json'];
+  if (!product) steps.push(run('types of web', 'node_modules/typescript/bin/tsc', types));
+}
 await Promise.all(steps);
 
 // Files that are read at run time have the same place relative to the compiled source.
 for (const path of filesBelow(join(root, 'src')).filter(
-  (path) => /\.(sql|json|yaml)$/.test(path) && !path.endsWith('asconfig.json'),
+  (path) => /\.(sql|json|yaml)$/.test(path) && !/\/(?:as|ts)config\.json$/.test(path),
 )) {
   const target = join(dist, relative(root, path));
   mkdirSync(dirname(target), { recursive: true });

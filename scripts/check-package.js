@@ -48,7 +48,7 @@ function checkDockerfile() {
   const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n');
   expect(!copied.some((path) => ignored.includes(path)), 'and nothing that is left out of the build context');
   const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const needed = files.filter((path) => !/^(?:dist\/src|docs)$|\.md$/.test(path));
+  const needed = files.filter((path) => !/^(?:dist\/(?:src|web)|docs)$|\.md$/.test(path));
   expect(
     needed.every((path) => copied.includes(path)),
     'and all that the package runs',

@@ -38,11 +38,16 @@ interface Module {
 }
 
 const everything: readonly Module[] = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
+  .filter((path) => /\.tsx?$/u.test(path) && !path.endsWith('.d.ts'))
   .map((path) => ({
     path,
     source: ts.createSourceFile(path, readFileSync(join(SRC, path), 'utf8'), ts.ScriptTarget.ES2022, true),
   }));
+/** The console's page, which runs in a browser. */
+const WEB = 'extensions/console/web/';
+/** What the page imports from outside its folder: the types of answers, and the reading of messages. */
+const WEB_IMPORTS = /^(?:extensions\/console\/(?:web\/|api\/shapes\.ts$)|messages\/)/u;
+const isWeb = ({ path }: Module): boolean => path.startsWith(WEB);
 const isWasm = ({ path }: Module): boolean => path.startsWith(WASM);
 const modules = everything.filter((module) => !isWasm(module));
 
@@ -92,11 +97,35 @@ t.test('the WASM sources import only the layout of the tables', async (t) => {
   t.same(wrong, []);
 });
 
+t.test(
+  'the page imports the types of answers and the reading of messages only, and is imported by nothing',
+  async (t) => {
+    const wrong = modules.flatMap((module) =>
+      ours(module)
+        .filter((target) => (isWeb(module) ? !WEB_IMPORTS.test(target) : target.startsWith(WEB)))
+        .map((target) => `${module.path} imports ${target}`),
+    );
+    t.same(wrong, []);
+  },
+);
+
+/** Names that make HTML, styles or code of a text. */
+const FROM_TEXT =
+  /\b(?:dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment|setHTMLUnsafe|document\.write|DOMParser|srcdoc|eval|new Function)\b/u;
+
+t.test('the page makes no HTML of a text', async (t) => {
+  const wrong = modules.filter((module) => isWeb(module) && FROM_TEXT.test(module.source.getFullText()));
+  t.same(
+    wrong.map(({ path }) => path),
+    [],
+  );
+});
+
 t.test('no import circle', async (t) => {
   t.same(circlesOf(new Map(everything.map((module) => [module.path, ours(module).map(withSuffix)]))), []);
 });
 
-const withSuffix = (path: string): string => (path.endsWith('.ts') ? path : `${path}.ts`);
+const withSuffix = (path: string): string => (/\.(?:tsx?|css)$/u.test(path) ? path : `${path}.ts`);
 
 /** The circles that a depth-first search finds, each with its files in order. Imports of types count. */
 function circlesOf(imports: ReadonlyMap<string, readonly string[]>): readonly string[] {
@@ -156,7 +185,7 @@ t.test('every part has a row in the table', async (t) => {
 t.test('imports stay inside src, have their suffix, and there is no default export', async (t) => {
   for (const module of modules) {
     for (const specifier of importsOf(module).filter((each) => each.startsWith('.'))) {
-      t.match(specifier, /\.ts$/u, `${module.path}: ${specifier}`);
+      t.match(specifier, isWeb(module) ? /\.(?:tsx?|css)$/u : /\.ts$/u, `${module.path}: ${specifier}`);
     }
     for (const target of ours(module)) t.notMatch(target, /^\.\./u, `${module.path} leaves src`);
     const exported = module.source.statements.some(ts.isExportAssignment);
@@ -222,11 +251,13 @@ t.test('only the command line, the daemon and the client touch the process', asy
 });
 
 t.test('importing a module does no work: its top level only declares', async (t) => {
-  const wrong = modules.flatMap(({ path, source }) =>
-    source.statements
-      .filter((statement) => !isDeclaration(statement))
-      .map((statement) => `${path}: ${statement.getText().split('\n')[0] ?? ''}`),
-  );
+  const wrong = modules
+    .filter(({ path }) => path !== `${WEB}main.tsx`)
+    .flatMap(({ path, source }) =>
+      source.statements
+        .filter((statement) => !isDeclaration(statement))
+        .map((statement) => `${path}: ${statement.getText().split('\n')[0] ?? ''}`),
+    );
   t.same(wrong, []);
 });
 
