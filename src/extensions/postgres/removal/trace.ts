@@ -1,0 +1,67 @@
+/**
+ * Removes one trace at once, for the command line and the console. Its replay markers stay, so the same bodies, sent
+ * again within the hour, do not bring it back. Counters of a month stay, as they are what was accepted. Shared resources
+ * and scopes are removed later by the maintenance, when no record has used them for long.
+ */
+import type { Query } from '../../../component/capabilities/postgres.ts';
+
+export interface TraceName {
+  /** Null: any project. A trace id has one owner. */
+  readonly project: string | null;
+  /** 32 hex digits. */
+  readonly traceId: string;
+}
+
+export interface RemovedTrace {
+  readonly project: string;
+  readonly environment: string;
+  readonly spans: number;
+  readonly logs: number;
+}
+
+const HEX_ID = /^[0-9a-f]{32}$/iu;
+
+/** Locks the claim first, as ingest does: a request for this trace waits, and then claims the id anew. */
+const LOCK_CLAIM = `
+  SELECT project, environment, first_ns::text AS first, last_ns::text AS last FROM sluice.traces
+  WHERE trace_id = decode($1, 'hex') AND ($2::text IS NULL OR project = $2) FOR UPDATE`;
+/** The times of the claim select the days to search. */
+const REMOVE_SPANS = `
+  DELETE FROM sluice.spans
+  WHERE project = $1 AND trace_id = decode($2, 'hex') AND start_time_unix_nano BETWEEN $3::int8 AND $4::int8`;
+const REMOVE_LOGS = `DELETE FROM sluice.logs WHERE trace_id = decode($2, 'hex') AND project = $1`;
+const REMOVE_CLAIM = `DELETE FROM sluice.traces WHERE trace_id = decode($1, 'hex')`;
+/** The body of an entry is OTLP in protobuf, in which a trace id is its 16 bytes. */
+const COUNT_UNSENT = `
+  SELECT count(*)::int4 AS entries FROM sluice.outbox
+  WHERE ($1::text IS NULL OR project = $1) AND position(decode($2, 'hex') IN body) > 0`;
+
+/**
+ * Removes spans, log records and the claim of a trace. Null when there is no such trace. To be called within a
+ * transaction with the isolation level READ COMMITTED, so that an audit row can join it; the caller commits.
+ */
+export async function removeTrace(query: Query, { project, traceId }: TraceName): Promise<RemovedTrace | null> {
+  if (!HEX_ID.test(traceId)) return null;
+  const [claim] = (await query(LOCK_CLAIM, [traceId, project])).rows;
+  if (claim === undefined) return null;
+  const owner = String(claim['project']);
+  const spans = await query(REMOVE_SPANS, [owner, traceId, claim['first'], claim['last']]);
+  const logs = await query(REMOVE_LOGS, [owner, traceId]);
+  await query(REMOVE_CLAIM, [traceId]);
+  return {
+    project: owner,
+    environment: String(claim['environment']),
+    spans: spans.rowCount ?? 0,
+    logs: logs.rowCount ?? 0,
+  };
+}
+
+/**
+ * How many entries of the outbox, waiting or dead, still contain records of the trace. They are not removed. Reads the
+ * bodies of all entries of the project, so it should run after the transaction, without locks.
+ */
+export async function countUnsent(query: Query, { project, traceId }: TraceName): Promise<number> {
+  if (!HEX_ID.test(traceId)) return 0;
+  const { rows } = await query(COUNT_UNSENT, [project, traceId]);
+  return Number(rows[0]?.['entries']);
+}
