@@ -1,0 +1,172 @@
+/**
+ * The requests and answers of the API's routes that change something, and of the lists beside them. Types only: the page
+ * imports them.
+ */
+
+export type RoleShape = 'viewer' | 'editor' | 'admin';
+
+/** `GET /me`. */
+export interface MeShape {
+  /** Null with a read token. */
+  readonly id: string | null;
+  readonly name: string;
+  readonly role: RoleShape;
+  /** `cookie`, `proxy`, `none`: with `none` there is no log-out. */
+  readonly by: 'cookie' | 'token' | 'proxy' | 'none';
+  /** Names, ascending. */
+  readonly projects: readonly string[];
+  readonly sees_content: boolean;
+  /** IANA name of the server's time zone. */
+  readonly zone: string;
+  readonly version: string;
+}
+
+/** An element of `GET /projects` (`{items}`). */
+export interface ProjectShape {
+  readonly name: string;
+  readonly plan: 'free' | 'paid';
+  readonly monthly_spans: number | null;
+  readonly spans_this_month: number;
+  readonly active_keys: number;
+  /** The start of the newest trace in Unix nanoseconds; null: none. */
+  readonly newest_trace_unix_nano: string | null;
+  readonly created_at: string;
+}
+
+/** `POST /projects`; `PATCH /projects/{project}` without the name. */
+export interface ProjectDraftShape {
+  readonly name: string;
+  readonly plan?: 'free' | 'paid';
+  readonly monthly_spans?: number | null;
+}
+
+/** An element of `GET …/keys` (`{items}`). */
+export interface KeyShape {
+  readonly public_id: string;
+  readonly environment: string | null;
+  readonly label: string | null;
+  readonly created_at: string;
+  readonly revoked_at: string | null;
+}
+
+/** `POST …/keys`. */
+export interface KeyDraftShape {
+  readonly environment?: string | null;
+  readonly label?: string | null;
+}
+
+/** The answer of `POST …/keys`, 201. The key is shown once. */
+export interface NewKeyShape {
+  readonly public_id: string;
+  readonly key: string;
+  /** The OTLP endpoint for senders; null when it is not known. */
+  readonly endpoint: string | null;
+}
+
+/** An element of `GET …/tokens` (`{items}`). */
+export interface TokenShape {
+  readonly public_id: string;
+  readonly label: string | null;
+  readonly sees_content: boolean;
+  readonly creator: string;
+  /** Whether the caller may revoke it. */
+  readonly revocable: boolean;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly revoked_at: string | null;
+  readonly used_at: string | null;
+}
+
+/** `POST …/tokens`. */
+export interface TokenDraftShape {
+  readonly label?: string | null;
+  readonly sees_content?: boolean;
+  /** RFC 3339; null or left out: it does not expire. */
+  readonly expires_at?: string | null;
+}
+
+/** The answer of `POST …/tokens`, 201. The token is shown once. */
+export interface NewTokenShape {
+  readonly public_id: string;
+  readonly token: string;
+}
+
+/** An element of `GET …/environments` (`{items}`): environments with a stored setting, and those of recent traces. */
+export interface EnvironmentShape {
+  readonly environment: string;
+  /** The stored setting; null: the configuration decides. */
+  readonly capture_content: boolean | null;
+}
+
+/** An element of `GET /people` (`{items}`); also the answer of `POST /people` and `PATCH /people/{person}`. */
+export interface PersonShape {
+  readonly id: string;
+  readonly name: string;
+  readonly role: RoleShape;
+  /** Null: all projects. */
+  readonly projects: readonly string[] | null;
+  readonly sees_content: boolean;
+  readonly created_at: string | null;
+  readonly seen_at: string | null;
+  readonly sessions: readonly SessionShape[];
+}
+
+export interface SessionShape {
+  readonly id: string;
+  readonly created_at: string;
+  readonly seen_at: string;
+  readonly address: string | null;
+  readonly agent: string | null;
+}
+
+/** `POST /people`; `PATCH /people/{person}` without the name. */
+export interface PersonDraftShape {
+  readonly name: string;
+  readonly role?: RoleShape;
+  readonly projects?: readonly string[] | null;
+  readonly sees_content?: boolean;
+}
+
+/** The answer of `POST /people/{person}/link`, 201. */
+export interface LinkShape {
+  readonly link: string;
+  readonly expires_at: string;
+}
+
+/** The answer of `DELETE …/traces/{trace}`. */
+export interface DeletedTraceShape {
+  readonly spans: number;
+  readonly logs: number;
+  /** Entries of the project that are not forwarded yet. They may contain records of the trace. */
+  readonly outbox_entries: number;
+}
+
+/** A refused request, without its body. */
+export interface RefusalShape {
+  readonly time: string;
+  readonly code: string;
+  readonly message: string;
+  readonly signal: 'traces' | 'logs' | 'metrics' | null;
+  readonly project: string | null;
+  readonly key: string | null;
+  readonly bytes: number | null;
+  readonly address: string | null;
+}
+
+/** `GET /status`, for admins. */
+export interface StatusShape {
+  readonly version: string;
+  readonly started_at: string;
+  readonly ready: boolean;
+  readonly problems: readonly string[];
+  readonly workers: number;
+  readonly migrations: readonly { readonly name: string; readonly applied_at: string }[];
+  readonly outbox: readonly {
+    readonly destination: string;
+    readonly waiting: number;
+    readonly waiting_bytes: number;
+    readonly dead: number;
+  }[];
+  /** The newest first. Null where this process does not see them. */
+  readonly refusals: readonly RefusalShape[] | null;
+}

@@ -1,0 +1,200 @@
+/** What a route of the console is, what its handler gets, and the replies that it can give. */
+import type { AdministrationFor, ProjectAdministration } from '../../../component/capabilities/administration.ts';
+import type { People, Role } from '../../../component/capabilities/people.ts';
+import type { ReaderRow } from '../../../component/capabilities/postgres-reader.ts';
+import type { Logger } from '../../../component/logger.ts';
+
+/** The prefixes of paths. */
+export const API = '/api/v1';
+export const PROJECT = `${API}/projects/{project}`;
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface Route {
+  readonly method: Method;
+  /**
+   * Segments in braces are parameters: `/api/v1/projects/{project}/traces/{trace}`. They are percent-decoded. The router
+   * checks the right to `{project}` before the handler runs, and answers 404 without it.
+   */
+  readonly path: string;
+  /** The least role; `anyone`: without a login. */
+  readonly role: Role | 'anyone';
+  /** Whether a read token may use it. Only for routes that change nothing. */
+  readonly readToken: boolean;
+  /** Whether it changes something. A GET never does. */
+  readonly changes: boolean;
+  readonly handle: (context: RequestContext) => Promise<Reply> | Reply;
+}
+
+/** The sender of a request, after the login checks. */
+export interface Caller {
+  /** `cookie` and `proxy`: a person; `token`: a read token; `none`: the console has no login. */
+  readonly by: 'cookie' | 'token' | 'proxy' | 'none';
+  /** The id of the person, or the public id of the token. */
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  /** Null: all projects. */
+  readonly projects: readonly string[] | null;
+  /** Whether content columns may be shown to this caller and searched by it. */
+  readonly seesContent: boolean;
+}
+
+/** The reader, bound to the request: its abort signal, and the caller's limit of concurrent queries. */
+export interface RequestReader {
+  /** The schema of the readable views. */
+  readonly views: string;
+  query(text: string, values?: readonly unknown[]): Promise<readonly ReaderRow[]>;
+  /** Batches of at most 500 rows. */
+  stream(text: string, values?: readonly unknown[]): AsyncIterable<readonly ReaderRow[]>;
+}
+
+export interface RequestContext {
+  readonly caller: Caller;
+  /** The value of a path parameter. Throws for a name that the path of the route does not have. */
+  parameter(name: string): string;
+  /** The parameter `{project}`, which the caller may see. Throws when the path of the route does not have it. */
+  readonly project: string;
+  /** The parameters of the URL's query. */
+  readonly query: URLSearchParams;
+  /** Lower-case names. Without `cookie` and `authorization`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The JSON object in the body of a changing request; empty without a body. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Aborts when the client has gone away or the console stops. */
+  readonly signal: AbortSignal;
+  readonly reader: RequestReader;
+  /** Changes are audited with the caller. */
+  readonly administration: ProjectAdministration;
+  readonly people: People;
+  readonly logger: Logger;
+  /** Unix milliseconds. */
+  now(): number;
+}
+
+/** What the handlers of all requests share. */
+export interface RouteServices {
+  readonly administration: AdministrationFor;
+  readonly people: People;
+}
+
+interface ReplyBase {
+  /** Default: 200. */
+  readonly status?: number;
+  /** `Set-Cookie` and the like. The security headers are added by the server and cannot be replaced. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A value that becomes JSON. */
+export interface JsonReply extends ReplyBase {
+  readonly kind: 'json';
+  readonly value: unknown;
+}
+
+/** JSON text that the database made; it is not parsed. */
+export interface JsonTextReply extends ReplyBase {
+  readonly kind: 'json_text';
+  readonly text: string;
+}
+
+/**
+ * NDJSON with back-pressure. Each piece is one or more whole lines with their line ends; the next one is taken when the
+ * client has read. When `pieces` fails before its first piece, the error is answered as usual; later the connection is
+ * cut, so the client sees a body without its end.
+ */
+export interface LinesReply extends ReplyBase {
+  readonly kind: 'lines';
+  readonly pieces: AsyncIterable<string>;
+}
+
+export interface ServerEvent {
+  readonly event: string;
+  readonly id?: string;
+  /** One line, usually JSON text. */
+  readonly data: string;
+}
+
+/** Server-sent events, until the iteration ends or the client goes away. */
+export interface EventsReply extends ReplyBase {
+  readonly kind: 'events';
+  readonly events: AsyncIterable<ServerEvent>;
+}
+
+export interface TextReply extends ReplyBase {
+  readonly kind: 'text';
+  readonly text: string;
+}
+
+/** Bytes of another media type, for example protobuf for Grafana. */
+export interface BytesReply extends ReplyBase {
+  readonly kind: 'bytes';
+  readonly type: 'application/protobuf' | 'application/x-protobuf';
+  readonly bytes: Uint8Array;
+}
+
+/** A file to save. The name is made of `[a-z0-9.-]`; other characters are removed. */
+export interface DownloadReply extends ReplyBase {
+  readonly kind: 'download';
+  readonly name: string;
+  readonly type: 'application/json' | 'application/x-ndjson' | 'application/x-protobuf' | 'text/csv' | 'text/plain';
+  readonly pieces: AsyncIterable<string | Uint8Array>;
+}
+
+/** Status 204. */
+export interface EmptyReply extends ReplyBase {
+  readonly kind: 'empty';
+}
+
+export type Reply =
+  | JsonReply
+  | JsonTextReply
+  | LinesReply
+  | EventsReply
+  | TextReply
+  | BytesReply
+  | DownloadReply
+  | EmptyReply;
+
+export const json = (value: unknown, status = 200): JsonReply => ({ kind: 'json', value, status });
+export const jsonText = (text: string): JsonTextReply => ({ kind: 'json_text', text });
+export const lines = (pieces: AsyncIterable<string>): LinesReply => ({ kind: 'lines', pieces });
+export const events = (events: AsyncIterable<ServerEvent>): EventsReply => ({ kind: 'events', events });
+export const text = (text: string, status = 200): TextReply => ({ kind: 'text', text, status });
+export const EMPTY: EmptyReply = { kind: 'empty' };
+
+type Handle = Route['handle'];
+
+/** A GET that viewers and read tokens may use. */
+export const readRoute = (path: string, handle: Handle): Route => ({
+  method: 'GET',
+  path,
+  role: 'viewer',
+  readToken: true,
+  changes: false,
+  handle,
+});
+
+/** A GET for people only, from a role upwards. */
+export const personRoute = (path: string, role: Role, handle: Handle): Route => ({
+  method: 'GET',
+  path,
+  role,
+  readToken: false,
+  changes: false,
+  handle,
+});
+
+/** A route that changes something, from a role upwards. */
+export const changeRoute = (
+  method: Exclude<Method, 'GET'>,
+  path: string,
+  role: Route['role'],
+  handle: Handle,
+): Route => ({
+  method,
+  path,
+  role,
+  readToken: false,
+  changes: true,
+  handle,
+});
