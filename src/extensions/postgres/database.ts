@@ -39,6 +39,21 @@ export interface ConnectionSettings {
   readonly readyTimeoutMs?: number;
 }
 
+export interface PoolSettings {
+  readonly size: number;
+  readonly applicationName: string;
+  /** The limit for a free connection or a new one. */
+  readonly connectTimeoutMs: number;
+  readonly queryTimeoutMs: number;
+}
+
+const OWN_POOL: PoolSettings = {
+  size: POOL_SIZE,
+  applicationName: APPLICATION_NAME,
+  connectTimeoutMs: CONNECT_TIMEOUT_MS,
+  queryTimeoutMs: QUERY_TIMEOUT_MS,
+};
+
 export class Database implements PostgresDatabase {
   readonly opened: Promise<void>;
   readonly clock = new DatabaseClock({ database: this, monotonicMs: () => performance.now() });
@@ -84,7 +99,7 @@ export class Database implements PostgresDatabase {
 
   /** Queries on the pool. Rejects when the database cannot be reached or takes too long. */
   async query(text: string, values: readonly unknown[] = []): ReturnType<Query> {
-    this.#pool ??= this.#createPool(this.#known());
+    this.#pool ??= this.createPool(OWN_POOL);
     return this.#pool.query({ text, values: [...values] });
   }
 
@@ -144,16 +159,17 @@ export class Database implements PostgresDatabase {
     return this.#address;
   }
 
-  #createPool(address: Address): pg.Pool {
+  /** Connections to the same database for another purpose. The caller ends the pool. */
+  createPool(settings: PoolSettings): pg.Pool {
     const pool = new pg.Pool({
-      ...address,
-      application_name: APPLICATION_NAME,
-      max: POOL_SIZE,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: QUERY_TIMEOUT_MS,
+      ...this.#known(),
+      application_name: settings.applicationName,
+      max: settings.size,
+      connectionTimeoutMillis: settings.connectTimeoutMs,
+      query_timeout: settings.queryTimeoutMs,
       keepAlive: true,
       allowExitOnIdle: true,
-      onConnect: (client) => makeReady(client, QUERY_TIMEOUT_MS),
+      onConnect: (client) => makeReady(client, settings.queryTimeoutMs),
     });
     pool.on('error', () => undefined);
     return pool;

@@ -9,6 +9,7 @@ import { defineExtension, type Extension } from '../../component/extension.ts';
 import { LEDGER } from '../../component/capabilities/ledger.ts';
 import { OUTBOX } from '../../component/capabilities/outbox.ts';
 import { PRICE_DIRECTORY } from '../../component/capabilities/price-directory.ts';
+import { POSTGRES_READER } from '../../component/capabilities/postgres-reader.ts';
 import { POSTGRES_DATABASE } from '../../component/capabilities/postgres.ts';
 import { UserError } from '../../errors.ts';
 import { Announcements } from './announcements.ts';
@@ -21,6 +22,7 @@ import { PostgresLedger } from './ledger/ledger.ts';
 import { type PostgresOptions, POSTGRES_SCHEMA } from './options.ts';
 import { PostgresOutbox } from './outbox/outbox.ts';
 import { PostgresPriceDirectory } from './price-directory.ts';
+import { Readers } from './reader.ts';
 import { describeDatabase } from './describe-database.ts';
 import { DatabaseWatch } from './watch.ts';
 
@@ -68,6 +70,7 @@ class PostgresExtension implements Extension {
     host.capabilities.offer(KEY_DIRECTORY, keys);
     host.capabilities.offer(PRICE_DIRECTORY, new PostgresPriceDirectory(this.#database, this.#announcements));
     host.capabilities.offer(POSTGRES_DATABASE, this.#database);
+    host.capabilities.offer(POSTGRES_READER, new Readers(this.#database, options.views_schema));
     host.meter.gauge('sluice_embedded_server_running', '1 while the embedded PostgreSQL runs.', () =>
       this.#embedded?.state === 'running' ? 1 : 0,
     );

@@ -1,0 +1,218 @@
+/**
+ * Read-only queries on connections of their own, for extensions that show stored data. A connection is opened at the
+ * first question and closed when it is unused. A question that is given up is cancelled on the server.
+ */
+import { connect } from 'node:net';
+import type pg from 'pg';
+import {
+  type PostgresReaders,
+  ReaderFailure,
+  type ReaderFailureReason,
+  type ReaderPool,
+  type ReaderRow,
+  type ReaderSettings,
+} from '../../component/capabilities/postgres-reader.ts';
+import { Database } from './database.ts';
+import { isPassing } from './first-contact.ts';
+import { QUERY_CANCELED, sqlstateOf } from './sqlstate.ts';
+
+/** Without a free connection for this time, the question is refused. */
+const WAIT_MS = 2000;
+const BATCH_ROWS = 500;
+/** How much longer than the server this side waits for the end of a statement. */
+const GRACE_MS = 5000;
+/** The client of a stream reads slowly; after this time the server ends the transaction. */
+const IDLE_IN_TRANSACTION_MS = 60_000;
+/** The reader cannot write; elsewhere this code means a standby. */
+const READ_ONLY = '25006';
+const POOL_IS_FULL = 'timeout exceeded when trying to connect';
+const CURSOR = 'answer';
+/** Length, code of a cancel request, process id, secret key. */
+const CANCEL_BYTES = 16;
+const CANCEL_CODE = 80877102;
+const CANCEL_TIMEOUT_MS = 5000;
+
+export class Readers implements PostgresReaders {
+  readonly #database: Database;
+  readonly #views: string;
+
+  constructor(database: Database, views: string) {
+    this.#database = database;
+    this.#views = views;
+  }
+
+  open(settings: ReaderSettings): ReaderPool {
+    const other = settings.url === '' ? null : new Database().use({ connectionString: settings.url });
+    return new Reader({ database: other ?? this.#database, views: this.#views, settings });
+  }
+}
+
+interface ReaderParts {
+  readonly database: Database;
+  readonly views: string;
+  readonly settings: ReaderSettings;
+}
+
+type Work<T> = (client: pg.PoolClient) => Promise<T>;
+
+class Reader implements ReaderPool {
+  readonly views: string;
+  readonly #database: Database;
+  readonly #settings: ReaderSettings;
+  /** Set for each use of a connection, because a statement could have changed them. */
+  readonly #prepare: string;
+  #pool: pg.Pool | null = null;
+  #closed = false;
+
+  constructor({ database, views, settings }: ReaderParts) {
+    this.#database = database;
+    this.views = views;
+    this.#settings = settings;
+    this.#prepare = `SET default_transaction_read_only = on; SET statement_timeout = ${settings.timeoutMs};
+      SET idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`;
+  }
+
+  async query(text: string, values: readonly unknown[] = [], signal?: AbortSignal): Promise<readonly ReaderRow[]> {
+    const lease = await this.#lease(signal);
+    return lease.use(async (client) => (await client.query(text, [...values])).rows).finally(() => lease.end());
+  }
+
+  async *stream(
+    text: string,
+    values: readonly unknown[] = [],
+    signal?: AbortSignal,
+  ): AsyncIterable<readonly ReaderRow[]> {
+    const lease = await this.#lease(signal);
+    try {
+      await lease.use(async (client) => {
+        await client.query('BEGIN READ ONLY');
+        await client.query(`DECLARE ${CURSOR} NO SCROLL CURSOR FOR ${text}`, [...values]);
+      });
+      for (;;) {
+        const rows = await lease.use(async (client) => (await client.query(`FETCH ${BATCH_ROWS} FROM ${CURSOR}`)).rows);
+        if (rows.length > 0) yield rows;
+        if (rows.length < BATCH_ROWS) break;
+      }
+    } finally {
+      await lease.endTransaction();
+      lease.end();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const pool = this.#pool;
+    this.#pool = null;
+    await pool?.end();
+  }
+
+  async #lease(signal: AbortSignal | undefined): Promise<Lease> {
+    if (signal?.aborted === true) throw new ReaderFailure('canceled', signal.reason);
+    if (this.#closed || !this.#database.isOpen) throw new ReaderFailure('away', new Error('the database is not open'));
+    this.#pool ??= this.#database.createPool({
+      size: this.#settings.connections,
+      applicationName: this.#settings.applicationName,
+      connectTimeoutMs: WAIT_MS,
+      queryTimeoutMs: this.#settings.timeoutMs + GRACE_MS,
+    });
+    let client: pg.PoolClient;
+    try {
+      client = await this.#pool.connect();
+    } catch (error) {
+      throw new ReaderFailure(error instanceof Error && error.message === POOL_IS_FULL ? 'busy' : 'away', error);
+    }
+    const lease = new Lease(client, signal);
+    try {
+      await lease.use(() => client.query(this.#prepare));
+      return lease;
+    } catch (error) {
+      lease.end();
+      throw error;
+    }
+  }
+}
+
+/** The use of one connection for one question. */
+class Lease {
+  readonly #client: pg.PoolClient;
+  readonly #signal: AbortSignal | undefined;
+  readonly #cancel = (): void => {
+    this.#canceling ??= cancelStatement(this.#client);
+  };
+  #canceling: Promise<void> | null = null;
+  /** Whether the connection may be used again. */
+  #sound = true;
+
+  constructor(client: pg.PoolClient, signal: AbortSignal | undefined) {
+    this.#client = client;
+    this.#signal = signal;
+  }
+
+  get #aborted(): boolean {
+    return this.#signal?.aborted === true;
+  }
+
+  async use<T>(work: Work<T>): Promise<T> {
+    if (this.#aborted) throw this.#fail('canceled', this.#signal?.reason);
+    this.#signal?.addEventListener('abort', this.#cancel, { once: true });
+    try {
+      return await work(this.#client);
+    } catch (error) {
+      const reason = this.#aborted ? 'canceled' : reasonOf(error);
+      if (reason === null) throw error;
+      throw this.#fail(reason, error);
+    } finally {
+      this.#signal?.removeEventListener('abort', this.#cancel);
+    }
+  }
+
+  async endTransaction(): Promise<void> {
+    if (!this.#sound || this.#canceling !== null) return;
+    await this.#client.query('ROLLBACK').catch(() => (this.#sound = false));
+  }
+
+  /** A cancel request that is still under way must not reach the next question. */
+  end(): void {
+    const sound = this.#sound && this.#canceling === null;
+    this.#client.release(!sound);
+  }
+
+  #fail(reason: ReaderFailureReason, cause: unknown): ReaderFailure {
+    if (reason !== 'too_long') this.#sound = false;
+    return new ReaderFailure(reason, cause);
+  }
+}
+
+/** Null: the statement itself is at fault. */
+function reasonOf(error: unknown): ReaderFailureReason | null {
+  const state = sqlstateOf(error);
+  if (state === QUERY_CANCELED) return 'too_long';
+  if (state === READ_ONLY) return null;
+  return isPassing(error) || state === null ? 'away' : null;
+}
+
+/**
+ * Asks the server to end the statement of this connection, as `PQcancel` does. Closing the connection would not end it:
+ * the server notices that only when it writes. Never rejects.
+ */
+function cancelStatement(client: pg.PoolClient): Promise<void> {
+  const { host, port, processID, secretKey } = client as unknown as {
+    readonly host: string;
+    readonly port: number;
+    readonly processID: number | null;
+    readonly secretKey: number | null;
+  };
+  if (processID === null || secretKey === null) return Promise.resolve();
+  const request = Buffer.alloc(CANCEL_BYTES);
+  request.writeInt32BE(CANCEL_BYTES, 0);
+  request.writeInt32BE(CANCEL_CODE, 4);
+  request.writeInt32BE(processID, 8);
+  request.writeInt32BE(secretKey, 12);
+  return new Promise((resolve) => {
+    const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+    socket.setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy());
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve());
+    socket.resume().end(request);
+  });
+}

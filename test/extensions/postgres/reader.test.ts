@@ -1,0 +1,109 @@
+/** The read-only connections of the console: their limits, and the end of questions that are given up. */
+import t from 'tap';
+import pg from 'pg';
+import { ReaderFailure, type ReaderSettings } from '../../../src/component/capabilities/postgres-reader.ts';
+import { Database } from '../../../src/extensions/postgres/database.ts';
+import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
+import { Readers } from '../../../src/extensions/postgres/reader.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
+import { createDatabase } from '../../support/postgres.ts';
+
+const SETTINGS: ReaderSettings = { url: '', connections: 1, timeoutMs: 60_000, applicationName: 'sluice-console' };
+
+t.test('the reader', async (t) => {
+  const { url } = await createDatabase(t);
+  const database = new Database().use({ connectionString: url });
+  const readers = new Readers(database, 'public');
+  const open = (settings: Partial<ReaderSettings> = {}) => {
+    const reader = readers.open({ ...SETTINGS, ...settings });
+    t.teardown(() => reader.close());
+    return reader;
+  };
+  const observer = new pg.Client({ connectionString: url });
+  await observer.connect();
+  t.teardown(async () => {
+    await observer.end();
+    await database.close();
+  });
+  const active = async (): Promise<number> => {
+    const { rows } = await observer.query(
+      "SELECT count(*)::int4 AS n FROM pg_stat_activity WHERE application_name = 'sluice-console' AND state = 'active' AND datname = current_database()",
+    );
+    return rows[0].n;
+  };
+  const becomesActive = (count: number) =>
+    waitFor(async () => ((await active()) === count ? true : undefined), { timeoutMs: PATIENCE_MS });
+  const reasonOf = (promise: Promise<unknown>): Promise<string> =>
+    promise.then(
+      () => 'answered',
+      (error) => (error instanceof ReaderFailure ? error.reason : String(error.code)),
+    );
+
+  t.test('it cannot write, also not after a statement that switches writing on', async (t) => {
+    const reader = open();
+    t.equal(await reasonOf(reader.query('CREATE TABLE mine (a int4)')), '25006');
+    await reader.query("SELECT set_config('default_transaction_read_only', 'off', false)");
+    t.equal(await reasonOf(reader.query('CREATE TABLE mine (a int4)')), '25006');
+  });
+
+  t.test('a question that takes too long is ended, and the connection is used again', async (t) => {
+    const reader = open({ timeoutMs: 50 });
+    t.equal(await reasonOf(reader.query('SELECT pg_sleep(60)')), 'too_long');
+    t.same(await reader.query('SELECT $1::int4 + 1 AS two', [1]), [{ two: 2 }]);
+  });
+
+  t.test('an aborted question ends on the server', async (t) => {
+    const reader = open();
+    const leaving = new AbortController();
+    const asked = reasonOf(reader.query('SELECT pg_sleep(600)', [], leaving.signal));
+    await becomesActive(1);
+    leaving.abort();
+    t.equal(await asked, 'canceled');
+    t.ok(await becomesActive(0));
+    t.same(await reader.query('SELECT 1 AS one'), [{ one: 1 }]);
+    t.equal(await reasonOf(reader.query('SELECT 1', [], leaving.signal)), 'canceled');
+  });
+
+  t.test('a question without a free connection is refused', async (t) => {
+    const reader = open();
+    const leaving = new AbortController();
+    const first = reasonOf(reader.query('SELECT pg_sleep(600)', [], leaving.signal));
+    await becomesActive(1);
+    t.equal(await reasonOf(reader.query('SELECT 1')), 'busy');
+    leaving.abort();
+    t.equal(await first, 'canceled');
+  });
+
+  t.test('a stream gives all rows in batches, and frees its connection', async (t) => {
+    const reader = open();
+    const sizes: number[] = [];
+    for await (const rows of reader.stream('SELECT generate_series(1, $1::int4) AS n', [1200])) sizes.push(rows.length);
+    t.same(sizes, [500, 500, 200]);
+    for await (const rows of reader.stream('SELECT generate_series(1, 1000000) AS n')) {
+      t.equal(rows[499]?.['n'], 500);
+      break;
+    }
+    t.same(await reader.query('SELECT 1 AS one'), [{ one: 1 }]);
+    t.equal(await reasonOf(drain(reader.stream('SELECT 1 / $1::int4', [0]))), '22012');
+    t.same(await reader.query('SELECT 1 AS one'), [{ one: 1 }]);
+  });
+
+  t.test('an aborted stream ends', async (t) => {
+    const reader = open();
+    const leaving = new AbortController();
+    const asked = reasonOf(drain(reader.stream('SELECT pg_sleep(600)', [], leaving.signal)));
+    await becomesActive(1);
+    leaving.abort();
+    t.equal(await asked, 'canceled');
+    t.ok(await becomesActive(0));
+  });
+
+  t.test('without a database the reason is told', async (t) => {
+    const reader = open({ url: 'postgres://nobody@127.0.0.1:1/none' });
+    t.equal(await reasonOf(reader.query('SELECT 1')), 'away');
+  });
+});
+
+async function drain(batches: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of batches);
+}
