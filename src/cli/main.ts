@@ -2,7 +2,7 @@
  * The entry of the command line: finds the command, runs it, sets the exit code. Mistakes of the user show no stack
  * trace.
  */
-import { nearest } from '../config/nearest.ts';
+import { nearest } from '../component/nearest.ts';
 import { ConfigError } from '../config/diagnostics.ts';
 import { UserError } from '../errors.ts';
 import { openFileLimit } from '../net/open-files.ts';

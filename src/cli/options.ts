@@ -1,6 +1,6 @@
 /** Parses the arguments of the command line into options and words, with a hint for unknown options. */
 import { parseArgs } from 'node:util';
-import { suggest } from '../config/nearest.ts';
+import { suggest } from '../component/nearest.ts';
 
 export interface Option {
   readonly type: 'flag' | 'text' | 'list';

@@ -4,7 +4,7 @@ import type { PriceEntry } from '../processors/pricing/options.ts';
 import type { PriceBook } from '../processors/pricing/price-book.ts';
 import { isProblem, StoredEntries } from '../processors/pricing/stored-entry.ts';
 import type { Usage } from '../processors/pricing/usage.ts';
-import { nearest } from '../config/nearest.ts';
+import { nearest } from '../component/nearest.ts';
 import { SERVICE_TIERS, type ServiceTier } from '../pdata/columns.ts';
 import { listPrices, ownFirst } from '../extensions/postgres/price-directory.ts';
 import type { Call, Command } from './command.ts';

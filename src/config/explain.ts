@@ -1,7 +1,7 @@
 /** Turns the validator's errors into messages for authors of YAML. */
 import type { ErrorObject } from 'ajv';
 import { expressionFault } from '../component/expression.ts';
-import { suggest } from './nearest.ts';
+import { suggest } from '../component/nearest.ts';
 import { formatPath, isMissing, keyOriginAt, type Node, nodeAt, type Path } from './node.ts';
 import { type Diagnostics, quote } from './diagnostics.ts';
 import { applicable, childSchemas, isHidden, isSecret, jsonTypeOf, knownKeys, type Schema, typesOf } from './schema.ts';

@@ -6,7 +6,7 @@ import type { ProcessorDefinition } from '../component/processor.ts';
 import type { Definition } from '../component/definition.ts';
 import { parsePipelineId } from './component-id.ts';
 import { PIPELINE_SIGNALS, SECTION_NAMES, SECTIONS, type SectionName, type Signal } from './config.ts';
-import { nearest, suggest } from './nearest.ts';
+import { nearest, suggest } from '../component/nearest.ts';
 import { childOf, type Node } from './node.ts';
 import { type Diagnostics, quote } from './diagnostics.ts';
 import type { Defined, Defineds } from './sections.ts';

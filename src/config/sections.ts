@@ -6,7 +6,7 @@ import { checkNode } from './check.ts';
 import type { CompiledSchemas } from './compiled-schemas.ts';
 import { parseComponentId } from './component-id.ts';
 import { type ComponentConfig, SECTION_NAMES, SECTIONS, type SectionName } from './config.ts';
-import { suggest } from './nearest.ts';
+import { suggest } from '../component/nearest.ts';
 import { emptyMap, type Entry, type MapNode, type Node, nodeAt } from './node.ts';
 import { type Diagnostics, quote } from './diagnostics.ts';
 import { convertUnits, redact } from './schema.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { editDistance, nearest } from '../../src/config/nearest.ts';
+import { editDistance, nearest } from '../../src/component/nearest.ts';
 
 t.test('a typing error is found', async (t) => {
   const known = ['endpoint', 'environment', 'max_size', 'warn', 'traces'];
