@@ -1,5 +1,6 @@
 /** `sluice key …`: API keys. The text of a key is printed once, when it is created. */
-import { Administration, type KeyRow } from '../extensions/postgres/administration.ts';
+import type { KeyRow } from '../component/capabilities/administration.ts';
+import { Administration } from '../extensions/postgres/administration.ts';
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { findEndpoint } from '../daemon/endpoint.ts';

@@ -1,6 +1,7 @@
 /** `sluice project …`: projects and their plans. */
 import type { Plan } from '../pdata/context.ts';
-import { Administration, type ProjectRow } from '../extensions/postgres/administration.ts';
+import type { ProjectRow } from '../component/capabilities/administration.ts';
+import { Administration } from '../extensions/postgres/administration.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';

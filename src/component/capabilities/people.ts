@@ -105,6 +105,7 @@ export interface People {
   useLink(hash: Uint8Array, session: NewSession): Promise<Session | null>;
   findSession(hash: Uint8Array, lifetime: SessionLifetime): Promise<Session | null>;
   endSession(hash: Uint8Array, by: Actor): Promise<void>;
+  removeExpiredSessions(lifetime: SessionLifetime): Promise<void>;
   listTokens(project: string): Promise<readonly ReadTokenRow[]>;
   addToken(
     draft: ReadTokenDraft,
@@ -115,8 +116,6 @@ export interface People {
   findToken(publicId: string): Promise<StoredReadToken | null>;
   /** False when the project has no such token. */
   revokeToken(project: string, publicId: string, by: Actor): Promise<boolean>;
-  /** Calls back when people, sessions or tokens changed; returns a function that ends it. */
-  onChange(changed: () => void): () => void;
 }
 
 export const PEOPLE: Capability<People> = { name: 'people' };

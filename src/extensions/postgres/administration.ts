@@ -1,38 +1,23 @@
 /**
- * Projects, keys and environment settings, for the command line. Each function makes one change or returns one list.
+ * Projects, keys, environment settings and single traces, for the command line and the console. Each function makes one
+ * change, with its audit entry, or returns one list.
  */
 import { createApiKey } from '../../pdata/api-key.ts';
 import type { Plan } from '../../pdata/context.ts';
 import { normalizeEnvironment } from '../../pdata/environment.ts';
+import type {
+  DeletedTrace,
+  EnvironmentRow,
+  KeyRow,
+  ProjectAdministration,
+  ProjectRow,
+} from '../../component/capabilities/administration.ts';
+import type { Actor } from '../../component/capabilities/people.ts';
 import type { PostgresDatabase } from '../../component/capabilities/postgres.ts';
 import { UserError } from '../../errors.ts';
+import { audited, type Change, COMMAND_LINE, writeAudit } from './audit.ts';
+import { countUnsent, removeTrace } from './removal/trace.ts';
 import { sqlstateOf } from './sqlstate.ts';
-
-export interface ProjectRow {
-  readonly name: string;
-  readonly plan: Plan;
-  readonly monthlySpans: number | null;
-  readonly createdAt: Date;
-  /** Spans stored in this UTC month. */
-  readonly spansThisMonth: number;
-  readonly activeKeys: number;
-}
-
-export interface KeyRow {
-  readonly publicId: string;
-  readonly project: string;
-  /** Null: all environments. */
-  readonly environment: string | null;
-  readonly label: string | null;
-  readonly createdAt: Date;
-  readonly revokedAt: Date | null;
-}
-
-export interface EnvironmentRow {
-  readonly project: string;
-  readonly environment: string;
-  readonly settings: unknown;
-}
 
 const LIST_PROJECTS = `
   SELECT p.name, p.plan, p.monthly_spans, p.created_at,
@@ -41,19 +26,18 @@ const LIST_PROJECTS = `
     (SELECT count(*) FROM sluice.api_keys k WHERE k.project = p.name AND k.revoked_at IS NULL)::int4 AS keys
   FROM sluice.projects p ORDER BY p.name`;
 
-const CREATE_FIRST_PROJECT = `
-  WITH created AS (
-    INSERT INTO sluice.projects (name) SELECT $1::text WHERE NOT EXISTS (SELECT FROM sluice.projects)
-    ON CONFLICT DO NOTHING RETURNING name)
-  INSERT INTO sluice.api_keys (public_id, project, hash, label)
-  SELECT $2::text, name, $3::bytea, $4::text FROM created`;
+const FIRST_PROJECT = `created AS (
+  INSERT INTO sluice.projects (name) SELECT $1::text WHERE NOT EXISTS (SELECT FROM sluice.projects)
+  ON CONFLICT DO NOTHING RETURNING name)`;
 
-/** Removes other spellings of the environment, which SQL may have stored, so that only one setting remains. */
+/** Other spellings of the environment, which SQL may have stored. They are removed, so that only one setting remains. */
+const OTHER_SPELLINGS = `others AS (
+  DELETE FROM sluice.environments WHERE project = $1 AND environment <> $2 AND lower(btrim(environment, E' \\t\\r\\n')) = $2)`;
 const SET_ENVIRONMENT = `
-  WITH others AS (
-    DELETE FROM sluice.environments WHERE project = $1 AND environment <> $2 AND lower(btrim(environment, E' \\t\\r\\n')) = $2)
   INSERT INTO sluice.environments (project, environment, settings) VALUES ($1, $2, $3)
   ON CONFLICT (project, environment) DO UPDATE SET settings = excluded.settings`;
+/** A large trace takes long, and a lock on its claim delays its senders. */
+const DELETE_LIMITS = { statementTimeoutMs: 60_000, lockTimeoutMs: 5_000 };
 
 /**
  * Control characters, surrogate halves and line separators: terminals interpret them, or a database cannot store them.
@@ -62,11 +46,15 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u;
 const MAX_NAME_LENGTH = 255;
 const PROJECT_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
-export class Administration {
-  readonly #database: PostgresDatabase;
+type Connections = Pick<PostgresDatabase, 'query' | 'session'>;
 
-  constructor(database: PostgresDatabase) {
+export class Administration implements ProjectAdministration {
+  readonly #database: Connections;
+  readonly #by: Actor;
+
+  constructor(database: Connections, by: Actor = COMMAND_LINE) {
     this.#database = database;
+    this.#by = by;
   }
 
   async createProject(name: string, plan: Plan, monthlySpans: number | null): Promise<void> {
@@ -78,11 +66,11 @@ export class Administration {
     }
     checkPlan(plan, monthlySpans);
     try {
-      await this.#database.query('INSERT INTO sluice.projects (name, plan, monthly_spans) VALUES ($1, $2, $3)', [
-        name,
-        plan,
-        monthlySpans,
-      ]);
+      await this.#change({
+        ...{ action: 'project.create', project: name, target: name, details: { plan, monthly_spans: monthlySpans } },
+        text: 'INSERT INTO sluice.projects (name, plan, monthly_spans) VALUES ($1, $2, $3)',
+        values: [name, plan, monthlySpans],
+      });
     } catch (error) {
       if (sqlstateOf(error) === '23505')
         throw new UserError(`the project "${name}" exists already`, 'See `sluice project list`.');
@@ -96,17 +84,24 @@ export class Administration {
    */
   async createFirstProject(name: string, label: string): Promise<{ readonly text: string } | null> {
     const key = createApiKey();
-    const { rowCount } = await this.#database.query(CREATE_FIRST_PROJECT, [name, key.publicId, key.hash, label]);
-    return rowCount === 1 ? { text: key.text } : null;
+    const rows = await this.#change({
+      ...{ action: 'project.create', project: name, target: name, details: { key: key.publicId } },
+      beside: FIRST_PROJECT,
+      text: `INSERT INTO sluice.api_keys (public_id, project, hash, label)
+        SELECT $2::text, name, $3::bytea, $4::text FROM created`,
+      values: [name, key.publicId, key.hash, label],
+    });
+    return rows.length === 1 ? { text: key.text } : null;
   }
 
   async setPlan(name: string, plan: Plan, monthlySpans: number | null): Promise<void> {
     checkPlan(plan, monthlySpans);
-    const { rowCount } = await this.#database.query(
-      'UPDATE sluice.projects SET plan = $2, monthly_spans = $3 WHERE name = $1',
-      [name, plan, monthlySpans],
-    );
-    if (rowCount === 0) throw unknownProject(name);
+    const rows = await this.#change({
+      ...{ action: 'project.plan', project: name, target: name, details: { plan, monthly_spans: monthlySpans } },
+      text: 'UPDATE sluice.projects SET plan = $2, monthly_spans = $3 WHERE name = $1',
+      values: [name, plan, monthlySpans],
+    });
+    if (rows.length === 0) throw unknownProject(name);
   }
 
   async listProjects(): Promise<readonly ProjectRow[]> {
@@ -131,10 +126,11 @@ export class Administration {
     const scope = environment === null ? null : environmentOf(environment);
     const key = createApiKey();
     try {
-      await this.#database.query(
-        'INSERT INTO sluice.api_keys (public_id, project, environment, hash, label) VALUES ($1, $2, $3, $4, $5)',
-        [key.publicId, project, scope, key.hash, label],
-      );
+      await this.#change({
+        ...{ action: 'key.create', project, target: key.publicId, details: { environment: scope, label } },
+        text: 'INSERT INTO sluice.api_keys (public_id, project, environment, hash, label) VALUES ($1, $2, $3, $4, $5)',
+        values: [key.publicId, project, scope, key.hash, label],
+      });
     } catch (error) {
       if (sqlstateOf(error) === '23503') throw unknownProject(project);
       throw error;
@@ -158,12 +154,14 @@ export class Administration {
   }
 
   /** Every replica refuses the key within seconds. Revoking twice is allowed. */
-  async revokeKey(publicId: string): Promise<void> {
-    const { rowCount } = await this.#database.query(
-      'UPDATE sluice.api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE public_id = $1',
-      [publicId],
-    );
-    if (rowCount === 0)
+  async revokeKey(publicId: string, project: string | null = null): Promise<void> {
+    const rows = await this.#change({
+      ...{ action: 'key.revoke', project, target: publicId },
+      text: `UPDATE sluice.api_keys SET revoked_at = coalesce(revoked_at, now())
+        WHERE public_id = $1 AND ($2::text IS NULL OR project = $2)`,
+      values: [publicId, project],
+    });
+    if (rows.length === 0)
       throw new UserError(
         `there is no key ${publicId}`,
         'See `sluice key list`; the id is the part between "slc_" and the next "_".',
@@ -175,7 +173,12 @@ export class Administration {
     const name = environmentOf(environment);
     const settings = captureContent === null ? {} : { capture_content: captureContent };
     try {
-      await this.#database.query(SET_ENVIRONMENT, [project, name, JSON.stringify(settings)]);
+      await this.#change({
+        ...{ action: 'environment.set', project, target: name, details: settings },
+        beside: OTHER_SPELLINGS,
+        text: SET_ENVIRONMENT,
+        values: [project, name, JSON.stringify(settings)],
+      });
     } catch (error) {
       if (sqlstateOf(error) === '23503') throw unknownProject(project);
       throw error;
@@ -192,6 +195,26 @@ export class Administration {
       environment: String(row['environment']),
       settings: row['settings'],
     }));
+  }
+
+  async deleteTrace(project: string, traceId: string): Promise<DeletedTrace | null> {
+    const removed = await this.#database.session(DELETE_LIMITS, async (query) => {
+      await query('BEGIN');
+      const trace = await removeTrace(query, { project, traceId });
+      if (trace !== null) {
+        const details = { spans: trace.spans, logs: trace.logs };
+        await writeAudit(query, this.#by, { action: 'trace.delete', project, target: traceId, details });
+      }
+      await query('COMMIT');
+      return trace;
+    });
+    if (removed === null) return null;
+    const outboxEntries = await countUnsent(this.#database.query.bind(this.#database), { project, traceId });
+    return { spans: removed.spans, logs: removed.logs, outboxEntries };
+  }
+
+  #change(change: Change): Promise<readonly Record<string, unknown>[]> {
+    return audited((text, values) => this.#database.query(text, values), this.#by, change);
   }
 }
 

@@ -4,14 +4,17 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Host } from '../../component/component.ts';
+import { ADMINISTRATION } from '../../component/capabilities/administration.ts';
 import { KEY_DIRECTORY } from '../../component/capabilities/key-directory.ts';
 import { defineExtension, type Extension } from '../../component/extension.ts';
 import { LEDGER } from '../../component/capabilities/ledger.ts';
 import { OUTBOX } from '../../component/capabilities/outbox.ts';
 import { PRICE_DIRECTORY } from '../../component/capabilities/price-directory.ts';
+import { PEOPLE } from '../../component/capabilities/people.ts';
 import { POSTGRES_READER } from '../../component/capabilities/postgres-reader.ts';
 import { POSTGRES_DATABASE } from '../../component/capabilities/postgres.ts';
 import { UserError } from '../../errors.ts';
+import { Administration } from './administration.ts';
 import { Announcements } from './announcements.ts';
 import { type Address, Database } from './database.ts';
 import { EmbeddedServerError } from './embedded/host.ts';
@@ -21,8 +24,10 @@ import { PostgresKeyDirectory } from './key-directory.ts';
 import { PostgresLedger } from './ledger/ledger.ts';
 import { type PostgresOptions, POSTGRES_SCHEMA } from './options.ts';
 import { PostgresOutbox } from './outbox/outbox.ts';
+import { PostgresPeople } from './people.ts';
 import { PostgresPriceDirectory } from './price-directory.ts';
 import { Readers } from './reader.ts';
+import { SidePool } from './side-pool.ts';
 import { describeDatabase } from './describe-database.ts';
 import { DatabaseWatch } from './watch.ts';
 
@@ -51,6 +56,7 @@ class PostgresExtension implements Extension {
   readonly #outbox: PostgresOutbox;
   readonly #embedded: EmbeddedServer | null;
   readonly #watch: DatabaseWatch;
+  readonly #forConsole: SidePool;
   readonly #stopped = new AbortController();
   #sweeper: NodeJS.Timeout | null = null;
 
@@ -70,6 +76,9 @@ class PostgresExtension implements Extension {
     host.capabilities.offer(KEY_DIRECTORY, keys);
     host.capabilities.offer(PRICE_DIRECTORY, new PostgresPriceDirectory(this.#database, this.#announcements));
     host.capabilities.offer(POSTGRES_DATABASE, this.#database);
+    this.#forConsole = new SidePool(this.#database);
+    host.capabilities.offer(ADMINISTRATION, (by) => new Administration(this.#forConsole, by));
+    host.capabilities.offer(PEOPLE, new PostgresPeople(this.#forConsole));
     host.capabilities.offer(POSTGRES_READER, new Readers(this.#database, options.views_schema));
     host.meter.gauge('sluice_embedded_server_running', '1 while the embedded PostgreSQL runs.', () =>
       this.#embedded?.state === 'running' ? 1 : 0,
@@ -106,6 +115,7 @@ class PostgresExtension implements Extension {
     await this.#announcements.stop();
     await this.#outbox.stop();
     await this.#ledger.stop();
+    await this.#forConsole.close();
     await this.#database.close();
     await this.#embedded?.stop();
   }
