@@ -1,0 +1,143 @@
+/**
+ * Filters as SQL conditions. The expressions come from the table of fields; values and keys are parameters. Conditions
+ * refer to the trace `t` and to the row: a span `s`, a log record `l`, or counted usage `u`.
+ */
+import type { Field, Target } from './fields.ts';
+import { type Filter, FilterError, type FilterValue, type Operator, type Term } from './filter.ts';
+import type { Parameters } from './parameters.ts';
+import { amountOf, isPlainNumber, nanosecondsOf } from './values.ts';
+
+const TRACE_ID_DIGITS = 32;
+const NS_PER_MS = 1_000_000;
+
+export interface CompileOptions {
+  readonly target: Target;
+  /** Whether conditions on content are allowed. */
+  readonly seesContent: boolean;
+  /** The schema of the readable views. */
+  readonly views: string;
+  readonly parameters: Parameters;
+}
+
+export interface Conditions {
+  /** On columns of the trace; for log records and usage empty. */
+  readonly trace: readonly string[];
+  /** On one row. */
+  readonly row: readonly string[];
+  /** On figures that are computed from all spans of a trace. */
+  readonly sums: readonly string[];
+  /** Whether a condition reads content or computes sums, so that fewer traces can be looked at in the same time. */
+  readonly isHeavy: boolean;
+}
+
+/** Throws a `FilterError` for a field that the target does not have, or that needs the right to content. */
+export function compileFilter({ terms }: Filter, options: CompileOptions): Conditions {
+  const conditions = terms.map((term) => ({
+    place: placeOf(term.field, options.target),
+    sql: compileTerm(term, options),
+  }));
+  const of = (place: Place): readonly string[] =>
+    conditions.filter((each) => each.place === place).map(({ sql }) => sql);
+  const isHeavy = terms.some(
+    ({ field }) => field.kind === 'search' || field.kind === 'json' || field.onTrace === 'sum',
+  );
+  return { trace: of('trace'), row: of('row'), sums: of('sums'), isHeavy };
+}
+
+type Place = 'trace' | 'row' | 'sums';
+
+function placeOf({ onTrace }: Field, target: Target): Place {
+  if (target !== 'span' || onTrace === undefined) return 'row';
+  return onTrace === 'sum' ? 'sums' : 'trace';
+}
+
+export function compileTerm(term: Term, options: CompileOptions): string {
+  const { field, negated, at } = term;
+  const sql = field.sql[options.target];
+  if (sql === undefined) throw new FilterError(`"${field.name}" cannot be used here`, at);
+  if (field.kind === 'error' && term.values.length > 0 && sql.length === 1)
+    throw new FilterError(`"${field.name}" has no value here`, at, field.name);
+  if (field.isContent === true && !options.seesContent)
+    throw new FilterError(`"${field.name}" searches content, which you may not see`, at);
+  const expressions = typeof sql === 'string' ? [sql.replaceAll('{views}', options.views)] : sql;
+  const condition = alternatives(term, expressions, options);
+  return negated ? `(${condition} IS NOT TRUE)` : condition;
+}
+
+/** Any value may meet the condition; without a value it is a flag. */
+function alternatives(term: Term, expressions: readonly string[], options: CompileOptions): string {
+  const [expression = 'false'] = expressions;
+  if (term.values.length === 0) return expression;
+  const each = term.values.map((value) => oneOf(term, value, expressions, options));
+  return `(${each.join(' OR ')})`;
+}
+
+function oneOf(
+  { field, key, operator }: Term,
+  value: FilterValue,
+  expressions: readonly string[],
+  { parameters, seesContent }: CompileOptions,
+): string {
+  const [expression = 'false'] = expressions;
+  switch (field.kind) {
+    case 'trace_id': {
+      const digits = value.text.toLowerCase();
+      const lowest = parameters.add(Buffer.from(digits.padEnd(TRACE_ID_DIGITS, '0'), 'hex'));
+      const highest = parameters.add(Buffer.from(digits.padEnd(TRACE_ID_DIGITS, 'f'), 'hex'));
+      return `${expression} BETWEEN ${lowest}::bytea AND ${highest}::bytea`;
+    }
+    case 'span_id':
+      return `${expression} = ${parameters.add(Buffer.from(value.text, 'hex'))}::bytea`;
+    case 'number':
+      return `${expression} ${operator} ${parameters.add(amountOf(value.text))}::numeric`;
+    case 'duration_ns':
+      return `${expression} ${operator} ${parameters.add(String(nanosecondsOf(value.text)))}::numeric`;
+    case 'duration_ms':
+      return `${expression} ${operator} ${parameters.add(Number(nanosecondsOf(value.text)) / NS_PER_MS)}::float8`;
+    case 'json':
+      return ofJson(expression, parameters.text(key), { operator, value, parameters });
+    case 'search':
+      return contained(expressions, value, parameters);
+    case 'error':
+      // The type of an error is no content; its message is.
+      return contained(expressions.slice(1, seesContent ? undefined : 2), value, parameters);
+    case 'text':
+    case 'flag':
+      return ofText(expression, operator, value, parameters);
+  }
+}
+
+function ofText(
+  expression: string,
+  operator: Operator,
+  { text, isPrefix }: FilterValue,
+  parameters: Parameters,
+): string {
+  const value = parameters.text(text);
+  if (operator === '~') return `strpos(${expression}, ${value}) > 0`;
+  return isPrefix ? `starts_with(${expression}, ${value})` : `${expression} = ${value}`;
+}
+
+/** In any of the columns, whatever the case of letters. */
+function contained(expressions: readonly string[], { text }: FilterValue, parameters: Parameters): string {
+  const value = parameters.text(text);
+  const each = expressions.map((expression) => `strpos(lower(${expression}), lower(${value})) > 0`);
+  return each.length === 0 ? 'false' : `(${each.join(' OR ')})`;
+}
+
+interface Comparison {
+  readonly operator: Operator;
+  readonly value: FilterValue;
+  readonly parameters: Parameters;
+}
+
+/** A stored number is compared as a number, every other value as text. */
+function ofJson(json: string, key: string, { operator, value, parameters }: Comparison): string {
+  const member = `(${json} ->> ${key})`;
+  const isOrder = operator !== '=' && operator !== '~';
+  if (!isOrder && (operator === '~' || value.isPrefix || !isPlainNumber(value.text)))
+    return ofText(member, operator, value, parameters);
+  const number = `${member}::numeric ${operator} ${parameters.add(value.text)}::numeric`;
+  const other = isOrder ? 'false' : ofText(member, '=', value, parameters);
+  return `CASE jsonb_typeof(${json} -> ${key}) WHEN 'number' THEN ${number} ELSE ${other} END`;
+}

@@ -1,0 +1,273 @@
+/**
+ * The fields of the filter language: what each is compared with, and its SQL expression for each kind of row. Nothing
+ * else becomes SQL; keys and values are parameters.
+ */
+
+/** What a value of the field looks like. */
+export type FieldKind =
+  | 'text'
+  /** A beginning of a trace id. */
+  | 'trace_id'
+  | 'span_id'
+  | 'number'
+  /** Compared with a column in nanoseconds. */
+  | 'duration_ns'
+  /** Compared with a column in milliseconds. */
+  | 'duration_ms'
+  /** A key of a JSON column. */
+  | 'json'
+  /** A text in any of several columns. */
+  | 'search'
+  /** Without a value whether there is an error, with a value which. */
+  | 'error'
+  | 'flag';
+
+/** The rows a filter selects: a span `s`, a log record `l`, a row of counted usage `u`. */
+export type Target = 'span' | 'log' | 'usage';
+
+export interface Field {
+  readonly name: string;
+  readonly kind: FieldKind;
+  /** One line, for docs and completion. */
+  readonly about: string;
+  /** The right to content is needed to filter by it. */
+  readonly isContent?: boolean;
+  /** An expression for each target that has the field; for `search` and `error` a list of expressions. */
+  readonly sql: Readonly<Partial<Record<Target, string | readonly string[]>>>;
+  /** Of the trace `t` and not of a span. `sum`: computed from all spans of the trace. */
+  readonly onTrace?: 'column' | 'sum';
+}
+
+const CONTENT_COLUMNS = [
+  'input_content',
+  'output_content',
+  'system_instructions',
+  'tool_arguments',
+  'tool_result',
+  'retrieval_query',
+  'retrieval_documents',
+];
+
+const columns = (alias: string, names: readonly string[]): readonly string[] => names.map((name) => `${alias}.${name}`);
+
+/** A column that spans, log records and counted usage have. */
+const everywhere = (name: string, column: string, about: string): Field => ({
+  name,
+  kind: 'text',
+  about,
+  sql: { span: `s.${column}`, log: `l.${column}`, usage: `u.${column}` },
+});
+
+/** A column of spans and log records. */
+const recorded = (name: string, column: string, about: string): Field => ({
+  name,
+  kind: 'text',
+  about,
+  sql: { span: `s.${column}`, log: `l.${column}` },
+});
+
+const spanOnly = (name: string, column: string, about: string): Field => ({
+  name,
+  kind: 'text',
+  about,
+  sql: { span: `s.${column}` },
+});
+
+/** Figures of a call that is not a sum over others. */
+const own = (name: string, column: string, about: string): Field => ({
+  name,
+  kind: 'number',
+  about,
+  sql: {
+    span: `CASE WHEN s.usage_scope = 'own' THEN s.${column} END`,
+    log: `CASE WHEN l.usage_scope = 'own' THEN l.${column} END`,
+    usage: `u.${column}`,
+  },
+});
+
+const spansOfTrace = `FROM sluice.spans x WHERE x.project = t.project AND x.trace_id = t.trace_id
+  AND x.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns`;
+/** `{views}` is replaced by the schema of the readable views. */
+const usageOfTrace = 'FROM {views}.counted_usage x WHERE x.project = t.project AND x.trace_id = t.trace_id';
+
+const ofTrace = (name: string, kind: FieldKind, sql: string, about: string): Field => ({
+  name,
+  kind,
+  about,
+  sql: { span: sql },
+  onTrace: 'sum',
+});
+
+const ALL: readonly Field[] = [
+  {
+    name: 'trace',
+    kind: 'trace_id',
+    about: 'the id of the trace, or its beginning',
+    sql: { span: 't.trace_id', log: 'l.trace_id', usage: 'u.trace_id' },
+    onTrace: 'column',
+  },
+  {
+    name: 'span',
+    kind: 'span_id',
+    about: 'the id of a span',
+    sql: { span: 's.span_id', log: 'l.span_id', usage: 'u.span_id' },
+  },
+  {
+    name: 'env',
+    kind: 'text',
+    about: 'the environment',
+    sql: { span: 't.environment', log: 'l.environment', usage: 'u.environment' },
+    onTrace: 'column',
+  },
+  {
+    name: 'name',
+    kind: 'text',
+    about: 'the name of a span, or of an event',
+    sql: { span: 's.name', log: 'l.event_name' },
+  },
+  everywhere('service', 'service_name', 'the service'),
+  spanOnly('kind', 'kind', 'internal, server, client, producer or consumer'),
+  spanOnly('status', 'status', 'unset, ok or error'),
+  recorded('category', 'category', 'model_call, tool_step, retrieval, embedding, agent, workflow'),
+  recorded('operation', 'operation', 'the operation, as chat'),
+  everywhere('provider', 'provider', 'the provider of the model'),
+  {
+    name: 'model',
+    kind: 'text',
+    about: 'the model that answered, else the model asked for',
+    sql: {
+      span: 'coalesce(s.response_model, s.request_model)',
+      log: 'coalesce(l.response_model, l.request_model)',
+      usage: 'u.model',
+    },
+  },
+  recorded('tool', 'tool_name', 'the tool'),
+  everywhere('agent', 'agent_name', 'the agent'),
+  everywhere('user', 'user_id', 'the user'),
+  everywhere('conversation', 'conversation_id', 'the conversation'),
+  recorded('dialect', 'dialect', 'the conventions of the sender'),
+  {
+    name: 'scope',
+    kind: 'text',
+    about: 'the instrumentation scope',
+    sql: {
+      span: 'coalesce(s.scope_name, (SELECT c.name FROM sluice.scopes c WHERE c.id = s.scope_id))',
+      log: 'coalesce(l.scope_name, (SELECT c.name FROM sluice.scopes c WHERE c.id = l.scope_id))',
+    },
+  },
+  {
+    name: 'severity',
+    kind: 'text',
+    about: 'the severity of a log record, as ERROR',
+    sql: { log: 'upper(l.severity_text)' },
+  },
+  {
+    name: 'error',
+    kind: 'error',
+    about: 'with an error; with a value: in the type or the message of the error',
+    // The condition, the type, and the message, which is content.
+    sql: {
+      span: ["(s.status = 'error' OR s.is_error)", 's.error_type', 's.status_message'],
+      log: ['(l.is_error OR l.severity_number >= 17)', 'l.error_type'],
+      usage: ['u.is_error'],
+    },
+  },
+  own('tokens', 'total_tokens', 'all tokens of one call'),
+  own('input', 'input_tokens', 'input tokens of one call'),
+  own('output', 'output_tokens', 'output tokens of one call'),
+  own('cost', 'total_cost', 'the cost of one call in US dollars'),
+  {
+    name: 'duration',
+    kind: 'duration_ns',
+    about: 'the duration of a span, as 2s or 150ms',
+    sql: { span: 's.duration_ns' },
+  },
+  {
+    name: 'latency',
+    kind: 'duration_ms',
+    about: 'the latency of a model call',
+    sql: { span: 's.latency_ms', log: 'l.latency_ms', usage: 'u.latency_ms' },
+  },
+  {
+    name: 'ttft',
+    kind: 'duration_ms',
+    about: 'the time to the first token',
+    sql: { span: 's.time_to_first_token_ms', log: 'l.time_to_first_token_ms', usage: 'u.time_to_first_token_ms' },
+  },
+  ofTrace('trace.cost', 'number', `(SELECT sum(x.total_cost) ${usageOfTrace})`, 'the cost of the whole trace'),
+  ofTrace('trace.tokens', 'number', `(SELECT sum(x.total_tokens) ${usageOfTrace})`, 'the tokens of the whole trace'),
+  ofTrace(
+    'trace.duration',
+    'duration_ns',
+    `(SELECT greatest(max(coalesce(x.end_time_unix_nano, x.start_time_unix_nano)) - min(x.start_time_unix_nano), 0) ${spansOfTrace})`,
+    'the duration of the whole trace',
+  ),
+  ofTrace('trace.spans', 'number', `(SELECT count(*) ${spansOfTrace})`, 'the number of spans'),
+  ofTrace(
+    'trace.errors',
+    'number',
+    `(SELECT count(*) FILTER (WHERE x.status = 'error' OR x.is_error) ${spansOfTrace})`,
+    'the number of spans with an error',
+  ),
+  {
+    name: 'attr.',
+    kind: 'json',
+    about: 'an attribute, as attr.http.route:/chat',
+    isContent: true,
+    sql: { span: 's.attributes', log: 'l.attributes' },
+  },
+  {
+    name: 'resource.',
+    kind: 'json',
+    about: 'an attribute of the resource, as resource.host.name:web-1',
+    sql: {
+      span: 'coalesce(s.resource, (SELECT r.body FROM sluice.resources r WHERE r.id = s.resource_id))',
+      log: 'coalesce(l.resource, (SELECT r.body FROM sluice.resources r WHERE r.id = l.resource_id))',
+    },
+  },
+  {
+    name: 'text',
+    kind: 'search',
+    about: 'a text in the name, the message of an error or content; case does not matter',
+    isContent: true,
+    sql: {
+      span: columns('s', ['name', 'status_message', ...CONTENT_COLUMNS]),
+      log: [...columns('l', ['event_name', ...CONTENT_COLUMNS]), 'l.body::text'],
+    },
+  },
+  {
+    name: 'unpriced',
+    kind: 'flag',
+    about: 'a call without a known cost',
+    sql: {
+      span: "(s.usage_scope = 'own' AND s.total_cost IS NULL)",
+      log: "(l.usage_scope = 'own' AND l.total_cost IS NULL)",
+      usage: '(u.total_cost IS NULL)',
+    },
+  },
+  { name: 'root', kind: 'flag', about: 'a span without a parent', sql: { span: '(s.parent_span_id IS NULL)' } },
+];
+
+export const FIELDS: ReadonlyMap<string, Field> = new Map(ALL.map((field) => [field.name, field]));
+
+/** Fields with a key after a dot. */
+const KEYED = ALL.filter(({ kind }) => kind === 'json');
+export const ERROR_FIELD = fieldNamed('error');
+export const TEXT_FIELD = fieldNamed('text');
+
+function fieldNamed(name: string): Field {
+  const field = ALL.find((each) => each.name === name);
+  if (field === undefined) throw new Error(`there is no field ${name}`);
+  return field;
+}
+
+/** The field with its key, which is empty for most. Null: there is no field of this name. */
+export function findField(name: string): { readonly field: Field; readonly key: string } | null {
+  const field = FIELDS.get(name);
+  if (field !== undefined && field.kind !== 'json') return { field, key: '' };
+  const keyed = KEYED.find((each) => name.startsWith(each.name) && name.length > each.name.length);
+  return keyed === undefined ? null : { field: keyed, key: name.slice(keyed.name.length) };
+}
+
+/** Names for hints and completion. */
+export const FIELD_NAMES: readonly string[] = ALL.map(({ name }) => name);

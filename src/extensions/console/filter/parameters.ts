@@ -1,0 +1,14 @@
+/** The values of a statement. Nothing of a request becomes part of its text. */
+export class Parameters {
+  readonly values: unknown[] = [];
+
+  /** The place of the value in the statement. */
+  add(value: unknown): string {
+    this.values.push(value);
+    return `$${this.values.length}`;
+  }
+
+  text(value: string): string {
+    return `${this.add(value)}::text`;
+  }
+}
