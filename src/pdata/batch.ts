@@ -15,7 +15,6 @@ import {
   EVENT_NAME_OFFSET,
   EVENT_STRIDE,
   EVENT_TIME,
-  EVENT_DISPOSITION,
   EVENTS_BASE,
   HEADER_ATTRIBUTES,
   HEADER_BASE,
@@ -88,7 +87,7 @@ export interface Kernels {
   encodeCopy(first: number): number;
   encodeShared(first: number): number;
   encodeOtlp(first: number): number;
-  findOpenings(from: number, end: number): number;
+  findPrefixes(from: number, end: number): number;
 }
 
 /** The part of the region of constants for texts that may change while the process runs. */
@@ -446,10 +445,6 @@ export class Batch {
     const row = EVENTS_BASE + event * EVENT_STRIDE;
     const flags = this.tables.memory.u8[row + EVENT_NAME_FLAGS] as number;
     return this.tables.string(this.#u32(row + EVENT_NAME_OFFSET), this.#u32(row + EVENT_NAME_LENGTH), flags);
-  }
-  /** DISPOSITION_KEEP or DISPOSITION_DROP for a whole event. */
-  setEventDisposition(event: number, disposition: number): void {
-    this.tables.memory.u8[EVENTS_BASE + event * EVENT_STRIDE + EVENT_DISPOSITION] = disposition;
   }
 
   metricName(metric: number): string {

@@ -100,20 +100,20 @@ export const COMPRESSED_CAPACITY = INPUT_CAPACITY;
 export const COMPRESSED_PADDING = 64;
 /**
  * The search for literal prefixes, in the same region: tables of bucket masks, two of 16 bytes for each of the three
- * bytes of a fingerprint; tables of prefixes, 256 sets of 128 for each of OPENING_BYTES from there; and the candidates.
+ * bytes of a fingerprint; tables of prefixes, 256 sets of 128 for each of PREFIX_BYTES from there; and the candidates.
  */
-export const OPENING_GROUPS_BASE = OUTPUT_BASE;
-export const OPENING_GROUPS_SIZE = 96;
-export const OPENING_BYTES_BASE = OPENING_GROUPS_BASE + OPENING_GROUPS_SIZE;
-export const OPENING_BYTES = 6;
-export const OPENING_BYTES_SIZE = 24576; // OPENING_BYTES × 256 × OPENING_KINDS / 8
-export const OPENING_KINDS = 128;
-export const OPENING_PLACES_BASE = OPENING_BYTES_BASE + OPENING_BYTES_SIZE;
+export const PREFIX_BUCKETS_BASE = OUTPUT_BASE;
+export const PREFIX_BUCKETS_SIZE = 96;
+export const PREFIX_BYTES_BASE = PREFIX_BUCKETS_BASE + PREFIX_BUCKETS_SIZE;
+export const PREFIX_BYTES = 6;
+export const PREFIX_BYTES_SIZE = 24576; // PREFIX_BYTES × 256 × PREFIX_MASK_BITS / 8
+export const PREFIX_MASK_BITS = 128;
+export const PREFIX_CANDIDATES_BASE = PREFIX_BYTES_BASE + PREFIX_BYTES_SIZE;
 /** A number small enough that the candidates are still in the CPU cache when they are read. */
-export const MAX_OPENING_PLACES = 1024;
-export const OPENING_PLACE_STRIDE = 20;
-export const OPENING_PLACE = 0; // u32 absolute address
-export const OPENING_PLACE_KINDS = 4; // a set of OPENING_KINDS bits
+export const MAX_PREFIX_CANDIDATES = 1024;
+export const PREFIX_CANDIDATE_STRIDE = 20;
+export const PREFIX_CANDIDATE_ADDRESS = 0; // u32 absolute address
+export const PREFIX_CANDIDATE_MASK = 4; // a set of PREFIX_MASK_BITS bits
 /** The encoder of OTLP requests returns to TypeScript once this many bytes are waiting. */
 export const OUTPUT_SOFT_LIMIT = 1048576;
 /** The encoder of rows returns earlier: the rows are copied out while they are still in the second-level cache. */
@@ -154,7 +154,7 @@ export const HEADER_OUTPUT_ROWS = 112; // rows waiting at OUTPUT_BASE
 export const HEADER_MAX_DEPTH = 116; // AnyValue nesting allowed; set before indexing
 export const HEADER_INFLATED = 120; // absolute address behind the bytes that were expanded
 export const HEADER_INFLATE_END = 124; // absolute address behind the compressed stream
-export const HEADER_OPENING_PLACES = 128; // how many of them findOpenings found
+export const HEADER_PREFIX_CANDIDATES = 128; // how many of them findPrefixes found
 export const HEADER_OUTPUT_LIMIT = 132; // bytes the rows may still take; set before each piece is encoded
 
 // ── Text flags (u8), beside every (offset, length) ───────────────────────────────────────────────────────────────────
@@ -266,8 +266,7 @@ export const RESOURCE_ENVIRONMENT_OFFSET = 8; // set by the environment processo
 export const RESOURCE_ENVIRONMENT_LENGTH = 12;
 export const RESOURCE_ENVIRONMENT_FLAGS = 16; // u8
 export const RESOURCE_CAPTURE = 17; // u8: 1 content may be stored; set by the privacy processor
-export const RESOURCE_JSON_OFFSET = 20; // rendered once by the encoder; 0 not yet
-export const RESOURCE_JSON_LENGTH = 24;
+export const RESOURCE_JSON_OFFSET = 20; // rendered once by the encoder; 0 not yet. Its length follows.
 export const RESOURCE_SERVICE_ROW = 28; // u32 attribute row + 1 of service.name; 0 none; found by the encoder
 
 // ── Scope row ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -279,8 +278,7 @@ export const SCOPE_VERSION_OFFSET = 16;
 export const SCOPE_VERSION_LENGTH = 20;
 export const SCOPE_NAME_FLAGS = 24; // u8
 export const SCOPE_VERSION_FLAGS = 25; // u8
-export const SCOPE_JSON_OFFSET = 28; // rendered attributes; 0 not yet
-export const SCOPE_JSON_LENGTH = 32;
+export const SCOPE_JSON_OFFSET = 28; // rendered attributes; 0 not yet. Its length follows.
 
 // ── Resource and scope rows alike: how rows in COPY form refer to them ──────────────────────────────────────────────
 export const SHARED_STATE = 40; // u8, one of the following

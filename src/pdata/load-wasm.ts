@@ -51,10 +51,10 @@ export interface WireExports {
   /** Checks UTF-8 and classifies a text: text flags, or -1 for invalid UTF-8. */
   classifyText(offset: number, length: number): number;
   /**
-   * Finds literal prefixes of redaction patterns from `from` on, with the tables at OPENING_GROUPS_BASE. Returns the
+   * Finds literal prefixes of redaction patterns from `from` on, with the tables at PREFIX_BUCKETS_BASE. Returns the
    * address at which to continue.
    */
-  findOpenings(from: number, end: number): number;
+  findPrefixes(from: number, end: number): number;
 }
 
 /** The indexer's refusal: the rule (FAIL_… of layout.ts) and the offset in the expanded body. */

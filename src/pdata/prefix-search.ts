@@ -1,52 +1,52 @@
 /**
- * The search for literal prefixes in the body of a request: the tables that `findOpenings` reads, and the places that
+ * The search for literal prefixes in the body of a request: the tables that `findPrefixes` reads, and the places that
  * it found.
  */
 import type { Kernels } from './batch.ts';
 import {
   HEADER_BASE,
-  HEADER_OPENING_PLACES,
+  HEADER_PREFIX_CANDIDATES,
   INPUT_BASE,
   INPUT_CAPACITY,
-  OPENING_BYTES_BASE,
-  OPENING_GROUPS_BASE,
-  OPENING_KINDS,
-  OPENING_PLACE,
-  OPENING_PLACE_KINDS,
-  OPENING_PLACE_STRIDE,
-  OPENING_PLACES_BASE,
+  PREFIX_BYTES_BASE,
+  PREFIX_BUCKETS_BASE,
+  PREFIX_MASK_BITS,
+  PREFIX_CANDIDATE_ADDRESS,
+  PREFIX_CANDIDATE_MASK,
+  PREFIX_CANDIDATE_STRIDE,
+  PREFIX_CANDIDATES_BASE,
 } from './layout.ts';
 import type { Memory } from './memory.ts';
 
 /** The address of the first byte of a body, and the length of the longest body. */
 export const BODY_START = INPUT_BASE;
 export const MAX_BODY = INPUT_CAPACITY;
-/** Words of a mask of OPENING_KINDS bits. */
-export const MASK_WORDS = OPENING_KINDS / 32;
+/** Words of a mask of PREFIX_MASK_BITS bits. */
+export const MASK_WORDS = PREFIX_MASK_BITS / 32;
 
-const COUNT = (HEADER_BASE + HEADER_OPENING_PLACES) >>> 2;
-const PLACES = (OPENING_PLACES_BASE + OPENING_PLACE) >>> 2;
-const KINDS = (OPENING_PLACES_BASE + OPENING_PLACE_KINDS) >>> 2;
-const PLACE_WORDS = OPENING_PLACE_STRIDE >>> 2;
+const COUNT = (HEADER_BASE + HEADER_PREFIX_CANDIDATES) >>> 2;
+const PLACES = (PREFIX_CANDIDATES_BASE + PREFIX_CANDIDATE_ADDRESS) >>> 2;
+const KINDS = (PREFIX_CANDIDATES_BASE + PREFIX_CANDIDATE_MASK) >>> 2;
+const PLACE_WORDS = PREFIX_CANDIDATE_STRIDE >>> 2;
 
 export class PrefixSearch {
   readonly #memory: Memory;
-  readonly #kernels: Pick<Kernels, 'findOpenings'>;
+  readonly #kernels: Pick<Kernels, 'findPrefixes'>;
 
-  constructor(memory: Memory, kernels: Pick<Kernels, 'findOpenings'>) {
+  constructor(memory: Memory, kernels: Pick<Kernels, 'findPrefixes'>) {
     this.#memory = memory;
     this.#kernels = kernels;
   }
 
   /** Once per body: the tables are in the region where rows are encoded later. */
   load(buckets: Uint8Array, bytes: Uint8Array): void {
-    this.#memory.u8.set(buckets, OPENING_GROUPS_BASE);
-    this.#memory.u8.set(bytes, OPENING_BYTES_BASE);
+    this.#memory.u8.set(buckets, PREFIX_BUCKETS_BASE);
+    this.#memory.u8.set(bytes, PREFIX_BYTES_BASE);
   }
 
   /** Searches from an address on, up to `end`. Returns the address at which to continue. */
   run(from: number, end: number): number {
-    return this.#kernels.findOpenings(from, end);
+    return this.#kernels.findPrefixes(from, end);
   }
 
   /** The places that the last run found. */

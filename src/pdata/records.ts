@@ -8,13 +8,9 @@ import {
   RECORD_END,
   RECORD_EVENTS_COUNT,
   RECORD_EVENTS_FIRST,
-  RECORD_FLAGS,
   RECORD_KIND,
   RECORD_LINKS_COUNT,
   RECORD_LINKS_FIRST,
-  RECORD_MESSAGE_FLAGS,
-  RECORD_MESSAGE_LENGTH,
-  RECORD_MESSAGE_OFFSET,
   RECORD_METRIC,
   RECORD_NAME_FLAGS,
   RECORD_NAME_LENGTH,
@@ -24,9 +20,6 @@ import {
   RECORD_SCOPE,
   RECORD_SPAN_ID,
   RECORD_START,
-  RECORD_STATE_FLAGS,
-  RECORD_STATE_LENGTH,
-  RECORD_STATE_OFFSET,
   RECORD_STATUS,
   RECORD_STRIDE,
   RECORD_TRACE_ID,
@@ -84,9 +77,6 @@ export class RecordCursor {
   get startApproximateNs(): number {
     return this.#double(START);
   }
-  get endApproximateNs(): number {
-    return this.#double(END);
-  }
 
   /** Milliseconds from the start to an instant, given as the two words of its nanoseconds; never negative. */
   millisecondsTo(low: number, high: number): number {
@@ -113,19 +103,9 @@ export class RecordCursor {
     return this.#memory.bytes.toString('hex', at, at + 8);
   }
 
-  get hasParent(): boolean {
-    const word = (this.#address + RECORD_PARENT_SPAN_ID) >>> 2;
-    return ((this.#memory.u32[word] as number) | (this.#memory.u32[word + 1] as number)) !== 0;
-  }
-
   get parentSpanId(): string {
     const at = this.#address + RECORD_PARENT_SPAN_ID;
     return this.#memory.bytes.toString('hex', at, at + 8);
-  }
-
-  /** The OTLP `flags` field. */
-  get otlpFlags(): number {
-    return this.#memory.u32[(this.#address + RECORD_FLAGS) >>> 2] as number;
   }
 
   /** First attribute row. */
@@ -164,32 +144,6 @@ export class RecordCursor {
 
   get nameFlags(): number {
     return this.#memory.u8[this.#address + RECORD_NAME_FLAGS] as number;
-  }
-
-  /** Span trace_state, log severity_text. */
-  get stateOffset(): number {
-    return this.#memory.u32[(this.#address + RECORD_STATE_OFFSET) >>> 2] as number;
-  }
-
-  get stateLength(): number {
-    return this.#memory.u32[(this.#address + RECORD_STATE_LENGTH) >>> 2] as number;
-  }
-
-  get stateFlags(): number {
-    return this.#memory.u8[this.#address + RECORD_STATE_FLAGS] as number;
-  }
-
-  /** Span status message. */
-  get messageOffset(): number {
-    return this.#memory.u32[(this.#address + RECORD_MESSAGE_OFFSET) >>> 2] as number;
-  }
-
-  get messageLength(): number {
-    return this.#memory.u32[(this.#address + RECORD_MESSAGE_LENGTH) >>> 2] as number;
-  }
-
-  get messageFlags(): number {
-    return this.#memory.u8[this.#address + RECORD_MESSAGE_FLAGS] as number;
   }
 
   /** Span kind, severity number, or value kind of a point. */

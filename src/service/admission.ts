@@ -59,7 +59,7 @@ interface Pass<Place> {
   elapsedMs: number;
 }
 
-interface Lane<Place> {
+interface SizeQueue<Place> {
   readonly limitBytes: number;
   readonly queue: FairQueue<Pass<Place>>;
   /** The first `freeCount` are free. An array that becomes empty with each request would be allocated anew. */
@@ -68,16 +68,16 @@ interface Lane<Place> {
 }
 
 /** Null when none is free, which is a fault of the queue. */
-function takePlace<Place>(lane: Lane<Place>): Place | null {
-  if (lane.freeCount === 0) return null;
-  lane.freeCount--;
-  return lane.free[lane.freeCount] ?? null;
+function takePlace<Place>(sizeQueue: SizeQueue<Place>): Place | null {
+  if (sizeQueue.freeCount === 0) return null;
+  sizeQueue.freeCount--;
+  return sizeQueue.free[sizeQueue.freeCount] ?? null;
 }
 
 export class AdmissionControl<Place> {
   readonly #now: () => number;
   readonly #afterPoll: (callback: () => void) => void;
-  readonly #lanes: readonly Lane<Place>[];
+  readonly #queues: readonly SizeQueue<Place>[];
   readonly #wait = new ExpectedWait();
   readonly #polls: PollCycle;
   /** Passes that have not ended, and those of them that have not begun. */
@@ -94,7 +94,7 @@ export class AdmissionControl<Place> {
     this.#afterPoll = afterPoll;
     this.#polls = new PollCycle(now);
     const clock: VirtualClock = { now: 0 };
-    this.#lanes = classes.map(({ limitBytes, places }) => ({
+    this.#queues = classes.map(({ limitBytes, places }) => ({
       limitBytes,
       queue: new FairQueue<Pass<Place>>(clock, places.length),
       free: [...places],
@@ -130,11 +130,11 @@ export class AdmissionControl<Place> {
     bytes: number,
     begin: (place: Place, limitBytes: number) => Steps<Result>,
   ): Promise<Result> {
-    const lane = this.#laneFor(bytes);
+    const sizeQueue = this.#queueFor(bytes);
     return new Promise<Result>((resolve, reject) => {
       const pass: Pass<Place> = {
         bytes,
-        begin: (place) => begin(place, lane.limitBytes),
+        begin: (place) => begin(place, sizeQueue.limitBytes),
         succeed: resolve as (result: unknown) => void,
         fail: reject,
         place: null,
@@ -144,27 +144,27 @@ export class AdmissionControl<Place> {
       this.#wait.add(project, bytes);
       this.#open++;
       if (!this.#scheduled) this.#startPolls();
-      const flow = this.#sliceMs < SLICE_MS ? lane.queue.start(project, pass) : null;
+      const flow = this.#sliceMs < SLICE_MS ? sizeQueue.queue.start(project, pass) : null;
       if (flow === null) {
-        lane.queue.add(project, pass);
+        sizeQueue.queue.add(project, pass);
         this.#waiting++;
         return;
       }
-      this.#advance(lane, flow, SLICE_MS);
+      this.#advance(sizeQueue, flow, SLICE_MS);
     });
   }
 
-  #laneFor(bytes: number): Lane<Place> {
-    const lane = this.#lanes.find(({ limitBytes }) => bytes <= limitBytes) ?? this.#lanes.at(-1);
-    if (lane === undefined) throw new Error('admission control without size classes');
-    return lane;
+  #queueFor(bytes: number): SizeQueue<Place> {
+    const sizeQueue = this.#queues.find(({ limitBytes }) => bytes <= limitBytes) ?? this.#queues.at(-1);
+    if (sizeQueue === undefined) throw new Error('admission control without size classes');
+    return sizeQueue;
   }
 
   /** Runs steps of the flow's pass until it ends, or passes have taken `untilMs` since the last poll. */
-  #advance(lane: Lane<Place>, flow: Flow<Pass<Place>>, untilMs: number): void {
+  #advance(sizeQueue: SizeQueue<Place>, flow: Flow<Pass<Place>>, untilMs: number): void {
     const started = this.#now();
-    const pass = flow.running ?? this.#begin(lane, flow);
-    pass.place ??= takePlace(lane);
+    const pass = flow.running ?? this.#begin(sizeQueue, flow);
+    pass.place ??= takePlace(sizeQueue);
     const deadline = started + untilMs - this.#sliceMs + (pass.steps === null ? OVERRUN_MS : 0);
     const isOver = this.#step(pass, deadline);
     const ended = this.#now();
@@ -172,14 +172,14 @@ export class AdmissionControl<Place> {
     this.#sliceMs += ended - started;
     const pollMs = Math.min(started - (this.#busySince ?? started), MAX_POLLS_MS);
     this.#wait.measure(ended - started, pollMs);
-    lane.queue.charge(flow, ended - started);
-    if (isOver) this.#end(lane, flow, pass);
+    sizeQueue.queue.charge(flow, ended - started);
+    if (isOver) this.#end(sizeQueue, flow, pass);
     this.#busySince = this.#open > 0 ? ended : null;
   }
 
-  #begin(lane: Lane<Place>, flow: Flow<Pass<Place>>): Pass<Place> {
+  #begin(sizeQueue: SizeQueue<Place>, flow: Flow<Pass<Place>>): Pass<Place> {
     this.#waiting--;
-    return lane.queue.begin(flow);
+    return sizeQueue.queue.begin(flow);
   }
 
   /** Returns whether the pass has ended, with any outcome. */
@@ -200,10 +200,10 @@ export class AdmissionControl<Place> {
     }
   }
 
-  #end(lane: Lane<Place>, flow: Flow<Pass<Place>>, pass: Pass<Place>): void {
+  #end(sizeQueue: SizeQueue<Place>, flow: Flow<Pass<Place>>, pass: Pass<Place>): void {
     this.#open--;
-    lane.queue.end(flow);
-    if (pass.place !== null) lane.free[lane.freeCount++] = pass.place;
+    sizeQueue.queue.end(flow);
+    if (pass.place !== null) sizeQueue.free[sizeQueue.freeCount++] = pass.place;
     this.#wait.remove(flow.project, pass.bytes, pass.elapsedMs);
   }
 
@@ -237,19 +237,19 @@ export class AdmissionControl<Place> {
       const next = this.#next();
       if (next === null) return;
       // Passes in progress alternate within a slice as well.
-      this.#advance(next.lane, next.flow, Math.min(limit, this.#sliceMs + SLICE_MS));
+      this.#advance(next.sizeQueue, next.flow, Math.min(limit, this.#sliceMs + SLICE_MS));
     }
     if (this.#open > 0) this.#startPolls();
   }
 
-  #next(): { readonly lane: Lane<Place>; readonly flow: Flow<Pass<Place>> } | null {
-    let found: { readonly lane: Lane<Place>; readonly flow: Flow<Pass<Place>> } | null = null;
+  #next(): { readonly sizeQueue: SizeQueue<Place>; readonly flow: Flow<Pass<Place>> } | null {
+    let found: { readonly sizeQueue: SizeQueue<Place>; readonly flow: Flow<Pass<Place>> } | null = null;
     let leastMs = Number.POSITIVE_INFINITY;
-    for (const lane of this.#lanes) {
-      const next = lane.queue.next();
+    for (const sizeQueue of this.#queues) {
+      const next = sizeQueue.queue.next();
       if (next === null || next.urgencyMs >= leastMs) continue;
       leastMs = next.urgencyMs;
-      found = { lane, flow: next.flow };
+      found = { sizeQueue, flow: next.flow };
     }
     return found;
   }

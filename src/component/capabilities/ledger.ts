@@ -51,11 +51,11 @@ export type Outcome =
 export type Decision = Outcome | { readonly kind: 'deferred' };
 
 /**
- * Which requests may share a group. `plain`: other plain ones. `careful`: other requests of projects that recently had
- * refusals or spans that were stored already, because these need more steps. `apart`: only requests of the same
+ * Which requests may share a group. `plain`: other plain ones. `pessimistic`: other requests of projects that recently
+ * had refusals or spans that were stored already, because these need more steps. `apart`: only requests of the same
  * project; it may wait for long.
  */
-export type Kind = 'plain' | 'careful' | 'apart';
+export type Kind = 'plain' | 'pessimistic' | 'apart';
 
 /** The free plan's headers. */
 export interface Quota {
@@ -79,14 +79,14 @@ export interface TransactionHandle {
 
 export interface Ledger extends Component {
   /** The number of groups that it can settle at once; one when left out. */
-  readonly lanes?: number;
+  readonly concurrentGroups?: number;
   /** Whether no group can be stored at present. Requests are then refused before they are read. Left out: never. */
   isAway?(): boolean;
   /**
    * The number of requests larger than a group that it can settle beside the groups, each alone. When left out, a large
    * request is settled like a group.
    */
-  readonly heavyLanes?: number;
+  readonly concurrentHeavyRequests?: number;
   /** The kind of a request at present; `plain` when left out. */
   kindOf?(claim: Claim): Kind;
   /**

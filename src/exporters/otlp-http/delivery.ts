@@ -65,7 +65,7 @@ export class Delivery {
    * A refused group is sent again in ever smaller parts up to its last entry, so that only the failing entry is
    * dead-lettered.
    */
-  #careful: { readonly entries: number; readonly until: bigint } | null = null;
+  #bisection: { readonly entries: number; readonly until: bigint } | null = null;
   #failing = false;
   #faulted = false;
 
@@ -132,10 +132,10 @@ export class Delivery {
    * queue.
    */
   async step(): Promise<Pause> {
-    const limit = this.#careful?.entries ?? MAX_ENTRIES;
+    const limit = this.#bisection?.entries ?? MAX_ENTRIES;
     const [head, ...rest] = await this.#parts.queue.waiting(limit);
     if (head === undefined) return EMPTY;
-    if (this.#careful !== null && head.sequence > this.#careful.until) this.#careful = null;
+    if (this.#bisection !== null && head.sequence > this.#bisection.until) this.#bisection = null;
     const pauseMs = (head.nextAttemptMs ?? 0) - this.#parts.now();
     if (pauseMs > 0 && pauseMs <= longestPause(this.#parts.retry))
       return { ms: Math.min(pauseMs, PAUSE_MS), wakeable: false };
@@ -199,8 +199,8 @@ export class Delivery {
     const { events, queue, logger } = this.#parts;
     const last = batch.at(-1);
     if (batch.length > 1 && last !== undefined) {
-      const until = this.#careful?.until ?? last.sequence;
-      this.#careful = { entries: Math.floor(batch.length / 2), until };
+      const until = this.#bisection?.until ?? last.sequence;
+      this.#bisection = { entries: Math.floor(batch.length / 2), until };
       return;
     }
     await queue.deadLetter(batch, { nowMs: this.#parts.now(), error });

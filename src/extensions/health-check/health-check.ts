@@ -76,12 +76,12 @@ class HealthCheck implements Extension {
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
-    const [status, body] = this.#verdictOn(request);
+    const [status, body] = this.#answerTo(request);
     response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
     response.end(JSON.stringify(body));
   }
 
-  #verdictOn(request: IncomingMessage): readonly [status: number, body: object] {
+  #answerTo(request: IncomingMessage): readonly [status: number, body: object] {
     if ((request.url ?? '').split('?')[0] !== this.#options.path) return [404, { message: 'Not found' }];
     if (request.method !== 'GET' && request.method !== 'HEAD') return [405, { message: 'Use GET' }];
     const status = this.#host.capabilities.find(SERVICE_STATUS);

@@ -30,7 +30,7 @@ export { renderJson } from './encode/values';
 export { unescapeJson } from './json/text';
 export { intern } from './symbols';
 export { classifyText } from './text';
-export { findOpenings } from './openings';
+export { findPrefixes } from './prefixes';
 
 /** The limit of AnyValue nesting unless the host sets another one. */
 const DEFAULT_MAX_DEPTH: u32 = 32;

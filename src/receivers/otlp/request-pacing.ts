@@ -14,7 +14,7 @@ const TURN_MS = 10;
 const MOST_RESUMED = 64;
 
 /** Bytes of one kind: their time in an iteration, and the connections that wait for a later one. */
-class Lane {
+class PacedBytes {
   /** Connections that read nothing in their last iteration. They are first. */
   #passedOver: PacedConnection[] = [];
   #waiting: PacedConnection[] = [];
@@ -40,7 +40,7 @@ class Lane {
 
 export class RequestPacing implements Pacing {
   readonly #connections = new WeakMap<Socket, PacedConnection>();
-  readonly #lanes: Readonly<Record<Bytes, Lane>> = { heads: new Lane(), bodies: new Lane() };
+  readonly #paced: Readonly<Record<Bytes, PacedBytes>> = { heads: new PacedBytes(), bodies: new PacedBytes() };
   #scheduled = false;
 
   /** Must be called directly after the server got the connection. */
@@ -61,7 +61,7 @@ export class RequestPacing implements Pacing {
   }
 
   hasTime(bytes: Bytes): boolean {
-    return this.#lanes[bytes].spentMs < TURN_MS;
+    return this.#paced[bytes].spentMs < TURN_MS;
   }
 
   spend(bytes: Bytes, work: () => void): void {
@@ -70,12 +70,12 @@ export class RequestPacing implements Pacing {
     try {
       work();
     } finally {
-      this.#lanes[bytes].spentMs += performance.now() - started;
+      this.#paced[bytes].spentMs += performance.now() - started;
     }
   }
 
   await(connection: PacedConnection, bytes: Bytes, gotNothing: boolean): void {
-    this.#lanes[bytes].add(connection, gotNothing);
+    this.#paced[bytes].add(connection, gotNothing);
     this.#schedule();
   }
 
@@ -84,7 +84,7 @@ export class RequestPacing implements Pacing {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      const { heads, bodies } = this.#lanes;
+      const { heads, bodies } = this.#paced;
       const next = [...heads.next(), ...bodies.next()];
       if (!heads.isEmpty || !bodies.isEmpty) this.#schedule();
       for (const connection of next) connection.goOn();

@@ -53,10 +53,10 @@ export class GroupCommit {
   readonly #waitingHeavy = new WaitingRequests<Waiting>();
   readonly #heavy = new Set<Heavy>();
   readonly #failed = new FailedRequests(() => performance.now());
-  readonly #lanes = new Set<Promise<void>>();
+  readonly #runs = new Set<Promise<void>>();
   /** The kinds of the groups that are being settled; null: a group is about to be formed. */
   readonly #settling = new Set<{ kind: Kind | null }>();
-  #heavyLanes = 0;
+  #runningHeavy = 0;
   readonly #writes = new ExporterWrites();
   readonly #choice: Choice = {
     kindOf: (claim) => this.#ledger.kindOf?.(claim) ?? 'plain',
@@ -101,7 +101,7 @@ export class GroupCommit {
 
   /** Resolves when no request waits and no commit runs. */
   async drain(): Promise<void> {
-    while (this.#lanes.size > 0) await Promise.all(this.#lanes);
+    while (this.#runs.size > 0) await Promise.all(this.#runs);
   }
 
   #enqueue(claim: Claim, encoded: readonly EncodedRows[], trace: RequestTrace | null): Promise<Outcome> {
@@ -111,56 +111,56 @@ export class GroupCommit {
     if (heavy && this.#failed.has(claim)) return Promise.resolve(refusal('overloaded', 'it failed a moment ago'));
     return new Promise((settle) => {
       (heavy ? this.#waitingHeavy : this.#waiting).push({ claim, encoded, bytes, trace, settle });
-      this.#openLanes();
+      this.#startRuns();
     });
   }
 
   get #canBeHeavy(): boolean {
-    return (this.#ledger.heavyLanes ?? 0) > 0;
+    return (this.#ledger.concurrentHeavyRequests ?? 0) > 0;
   }
 
   get #dependentCount(): number {
     return [...this.#heavy].reduce((sum, { dependents }) => sum + dependents.length, 0);
   }
 
-  #openLanes(): void {
-    if (this.#waitingHeavy.count > 0 && this.#heavyLanes < (this.#ledger.heavyLanes ?? 0)) {
-      this.#heavyLanes++;
-      this.#open(this.#runHeavy());
+  #startRuns(): void {
+    if (this.#waitingHeavy.count > 0 && this.#runningHeavy < (this.#ledger.concurrentHeavyRequests ?? 0)) {
+      this.#runningHeavy++;
+      this.#start(this.#runHeavy());
     }
     const open = this.#settling.size;
-    if (open > 0 && (open >= (this.#ledger.lanes ?? 1) || !this.#waiting.hasNext(this.#choice))) return;
-    if (this.#waiting.count > 0) this.#open(this.#run());
+    if (open > 0 && (open >= (this.#ledger.concurrentGroups ?? 1) || !this.#waiting.hasNext(this.#choice))) return;
+    if (this.#waiting.count > 0) this.#start(this.#run());
   }
 
-  #open(run: Promise<void>): void {
-    const lane = run.finally(() => this.#lanes.delete(lane));
-    this.#lanes.add(lane);
+  #start(run: Promise<void>): void {
+    const ended = run.finally(() => this.#runs.delete(ended));
+    this.#runs.add(ended);
   }
 
   /** A concurrent group of the same kind must be full: a smaller one grows while it waits. */
   #allows(kind: Kind): boolean {
-    const others = [...this.#settling].filter((lane) => lane.kind === kind || lane.kind === null);
+    const others = [...this.#settling].filter((group) => group.kind === kind || group.kind === null);
     if (others.length === 0) return true;
     return kind !== 'apart' && this.#waiting.isWhole;
   }
 
   /** Settles one group after the other until none can be formed. */
   async #run(): Promise<void> {
-    const lane: { kind: Kind | null } = { kind: null };
-    this.#settling.add(lane);
+    const current: { kind: Kind | null } = { kind: null };
+    this.#settling.add(current);
     // Requests that arrive in the same iteration of the event loop belong to the same group.
     await new Promise((resolve) => setImmediate(resolve));
     for (;;) {
       // Synchronous with `#takeGroup`: of two runs that end together, the second one finds that no other is settling.
-      this.#settling.delete(lane);
+      this.#settling.delete(current);
       const group = this.#takeGroup();
       const [first] = group;
       if (first === undefined) return;
-      lane.kind = this.#choice.kindOf(first.claim);
-      this.#settling.add(lane);
+      current.kind = this.#choice.kindOf(first.claim);
+      this.#settling.add(current);
       // A concurrent group of another kind may be possible now.
-      this.#openLanes();
+      this.#startRuns();
       await this.#settleGroup(group);
     }
   }
@@ -190,9 +190,9 @@ export class GroupCommit {
         this.#failed.note(request.claim, performance.now() - started);
       this.#heavy.delete(heavy);
       for (const waiting of heavy.dependents.reverse()) this.#waiting.putBack(waiting);
-      if (heavy.dependents.length > 0) this.#openLanes();
+      if (heavy.dependents.length > 0) this.#startRuns();
     }
-    this.#heavyLanes--;
+    this.#runningHeavy--;
   }
 
   async #settleGroup(group: readonly Waiting[]): Promise<readonly Decision[]> {

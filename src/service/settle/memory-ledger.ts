@@ -24,7 +24,7 @@ interface Usage {
 const NO_TRANSACTION: TransactionHandle = { join: () => undefined, flush: async () => undefined };
 
 export class MemoryLedger implements Ledger {
-  readonly heavyLanes = 1;
+  readonly concurrentHeavyRequests = 1;
   readonly #now: () => number;
   /** Groups that are being written, whose outcome is not known yet. */
   readonly #open = new Map<Plan, Promise<void>>();

@@ -138,10 +138,10 @@ class Campaign {
   /** Requests of a permutation start in its order, but can overtake each other on different connections. */
   async #sendAll(queues: readonly Sent[][]): Promise<void> {
     const requests = queues.flat();
-    const lanes = this.#pools.flatMap((pool) => Array.from({ length: CONNECTIONS }, () => pool));
+    const writers = this.#pools.flatMap((pool) => Array.from({ length: CONNECTIONS }, () => pool));
     let next = 0;
     await Promise.all(
-      lanes.map(async (pool) => {
+      writers.map(async (pool) => {
         for (let sent = requests[next++]; sent !== undefined; sent = requests[next++]) await this.#send(pool, sent);
       }),
     );

@@ -4,7 +4,7 @@ import t from 'tap';
 import type { Claim } from '../../../src/component/capabilities/ledger.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { GUARD_STATEMENTS } from '../../../src/extensions/postgres/ledger/guard-statements.ts';
-import { askGuards, findMarkers, nameOf } from '../../../src/extensions/postgres/ledger/guards.ts';
+import { pessimisticGuards, findMarkers, nameOf } from '../../../src/extensions/postgres/ledger/guards.ts';
 import { openingOf } from '../../../src/extensions/postgres/ledger/limits.ts';
 import { migrate } from '../../../src/extensions/postgres/migrate.ts';
 import { prepare } from '../../../src/extensions/postgres/wire-pipeline.ts';
@@ -30,7 +30,7 @@ t.test('an expired marker is no proof that a lost commit happened, a fresh one i
     recordCount: 1,
   };
   await prepare(client, GUARD_STATEMENTS);
-  t.same([...(await askGuards(client, openingOf([claim], false), [claim])).marked], [nameOf(claim)]);
+  t.same([...(await pessimisticGuards(client, openingOf([claim], false), [claim])).marked], [nameOf(claim)]);
   await client.query('COMMIT');
   t.equal((await findMarkers(client, [claim])).size, 1);
   await client.query('UPDATE sluice.replay_markers SET expires_ms = (extract(epoch FROM now()) * 1000)::int8 - 1');

@@ -141,7 +141,7 @@ t.test('groups are limited by requests and by bytes', async (t) => {
 
 /** A ledger with a concurrent group. Groups stay open until the test ends them, in any order. */
 class TwoLanes implements Ledger {
-  readonly lanes = 2;
+  readonly concurrentGroups = 2;
   readonly open: { readonly size: number; end(): void }[] = [];
   most = 0;
 

@@ -39,8 +39,8 @@ const idle: Exporter = { encode: () => rowsOf(1), write: async () => undefined }
 
 /** A ledger whose groups stay open until the test ends them. */
 class OpenGroups implements Ledger {
-  readonly lanes = 2;
-  readonly heavyLanes = 1;
+  readonly concurrentGroups = 2;
+  readonly concurrentHeavyRequests = 1;
   readonly kinds = new Map<string, Kind>();
   readonly open: { readonly names: readonly string[]; end(decision?: Decision): void }[] = [];
 
@@ -202,7 +202,7 @@ t.test('a project with a quota waits for its own heavy request, others do not', 
 
 t.test('requests of another kind form another group, and do not wait for the first', async (t) => {
   const ledger = new OpenGroups();
-  ledger.kinds.set('x', 'careful');
+  ledger.kinds.set('x', 'pessimistic');
   const { arrive, over } = start(ledger);
   for (const name of ['a', 'x', 'b', 'x', 'x']) arrive(aClaim(name));
   await turns();

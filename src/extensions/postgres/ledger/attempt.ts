@@ -9,9 +9,17 @@ import type { Capability } from '../../../component/capabilities/capability.ts';
 import type { Claim, TransactionHandle, Outcome } from '../../../component/capabilities/ledger.ts';
 import { POSTGRES_TRANSACTION } from '../../../component/capabilities/postgres.ts';
 import { runPipeline, type Step, type StepResult } from '../wire-pipeline.ts';
-import { addUsage, askGuards, demandGuards, findTraces, GuardRefusal, nameOf, type StoredTrace } from './guards.ts';
+import {
+  addUsage,
+  pessimisticGuards,
+  optimisticGuards,
+  findTraces,
+  GuardRefusal,
+  nameOf,
+  type StoredTrace,
+} from './guards.ts';
 import { openingOf } from './limits.ts';
-import type { Suspects } from './suspects.ts';
+import type { RecentConflicts } from './recent-conflicts.ts';
 import type { KnownContents } from './contents.ts';
 import { ContentsStored, OpenTransaction, type Repeats } from './transaction.ts';
 import { conflicts, overQuota, ownersOf, usageOf, outcomesFor } from './outcomes.ts';
@@ -30,7 +38,7 @@ export interface AttemptParts {
   readonly client: pg.Client;
   readonly round: readonly Claim[];
   readonly write: Write;
-  readonly suspects: Suspects;
+  readonly recentConflicts: RecentConflicts;
   readonly repeats: Repeats;
   readonly known: KnownContents;
   /** Whether lock waits are short. */
@@ -67,22 +75,22 @@ export class Attempt {
   }
 
   async #run(): Promise<Decided> {
-    const { client, round, suspects } = this.#parts;
-    if (suspects.asks(round)) return this.#runAsking();
+    const { client, round, recentConflicts } = this.#parts;
+    if (recentConflicts.expectsRefusal(round)) return this.#runPessimistic();
     try {
-      await this.#store(round, this.#opening(), demandGuards(round, this));
+      await this.#store(round, this.#opening(), optimisticGuards(round, this));
       return { outcomes: outcomesFor(round, 'stored', this), owners: () => ownersOf(round) };
     } catch (error) {
       if (!(error instanceof GuardRefusal)) throw error;
       await client.query('ROLLBACK');
-      return this.#runAsking();
+      return this.#runPessimistic();
     }
   }
 
   /** Pessimistic: the results of the guards are known before rows are written. */
-  async #runAsking(): Promise<Decided> {
-    const { client, round, suspects } = this.#parts;
-    const answers = await askGuards(client, this.#opening(), round);
+  async #runPessimistic(): Promise<Decided> {
+    const { client, round, recentConflicts } = this.#parts;
+    const answers = await pessimisticGuards(client, this.#opening(), round);
     this.resetSeconds = answers.resetSeconds;
     const fresh = round.filter((claim) => answers.marked.has(nameOf(claim)));
     const repeated = round.filter((claim) => !answers.marked.has(nameOf(claim)));
@@ -90,7 +98,7 @@ export class Attempt {
     const against = answers.missing.size === 0 ? NO_TRACES : await findTraces(client, [...answers.missing]);
     const conflicting = conflicts(fresh, against);
     const refused = conflicting.size > 0 ? conflicting : overQuota(fresh, this, new Map(answers.used));
-    for (const claim of [...repeated, ...refused.keys()]) suspects.note('refused', claim);
+    for (const claim of [...repeated, ...refused.keys()]) recentConflicts.note('refused', claim);
     if (refused.size > 0 || fresh.length === 0) {
       await client.query('ROLLBACK');
       return { outcomes: new Map([...replayed, ...refused]), owners: () => against };
@@ -132,7 +140,8 @@ export class Attempt {
     const claimed = usageOf(claims, null);
     for (const claim of claims) {
       const { name } = claim.project;
-      if ((storedSpans.get(name) ?? 0) < (claimed.get(name)?.spans ?? 0)) this.#parts.suspects.note('repeats', claim);
+      if ((storedSpans.get(name) ?? 0) < (claimed.get(name)?.spans ?? 0))
+        this.#parts.recentConflicts.note('repeats', claim);
     }
   }
 }

@@ -35,19 +35,19 @@ const RESET_SECONDS = `greatest(1, ceil(extract(epoch FROM (${MONTH} + interval 
 const LOCKED_USAGE = 'SELECT project, spans FROM sluice.lock_usage($1::text[])';
 
 /** The optimistic form of the statement: it must return a row for each key of the first parameter. */
-const demanding = (text: string): string =>
+const asserting = (text: string): string =>
   `WITH claimed AS (${text} RETURNING 1) SELECT 1 / (count(*) = cardinality($1))::int4 FROM claimed`;
 
 export const CLAIM_MARKERS = { name: 'claim-markers', text: `${MARKERS} RETURNING r.project, encode(r.key, 'hex')` };
-export const DEMAND_MARKERS = { name: 'demand-markers', text: demanding(MARKERS) };
+export const ASSERT_MARKERS = { name: 'assert-markers', text: asserting(MARKERS) };
 export const CLAIM_TRACES = { name: 'claim-traces', text: `${TRACES} RETURNING encode(t.trace_id, 'hex')` };
-export const DEMAND_TRACES = { name: 'demand-traces', text: demanding(TRACES) };
+export const ASSERT_TRACES = { name: 'assert-traces', text: asserting(TRACES) };
 export const LOCK_USAGE = {
   name: 'lock-usage',
   text: `WITH locked AS MATERIALIZED (${LOCKED_USAGE}) SELECT project, spans, ${RESET_SECONDS} FROM locked`,
 };
-export const DEMAND_USAGE = {
-  name: 'demand-usage',
+export const ASSERT_USAGE = {
+  name: 'assert-usage',
   text: `
     WITH locked AS MATERIALIZED (${LOCKED_USAGE})
     SELECT ${RESET_SECONDS} / (count(*) = cardinality($1) AND bool_and(spans <= room))::int4
@@ -61,10 +61,10 @@ export const ADD_USAGE = {
 /** Prepared once on each connection. */
 export const GUARD_STATEMENTS: readonly Required<Statement>[] = [
   CLAIM_MARKERS,
-  DEMAND_MARKERS,
+  ASSERT_MARKERS,
   CLAIM_TRACES,
-  DEMAND_TRACES,
+  ASSERT_TRACES,
   LOCK_USAGE,
-  DEMAND_USAGE,
+  ASSERT_USAGE,
   ADD_USAGE,
 ];

@@ -14,9 +14,9 @@ import {
   ADD_USAGE,
   CLAIM_MARKERS,
   CLAIM_TRACES,
-  DEMAND_MARKERS,
-  DEMAND_TRACES,
-  DEMAND_USAGE,
+  ASSERT_MARKERS,
+  ASSERT_TRACES,
+  ASSERT_USAGE,
   DIVISION_BY_ZERO,
   FIND_MARKERS,
   FIND_TRACES,
@@ -60,26 +60,26 @@ export interface Answers extends Reading {
  * hundreds of thousands of traces, too many for one statement and for one pass of the event loop. Claims must not
  * contradict each other: no two with one body, no two with different claims on one trace.
  */
-export function* demandGuards(claims: readonly Claim[], reading: Reading): Generator<readonly Step[]> {
-  let portion: Step[] = [{ statement: DEMAND_MARKERS, values: markerArrays(claims), translate: asRefusal }];
+export function* optimisticGuards(claims: readonly Claim[], reading: Reading): Generator<readonly Step[]> {
+  let portion: Step[] = [{ statement: ASSERT_MARKERS, values: markerArrays(claims), translate: asRefusal }];
   let portions = 0;
   for (const traces of portionsOfTraces(claims)) {
     if (portions++ > 0) {
       yield portion;
       portion = [];
     }
-    portion.push({ statement: DEMAND_TRACES, values: traceArrays(traces), translate: asRefusal });
+    portion.push({ statement: ASSERT_TRACES, values: traceArrays(traces), translate: asRefusal });
   }
-  yield [...portion, ...demandRoom(claims, reading)];
+  yield [...portion, ...assertRoom(claims, reading)];
 }
 
-function demandRoom(claims: readonly Claim[], reading: Reading): readonly Step[] {
+function assertRoom(claims: readonly Claim[], reading: Reading): readonly Step[] {
   const room = roomOf(claims);
   if (room.size === 0) return [];
   const projects = textArray([...room.keys()]);
   return [
     {
-      statement: DEMAND_USAGE,
+      statement: ASSERT_USAGE,
       values: [projects, integerArray([...room.values()])],
       read: ({ rows }) => void (reading.resetSeconds = Number(rows[0]?.[0])),
       translate: asRefusal,
@@ -88,7 +88,7 @@ function demandRoom(claims: readonly Claim[], reading: Reading): readonly Step[]
 }
 
 /** Sets the markers and owners that can be set, and returns the state found. */
-export async function askGuards(
+export async function pessimisticGuards(
   client: pg.Client,
   opening: readonly Step[],
   claims: readonly Claim[],

@@ -24,7 +24,7 @@ import { KnownContents } from './contents.ts';
 import { findMarkers } from './guards.ts';
 import { isMixed, RETRY_WITHIN_MS, roundDeadlineMs } from './limits.ts';
 import { Sessions } from './session.ts';
-import { Suspects } from './suspects.ts';
+import { RecentConflicts } from './recent-conflicts.ts';
 import { RowFault } from './row-fault.ts';
 import { type Repeats, StageUnavailable } from './transaction.ts';
 import { compatible, implied, ownersOf, outcomesFor } from './outcomes.ts';
@@ -52,15 +52,15 @@ interface Settlement {
 
 export class PostgresLedger implements Ledger {
   /** While one group waits for the disk, the server can process the rows of another. */
-  readonly lanes = 2;
-  readonly heavyLanes = 1;
+  readonly concurrentGroups = 2;
+  readonly concurrentHeavyRequests = 1;
   readonly #sessions: Sessions;
   readonly #watch: LedgerWatch;
   readonly #clock: Database['clock'];
   readonly #logger: Logger;
   readonly #now: () => number;
   readonly #failures: Counter;
-  readonly #suspects: Suspects;
+  readonly #recentConflicts: RecentConflicts;
   /** By connection: another one may lead to a server that lacks the last commits of this one. */
   readonly #known = new WeakMap<pg.Client, KnownContents>();
   /** How spans that are stored already are left out. */
@@ -72,7 +72,7 @@ export class PostgresLedger implements Ledger {
     this.#clock = database.clock;
     this.#logger = logger;
     this.#now = now;
-    this.#suspects = new Suspects(now);
+    this.#recentConflicts = new RecentConflicts(now);
     this.#failures = meter.counter(
       'sluice_commit_failures',
       'Groups that could not be committed at the first try, by reason.',
@@ -92,7 +92,7 @@ export class PostgresLedger implements Ledger {
   }
 
   kindOf(claim: Claim): Kind {
-    return this.#suspects.kindOf(claim);
+    return this.#recentConflicts.kindOf(claim);
   }
 
   async settle(group: readonly Claim[], write: Write): Promise<readonly Decision[]> {
@@ -146,7 +146,7 @@ export class PostgresLedger implements Ledger {
         { error, project: only.project.name, signal: only.signal },
         'a request passed the checks but does not fit the database',
       );
-      this.#suspects.note('apart', only);
+      this.#recentConflicts.note('apart', only);
       const code = error instanceof RowFault ? 'invalid_payload' : 'ingestion_failed';
       const rejection = new Rejection(code, { cause: describe(error) });
       settlement.decisions.set(only, { kind: 'refused', rejection });
@@ -162,7 +162,7 @@ export class PostgresLedger implements Ledger {
     this.#failures.add(1, { reason: 'blocked' });
     if (!isMixed(round)) {
       for (const claim of round) {
-        this.#suspects.note('apart', claim);
+        this.#recentConflicts.note('apart', claim);
         settlement.decisions.set(claim, { kind: 'deferred' });
       }
       return;
@@ -184,11 +184,11 @@ export class PostgresLedger implements Ledger {
       return { kind: 'failed', error };
     }
     const { write, impatient } = settlement;
-    const suspects = this.#suspects;
-    const repeats = mayRepeat || suspects.repeats(round) ? this.#skipping : 'fail';
+    const recentConflicts = this.#recentConflicts;
+    const repeats = mayRepeat || recentConflicts.expectsRepeats(round) ? this.#skipping : 'fail';
     const known = this.#known.get(client) ?? new KnownContents(this.#now);
     this.#known.set(client, known);
-    const attempt = new Attempt({ client, round, write, suspects, repeats, known, impatient });
+    const attempt = new Attempt({ client, round, write, recentConflicts, repeats, known, impatient });
     const deadline = setTimeout(() => this.#sessions.destroy(client), roundDeadlineMs(round));
     try {
       const decided = await attempt.run();

@@ -1,15 +1,15 @@
 /**
- * The literal prefixes of all hints, compiled to the tables of a Teddy prefilter (`findOpenings` of the WASM module):
+ * The literal prefixes of all hints, compiled to the tables of a Teddy prefilter (`findPrefixes` of the WASM module):
  * it searches a body 16 bytes at a time for three bytes of each prefix, its fingerprint.
  */
-import { OPENING_BYTES, OPENING_BYTES_SIZE, OPENING_KINDS } from '../../../pdata/layout.ts';
+import { PREFIX_BYTES, PREFIX_BYTES_SIZE, PREFIX_MASK_BITS } from '../../../pdata/layout.ts';
 import { type ByteSet, frequencyOf, bucketTables, type Three } from './prefix-buckets.ts';
 
 /** A byte in the notation of a prefix: `\xe2`, `\d`, `[a-f]`, `-`. */
 const ATOM = /\\x[0-9a-fA-F]{2}|\\.|\[(?:\\.|[^\]])*\]|./gs;
 const BYTES = 256;
 /** Bytes of a bucket mask. */
-const MASK_BYTES = OPENING_KINDS / 8;
+const MASK_BYTES = PREFIX_MASK_BITS / 8;
 
 export interface LiteralPrefix {
   /** Its number among the prefixes of all hints. */
@@ -29,9 +29,9 @@ export class LiteralPrefixes {
   /** The tables of the eight buckets, which reject nearly every position. */
   readonly buckets: Uint8Array;
   /** For each byte from the fingerprint on and each value: the mask of the prefixes that may have it there. */
-  readonly bytes = new Uint8Array(OPENING_BYTES_SIZE);
+  readonly bytes = new Uint8Array(PREFIX_BYTES_SIZE);
   /** By bit of the mask. Several prefixes share a bit when there are more of them than bits. */
-  readonly #byBit: LiteralPrefix[][] = Array.from({ length: OPENING_KINDS }, () => []);
+  readonly #byBit: LiteralPrefix[][] = Array.from({ length: PREFIX_MASK_BITS }, () => []);
 
   /** Texts as `Hint.prefixes` has them. */
   constructor(texts: readonly string[]) {
@@ -41,8 +41,8 @@ export class LiteralPrefixes {
   #add(text: string, number: number): Three {
     const sets = (text.match(ATOM) ?? []).map(bytesOf);
     const fingerprint = rarestPlace(sets);
-    const bit = number % OPENING_KINDS;
-    for (let place = 0; place < OPENING_BYTES; place++) this.#addBit(bit, place, sets[fingerprint + place] ?? ANYTHING);
+    const bit = number % PREFIX_MASK_BITS;
+    for (let place = 0; place < PREFIX_BYTES; place++) this.#addBit(bit, place, sets[fingerprint + place] ?? ANYTHING);
     this.#byBit[bit]?.push({ number, sets, fingerprint, isUniform: isUniform(sets) });
     return threeAt(sets, fingerprint);
   }

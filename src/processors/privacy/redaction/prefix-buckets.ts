@@ -3,7 +3,7 @@
  * tables. A table knows the halves of bytes only, so a bucket also matches bytes that mix the halves of its members:
  * similar prefixes share one.
  */
-import { OPENING_GROUPS_SIZE } from '../../../pdata/layout.ts';
+import { PREFIX_BUCKETS_SIZE } from '../../../pdata/layout.ts';
 
 /** A set of bytes, as one entry a byte. */
 export type ByteSet = Uint8Array;
@@ -73,7 +73,7 @@ export function frequencyOf(three: Three): number {
 
 /** For each of the three bytes, a table by its low half and one by its high half: bits of buckets. */
 export function bucketTables(prefixes: readonly Three[]): Uint8Array {
-  const tables = new Uint8Array(OPENING_GROUPS_SIZE);
+  const tables = new Uint8Array(PREFIX_BUCKETS_SIZE);
   bucketsOf(prefixes.map(halvesOf)).forEach((bucket, number) => {
     for (const place of PLACES)
       for (let half = 0; half < HALVES; half++) {

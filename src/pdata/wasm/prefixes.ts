@@ -5,14 +5,14 @@
  */
 import {
   HEADER_BASE,
-  HEADER_OPENING_PLACES,
-  MAX_OPENING_PLACES,
-  OPENING_BYTES_BASE,
-  OPENING_GROUPS_BASE,
-  OPENING_PLACE,
-  OPENING_PLACES_BASE,
-  OPENING_PLACE_KINDS,
-  OPENING_PLACE_STRIDE,
+  HEADER_PREFIX_CANDIDATES,
+  MAX_PREFIX_CANDIDATES,
+  PREFIX_BYTES_BASE,
+  PREFIX_BUCKETS_BASE,
+  PREFIX_CANDIDATE_ADDRESS,
+  PREFIX_CANDIDATES_BASE,
+  PREFIX_CANDIDATE_MASK,
+  PREFIX_CANDIDATE_STRIDE,
 } from '../layout';
 
 const TABLE: usize = 256 << 4;
@@ -27,7 +27,7 @@ function groupsOf(block: v128, low: v128, high: v128): v128 {
 // @ts-ignore: decorator
 @inline
 function kindsOf(place: usize, nth: usize): v128 {
-  return v128.load(<usize>OPENING_BYTES_BASE + nth * TABLE + ((<usize>load<u8>(place + nth)) << 4));
+  return v128.load(<usize>PREFIX_BYTES_BASE + nth * TABLE + ((<usize>load<u8>(place + nth)) << 4));
 }
 
 /** The prefixes whose fingerprint may be at a place. */
@@ -40,20 +40,20 @@ function kindsAt(place: usize): v128 {
 }
 
 /**
- * Searches the places from `from` on, up to `end`, with the tables at OPENING_GROUPS_BASE and OPENING_BYTES_BASE.
- * Writes the candidates in order to OPENING_PLACES_BASE and their number to HEADER_OPENING_PLACES; some may be up to 15
- * bytes past `end`. Returns the address at which to continue.
+ * Searches the places from `from` on, up to `end`, with the tables at PREFIX_BUCKETS_BASE and PREFIX_BYTES_BASE.
+ * Writes the candidates in order to PREFIX_CANDIDATES_BASE and their number to HEADER_PREFIX_CANDIDATES; some may be up
+ * to 15 bytes past `end`. Returns the address at which to continue.
  */
-export function findOpenings(from: usize, end: usize): usize {
-  const firstLow = v128.load(OPENING_GROUPS_BASE);
-  const firstHigh = v128.load(OPENING_GROUPS_BASE, 16);
-  const secondLow = v128.load(OPENING_GROUPS_BASE, 32);
-  const secondHigh = v128.load(OPENING_GROUPS_BASE, 48);
-  const thirdLow = v128.load(OPENING_GROUPS_BASE, 64);
-  const thirdHigh = v128.load(OPENING_GROUPS_BASE, 80);
+export function findPrefixes(from: usize, end: usize): usize {
+  const firstLow = v128.load(PREFIX_BUCKETS_BASE);
+  const firstHigh = v128.load(PREFIX_BUCKETS_BASE, 16);
+  const secondLow = v128.load(PREFIX_BUCKETS_BASE, 32);
+  const secondHigh = v128.load(PREFIX_BUCKETS_BASE, 48);
+  const thirdLow = v128.load(PREFIX_BUCKETS_BASE, 64);
+  const thirdHigh = v128.load(PREFIX_BUCKETS_BASE, 80);
   const nothing = i8x16.splat(0);
-  const full: usize = OPENING_PLACES_BASE + (MAX_OPENING_PLACES - 16) * OPENING_PLACE_STRIDE;
-  let put: usize = OPENING_PLACES_BASE;
+  const full: usize = PREFIX_CANDIDATES_BASE + (MAX_PREFIX_CANDIDATES - 16) * PREFIX_CANDIDATE_STRIDE;
+  let put: usize = PREFIX_CANDIDATES_BASE;
   while (from < end && put <= full) {
     const groups = v128.and(
       v128.and(groupsOf(v128.load(from), firstLow, firstHigh), groupsOf(v128.load(from, 1), secondLow, secondHigh)),
@@ -65,15 +65,15 @@ export function findOpenings(from: usize, end: usize): usize {
         const place = from + ctz(places);
         const kinds = kindsAt(place);
         if (v128.any_true(kinds)) {
-          store<u32>(put, <u32>place, OPENING_PLACE);
-          v128.store(put, kinds, OPENING_PLACE_KINDS);
-          put += OPENING_PLACE_STRIDE;
+          store<u32>(put, <u32>place, PREFIX_CANDIDATE_ADDRESS);
+          v128.store(put, kinds, PREFIX_CANDIDATE_MASK);
+          put += PREFIX_CANDIDATE_STRIDE;
         }
         places &= places - 1;
       } while (places);
     }
     from += 16;
   }
-  store<u32>(HEADER_BASE, <u32>((put - OPENING_PLACES_BASE) / OPENING_PLACE_STRIDE), HEADER_OPENING_PLACES);
+  store<u32>(HEADER_BASE, <u32>((put - PREFIX_CANDIDATES_BASE) / PREFIX_CANDIDATE_STRIDE), HEADER_PREFIX_CANDIDATES);
   return from;
 }

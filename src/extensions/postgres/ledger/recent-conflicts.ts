@@ -16,7 +16,7 @@ const MANY_ENTRIES = 1000;
 type Reason = 'refused' | 'repeats' | 'apart';
 const DURATIONS: Readonly<Record<Reason, number>> = { refused: REFUSED_MS, repeats: REPEATS_MS, apart: APART_MS };
 
-export class Suspects {
+export class RecentConflicts {
   readonly #now: () => number;
   readonly #untilMs: Readonly<Record<Reason, Map<string, number>>> = {
     refused: new Map(),
@@ -37,18 +37,18 @@ export class Suspects {
   }
 
   /** Whether the guards should be pessimistic. */
-  asks(claims: readonly Claim[]): boolean {
+  expectsRefusal(claims: readonly Claim[]): boolean {
     return claims.some((claim) => this.#has('refused', claim));
   }
 
   /** Whether spans that are stored already are expected. */
-  repeats(claims: readonly Claim[]): boolean {
+  expectsRepeats(claims: readonly Claim[]): boolean {
     return claims.some((claim) => claim.signal === 'traces' && this.#has('repeats', claim));
   }
 
   kindOf(claim: Claim): Kind {
     if (this.#has('apart', claim)) return 'apart';
-    return this.asks([claim]) || this.repeats([claim]) ? 'careful' : 'plain';
+    return this.expectsRefusal([claim]) || this.expectsRepeats([claim]) ? 'pessimistic' : 'plain';
   }
 
   #has(reason: Reason, { project }: Claim): boolean {
