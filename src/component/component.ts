@@ -38,6 +38,8 @@ export interface HostProcess {
 export interface Host {
   /** The component's id, `type` or `type/name`. */
   readonly id: string;
+  /** The pipeline that a processor belongs to; left out for other components. */
+  readonly pipeline?: string;
   /** Already bound to the component's kind and id. */
   readonly logger: Logger;
   readonly meter: Meter;

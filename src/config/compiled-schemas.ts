@@ -37,6 +37,7 @@ function makeCompiler(): Ajv {
     allowUnionTypes: true,
     strictTypes: false,
     strictRequired: false,
+    allowMatchingProperties: true,
     // Components of different authors may use the same $id.
     addUsedSchema: false,
     // A check runs once or twice. Optimizing its code took a third of the compile time.

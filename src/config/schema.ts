@@ -83,11 +83,11 @@ export function childSchemas(schemas: readonly Schema[], step: string | number):
     if (typeof step === 'number') return [asSchema(schema['items'])].filter((item) => item !== null);
     const properties = asSchema(schema['properties']) ?? {};
     const named = Object.hasOwn(properties, step) ? asSchema(properties[step]) : null;
-    if (named !== null) return [named];
     const patterns = Object.entries(asSchema(schema['patternProperties']) ?? {});
     const matching = patterns
       .filter(([pattern]) => new RegExp(pattern, 'u').test(step))
       .map(([, inner]) => asSchema(inner));
+    if (named !== null) matching.unshift(named);
     const other = matching.length > 0 ? matching : [asSchema(schema['additionalProperties'])];
     return other.filter((inner) => inner !== null);
   });

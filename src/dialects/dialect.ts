@@ -109,6 +109,8 @@ export interface CacheRule {
 export interface Dialect {
   /** The `dialect` column. */
   readonly id: string;
+  /** The dialect comes from the configuration: it precedes all others for the records that show its signs. */
+  readonly own?: boolean;
   /** Scope names that only this dialect uses; `*` at the end matches any text. */
   readonly scopes?: readonly string[];
   /** Attributes that prove the dialect: a name, a pattern, or `name=value`. Stronger than any scope. */

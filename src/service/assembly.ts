@@ -265,6 +265,7 @@ class Builder {
     const { loggerFor, now, process, resolvePath, fatal, workers = 1 } = this.#dependencies;
     return {
       id: scope.id,
+      ...(scope.pipeline === undefined ? {} : { pipeline: scope.pipeline }),
       logger: loggerFor(scope),
       meter: this.#meter,
       capabilities: this.#capabilities.scope(key),

@@ -14,6 +14,8 @@ const SERVICE_KEYS = ['service.name', 'telemetry.sdk.name'];
 export class Detection {
   readonly #scopes = new NameTable<number>();
   readonly #services = new NameTable<number>();
+  /** The same for the dialects of the configuration alone; null: there are none. */
+  readonly #own: Detection | null;
   readonly #serviceSymbols = new Set<number>();
   #scope = -1;
   #scopeRank = NO_RANK;
@@ -21,7 +23,9 @@ export class Detection {
   #resource = -1;
   #serviceRank = NO_RANK;
 
-  constructor(dialects: readonly Dialect[]) {
+  /** `ownCount`: the first dialects are those of the configuration. */
+  constructor(dialects: readonly Dialect[], ownCount = 0) {
+    this.#own = ownCount === 0 ? null : new Detection(dialects.slice(0, ownCount));
     for (const [index, { scopes, services }] of dialects.entries()) {
       for (const scope of scopes ?? []) this.#scopes.add(scope, RANK_SCOPE + index);
       for (const service of services ?? []) this.#services.add(service, RANK_SERVICE + index);
@@ -30,9 +34,16 @@ export class Detection {
 
   prepare(symbolOf: (key: string) => number): void {
     for (const key of SERVICE_KEYS) this.#serviceSymbols.add(symbolOf(key));
+    this.#own?.prepare(symbolOf);
+  }
+
+  /** Detects the dialects of the configuration alone; null: there are none. */
+  get own(): Detection | null {
+    return this.#own;
   }
 
   begin(): void {
+    this.#own?.begin();
     this.#scope = -1;
     this.#resource = -1;
   }

@@ -21,6 +21,7 @@ export function fillFinishReasons(view: RecordView): void {
     const rule = fields.ruleAt(FINISH_REASON, index);
     if (!view.applies(rule)) continue;
     const row = fields.rowAt(FINISH_REASON, index);
+    if (view.withholds(rule, row)) continue;
     if (rule.flattened || rule.paths !== null) {
       if (setReasons(view, reasonsAt(view, rule, row))) return;
     } else if (setUsual(view, rule, row)) return;

@@ -46,15 +46,18 @@ export class LookupTables {
   /** Scratch space for the candidates of one record; created once, because it is large. */
   readonly fields = new FieldCandidates();
   readonly sequences = new KeySequenceCache();
-  readonly dialects: readonly Dialect[] = DIALECTS;
-  readonly rules: readonly Rule[] = compileRules(DIALECTS);
-  readonly detection = new Detection(DIALECTS);
+  /** Those of the configuration come first. */
+  readonly dialects: readonly Dialect[];
+  /** The number of dialects that the configuration adds. */
+  readonly ownCount: number;
+  readonly rules: readonly Rule[];
+  readonly detection: Detection;
   readonly words = new Words();
-  readonly keys = new KeyClasses(this.rules, DIALECTS, this.words);
+  readonly keys: KeyClasses;
   readonly providers = new Providers();
-  readonly relocating = DIALECTS.findIndex(({ relocatesMessages }) => relocatesMessages === true);
-  readonly standard = DIALECTS.findIndex(({ id }) => id === STANDARD);
-  readonly bodyClass: KeyClass = this.keys.ofName(BODY);
+  readonly relocating: number;
+  readonly standard: number;
+  readonly bodyClass: KeyClass;
   readonly spanNames: readonly NameTable<number>[];
   /** By dialect: whether span names matter. Making a string of a name costs more than everything else. */
   readonly needsSpanName: readonly boolean[];
@@ -68,12 +71,14 @@ export class LookupTables {
   /** 1 for each length of a placeholder, and for each byte with which one begins, in JSON too. */
   readonly placeholderLengths = new Uint8Array(LONGEST_PLACEHOLDER + 1);
   readonly placeholderBytes = new Uint8Array(256);
-  readonly #dialectTexts: readonly TextRef[];
+  /** Empty for dialects of the configuration. */
+  readonly #dialectTexts: readonly (TextRef | null)[];
   readonly #operationTexts: readonly TextRef[];
   readonly eventNameKeys: readonly number[];
   /** By the word of an event name: what its attributes mean, by symbol. */
   readonly messageEvents = new Map<number, MessageEvent>();
   readonly firstTokenEvents = new Set<number>();
+  /** By attribute; words of the configuration by dialect and attribute. */
   readonly #operations = new Map<string, OperationWords>();
   /** The same by the number of the rule that reads the attribute. */
   readonly #operationsOfRule: readonly (OperationWords | null)[];
@@ -81,36 +86,54 @@ export class LookupTables {
   /** How senders count cached tokens, as the user configured. */
   readonly cacheCounting: ReadonlyMap<string, CacheCounting> | undefined;
 
-  constructor(tables: Tables, cacheCounting?: ReadonlyMap<string, CacheCounting>) {
+  /** `own`: the dialects of the configuration. */
+  constructor(tables: Tables, cacheCounting?: ReadonlyMap<string, CacheCounting>, own: readonly Dialect[] = []) {
+    const dialects = [...own, ...DIALECTS];
+    this.dialects = dialects;
+    this.ownCount = own.length;
+    this.rules = compileRules(dialects);
+    this.detection = new Detection(dialects, own.length);
+    this.keys = new KeyClasses(this.rules, dialects, this.words);
+    this.relocating = dialects.findIndex(({ relocatesMessages }) => relocatesMessages === true);
+    this.standard = dialects.findIndex(({ id }) => id === STANDARD);
+    this.bodyClass = this.keys.ofName(BODY);
     this.cacheCounting = cacheCounting;
     this.detection.prepare((key) => tables.symbol(key));
     this.eventNameKeys = ['event.name', 'event_name'].map((key) => tables.symbol(key));
-    this.#dialectTexts = DIALECTS.map(({ id }) => tables.constant(id));
+    this.#dialectTexts = dialects.map(({ id, own }) => (own === true ? null : tables.constant(id)));
     this.#operationTexts = OPERATIONS.map((operation) => tables.constant(operation));
-    this.spanNames = DIALECTS.map(({ spanNames }) => namesOf(spanNames));
+    this.spanNames = dialects.map(({ spanNames }) => namesOf(spanNames));
     this.needsSpanName = this.spanNames.map((names) => !names.isEmpty);
-    this.events = DIALECTS.map(({ events }) => namesOf(events));
+    this.events = dialects.map(({ events }) => namesOf(events));
     for (const placeholder of PLACEHOLDERS) {
       this.placeholders.add(this.words.add(placeholder));
       this.placeholderLengths[Buffer.byteLength(placeholder)] = 1;
       this.placeholderBytes[placeholder.charCodeAt(0)] = 1;
     }
     this.placeholderBytes[BACKSLASH] = 1;
-    this.cacheAccounting = DIALECTS.map(({ cachedTokens }) => new CacheAccounting(cachedTokens ?? []));
-    this.ownUsage = DIALECTS.map(({ ownUsageScopes }) => tableOf(ownUsageScopes ?? []));
-    for (const { operations } of DIALECTS) {
-      for (const [attribute, values] of Object.entries(operations ?? {})) this.#addOperations(attribute, values);
+    this.cacheAccounting = dialects.map(({ cachedTokens }) => new CacheAccounting(cachedTokens ?? []));
+    this.ownUsage = dialects.map(({ ownUsageScopes }) => tableOf(ownUsageScopes ?? []));
+    for (const [index, { operations, own }] of dialects.entries()) {
+      for (const [attribute, values] of Object.entries(operations ?? {}))
+        this.#addOperations(own === true ? ownWords(index, attribute) : attribute, values);
     }
-    this.#operationsOfRule = this.rules.map(({ attribute }) => this.#operations.get(attribute) ?? null);
-    for (const { messageEvents, firstTokenEvents } of DIALECTS) {
+    this.#operationsOfRule = this.rules.map((rule) => {
+      const place = rule.own ? ownWords(rule.dialect, rule.attribute) : rule.attribute;
+      return this.#operations.get(place) ?? null;
+    });
+    for (const { messageEvents, firstTokenEvents } of dialects) {
       for (const [name, parts] of Object.entries(messageEvents ?? {})) this.#addMessageEvent(tables, name, parts);
       for (const name of firstTokenEvents ?? []) this.firstTokenEvents.add(this.words.add(name));
     }
     this.providers.prepare(tables);
   }
 
-  dialectText(dialect: number): TextRef {
-    return this.#dialectTexts[dialect] as TextRef;
+  /** Null: the tables have no room for the name. Names of the configuration change with it and are no constants. */
+  dialectText(dialect: number, tables: Tables): TextRef | null {
+    const known = this.#dialectTexts[dialect] as TextRef | null;
+    if (known !== null) return known;
+    const { id } = this.dialects[dialect] as Dialect;
+    return tables.changing(id) ?? tables.scratch(id);
   }
 
   operationText(operation: number): TextRef {
@@ -123,9 +146,9 @@ export class LookupTables {
   }
 
   /** The same for a string, which may also match a name with `*`. */
-  operationOfString(attribute: string, value: string): number {
-    const table = this.#operations.get(attribute);
-    if (table === undefined) return 0;
+  operationOfString(rule: Rule, value: string): number {
+    const table = this.#operationsOfRule[rule.number] ?? null;
+    if (table === null) return 0;
     return table.byWord[this.words.ofString(value)] || table.open.find(value) || 0;
   }
 
@@ -152,6 +175,9 @@ export class LookupTables {
     }
   }
 }
+
+/** Where the words of an attribute are kept that one dialect of the configuration names. */
+const ownWords = (dialect: number, attribute: string): string => `${dialect} ${attribute}`;
 
 /** Sets an element and puts zeros before it, so that the array has no holes. */
 function setAt(numbers: number[], index: number, value: number): void {

@@ -4,22 +4,31 @@
  */
 import { CACHE_COUNTING } from '../../component/capabilities/cache-counting.ts';
 import type { Capabilities } from '../../component/capabilities/capability.ts';
+import { ownDialects } from '../../component/capabilities/own-dialects.ts';
+import type { Host } from '../../component/component.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
+import type { Dialect } from '../../dialects/dialect.ts';
 import type { Batch, Tables } from '../../pdata/batch.ts';
 import type { Steps } from '../../pdata/steps.ts';
 import { LookupTables } from './lookup-tables.ts';
+import { dialectsOf, type MappingOption } from './mappings.ts';
+import { MAPPINGS_SCHEMA, mappingFaults } from './mappings-schema.ts';
 import { RecordNormalizer } from './record-normalizer.ts';
 
 /** Records handled in one step: some take 70 µs. */
 const STEP = 16;
 
-export type NormalizationOptions = Readonly<Record<string, never>>;
+export interface NormalizationOptions {
+  readonly mappings?: readonly MappingOption[];
+}
 
 class Normalization implements Processor {
   readonly #capabilities: Capabilities;
+  readonly #own: readonly Dialect[];
   readonly #lookups = new WeakMap<Tables, LookupTables>();
 
-  constructor(capabilities: Capabilities) {
+  constructor(own: readonly Dialect[], capabilities: Capabilities) {
+    this.#own = own;
     this.#capabilities = capabilities;
   }
 
@@ -41,20 +50,33 @@ class Normalization implements Processor {
   #knowledgeOf(tables: Tables): LookupTables {
     let lookups = this.#lookups.get(tables);
     if (lookups === undefined) {
-      lookups = new LookupTables(tables, this.#capabilities.find(CACHE_COUNTING));
+      lookups = new LookupTables(tables, this.#capabilities.find(CACHE_COUNTING), this.#own);
       this.#lookups.set(tables, lookups);
     }
     return lookups;
   }
 }
 
+/** Offered without mappings too: after a reload that adds some, the components that looked for them are replaced. */
+function offerDialects(own: readonly Dialect[], { capabilities, pipeline }: Host): void {
+  const capability = ownDialects<Dialect>(pipeline);
+  const known = capabilities.find(capability);
+  if (known === undefined) capabilities.offer(capability, [...own]);
+  else known.push(...own);
+}
+
 export const normalization = defineProcessor<NormalizationOptions>({
   type: 'normalization',
   summary: 'Reads model calls, tool steps and retrievals from the dialects of instrumentations.',
   stability: 'beta',
-  schema: { type: 'object', additionalProperties: false, properties: {} },
+  schema: { type: 'object', additionalProperties: false, properties: { mappings: MAPPINGS_SCHEMA } },
   example: '{}',
   requires: ['environment'],
   provides: ['derived'],
-  create: (_, { capabilities }) => new Normalization(capabilities),
+  check: ({ mappings = [] }) => mappingFaults(mappings),
+  create: ({ mappings }, host) => {
+    const own = dialectsOf(mappings);
+    offerDialects(own, host);
+    return new Normalization(own, host.capabilities);
+  },
 });

@@ -66,13 +66,13 @@ function operationAt(view: RecordView, rule: Rule, row: number): number {
   const { lookups, reader } = view;
   const { attribute } = rule;
   const part = rule.paths === null ? null : reader.part(rule, row);
-  if (part !== null) return lookups.operationOfString(attribute, part);
+  if (part !== null) return lookups.operationOfString(rule, part);
   if (attribute === 'operation.name') {
-    return lookups.operationOfString(attribute, (reader.text(row) ?? '').split(' ', 1)[0] ?? '');
+    return lookups.operationOfString(rule, (reader.text(row) ?? '').split(' ', 1)[0] ?? '');
   }
   const found = lookups.operationOfWord(rule, reader.word(lookups.words, row));
   if (found !== 0 || !lookups.hasOpenWords(rule)) return found;
-  return reader.at(row).kind === KIND_TEXT ? lookups.operationOfString(attribute, reader.text(row) ?? '') : 0;
+  return reader.at(row).kind === KIND_TEXT ? lookups.operationOfString(rule, reader.text(row) ?? '') : 0;
 }
 
 /** The outer of two spans for one model call: the usage is on the inner one. */
@@ -111,7 +111,7 @@ function hasOwnName(view: RecordView, field: number): boolean {
   const { fields, reader } = view;
   for (let index = 0; index < fields.countOf(field); index++) {
     const rule = fields.ruleAt(field, index);
-    const proves = rule.only === null && rule.general === null && rule.paths === null;
+    const proves = (rule.only === null || rule.own) && rule.general === null && rule.paths === null;
     if (proves && reader.isText(fields.rowAt(field, index))) return true;
   }
   return false;

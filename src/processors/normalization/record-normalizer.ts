@@ -10,6 +10,7 @@ import { fillFailure } from './failure.ts';
 import { fillFinishReasons } from './finish-reasons.ts';
 import { fillIdentity, fillPersons } from './identity.ts';
 import { dialectOfRank, type KeyClass, NO_RANK, RANK_SCOPE } from './key-classes.ts';
+import type { Detection } from './detection.ts';
 import type { LookupTables } from './lookup-tables.ts';
 import { MessageEvents } from './message-events.ts';
 import { findOperation } from './operation.ts';
@@ -65,7 +66,8 @@ export class RecordNormalizer {
   #fill(): void {
     const view = this.#view;
     const { derived } = view;
-    setWord(view, SLOT_DIALECT, this.#lookups.dialectText(view.dialect));
+    const dialect = this.#lookups.dialectText(view.dialect, view.batch.tables);
+    if (dialect !== null) setWord(view, SLOT_DIALECT, dialect);
     const name = this.#needsName() ? this.#name() : null;
     view.logName = this.#place === PLACE_BITS.log ? name : null;
     const ownWord = findOperation(view, name);
@@ -157,6 +159,7 @@ export class RecordNormalizer {
     records.goto(this.#view.record);
     const { scope, resource } = records;
     const scopeRank = detection.rankOfScope(this.#batch, scope);
+    if (detection.own !== null && this.#detectOwn(detection.own, scope, resource)) return;
     if (this.#isRelocated()) {
       this.#view.dialect = this.#lookups.relocating;
       return;
@@ -168,6 +171,24 @@ export class RecordNormalizer {
     } else if (rank < RANK_SCOPE || this.#telling || this.#saysOwn(dialectOfRank(rank))) {
       this.#view.dialect = dialectOfRank(rank);
     }
+  }
+
+  /**
+   * The dialects of the configuration precede all others: a marker decides alone, a scope or service together with an
+   * attribute or a name of the dialect.
+   */
+  #detectOwn(detection: Detection, scope: number, resource: number): boolean {
+    const marked = this.#rank < RANK_SCOPE ? dialectOfRank(this.#rank) : this.#lookups.ownCount;
+    if (marked < this.#lookups.ownCount) {
+      this.#view.dialect = marked;
+      return true;
+    }
+    for (const rank of [detection.rankOfScope(this.#batch, scope), detection.rankOfService(this.#batch, resource)]) {
+      if (rank === NO_RANK || !this.#saysOwn(dialectOfRank(rank))) continue;
+      this.#view.dialect = dialectOfRank(rank);
+      return true;
+    }
+    return false;
   }
 
   /** A log record with the messages of a span; its event name is the scope name of the span. */

@@ -1,6 +1,8 @@
 /** What the readers of one record share: its position, candidates, dialect and operation. */
+import { dispositionOf, headAt, wordOfRow } from '../../pdata/attributes.ts';
 import type { Batch } from '../../pdata/batch.ts';
 import type { DerivedCursor } from '../../pdata/derived.ts';
+import { DISPOSITION_DROP } from '../../pdata/layout.ts';
 import type { Memory } from '../../pdata/memory.ts';
 import type { FieldCandidates } from './field-candidates.ts';
 import type { LookupTables } from './lookup-tables.ts';
@@ -53,6 +55,14 @@ export class RecordView {
   setOperation(operation: number): void {
     this.operation = operation;
     this.category = OPERATION_CATEGORY[operation] ?? 0;
+  }
+
+  /**
+   * Whether a rule of the configuration may not read text here: privacy dropped the attribute, and the rule could copy
+   * its text into another column. Counts and durations may still be read.
+   */
+  withholds(rule: Rule, row: number): boolean {
+    return rule.own && dispositionOf(headAt(this.memory.u32, wordOfRow(row))) === DISPOSITION_DROP;
   }
 
   /** Whether a rule holds for the operation of the record. */

@@ -58,17 +58,19 @@ export interface Rule {
   /** The model name may be that of the request or of the response. */
   readonly either: boolean;
   readonly general: 'shared' | 'person' | null;
+  /** The rule comes from the configuration. It reads no text of a value that privacy dropped. */
+  readonly own: boolean;
 }
 
 /** All rules, in the order of the dialects. */
 export function compileRules(dialects: readonly Dialect[]): Rule[] {
   const rules: Rule[] = [];
   const indexes = new Map(dialects.map((dialect, index) => [dialect.id, index]));
-  for (const [dialect, { fields }] of dialects.entries()) {
+  for (const [dialect, { fields, own = false }] of dialects.entries()) {
     for (const field of FIELDS) {
       for (const source of fields?.[field] ?? []) {
         const row: SourceRow = typeof source === 'string' ? { attribute: source } : source;
-        if (row.excluded !== true) rules.push(compileRow(row, rules.length, field, dialect, indexes));
+        if (row.excluded !== true) rules.push({ ...compileRow(row, rules.length, field, dialect, indexes), own });
       }
     }
   }
@@ -81,7 +83,7 @@ function compileRow(
   field: ReadField,
   dialect: number,
   indexes: ReadonlyMap<string, number>,
-): Rule {
+): Omit<Rule, 'own'> {
   return {
     number,
     field: fieldNumber(field),

@@ -129,6 +129,7 @@ const STATUS_ERROR = SPAN_STATUSES.indexOf('error');
 
 /** The string a rule takes out of an attribute; null when there is none. */
 export function nameOf(view: RecordView, rule: Rule, row: number): string | null {
+  if (view.withholds(rule, row)) return null;
   const text = rule.paths === null ? view.reader.text(row) : view.reader.part(rule, row);
   if (text === null) return null;
   const name = trimTo(text, rule);

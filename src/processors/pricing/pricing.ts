@@ -4,11 +4,14 @@
  */
 import { CACHE_COUNTING } from '../../component/capabilities/cache-counting.ts';
 import type { Capability } from '../../component/capabilities/capability.ts';
+import { ownDialects } from '../../component/capabilities/own-dialects.ts';
 import type { Host } from '../../component/component.ts';
 import type { Counter } from '../../component/meter.ts';
 import { PRICE_DIRECTORY } from '../../component/capabilities/price-directory.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
 import { UserError } from '../../errors.ts';
+import type { Dialect } from '../../dialects/dialect.ts';
+import { DIALECTS } from '../../dialects/families.ts';
 import { ExplicitCosts } from './explicit-cost-keys.ts';
 import type { Batch, Tables } from '../../pdata/batch.ts';
 import type { Steps } from '../../pdata/steps.ts';
@@ -142,15 +145,21 @@ class Pricing implements Processor {
     batch.derived.setCost(COST_OUTPUT, stated.output);
     batch.derived.setCost(COST_TOTAL, stated.total);
     batch.derived.setByte(DERIVED_COST_SOURCE, COST_EXPLICIT);
-    setPriceId(batch, batch.tables.constant(`explicit ${stated.attribute}`));
+    const audit = `explicit ${stated.attribute}`;
+    setPriceId(batch, batch.tables.changing(audit) ?? batch.tables.scratch(audit));
     this.#outcomes.explicit++;
     return true;
   }
 
   #learnedOf(tables: Tables): Learned {
-    const learned = this.#learned.get(tables) ?? { explicit: new ExplicitCosts(), memos: new WeakMap() };
+    const learned = this.#learned.get(tables) ?? { explicit: this.#explicitCosts(), memos: new WeakMap() };
     this.#learned.set(tables, learned);
     return learned;
+  }
+
+  #explicitCosts(): ExplicitCosts {
+    const own = this.#host.capabilities.find(ownDialects<Dialect>(this.#host.pipeline));
+    return new ExplicitCosts([...(own ?? []), ...DIALECTS]);
   }
 
   #derive(batch: Batch, book: PriceBook, memo: ModelMemo): void {

@@ -2,6 +2,7 @@
  * The privacy policy of an attribute name, decided once per name from the content lists of the dialects. A name listed
  * for one place (span, log, event) is content in every place, because senders move attributes between places.
  */
+import type { Dialect } from '../../dialects/dialect.ts';
 import { DIALECTS } from '../../dialects/families.ts';
 import { KeyIndex } from '../../dialects/lookup/key-index.ts';
 import type { Tables } from '../../pdata/batch.ts';
@@ -37,6 +38,9 @@ const KEPT_IN_EVENTS =
 
 const EVENT_NAME_KEY = 'event.name';
 const GEN_AI_PREFIX = 'gen_ai.';
+/** How the dialects name the body of a log record, which is no attribute. */
+const BODY = '(body)';
+const idOf = ({ id }: Dialect): string => id;
 
 interface Listed {
   /** Bits of the dialects of which the record must show a sign; 0: the name alone is enough. */
@@ -52,10 +56,17 @@ export class ContentLists {
   readonly #secrets = new KeyIndex<true>();
   readonly #scopes: readonly RegExp[];
 
-  constructor() {
-    const rows = DIALECTS.flatMap((dialect) => dialect.content ?? []);
-    this.signs = new DialectSigns(DIALECTS, new Set(rows.flatMap((row) => row.only ?? [])));
-    this.#scopes = DIALECTS.flatMap((dialect) => dialect.scopes ?? []).map(wildcard);
+  /** Bits of the dialects of the configuration whose log bodies are content. */
+  readonly ownBodies: number;
+
+  /** `own`: the dialects of the configuration. */
+  constructor(own: readonly Dialect[] = []) {
+    const dialects = [...own, ...DIALECTS];
+    const rows = dialects.flatMap((dialect) => dialect.content ?? []);
+    const bodies = own.filter(({ content }) => content?.some(({ attributes }) => attributes.includes(BODY))).map(idOf);
+    this.signs = new DialectSigns(dialects, new Set([...rows.flatMap((row) => row.only ?? []), ...bodies]));
+    this.ownBodies = this.signs.mask(bodies);
+    this.#scopes = dialects.flatMap((dialect) => dialect.scopes ?? []).map(wildcard);
     for (const row of rows) {
       const dialects = this.signs.mask(row.only ?? []);
       const inEvents = row.on.every((place) => place === 'span_event_attr');

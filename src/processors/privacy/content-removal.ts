@@ -74,7 +74,8 @@ export class ContentRemoval {
   /** The signs with which shared attributes were checked last. */
   readonly #scopesDone: Int32Array;
   readonly #resourcesDone: Int32Array;
-  readonly #talkingAgents: number;
+  /** Signs of dialects whose log bodies are content. */
+  readonly #bodySigns: number;
   /** A scope name is read once: it may be long and have many records. */
   readonly #scopeNames = new Map<number, string>();
 
@@ -89,7 +90,7 @@ export class ContentRemoval {
     this.#resourceSigns = new Int32Array(batch.resourceCount).fill(UNKNOWN);
     this.#scopesDone = new Int32Array(batch.scopeCount).fill(UNKNOWN);
     this.#resourcesDone = new Int32Array(batch.resourceCount).fill(UNKNOWN);
-    this.#talkingAgents = lists.signs.mask(TALKING_AGENTS);
+    this.#bodySigns = lists.signs.mask(TALKING_AGENTS) | lists.ownBodies;
   }
 
   /** Removes content from everything that belongs to resources whose content may not be stored. */
@@ -161,7 +162,7 @@ export class ContentRemoval {
   }
 
   #isContentBody(row: AttributeCursor, index: number, signs: number, own: RecordSigns): boolean {
-    if ((signs & this.#talkingAgents) !== 0) return true;
+    if ((signs & this.#bodySigns) !== 0) return true;
     if ((own.policies & POLICY_GEN_AI) !== 0 && (row.kind === KIND_MAP || row.kind === KIND_ARRAY)) return true;
     const { scope } = this.#batch.records.goto(index);
     const names = [this.#nameOf(index), own.eventName].filter((name) => name !== '');

@@ -14,15 +14,19 @@ interface Sign {
 
 /** Dialects are bits of one 32-bit number. */
 const MAX_DIALECTS = 32;
+/** The name under which the dialects of the configuration share a bit. */
+const OWN = '(own)';
 
 export class DialectSigns {
   readonly #bits = new Map<string, number>();
   readonly #attributes = new KeyIndex<Sign>();
   readonly #scopes: { readonly pattern: RegExp; readonly bit: number }[] = [];
   readonly #services: { readonly pattern: RegExp; readonly bit: number }[] = [];
+  readonly #own: ReadonlySet<string>;
 
-  /** `ids`: the dialects whose signs matter. */
+  /** `ids`: the dialects whose signs matter. Those of the configuration share one bit. */
   constructor(dialects: readonly Dialect[], ids: ReadonlySet<string>) {
+    this.#own = new Set(dialects.flatMap(({ id, own }) => (own === true ? [id] : [])));
     for (const dialect of dialects) {
       if (!ids.has(dialect.id)) continue;
       const bit = this.#bit(dialect.id);
@@ -60,7 +64,8 @@ export class DialectSigns {
     return this.#attributes.find(key).reduce((mask, { entry }) => (entry.value === value ? mask | entry.bit : mask), 0);
   }
 
-  #bit(id: string): number {
+  #bit(of: string): number {
+    const id = this.#own.has(of) ? OWN : of;
     const known = this.#bits.get(id);
     if (known !== undefined) return known;
     if (this.#bits.size >= MAX_DIALECTS) throw new Error('more dialects with general names than bits');

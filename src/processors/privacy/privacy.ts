@@ -2,9 +2,12 @@
  * The `privacy` processor: drops content where it may not be stored, drops credentials everywhere, and replaces what
  * the configured rules find. It runs before values are read into derived columns, so no dropped value reaches them.
  */
+import type { Capabilities } from '../../component/capabilities/capability.ts';
+import { ownDialects } from '../../component/capabilities/own-dialects.ts';
 import type { Host } from '../../component/component.ts';
 import type { Counter } from '../../component/meter.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
+import type { Dialect } from '../../dialects/dialect.ts';
 import type { Batch, Tables } from '../../pdata/batch.ts';
 import type { Context, RequestInfo } from '../../pdata/context.ts';
 import { finish, type Steps } from '../../pdata/steps.ts';
@@ -25,7 +28,9 @@ const STEP = 256;
 
 class Privacy implements Processor {
   readonly #capture: CaptureSettings;
-  readonly #lists = new ContentLists();
+  readonly #capabilities: Capabilities;
+  readonly #pipeline: string | undefined;
+  #lists: ContentLists | null = null;
   readonly #redactor: Redactor | null;
   readonly #replaced: Counter;
   readonly #policies = new WeakMap<Tables, SymbolPolicies>();
@@ -33,6 +38,8 @@ class Privacy implements Processor {
 
   constructor(options: PrivacyOptions, host: Host) {
     this.#capture = new CaptureSettings(options);
+    this.#capabilities = host.capabilities;
+    this.#pipeline = host.pipeline;
     this.#redactor = compileRules(options.redact, `processors.${host.id}.redact`);
     this.#replaced = host.meter.counter('sluice_redactions', 'Texts replaced by the rules of the privacy processor.');
   }
@@ -51,7 +58,7 @@ class Privacy implements Processor {
     yield* policies.update();
     yield* dropCredentials(batch, policies);
     const capturesAll = yield* this.#decide(batch);
-    if (!capturesAll) yield* new ContentRemoval(batch, this.#lists, policies).run();
+    if (!capturesAll) yield* new ContentRemoval(batch, this.#contentLists(), policies).run();
     if (this.#redactor !== null) yield* this.#redact(batch, this.#redactor);
   }
 
@@ -77,8 +84,14 @@ class Privacy implements Processor {
     return all;
   }
 
+  /** Made at first use: the dialects of the configuration are known once all components of the pipeline exist. */
+  #contentLists(): ContentLists {
+    this.#lists ??= new ContentLists(this.#capabilities.find(ownDialects<Dialect>(this.#pipeline)));
+    return this.#lists;
+  }
+
   #policiesFor(tables: Tables): SymbolPolicies {
-    const policies = this.#policies.get(tables) ?? new SymbolPolicies(this.#lists, tables);
+    const policies = this.#policies.get(tables) ?? new SymbolPolicies(this.#contentLists(), tables);
     this.#policies.set(tables, policies);
     return policies;
   }

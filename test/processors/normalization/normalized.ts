@@ -12,7 +12,7 @@ import { encodeProtobuf, loadProtos, type Message } from '../../support/protos.t
 import { Capabilities } from '../../../src/component/capabilities/capability.ts';
 import type { Host } from '../../../src/component/component.ts';
 import type { Processor } from '../../../src/component/processor.ts';
-import { normalization } from '../../../src/processors/normalization/normalization.ts';
+import { normalization, type NormalizationOptions } from '../../../src/processors/normalization/normalization.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -22,8 +22,8 @@ export class Normalized {
   readonly #protos = loadProtos();
   readonly processor: Processor;
 
-  constructor(capabilities = new Capabilities()) {
-    this.processor = normalization.create({}, { capabilities } as Host);
+  constructor(capabilities = new Capabilities(), options: NormalizationOptions = {}) {
+    this.processor = normalization.create(options, { capabilities } as Host);
     this.processor.prepare?.(this.intake.tables);
   }
 

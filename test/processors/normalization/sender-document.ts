@@ -21,7 +21,7 @@ export function dialectsPage(): string {
 }
 
 export function documentOf(senders: readonly Sender[], findings: readonly Finding[]): string {
-  return `${[INTRODUCTION, tableOf(senders, findings), faults(), dialects()].join('\n\n')}\n`;
+  return `${[INTRODUCTION, OWN_SENDERS, tableOf(senders, findings), faults(), dialects()].join('\n\n')}\n`;
 }
 
 const INTRODUCTION = `# Dialects
@@ -43,6 +43,87 @@ How columns are filled:
 - If a sender has one name for the requested model and the model that answered, a dated name is \`response_model\`, any other name
   \`request_model\`.
 - Content columns refer to their attributes; these are then not repeated in \`attributes\`.`;
+
+/** `mappings.test.ts` loads the configuration, sends the attributes and compares the columns. */
+const OWN_SENDERS = `## Senders of your own
+
+\`normalization\` takes mappings: tables for instrumentations of your own, in the same words as the built-in ones.
+
+\`\`\`yaml
+processors:
+  normalization:
+    mappings:
+      - name: acme                       # the column dialect
+        markers: [acme.step]             # attributes that only this sender has; also name=value
+        scopes: [acme-agents*]           # scopes and services detect it together with one of its attributes or names
+        fields:                          # column ← attribute, or a list of which the first usable one counts
+          request_model: acme.model
+          provider: { attribute: acme.model, before: / }
+          input_tokens: { attribute: acme.usage, paths: [in, prompt] }
+          output_tokens: { attribute: acme.usage, paths: [out.text, out.thought], sum: true }
+          cache_read_tokens: acme.cached
+          time_to_first_token_ms: { attribute: acme.first, unit: s }
+          input_content: { attribute: acme.request, paths: [messages] }
+          output_content: acme.answer
+          tool_name: { attribute: acme.tool, when: [execute_tool] }
+          conversation_id: [acme.thread, acme.session]
+          total_cost: { attribute: acme.micros, unit: micro_usd }
+        operations:                      # what the words of an attribute mean; the canonical names are known
+          acme.step: { ask: chat, run*: execute_tool }
+        span_names: { "plan *": plan }   # where no attribute tells the operation
+        cached_tokens: outside           # input_tokens as sent leaves the cached tokens out
+        content: [acme.note.*]           # further attributes that hold what people or models wrote
+\`\`\`
+
+A span with these attributes
+
+\`\`\`json
+{
+  "acme.step": "ask",
+  "acme.model": "openai/gpt-5-mini",
+  "acme.request": "{\\"messages\\":[{\\"role\\":\\"user\\",\\"content\\":\\"Hello\\"}]}",
+  "acme.usage": "{\\"in\\":100,\\"out\\":{\\"text\\":7,\\"thought\\":5}}",
+  "acme.cached": 40,
+  "acme.first": 0.25,
+  "acme.answer": "Hi!",
+  "acme.thread": "thread-1",
+  "acme.micros": 1234
+}
+\`\`\`
+
+gets these columns
+
+\`\`\`json
+{
+  "dialect": "acme",
+  "category": "model_call",
+  "operation": "chat",
+  "provider": "openai",
+  "request_model": "openai/gpt-5-mini",
+  "input_tokens": 140,
+  "output_tokens": 12,
+  "total_tokens": 152,
+  "cache_read_tokens": 40,
+  "time_to_first_token_ms": 250,
+  "input_content": "[{\\"role\\":\\"user\\",\\"content\\":\\"Hello\\"}]",
+  "output_content": "Hi!",
+  "conversation_id": "thread-1",
+  "total_cost": "0.00123400",
+  "cost_source": "explicit",
+  "price_id": "explicit acme.micros"
+}
+\`\`\`
+
+- A mapping precedes the built-in dialects on the records that it detects: its fields come first, the built-in names fill the rest. Other
+  records are read as before. A mapping without \`markers\`, \`scopes\` and \`services\` is read on every record, after the names of the
+  record's own dialect.
+- Attributes that fill a column of content are content: \`capture_content\` drops the whole attribute, also where a path takes a part
+  of it, and on every record of the pipeline. From a dropped attribute only counts, durations and costs are read, never text.
+- \`latency_ms\` is read on log records; that of a span is its duration. \`(body)\` is the body of a log record.
+- Numbers that contradict \`cached_tokens\` or \`reasoning_tokens\` have priority, as for every sender.
+- Each \`normalization/<name>\` has its own mappings; \`privacy\` and \`pricing\` follow those of their pipeline. A reload applies changes.
+
+\`sluice validate\` reports a mistake with its place. All options: [configuration.md](configuration.md#processor-normalization).`;
 
 function tableOf(senders: readonly Sender[], findings: readonly Finding[]): string {
   const head = `| Sender | ${FIELDS.map((field) => `\`${field}\``).join(' | ')} |`;
