@@ -84,6 +84,10 @@ if (modified(page) < newest(pageSources)) {
   const types = ['-p', 'src/extensions/console/web/tsconfig.json'];
   if (!product) steps.push(run('types of web', 'node_modules/typescript/bin/tsc', types));
 }
+const tap = join(dist, 'node_modules/tap');
+if (!product && modified(join(tap, 'index.js')) < modified(join(root, 'package-lock.json'))) {
+  steps.push(run('tap', 'scripts/bundle-tap.js', [tap]));
+}
 await Promise.all(steps);
 
 // Files that are read at run time have the same place relative to the compiled source.

@@ -18,7 +18,7 @@ const MOST_OUTPUT = 20_000;
 export function runTestFile(path, { root, env, timeoutMs }) {
   const started = performance.now();
   const outcome = { path, passed: 0, failed: 0, failures: [], left: [], reason: undefined, output: '', seconds: 0 };
-  const child = spawn(process.execPath, ['--enable-source-maps', path], {
+  const child = spawn(process.execPath, [path], {
     cwd: root,
     // The time limit is kept here, outside of the file, so that the file can still report its unfinished test.
     env: { ...env, TAP: '1', TAP_TIMEOUT: '0' },

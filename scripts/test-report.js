@@ -1,5 +1,10 @@
 // The output of a test run: the progress, each failure at once, and at the end the skipped tests and the slowest files.
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
+import { withSourcePlaces } from './source-places.js';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 /** Without a terminal, the number of progress lines of a run. */
 const REPORTS = 10;
@@ -37,7 +42,7 @@ export class TestReport {
   ended(outcome) {
     this.#running.delete(outcome.path);
     this.#outcomes.push(outcome);
-    if (outcome.failed > 0) this.#print(`${describe(outcome)}\n`);
+    if (outcome.failed > 0) this.#print(`${withSourcePlaces(describe(outcome), ROOT)}\n`);
     this.#status();
     const count = this.#outcomes.length;
     const tenth = Math.ceil(this.#total / REPORTS);

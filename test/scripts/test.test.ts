@@ -4,7 +4,7 @@
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -86,6 +86,22 @@ t.test('every fault of a file is a failure, reported with the file and the reaso
   t.notMatch(out, 'must not run');
   t.match(out, /skipped, neither passed nor failed: .*failing\.test\.js: the skipped \(not here\)/);
   t.match(out, /to do, neither passed nor failed: .*failing\.test\.js: the later \(not yet\)/);
+});
+
+/** The number of the line that begins with the text. */
+async function lineOf(path: string, text: string): Promise<number> {
+  return (await readFile(path, 'utf8')).split('\n').findIndex((line) => line.startsWith(text)) + 1;
+}
+
+t.test('a place in a compiled file is reported as the place in its source', async (t) => {
+  const compiled = fileURLToPath(import.meta.url).replace(/\.ts$/, '.js');
+  const source = join(fileURLToPath(new URL('../../..', import.meta.url)), 'test/scripts/test.test.ts');
+  const mark = 't.setTimeout(';
+  const place = `${compiled}:${await lineOf(compiled, mark)}:1`;
+  const folder = await folderOf(t, { 'crashing.test.js': `throw new Error(${JSON.stringify(`at ${place}`)})` });
+  const { out } = await run(folder);
+  t.match(out, `test/scripts/test.test.ts:${await lineOf(source, mark)}:1`);
+  t.notMatch(out, place);
 });
 
 t.test('a file that does not end is killed, even if it ignores signals', async (t) => {
