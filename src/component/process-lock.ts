@@ -10,19 +10,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { HostProcess } from './component.ts';
 import { birthOf, isAlive, placeOfPids } from './process-life.ts';
 
-/** The interval of the heartbeat: the lock file is touched. */
+/** The interval of the heartbeat: the lock file is touched. The limits below are numbers of intervals. */
 const HEARTBEAT_MS = 2_000;
 /**
  * The lock of an invisible process is dead after this time without a heartbeat; longer than a blocked event loop or a
  * stalled disk.
  */
-const SILENCE_MS = 5 * HEARTBEAT_MS;
+const SILENCE = 5;
 /** An own lock that another process holds for this long is lost; a refused start gives the lock back sooner. */
-const LOSS_MS = 2 * SILENCE_MS;
+const LOSS = 2 * SILENCE;
 /** A lock file that is being written becomes readable within this time. */
-const WRITE_MS = 1_000;
+const WRITE = 0.5;
 /** A dead lock is removed within this time, or the process that removes it has died too. */
-const REMOVAL_MS = 5_000;
+const REMOVAL = 2.5;
 /** The number of attempts while other processes hold the lock, and the pause between them. */
 const MAX_TRIES = 500;
 const PAUSE_MS = 20;
@@ -51,6 +51,8 @@ export interface LockOptions {
   lost?(holder: string): void;
   /** Called when the holder is invisible, before its heartbeat is awaited. */
   waiting?(holder: string, seconds: number): void;
+  /** The interval of the heartbeat, the same in all processes. Tests have a shorter one. */
+  readonly heartbeatMs?: number | undefined;
 }
 
 type Judgement = 'held' | 'dead' | 'unseen';
@@ -67,7 +69,7 @@ export class ProcessLock {
   private constructor(options: LockOptions, text: string) {
     this.#options = options;
     this.#text = text;
-    this.#heartbeat = setInterval(() => void this.#sendHeartbeat(), HEARTBEAT_MS).unref();
+    this.#heartbeat = setInterval(() => void this.#sendHeartbeat(), beats(options, 1)).unref();
   }
 
   /** Takes the lock, or throws with the name of the process that holds it. */
@@ -134,10 +136,15 @@ export class ProcessLock {
       return touch(path);
     }
     this.#awaySince ??= performance.now();
-    if (performance.now() - this.#awaySince < LOSS_MS) return;
+    if (performance.now() - this.#awaySince < beats(this.#options, LOSS)) return;
     clearInterval(this.#heartbeat);
     this.#options.lost?.(nameOf(parseHolder(found), await ownHolder(host)));
   }
+}
+
+/** The duration of so many intervals of the heartbeat. */
+function beats({ heartbeatMs = HEARTBEAT_MS }: LockOptions, count: number): number {
+  return count * heartbeatMs;
 }
 
 async function ownHolder(host: LockOptions['host']): Promise<Holder> {
@@ -156,8 +163,8 @@ function nameOf(holder: Holder | undefined, own: Holder): string {
 async function isHeld(holder: Holder | undefined, own: Holder, options: LockOptions): Promise<boolean> {
   const judgement = holder === undefined ? 'unseen' : await judge(holder, own, options.host);
   if (judgement !== 'unseen') return judgement === 'held';
-  if (holder !== undefined) options.waiting?.(nameOf(holder, own), SILENCE_MS / 1000);
-  return isTouched(options.path);
+  if (holder !== undefined) options.waiting?.(nameOf(holder, own), beats(options, SILENCE) / 1000);
+  return isTouched(options);
 }
 
 /** Checks the process itself, if its pid has the same meaning here. */
@@ -174,10 +181,11 @@ async function judge(holder: Holder, own: Holder, host: LockOptions['host']): Pr
 }
 
 /** Watches a lock for a heartbeat. Compares the state of the file with its earlier state, never with a clock. */
-async function isTouched(path: string): Promise<boolean> {
+async function isTouched(options: LockOptions): Promise<boolean> {
+  const { path } = options;
   const before = await stateOf(path);
   let now = before;
-  await within(SILENCE_MS, async () => {
+  await within(beats(options, SILENCE), async () => {
     now = await stateOf(path);
     return now?.inode !== before?.inode || now?.modified !== before?.modified;
   });
@@ -224,7 +232,7 @@ async function removeDead(options: LockOptions, judged: string): Promise<boolean
   const guard = `${path}.removal`;
   if (!(await create(guard, randomUUID(), options))) {
     const inode = (await stateOf(guard))?.inode;
-    const finished = await within(REMOVAL_MS, async () => (await stateOf(guard))?.inode !== inode);
+    const finished = await within(beats(options, REMOVAL), async () => (await stateOf(guard))?.inode !== inode);
     if (!finished) await rm(guard, { force: true });
     return false;
   }
@@ -242,7 +250,7 @@ async function removeDead(options: LockOptions, judged: string): Promise<boolean
  */
 async function readWhole(options: LockOptions): Promise<string | undefined> {
   let text: string | undefined;
-  await within(WRITE_MS, async () => {
+  await within(beats(options, WRITE), async () => {
     text = await readFile(options.path, 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw options.unwritable();
       return undefined;

@@ -45,11 +45,13 @@ export class ChunkPool {
   #usedBytes = 0;
   /** The highest end of a chunk since the last trim. */
   #highest = 0;
+  readonly #trimMs: number;
   #trimming: NodeJS.Timeout | null = null;
 
-  /** `keptBytes`: the free memory that is kept. */
-  constructor(keptBytes = DEFAULT_KEPT_BYTES, maxBytes = DEFAULT_MAX_BYTES) {
+  /** `keptBytes`: the free memory that is kept. `trimMs`: how long it must be unused. */
+  constructor(keptBytes = DEFAULT_KEPT_BYTES, maxBytes = DEFAULT_MAX_BYTES, trimMs = TRIM_MS) {
     this.#keptBytes = keptBytes;
+    this.#trimMs = trimMs;
     this.#memory = reserve(maxBytes);
   }
 
@@ -79,7 +81,7 @@ export class ChunkPool {
     if (chunk.buffer !== this.#memory) return;
     this.#usedBytes -= chunk.length;
     this.#free(chunk.byteOffset, chunk.byteOffset + chunk.length);
-    if (this.#memory.byteLength > this.#keptBytes) this.#trimLater(TRIM_MS);
+    if (this.#memory.byteLength > this.#keptBytes) this.#trimLater(this.#trimMs);
   }
 
   #place(length: number): number | null {
@@ -137,7 +139,7 @@ export class ChunkPool {
       if (last.start < next) this.#gaps.push({ start: last.start, end: next });
       this.#memory.resize(next);
     }
-    if (next > this.#keptBytes && next > used) this.#trimLater(next < end ? NEXT_TRIM_MS : TRIM_MS);
+    if (next > this.#keptBytes && next > used) this.#trimLater(next < end ? NEXT_TRIM_MS : this.#trimMs);
   }
 }
 

@@ -11,6 +11,9 @@ import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
 import { folderFor, killed } from '../extensions/postgres/embedded/scene.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 
+/** A fifth of the interval in production, so that the waits below take seconds. */
+const HEARTBEAT_MS = 400;
+
 async function lockFile(scope: Parameters<typeof folderFor>[0], holder: object | string): Promise<string> {
   const path = join(await folderFor(scope), 'daemon.lock');
   await writeFile(path, typeof holder === 'string' ? holder : JSON.stringify(holder));
@@ -19,7 +22,8 @@ async function lockFile(scope: Parameters<typeof folderFor>[0], holder: object |
 
 function acquire(path: string, more: Partial<LockOptions> = {}): Promise<ProcessLock> {
   const held = (holder: string): Error => new Error(`held by (${holder})`);
-  return ProcessLock.acquire({ path, host: process, held, unwritable: () => new Error('not writable'), ...more });
+  const unwritable = () => new Error('not writable');
+  return ProcessLock.acquire({ path, host: process, held, unwritable, heartbeatMs: HEARTBEAT_MS, ...more });
 }
 
 async function isTaken(path: string): Promise<boolean> {
@@ -69,7 +73,7 @@ t.test('an invisible process keeps its lock while it touches the file', async (t
       const [alive, dead] = [await lockFile(t, holder), await lockFile(t, holder)];
       // The clock of the holder runs backwards.
       let time = Date.now();
-      const touching = setInterval(() => utimes(alive, 1, (time -= 60_000) / 1000), 200);
+      const touching = setInterval(() => utimes(alive, 1, (time -= 60_000) / 1000), HEARTBEAT_MS / 10);
       const [refused, taken] = await Promise.allSettled([acquire(alive), isTaken(dead)]);
       clearInterval(touching);
       t.match(refused, { status: 'rejected', reason: { message: /^held by/ } }, what);

@@ -6,6 +6,9 @@ import t from 'tap';
 import { ChunkPool, CHUNK_STEP_BYTES } from '../../src/pdata/chunk-pool.ts';
 
 const MIB = 1024 * 1024;
+/** Address space, and the time after which unused memory is returned. */
+const MAX_BYTES = 512 * MIB;
+const TRIM_MS = 100;
 
 t.test('a chunk has at least the requested size, and a returned chunk is reused', async (t) => {
   const pool = new ChunkPool();
@@ -69,7 +72,7 @@ t.test('beyond the address space chunks are separate buffers', async (t) => {
 
 t.test('memory unused for a while is returned to the system, down to the kept size; used memory stays', async (t) => {
   const resident = (): number => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
-  const pool = new ChunkPool(4 * MIB);
+  const pool = new ChunkPool(4 * MIB, MAX_BYTES, TRIM_MS);
   const stays = pool.take(6 * MIB).fill(7);
   const chunks = Array.from({ length: 64 }, () => pool.take(MIB).fill(1));
   const full = resident();

@@ -53,6 +53,8 @@ export interface ServerOptions {
    * suspended.
    */
   readonly onLost?: (error: EmbeddedServerError) => void;
+  /** Of the lock of the data directory. */
+  readonly heartbeatMs?: number;
 }
 
 const DATABASE = 'sluice';
@@ -283,7 +285,7 @@ export class EmbeddedServer {
   }
 
   #lockOn(folder: string): LockOptions {
-    const { host, log, onLost } = this.#options;
+    const { host, log, onLost, heartbeatMs } = this.#options;
     const path = join(folder, 'daemon.lock');
     const held = (holder: string): EmbeddedServerError =>
       new EmbeddedServerError(
@@ -302,6 +304,7 @@ export class EmbeddedServer {
           `${path} names ${holder}, which cannot be seen from here: waiting up to ${seconds} s for its heartbeat`,
         ),
       lost: (holder) => void this.stop().finally(() => onLost?.(held(holder))),
+      heartbeatMs,
     };
   }
 

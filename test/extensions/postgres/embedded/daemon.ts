@@ -1,11 +1,14 @@
 /**
  * A process that starts an embedded server in the given folder, prints its address and stays, for tests that kill it.
+ * The second argument is the heartbeat of its lock in milliseconds.
  */
 import { EmbeddedServer } from '../../../../src/extensions/postgres/embedded/server.ts';
 
-const [dataDir = ''] = process.argv.slice(2);
+const [dataDir = '', heartbeat = ''] = process.argv.slice(2);
 const quiet = { info: () => undefined, warn: () => undefined };
-const server = new EmbeddedServer({ dataDir, host: process, log: quiet, settings: { fsync: 'off' } });
+const settings = { fsync: 'off' };
+const heartbeatMs = Number(heartbeat);
+const server = new EmbeddedServer({ dataDir, host: process, log: quiet, settings, heartbeatMs });
 process.once('SIGTERM', () => server.stop());
 try {
   const address = await server.start();

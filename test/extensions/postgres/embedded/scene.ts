@@ -62,10 +62,14 @@ async function makeSeed(): Promise<string> {
   return folder;
 }
 
+/** The heartbeat of the lock in these tests, a fifth of the interval in production. */
+export const HEARTBEAT_MS = 400;
+
 /** A server that is stopped at the end; without fsync unless the test is about the defaults. */
 export function serverFor(t: Scope, dataDir: string, options: Partial<ServerOptions> = {}) {
   const log = recorder();
-  const server = new EmbeddedServer({ dataDir, host: process, log, settings: { fsync: 'off' }, ...options });
+  const defaults = { settings: { fsync: 'off' }, heartbeatMs: HEARTBEAT_MS };
+  const server = new EmbeddedServer({ dataDir, host: process, log, ...defaults, ...options });
   t.teardown(() => server.stop());
   return { server, log };
 }
@@ -90,7 +94,7 @@ export interface Daemon {
 /** Starts `daemon.ts` as a process, optionally as another user or by another program (`unshare …`). */
 export function daemonFor(t: Scope, dataDir: string, uid?: number, by: readonly string[] = []): Daemon {
   const script = fileURLToPath(new URL('./daemon.js', import.meta.url));
-  const [program = '', ...words] = [...by, process.execPath, script, dataDir];
+  const [program = '', ...words] = [...by, process.execPath, script, dataDir, String(HEARTBEAT_MS)];
   const child = spawn(program, words, {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { HOME: '/', PATH: process.env['PATH'] },
