@@ -36,14 +36,16 @@ const WASM = 'pdata/wasm/';
 interface Module {
   readonly path: string;
   readonly source: ts.SourceFile;
+  /** What it imports, as written. */
+  readonly imports: readonly string[];
 }
 
 const everything: readonly Module[] = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .filter((path) => /\.tsx?$/u.test(path) && !path.endsWith('.d.ts'))
-  .map((path) => ({
-    path,
-    source: ts.createSourceFile(path, readFileSync(join(SRC, path), 'utf8'), ts.ScriptTarget.ES2022, true),
-  }));
+  .map((path) => {
+    const source = ts.createSourceFile(path, readFileSync(join(SRC, path), 'utf8'), ts.ScriptTarget.ES2022, true);
+    return { path, source, imports: importsOf(source) };
+  });
 /** The console's page, which runs in a browser. */
 const WEB = 'extensions/console/web/';
 /** What the page imports from outside its folder: the types of answers, and the reading of messages. */
@@ -55,7 +57,7 @@ const modules = everything.filter((module) => !isWasm(module));
 const partOf = (path: string): string => (path.split('/')[0] ?? '').replace(/\.ts$/u, '');
 const unitOf = (path: string): string => path.split('/').slice(0, 2).join('/');
 
-function importsOf({ source }: Module): readonly string[] {
+function importsOf(source: ts.SourceFile): readonly string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
     const named = ts.isImportDeclaration(node) || ts.isExportDeclaration(node) ? node.moduleSpecifier : undefined;
@@ -70,7 +72,7 @@ function importsOf({ source }: Module): readonly string[] {
 }
 
 const ours = (module: Module): readonly string[] =>
-  importsOf(module)
+  module.imports
     .filter((specifier) => specifier.startsWith('.'))
     .map((specifier) => relative(SRC, resolve(SRC, dirname(module.path), specifier)));
 
@@ -185,7 +187,7 @@ t.test('every part has a row in the table', async (t) => {
 
 t.test('imports stay inside src, have their suffix, and there is no default export', async (t) => {
   for (const module of modules) {
-    for (const specifier of importsOf(module).filter((each) => each.startsWith('.'))) {
+    for (const specifier of module.imports.filter((each) => each.startsWith('.'))) {
       t.match(specifier, isWeb(module) ? /\.(?:tsx?|css)$/u : /\.ts$/u, `${module.path}: ${specifier}`);
     }
     for (const target of ours(module)) t.notMatch(target, /^\.\./u, `${module.path} leaves src`);
@@ -227,7 +229,7 @@ t.test('the client imports no package of the daemon, and the daemon not the clie
   const others = modules.filter((module) => !client.includes(module));
   t.ok(client.length > 5);
   t.same(
-    client.flatMap(importsOf).filter((specifier) => !CLIENT_PACKAGES.test(specifier)),
+    client.flatMap(({ imports }) => imports).filter((specifier) => !CLIENT_PACKAGES.test(specifier)),
     [],
   );
   t.same(
@@ -243,7 +245,7 @@ t.test('only the command line, the daemon and the client touch the process', asy
   t.same(wrong, []);
   const imported = modules.filter(
     (module) =>
-      !PROCESS.includes(partOf(module.path)) && importsOf(module).some((each) => /^(node:)?process$/u.test(each)),
+      !PROCESS.includes(partOf(module.path)) && module.imports.some((each) => /^(node:)?process$/u.test(each)),
   );
   t.same(
     imported.map(({ path }) => path),

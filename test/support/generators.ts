@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import { SIGNAL_LOGS, SIGNAL_TRACES } from '../../src/pdata/layout.ts';
+import { codePoint } from './code-points.ts';
 import type { Message, Signal, Value } from './protos.ts';
 
 const MAX_INT64 = 2n ** 63n - 1n;
@@ -34,7 +35,7 @@ const TEXTS = [
 ];
 const text = fc.oneof(
   fc.string({ maxLength: 24 }),
-  fc.string({ unit: 'binary', maxLength: 24 }),
+  fc.string({ unit: codePoint, maxLength: 24 }),
   fc.constantFrom(...TEXTS),
   fc.string({ unit: 'grapheme', minLength: 30, maxLength: 120 }),
   fc.json({ maxDepth: 2 }),

@@ -1,10 +1,10 @@
 /** Small OTLP/JSON requests as plain objects that a test can change. */
-import { randomBytes } from 'node:crypto';
+import { randomId } from './random-ids.ts';
 
 export const START_NS = 1763720000000000000n;
 
-export const newTraceId = (): string => randomBytes(16).toString('hex');
-export const newSpanId = (): string => randomBytes(8).toString('hex');
+export const newTraceId = (): string => randomId(16);
+export const newSpanId = (): string => randomId(8);
 
 export interface SpanSketch {
   readonly traceId?: string;

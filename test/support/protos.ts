@@ -30,7 +30,15 @@ export interface Protos {
   readonly requests: readonly [protobuf.Type, protobuf.Type, protobuf.Type];
 }
 
+let loaded: Protos | undefined;
+
+/** The types are read once in a process. */
 export function loadProtos(): Protos {
+  loaded ??= readProtos();
+  return loaded;
+}
+
+function readProtos(): Protos {
   const root = new protobuf.Root();
   root.resolvePath = (_origin, target) => `${PROTO_FOLDER}${target.replace(PROTO_FOLDER, '')}`;
   root.loadSync([...SERVICES, 'google/rpc/status.proto']);

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { asJson, clean, cut, pad, padLeft, widthOf } from '../../../src/cli/view/screen-text.ts';
+import { codePoint } from '../../support/code-points.ts';
 
 t.test('escape sequences, control characters and changes of direction are removed', async (t) => {
   t.equal(clean('\u001b[31mred\u001b[0m'), '\ufffd[31mred\ufffd[0m');
@@ -36,7 +37,7 @@ t.test('a text that is too long ends in an ellipsis, never in half a letter', as
 
 t.test('for every text the result fits and has no control characters', async () => {
   const text = fc.string({
-    unit: fc.oneof(fc.string({ unit: 'binary', maxLength: 3 }), fc.constantFrom('\u001b[1m', '\n', '界', '\u202e')),
+    unit: fc.oneof(fc.string({ unit: codePoint, maxLength: 3 }), fc.constantFrom('\u001b[1m', '\n', '界', '\u202e')),
   });
   fc.assert(
     fc.property(text, fc.nat(30), (given, width) => {
@@ -49,7 +50,7 @@ t.test('for every text the result fits and has no control characters', async () 
 t.test('JSON keeps every value and has no control characters', async (t) => {
   t.equal(asJson(['\u009b2J\u202e']), '[\n  "\\u009b2J\\u202e"\n]');
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (given) => {
+    fc.property(fc.string({ unit: codePoint }), (given) => {
       const text = asJson({ given });
       return JSON.parse(text).given === given && !/[^\P{C}\n]|[\p{Zl}\p{Zp}]/u.test(text.replace(/\p{Cn}/gu, ''));
     }),
