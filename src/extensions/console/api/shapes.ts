@@ -59,7 +59,7 @@ export interface TraceRow {
   readonly span_count: number;
   readonly error_count: number;
   readonly model_call_count: number;
-  /** At most 4, in order of use; `model_count` says how many there are. */
+  /** At most 4, by name; `model_count` says how many there are. */
   readonly models: readonly string[];
   readonly model_count: number;
   readonly agent: string | null;

@@ -1,0 +1,146 @@
+/** What the requests of the reading API have in common: range of time, limit, filter, ids. */
+import { ConsoleError } from '../errors.ts';
+import { compileFilter, type Conditions } from '../filter/compile.ts';
+import type { Target } from '../filter/fields.ts';
+import { type Filter, FilterError } from '../filter/filter.ts';
+import type { Parameters } from '../filter/parameters.ts';
+import { parseFilter } from '../filter/parse.ts';
+import { isDuration, nanosecondsOf } from '../filter/values.ts';
+import type { RequestContext } from '../server/route.ts';
+
+const NS_PER_MS = 1_000_000n;
+/** The highest time that a column can hold. */
+export const LATEST_NS = 2n ** 63n - 1n;
+/** Longer names are no environment. */
+const MAX_NAME = 512;
+
+/** `from` belongs to the range, `until` does not. */
+export interface Range {
+  readonly from: bigint;
+  readonly until: bigint;
+}
+
+/** The parameters `from` and `to`: nanoseconds, RFC 3339, `now`, or `-1h`. Without them the range has no limits. */
+export function rangeOf(context: RequestContext): Range {
+  const nowNs = BigInt(context.now()) * NS_PER_MS;
+  const from = timeOf(context, 'from', nowNs) ?? 0n;
+  const until = timeOf(context, 'to', nowNs) ?? LATEST_NS;
+  if (from >= until) throw new ConsoleError('range_invalid', { message: '`from` must be before `to`.' });
+  return { from, until };
+}
+
+/** As `rangeOf`, for questions whose cost grows with the range. */
+export function boundedRangeOf(
+  context: RequestContext,
+  { days, defaultMs }: { readonly days: number; readonly defaultMs: number },
+): Range {
+  const nowNs = BigInt(context.now()) * NS_PER_MS;
+  const until = timeOf(context, 'to', nowNs) ?? nowNs;
+  const from = timeOf(context, 'from', nowNs) ?? until - BigInt(defaultMs) * NS_PER_MS;
+  if (from >= until) throw new ConsoleError('range_invalid', { message: '`from` must be before `to`.' });
+  if (until - from > nanosecondsOf(`${days}d`))
+    throw new ConsoleError('range_invalid', { message: `The range can have at most ${days} days here.` });
+  return { from, until };
+}
+
+function timeOf({ query }: RequestContext, name: string, nowNs: bigint): bigint | null {
+  const text = query.get(name) ?? '';
+  if (text === '') return null;
+  const ns = readTime(text, nowNs);
+  if (ns !== null && ns >= 0n && ns <= LATEST_NS) return ns;
+  const message = `\`${name}\` is no time.`;
+  throw new ConsoleError('range_invalid', {
+    message,
+    hint: 'Nanoseconds since 1970, 2026-11-20T14:05:09Z, now, or -1h.',
+  });
+}
+
+function readTime(text: string, nowNs: bigint): bigint | null {
+  if (/^\d{1,19}$/u.test(text)) return BigInt(text);
+  if (text === 'now') return nowNs;
+  if (text.startsWith('-') && isDuration(text.slice(1))) return nowNs - nanosecondsOf(text.slice(1));
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d)$/u.test(text)) return null;
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? null : BigInt(ms) * NS_PER_MS;
+}
+
+/** The parameter `limit`. */
+export function limitOf({ query }: RequestContext, byDefault: number, highest: number): number {
+  return integerOf(query.get('limit'), { name: 'limit', byDefault, lowest: 1, highest });
+}
+
+export interface IntegerRule {
+  readonly name: string;
+  readonly byDefault: number;
+  readonly lowest: number;
+  readonly highest: number;
+}
+
+export function integerOf(text: string | null, { name, byDefault, lowest, highest }: IntegerRule): number {
+  if (text === null || text === '') return byDefault;
+  const value = /^\d{1,10}$/u.test(text) ? Number(text) : -1;
+  if (value >= lowest && value <= highest) return value;
+  throw new ConsoleError('request_invalid', { message: `\`${name}\` is an integer from ${lowest} to ${highest}.` });
+}
+
+/** One of the words; without the parameter the first. */
+export function wordOf<Word extends string>(
+  { query }: RequestContext,
+  name: string,
+  words: readonly [Word, ...Word[]],
+): Word {
+  const text = query.get(name) ?? '';
+  if (text === '') return words[0];
+  const word = words.find((each) => each === text);
+  if (word !== undefined) return word;
+  throw new ConsoleError('request_invalid', { message: `\`${name}\` is one of: ${words.join(', ')}.` });
+}
+
+/** The parameter `q` as conditions. */
+export function conditionsOf(context: RequestContext, target: Target, parameters: Parameters): Conditions {
+  const { caller, query, reader } = context;
+  return refusingFilters(() => {
+    const filter: Filter = parseFilter(query.get('q') ?? '');
+    return compileFilter(filter, { target, seesContent: caller.seesContent, views: reader.views, parameters });
+  });
+}
+
+function refusingFilters<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error;
+    const { message, at, hint } = error;
+    throw new ConsoleError('filter_invalid', { message, at, ...(hint === null ? {} : { hint }) });
+  }
+}
+
+/** The parameter `env`: names of environments, separated by commas; null: all. */
+export function environmentsOf({ query }: RequestContext): readonly string[] | null {
+  const text = query.get('env') ?? '';
+  return text === ''
+    ? null
+    : text.split(',').map((name) => name.trim().toLowerCase().slice(0, MAX_NAME).replaceAll('\0', ''));
+}
+
+/** The condition of the parameter `env`, if it is given. */
+export function environmentCondition(
+  context: RequestContext,
+  column: string,
+  parameters: Parameters,
+): readonly string[] {
+  const names = environmentsOf(context);
+  return names === null ? [] : [`${column} = ANY (${parameters.add(names)}::text[])`];
+}
+
+/** The path parameter `{trace}`. A text that is no id belongs to no trace. */
+export const traceIdOf = (context: RequestContext): Buffer => idOf(context.parameter('trace'), 16);
+export const spanIdOf = (context: RequestContext): Buffer => idOf(context.parameter('span'), 8);
+
+export function idOf(text: string, bytes: number): Buffer {
+  if (text.length !== 2 * bytes || !/^[0-9a-f]+$/iu.test(text)) throw new ConsoleError('not_found');
+  return Buffer.from(text, 'hex');
+}
+
+export const allOf = (conditions: readonly string[]): string =>
+  conditions.length === 0 ? 'true' : conditions.join('\n    AND ');

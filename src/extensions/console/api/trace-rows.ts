@@ -1,0 +1,48 @@
+/** Traces as rows of a list: the SQL that computes a row of a trace `t` and writes it as JSON. */
+
+/** The spans of a trace `t`; its times limit the partitions. */
+export const spansOf = (alias: string): string =>
+  `${alias}.project = t.project AND ${alias}.trace_id = t.trace_id AND ${alias}.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns`;
+
+/** The first value that is told by any span. */
+export const firstTold = (column: string): string =>
+  `(array_agg(s.${column} ORDER BY s.start_time_unix_nano, s.span_id) FILTER (WHERE s.${column} IS NOT NULL))[1]`;
+
+/** Joins to a relation `t` of traces: figures `f`, the root or earliest span `r`, usage `u`. */
+export const traceJoins = (views: string): string => `
+  CROSS JOIN LATERAL (
+    SELECT count(*) AS span_count, count(*) FILTER (WHERE s.status = 'error' OR s.is_error) AS error_count,
+      count(*) FILTER (WHERE s.category = 'model_call') AS model_call_count,
+      count(*) FILTER (WHERE s.category = 'tool_step') AS tool_step_count,
+      count(*) FILTER (WHERE s.category = 'retrieval') AS retrieval_count,
+      min(s.start_time_unix_nano) AS start_ns,
+      greatest(max(coalesce(s.end_time_unix_nano, s.start_time_unix_nano)) - min(s.start_time_unix_nano), 0) AS duration_ns,
+      array_agg(DISTINCT coalesce(s.response_model, s.request_model))
+        FILTER (WHERE s.usage_scope IS NOT NULL AND coalesce(s.response_model, s.request_model) IS NOT NULL) AS models,
+      min(s.agent_name) AS agent, ${firstTold('user_id')} AS user_id, ${firstTold('conversation_id')} AS conversation_id
+    FROM sluice.spans s WHERE ${spansOf('s')}
+  ) f
+  LEFT JOIN LATERAL (
+    SELECT s.name, s.service_name, s.parent_span_id IS NULL AS is_root FROM sluice.spans s WHERE ${spansOf('s')}
+    ORDER BY s.parent_span_id IS NOT NULL, s.start_time_unix_nano, s.span_id LIMIT 1
+  ) r ON true
+  CROSS JOIN LATERAL (
+    SELECT sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
+      sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.input_cost) AS input_cost, sum(c.output_cost) AS output_cost,
+      sum(c.total_cost) AS total_cost, count(*) FILTER (WHERE c.total_cost IS NULL) AS unpriced_count
+    FROM ${views}.counted_usage c WHERE c.project = t.project AND c.trace_id = t.trace_id
+  ) u`;
+
+/** Of at most as many models. */
+const SHOWN_MODELS = 4;
+
+/** The members of a row, as arguments of `json_build_object`. */
+export const TRACE_MEMBERS = `'trace_id', encode(t.trace_id, 'hex'), 'name', r.name, 'complete', r.is_root, 'service', r.service_name,
+    'environment', t.environment, 'start_time_unix_nano', f.start_ns::text, 'duration_ns', f.duration_ns::text,
+    'span_count', f.span_count, 'error_count', f.error_count, 'model_call_count', f.model_call_count,
+    'models', coalesce(f.models[1:${SHOWN_MODELS}], '{}'), 'model_count', coalesce(cardinality(f.models), 0), 'agent', f.agent,
+    'user_id', f.user_id, 'conversation_id', f.conversation_id, 'input_tokens', u.input_tokens,
+    'cache_read_tokens', u.cache_read_tokens, 'output_tokens', u.output_tokens, 'total_cost', u.total_cost::text,
+    'unpriced_count', u.unpriced_count`;
+
+export const TRACE_JSON = `json_build_object(${TRACE_MEMBERS})`;

@@ -1,0 +1,44 @@
+/** `GET …/traces`: the list of traces, newest first. */
+import { Parameters } from '../filter/parameters.ts';
+import { jsonText, PROJECT, type Reply, type RequestContext, readRoute } from '../server/route.ts';
+import { readCursor, TIME_PART, TRACE_PART, writeCursor } from './cursor.ts';
+import { conditionsOf, environmentCondition, limitOf, rangeOf } from './question.ts';
+import { type FoundTraces, searchTraces } from './search-traces.ts';
+
+const DEFAULT_LIMIT = 50;
+const HIGHEST_LIMIT = 200;
+
+export const listTraces = readRoute(`${PROJECT}/traces`, async (context): Promise<Reply> => {
+  const { query, project, reader } = context;
+  const parameters = new Parameters();
+  const conditions = conditionsOf(context, 'span', parameters);
+  const trace = [...conditions.trace, ...environmentCondition(context, 't.environment', parameters)];
+  const question = questionOf(context);
+  const [ns, id] = readCursor(query.get('cursor'), question, [TIME_PART, TRACE_PART]) ?? [];
+  const found = await searchTraces(reader, {
+    project,
+    range: rangeOf(context),
+    conditions: { ...conditions, trace },
+    parameters,
+    after: ns === undefined || id === undefined ? null : { ns, id },
+    limit: limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT),
+    now: () => context.now(),
+  });
+  return jsonText(pageText(found, ({ ns, id }) => writeCursor(question, [ns, id])));
+});
+
+/** What a cursor of the list belongs to. */
+export const questionOf = ({ project, query }: RequestContext): readonly string[] => [
+  'traces',
+  project,
+  query.get('q') ?? '',
+  query.get('env') ?? '',
+];
+
+export function pageText(
+  { items, next, examined, reached }: FoundTraces,
+  cursorOf: (position: NonNullable<FoundTraces['next']>) => string,
+): string {
+  const end = { next: next === null ? null : cursorOf(next), examined, reached, more: next !== null };
+  return `{"items":[${items.join(',')}],${JSON.stringify(end).slice(1)}`;
+}
