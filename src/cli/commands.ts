@@ -103,6 +103,18 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./trace.ts')).traceCommand,
   },
   {
+    name: 'span',
+    words: '<ID>',
+    summary: 'Show one span: messages, columns, attributes, events, links',
+    load: async () => (await import('./span.ts')).spanCommand,
+  },
+  {
+    name: 'conversation',
+    words: '<ID>',
+    summary: 'Show a conversation across its traces, each message once',
+    load: async () => (await import('./conversation.ts')).conversationCommand,
+  },
+  {
     name: 'usage',
     summary: 'Sum up model calls, tokens and cost',
     load: async () => (await import('./usage.ts')).usageCommand,

@@ -2,7 +2,7 @@
  * Lists that were sent as one attribute for each leaf, `llm.input_messages.0.message.role`, and are stored as one
  * object of these keys.
  */
-import { isObject, type Json, type JsonObject } from './json-value.ts';
+import { isObject, type Json, type JsonObject } from '../pdata/exact-json.ts';
 
 const INDEXED = /^[^.]+(?:\.[^.]+)*?\.\d{1,6}(?:\.|$)/u;
 /** Longer paths are not split further. */

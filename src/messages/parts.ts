@@ -10,7 +10,7 @@ import {
   parseDocument,
   stringAt,
   valueAt,
-} from './json-value.ts';
+} from '../pdata/exact-json.ts';
 
 const TEXT: ReadonlySet<string> = new Set(['text', 'input_text', 'output_text', 'summary_text', 'refusal']);
 const REASONING: ReadonlySet<string> = new Set(['reasoning', 'thinking', 'redacted_thinking', 'reasoning_text']);

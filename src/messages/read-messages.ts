@@ -12,7 +12,7 @@ import {
   parseDocument,
   stringAt,
   valueAt,
-} from './json-value.ts';
+} from '../pdata/exact-json.ts';
 import {
   MAX_CHARACTERS,
   MAX_DEPTH,

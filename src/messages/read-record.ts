@@ -9,7 +9,7 @@ import {
   parseDocument,
   stringAt,
   valueAt,
-} from './json-value.ts';
+} from '../pdata/exact-json.ts';
 import { unflatten } from './flattened.ts';
 import { MAX_PARTS, part, type Part, type Reading, roleOfEvent } from './message.ts';
 import { resultText } from './parts.ts';

@@ -11,6 +11,7 @@ const UNSAFE_IN_JSON = /[\u007f-\u009f\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu;
 const MARK = /^[\p{Mn}\p{Me}]$/u;
 const WIDE =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]$/u;
+const LINE_END = /\r\n|[\n\r\u2028\u2029\u0085]/u;
 const REPLACEMENT = '\ufffd';
 const ELLIPSIS = '…';
 /** A letter with hundreds of combining marks takes one column and would cover the lines around it. */
@@ -21,6 +22,52 @@ const LONGEST = 20_000;
 /** One line of safe text: white space as single spaces, control characters replaced. */
 export function clean(text: string): string {
   return text.slice(0, LONGEST).replace(/\s+/gu, ' ').replace(INVISIBLE, '').replace(UNPRINTABLE, REPLACEMENT).trim();
+}
+
+/**
+ * Safe lines of a text, broken at `width` columns, at most `most`; `whole` is false when there are more. Indentation
+ * stays, because texts contain code.
+ */
+export function wrap(
+  text: string,
+  width: number,
+  most: number,
+): { readonly lines: readonly string[]; readonly whole: boolean } {
+  const lines: string[] = [];
+  // A line takes at most this many characters: two columns each, and marks.
+  const seen = text.slice(0, most * width * (1 + MARKS_PER_LETTER));
+  for (const line of seen.split(LINE_END)) {
+    const safe = line.replaceAll('\t', '  ').replace(INVISIBLE, '').replace(UNPRINTABLE, REPLACEMENT).trimEnd();
+    for (const piece of breakLine(safe, Math.max(1, width))) {
+      if (lines.length === most) return { lines, whole: false };
+      lines.push(piece);
+    }
+  }
+  while (lines.at(-1) === '') lines.pop();
+  return { lines, whole: seen.length === text.length };
+}
+
+/** After a space where the line has one in its second half. */
+function breakLine(line: string, width: number): readonly string[] {
+  const pieces: string[] = [];
+  let piece = '';
+  let used = 0;
+  let marks = 0;
+  for (const letter of line) {
+    const wide = widthOfLetter(letter);
+    marks = wide === 0 ? marks + 1 : 0;
+    if (marks > MARKS_PER_LETTER) continue;
+    if (used + wide > width) {
+      const space = piece.lastIndexOf(' ');
+      const end = space > piece.length / 2 ? space + 1 : piece.length;
+      pieces.push(piece.slice(0, end).trimEnd());
+      piece = piece.slice(end);
+      used = widthOf(piece);
+    }
+    piece += letter;
+    used += wide;
+  }
+  return [...pieces, piece];
 }
 
 /** The columns of the text, without the codes of `Style`. */
@@ -68,7 +115,12 @@ export function padLeft(text: string, width: number): string {
  * is written as a decimal string, because most JSON parsers would round the number.
  */
 export function asJson(value: unknown): string {
-  return JSON.stringify(value, exactInteger, 2).replace(UNSAFE_IN_JSON, (letter) =>
+  return escapeJson(JSON.stringify(value, exactInteger, 2));
+}
+
+/** The same for JSON that is written already. */
+export function escapeJson(json: string): string {
+  return json.replace(UNSAFE_IN_JSON, (letter) =>
     Array.from({ length: letter.length }, (_, at) => `\\u${letter.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
       '',
     ),

@@ -57,6 +57,8 @@ type LogColumn = 'span_id' | 'time_unix_nano' | 'severity_number' | 'severity_te
 export interface LogRow extends Pick<stored.LogRow, LogColumn>, Usage {
   /** The beginning of the body. */
   readonly body: string | null;
+  /** The place of the row, because a log record has no id. Valid while the command runs. */
+  readonly row_id: string;
 }
 
 /** Counted by the database over all rows, also when only a part is shown. */
@@ -122,7 +124,7 @@ const SPANS = `
 const LOGS = `
   SELECT encode(span_id, 'hex') AS span_id, coalesce(time_unix_nano, observed_time_unix_nano) AS time_unix_nano,
     severity_number, severity_text, event_name, left(body #>> '{}', ${TEXT_LENGTH}) AS body, input_tokens, output_tokens,
-    cache_read_tokens, total_cost, cost_source, usage_scope
+    cache_read_tokens, total_cost, cost_source, usage_scope, tableoid || ' ' || ctid AS row_id
   FROM sluice.logs WHERE project = $1 AND trace_id = decode($2, 'hex')
   ORDER BY coalesce(time_unix_nano, observed_time_unix_nano) NULLS FIRST, received_at LIMIT $3`;
 
@@ -224,6 +226,7 @@ function logFrom(row: Row): LogRow {
     severity_text: textOf(row['severity_text']),
     event_name: textOf(row['event_name']),
     body: textOf(row['body']),
+    row_id: String(row['row_id']),
     input_tokens: countOf(row['input_tokens']),
     output_tokens: countOf(row['output_tokens']),
     cache_read_tokens: countOf(row['cache_read_tokens']),

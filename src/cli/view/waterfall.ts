@@ -32,8 +32,16 @@ interface Layout {
   readonly style: Style;
 }
 
-/** `lineLimit`: the number of drawn lines. The totals always include all. */
-export function drawTrace(record: TraceRecord, width: number, style: Style, lineLimit: number): string {
+export interface Drawing {
+  readonly width: number;
+  readonly style: Style;
+  /** The number of drawn lines. The totals always include all. */
+  readonly lineLimit: number;
+  /** Lines below that of a record. */
+  readonly below?: (line: TreeLine) => readonly string[];
+}
+
+export function drawTrace(record: TraceRecord, { width, style, lineLimit, below: more = () => [] }: Drawing): string {
   const { key, totals } = record;
   const lines = growTree(record.spans, record.logs);
   const layout = layoutFor(Math.max(width, NARROWEST), totals, style);
@@ -41,7 +49,7 @@ export function drawTrace(record: TraceRecord, width: number, style: Style, line
   const when = began === null ? '' : `, ${new Date(Number(BigInt(began) / 1_000_000n)).toISOString()}`;
   const below = costsBelow(lines);
   const shown = lines.slice(0, lineLimit);
-  const drawn = shown.flatMap((line, at) => drawLine(line, layout, below[at] ?? null));
+  const drawn = shown.flatMap((line, at) => [...drawLine(line, layout, below[at] ?? null), ...more(line)]);
   const marked = shown.some((line) => isMarked(line.kind === 'span' ? line.span : line.log));
   const hidden = totals.span_count + totals.log_count - Math.min(lines.length, lineLimit);
   return [
@@ -73,8 +81,10 @@ function layoutFor(width: number, totals: Totals, style: Style): Layout {
   };
 }
 
+export const indentOf = ({ depth }: TreeLine): string => '  '.repeat(Math.min(depth, DEEPEST));
+
 function drawLine(line: TreeLine, layout: Layout, costBelow: string | null): readonly string[] {
-  const indent = '  '.repeat(Math.min(line.depth, DEEPEST));
+  const indent = indentOf(line);
   if (line.kind === 'log') return [drawLog(line, indent, layout)];
   const { span, parentMissing } = line;
   const { style } = layout;

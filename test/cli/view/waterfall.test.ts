@@ -44,6 +44,7 @@ const aLog = (changes: Partial<LogRow>): LogRow => ({
   severity_text: 'INFO',
   event_name: null,
   body: 'hello',
+  row_id: '1 (0,1)',
   ...changes,
 });
 
@@ -112,7 +113,7 @@ t.test('every span and every log record is drawn exactly once, for any parents',
 
 t.test('ten thousand spans in one chain are drawn up to the limit, with a note', async (t) => {
   const spans = Array.from({ length: 10_000 }, (_, at) => aSpan(String(at), at === 0 ? null : String(at - 1)));
-  const lines = drawTrace(aTrace(spans), 100, PLAIN, 500).split('\n');
+  const lines = drawTrace(aTrace(spans), { width: 100, style: PLAIN, lineLimit: 500 }).split('\n');
   t.equal(lines.length, 2 + 500 + 1 + 2);
   t.match(lines.at(-3), '… 9500 more lines');
   t.match(lines.at(-1), '10000 spans');
@@ -142,9 +143,7 @@ t.test('a failed span shows its message, a hostile name is harmless, and all lin
   for (const width of [20, 60, 100, 237]) {
     const text = drawTrace(
       aTrace(spans, [aLog({ span_id: '2', body: hostile, event_name: hostile, severity_text: hostile })]),
-      width,
-      PLAIN,
-      50,
+      { width, style: PLAIN, lineLimit: 50 },
     );
     t.notMatch(text, '\u001b');
     t.match(text, '! timeout: ');
@@ -156,7 +155,11 @@ t.test('a failed span shows its message, a hostile name is harmless, and all lin
 });
 
 t.test('failures are red when colours are on', async (t) => {
-  const text = drawTrace(aTrace([aSpan('1', null, { status: 'error' })]), 100, makeStyle(true), 50);
+  const text = drawTrace(aTrace([aSpan('1', null, { status: 'error' })]), {
+    width: 100,
+    style: makeStyle(true),
+    lineLimit: 50,
+  });
   t.match(text, '\u001b[31m! failed');
 });
 
@@ -177,12 +180,12 @@ t.test('figures add up to the totals: sums are marked, repeated figures are in p
     aSpan('alone', null, usage('rollup', true, 500, '0.00010000')),
   ];
   const logs = [aLog({ span_id: 'two', input_tokens: 70, output_tokens: 7, usage_scope: 'own', is_counted: true })];
-  const drawn = drawTrace(aTrace(spans, logs), 160, PLAIN, 100);
+  const drawn = drawTrace(aTrace(spans, logs), { width: 160, style: PLAIN, lineLimit: 100 });
   t.match(drawn, /span agent .*\(Σ 2k → 10 · \$0\.00052\)/u, 'the cost of the calls, not that of the sum');
   t.match(drawn, /span one .* 1k → 10 · \$0\.00026$/mu);
   t.match(drawn, /span again .*\(1k → 10 · \$0\.00026\)/u);
   t.match(drawn, /span alone .* Σ 500 → 10 · \$0\.0001$/mu);
   t.match(drawn, /INFO 70 → 7 · hello/u);
   t.match(drawn, /\nΣ: the sum of the spans below · \( \): counted on another line/u);
-  t.notMatch(drawTrace(aTrace([aSpan('plain', null)]), 160, PLAIN, 100), /Σ/u);
+  t.notMatch(drawTrace(aTrace([aSpan('plain', null)]), { width: 160, style: PLAIN, lineLimit: 100 }), /Σ/u);
 });

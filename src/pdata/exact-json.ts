@@ -1,6 +1,6 @@
 /**
- * JSON of senders. Integers with more digits than a number keeps stay as they were sent: they are parsed as marked
- * strings, and written back as numbers.
+ * JSON with exact numbers. A number with more digits than the engine keeps is parsed as a marked string, and written
+ * back as it was. Nothing here needs Node: the console's page reads JSON with it too.
  */
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
@@ -10,7 +10,7 @@ export interface JsonObject {
 
 /** A surrogate without its other half, which stored text never contains. */
 const MARK = '\udc00';
-const LONG_NUMBER = /[:[,\s]-?\d{16,}|\d\.\d{15,}/u;
+const LONG_NUMBER = /(?:^|[:[,\s])-?\d{16,}|\d\.\d{15,}/u;
 const STRING_OR_NUMBER = /"(?:[^"\\]+|\\.)*"|-?\d[\d.eE+-]*/gsu;
 const MARKED = new RegExp(`"(?:\\\\udc00|${MARK})(-?\\d[\\d.eE+-]*)"`, 'gu');
 const LONGEST_EXACT = 15;
@@ -19,11 +19,41 @@ const LONGEST_EXACT = 15;
 export function parseDocument(text: string): Json | undefined {
   const first = /^\s*([[{])/u.exec(text)?.[1];
   if (first === undefined) return undefined;
+  return parseJson(text);
+}
+
+/** The digits of a number that was too long to parse; null: any other value. */
+export const longNumber = (value: Json): string | null =>
+  typeof value === 'string' && value.startsWith(MARK) ? value.slice(MARK.length) : null;
+
+/** Any JSON text; undefined: it is not valid. */
+export function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(LONG_NUMBER.test(text) ? markNumbers(text) : text) as Json;
   } catch {
     return undefined;
   }
+}
+
+/** JSON of Postgres without the spaces that it writes between its tokens. */
+export function compactJson(text: string): string {
+  let compact = '';
+  let at = 0;
+  for (let quote = text.indexOf('"'); quote >= 0; quote = text.indexOf('"', at)) {
+    const end = endOfString(text, quote);
+    compact += text.slice(at, quote).replaceAll(' ', '') + text.slice(quote, end);
+    at = end;
+  }
+  return compact + text.slice(at).replaceAll(' ', '');
+}
+
+function endOfString(text: string, quote: number): number {
+  for (let at = text.indexOf('"', quote + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text[at - 1 - slashes] === '\\') slashes += 1;
+    if (slashes % 2 === 0) return at + 1;
+  }
+  return text.length;
 }
 
 export function jsonText(value: Json): string {

@@ -1,0 +1,113 @@
+/** `sluice conversation ID`: the model calls of a conversation in order of time, each with what is new in it. */
+import type { Message } from '../messages/message.ts';
+import { UserError } from '../errors.ts';
+import type { Command } from './command.ts';
+import { explainMissing } from './content-capture.ts';
+import { onlyWord } from './project.ts';
+import { limitOf, type Reader, READER_OPTIONS, withReader } from './reader.ts';
+import type { Terminal } from './terminal.ts';
+import { countCalls, findConversation, type Key, readTurns, type Turn } from './view/conversation-record.ts';
+import { formatCost, formatCount, formatTook, plural } from './view/format.ts';
+import { drawMessage, messageData } from './view/messages.ts';
+import { asJson, cut } from './view/screen-text.ts';
+
+const DEFAULT_CALLS = 200;
+const MOST_CALLS = 10_000;
+/** Lines of one message. */
+const MESSAGE_LINES = 60;
+const ID_DIGITS = 12;
+
+export const conversationCommand: Command = {
+  description:
+    'Model calls repeat the whole conversation; of each only the messages are shown that the calls before it did not\nhave. The id may be shortened to a unique prefix.',
+  options: {
+    ...READER_OPTIONS,
+    all: { type: 'flag', description: 'Show the messages that earlier calls have too' },
+    limit: {
+      type: 'text',
+      short: 'n',
+      value: 'N',
+      description: 'The last N model calls',
+      default: String(DEFAULT_CALLS),
+    },
+  },
+  examples: [
+    ['sluice conversation c-17', 'the thread, across all its traces'],
+    ['sluice conversation c-17 --json', 'the same for programs'],
+  ],
+  run: (call) => {
+    const { values, terminal } = call;
+    const id = onlyWord(call, 'ID');
+    const limit = limitOf(values, MOST_CALLS);
+    return withReader(call, async (reader) => {
+      const key = await findConversation(reader, id, values.text('project') ?? null);
+      const total = await countCalls(reader, key);
+      if (total === 0)
+        throw new UserError(`the conversation ${id} has no model calls`, 'See `sluice traces --conversation ID`.');
+      const thread = { key, skipped: Math.max(0, total - limit), limit, all: values.flag('all') };
+      if (values.flag('json')) terminal.print(await threadJson(reader, thread, total));
+      else await printThread(reader, thread, terminal);
+      return 0;
+    });
+  },
+};
+
+interface Thread {
+  readonly key: Key;
+  /** Earlier calls that are not shown. */
+  readonly skipped: number;
+  readonly limit: number;
+  readonly all: boolean;
+}
+
+const turnsOf = (reader: Reader, { key, skipped, limit, all }: Thread): AsyncGenerator<Turn> =>
+  readTurns(reader, key, { skipped, limit, all });
+
+async function threadJson(reader: Reader, thread: Thread, total: number): Promise<string> {
+  const calls: object[] = [];
+  for await (const { call, messages, repeated } of turnsOf(reader, thread))
+    calls.push({ ...call, repeated_message_count: repeated, messages: messages.map(messageData) });
+  const { project, conversationId: conversation_id } = thread.key;
+  return asJson({ project, conversation_id, call_count: total, calls });
+}
+
+async function printThread(reader: Reader, thread: Thread, terminal: Terminal): Promise<void> {
+  const { style, width } = terminal;
+  const { key, skipped } = thread;
+  terminal.print(`${style.bold(cut(key.conversationId, width))}  ${style.dim(key.project)}`);
+  if (skipped > 0)
+    terminal.print(
+      style.yellow(`… ${plural(skipped, 'earlier call')}; see them with --limit ${skipped + thread.limit}`),
+    );
+  let trace = '';
+  for await (const turn of turnsOf(reader, thread)) {
+    if (turn.call.trace_id !== trace) terminal.print(`\n${style.dim(describeTrace(turn))}`);
+    trace = turn.call.trace_id;
+    const drawn = turn.messages.flatMap((message: Message) =>
+      drawMessage(message, { indent: '  ', width, style, lines: MESSAGE_LINES }),
+    );
+    const missing = turn.hasContent
+      ? []
+      : [`  ${style.dim(`(${await explainMissing(reader, key.project, turn.call.environment)})`)}`];
+    if (!turn.isRepeat) terminal.print([style.dim(`  ${describeCall(turn, width)}`), ...drawn, ...missing].join('\n'));
+  }
+}
+
+function describeTrace({ call }: Turn): string {
+  const when = new Date(Number(BigInt(call.start_time_unix_nano) / 1_000_000n)).toISOString();
+  return `trace ${call.trace_id.slice(0, ID_DIGITS)}, ${call.environment}, ${when}`;
+}
+
+function describeCall({ call, repeated }: Turn, width: number): string {
+  const used = call.input_tokens !== null || call.output_tokens !== null;
+  const facts = [
+    `── ${call.model ?? call.name}`,
+    formatTook(call.duration_ns),
+    ...(used ? [`${formatCount(call.input_tokens)} → ${formatCount(call.output_tokens)}`] : []),
+    ...(call.total_cost === null ? [] : [formatCost(call.total_cost)]),
+    ...(repeated > 0 ? [`${plural(repeated, 'message')} as before`] : []),
+    ...(call.is_error === true ? ['failed'] : []),
+    `span ${call.span_id}`,
+  ];
+  return cut(facts.join(' · '), width - 2);
+}

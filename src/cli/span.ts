@@ -1,0 +1,167 @@
+/** `sluice span ID`: everything that is stored of one span. */
+import { type ContentRow, readRecord } from '../messages/read-record.ts';
+import { isList, isObject, type Json, jsonText, parseJson } from '../pdata/exact-json.ts';
+import { jsonLine, STORED_COLUMNS, type StoredText } from '../pdata/stored-text.ts';
+import type { Command } from './command.ts';
+import { explainMissing } from './content-capture.ts';
+import { onlyWord } from './project.ts';
+import { type Reader, READER_OPTIONS, withReader } from './reader.ts';
+import type { Terminal } from './terminal.ts';
+import { formatTook } from './view/format.ts';
+import { contentData, drawMessage } from './view/messages.ts';
+import { asJson, cut, escapeJson, pad, widthOf, wrap } from './view/screen-text.ts';
+import { findSpan, readSpan, type SpanRecord } from './view/span-record.ts';
+import { findTrace } from './view/trace-record.ts';
+
+/** Lines of one message or value. */
+const MOST_LINES = 2_000;
+const LONGEST_KEY = 48;
+const NARROWEST = 20;
+/** Columns that are shown in another form. */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  ...[
+    'trace_id',
+    'span_id',
+    'name',
+    'project',
+    'environment',
+    'attributes',
+    'resource',
+    'scope_attributes',
+    'events',
+    'links',
+  ],
+  ...['input_content', 'output_content', 'system_instructions', 'tool_arguments', 'tool_result', 'retrieval_query'],
+  ...['retrieval_documents', 'body'],
+]);
+
+export const spanCommand: Command = {
+  description:
+    'Ids may be shortened to a unique prefix. Without --trace every stored span is searched, which takes a while in a\nlarge database.',
+  options: {
+    ...READER_OPTIONS,
+    trace: { type: 'text', short: 't', value: 'ID', description: 'The trace of the span' },
+  },
+  examples: [
+    ['sluice span 00f067aa0ba902b7 --trace 4bf92f3577b34da6', 'its messages, columns, attributes, events and links'],
+    ['sluice span 00f067aa0ba902b7 --json', 'the row, its log records and its messages for programs'],
+  ],
+  run: (call) => {
+    const { values, terminal } = call;
+    const id = onlyWord(call, 'ID');
+    return withReader(call, async (reader) => {
+      const project = values.text('project') ?? null;
+      const trace = values.text('trace');
+      const key = await findSpan(reader, id, {
+        project,
+        trace: trace === undefined ? null : await findTrace(reader, trace, project),
+      });
+      const record = await readSpan(reader, key);
+      terminal.print(values.flag('json') ? spanJson(record) : await describe(reader, record, terminal));
+      return 0;
+    });
+  },
+};
+
+/** The row and its log records as the `file` exporter writes them, each with its content as messages. */
+function spanJson({ span, logs }: SpanRecord): string {
+  const withContent = (signal: 'traces' | 'logs', row: StoredText): string =>
+    `${jsonLine(signal, row).slice(0, -1)},"content":${asJson(contentData(readRecord(row as ContentRow)))}}`;
+  const logLines = logs.map((log) => withContent('logs', log)).join(',\n');
+  return escapeJson(`${withContent('traces', span).slice(0, -1)},"logs":[${logLines}]}`);
+}
+
+async function describe(reader: Reader, { key, span, logs }: SpanRecord, terminal: Terminal): Promise<string> {
+  const { style, width } = terminal;
+  const content = describeContent(span, terminal);
+  const missing = [style.dim(`(${await explainMissing(reader, key.project, key.environment)})`)];
+  return [
+    `${style.bold(cut(span['name'] ?? '', Math.max(20, width - 20)))}  ${formatTook(span['duration_ns'] ?? null)}`,
+    style.dim(`span ${key.spanId} of trace ${key.traceId}, ${cut(`${key.project}, ${key.environment}`, width)}`),
+    '',
+    ...(content.length > 0 || span['category'] === null ? content : missing),
+    ...section('Columns', columnLines('traces', span, terminal), style.bold),
+    ...section('Attributes', valueLines(span['attributes'], terminal), style.bold),
+    ...section('Events', listLines(span['events'], terminal), style.bold),
+    ...section('Links', listLines(span['links'], terminal), style.bold),
+    ...section('Resource', valueLines(span['resource'], terminal), style.bold),
+    ...section('Scope attributes', valueLines(span['scope_attributes'], terminal), style.bold),
+    ...logs.flatMap((log) => section('Log record', logLines(log, terminal), style.bold)),
+  ]
+    .join('\n')
+    .trimEnd();
+}
+
+function section(title: string, lines: readonly string[], bold: (text: string) => string): readonly string[] {
+  return lines.length === 0 ? [] : ['', bold(title), ...lines];
+}
+
+const describeContent = (row: StoredText, { width, style }: Terminal): readonly string[] =>
+  readRecord(row as ContentRow).flatMap(({ messages, isComplete }) => [
+    ...messages.flatMap((message) => drawMessage(message, { indent: '', width, style, lines: MOST_LINES })),
+    ...(isComplete ? [] : [style.dim('… more than is read; all of it is in --json')]),
+  ]);
+
+function logLines(log: StoredText, terminal: Terminal): readonly string[] {
+  const body = parseJson(log['body'] ?? 'null') ?? null;
+  return [
+    ...describeContent(log, terminal),
+    ...columnLines('logs', log, terminal),
+    ...(body === null ? [] : pairs([['body', toldOf(body)]], terminal)),
+    ...valueLines(log['attributes'], terminal),
+  ];
+}
+
+function columnLines(signal: 'traces' | 'logs', row: StoredText, terminal: Terminal): readonly string[] {
+  const names = STORED_COLUMNS[signal].map(({ name }) => name).filter((name) => !ELSEWHERE.has(name));
+  const entries = names.map((name) => [name, row[name] ?? null] as const);
+  return pairs(
+    entries.flatMap(([name, text]) => (text === null ? [] : [[name, text] as const])),
+    terminal,
+  );
+}
+
+function valueLines(text: string | null | undefined, terminal: Terminal): readonly string[] {
+  const value = parseJson(text ?? '{}');
+  if (!isObject(value)) return [];
+  return pairs(
+    Object.entries(value).map(([key, each]) => [key, toldOf(each)]),
+    terminal,
+  );
+}
+
+/** Events and links: their own fields, then their attributes. */
+function listLines(text: string | null | undefined, terminal: Terminal): readonly string[] {
+  const list = parseJson(text ?? '[]');
+  if (!isList(list)) return [];
+  return list.flatMap((each) => {
+    if (!isObject(each)) return [];
+    const { name, attributes, ...own } = each;
+    const facts = Object.entries(own).map(([key, value]) => `${key} ${toldOf(value)}`);
+    const title = [typeof name === 'string' ? name : null, ...facts].filter((fact) => fact !== null).join(' · ');
+    return [
+      `  ${cut(title, terminal.width - 2)}`,
+      ...valueLines(jsonText(attributes ?? {}), terminal).map((line) => `  ${line}`),
+    ];
+  });
+}
+
+const toldOf = (value: Json): string => (typeof value === 'string' ? value : jsonText(value));
+
+/** In two columns. */
+function pairs(
+  entries: readonly (readonly [key: string, text: string])[],
+  { width, style }: Terminal,
+): readonly string[] {
+  const names = entries.map(([key]) => cut(key, LONGEST_KEY));
+  const column = names.reduce((widest, name) => Math.max(widest, widthOf(name)), 0) + 2;
+  return entries.flatMap(([, text], at) => {
+    const { lines, whole } = wrap(text, Math.max(NARROWEST, width - column - 2), MOST_LINES);
+    const [first = '', ...others] = lines;
+    return [
+      `  ${style.cyan(pad(names[at] ?? '', column))}${first}`.trimEnd(),
+      ...others.map((line) => `  ${' '.repeat(column)}${line}`.trimEnd()),
+      ...(whole ? [] : [style.dim('  … all of it is in --json')]),
+    ];
+  });
+}

@@ -1,0 +1,83 @@
+/** One stored span with everything that was stored of it, found by a prefix of its id. */
+import { UserError } from '../../errors.ts';
+import { type StoredText, storedTextQuery } from '../../pdata/stored-text.ts';
+import { UsageError } from '../options.ts';
+import { type Reader, textOf } from '../reader.ts';
+import type { TraceKey } from './trace-record.ts';
+
+export interface SpanKey {
+  readonly project: string;
+  readonly environment: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly startNs: string;
+}
+
+const ID_LENGTH = 16;
+const SHOWN_CANDIDATES = 5;
+/** Log records of a span that are read. */
+const MOST_LOGS = 1_000;
+
+/** Spans have an index by trace only: without one, every stored span is read. */
+export async function findSpan(
+  reader: Reader,
+  written: string,
+  { project, trace }: { readonly project: string | null; readonly trace: TraceKey | null },
+): Promise<SpanKey> {
+  const prefix = written.toLowerCase();
+  if (!/^[0-9a-f]{1,16}$/u.test(prefix))
+    throw new UsageError('a span id is 16 hexadecimal digits, or the first of them', 'See `sluice trace ID --json`.');
+  const rows = await reader.query(
+    `SELECT project, environment, encode(trace_id, 'hex') AS trace_id, encode(span_id, 'hex') AS span_id, start_time_unix_nano
+     FROM sluice.spans WHERE span_id BETWEEN decode($1, 'hex') AND decode($2, 'hex')
+       AND ($3::text IS NULL OR project = $3) AND ($4::text IS NULL OR trace_id = decode($4, 'hex'))
+     ORDER BY span_id, trace_id, start_time_unix_nano LIMIT ${SHOWN_CANDIDATES}`,
+    [prefix.padEnd(ID_LENGTH, '0'), prefix.padEnd(ID_LENGTH, 'f'), trace?.project ?? project, trace?.traceId ?? null],
+  );
+  const keys = rows.map((row) => ({
+    project: String(row['project']),
+    environment: String(row['environment']),
+    traceId: String(row['trace_id']),
+    spanId: String(row['span_id']),
+    startNs: String(row['start_time_unix_nano']),
+  }));
+  const [key, second] = keys;
+  if (key === undefined) throw new UserError(`there is no span ${prefix}`, 'See `sluice trace ID --json`.');
+  // A sender may use one id for two spans of a trace: the first is shown.
+  if (second === undefined || keys.every(({ spanId, traceId }) => spanId === key.spanId && traceId === key.traceId))
+    return key;
+  const isOneId = keys.every(({ spanId }) => spanId === key.spanId);
+  const ids = keys.map(({ spanId, traceId }) => (isOneId ? `--trace ${traceId}` : spanId));
+  throw new UserError(
+    `several spans begin with ${prefix}`,
+    `Give ${isOneId ? 'the trace' : 'more digits'}: ${ids.join(', ')}${keys.length === SHOWN_CANDIDATES ? ', …' : ''}`,
+  );
+}
+
+export interface SpanRecord {
+  readonly key: SpanKey;
+  readonly span: StoredText;
+  /** The log records that name the span, in order of time. */
+  readonly logs: readonly StoredText[];
+}
+
+export async function readSpan(reader: Reader, key: SpanKey): Promise<SpanRecord> {
+  const spans = storedTextQuery('traces');
+  const [span] = await reader.query(
+    `SELECT ${spans.list} FROM ${spans.from}
+     WHERE s.project = $1 AND s.trace_id = decode($2, 'hex') AND s.span_id = decode($3, 'hex') AND s.start_time_unix_nano = $4`,
+    [key.project, key.traceId, key.spanId, key.startNs],
+  );
+  if (span === undefined) throw new UserError(`the span ${key.spanId} was removed`);
+  const logs = storedTextQuery('logs');
+  const found = await reader.query(
+    `SELECT ${logs.list} FROM ${logs.from}
+     WHERE s.project = $1 AND s.trace_id = decode($2, 'hex') AND s.span_id = decode($3, 'hex')
+     ORDER BY coalesce(s.time_unix_nano, s.observed_time_unix_nano) NULLS FIRST, s.received_at LIMIT ${MOST_LOGS}`,
+    [key.project, key.traceId, key.spanId],
+  );
+  return { key, span: textRow(span), logs: found.map(textRow) };
+}
+
+export const textRow = (row: Readonly<Record<string, unknown>>): StoredText =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, textOf(value)]));

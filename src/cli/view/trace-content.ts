@@ -1,0 +1,50 @@
+/** The content of the records of a trace, a few records at a time: a trace may hold more than fits in memory. */
+import { CONTENT_COLUMNS, type ContentRow, readRecord, type Section } from '../../messages/read-record.ts';
+import type { Reader, Row } from '../reader.ts';
+import type { LogRow, SpanRow, TraceKey } from './trace-record.ts';
+
+const AT_ONCE = 16;
+/** Of each column. What follows is shown by `sluice span` only. */
+const MOST_CHARACTERS = 1024 * 1024;
+
+/** Columns that tell what the content of `s` is. */
+export const contentList = (most: number): string =>
+  ['tool_name', 'tool_call_id', ...CONTENT_COLUMNS.map((name) => `left(s.${name}, ${most}) AS ${name}`)].join(', ');
+
+export interface RecordContent {
+  readonly record: SpanRow | LogRow;
+  readonly sections: readonly Section[];
+}
+
+/** Only records with content. */
+export async function* readContents(
+  reader: Reader,
+  key: TraceKey,
+  records: readonly (SpanRow | LogRow)[],
+): AsyncGenerator<RecordContent> {
+  for (let at = 0; at < records.length; at += AT_ONCE) {
+    const some = new Map(records.slice(at, at + AT_ONCE).map((record) => [idOf(record), record]));
+    const rows = [
+      ...(await readRows(reader, key, [...some.keys()], SPANS)),
+      ...(await readRows(reader, key, [...some.keys()], LOGS)),
+    ];
+    for (const row of rows) {
+      const record = some.get(String(row['id']));
+      const sections = readRecord(row as unknown as ContentRow);
+      if (record !== undefined && sections.length > 0) yield { record, sections };
+    }
+  }
+}
+
+export const idOf = (record: SpanRow | LogRow): string =>
+  'row_id' in record ? record.row_id : `${record.span_id} ${record.start_time_unix_nano}`;
+
+const SPANS = `SELECT encode(s.span_id, 'hex') || ' ' || s.start_time_unix_nano AS id, ${contentList(MOST_CHARACTERS)}
+  FROM sluice.spans s WHERE s.project = $1 AND s.trace_id = decode($2, 'hex')
+    AND encode(s.span_id, 'hex') || ' ' || s.start_time_unix_nano = ANY ($3::text[])`;
+const LOGS = `SELECT s.tableoid || ' ' || s.ctid AS id, s.event_name, ${contentList(MOST_CHARACTERS)}
+  FROM sluice.logs s WHERE s.project = $1 AND s.trace_id = decode($2, 'hex')
+    AND s.tableoid || ' ' || s.ctid = ANY ($3::text[])`;
+
+const readRows = (reader: Reader, key: TraceKey, ids: readonly string[], text: string): Promise<readonly Row[]> =>
+  reader.query(text, [key.project, key.traceId, ids]);

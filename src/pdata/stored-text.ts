@@ -1,0 +1,77 @@
+/**
+ * Stored rows as texts: 64-bit integers, money and JSON keep every digit, which the values of a database driver do not.
+ * `StoredText` has the columns of the views; commands write it as NDJSON, CSV or OTLP.
+ */
+import { type Column, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from './columns.ts';
+import type { Signal } from './context.ts';
+import { compactJson } from './exact-json.ts';
+
+/** By name of the column. Every value is what Postgres writes for it, ids in hex, times of arrival in RFC 3339. */
+export type StoredText = Readonly<Record<string, string | null>>;
+
+export const STORED_COLUMNS: Readonly<Record<Signal, readonly Column[]>> = {
+  traces: SPAN_COLUMNS,
+  logs: LOG_COLUMNS,
+  metrics: METRIC_COLUMNS,
+};
+const WORDS: Readonly<Record<Signal, string>> = { traces: 'span', logs: 'log', metrics: 'metric' };
+/** Columns of the shared contents, with those of rows of earlier versions. */
+const SHARED: Readonly<Record<string, string>> = {
+  resource: 'coalesce(s.resource, r.body)',
+  scope_name: 'coalesce(s.scope_name, c.name)',
+  scope_version: 'coalesce(s.scope_version, c.version)',
+  scope_attributes: 'coalesce(s.scope_attributes, c.attributes)',
+};
+
+/** The select list and the tables of `StoredText`: the rows are `s`. */
+export function storedTextQuery(signal: Signal): { readonly list: string; readonly from: string } {
+  const table = { traces: 'spans', logs: 'logs', metrics: 'metric_points' }[signal];
+  return {
+    list: STORED_COLUMNS[signal].map((column) => `${expressionOf(column)} AS ${column.name}`).join(', '),
+    from: `sluice.${table} s LEFT JOIN sluice.resources r ON r.id = s.resource_id LEFT JOIN sluice.scopes c ON c.id = s.scope_id`,
+  };
+}
+
+function expressionOf({ name, type }: Column): string {
+  const value = SHARED[name] ?? `s.${name}`;
+  if (type === 'text') return value;
+  if (type === 'trace_id' || type === 'span_id') return `encode(${value}, 'hex')`;
+  if (type === 'timestamp') return `to_char(${value} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+  return `(${value})::text`;
+}
+
+/** The names of the line: the two columns of a metric's value are one. */
+export function lineNames(signal: Signal): readonly string[] {
+  const names = STORED_COLUMNS[signal].map(({ name }) => name).filter((name) => name !== 'value_double');
+  return ['signal', ...names.map((name) => (name === 'value_int' ? 'value' : name))];
+}
+
+/** One line of NDJSON with the names, order and types of the `file` exporter. */
+export function jsonLine(signal: Signal, row: StoredText): string {
+  const fields = STORED_COLUMNS[signal].flatMap((column) => {
+    if (column.name === 'value_double') return [];
+    if (column.name !== 'value_int') return [`"${column.name}":${jsonOf(column, row[column.name] ?? null)}`];
+    const { value_int: whole = null, value_double: double = null } = row;
+    return [`"value":${whole ?? (double === null ? 'null' : doubleOf(double))}`];
+  });
+  return `{"signal":"${WORDS[signal]}",${fields.join(',')}}`;
+}
+
+function jsonOf({ type }: Column, text: string | null): string {
+  if (text === null) return 'null';
+  switch (type) {
+    case 'json':
+      return compactJson(text);
+    case 'double':
+      return doubleOf(text);
+    case 'count':
+    case 'int4':
+    case 'boolean':
+      return text;
+    default:
+      return JSON.stringify(text);
+  }
+}
+
+/** Postgres writes the shortest digits; JSON has no word for what is not finite. */
+const doubleOf = (text: string): string => (/^-?[\d.]/u.test(text) ? text : JSON.stringify(text));
