@@ -23,9 +23,9 @@ export interface Part {
 }
 
 export interface Message {
-  /** `system`, `user`, `assistant`, `tool`, or the sender's own word; null: a retrieval, which has no speaker. */
+  /** `system`, `user`, `assistant`, `tool`, or the sender's own word; null: of a retrieval. */
   readonly role: string | null;
-  /** Of the speaker. */
+  /** Of the author of the message. */
   readonly name: string | null;
   readonly parts: readonly Part[];
   /** In the sender's word. */
