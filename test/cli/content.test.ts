@@ -149,7 +149,10 @@ t.test('a span as JSON is its line of the file exporter, with messages and log r
 });
 
 t.test('ids of spans by prefix', async (t) => {
-  t.match(await sluice('span', 'a1000'), { code: 1, err: /several spans begin with a1000\n.*more digits: a100000000000001/u });
+  t.match(await sluice('span', 'a1000'), {
+    code: 1,
+    err: /several spans begin with a1000\n.*more digits: a100000000000001/u,
+  });
   t.match(await sluice('span', 'ffff'), { code: 1, err: /there is no span ffff/u });
   t.match(await sluice('span', 'x'), { code: 2, err: /16 hexadecimal digits/u });
   t.match(await sluice('span', 'a100000000000001', '--trace', second), { code: 1, err: /there is no span/u });

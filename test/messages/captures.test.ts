@@ -79,7 +79,7 @@ function checkTool(t: Test, name: string, tool: { name: string }, found: readonl
   );
 }
 
-/** Every text that carries a mark of the recording is in a part. Some answers repeat their request, which is not read. */
+/** Every mark of the recording is in a part. Some answers repeat their request, which is not read. */
 function checkNothingLost(t: Test, name: string, rows: readonly Row[]): void {
   for (const row of rows) {
     for (const { source } of readRecord(row as ContentRow)) {
