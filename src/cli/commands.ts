@@ -48,6 +48,23 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./migrate.ts')).migrateCommand,
   },
   {
+    name: 'backup',
+    words: '<FILE>',
+    summary: 'Write all stored data to one file, while the daemon runs',
+    load: async () => (await import('./backup.ts')).backupCommand,
+  },
+  {
+    name: 'restore',
+    words: '<FILE>',
+    summary: 'Read a backup into an empty database',
+    load: async () => (await import('./restore.ts')).restoreCommand,
+  },
+  {
+    name: 'move',
+    summary: 'Copy all stored data into another database, and switch to it',
+    load: async () => (await import('./move.ts')).moveCommand,
+  },
+  {
     name: 'project create',
     words: '<NAME>',
     summary: 'Create a project',

@@ -4,7 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { UserError } from '../errors.ts';
 import { type Address, Database } from '../extensions/postgres/database.ts';
 import { EmbeddedServerError } from '../extensions/postgres/embedded/host.ts';
-import { EmbeddedServer } from '../extensions/postgres/embedded/server.ts';
+import { EmbeddedServer, type ServerOptions } from '../extensions/postgres/embedded/server.ts';
 import { findRunning } from '../extensions/postgres/embedded/visit.ts';
 import {
   checkUrl,
@@ -15,7 +15,7 @@ import {
   unreachable,
 } from '../extensions/postgres/first-contact.ts';
 import type { PostgresOptions } from '../extensions/postgres/options.ts';
-import { readSchemaState, tooNew } from '../extensions/postgres/schema-state.ts';
+import { readSchemaState, tooNew, UNFINISHED_MOVE } from '../extensions/postgres/schema-state.ts';
 import { sqlstateOf } from '../extensions/postgres/sqlstate.ts';
 import type { Config } from '../config/config.ts';
 import { findPostgresOptions } from '../daemon/configured-database.ts';
@@ -36,12 +36,15 @@ export interface Origin {
 
 /**
  * The use of the database by a command. `read` works with every newer schema and starts no server; `write` needs a
- * schema that this version may write to; only `migrate` creates or changes the schema.
+ * schema that this version may write to; `copy` works with every schema; `own` excludes a daemon on the same embedded
+ * server, and leaves the schema to the command. `migrate` and `create` create a database; `migrate` brings its schema
+ * up to date, `create` leaves that to the command.
  */
-export type Access = 'read' | 'write' | 'migrate';
+export type Access = 'read' | 'write' | 'copy' | 'own' | 'migrate' | 'create';
 
 /** The second argument of a command's work. */
 export interface Opened extends Origin {
+  readonly address: Address;
   /** The migrations that were applied, for `migrate`. */
   readonly applied: readonly string[];
 }
@@ -58,10 +61,10 @@ export async function withDatabase(
   const opening = { options, access, call };
   const { address, embedded } = await open(opening);
   try {
-    const applied = access === 'migrate' ? await migrate(address, opening) : [];
+    const applied = access === 'migrate' ? await migrate(call, address, options) : [];
     database.use(address);
-    if (access !== 'migrate') await requireSchema(database, opening);
-    return await work(database, { config, options, applied });
+    if (access === 'read' || access === 'write' || access === 'copy') await requireSchema(database, opening);
+    return await work(database, { config, options, address, applied });
   } catch (error) {
     throw explainOpening(error);
   } finally {
@@ -76,7 +79,8 @@ interface Opening {
   readonly call: Call;
 }
 
-async function migrate(address: Address, { options, call }: Opening): Promise<readonly string[]> {
+/** Brings the schema up to date. Returns what was applied. */
+export async function migrate(call: Call, address: Address, options: PostgresOptions): Promise<readonly string[]> {
   const { applied, warnings, held } = await makeContact(address, options);
   for (const { message, fix } of warnings) call.terminal.say(`warning: ${message}\n  hint: ${fix}`);
   if (held !== null) throw held;
@@ -90,6 +94,10 @@ async function requireSchema(database: Database, { access, call }: Opening): Pro
       'this database has no tables of Sluice yet',
       'Create them with `sluice migrate`, or start the daemon.',
     );
+  if (access === 'copy') {
+    if (state.unknown.includes(UNFINISHED_MOVE)) throw tooNew(state);
+    return;
+  }
   if (state.missing.length > 0)
     throw new UserError(
       `the schema of the database is older than this version: ${state.missing.map(({ name }) => name).join(', ')} not applied`,
@@ -111,13 +119,9 @@ async function open(
     checkUrl(options.url);
     return { address: { connectionString: options.url }, embedded: null };
   }
-  const log = {
-    info: (message: string) => call.terminal.say(message),
-    warn: (message: string) => call.terminal.say(message),
-  };
   try {
-    const place = { dataDir: await findCluster(opening), host: call.process, log };
-    const running = await findRunning(place);
+    const place = placeOf(call, await findCluster(opening));
+    const running = opening.access === 'own' ? undefined : await findRunning(place);
     if (running !== undefined) return { address: running, embedded: null };
     if (opening.access === 'read')
       throw new UserError(`the embedded server in ${place.dataDir} does not run`, 'Start the daemon: sluice run');
@@ -128,10 +132,16 @@ async function open(
   }
 }
 
-/** The folder of the embedded database. Only `migrate` creates a database, so it must exist for every other command. */
+/** Where an embedded server runs for a command. */
+export function placeOf({ terminal, process }: Call, dataDir: string): ServerOptions {
+  const say = (message: string): void => terminal.say(message);
+  return { dataDir, host: process, log: { info: say, warn: say } };
+}
+
+/** The folder of the embedded database. It must exist, except for commands that create it. */
 async function findCluster({ access, options, call }: Opening): Promise<string> {
   const dataDir = resolve(call.process.cwd(), options.data_dir);
-  if (access === 'migrate' || hasCluster(dataDir)) return dataDir;
+  if (access === 'migrate' || access === 'create' || hasCluster(dataDir)) return dataDir;
   const daemons = await findDaemons(call.process);
   // The daemon of this folder may have another configuration than this command.
   const here = daemons.filter(({ status }) => status.folder === call.process.cwd());
@@ -159,7 +169,7 @@ function optionsOf(config: Config): PostgresOptions {
   );
 }
 
-function explainOpening(error: unknown): unknown {
+export function explainOpening(error: unknown): unknown {
   if (error instanceof EmbeddedServerError) return new UserError(error.message);
   if (sqlstateOf(error) === INSUFFICIENT_PRIVILEGE)
     return new UserError(

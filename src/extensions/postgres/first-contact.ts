@@ -66,6 +66,18 @@ export async function makeContact(address: Address, options: PostgresOptions, pr
   }
 }
 
+/** Only the examination, before a command creates the schema itself. Rejects as `makeContact` does. */
+export async function checkRequirements(address: Address, options: PostgresOptions): Promise<void> {
+  const database = new Database().use(address);
+  try {
+    await examineDatabase(database, address, { options, processes: 1 });
+  } catch (error) {
+    throw explain(error);
+  } finally {
+    await database.close();
+  }
+}
+
 async function examineDatabase(
   database: Database,
   address: Address,

@@ -6,12 +6,19 @@ import type pg from 'pg';
 import { endConnection } from './connection-end.ts';
 import { UserError } from '../../errors.ts';
 import type { Database } from './database.ts';
-import { readSchemaState, tooNew } from './schema-state.ts';
+import { type Migration, readSchemaState, tooNew } from './schema-state.ts';
 import { inTransaction } from './transactions.ts';
 import { bringViews, foreignNames, foreignObjects } from './views.ts';
 
-/** An arbitrary number that all versions of Sluice use. */
-const LOCK = 7238094612;
+/** An advisory lock; an arbitrary number that all versions of Sluice use. */
+export const MIGRATION_LOCK = 7238094612;
+const CREATE_MIGRATIONS =
+  'CREATE TABLE IF NOT EXISTS sluice.migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())';
+/**
+ * Null: written by a version that did not know the column. A version that does not know this migration must not write
+ * then.
+ */
+const ADD_MIN_WRITER = 'ALTER TABLE sluice.migrations ADD COLUMN min_writer int4';
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
 
 /** Returns what was applied: file names, and `views` when they were replaced. Empty when the schema was current. */
@@ -23,26 +30,16 @@ export async function migrate(database: Database, viewsSchema: string): Promise<
     );
   const client = await database.connect();
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
+    await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     const state = await readSchemaState((text) => client.query(text));
     if (!state.mayWrite) throw tooNew(state);
     // A newer version has migrated the schema and the views further than this version knows.
     if (state.unknown.length > 0 && state.missing.length === 0) return [];
     await refuseForeignObjects(client, viewsSchema);
     await ensureSchema(client, 'sluice');
-    await client.query(
-      'CREATE TABLE IF NOT EXISTS sluice.migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
-    );
+    await client.query(CREATE_MIGRATIONS);
     await ensureMinWriter(client);
-    for (const migration of state.missing) {
-      await inTransaction(client, async () => {
-        await client.query(migration.text);
-        await client.query('INSERT INTO sluice.migrations (name, min_writer) VALUES ($1, $2)', [
-          migration.name,
-          migration.minWriter,
-        ]);
-      });
-    }
+    for (const migration of state.missing) await inTransaction(client, () => applyMigration(client, migration));
     await ensureSchema(client, viewsSchema);
     const views = (await bringViews(client, viewsSchema)) ? ['views'] : [];
     await preferViews(client, viewsSchema);
@@ -52,23 +49,32 @@ export async function migrate(database: Database, viewsSchema: string): Promise<
   }
 }
 
+/** Creates the schema at the level of these migrations, within the caller's transaction. */
+export async function createSchemaAt(client: pg.Client, migrations: readonly Migration[]): Promise<void> {
+  await ensureSchema(client, 'sluice');
+  await client.query(CREATE_MIGRATIONS);
+  await client.query(ADD_MIN_WRITER);
+  for (const migration of migrations) await applyMigration(client, migration);
+}
+
+async function applyMigration(client: pg.Client, { name, text, minWriter }: Migration): Promise<void> {
+  await client.query(text);
+  await client.query('INSERT INTO sluice.migrations (name, min_writer) VALUES ($1, $2)', [name, minWriter]);
+}
+
 /** IF NOT EXISTS would require the right to create schemas even if the schema exists. */
 async function ensureSchema(client: pg.Client, name: string): Promise<void> {
   const { rowCount } = await client.query('SELECT FROM pg_namespace WHERE nspname = $1', [name]);
   if (rowCount === 0) await client.query(`CREATE SCHEMA ${name}`);
 }
 
-/**
- * Null: written by a version that did not know the column. A version that does not know this migration must not write
- * then.
- */
 async function ensureMinWriter(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query(
     "SELECT FROM pg_attribute WHERE attrelid = 'sluice.migrations'::regclass AND attname = 'min_writer' AND NOT attisdropped",
   );
   if (rowCount !== 0) return;
   await inTransaction(client, async () => {
-    await client.query('ALTER TABLE sluice.migrations ADD COLUMN min_writer int4');
+    await client.query(ADD_MIN_WRITER);
   });
 }
 

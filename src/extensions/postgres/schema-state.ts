@@ -7,6 +7,17 @@ const FILE_NAME = /^(\d{4})-[a-z-]+\.sql$/;
 /** A migration that is incompatible with older writers declares the lowest migration number that a writer must know. */
 const MIN_WRITER = /^-- min_writer: (\d{1,4})$/m;
 
+/**
+ * Rows of `sluice.migrations` that keep every version from writing: to a database to which a move has not finished, and
+ * to one whose data was moved away.
+ */
+export const UNFINISHED_MOVE = '9998-unfinished-move.sql';
+export const MOVED_AWAY = '9999-moved-away.sql';
+
+/** Whether a row of `sluice.migrations` names a migration, and not a version of the views or a mark. */
+export const isMigration = (name: string): boolean =>
+  FILE_NAME.test(name) && name !== UNFINISHED_MOVE && name !== MOVED_AWAY;
+
 export interface Migration {
   readonly name: string;
   readonly text: string;
@@ -56,8 +67,18 @@ export async function readSchemaState(ask: Ask): Promise<SchemaState> {
   };
 }
 
-/** The error when a newer version does not permit this one to write. */
+/** The error when a newer version, or a move, does not permit this one to write. */
 export function tooNew({ unknown }: SchemaState): UserError {
+  if (unknown.includes(UNFINISHED_MOVE))
+    return new UserError(
+      'a move to this database has not finished',
+      'Run the same `sluice move` again, which continues.',
+    );
+  if (unknown.includes(MOVED_AWAY))
+    return new UserError(
+      'the data of this database was moved to another one',
+      'Set extensions.postgres to that one. To use this one nevertheless, run `sluice move --undo`.',
+    );
   return new UserError(
     `the database was migrated by a newer version of sluice (${unknown.join(', ')})`,
     'Start that version, or restore a backup made before the upgrade.',

@@ -1,0 +1,120 @@
+/** `sluice backup FILE`: all data of one moment in one file, while the daemon runs. */
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import { UserError } from '../errors.ts';
+import { backUp } from '../extensions/postgres/transfer/backup.ts';
+import type { Sink } from '../extensions/postgres/transfer/backup-file.ts';
+import type { Call, Command } from './command.ts';
+import { CONFIG_OPTIONS } from './config-options.ts';
+import { withDatabase } from './database.ts';
+import { onlyWord } from './project.ts';
+import { versionOf } from './version.ts';
+import { formatBytes, formatCount } from './view/format.ts';
+import { progressLines } from './view/progress.ts';
+
+/** Instead of a file: standard output or input. */
+export const STREAM = '-';
+/** It contains content and the hashes of keys. */
+const MODE = 0o600;
+
+export const backupCommand: Command = {
+  description:
+    'Writes everything that Sluice stores, as of one moment, while daemons continue to write: FILE.partial first, which\nis renamed when it is complete and on disk. `sluice restore` reads the file. "-" writes to standard output.',
+  options: CONFIG_OPTIONS,
+  examples: [
+    ['sluice backup /backups/sluice.backup', 'an existing file is replaced when the new one is complete'],
+    ["sluice backup - | ssh other 'cat > sluice.backup'", 'to another machine'],
+  ],
+  run: (call) =>
+    withDatabase(call, 'copy', async (database) => {
+      const file = onlyWord(call, 'FILE');
+      const say = (text: string): void => call.terminal.say(text);
+      const destination =
+        file === STREAM ? streamTo(call) : await FileDestination.open(resolve(call.process.cwd(), file));
+      try {
+        const options = { version: versionOf(), report: progressLines(say) };
+        const { rows, bytes, takenAt } = await backUp(database, destination, options);
+        await destination.finish();
+        say(`Backed up ${formatCount(rows)} rows as of ${takenAt.toISOString()}: ${formatBytes(bytes)}.`);
+        return 0;
+      } catch (error) {
+        await destination.abandon();
+        throw error;
+      }
+    }),
+};
+
+interface Destination extends Sink {
+  finish(): Promise<void>;
+  abandon(): Promise<void>;
+}
+
+class FileDestination implements Destination {
+  readonly #path: string;
+  readonly #handle: FileHandle;
+
+  private constructor(path: string, handle: FileHandle) {
+    this.#path = path;
+    this.#handle = handle;
+  }
+
+  static async open(path: string): Promise<FileDestination> {
+    const partial = partialOf(path);
+    return explained(path, async () => {
+      // The mode applies to new files only, and a rest of an earlier backup may have another one.
+      await rm(partial, { force: true });
+      return new FileDestination(path, await open(partial, 'wx', MODE));
+    });
+  }
+
+  write(data: Buffer): Promise<void> {
+    return explained(this.#path, () => this.#handle.writeFile(data));
+  }
+
+  finish(): Promise<void> {
+    return explained(this.#path, async () => {
+      await this.#handle.sync();
+      await this.#handle.close();
+      await rename(partialOf(this.#path), this.#path);
+      const folder = await open(dirname(this.#path));
+      // Makes the new name durable. Not every file system can do that.
+      await folder.sync().catch(() => undefined);
+      await folder.close();
+    });
+  }
+
+  async abandon(): Promise<void> {
+    await this.#handle.close().catch(() => undefined);
+    await rm(partialOf(this.#path), { force: true });
+  }
+}
+
+const partialOf = (path: string): string => `${path}.partial`;
+
+async function explained<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw new UserError(
+      `${basename(path)} cannot be written: ${error.message}`,
+      'Nothing has changed. Name a file in a folder with enough space that this user may write to.',
+    );
+  }
+}
+
+function streamTo({ process: { stdout } }: Call): Destination {
+  if (stdout.isTTY)
+    throw new UserError('a backup is not written to a terminal', 'Name a file, or redirect the output.');
+  // The default handler would exit with 0 when the reader ends early.
+  stdout.removeAllListeners('error');
+  stdout.on('error', () => undefined);
+  const write = (data: Buffer): Promise<void> =>
+    new Promise((done, fail) => {
+      stdout.write(data, (error) => {
+        if (error) fail(new UserError(`the backup cannot be written: ${error.message}`));
+        else done();
+      });
+    });
+  return { write, finish: async () => undefined, abandon: async () => undefined };
+}

@@ -1,0 +1,95 @@
+/** `sluice move --to URL`: copies everything into another database, from the embedded server to your own or back. */
+import { resolve } from 'node:path';
+import { UserError } from '../errors.ts';
+import { type Address, Database } from '../extensions/postgres/database.ts';
+import { describeDatabase } from '../extensions/postgres/describe-database.ts';
+import { EmbeddedServer } from '../extensions/postgres/embedded/server.ts';
+import { checkRequirements, checkUrl } from '../extensions/postgres/first-contact.ts';
+import type { PostgresOptions } from '../extensions/postgres/options.ts';
+import { readSchemaState, UNFINISHED_MOVE } from '../extensions/postgres/schema-state.ts';
+import { move, undoMove } from '../extensions/postgres/transfer/move.ts';
+import type { Call, Command, ExitCode } from './command.ts';
+import { CONFIG_OPTIONS } from './config-options.ts';
+import { explainOpening, migrate, placeOf, withDatabase } from './database.ts';
+import { UsageError } from './options.ts';
+import { formatCount } from './view/format.ts';
+import { progressLines } from './view/progress.ts';
+
+/** Before the folder of an embedded server. */
+const EMBEDDED = 'embedded:';
+
+export const moveCommand: Command = {
+  description:
+    'Stop all daemons first. Copies everything from the database of the configuration into an empty one, and verifies the\nnumber of rows. An interrupted move continues when the same command is run again. Afterwards no version writes to the\nformer database, until --undo; it is not changed otherwise.',
+  options: {
+    ...CONFIG_OPTIONS,
+    to: { type: 'text', value: 'URL', description: 'The target: postgres://…, or embedded:DIR for a data_dir' },
+    undo: { type: 'flag', description: 'Use the database of the configuration again, after a move away from it' },
+  },
+  examples: [
+    ['sluice move --to postgres://sluice:secret@db.internal/sluice', 'from the embedded server to your own'],
+    ['DATABASE_URL=postgres://… sluice move --to embedded:./data', 'back into the folder of an embedded server'],
+    ['sluice move --undo', 'keep using the former database'],
+  ],
+  run: async (call) => {
+    const to = call.values.text('to');
+    if ((to === undefined) !== call.values.flag('undo'))
+      throw new UsageError('name the target', 'as --to postgres://… or --to embedded:DIR');
+    return withDatabase(call, 'own', async (source, { options }) =>
+      to === undefined ? undo(call, source) : moveTo(call, { source, to, options }),
+    );
+  },
+};
+
+async function undo({ terminal }: Call, database: Database): Promise<ExitCode> {
+  if (!(await undoMove(database))) throw new UserError('the data of this database was not moved away');
+  terminal.print('Daemons can use this database again.');
+  return 0;
+}
+
+interface Moving {
+  readonly source: Database;
+  readonly to: string;
+  readonly options: PostgresOptions;
+}
+
+async function moveTo(call: Call, { source, to, options }: Moving): Promise<ExitCode> {
+  const { address, embedded } = await openTarget(call, to);
+  const target = new Database().use(address);
+  try {
+    const { unknown } = await readSchemaState((text) => target.query(text));
+    if (!unknown.includes(UNFINISHED_MOVE)) await checkRequirements(address, options);
+    const report = progressLines((text) => call.terminal.say(text));
+    const { rows, kept } = await move(source, target, report);
+    await migrate(call, address, options);
+    if (kept > 0) call.terminal.say(`Tables and partitions that an earlier attempt had copied: ${kept}`);
+    call.terminal.print(`Moved ${formatCount(rows)} rows. ${nextStep(call, to)}`);
+    return 0;
+  } catch (error) {
+    throw explainOpening(error);
+  } finally {
+    await target.close();
+    await embedded?.stop();
+  }
+}
+
+async function openTarget(
+  call: Call,
+  to: string,
+): Promise<{ readonly address: Address; readonly embedded: EmbeddedServer | null }> {
+  if (!to.startsWith(EMBEDDED)) {
+    checkUrl(to);
+    return { address: { connectionString: to }, embedded: null };
+  }
+  const embedded = new EmbeddedServer(placeOf(call, folderOf(call, to)));
+  return { address: await embedded.start(), embedded };
+}
+
+const folderOf = ({ process }: Call, to: string): string => resolve(process.cwd(), to.slice(EMBEDDED.length));
+
+function nextStep(call: Call, to: string): string {
+  const setting = to.startsWith(EMBEDDED)
+    ? `extensions.postgres.data_dir to ${folderOf(call, to)}, without a url`
+    : `extensions.postgres.url to ${describeDatabase(to)}`;
+  return `Set ${setting} and start the daemon. Remove the former database when the new one is verified.`;
+}

@@ -1,0 +1,138 @@
+/** The database that receives copied rows: whether it is empty, and its tables at the level of the source. */
+import type pg from 'pg';
+import { UserError } from '../../../errors.ts';
+import { waitFor } from '../embedded/wait.ts';
+import { createSchemaAt, MIGRATION_LOCK } from '../migrate.ts';
+import { isMigration, type Migration, readMigrations, UNFINISHED_MOVE } from '../schema-state.ts';
+import { type Catalogue, copyTarget, listTables, quoted } from './catalogue.ts';
+import { copyIn } from './copy.ts';
+import type { UnitStream } from './backup-file.ts';
+
+/** The structure of the source. */
+export type Structure = Pick<Catalogue, 'migrations' | 'tables' | 'partitions' | 'sequences'>;
+
+/** `absent`: no schema. `prepared`: a schema without rows. `unfinished`: a move was interrupted. `used`: has rows. */
+export interface TargetState {
+  readonly kind: 'absent' | 'prepared' | 'unfinished' | 'used';
+  readonly migrations: readonly string[];
+  /** A table with rows, when it is used. */
+  readonly table: string | null;
+}
+
+/** Filled by migrations. */
+const SEEDED = 'maintenance_state';
+
+/** The sessions of a command that was killed end within this time. */
+export const LEFTOVER_MS = 3000;
+
+/** Keeps daemons and other copies away until the session ends. Throws a `UserError` when another session has it. */
+export async function holdMigrations(client: pg.Client, refusal: UserError): Promise<void> {
+  const take = async (): Promise<true | undefined> => {
+    const { rows } = await client.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1) AS held', [MIGRATION_LOCK]);
+    return rows[0]?.held === true ? true : undefined;
+  };
+  if ((await waitFor(take, { timeoutMs: LEFTOVER_MS })) === undefined) throw refusal;
+}
+
+export async function inspectTarget(client: pg.Client): Promise<TargetState> {
+  const { rows } = await client.query<{ migrations: string | null; foreign: string | null }>(
+    `SELECT to_regclass('sluice.migrations')::text AS migrations,
+       (SELECT min(relname)::text FROM pg_class WHERE relnamespace = to_regnamespace('sluice') AND relkind IN ('r', 'p')) AS foreign`,
+  );
+  if (rows[0]?.migrations === null)
+    return { kind: rows[0].foreign === null ? 'absent' : 'used', migrations: [], table: rows[0].foreign };
+  const applied = await client.query<{ name: string }>('SELECT name FROM sluice.migrations ORDER BY name');
+  const names = applied.rows.map(({ name }) => name);
+  const migrations = names.filter(isMigration);
+  if (names.includes(UNFINISHED_MOVE)) return { kind: 'unfinished', migrations, table: null };
+  for (const table of await listTables(client)) {
+    if (table === SEEDED) continue;
+    const { rowCount } = await client.query(`SELECT FROM sluice.${quoted(table)} LIMIT 1`);
+    if (rowCount !== 0) return { kind: 'used', migrations, table };
+  }
+  return { kind: 'prepared', migrations, table: null };
+}
+
+/** The migrations of the source. Throws a `UserError` when this version does not know them all. */
+export async function knownMigrations(names: readonly string[]): Promise<readonly Migration[]> {
+  const known = await readMigrations();
+  const unknown = names.filter((name) => !known.some((each) => each.name === name));
+  if (unknown.length === 0) return known.filter(({ name }) => names.includes(name));
+  throw new UserError(
+    `the data is of a newer version of sluice (${unknown.join(', ')})`,
+    'Use the version that wrote it, or a newer one.',
+  );
+}
+
+export function refuseUsed({ kind, table, migrations }: TargetState, structure: Structure): void {
+  const fix = 'Name an empty database or an empty extensions.postgres.data_dir.';
+  if (kind === 'used') throw new UserError(`the target is not empty: it has rows in sluice.${table}`, fix);
+  if (kind === 'absent' || String(migrations) === String(structure.migrations)) return;
+  throw new UserError(
+    'the target has the schema of another version',
+    kind === 'unfinished'
+      ? 'Continue the move with the version that began it, or drop the schema: DROP SCHEMA sluice CASCADE;'
+      : 'It has no rows. Drop the schema: DROP SCHEMA sluice CASCADE;',
+  );
+}
+
+/** Creates the schema, if it is absent, and the partitions of the source, within the caller's transaction. */
+export async function prepareTables(client: pg.Client, state: TargetState, structure: Structure): Promise<void> {
+  if (state.kind === 'absent') await createSchemaAt(client, await knownMigrations(structure.migrations));
+  const existing = await readPartitions(client);
+  const wanted = new Map(structure.partitions.map(({ name, bound }) => [name, bound]));
+  for (const { name, bound } of existing)
+    if (wanted.get(name) !== bound) await client.query(`DROP TABLE sluice.${quoted(name)}`);
+  const kept = new Set(existing.filter(({ name, bound }) => wanted.get(name) === bound).map(({ name }) => name));
+  for (const { table, name, bound } of structure.partitions) {
+    if (!kept.has(name))
+      await client.query(`CREATE TABLE sluice.${quoted(name)} PARTITION OF sluice.${quoted(table)} ${bound}`);
+  }
+}
+
+/** Removes the rows that migrations have inserted. */
+export async function emptyTables(client: pg.Client, { tables }: Structure): Promise<void> {
+  const existing = await listTables(client);
+  const names = tables.map(({ name }) => name).filter((name) => existing.includes(name));
+  await client.query(`TRUNCATE ${names.map((name) => `sluice.${quoted(name)}`).join(', ')}`);
+}
+
+/** Copies the rows of a unit, and returns their number. A user error when the source has other rows than it says. */
+export async function loadUnit(client: pg.Client, unit: UnitStream, { tables }: Structure): Promise<number> {
+  const rows = await copyIn(client, `${copyTarget(unit, tables)} FROM STDIN (FORMAT binary)`, unit.blocks);
+  if (rows !== unit.rows())
+    throw new UserError(`sluice.${unit.name} has ${rows} rows, and the source says ${unit.rows()}`);
+  return rows;
+}
+
+/** Counts what is stored now, and sets the sequences. */
+export async function finishTables(
+  client: pg.Client,
+  { sequences }: Structure,
+  expected: ReadonlyMap<string, number>,
+): Promise<void> {
+  for (const [name, rows] of expected) {
+    const stored = await countRows(client, name);
+    if (stored !== rows) throw new UserError(`sluice.${name} has ${stored} rows, and the source has ${rows}`);
+    await client.query(`ANALYZE sluice.${quoted(name)}`);
+  }
+  for (const { name, lastValue } of sequences) {
+    if (lastValue !== null)
+      await client.query('SELECT setval($1::regclass, $2)', [`sluice.${quoted(name)}`, lastValue]);
+  }
+}
+
+export async function countRows(client: pg.Client, name: string): Promise<number> {
+  const { rows } = await client.query<{ rows: string }>(`SELECT count(*) AS rows FROM sluice.${quoted(name)}`);
+  return Number(rows[0]?.rows);
+}
+
+async function readPartitions(
+  client: pg.Client,
+): Promise<readonly { readonly name: string; readonly bound: string }[]> {
+  const { rows } = await client.query<{ name: string; bound: string }>(
+    `SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bound FROM pg_class c
+     WHERE c.relnamespace = 'sluice'::regnamespace AND c.relispartition AND c.relkind = 'r'`,
+  );
+  return rows;
+}

@@ -1,0 +1,203 @@
+// Backup and restore by the command line: every table comes back equal, a backup during ingest is one moment, wrong and
+// damaged files change nothing, and a killed restore can be run again.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
+import { createSchemaAt } from '../../src/extensions/postgres/migrate.ts';
+import { readMigrations } from '../../src/extensions/postgres/schema-state.ts';
+import { folderOf } from '../support/config-files.ts';
+import { type Outcome, sluice as call } from '../support/command-line.ts';
+import { BIN } from '../support/executable.ts';
+import { send } from '../support/otlp-client.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
+import { aSpan, aTraceRequest, newTraceId } from '../support/payloads.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { postgresConfig, startPostgresDaemon } from '../support/postgres-daemon.ts';
+import { storeRecords } from '../support/stored-records.ts';
+import { tableContents, tableStructure, withClient } from '../support/table-contents.ts';
+
+t.setTimeout(300_000);
+
+const SPANS_PER_REQUEST = 7;
+
+const daemon = await startPostgresDaemon(t);
+await storeRecords(daemon);
+const folder = folderOf({ 'source.yaml': postgresConfig({ databaseUrl: daemon.databaseUrl }) });
+const file = join(folder, 'a.backup');
+const sluice = (...args: readonly string[]): Promise<Outcome> => call(args, { folder });
+
+/** A new database, named by a configuration of its own. */
+async function makeTarget(): Promise<{ readonly url: string; readonly config: string }> {
+  const { url, name } = await createDatabase(t);
+  const config = `${name}.yaml`;
+  writeFileSync(join(folder, config), postgresConfig({ databaseUrl: url }));
+  return { url, config };
+}
+
+const isEmpty = (url: string): Promise<boolean> =>
+  withClient(url, async (client) => {
+    const { rows } = await client.query("SELECT to_regnamespace('sluice') IS NULL AS empty");
+    return rows[0]?.empty === true;
+  });
+
+t.test('every table is restored equal, with its partitions and sequences', async (t) => {
+  t.match(await sluice('backup', 'a.backup', '-c', 'source.yaml'), { code: 0, out: '', err: /^Backed up \d+ rows/mu });
+  t.equal(statSync(file).mode & 0o777, 0o600);
+  t.notOk(existsSync(`${file}.partial`));
+  const before = await tableContents(daemon.databaseUrl);
+  const empty = Object.entries(before).filter(([, found]) => found.startsWith('0 rows'));
+  t.same(empty, [], 'every table has rows');
+  t.match(await sluice('restore', 'a.backup', '--check'), { code: 0, out: /is complete: \d+ rows/u });
+  const { url, config } = await makeTarget();
+  t.match(await sluice('restore', 'a.backup', '-c', config), { code: 0, out: /^Restored \d+ rows/u });
+  t.same(await tableContents(url), before);
+  t.same(await tableStructure(url), await tableStructure(daemon.databaseUrl));
+  t.match(await sluice('migrate', '-c', config), { out: 'The schema is current.\n' });
+  t.match(await sluice('traces', '-c', config, '--json'), { code: 0, out: /trace_id/u });
+});
+
+t.test('a target with rows is refused and not changed', async (t) => {
+  t.match(await sluice('restore', 'a.backup', '-c', 'source.yaml'), { code: 1, err: /the target is not empty/u });
+  t.match(await sluice('migrate', '-c', 'source.yaml'), { out: 'The schema is current.\n' });
+});
+
+t.test('a schema without rows is filled', async (t) => {
+  const { url, config } = await makeTarget();
+  t.match(await sluice('migrate', '-c', config), { code: 0 });
+  t.match(await sluice('restore', 'a.backup', '-c', config), { code: 0 });
+  t.equal((await tableContents(url))['spans'], (await tableContents(daemon.databaseUrl))['spans']);
+});
+
+t.test('an older schema is backed up and restored at its level, and then migrated', async (t) => {
+  const [older, target] = [await makeTarget(), await makeTarget()];
+  const migrations = await readMigrations();
+  await withClient(older.url, async (client) => {
+    await createSchemaAt(client, migrations.slice(0, 5));
+    await client.query("INSERT INTO sluice.projects (name) VALUES ('old')");
+  });
+  t.match(await sluice('backup', 'old.backup', '-c', older.config), { code: 0 });
+  t.match(await sluice('restore', 'old.backup', '-c', target.config), { code: 0 });
+  t.match(await sluice('migrate', '-c', target.config), { out: 'The schema is current.\n' });
+  t.match(await sluice('project', 'list', '-c', target.config), { code: 0, out: /^old /mu });
+});
+
+t.test('files that are no backup, incomplete, damaged or newer are refused, and the target stays empty', async (t) => {
+  const { url, config } = await makeTarget();
+  const good = readFileSync(file);
+  const middle = Math.floor(good.length / 2);
+  const flipped = Buffer.from(good);
+  flipped[middle] = (flipped[middle] ?? 0) ^ 1;
+  const newer = Buffer.from(good.toString('latin1').replace('"format":1', '"format":2'), 'latin1');
+  const cases: readonly (readonly [string, Buffer, RegExp])[] = [
+    ['text', Buffer.from('CREATE TABLE a (b int);'), /this is not a backup of Sluice/u],
+    ['empty', Buffer.alloc(0), /this is not a backup of Sluice/u],
+    ['cut', good.subarray(0, middle), /the backup is incomplete/u],
+    ['cut before the end', good.subarray(0, -9), /the backup is incomplete/u],
+    ['flipped', flipped, /the backup is damaged/u],
+    ['other header', newer, /the backup is damaged/u],
+    ['missing part', Buffer.concat([good.subarray(0, middle), good.subarray(middle + 100)]), /the backup is damaged/u],
+  ];
+  for (const [name, content, err] of cases) {
+    writeFileSync(join(folder, 'bad'), content);
+    t.match(await sluice('restore', 'bad', '--check'), { code: 1, out: '', err }, name);
+    if (name !== 'flipped') continue;
+    t.match(await sluice('restore', 'bad', '-c', config), { code: 1, out: '', err }, 'in the middle of a restore');
+    t.ok(await isEmpty(url), 'the target is empty');
+  }
+  t.match(await sluice('restore', 'absent', '-c', config), { code: 1, err: /absent cannot be read/u });
+  t.match(await sluice('backup', 'no/such/folder', '-c', 'source.yaml'), { code: 1, err: /cannot be written/u });
+});
+
+t.test('a restore that is killed leaves an empty database, and can be run again', async (t) => {
+  const { url, config } = await makeTarget();
+  const good = readFileSync(file);
+  const child = spawn(process.execPath, [BIN, 'restore', '-', '-c', config], {
+    cwd: folder,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  child.stdin.on('error', () => undefined);
+  child.stdin.write(good.subarray(0, -1000));
+  const copying =
+    'SELECT FROM pg_stat_activity WHERE datname = current_database() AND xact_start < now() AND pid <> pg_backend_pid()';
+  await withClient(url, async (client) => {
+    const reached = await waitFor(async () => ((await client.query(copying)).rowCount === 0 ? undefined : true), {
+      timeoutMs: PATIENCE_MS,
+    });
+    t.ok(reached, 'it writes');
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    const gone = await waitFor(async () => ((await client.query(copying)).rowCount === 0 ? true : undefined), {
+      timeoutMs: PATIENCE_MS,
+    });
+    t.ok(gone, 'the server has rolled it back');
+  });
+  t.ok(await isEmpty(url));
+  t.match(await sluice('restore', 'a.backup', '-c', config), { code: 0 });
+});
+
+t.test('a backup during ingest is one moment: no row without its trace, no counter without its rows', async (t) => {
+  let sending = true;
+  const request = (): string => {
+    const traceId = newTraceId();
+    return JSON.stringify(aTraceRequest(Array.from({ length: SPANS_PER_REQUEST }, () => aSpan({ traceId }))));
+  };
+  let sent = 0;
+  const sender = async (): Promise<void> => {
+    for (; sending; sent++)
+      if ((await send(daemon.url, { body: request() })).status !== 200) throw new Error('refused');
+  };
+  const senders = [sender(), sender(), sender()];
+  await waitFor(async () => (sent > 30 ? true : undefined), { timeoutMs: PATIENCE_MS });
+  const [before] = await daemon.query('SELECT count(*)::int4 AS spans FROM sluice.spans');
+  t.match(await sluice('backup', 'b.backup', '-c', 'source.yaml'), { code: 0 });
+  const at = sent;
+  await waitFor(async () => (sent > at + 10 ? true : undefined), { timeoutMs: PATIENCE_MS });
+  sending = false;
+  await Promise.all(senders);
+  const { url, config } = await makeTarget();
+  t.match(await sluice('restore', 'b.backup', '-c', config), { code: 0 });
+  await withClient(url, async (client) => {
+    const { rows } = await client.query(`
+      SELECT count(*)::int4 AS spans, (SELECT sum(spans)::int4 FROM sluice.usage_months) AS counted,
+        (SELECT count(*)::int4 FROM sluice.replay_markers) AS requests,
+        (SELECT count(*)::int4 FROM sluice.spans s WHERE NOT EXISTS (SELECT FROM sluice.traces t WHERE t.trace_id = s.trace_id)) AS unowned,
+        (SELECT count(*)::int4 FROM sluice.traces t WHERE first_ns IS NOT NULL AND NOT EXISTS (SELECT FROM sluice.spans s WHERE s.trace_id = t.trace_id)) AS unused
+      FROM sluice.spans`);
+    const [{ spans, counted, requests, unowned, unused }] = rows;
+    t.ok(spans > Number(before?.['spans']), `${spans} spans`);
+    t.same({ counted, unowned, unused }, { counted: spans, unowned: 0, unused: 0 });
+    // Three requests of other signals and six spans precede.
+    t.equal(spans, 6 + (requests - 3) * SPANS_PER_REQUEST, 'the rows of each marker are there');
+  });
+});
+
+t.test('a role that may only read makes a backup, and one that may create a schema restores it', async (t) => {
+  const { url, config } = await makeTarget();
+  const database = new URL(url).pathname.slice(1);
+  const [reader, writer] = [`reader_${database}`, `writer_${database}`];
+  await withClient(url, async (client) => {
+    await client.query(`CREATE ROLE ${reader} LOGIN PASSWORD 'x' IN ROLE pg_read_all_data`);
+    await client.query(`CREATE ROLE ${writer} LOGIN PASSWORD 'x'`);
+    await client.query(
+      `GRANT CREATE, TEMPORARY ON DATABASE ${database} TO ${writer}; GRANT CREATE ON SCHEMA public TO ${writer}`,
+    );
+  });
+  t.teardown(() =>
+    withClient(url, (client) => client.query(`DROP OWNED BY ${writer} CASCADE; DROP ROLE ${writer}, ${reader}`)),
+  );
+  const as = (role: string, target: string): string => target.replace(/\/\/[^@]*@/u, `//${role}:x@`);
+  const read = `extensions.postgres.url=${as(reader, daemon.databaseUrl)}`;
+  t.match(await sluice('backup', 'c.backup', '-c', 'source.yaml', '--set', read), { code: 0 });
+  const none = `extensions.postgres.url=${as(writer, daemon.databaseUrl)}`;
+  t.match(await sluice('backup', 'd.backup', '-c', 'source.yaml', '--set', none), {
+    code: 1,
+    err: /lacks a right|may not read/u,
+  });
+  t.notOk(existsSync(join(folder, 'd.backup')));
+  const write = `extensions.postgres.url=${as(writer, url)}`;
+  t.match(await sluice('restore', 'c.backup', '-c', config, '--set', write), { code: 0 });
+  t.equal((await tableContents(url))['spans'], (await tableContents(daemon.databaseUrl))['spans']);
+});
