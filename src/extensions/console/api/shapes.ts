@@ -108,9 +108,11 @@ export interface TracePlace {
 }
 
 /** `GET /projects/{p}/traces/{id}` */
-export interface TraceHeader extends Omit<TraceRow, 'models' | 'model_count' | 'start_time_unix_nano' | 'duration_ns'> {
+export interface TraceHeader
+  extends Omit<TraceRow, 'name' | 'models' | 'model_count' | 'start_time_unix_nano' | 'duration_ns'> {
   readonly project: string;
-  /** Null: the trace has log records only. */
+  /** Null, like the times: the trace has log records only. */
+  readonly name: string | null;
   readonly start_time_unix_nano: Nanoseconds | null;
   readonly duration_ns: Nanoseconds | null;
   readonly tool_step_count: number;

@@ -16,7 +16,8 @@ export const traceJoins = (views: string): string => `
       count(*) FILTER (WHERE s.category = 'tool_step') AS tool_step_count,
       count(*) FILTER (WHERE s.category = 'retrieval') AS retrieval_count,
       min(s.start_time_unix_nano) AS start_ns,
-      greatest(max(coalesce(s.end_time_unix_nano, s.start_time_unix_nano)) - min(s.start_time_unix_nano), 0) AS duration_ns,
+      CASE WHEN count(*) > 0 THEN
+        greatest(max(coalesce(s.end_time_unix_nano, s.start_time_unix_nano)) - min(s.start_time_unix_nano), 0) END AS duration_ns,
       array_agg(DISTINCT coalesce(s.response_model, s.request_model))
         FILTER (WHERE s.usage_scope IS NOT NULL AND coalesce(s.response_model, s.request_model) IS NOT NULL) AS models,
       min(s.agent_name) AS agent, ${firstTold('user_id')} AS user_id, ${firstTold('conversation_id')} AS conversation_id
@@ -37,12 +38,12 @@ export const traceJoins = (views: string): string => `
 const SHOWN_MODELS = 4;
 
 /** The members of a row, as arguments of `json_build_object`. */
-export const TRACE_MEMBERS = `'trace_id', encode(t.trace_id, 'hex'), 'name', r.name, 'complete', r.is_root, 'service', r.service_name,
+export const TRACE_MEMBERS = `'trace_id', encode(t.trace_id, 'hex'), 'name', r.name, 'complete', r.is_root IS TRUE, 'service', r.service_name,
     'environment', t.environment, 'start_time_unix_nano', f.start_ns::text, 'duration_ns', f.duration_ns::text,
     'span_count', f.span_count, 'error_count', f.error_count, 'model_call_count', f.model_call_count,
-    'models', coalesce(f.models[1:${SHOWN_MODELS}], '{}'), 'model_count', coalesce(cardinality(f.models), 0), 'agent', f.agent,
-    'user_id', f.user_id, 'conversation_id', f.conversation_id, 'input_tokens', u.input_tokens,
+    'agent', f.agent, 'user_id', f.user_id, 'conversation_id', f.conversation_id, 'input_tokens', u.input_tokens,
     'cache_read_tokens', u.cache_read_tokens, 'output_tokens', u.output_tokens, 'total_cost', u.total_cost::text,
     'unpriced_count', u.unpriced_count`;
 
-export const TRACE_JSON = `json_build_object(${TRACE_MEMBERS})`;
+export const TRACE_JSON = `json_build_object(${TRACE_MEMBERS},
+    'models', coalesce(f.models[1:${SHOWN_MODELS}], '{}'), 'model_count', coalesce(cardinality(f.models), 0))`;

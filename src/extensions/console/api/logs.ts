@@ -1,0 +1,112 @@
+/** `GET …/logs`: log records, newest first; `GET …/traces/{trace}/logs`: those of a trace, in order of time. */
+import { Parameters } from '../filter/parameters.ts';
+import { jsonText, PROJECT, readRoute } from '../server/route.ts';
+import { readCursor, TIME_PART, writeCursor } from './cursor.ts';
+import { allOf, conditionsOf, environmentCondition, integerOf, limitOf, rangeOf } from './question.ts';
+import { linesOf } from './search-traces.ts';
+import { findTrace } from './stored-trace.ts';
+import { textJson } from './texts.ts';
+
+const DEFAULT_LIMIT = 100;
+const HIGHEST_LIMIT = 500;
+const SHOWN_CHARACTERS = 16 * 1024;
+/** The time after which no further slice is begun. */
+const ENOUGH_MS = 1500;
+const SLICE = 5000;
+const HEAVY_SLICE = 500;
+
+/** A record's own time, else of its observation, else of its arrival. */
+const TIME =
+  'coalesce(l.time_unix_nano, l.observed_time_unix_nano, (extract(epoch FROM l.received_at) * 1000000)::int8 * 1000)';
+
+/** A `LogRow` of a log record `l`. */
+const logJson = (seesContent: boolean): string => `json_build_object('time_unix_nano', (${TIME})::text,
+    'received_at', to_char(l.received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'environment', l.environment,
+    'service', l.service_name, 'severity_number', l.severity_number, 'severity_text', l.severity_text, 'event_name', l.event_name,
+    'trace_id', encode(l.trace_id, 'hex'), 'span_id', encode(l.span_id, 'hex'), 'category', l.category,
+    'model', coalesce(l.response_model, l.request_model)${
+      seesContent
+        ? `, 'body', ${textJson('l.body::text', SHOWN_CHARACTERS)}, 'attributes', ${textJson('l.attributes::text', SHOWN_CHARACTERS)}`
+        : ''
+    })`;
+
+export const listTraceLogs = readRoute(`${PROJECT}/traces/{trace}/logs`, async (context) => {
+  const { caller, query, reader } = context;
+  const trace = await findTrace(context);
+  const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
+  // Records have no id. Their number is the position: `ctid` orders records of the same time.
+  const skipped = integerOf(query.get('after'), { name: 'after', byDefault: 0, lowest: 0, highest: 1_000_000 });
+  const [row] = await reader.query(
+    `SELECT string_agg(${logJson(caller.seesContent)}::text, E'\\n' ORDER BY ${TIME}, l.place) AS items FROM (
+       SELECT l.*, l.tableoid::text || l.ctid::text AS place FROM sluice.logs l WHERE l.trace_id = $1::bytea AND l.project = $2::text
+       ORDER BY ${TIME}, l.tableoid, l.ctid OFFSET $3::int4 LIMIT $4::int4) l`,
+    [trace.id, trace.project, skipped, limit],
+  );
+  const items = linesOf(row?.['items']);
+  const next = items.length === limit ? String(skipped + limit) : null;
+  return jsonText(`{"items":[${items.join(',')}],"next":${JSON.stringify(next)}}`);
+});
+
+/** The list goes by the time of the records; those without one are in their traces only. */
+export const listLogs = readRoute(`${PROJECT}/logs`, async (context) => {
+  const { caller, project, query, reader } = context;
+  const parameters = new Parameters();
+  const { row, isHeavy } = conditionsOf(context, 'log', parameters);
+  const conditions = allOf([...row, ...environmentCondition(context, 'l.environment', parameters)]);
+  const question = ['logs', project, query.get('q') ?? '', query.get('env') ?? ''];
+  const { from, until } = rangeOf(context);
+  const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
+  // A position is a time and how many records of that time were passed.
+  const [ns = String(until - 1n), passed = '0'] =
+    readCursor(query.get('cursor'), question, [TIME_PART, /^\d{1,9}$/u]) ?? [];
+  const size = isHeavy ? HEAVY_SLICE : conditions === 'true' ? limit : SLICE;
+  const text = logSlice(logJson(caller.seesContent), conditions, (at) => `$${parameters.values.length + at}`);
+  const start = context.now();
+  let position: LogPosition | null = { ns, passed: Number(passed) };
+  const items: string[] = [];
+  let examined = 0;
+  let reached: string | null = null;
+  while (position !== null && items.length < limit && context.now() - start < ENOUGH_MS) {
+    const own = [project, String(from), position.ns, position.passed, size, limit - items.length];
+    const [slice] = await reader.query(text, [...parameters.values, ...own]);
+    items.push(...linesOf(slice?.['items']));
+    examined += Number(slice?.['examined']);
+    reached = slice?.['last_ns'] === null ? reached : String(slice?.['last_ns']);
+    position = nextPosition(position, slice ?? {}, size);
+  }
+  const next = position === null ? null : writeCursor(question, [position.ns, String(position.passed)]);
+  const end = { next, examined, reached, more: next !== null };
+  return jsonText(`{"items":[${items.join(',')}],${JSON.stringify(end).slice(1)}`);
+});
+
+interface LogPosition {
+  readonly ns: string;
+  readonly passed: number;
+}
+
+function nextPosition(before: LogPosition, slice: Readonly<Record<string, unknown>>, size: number): LogPosition | null {
+  const examined = Number(slice['examined']);
+  if (examined === 0 || (examined < size && slice['is_full'] !== true)) return null;
+  const ns = String(slice['last_ns']);
+  const atLast = Number(slice['at_last']);
+  return { ns, passed: ns === before.ns ? before.passed + atLast : atLast };
+}
+
+/** `place`: project, lowest time, time of the position, records passed at it, size of the slice, and limit. */
+function logSlice(row: string, conditions: string, place: (at: number) => string): string {
+  return `
+  WITH slice AS MATERIALIZED (
+    SELECT l.*, row_number() OVER (ORDER BY l.time_unix_nano DESC, l.tableoid DESC, l.ctid DESC) AS number FROM (
+      SELECT l.*, l.tableoid, l.ctid FROM sluice.logs l
+      WHERE l.project = ${place(1)}::text AND l.time_unix_nano BETWEEN ${place(2)}::int8 AND ${place(3)}::int8
+      ORDER BY l.time_unix_nano DESC, l.tableoid DESC, l.ctid DESC OFFSET ${place(4)}::int4 LIMIT ${place(5)}::int4) l
+  ), hits AS MATERIALIZED (
+    SELECT * FROM (SELECT * FROM slice ORDER BY number OFFSET 0) l WHERE ${conditions} LIMIT ${place(6)}::int4
+  ), seen AS (
+    SELECT * FROM slice WHERE (SELECT count(*) FROM hits) < ${place(6)}::int4 OR number <= (SELECT max(number) FROM hits))
+  SELECT count(*)::int4 AS examined, min(time_unix_nano) AS last_ns,
+    count(*) FILTER (WHERE time_unix_nano = (SELECT min(time_unix_nano) FROM seen))::int4 AS at_last,
+    (SELECT count(*) FROM hits) = ${place(6)}::int4 AS is_full,
+    (SELECT string_agg(${row}::text, E'\\n' ORDER BY l.number) FROM hits l) AS items
+  FROM seen`;
+}

@@ -1,0 +1,144 @@
+/** `GET …/traces/{trace}/spans/{span}`: everything about one span; `…/content/{field}`: a long text in pieces. */
+import { ConsoleError } from '../errors.ts';
+import { json, jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
+import { LATEST_NS, integerOf, spanIdOf } from './question.ts';
+import type { ContentPiece, TextField } from './shapes.ts';
+import { COUNTED, COUNTS, NOTE } from './spans.ts';
+import { findTrace, IN_TRACE, type StoredTrace, valuesOf } from './stored-trace.ts';
+import { CONTENT_FIELDS, contentJson, textJson } from './texts.ts';
+
+const SHOWN_CHARACTERS = 256 * 1024;
+/** Of one attribute. */
+const SHOWN_ATTRIBUTE = 32 * 1024;
+const PIECE_CHARACTERS = 1024 * 1024;
+const LONGEST_TEXT = 2 ** 30;
+
+const RESOURCE = 'coalesce(s.resource, (SELECT r.body FROM sluice.resources r WHERE r.id = s.resource_id))';
+const ofScope = (column: string): string =>
+  `coalesce(s.scope_${column}, (SELECT c.${column} FROM sluice.scopes c WHERE c.id = s.scope_id))`;
+
+/** Columns as they are. */
+const PLAIN = [
+  'project',
+  'environment',
+  'service_name',
+  'trace_state',
+  'name',
+  'kind',
+  'status',
+  'flags',
+  'dropped_attributes_count',
+  'dropped_events_count',
+  'dropped_links_count',
+  'category',
+  'operation',
+  'provider',
+  'request_model',
+  'response_model',
+  'response_id',
+  'input_tokens',
+  'output_tokens',
+  'total_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'reasoning_tokens',
+  'usage_scope',
+  'cost_source',
+  'price_id',
+  'latency_ms',
+  'time_to_first_token_ms',
+  'finish_reasons',
+  'is_error',
+  'error_type',
+  'tool_name',
+  'tool_call_id',
+  'agent_name',
+  'conversation_id',
+  'user_id',
+  'dialect',
+];
+const AS_TEXT = [
+  'start_time_unix_nano',
+  'end_time_unix_nano',
+  'duration_ns',
+  'input_cost',
+  'output_cost',
+  'total_cost',
+];
+
+/** `row_to_json` of a subquery: an object of any number of members. */
+const detail = (views: string, seesContent: boolean): string => `WITH ${COUNTED(views)}
+  SELECT row_to_json(d)::text AS detail FROM (
+    SELECT ${PLAIN.map((column) => `s.${column}`).join(', ')}, ${AS_TEXT.map((column) => `s.${column}::text`).join(', ')},
+      encode(s.trace_id, 'hex') AS trace_id, encode(s.span_id, 'hex') AS span_id, encode(s.parent_span_id, 'hex') AS parent_span_id,
+      ${ofScope('name')} AS scope_name, ${ofScope('version')} AS scope_version,
+      to_char(s.received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS received_at,
+      ${COUNTS} AS counts, ${NOTE} AS note, ${RESOURCE} AS resource, s.links${seesContent ? `, ${CONTENT}` : ''}
+    FROM sluice.spans s WHERE ${IN_TRACE} AND s.span_id = $5::bytea AND s.start_time_unix_nano >= $6::int8
+    ORDER BY s.start_time_unix_nano LIMIT 1) d`;
+
+const isLong = (value: string): string => `length(${value}::text) > ${SHOWN_ATTRIBUTE}`;
+
+const CONTENT = `${contentJson('s', SHOWN_CHARACTERS)} AS content,
+      ${textJson('s.status_message', SHOWN_CHARACTERS)} AS status_message,
+      (SELECT coalesce(json_object_agg(a.key, a.value), '{}') FROM jsonb_each(s.attributes) a WHERE NOT ${isLong('a.value')}) AS attributes,
+      (SELECT coalesce(json_object_agg(a.key, ${textJson('a.value', SHOWN_ATTRIBUTE)}), '{}') FROM jsonb_each_text(s.attributes) a
+        WHERE ${isLong('(s.attributes -> a.key)')}) AS long_attributes,
+      CASE WHEN length(s.events::text) <= ${SHOWN_CHARACTERS} THEN s.events END AS events`;
+
+/** The parameter `start`: of spans with the same id, the first that does not begin before. */
+function placeOf(context: RequestContext, trace: StoredTrace): readonly unknown[] {
+  const start = context.query.get('start') ?? '';
+  const ns = /^\d{1,19}$/u.test(start) && BigInt(start) <= LATEST_NS ? start : '0';
+  return [...valuesOf(trace), spanIdOf(context), ns];
+}
+
+export const showSpan = readRoute(`${PROJECT}/traces/{trace}/spans/{span}`, async (context) => {
+  const { caller, reader } = context;
+  const trace = await findTrace(context);
+  const [row] = await reader.query(detail(reader.views, caller.seesContent), placeOf(context, trace));
+  if (row === undefined) throw new ConsoleError('not_found');
+  return jsonText(String(row['detail']));
+});
+
+/** The columns that can be read in pieces, as text. All need the right to content but the last two. */
+const TEXT_FIELDS: ReadonlyMap<string, { readonly sql: string; readonly isContent: boolean }> = new Map<
+  TextField,
+  { sql: string; isContent: boolean }
+>([
+  ...CONTENT_FIELDS.map((field) => [field, { sql: `s.${field}`, isContent: true }] as const),
+  ['status_message', { sql: 's.status_message', isContent: true }],
+  ['attributes', { sql: 's.attributes::text', isContent: true }],
+  ['events', { sql: 's.events::text', isContent: true }],
+  ['links', { sql: 's.links::text', isContent: false }],
+  ['resource', { sql: `${RESOURCE}::text`, isContent: false }],
+]);
+
+export const showContent = readRoute(`${PROJECT}/traces/{trace}/spans/{span}/content/{field}`, async (context) => {
+  const { caller, query, reader } = context;
+  const name = context.parameter('field');
+  const field = TEXT_FIELDS.get(name);
+  if (field === undefined) throw new ConsoleError('not_found');
+  if (field.isContent && !caller.seesContent)
+    throw new ConsoleError('forbidden', { hint: 'Ask an admin for the right to content.' });
+  const offset = integerOf(query.get('offset'), { name: 'offset', byDefault: 0, lowest: 0, highest: LONGEST_TEXT });
+  const trace = await findTrace(context);
+  const [row] = await reader.query(
+    `SELECT length(p.field) AS length, substr(p.field, $7::int4 + 1, ${PIECE_CHARACTERS}) AS text FROM (
+       SELECT ${field.sql} AS field FROM sluice.spans s
+       WHERE ${IN_TRACE} AND s.span_id = $5::bytea AND s.start_time_unix_nano >= $6::int8
+       ORDER BY s.start_time_unix_nano LIMIT 1) p`,
+    [...placeOf(context, trace), offset],
+  );
+  if (row === undefined || row['length'] === null) throw new ConsoleError('not_found');
+  const length = Number(row['length']);
+  const end = offset + PIECE_CHARACTERS;
+  const piece: ContentPiece = {
+    field: name as TextField,
+    offset,
+    length,
+    text: String(row['text']),
+    next: end < length ? end : null,
+  };
+  return json(piece);
+});

@@ -1,0 +1,44 @@
+/** `GET …/traces/{trace}`: the header of one trace; and `GET /traces/{trace}`, which finds its project. */
+import { ConsoleError } from '../errors.ts';
+import { API, json, jsonText, PROJECT, readRoute } from '../server/route.ts';
+import { traceIdOf } from './question.ts';
+import { spansOf, TRACE_MEMBERS, traceJoins } from './trace-rows.ts';
+
+/** Of at most as many services. */
+const SHOWN_SERVICES = 50;
+
+/** One row a model, the dearest first. */
+const modelsOf = (views: string): string => `
+  SELECT coalesce(json_agg(m ORDER BY m.total_cost::numeric DESC NULLS LAST, m.call_count DESC), '[]') FROM (
+    SELECT c.provider, c.model, count(*) AS call_count, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
+      sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens,
+      sum(c.reasoning_tokens) AS reasoning_tokens, sum(c.total_cost)::text AS total_cost,
+      count(*) FILTER (WHERE c.total_cost IS NULL) AS unpriced_count
+    FROM ${views}.counted_usage c WHERE c.project = t.project AND c.trace_id = t.trace_id GROUP BY 1, 2) m`;
+
+const header = (views: string): string => `
+  SELECT (json_build_object(${TRACE_MEMBERS}, 'project', t.project,
+    'tool_step_count', f.tool_step_count, 'retrieval_count', f.retrieval_count,
+    'log_count', (SELECT count(*) FROM sluice.logs l WHERE l.trace_id = t.trace_id AND l.project = t.project),
+    'services', ARRAY(SELECT DISTINCT s.service_name FROM sluice.spans s WHERE ${spansOf('s')} AND s.service_name IS NOT NULL
+      ORDER BY 1 LIMIT ${SHOWN_SERVICES}),
+    'input_cost', u.input_cost::text, 'output_cost', u.output_cost::text, 'models', (${modelsOf(views)}),
+    'created_at', to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))::text AS header
+  FROM sluice.traces t ${traceJoins(views)}
+  WHERE t.project = $1::text AND t.trace_id = $2::bytea`;
+
+export const showTrace = readRoute(`${PROJECT}/traces/{trace}`, async (context) => {
+  const { reader, project } = context;
+  const [row] = await reader.query(header(reader.views), [project, traceIdOf(context)]);
+  if (row === undefined) throw new ConsoleError('not_found');
+  return jsonText(String(row['header']));
+});
+
+export const placeTrace = readRoute(`${API}/traces/{trace}`, async (context) => {
+  const id = traceIdOf(context);
+  const [row] = await context.reader.query('SELECT project FROM sluice.traces WHERE trace_id = $1::bytea', [id]);
+  const project = row === undefined ? null : String(row['project']);
+  const { projects } = context.caller;
+  if (project === null || (projects !== null && !projects.includes(project))) throw new ConsoleError('not_found');
+  return json({ trace_id: id.toString('hex'), project });
+});
