@@ -1,0 +1,117 @@
+/** The page for the present address. */
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { loggedIn } from './data/api.ts';
+import { useResource } from './data/resource.ts';
+import { Link } from './parts/basics.tsx';
+import { lazy } from './parts/lazy.tsx';
+import { Shell } from './parts/shell.tsx';
+import { Empty, Loaded } from './parts/states.tsx';
+import { FindPage } from './pages/find.tsx';
+import { LoginPage } from './pages/login.tsx';
+import { TracesPage } from './pages/traces/page.tsx';
+import { type Route, open, route } from './state/location.ts';
+import { loadMe, me } from './state/session.ts';
+import { lastProject } from './state/settings.ts';
+
+const trace = lazy(async () => (await import('./pages/trace/page.tsx')).TracePage);
+const conversations = lazy(async () => (await import('./pages/conversations.tsx')).ConversationsPage);
+const conversation = lazy(async () => (await import('./pages/conversations.tsx')).ConversationPage);
+const usage = lazy(async () => (await import('./pages/usage/page.tsx')).UsagePage);
+const logs = lazy(async () => (await import('./pages/logs.tsx')).LogsPage);
+const project = lazy(async () => (await import('./pages/project/page.tsx')).ProjectPage);
+const status = lazy(async () => (await import('./pages/status.tsx')).StatusPage);
+/** Loads what is likely to be shown next, once the list is there. */
+const PREFETCH_MS = 1_000;
+
+export function App(): JSX.Element {
+  const { page } = route.value;
+  if (page === 'login' || loggedIn.value === false) return <LoginPage />;
+  return <Known />;
+}
+
+/** Once the server has told who reads. */
+function Known(): JSX.Element {
+  const known = useResource('me', loadMe);
+  useEffect(() => {
+    if (me.value !== null && route.value.page === '') open(homeOf(me.value.projects), true);
+  }, [me.value, route.value]);
+  if (me.value === null) {
+    return (
+      <main class="narrow-page">
+        <Loaded of={known}>{() => null}</Loaded>
+      </main>
+    );
+  }
+  if (me.value.projects.length === 0) {
+    return (
+      <main class="narrow-page">
+        <h1>No project</h1>
+        <p>You may not see any project yet. Ask an admin.</p>
+      </main>
+    );
+  }
+  return (
+    <Shell>
+      <CurrentPage />
+    </Shell>
+  );
+}
+
+function homeOf(projects: readonly string[]): string {
+  const project = projects.includes(lastProject.value) ? lastProject.value : projects[0];
+  return project === undefined ? '/' : `/p/${encodeURIComponent(project)}/traces`;
+}
+
+function CurrentPage(): JSX.Element | null {
+  const current = route.value;
+  useEffect(() => {
+    if (current.project !== null) lastProject.value = current.project;
+    document.title = titleOf(current);
+  }, [current]);
+  useEffect(() => {
+    const timer = setTimeout(trace.prefetch, PREFETCH_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return pageOf(current);
+}
+
+const titleOf = ({ page, project, id }: Route): string =>
+  [id?.slice(0, 40), page, project?.slice(0, 40), 'Sluice'].filter((each) => each != null && each !== '').join(' · ');
+
+function pageOf({ page, project: name, id }: Route): JSX.Element | null {
+  if (page === '') return null;
+  if (page === 'find' && id !== null) return <FindPage id={id} />;
+  if (name === null) return <Unknown />;
+  switch (page) {
+    case 'traces':
+      return id === null ? <TracesPage key={name} project={name} /> : <trace.Page key={id} project={name} id={id} />;
+    case 'conversations':
+      return id === null ? (
+        <conversations.Page key={name} project={name} />
+      ) : (
+        <conversation.Page key={id} project={name} id={id} />
+      );
+    case 'usage':
+      return <usage.Page project={name} />;
+    case 'logs':
+      return <logs.Page project={name} />;
+    case 'project':
+      return <project.Page project={name} />;
+    case 'status':
+      return <status.Page />;
+    default:
+      return <Unknown />;
+  }
+}
+
+function Unknown(): JSX.Element {
+  return (
+    <Empty>
+      <h1>There is no such page</h1>
+      <p>
+        <Link href="/">Traces</Link>
+      </p>
+    </Empty>
+  );
+}

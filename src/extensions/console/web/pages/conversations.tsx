@@ -1,0 +1,207 @@
+/** Conversations: the list, and one of them as a thread over its traces. */
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { ConversationRow, Turn, Turns } from '../../api/shapes.ts';
+import { get, projectPath } from '../data/api.ts';
+import { useSearch } from '../data/pages.ts';
+import { useNow, useResource } from '../data/resource.ts';
+import { Button, Fact, Link, Name } from '../parts/basics.tsx';
+import { Cell, Grid } from '../parts/grid.tsx';
+import { Empty, Loaded } from '../parts/states.tsx';
+import { Thread } from '../parts/thread.tsx';
+import { open, pageHref } from '../state/location.ts';
+import { isNarrow } from '../state/width.ts';
+import { age, cost, exactly, tokens, took } from '../text/figures.ts';
+import { dateTime, msOf } from '../text/time.ts';
+import { visible } from '../text/visible.ts';
+import { MarkdownSwitch } from '../parts/text-block.tsx';
+import { useAsked } from '../state/asked.ts';
+
+const ROW_PX = 32;
+const NARROW_ROW_PX = 58;
+const PREVIEW = 160;
+
+export function ConversationsPage({ project }: { project: string }): JSX.Element {
+  const { range } = useAsked(project);
+  const [active, setActive] = useState(-1);
+  const now = useNow(5_000);
+  const search = useSearch<ConversationRow>(JSON.stringify([project, range]), (cursor, signal) =>
+    get(projectPath(project, 'conversations'), { ...range, cursor }, signal),
+  );
+  const rows = search.items;
+  const hrefOf = (row: ConversationRow): string => pageHref('conversations', row.conversation_id);
+  return (
+    <div class="list-page">
+      <h1 class="quiet">Conversations</h1>
+      <Loaded of={search.first}>
+        {() =>
+          rows.length === 0 && !search.more ? (
+            <Empty>
+              <h2>No conversation in this range</h2>
+              <p>
+                Spans with <code>gen_ai.conversation.id</code>, <code>session.id</code> or a similar attribute make
+                conversations.
+              </p>
+            </Empty>
+          ) : (
+            <Grid
+              label="Conversations"
+              class="conversation-grid"
+              columns={[
+                { name: 'Last', class: 'c-age' },
+                { name: 'Conversation', class: 'c-name' },
+                { name: 'User', class: 'c-service' },
+                { name: 'Traces', class: 'c-calls' },
+                { name: 'Calls', class: 'c-calls' },
+                { name: 'Tokens', class: 'c-tokens' },
+                { name: 'Cost', class: 'c-cost' },
+                { name: 'Errors', class: 'c-errors' },
+              ]}
+              count={rows.length}
+              height={isNarrow.value ? NARROW_ROW_PX : ROW_PX}
+              active={active}
+              onActive={setActive}
+              onOpen={(index) => {
+                const row = rows[index];
+                if (row !== undefined) open(hrefOf(row));
+              }}
+              rowOf={(index) => ({ key: `${rows[index]?.environment} ${rows[index]?.conversation_id}` })}
+              cells={(index) => {
+                const row = rows[index];
+                return row === undefined ? null : <Cells row={row} href={hrefOf(row)} now={now} />;
+              }}
+              footer={
+                search.more ? (
+                  <Button kind="quiet" onClick={search.next}>
+                    {search.continuing ? 'looking back …' : 'continue'}
+                  </Button>
+                ) : (
+                  <span class="muted">{exactly(rows.length)} shown, end of the range</span>
+                )
+              }
+            />
+          )
+        }
+      </Loaded>
+    </div>
+  );
+}
+
+function Cells({ row, href, now }: { row: ConversationRow; href: string; now: number }): JSX.Element {
+  const last = msOf(row.last_time_unix_nano);
+  return (
+    <>
+      <Cell class="c-age" title={dateTime(last)}>
+        {age(now - last)}
+      </Cell>
+      <Cell class="c-name">
+        <Link href={href} tabStop={false}>
+          <Name text={row.conversation_id} />
+        </Link>
+        {row.first_input == null ? null : <span class="muted what">{firstWords(row.first_input.text)}</span>}
+      </Cell>
+      <Cell class="c-service">{row.user_id === null ? '–' : <Name text={row.user_id} />}</Cell>
+      <Cell class="c-calls">{exactly(row.trace_count)}</Cell>
+      <Cell class="c-calls">{exactly(row.call_count)}</Cell>
+      <Cell class="c-tokens">{tokens(row.input_tokens, row.cache_read_tokens, row.output_tokens)}</Cell>
+      <Cell class="c-cost">{cost(row.total_cost)}</Cell>
+      <Cell class="c-errors">
+        <span class={row.error_count > 0 ? 'bad-text' : ''}>{exactly(row.error_count)}</span>
+      </Cell>
+    </>
+  );
+}
+
+/** The first text of an input that is stored as JSON, else its beginning. */
+function firstWords(stored: string): string {
+  const text = /"(?:content|text)"\s*:\s*"((?:[^"\\]|\\.)*)/u.exec(stored)?.[1];
+  if (text === undefined) return visible(stored.slice(0, PREVIEW));
+  return visible(text.replace(/\\n/gu, ' ').replace(/\\(.)/gu, '$1').slice(0, PREVIEW));
+}
+
+export function ConversationPage({ project, id }: { project: string; id: string }): JSX.Element {
+  const path = projectPath(project, 'conversations', id, 'turns');
+  const [cursor, setCursor] = useState<string | null>(null);
+  const [newer, setNewer] = useState<readonly Turn[]>([]);
+  useEffect(() => {
+    setCursor(null);
+    setNewer([]);
+  }, [path]);
+  const turns = useResource(`${path} ${cursor}`, (signal) => get<Turns>(path, { cursor }, signal));
+  return (
+    <div class="conversation-page">
+      <Loaded of={turns}>
+        {({ conversation, items, next }) => {
+          // Pages come from the newest; they are read from the oldest.
+          const loaded = turns.stale ? newer : [...newer, ...items];
+          return (
+            <>
+              <ConversationHeader row={conversation} />
+              {next === null ? null : (
+                <p class="actions">
+                  <Button
+                    onClick={() => {
+                      setNewer(loaded);
+                      setCursor(next);
+                    }}
+                  >
+                    Earlier traces
+                  </Button>
+                </p>
+              )}
+              {[...loaded].reverse().map((turn) => (
+                <TurnView key={turn.trace.trace_id} turn={turn} />
+              ))}
+            </>
+          );
+        }}
+      </Loaded>
+    </div>
+  );
+}
+
+function ConversationHeader({ row }: { row: ConversationRow }): JSX.Element {
+  return (
+    <header class="trace-header">
+      <div class="trace-title">
+        <h1>
+          <Name text={row.conversation_id} />
+        </h1>
+        <span class="stretch" />
+        <MarkdownSwitch />
+      </div>
+      <dl class="facts">
+        <Fact name="user">{row.user_id === null ? '–' : <Name text={row.user_id} />}</Fact>
+        <Fact name="traces">{exactly(row.trace_count)}</Fact>
+        <Fact name="model calls">{exactly(row.call_count)}</Fact>
+        <Fact name="tokens">{tokens(row.input_tokens, row.cache_read_tokens, row.output_tokens)}</Fact>
+        <Fact name="cost">{cost(row.total_cost)}</Fact>
+        <Fact name="errors">{exactly(row.error_count)}</Fact>
+        <Fact name="first">{dateTime(msOf(row.first_time_unix_nano), false)}</Fact>
+        <Fact name="last">{dateTime(msOf(row.last_time_unix_nano), false)}</Fact>
+      </dl>
+    </header>
+  );
+}
+
+function TurnView({ turn }: { turn: Turn }): JSX.Element {
+  const { trace, steps, more_steps: isLonger } = turn;
+  return (
+    <section class="turn" aria-label={visible(trace.name)}>
+      <h2 class="turn-head">
+        <Link href={pageHref('traces', trace.trace_id)}>
+          <Name text={trace.name} />
+        </Link>
+        <span class="muted">
+          {dateTime(msOf(trace.start_time_unix_nano), false)} · {took(trace.duration_ns)} · {cost(trace.total_cost)}
+        </span>
+      </h2>
+      <Thread steps={steps} />
+      {isLonger ? (
+        <p>
+          <Link href={pageHref('traces', trace.trace_id, { view: 'messages' })}>This trace has more steps.</Link>
+        </p>
+      ) : null}
+    </section>
+  );
+}

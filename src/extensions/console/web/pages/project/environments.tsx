@@ -1,0 +1,84 @@
+/** Whether content is captured, by environment. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { EnvironmentShape } from '../../../api/management-shapes.ts';
+import { get, projectPath, send } from '../../data/api.ts';
+import { asApiError, useResource } from '../../data/resource.ts';
+import { Name, Part } from '../../parts/basics.tsx';
+import { Loaded } from '../../parts/states.tsx';
+import { may } from '../../state/session.ts';
+
+const CHOICES: readonly (readonly [string, boolean | null])[] = [
+  ['as configured', null],
+  ['captured', true],
+  ['not captured', false],
+];
+
+export function Environments({ project }: { project: string }): JSX.Element {
+  const path = projectPath(project, 'environments');
+  const environments = useResource(path, (signal) => get<{ items: readonly EnvironmentShape[] }>(path, {}, signal));
+  const [problem, setProblem] = useState<string | null>(null);
+  const set = async (environment: string, capture: boolean | null): Promise<void> => {
+    setProblem(null);
+    try {
+      await send('PUT', projectPath(project, 'environments', environment), { capture_content: capture });
+    } catch (failure) {
+      setProblem(asApiError(failure).message);
+    }
+    environments.reload();
+  };
+  return (
+    <Part title="Environments">
+      <p class="muted">
+        Prompts, answers and tool payloads are stored or left out by environment. A change holds from now on, not for
+        what is stored already.
+      </p>
+      {problem === null ? null : (
+        <p class="failure" role="alert">
+          {problem}
+        </p>
+      )}
+      <Loaded of={environments}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p class="muted">No environment has sent yet.</p>
+          ) : (
+            <table class="plain">
+              <thead>
+                <tr>
+                  <th scope="col">Environment</th>
+                  <th scope="col">Content</th>
+                </tr>
+              </thead>
+              <tbody>
+                {items.map(({ environment, capture_content: capture }) => (
+                  <tr key={environment}>
+                    <th scope="row">
+                      <Name text={environment} />
+                    </th>
+                    <td>
+                      <select
+                        aria-label={`Content of ${environment}`}
+                        disabled={!may('editor')}
+                        value={String(capture)}
+                        onChange={(event) => void set(environment, captureOf(event.currentTarget.value))}
+                      >
+                        {CHOICES.map(([name, value]) => (
+                          <option key={name} value={String(value)}>
+                            {name}
+                          </option>
+                        ))}
+                      </select>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )
+        }
+      </Loaded>
+    </Part>
+  );
+}
+
+const captureOf = (text: string): boolean | null => (text === 'null' ? null : text === 'true');

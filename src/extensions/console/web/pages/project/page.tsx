@@ -1,0 +1,74 @@
+/** The settings of a project: keys, read tokens, environments, quota. */
+import type { JSX } from 'preact';
+import type { ProjectShape } from '../../../api/management-shapes.ts';
+import { get } from '../../data/api.ts';
+import { useResource } from '../../data/resource.ts';
+import { Name, Part } from '../../parts/basics.tsx';
+import { Loaded } from '../../parts/states.tsx';
+import { may } from '../../state/session.ts';
+import { exactly } from '../../text/figures.ts';
+import { dateTime, msOf } from '../../text/time.ts';
+import { Environments } from './environments.tsx';
+import { Keys } from './keys.tsx';
+import { Tokens } from './tokens.tsx';
+
+export function ProjectPage({ project }: { project: string }): JSX.Element {
+  return (
+    <div class="narrow-page" key={project}>
+      <h1>
+        <Name text={project} />
+      </h1>
+      <Facts project={project} />
+      {may('editor') ? (
+        <Keys project={project} />
+      ) : (
+        <Part title="API keys">
+          <p class="muted">Ask an editor or an admin for an API key.</p>
+        </Part>
+      )}
+      {may('editor') ? <Tokens project={project} /> : null}
+      <Environments project={project} />
+    </div>
+  );
+}
+
+function Facts({ project }: { project: string }): JSX.Element {
+  const projects = useResource('projects', (signal) =>
+    get<{ items: readonly ProjectShape[] }>('/projects', {}, signal),
+  );
+  return (
+    <Loaded of={projects}>
+      {({ items }) => {
+        const own = items.find(({ name }) => name === project);
+        if (own === undefined) return null;
+        const { monthly_spans: quota, spans_this_month: used, newest_trace_unix_nano: newest } = own;
+        return (
+          <dl class="pairs">
+            <div>
+              <dt>plan</dt>
+              <dd>{own.plan}</dd>
+            </div>
+            <div>
+              <dt>spans this month</dt>
+              <dd>
+                {exactly(used)}
+                {quota === null ? ', no limit' : ` of ${exactly(quota)}`}
+                {quota === null || quota === 0 ? null : (
+                  <meter min={0} max={quota} value={used} aria-label="spans used" />
+                )}
+              </dd>
+            </div>
+            <div>
+              <dt>newest trace</dt>
+              <dd>{newest === null ? 'none yet' : dateTime(msOf(newest), false)}</dd>
+            </div>
+            <div>
+              <dt>created</dt>
+              <dd>{dateTime(Date.parse(own.created_at), false)}</dd>
+            </div>
+          </dl>
+        );
+      }}
+    </Loaded>
+  );
+}

@@ -1,0 +1,143 @@
+/** The state of the daemon, for admins: why nothing arrives, and what waits. */
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { RefusalShape, StatusShape } from '../../api/management-shapes.ts';
+import { get } from '../data/api.ts';
+import { useNow, useResource } from '../data/resource.ts';
+import { Name, Part } from '../parts/basics.tsx';
+import { Loaded, NoRight } from '../parts/states.tsx';
+import { may } from '../state/session.ts';
+import { age, bytes, exactly, plural } from '../text/figures.ts';
+import { dateTime } from '../text/time.ts';
+
+const RENEW_MS = 5_000;
+
+export function StatusPage(): JSX.Element {
+  const isAdmin = may('admin');
+  const status = useResource(isAdmin ? 'status' : null, (signal) => get<StatusShape>('/status', {}, signal));
+  useEffect(() => {
+    const timer = setInterval(status.reload, RENEW_MS);
+    return () => clearInterval(timer);
+  }, []);
+  if (!isAdmin) return <NoRight what="The state of the daemon is for admins." hint={null} />;
+  return (
+    <div class="narrow-page wide">
+      <h1>Status</h1>
+      <Loaded of={status}>{(data) => <Status data={data} />}</Loaded>
+    </div>
+  );
+}
+
+function Status({ data }: { data: StatusShape }): JSX.Element {
+  const now = useNow(1_000);
+  return (
+    <>
+      <dl class="tiles">
+        <div>
+          <dt>ready</dt>
+          <dd class={data.ready ? 'good-text' : 'bad-text'}>{data.ready ? 'yes' : 'no'}</dd>
+        </div>
+        <div>
+          <dt>running for</dt>
+          <dd>{age(now - Date.parse(data.started_at))}</dd>
+        </div>
+        <div>
+          <dt>version</dt>
+          <dd>{data.version}</dd>
+        </div>
+        <div>
+          <dt>workers</dt>
+          <dd>{data.workers === 0 ? 'none' : exactly(data.workers)}</dd>
+        </div>
+      </dl>
+      {data.problems.map((problem) => (
+        <p class="failure" key={problem} role="alert">
+          {problem}
+        </p>
+      ))}
+      <Refusals refusals={data.refusals} />
+      <Part title="Forwarding">
+        {data.outbox.length === 0 ? <p class="muted">Nothing is forwarded.</p> : null}
+        {data.outbox.map(({ destination, waiting, waiting_bytes: size, dead }) => (
+          <p key={destination}>
+            <Name text={destination} />: {plural(waiting, 'request')} waiting ({bytes(size)}),{' '}
+            <span class={dead > 0 ? 'bad-text' : ''}>{exactly(dead)} given up</span>
+          </p>
+        ))}
+      </Part>
+      <Part title="Migrations">
+        <ul class="plain-list">
+          {data.migrations.map(({ name, applied_at: applied }) => (
+            <li key={name}>
+              <code>{name}</code> <span class="muted">{dateTime(Date.parse(applied), false)}</span>
+            </li>
+          ))}
+        </ul>
+      </Part>
+    </>
+  );
+}
+
+function Refusals({ refusals }: { refusals: readonly RefusalShape[] | null }): JSX.Element {
+  if (refusals === null) {
+    return (
+      <Part title="Refused requests">
+        <p class="muted">With workers, this process does not see them. The daemon's log has them.</p>
+      </Part>
+    );
+  }
+  const codes = new Map<string, number>();
+  for (const { code } of refusals) codes.set(code, (codes.get(code) ?? 0) + 1);
+  return (
+    <Part title="Refused requests">
+      {refusals.length === 0 ? <p class="muted">None since the start.</p> : null}
+      <p class="chip-line">
+        {[...codes].map(([code, times]) => (
+          <span class="chip" key={code}>
+            {code} ×{exactly(times)}
+          </span>
+        ))}
+      </p>
+      {refusals.length === 0 ? null : (
+        <div class="scroll-x" role="region" aria-label="Refused requests" tabIndex={0}>
+          <table class="plain">
+            <thead>
+              <tr>
+                {['Time', 'Code', 'Message', 'Signal', 'Project', 'Key', 'Bytes', 'From'].map((name) => (
+                  <th key={name} scope="col">
+                    {name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {refusals.map((refusal, at) => (
+                <RefusalRow key={at} refusal={refusal} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Part>
+  );
+}
+
+function RefusalRow({ refusal }: { refusal: RefusalShape }): JSX.Element {
+  const { time, code, message, signal, project, key, bytes: size, address } = refusal;
+  return (
+    <tr>
+      <td>{dateTime(Date.parse(time))}</td>
+      <td>
+        <code>{code}</code>
+      </td>
+      <td>
+        <Name text={message} />
+      </td>
+      <td>{signal ?? '–'}</td>
+      <td>{project === null ? '–' : <Name text={project} />}</td>
+      <td>{key === null ? '–' : <Name text={key} />}</td>
+      <td class="number">{bytes(size)}</td>
+      <td>{address ?? '–'}</td>
+    </tr>
+  );
+}

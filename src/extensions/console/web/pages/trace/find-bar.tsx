@@ -1,0 +1,73 @@
+/** Finding inside a trace, and the jumps to errors. */
+import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import { Button } from '../../parts/basics.tsx';
+import { exactly, plural } from '../../text/figures.ts';
+
+interface FindBarProps {
+  readonly text: string;
+  readonly setText: (text: string) => void;
+  readonly count: number;
+  /** The number of the selected match, from 1; 0: none. */
+  readonly position: number;
+  readonly onlyFound: boolean;
+  readonly setOnlyFound: (only: boolean) => void;
+  readonly errors: number;
+  readonly showsPath: boolean;
+  readonly setShowsPath: (shows: boolean) => void;
+}
+
+export function FindBar(props: FindBarProps): JSX.Element {
+  const input = useRef<HTMLInputElement>(null);
+  const { text, setText, count, position } = props;
+  return (
+    <search class="find-bar">
+      <input
+        ref={input}
+        data-search
+        type="search"
+        aria-label="Find in this trace"
+        placeholder="find: name, model, tool, id"
+        spellcheck={false}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' && event.key !== 'Escape') return;
+          event.preventDefault();
+          if (event.key === 'Escape') setText('');
+          input.current?.blur();
+        }}
+      />
+      <span role="status">
+        {text === ''
+          ? ''
+          : position > 0
+            ? `${position} of ${exactly(count)}`
+            : plural(count, 'match').replace('matchs', 'matches')}
+      </span>
+      {text === '' ? null : (
+        <Button
+          kind="quiet"
+          pressed={props.onlyFound}
+          title="Hide the rest (f)"
+          onClick={() => props.setOnlyFound(!props.onlyFound)}
+        >
+          only these
+        </Button>
+      )}
+      <Button
+        kind="quiet"
+        pressed={props.showsPath}
+        title="Critical path (c)"
+        onClick={() => props.setShowsPath(!props.showsPath)}
+      >
+        critical path
+      </Button>
+      {props.errors > 0 ? (
+        <span class="muted hint">
+          <kbd>e</kbd> next error
+        </span>
+      ) : null}
+    </search>
+  );
+}

@@ -1,0 +1,173 @@
+/** What a trace is, in one line of figures, and what can be done with it. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { DeletedTraceShape } from '../../../api/management-shapes.ts';
+import type { TraceHeader } from '../../../api/shapes.ts';
+import { curlOf, projectPath, request, send, urlOf } from '../../data/api.ts';
+import { asApiError } from '../../data/resource.ts';
+import { Button, CopyButton, Fact, Link, Name } from '../../parts/basics.tsx';
+import { Dialog, Menu } from '../../parts/dialog.tsx';
+import { open, pageHref } from '../../state/location.ts';
+import { may, seesContent } from '../../state/session.ts';
+import { cost, exactly, plural, tokens, took } from '../../text/figures.ts';
+import { termOf } from '../../text/filter-text.ts';
+import { dateTime, msOf, zoneName } from '../../text/time.ts';
+import { fileName } from '../../text/visible.ts';
+
+export function Header({ header }: { header: TraceHeader }): JSX.Element {
+  const start = header.start_time_unix_nano;
+  return (
+    <header class="trace-header">
+      <div class="trace-title">
+        <h1>
+          {header.complete ? null : <span class="muted">… </span>}
+          <Name text={header.name} />
+        </h1>
+        <code class="id">{header.trace_id}</code>
+        <CopyButton text={header.trace_id} label="Copy the trace id" />
+        <span class="stretch" />
+        <Actions header={header} />
+      </div>
+      {header.complete ? null : <p class="notice">The root span is not here yet.</p>}
+      <dl class="facts">
+        <Fact name="start">{start === null ? '–' : `${dateTime(msOf(start))} ${zoneName()}`}</Fact>
+        <Fact name="took">{took(header.duration_ns)}</Fact>
+        <Fact name="environment">
+          <Name text={header.environment} />
+        </Fact>
+        <Fact name="spans">{exactly(header.span_count)}</Fact>
+        <Fact name="model calls">{exactly(header.model_call_count)}</Fact>
+        <Fact name="tokens">{tokens(header.input_tokens, header.cache_read_tokens, header.output_tokens)}</Fact>
+        <Cost header={header} />
+        <Fact name="errors">
+          <span class={header.error_count > 0 ? 'bad-text' : ''}>{exactly(header.error_count)}</span>
+        </Fact>
+        <Fact name="logs">{exactly(header.log_count)}</Fact>
+        {header.user_id === null ? null : (
+          <Fact name="user">
+            <Link href={pageHref('traces', null, { q: termOf('user', header.user_id) })}>
+              <Name text={header.user_id} />
+            </Link>
+          </Fact>
+        )}
+        {header.conversation_id === null ? null : (
+          <Fact name="conversation">
+            <Link href={pageHref('conversations', header.conversation_id)}>
+              <Name text={header.conversation_id} />
+            </Link>
+          </Fact>
+        )}
+      </dl>
+    </header>
+  );
+}
+
+function Cost({ header }: { header: TraceHeader }): JSX.Element {
+  const parts = header.models.map(({ model, total_cost }) => `${model ?? 'no model'}: ${cost(total_cost)}`);
+  return (
+    <Fact name="cost">
+      <span title={parts.join('\n')}>{cost(header.total_cost)}</span>
+      {header.unpriced_count > 0 ? (
+        <span class="warn"> {plural(header.unpriced_count, 'call')} without a price</span>
+      ) : null}
+    </Fact>
+  );
+}
+
+function Actions({ header }: { header: TraceHeader }): JSX.Element {
+  const [asks, setAsks] = useState(false);
+  const path = projectPath(header.project, 'traces', header.trace_id);
+  const save = (part: string, name: string): void => {
+    void request(urlOf(`${path}/${part}`), {})
+      .then((response) => response.blob())
+      .then((blob) => download(blob, name))
+      .catch(() => undefined);
+  };
+  const copy = (text: string | Promise<string>): void => {
+    void Promise.resolve(text)
+      .then((each) => navigator.clipboard.writeText(each))
+      .catch(() => undefined);
+  };
+  const id = fileName(header.trace_id);
+  return (
+    <>
+      <Menu label="Copy and download" text="Share" icon="copy">
+        {(close) => {
+          const choice = (name: string, act: () => void): JSX.Element => (
+            <button
+              type="button"
+              onClick={() => {
+                close();
+                act();
+              }}
+            >
+              {name}
+            </button>
+          );
+          return (
+            <>
+              {choice('Copy link', () => copy(location.href))}
+              {choice('Copy curl', () => copy(curlOf(urlOf(path))))}
+              {seesContent.value
+                ? choice('Copy as Markdown', () => copy(request(urlOf(`${path}/markdown`), {}).then((r) => r.text())))
+                : null}
+              {choice('Download OTLP JSON', () => save('otlp?as=json', `trace-${id}.json`))}
+            </>
+          );
+        }}
+      </Menu>
+      {may('editor') ? (
+        <Button kind="quiet" icon="trash" label="Delete this trace" onClick={() => setAsks(true)} />
+      ) : null}
+      {asks ? <DeleteDialog header={header} onClose={() => setAsks(false)} /> : null}
+    </>
+  );
+}
+
+export function download(blob: Blob, name: string): void {
+  const link = document.createElement('a');
+  const address = URL.createObjectURL(blob);
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 1_000);
+}
+
+function DeleteDialog({ header, onClose }: { header: TraceHeader; onClose: () => void }): JSX.Element {
+  const [result, setResult] = useState<string | null>(null);
+  const [isDone, setDone] = useState(false);
+  const remove = async (): Promise<void> => {
+    try {
+      const path = projectPath(header.project, 'traces', header.trace_id);
+      const gone = await send<DeletedTraceShape>('DELETE', path);
+      const waiting =
+        gone.outbox_entries === 0
+          ? ''
+          : ` ${plural(gone.outbox_entries, 'entry')} of the project are not forwarded yet and may contain it.`;
+      setResult(`${plural(gone.spans, 'span')} and ${plural(gone.logs, 'log record')} are deleted.${waiting}`);
+      setDone(true);
+    } catch (failure) {
+      setResult(asApiError(failure).message);
+    }
+  };
+  const close = (): void => {
+    onClose();
+    if (isDone) open(pageHref('traces'));
+  };
+  return (
+    <Dialog title="Delete this trace" onClose={close}>
+      <p>
+        All {plural(header.span_count, 'span')} and {plural(header.log_count, 'log record')} of{' '}
+        <Name text={header.name} /> are deleted from the database. This cannot be undone.
+      </p>
+      {result === null ? null : <p role="status">{result}</p>}
+      {isDone ? null : (
+        <p class="actions">
+          <Button kind="danger" icon="trash" onClick={() => void remove()}>
+            Delete
+          </Button>
+        </p>
+      )}
+    </Dialog>
+  );
+}

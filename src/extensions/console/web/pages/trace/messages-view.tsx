@@ -1,0 +1,55 @@
+/** The model calls, tool steps and retrievals of a trace as one conversation. */
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { StepRow, Steps } from '../../../api/shapes.ts';
+import { get, projectPath } from '../../data/api.ts';
+import { useResource } from '../../data/resource.ts';
+import { Button } from '../../parts/basics.tsx';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { Thread } from '../../parts/thread.tsx';
+import { seesContent } from '../../state/session.ts';
+import { MarkdownSwitch } from '../../parts/text-block.tsx';
+import type { TraceRef } from './trace-ref.ts';
+
+export function MessagesView({ trace }: { trace: TraceRef }): JSX.Element {
+  const path = projectPath(trace.project, 'traces', trace.id, 'steps');
+  const [after, setAfter] = useState<string | null>(null);
+  const [earlier, setEarlier] = useState<readonly StepRow[]>([]);
+  useEffect(() => {
+    setAfter(null);
+    setEarlier([]);
+  }, [path]);
+  const steps = useResource(`${path} ${after}`, (signal) => get<Steps>(path, { after }, signal));
+  return (
+    <div class="thread-page">
+      <p class="thread-bar">
+        <MarkdownSwitch />
+        {seesContent.value ? null : <span class="muted">Without the right to content: names and figures only.</span>}
+      </p>
+      <Loaded of={steps}>
+        {({ items, next }) => {
+          const all = steps.stale ? earlier : [...earlier, ...items];
+          return (
+            <>
+              {all.length === 0 ? (
+                <Empty>This trace has no model call, tool step or retrieval.</Empty>
+              ) : (
+                <Thread steps={all} />
+              )}
+              {next === null ? null : (
+                <Button
+                  onClick={() => {
+                    setEarlier(all);
+                    setAfter(next);
+                  }}
+                >
+                  More steps
+                </Button>
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+    </div>
+  );
+}

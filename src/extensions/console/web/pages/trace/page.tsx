@@ -1,0 +1,166 @@
+/** One trace: the header, four views, and the panel of the selected span. */
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { LiveTrace, TraceHeader } from '../../../api/shapes.ts';
+import { get, projectPath, urlOf } from '../../data/api.ts';
+import { asApiError, useResource } from '../../data/resource.ts';
+import { type Spans, loadSpans } from '../../data/spans.ts';
+import { Button } from '../../parts/basics.tsx';
+import { Failure, Loaded, PlaceholderRows } from '../../parts/states.tsx';
+import { useKeys } from '../../state/keys.ts';
+import { open, pageHref, parameter, setQuery } from '../../state/location.ts';
+import { neighbourOf } from '../../state/neighbours.ts';
+import { asMarkdown } from '../../state/settings.ts';
+import { exactly } from '../../text/figures.ts';
+import { Header } from './header.tsx';
+import { JsonView } from './json-view.tsx';
+import { MessagesView } from './messages-view.tsx';
+import type { TraceRef } from './trace-ref.ts';
+import { SpanTable } from './table-view.tsx';
+import { Timeline } from './timeline.tsx';
+
+const VIEWS = ['timeline', 'messages', 'table', 'json'] as const;
+type View = (typeof VIEWS)[number];
+
+export function TracePage({ project, id }: TraceRef): JSX.Element {
+  const header = useResource(`${project} ${id}`, (signal) =>
+    get<TraceHeader>(projectPath(project, 'traces', id), {}, signal),
+  );
+  const goTo = (by: 1 | -1): void => {
+    const other = neighbourOf(id, by);
+    if (other !== null) open(pageHref('traces', other));
+  };
+  const show = (view: View) => () => setQuery({ view: view === 'timeline' ? null : view });
+  useKeys({
+    '1': show('timeline'),
+    '2': show('messages'),
+    '3': show('table'),
+    '4': show('json'),
+    r: () => (asMarkdown.value = asMarkdown.value === 'yes' ? 'no' : 'yes'),
+    J: () => goTo(1),
+    K: () => goTo(-1),
+  });
+  return (
+    <div class="trace-page">
+      <Loaded of={header}>{(data) => <Header header={data} />}</Loaded>
+      {header.data === null ? null : <Views trace={{ project, id }} header={header.data} reload={header.reload} />}
+    </div>
+  );
+}
+
+interface ViewsProps {
+  readonly trace: TraceRef;
+  readonly header: TraceHeader;
+  readonly reload: () => void;
+}
+
+function Views({ trace, header, reload }: ViewsProps): JSX.Element {
+  const wanted = parameter('view') as View | null;
+  const view = wanted !== null && VIEWS.includes(wanted) ? wanted : 'timeline';
+  const { spans, problem, again, more } = useSpans(trace);
+  const arrived = useArrived(trace, header.span_count);
+  return (
+    <>
+      <div class="view-bar">
+        <fieldset class="tabs">
+          <legend>View</legend>
+          {VIEWS.map((each, at) => (
+            <Button
+              key={each}
+              kind="quiet"
+              pressed={each === view}
+              title={`${each} (${at + 1})`}
+              onClick={() => setQuery({ view: each === 'timeline' ? null : each })}
+            >
+              {each === 'json' ? 'JSON' : each}
+            </Button>
+          ))}
+        </fieldset>
+        {arrived > 0 ? (
+          <Button
+            kind="main"
+            onClick={() => {
+              reload();
+              again();
+            }}
+          >
+            {exactly(arrived)} more spans · show
+          </Button>
+        ) : null}
+        {spans !== null && spans.next !== null ? (
+          <span class="notice">
+            {exactly(spans.all.length)} of {exactly(spans.total)} spans
+            <Button kind="quiet" onClick={more}>
+              load more
+            </Button>
+          </span>
+        ) : null}
+        {spans?.isCut === true && problem === null ? (
+          <span class="muted" role="status">
+            loading …
+          </span>
+        ) : null}
+      </div>
+      {problem === null ? null : <Failure error={problem} retry={again} />}
+      {spans === null ? (
+        problem === null ? (
+          <PlaceholderRows />
+        ) : null
+      ) : view === 'timeline' ? (
+        <Timeline trace={trace} header={header} spans={spans} />
+      ) : view === 'messages' ? (
+        <MessagesView trace={trace} />
+      ) : view === 'table' ? (
+        <SpanTable trace={trace} header={header} spans={spans} />
+      ) : (
+        <JsonView trace={trace} header={header} spans={spans} />
+      )}
+    </>
+  );
+}
+
+interface LoadedSpans {
+  readonly spans: Spans | null;
+  readonly problem: ReturnType<typeof asApiError> | null;
+  again(): void;
+  more(): void;
+}
+
+function useSpans({ project, id }: TraceRef): LoadedSpans {
+  const [spans, setSpans] = useState<Spans | null>(null);
+  const [problem, setProblem] = useState<ReturnType<typeof asApiError> | null>(null);
+  const [attempt, setAttempt] = useState(0);
+  const load = (before: Spans | null, signal: AbortSignal): void => {
+    setProblem(null);
+    loadSpans(project, id, before, (part) => signal.aborted || setSpans(part), signal).catch((failure: unknown) => {
+      if (!signal.aborted) setProblem(asApiError(failure));
+    });
+  };
+  useEffect(() => {
+    const controller = new AbortController();
+    setSpans(null);
+    load(null, controller.signal);
+    return () => controller.abort();
+  }, [project, id, attempt]);
+  return {
+    spans,
+    problem,
+    again: () => setAttempt(attempt + 1),
+    more: () => spans !== null && load(spans, new AbortController().signal),
+  };
+}
+
+/** How many spans the trace has more than the page knows of. */
+function useArrived({ project, id }: TraceRef, known: number): number {
+  const [count, setCount] = useState(known);
+  useEffect(() => {
+    setCount(known);
+    const source = new EventSource(urlOf(projectPath(project, 'live'), { trace: id }));
+    source.addEventListener('trace', (event: MessageEvent<string>) => {
+      const news = JSON.parse(event.data) as LiveTrace;
+      if (news.trace_id === id) setCount(news.span_count);
+    });
+    return () => source.close();
+  }, [project, id, known]);
+  return Math.max(0, count - known);
+}

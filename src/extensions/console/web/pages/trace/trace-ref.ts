@@ -1,0 +1,5 @@
+/** Which trace a page shows. */
+export interface TraceRef {
+  readonly project: string;
+  readonly id: string;
+}

@@ -1,0 +1,134 @@
+/** The list of traces with its facets and its histogram. */
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { Page, TopTraces, TraceRow } from '../../../api/shapes.ts';
+import { get, projectPath } from '../../data/api.ts';
+import { useSearch } from '../../data/pages.ts';
+import { useResource } from '../../data/resource.ts';
+import { Button } from '../../parts/basics.tsx';
+import { filterError } from '../../parts/filter-box.tsx';
+import { Loaded } from '../../parts/states.tsx';
+import { useKeys } from '../../state/keys.ts';
+import { clearPending, merge, pending, useLive } from '../../state/live.ts';
+import { parameter, setQuery } from '../../state/location.ts';
+import { facetsShown } from '../../state/settings.ts';
+import { type Asked, useAsked } from '../../state/asked.ts';
+import { Facets } from './facets.tsx';
+import { HistogramBar } from './histogram.tsx';
+import { NothingMatches } from './nothing.tsx';
+import { SetUp } from './set-up.tsx';
+import { TraceList } from './list.tsx';
+
+const PAGE = 50;
+const SORTS = [
+  ['newest', 'Newest'],
+  ['cost', 'Dearest'],
+  ['duration', 'Slowest'],
+  ['tokens', 'Most tokens'],
+  ['errors', 'Most errors'],
+] as const;
+
+export function TracesPage({ project }: { project: string }): JSX.Element {
+  const asked = useAsked(project);
+  const sort = parameter('sort') ?? 'newest';
+  const newest = useResource(project, (signal) =>
+    get<Page<TraceRow>>(projectPath(project, 'traces'), { limit: 1 }, signal),
+  );
+  useKeys({ f: () => (facetsShown.value = facetsShown.value === 'yes' ? 'no' : 'yes') });
+  if (newest.data !== null && newest.data.items.length === 0 && asked.q === null) {
+    return <SetUp project={project} onArrival={newest.reload} />;
+  }
+  return (
+    <div class="traces-page">
+      <div class="list-bar">
+        <Button
+          kind="quiet"
+          icon="filter"
+          label="Facets (f)"
+          pressed={facetsShown.value === 'yes'}
+          onClick={() => (facetsShown.value = facetsShown.value === 'yes' ? 'no' : 'yes')}
+        />
+        <SortTabs sort={sort} />
+        <HistogramBar asked={asked} />
+      </div>
+      <div class="list-body">
+        {facetsShown.value === 'yes' ? <Facets asked={asked} /> : null}
+        {sort === 'newest' ? (
+          <NewestTraces asked={asked} newest={newest.data?.items[0] ?? null} />
+        ) : (
+          <TopList asked={asked} by={sort} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+function SortTabs({ sort }: { sort: string }): JSX.Element {
+  return (
+    <fieldset class="tabs">
+      <legend>Order</legend>
+      {SORTS.map(([value, name]) => (
+        <Button
+          key={value}
+          kind="quiet"
+          pressed={value === sort}
+          onClick={() => setQuery({ sort: value === 'newest' ? null : value })}
+        >
+          {name}
+        </Button>
+      ))}
+    </fieldset>
+  );
+}
+
+function NewestTraces({ asked, newest }: { asked: Asked; newest: TraceRow | null }): JSX.Element {
+  const { project, query } = asked;
+  const search = useSearch<TraceRow>(JSON.stringify([project, query]), (cursor, signal) =>
+    get(projectPath(project, 'traces'), { ...query, cursor, limit: PAGE }, signal),
+  );
+  const [added, setAdded] = useState<{ of: unknown; rows: readonly TraceRow[] }>({ of: null, rows: [] });
+  const live = added.of === query ? added.rows : [];
+  const { error } = search.first;
+  useEffect(() => {
+    filterError.value = error?.code === 'filter_invalid' ? error : null;
+    return () => {
+      filterError.value = null;
+    };
+  }, [error]);
+  useLive(project, { q: asked.q, env: query['env'] }, asked.isOpenEnd && error === null);
+  const showPending = (): void => {
+    setAdded({ of: query, rows: merge(pending.value, live) });
+    clearPending();
+  };
+  const rows = live.length === 0 ? search.items : merge(live, search.items);
+  if (error?.code === 'filter_invalid') return <p class="empty">The filter has a mistake; see above.</p>;
+  return (
+    <Loaded of={search.first}>
+      {() =>
+        rows.length === 0 && !search.more ? (
+          <NothingMatches asked={asked} newest={newest} />
+        ) : (
+          <TraceList rows={rows} search={search} showPending={showPending} />
+        )
+      }
+    </Loaded>
+  );
+}
+
+function TopList({ asked, by }: { asked: Asked; by: string }): JSX.Element {
+  const { project, query, range } = asked;
+  const top = useResource(JSON.stringify([project, by, query]), (signal) =>
+    get<TopTraces>(projectPath(project, 'traces', 'top'), { ...range, q: asked.q, by }, signal),
+  );
+  return (
+    <Loaded of={top}>
+      {({ items }) =>
+        items.length === 0 ? (
+          <NothingMatches asked={asked} newest={null} />
+        ) : (
+          <TraceList rows={items} search={null} showPending={null} />
+        )
+      }
+    </Loaded>
+  );
+}

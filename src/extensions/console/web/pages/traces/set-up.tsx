@@ -1,0 +1,83 @@
+/** A project without traces: the lines that send some. It becomes the list when the first trace is stored. */
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { NewKeyShape } from '../../../api/management-shapes.ts';
+import { projectPath, send } from '../../data/api.ts';
+import { asApiError } from '../../data/resource.ts';
+import { Button, Lines } from '../../parts/basics.tsx';
+import { sdkLines } from '../../text/sdk-lines.ts';
+import { may } from '../../state/session.ts';
+import { Name } from '../../parts/basics.tsx';
+
+const POLL_MS = 1_500;
+const KEY = 'YOUR_API_KEY';
+const ENDPOINT = 'http://127.0.0.1:4318';
+
+const LANGUAGES: readonly (readonly [string, string])[] = [
+  [
+    'Python',
+    'pip install opentelemetry-distro opentelemetry-exporter-otlp\nopentelemetry-bootstrap -a install\nopentelemetry-instrument python app.py',
+  ],
+  [
+    'Node.js',
+    'npm install @opentelemetry/api @opentelemetry/auto-instrumentations-node\nnode --require @opentelemetry/auto-instrumentations-node/register app.js',
+  ],
+  ['Go', 'go get go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp\ngo run .'],
+  ['Java', 'java -javaagent:opentelemetry-javaagent.jar -jar app.jar'],
+  ['Demo', 'sluice demo'],
+];
+
+export function SetUp({ project, onArrival }: { project: string; onArrival: () => void }): JSX.Element {
+  const [made, setMade] = useState<NewKeyShape | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [language, setLanguage] = useState('Python');
+  useEffect(() => {
+    const timer = setInterval(onArrival, POLL_MS);
+    return () => clearInterval(timer);
+  }, [onArrival]);
+  const create = async (): Promise<void> => {
+    try {
+      setMade(await send<NewKeyShape>('POST', projectPath(project, 'keys'), { label: 'first key' }));
+    } catch (failure) {
+      setProblem(asApiError(failure).message);
+    }
+  };
+  return (
+    <div class="set-up">
+      <h1>
+        Send the first trace to <Name text={project} />
+      </h1>
+      <p>Any OpenTelemetry SDK can send. Set these lines in the environment of the application:</p>
+      <Lines text={sdkLines(made?.endpoint ?? ENDPOINT, made?.key ?? KEY)} label="environment" />
+      {made !== null ? (
+        <p role="status">The key is in the lines above. It is shown only once.</p>
+      ) : may('editor') ? (
+        <p class="actions">
+          <Button kind="main" onClick={() => void create()}>
+            Create an API key
+          </Button>
+          <span class="muted">or use the one that the first start printed</span>
+        </p>
+      ) : (
+        <p>Ask an admin for an API key.</p>
+      )}
+      {problem === null ? null : (
+        <p class="failure" role="alert">
+          {problem}
+        </p>
+      )}
+      <fieldset class="tabs">
+        <legend>Language</legend>
+        {LANGUAGES.map(([name]) => (
+          <Button key={name} kind="quiet" pressed={name === language} onClick={() => setLanguage(name)}>
+            {name}
+          </Button>
+        ))}
+      </fieldset>
+      <Lines text={LANGUAGES.find(([name]) => name === language)?.[1] ?? ''} label="commands" />
+      <p class="waiting" role="status">
+        <span class="dot" aria-hidden="true" /> Waiting for the first trace. This page shows it by itself.
+      </p>
+    </div>
+  );
+}

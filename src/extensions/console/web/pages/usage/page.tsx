@@ -1,0 +1,305 @@
+/** Model usage over a range: a chart, and a table with shares and changes. */
+import type { JSX } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { Usage, UsageFigures, UsageSeries } from '../../../api/shapes.ts';
+import { get, projectPath } from '../../data/api.ts';
+import { useResource } from '../../data/resource.ts';
+import { Button, Link, Name } from '../../parts/basics.tsx';
+import { filterError } from '../../parts/filter-box.tsx';
+import { lazy } from '../../parts/lazy.tsx';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { pageHref, parameter, route, setQuery } from '../../state/location.ts';
+import { cost, count, exactly, plural, tookMs } from '../../text/figures.ts';
+import { dateTime, msOf, rangeOf } from '../../text/time.ts';
+import { csvCell, fileName } from '../../text/visible.ts';
+import { download } from '../trace/header.tsx';
+import { useAsked } from '../../state/asked.ts';
+import { GROUPS, MEASURES, type Measure, filterOf, intervalOf, msOfInterval, nameOf } from './measures.ts';
+
+/** Further groups are one series of the chart. */
+const CHARTED = 7;
+
+export function UsagePage({ project }: { project: string }): JSX.Element {
+  const asked = useAsked(project);
+  const [fallback] = MEASURES;
+  const group = GROUPS.find(([id]) => id === parameter('group'))?.[0] ?? 'model';
+  const measure = MEASURES.find(({ id }) => id === parameter('measure')) ?? fallback;
+  const { fromMs, toMs } = rangeOf(parameter('from'), parameter('to'), Date.now());
+  const interval = intervalOf(toMs - fromMs);
+  const usage = useResource(JSON.stringify([project, group, interval, asked.query]), (signal) =>
+    get<Usage>(projectPath(project, 'usage'), { ...asked.query, group, interval }, signal),
+  );
+  const { error } = usage;
+  useEffect(() => {
+    filterError.value = error?.code === 'filter_invalid' ? error : null;
+    return () => {
+      filterError.value = null;
+    };
+  }, [error]);
+  if (measure === undefined) return <p />;
+  return (
+    <div class="usage-page">
+      <h1 class="quiet">Usage</h1>
+      <div class="choices">
+        <label>
+          Measure
+          <select value={measure.id} onChange={(event) => setQuery({ measure: event.currentTarget.value })}>
+            {MEASURES.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          By
+          <select value={group} onChange={(event) => setQuery({ group: event.currentTarget.value })}>
+            {GROUPS.map(([id, name]) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        {usage.data === null ? null : <CsvButton usage={usage.data} />}
+      </div>
+      <Loaded of={usage}>
+        {(data) =>
+          data.series.length === 0 ? (
+            <Empty>
+              <h2>No model call in this range</h2>
+            </Empty>
+          ) : (
+            <>
+              <Totals usage={data} />
+              <UsageChart usage={data} measure={measure} />
+              <UsageTable usage={data} measure={measure} />
+              <p class="muted">
+                As of {dateTime(Date.parse(data.as_of), false)}; {plural(data.calls_examined, 'call')} looked at.
+              </p>
+            </>
+          )
+        }
+      </Loaded>
+    </div>
+  );
+}
+
+function Totals({ usage }: { usage: Usage }): JSX.Element {
+  const { total, before } = usage;
+  const tiles: readonly (readonly [string, string, number | null, number | null])[] = [
+    ['cost', cost(total.total_cost), numberOf(total.total_cost), numberOf(before.total_cost)],
+    ['calls', exactly(total.call_count), total.call_count, before.call_count],
+    ['tokens in', count(total.input_tokens), total.input_tokens, before.input_tokens],
+    ['tokens out', count(total.output_tokens), total.output_tokens, before.output_tokens],
+    ['errors', exactly(total.error_count), total.error_count, before.error_count],
+    ['p95', tookMs(total.p95_ms), total.p95_ms, before.p95_ms],
+    ['users', exactly(total.user_count), total.user_count, before.user_count],
+  ];
+  return (
+    <dl class="tiles">
+      {tiles.map(([name, text, now, earlier]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{text}</dd>
+          <dd class="muted">{changeOf(now, earlier)}</dd>
+        </div>
+      ))}
+      {total.unpriced_count > 0 ? (
+        <div class="warn">
+          <dt>no price</dt>
+          <dd>{exactly(total.unpriced_count)}</dd>
+          <dd>
+            <Link href={pageHref('traces', null, { q: 'unpriced' })}>show</Link>
+          </dd>
+        </div>
+      ) : null}
+    </dl>
+  );
+}
+
+const numberOf = (text: string | null): number | null => (text === null ? null : Number(text));
+
+/** The change against the same length of time before. */
+function changeOf(now: number | null, before: number | null): string {
+  if (now === null || before === null || before === 0) return ' ';
+  const percent = Math.round((100 * (now - before)) / before);
+  return `${percent >= 0 ? '+' : '−'}${exactly(Math.abs(percent))} %`;
+}
+
+const chart = lazy(
+  async () => (await import('./chart.tsx')).Chart,
+  () => <div class="chart" />,
+);
+
+interface ViewProps {
+  readonly usage: Usage;
+  readonly measure: Measure;
+}
+
+function UsageChart({ usage, measure }: ViewProps): JSX.Element {
+  const { times, series } = useMemo(() => columnsOf(usage, measure), [usage, measure]);
+  return (
+    <figure>
+      <chart.Page
+        times={times}
+        series={series}
+        isStacked={measure.isSum}
+        format={measure.format}
+        label={`${measure.name} over time; the table below has the sums`}
+        onRange={(from, to) => setQuery({ from: String(Math.round(from)), to: String(Math.round(to)) })}
+      />
+      <figcaption class="legend">
+        {series.map(({ name }, at) => (
+          <span key={name}>
+            <i class={`hue-series-${at % 8}`} aria-hidden="true">
+              ■
+            </i>{' '}
+            <Name text={name} />
+          </span>
+        ))}
+      </figcaption>
+    </figure>
+  );
+}
+
+function columnsOf(usage: Usage, measure: Measure) {
+  const step = msOfInterval(usage.interval);
+  const first = Math.floor(msOf(usage.from) / step) * step;
+  const length = Math.max(1, Math.ceil((msOf(usage.to) - first) / step));
+  const times = Array.from({ length }, (_, at) => (first + at * step) / 1000);
+  const empty = (): (number | null)[] => Array.from({ length }, () => null);
+  const put = (values: (number | null)[], series: UsageSeries): void => {
+    for (const [start, figures] of series.points) {
+      const at = Math.round((msOf(start) - first) / step);
+      const value = measure.value(figures);
+      if (value !== null && at >= 0 && at < length) values[at] = (values[at] ?? 0) + value;
+    }
+  };
+  const charted = usage.series.slice(0, CHARTED).map((series) => {
+    const values = empty();
+    put(values, series);
+    return { name: nameOf(series.key), values };
+  });
+  const rest = usage.series.slice(CHARTED);
+  if (rest.length > 0 && measure.isSum) {
+    const values = empty();
+    for (const series of rest) put(values, series);
+    charted.push({ name: 'all others', values });
+  }
+  return { times, series: charted };
+}
+
+function UsageTable({ usage, measure }: ViewProps): JSX.Element {
+  const total = measure.value(usage.total);
+  return (
+    <div class="scroll-x" role="region" aria-label="Usage by group" tabIndex={0}>
+      <table class="plain">
+        <thead>
+          <tr>
+            {['', measure.name, 'Share', 'Change', 'Calls', 'Input', 'Cached', 'Output', 'Cost', 'Errors', 'p95'].map(
+              (name, at) => (
+                <th key={name === '' ? 'name' : `${name}${at}`} scope="col" class={at === 0 ? '' : 'number'}>
+                  {name === '' ? 'Group' : name}
+                </th>
+              ),
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {usage.series.map((series) => (
+            <UsageRow key={JSON.stringify(series.key)} series={series} measure={measure} total={total} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function UsageRow({
+  series,
+  measure,
+  total,
+}: {
+  series: UsageSeries;
+  measure: Measure;
+  total: number | null;
+}): JSX.Element {
+  const { key, total: own, before } = series;
+  const value = measure.value(own);
+  const filter = filterOf(key);
+  const share = measure.isSum && value !== null && total !== null && total > 0 ? value / total : null;
+  const number = (text: string): JSX.Element => <td class="number">{text}</td>;
+  return (
+    <tr>
+      <th scope="row">
+        {filter === null ? (
+          <Name text={nameOf(key)} />
+        ) : (
+          <Link href={pageHref('traces', null, { q: filter })}>
+            <Name text={nameOf(key)} />
+          </Link>
+        )}
+        {key.provider != null && key.model !== undefined ? (
+          <span class="muted">
+            {' '}
+            <Name text={key.provider} />
+          </span>
+        ) : null}
+      </th>
+      {number(measure.format(value))}
+      <td class="number share">
+        {share === null ? '' : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`}
+        {share === null ? null : (
+          <span class="bar" aria-hidden="true">
+            <span style={{ width: `${100 * share}%` }} />
+          </span>
+        )}
+      </td>
+      {number(before === null ? 'new' : changeOf(value, measure.value(before)))}
+      {number(exactly(own.call_count))}
+      {number(count(own.input_tokens))}
+      {number(count(own.cache_read_tokens))}
+      {number(count(own.output_tokens))}
+      <td class="number">
+        {cost(own.total_cost)}
+        {own.unpriced_count > 0 ? <span class="warn"> {exactly(own.unpriced_count)} without a price</span> : null}
+      </td>
+      <td class={`number ${own.error_count > 0 ? 'bad-text' : ''}`}>{exactly(own.error_count)}</td>
+      {number(tookMs(own.p95_ms))}
+    </tr>
+  );
+}
+
+function CsvButton({ usage }: { usage: Usage }): JSX.Element {
+  const save = (): void => {
+    const names: readonly (keyof UsageFigures)[] = [
+      'call_count',
+      'input_tokens',
+      'cache_read_tokens',
+      'cache_write_tokens',
+      'output_tokens',
+      'reasoning_tokens',
+      'total_cost',
+      'unpriced_count',
+      'error_count',
+      'p50_ms',
+      'p95_ms',
+      'ttft_ms',
+    ];
+    const keys = [...new Set(usage.series.flatMap(({ key }) => Object.keys(key)))].filter(
+      (key) => key !== 'other',
+    ) as (keyof Usage['series'][number]['key'])[];
+    const lines = usage.series.map(({ key, total }) =>
+      [...keys.map((name) => csvCell(String(key[name] ?? ''))), ...names.map((name) => csvCell(total[name]))].join(','),
+    );
+    const text = [[...keys, ...names].join(','), ...lines, ''].join('\r\n');
+    const name = fileName(`usage-${route.value.project ?? ''}-${usage.group}`);
+    download(new Blob([text], { type: 'text/csv' }), `${name}.csv`);
+  };
+  return (
+    <Button icon="download" onClick={save}>
+      CSV
+    </Button>
+  );
+}

@@ -1,0 +1,137 @@
+/**
+ * A table of rows of one height, of which only those in sight exist. The table has the focus and names its active row,
+ * so the arrow keys also reach rows that do not exist yet.
+ */
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { type Shortcuts, useKeys } from '../state/keys.ts';
+import { useRows } from './virtual.ts';
+
+const HEADER_PX = 28;
+
+export interface Column {
+  readonly name: string;
+  readonly title?: string;
+  readonly class?: string;
+}
+
+export interface RowProps {
+  readonly key: string;
+  readonly class?: string | undefined;
+  readonly level?: number;
+  readonly expanded?: boolean | undefined;
+  readonly selected?: boolean;
+  readonly href?: string;
+}
+
+interface GridProps {
+  readonly label: string;
+  readonly role?: 'grid' | 'treegrid';
+  readonly class: string;
+  readonly columns: readonly Column[];
+  readonly count: number;
+  readonly height: number;
+  readonly active: number;
+  readonly onActive: (index: number) => void;
+  readonly onOpen?: (index: number, event: Event) => void;
+  readonly rowOf: (index: number) => RowProps;
+  readonly cells: (index: number) => ComponentChildren;
+  readonly keys?: Shortcuts;
+  readonly onEnd?: () => void;
+  readonly footer?: ComponentChildren;
+}
+
+export function Grid(props: GridProps): JSX.Element {
+  const { count, height, active, onActive, onOpen } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const rows = useRows(scroller, count, height, HEADER_PX);
+  const move = (to: number): void => {
+    if (count === 0) return;
+    onActive(Math.max(0, Math.min(count - 1, to)));
+  };
+  const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / height) - 2);
+  const keys: Shortcuts = {
+    j: () => move(active + 1),
+    k: () => move(active - 1),
+    ArrowDown: () => move(active + 1),
+    ArrowUp: () => move(active - 1),
+    PageDown: () => move(active + page),
+    PageUp: () => move(active - page),
+    Home: () => move(0),
+    End: () => move(count - 1),
+    Enter: (event) => active >= 0 && onOpen?.(active, event),
+    ...props.keys,
+  };
+  useKeys(keys);
+  useEffect(() => {
+    if (active >= 0 && active < count) rows.scrollToIndex(active, { align: 'auto' });
+  }, [active, count === 0]);
+  const items = rows.getVirtualItems();
+  const last = items.at(-1)?.index ?? -1;
+  useEffect(() => {
+    if (count > 0 && last >= count - 1) props.onEnd?.();
+  }, [last, count]);
+  const isRendered = items.some(({ index }) => index === active);
+  return (
+    <div
+      class={`grid ${props.class}`}
+      role={props.role ?? 'grid'}
+      aria-label={props.label}
+      aria-rowcount={count + 1}
+      aria-activedescendant={isRendered ? `${id}-${active}` : undefined}
+      tabIndex={0}
+      ref={scroller}
+    >
+      <div class="grid-head" role="row" aria-rowindex={1}>
+        {props.columns.map(({ name, title, class: className }) => (
+          <span key={name} role="columnheader" class={className} title={title}>
+            {name}
+          </span>
+        ))}
+      </div>
+      <div class="grid-body" role="presentation" style={{ height: `${rows.getTotalSize()}px` }}>
+        {items.map(({ index, start }) => {
+          const { key, class: className, level, expanded, selected } = props.rowOf(index);
+          return (
+            <div
+              key={key}
+              id={`${id}-${index}`}
+              role="row"
+              class={`grid-row ${className ?? ''} ${index === active ? 'active' : ''}`}
+              aria-rowindex={index + 2}
+              aria-level={level}
+              aria-expanded={expanded}
+              aria-selected={selected ?? index === active}
+              tabIndex={-1}
+              style={{ height: `${height}px`, transform: `translateY(${start - HEADER_PX}px)` }}
+              onClick={(event) => {
+                onActive(index);
+                if (!(event.target instanceof Element && event.target.closest('a, button') !== null))
+                  onOpen?.(index, event);
+              }}
+            >
+              {props.cells(index)}
+            </div>
+          );
+        })}
+      </div>
+      {props.footer === undefined ? null : <div class="grid-foot">{props.footer}</div>}
+    </div>
+  );
+}
+
+/** A cell of a row. */
+export function Cell({ class: className, title, children }: CellProps): JSX.Element {
+  return (
+    <span role="gridcell" class={className} title={title}>
+      {children}
+    </span>
+  );
+}
+
+interface CellProps {
+  readonly class?: string;
+  readonly title?: string | undefined;
+  readonly children?: ComponentChildren;
+}

@@ -1,0 +1,116 @@
+/** A JSON value as a tree whose nodes are made when they are opened. Strings that are JSON can be unpacked. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { exactly } from '../text/figures.ts';
+import { Button, CopyButton } from './basics.tsx';
+
+const LONGEST_STRING = 2_000;
+const PAGE = 100;
+
+interface NodeProps {
+  readonly name: string | null;
+  readonly value: unknown;
+  readonly open?: boolean;
+}
+
+export function JsonTree({ value, open = true }: { value: unknown; open?: boolean }): JSX.Element {
+  return (
+    <div class="json">
+      <Node name={null} value={value} open={open} />
+    </div>
+  );
+}
+
+function Node({ name, value, open = false }: NodeProps): JSX.Element {
+  const label = name === null ? null : <span class="json-key">{name}: </span>;
+  if (typeof value === 'object' && value !== null) return <Branch label={label} value={value} open={open} />;
+  if (typeof value === 'string') return <Text label={label} text={value} />;
+  return (
+    <div class="json-leaf">
+      {label}
+      <span class="json-value">{String(value)}</span>
+    </div>
+  );
+}
+
+function Branch({ label, value, open }: { label: JSX.Element | null; value: object; open: boolean }): JSX.Element {
+  const [isOpen, setOpen] = useState(open);
+  const [shown, setShown] = useState(PAGE);
+  const isList = Array.isArray(value);
+  const entries: readonly (readonly [string, unknown])[] = isOpen ? Object.entries(value) : [];
+  const size = isList ? value.length : Object.keys(value).length;
+  return (
+    <div class="json-branch">
+      <button type="button" class="json-fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <span aria-hidden="true">{isOpen ? '▾' : '▸'}</span> {label}
+        <span class="muted">{isList ? `[${exactly(size)}]` : `{${exactly(size)}}`}</span>
+      </button>
+      {isOpen ? (
+        <div class="json-below">
+          {entries.slice(0, shown).map(([key, each]) => (
+            <Node key={key} name={key} value={each} open={size <= 20 && depthOf(each) < 2} />
+          ))}
+          {shown < size ? (
+            <Button kind="quiet" onClick={() => setShown(shown + PAGE)}>
+              {exactly(size - shown)} more
+            </Button>
+          ) : null}
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+/** 0 for plain values, 1 for objects of plain values, 2 for anything deeper. */
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).some((each) => typeof each === 'object' && each !== null) ? 2 : 1;
+}
+
+function Text({ label, text }: { label: JSX.Element | null; text: string }): JSX.Element {
+  const [isWhole, setWhole] = useState(text.length <= LONGEST_STRING);
+  const [unpacked, setUnpacked] = useState<{ value: unknown } | null>(null);
+  const inner = unpacked === null ? packedOf(text) : null;
+  if (unpacked !== null) {
+    return (
+      <div class="json-leaf">
+        {label}
+        <Button kind="quiet" onClick={() => setUnpacked(null)}>
+          pack
+        </Button>
+        <JsonTree value={unpacked.value} />
+      </div>
+    );
+  }
+  return (
+    <div class="json-leaf">
+      {label}
+      <span class="json-string">{isWhole ? text : `${text.slice(0, LONGEST_STRING)}…`}</span>
+      {isWhole ? null : (
+        <Button kind="quiet" onClick={() => setWhole(true)}>
+          all {exactly(text.length)} characters
+        </Button>
+      )}
+      {inner === null ? null : (
+        <Button kind="quiet" onClick={() => setUnpacked(inner)}>
+          unpack
+        </Button>
+      )}
+      {text.length > 80 ? <CopyButton text={text} label="Copy the value" /> : null}
+    </div>
+  );
+}
+
+function packedOf(text: string): { value: unknown } | null {
+  return /^\s*[[{]/u.test(text) ? parsed(text) : null;
+}
+
+/** The value of a JSON text, or null. */
+export function parsed(text: string): { value: unknown } | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return { value };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,103 @@
+/** What a page shows while it has no data: placeholder rows, errors, missing rights. */
+import type { ComponentChildren, JSX } from 'preact';
+import { ApiError, awaySince, curlOf } from '../data/api.ts';
+import { type Resource, useNow } from '../data/resource.ts';
+import { age } from '../text/figures.ts';
+import { Button, CopyButton } from './basics.tsx';
+
+const ROWS = 12;
+
+export function PlaceholderRows(): JSX.Element {
+  return (
+    <div class="placeholders" role="status" aria-label="Loading">
+      {Array.from({ length: ROWS }, (_, at) => (
+        <div class="placeholder" key={at} style={{ width: `${95 - ((at * 37) % 45)}%` }} />
+      ))}
+    </div>
+  );
+}
+
+interface LoadedProps<T> {
+  readonly of: Resource<T>;
+  readonly children: (data: T) => ComponentChildren;
+}
+
+/** The states around data: placeholder, error, earlier data dimmed, a slow answer that can be stopped. */
+export function Loaded<T>({ of, children }: LoadedProps<T>): JSX.Element | null {
+  const { data, error } = of;
+  if (data === null) {
+    if (error !== null) return <Failure error={error} retry={of.reload} />;
+    return of.waiting ? <PlaceholderRows /> : null;
+  }
+  return (
+    <>
+      {error === null ? null : <Failure error={error} retry={of.reload} />}
+      {of.slow ? <Slow of={of} /> : null}
+      <div class={`loaded ${of.loading && of.stale ? 'stale' : ''}`}>{children(data)}</div>
+    </>
+  );
+}
+
+function Slow({ of }: { of: Resource<unknown> }): JSX.Element {
+  return (
+    <p class="notice" role="status">
+      Still looking …{' '}
+      <Button kind="quiet" onClick={of.stop}>
+        stop
+      </Button>
+    </p>
+  );
+}
+
+export function Failure({ error, retry }: { error: ApiError; retry: () => void }): JSX.Element {
+  if (error.status === 403) return <NoRight what={error.message} hint={error.hint} />;
+  return (
+    <div class="failure" role="alert">
+      <p>
+        <strong>{titleOf(error)}</strong> {error.message} <code>{error.code}</code>
+      </p>
+      {error.hint === null ? null : <p class="muted">{error.hint}</p>}
+      <p class="actions">
+        <Button kind="plain" onClick={retry}>
+          Try again
+        </Button>
+        {error.url === '' ? null : <CopyButton text={curlOf(error.url)} label="Copy the request as curl" />}
+      </p>
+    </div>
+  );
+}
+
+function titleOf({ status, code }: ApiError): string {
+  if (code === 'database_unavailable') return 'The database is away.';
+  if (status === 0) return 'No answer.';
+  if (status === 404) return 'Not here.';
+  if (status === 504) return 'Took too long.';
+  if (status === 429 || code === 'busy') return 'Busy.';
+  return 'That did not work.';
+}
+
+export function NoRight({ what, hint }: { what: string; hint: string | null }): JSX.Element {
+  return (
+    <div class="failure" role="alert">
+      <p>
+        <strong>No right.</strong> {what} {hint}
+      </p>
+    </div>
+  );
+}
+
+/** The banner while the daemon or its database does not answer. The pages try again by themselves. */
+export function AwayBanner(): JSX.Element | null {
+  const now = useNow(1_000);
+  const since = awaySince.value;
+  if (since === null) return null;
+  return (
+    <div class="banner" role="alert">
+      The database or the daemon does not answer. Last answer {age(now - since)} ago; trying again.
+    </div>
+  );
+}
+
+export function Empty({ children }: { children: ComponentChildren }): JSX.Element {
+  return <div class="empty">{children}</div>;
+}

@@ -1,0 +1,60 @@
+/** A text of a sender: with its line breaks, or rendered as Markdown; long ones are folded. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { asMarkdown } from '../state/settings.ts';
+import { exactly } from '../text/figures.ts';
+import { Button } from './basics.tsx';
+import { lazy } from './lazy.tsx';
+
+const FOLDED_LINES = 12;
+const FOLDED_CHARACTERS = 1_500;
+/** Longer texts are not parsed as Markdown. */
+const LONGEST_MARKDOWN = 150_000;
+/** A longer text is shown in pieces. */
+const PIECE = 200_000;
+
+const PlainText = ({ text }: { text: string }): JSX.Element => <div class="plain-text">{text}</div>;
+const markdown = lazy(async () => (await import('./markdown.tsx')).Markdown, PlainText);
+
+export function TextBlock({ text, plain = false }: { text: string; plain?: boolean }): JSX.Element {
+  const lines = text.split('\n');
+  const isLong = lines.length > FOLDED_LINES + 2 || text.length > FOLDED_CHARACTERS + 300;
+  const [isOpen, setOpen] = useState(!isLong);
+  const [pieces, setPieces] = useState(1);
+  const head = isOpen
+    ? text.slice(0, PIECE * pieces)
+    : lines.slice(0, FOLDED_LINES).join('\n').slice(0, FOLDED_CHARACTERS);
+  const rest =
+    lines.length > FOLDED_LINES + 2
+      ? `${exactly(lines.length - FOLDED_LINES)} more lines`
+      : `${exactly(text.length - head.length)} more characters`;
+  const isRendered = !plain && asMarkdown.value === 'yes' && text.length <= LONGEST_MARKDOWN;
+  return (
+    <div class={`text-block ${isOpen ? '' : 'folded'}`}>
+      {isRendered ? <markdown.Page text={head} /> : <PlainText text={head} />}
+      {isLong ? (
+        <Button kind="quiet" expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? 'show less' : `show ${rest}`}
+        </Button>
+      ) : null}
+      {isOpen && head.length < text.length ? (
+        <Button kind="quiet" onClick={() => setPieces(pieces + 1)}>
+          {exactly(text.length - head.length)} more characters
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+export function MarkdownSwitch(): JSX.Element {
+  return (
+    <Button
+      kind="quiet"
+      pressed={asMarkdown.value === 'yes'}
+      title="Markdown or text (r)"
+      onClick={() => (asMarkdown.value = asMarkdown.value === 'yes' ? 'no' : 'yes')}
+    >
+      Markdown
+    </Button>
+  );
+}

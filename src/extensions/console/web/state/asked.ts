@@ -1,0 +1,28 @@
+/** What the reader asks the lists for. */
+import { useRef } from 'preact/hooks';
+import type { Query } from '../data/api.ts';
+import { nsOf, rangeOf } from '../text/time.ts';
+import { parameter } from './location.ts';
+
+/** The parameters of a search, fixed until the reader changes them or loads again. */
+export interface Asked {
+  readonly project: string;
+  readonly q: string | null;
+  readonly query: Query;
+  /** The same without the filter. */
+  readonly range: Query;
+  readonly isOpenEnd: boolean;
+}
+
+export function useAsked(project: string): Asked {
+  const [q, env, from, to] = ['q', 'env', 'from', 'to'].map(parameter) as (string | null)[];
+  const key = JSON.stringify([project, q, env, from, to]);
+  const kept = useRef<{ key: string; asked: Asked } | null>(null);
+  if (kept.current?.key !== key) {
+    const { fromMs, toMs } = rangeOf(from ?? null, to ?? null, Date.now());
+    const isOpenEnd = to === null || to === 'now';
+    const range = { env, from: nsOf(fromMs), to: isOpenEnd ? null : nsOf(toMs) };
+    kept.current = { key, asked: { project, q: q ?? null, range, query: { q, ...range }, isOpenEnd } };
+  }
+  return kept.current.asked;
+}

@@ -1,0 +1,71 @@
+/** Times and ranges. Nanoseconds are decimal strings; a range is kept relative as long as the reader wants it so. */
+import { zone } from '../state/settings.ts';
+
+const NS_PER_MS = 1_000_000n;
+const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+const DAY_MS = 86_400_000;
+export const DEFAULT_FROM = '-24h';
+
+export interface Range {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export const msOf = (ns: string): number => Number(BigInt(ns) / NS_PER_MS);
+export const nsOf = (ms: number): string => String(BigInt(Math.floor(ms)) * NS_PER_MS);
+
+/** `-1h` or milliseconds since 1970; null for anything else. */
+export function pointOf(text: string, nowMs: number): number | null {
+  if (text === 'now') return nowMs;
+  const relative = /^-(\d{1,6})([mhd])$/u.exec(text);
+  if (relative !== null) return nowMs - Number(relative[1]) * (UNIT_MS[relative[2] ?? ''] ?? 0);
+  return /^\d{12,14}$/u.test(text) ? Number(text) : null;
+}
+
+export function rangeOf(from: string | null, to: string | null, nowMs: number): Range {
+  const toMs = pointOf(to ?? 'now', nowMs) ?? nowMs;
+  const fromMs = pointOf(from ?? DEFAULT_FROM, nowMs) ?? nowMs - DAY_MS;
+  return { fromMs: Math.min(fromMs, toMs), toMs };
+}
+
+/** `2026-11-20 14:05:09.123` in the chosen zone. */
+export function dateTime(ms: number, withMs = true): string {
+  const date = new Date(ms);
+  if (Number.isNaN(date.getTime())) return '–';
+  const shifted = zone.value === 'utc' ? date : new Date(ms - date.getTimezoneOffset() * 60_000);
+  const text = shifted.toISOString().replace('T', ' ').replace('Z', '');
+  return withMs ? text : text.slice(0, -4);
+}
+
+/** The time alone for a moment of today, else with the date. */
+export function shortTime(ms: number): string {
+  const text = dateTime(ms, false);
+  return text.slice(0, 10) === dateTime(Date.now(), false).slice(0, 10) ? text.slice(11) : text.slice(5, 16);
+}
+
+/** `UTC+2`. */
+export function zoneName(): string {
+  if (zone.value === 'utc') return 'UTC';
+  const minutes = -new Date().getTimezoneOffset();
+  const hours = Math.floor(Math.abs(minutes) / 60);
+  const rest = Math.abs(minutes) % 60;
+  if (minutes === 0) return 'UTC+0';
+  return `UTC${minutes < 0 ? '−' : '+'}${hours}${rest === 0 ? '' : `:${String(rest).padStart(2, '0')}`}`;
+}
+
+export const PRESETS: readonly (readonly [string, string])[] = [
+  ['-15m', 'last 15 min'],
+  ['-1h', 'last 1 h'],
+  ['-6h', 'last 6 h'],
+  ['-24h', 'last 24 h'],
+  ['-7d', 'last 7 days'],
+  ['-30d', 'last 30 days'],
+];
+
+export function rangeName(from: string | null, to: string | null): string {
+  const start = from ?? DEFAULT_FROM;
+  const preset = PRESETS.find(([value]) => value === start);
+  if (preset !== undefined && (to === null || to === 'now')) return preset[1];
+  const { fromMs, toMs } = rangeOf(from, to, Date.now());
+  return `${shortTime(fromMs)} – ${to === null || to === 'now' ? 'now' : shortTime(toMs)}`;
+}
