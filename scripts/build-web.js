@@ -1,6 +1,6 @@
 // Bundles src/extensions/console/web to the folder given as argument: `index.html`, `app-<hash>.js` and `.css`, the
-// parts that are loaded on demand, a `.br` and a `.gz` of each, and the licences of the packages inside. Fails above the
-// limits of size.
+// parts that are loaded on demand, a `.br` and a `.gz` of each, and the licences of the packages inside. Fails above
+// the limits of size.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -21,7 +21,7 @@ export function Header({ header }: { header: TraceHeader }): JSX.Element {
       <div class="trace-title">
         <h1>
           {header.complete ? null : <span class="muted">… </span>}
-          <Name text={header.name} />
+          <Name text={header.name ?? 'log records only'} />
         </h1>
         <code class="id">{header.trace_id}</code>
         <CopyButton text={header.trace_id} label="Copy the trace id" />
@@ -158,7 +158,7 @@ function DeleteDialog({ header, onClose }: { header: TraceHeader; onClose: () =>
     <Dialog title="Delete this trace" onClose={close}>
       <p>
         All {plural(header.span_count, 'span')} and {plural(header.log_count, 'log record')} of{' '}
-        <Name text={header.name} /> are deleted from the database. This cannot be undone.
+        <Name text={header.name ?? 'log records only'} /> are deleted from the database. This cannot be undone.
       </p>
       {result === null ? null : <p role="status">{result}</p>}
       {isDone ? null : (
