@@ -1,5 +1,6 @@
 /** `sluice traces`: stored traces, newest first, one line each. */
 import type { Call, Command } from './command.ts';
+import { FILTER_OPTION, filterConditions } from './filter-option.ts';
 import { environmentOf, FILTER_OPTIONS, Parameters, traceConditions } from './filters.ts';
 import type { Values } from './options.ts';
 import { formatAge, formatCost, formatCount, formatTook } from './view/format.ts';
@@ -92,6 +93,7 @@ export const tracesCommand: Command = {
   options: {
     ...READER_OPTIONS,
     ...FILTER_OPTIONS,
+    ...FILTER_OPTION,
     'min-cost': { type: 'text', value: 'AMOUNT', description: 'Only traces that cost at least this' },
     search: { type: 'text', value: 'TEXT', description: 'Only traces with this text in a name or in content' },
     since: { type: 'text', value: 'DURATION', description: 'Only traces of the last 30m, 12h or 7d' },
@@ -109,6 +111,7 @@ export const tracesCommand: Command = {
     ['sluice traces --since 1h', 'traces of the last hour'],
     ['sluice traces --errors --project shop', 'failed traces of one project'],
     ['sluice traces --user u-1 --search refund', 'traces of one user with a word in them'],
+    ["sluice traces --filter 'model:gpt-5* duration:>2s -service:worker'", 'traces with a span that matches all terms'],
     ['sluice traces --follow --min-cost 0.05', 'expensive traces as they arrive'],
   ],
   run: (call) => {
@@ -178,6 +181,7 @@ async function readTraces(
     ...optional(after, (value) => `${ARRIVED_US} > ${parameters.add(value)}::int8`),
     ...(values.flag('errors') ? [HAS_ERROR] : []),
     ...traceConditions(values, parameters, reader.views),
+    ...filterConditions(values, parameters.values, reader.views),
   ];
   const order = after === undefined ? 'time_ns DESC' : 'arrived_us';
   const text = question(reader.views, ['true', ...conditions], parameters.add(limit), order);

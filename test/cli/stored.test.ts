@@ -349,10 +349,17 @@ t.test('traces and usage are filtered by model, service, user, conversation, age
     [['--model', 'gpt-4', '--user', 'u-2'], []],
     [['--model', "x' OR true --"], []],
     [['--search', '%'], [chat]],
+    [['--filter', 'model:gpt-5-mini* output:>1k trace.cost:>0.5'], [chat]],
+    [['--filter', 'service:booking,chat -user:u-2 user:*'], [booking]],
+    [['--filter', 'service:chat', '--user', 'u-1'], []],
   ];
   for (const [filter, expected] of cases)
     t.strictSame(ids(await read('traces', ...filter)), expected, filter.join(' '));
   t.match(await sluice('traces', '--min-cost', 'much'), { code: 2, err: /--min-cost takes an amount/u });
+  t.match(await sluice('traces', '--filter', 'error modell:x'), {
+    code: 2,
+    err: /at character 7: .*"modell"\n.*model/u,
+  });
   const wide = await call(['traces', '-c', 'a.yaml'], { folder, columns: 160 });
   t.match(wide.out, /^AGE .* SERVICE +USER$/mu);
 

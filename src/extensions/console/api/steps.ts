@@ -1,4 +1,4 @@
-/** `GET …/traces/{trace}/steps`: model calls, tool steps and retrievals with their content, for the view of messages. */
+/** `GET …/traces/{trace}/steps`: model calls, tool steps and retrievals with their content, for messages. */
 import { ConsoleError } from '../errors.ts';
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { limitOf } from './question.ts';

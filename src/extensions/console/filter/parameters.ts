@@ -1,6 +1,11 @@
 /** The values of a statement. Nothing of a request becomes part of its text. */
 export class Parameters {
-  readonly values: unknown[] = [];
+  readonly values: unknown[];
+
+  /** Places follow those of the values that are there. */
+  constructor(values: unknown[] = []) {
+    this.values = values;
+  }
 
   /** The place of the value in the statement. */
   add(value: unknown): string {

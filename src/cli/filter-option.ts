@@ -1,0 +1,28 @@
+/** The option `--filter`: the console's filter language on the command line. */
+import { compileFilter } from '../extensions/console/filter/compile.ts';
+import { FilterError } from '../extensions/console/filter/filter.ts';
+import { Parameters } from '../extensions/console/filter/parameters.ts';
+import { parseFilter } from '../extensions/console/filter/parse.ts';
+import { UsageError, type Values } from './options.ts';
+
+export const FILTER_OPTION = {
+  filter: { type: 'text', value: 'FILTER', description: 'Only traces that match, as "model:gpt-5* cost:>0.05 error"' },
+} as const;
+
+/** Conditions on a trace `t`. The values are added to those of the statement. */
+export function filterConditions(values: Values, taken: unknown[], views: string): readonly string[] {
+  const text = values.text('filter');
+  if (text === undefined) return [];
+  try {
+    const parameters = new Parameters(taken);
+    const options = { target: 'span', seesContent: true, views, parameters } as const;
+    const { trace, row, sums } = compileFilter(parseFilter(text), options);
+    const some = `EXISTS (SELECT FROM sluice.spans s WHERE s.project = t.project AND s.trace_id = t.trace_id
+        AND s.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns AND ${row.join(' AND ')})`;
+    return [...trace, ...(row.length === 0 ? [] : [some]), ...sums];
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error;
+    const { message, at, hint } = error;
+    throw new UsageError(`--filter, at character ${at + 1}: ${message}`, hint === null ? null : `Try: ${hint}`);
+  }
+}
