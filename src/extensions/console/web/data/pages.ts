@@ -1,0 +1,61 @@
+/** A bounded search in pages: the first one by the key, further ones on demand. */
+import { useRef, useState } from 'preact/hooks';
+import type { Page } from '../../api/shapes.ts';
+import type { ApiError } from './api.ts';
+import { type Resource, asApiError, useResource } from './resource.ts';
+
+export interface Search<Item> {
+  readonly first: Resource<Page<Item>>;
+  readonly items: readonly Item[];
+  readonly examined: number;
+  readonly reached: string | null;
+  readonly more: boolean;
+  readonly continuing: boolean;
+  readonly error: ApiError | null;
+  next(): void;
+}
+
+interface More<Item> {
+  readonly of: Page<Item> | null;
+  readonly pages: readonly Page<Item>[];
+  readonly continuing: boolean;
+  readonly error: ApiError | null;
+}
+
+export function useSearch<Item>(
+  key: string | null,
+  load: (cursor: string | null, signal: AbortSignal | undefined) => Promise<Page<Item>>,
+): Search<Item> {
+  const first = useResource(key, (signal) => load(null, signal));
+  const [more, setMore] = useState<More<Item>>({ of: null, pages: [], continuing: false, error: null });
+  // Later pages belong to one first page; another first page starts anew.
+  const own = more.of === first.data ? more : { of: first.data, pages: [], continuing: false, error: null };
+  const latest = useRef(own);
+  latest.current = own;
+  const pages = first.data === null ? [] : [first.data, ...own.pages];
+  const last = pages.at(-1);
+  const next = (): void => {
+    const { of, pages: before, continuing } = latest.current;
+    if (last?.next == null || continuing || of === null) return;
+    const set = (changed: Partial<More<Item>>): void => {
+      if (latest.current.of !== of) return;
+      latest.current = { ...latest.current, of, ...changed };
+      setMore(latest.current);
+    };
+    set({ continuing: true, error: null });
+    load(last.next, undefined).then(
+      (page) => set({ pages: [...before, page], continuing: false }),
+      (failure: unknown) => set({ continuing: false, error: asApiError(failure) }),
+    );
+  };
+  return {
+    first,
+    items: pages.length === 1 ? (pages[0]?.items ?? []) : pages.flatMap(({ items }) => items),
+    examined: pages.reduce((sum, { examined }) => sum + examined, 0),
+    reached: last?.reached ?? null,
+    more: last?.more === true && last.next !== null,
+    continuing: own.continuing,
+    error: own.error,
+    next,
+  };
+}

@@ -1,0 +1,105 @@
+/** Loading for a component: the states of a request, the last answer while a new one is on its way, and retries. */
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError } from './api.ts';
+
+/** Before this, a page shows nothing instead of a placeholder. */
+const PLACEHOLDER_AFTER_MS = 150;
+const SLOW_AFTER_MS = 2_000;
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 15_000;
+
+export interface Resource<T> {
+  readonly data: T | null;
+  readonly error: ApiError | null;
+  readonly loading: boolean;
+  /** A first answer takes so long that a placeholder is due. */
+  readonly waiting: boolean;
+  /** The data is of an earlier request. */
+  readonly stale: boolean;
+  readonly slow: boolean;
+  reload(): void;
+  stop(): void;
+}
+
+interface State<T> {
+  readonly key: string | null;
+  readonly data: T | null;
+  readonly error: ApiError | null;
+  readonly loading: boolean;
+}
+
+const NOTHING = { key: null, data: null, error: null, loading: false };
+
+/** Loads when the key changes; a null key loads nothing. */
+export function useResource<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>): Resource<T> {
+  const [state, setState] = useState<State<T>>(NOTHING);
+  const [attempt, setAttempt] = useState(0);
+  const failures = useRef(0);
+  const running = useRef<AbortController | null>(null);
+  const loader = useRef(load);
+  loader.current = load;
+  useEffect(() => {
+    if (key === null) return setState(NOTHING);
+    const controller = new AbortController();
+    running.current = controller;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    setState((before) => ({ ...before, loading: true }));
+    loader.current(controller.signal).then(
+      (data) => {
+        failures.current = 0;
+        if (!controller.signal.aborted) setState({ key, data, error: null, loading: false });
+      },
+      (failure: unknown) => {
+        if (controller.signal.aborted) return;
+        const error = asApiError(failure);
+        setState((before) => ({ ...before, key, error, loading: false }));
+        if (isTemporary(error)) {
+          const wait = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures.current++);
+          timer = setTimeout(() => setAttempt((n) => n + 1), wait);
+        }
+      },
+    );
+    return () => {
+      controller.abort();
+      clearTimeout(timer);
+    };
+  }, [key, attempt]);
+  const reload = useCallback(() => setAttempt((n) => n + 1), []);
+  const stop = useCallback(() => {
+    running.current?.abort();
+    setState((before) => ({ ...before, loading: false }));
+  }, []);
+  const waiting = useLater(state.loading && state.data === null, PLACEHOLDER_AFTER_MS);
+  const slow = useLater(state.loading, SLOW_AFTER_MS);
+  const { data, error, loading } = state;
+  return { data, error, loading, waiting, slow, stale: data !== null && state.key !== key, reload, stop };
+}
+
+const isTemporary = ({ status, code }: ApiError): boolean => status === 0 || code === 'database_unavailable';
+
+export function asApiError(failure: unknown): ApiError {
+  if (failure instanceof ApiError) return failure;
+  const message = failure instanceof Error ? failure.message : String(failure);
+  return new ApiError(0, '', { code: 'page_failed', message });
+}
+
+/** True once the condition has held for a time. */
+export function useLater(condition: boolean, ms: number): boolean {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    if (!condition) return setLate(false);
+    const timer = setTimeout(() => setLate(true), ms);
+    return () => clearTimeout(timer);
+  }, [condition, ms]);
+  return late && condition;
+}
+
+/** The present time, renewed each interval. */
+export function useNow(everyMs: number): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+  return now;
+}
