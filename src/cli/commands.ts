@@ -65,6 +65,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./move.ts')).moveCommand,
   },
   {
+    name: 'prune',
+    summary: 'Remove a trace, a period, an environment or a project now',
+    load: async () => (await import('./prune.ts')).pruneCommand,
+  },
+  {
     name: 'project create',
     words: '<NAME>',
     summary: 'Create a project',

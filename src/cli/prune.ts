@@ -1,0 +1,220 @@
+/** `sluice prune`: removes a trace, a period, an environment or a project now, without waiting for the retention. */
+import { createInterface } from 'node:readline/promises';
+import { parseDuration } from '../config/units.ts';
+import { UserError } from '../errors.ts';
+import { type PartitionedTable, Partitions } from '../exporters/postgres/partitions.ts';
+import { Administration } from '../extensions/postgres/administration.ts';
+import { COMMAND_LINE, writeAudit } from '../extensions/postgres/audit.ts';
+import type { Database } from '../extensions/postgres/database.ts';
+import { removeProject } from '../extensions/postgres/removal/project.ts';
+import {
+  countRecords,
+  REMOVAL_LIMITS,
+  type Removed,
+  removeRecords,
+  type Selection,
+} from '../extensions/postgres/removal/records.ts';
+import { isLockTimeout } from '../extensions/postgres/sqlstate.ts';
+import type { Call, Command, ExitCode } from './command.ts';
+import { CONFIG_OPTIONS } from './config-options.ts';
+import { withDatabase } from './database.ts';
+import { UsageError, type Values } from './options.ts';
+import { plural } from './view/format.ts';
+
+/** The longest `processors.auth.cache_ttl`. */
+const REVOCATION_MS = 5_000;
+const REPORT_MS = 5_000;
+const TRACE_ID = /^[0-9a-f]{32}$/iu;
+const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/u;
+
+export const pruneCommand: Command = {
+  description:
+    'Shows what will be removed, and asks. --project alone removes the project with its keys, settings, counters and\noutbox; the other forms keep the counters of months, and replay markers, so that the same requests do not return within\nthe hour. With --before, spans count by their beginning, log records and metric points by their arrival.',
+  options: {
+    ...CONFIG_OPTIONS,
+    trace: { type: 'text', value: 'ID', description: 'This trace' },
+    project: { type: 'text', short: 'p', value: 'NAME', description: 'Of this project; alone: the project itself' },
+    environment: { type: 'text', short: 'e', value: 'NAME', description: 'Of this environment of the project' },
+    before: { type: 'text', value: 'TIME', description: 'Before a date, as 2026-11-01, or older than, as 7d' },
+    'dry-run': { type: 'flag', description: 'Only show what would be removed' },
+    yes: { type: 'flag', short: 'y', description: 'Do not ask' },
+  },
+  examples: [
+    ['sluice prune --trace 5b8efff798038103d269b633813fc60c', 'one trace with its log records'],
+    ['sluice prune --project shop --environment staging --before 7d', 'what is older, of one environment'],
+    ['sluice prune --project shop --dry-run', 'what removing the project would remove'],
+  ],
+  run: async (call) => {
+    const work = choose(call);
+    return withDatabase(call, 'write', (database) => work(database));
+  },
+};
+
+/** Everything is checked before the database is opened. */
+function choose(call: Call): (database: Database) => Promise<ExitCode> {
+  const { values } = call;
+  const [trace, project] = [values.text('trace'), values.text('project') ?? null];
+  const selection = { project, environment: environmentOf(values), beforeMs: beforeOf(values, Date.now()) };
+  const { environment, beforeMs } = selection;
+  if (environment !== null && project === null) throw new UsageError('--environment needs --project');
+  if (trace !== undefined) {
+    if (environment !== null || beforeMs !== null)
+      throw new UsageError('--trace takes no other selection but --project');
+    if (!TRACE_ID.test(trace)) throw new UsageError(`"${trace}" is not the id of a trace`, 'as 32 hex digits');
+    return (database) => pruneTrace(call, database, { project, traceId: trace.toLowerCase() });
+  }
+  if (environment === null && beforeMs === null) {
+    if (project === null) throw new UsageError('name what to remove', '--trace, --project, --environment, --before');
+    return (database) => pruneProject(call, database, project);
+  }
+  return (database) => pruneRecords(call, database, selection);
+}
+
+const environmentOf = (values: Values): string | null => values.text('environment')?.trim().toLowerCase() ?? null;
+
+function beforeOf(values: Values, nowMs: number): number | null {
+  const text = values.text('before');
+  if (text === undefined) return null;
+  const age = parseDuration(text);
+  const ms = age !== null ? nowMs - age : DATE.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(ms))
+    throw new UsageError(`--before takes a time, not "${text}"`, 'as 2026-11-01, 2026-11-01T12:00Z or 7d');
+  if (ms > nowMs) throw new UsageError(`--before ${text} is in the future`);
+  return Math.floor(ms);
+}
+
+interface TraceChoice {
+  readonly project: string | null;
+  readonly traceId: string;
+}
+
+async function pruneTrace(call: Call, database: Database, { project, traceId }: TraceChoice): Promise<ExitCode> {
+  const { rows } = await database.query(
+    `SELECT project, environment,
+       (SELECT count(*)::int4 FROM sluice.spans s WHERE s.project = t.project AND s.trace_id = t.trace_id) AS spans,
+       (SELECT count(*)::int4 FROM sluice.logs l WHERE l.project = t.project AND l.trace_id = t.trace_id) AS logs
+     FROM sluice.traces t WHERE trace_id = decode($1, 'hex') AND ($2::text IS NULL OR project = $2)`,
+    [traceId, project],
+  );
+  const [found] = rows;
+  if (found === undefined) throw new UserError(`there is no trace ${traceId}`, 'See `sluice traces`.');
+  const owner = String(found['project']);
+  const what = `the trace ${traceId} of ${owner}, ${found['environment']}: ${describe({
+    spans: Number(found['spans']),
+    logs: Number(found['logs']),
+    metricPoints: 0,
+  })}`;
+  if (!(await confirmed(call, what, 'yes'))) return 0;
+  const removed = await new Administration(database).deleteTrace(owner, traceId);
+  if (removed === null) throw new UserError(`there is no trace ${traceId}`, 'It was removed meanwhile.');
+  call.terminal.print(`Removed ${describe({ ...removed, metricPoints: 0 })}.`);
+  if (removed.outboxEntries > 0) sayUnsent(call, removed.outboxEntries, 'contain records of the trace');
+  return 0;
+}
+
+async function pruneRecords(call: Call, database: Database, selection: Selection): Promise<ExitCode> {
+  if (selection.project !== null) await requireProject(database, selection.project);
+  const counted = await database.session(REMOVAL_LIMITS, (query) => countRecords(query, selection));
+  if (!(await confirmed(call, `${nameOf(selection)}: ${describe(counted)}`, 'yes'))) return 0;
+  const { project, environment, beforeMs } = selection;
+  // Whole days of all projects are dropped at once, and their space is free at once.
+  const days = project === null && beforeMs !== null ? await dropDays(database, beforeMs) : 0;
+  const removed = await removeRecords(database, selection, reporter(call));
+  const before = beforeMs === null ? null : new Date(beforeMs).toISOString();
+  await writeAudit(database.query.bind(database), COMMAND_LINE, {
+    action: 'records.remove',
+    project,
+    target: nameOf(selection),
+    details: { environment, before, days, ...removed },
+  });
+  if (days > 0) call.terminal.say(`${plural(days, 'partition')} of whole days dropped.`);
+  call.terminal.print(days > 0 ? `Removed ${describe(counted)}.` : `Removed ${describe(removed)}.`);
+  const { rows } = await database.query(
+    'SELECT count(*)::int4 AS entries FROM sluice.outbox WHERE $1::text IS NULL OR project = $1',
+    [project],
+  );
+  if (Number(rows[0]?.['entries']) > 0) sayUnsent(call, Number(rows[0]?.['entries']), 'may contain such records');
+  return 0;
+}
+
+async function pruneProject(call: Call, database: Database, project: string): Promise<ExitCode> {
+  await requireProject(database, project);
+  const selection = { project, environment: null, beforeMs: null };
+  const counted = await database.session(REMOVAL_LIMITS, (query) => countRecords(query, selection));
+  const what = `the project ${project}, with its keys, settings, prices, counters and outbox: ${describe(counted)}`;
+  if (!(await confirmed(call, what, project))) return 0;
+  const removed = await removeProject(database, { project, revocationMs: REVOCATION_MS, report: reporter(call) });
+  call.terminal.print(`Removed the project ${project}: ${describe(removed)}.`);
+  call.terminal.say('A key of the configuration (processors.auth.keys) keeps its project until it is removed there.');
+  return 0;
+}
+
+/** A project of keys in the configuration has no row of its own. */
+async function requireProject(database: Database, name: string): Promise<void> {
+  const { rows } = await database.query(
+    `SELECT EXISTS (SELECT FROM sluice.projects WHERE name = $1) OR EXISTS (SELECT FROM sluice.usage_months WHERE project = $1)
+       OR EXISTS (SELECT FROM sluice.traces WHERE project = $1) AS known`,
+    [name],
+  );
+  if (rows[0]?.['known'] !== true) throw new UserError(`there is no project "${name}"`, 'See `sluice project list`.');
+}
+
+/** Returns the number of dropped partitions. */
+async function dropDays(database: Database, beforeMs: number): Promise<number> {
+  const partitions = new Partitions(database);
+  const tables: readonly PartitionedTable[] = [
+    { name: 'spans', key: 'nanoseconds', retentionMs: 0 },
+    { name: 'logs', key: 'timestamp', retentionMs: 0 },
+    { name: 'metric_points', key: 'timestamp', retentionMs: 0 },
+  ];
+  let days = 0;
+  try {
+    for (const table of tables)
+      for (const day of await partitions.past(table, beforeMs)) {
+        await partitions.drop(day);
+        days++;
+      }
+    return days;
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error;
+    throw new UserError('a day could not be locked: a backup or a long query reads it', 'Run the command again later.');
+  }
+}
+
+/** Whether to remove it. Without a terminal --yes is needed. */
+async function confirmed({ values, terminal, process }: Call, what: string, word: string): Promise<boolean> {
+  const isTrial = values.flag('dry-run');
+  terminal.say(`${isTrial ? 'Would remove' : 'Removes'} ${what}.`);
+  if (isTrial) return false;
+  if (values.flag('yes')) return true;
+  if (process.stdin.isTTY !== true) throw new UserError('nothing was removed: this needs a confirmation', 'Add --yes.');
+  const dialogue = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await dialogue.question(`Type ${word} to remove it: `);
+  dialogue.close();
+  if (answer.trim() === word) return true;
+  terminal.say('Nothing was removed.');
+  return false;
+}
+
+function reporter({ terminal }: Call): (records: number) => void {
+  let due = performance.now() + REPORT_MS;
+  return (records) => {
+    if (performance.now() < due) return;
+    due = performance.now() + REPORT_MS;
+    terminal.say(`${plural(records, 'record')} removed so far`);
+  };
+}
+
+function nameOf({ project, environment, beforeMs }: Selection): string {
+  const of = project === null ? 'all projects' : `project ${project}`;
+  const within = environment === null ? '' : `, environment ${environment}`;
+  return `${of}${within}${beforeMs === null ? '' : `, before ${new Date(beforeMs).toISOString()}`}`;
+}
+
+const describe = ({ spans, logs, metricPoints }: Removed): string =>
+  `${plural(spans, 'span')}, ${plural(logs, 'log record')}, ${plural(metricPoints, 'metric point')}`;
+
+const sayUnsent = ({ terminal }: Call, entries: number, what: string): void =>
+  terminal.say(
+    `The outbox has ${plural(entries, 'request')} that ${what} and will still be sent: see \`sluice outbox list\`.`,
+  );

@@ -1,0 +1,146 @@
+// `sluice prune`: exactly the records of the selection, the ids of empty traces, and a whole project.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { Database } from '../../src/extensions/postgres/database.ts';
+import { removeProject } from '../../src/extensions/postgres/removal/project.ts';
+import { folderOf } from '../support/config-files.ts';
+import { type Outcome, sluice as call } from '../support/command-line.ts';
+import { KEY, OTHER_KEY, STAGING_KEY } from '../support/daemon.ts';
+import { send } from '../support/otlp-client.ts';
+import { aGauge, aLogRequest, aMetricRequest, aSpan, aTraceRequest, newTraceId } from '../support/payloads.ts';
+import { postgresConfig, startPostgresDaemon } from '../support/postgres-daemon.ts';
+
+t.setTimeout(300_000);
+
+const DAY_NS = 86_400_000_000_000n;
+const NOW_NS = BigInt(Date.now()) * 1_000_000n;
+const daemon = await startPostgresDaemon(t);
+const folder = folderOf({});
+writeFileSync(join(folder, 'a.yaml'), postgresConfig({ databaseUrl: daemon.databaseUrl }));
+const sluice = (...args: readonly string[]): Promise<Outcome> => call(['prune', ...args, '-c', 'a.yaml'], { folder });
+
+async function post(path: string, body: object, key: string): Promise<void> {
+  const { status } = await send(daemon.url, { path, body: JSON.stringify(body), authorization: `Bearer ${key}` });
+  if (status !== 200) throw new Error(`${path} was answered ${status}`);
+}
+
+/** A trace with a span of each age in days, and a log record. */
+async function store(key: string, ages: readonly number[]): Promise<string> {
+  const traceId = newTraceId();
+  const resource = {
+    'service.name': 'shop',
+    ...(key === STAGING_KEY ? { 'deployment.environment.name': 'staging' } : {}),
+  };
+  const spans = ages.map((age) => aSpan({ traceId, start: NOW_NS - BigInt(age) * DAY_NS }));
+  await post('/v1/traces', aTraceRequest(spans, resource), key);
+  await post(
+    '/v1/logs',
+    aLogRequest([{ timeUnixNano: String(NOW_NS), body: { stringValue: 'a' }, traceId }], resource),
+    key,
+  );
+  return traceId;
+}
+
+/** Spans, log records, claims and counted spans by project. */
+async function counts(project: string): Promise<readonly number[]> {
+  const tables = ['spans', 'logs', 'traces', 'metric_points'].map(
+    (table) => `(SELECT count(*)::int4 FROM sluice.${table} WHERE project = $1) AS ${table}`,
+  );
+  const [row = {}] = await daemon.query(
+    `SELECT ${tables.join(', ')}, (SELECT coalesce(sum(spans), 0)::int4 FROM sluice.usage_months WHERE project = $1) AS counted`,
+    [project],
+  );
+  return Object.values(row) as number[];
+}
+
+const old = await store(KEY, [3, 400]);
+await store(KEY, [0, 3]);
+await store(STAGING_KEY, [3]);
+const other = await store(OTHER_KEY, [3]);
+await post('/v1/metrics', aMetricRequest([aGauge('a', 1)]), OTHER_KEY);
+await daemon.query(
+  "INSERT INTO sluice.outbox (destination, signal, project, records, bytes, body) VALUES ('d', 'traces', 'demo', 1, 16, decode($1, 'hex'))",
+  [old],
+);
+
+t.test('wrong selections are refused before anything is read', async (t) => {
+  const wrong: readonly (readonly [RegExp, ...string[]])[] = [
+    [/name what to remove/u],
+    [/--environment needs --project/u, '--environment', 'staging'],
+    [/is not the id of a trace/u, '--trace', 'x'],
+    [/--trace takes no other selection/u, '--trace', old, '--before', '7d'],
+    [/--before takes a time/u, '--before', 'yesterday'],
+    [/is in the future/u, '--before', '2999-01-01'],
+  ];
+  for (const [err, ...args] of wrong) t.match(await sluice(...args), { code: 2, err }, args.join(' '));
+  t.match(await sluice('--project', 'absent', '--yes'), { code: 1, err: /there is no project "absent"/u });
+  t.match(await sluice('--trace', newTraceId(), '--yes'), { code: 1, err: /there is no trace/u });
+});
+
+t.test('nothing is removed without a confirmation, or with --dry-run', async (t) => {
+  const before = await counts('demo');
+  t.same(before, [5, 3, 3, 0, 5]);
+  const err = /2 spans, 1 log record, 0 metric points/u;
+  t.match(await sluice('--trace', old), { code: 1, err });
+  t.match(await sluice('--trace', old), { err: /Add --yes/u });
+  t.match(await sluice('--trace', old, '--dry-run', '--yes'), { code: 0, out: '', err });
+  t.match(await sluice('--project', 'demo', '--dry-run'), { code: 0, err: /the project demo, .*5 spans/u });
+  t.same(await counts('demo'), before);
+});
+
+t.test('a trace is removed, and requests of the outbox with its records are mentioned', async (t) => {
+  t.match(await sluice('--trace', old, '--project', 'other', '--yes'), { code: 1, err: /there is no trace/u });
+  const outcome = await sluice('--trace', old.toUpperCase(), '--yes');
+  t.match(outcome, { code: 0, out: 'Removed 2 spans, 1 log record, 0 metric points.\n', err: /outbox has 1 request/u });
+  t.same(await counts('demo'), [3, 2, 2, 0, 5]);
+});
+
+t.test('an environment before a time: what is younger and other environments stay', async (t) => {
+  t.match(await sluice('--project', 'demo', '--environment', 'Staging', '--before', '2d', '--yes'), {
+    code: 0,
+    out: 'Removed 1 span, 0 log records, 0 metric points.\n',
+  });
+  // Its log record arrived now, so the claim stays.
+  t.same(await counts('demo'), [2, 2, 2, 0, 5]);
+  t.match(await sluice('--project', 'demo', '--environment', 'staging', '--yes'), { code: 0, out: /1 log record/u });
+  t.same(await counts('demo'), [2, 1, 1, 0, 5]);
+});
+
+t.test('a period of all projects: whole days are dropped', async (t) => {
+  t.match(await sluice('--before', '2d', '--yes'), {
+    code: 0,
+    out: 'Removed 2 spans, 0 log records, 0 metric points.\n',
+    err: /\d partitions of whole days dropped/u,
+  });
+  t.same(await counts('demo'), [1, 1, 1, 0, 5]);
+  t.same(await counts('other'), [0, 1, 1, 1, 1]);
+  await post('/v1/traces', aTraceRequest([aSpan({ traceId: other, start: NOW_NS - 3n * DAY_NS })]), OTHER_KEY);
+  t.same(await counts('other'), [1, 1, 1, 1, 2], 'a late span of a dropped day is stored');
+});
+
+t.test('a project is removed with all that belongs to it, and may be created again', async (t) => {
+  const database = new Database().use({ connectionString: daemon.databaseUrl });
+  t.teardown(() => database.close());
+  await daemon.query("INSERT INTO sluice.projects (name) VALUES ('other')");
+  await daemon.query("INSERT INTO sluice.api_keys (public_id, project, hash) VALUES ('k', 'other', 'x')");
+  await daemon.query(
+    "INSERT INTO sluice.people (id, name, role, projects) VALUES ('p', 'p', 'viewer', '{demo,other}')",
+  );
+  const removed = await removeProject(database, { project: 'other', revocationMs: 0, report: () => undefined });
+  t.same(removed, { spans: 1, logs: 1, metricPoints: 1 });
+  t.same(await counts('other'), [0, 0, 0, 0, 0]);
+  const left = await daemon.query(`
+    SELECT (SELECT count(*)::int4 FROM sluice.projects WHERE name = 'other') AS projects,
+      (SELECT count(*)::int4 FROM sluice.api_keys WHERE project = 'other') AS keys,
+      (SELECT count(*)::int4 FROM sluice.replay_markers WHERE project = 'other') AS markers,
+      (SELECT projects FROM sluice.people WHERE id = 'p') AS person,
+      (SELECT details ->> 'spans' FROM sluice.audit WHERE action = 'project.remove') AS audited`);
+  t.same(left, [{ projects: 0, keys: 0, markers: 0, person: ['demo'], audited: '1' }]);
+  t.same(await counts('demo'), [1, 1, 1, 0, 5], 'the others stay');
+  // The daemon remembers the resource as stored; it must not be lost.
+  const again = await store(OTHER_KEY, [0]);
+  const [row] = await daemon.query('SELECT resource FROM spans WHERE trace_id = $1', [again]);
+  t.match(row, { resource: { 'service.name': 'shop' } });
+  t.match(await sluice('--project', 'other', '--yes'), { code: 0, out: /^Removed the project other: 1 span/u });
+});
