@@ -137,6 +137,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./conversation.ts')).conversationCommand,
   },
   {
+    name: 'export',
+    summary: 'Write stored rows as NDJSON, CSV or OTLP',
+    load: async () => (await import('./export.ts')).exportCommand,
+  },
+  {
     name: 'usage',
     summary: 'Sum up model calls, tokens and cost',
     load: async () => (await import('./usage.ts')).usageCommand,

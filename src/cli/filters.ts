@@ -48,6 +48,25 @@ const CONTENT = [
 ];
 const SPAN_TEXTS = ['name', 'status_message', ...CONTENT];
 const LOG_TEXTS = ['event_name', 'body::text', ...CONTENT];
+export const SEARCHED = { span: SPAN_TEXTS, log: LOG_TEXTS };
+
+/** Conditions on a span or log record `s` itself. */
+export function recordConditions(values: Values, parameters: Parameters, texts: readonly string[]): readonly string[] {
+  const found: string[] = [];
+  for (const [name, condition] of Object.entries(CONDITIONS)) {
+    const given = values.text(name);
+    if (given === undefined) continue;
+    found.push(condition(`${parameters.add(given)}::text`, 's', 'coalesce(s.response_model, s.request_model)'));
+  }
+  const text = values.text('search');
+  if (text !== undefined) found.push(contains('s', texts, `${parameters.add(text)}::text`));
+  return found;
+}
+
+function contains(alias: string, texts: readonly string[], value: string): string {
+  const columns = texts.map((column) => `${alias}.${column}`).join(', ');
+  return `strpos(lower(concat_ws(E'\\n', ${columns})), lower(${value})) > 0`;
+}
 
 /**
  * Conditions on a trace `t`. Each filter may be met by another record of the trace, a span or a log record. `views` is
@@ -66,12 +85,7 @@ export function traceConditions(values: Values, parameters: Parameters, views: s
   const text = values.text('search');
   if (text !== undefined) {
     const value = `${parameters.add(text)}::text`;
-    found.push(
-      inTrace((alias) => {
-        const texts = (alias === 's' ? SPAN_TEXTS : LOG_TEXTS).map((column) => `${alias}.${column}`).join(', ');
-        return `strpos(lower(concat_ws(E'\\n', ${texts})), lower(${value})) > 0`;
-      }),
-    );
+    found.push(inTrace((alias) => contains(alias, alias === 's' ? SPAN_TEXTS : LOG_TEXTS, value)));
   }
   const cost = minCostOf(values);
   if (cost !== null) {
@@ -117,7 +131,7 @@ export function usageConditions(values: Values, parameters: Parameters): readonl
   return found;
 }
 
-function minCostOf(values: Values): string | null {
+export function minCostOf(values: Values): string | null {
   const text = values.text('min-cost');
   if (text === undefined) return null;
   const amount = text.replace(/^\$/u, '');

@@ -14,7 +14,7 @@ export const STORED_COLUMNS: Readonly<Record<Signal, readonly Column[]>> = {
   logs: LOG_COLUMNS,
   metrics: METRIC_COLUMNS,
 };
-const WORDS: Readonly<Record<Signal, string>> = { traces: 'span', logs: 'log', metrics: 'metric' };
+export const SIGNAL_WORDS: Readonly<Record<Signal, string>> = { traces: 'span', logs: 'log', metrics: 'metric' };
 /** Columns of the shared contents, with those of rows of earlier versions. */
 const SHARED: Readonly<Record<string, string>> = {
   resource: 'coalesce(s.resource, r.body)',
@@ -50,14 +50,18 @@ export function lineNames(signal: Signal): readonly string[] {
 export function jsonLine(signal: Signal, row: StoredText): string {
   const fields = STORED_COLUMNS[signal].flatMap((column) => {
     if (column.name === 'value_double') return [];
-    if (column.name !== 'value_int') return [`"${column.name}":${jsonOf(column, row[column.name] ?? null)}`];
+    if (column.name !== 'value_int') return [jsonField(column, row)];
     const { value_int: whole = null, value_double: double = null } = row;
     return [`"value":${whole ?? (double === null ? 'null' : doubleOf(double))}`];
   });
-  return `{"signal":"${WORDS[signal]}",${fields.join(',')}}`;
+  return `{"signal":"${SIGNAL_WORDS[signal]}",${fields.join(',')}}`;
 }
 
-function jsonOf({ type }: Column, text: string | null): string {
+export function jsonField(column: Pick<Column, 'name' | 'type'>, row: StoredText): string {
+  return `"${column.name}":${jsonOf(column.type, row[column.name] ?? null)}`;
+}
+
+function jsonOf(type: Column['type'], text: string | null): string {
   if (text === null) return 'null';
   switch (type) {
     case 'json':

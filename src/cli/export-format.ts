@@ -1,0 +1,92 @@
+/** The forms of `sluice export`: texts of rows, to be written one after the other. */
+import type { Column } from '../pdata/columns.ts';
+import { otlpJson } from '../pdata/otlp-json.ts';
+import { jsonField, jsonLine, lineNames, STORED_COLUMNS, type StoredText } from '../pdata/stored-text.ts';
+import { SIGNAL_WORDS } from '../pdata/stored-text.ts';
+import { SIGNALS, type Subject, TRACE_COLUMNS } from './export-query.ts';
+
+export const FORMS = ['ndjson', 'csv', 'otlp'] as const;
+export type Form = (typeof FORMS)[number];
+
+/** Records of one OTLP request. Receivers refuse bodies above 4 MiB or less. */
+const MOST_RECORDS = 500;
+const MOST_REQUEST_BYTES = 1024 * 1024;
+
+export interface Format {
+  /** The first line, if the form has one. */
+  readonly head: string;
+  write(rows: readonly StoredText[]): string;
+}
+
+export function formatOf(subject: Subject, form: Form): Format {
+  const columns = subject === 'traces' ? TRACE_COLUMNS : null;
+  const signal = SIGNALS[subject];
+  if (form === 'otlp')
+    return {
+      head: '',
+      write: (rows) =>
+        requestsOf(rows)
+          .map((some) => `${otlpJson(signal, some)}\n`)
+          .join(''),
+    };
+  if (form === 'csv') {
+    const names = columns === null ? lineNames(signal) : columns.map(({ name }) => name);
+    const cells =
+      columns === null
+        ? (row: StoredText) => recordCells(subject, row)
+        : (row: StoredText) => columns.map((column) => cellOf(column, row));
+    return {
+      head: `${names.join(',')}\r\n`,
+      write: (rows) => rows.map((row) => `${cells(row).join(',')}\r\n`).join(''),
+    };
+  }
+  const line =
+    columns === null
+      ? (row: StoredText) => jsonLine(signal, row)
+      : (row: StoredText) => `{${columns.map((column) => jsonField(column, row)).join(',')}}`;
+  return { head: '', write: (rows) => rows.map((row) => `${line(row)}\n`).join('') };
+}
+
+/** Cut so that each request is one that receivers accept. A record alone may still be too large for some. */
+function requestsOf(rows: readonly StoredText[]): readonly (readonly StoredText[])[] {
+  const requests: StoredText[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const row of rows) {
+    const size = sizeOf(row);
+    const last = requests.at(-1);
+    if (last === undefined || bytes + size > MOST_REQUEST_BYTES || last.length === MOST_RECORDS) {
+      requests.push([row]);
+      bytes = size;
+    } else {
+      last.push(row);
+      bytes += size;
+    }
+  }
+  return requests;
+}
+
+export const sizeOf = (row: StoredText): number =>
+  Object.values(row).reduce((sum, text) => sum + (text?.length ?? 0), 0);
+
+function recordCells(subject: Subject, row: StoredText): readonly string[] {
+  const signal = SIGNALS[subject];
+  const cells = STORED_COLUMNS[signal].flatMap((column) => {
+    if (column.name === 'value_double') return [];
+    if (column.name === 'value_int') return [row['value_int'] ?? row['value_double'] ?? ''];
+    return [cellOf(column, row)];
+  });
+  return [SIGNAL_WORDS[signal], ...cells];
+}
+
+/** A spreadsheet runs a text that begins with one of these as a formula. */
+const FORMULA = /^[=+\-@\t\r]/u;
+
+/** Null is nothing; an empty text is a pair of quotes. */
+function cellOf({ name, type }: Pick<Column, 'name' | 'type'>, row: StoredText): string {
+  const text = row[name] ?? null;
+  if (text === null) return '';
+  if (type !== 'text') return /[",\r\n]/u.test(text) ? quoted(text) : text;
+  return quoted(FORMULA.test(text) ? `'${text}` : text);
+}
+
+const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;

@@ -1,0 +1,70 @@
+/** Where an export goes: standard output, or a file that appears when it is complete. */
+import { once } from 'node:events';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import type { Writable } from 'node:stream';
+import { UserError } from '../errors.ts';
+
+export interface Output {
+  write(text: string): Promise<void>;
+  /** Bytes that were written. */
+  readonly bytes: number;
+  /** The reader of the output is gone. */
+  readonly isClosed: boolean;
+  /** `complete`: false removes what was written. */
+  close(complete: boolean): Promise<void>;
+}
+
+/** Prompts and answers are for the owner of the file only. */
+const MODE = 0o600;
+
+export async function openFile(path: string): Promise<Output> {
+  const partial = `${path}.partial`;
+  let file: FileHandle;
+  try {
+    file = await open(partial, 'w', MODE);
+  } catch (error) {
+    throw new UserError(`cannot write ${partial}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  let bytes = 0;
+  return {
+    write: async (text) => {
+      const chunk = Buffer.from(text);
+      await file.writeFile(chunk);
+      bytes += chunk.length;
+    },
+    get bytes() {
+      return bytes;
+    },
+    isClosed: false,
+    close: async (complete) => {
+      if (complete) await file.sync();
+      await file.close();
+      if (complete) await rename(partial, path);
+      else await rm(partial, { force: true });
+    },
+  };
+}
+
+/** Waits while the reader is slow, and ends when it closes, as `head` does. */
+export function openStream(stream: Writable): Output {
+  let bytes = 0;
+  let closed = false;
+  stream.on('error', () => {
+    closed = true;
+  });
+  return {
+    write: async (text) => {
+      if (closed) return;
+      bytes += Buffer.byteLength(text);
+      if (!stream.write(text))
+        await Promise.race([once(stream, 'drain').catch(() => undefined), once(stream, 'close')]);
+    },
+    get bytes() {
+      return bytes;
+    },
+    get isClosed() {
+      return closed;
+    },
+    close: async () => undefined,
+  };
+}

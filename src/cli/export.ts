@@ -1,0 +1,179 @@
+/** `sluice export`: stored rows of any filter as NDJSON, CSV or OTLP, a few at a time. */
+import { parseDuration } from '../config/units.ts';
+import type { StoredText } from '../pdata/stored-text.ts';
+import type { Call, Command } from './command.ts';
+import { CONFIG_OPTIONS } from './config-options.ts';
+import { FORMS, type Form, type Format, formatOf, sizeOf } from './export-format.ts';
+import { openFile, openStream, type Output } from './export-output.ts';
+import {
+  type Period,
+  projectsOf,
+  type Question,
+  rowsQuestion,
+  spansOfTracesQuestion,
+  SUBJECTS,
+  type Subject,
+  traceRowsQuestion,
+  tracesQuestion,
+} from './export-query.ts';
+import { FILTER_OPTIONS } from './filters.ts';
+import { UsageError, type Values } from './options.ts';
+import { type Reader, withReader } from './reader.ts';
+import { formatBytes } from './view/format.ts';
+import { textRow } from './view/span-record.ts';
+
+/** Rows of one fetch, and the bytes that a fetch should have. */
+const FIRST_ROWS = 10;
+const MOST_ROWS = 500;
+const FETCH_BYTES = 8 * 1024 * 1024;
+const PROGRESS_MS = 500;
+
+export const exportCommand: Command = {
+  description:
+    'Rows come in order of time, project by project. With --what traces a trace is one row, and with --as otlp all its\nspans. NDJSON has the lines of the file exporter; OTLP is one request a line, for /v1/traces, /v1/logs or /v1/metrics.',
+  options: {
+    ...CONFIG_OPTIONS,
+    what: { type: 'text', value: SUBJECTS.join('|'), description: 'The kind of rows', default: 'spans' },
+    as: { type: 'text', value: FORMS.join('|'), description: 'The form', default: 'ndjson' },
+    output: {
+      type: 'text',
+      short: 'o',
+      value: 'FILE',
+      description: 'Write to this file',
+      otherwise: 'standard output',
+    },
+    project: { type: 'text', short: 'p', value: 'NAME', description: 'Only this project' },
+    ...FILTER_OPTIONS,
+    'min-cost': { type: 'text', value: 'AMOUNT', description: 'Only what costs at least this' },
+    search: { type: 'text', value: 'TEXT', description: 'Only with this text in a name or in content' },
+    errors: { type: 'flag', description: 'Only those with an error' },
+    since: { type: 'text', value: 'TIME', description: 'From this time: 12h or 7d ago, or 2026-11-20T14:00Z' },
+    until: { type: 'text', value: 'TIME', description: 'Before this time' },
+  },
+  examples: [
+    ['sluice export --since 24h --output spans.ndjson', 'the spans of a day'],
+    ['sluice export --what traces --as csv --project shop --errors', 'failed traces for a spreadsheet'],
+    ['sluice export --what traces --as otlp --conversation c-17', 'complete traces, to be sent elsewhere'],
+  ],
+  run: (call) => {
+    const { values } = call;
+    const what = choiceOf(values, 'what', SUBJECTS);
+    const as = choiceOf(values, 'as', FORMS);
+    const nowMs = Date.now();
+    const period = { since: timeOf(values, 'since', nowMs), until: timeOf(values, 'until', nowMs) };
+    return withReader(call, async (reader) => {
+      const path = values.text('output');
+      const output = path === undefined ? openStream(call.process.stdout) : await openFile(path);
+      let complete = false;
+      try {
+        const rows = await writeAll({ call, reader, what, as, period, output });
+        complete = true;
+        if (path !== undefined) call.terminal.say(`${rows} ${what} in ${path}, ${formatBytes(output.bytes)}`);
+      } finally {
+        await output.close(complete);
+      }
+      return 0;
+    });
+  },
+};
+
+interface Job {
+  readonly call: Call;
+  readonly reader: Reader;
+  readonly what: Subject;
+  readonly as: Form;
+  readonly period: Period;
+  readonly output: Output;
+}
+
+async function writeAll(job: Job): Promise<number> {
+  const { call, reader, what, output, as } = job;
+  const format: Format = formatOf(what, as);
+  const progress = progressOn(call, what);
+  const only = call.values.text('project');
+  let rows = 0;
+  await output.write(format.head);
+  // One snapshot for everything.
+  await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  try {
+    for (const project of only === undefined ? await projectsOf(reader, what) : [only]) {
+      for await (const some of rowsOf(job, project)) {
+        if (output.isClosed) return rows;
+        await output.write(format.write(some));
+        rows += some.length;
+        progress(rows, output.bytes);
+      }
+    }
+    return rows;
+  } finally {
+    await reader.query('ROLLBACK');
+    progress(null, 0);
+  }
+}
+
+async function* rowsOf(
+  { call: { values }, reader, what, as, period }: Job,
+  project: string,
+): AsyncGenerator<readonly StoredText[]> {
+  if (what !== 'traces') return yield* fetched(reader, rowsQuestion(what, values, project, period), 'export_rows');
+  if (as === 'otlp')
+    return yield* fetched(reader, spansOfTracesQuestion(reader, values, project, period), 'export_rows');
+  for await (const ids of fetched(reader, tracesQuestion(reader, values, project, period), 'export_traces')) {
+    const keys = ids.map(({ trace_id, created_at }) => ({ trace_id: trace_id ?? '', created_at: created_at ?? '' }));
+    const { text, values: parameters } = traceRowsQuestion(reader, project, keys);
+    yield (await reader.query(text, parameters)).map(textRow);
+  }
+}
+
+/** By a cursor. The size of the rows decides how many are fetched next. */
+async function* fetched(
+  reader: Reader,
+  { text, values }: Question,
+  cursor: string,
+): AsyncGenerator<readonly StoredText[]> {
+  await reader.query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${text}`, values);
+  let count = FIRST_ROWS;
+  for (;;) {
+    const rows = (await reader.query(`FETCH ${count} FROM ${cursor}`)).map(textRow);
+    if (rows.length > 0) yield rows;
+    if (rows.length < count) break;
+    const average = rows.reduce((sum, row) => sum + sizeOf(row), 0) / rows.length;
+    count = Math.max(1, Math.min(MOST_ROWS, 2 * count, Math.floor(FETCH_BYTES / Math.max(1, average))));
+  }
+  await reader.query(`CLOSE ${cursor}`);
+}
+
+/** One line that is written over, on a terminal only. Null: the end. */
+function progressOn({ process: { stderr } }: Call, what: Subject): (rows: number | null, bytes: number) => void {
+  if (stderr.isTTY !== true) return () => undefined;
+  let last = 0;
+  let shown = false;
+  return (rows, bytes) => {
+    if (rows === null) return void (shown && stderr.write('\r\u001b[K'));
+    if (Date.now() - last < PROGRESS_MS) return;
+    last = Date.now();
+    shown = true;
+    stderr.write(`\r\u001b[K${rows} ${what}, ${formatBytes(bytes)}`);
+  };
+}
+
+function choiceOf<Choice extends string>(values: Values, name: string, choices: readonly Choice[]): Choice {
+  const word = values.word(name);
+  const choice = choices.find((each) => each === word);
+  if (choice === undefined) throw new UsageError(`--${name} takes one of ${choices.join(', ')}, not "${word}"`);
+  return choice;
+}
+
+/** A duration before now, or a time of ISO 8601, in Unix nanoseconds; null: no limit. */
+function timeOf(values: Values, name: string, nowMs: number): string | null {
+  const text = values.text(name);
+  if (text === undefined || text === 'all') return null;
+  const ago = parseDuration(text);
+  const ms = ago !== null ? nowMs - ago : /^\d{4}-\d\d/u.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(ms))
+    throw new UsageError(
+      `--${name} takes a duration or a time, not "${text}"`,
+      'as 30m, 12h, 7d, or 2026-11-20T14:00:00Z',
+    );
+  return String(BigInt(Math.floor(ms)) * 1_000_000n);
+}
