@@ -1,7 +1,7 @@
 /**
  * Stored rows as OTLP/JSON: one export request, grouped by resource and scope. Content whose column replaced its
- * attribute is put back, under OpenTelemetry's keys or, for indexed keys, under its own. What Sluice derived otherwise is
- * left out: a receiver derives it again from the attributes.
+ * attribute is put back, under OpenTelemetry's keys or, for indexed keys, under its own. What Sluice derived otherwise
+ * is left out: a receiver derives it again from the attributes.
  */
 import { SPAN_KINDS, SPAN_STATUSES } from './columns.ts';
 import type { Signal } from './context.ts';
