@@ -89,7 +89,7 @@ export function traceConditions(values: Values, parameters: Parameters, views: s
   }
   const cost = minCostOf(values);
   if (cost !== null) {
-    const sum = `SELECT sum(c.total_cost) FROM ${views}.counted_usage c WHERE c.project = t.project AND c.trace_id = t.trace_id`;
+    const sum = `SELECT sum(c.total_cost) FROM ${views}.trace_usage c WHERE c.project = t.project AND c.trace_id = t.trace_id`;
     found.push(`(${sum}) >= ${parameters.add(cost)}::numeric`);
   }
   return found;
@@ -102,19 +102,9 @@ function inTrace(condition: (alias: string) => string): string {
       OR EXISTS (SELECT FROM sluice.logs l WHERE ${same('l')} AND ${condition('l')}))`;
 }
 
-/** The service of a row of `counted_usage`, which does not have it: that of the record it came from. */
-const USAGE_SERVICE = `coalesce(
-  (SELECT s.service_name FROM sluice.spans s WHERE s.project = u.project AND s.trace_id = u.trace_id
-     AND s.start_time_unix_nano = u.time_unix_nano AND s.usage_scope IS NOT NULL
-     AND s.response_id IS NOT DISTINCT FROM u.response_id ORDER BY s.span_id LIMIT 1),
-  (SELECT l.service_name FROM sluice.logs l WHERE l.project = u.project AND l.trace_id IS NOT DISTINCT FROM u.trace_id
-     AND coalesce(l.time_unix_nano, l.observed_time_unix_nano) = u.time_unix_nano AND l.usage_scope IS NOT NULL
-     AND l.response_id IS NOT DISTINCT FROM u.response_id ORDER BY l.service_name LIMIT 1))`;
-
 /** Columns of `counted_usage u` that are computed. */
 export const USAGE_EXPRESSIONS: Readonly<Record<string, string>> = {
   day: "to_char(to_timestamp(u.time_unix_nano / 1000000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
-  service_name: USAGE_SERVICE,
 };
 
 /** Conditions on a row of `counted_usage u`. */
@@ -126,7 +116,7 @@ export function usageConditions(values: Values, parameters: Parameters): readonl
     const given = values.text(name);
     if (given === undefined) continue;
     const value = `${parameters.add(given)}::text`;
-    found.push(name === 'service' ? `${USAGE_SERVICE} = ${value}` : condition(value, 'u', 'u.model'));
+    found.push(condition(value, 'u', 'u.model'));
   }
   return found;
 }

@@ -62,7 +62,7 @@ const question = (
   ) first ON true
   CROSS JOIN LATERAL (
     SELECT sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, sum(total_cost) AS total_cost
-    FROM ${views}.counted_usage c WHERE c.project = n.project AND c.trace_id = n.trace_id
+    FROM ${views}.trace_usage c WHERE c.project = n.project AND c.trace_id = n.trace_id
   ) u
   ORDER BY n.${order}, n.trace_id`;
 

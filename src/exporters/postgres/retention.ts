@@ -8,6 +8,7 @@ import type { Logger } from '../../component/logger.ts';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
 import { contentPeriod, expireContents } from './contents.ts';
 import { expireDefault } from './default-rows.ts';
+import { buildIndexes } from './indexes.ts';
 import { type ObservedTime, TimeObserver } from './observed-time.ts';
 import { dateOf, type PartitionedTable, Partitions } from './partitions.ts';
 import { abandonReservation, reserveDay } from './reserve.ts';
@@ -34,6 +35,8 @@ const TRACES_BATCH = 20000;
 const TRACES_RUN_MS = 60000;
 /** No statement this long blocks ingest. Some read a whole default partition. */
 const LIMITS: SessionLimits = { statementTimeoutMs: 600000, lockTimeoutMs: 100 };
+/** The build of an index over a day of many gigabytes. */
+const INDEX_MS = 6 * 3600000;
 /** Only one replica at a time runs the long steps. */
 const LOCK = "SELECT pg_try_advisory_lock(hashtext('sluice.maintenance')) AS held";
 const NOW = 'SELECT (extract(epoch FROM now()) * 1000)::float8 AS now';
@@ -88,6 +91,7 @@ export class Retention {
         if (rows[0]?.['held'] !== true) return;
         for (const table of this.#tables) await this.#openLater(query, table);
         await this.expire();
+        await this.#step('building indexes', () => this.#buildIndexes());
       }),
     );
     return this.#failures === 0;
@@ -169,6 +173,12 @@ export class Retention {
       { table: table.name, days: later.map(dateOf), seconds },
       'rows were moved out of the default partition, and their days opened',
     );
+  }
+
+  async #buildIndexes(): Promise<void> {
+    const limits = { ...this.#limits, statementTimeoutMs: INDEX_MS };
+    const indexes = await this.#database.session(limits, buildIndexes);
+    if (indexes.length > 0) this.#logger.info({ indexes }, 'built indexes that this version of Sluice uses');
   }
 
   async #dropDays(table: PartitionedTable, time: ObservedTime): Promise<void> {

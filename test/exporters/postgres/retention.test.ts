@@ -322,3 +322,30 @@ t.test('the retention of rows that an older replica stores with a late clock sta
   t.strictSame(await names("SELECT count(*) FROM sluice.logs WHERE received_at > now() - interval '1 hour'"), ['1']);
   t.strictSame(await names("SELECT count(*) FROM sluice.spans WHERE received_at > now() - interval '1 hour'"), ['1']);
 });
+
+t.test('indexes that a migration left out on large tables are built beside ingest', async (t) => {
+  const { database, names, partitions } = await scene(t);
+  const now = Date.now();
+  await partitions.open(SPANS, now);
+  const definition = (await names("SELECT pg_get_indexdef('sluice.spans_usage'::regclass)"))[0] ?? '';
+  // As the migration leaves a large table, with an interrupted build in addition.
+  await database.query(`DROP INDEX sluice.spans_usage; ${definition}`);
+  const built = () =>
+    names(`SELECT c.relname FROM pg_inherits h JOIN pg_index i ON i.indexrelid = h.inhrelid AND i.indisvalid
+           JOIN pg_class c ON c.oid = i.indrelid WHERE h.inhparent = 'sluice.spans_usage'::regclass ORDER BY 1`);
+  t.strictSame(await built(), []);
+  await database.query(
+    `CREATE INDEX spans_default_usage ON sluice.spans_default ${definition.replace(/^.*? USING /u, 'USING ')}`,
+  );
+  await database.query(
+    "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'sluice.spans_default_usage'::regclass",
+  );
+  t.equal(await new Retention(database, PERIODS, QUIET).maintain(), true);
+  const all = await names(
+    "SELECT c.relname FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid WHERE inhparent = 'sluice.spans'::regclass ORDER BY 1",
+  );
+  t.strictSame(await built(), all);
+  t.strictSame(await names("SELECT indisvalid FROM pg_index WHERE indexrelid = 'sluice.spans_usage'::regclass"), [
+    'true',
+  ]);
+});

@@ -59,7 +59,7 @@ interface Statement {
 
 /** The usage that counts is computed once for the trace. */
 export const COUNTED = (views: string): string =>
-  `counted AS MATERIALIZED (SELECT DISTINCT c.span_id FROM ${views}.counted_usage c
+  `counted AS MATERIALIZED (SELECT DISTINCT c.span_id FROM ${views}.trace_usage c
     WHERE c.project = $1::text AND c.trace_id = $2::bytea AND c.signal = 'span')`;
 export const COUNTS = '(s.usage_scope IS NOT NULL AND s.span_id IN (SELECT c.span_id FROM counted c))';
 export const NOTE = `CASE WHEN s.usage_scope IS NULL OR ${COUNTS} THEN NULL WHEN s.usage_scope = 'rollup' THEN 'sum' ELSE 'repeated' END`;

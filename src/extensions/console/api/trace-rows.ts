@@ -31,7 +31,7 @@ export const traceJoins = (views: string): string => `
     SELECT sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
       sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.input_cost) AS input_cost, sum(c.output_cost) AS output_cost,
       sum(c.total_cost) AS total_cost, count(*) FILTER (WHERE c.total_cost IS NULL) AS unpriced_count
-    FROM ${views}.counted_usage c WHERE c.project = t.project AND c.trace_id = t.trace_id
+    FROM ${views}.trace_usage c WHERE c.project = t.project AND c.trace_id = t.trace_id
   ) u`;
 
 /** Of at most as many models. */

@@ -14,7 +14,7 @@ const modelsOf = (views: string): string => `
       sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens,
       sum(c.reasoning_tokens) AS reasoning_tokens, sum(c.total_cost)::text AS total_cost,
       count(*) FILTER (WHERE c.total_cost IS NULL) AS unpriced_count
-    FROM ${views}.counted_usage c WHERE c.project = t.project AND c.trace_id = t.trace_id GROUP BY 1, 2) m`;
+    FROM ${views}.trace_usage c WHERE c.project = t.project AND c.trace_id = t.trace_id GROUP BY 1, 2) m`;
 
 const header = (views: string): string => `
   SELECT (json_build_object(${TRACE_MEMBERS}, 'project', t.project,

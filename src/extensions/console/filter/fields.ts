@@ -88,7 +88,7 @@ const own = (name: string, column: string, about: string): Field => ({
 const spansOfTrace = `FROM sluice.spans x WHERE x.project = t.project AND x.trace_id = t.trace_id
   AND x.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns`;
 /** `{views}` is replaced by the schema of the readable views. */
-const usageOfTrace = 'FROM {views}.counted_usage x WHERE x.project = t.project AND x.trace_id = t.trace_id';
+const usageOfTrace = 'FROM {views}.trace_usage x WHERE x.project = t.project AND x.trace_id = t.trace_id';
 
 const ofTrace = (name: string, kind: FieldKind, sql: string, about: string): Field => ({
   name,

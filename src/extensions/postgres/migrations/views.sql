@@ -196,7 +196,8 @@ CREATE VIEW views.model_calls AS SELECT * FROM views.steps WHERE category = 'mod
 CREATE VIEW views.tool_steps AS SELECT * FROM views.steps WHERE category = 'tool_step';
 CREATE VIEW views.retrievals AS SELECT * FROM views.steps WHERE category = 'retrieval';
 
--- Whether a span above this one is a roll-up. The views do not need it any more; queries written for earlier versions may.
+-- Whether a span above this one is a roll-up. The views do not need it any more; queries written for earlier versions
+-- may.
 CREATE FUNCTION views.has_rollup_above(of_project text, of_trace bytea, parent bytea) RETURNS bool LANGUAGE plpgsql STABLE AS $$
 DECLARE
   above bytea := parent;
@@ -212,36 +213,57 @@ BEGIN
   RETURN false;
 END $$;
 
--- Every token and every dollar once: one row for each call, or sum over calls, that counts. All parts can be narrowed to a project and a
--- trace before they are computed.
--- span_calls: spans with usage of their own. Spans of one trace with the same `call_key` report one call.
--- log_calls: calls that log records report, without those that spans report too: by the response id, by the span that the record names,
---   or because the sender reports every call on spans and does so in this trace.
--- counted_sums: the spans of a trace with roll-ups that the first look does not decide, as arrays. Calls of log records are leaves.
--- rolled_up: a roll-up counts if neither anything below it nor a model call above it has usage of its own; of nested ones the topmost.
--- `standing`: the best of several reports of one call comes first.
-CREATE VIEW views.counted_usage AS
-WITH span_calls AS NOT MATERIALIZED (
-  SELECT s.*, ROW(-total_tokens, -total_cost, start_time_unix_nano, span_id) AS standing, coalesce(
+-- Every token and every dollar once: one row for each call, or sum over calls, that counts. The comments on views below
+-- say what each is made for; all are narrowed to a project and a trace before they are computed. `call_key`: records
+-- with the same key report one call.
+
+-- Spans with usage of their own, repetitions included. Spans of one trace with the same `call_key` report one call.
+CREATE VIEW views.usage_spans AS
+SELECT project, environment, trace_id, start_time_unix_nano AS time_unix_nano, provider, coalesce(response_model, request_model) AS model,
+  conversation_id, user_id, agent_name, input_tokens, output_tokens, total_tokens, cache_read_tokens, cache_write_tokens,
+  reasoning_tokens, input_cost, output_cost, total_cost, cost_source, response_id, span_id, service_name, latency_ms,
+  time_to_first_token_ms, is_error,
+  coalesce(
     'call ' || CASE dialect WHEN 'google-adk' THEN attributes ->> 'gcp.vertex.agent.event_id'
       WHEN 'anthropic-native' THEN attributes ->> 'anthropic.request.id' END,
     'response ' || response_id, 'span ' || encode(span_id, 'hex')) AS call_key
-  FROM sluice.spans s WHERE usage_scope = 'own'
-), log_calls AS NOT MATERIALIZED (
-  SELECT l.*, coalesce(time_unix_nano, observed_time_unix_nano) AS told_at,
-    -- All columns, or which of two records counts would be decided by which came first.
-    ROW(-total_tokens, -total_cost, coalesce(time_unix_nano, observed_time_unix_nano), trace_id, span_id, environment, provider,
-      response_model, request_model, conversation_id, user_id, agent_name, input_tokens, output_tokens, cache_read_tokens,
-      cache_write_tokens, reasoning_tokens, input_cost, output_cost, cost_source, tableoid, ctid) AS standing
-  FROM sluice.logs l
-  WHERE usage_scope = 'own'
-    AND NOT EXISTS (SELECT FROM sluice.spans s WHERE s.project = l.project AND s.response_id = l.response_id AND s.usage_scope IS NOT NULL)
-    AND NOT EXISTS (
-      SELECT FROM sluice.spans s WHERE s.project = l.project AND s.trace_id = l.trace_id AND s.span_id = l.span_id AND s.usage_scope = 'own')
-    AND NOT EXISTS (
-      SELECT FROM sluice.spans s WHERE s.project = l.project AND s.trace_id = l.trace_id AND s.dialect = l.dialect
-        AND s.dialect IN ('codex', 'copilot', 'gemini-cli', 'qwen-code') AND s.usage_scope IS NOT NULL)
-), counted_sums AS NOT MATERIALIZED (
+FROM sluice.spans WHERE usage_scope = 'own';
+
+-- Calls that log records report, repetitions included, without those that spans report too: by the response id, by the
+-- span that the record names, or because the sender reports every call on spans and does so in this trace. Records of
+-- one project with the same `call_key` report one call. `standing` has all columns, or which of two records counts
+-- would be decided by which came first.
+CREATE VIEW views.usage_logs AS
+SELECT project, environment, trace_id, coalesce(time_unix_nano, observed_time_unix_nano) AS time_unix_nano, provider,
+  coalesce(response_model, request_model) AS model, conversation_id, user_id, agent_name, input_tokens, output_tokens, total_tokens,
+  cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost, cost_source, response_id, span_id,
+  service_name, latency_ms, time_to_first_token_ms, is_error,
+  coalesce('response ' || response_id, 'record ' || l.tableoid || ' ' || l.ctid) AS call_key,
+  l.tableoid || ' ' || l.ctid AS record_id,
+  ROW(trace_id, span_id, environment, provider, response_model, request_model, conversation_id, user_id, agent_name, input_tokens,
+    output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, cost_source, l.tableoid, l.ctid
+  )::text AS standing
+FROM sluice.logs l
+WHERE usage_scope = 'own'
+  AND NOT EXISTS (
+    SELECT FROM sluice.spans s WHERE s.project = l.project AND left(s.response_id, 128) = left(l.response_id, 128)
+      AND s.response_id = l.response_id AND s.usage_scope IS NOT NULL)
+  AND NOT EXISTS (
+    SELECT FROM sluice.spans s WHERE s.project = l.project AND s.trace_id = l.trace_id AND s.span_id = l.span_id AND s.usage_scope = 'own')
+  AND NOT EXISTS (
+    SELECT FROM sluice.spans s WHERE s.project = l.project AND s.trace_id = l.trace_id AND s.dialect = l.dialect
+      AND s.dialect IN ('codex', 'copilot', 'gemini-cli', 'qwen-code') AND s.usage_scope IS NOT NULL);
+
+-- Roll-ups that count: neither anything below them nor a model call above them has usage of its own; of nested ones the
+-- topmost. Inside are the spans of a trace with roll-ups that the first look does not decide, as arrays. Calls of log
+-- records are leaves.
+CREATE VIEW views.usage_rollups AS
+SELECT DISTINCT ON (s.project, s.trace_id, coalesce('response ' || s.response_id, 'span ' || encode(s.span_id, 'hex')))
+  s.project, s.environment, s.trace_id, s.start_time_unix_nano AS time_unix_nano, s.provider,
+  coalesce(s.response_model, s.request_model) AS model, s.conversation_id, s.user_id, s.agent_name, s.input_tokens, s.output_tokens,
+  s.total_tokens, s.cache_read_tokens, s.cache_write_tokens, s.reasoning_tokens, s.input_cost, s.output_cost, s.total_cost, s.cost_source,
+  s.response_id, s.span_id, s.service_name, s.latency_ms, s.time_to_first_token_ms, s.is_error
+FROM (
   SELECT project, trace_id, ARRAY(
     WITH RECURSIVE node AS MATERIALIZED (
       SELECT * FROM unnest(array_agg(span.id), array_agg(span.parent), array_agg(span.role)) AS n (id, parent, role)
@@ -262,39 +284,63 @@ WITH span_calls AS NOT MATERIALIZED (
         WHEN usage_scope = 'own' THEN 'call' END AS role
     FROM sluice.spans
     UNION ALL
-    SELECT project, trace_id, NULL, span_id, 'call' FROM log_calls WHERE span_id IS NOT NULL
+    SELECT project, trace_id, NULL, span_id, 'call' FROM views.usage_logs WHERE span_id IS NOT NULL
   ) AS span
   WHERE EXISTS (
     SELECT FROM sluice.spans r WHERE r.project = span.project AND r.trace_id = span.trace_id AND r.usage_scope = 'rollup'
       AND NOT EXISTS (SELECT FROM sluice.spans c
         WHERE c.project = r.project AND c.trace_id = r.trace_id AND c.parent_span_id = r.span_id AND c.usage_scope = 'own'))
   GROUP BY project, trace_id
-), rolled_up AS NOT MATERIALIZED (
-  SELECT DISTINCT ON (s.project, s.trace_id, coalesce('response ' || s.response_id, 'span ' || encode(s.span_id, 'hex'))) s.*
-  FROM counted_sums t
-  JOIN sluice.spans s ON s.project = t.project AND s.trace_id = t.trace_id AND s.span_id = ANY (t.span_ids) AND s.usage_scope = 'rollup'
-  ORDER BY s.project, s.trace_id, coalesce('response ' || s.response_id, 'span ' || encode(s.span_id, 'hex')),
-    s.total_tokens DESC NULLS LAST, s.total_cost DESC NULLS LAST, s.start_time_unix_nano, s.span_id
-)
-SELECT project, environment, trace_id, start_time_unix_nano AS time_unix_nano, provider, coalesce(response_model, request_model) AS model,
-  conversation_id, user_id, agent_name, input_tokens, output_tokens, total_tokens, cache_read_tokens, cache_write_tokens,
-  reasoning_tokens, input_cost, output_cost, total_cost, cost_source, response_id, 'span' AS signal, span_id
-FROM span_calls s
-WHERE NOT EXISTS (
-  SELECT FROM span_calls o
-  WHERE o.project = s.project AND o.trace_id = s.trace_id AND o.call_key = s.call_key AND o.standing < s.standing)
+) t
+JOIN sluice.spans s ON s.project = t.project AND s.trace_id = t.trace_id AND s.span_id = ANY (t.span_ids) AND s.usage_scope = 'rollup'
+ORDER BY s.project, s.trace_id, coalesce('response ' || s.response_id, 'span ' || encode(s.span_id, 'hex')),
+  s.total_tokens DESC NULLS LAST, s.total_cost DESC NULLS LAST, s.start_time_unix_nano, s.span_id;
+
+-- What spans count: of several reports of one call the best.
+CREATE VIEW views.counted_spans AS
+SELECT project, environment, trace_id, time_unix_nano, provider, model, conversation_id, user_id, agent_name, input_tokens, output_tokens,
+  total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost, cost_source, response_id,
+  'span' AS signal, span_id, service_name, latency_ms, time_to_first_token_ms, is_error
+FROM (
+  SELECT DISTINCT ON (project, trace_id, call_key) * FROM views.usage_spans
+  ORDER BY project, trace_id, call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, span_id
+) s
 UNION ALL
-SELECT project, environment, trace_id, start_time_unix_nano, provider, coalesce(response_model, request_model),
-  conversation_id, user_id, agent_name, input_tokens, output_tokens, total_tokens, cache_read_tokens, cache_write_tokens,
-  reasoning_tokens, input_cost, output_cost, total_cost, cost_source, response_id, 'span', span_id
-FROM rolled_up
+SELECT project, environment, trace_id, time_unix_nano, provider, model, conversation_id, user_id, agent_name, input_tokens, output_tokens,
+  total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost, cost_source, response_id,
+  'span', span_id, service_name, latency_ms, time_to_first_token_ms, is_error
+FROM views.usage_rollups;
+
+CREATE VIEW views.counted_usage AS
+SELECT * FROM views.counted_spans
 UNION ALL
-SELECT project, environment, trace_id, told_at, provider, coalesce(response_model, request_model),
-  conversation_id, user_id, agent_name, input_tokens, output_tokens, total_tokens, cache_read_tokens, cache_write_tokens,
-  reasoning_tokens, input_cost, output_cost, total_cost, cost_source, response_id, 'log', span_id
-FROM log_calls l
-WHERE NOT EXISTS (
-  SELECT FROM log_calls o WHERE o.project = l.project AND o.response_id = l.response_id AND o.standing < l.standing);
+SELECT project, environment, trace_id, time_unix_nano, provider, model, conversation_id, user_id, agent_name, input_tokens, output_tokens,
+  total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost, cost_source, response_id,
+  'log', span_id, service_name, latency_ms, time_to_first_token_ms, is_error
+FROM (
+  SELECT DISTINCT ON (project, call_key) * FROM views.usage_logs
+  ORDER BY project, call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, standing
+) l;
+
+-- The same rows, made for single traces: records with the same response id in other traces are found by an index.
+-- `counted_usage` has to read all log records of a project.
+CREATE VIEW views.trace_usage AS
+SELECT * FROM views.counted_spans
+UNION ALL
+SELECT l.project, l.environment, l.trace_id, l.time_unix_nano, l.provider, l.model, l.conversation_id, l.user_id, l.agent_name,
+  l.input_tokens, l.output_tokens, l.total_tokens, l.cache_read_tokens, l.cache_write_tokens, l.reasoning_tokens, l.input_cost,
+  l.output_cost, l.total_cost, l.cost_source, l.response_id, 'log', l.span_id, l.service_name, l.latency_ms, l.time_to_first_token_ms,
+  l.is_error
+FROM (
+  SELECT DISTINCT ON (project, trace_id, call_key) * FROM views.usage_logs
+  ORDER BY project, trace_id, call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, standing
+) l
+LEFT JOIN LATERAL (
+  SELECT o.record_id FROM views.usage_logs o
+  WHERE o.project = l.project AND left(o.response_id, 128) = left(l.response_id, 128) AND o.response_id = l.response_id
+  ORDER BY o.total_tokens DESC NULLS LAST, o.total_cost DESC NULLS LAST, o.time_unix_nano, o.standing LIMIT 1
+) best ON true
+WHERE l.response_id IS NULL OR best.record_id = l.record_id;
 
 -- Sums of tokens stay numeric in all views: cast to int8, one project's figures could fail the query of every other.
 
@@ -327,7 +373,7 @@ LEFT JOIN LATERAL (
   SELECT sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, sum(total_tokens) AS total_tokens,
     sum(cache_read_tokens) AS cache_read_tokens, sum(cache_write_tokens) AS cache_write_tokens,
     sum(reasoning_tokens) AS reasoning_tokens, sum(input_cost) AS input_cost, sum(output_cost) AS output_cost, sum(total_cost) AS total_cost
-  FROM views.counted_usage c WHERE c.project = t.project AND c.trace_id = t.trace_id
+  FROM views.trace_usage c WHERE c.project = t.project AND c.trace_id = t.trace_id
 ) u ON true;
 
 CREATE VIEW views.conversations AS
