@@ -11,6 +11,7 @@ import { STREAM } from './backup.ts';
 import type { Call, Command, ExitCode } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { migrate, withDatabase } from './database.ts';
+import { refuseForeignDatabase } from './foreign-database.ts';
 import { onlyWord } from './project.ts';
 import { formatCount } from './view/format.ts';
 import { progressLines } from './view/progress.ts';
@@ -41,7 +42,8 @@ export const restoreCommand: Command = {
 };
 
 function restoreInto(call: Call, backup: BackupReader, copying: RestoreOptions): Promise<ExitCode> {
-  return withDatabase(call, 'create', async (database, { address, options }) => {
+  return withDatabase(call, 'create', async (database, { config, address, options }) => {
+    await refuseForeignDatabase(call, config);
     await checkRequirements(address, options);
     const { rows, skipped } = await restore(database, backup, copying);
     for (const name of skipped) call.terminal.say(`warning: sluice.${name} is no table of Sluice: it was left out`);

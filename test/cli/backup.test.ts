@@ -220,3 +220,12 @@ t.test('a role that may only read makes a backup, and one that may create a sche
   t.match(await sluice('restore', 'c.backup', '-c', config, '--set', write), { code: 0 });
   t.equal((await tableContents(url))['spans'], (await tableContents(daemon.databaseUrl))['spans']);
 });
+
+t.test('a database of another application that only DATABASE_URL names is refused', async (t) => {
+  const { url } = await createDatabase(t);
+  await withClient(url, (client) => client.query('CREATE TABLE public.orders (id int)'));
+  const here = folderOf({ 'sluice.yaml': postgresConfig({ databaseUrl: url }) });
+  const outcome = await call(['restore', file], { folder: here, env: { DATABASE_URL: url } });
+  t.match(outcome, { code: 1, err: /tables of another application/u });
+  t.ok(await isEmpty(url));
+});

@@ -209,7 +209,10 @@ export class Administration implements ProjectAdministration {
       return trace;
     });
     if (removed === null) return null;
-    const outboxEntries = await countUnsent(this.#database.query.bind(this.#database), { project, traceId });
+    // A large outbox takes longer than a query of the pool may.
+    const outboxEntries = await this.#database.session(DELETE_LIMITS, (query) =>
+      countUnsent(query, { project, traceId }),
+    );
     return { spans: removed.spans, logs: removed.logs, outboxEntries };
   }
 
