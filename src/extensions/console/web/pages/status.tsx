@@ -100,7 +100,7 @@ function Refusals({ refusals }: { refusals: readonly RefusalShape[] | null }): J
       </p>
       {refusals.length === 0 ? null : (
         <div class="scroll-x" role="region" aria-label="Refused requests" tabIndex={0}>
-          <table class="plain">
+          <table class="data-table">
             <thead>
               <tr>
                 {['Time', 'Code', 'Message', 'Signal', 'Project', 'Key', 'Bytes', 'From'].map((name) => (

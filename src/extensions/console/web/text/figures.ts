@@ -62,12 +62,14 @@ const grouped = new Intl.NumberFormat('en');
 export const exactly = (value: Known<number | string>): string =>
   value === null || value === undefined ? UNKNOWN : grouped.format(Number(value));
 
+const grouped2 = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+
 /** Dollars from a decimal string: cents for large sums, three significant digits for small ones. */
 export function cost(exact: Known<string | number>): string {
   if (exact === null || exact === undefined) return UNKNOWN;
   const value = Number(exact);
   if (value === 0) return '$0';
-  if (value >= 100) return `$${value.toFixed(2)}`;
+  if (value >= 1) return `$${grouped2.format(value)}`;
   if (value >= 0.01) return `$${trim(value.toFixed(4))}`;
   const zeros = Math.floor(-Math.log10(value));
   return `$${trim(value.toFixed(Math.min(8, zeros + SMALL_DIGITS)))}`;

@@ -43,7 +43,7 @@ export function Environments({ project }: { project: string }): JSX.Element {
           items.length === 0 ? (
             <p class="muted">No environment has sent yet.</p>
           ) : (
-            <table class="plain">
+            <table class="data-table">
               <thead>
                 <tr>
                   <th scope="col">Environment</th>

@@ -92,7 +92,7 @@ function KeyTable({ items, revoke }: { items: readonly KeyShape[]; revoke: (id: 
   if (items.length === 0) return <p class="muted">There is no key yet.</p>;
   return (
     <div class="scroll-x" role="region" aria-label="API keys" tabIndex={0}>
-      <table class="plain">
+      <table class="data-table">
         <thead>
           <tr>
             {['Key', 'Label', 'Environment', 'Created', 'State'].map((name) => (

@@ -9,6 +9,7 @@ import { may } from '../../state/session.ts';
 import { exactly } from '../../text/figures.ts';
 import { dateTime, msOf } from '../../text/time.ts';
 import { Environments } from './environments.tsx';
+import { NewProject, People } from './people.tsx';
 import { Keys } from './keys.tsx';
 import { Tokens } from './tokens.tsx';
 
@@ -28,6 +29,8 @@ export function ProjectPage({ project }: { project: string }): JSX.Element {
       )}
       {may('editor') ? <Tokens project={project} /> : null}
       <Environments project={project} />
+      {may('admin') ? <People project={project} /> : null}
+      {may('admin') ? <NewProject /> : null}
     </div>
   );
 }

@@ -130,7 +130,7 @@ function TokenTable({
   if (items.length === 0) return null;
   return (
     <div class="scroll-x" role="region" aria-label="Read tokens" tabIndex={0}>
-      <table class="plain">
+      <table class="data-table">
         <thead>
           <tr>
             {['Token', 'Label', 'By', 'Content', 'Last used', 'State'].map((name) => (

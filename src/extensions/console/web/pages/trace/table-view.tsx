@@ -130,7 +130,7 @@ function GroupTable({ spans, group }: { spans: Spans; group: Group }): JSX.Eleme
   const sums = useMemo(() => sumsOf(spans.all, group), [spans, group]);
   return (
     <div class="scroll" role="region" aria-label={`By ${group}`} tabIndex={0}>
-      <table class="plain">
+      <table class="data-table">
         <thead>
           <tr>
             {[group, 'spans', 'sum', 'p50', 'p95', 'errors', 'cost'].map((name, at) => (

@@ -194,7 +194,7 @@ function UsageTable({ usage, measure }: ViewProps): JSX.Element {
   const total = measure.value(usage.total);
   return (
     <div class="scroll-x" role="region" aria-label="Usage by group" tabIndex={0}>
-      <table class="plain">
+      <table class="data-table">
         <thead>
           <tr>
             {['', measure.name, 'Share', 'Change', 'Calls', 'Input', 'Cached', 'Output', 'Cost', 'Errors', 'p95'].map(

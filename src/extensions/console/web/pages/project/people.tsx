@@ -1,0 +1,194 @@
+/** People, for admins: what they may see, links to log in, and new projects. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { LinkShape, PersonShape, RoleShape } from '../../../api/management-shapes.ts';
+import { get, send } from '../../data/api.ts';
+import { asApiError, useResource } from '../../data/resource.ts';
+import { Button, Lines, Name, Part } from '../../parts/basics.tsx';
+import { Loaded } from '../../parts/states.tsx';
+import { loadMe, me } from '../../state/session.ts';
+import { dateTime } from '../../text/time.ts';
+
+const ROLES: readonly RoleShape[] = ['viewer', 'editor', 'admin'];
+
+export function People({ project }: { project: string }): JSX.Element {
+  const people = useResource('people', (signal) => get<{ items: readonly PersonShape[] }>('/people', {}, signal));
+  const [link, setLink] = useState<{ name: string; link: string } | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const change = async (act: () => Promise<unknown>): Promise<void> => {
+    setProblem(null);
+    try {
+      await act();
+    } catch (failure) {
+      setProblem(asApiError(failure).message);
+    }
+    people.reload();
+  };
+  const path = (person: PersonShape): string => `/people/${encodeURIComponent(person.id)}`;
+  const invite = (person: PersonShape): Promise<void> =>
+    change(async () => {
+      const made = await send<LinkShape>('POST', `${path(person)}/link`, {});
+      setLink({ name: person.name, link: made.link });
+    });
+  return (
+    <Part title="People">
+      <p class="muted">A person logs in with a link that works once. An admin sees all projects.</p>
+      <NewPerson
+        project={project}
+        create={(draft) =>
+          void change(async () => invite(await send<PersonShape>('POST', '/people', draft)))
+        }
+      />
+      {problem === null ? null : (
+        <p class="failure" role="alert">
+          {problem}
+        </p>
+      )}
+      {link === null ? null : (
+        <div class="made" role="status">
+          <p>
+            The link for <Name text={link.name} /> works once, for 15 minutes:
+          </p>
+          <Lines text={link.link} label="link" />
+        </div>
+      )}
+      <Loaded of={people}>
+        {({ items }) => (
+          <PeopleTable
+            items={items}
+            invite={(person) => void invite(person)}
+            remove={(person) => void change(() => send('DELETE', path(person)))}
+          />
+        )}
+      </Loaded>
+    </Part>
+  );
+}
+
+interface Draft {
+  readonly name: string;
+  readonly role: RoleShape;
+  readonly projects: readonly string[] | null;
+  readonly sees_content: boolean;
+}
+
+function NewPerson({ project, create }: { project: string; create: (draft: Draft) => void }): JSX.Element {
+  const [name, setName] = useState('');
+  const [role, setRole] = useState<RoleShape>('viewer');
+  const [content, setContent] = useState(true);
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    if (name.trim() === '') return;
+    create({ name: name.trim(), role, projects: role === 'admin' ? null : [project], sees_content: content });
+    setName('');
+  };
+  return (
+    <form class="inline" onSubmit={submit}>
+      <label>
+        Name
+        <input type="text" value={name} maxLength={100} onInput={(event) => setName(event.currentTarget.value)} />
+      </label>
+      <label>
+        Role
+        <select value={role} onChange={(event) => setRole(event.currentTarget.value as RoleShape)}>
+          {ROLES.map((each) => (
+            <option key={each} value={each}>
+              {each}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="check">
+        <input type="checkbox" checked={content} onChange={(event) => setContent(event.currentTarget.checked)} /> sees
+        content
+      </label>
+      <Button kind="main" onClick={submit}>
+        Add a person
+      </Button>
+    </form>
+  );
+}
+
+interface PeopleTableProps {
+  readonly items: readonly PersonShape[];
+  readonly invite: (person: PersonShape) => void;
+  readonly remove: (person: PersonShape) => void;
+}
+
+function PeopleTable({ items, invite, remove }: PeopleTableProps): JSX.Element {
+  const [asked, setAsked] = useState<string | null>(null);
+  return (
+    <div class="scroll-x" role="region" aria-label="People" tabIndex={0}>
+      <table class="data-table">
+        <thead>
+          <tr>
+            {['Name', 'Role', 'Projects', 'Content', 'Last seen', 'Actions'].map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((person) => (
+            <tr key={person.id}>
+              <th scope="row">
+                <Name text={person.name} />
+              </th>
+              <td>{person.role}</td>
+              <td>{person.projects === null ? 'all' : <Name text={person.projects.join(', ')} />}</td>
+              <td>{person.sees_content ? 'yes' : 'no'}</td>
+              <td>{person.seen_at === null ? 'never' : dateTime(Date.parse(person.seen_at), false)}</td>
+              <td>
+                <Button kind="quiet" onClick={() => invite(person)}>
+                  New link
+                </Button>
+                {person.id === me.value?.id ? null : asked === person.id ? (
+                  <Button kind="danger" onClick={() => remove(person)}>
+                    Remove now
+                  </Button>
+                ) : (
+                  <Button kind="quiet" onClick={() => setAsked(person.id)}>
+                    Remove
+                  </Button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function NewProject(): JSX.Element {
+  const [name, setName] = useState('');
+  const [problem, setProblem] = useState<string | null>(null);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setProblem(null);
+    try {
+      await send('POST', '/projects', { name: name.trim() });
+      await loadMe();
+      setName('');
+    } catch (failure) {
+      setProblem(asApiError(failure).message);
+    }
+  };
+  return (
+    <Part title="New project">
+      <form class="inline" onSubmit={(event) => void submit(event)}>
+        <label>
+          Name
+          <input type="text" value={name} maxLength={100} onInput={(event) => setName(event.currentTarget.value)} />
+        </label>
+        <Button onClick={(event) => void submit(event)}>Create the project</Button>
+      </form>
+      {problem === null ? null : (
+        <p class="failure" role="alert">
+          {problem}
+        </p>
+      )}
+    </Part>
+  );
+}
