@@ -3,6 +3,7 @@ import type { Definition } from './component/definition.ts';
 import { fileExporter } from './exporters/file/file.ts';
 import { otlpHttpExporter } from './exporters/otlp-http/otlp-http.ts';
 import { postgresExporter } from './exporters/postgres/postgres.ts';
+import { consoleExtension } from './extensions/console/console.ts';
 import { healthCheck } from './extensions/health-check/health-check.ts';
 import { postgresExtension } from './extensions/postgres/postgres.ts';
 import { auth } from './processors/auth/auth.ts';
@@ -24,4 +25,5 @@ export const COMPONENTS: readonly Definition[] = [
   otlpHttpExporter,
   postgresExtension,
   healthCheck,
+  consoleExtension,
 ];

@@ -125,12 +125,18 @@ export class Rejection extends Error {
 /** Retry-After of a 503 (contract: `Retry-After: 1`). */
 const RETRY_AFTER_SECONDS = 1;
 
+/** `exists`: the name is taken. `unknown`: there is nothing of this name. */
+export type UserErrorReason = 'invalid' | 'exists' | 'unknown';
+
 /** A mistake of the operator: printed without a stack trace, exit code 1. */
 export class UserError extends Error {
   /** The next step for the operator, in one sentence. */
   readonly hint: string | null;
-  constructor(message: string, hint: string | null = null) {
+  readonly reason: UserErrorReason;
+
+  constructor(message: string, hint: string | null = null, reason: UserErrorReason = 'invalid') {
     super(message);
     this.hint = hint;
+    this.reason = reason;
   }
 }

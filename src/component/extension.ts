@@ -8,6 +8,8 @@ export interface Extension extends Component {
 
 export interface ExtensionDefinition<Options> extends Declaration<Options> {
   readonly kind: 'extension';
+  /** Types of extensions that must be in `service.extensions` too. */
+  readonly requires?: readonly string[];
   /** Offers its capabilities through `host.capabilities` before it returns. */
   create(options: Options, host: Host): Extension;
 }

@@ -56,6 +56,7 @@ export function checkPipelines(service: Node, parts: Parts): void {
   }
   const extensions = mentionsIn(service, 'extensions', 'extensions', parts, used);
   checkLedger(service, extensions, { parts, used });
+  checkRequirements(extensions, { parts, used });
   // While there are errors, unused components are usually a consequence of them.
   if (!parts.diagnostics.failed) warnUnused(parts, used);
 }
@@ -190,6 +191,23 @@ function missingHint(id: string, section: SectionName, { defineds, definitions }
   );
   if (known) return `define it: ${section}: { ${id}: {} }`;
   return elsewhere === undefined ? near : `"${id}" is defined under ${elsewhere}`;
+}
+
+/** An extension may need others, for example a database. */
+function checkRequirements(extensions: readonly Mention[], { parts, used }: Pick<Progress, 'parts' | 'used'>): void {
+  for (const { id, origin, definition } of extensions) {
+    if (definition?.kind !== 'extension') continue;
+    for (const type of definition.requires ?? []) {
+      if (extensions.some((other) => other.definition?.type === type)) continue;
+      const defined = [...parts.defineds.extensions.values()].find((each) => each.definition?.type === type);
+      if (defined !== undefined) used.add(defined);
+      parts.diagnostics.error(
+        origin,
+        `the extension "${id}" needs the extension "${type}"`,
+        `add "${defined?.id ?? type}" to service.extensions`,
+      );
+    }
+  }
 }
 
 function checkLedger(

@@ -30,7 +30,7 @@ const FIRST_PROJECT = `created AS (
   INSERT INTO sluice.projects (name) SELECT $1::text WHERE NOT EXISTS (SELECT FROM sluice.projects)
   ON CONFLICT DO NOTHING RETURNING name)`;
 
-/** Other spellings of the environment, which SQL may have stored. They are removed, so that only one setting remains. */
+/** Removes other spellings of the environment, which SQL may have stored, so that only one setting remains. */
 const OTHER_SPELLINGS = `others AS (
   DELETE FROM sluice.environments WHERE project = $1 AND environment <> $2 AND lower(btrim(environment, E' \\t\\r\\n')) = $2)`;
 const SET_ENVIRONMENT = `
@@ -73,7 +73,7 @@ export class Administration implements ProjectAdministration {
       });
     } catch (error) {
       if (sqlstateOf(error) === '23505')
-        throw new UserError(`the project "${name}" exists already`, 'See `sluice project list`.');
+        throw new UserError(`the project "${name}" exists already`, 'See `sluice project list`.', 'exists');
       throw error;
     }
   }
@@ -165,6 +165,7 @@ export class Administration implements ProjectAdministration {
       throw new UserError(
         `there is no key ${publicId}`,
         'See `sluice key list`; the id is the part between "slc_" and the next "_".',
+        'unknown',
       );
   }
 
@@ -247,5 +248,6 @@ function unknownProject(name: string): UserError {
   return new UserError(
     `there is no project "${name}"`,
     'Create it with `sluice project create`, or see `sluice project list`.',
+    'unknown',
   );
 }

@@ -99,7 +99,7 @@ export class PostgresPeople implements People {
       });
     } catch (error) {
       if (sqlstateOf(error) !== UNIQUE_VIOLATION) throw error;
-      throw new UserError(`a person called "${draft.name}" exists already`);
+      throw new UserError(`a person called "${draft.name}" exists already`, null, 'exists');
     }
     return { id, name: draft.name, role, projects, seesContent };
   }
@@ -196,7 +196,8 @@ export class PostgresPeople implements People {
         values: [publicId, project, hash, label, seesContent, expiresAt, by.id, by.name],
       });
     } catch (error) {
-      if (sqlstateOf(error) === FOREIGN_KEY_VIOLATION) throw new UserError(`there is no project "${project}"`);
+      if (sqlstateOf(error) === FOREIGN_KEY_VIOLATION)
+        throw new UserError(`there is no project "${project}"`, null, 'unknown');
       throw error;
     }
   }

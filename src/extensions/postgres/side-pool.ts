@@ -1,9 +1,14 @@
 /** A small pool beside the main one, for the console: its changes and login checks never wait for key lookups. */
 import type pg from 'pg';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
+import { ReaderFailure } from '../../component/capabilities/postgres-reader.ts';
 import type { Database } from './database.ts';
+import { isPassing } from './first-contact.ts';
+import { QUERY_CANCELED, sqlstateOf } from './sqlstate.ts';
 import { endPool } from './connection-end.ts';
 
+/** A statement that was cancelled by its limit, a lock that was not free in time. */
+const TIMEOUTS = new Set([QUERY_CANCELED, '55P03']);
 const CONNECTIONS = 2;
 const TIMEOUT_MS = 5000;
 export const CONSOLE_NAME = 'sluice-console';
@@ -17,17 +22,18 @@ export class SidePool implements Pick<PostgresDatabase, 'query' | 'session'> {
   }
 
   async query(text: string, values: readonly unknown[] = []): ReturnType<Query> {
+    if (!this.#database.isOpen) throw new ReaderFailure('away', new Error('the database is not open'));
     this.#pool ??= this.#database.createPool({
       size: CONNECTIONS,
       applicationName: CONSOLE_NAME,
       connectTimeoutMs: TIMEOUT_MS,
       queryTimeoutMs: TIMEOUT_MS,
     });
-    return this.#pool.query({ text, values: [...values] });
+    return this.#pool.query({ text, values: [...values] }).catch(explain);
   }
 
   session<T>(limits: SessionLimits, work: (query: Query) => Promise<T>): Promise<T> {
-    return this.#database.session(limits, work);
+    return this.#database.session(limits, work).catch(explain);
   }
 
   async close(): Promise<void> {
@@ -35,4 +41,11 @@ export class SidePool implements Pick<PostgresDatabase, 'query' | 'session'> {
     this.#pool = null;
     if (pool !== null) await endPool(pool);
   }
+}
+
+/** The console tells an absent database and a time limit from faults. */
+function explain(error: unknown): never {
+  const state = sqlstateOf(error);
+  if (state !== null && TIMEOUTS.has(state)) throw new ReaderFailure('too_long', error);
+  throw isPassing(error) ? new ReaderFailure('away', error) : error;
 }

@@ -3,6 +3,7 @@
  * only a broken connection, so the log is where the operator finds the cause. One line for each cause and minute.
  */
 import type { Socket } from 'node:net';
+import { addressOf } from '../../net/address-of.ts';
 import type { Logger } from '../../component/logger.ts';
 
 /** A client that retries in a loop must not fill the log. */
@@ -71,10 +72,4 @@ export class ForeignClients {
     if (WITHOUT_TLS.has(code)) this.report('no_tls', peer);
     else if (code === OTHER_PROTOCOL) this.report(protocol === 'h2' ? 'http1' : 'http2', peer);
   }
-}
-
-/** `host:port` of the client; null for a Unix domain socket and for a closed connection. */
-export function addressOf({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>): string | null {
-  if (remoteAddress === undefined || remotePort === undefined) return null;
-  return remoteAddress.includes(':') ? `[${remoteAddress}]:${remotePort}` : `${remoteAddress}:${remotePort}`;
 }

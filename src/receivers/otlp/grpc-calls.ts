@@ -8,7 +8,7 @@ import { Rejection } from '../../errors.ts';
 import type { Signal } from '../../pdata/context.ts';
 import { readBody } from './body.ts';
 import type { ByteBudget, Reservation } from './byte-budget.ts';
-import { addressOf } from './foreign-clients.ts';
+import { addressOf } from '../../net/address-of.ts';
 import { answerAccepted, answerForeign, answerRefused } from './grpc-answer.ts';
 import { FRAME_HEAD_BYTES, unframe } from './grpc-message.ts';
 import { InFlight } from './in-flight.ts';

@@ -14,12 +14,13 @@ import type { Socket } from 'node:net';
 import type { Component, Host } from '../../component/component.ts';
 import type { ConnectionHandler, Listener } from '../../component/listening.ts';
 import { OpenConnections } from '../../net/open-connections.ts';
-import { addressOf, ForeignClients } from './foreign-clients.ts';
+import { addressOf } from '../../net/address-of.ts';
+import { ForeignClients } from './foreign-clients.ts';
 import type { GrpcCalls } from './grpc-calls.ts';
 import { GrpcSession, type SessionMark } from './grpc-session.ts';
 import type { GrpcOptions } from './grpc-options.ts';
 import { connectionLimit, listenRequest } from './listen-options.ts';
-import { TlsTerminator } from './tls-terminator.ts';
+import { type Protocol, TlsTerminator } from '../../net/tls-terminator.ts';
 
 type StreamArguments = [ServerHttp2Stream, IncomingHttpHeaders, number, readonly string[]];
 
@@ -54,7 +55,8 @@ export class GrpcServer implements Component, ConnectionHandler {
     this.#foreign = new ForeignClients(host.logger);
     this.#server = this.#createServer();
     const secured = (connection: Socket, accepted: Socket | null): void => this.#begin(connection, accepted);
-    const protocol = { name: 'h2', foreign: this.#foreign, secured } as const;
+    const failed: Protocol['failed'] = (error, peer) => this.#foreign.reportTlsError(error, 'h2', peer);
+    const protocol = { name: 'h2', failed, secured } as const;
     this.#terminator = options.tls === undefined ? null : new TlsTerminator(options.tls, host, protocol);
   }
 

@@ -11,7 +11,7 @@ import { answerRejection, answerSuccess, type CommonHeaders } from './answer.ts'
 import { Cors } from './cors.ts';
 import { declaredLength, readBody } from './body.ts';
 import type { ByteBudget, Reservation } from './byte-budget.ts';
-import { addressOf } from './foreign-clients.ts';
+import { addressOf } from '../../net/address-of.ts';
 import { InFlight } from './in-flight.ts';
 import { prepareBody } from './inflate.ts';
 import { encodingOf, requireContentEncoding, requireEncoding } from './media-type.ts';

@@ -14,7 +14,7 @@ import { malformedRequestAnswer } from './answer.ts';
 import { ForeignClients } from './foreign-clients.ts';
 import { MalformedRequests } from './malformed-requests.ts';
 import { RequestPacing } from './request-pacing.ts';
-import { TlsTerminator } from './tls-terminator.ts';
+import { TlsTerminator } from '../../net/tls-terminator.ts';
 
 /**
  * The interval at which Node checks the time limits of headers and bodies. Its default of 30 s is too long for them.
@@ -51,7 +51,11 @@ export class HttpServer implements Component, ConnectionHandler {
     this.#terminator =
       options.tls === undefined
         ? null
-        : new TlsTerminator(options.tls, host, { name: 'http/1.1', foreign: this.#foreign, secured });
+        : new TlsTerminator(options.tls, host, {
+            name: 'http/1.1',
+            failed: (error, peer) => this.#foreign.reportTlsError(error, 'http/1.1', peer),
+            secured,
+          });
     const terminator = this.#terminator;
     const begin = (connection: Socket): void =>
       terminator === null ? secured(connection) : terminator.accept(connection);

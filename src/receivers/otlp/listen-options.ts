@@ -3,7 +3,7 @@ import type { Host } from '../../component/component.ts';
 import { parseListenEndpoint } from '../../component/endpoint.ts';
 import { openFileLimit } from '../../net/open-files.ts';
 import type { ListenRequest } from '../../component/listening.ts';
-import { type TlsOptions, TLS_SCHEMA } from './tls-options.ts';
+import { type TlsOptions, TLS_SCHEMA } from '../../net/tls-options.ts';
 
 export interface ListenOptions {
   /** `host:port`, where port 0 is any free port; or a Unix domain socket. */

@@ -1,6 +1,6 @@
 /** The receiver's options: the schema for defaults, validation and documentation, its type, and further checks. */
 import type { CheckPlace, OptionFault } from '../../component/component.ts';
-import { readCertificates } from './certificates.ts';
+import { readCertificates } from '../../net/certificates.ts';
 import { GRPC_SCHEMA, type GrpcOptions } from './grpc-options.ts';
 import { HTTP_SCHEMA, type HttpOptions } from './http-options.ts';
 import { type ListenOptions, listenEndpoint } from './listen-options.ts';

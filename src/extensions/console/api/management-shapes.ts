@@ -1,6 +1,6 @@
 /**
- * The requests and answers of the API's routes that change something, and of the lists beside them. Types only: the page
- * imports them.
+ * The requests and answers of the API's routes that change something, and of the lists beside them. Types only: the
+ * page imports them.
  */
 
 export type RoleShape = 'viewer' | 'editor' | 'admin';
@@ -19,6 +19,8 @@ export interface MeShape {
   /** IANA name of the server's time zone. */
   readonly zone: string;
   readonly version: string;
+  /** The OTLP/HTTP endpoint for senders on this machine; null when it is not known. */
+  readonly endpoint: string | null;
 }
 
 /** An element of `GET /projects` (`{items}`). */
@@ -156,17 +158,11 @@ export interface RefusalShape {
 /** `GET /status`, for admins. */
 export interface StatusShape {
   readonly version: string;
-  readonly started_at: string;
   readonly ready: boolean;
   readonly problems: readonly string[];
-  readonly workers: number;
   readonly migrations: readonly { readonly name: string; readonly applied_at: string }[];
-  readonly outbox: readonly {
-    readonly destination: string;
-    readonly waiting: number;
-    readonly waiting_bytes: number;
-    readonly dead: number;
-  }[];
+  /** The data of `sluice status`; null in a process that does not know it. */
+  readonly daemon: Readonly<Record<string, unknown>> | null;
   /** The newest first. Null where this process does not see them. */
   readonly refusals: readonly RefusalShape[] | null;
 }

@@ -1,5 +1,17 @@
 /** The list of all routes of the console, by resource. A test checks the security rules for each of them. */
 import type { Route } from '../server/route.ts';
+import { PEOPLE_ROUTES } from './people.ts';
+import { PROJECT_ROUTES } from './projects.ts';
 import { READING_ROUTES } from './reading-routes.ts';
+import { SESSION_ROUTES } from './session.ts';
+import { STATUS_ROUTES } from './status.ts';
+import { TOKEN_ROUTES } from './tokens.ts';
 
-export const ROUTES: readonly Route[] = [...READING_ROUTES];
+export const ROUTES: readonly Route[] = [
+  ...SESSION_ROUTES,
+  ...PROJECT_ROUTES,
+  ...TOKEN_ROUTES,
+  ...PEOPLE_ROUTES,
+  ...STATUS_ROUTES,
+  ...READING_ROUTES,
+];

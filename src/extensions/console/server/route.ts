@@ -1,7 +1,9 @@
 /** What a route of the console is, what its handler gets, and the replies that it can give. */
-import type { AdministrationFor, ProjectAdministration } from '../../../component/capabilities/administration.ts';
-import type { People, Role } from '../../../component/capabilities/people.ts';
+import type { ProjectAdministration } from '../../../component/capabilities/administration.ts';
+import type { DaemonFacts } from '../../../component/capabilities/daemon-facts.ts';
+import type { Actor, People, Person, Role } from '../../../component/capabilities/people.ts';
 import type { ReaderRow } from '../../../component/capabilities/postgres-reader.ts';
+import type { ServiceStatus } from '../../../component/extension.ts';
 import type { Logger } from '../../../component/logger.ts';
 
 /** The prefixes of paths. */
@@ -13,8 +15,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export interface Route {
   readonly method: Method;
   /**
-   * Segments in braces are parameters: `/api/v1/projects/{project}/traces/{trace}`. They are percent-decoded. The router
-   * checks the right to `{project}` before the handler runs, and answers 404 without it.
+   * Segments in braces are parameters: `/api/v1/projects/{project}/traces/{trace}`. They are percent-decoded. The
+   * server checks the right to `{project}` before the handler runs, and answers 404 without it.
    */
   readonly path: string;
   /** The least role; `anyone`: without a login. */
@@ -67,15 +69,25 @@ export interface RequestContext {
   /** Changes are audited with the caller. */
   readonly administration: ProjectAdministration;
   readonly people: People;
+  /** The origin of changes that `people` writes to the audit. */
+  readonly actor: Actor;
+  readonly login: LoginControl;
+  /** Null in a process that does not know them. */
+  readonly daemon: DaemonFacts | null;
+  readonly service: ServiceStatus | null;
   readonly logger: Logger;
   /** Unix milliseconds. */
   now(): number;
 }
 
-/** What the handlers of all requests share. */
-export interface RouteServices {
-  readonly administration: AdministrationFor;
-  readonly people: People;
+/** The login of the request, and links for others. */
+export interface LoginControl {
+  /** Consumes the token of a link. Null when it is unknown, used or expired. */
+  open(link: string): Promise<{ readonly person: Person; readonly cookie: string } | null>;
+  /** Ends the session. Returns the value of `Set-Cookie`. */
+  close(): Promise<string>;
+  /** A new link for a person. Null when there is no such person. */
+  invite(person: string): Promise<{ readonly link: string; readonly expiresAt: Date } | null>;
 }
 
 interface ReplyBase {

@@ -1,5 +1,5 @@
 /** The options of TLS, with the Collector's names. */
-import { LONGEST_WAIT_MS } from '../../component/longest-wait.ts';
+import { LONGEST_WAIT_MS } from '../component/longest-wait.ts';
 
 export type TlsVersion = '1.2' | '1.3';
 

@@ -4,10 +4,10 @@
  */
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import type { Socket } from 'node:net';
-import type { Host } from '../../component/component.ts';
-import { UserError } from '../../errors.ts';
+import type { Host } from '../component/component.ts';
+import { UserError } from '../errors.ts';
 import { type Certificates, readCertificates, type TlsMaterial } from './certificates.ts';
-import { addressOf, type ForeignClients } from './foreign-clients.ts';
+import { addressOf } from './address-of.ts';
 import type { TlsOptions } from './tls-options.ts';
 
 /** The time limit of a handshake. */
@@ -16,8 +16,8 @@ const HANDSHAKE_TIMEOUT_MS = 10_000;
 export interface Protocol {
   /** The ALPN name of the protocol that the client must offer. */
   readonly name: 'http/1.1' | 'h2';
-  /** Gets the failed handshakes of clients that speak another protocol. */
-  readonly foreign: ForeignClients;
+  /** Gets failed handshakes, for example of clients that speak another protocol. */
+  failed(error: NodeJS.ErrnoException, peer: string | null): void;
   /** `accepted` is the connection under it; null when it is not known, as with a Unix domain socket. */
   secured(connection: TLSSocket, accepted: Socket | null): void;
 }
@@ -89,7 +89,7 @@ export class TlsTerminator {
     });
     server.on('tlsClientError', (error, connection) => {
       this.#host.logger.debug({ error }, 'a TLS handshake with a client failed');
-      this.#protocol.foreign.reportTlsError(error, this.#protocol.name, addressOf(connection));
+      this.#protocol.failed(error, addressOf(connection));
       connection.destroy();
     });
     return server;

@@ -1,0 +1,119 @@
+/** Limits on what one person or one address may do at once. */
+import { ReaderFailure } from '../../../component/capabilities/postgres-reader.ts';
+import { ConsoleError } from '../errors.ts';
+
+/** Queries of one caller that run at once. Further ones wait shortly, as a page asks for several things together. */
+const QUERIES_AT_ONCE = 4;
+const WAITING_QUERIES = 16;
+const QUERY_WAIT_MS = 2000;
+const FAILURES_PER_MINUTE = 10;
+const MINUTE_MS = 60_000;
+/** Beyond this, the oldest addresses are forgotten. */
+const MAX_ADDRESSES = 10_000;
+
+interface Turn {
+  readonly begin: () => void;
+}
+
+/** The queries of each caller. */
+export class QueryTurns {
+  readonly #running = new Map<string, number>();
+  readonly #waiting = new Map<string, Turn[]>();
+
+  /** Resolves with the function that ends the turn. Rejects with `too_many` when none is free in time. */
+  async take(caller: string, signal: AbortSignal): Promise<() => void> {
+    const running = this.#running.get(caller) ?? 0;
+    if (running >= QUERIES_AT_ONCE) await this.#wait(caller, signal);
+    else this.#running.set(caller, running + 1);
+    return () => this.#end(caller);
+  }
+
+  #wait(caller: string, signal: AbortSignal): Promise<void> {
+    const waiting = this.#waiting.get(caller) ?? [];
+    if (waiting.length >= WAITING_QUERIES) throw new ConsoleError('too_many');
+    this.#waiting.set(caller, waiting);
+    return new Promise((resolve, reject) => {
+      const leave = (error: Error): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', cancel);
+        const at = waiting.indexOf(turn);
+        if (at >= 0) waiting.splice(at, 1);
+        reject(error);
+      };
+      const cancel = (): void => leave(new ReaderFailure('canceled', signal.reason));
+      const timer = setTimeout(() => leave(new ConsoleError('too_many')), QUERY_WAIT_MS);
+      const turn: Turn = {
+        begin: () => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', cancel);
+          resolve();
+        },
+      };
+      signal.addEventListener('abort', cancel, { once: true });
+      waiting.push(turn);
+    });
+  }
+
+  /** The turn passes to the next query that waits. */
+  #end(caller: string): void {
+    const next = this.#waiting.get(caller)?.shift();
+    if (next !== undefined) {
+      next.begin();
+      return;
+    }
+    this.#waiting.delete(caller);
+    const running = (this.#running.get(caller) ?? 1) - 1;
+    if (running === 0) this.#running.delete(caller);
+    else this.#running.set(caller, running);
+  }
+}
+
+/** Failed logins by address within the last minute. */
+export class FailedLogins {
+  readonly #now: () => number;
+  readonly #times = new Map<string, number[]>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Throws `too_many` when the address has failed too often. */
+  check(address: string): void {
+    if (this.#recent(address).length >= FAILURES_PER_MINUTE)
+      throw new ConsoleError('too_many', { message: 'There were too many failed logins.', hint: 'Wait a minute.' });
+  }
+
+  add(address: string): void {
+    const times = [...this.#recent(address), this.#now()];
+    this.#times.delete(address);
+    this.#times.set(address, times);
+    const [oldest] = this.#times.keys();
+    if (this.#times.size > MAX_ADDRESSES && oldest !== undefined) this.#times.delete(oldest);
+  }
+
+  #recent(address: string): readonly number[] {
+    const since = this.#now() - MINUTE_MS;
+    return (this.#times.get(address) ?? []).filter((time) => time > since);
+  }
+}
+
+/** A number of places, for example of live streams. */
+export class Places {
+  readonly #limit: number;
+  #taken = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Returns the function that leaves the place. Throws `too_many` when there is none. */
+  take(): () => void {
+    if (this.#taken >= this.#limit) throw new ConsoleError('too_many', { message: 'There are too many live streams.' });
+    this.#taken++;
+    let left = false;
+    return () => {
+      if (!left) this.#taken--;
+      left = true;
+    };
+  }
+}

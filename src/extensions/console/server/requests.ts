@@ -1,0 +1,264 @@
+/**
+ * One request of the console: the checks of the sender, in a fixed order, then the page or a route. No handler runs
+ * before the checks have passed.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AdministrationFor } from '../../../component/capabilities/administration.ts';
+import type { DaemonFacts } from '../../../component/capabilities/daemon-facts.ts';
+import { type Actor, type People, ROLES } from '../../../component/capabilities/people.ts';
+import type { PostgresReader } from '../../../component/capabilities/postgres-reader.ts';
+import type { ServiceStatus } from '../../../component/extension.ts';
+import type { Logger } from '../../../component/logger.ts';
+import type { Authentication } from '../auth/authentication.ts';
+import type { Logins } from '../auth/logins.ts';
+import { ConsoleError } from '../errors.ts';
+import { readBody } from './bodies.ts';
+import { asConsoleError } from './failures.ts';
+import { type Places, QueryTurns } from './limits.ts';
+import type { Names } from './names.ts';
+import { RequestReaders } from './request-reader.ts';
+import type { Caller, Reply, RequestContext } from './route.ts';
+import type { Match, Router } from './router.ts';
+import { send, sendError, sendFile } from './sending.ts';
+import type { StaticFiles } from './static-files.ts';
+
+const MAX_URL_LENGTH = 8 * 1024;
+const API_PATH = /^\/(?:api|tempo|jaeger|mcp)(?:\/|$)/u;
+/** A file at the root that is not built, for example of an earlier version. Other paths are pages. */
+const FILE_PATH = /^\/[^/]*\.[^/]*$/u;
+/** Fetch-Metadata of requests that come from the console itself, or from the address bar. */
+const OWN_SITE = new Set(['same-origin', 'none']);
+const STREAMS = new Set<Reply['kind']>(['lines', 'events', 'download']);
+/** A stream ends when the right to it is gone for this time. */
+const RECHECK_MS = 4000;
+const HIDDEN_HEADERS = new Set(['cookie', 'authorization']);
+/** For requests of callers who are not logged in. */
+const NO_ONE: Caller = { by: 'none', id: '', name: 'anyone', role: 'viewer', projects: [], seesContent: false };
+
+export interface RequestParts {
+  readonly names: Names;
+  /** Null: the page is not served. */
+  readonly files: StaticFiles | null;
+  readonly router: Router;
+  readonly authentication: Authentication;
+  readonly logins: Logins;
+  /** Whether requests without a credential have rights, so that other sites must be kept out. */
+  readonly withoutLogin: boolean;
+  readonly reader: PostgresReader;
+  readonly administration: AdministrationFor;
+  readonly people: People;
+  readonly liveStreams: Places;
+  daemon(): DaemonFacts | null;
+  service(): ServiceStatus | null;
+  readonly logger: Logger;
+  readonly now: () => number;
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly host: string;
+  readonly head: boolean;
+  readonly signal: AbortSignal;
+}
+
+export class Requests {
+  readonly #parts: RequestParts;
+  readonly #readers: RequestReaders;
+  readonly #open = new Set<AbortController>();
+
+  constructor(parts: RequestParts) {
+    this.#parts = parts;
+    this.#readers = new RequestReaders(parts.reader, new QueryTurns());
+  }
+
+  /** Never rejects. */
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const leaving = new AbortController();
+    this.#open.add(leaving);
+    response.on('error', () => undefined);
+    response.once('close', () => {
+      this.#open.delete(leaving);
+      leaving.abort();
+    });
+    const head = request.method === 'HEAD';
+    try {
+      await this.#answer(request, response, leaving);
+    } catch (error) {
+      this.#fail(error, response, { head, leaving });
+    }
+  }
+
+  /** Ends the requests that are being served. */
+  stop(): void {
+    for (const leaving of this.#open) leaving.abort();
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse, leaving: AbortController): Promise<void> {
+    const exchange = this.#admit(request, response, leaving.signal);
+    if (!API_PATH.test(exchange.path)) return this.#servePage(exchange);
+    const match = this.#parts.router.find(request.method ?? '', exchange.path);
+    const caller = await this.#authorize(exchange, match);
+    const body = match.route.method === 'GET' ? {} : await readBody(request);
+    const reply = await match.route.handle(this.#contextOf(exchange, match, { caller, body }));
+    if (leaving.signal.aborted) throw leaving.signal.reason;
+    await this.#send(exchange, reply, { caller, leaving });
+  }
+
+  /** The checks that need no login: the name of the console, and the site that the request comes from. */
+  #admit(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Exchange {
+    const { url = '', method = '', headers } = request;
+    const host = hostOf(request);
+    if (!this.#parts.names.allows(host))
+      throw new ConsoleError('host_not_allowed', {
+        hint: 'Add the name to the option allowed_hosts of the console, or set public_url.',
+      });
+    if (url.length > MAX_URL_LENGTH) throw new ConsoleError('url_too_long');
+    if (!url.startsWith('/')) throw new ConsoleError('request_invalid');
+    // Another site asks whether it may send a request. No answer allows it.
+    if (method === 'OPTIONS') throw new ConsoleError('cross_origin');
+    if (method !== 'GET' && method !== 'HEAD') this.#checkOrigin(request, host);
+    const [path = '', query = ''] = splitAt(url, '?');
+    if (API_PATH.test(path) && isAmbient(request, this.#parts.withoutLogin)) {
+      const site = headers['sec-fetch-site'];
+      if (site !== undefined && !OWN_SITE.has(String(site))) throw new ConsoleError('cross_origin');
+    }
+    const head = method === 'HEAD';
+    return { request, response, path, query: new URLSearchParams(query), host, head, signal };
+  }
+
+  #checkOrigin({ headers }: IncomingMessage, host: string): void {
+    const { origin, authorization, cookie } = headers;
+    if (origin === undefined && authorization !== undefined && cookie === undefined) return;
+    if (origin !== undefined && this.#parts.names.isOwn(origin, host)) return;
+    throw new ConsoleError('cross_origin', {
+      hint: 'Behind a proxy, set public_url of the console to the address in the browser.',
+    });
+  }
+
+  #servePage({ request, response, path, head }: Exchange): void {
+    const { files } = this.#parts;
+    const file = files?.find(path);
+    if (files === null || (file === undefined && FILE_PATH.test(path))) throw new ConsoleError('not_found');
+    if (request.method !== 'GET' && !head) throw new ConsoleError('method_not_allowed');
+    sendFile(response, file ?? files.index, { headers: request.headers, head });
+  }
+
+  async #authorize({ request }: Exchange, { route, parameters }: Match): Promise<Caller> {
+    if (route.role === 'anyone') return NO_ONE;
+    const caller = await this.#parts.authentication.callerOf(arrivalOf(request));
+    if (caller.by === 'token' && !route.readToken)
+      throw new ConsoleError('forbidden', { message: 'A read token only reads.' });
+    const project = parameters.get('project');
+    if (project !== undefined && !(await this.#mayReach(caller, project))) throw new ConsoleError('not_found');
+    if (ROLES.indexOf(caller.role) < ROLES.indexOf(route.role)) throw new ConsoleError('forbidden');
+    return caller;
+  }
+
+  /** A project that does not exist and one that the caller may not see are answered alike. */
+  async #mayReach(caller: Caller, project: string): Promise<boolean> {
+    return caller.projects === null ? this.#parts.logins.projectExists(project) : caller.projects.includes(project);
+  }
+
+  #contextOf(
+    { request, query, host, signal }: Exchange,
+    { parameters }: Match,
+    { caller, body }: { readonly caller: Caller; readonly body: Readonly<Record<string, unknown>> },
+  ): RequestContext {
+    const { administration, people, logins, daemon, service, logger, now } = this.#parts;
+    const actor: Actor = { id: caller.by === 'token' || caller.id === '' ? null : caller.id, name: caller.name };
+    const parameter = (name: string): string => {
+      const value = parameters.get(name);
+      if (value === undefined) throw new Error(`the path of the route has no {${name}}`);
+      return value;
+    };
+    return {
+      ...{ caller, query, body, signal, actor, people, logger, now, parameter },
+      get project() {
+        return parameter('project');
+      },
+      headers: visibleHeaders(request),
+      reader: this.#readers.for(`${caller.by}:${caller.id}`, signal),
+      administration: administration(actor),
+      login: logins.for({ ...arrivalOf(request), host, actor }),
+      daemon: daemon(),
+      service: service(),
+    };
+  }
+
+  async #send(
+    { request, response, head }: Exchange,
+    reply: Reply,
+    { caller, leaving }: { readonly caller: Caller; readonly leaving: AbortController },
+  ): Promise<void> {
+    if (!STREAMS.has(reply.kind) || head) return send(response, reply, { head });
+    const leave = reply.kind === 'events' ? this.#parts.liveStreams.take() : () => undefined;
+    const recheck = setInterval(() => {
+      this.#parts.authentication.callerOf(arrivalOf(request)).then(
+        (now) => sameRights(now, caller) || leaving.abort(),
+        (error) => error instanceof ConsoleError && leaving.abort(),
+      );
+    }, RECHECK_MS);
+    const cut = (): void => void response.destroy();
+    leaving.signal.addEventListener('abort', cut, { once: true });
+    try {
+      await send(response, reply, { head });
+    } finally {
+      clearInterval(recheck);
+      leaving.signal.removeEventListener('abort', cut);
+      leave();
+    }
+  }
+
+  #fail(
+    error: unknown,
+    response: ServerResponse,
+    { head, leaving }: { readonly head: boolean; readonly leaving: AbortController },
+  ): void {
+    const answer = asConsoleError(error);
+    if (answer.code === 'internal' && !leaving.signal.aborted)
+      this.#parts.logger.error({ error }, 'a request to the console failed');
+    // The body has begun, or there is no one to answer: the client sees that it is cut.
+    if (response.headersSent || leaving.signal.aborted) response.destroy();
+    else sendError(response, answer, { head });
+  }
+}
+
+function hostOf({ rawHeaders }: IncomingMessage): string {
+  const hosts = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'host');
+  const [host] = hosts;
+  if (host === undefined || hosts.length > 1)
+    throw new ConsoleError('request_invalid', { message: 'The request must have one Host.' });
+  return host;
+}
+
+/** Whether the browser itself, not the page, gives the request its rights. */
+function isAmbient({ headers }: IncomingMessage, withoutLogin: boolean): boolean {
+  return withoutLogin || headers.authorization === undefined;
+}
+
+function sameRights(now: Caller, before: Caller): boolean {
+  return (
+    now.id === before.id &&
+    now.seesContent === before.seesContent &&
+    now.role === before.role &&
+    JSON.stringify(now.projects) === JSON.stringify(before.projects)
+  );
+}
+
+function visibleHeaders({ headers }: IncomingMessage): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      HIDDEN_HEADERS.has(name) || value === undefined ? [] : [[name, String(value)]],
+    ),
+  );
+}
+
+const arrivalOf = ({ headers, socket }: IncomingMessage) => ({ headers, address: socket.remoteAddress ?? '' });
+
+function splitAt(text: string, mark: string): readonly [string, string] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+}

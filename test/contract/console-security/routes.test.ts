@@ -1,0 +1,157 @@
+/** Every route of the console for every kind of caller: role, project, read token, host and origin. */
+import t from 'tap';
+import { ROLES } from '../../../src/component/capabilities/people.ts';
+import { ROUTES } from '../../../src/extensions/console/api/routes.ts';
+import type { Route } from '../../../src/extensions/console/server/route.ts';
+import { createApiKey } from '../../../src/pdata/api-key.ts';
+import { type Ask, startConsole } from '../../support/console.ts';
+
+const ID = 'ab'.repeat(16);
+
+/** A path of the route. The things that it names do not exist, except for the project. */
+const pathOf = ({ path }: Route, project: string): string =>
+  path
+    .replace('{project}', project)
+    .replace('{trace}', ID)
+    .replace('{span}', ID.slice(16))
+    .replaceAll(/\{[a-z_]+\}/gu, 'none');
+
+const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
+const bodyOf = ({ method }: Route): Pick<Ask, 'body'> => (method === 'GET' || method === 'DELETE' ? {} : { body: {} });
+/** The caller passed all checks, and the handler answered. */
+const passed = (status: number): boolean => ![401, 403, 405, 421, 429].includes(status) && status < 500;
+/** The answer to a project that the caller may not see. Routes whose things do not exist give the same. */
+const HIDDEN = { error: { code: 'not_found', message: 'Not found' } };
+
+t.test('every route checks its callers', async (t) => {
+  const console = await startConsole(t);
+  const { ask } = console;
+  const people = {
+    viewer: await console.logIn({ name: 'viewer', role: 'viewer', projects: ['shop'] }),
+    'viewer without content': await console.logIn({
+      name: 'blind',
+      role: 'viewer',
+      projects: ['shop'],
+      seesContent: false,
+    }),
+    editor: await console.logIn({ name: 'editor', role: 'editor', projects: ['shop'] }),
+    'other editor': await console.logIn({ name: 'other', role: 'editor', projects: ['blog'] }),
+    admin: await console.logIn({ name: 'admin', role: 'admin' }),
+  };
+  const token = await console.token('shop');
+  const withToken = { authorization: `Bearer ${token}` };
+  const routes = ROUTES.filter(({ role }) => role !== 'anyone');
+  // Each log-out ends a session, so it is tested elsewhere.
+  const tried = routes.filter((route) => nameOf(route) !== 'DELETE /api/v1/session');
+  t.ok(tried.length > 15);
+
+  t.test('without a login', async (t) => {
+    for (const route of routes) {
+      const answer = await ask(pathOf(route, 'shop'), {
+        method: route.method,
+        headers: { origin: console.origin },
+        ...bodyOf(route),
+      });
+      t.match(answer, { status: 401, json: { error: { code: 'login_required' } } }, nameOf(route));
+    }
+  });
+
+  t.test('an ingest key is refused', async (t) => {
+    const headers = { authorization: `Bearer ${createApiKey().text}` };
+    for (const route of routes) {
+      const answer = await ask(pathOf(route, 'shop'), { method: route.method, headers, ...bodyOf(route) });
+      t.match(answer, { status: 401, json: { error: { message: /ingest key/u } } }, nameOf(route));
+    }
+  });
+
+  t.test('the least role of each route', async (t) => {
+    for (const route of tried) {
+      for (const [name, { headers }] of Object.entries(people)) {
+        if (name === 'other editor') continue;
+        const role = name.split(' ')[0] ?? '';
+        const answer = await ask(pathOf(route, 'shop'), { method: route.method, headers, ...bodyOf(route) });
+        const mayPass = ROLES.indexOf(role as never) >= ROLES.indexOf(route.role as never);
+        if (mayPass)
+          t.ok(passed(answer.status), `${nameOf(route)} as ${name}: ${answer.status} ${answer.text.slice(0, 200)}`);
+        else t.match(answer, { status: 403, json: { error: { code: 'forbidden' } } }, `${nameOf(route)} as ${name}`);
+      }
+    }
+  });
+
+  t.test('a project of others is answered like one that does not exist', async (t) => {
+    for (const route of tried.filter(({ path }) => path.includes('{project}'))) {
+      const method = { method: route.method, ...bodyOf(route) };
+      for (const name of ['viewer', 'editor'] as const) {
+        const { headers } = people[name];
+        const foreign = await ask(pathOf(route, 'blog'), { ...method, headers });
+        const missing = await ask(pathOf(route, 'nothing'), { ...method, headers });
+        t.match(foreign, { status: 404, json: HIDDEN }, `${nameOf(route)} as ${name}`);
+        t.same([missing.status, missing.text], [foreign.status, foreign.text]);
+      }
+      const foreign = await ask(pathOf(route, 'shop'), { ...method, headers: people['other editor'].headers });
+      t.match(foreign, { status: 404, json: HIDDEN }, `${nameOf(route)} as the editor of the other project`);
+      const missing = await ask(pathOf(route, 'nothing'), { ...method, headers: people.admin.headers });
+      t.match(missing, { status: 404, json: HIDDEN }, `${nameOf(route)} as admin, no project`);
+    }
+  });
+
+  t.test('a read token only reads, and only its project', async (t) => {
+    for (const route of tried) {
+      const answer = await ask(pathOf(route, 'shop'), { method: route.method, headers: withToken, ...bodyOf(route) });
+      if (route.readToken)
+        t.ok(passed(answer.status), `${nameOf(route)}: ${answer.status} ${answer.text.slice(0, 200)}`);
+      else t.match(answer, { status: 403, json: { error: { code: 'forbidden' } } }, nameOf(route));
+      if (!route.path.includes('{project}') || !route.readToken) continue;
+      const foreign = await ask(pathOf(route, 'blog'), { method: route.method, headers: withToken, ...bodyOf(route) });
+      t.match(foreign, { status: 404, json: HIDDEN }, `${nameOf(route)}, another project`);
+    }
+  });
+
+  t.test('the host and the site of the request', async (t) => {
+    const { headers } = people.admin;
+    for (const route of ROUTES) {
+      const path = pathOf(route, 'shop');
+      const rebound = await ask(path, {
+        method: route.method,
+        headers: { ...headers, host: 'attacker.example' },
+        ...bodyOf(route),
+      });
+      t.match(
+        rebound,
+        { status: 421, json: { error: { code: 'host_not_allowed', hint: /allowed_hosts/u } } },
+        nameOf(route),
+      );
+      const site = { ...headers, 'sec-fetch-site': 'same-site' };
+      const riding = await ask(path, { method: route.method, headers: site, ...bodyOf(route) });
+      t.match(riding, { status: 403, json: { error: { code: 'cross_origin' } } }, nameOf(route));
+      if (!route.changes) continue;
+      for (const origin of ['http://127.0.0.1:3000', 'null', undefined]) {
+        const foreign = { cookie: headers.cookie, ...(origin === undefined ? {} : { origin }) };
+        const answer = await ask(path, { method: route.method, headers: foreign, ...bodyOf(route) });
+        t.match(answer, { status: 403, json: { error: { code: 'cross_origin' } } }, `${nameOf(route)} from ${origin}`);
+      }
+    }
+  });
+
+  t.test('every answer has the security headers', async (t) => {
+    const { headers } = people.admin;
+    for (const route of tried.filter(({ method }) => method === 'GET')) {
+      const answer = await ask(pathOf(route, 'shop'), { headers });
+      t.match(answer.headers, SECURITY, nameOf(route));
+      t.equal(answer.headers['cache-control'], 'no-store');
+      t.match(String(answer.headers['content-type']), API_TYPES, nameOf(route));
+    }
+  });
+});
+
+const SECURITY = {
+  'content-security-policy': /default-src 'none'.*frame-ancestors 'none'.*trusted-types 'none'/u,
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': /camera=\(\)/u,
+};
+const API_TYPES =
+  /^(?:application\/json|application\/x-ndjson|text\/event-stream|text\/plain|application\/(?:x-)?protobuf|text\/csv)/u;
