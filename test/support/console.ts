@@ -1,6 +1,6 @@
 /** A daemon with a console on its own database, people of all roles, and requests over real sockets. */
 import { hash, randomBytes } from 'node:crypto';
-import { type IncomingHttpHeaders, request } from 'node:http';
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import type { PersonDraft } from '../../src/component/capabilities/people.ts';
 import { Administration } from '../../src/extensions/postgres/administration.ts';
 import { Database } from '../../src/extensions/postgres/database.ts';
@@ -84,7 +84,9 @@ export async function startConsole(
   const people = new PostgresPeople(database);
   const administration = new Administration(database, BY);
   for (const project of projects) await administration.createProject(project, 'paid', null);
-  const ask = (path: string, options: Ask = {}): Promise<Answer> => sendRequest({ port, path, ...options });
+  const agent = new Agent({ keepAlive: true });
+  t.teardown(async () => agent.destroy());
+  const ask = (path: string, options: Ask = {}): Promise<Answer> => sendRequest({ agent, port, path, ...options });
   return {
     ...{ daemon, database, people, administration, port, origin, ask },
     logIn: async (draft) => {
@@ -103,16 +105,17 @@ export async function startConsole(
 }
 
 function sendRequest({
+  agent,
   port,
   path,
   method = 'GET',
   headers = {},
   body,
-}: Ask & { port: number; path: string }): Promise<Answer> {
+}: Ask & { agent: Agent; port: number; path: string }): Promise<Answer> {
   const content = body === undefined ? {} : { 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
     const sent = request(
-      { host: '127.0.0.1', port, path, method, headers: { ...content, ...headers } as never, agent: false },
+      { host: '127.0.0.1', port, path, method, headers: { ...content, ...headers } as never, agent },
       (answer) => {
         const chunks: Buffer[] = [];
         answer.on('data', (chunk: Buffer) => chunks.push(chunk));
