@@ -43,6 +43,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./reload.ts')).reloadCommand,
   },
   {
+    name: 'console',
+    summary: 'Print a link that logs in to the console',
+    load: async () => (await import('./console.ts')).consoleCommand,
+  },
+  {
     name: 'migrate',
     summary: 'Migrate the database schema to this version',
     load: async () => (await import('./migrate.ts')).migrateCommand,
@@ -112,6 +117,17 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'environment list',
     summary: 'List the settings of environments',
     load: async () => (await import('./environment.ts')).environmentList,
+  },
+  {
+    name: 'person list',
+    summary: 'List the people of the console',
+    load: async () => (await import('./person.ts')).personList,
+  },
+  {
+    name: 'person remove',
+    words: '<NAME>',
+    summary: 'Remove a person and end their sessions',
+    load: async () => (await import('./person.ts')).personRemove,
   },
   {
     name: 'traces',

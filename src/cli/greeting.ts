@@ -15,11 +15,13 @@ export function describeGreeting(greeting: Greeting, again: (words: string) => s
     ...(key === null && greeting.keysExist ? [[again('key create'), 'create another API key']] : []),
   ].map(([line = '', what = '']) => [style.cyan(line), style.dim(what)]);
   const commands = layOut(places, '    ');
+  const look = consoleLines(greeting, again, style);
   if (key === null) {
     const lines = [
       '',
       `  ${style.bold('Sluice is ready')}: OTLP/HTTP at ${endpoint}`,
       ...(grpc === null ? [] : [`                   OTLP/gRPC at ${grpc}`]),
+      ...look,
       ...(greeting.keysExist ? [] : [`\n  There is no active key yet: ${style.cyan(again('key create'))}`]),
       '',
       commands,
@@ -38,12 +40,27 @@ export function describeGreeting(greeting: Greeting, again: (words: string) => s
     '',
     ...sdkVariables(endpoint, key).map((line) => `    ${line}`),
     ...(grpc === null ? [] : ['', `  OTLP/gRPC is at ${grpc}.`]),
+    ...look,
     '',
     '  To read the data:',
     '',
     commands,
     '',
   ].join('\n');
+}
+
+function consoleLines({ console, key }: Greeting, again: (words: string) => string, style: Style): readonly string[] {
+  if (console === null) return [];
+  const { url, link, login } = console;
+  if (link !== null)
+    return [
+      '',
+      '  To look at it in a browser, open this link. It works once, within 15 minutes:',
+      '',
+      `    ${style.bold(link)}`,
+    ];
+  const how = login ? `, log in with ${style.cyan(again('console'))}` : '';
+  return key === null ? [`                   console at ${url}${how}`] : ['', `  The console is at ${url}${how}.`];
 }
 
 /** The lines for the environment of an SDK. The protocol is named because the default of many SDKs is gRPC. */

@@ -49,6 +49,7 @@ function describe(status: Status, before: Status | null): string {
     ['process', `pid ${status.pid}, version ${status.version}, in ${status.folder}`],
     ['configuration', status.configuration.join(', ')],
     ...(status.database === null ? [] : [['database', status.database]]),
+    ...((status.console ?? null) === null ? [] : [['console', String(status.console)]]),
     ['requests', `${status.requestsInFlight} in flight, ${status.requestsWaiting} waiting for a commit`],
     ['commits', commits === 0 ? 'none yet' : `${commits}, ${(requestsSettled / commits).toFixed(1)} requests each`],
     ['key cache', `${keyCache.hits} hits, ${keyCache.misses} misses`],

@@ -4,6 +4,8 @@
  */
 import { resolve } from 'node:path';
 import { Capabilities } from '../component/capabilities/capability.ts';
+import { CONSOLE } from '../component/capabilities/console.ts';
+import { DAEMON_FACTS, type DaemonFacts } from '../component/capabilities/daemon-facts.ts';
 import { ListeningSockets } from '../net/listener.ts';
 import { CompiledSchemas } from '../config/compiled-schemas.ts';
 import type { Config } from '../config/config.ts';
@@ -18,6 +20,7 @@ import { Registry } from '../service/telemetry/registry.ts';
 import { joinStatuses, type Status, statusOf } from '../service/telemetry/status.ts';
 import { type Controls, StatusServer } from '../service/telemetry/status-server.ts';
 import { type ReadFiles, readFiles } from './config-files.ts';
+import { findEndpoint } from './endpoint.ts';
 import { findEmbeddedUrl } from './configured-database.ts';
 import { greet } from './first-start.ts';
 import { letHeapGrow } from './heap.ts';
@@ -121,6 +124,7 @@ export class Daemon {
       fatal: (error) => void this.#fail(error),
       offer: (capabilities) => {
         this.#capabilities = capabilities;
+        capabilities.offer(DAEMON_FACTS, this.#facts());
       },
       sockets: this.#sockets,
       firstParts: (config, listeners, running) => {
@@ -189,9 +193,24 @@ export class Daemon {
       problems: this.#service.problems(),
       lastProblems: this.#logger.problems,
     });
-    const own = { ...identityOf(this.#files, this.#host), ...activity };
+    const place = this.#capabilities.find(CONSOLE)?.address() ?? null;
+    const own = { ...identityOf(this.#files, this.#host), ...activity, console: place?.url ?? place?.endpoint ?? null };
     if (this.#workers === null) return own;
     return joinStatuses(own, this.#workers.list(), (await this.#workers.collect()).statuses);
+  }
+
+  #facts(): DaemonFacts {
+    const status = async (): Promise<Readonly<Record<string, unknown>>> => ({ ...(await this.#status()) });
+    // The configuration in force changes with a reload.
+    const endpoint = (): string | null => findEndpoint(this.#files.config);
+    return {
+      version: this.#host.version,
+      workers: this.#workers?.count ?? 0,
+      status,
+      get endpoint() {
+        return endpoint();
+      },
+    };
   }
 
   /** One line for `systemctl status`. */

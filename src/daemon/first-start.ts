@@ -2,13 +2,16 @@
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Capabilities } from '../component/capabilities/capability.ts';
+import { CONSOLE } from '../component/capabilities/console.ts';
+import { PEOPLE } from '../component/capabilities/people.ts';
 import { POSTGRES_DATABASE, type PostgresDatabase } from '../component/capabilities/postgres.ts';
 import type { Logger } from '../component/logger.ts';
 import type { Config } from '../config/config.ts';
+import { makeLink } from '../extensions/console/auth/make-link.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
 import { findEmbedded, findPostgresOptions } from './configured-database.ts';
 import { findEndpoint, findGrpcEndpoint } from './endpoint.ts';
-import { type DaemonHost, FIRST_PROJECT, type Greeting } from './host.ts';
+import { type DaemonHost, FIRST_PERSON, FIRST_PROJECT, type GreetedConsole, type Greeting } from './host.ts';
 
 const FIRST_LABEL = 'first start';
 /** In the data folder. */
@@ -33,7 +36,8 @@ export async function greet(
     const grpc = findGrpcEndpoint(config);
     if (config.service.telemetry.logs.format === 'json') return await greetInLog({ host, config, database, logger });
     const psql = await psqlLine(host, config);
-    host.greet({ endpoint, grpc, psql, ...(await openFirstProject(database, config)) });
+    const first = await openFirstProject(database, config);
+    host.greet({ endpoint, grpc, psql, ...first, console: await openConsole(capabilities) });
   } catch (error) {
     logger.warn({ error }, 'the greeting could not be prepared');
   }
@@ -78,6 +82,16 @@ async function openKeyFile(file: string): Promise<FileHandle | string> {
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
+}
+
+/** While there are no people, a link for an admin is made. */
+async function openConsole(capabilities: Capabilities): Promise<GreetedConsole | null> {
+  const address = capabilities.find(CONSOLE)?.address() ?? null;
+  const people = capabilities.find(PEOPLE);
+  if (address === null || address.url === null || people === undefined) return null;
+  const { url, login } = address;
+  if (!login || (await people.list()).length > 0) return { url, link: null, login };
+  return { url, link: await makeLink(people, { name: FIRST_PERSON, role: 'admin' }, url), login };
 }
 
 async function openFirstProject(

@@ -4,6 +4,8 @@ import type { LoadOptions } from '../config/load.ts';
 
 /** The project that the first start creates. */
 export const FIRST_PROJECT = 'default';
+/** The person that the first start invites to the console. */
+export const FIRST_PERSON = 'admin';
 
 /** 0: stopped · 1: failed. */
 export type DaemonExitCode = 0 | 1;
@@ -29,6 +31,16 @@ export interface Greeting {
   readonly key: string | null;
   /** Whether there is any active key. */
   readonly keysExist: boolean;
+  /** The console; null without one. */
+  readonly console: GreetedConsole | null;
   /** A command line for the database; null when none can be given. */
   readonly psql: string | null;
+}
+
+export interface GreetedConsole {
+  readonly url: string;
+  /** A one-time link, on the first start. */
+  readonly link: string | null;
+  /** Whether a login is needed. */
+  readonly login: boolean;
 }

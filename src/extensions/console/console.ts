@@ -63,8 +63,10 @@ class Console implements Extension {
     // The name of the cookie needs the port, which may be chosen only now.
     this.#requests = this.#createRequests(reader, files, this.#listener.address);
     for (const connection of early) server.accept(connection);
-    this.#address.current = { endpoint: this.#listener.address, url: this.#baseUrl(this.#listener.address) };
-    this.#host.logger.info({ endpoint: this.#listener.address }, 'the console is open');
+    const { address } = this.#listener;
+    const login = this.#options.auth.mode !== 'none';
+    this.#address.current = { endpoint: address, url: baseUrlOf(this.#options, address), login };
+    this.#host.logger.info({ endpoint: address }, 'the console is open');
   }
 
   async stop(): Promise<void> {
@@ -127,10 +129,6 @@ class Console implements Extension {
     return ROUTES.filter(
       ({ path }) => (tempo || !path.startsWith('/tempo/')) && (jaeger || !path.startsWith('/jaeger/')),
     );
-  }
-
-  #baseUrl(address: string): string | null {
-    return baseUrlOf(this.#options, address);
   }
 
   #find<T>(capability: Capability<T>): T {

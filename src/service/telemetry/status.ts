@@ -24,7 +24,10 @@ export interface Identity {
   readonly database: string | null;
 }
 
-export interface Status extends Identity, Activity {}
+export interface Status extends Identity, Activity {
+  /** The URL of the console; its endpoint where it has no URL; null without one. */
+  readonly console: string | null;
+}
 
 /** The state of a process and its counts since the start. */
 export interface Activity {

@@ -158,9 +158,18 @@ export interface RefusalShape {
 /** `GET /status`, for admins. */
 export interface StatusShape {
   readonly version: string;
+  readonly started_at: string;
   readonly ready: boolean;
   readonly problems: readonly string[];
+  /** 0: the daemon is one process. */
+  readonly workers: number;
   readonly migrations: readonly { readonly name: string; readonly applied_at: string }[];
+  readonly outbox: readonly {
+    readonly destination: string;
+    readonly waiting: number;
+    readonly waiting_bytes: number;
+    readonly dead: number;
+  }[];
   /** The data of `sluice status`; null in a process that does not know it. */
   readonly daemon: Readonly<Record<string, unknown>> | null;
   /** The newest first. Null where this process does not see them. */

@@ -4,17 +4,33 @@ import type { StatusShape } from './management-shapes.ts';
 
 const MIGRATIONS = 'SELECT name, applied_at FROM sluice.migrations ORDER BY name';
 
-async function status({ reader, daemon, service }: RequestContext) {
+const OUTBOX = `
+  SELECT destination, count(*) FILTER (WHERE state = 'waiting')::int4 AS waiting,
+    coalesce(sum(bytes) FILTER (WHERE state = 'waiting'), 0)::float8 AS waiting_bytes,
+    count(*) FILTER (WHERE state = 'dead')::int4 AS dead
+  FROM sluice.outbox GROUP BY destination ORDER BY destination`;
+
+async function status({ reader, daemon, service, now }: RequestContext) {
   const migrations = await reader.query(MIGRATIONS);
+  const outbox = await reader.query(OUTBOX);
+  const state = daemon === null ? null : await daemon.status();
   const answer: StatusShape = {
     version: daemon?.version ?? '',
+    started_at: new Date(now() - Number(state?.['uptimeSeconds'] ?? 0) * 1000).toISOString(),
     ready: service?.ready() ?? false,
     problems: service?.problems() ?? [],
     migrations: migrations.map((row) => ({
       name: String(row['name']),
       applied_at: (row['applied_at'] as Date).toISOString(),
     })),
-    daemon: daemon === null ? null : await daemon.status(),
+    workers: daemon?.workers ?? 0,
+    outbox: outbox.map((row) => ({
+      destination: String(row['destination']),
+      waiting: Number(row['waiting']),
+      waiting_bytes: Number(row['waiting_bytes']),
+      dead: Number(row['dead']),
+    })),
+    daemon: state,
     refusals: null,
   };
   return json(answer);
