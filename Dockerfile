@@ -24,12 +24,14 @@ RUN install -d -o node -g node -m 0700 /var/lib/sluice
 WORKDIR /var/lib/sluice
 VOLUME /var/lib/sluice
 USER node
-EXPOSE 4317 4318 8888 13133
+EXPOSE 4317 4318 4319 8888 13133
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:4318/health').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# The container publishes ports by its own rules, so the receiver listens on all addresses, and readiness and metrics do.
+# The container publishes ports by its own rules, so the receiver listens on all addresses, and the console,
+# readiness and metrics do. A login link for the console: docker exec CONTAINER node /opt/sluice/bin/sluice.js console
 ENTRYPOINT ["node", "/opt/sluice/bin/sluice.js"]
 CMD ["run", "--set", "receivers.otlp.protocols.http.endpoint=0.0.0.0:4318", \
   "--set", "receivers.otlp.protocols.grpc.endpoint=0.0.0.0:4317", \
   "--set", "extensions.health_check.endpoint=0.0.0.0:13133", \
+  "--set", "extensions.console.endpoint=0.0.0.0:4319", \
   "--set", "service.telemetry.metrics.endpoint=0.0.0.0:8888"]

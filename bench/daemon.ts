@@ -52,7 +52,9 @@ export async function startDaemon(
   const url = `http://127.0.0.1:${port}`;
   const all = [
     `receivers.otlp.protocols.http.endpoint=127.0.0.1:${port}`,
-    ...(store === 'embedded' ? ['receivers.otlp.protocols.grpc.endpoint=127.0.0.1:0'] : []),
+    ...(store === 'embedded'
+      ? ['receivers.otlp.protocols.grpc.endpoint=127.0.0.1:0', 'extensions.console.endpoint=127.0.0.1:0']
+      : []),
     'extensions.health_check.endpoint=127.0.0.1:0',
     'service.telemetry.metrics.endpoint=127.0.0.1:0',
     ...settings,

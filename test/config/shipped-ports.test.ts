@@ -11,7 +11,7 @@ const METRICS = '8888';
 t.test('the Collector and the default daemon share no port', async (t) => {
   const ours = [...portsIn(read('sluice.yaml')), METRICS];
   const theirs = portsIn(read('otelcol.yaml'));
-  t.strictSame([...ours].sort(), ['13133', '4317', '4318', '8888']);
+  t.strictSame([...ours].sort(), ['13133', '4317', '4318', '4319', '8888']);
   t.equal(theirs.length, 3);
   t.strictSame(
     theirs.filter((port) => ours.includes(port)),

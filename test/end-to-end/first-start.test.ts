@@ -11,6 +11,7 @@ import { aSpan, aTraceRequest } from '../support/payloads.ts';
 t.setTimeout(300_000);
 
 const KEY = /\bslc_[0-9A-Za-z]{8}_[0-9A-Za-z_-]{49}/u;
+const LINK = /\bhttp:\/\/127\.0\.0\.1:\d+\/login#[0-9A-Za-z_-]{43}\b/u;
 const folder = openFolder(t);
 const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
@@ -18,6 +19,7 @@ const grpcPort = await freePort();
 const SETTINGS = [
   ['extensions.postgres.data_dir', './data'],
   ['extensions.health_check.endpoint', '127.0.0.1:0'],
+  ['extensions.console.endpoint', '127.0.0.1:0'],
   ['receivers.otlp.protocols.http.endpoint', `127.0.0.1:${port}`],
   ['receivers.otlp.protocols.grpc.endpoint', `127.0.0.1:${grpcPort}`],
   ['service.telemetry.metrics.endpoint', '127.0.0.1:0'],
@@ -47,6 +49,17 @@ async function namesOfTraces(): Promise<readonly string[]> {
   return (JSON.parse(out) as { root_name: string }[]).map(({ root_name }) => root_name).sort();
 }
 
+/** As the page does: it sends the fragment of the link. */
+async function logIn(link: string): Promise<{ readonly status: number; readonly person: unknown }> {
+  const { origin, hash } = new URL(link);
+  const answer = await fetch(`${origin}/api/v1/session`, {
+    method: 'POST',
+    headers: { origin, 'content-type': 'application/json' },
+    body: JSON.stringify({ link: hash.slice(1) }),
+  });
+  return { status: answer.status, person: await answer.json() };
+}
+
 let key = '';
 
 t.test('the first start prints a key once, and environment variables with which an SDK works', async (t) => {
@@ -58,6 +71,14 @@ t.test('the first start prints a key once, and environment variables with which 
   t.match(output.out, `OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20${key}"\n`);
   t.notMatch(output.out, '\u001b', 'no colours where no terminal is');
   t.notMatch(output.err, key, 'the key is in no log line');
+  const link = LINK.exec(output.out)?.[0] ?? '';
+  t.match(link, LINK);
+  t.notMatch(output.err, link.split('#')[1], 'the link is in no log line');
+  t.match(await logIn(link), { status: 201, person: { name: 'admin', role: 'admin' } });
+  t.match(await logIn(link), { status: 401 }, 'a link works once');
+  const printed = (await sluice(['console', ...SETTINGS], { folder })).out.trim();
+  t.equal(printed.split('#')[0], link.split('#')[0]);
+  t.match(await logIn(printed), { status: 201, person: { name: 'admin' } }, 'a new link for the same person');
   t.equal(await sendSpan(key, 'first'), 200);
   t.equal(await sendSpan(key.replace('slc_', 'slc-'), 'stranger'), 401);
   const client = new GrpcClient(`127.0.0.1:${grpcPort}`);
@@ -72,6 +93,8 @@ t.test('the first start prints a key once, and environment variables with which 
 t.test('the next start shows no key, and the data and the key still exist', async (t) => {
   const { output } = await start();
   t.notMatch(output.out, 'slc_');
+  t.notMatch(output.out, LINK);
+  t.match(output.out, /console at http:\/\/127\.0\.0\.1:\d+, log in with/u);
   t.match(output.out, `OTLP/HTTP at ${url}\n                   OTLP/gRPC at http://127.0.0.1:${grpcPort}\n`);
   t.match(output.out, /key create +create another API key\n/u);
   t.equal(await sendSpan(key, 'second'), 200);

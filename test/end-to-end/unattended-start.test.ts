@@ -14,6 +14,7 @@ const KEY = /\bslc_[0-9A-Za-z]{8}_[0-9A-Za-z_-]{49}/u;
 const SETTINGS = [
   ['extensions.postgres.allow_unsafe', 'true'],
   ['extensions.health_check.endpoint', '127.0.0.1:0'],
+  ['extensions.console.endpoint', '127.0.0.1:0'],
   ['receivers.otlp.protocols.grpc.endpoint', '127.0.0.1:0'],
   ['service.telemetry.metrics.endpoint', '127.0.0.1:0'],
 ].flatMap(([path, value]) => ['--set', `${path}=${value}`]);
