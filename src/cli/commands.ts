@@ -158,6 +158,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./export.ts')).exportCommand,
   },
   {
+    name: 'explain',
+    words: '<FILE|TRACE>',
+    summary: 'Show which attribute filled which column, and how the cost came about',
+    load: async () => (await import('./explain.ts')).explain,
+  },
+  {
     name: 'usage',
     summary: 'Sum up model calls, tokens and cost',
     load: async () => (await import('./usage.ts')).usageCommand,

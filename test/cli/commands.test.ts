@@ -9,7 +9,7 @@ t.test('every command declares what help and docs/cli.md show', async (t) => {
   t.equal(new Set(names).size, names.length, 'no two commands have the same name');
   for (const { name, words = '', load } of COMMANDS) {
     const { options, examples } = await load();
-    t.match(words, /^(?:(?:<[A-Z]+>|\[[A-Z]+\])(?: |$))*$/u, `${name}: words are <NEEDED> or [OPTIONAL]`);
+    t.match(words, /^(?:(?:<[A-Z|]+>|\[[A-Z]+\])(?: |$))*$/u, `${name}: words are <NEEDED> or [OPTIONAL]`);
     t.ok(examples.length > 0, `${name}: has an example`);
     for (const [line] of examples) t.match(line, /\bsluice\b/u, `${name}: an example is a command line`);
     for (const [option, { type, value, default: given, otherwise }] of Object.entries(options)) {

@@ -79,6 +79,21 @@ t.test('the demonstration is stored and priced, and its output names its trace',
   });
 });
 
+t.test('a stored trace is explained with the columns that are stored', async (t) => {
+  const records = (await read('explain', demoId.slice(0, 12))) as {
+    readonly row: Readonly<Record<string, unknown>>;
+    readonly differences: readonly unknown[];
+  }[];
+  t.ok(records.length > 5);
+  for (const { row, differences } of records) t.strictSame(differences, [], String(row['name'] ?? row['event_name']));
+  const call = records.find(({ row }) => row['category'] === 'model_call')?.row;
+  const { code, out } = await sluice('explain', demoId, '--span', String(call?.['span_id']).slice(0, 8));
+  t.equal(code, 0);
+  t.match(out, /input_tokens\s+\d+\s+← gen_ai\.usage\.input_tokens/);
+  t.match(out, /input: \d+ tokens x/);
+  t.match(await sluice('explain', demoId, '--span', 'ffffffff'), { code: 1, err: /no such record/ });
+});
+
 t.test('the waterfall shows the tree, tokens and cost, the error, the log record and the totals', async (t) => {
   const { code, out, err } = await sluice('trace', demoId.slice(0, 9).toUpperCase());
   t.equal(code, 0);

@@ -46,14 +46,18 @@ export class PostgresKeyDirectory implements KeyDirectory {
     };
   }
 
-  async findProject(name: string): Promise<Project | null> {
-    const [row] = (await this.#database.query(FIND_PROJECT, [name])).rows;
-    return row === undefined ? null : projectOf(row);
+  findProject(name: string): Promise<Project | null> {
+    return findProject(this.#database, name);
   }
 
   onChange(changed: () => void): () => void {
     return this.#announcements.on('sluice_keys', changed);
   }
+}
+
+export async function findProject(database: Pick<Database, 'query'>, name: string): Promise<Project | null> {
+  const [row] = (await database.query(FIND_PROJECT, [name])).rows;
+  return row === undefined ? null : projectOf(row);
 }
 
 function projectOf(row: Record<string, unknown>): Project {

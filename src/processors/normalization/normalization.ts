@@ -4,12 +4,14 @@
  */
 import { CACHE_COUNTING } from '../../component/capabilities/cache-counting.ts';
 import type { Capabilities } from '../../component/capabilities/capability.ts';
+import { DERIVATIONS, type Derivations } from '../../component/capabilities/derivations.ts';
 import { ownDialects } from '../../component/capabilities/own-dialects.ts';
 import type { Host } from '../../component/component.ts';
 import { defineProcessor, type Processor } from '../../component/processor.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
 import type { Batch, Tables } from '../../pdata/batch.ts';
 import type { Steps } from '../../pdata/steps.ts';
+import { DerivingNormalizer } from './derivation.ts';
 import { LookupTables } from './lookup-tables.ts';
 import { dialectsOf, type MappingOption } from './mappings.ts';
 import { MAPPINGS_SCHEMA, mappingFaults } from './mappings-schema.ts';
@@ -25,11 +27,14 @@ export interface NormalizationOptions {
 class Normalization implements Processor {
   readonly #capabilities: Capabilities;
   readonly #own: readonly Dialect[];
+  /** Set by `sluice explain` only. */
+  readonly #derivations: Derivations | undefined;
   readonly #lookups = new WeakMap<Tables, LookupTables>();
 
   constructor(own: readonly Dialect[], capabilities: Capabilities) {
     this.#own = own;
     this.#capabilities = capabilities;
+    this.#derivations = capabilities.find(DERIVATIONS);
   }
 
   prepare(tables: Tables): void {
@@ -40,7 +45,10 @@ class Normalization implements Processor {
     if (batch.signal === 'metrics') return;
     const lookups = this.#knowledgeOf(batch.tables);
     yield* lookups.keys.begin(batch.tables);
-    const records = new RecordNormalizer(lookups, batch);
+    const records =
+      this.#derivations === undefined
+        ? new RecordNormalizer(lookups, batch)
+        : new DerivingNormalizer(lookups, batch, this.#derivations);
     for (let record = 0; record < batch.recordCount; record++) {
       records.normalize(record);
       if (record % STEP === STEP - 1) yield;

@@ -39,14 +39,23 @@ export class RecordNormalizer {
   readonly #ownSpecific = new Set<number>();
   #specific: ReadonlySet<number> = this.#ownSpecific;
 
-  constructor(lookups: LookupTables, batch: Batch) {
+  constructor(
+    lookups: LookupTables,
+    batch: Batch,
+    view = new RecordView(batch, lookups, lookups.fields, new Reader(batch)),
+  ) {
     this.#batch = batch;
     this.#lookups = lookups;
-    this.#view = new RecordView(batch, lookups, lookups.fields, new Reader(batch));
+    this.#view = view;
     this.#tokens = new TokenCounts(this.#view);
     this.#events = new MessageEvents(this.#view);
     this.#place = batch.signal === 'traces' ? PLACE_BITS.span : PLACE_BITS.log;
     lookups.detection.begin();
+  }
+
+  /** The best rank that the attributes of the last record gave. */
+  get rank(): number {
+    return this.#rank;
   }
 
   normalize(record: number): void {

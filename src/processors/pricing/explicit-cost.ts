@@ -2,6 +2,7 @@
  * The cost that a record states itself. A value must fit the stored `numeric(18,8)`: numbers are rounded, strings must
  * already fit. Of several attributes, the first valid one in order of precedence counts.
  */
+import type { StatedCandidate } from '../../component/capabilities/derivations.ts';
 import { MONEY_DIGITS, MONEY_LIMIT, type Money } from '../../pdata/money.ts';
 import { atScale, decimalOfNumber } from './decimal.ts';
 import type { CostCandidate, StatedCosts } from './explicit-cost-keys.ts';
@@ -77,6 +78,25 @@ function firstValid(candidates: readonly CostCandidate[], ownUsage: boolean): Ac
     if (money !== null) return { money, attribute };
   }
   return null;
+}
+
+/** Every stated cost with its side, and why it was not used. */
+export function explainStatedCosts(costs: StatedCosts, ownUsage: boolean): StatedCandidate[] {
+  return (['total', 'input', 'output'] as const).flatMap((side) => {
+    const used = costs[side].find((each) => firstValid([each], ownUsage) !== null);
+    return costs[side].map((each) => ({
+      side,
+      attribute: each.attribute,
+      value: String(each.value),
+      reason: each === used ? null : reasonOf(each, ownUsage, used?.attribute ?? null),
+    }));
+  });
+}
+
+function reasonOf(candidate: CostCandidate, ownUsage: boolean, used: string | null): string {
+  if (parseExplicitCost(candidate.value) === null) return 'it is no cost that can be stored';
+  if (candidate.aggregate && ownUsage) return 'it is a sum over other records';
+  return `${used ?? 'another'} comes first`;
 }
 
 function sum(input: Accepted | null, output: Accepted | null): Money | null {

@@ -4,6 +4,7 @@
  */
 import { CACHE_COUNTING } from '../../component/capabilities/cache-counting.ts';
 import type { Capability } from '../../component/capabilities/capability.ts';
+import { type CostDerivation, DERIVATIONS, type Derivations } from '../../component/capabilities/derivations.ts';
 import { ownDialects } from '../../component/capabilities/own-dialects.ts';
 import type { Host } from '../../component/component.ts';
 import type { Counter } from '../../component/meter.ts';
@@ -40,7 +41,8 @@ import {
   SLOT_REQUEST_MODEL,
   SLOT_RESPONSE_MODEL,
 } from '../../pdata/layout.ts';
-import { chooseStatedCost } from './explicit-cost.ts';
+import { explainPrice, describePrice } from './explanation.ts';
+import { chooseStatedCost, explainStatedCosts } from './explicit-cost.ts';
 import type { PricingOptions } from './options.ts';
 import { PRICING_OPTIONS_SCHEMA } from './options-schema.ts';
 import { InclusiveRules } from './inclusive-rules.ts';
@@ -157,6 +159,30 @@ class Pricing implements Processor {
     return learned;
   }
 
+  /** How the cost of a record came about, by the functions that `process` uses. For `sluice explain`. */
+  derivation(batch: Batch, record: number): CostDerivation {
+    const unpriced = { record, stated: [], computed: [], price: null };
+    const { derived } = batch.records.goto(record);
+    if (this.#books === null || derived === 0) return unpriced;
+    const costs = this.#learnedOf(batch.tables).explicit.find(batch, record);
+    batch.derived.goto(derived);
+    const ownUsage = batch.derived.byte(DERIVED_USAGE_SCOPE) === USAGE_OWN;
+    const stated = costs === null ? [] : explainStatedCosts(costs, ownUsage);
+    if (costs !== null && chooseStatedCost(costs, ownUsage) !== null) return { ...unpriced, stated };
+    const usage = emptyUsage();
+    if (!readUsage(batch, usage)) return { ...unpriced, stated };
+    const book = this.#books.of(batch.context.project.name);
+    const model =
+      findModel(batch, book)?.name ?? batch.slotText(SLOT_RESPONSE_MODEL) ?? batch.slotText(SLOT_REQUEST_MODEL);
+    if (model === null) return { ...unpriced, stated, computed: ['No price: the record names no model.'] };
+    const price = explainPrice(book, batch.slotText(SLOT_PROVIDER), model, usage, this.#startMs(batch));
+    return { record, stated, computed: describePrice(price).split('\n'), price };
+  }
+
+  #startMs(batch: Batch): number {
+    return batch.records.startApproximateNs / NS_PER_MS || this.#host.now();
+  }
+
   #explicitCosts(): ExplicitCosts {
     const own = this.#host.capabilities.find(ownDialects<Dialect>(this.#host.pipeline));
     return new ExplicitCosts([...(own ?? []), ...DIALECTS]);
@@ -164,8 +190,8 @@ class Pricing implements Processor {
 
   #derive(batch: Batch, book: PriceBook, memo: ModelMemo): void {
     if (!readUsage(batch, this.#usage)) return;
-    const startMs = batch.records.startApproximateNs / NS_PER_MS || this.#host.now();
-    const price = memo.find(batch) ?? memo.note(findModel(batch, book));
+    const startMs = this.#startMs(batch);
+    const price = memo.find(batch) ?? memo.note(findModel(batch, book)?.priced ?? null);
     const { model } = price;
     const charge = this.#charge;
     const row = model?.charge(this.#usage, startMs, charge).row ?? null;
@@ -191,13 +217,33 @@ function memoOf(memos: Learned['memos'], book: PriceBook): ModelMemo {
 }
 
 /** The response model is billed; the request model is used when the response model has no price. */
-function findModel(batch: Batch, book: PriceBook): PricedModel | null {
+function findModel(batch: Batch, book: PriceBook): FoundModel | null {
   const provider = batch.slotText(SLOT_PROVIDER);
   const answered = batch.slotText(SLOT_RESPONSE_MODEL);
   const found = answered === null ? null : book.find(provider, answered);
-  if (found !== null) return found;
+  if (found !== null && answered !== null) return { priced: found, name: answered };
   const asked = batch.slotText(SLOT_REQUEST_MODEL);
-  return asked === null || asked === answered ? null : book.find(provider, asked);
+  const priced = asked === null || asked === answered ? null : book.find(provider, asked);
+  return priced === null || asked === null ? null : { priced, name: asked };
+}
+
+interface FoundModel {
+  readonly priced: PricedModel;
+  readonly name: string;
+}
+
+/** Prices batches, then tells how each cost came about. */
+function deriving(pricing: Pricing, derivations: Derivations): Processor {
+  return {
+    start: () => pricing.start(),
+    stop: () => pricing.stop(),
+    admit: () => pricing.admit(),
+    *process(batch) {
+      yield* pricing.process(batch);
+      if (batch.signal === 'metrics') return;
+      for (let record = 0; record < batch.recordCount; record++) derivations.priced(pricing.derivation(batch, record));
+    },
+  };
 }
 
 /** False when no token count is known. */
@@ -274,6 +320,8 @@ export const pricing = defineProcessor<PricingOptions>({
   provides: ['cost'],
   create: (options, host) => {
     offerInclusiveRules(options, host);
-    return new Pricing(options, host);
+    const pricing = new Pricing(options, host);
+    const derivations = host.capabilities.find(DERIVATIONS);
+    return derivations === undefined ? pricing : deriving(pricing, derivations);
   },
 });

@@ -123,7 +123,13 @@ gets these columns
 - Numbers that contradict \`cached_tokens\` or \`reasoning_tokens\` have priority, as for every sender.
 - Each \`normalization/<name>\` has its own mappings; \`privacy\` and \`pricing\` follow those of their pipeline. A reload applies changes.
 
-\`sluice validate\` reports a mistake with its place. All options: [configuration.md](configuration.md#processor-normalization).`;
+\`sluice validate\` reports a mistake with its place. All options: [configuration.md](configuration.md#processor-normalization).
+
+## Where a value comes from
+
+\`sluice explain TRACE --span ID\`, or \`sluice explain FILE\` for a body that is not sent yet, shows for each record: the dialect and the sign
+by which it was found, the attribute or path that filled each column, the candidates that lost and why, the attributes that no column
+used, and how the cost came about. It runs the stages of the configured pipeline, so its columns are those that the daemon stores.`;
 
 function tableOf(senders: readonly Sender[], findings: readonly Finding[]): string {
   const head = `| Sender | ${FIELDS.map((field) => `\`${field}\``).join(' | ')} |`;

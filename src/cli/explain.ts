@@ -1,0 +1,185 @@
+/** `sluice explain FILE|TRACE`: which attribute filled which column of a record, and how its cost came about. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { StoredPrice } from '../component/capabilities/price-directory.ts';
+import type { Config } from '../config/config.ts';
+import { UserError } from '../errors.ts';
+import type { Database } from '../extensions/postgres/database.ts';
+import { findProject } from '../extensions/postgres/key-directory.ts';
+import { listPrices } from '../extensions/postgres/price-directory.ts';
+import type { Project } from '../pdata/context.ts';
+import { DERIVED_COLUMNS } from '../pdata/columns.ts';
+import type { Call, Command, ExitCode } from './command.ts';
+import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
+import { withDatabase } from './database.ts';
+import { readInput } from './explanation/input.ts';
+import { type Body, type ExplainedRecord, Stages } from './explanation/stages.ts';
+import { bodyOfRow, contentLostFrom } from './explanation/stored-row.ts';
+import { UsageError } from './options.ts';
+import { onlyWord } from './project.ts';
+import { type Reader, type Row, withReader } from './reader.ts';
+import { type Difference, drawExplanation, type Explained } from './view/explanation.ts';
+import { asJson } from './view/screen-text.ts';
+import { findTrace } from './view/trace-record.ts';
+
+/** Further records of a trace are not read. */
+const MOST_RECORDS = 2_000;
+const DEFAULT_PROJECT = 'default';
+
+export const explain: Command = {
+  description:
+    'FILE holds a body of OTLP (protobuf or JSON, also gzip) or rows of the file exporter; TRACE is the id of a stored trace, or a\nunique prefix of it. The configuration is used as the daemon uses it: mappings, prices, capture and redaction. With --project,\nand for stored traces, the settings and prices that are stored for the project count too.',
+  options: {
+    ...CONFIG_OPTIONS,
+    project: { type: 'text', short: 'p', value: 'NAME', description: 'The project that the telemetry belongs to' },
+    span: { type: 'text', value: 'ID', description: 'Only the span with this id, or a prefix of it' },
+    json: { type: 'flag', description: 'Print JSON' },
+  },
+  examples: [
+    ['sluice explain 4bf92f3577b34da6 --span 00f067aa', 'a stored span whose figures look wrong'],
+    ['sluice explain body.json', 'a body of OTLP, before it is sent'],
+  ],
+  async run(call) {
+    const word = onlyWord(call, 'FILE|TRACE');
+    const path = resolve(call.process.cwd(), word);
+    if (existsSync(path)) return explainFile(call, path);
+    if (!/^[0-9a-f]{1,32}$/iu.test(word))
+      throw new UsageError(
+        `"${word}" is neither a file nor the id of a trace`,
+        'give the path of a file, or hex digits',
+      );
+    return explainTrace(call, word);
+  },
+};
+
+async function explainFile(call: Call, path: string): Promise<ExitCode> {
+  const name = call.values.text('project');
+  if (name === undefined) {
+    const stages = stagesOf(call, await readConfig(call), { project: unstoredProject(DEFAULT_PROJECT), prices: [] });
+    return print(call, await explainInput(stages, path));
+  }
+  let explained: readonly Explained[] = [];
+  await withDatabase(call, 'read', async (database, { config }) => {
+    const stages = await storedStages(call, config, database, name);
+    explained = await explainInput(stages, path);
+    return 0;
+  });
+  return print(call, explained);
+}
+
+async function explainInput(stages: Stages, path: string): Promise<readonly Explained[]> {
+  const { bodies, rows } = readInput(path);
+  const explained: Explained[] = [];
+  for (const choices of bodies) explained.push(...(await explainFirst(stages, choices)).map(unstored));
+  for (const row of rows) {
+    if (row['signal'] === 'metric') continue;
+    explained.push(await explainRow(stages, row));
+  }
+  return explained;
+}
+
+const unstored = (record: ExplainedRecord): Explained => ({ ...record, differences: [] });
+
+/** Protobuf does not tell its signal: a body is of the first signal as which it is valid. */
+async function explainFirst(stages: Stages, choices: readonly Body[]): Promise<readonly ExplainedRecord[]> {
+  let first: unknown = null;
+  for (const body of choices) {
+    try {
+      return await stages.explain(body);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      first ??= error;
+    }
+  }
+  throw first;
+}
+
+async function explainTrace(call: Call, id: string): Promise<ExitCode> {
+  let rows: readonly Row[] = [];
+  let owner = '';
+  await withReader(call, async (reader) => {
+    const key = await findTrace(reader, id, call.values.text('project') ?? null);
+    owner = key.project;
+    rows = await readRows(reader, key.traceId, key.project);
+    return 0;
+  });
+  const explained: Explained[] = [];
+  await withDatabase(call, 'read', async (database, { config }) => {
+    const stages = await storedStages(call, config, database, owner);
+    for (const row of rows) if (isWanted(call, row)) explained.push(await explainRow(stages, row));
+    return 0;
+  });
+  return print(call, explained);
+}
+
+/** Rows as the file exporter writes them: large integers and money are text. */
+async function readRows(reader: Reader, traceId: string, project: string): Promise<readonly Row[]> {
+  const read = async (
+    view: string,
+    signal: string,
+    texts: readonly string[],
+    order: string,
+  ): Promise<readonly Row[]> => {
+    const exact = [...texts, 'input_cost', 'output_cost', 'total_cost'];
+    const members = exact.map((column) => `'${column}', r.${column}::text`).join(', ');
+    const found = await reader.query(
+      `SELECT (to_jsonb(r) || jsonb_build_object('signal', '${signal}', ${members}))::text AS row FROM ${reader.views}.${view} r
+       WHERE r.trace_id = $1 AND r.project = $2 ORDER BY r.${order} LIMIT ${MOST_RECORDS}`,
+      [traceId, project],
+    );
+    return found.map(({ row }) => JSON.parse(String(row)) as Row);
+  };
+  const spanTexts = ['start_time_unix_nano', 'end_time_unix_nano', 'duration_ns'];
+  return [
+    ...(await read('spans', 'span', spanTexts, 'start_time_unix_nano')),
+    ...(await read('logs', 'log', ['time_unix_nano', 'observed_time_unix_nano'], 'time_unix_nano')),
+  ];
+}
+
+/** With the settings and prices that are stored for the project. */
+async function storedStages(call: Call, config: Config, database: Database, name: string): Promise<Stages> {
+  const project = (await findProject(database, name)) ?? unstoredProject(name);
+  return stagesOf(call, config, { project, prices: await listPrices(database, name) });
+}
+
+/** A project of static keys has no stored settings. */
+const unstoredProject = (name: string): Project => ({ name, plan: 'paid', monthlySpans: null, privacy: new Map() });
+
+function stagesOf(
+  { process }: Call,
+  config: Config,
+  stored: { readonly project: Project; readonly prices: readonly StoredPrice[] },
+): Stages {
+  return new Stages({ ...stored, config, process, resolvePath: (path) => resolve(process.cwd(), path) });
+}
+
+/** Content of a row stands in its column only. What the row without it lacks is put back before it is explained. */
+async function explainRow(stages: Stages, row: Row): Promise<Explained> {
+  const [bare] = await stages.explain(bodyOfRow(row));
+  const restored = bare === undefined ? {} : contentLostFrom(row, bare.row);
+  const [record] = Object.keys(restored).length === 0 ? [bare] : await stages.explain(bodyOfRow(row, restored));
+  if (record === undefined) throw new UserError('the row holds no record');
+  return { ...record, differences: differencesOf(row, record.row) };
+}
+
+function differencesOf(stored: Row, now: Row): readonly Difference[] {
+  return DERIVED_COLUMNS.flatMap(({ name }) => {
+    if (!Object.hasOwn(stored, name)) return [];
+    const [before, after] = [stored[name] ?? null, now[name] ?? null];
+    return JSON.stringify(before) === JSON.stringify(after) ? [] : [{ column: name, stored: before, now: after }];
+  });
+}
+
+function isWanted({ values }: Call, row: Row): boolean {
+  const wanted = values.text('span')?.toLowerCase();
+  return wanted === undefined || String(row['span_id'] ?? '').startsWith(wanted);
+}
+
+function print(call: Call, explained: readonly Explained[]): ExitCode {
+  const { values, terminal } = call;
+  const wanted = explained.filter(({ row }) => isWanted(call, row));
+  if (wanted.length === 0) throw new UserError('there is no such record', 'Leave out --span to see all of them.');
+  if (values.flag('json')) terminal.print(asJson(wanted));
+  else terminal.print(wanted.map((each) => drawExplanation(each, terminal.style)).join('\n\n'));
+  return 0;
+}

@@ -1,0 +1,365 @@
+/**
+ * Normalizes records and tells for each of them where its columns come from. The log of the readers says what happened;
+ * here it is put into words.
+ */
+import type {
+  Derivation,
+  Derivations,
+  FilledColumn,
+  LostCandidate,
+  Origin,
+} from '../../component/capabilities/derivations.ts';
+import { OPERATIONS } from '../../dialects/categories.ts';
+import { FIELDS, type ReadField } from '../../dialects/dialect.ts';
+import type { AttributeCursor } from '../../pdata/attributes.ts';
+import type { Batch } from '../../pdata/batch.ts';
+import { DERIVED_COLUMNS, PRICING_NUMBERS, SPAN_STATUSES } from '../../pdata/columns.ts';
+import * as layout from '../../pdata/layout.ts';
+import { dialectOfRank, NO_RANK, RANK_SCOPE, RANK_SERVICE } from './key-classes.ts';
+import type { LookupTables } from './lookup-tables.ts';
+import { type Candidate, keyOf, RecordingCandidates, RecordingView, RecordLog, type Setting } from './recording.ts';
+import { RecordNormalizer } from './record-normalizer.ts';
+import { fieldNumber, operationNumber } from './rules.ts';
+
+const OPERATION = fieldNumber('operation');
+/** Longer values are cut in reasons. */
+const MAX_SHOWN = 60;
+
+/** Columns that are filled from fields of other names. */
+const FIELDS_OF_COLUMN: Readonly<Record<string, readonly ReadField[]>> = {
+  provider: ['provider', 'response_model', 'request_model'],
+  cache_write_tokens: ['cache_write_tokens', 'cache_write_5m_tokens', 'cache_write_1h_tokens'],
+  finish_reasons: ['finish_reason'],
+  latency_ms: ['latency'],
+  time_to_first_token_ms: ['time_to_first_token'],
+  is_error: ['failed'],
+};
+const COLUMN_OF_FIELD: Readonly<Record<string, string>> = {
+  finish_reason: 'finish_reasons',
+  latency: 'latency_ms',
+  time_to_first_token: 'time_to_first_token_ms',
+  failed: 'is_error',
+  cache_write_5m_tokens: 'cache_write_tokens',
+};
+
+/** By part of the derived row, as `slot 3`: the column. */
+const COLUMN_OF_PART: ReadonlyMap<string, string> = new Map(
+  [...DERIVED_COLUMNS, ...PRICING_NUMBERS].flatMap(({ name }) =>
+    (['slot', 'number'] as const).flatMap((part) => {
+      const constants: Readonly<Record<string, number | undefined>> = layout;
+      const at = constants[`${part.toUpperCase()}_${name.toUpperCase()}`];
+      return at === undefined ? [] : [[`${part} ${at}`, name] as const];
+    }),
+  ),
+);
+/** Values that a column does not hold. */
+const EMPTY: ReadonlySet<string> = new Set(['', 'null', '{}', '[]', '""']);
+const isCount = (column: string): boolean => column.endsWith('_tokens');
+const fieldsOfColumn = (column: string): readonly number[] =>
+  (FIELDS_OF_COLUMN[column] ?? [column as ReadField]).map(fieldNumber);
+
+export class DerivingNormalizer extends RecordNormalizer {
+  readonly #log: RecordLog;
+  readonly #recording: RecordingView;
+  readonly #batch: Batch;
+  readonly #lookups: LookupTables;
+  readonly #derivations: Derivations;
+
+  constructor(lookups: LookupTables, batch: Batch, derivations: Derivations) {
+    const log = new RecordLog();
+    const view = new RecordingView(batch, lookups, { log, operation: OPERATION });
+    super(lookups, batch, view);
+    this.#log = log;
+    this.#recording = view;
+    this.#batch = batch;
+    this.#lookups = lookups;
+    this.#derivations = derivations;
+  }
+
+  override normalize(record: number): void {
+    this.#log.begin();
+    super.normalize(record);
+    this.#log.isActive = false;
+    this.#derivations.derived(this.#derivation(record));
+  }
+
+  #derivation(record: number): Derivation {
+    const { dialect } = this.#recording;
+    const isDerived = this.#batch.records.goto(record).derived > 0;
+    const winners = new Map<string, Candidate>();
+    const filled = isDerived ? this.#filled(record, winners) : [];
+    const used = this.#usedRows(winners, filled);
+    const lost = isDerived ? this.#lost(winners, filled) : [];
+    return {
+      record,
+      dialect: dialect < 0 ? null : (this.#lookups.dialects[dialect]?.id ?? null),
+      evidence: dialect < 0 ? null : this.#evidence(record),
+      filled: filled.map(({ rows: _, ...column }) => column),
+      lost,
+      leftOver: this.#leftOver(record, used, lost),
+    };
+  }
+
+  #filled(record: number, winners: Map<string, Candidate>): (FilledColumn & { readonly rows: readonly number[] })[] {
+    const columns = new Map<string, FilledColumn & { readonly rows: readonly number[] }>();
+    for (const setting of this.#log.settings) {
+      const column = columnOf(setting);
+      if (column === null || (setting.part !== 'slot' && Number.isNaN(setting.number))) continue;
+      if (setting.part === 'byte' && setting.number === 0) continue;
+      const winner = this.#winner(column, setting);
+      if (winner === null) winners.delete(column);
+      else winners.set(column, winner);
+      const origin = winner === null ? this.#otherOrigin(record, column, setting) : this.#originOf(column, winner);
+      const rows = [...setting.rows, ...(winner === null ? [] : [winner.row])];
+      columns.set(column, { ...origin, note: this.#noteOf(column, setting, winner), rows });
+    }
+    return [...columns.values()];
+  }
+
+  /** The candidate that gave the value of a setting; null: it does not come from a listed attribute. */
+  #winner(column: string, setting: Setting): Candidate | null {
+    if (column === 'operation' && setting.rows.length === 0) {
+      const { operation } = this.#log;
+      return operation === null || typeof operation === 'string' ? null : operation;
+    }
+    const fields = fieldsOfColumn(column);
+    if (isCount(column)) {
+      for (const field of fields) {
+        const found = this.#log.accepted.get(field);
+        if (found !== undefined) return found.candidate;
+      }
+      return null;
+    }
+    const { last, rows } = setting;
+    if (last === null || !fields.includes(last.field)) return null;
+    if (rows.length > 0 && !last.rule.flattened && !rows.includes(last.row)) return null;
+    if (setting.part === 'byte') return null;
+    return this.#isRecordName(setting) ? null : last;
+  }
+
+  #isRecordName({ offset }: Setting): boolean {
+    return offset >= 0 && offset === this.#batch.records.nameOffset;
+  }
+
+  #originOf(column: string, { rule, row }: Candidate): Origin {
+    const path =
+      rule.paths === null ? null : rule.sum ? rule.paths.join(' + ') : this.#pathOf(rule.number, row, rule.paths);
+    const dialect = this.#lookups.dialects[rule.dialect]?.id ?? null;
+    // The keys of a flattened list are shown as their pattern.
+    const source = rule.flattened ? rule.attribute : this.#place(row);
+    return { column, source, isAttribute: true, path, dialect };
+  }
+
+  #pathOf(rule: number, row: number, paths: readonly string[]): string {
+    const last = this.#log.paths.get(`${rule} ${row}`);
+    return last !== undefined && paths.includes(last) ? last : (paths[0] ?? '$');
+  }
+
+  #otherOrigin(record: number, column: string, setting: Setting): Origin {
+    const [row] = setting.rows;
+    if (row !== undefined) {
+      const source = setting.rows.length > 1 ? `${this.#place(row)} and others` : this.#place(row);
+      return { column, source, isAttribute: this.#isOwn(record, row), path: null, dialect: null };
+    }
+    return { column, source: this.#words(record, column, setting), isAttribute: false, path: null, dialect: null };
+  }
+
+  /** What a value comes from that no attribute gave. */
+  #words(record: number, column: string, setting: Setting): string {
+    const isSpan = this.#batch.signal === 'traces';
+    if (column === 'dialect') return 'the signs of the record';
+    if (this.#isRecordName(setting)) return 'the name of the span';
+    if (column === 'operation' || column === 'category') {
+      if (this.#log.operation === 'name') return isSpan ? 'the name of the span' : 'the name of the event';
+      return this.#log.operation === 'evidence' ? 'the attributes that the record has' : 'the operation';
+    }
+    if (column === 'latency_ms') return 'start and end of the span';
+    if (column === 'total_tokens') return 'the sum of input and output';
+    if (column === 'usage_scope') return 'the category and the attributes of the usage';
+    if (column === 'is_error') {
+      const failed = isSpan && this.#batch.records.goto(record).status === STATUS_ERROR;
+      return failed ? 'the status of the span' : 'the attributes about failures, or their absence';
+    }
+    return isSpan ? 'the events of the span' : 'the record';
+  }
+
+  #noteOf(column: string, setting: Setting, winner: Candidate | null): string | null {
+    const rows = winner === null || winner.rule.flattened ? setting.rows : [winner.row, ...setting.rows];
+    const { reader } = this.#recording;
+    if (setting.part === 'slot' && rows.length > 0) {
+      const dropped = rows.every((row) => reader.at(row).disposition === layout.DISPOSITION_DROP);
+      if (dropped) return 'privacy dropped the value, so the column is null';
+      return EMPTY.has(this.#batch.jsonOf(rows[0] ?? 0)) ? 'it is empty, so the column is null' : null;
+    }
+    const sent = winner === null ? undefined : this.#log.accepted.get(winner.field)?.value;
+    if (!isCount(column) || sent === undefined) return null;
+    if (sent === setting.number) {
+      const cached = this.#numberOf('cache_read_tokens') + this.#numberOf('cache_write_tokens');
+      if (column === 'input_tokens' && cached > 0) return `as sent, with the ${cached} cached tokens`;
+      const reasoning = this.#numberOf('reasoning_tokens');
+      return column === 'output_tokens' && reasoning > 0 ? `as sent, with the ${reasoning} reasoning tokens` : null;
+    }
+    if (column === 'input_tokens') return `${sent} as sent, without the cached tokens, which are added`;
+    if (column === 'output_tokens') return `${sent} as sent, without the reasoning tokens, which are added`;
+    return column === 'total_tokens' ? `${sent} as sent, which is less than the sum` : `${sent} as sent`;
+  }
+
+  /** The number that was written to a column; 0: none. */
+  #numberOf(column: string): number {
+    const setting = this.#log.settings.find((each) => columnOf(each) === column);
+    return setting === undefined || Number.isNaN(setting.number) ? 0 : setting.number;
+  }
+
+  #lost(winners: ReadonlyMap<string, Candidate>, filled: readonly FilledColumn[]): LostCandidate[] {
+    const { fields } = this.#recording;
+    if (!(fields instanceof RecordingCandidates)) return [];
+    const used = new Set([...winners.values(), ...this.#acceptedParts()].map(keyOf));
+    return FIELDS.flatMap((name, field) => {
+      const column = COLUMN_OF_FIELD[name] ?? name;
+      const winner = filled.find((each) => each.column === column);
+      return fields
+        .of(field)
+        .filter((candidate) => !used.has(keyOf(candidate)))
+        .map((candidate) => ({
+          ...this.#originOf(column, candidate),
+          reason: this.#reason(column, candidate, winner?.source ?? null),
+        }));
+    });
+  }
+
+  /** Counts that are parts of others have no setting of their own. */
+  #acceptedParts(): Candidate[] {
+    return [...this.#log.accepted.values()].map(({ candidate }) => candidate);
+  }
+
+  #reason(column: string, candidate: Candidate, winner: string | null): string {
+    const { rule, row } = candidate;
+    const view = this.#recording;
+    if (!view.applies(rule)) {
+      const words = OPERATIONS.filter((operation) => (rule.when & (1 << operationNumber(operation))) !== 0);
+      return `it is read for ${words.join(', ')} only`;
+    }
+    if (!this.#log.considered.has(keyOf(candidate)))
+      return winner === null ? 'it is not read on this record' : `${winner} comes first`;
+    const { kind, disposition, length } = view.reader.at(row);
+    if (disposition === layout.DISPOSITION_DROP) return 'privacy dropped it';
+    if (view.used.has(row)) return 'it fills another column';
+    const shown = this.#shown(row);
+    if (isCount(column)) return `${shown} has no whole number that is not negative and below 2^53`;
+    if (kind === layout.KIND_TEXT && length === 0) return 'it is empty';
+    if (rule.either) return `${shown} is the name of the other model: a dated name is the one that answered`;
+    return rule.paths === null ? `${shown} is not usable` : `${shown} has no usable value at ${rule.paths.join(', ')}`;
+  }
+
+  #shown(row: number): string {
+    const text = this.#batch.textOf(row);
+    const whole = text === null ? this.#batch.jsonOf(row) : JSON.stringify(text);
+    return whole.length > MAX_SHOWN ? `${whole.slice(0, MAX_SHOWN)}…` : whole;
+  }
+
+  #usedRows(
+    winners: ReadonlyMap<string, Candidate>,
+    filled: readonly { readonly rows: readonly number[] }[],
+  ): ReadonlySet<number> {
+    const { fields } = this.#recording;
+    const candidates = [...winners.values(), ...this.#acceptedParts()];
+    return new Set([
+      ...filled.flatMap(({ rows }) => rows),
+      ...candidates.flatMap(({ rule, row }) => (rule.flattened ? fields.family(rule) : [row])),
+    ]);
+  }
+
+  #leftOver(record: number, used: ReadonlySet<number>, lost: readonly LostCandidate[]): Derivation['leftOver'] {
+    const rows = this.#batch.recordAttributes(record);
+    const left: { readonly attribute: string; readonly symbol: number; readonly dropped: boolean }[] = [];
+    while (rows.next()) {
+      if (used.has(rows.row)) continue;
+      const dropped = rows.disposition === layout.DISPOSITION_DROP;
+      left.push({ attribute: this.#batch.tables.keyOf(rows.symbol), symbol: rows.symbol, dropped });
+    }
+    return left.map(({ attribute, symbol, dropped }) => ({
+      attribute,
+      note: dropped ? 'dropped by privacy' : this.#noteOfKey(attribute, symbol, lost),
+    }));
+  }
+
+  #noteOfKey(attribute: string, symbol: number, lost: readonly LostCandidate[]): string | null {
+    const columns = lost.filter(({ source }) => source === attribute).map(({ column }) => column);
+    if (columns.length > 0) return `a candidate of ${[...new Set(columns)].join(', ')}`;
+    const known = this.#lookups.keys.of(this.#batch.tables, symbol);
+    if (known === null) return null;
+    const ids = known.only.flatMap((index) => this.#lookups.dialects[index]?.id ?? []);
+    if (ids.length > 0) return `read in records of ${ids.join(', ')}`;
+    return known.rank !== NO_RANK || known.signs.length > 0 ? 'a sign of a dialect' : null;
+  }
+
+  /** The sign of the dialect that the record has: the first in the order of detection that means this dialect. */
+  #evidence(record: number): string {
+    const { dialect } = this.#recording;
+    const { detection } = this.#lookups;
+    const { scope, resource } = this.#batch.records.goto(record);
+    const isOf = (rank: number): boolean => rank !== NO_RANK && dialectOfRank(rank) === dialect;
+    if (this.rank < RANK_SCOPE && isOf(this.rank)) return `the attribute ${this.#keysOfRank(record, this.rank)}`;
+    for (const each of [detection.own, detection]) {
+      if (each !== null && isOf(each.rankOfScope(this.#batch, scope))) return `the scope ${each.scopeName}`;
+    }
+    if (isOf(this.rank)) return `the attribute ${this.#keysOfRank(record, this.rank)}, which suggests it`;
+    for (const each of [detection.own, detection]) {
+      const rank = each?.rankOfService(this.#batch, resource) ?? NO_RANK;
+      if (rank >= RANK_SERVICE && isOf(rank)) return 'the name of the service or SDK';
+    }
+    if (dialect === this.#lookups.relocating) return 'an event that is named like its scope';
+    const keys = this.#keys(record).filter(({ symbol }) => this.#lookups.keys.of(this.#batch.tables, symbol)?.telling);
+    if (keys.length > 0) return `${keys[0]?.attribute ?? ''}, and no sign of another dialect`;
+    return 'the name of the event';
+  }
+
+  #keysOfRank(record: number, rank: number): string {
+    const { reader } = this.#recording;
+    const found = this.#keys(record).find(({ symbol, row }) => {
+      const known = this.#lookups.keys.of(this.#batch.tables, symbol);
+      if (known === null) return false;
+      const word = known.signs.length === 0 ? 0 : reader.word(this.#lookups.words, row);
+      return known.rank === rank || known.signs.some((sign) => sign.rank === rank && sign.word === word);
+    });
+    if (found === undefined) return '(none)';
+    const isValue = this.#lookups.keys.of(this.#batch.tables, found.symbol)?.rank !== rank;
+    return isValue ? `${found.attribute}=${reader.text(found.row) ?? ''}` : found.attribute;
+  }
+
+  #keys(record: number): { readonly attribute: string; readonly symbol: number; readonly row: number }[] {
+    const rows: AttributeCursor = this.#batch.recordAttributes(record);
+    const keys = [];
+    while (rows.next()) keys.push({ symbol: rows.symbol, row: rows.row });
+    return keys.map((key) => ({ ...key, attribute: this.#batch.tables.keyOf(key.symbol) }));
+  }
+
+  #isOwn(record: number, row: number): boolean {
+    const { attributesFirst, attributesCount } = this.#batch.records.goto(record);
+    return row >= attributesFirst && row < attributesFirst + attributesCount;
+  }
+
+  /** The name of an attribute; with its event where it belongs to one. */
+  #place(row: number): string {
+    const { record } = this.#recording;
+    const { body, eventsFirst, eventsCount } = this.#batch.records.goto(record);
+    if (row === body - 1 && this.#batch.signal === 'logs') return '(body)';
+    if (this.#isOwn(record, row)) return this.#batch.tables.keyOf(this.#recording.reader.at(row).symbol);
+    for (let event = eventsFirst; event < eventsFirst + eventsCount; event++) {
+      const rows = this.#batch.eventAttributes(event);
+      let found = -1;
+      while (rows.next()) if (rows.row === row) found = rows.symbol;
+      if (found >= 0) return `${this.#batch.tables.keyOf(found)} of the event ${this.#batch.eventName(event)}`;
+    }
+    return '(another attribute)';
+  }
+}
+
+const STATUS_ERROR = SPAN_STATUSES.indexOf('error');
+
+function columnOf({ part, index }: Setting): string | null {
+  if (part !== 'byte') return COLUMN_OF_PART.get(`${part} ${index}`) ?? null;
+  if (index === layout.DERIVED_CATEGORY) return 'category';
+  if (index === layout.DERIVED_IS_ERROR) return 'is_error';
+  return index === layout.DERIVED_USAGE_SCOPE ? 'usage_scope' : null;
+}
