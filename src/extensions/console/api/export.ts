@@ -1,0 +1,175 @@
+/** `GET …/export`: traces, spans or log records of a range as a file; `…/traces/{trace}/otlp`: one trace as OTLP/JSON. */
+import { otlpJson } from '../../../pdata/otlp-json.ts';
+import type { Signal } from '../../../pdata/context.ts';
+import { jsonLine, lineNames, STORED_COLUMNS, type StoredText, storedTextQuery } from '../../../pdata/stored-text.ts';
+import { ConsoleError } from '../errors.ts';
+import { Parameters } from '../filter/parameters.ts';
+import { type DownloadReply, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
+import { allOf, conditionsOf, environmentCondition, limitOf, rangeOf, wordOf } from './question.ts';
+import { type FoundTraces, searchTraces, type TracePosition } from './search-traces.ts';
+import type { TraceRow } from './shapes.ts';
+import { findTrace, IN_TRACE, valuesOf } from './stored-trace.ts';
+import { CONTENT_FIELDS } from './texts.ts';
+
+const MAX_ROWS = 100_000;
+const PAGE = 200;
+/** Columns that need the right to content, with the text that stands for them. */
+const HIDDEN: Readonly<Record<string, string | null>> = {
+  ...Object.fromEntries(CONTENT_FIELDS.map((name) => [name, null])),
+  status_message: null,
+  events: null,
+  body: null,
+  attributes: '{}',
+};
+
+type Form = 'ndjson' | 'csv' | 'otlp';
+const TYPES: Readonly<Record<Form, DownloadReply['type']>> = {
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv',
+  otlp: 'application/x-ndjson',
+};
+
+export const exportRows = readRoute(`${PROJECT}/export`, (context): DownloadReply => {
+  const what = wordOf(context, 'what', ['traces', 'spans', 'logs']);
+  const form = wordOf(context, 'as', ['ndjson', 'csv', 'otlp']);
+  const limit = limitOf(context, MAX_ROWS, MAX_ROWS);
+  if (what === 'traces' && form === 'otlp')
+    throw new ConsoleError('request_invalid', { message: 'OTLP has spans and log records.', hint: 'what=spans' });
+  const pieces = what === 'traces' ? traceLines(context, form, limit) : recordPieces(context, { what, form, limit });
+  return {
+    kind: 'download',
+    name: `${context.project}-${what}.${form === 'otlp' ? 'otlp.ndjson' : form}`,
+    type: TYPES[form],
+    pieces,
+  };
+});
+
+export const exportTrace = readRoute(`${PROJECT}/traces/{trace}/otlp`, async (context): Promise<DownloadReply> => {
+  const trace = await findTrace(context);
+  const { list, from } = storedTextQuery('traces');
+  const text = `SELECT ${list} FROM ${from} WHERE ${IN_TRACE} ORDER BY s.start_time_unix_nano, s.span_id LIMIT ${MAX_ROWS}`;
+  const rows = storedRows(context, text, valuesOf(trace));
+  return { kind: 'download', name: `trace-${trace.hex}.json`, type: 'application/json', pieces: oneRequest(rows) };
+});
+
+/** The requests of all batches as one document, for tools that read one file. */
+async function* oneRequest(batches: AsyncIterable<readonly StoredText[]>): AsyncGenerator<string> {
+  const [head, tail] = ['{"resourceSpans":[', ']}'];
+  let separator = head;
+  for await (const rows of batches) {
+    if (rows.length === 0) continue;
+    yield separator + otlpJson('traces', rows).slice(head.length, -tail.length);
+    separator = ',';
+  }
+  yield separator === head ? head + tail : tail;
+}
+
+interface Records {
+  readonly what: 'spans' | 'logs';
+  readonly form: Form;
+  readonly limit: number;
+}
+
+async function* recordPieces(context: RequestContext, { what, form, limit }: Records): AsyncGenerator<string> {
+  const signal: Signal = what === 'spans' ? 'traces' : 'logs';
+  const { text, values } = what === 'spans' ? spansQuestion(context, limit) : logsQuestion(context, limit);
+  if (form === 'csv') yield `${lineNames(signal).join(',')}\r\n`;
+  for await (const rows of storedRows(context, text, values)) yield written(signal, form, rows);
+}
+
+function written(signal: Signal, form: Form, rows: readonly StoredText[]): string {
+  if (form === 'otlp') return rows.length === 0 ? '' : `${otlpJson(signal, rows)}\n`;
+  if (form === 'ndjson') return rows.map((row) => `${jsonLine(signal, row)}\n`).join('');
+  const columns = STORED_COLUMNS[signal];
+  const word = signal === 'traces' ? 'span' : 'log';
+  return rows.map((row) => `${[word, ...columns.map(({ name }) => cellOf(row[name] ?? null))].join(',')}\r\n`).join('');
+}
+
+async function* storedRows(
+  { caller, reader }: RequestContext,
+  text: string,
+  values: readonly unknown[],
+): AsyncGenerator<readonly StoredText[]> {
+  for await (const rows of reader.stream(text, values)) {
+    yield rows.map((row) => {
+      const texts = Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)] as const);
+      const stored = Object.fromEntries(texts);
+      return caller.seesContent ? stored : { ...stored, ...HIDDEN };
+    });
+  }
+}
+
+interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+function spansQuestion(context: RequestContext, limit: number): Statement {
+  const parameters = new Parameters();
+  const { trace, row, sums } = conditionsOf(context, 'span', parameters);
+  const { list, from } = storedTextQuery('traces');
+  const range = rangeOf(context);
+  const conditions = [...trace, ...row, ...sums, ...environmentCondition(context, 's.environment', parameters)];
+  const text = `SELECT ${list} FROM ${from} JOIN sluice.traces t ON t.trace_id = s.trace_id AND t.project = s.project
+    WHERE s.project = ${parameters.text(context.project)} AND s.start_time_unix_nano >= ${parameters.add(String(range.from))}::int8
+      AND s.start_time_unix_nano < ${parameters.add(String(range.until))}::int8 AND ${allOf(conditions)}
+    ORDER BY s.start_time_unix_nano DESC, s.trace_id, s.span_id LIMIT ${parameters.add(limit)}::int4`;
+  return { text, values: parameters.values };
+}
+
+function logsQuestion(context: RequestContext, limit: number): Statement {
+  const parameters = new Parameters();
+  const { row } = conditionsOf(context, 'log', parameters);
+  const { list, from } = storedTextQuery('logs');
+  const range = rangeOf(context);
+  const conditions = [...row, ...environmentCondition(context, 's.environment', parameters)];
+  const text = `SELECT ${list} FROM ${from} CROSS JOIN LATERAL (SELECT s.*) l
+    WHERE s.project = ${parameters.text(context.project)} AND s.time_unix_nano >= ${parameters.add(String(range.from))}::int8
+      AND s.time_unix_nano < ${parameters.add(String(range.until))}::int8 AND ${allOf(conditions)}
+    ORDER BY s.time_unix_nano DESC LIMIT ${parameters.add(limit)}::int4`;
+  return { text, values: parameters.values };
+}
+
+async function* traceLines(context: RequestContext, form: Form, limit: number): AsyncGenerator<string> {
+  const parameters = new Parameters();
+  const conditions = conditionsOf(context, 'span', parameters);
+  const trace = [...conditions.trace, ...environmentCondition(context, 't.environment', parameters)];
+  const search = {
+    ...{ project: context.project, range: rangeOf(context), conditions: { ...conditions, trace }, parameters },
+    now: () => context.now(),
+  };
+  let after: TracePosition | null = null;
+  let count = 0;
+  do {
+    const found: FoundTraces = await searchTraces(context.reader, {
+      ...search,
+      after,
+      limit: Math.min(PAGE, limit - count),
+    });
+    const rows = found.items.map((item) => JSON.parse(item) as TraceRow);
+    if (form === 'csv') yield csvOf(rows, count === 0);
+    else yield rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+    count += rows.length;
+    after = found.next;
+  } while (after !== null && count < limit);
+}
+
+/** The names come with the first rows. */
+function csvOf(rows: readonly TraceRow[], isFirst: boolean): string {
+  const [first] = rows;
+  const head = isFirst && first !== undefined ? `${Object.keys(first).join(',')}\r\n` : '';
+  const cells = (row: TraceRow): string =>
+    Object.values(row)
+      .map((value: unknown) => cellOf(value === null ? null : Array.isArray(value) ? value.join(' ') : String(value)))
+      .join(',');
+  return head + rows.map((row) => `${cells(row)}\r\n`).join('');
+}
+
+/** A spreadsheet runs a text that begins with one of these as a formula. */
+const FORMULA = /^[=+\-@\t\r]/u;
+
+function cellOf(text: string | null): string {
+  if (text === null) return '';
+  const safe = FORMULA.test(text) && !/^-?\d+(?:\.\d+)?$/u.test(text) ? `'${text}` : text;
+  return /[",\r\n']/u.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,88 @@
+/** `GET …/facets`: the values of some fields among the newest spans, with counts. */
+import { ConsoleError } from '../errors.ts';
+import { Parameters } from '../filter/parameters.ts';
+import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
+import { allOf, conditionsOf, environmentCondition, rangeOf } from './question.ts';
+import { sharedStateOf } from './shared-state.ts';
+
+/** How many of the newest spans are counted. */
+const SAMPLE = 20_000;
+const HEAVY_SAMPLE = 2000;
+const VALUES = 50;
+const LONGEST_VALUE = 256;
+/** Ranges that differ by less have the same kept answer. */
+const KEY_NS = 10_000_000_000n;
+
+const COLUMNS: Readonly<Record<string, string>> = {
+  service: 's.service_name',
+  model: 'coalesce(s.response_model, s.request_model)',
+  provider: 's.provider',
+  tool: 's.tool_name',
+  agent: 's.agent_name',
+  user: 's.user_id',
+  conversation: 's.conversation_id',
+  category: 's.category',
+  operation: 's.operation',
+  error: 's.error_type',
+  env: 's.environment',
+  name: 's.name',
+  kind: 's.kind',
+  status: 's.status',
+  dialect: 's.dialect',
+};
+const DEFAULT_FIELDS = 'service,model,provider,tool,agent,user,category,error,env';
+
+export const listFacets = readRoute(`${PROJECT}/facets`, async (context) => {
+  const { caller, project, query } = context;
+  const fields = fieldsOf(context);
+  const { from, until } = rangeOf(context);
+  const { recent } = sharedStateOf(context.people);
+  const range = [from, until].map((ns) => String(ns / KEY_NS));
+  const question = [project, ...range, query.get('q') ?? '', query.get('env') ?? '', String(caller.seesContent)];
+  const key = JSON.stringify(['facets', ...fields, ...question]);
+  const kept = recent.find(key, context.now());
+  if (kept !== null) return jsonText(kept);
+  const text = await countValues(context, fields);
+  recent.keep(key, text, context.now());
+  return jsonText(text);
+});
+
+function fieldsOf({ query }: RequestContext): readonly string[] {
+  const names = [...new Set((query.get('fields') || DEFAULT_FIELDS).split(','))];
+  if (names.every((name) => Object.hasOwn(COLUMNS, name))) return names;
+  throw new ConsoleError('request_invalid', { message: `\`fields\` takes: ${Object.keys(COLUMNS).join(', ')}.` });
+}
+
+/** Conditions on sums of a trace are left out: counts are of spans. */
+async function countValues(context: RequestContext, fields: readonly string[]): Promise<string> {
+  const { project, reader } = context;
+  const parameters = new Parameters();
+  const { trace, row, isHeavy } = conditionsOf(context, 'span', parameters);
+  const { from, until } = rangeOf(context);
+  const place = (value: unknown): string => parameters.add(value);
+  const sample = isHeavy ? HEAVY_SAMPLE : SAMPLE;
+  const environment = environmentCondition(context, 's.environment', parameters);
+  const columns = fields.map((name, at) => `${COLUMNS[name]} AS f${at}`).join(', ');
+  const counts = fields.map(
+    (
+      name,
+      at,
+    ) => `'${name}', (SELECT coalesce(json_agg(json_build_object('value', left(f${at}, ${LONGEST_VALUE}), 'count', n)
+      ORDER BY n DESC, f${at}), '[]') FROM (
+        SELECT f${at}, count(*) AS n FROM matching WHERE f${at} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${VALUES}) c)`,
+  );
+  const text = `
+  WITH newest AS NOT MATERIALIZED (
+    SELECT s.* FROM sluice.spans s
+    WHERE s.project = ${place(project)}::text AND s.start_time_unix_nano >= ${place(String(from))}::int8
+      AND s.start_time_unix_nano < ${place(String(until))}::int8 AND ${allOf(environment)}
+    ORDER BY s.start_time_unix_nano DESC LIMIT ${place(sample)}::int4
+  ), seen AS MATERIALIZED (
+    SELECT ${columns}, ${allOf([...row, ...trace])} AS matches
+    FROM newest s CROSS JOIN LATERAL (SELECT s.trace_id, s.environment) t
+  ), matching AS NOT MATERIALIZED (SELECT * FROM seen WHERE matches)
+  SELECT json_build_object('examined', (SELECT count(*) FROM seen), 'complete', (SELECT count(*) FROM seen) < ${place(sample)}::int4,
+    'fields', json_build_object(${counts.join(', ')}))::text AS facets`;
+  const [found] = await reader.query(text, parameters.values);
+  return String(found?.['facets']);
+}

@@ -1,0 +1,150 @@
+/**
+ * Polls for live streams: one a project while it has listeners. A poll asks which traces are new or got spans; each
+ * listener then reads the rows of those that match its filter.
+ */
+import type { RequestReader } from '../server/route.ts';
+
+const POLL_MS = 1000;
+/** Rows are stamped before they can be seen, so each poll looks back this far and leaves out what it told before. */
+const LOOK_BACK_MS = 10_000;
+/** Of the newest spans; a span of long ago that arrives now is seen at the next reload of the page. */
+const NEWEST_SPANS = 5000;
+const MAX_TRACES = 500;
+/** A listener that reconnects is told at most what has changed within this time. */
+const LONGEST_ABSENCE_MS = 600_000;
+
+/** Traces that have changed, and the database's time up to which changes are known, in Unix milliseconds. */
+export interface Changes {
+  readonly traces: readonly Buffer[];
+  readonly watermark: number;
+}
+
+export interface Listener {
+  readonly project: string;
+  readonly reader: RequestReader;
+  readonly signal: AbortSignal;
+  /** The watermark of an earlier stream; null: from now on. */
+  readonly since: number | null;
+}
+
+/** `known`: what was told of each trace, as its latest time of arrival. */
+interface Poll {
+  readonly listeners: Set<Watch>;
+  known: Map<string, number>;
+  watermark: number | null;
+  running: boolean;
+}
+
+interface Watch {
+  readonly listener: Listener;
+  readonly pending: Map<string, Buffer>;
+  watermark: number;
+  wake: () => void;
+}
+
+const CHANGED = `
+  WITH fresh AS (
+    SELECT s.trace_id, s.received_at AS at FROM (
+      SELECT n.trace_id, n.received_at FROM sluice.spans n
+      WHERE n.project = $1::text AND n.start_time_unix_nano < (extract(epoch FROM now()) * 1000 + 3600000)::int8 * 1000000
+      ORDER BY n.start_time_unix_nano DESC LIMIT ${NEWEST_SPANS}) s
+    WHERE s.received_at > to_timestamp($2::float8 / 1000)
+    UNION ALL
+    SELECT t.trace_id, t.created_at FROM sluice.traces t
+    WHERE t.created_at > to_timestamp($2::float8 / 1000) AND t.project = $1::text
+  )
+  SELECT trace_id, (extract(epoch FROM max(at)) * 1000000)::float8 AS at FROM fresh GROUP BY 1 ORDER BY 2 DESC LIMIT ${MAX_TRACES}`;
+const CLOCK = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms';
+
+export class LivePolls {
+  readonly #polls = new Map<string, Poll>();
+
+  /** Changes until the listener goes away. Between two changes it yields null once a second. */
+  async *listen(listener: Listener): AsyncGenerator<Changes | null> {
+    const poll = this.#pollOf(listener.project);
+    const now = Number((await listener.reader.query(CLOCK))[0]?.['ms']);
+    const since = listener.since === null ? now : Math.max(listener.since, now - LONGEST_ABSENCE_MS);
+    const watch: Watch = { listener, pending: new Map(), watermark: since, wake: () => undefined };
+    for (const { id } of listener.since === null ? [] : await changedSince(listener, since))
+      watch.pending.set(id.toString('hex'), id);
+    poll.listeners.add(watch);
+    const stop = (): void => watch.wake();
+    listener.signal.addEventListener('abort', stop);
+    try {
+      poll.watermark ??= now;
+      void this.#run(listener.project, poll);
+      while (!listener.signal.aborted) {
+        if (watch.pending.size > 0) yield takeChanges(watch);
+        else yield null;
+        if (watch.pending.size === 0) await nextWake(watch, listener.signal);
+      }
+    } finally {
+      listener.signal.removeEventListener('abort', stop);
+      poll.listeners.delete(watch);
+      if (poll.listeners.size === 0) this.#polls.delete(listener.project);
+    }
+  }
+
+  #pollOf(project: string): Poll {
+    const poll = this.#polls.get(project) ?? {
+      listeners: new Set(),
+      known: new Map(),
+      watermark: null,
+      running: false,
+    };
+    this.#polls.set(project, poll);
+    return poll;
+  }
+
+  /** Ends when the last listener has left. A poll that fails is tried again after the same time. */
+  async #run(project: string, poll: Poll): Promise<void> {
+    if (poll.running) return;
+    poll.running = true;
+    while (poll.listeners.size > 0) {
+      const [first] = poll.listeners;
+      if (first !== undefined) await this.#look(first.listener, poll).catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+    poll.running = false;
+    if (this.#polls.get(project) === poll) this.#polls.delete(project);
+  }
+
+  async #look({ project, reader }: Listener, poll: Poll): Promise<void> {
+    const now = Number((await reader.query(CLOCK))[0]?.['ms']);
+    const since = (poll.watermark ?? now) - LOOK_BACK_MS;
+    const found = await changedSince({ project, reader }, since);
+    const fresh = found.filter(({ id, at }) => (poll.known.get(id.toString('hex')) ?? 0) < at);
+    poll.known = new Map(found.map(({ id, at }) => [id.toString('hex'), at]));
+    poll.watermark = now;
+    for (const watch of poll.listeners) {
+      watch.watermark = now;
+      for (const { id } of fresh) watch.pending.set(id.toString('hex'), id);
+      watch.wake();
+    }
+  }
+}
+
+async function changedSince(
+  { project, reader }: Pick<Listener, 'project' | 'reader'>,
+  sinceMs: number,
+): Promise<readonly { readonly id: Buffer; readonly at: number }[]> {
+  const rows = await reader.query(CHANGED, [project, sinceMs]);
+  return rows.map((row) => ({ id: row['trace_id'] as Buffer, at: Number(row['at']) }));
+}
+
+function takeChanges(watch: Watch): Changes {
+  const traces = [...watch.pending.values()];
+  watch.pending.clear();
+  return { traces, watermark: watch.watermark };
+}
+
+function nextWake(watch: Watch, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const limit = setTimeout(resolve, 2 * POLL_MS);
+    watch.wake = () => {
+      clearTimeout(limit);
+      resolve();
+    };
+    if (signal.aborted) watch.wake();
+  });
+}

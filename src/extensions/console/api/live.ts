@@ -1,0 +1,95 @@
+/** `GET …/live`: server-sent events of new and changed traces that match a filter. */
+import { Parameters } from '../filter/parameters.ts';
+import { events, PROJECT, type RequestContext, readRoute, type ServerEvent } from '../server/route.ts';
+import type { Changes } from './live-polls.ts';
+import { allOf, conditionsOf, environmentCondition, idOf } from './question.ts';
+import { linesOf } from './search-traces.ts';
+import { sharedStateOf } from './shared-state.ts';
+import { spansOf, TRACE_JSON, traceJoins } from './trace-rows.ts';
+
+/** Of one event; the others are counted. */
+const MAX_ITEMS = 50;
+const BEAT_MS = 15_000;
+const WATERMARK = /^\d{1,15}$/u;
+
+export const showLive = readRoute(`${PROJECT}/live`, (context) => {
+  const watched = context.query.get('trace') ?? '';
+  const trace = watched === '' ? null : idOf(watched, 16);
+  // A faulty filter is refused before the stream begins.
+  const question = rowsQuestion(context);
+  return events(streamOf(context, { question, trace }));
+});
+
+interface Stream {
+  readonly question: RowsQuestion;
+  /** The open trace, of which the number of spans is told. */
+  readonly trace: Buffer | null;
+}
+
+async function* streamOf(context: RequestContext, { question, trace }: Stream): AsyncGenerator<ServerEvent> {
+  const { headers, project, reader, signal } = context;
+  const last = headers['last-event-id'] ?? '';
+  const since = WATERMARK.test(last) ? Number(last) : null;
+  let beaten = 0;
+  let spans = -1;
+  for await (const changes of sharedStateOf(context.people).live.listen({ project, reader, signal, since })) {
+    if (changes !== null) {
+      const data = await rowsOf(context, question, changes);
+      if (data !== null) yield { event: 'traces', id: String(changes.watermark), data };
+    }
+    if (trace !== null) {
+      const count = await countSpans(context, trace);
+      if (count !== spans)
+        yield { event: 'trace', data: JSON.stringify({ trace_id: trace.toString('hex'), span_count: count }) };
+      spans = count;
+    }
+    if (context.now() - beaten >= BEAT_MS) {
+      beaten = context.now();
+      yield { event: 'beat', data: '{}' };
+    }
+  }
+}
+
+interface RowsQuestion {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** Null: none of the traces matches. */
+async function rowsOf(
+  { reader }: RequestContext,
+  { text, values }: RowsQuestion,
+  { traces }: Changes,
+): Promise<string | null> {
+  const [row] = await reader.query(text, [...values, traces]);
+  const items = linesOf(row?.['items']);
+  if (items.length === 0) return null;
+  return `{"items":[${items.join(',')}],"dropped":${Number(row?.['matched']) - items.length}}`;
+}
+
+/** The last parameter is the list of traces. */
+function rowsQuestion(context: RequestContext): RowsQuestion {
+  const { project, reader } = context;
+  const parameters = new Parameters();
+  const { trace, row, sums } = conditionsOf(context, 'span', parameters);
+  const some = row.length === 0 ? [] : [`EXISTS (SELECT FROM sluice.spans s WHERE ${spansOf('s')} AND ${allOf(row)})`];
+  const conditions = allOf([...trace, ...environmentCondition(context, 't.environment', parameters), ...some, ...sums]);
+  const of = parameters.add(project);
+  const text = `
+  WITH matching AS MATERIALIZED (
+    SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns FROM sluice.traces t
+    WHERE t.project = ${of}::text AND t.trace_id = ANY ($${parameters.values.length + 1}::bytea[]) AND t.first_ns IS NOT NULL AND ${conditions}
+  ), shown AS MATERIALIZED (SELECT * FROM matching ORDER BY first_ns DESC, trace_id DESC LIMIT ${MAX_ITEMS})
+  SELECT (SELECT count(*) FROM matching)::int4 AS matched,
+    (SELECT string_agg(${TRACE_JSON}::text, E'\\n' ORDER BY t.first_ns DESC, t.trace_id DESC) FROM shown t ${traceJoins(reader.views)}) AS items`;
+  return { text, values: parameters.values };
+}
+
+async function countSpans({ project, reader }: RequestContext, trace: Buffer): Promise<number> {
+  const [row] = await reader.query(
+    `SELECT count(*)::int4 AS spans FROM sluice.traces t JOIN sluice.spans s ON ${spansOf('s')}
+     WHERE t.project = $1::text AND t.trace_id = $2::bytea`,
+    [project, trace],
+  );
+  return Number(row?.['spans']);
+}

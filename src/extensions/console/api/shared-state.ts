@@ -1,0 +1,19 @@
+/** What the requests of one console share: answers that are kept for seconds, and the polls of live streams. */
+import { LivePolls } from './live-polls.ts';
+import { RecentAnswers } from './recent-answers.ts';
+
+export interface SharedState {
+  readonly recent: RecentAnswers;
+  readonly live: LivePolls;
+}
+
+const STATES = new WeakMap<object, SharedState>();
+
+/** The state that belongs to a capability, so consoles of several services in one process stay apart. */
+export function sharedStateOf(owner: object): SharedState {
+  const known = STATES.get(owner);
+  if (known !== undefined) return known;
+  const state = { recent: new RecentAnswers(), live: new LivePolls() };
+  STATES.set(owner, state);
+  return state;
+}

@@ -1,0 +1,45 @@
+/** `GET …/traces/top`: the traces of a range with the highest cost, tokens, duration or number of errors. */
+import { jsonText, PROJECT, readRoute } from '../server/route.ts';
+import { boundedRangeOf, environmentsOf, limitOf, wordOf } from './question.ts';
+import { linesOf } from './search-traces.ts';
+import type { TopMeasure } from './shapes.ts';
+import { TRACE_JSON, traceJoins } from './trace-rows.ts';
+
+const HIGHEST_LIMIT = 100;
+const DAY_MS = 86_400_000;
+/** How many days can be asked for: usage is found by an index of its own, the others read every span. */
+const DAYS: Readonly<Record<TopMeasure, number>> = { cost: 31, tokens: 31, duration: 1, errors: 1 };
+
+const ofUsage = (views: string, column: string): string => `
+  SELECT c.trace_id, sum(c.${column}) AS measure FROM ${views}.counted_usage_between($1::text, $2::int8, $3::int8) c
+  WHERE c.trace_id IS NOT NULL AND c.${column} > 0 GROUP BY 1`;
+
+const ofSpans = (measure: string, condition: string): string => `
+  SELECT s.trace_id, ${measure} AS measure FROM sluice.spans s
+  WHERE s.project = $1::text AND s.start_time_unix_nano >= $2::int8 AND s.start_time_unix_nano < $3::int8 AND ${condition} GROUP BY 1`;
+
+const MEASURES: Readonly<Record<TopMeasure, (views: string) => string>> = {
+  cost: (views) => ofUsage(views, 'total_cost'),
+  tokens: (views) => ofUsage(views, 'total_tokens'),
+  duration: () =>
+    ofSpans('max(coalesce(s.end_time_unix_nano, s.start_time_unix_nano)) - min(s.start_time_unix_nano)', 'true'),
+  errors: () => ofSpans('count(*)', "(s.status = 'error' OR s.is_error)"),
+};
+
+export const listTop = readRoute(`${PROJECT}/traces/top`, async (context) => {
+  const { project, reader } = context;
+  const by = wordOf(context, 'by', ['cost', 'duration', 'tokens', 'errors']);
+  const { from, until } = boundedRangeOf(context, { days: DAYS[by], defaultMs: DAY_MS });
+  const limit = limitOf(context, HIGHEST_LIMIT, HIGHEST_LIMIT);
+  const [row] = await reader.query(
+    `WITH top AS MATERIALIZED (
+       SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns, m.measure FROM (${MEASURES[by](reader.views)}) m
+       JOIN sluice.traces t ON t.trace_id = m.trace_id AND t.project = $1::text
+       WHERE $5::text[] IS NULL OR t.environment = ANY ($5::text[])
+       ORDER BY m.measure DESC, t.first_ns DESC, t.trace_id LIMIT $4::int4)
+     SELECT string_agg(${TRACE_JSON}::text, E'\\n' ORDER BY t.measure DESC, t.first_ns DESC, t.trace_id) AS items
+     FROM top t ${traceJoins(reader.views)}`,
+    [project, String(from), String(until), limit, environmentsOf(context)],
+  );
+  return jsonText(`{"by":"${by}","items":[${linesOf(row?.['items']).join(',')}]}`);
+});
