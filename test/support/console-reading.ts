@@ -97,6 +97,7 @@ function contextOf(reader: ReaderPool, asking: Asking): RequestContext {
       query: (text: string, parameters: readonly unknown[] = []) => reader.query(text, parameters, signal),
       stream: (text: string, parameters: readonly unknown[] = []) => reader.stream(text, parameters, signal),
     },
+    people: reader,
     logger: { info: () => undefined, warn: () => undefined },
     now: () => Date.now(),
   };
@@ -169,4 +170,15 @@ export async function store(reading: Reading, spans: readonly object[]): Promise
   await reading.client.query(`INSERT INTO sluice.traces (trace_id, project, environment, first_ns, last_ns)
     SELECT trace_id, project, min(environment), min(start_time_unix_nano), max(start_time_unix_nano)
     FROM sluice.spans GROUP BY 1, 2 ON CONFLICT (trace_id) DO UPDATE SET first_ns = excluded.first_ns, last_ns = excluded.last_ns`);
+}
+
+/** A metric point `at` milliseconds after `BASE_NS`. */
+export function metricRow({
+  at = 0,
+  ...columns
+}: {
+  readonly at?: number;
+  readonly [column: string]: unknown;
+}): object {
+  return { ...NOTHING, resource: {}, time_unix_nano: String(BASE_NS + BigInt(at) * 1_000_000n), ...columns };
 }

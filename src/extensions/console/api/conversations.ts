@@ -114,7 +114,7 @@ function pageStatement(row: string, { trace, row: terms, sums }: Conditions, pla
       SELECT FROM sluice.spans s JOIN sluice.traces t ON t.trace_id = s.trace_id AND t.project = s.project
       WHERE ${spansIn('n.conversation_id')} AND (t.first_ns, t.trace_id) >= ${position} AND t.first_ns < ${place(6)}::int8
         AND ${allOf([...trace, ...terms, ...sums])} OFFSET 0)
-    ORDER BY n.first_ns DESC, n.trace_id DESC FETCH FIRST ${place(5)}::int4 ROWS WITH TIES
+    ORDER BY n.first_ns DESC, n.trace_id DESC FETCH FIRST (${place(5)}::int4) ROWS WITH TIES
   ), last AS (
     SELECT first_ns, trace_id FROM listed WHERE (SELECT count(*) FROM listed) >= ${place(5)}::int4
     UNION ALL SELECT first_ns, trace_id FROM slice WHERE (SELECT count(*) FROM listed) < ${place(5)}::int4

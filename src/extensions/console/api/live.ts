@@ -33,11 +33,12 @@ async function* streamOf(context: RequestContext, { question, trace }: Stream): 
   let beaten = 0;
   let spans = -1;
   for await (const changes of sharedStateOf(context.people).live.listen({ project, reader, signal, since })) {
+    if (signal.aborted) return;
     if (changes !== null) {
       const data = await rowsOf(context, question, changes);
       if (data !== null) yield { event: 'traces', id: String(changes.watermark), data };
     }
-    if (trace !== null) {
+    if (trace !== null && !signal.aborted) {
       const count = await countSpans(context, trace);
       if (count !== spans)
         yield { event: 'trace', data: JSON.stringify({ trace_id: trace.toString('hex'), span_count: count }) };

@@ -1,0 +1,257 @@
+/** Histogram, facets, conversations, metrics, live rows and exports. */
+import t from 'tap';
+import { listConversations, listTurns } from '../../../../src/extensions/console/api/conversations.ts';
+import { exportRows, exportTrace } from '../../../../src/extensions/console/api/export.ts';
+import { listFacets } from '../../../../src/extensions/console/api/facets.ts';
+import { showHistogram } from '../../../../src/extensions/console/api/histogram.ts';
+import { showLive } from '../../../../src/extensions/console/api/live.ts';
+import { listMetrics, showMetric } from '../../../../src/extensions/console/api/metrics.ts';
+import type { ConversationRow, Page, Turns } from '../../../../src/extensions/console/api/shapes.ts';
+import {
+  type Asking,
+  BASE_NS,
+  eventsOf,
+  hex,
+  metricRow,
+  logRow,
+  spanRow,
+  startReading,
+  store,
+} from '../../../support/console-reading.ts';
+
+t.setTimeout(120_000);
+const reading = await startReading(t);
+const plain = (number: number): string => hex(number, 16).slice(2);
+const call = {
+  category: 'model_call',
+  provider: 'openai',
+  usage_scope: 'own',
+  total_tokens: 10,
+  input_tokens: 8,
+  output_tokens: 2,
+};
+
+// Conversation c-N has the traces N, N + 3, N + 6 … of 12; the third of them has an error.
+await store(
+  reading,
+  Array.from({ length: 12 }, (_, at) =>
+    spanRow({
+      ...call,
+      trace: at + 1,
+      at: at * 1000,
+      name: at % 2 === 0 ? 'chat' : 'answer',
+      service_name: at < 9 ? 'web' : null,
+      response_model: `m-${at % 2}`,
+      conversation_id: `c-${(at % 3) + 1}`,
+      user_id: `u-${(at % 3) + 1}`,
+      total_cost: at === 0 ? null : '0.01',
+      status: at === 5 ? 'error' : 'ok',
+      error_type: at === 5 ? 'timeout' : null,
+      input_content: `=input ${at}`,
+      attributes: { at },
+    }),
+  ),
+);
+
+t.test('the histogram counts every trace once', async (t) => {
+  const query = { from: String(BASE_NS), to: String(BASE_NS + 12_000_000_000n), buckets: 4 };
+  const counts = async (more: Asking['query']) => {
+    const { buckets, ...rest } = await reading.ask(showHistogram, { query: { ...query, ...more } });
+    return [
+      rest.sampled,
+      buckets.map((bucket: { trace_count: number; error_count?: number }) => [bucket.trace_count, bucket.error_count]),
+    ];
+  };
+  t.same(await counts({}), [
+    false,
+    [
+      [3, undefined],
+      [3, undefined],
+      [3, undefined],
+      [3, undefined],
+    ],
+  ]);
+  t.same(await counts({ by: 'error' }), [
+    false,
+    [
+      [3, 0],
+      [3, 1],
+      [3, 0],
+      [3, 0],
+    ],
+  ]);
+  t.same(await counts({ q: 'model:m-1' }), [
+    false,
+    [
+      [1, undefined],
+      [2, undefined],
+      [1, undefined],
+      [2, undefined],
+    ],
+  ]);
+  const open = await reading.ask(showHistogram, { query: { buckets: 2 } });
+  t.same(
+    open.buckets.map(({ trace_count }: { trace_count: number }) => trace_count),
+    [6, 6],
+  );
+  t.same((await reading.ask(showHistogram, { project: 'empty' })).buckets, []);
+});
+
+t.test('facets', async (t) => {
+  const { examined, complete, fields } = await reading.ask(listFacets, {
+    query: { fields: 'service,model,error,env' },
+  });
+  t.same([examined, complete], [12, true]);
+  t.same(fields.service, [{ value: 'web', count: 9 }]);
+  t.same(fields.model, [
+    { value: 'm-0', count: 6 },
+    { value: 'm-1', count: 6 },
+  ]);
+  t.same(fields.error, [{ value: 'timeout', count: 1 }]);
+  const filtered = await reading.ask(listFacets, { query: { fields: 'model', q: 'user:u-1 env:default' } });
+  t.same(filtered.fields.model, [
+    { value: 'm-0', count: 2 },
+    { value: 'm-1', count: 2 },
+  ]);
+  t.equal((await reading.refusal(listFacets, { query: { fields: 'hash' } }))?.code, 'request_invalid');
+});
+
+t.test('conversations in pages of any size, each once, by their newest trace', async (t) => {
+  for (const limit of [1, 2, 10]) {
+    const rows: ConversationRow[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: Page<ConversationRow> = await reading.ask(listConversations, { query: { limit, cursor } });
+      rows.push(...page.items);
+      cursor = page.next;
+    }
+    t.same(
+      rows.map(({ conversation_id }) => conversation_id),
+      ['c-3', 'c-2', 'c-1'],
+      `pages of ${limit}`,
+    );
+    t.match(rows[2], {
+      trace_count: 4,
+      call_count: 4,
+      unpriced_count: 1,
+      total_cost: '0.03000000',
+      user_id: 'u-1',
+      input_tokens: 32,
+    });
+    t.equal(rows[2]?.first_input?.text, '=input 0');
+  }
+  const named = async (q: string) =>
+    (await reading.ask(listConversations, { query: { q, limit: 1 } })).items.map(
+      ({ conversation_id }: ConversationRow) => conversation_id,
+    );
+  t.same(await named('error'), ['c-3']);
+  t.same(await named('user:u-2'), ['c-2']);
+  const hidden: Page<ConversationRow> = await reading.ask(listConversations, { seesContent: false });
+  t.notOk(hidden.items.some((row) => 'first_input' in row));
+});
+
+t.test('the turns of a conversation, from the newest', async (t) => {
+  const turns: Turns = await reading.ask(listTurns, { path: { conversation: 'c-2' } });
+  t.same(
+    turns.items.map(({ trace }) => trace.trace_id),
+    [11, 8, 5, 2].map(plain),
+  );
+  t.match(turns, { next: null, conversation: { conversation_id: 'c-2', trace_count: 4 } });
+  t.match(turns.items[0]?.steps[0], { counts: true, content: { input_content: { text: '=input 10' } } });
+  await store(
+    reading,
+    Array.from({ length: 23 }, (_, at) => spanRow({ trace: 100 + at, project: 'long', at, conversation_id: 'l' })),
+  );
+  const first: Turns = await reading.ask(listTurns, { project: 'long', path: { conversation: 'l' } });
+  const second: Turns = await reading.ask(listTurns, {
+    project: 'long',
+    path: { conversation: 'l' },
+    query: { cursor: first.next ?? '' },
+  });
+  t.same([first.items.length, second.items.length, second.next], [20, 3, null]);
+  t.equal((await reading.refusal(listTurns, { path: { conversation: 'l' } }))?.code, 'not_found');
+});
+
+t.test('metrics', async (t) => {
+  await reading.insert('metric_points', [
+    ...[1, 2, 3].map((value) =>
+      metricRow({ name: 'requests', type: 'sum', unit: '1', value_int: value, at: value, attributes: { route: '/' } }),
+    ),
+    metricRow({ name: 'latency', type: 'histogram', count: 2, sum: 5, at: 1 }),
+    metricRow({ name: 'foreign', project: 'other', type: 'gauge' }),
+  ]);
+  const { items } = await reading.ask(listMetrics);
+  t.match(items, [
+    { name: 'latency', type: 'histogram' },
+    { name: 'requests', unit: '1', last_time_unix_nano: String(BASE_NS + 3_000_000n) },
+  ]);
+  t.equal(items.length, 2);
+  const query = { name: 'requests', from: String(BASE_NS), to: String(BASE_NS + 1_000_000_000n) };
+  const answer = await reading.ask(showMetric, { query });
+  t.match(answer, { type: 'sum', cut: false, series: [{ attributes: { route: '/' } }] });
+  t.same(
+    answer.series[0].points.map(([, value]: [string, number]) => value),
+    [1, 2, 3],
+  );
+  t.notOk('attributes' in (await reading.ask(showMetric, { query, seesContent: false })).series[0]);
+  t.same((await reading.ask(listMetrics, { project: 'empty' })).items, []);
+});
+
+t.test('exports', async (t) => {
+  const lines = async (query: Readonly<Record<string, string | number>>, seesContent = true) =>
+    (await reading.text(exportRows, { query, seesContent })).trimEnd().split('\n');
+  const spans = (await lines({ what: 'spans', q: 'user:u-1' })).map((line) => JSON.parse(line));
+  t.same(
+    spans.map(({ trace_id }) => trace_id),
+    [10, 7, 4, 1].map(plain),
+  );
+  t.match(spans[0], { signal: 'span', input_content: '=input 9', attributes: { at: 9 } });
+  const hidden = await lines({ what: 'spans' }, false);
+  t.equal(hidden.length, 12);
+  t.notOk(hidden.some((line) => /=input|"at":/u.test(line)));
+  const [head = '', first = ''] = await lines({ what: 'spans', as: 'csv', limit: 1 });
+  t.match(head, /^signal,project,/u);
+  t.match(first, /"'=input 11"/u, 'no formula for a spreadsheet');
+  const traces = (await lines({ what: 'traces' })).map((line) => JSON.parse(line).trace_id);
+  t.equal(new Set(traces).size, 12);
+  t.equal((await lines({ what: 'traces', as: 'csv' })).length, 13);
+  t.equal((await lines({ what: 'traces', limit: 5 })).length, 5);
+  const otlp = JSON.parse(await reading.text(exportTrace, { path: { trace: plain(3) } }));
+  t.equal(otlp.resourceSpans[0].scopeSpans[0].spans[0].name, 'chat');
+  t.notMatch(await reading.text(exportTrace, { path: { trace: plain(3) }, seesContent: false }), '=input');
+  await reading.insert('logs', [logRow({ body: 'a', event_name: 'e' }), logRow({ body: 'b' })]);
+  t.equal((await lines({ what: 'logs', q: 'name:e' })).length, 1);
+  t.match(await lines({ what: 'logs', as: 'otlp' }), [/resourceLogs/u]);
+  t.equal((await reading.refusal(exportRows, { query: { what: 'traces', as: 'otlp' } }))?.code, 'request_invalid');
+});
+
+t.test('a live stream: new traces that match, changes of the open trace, and the watermark', async (t) => {
+  const now = async () => String((await reading.client.query('SELECT now() AS now')).rows[0].now.toISOString());
+  const leaving = new AbortController();
+  const asking = { project: 'live', query: { q: 'service:web', trace: plain(200) }, signal: leaving.signal };
+  const stream = eventsOf(await reading.reply(showLive, asking));
+  t.match((await stream.next()).value, {
+    event: 'trace',
+    data: JSON.stringify({ trace_id: plain(200), span_count: 0 }),
+  });
+  t.match((await stream.next()).value, { event: 'beat', data: '{}' });
+  const received_at = await now();
+  await store(reading, [
+    spanRow({ trace: 200, project: 'live', service_name: 'web', received_at }),
+    spanRow({ trace: 201, project: 'live', service_name: 'worker', received_at }),
+  ]);
+  const { value } = await stream.next();
+  const { items, dropped } = JSON.parse(value.data);
+  t.same([value.event, items.length, items[0].trace_id, dropped], ['traces', 1, plain(200), 0]);
+  t.match((await stream.next()).value, { event: 'trace', data: /"span_count":1/u });
+  await store(reading, [spanRow({ trace: 200, project: 'live', at: 1, name: 'late', received_at: await now() })]);
+  t.equal(JSON.parse((await stream.next()).value.data).items[0].span_count, 2, 'a trace that got a span is sent again');
+  leaving.abort();
+  for (let next = await stream.next(); next.done !== true; next = await stream.next());
+  const headers = { 'last-event-id': String(Number(value.id) - 60_000) };
+  const again = eventsOf(
+    await reading.reply(showLive, { project: 'live', headers, signal: AbortSignal.timeout(60_000) }),
+  );
+  t.equal(JSON.parse((await again.next()).value.data).items.length, 2, 'what was missed is sent after a reconnect');
+  await again.return?.();
+  t.equal((await reading.refusal(showLive, { query: { q: 'x:y' } }))?.code, 'filter_invalid');
+});
