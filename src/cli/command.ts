@@ -2,6 +2,7 @@
  * The interface of a command. A new command is a file that exports a `Command`, and an entry in `commands.ts`. Help,
  * completion and docs/cli.md are made from the two.
  */
+import type { CompiledSchemas } from '../config/compiled-schemas.ts';
 import type { Options, Values } from './options.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -17,6 +18,8 @@ export interface Call {
   readonly process: NodeJS.Process;
   /** All commands, for help and completion. */
   readonly commands: readonly CommandEntry[];
+  /** Kept by a process that runs several commands. */
+  readonly schemas?: CompiledSchemas | undefined;
 }
 
 /** What the code of a command declares. Its name, words and summary are in `commands.ts`. */

@@ -39,7 +39,7 @@ export const OWN_FILE = 'sluice.yaml';
 const DEFAULT_FILES = [OWN_FILE, join('config', 'sluice.yaml')];
 
 /** Loads the modules that read a configuration only when one is read. */
-export async function readConfig({ values, process }: Call, options: LoadOptions = {}): Promise<Config> {
+export async function readConfig({ values, process, schemas }: Call, options: LoadOptions = {}): Promise<Config> {
   const [{ COMPONENTS }, { loadConfig }] = await Promise.all([import('../components.ts'), import('../config/load.ts')]);
   const workingDirectory = process.cwd();
   return loadConfig({
@@ -48,6 +48,7 @@ export async function readConfig({ values, process }: Call, options: LoadOptions
     definitions: COMPONENTS,
     environment: process.env,
     workingDirectory,
+    ...(schemas === undefined ? {} : { schemas }),
     ...options,
   });
 }

@@ -3,6 +3,7 @@
  * trace.
  */
 import { nearest } from '../component/nearest.ts';
+import type { CompiledSchemas } from '../config/compiled-schemas.ts';
 import { ConfigError } from '../config/diagnostics.ts';
 import { UserError } from '../errors.ts';
 import { openFileLimit } from '../net/open-files.ts';
@@ -19,13 +20,14 @@ const LEFTOVER_TIMEOUT_MS = 1_000;
 const MIN_OPEN_FILES = 256;
 const RAISE_OPEN_FILES = 'Raise the limit: `ulimit -n 65536`, or LimitNOFILE=65536 in the systemd unit.';
 
-export async function main(host: NodeJS.Process): Promise<void> {
+/** `schemas`: of earlier commands of this process, which saves compiling. */
+export async function main(host: NodeJS.Process, schemas?: CompiledSchemas): Promise<void> {
   // `sluice components | head` closes the output early, which is not an error.
   host.stdout.on('error', (error: NodeJS.ErrnoException) => host.exit(error.code === 'EPIPE' ? 0 : 1));
   const terminal = makeTerminal(host);
   try {
     checkOpenFiles();
-    host.exitCode = await dispatch(host, terminal);
+    host.exitCode = await dispatch(host, terminal, schemas);
   } catch (error) {
     host.exitCode = report(error, host, terminal);
     // Resources that a failed start left open must not keep the process alive. The timer does not either.
@@ -40,7 +42,7 @@ function checkOpenFiles(): void {
     throw new UserError(`only ${allowed} files may be open at once`, RAISE_OPEN_FILES);
 }
 
-async function dispatch(host: NodeJS.Process, terminal: Terminal): Promise<ExitCode> {
+async function dispatch(host: NodeJS.Process, terminal: Terminal, schemas?: CompiledSchemas): Promise<ExitCode> {
   const { entry, rest } = findEntry(host.argv.slice(2));
   // Checked before anything is loaded. Every other command still checks all arguments.
   if (entry.name === DEFAULT_COMMAND && isAlone(rest, ROOT_OPTIONS.version.short, 'version'))
@@ -55,7 +57,7 @@ async function dispatch(host: NodeJS.Process, terminal: Terminal): Promise<ExitC
   }
   const extra = words[wordCount(command)];
   if (extra !== undefined) throw new UsageError(`sluice ${command.name} does not take "${extra}"`, hintHelp(command));
-  return command.run({ values, words, terminal, process: host, commands: COMMANDS });
+  return command.run({ values, words, terminal, process: host, commands: COMMANDS, schemas });
 }
 
 /** `<PROJECT> <ENVIRONMENT>` are two words. */

@@ -3,6 +3,10 @@
  */
 import { Writable } from 'node:stream';
 import { main } from '../../src/cli/main.ts';
+import { CompiledSchemas } from '../../src/config/compiled-schemas.ts';
+
+/** Shared by all calls of a process, because their compilation takes most of a call. */
+const SCHEMAS = new CompiledSchemas();
 
 export interface Outcome {
   readonly code: number;
@@ -31,7 +35,7 @@ export async function sluice(args: readonly string[], { folder, env = {}, column
     // The real method must be called on the real process.
     kill: { value: process.kill.bind(process) },
   });
-  await main(host);
+  await main(host, SCHEMAS);
   return { code: Number(host.exitCode), out: stdout.text, err: stderr.text };
 }
 
