@@ -1,8 +1,9 @@
-// Runs the compiled tests, two files at a time: all of them, or the named ones: `npm test -- test/config/load.test.ts`,
-// or a folder. `--jobs=4` runs more at a time, `--timeout=300` gives each file more seconds. Test files that need a
+// Runs the compiled tests, some files at a time: all of them, or the named ones: `npm test -- test/config/load.test.ts`,
+// or a folder. `--jobs=2` runs two at a time, `--timeout=300` gives each file more seconds. Test files that need a
 // database share one server. The first of them starts it, and this script stops it. The last line is for scripts:
 // `tests: N passed, N failed`, counting assertions.
 import { existsSync, readdirSync, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -10,17 +11,31 @@ import { runTestFile } from './test-file.js';
 import { TestReport } from './test-report.js';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-/** These files run first, the slowest at the front, so that no processor waits for one of them at the end. */
-const LONG = [
+/**
+ * Long files that mostly wait, for servers that start or for timers. One lane begins with them, the slowest at the front.
+ * The other lanes begin at the end of the list of files, so that they use the processors meanwhile.
+ */
+const WAITING = [
   'end-to-end/first-start.test.js',
+  'extensions/postgres/embedded/home.test.js',
   'extensions/postgres/embedded/server.test.js',
-  'end-to-end/database-away.test.js',
-  'cli/main.test.js',
+  'extensions/postgres/contents.test.js',
+  'extensions/postgres/ledger.test.js',
+  'extensions/postgres/duplicates.test.js',
+  'exporters/postgres/retention.test.js',
+  'exporters/postgres/rewrite.test.js',
+  'end-to-end/database-troubles.test.js',
+  'extensions/postgres/embedded/cluster-state.test.js',
+  'extensions/postgres/embedded/containers.test.js',
   'cli/stored.test.js',
-  'pdata/wasm/oracle.test.js',
-  'pdata/wasm/mutation.test.js',
-  'processors/privacy/redaction-corpus.test.js',
+  'client/process-end.test.js',
+  'end-to-end/database-away.test.js',
+  'component/process-lock.test.js',
+  'cli/main.test.js',
 ];
+
+/** One file more than there are processors, because many files wait for a server or a timer. */
+const JOBS = String(Math.min(availableParallelism() + 1, 8));
 
 /** So many files take minutes. */
 const MANY_FILES = 100;
@@ -31,7 +46,7 @@ function fail(message) {
 }
 
 function readArguments() {
-  const options = { jobs: { type: 'string', default: '2' }, timeout: { type: 'string', default: '300' } };
+  const options = { jobs: { type: 'string', default: JOBS }, timeout: { type: 'string', default: '300' } };
   try {
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
     const [jobs, timeout] = [Number(values.jobs), Number(values.timeout)];
@@ -46,9 +61,9 @@ function readArguments() {
 function filesOf(names) {
   if (names.length > 0) return [...new Set(names.flatMap(named))];
   const all = named('dist/test');
-  const long = LONG.map((path) => join('dist/test', path));
-  for (const path of long) if (!all.includes(path)) fail(`${path} is named in scripts/test.js and does not exist`);
-  return [...long, ...all.filter((path) => !long.includes(path))];
+  const waiting = WAITING.map((path) => join('dist/test', path));
+  for (const path of waiting) if (!all.includes(path)) fail(`${path} is named in scripts/test.js and does not exist`);
+  return [...waiting, ...all.filter((path) => !waiting.includes(path))];
 }
 
 function named(name) {
@@ -81,8 +96,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   });
 }
 
-async function work() {
-  for (let path = files.shift(); path !== undefined && !interrupted; path = files.shift()) {
+async function work(lane) {
+  const next = () => (lane === 0 ? files.shift() : files.pop());
+  for (let path = next(); path !== undefined && !interrupted; path = next()) {
     report.started(path);
     const file = runTestFile(path, { root, env: { ...process.env, ...run.variables }, timeoutMs });
     running.add(file);
@@ -91,7 +107,7 @@ async function work() {
   }
 }
 
-await Promise.all(Array.from({ length: jobs }, work));
+await Promise.all(Array.from({ length: jobs }, (_, lane) => work(lane)));
 await run.close();
 report.summary();
 process.stdout.write(`\ntests: ${report.passed} passed, ${report.failed} failed\n`);
