@@ -10,11 +10,11 @@ import { freePort, startExecutable } from '../support/executable.ts';
 import { send } from '../support/otlp-client.ts';
 import { aLogRequest, aSpan, aTraceRequest, newTraceId } from '../support/payloads.ts';
 import { createDatabase } from '../support/postgres.ts';
-import { postgresConfig } from '../support/postgres-daemon.ts';
+import { postgresConfig, SERVED } from '../support/postgres-daemon.ts';
 
 t.setTimeout(300_000);
 
-const { url: databaseUrl } = await createDatabase(t);
+const { url: databaseUrl } = await createDatabase(t, SERVED);
 const config = postgresConfig({ databaseUrl, processors: 'auth, environment, normalization, pricing' })
   .replace('  normalization: {}', '  normalization: {}\n  pricing: {}')
   .replace('    keys:', '    keys:\n      - { key: key-of-production-only, project: demo, environment: production }');

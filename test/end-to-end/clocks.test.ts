@@ -9,6 +9,7 @@ import { startDaemon } from '../support/daemon.ts';
 import { send } from '../support/otlp-client.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
+import { MIGRATED } from '../support/migrated.ts';
 import { createDatabase, makeServer } from '../support/postgres.ts';
 import { postgresConfig, startPostgresDaemon } from '../support/postgres-daemon.ts';
 
@@ -32,7 +33,7 @@ const metrics = (name: string): string =>
   });
 
 t.test('acknowledged records are stored, with any clock of the replica', async (t) => {
-  const { url: databaseUrl } = await createDatabase(t);
+  const { url: databaseUrl } = await createDatabase(t, MIGRATED);
   for (const [name, now] of Object.entries(CLOCKS)) {
     const daemon = await startDaemon(t, { config: postgresConfig({ databaseUrl }), now });
     t.equal((await send(daemon.url, { body: JSON.stringify(aTraceRequest([aSpanNow()])) })).status, 200, name);

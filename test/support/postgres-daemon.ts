@@ -1,7 +1,7 @@
 /** A whole service on its own database, with queries to that database. */
 import pg from 'pg';
 import { type Daemon, FREE_KEY, KEY, OTHER_KEY, STAGING_KEY, startDaemon } from './daemon.ts';
-import { createDatabase } from './postgres.ts';
+import { createDatabase, type Template } from './postgres.ts';
 
 export interface PostgresDaemon extends Daemon {
   readonly databaseUrl: string;
@@ -37,11 +37,21 @@ service:
     metrics: *pipeline
 `;
 
+/** The content after the first start of a daemon. Making the schema and its partitions takes most of that start. */
+export const SERVED: Template = {
+  name: 'served',
+  prepare: async (url) => {
+    const ends: (() => Promise<void>)[] = [];
+    await startDaemon({ teardown: (end) => ends.push(end) }, { config: postgresConfig({ databaseUrl: url }) });
+    for (const end of ends) await end();
+  },
+};
+
 export async function startPostgresDaemon(
   t: Parameters<typeof startDaemon>[0],
   options: PostgresDaemonOptions = {},
 ): Promise<PostgresDaemon> {
-  const databaseUrl = options.databaseUrl ?? (await createDatabase(t)).url;
+  const databaseUrl = options.databaseUrl ?? (await createDatabase(t, SERVED)).url;
   const daemon = await startDaemon(t, { config: postgresConfig({ ...options, databaseUrl }) });
   const query = async (text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> => {
     const client = new pg.Client({ connectionString: databaseUrl });

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Card, type Origin } from './card.ts';
-import { draftCard, type RawMatch, type RawProvider } from './catalogue-data.ts';
+import { draftCard, type RawMatch, type RawModel, type RawProvider } from './catalogue-data.ts';
 import { versionIn } from './model-name.ts';
 import {
   containing,
@@ -24,6 +24,26 @@ export interface CatalogueModel {
   readonly id: string;
   /** Null when the model is known but has no price per token. */
   readonly card: Card | null;
+}
+
+/** A model whose card is compiled when it is first needed: a list has thousands of models, and a daemon uses few. */
+class ListedModel implements CatalogueModel {
+  readonly id: string;
+  #card: Card | null | undefined;
+  readonly #compile: () => Card | null;
+
+  constructor(provider: string, raw: RawModel, origin: Origin) {
+    this.id = raw.id;
+    this.#compile = () => {
+      const draft = draftCard(provider, raw, origin);
+      return draft === null ? null : new Card(draft);
+    };
+  }
+
+  get card(): Card | null {
+    if (this.#card === undefined) this.#card = this.#compile();
+    return this.#card;
+  }
 }
 
 export interface CatalogueHit {
@@ -85,7 +105,10 @@ export class Catalogue implements ProviderIndex {
     const providers = Array.isArray(parsed) ? parsed : (parsed as { providers?: unknown } | null)?.providers;
     if (!Array.isArray(providers) || !providers.every(isProvider))
       throw new TypeError('is not a genai-prices data file');
-    return new Catalogue(providers, { source: `file:${basename(path)}`, version: shortHash(text) });
+    const origin = { source: `file:${basename(path)}`, version: shortHash(text) };
+    // Cards are compiled at their first use. A fault of the file is found here.
+    for (const { id, models } of providers) for (const model of models) void new ListedModel(id, model, origin).card;
+    return new Catalogue(providers, origin);
   }
 
   static none(): Catalogue {
@@ -159,8 +182,7 @@ function compileProvider(raw: RawProvider, origin: Origin): CatalogueProvider {
   const exact = new Map<string, { model: CatalogueModel; version: string | null }>();
   const patterns: CataloguePattern[] = [];
   for (const rawModel of raw.models) {
-    const draft = draftCard(raw.id, rawModel, origin);
-    const model = { id: rawModel.id, card: draft === null ? null : new Card(draft) };
+    const model = new ListedModel(raw.id, rawModel, origin);
     const version = versionIn(rawModel.id);
     for (const leaf of alternatives(rawModel.match)) {
       const literal = leaf['equals'];

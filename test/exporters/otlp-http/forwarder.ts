@@ -1,13 +1,11 @@
 /** A daemon on Postgres that forwards to a remote, and the helpers of its tests. */
 import pg from 'pg';
-import { Database } from '../../../src/extensions/postgres/database.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
-import { migrate } from '../../../src/extensions/postgres/migrate.ts';
 import { type Daemon, startDaemon } from '../../support/daemon.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
-import { createDatabase, type Template } from '../../support/postgres.ts';
-import { postgresConfig } from '../../support/postgres-daemon.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import { postgresConfig, SERVED } from '../../support/postgres-daemon.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 
 export interface Forwarder extends Daemon {
@@ -27,16 +25,6 @@ export interface ForwarderOptions {
   readonly now?: () => number;
 }
 
-/** All tests share one migrated schema. */
-const MIGRATED: Template = {
-  name: 'migrated for forwarding',
-  prepare: async (url) => {
-    const database = new Database().use({ connectionString: url });
-    await migrate(database, 'public');
-    await database.close();
-  },
-};
-
 /** Retries almost at once, so that tests do not wait. */
 export const HASTY = 'retry_on_failure: { initial_interval: 1ms, max_interval: 1ms }';
 
@@ -50,7 +38,7 @@ export async function startForwarder(
   endpoint: string,
   options: ForwarderOptions = {},
 ): Promise<Forwarder> {
-  const databaseUrl = options.databaseUrl ?? (await createDatabase(t, MIGRATED)).url;
+  const databaseUrl = options.databaseUrl ?? (await createDatabase(t, SERVED)).url;
   const config = forwarderConfig(endpoint, databaseUrl, options);
   const daemon = await startDaemon(t, { config, ...(options.now === undefined ? {} : { now: options.now }) });
   return { ...daemon, databaseUrl, query: (text) => ask(databaseUrl, text) };

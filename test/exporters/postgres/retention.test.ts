@@ -5,8 +5,8 @@ import { cutoffOf } from '../../../src/exporters/postgres/observed-time.ts';
 import { type PartitionedTable, Partitions } from '../../../src/exporters/postgres/partitions.ts';
 import { Retention, type RetentionPeriods } from '../../../src/exporters/postgres/retention.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
-import { migrate } from '../../../src/extensions/postgres/migrate.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
+import { MIGRATED } from '../../support/migrated.ts';
 import { createDatabase, type Teardown } from '../../support/postgres.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 
@@ -22,14 +22,6 @@ const PERIODS: RetentionPeriods = {
   usage: days(60),
 };
 const QUIET = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-const MIGRATED = {
-  name: 'migrated',
-  prepare: async (url: string) => {
-    const database = new Database().use({ connectionString: url });
-    await migrate(database, 'public');
-    await database.close();
-  },
-};
 const SPANS: PartitionedTable = { name: 'spans', key: 'nanoseconds', retentionMs: days(1000) };
 
 async function scene(t: Teardown) {

@@ -5,8 +5,8 @@ import t from 'tap';
 import { dayOf, type PartitionedTable, Partitions } from '../../../src/exporters/postgres/partitions.ts';
 import { Retention, type RetentionPeriods } from '../../../src/exporters/postgres/retention.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
-import { migrate } from '../../../src/extensions/postgres/migrate.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
+import { MIGRATED } from '../../support/migrated.ts';
 import { createDatabase, type Teardown } from '../../support/postgres.ts';
 
 t.setTimeout(600_000);
@@ -26,9 +26,8 @@ const LOGS: PartitionedTable = { name: 'logs', key: 'timestamp', retentionMs: da
 const MANY = 30_000;
 
 async function scene(t: Teardown) {
-  const { url } = await createDatabase(t);
+  const { url } = await createDatabase(t, MIGRATED);
   const database = new Database().use({ connectionString: url });
-  await migrate(database, 'public');
   const clients: pg.Client[] = [];
   t.teardown(async () => {
     await database.close();

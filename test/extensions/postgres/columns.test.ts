@@ -3,7 +3,7 @@ import pg from 'pg';
 import t from 'tap';
 import { COLUMN_TYPES, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS, TABLE_COLUMNS } from '../../../src/pdata/columns.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
-import { migrate } from '../../../src/extensions/postgres/migrate.ts';
+import { MIGRATED } from '../../support/migrated.ts';
 import { createDatabase } from '../../support/postgres.ts';
 
 const SIGNALS = [
@@ -15,10 +15,9 @@ const SIGNALS = [
 const FORMER = ['resource jsonb', 'scope_name text', 'scope_version text', 'scope_attributes jsonb'];
 
 t.test('tables and views have the columns of the catalogue, with their types', async (t) => {
-  const { url } = await createDatabase(t);
+  const { url } = await createDatabase(t, MIGRATED);
   const database = new Database().use({ connectionString: url });
   t.teardown(() => database.close());
-  await migrate(database, 'public');
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   t.teardown(() => client.end());

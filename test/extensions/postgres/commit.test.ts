@@ -7,13 +7,13 @@ import type { Fault } from '../../campaigns/crash/proxy/fault.ts';
 import { FaultProxy } from '../../campaigns/crash/proxy/fault-proxy.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { openSession } from '../../../src/extensions/postgres/ledger/session.ts';
-import { migrate } from '../../../src/extensions/postgres/migrate.ts';
 import { runPipeline } from '../../../src/extensions/postgres/wire-pipeline.ts';
 import { FREE_KEY } from '../../support/daemon.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest, newTraceId } from '../../support/payloads.ts';
+import { MIGRATED } from '../../support/migrated.ts';
 import { createDatabase } from '../../support/postgres.ts';
-import { type PostgresDaemon, startPostgresDaemon } from '../../support/postgres-daemon.ts';
+import { type PostgresDaemon, SERVED, startPostgresDaemon } from '../../support/postgres-daemon.ts';
 
 const free = { authorization: `Bearer ${FREE_KEY}` };
 /** The pause between two looks at a counter: without one, the daemon of this process would get little time. */
@@ -27,7 +27,7 @@ async function startBehindProxy(
   t: Test,
   exporters = 'postgres',
 ): Promise<{ readonly proxy: FaultProxy; readonly daemon: PostgresDaemon }> {
-  const { address } = await createDatabase(t);
+  const { address } = await createDatabase(t, SERVED);
   const proxy = await FaultProxy.start(address);
   const url = `postgres://${address.user}:${address.password}@127.0.0.1:${proxy.port}/${address.database}`;
   const daemon = await startPostgresDaemon(t, { databaseUrl: url, exporters });
@@ -155,9 +155,8 @@ t.test(
 );
 
 t.test("every wait of the ledger's connection has a limit", async (t) => {
-  const { url } = await createDatabase(t);
+  const { url } = await createDatabase(t, MIGRATED);
   const database = new Database().use({ connectionString: url });
-  await migrate(database, 'public');
   const session = await openSession(database);
   const setting = async (name: string): Promise<unknown> => (await session.query(`SHOW ${name}`)).rows[0]?.[name];
   t.equal(await setting('statement_timeout'), '10s');
@@ -196,11 +195,10 @@ async function faultsOfCopies(session: pg.Client): Promise<number> {
 
 const onLinux = existsSync('/proc/self/stat');
 t.test('the server keeps the memory of one group for the next', { skip: !onLinux && 'needs /proc' }, async (t) => {
-  const { url } = await createDatabase(t);
+  const { url } = await createDatabase(t, MIGRATED);
   const database = new Database().use({ connectionString: url });
-  await migrate(database, 'public');
-  await database.query('CREATE TABLE big (value bytea)');
-  await database.query('ALTER TABLE big ALTER COLUMN value SET STORAGE EXTERNAL');
+  await database.query('CREATE TABLE public.big (value bytea)');
+  await database.query('ALTER TABLE public.big ALTER COLUMN value SET STORAGE EXTERNAL');
   const faults: number[] = [];
   for (let count = 0; count < SESSIONS; count++) {
     const session = await openSession(database);

@@ -7,7 +7,7 @@ import { OTHER_KEY } from '../../support/daemon.ts';
 import { gzip, send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
 import { createDatabase } from '../../support/postgres.ts';
-import { type PostgresDaemon, startPostgresDaemon } from '../../support/postgres-daemon.ts';
+import { type PostgresDaemon, SERVED, startPostgresDaemon } from '../../support/postgres-daemon.ts';
 
 const other = { authorization: `Bearer ${OTHER_KEY}` };
 /** Rows of this size form a group by themselves, so a second concurrent group settles them. */
@@ -113,7 +113,7 @@ for (const [name, sqlstate] of [
   ['a value that does not fit, reported by a guard', '22003'],
 ] as const) {
   t.test(`${name}, is never a reason to refuse the request`, async (t) => {
-    const { address } = await createDatabase(t);
+    const { address } = await createDatabase(t, SERVED);
     const proxy = await FaultProxy.start(address);
     const url = `postgres://${address.user}:${address.password}@127.0.0.1:${proxy.port}/${address.database}`;
     const daemon = await startPostgresDaemon(t, { databaseUrl: url });

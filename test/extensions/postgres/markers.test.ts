@@ -2,22 +2,18 @@
 import pg from 'pg';
 import t from 'tap';
 import type { Claim } from '../../../src/component/capabilities/ledger.ts';
-import { Database } from '../../../src/extensions/postgres/database.ts';
 import { GUARD_STATEMENTS } from '../../../src/extensions/postgres/ledger/guard-statements.ts';
 import { pessimisticGuards, findMarkers, nameOf } from '../../../src/extensions/postgres/ledger/guards.ts';
 import { openingOf } from '../../../src/extensions/postgres/ledger/limits.ts';
-import { migrate } from '../../../src/extensions/postgres/migrate.ts';
 import { prepare } from '../../../src/extensions/postgres/wire-pipeline.ts';
 import { SWEEP_MARKERS } from '../../../src/extensions/postgres/postgres.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
+import { MIGRATED } from '../../support/migrated.ts';
 import { createDatabase } from '../../support/postgres.ts';
 
 t.test('an expired marker is no proof that a lost commit happened, a fresh one is', async (t) => {
-  const { url } = await createDatabase(t);
-  const database = new Database().use({ connectionString: url });
-  await migrate(database, 'public');
-  await database.close();
+  const { url } = await createDatabase(t, MIGRATED);
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const project = { name: 'p', plan: 'paid' as const, monthlySpans: null, privacy: new Map() };
@@ -39,10 +35,7 @@ t.test('an expired marker is no proof that a lost commit happened, a fresh one i
 });
 
 t.test('a marker that is set again while the sweep waits for its row stays', async (t) => {
-  const { url } = await createDatabase(t);
-  const database = new Database().use({ connectionString: url });
-  await migrate(database, 'public');
-  await database.close();
+  const { url } = await createDatabase(t, MIGRATED);
   const [request, sweep, watcher] = [0, 1, 2].map(() => new pg.Client({ connectionString: url })) as [
     pg.Client,
     pg.Client,

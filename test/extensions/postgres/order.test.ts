@@ -6,12 +6,12 @@ import { runOrderCampaign } from '../../campaigns/order/campaign.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aLogRequest, attributes, newTraceId, START_NS } from '../../support/payloads.ts';
 import { createDatabase } from '../../support/postgres.ts';
-import { startPostgresDaemon } from '../../support/postgres-daemon.ts';
+import { SERVED, startPostgresDaemon } from '../../support/postgres-daemon.ts';
 
 const SEED = 7;
 
 t.test('permutations of the same records in random requests end in the same tables and views', async (t) => {
-  const { url } = await createDatabase(t);
+  const { url } = await createDatabase(t, SERVED);
   const report = await runOrderCampaign(t, { databaseUrl: url, permutations: 20, seed: SEED });
   t.strictSame(report.differences, []);
   t.ok(report.records > report.permutations, 'the comparison is not empty');

@@ -8,11 +8,11 @@ import type { PostgresTransaction } from '../../../src/component/capabilities/po
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { KnownContents } from '../../../src/extensions/postgres/ledger/contents.ts';
 import { OpenTransaction } from '../../../src/extensions/postgres/ledger/transaction.ts';
-import { migrate } from '../../../src/extensions/postgres/migrate.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { PostgresOutbox } from '../../../src/extensions/postgres/outbox/outbox.ts';
 import { Registry } from '../../../src/service/telemetry/registry.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
+import { MIGRATED } from '../../support/migrated.ts';
 import { createDatabase } from '../../support/postgres.ts';
 
 t.setTimeout(300_000);
@@ -21,10 +21,9 @@ const quiet = (): void => undefined;
 const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 const DAY_MS = 86_400_000;
 
-const { address } = await createDatabase(t);
+const { address } = await createDatabase(t, MIGRATED);
 const database = new Database().use(address);
 t.teardown(() => database.close());
-await migrate(database, 'public');
 
 let nowMs = Date.now();
 let names = 0;

@@ -8,12 +8,12 @@ import { OTHER_KEY, KEY } from '../../support/daemon.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
 import { createDatabase } from '../../support/postgres.ts';
-import { postgresConfig } from '../../support/postgres-daemon.ts';
+import { postgresConfig, SERVED } from '../../support/postgres-daemon.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 
 t.setTimeout(110_000);
 
-const { url: databaseUrl } = await createDatabase(t);
+const { url: databaseUrl } = await createDatabase(t, SERVED);
 const config = postgresConfig({
   databaseUrl,
   processors: 'auth, environment, normalization, pricing',
