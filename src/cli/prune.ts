@@ -117,16 +117,17 @@ async function pruneRecords(call: Call, database: Database, selection: Selection
   const counted = await database.session(REMOVAL_LIMITS, (query) => countRecords(query, selection));
   if (!(await confirmed(call, `${nameOf(selection)}: ${describe(counted)}`, 'yes'))) return 0;
   const { project, environment, beforeMs } = selection;
-  // Whole days of all projects are dropped at once, and their space is free at once.
-  const days = project === null && beforeMs !== null ? await dropDays(database, beforeMs) : 0;
-  const removed = await removeRecords(database, selection, reporter(call));
   const before = beforeMs === null ? null : new Date(beforeMs).toISOString();
+  // Before the batches, which an interruption may end.
   await writeAudit(database.query.bind(database), COMMAND_LINE, {
     action: 'records.remove',
     project,
     target: nameOf(selection),
-    details: { environment, before, days, ...removed },
+    details: { environment, before, ...counted },
   });
+  // Whole days of all projects are dropped at once, and their space is free at once.
+  const days = project === null && beforeMs !== null ? await dropDays(database, beforeMs) : 0;
+  const removed = await removeRecords(database, selection, reporter(call));
   if (days > 0) call.terminal.say(`${plural(days, 'partition')} of whole days dropped.`);
   call.terminal.print(days > 0 ? `Removed ${describe(counted)}.` : `Removed ${describe(removed)}.`);
   const { rows } = await database.query(

@@ -90,6 +90,21 @@ t.test('a schema without rows is filled', async (t) => {
   t.equal((await tableContents(url))['spans'], (await tableContents(daemon.databaseUrl))['spans']);
 });
 
+t.test('tables of others are left out with a warning, and unfinished copies of the maintenance without', async (t) => {
+  const [source, target] = [await makeTarget(), await makeTarget()];
+  t.match(await sluice('migrate', '-c', source.config), { code: 0 });
+  await withClient(source.url, async (client) => {
+    await client.query('CREATE TABLE sluice.own AS SELECT 1 AS a');
+    await client.query('CREATE TABLE sluice.spans_next (LIKE sluice.spans) PARTITION BY RANGE (start_time_unix_nano)');
+    await client.query('CREATE TABLE sluice.spans_default_next PARTITION OF sluice.spans_next DEFAULT');
+    await client.query('CREATE TABLE sluice.spans_old (LIKE sluice.spans)');
+  });
+  t.match(await sluice('backup', 'own.backup', '-c', source.config), { code: 0 });
+  const { code, err } = await sluice('restore', 'own.backup', '-c', target.config);
+  t.equal(code, 0);
+  t.same(err.match(/warning: .*/gu), ['warning: sluice.own is no table of Sluice: it was left out']);
+});
+
 t.test('an older schema is backed up and restored at its level, and then migrated', async (t) => {
   const [older, target] = [await makeTarget(), await makeTarget()];
   const migrations = await readMigrations();
