@@ -276,10 +276,10 @@ t.test('views of a version before the mark are ours', async (t) => {
   await admin.connect();
   t.teardown(() => admin.end());
   const { rows } = await admin.query(
-    "SELECT relname FROM pg_class WHERE relkind = 'v' AND relnamespace = 'public'::regnamespace",
+    `SELECT 'VIEW ' || oid::regclass AS object FROM pg_class WHERE relkind = 'v' AND relnamespace = 'public'::regnamespace
+     UNION ALL SELECT 'FUNCTION ' || oid::regprocedure FROM pg_proc WHERE pronamespace = 'public'::regnamespace`,
   );
-  for (const { relname } of rows) await admin.query(`COMMENT ON VIEW public.${relname} IS NULL`);
-  await admin.query('COMMENT ON FUNCTION public.has_rollup_above IS NULL');
+  for (const { object } of rows) await admin.query(`COMMENT ON ${object} IS NULL`);
   await admin.query("UPDATE sluice.migrations SET name = 'views public 0' WHERE name LIKE 'views %'");
   t.match(await makeContact({ connectionString: url }, OPTIONS), { applied: ['views'], warnings: [] });
 });
