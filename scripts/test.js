@@ -12,8 +12,8 @@ import { TestReport } from './test-report.js';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 /**
- * Long files that mostly wait, for servers that start or for timers. One lane begins with them, the slowest at the front.
- * The other lanes begin at the end of the list of files, so that they use the processors meanwhile.
+ * Long files that mostly wait, for servers that start or for timers. One worker begins with them, the slowest first. The
+ * other workers begin at the end of the list of files, so that they use the processors meanwhile.
  */
 const WAITING = [
   'end-to-end/first-start.test.js',
@@ -96,8 +96,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   });
 }
 
-async function work(lane) {
-  const next = () => (lane === 0 ? files.shift() : files.pop());
+async function work(worker) {
+  const next = () => (worker === 0 ? files.shift() : files.pop());
   for (let path = next(); path !== undefined && !interrupted; path = next()) {
     report.started(path);
     const file = runTestFile(path, { root, env: { ...process.env, ...run.variables }, timeoutMs });
@@ -107,7 +107,7 @@ async function work(lane) {
   }
 }
 
-await Promise.all(Array.from({ length: jobs }, (_, lane) => work(lane)));
+await Promise.all(Array.from({ length: jobs }, (_, worker) => work(worker)));
 await run.close();
 report.summary();
 process.stdout.write(`\ntests: ${report.passed} passed, ${report.failed} failed\n`);
