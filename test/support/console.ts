@@ -30,6 +30,7 @@ export interface Ask {
 export interface TestConsole {
   readonly daemon: Daemon;
   readonly database: Database;
+  readonly databaseUrl: string;
   readonly people: PostgresPeople;
   readonly administration: Administration;
   readonly port: number;
@@ -88,6 +89,7 @@ export async function startConsole(
   t.teardown(async () => agent.destroy());
   const ask = (path: string, options: Ask = {}): Promise<Answer> => sendRequest({ agent, port, path, ...options });
   return {
+    databaseUrl: url,
     ...{ daemon, database, people, administration, port, origin, ask },
     logIn: async (draft) => {
       const person = await people.create(draft, BY);
