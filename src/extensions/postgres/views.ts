@@ -176,11 +176,15 @@ async function drop(client: pg.Client, objects: readonly Found[]): Promise<void>
 
 async function grantsOn(client: pg.Client, schema: string, names: readonly string[]): Promise<readonly string[]> {
   const { rows } = await client.query<{ line: string }>(
-    `SELECT format('GRANT %s ON %I.%I TO %s%s', a.privilege_type, n.nspname, c.relname,
+    `SELECT format('GRANT %s ON %s%I.%I TO %s%s', a.privilege_type, c.kind, n.nspname, c.name,
        CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END,
        CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END) AS line
-     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace, aclexplode(c.relacl) a
-     WHERE n.nspname = $1 AND c.relname = ANY ($2) AND a.grantee <> c.relowner`,
+     FROM (
+       SELECT relname AS name, relnamespace AS namespace, relowner AS owner, relacl AS acl, '' AS kind FROM pg_class
+       UNION ALL
+       SELECT proname, pronamespace, proowner, proacl, 'FUNCTION ' FROM pg_proc
+     ) c JOIN pg_namespace n ON n.oid = c.namespace, aclexplode(c.acl) a
+     WHERE n.nspname = $1 AND c.name = ANY ($2) AND a.grantee <> c.owner`,
     [schema, names],
   );
   return rows.map(({ line }) => line);

@@ -249,8 +249,14 @@ t.test('views that change keep their rights and dependent objects', async (t) =>
     return makeContact({ connectionString: url }, OPTIONS);
   };
   const isGranted = async () =>
-    (await admin.query(`SELECT has_table_privilege('${role}', 'public.logs', 'SELECT') AS granted`)).rows[0]?.granted;
+    (
+      await admin.query(
+        `SELECT has_table_privilege('${role}', 'public.logs', 'SELECT')
+           AND has_function_privilege('${role}', 'public.usage_between(text, timestamptz, timestamptz, interval)', 'EXECUTE') AS granted`,
+      )
+    ).rows[0]?.granted;
   await admin.query(`CREATE ROLE ${role}; GRANT SELECT ON public.logs TO ${role}; CREATE SCHEMA reports;
+    GRANT EXECUTE ON FUNCTION public.usage_between TO ${role};
     CREATE VIEW reports.services AS SELECT DISTINCT service_name FROM public.spans`);
   t.match(await again(''), { applied: ['views'], warnings: [] }, 'replaced in place');
   t.equal(await isGranted(), true);

@@ -229,11 +229,9 @@ SELECT project, environment, trace_id, start_time_unix_nano AS time_unix_nano, p
     'response ' || response_id, 'span ' || encode(span_id, 'hex')) AS call_key
 FROM sluice.spans WHERE usage_scope = 'own';
 
--- Calls that log records report, repetitions included, without those that spans report too: by the response id, by the
--- span that the record names, or because the sender reports every call on spans and does so in this trace. Records of
--- one project with the same `call_key` report one call. `standing` has all columns, or which of two records counts
--- would be decided by which came first.
-CREATE VIEW views.usage_logs AS
+-- Calls that log records report, repetitions included. Records of one project with the same `call_key` report one call.
+-- `standing` has all columns, or which of two records counts would be decided by which came first.
+CREATE VIEW views.usage_records AS
 SELECT project, environment, trace_id, coalesce(time_unix_nano, observed_time_unix_nano) AS time_unix_nano, provider,
   coalesce(response_model, request_model) AS model, conversation_id, user_id, agent_name, input_tokens, output_tokens, total_tokens,
   cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost, cost_source, response_id, span_id,
@@ -242,10 +240,15 @@ SELECT project, environment, trace_id, coalesce(time_unix_nano, observed_time_un
   l.tableoid || ' ' || l.ctid AS record_id,
   ROW(trace_id, span_id, environment, provider, response_model, request_model, conversation_id, user_id, agent_name, input_tokens,
     output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, cost_source, l.tableoid, l.ctid
-  )::text AS standing
-FROM sluice.logs l
-WHERE usage_scope = 'own'
-  AND NOT EXISTS (
+  )::text AS standing,
+  dialect
+FROM sluice.logs l WHERE usage_scope = 'own';
+
+-- Those that spans do not report too: by the response id, by the span that the record names, or because the sender reports
+-- every call on spans and does so in this trace.
+CREATE VIEW views.usage_logs AS
+SELECT * FROM views.usage_records l
+WHERE NOT EXISTS (
     SELECT FROM sluice.spans s WHERE s.project = l.project AND left(s.response_id, 128) = left(l.response_id, 128)
       AND s.response_id = l.response_id AND s.usage_scope IS NOT NULL)
   AND NOT EXISTS (
@@ -342,6 +345,75 @@ LEFT JOIN LATERAL (
 ) best ON true
 WHERE l.response_id IS NULL OR best.record_id = l.record_id;
 
+-- `counted_usage WHERE project = of_project AND time_unix_nano >= from_ns AND time_unix_nano < until_ns`, without reading the
+-- rest of the project: a condition on the time cannot be pushed below the search for repetitions. Repetitions of one call
+-- are found if they are at most an hour apart. A roll-up is judged by its whole trace. A project of null: all projects.
+-- It reads with the rights of its owner, as the views do, so only roles with EXECUTE may call it.
+CREATE FUNCTION views.counted_usage_between(of_project text, from_ns int8, until_ns int8) RETURNS TABLE (
+  project text, environment text, trace_id bytea, time_unix_nano int8, provider text, model text, conversation_id text, user_id text,
+  agent_name text, input_tokens int8, output_tokens int8, total_tokens int8, cache_read_tokens int8, cache_write_tokens int8,
+  reasoning_tokens int8, input_cost numeric, output_cost numeric, total_cost numeric, cost_source text, response_id text, signal text,
+  span_id bytea, service_name text, latency_ms float8, time_to_first_token_ms float8, is_error bool
+) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  hour numeric := 3600000000000;
+  least_ns numeric := -9223372036854775808;
+  most_ns numeric := 9223372036854775807;
+BEGIN
+  -- EXECUTE plans with the values: partitions are left out, and the estimates fit the length of the time.
+  RETURN QUERY EXECUTE $query$
+    WITH records AS MATERIALIZED (
+      SELECT * FROM views.usage_records WHERE ($1 IS NULL OR project = $1) AND time_unix_nano >= $4 AND time_unix_nano < $5
+    ), reported AS MATERIALIZED (
+      SELECT DISTINCT s.project, s.trace_id, s.dialect
+      FROM (SELECT DISTINCT project, trace_id, dialect FROM records WHERE dialect IN ('codex', 'copilot', 'gemini-cli', 'qwen-code')) l
+      JOIN sluice.spans s ON s.project = l.project AND s.trace_id = l.trace_id AND s.dialect = l.dialect AND s.usage_scope IS NOT NULL
+    )
+    SELECT project, environment, trace_id, time_unix_nano, provider, model, conversation_id, user_id, agent_name, input_tokens,
+      output_tokens, total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost,
+      cost_source, response_id, 'span', span_id, service_name, latency_ms, time_to_first_token_ms, is_error
+    FROM (
+      SELECT DISTINCT ON (project, trace_id, call_key) * FROM views.usage_spans
+      WHERE ($1 IS NULL OR project = $1) AND time_unix_nano >= $4 AND time_unix_nano < $5
+      ORDER BY project, trace_id, call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, span_id
+    ) s WHERE time_unix_nano >= $2 AND time_unix_nano < $3
+    UNION ALL
+    SELECT project, environment, trace_id, time_unix_nano, provider, model, conversation_id, user_id, agent_name, input_tokens,
+      output_tokens, total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost,
+      cost_source, response_id, 'span', span_id, service_name, latency_ms, time_to_first_token_ms, is_error
+    FROM (
+      SELECT DISTINCT project AS of_project, trace_id AS of_trace FROM sluice.spans r
+      WHERE ($1 IS NULL OR project = $1) AND start_time_unix_nano >= $2 AND start_time_unix_nano < $3 AND usage_scope = 'rollup'
+        AND NOT EXISTS (
+          SELECT FROM sluice.spans c
+          WHERE ($1 IS NULL OR c.project = $1) AND c.start_time_unix_nano >= $4 AND c.start_time_unix_nano < $5 AND c.usage_scope = 'own'
+            AND c.project = r.project AND c.trace_id = r.trace_id AND c.parent_span_id = r.span_id)
+    ) t
+    -- OFFSET 0: the view is narrowed to one trace at a time.
+    CROSS JOIN LATERAL (SELECT * FROM views.usage_rollups u WHERE u.project = of_project AND u.trace_id = of_trace OFFSET 0) r
+    WHERE time_unix_nano >= $2 AND time_unix_nano < $3
+    UNION ALL
+    SELECT project, environment, trace_id, time_unix_nano, provider, model, conversation_id, user_id, agent_name, input_tokens,
+      output_tokens, total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost,
+      cost_source, response_id, 'log', span_id, service_name, latency_ms, time_to_first_token_ms, is_error
+    FROM (
+      SELECT DISTINCT ON (project, call_key) * FROM records l
+      WHERE NOT EXISTS (
+          SELECT FROM sluice.spans s WHERE ($1 IS NULL OR s.project = $1) AND s.start_time_unix_nano >= $6 AND s.start_time_unix_nano < $7
+            AND s.project = l.project AND s.response_id = l.response_id AND s.usage_scope IS NOT NULL)
+        AND NOT EXISTS (
+          SELECT FROM sluice.spans s WHERE ($1 IS NULL OR s.project = $1) AND s.start_time_unix_nano >= $6 AND s.start_time_unix_nano < $7
+            AND s.project = l.project AND s.trace_id = l.trace_id AND s.span_id = l.span_id AND s.usage_scope = 'own')
+        AND NOT EXISTS (
+          SELECT FROM reported r WHERE r.project = l.project AND r.trace_id = l.trace_id AND r.dialect = l.dialect)
+      ORDER BY project, call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, standing
+    ) l WHERE time_unix_nano >= $2 AND time_unix_nano < $3
+  $query$ USING of_project, from_ns, until_ns, greatest(from_ns - hour, least_ns)::int8, least(until_ns + hour, most_ns)::int8,
+    -- Spans that report the same call as a record of this time or of the hours around it.
+    greatest(from_ns - 2 * hour, least_ns)::int8, least(until_ns + 2 * hour, most_ns)::int8;
+END $$;
+REVOKE EXECUTE ON FUNCTION views.counted_usage_between FROM PUBLIC;
+
 -- Sums of tokens stay numeric in all views: cast to int8, one project's figures could fail the query of every other.
 
 -- One row a trace. Everything but the owner is read from the spans, so it is right for every order of arrival.
@@ -389,6 +461,22 @@ SELECT (to_timestamp(time_unix_nano / 1000000000) AT TIME ZONE 'UTC')::date AS d
   sum(cache_read_tokens) AS cache_read_tokens, sum(cache_write_tokens) AS cache_write_tokens,
   sum(reasoning_tokens) AS reasoning_tokens, sum(input_cost) AS input_cost, sum(output_cost) AS output_cost, sum(total_cost) AS total_cost
 FROM views.counted_usage GROUP BY 1, 2, 3, 4, 5;
+
+-- Like `usage_daily`, for a time and in steps: '1 hour', '1 day', '7 days'. Days begin at midnight UTC, weeks on Mondays.
+-- `from_time` and `until_time` may lie within a step. A project of null: all projects.
+CREATE FUNCTION views.usage_between(of_project text, from_time timestamptz, until_time timestamptz, step interval) RETURNS TABLE (
+  "time" timestamptz, project text, environment text, provider text, model text, call_count int8, unpriced_count int8,
+  input_tokens numeric, output_tokens numeric, total_tokens numeric, cache_read_tokens numeric, cache_write_tokens numeric,
+  reasoning_tokens numeric, input_cost numeric, output_cost numeric, total_cost numeric
+) LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+  SELECT date_bin(step, to_timestamp(time_unix_nano / 1000000000), '2001-01-01 00:00Z'), project, environment, provider, model,
+    count(*), count(*) FILTER (WHERE total_cost IS NULL), sum(input_tokens), sum(output_tokens), sum(total_tokens),
+    sum(cache_read_tokens), sum(cache_write_tokens), sum(reasoning_tokens), sum(input_cost), sum(output_cost), sum(total_cost)
+  FROM views.counted_usage_between(of_project, (extract(epoch FROM from_time)::numeric * 1000000000)::int8,
+    (extract(epoch FROM until_time)::numeric * 1000000000)::int8)
+  GROUP BY 1, 2, 3, 4, 5
+$$;
+REVOKE EXECUTE ON FUNCTION views.usage_between FROM PUBLIC;
 
 -- messages: the content of spans and log records as parts of messages, as src/messages reads it for the commands and the console. Both
 -- know shapes by their fields; the functions below follow the files there. JSON is written in the notation of jsonb, and media have
