@@ -38,7 +38,7 @@ export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
 
 interface MenuProps {
   readonly label: string;
-  readonly text: ComponentChildren;
+  readonly text: string;
   readonly icon?: IconName;
   readonly class?: string;
   /** A key that opens the menu is bound by the caller through this element id. */
@@ -82,7 +82,7 @@ export function Menu({ label, text, icon, class: className, id, children }: Menu
         class="button quiet"
         id={id}
         ref={button}
-        aria-label={label}
+        aria-label={text === '' ? label : `${label}: ${text}`}
         title={label}
         aria-expanded={open}
         aria-controls={open ? panel : undefined}

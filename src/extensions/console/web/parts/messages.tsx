@@ -81,7 +81,7 @@ function PartView({ part, results }: { part: Part; results: Results }): JSX.Elem
     case 'document':
       return (
         <section class="card">
-          <h4>document {part.id === null ? '' : <Name text={part.id} />}</h4>
+          <p class="card-title">document {part.id === null ? '' : <Name text={part.id} />}</p>
           <TextBlock text={part.text} />
         </section>
       );
@@ -97,7 +97,7 @@ function PartView({ part, results }: { part: Part; results: Results }): JSX.Elem
     case 'tool_result':
       return (
         <section class="card">
-          <h4>result {part.name === null ? '' : <Name text={part.name} />}</h4>
+          <p class="card-title">result {part.name === null ? '' : <Name text={part.name} />}</p>
           <Value text={part.text} />
         </section>
       );
@@ -111,7 +111,7 @@ function PartView({ part, results }: { part: Part; results: Results }): JSX.Elem
 function Call({ part, result }: { part: Part; result: Part | undefined }): JSX.Element {
   return (
     <section class="card call">
-      <h4>
+      <p class="card-title">
         → <Name text={part.name ?? 'tool'} />
         {part.id === null ? null : (
           <span class="muted">
@@ -119,11 +119,11 @@ function Call({ part, result }: { part: Part; result: Part | undefined }): JSX.E
             <Name text={part.id} />
           </span>
         )}
-      </h4>
+      </p>
       <Value text={part.text} />
       {result === undefined ? null : (
         <>
-          <h4>← result</h4>
+          <p class="card-title">← result</p>
           <Value text={result.text} />
         </>
       )}

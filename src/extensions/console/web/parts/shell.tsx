@@ -111,7 +111,6 @@ function TopBar({ showHelp }: { showHelp: () => void }): JSX.Element {
         <Button
           kind="quiet"
           title="Time zone (z)"
-          label={`Time zone: ${zone.value}`}
           onClick={() => (zone.value = zone.value === 'utc' ? 'local' : 'utc')}
         >
           {zoneName()}
@@ -159,7 +158,7 @@ function PersonMenu(): JSX.Element | null {
             {visible(person.name)}, {person.role}
             {person.sees_content ? '' : ', without content'}
             <br />
-            Sluice {person.version}
+            {person.version === '' ? '' : `Sluice ${person.version}`}
           </p>
           {person.by === 'cookie' ? (
             <button

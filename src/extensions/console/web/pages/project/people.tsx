@@ -35,9 +35,7 @@ export function People({ project }: { project: string }): JSX.Element {
       <p class="muted">A person logs in with a link that works once. An admin sees all projects.</p>
       <NewPerson
         project={project}
-        create={(draft) =>
-          void change(async () => invite(await send<PersonShape>('POST', '/people', draft)))
-        }
+        create={(draft) => void change(async () => invite(await send<PersonShape>('POST', '/people', draft)))}
       />
       {problem === null ? null : (
         <p class="failure" role="alert">

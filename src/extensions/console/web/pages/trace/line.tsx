@@ -67,7 +67,7 @@ function SpanName({ span }: { span: Span }): JSX.Element {
         </span>
       ) : null}
       <Name text={span.name} />
-      {what !== null && !span.name.includes(what) ? <span class="muted what">{visible(what)}</span> : null}
+      {what !== null && !isNamed(span.name, what) ? <span class="muted what">{visible(what)}</span> : null}
       {span.events > 0 ? (
         <span class="events" title={`${span.events} events`}>
           •{span.events}
@@ -76,6 +76,10 @@ function SpanName({ span }: { span: Span }): JSX.Element {
     </>
   );
 }
+
+/** Whether the name of a span tells its model or tool, maybe without the date of the version. */
+const isNamed = (name: string, what: string): boolean =>
+  name.split(' ').some((word) => word.length > 3 && what.startsWith(word));
 
 function GroupName({ line }: { line: Exclude<Line, { kind: 'span' }> }): JSX.Element {
   if (line.kind === 'missing') {

@@ -40,6 +40,7 @@ export function TracesPage({ project }: { project: string }): JSX.Element {
   }
   return (
     <div class="traces-page">
+      <h1 class="hidden-title">Traces</h1>
       <div class="list-bar">
         <Button
           kind="quiet"

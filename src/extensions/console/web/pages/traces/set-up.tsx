@@ -6,7 +6,7 @@ import { projectPath, send } from '../../data/api.ts';
 import { asApiError } from '../../data/resource.ts';
 import { Button, Lines } from '../../parts/basics.tsx';
 import { sdkLines } from '../../text/sdk-lines.ts';
-import { may } from '../../state/session.ts';
+import { may, me } from '../../state/session.ts';
 import { Name } from '../../parts/basics.tsx';
 
 const POLL_MS = 1_500;
@@ -48,7 +48,7 @@ export function SetUp({ project, onArrival }: { project: string; onArrival: () =
         Send the first trace to <Name text={project} />
       </h1>
       <p>Any OpenTelemetry SDK can send. Set these lines in the environment of the application:</p>
-      <Lines text={sdkLines(made?.endpoint ?? ENDPOINT, made?.key ?? KEY)} label="environment" />
+      <Lines text={sdkLines(made?.endpoint ?? me.value?.endpoint ?? ENDPOINT, made?.key ?? KEY)} label="environment" />
       {made !== null ? (
         <p role="status">The key is in the lines above. It is shown only once.</p>
       ) : may('editor') ? (

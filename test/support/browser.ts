@@ -1,0 +1,34 @@
+/**
+ * The Chromium of this machine: the path in `SLUICE_CHROMIUM`, or a program on the path. With
+ * `SLUICE_CHROMIUM=required` the one on the path must exist.
+ */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+const REQUIRED = 'required';
+
+/** Null where there is none and none is required; then the caller skips its tests and says so. */
+export function findChromium(): string | null {
+  const wanted = process.env['SLUICE_CHROMIUM'] ?? '';
+  if (wanted !== '' && wanted !== REQUIRED) return wanted;
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  const found = folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find(isProgram);
+  if (found === undefined && wanted === REQUIRED) throw new Error('there is no Chromium on the path');
+  return found ?? null;
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Chromium refuses to run as root with its sandbox. The pages are ours, on loopback. */
+export function launchChromium(executablePath: string): Promise<Browser> {
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+}
