@@ -57,8 +57,7 @@ async function moveTo(call: Call, { source, to, options }: Moving): Promise<Exit
   const { address, embedded } = await openTarget(call, to);
   const target = new Database().use(address);
   try {
-    const { unknown } = await readSchemaState((text) => target.query(text));
-    if (!unknown.includes(UNFINISHED_MOVE)) await checkRequirements(address, options);
+    if (!(await isUnfinished(address))) await checkRequirements(address, options);
     const report = progressLines((text) => call.terminal.say(text));
     const { rows, kept } = await move(source, target, report);
     await migrate(call, address, options);
@@ -70,6 +69,16 @@ async function moveTo(call: Call, { source, to, options }: Moving): Promise<Exit
   } finally {
     await target.close();
     await embedded?.stop();
+  }
+}
+
+/** On connections of its own, which end before the target is searched for other sessions. */
+async function isUnfinished(address: Address): Promise<boolean> {
+  const database = new Database().use(address);
+  try {
+    return (await readSchemaState((text) => database.query(text))).unknown.includes(UNFINISHED_MOVE);
+  } finally {
+    await database.close();
   }
 }
 

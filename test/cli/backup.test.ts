@@ -83,6 +83,15 @@ t.test('a target with rows is refused and not changed', async (t) => {
   t.match(await sluice('migrate', '-c', 'source.yaml'), { out: 'The schema is current.\n' });
 });
 
+t.test('a target that a daemon uses is refused, even without rows', async (t) => {
+  const { databaseUrl } = await startPostgresDaemon(t);
+  writeFileSync(join(folder, 'used.yaml'), postgresConfig({ databaseUrl }));
+  t.match(await sluice('restore', 'a.backup', '-c', 'used.yaml'), {
+    code: 1,
+    err: /a daemon or a command uses the target/u,
+  });
+});
+
 t.test('a schema without rows is filled', async (t) => {
   const { url, config } = await makeTarget();
   t.match(await sluice('migrate', '-c', config), { code: 0 });

@@ -9,7 +9,6 @@ import { UserError } from '../../../errors.ts';
 import { endConnection } from '../connection-end.ts';
 import type { Database } from '../database.ts';
 import { MOVED_AWAY, readSchemaState, tooNew, UNFINISHED_MOVE } from '../schema-state.ts';
-import { waitFor } from '../embedded/wait.ts';
 import { readUnits } from './backup.ts';
 import type { UnitStream } from './backup-file.ts';
 import { quoted } from './catalogue.ts';
@@ -17,14 +16,14 @@ import type { Report } from './progress.ts';
 import { type Snapshot, withSnapshot } from './snapshot.ts';
 import {
   countRows,
-  emptyTables,
   finishTables,
   holdMigrations,
   inspectTarget,
   knownMigrations,
-  LEFTOVER_MS,
   loadUnit,
+  prepareEmpty,
   prepareTables,
+  refuseSessions,
   refuseUsed,
   type TargetState,
 } from './target.ts';
@@ -38,11 +37,6 @@ export interface MoveResult {
 /** Larger than every number of a migration, so that no version may write. */
 const ADD_MARK = 'INSERT INTO sluice.migrations (name, min_writer) VALUES ($1, 9999)';
 const REMOVE_MARK = 'DELETE FROM sluice.migrations WHERE name = $1';
-/** Sessions of daemons and commands. A starting daemon waits for the lock of the migrations, and then sees the mark. */
-const OTHER_SESSIONS = `
-  SELECT count(*)::int4 AS sessions FROM pg_stat_activity
-  WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'sluice%'
-    AND wait_event IS DISTINCT FROM 'advisory'`;
 /** A process id alone is used again, and on several servers. */
 const SESSION = "(SELECT a.pid || ' ' || a.backend_start FROM pg_stat_activity a WHERE a.pid = pg_backend_pid())";
 /** Of all rows, in any order. */
@@ -63,13 +57,14 @@ export async function move(source: Database, target: Database, report: Report): 
     );
     const state = await inspectTarget(client);
     const sealed = await inspectSource(guard, state);
-    await refuseSessions(guard);
+    await refuseSessions(guard, 'this database');
+    await refuseSessions(client, 'the target');
     return await withSnapshot(source, { freeze: true }, async (snapshot) => {
       await knownMigrations(snapshot.catalogue.migrations);
       refuseUsed(state, snapshot.catalogue);
       await prepare(client, state, snapshot);
       const result = await copyAll(client, snapshot, report);
-      await refuseSessions(snapshot.client, 1);
+      await refuseSessions(snapshot.client, 'this database', 1);
       if (!sealed) await snapshot.client.query(ADD_MARK, [MOVED_AWAY]);
       await snapshot.client.query('COMMIT');
       await client.query(REMOVE_MARK, [UNFINISHED_MOVE]);
@@ -106,28 +101,11 @@ async function refuseSame(guard: pg.Client, target: pg.Client): Promise<void> {
   if (rowCount !== 0) throw new UserError('the target is this database itself', 'Name another database with --to.');
 }
 
-/** `own`: further sessions of this command. */
-async function refuseSessions(client: pg.Client, own = 0): Promise<void> {
-  let others = 0;
-  const none = async (): Promise<true | undefined> => {
-    // Within a transaction the list of sessions is read once.
-    await client.query('SELECT pg_stat_clear_snapshot()');
-    const { rows } = await client.query<{ sessions: number }>(OTHER_SESSIONS);
-    others = (rows[0]?.sessions ?? 0) - own;
-    return others <= 0 ? true : undefined;
-  };
-  if ((await waitFor(none, { timeoutMs: LEFTOVER_MS })) !== undefined) return;
-  throw new UserError(
-    `a daemon or a command uses this database (connections: ${others})`,
-    'Stop all daemons on it, run the command again, and start them on the target.',
-  );
-}
-
 async function prepare(client: pg.Client, state: TargetState, { catalogue }: Snapshot): Promise<void> {
   await client.query('BEGIN');
-  await prepareTables(client, state, catalogue);
-  if (state.kind !== 'unfinished') {
-    await emptyTables(client, catalogue);
+  if (state.kind === 'unfinished') await prepareTables(client, state, catalogue);
+  else {
+    await prepareEmpty(client, state, catalogue);
     await client.query(ADD_MARK, [UNFINISHED_MOVE]);
   }
   await client.query('COMMIT');

@@ -8,13 +8,13 @@ import { endConnection } from '../connection-end.ts';
 import type { BackupReader } from './backup-file.ts';
 import { type Report, watched } from './progress.ts';
 import {
-  emptyTables,
   finishTables,
   holdMigrations,
   inspectTarget,
   knownMigrations,
   loadUnit,
-  prepareTables,
+  prepareEmpty,
+  refuseSessions,
   refuseUsed,
 } from './target.ts';
 import type pg from 'pg';
@@ -50,9 +50,9 @@ export async function restore(
         'Name another database, or run the same `sluice move` again.',
       );
     refuseUsed(state, backup.header);
+    await refuseSessions(client, 'the target');
     await client.query('BEGIN');
-    await prepareTables(client, state, backup.header);
-    await emptyTables(client, backup.header);
+    await prepareEmpty(client, state, backup.header);
     const result = await loadAll(client, backup, options);
     await client.query('COMMIT');
     return result;

@@ -19,11 +19,16 @@ export interface TargetState {
   readonly table: string | null;
 }
 
+/** Sessions of daemons and commands. A starting daemon waits for the lock of the migrations, and then reads the marks. */
+const OTHER_SESSIONS = `
+  SELECT count(*)::int4 AS sessions FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'sluice%'
+    AND wait_event IS DISTINCT FROM 'advisory'`;
 /** Filled by migrations. */
 const SEEDED = 'maintenance_state';
 
 /** The sessions of a command that was killed end within this time. */
-export const LEFTOVER_MS = 3000;
+const LEFTOVER_MS = 3000;
 
 /** Keeps daemons and other copies away until the session ends. Throws a `UserError` when another session has it. */
 export async function holdMigrations(client: pg.Client, refusal: UserError): Promise<void> {
@@ -90,11 +95,34 @@ export async function prepareTables(client: pg.Client, state: TargetState, struc
   }
 }
 
-/** Removes the rows that migrations have inserted. */
-export async function emptyTables(client: pg.Client, { tables }: Structure): Promise<void> {
-  const existing = await listTables(client);
-  const names = tables.map(({ name }) => name).filter((name) => existing.includes(name));
-  await client.query(`TRUNCATE ${names.map((name) => `sluice.${quoted(name)}`).join(', ')}`);
+/** The same for a database without rows. Rows that migrations have inserted are removed. */
+export async function prepareEmpty(client: pg.Client, state: TargetState, structure: Structure): Promise<void> {
+  const existing = state.kind === 'absent' ? [] : (await listTables(client)).map((name) => `sluice.${quoted(name)}`);
+  if (existing.length > 0) {
+    await client.query(`LOCK TABLE ${existing.join(', ')} IN ACCESS EXCLUSIVE MODE`);
+    // A writer may have been faster than the lock.
+    refuseUsed(await inspectTarget(client), structure);
+  }
+  await prepareTables(client, state, structure);
+  const tables = (await listTables(client)).filter((name) => structure.tables.some((table) => table.name === name));
+  await client.query(`TRUNCATE ${tables.map((name) => `sluice.${quoted(name)}`).join(', ')}`);
+}
+
+/** `own`: further sessions of this command. */
+export async function refuseSessions(client: pg.Client, which: string, own = 0): Promise<void> {
+  let others = 0;
+  const none = async (): Promise<true | undefined> => {
+    // Within a transaction the list of sessions is read once.
+    await client.query('SELECT pg_stat_clear_snapshot()');
+    const { rows } = await client.query<{ sessions: number }>(OTHER_SESSIONS);
+    others = (rows[0]?.sessions ?? 0) - own;
+    return others <= 0 ? true : undefined;
+  };
+  if ((await waitFor(none, { timeoutMs: LEFTOVER_MS })) !== undefined) return;
+  throw new UserError(
+    `a daemon or a command uses ${which} (connections: ${others})`,
+    'Stop all daemons on it, and run the command again.',
+  );
 }
 
 /** Copies the rows of a unit, and returns their number. A user error when the source has other rows than it says. */
