@@ -492,15 +492,36 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 
 -- The first of these fields that is a text and not empty, and the first that is there and not null.
-CREATE FUNCTION views.content_text(value jsonb, VARIADIC keys text[]) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-  SELECT value ->> k FROM unnest(keys) WITH ORDINALITY AS u (k, n)
-  WHERE jsonb_typeof(value -> k) = 'string' AND value ->> k <> '' ORDER BY n LIMIT 1 $$;
-CREATE FUNCTION views.content_value(value jsonb, VARIADIC keys text[]) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
-  SELECT value -> k FROM unnest(keys) WITH ORDINALITY AS u (k, n)
-  WHERE jsonb_typeof(value -> k) <> 'null' ORDER BY n LIMIT 1 $$;
-CREATE FUNCTION views.content_object(value jsonb, VARIADIC keys text[]) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
-  SELECT value -> k FROM unnest(keys) WITH ORDINALITY AS u (k, n)
-  WHERE jsonb_typeof(value -> k) = 'object' ORDER BY n LIMIT 1 $$;
+CREATE FUNCTION views.content_text(value jsonb, VARIADIC keys text[]) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  k text;
+BEGIN
+  IF value IS NULL THEN RETURN NULL; END IF;
+  FOREACH k IN ARRAY keys LOOP
+    IF jsonb_typeof(value -> k) = 'string' AND value ->> k <> '' THEN RETURN value ->> k; END IF;
+  END LOOP;
+  RETURN NULL;
+END $$;
+CREATE FUNCTION views.content_value(value jsonb, VARIADIC keys text[]) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  k text;
+BEGIN
+  IF value IS NULL THEN RETURN NULL; END IF;
+  FOREACH k IN ARRAY keys LOOP
+    IF jsonb_typeof(value -> k) <> 'null' THEN RETURN value -> k; END IF;
+  END LOOP;
+  RETURN NULL;
+END $$;
+CREATE FUNCTION views.content_object(value jsonb, VARIADIC keys text[]) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  k text;
+BEGIN
+  IF value IS NULL THEN RETURN NULL; END IF;
+  FOREACH k IN ARRAY keys LOOP
+    IF jsonb_typeof(value -> k) = 'object' THEN RETURN value -> k; END IF;
+  END LOOP;
+  RETURN NULL;
+END $$;
 
 CREATE FUNCTION views.content_role(word text, otherwise text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE lower(trim(word))
@@ -683,9 +704,11 @@ DECLARE
   mark text;
   p record;
 BEGIN
-  RETURN QUERY SELECT * FROM views.content_parts(views.content_object(value, 'data'), 0);
-  RETURN QUERY SELECT 'reasoning', t, NULL::text, NULL::text FROM views.content_text(value, 'reasoning_content', 'reasoning', 'thinking') t WHERE t IS NOT NULL;
+  IF jsonb_typeof(value -> 'data') = 'object' THEN RETURN QUERY SELECT * FROM views.content_parts(value -> 'data', 0); END IF;
+  mark := views.content_text(value, 'reasoning_content', 'reasoning', 'thinking');
+  IF mark IS NOT NULL THEN RETURN QUERY SELECT 'reasoning', mark, NULL::text, NULL::text; END IF;
   FOREACH field IN ARRAY ARRAY['content', 'parts', 'contents', 'blocks'] LOOP
+    CONTINUE WHEN NOT value ? field;
     FOR p IN SELECT * FROM views.content_of_message(value -> field, value, speaker, depth) LOOP
       mark := concat_ws(E'\n', p.part, p.call_id, p.body);
       CONTINUE WHEN mark = ANY (seen) AND p.part <> 'media';
@@ -694,7 +717,9 @@ BEGIN
       RETURN QUERY SELECT p.part, p.body, p.call_id, p.tool;
     END LOOP;
   END LOOP;
-  RETURN QUERY SELECT 'text', t, NULL::text, NULL::text FROM views.content_text(value, 'refusal') t WHERE t IS NOT NULL;
+  mark := views.content_text(value, 'refusal');
+  IF mark IS NOT NULL THEN RETURN QUERY SELECT 'text', mark, NULL::text, NULL::text; END IF;
+  IF NOT value ?| ARRAY['tool_calls', 'function_call', 'additional_kwargs'] THEN RETURN; END IF;
   FOR p IN
     SELECT c.* FROM unnest(ARRAY[value -> 'tool_calls', value #> '{additional_kwargs,tool_calls}', jsonb_build_array(views.content_object(value, 'function_call'))])
       WITH ORDINALITY AS l (list, n), jsonb_array_elements(CASE jsonb_typeof(list) WHEN 'array' THEN list ELSE '[]' END) AS e (element), views.content_call(element) c
@@ -710,6 +735,12 @@ END $$;
 CREATE FUNCTION views.content_of_message(content jsonb, message jsonb, speaker text, depth int) RETURNS TABLE (part text, body text, call_id text, tool text) LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
   IF content IS NULL OR jsonb_typeof(content) = 'null' THEN RETURN; END IF;
+  -- Most lists hold one text.
+  IF speaker <> 'tool' AND jsonb_typeof(content) = 'array' AND jsonb_array_length(content) = 1 AND content #>> '{0,type}' = 'text'
+      AND jsonb_typeof(coalesce(content #> '{0,text}', content #> '{0,content}')) = 'string' AND content #> '{0,thought}' IS NULL THEN
+    RETURN QUERY SELECT 'text', coalesce(content #>> '{0,text}', content #>> '{0,content}'), NULL::text, NULL::text;
+    RETURN;
+  END IF;
   IF speaker = 'tool' AND NOT (CASE jsonb_typeof(content)
       WHEN 'string' THEN EXISTS (SELECT FROM views.content_written(content #>> '{}') w WHERE w.part IN ('tool_result', 'tool_call'))
       WHEN 'array' THEN EXISTS (SELECT FROM jsonb_array_elements(content) AS e (element), views.content_parts(element, 0) w
@@ -724,8 +755,11 @@ BEGIN
   END IF;
   IF jsonb_typeof(content) = 'string' THEN
     IF content = '""' THEN RETURN; END IF;
-    RETURN QUERY SELECT * FROM views.content_written(content #>> '{}');
-    IF NOT FOUND THEN RETURN QUERY SELECT 'text', content #>> '{}', NULL::text, NULL::text; END IF;
+    IF content #>> '{}' ~ '^\s*\[\s*\{' THEN
+      RETURN QUERY SELECT * FROM views.content_written(content #>> '{}');
+      IF FOUND THEN RETURN; END IF;
+    END IF;
+    RETURN QUERY SELECT 'text', content #>> '{}', NULL::text, NULL::text;
   ELSIF jsonb_typeof(content) = 'object' AND views.content_value(content, 'content') IS NOT NULL AND views.content_text(content, 'type') IS NULL THEN
     RETURN QUERY SELECT * FROM views.content_of_message(content -> 'content', message || content, speaker, depth + 1);
   ELSIF jsonb_typeof(content) = 'object' AND jsonb_typeof(content -> 'tool_calls') = 'array' THEN
@@ -792,24 +826,32 @@ DECLARE
   speaker text;
   element jsonb;
   is_own bool;
+  is_langchain bool;
   p record;
   list jsonb;
 BEGIN
   IF value IS NULL OR jsonb_typeof(value) = 'null' THEN RETURN; END IF;
   IF jsonb_typeof(value) = 'object' AND depth <= 24 THEN
-    -- A message with a role, one of LangChain, or the body of an event.
-    IF jsonb_typeof(value -> 'role') = 'string' AND ((SELECT count(*) FROM jsonb_object_keys(value)) < 3
-        OR value ?| ARRAY['content', 'parts', 'contents', 'blocks', 'tool_calls', 'function_call'])
-      OR value ->> 'type' IN ('human', 'ai', 'system', 'tool', 'function', 'chat', 'HumanMessageChunk', 'AIMessageChunk') AND value ? 'content'
-      OR (jsonb_typeof(value -> 'tool_calls') = 'array' OR jsonb_typeof(value -> 'content') IN ('string', 'array'))
-        AND value - ARRAY['content', 'tool_calls', 'id', 'name', 'refusal', 'finish_reason', 'index'] = '{}' THEN
-      IF jsonb_typeof(value -> 'content') = 'array' AND (SELECT bool_and(jsonb_typeof(e -> 'role') = 'string'
-          AND (jsonb_typeof(e -> 'parts') = 'array' OR e ? 'content')) FROM jsonb_array_elements(value -> 'content') e) THEN
-        RETURN QUERY SELECT * FROM views.content_messages(value -> 'content', otherwise, depth + 1, false);
-        RETURN;
+    -- A message with a role, one of LangChain, or the body of an event. Conditions without a query are fast.
+    is_langchain := value ? 'content'
+      AND value ->> 'type' IN ('human', 'ai', 'system', 'tool', 'function', 'chat', 'HumanMessageChunk', 'AIMessageChunk');
+    is_own := coalesce(is_langchain, false) OR jsonb_typeof(value -> 'role') = 'string'
+      AND value ?| ARRAY['content', 'parts', 'contents', 'blocks', 'tool_calls', 'function_call'];
+    IF is_own IS NOT TRUE AND jsonb_typeof(value -> 'role') = 'string' THEN
+      is_own := (SELECT count(*) < 3 FROM jsonb_object_keys(value));
+    ELSIF is_own IS NOT TRUE THEN
+      is_own := (jsonb_typeof(value -> 'tool_calls') = 'array' OR jsonb_typeof(value -> 'content') IN ('string', 'array'))
+        AND value - ARRAY['content', 'tool_calls', 'id', 'name', 'refusal', 'finish_reason', 'index'] = '{}';
+    END IF;
+    IF is_own THEN
+      IF jsonb_typeof(value #> '{content,0,role}') = 'string' THEN
+        IF (SELECT bool_and(jsonb_typeof(e -> 'role') = 'string' AND (jsonb_typeof(e -> 'parts') = 'array' OR e ? 'content'))
+            FROM jsonb_array_elements(value -> 'content') e) THEN
+          RETURN QUERY SELECT * FROM views.content_messages(value -> 'content', otherwise, depth + 1, false);
+          RETURN;
+        END IF;
       END IF;
-      speaker := views.content_role(coalesce(views.content_text(value, 'role'), CASE WHEN value ? 'content'
-        AND value ->> 'type' IN ('human', 'ai', 'system', 'tool', 'function', 'chat', 'HumanMessageChunk', 'AIMessageChunk') THEN value ->> 'type' END, ''), otherwise);
+      speaker := views.content_role(coalesce(views.content_text(value, 'role'), CASE WHEN is_langchain THEN value ->> 'type' END, ''), otherwise);
       RETURN QUERY SELECT 1, speaker, b.part, b.body, b.call_id, b.tool FROM views.content_body(value, speaker, depth) b;
       IF NOT FOUND THEN RETURN QUERY SELECT 1, speaker, NULL::text, NULL::text, NULL::text, NULL::text; END IF;
       RETURN;
