@@ -19,6 +19,8 @@ export interface Asking {
   readonly signal?: AbortSignal;
 }
 
+type StoredTable = 'spans' | 'logs' | 'traces' | 'metric_points';
+
 export interface Reading {
   readonly url: string;
   readonly reader: ReaderPool;
@@ -32,7 +34,7 @@ export interface Reading {
   /** The code of the error. */
   refusal(route: Route, asking?: Asking): Promise<ConsoleError | null>;
   /** Stores rows; ids are hex. */
-  insert(table: 'spans' | 'logs' | 'traces' | 'metric_points', rows: readonly object[]): Promise<void>;
+  insert(table: StoredTable, rows: readonly object[]): Promise<void>;
 }
 
 export async function startReading(t: Teardown): Promise<Reading> {
@@ -65,13 +67,18 @@ export async function startReading(t: Teardown): Promise<Reading> {
         throw error;
       }
     },
-    insert: async (table, rows) => {
-      await client.query(
-        `INSERT INTO sluice.${table} SELECT * FROM json_populate_recordset(NULL::sluice.${table}, $1)`,
-        [JSON.stringify(rows)],
-      );
-    },
+    insert: (table, rows) => insertRows({ query: (text, values) => client.query(text, [...values]) }, table, rows),
   };
+}
+
+/** Ids in the rows are hex, as `hex` writes them. */
+export async function insertRows(
+  database: { query(text: string, values: readonly unknown[]): Promise<unknown> },
+  table: StoredTable,
+  rows: readonly object[],
+): Promise<void> {
+  const text = `INSERT INTO sluice.${table} SELECT * FROM json_populate_recordset(NULL::sluice.${table}, $1)`;
+  await database.query(text, [JSON.stringify(rows)]);
 }
 
 async function prepare(url: string): Promise<void> {

@@ -72,6 +72,11 @@ export interface TraceRow {
   readonly unpriced_count: number;
 }
 
+export interface ModelUsage extends UsageSums {
+  readonly provider: string | null;
+  readonly model: string | null;
+}
+
 /** `GET /projects/{p}/traces/histogram` */
 export interface Histogram {
   readonly from: Nanoseconds;
@@ -122,7 +127,7 @@ export interface TraceHeader
   readonly output_cost: Cost | null;
   readonly input_cost: Cost | null;
   /** Highest cost first. */
-  readonly models: readonly (UsageSums & { readonly provider: string | null; readonly model: string | null })[];
+  readonly models: readonly ModelUsage[];
   /** RFC 3339; when the first record arrived. */
   readonly created_at: string;
 }

@@ -1,0 +1,160 @@
+/** docs/openapi-console.yaml has the routes of the console, and describes what a running daemon answers. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import t, { type Test } from 'tap';
+import { parse } from 'yaml';
+import { ROUTES } from '../../src/extensions/console/api/routes.ts';
+import { BASE_NS, hex, insertRows, logRow, metricRow, spanRow } from '../support/console-reading.ts';
+import { startConsole } from '../support/console.ts';
+import { read } from './markdown.ts';
+
+t.setTimeout(120_000);
+
+interface Operation {
+  readonly parameters?: readonly { readonly name?: string; readonly $ref?: string }[];
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: object }>> }>
+  >;
+}
+const api = parse(read('docs/openapi-console.yaml')) as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+};
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+ajv.addSchema(api, 'api');
+
+t.test('it has the routes of the API and no others', async (t) => {
+  const routes = ROUTES.filter(({ path }) => path.startsWith('/api/v1/')).map(
+    ({ method, path }) => `${method} ${path}`,
+  );
+  const described = Object.entries(api.paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  t.same(described.sort(), routes.sort());
+});
+
+const scene = await startConsole(t);
+const project = 'shop';
+const call = {
+  category: 'model_call',
+  provider: 'openai',
+  response_model: 'm',
+  usage_scope: 'own',
+  total_tokens: 3,
+  total_cost: '0.5',
+};
+const trace = hex(1, 16).slice(2);
+const root = spanRow({
+  trace: 1,
+  project,
+  name: 'agent',
+  conversation_id: 'c 1',
+  user_id: 'u',
+  service_name: 'web',
+  error_type: 'e',
+});
+const child = spanRow({
+  ...call,
+  trace: 1,
+  at: 1,
+  project,
+  conversation_id: 'c 1',
+  input_content: 'hello',
+  latency_ms: 4,
+  links: [],
+  events: [{}],
+});
+await insertRows(scene.database, 'spans', [root, child]);
+await insertRows(scene.database, 'logs', [
+  logRow({ project, trace_id: hex(1, 16), body: { a: 1 }, severity_number: 9 }),
+]);
+await insertRows(scene.database, 'metric_points', [
+  metricRow({ project, name: 'requests', type: 'sum', value_int: 1, attributes: { a: 1 } }),
+  metricRow({ project, name: 'requests', type: 'sum', value_int: 2, at: 1 }),
+]);
+await insertRows(scene.database, 'traces', [
+  {
+    trace_id: hex(1, 16),
+    project,
+    environment: 'default',
+    first_ns: String(BASE_NS),
+    last_ns: String(BASE_NS + 1_000_000n),
+    created_at: 'now',
+  },
+  { trace_id: hex(2, 16), project, environment: 'default', created_at: 'now' },
+]);
+const span = (child as { readonly span_id: string }).span_id.slice(2);
+
+/** Parameters of the path and the query for each path. */
+const VALUES: Readonly<Record<string, string>> = {
+  project,
+  trace,
+  span,
+  field: 'input_content',
+  conversation: 'c%201',
+};
+const range = `from=${BASE_NS - 1n}&to=${BASE_NS + 3_600_000_000_000n}`;
+const QUERIES: Readonly<Record<string, readonly string[]>> = {
+  traces: ['', 'limit=1&q=model:m', `${range}&env=default`],
+  histogram: [range, 'by=error'],
+  top: [`${range}&by=cost`, `${range}&by=tokens`, `${range}&by=duration`, `${range}&by=errors`],
+  usage: [range, `${range}&group=user&interval=1m&q=provider:openai`, `${range}&group=none`, `${range}&group=service`],
+  facets: ['', 'fields=kind,status&q=error'],
+  series: [`name=requests&${range}`],
+  export: ['what=traces', 'what=spans&as=csv', 'what=logs&as=otlp'],
+};
+
+const pathOf = (path: string): string => path.replaceAll(/\{([a-z]+)\}/gu, (_, name: string) => VALUES[name] ?? 'none');
+
+t.test('answers have the described shape, with the right to content and without', async (t) => {
+  for (const seesContent of [true, false]) {
+    const authorization = `Bearer ${await scene.token(project, { seesContent })}`;
+    for (const [path, { get }] of Object.entries(api.paths)) {
+      const content = get?.responses['200']?.content;
+      if (content === undefined || content['text/event-stream'] !== undefined) continue;
+      for (const query of QUERIES[path.split('/').at(-1) ?? ''] ?? ['']) {
+        const url = `${pathOf(path)}${query === '' ? '' : `?${query}`}`;
+        const answer = await scene.ask(url, { headers: { authorization } });
+        if (!seesContent && path.endsWith('{field}')) {
+          t.equal(answer.status, 403, url);
+          continue;
+        }
+        t.equal(answer.status, 200, `${url}: ${answer.text.slice(0, 300)}`);
+        const type = String(answer.headers['content-type']).split(';')[0] ?? '';
+        t.ok(content[type], `${url} is ${type}`);
+        const schema = content['application/json']?.schema as { readonly $ref?: string } | undefined;
+        if (schema?.$ref !== undefined) check(t, url, schema.$ref, answer.json);
+        if (!seesContent) t.notMatch(answer.text, /hello|"a":1/u, url);
+      }
+    }
+  }
+});
+
+function check(t: Test, url: string, reference: string, value: unknown): void {
+  const validate = ajv.getSchema(`api${reference}`);
+  if (validate === undefined) throw new Error(`there is no ${reference}`);
+  t.ok(
+    validate(value),
+    `${url}: ${JSON.stringify(validate.errors?.slice(0, 3))} in ${JSON.stringify(value).slice(0, 500)}`,
+  );
+}
+
+t.test('the header of a trace of log records alone, the end of spans, and refusals', async (t) => {
+  const headers = { authorization: `Bearer ${await scene.token(project, { seesContent: true })}` };
+  const empty = await scene.ask(`/api/v1/projects/${project}/traces/${hex(2, 16).slice(2)}`, { headers });
+  check(t, 'empty', '#/components/schemas/TraceHeader', empty.json);
+  const lines = (await scene.ask(`/api/v1/projects/${project}/traces/${trace}/spans`, { headers })).text
+    .trimEnd()
+    .split('\n');
+  check(t, 'end', '#/components/schemas/SpansEnd', JSON.parse(lines.at(-1) ?? ''));
+  const refusals: readonly (readonly [string, number, string])[] = [
+    ['traces?q=modell:x', 400, 'filter_invalid'],
+    ['traces?cursor=x', 400, 'cursor_invalid'],
+    ['traces?from=2&to=1', 400, 'range_invalid'],
+    [`traces/${'0'.repeat(32)}`, 404, 'not_found'],
+  ];
+  for (const [path, status, code] of refusals) {
+    const answer = await scene.ask(`/api/v1/projects/${project}/${path}`, { headers });
+    t.match(answer, { status, json: { error: { code } } });
+    check(t, path, '#/components/schemas/ErrorAnswer', answer.json);
+  }
+  t.equal((await scene.ask('/api/v1/projects/blog/traces', { headers })).status, 404, 'the token is for one project');
+});

@@ -1,0 +1,132 @@
+/** Usage by groups and over time, and the traces with the highest figures. */
+import t from 'tap';
+import type { TopTraces, Usage } from '../../../../src/extensions/console/api/shapes.ts';
+import { listTop } from '../../../../src/extensions/console/api/top.ts';
+import { showUsage } from '../../../../src/extensions/console/api/usage.ts';
+import { BASE_NS, hex, spanRow, startReading, store } from '../../../support/console-reading.ts';
+
+t.setTimeout(120_000);
+const reading = await startReading(t);
+const HOUR = 3_600_000;
+const call = { category: 'model_call', usage_scope: 'own', input_tokens: 10, output_tokens: 1, total_tokens: 11 };
+
+// Every 10 minutes of 4 hours; the model `b` has no price, and every fourth call fails.
+await store(
+  reading,
+  Array.from({ length: 24 }, (_, at) =>
+    spanRow({
+      ...call,
+      trace: at + 1,
+      at: (at * HOUR) / 6,
+      provider: 'p',
+      response_model: at % 3 === 0 ? 'b' : 'a',
+      total_cost: at % 3 === 0 ? null : `0.0${at % 9}`,
+      user_id: `u-${at % 5}`,
+      service_name: 'web',
+      latency_ms: at,
+      is_error: at % 4 === 0,
+      environment: at < 12 ? 'default' : 'staging',
+    }),
+  ),
+);
+// The same call again, from a wrapper.
+await store(reading, [
+  spanRow({ ...call, trace: 1, at: 1, response_id: 'r' }),
+  spanRow({ ...call, trace: 1, at: 2, response_id: 'r' }),
+]);
+await reading.client.query('DELETE FROM sluice.spans WHERE response_id IS NULL AND trace_id = $1', [
+  Buffer.from(hex(1, 16).slice(2), 'hex'),
+]);
+
+const range = (from: number, to: number) => ({
+  from: String(BASE_NS + BigInt(from * HOUR) * 1_000_000n),
+  to: String(BASE_NS + BigInt(to * HOUR) * 1_000_000n),
+});
+
+t.test('groups, points, totals and the time before', async (t) => {
+  const usage: Usage = await reading.ask(showUsage, { query: { ...range(2, 4), interval: '1h' } });
+  t.equal(usage.calls_examined, 12);
+  t.match(usage.total, { call_count: 12, unpriced_count: 4, error_count: 3, input_tokens: 120, user_count: 5 });
+  t.equal(usage.before.call_count, 12);
+  t.same(
+    usage.series.map(({ key }) => key),
+    [
+      { provider: 'p', model: 'a' },
+      { provider: 'p', model: 'b' },
+    ],
+  );
+  const [first] = usage.series;
+  t.match(first, { total: { call_count: 8, unpriced_count: 0 }, before: { call_count: 8 } });
+  t.same(
+    first?.points.map(([time, { call_count }]) => [time, call_count]),
+    [
+      [range(2, 3).from, 4],
+      [range(3, 4).from, 4],
+    ],
+  );
+  t.equal(usage.series[1]?.total.total_cost, null, 'an unknown cost is not zero');
+  t.match(usage.series[1]?.total, { p50_ms: 16.5, unpriced_count: 4 });
+});
+
+t.test('any split of a range sums to the range', async (t) => {
+  const callsOf = async (from: number, to: number, more = {}) =>
+    ((await reading.ask(showUsage, { query: { ...range(from, to), group: 'none', ...more } })) as Usage).total
+      .call_count;
+  t.equal(await callsOf(0, 4), 24, 'a call that two spans tell counts once');
+  t.equal((await callsOf(0, 1)) + (await callsOf(1, 2.5)) + (await callsOf(2.5, 4)), 24);
+  t.equal(await callsOf(0, 4, { env: 'staging' }), 12);
+  t.equal(await callsOf(0, 4, { q: 'model:a -user:u-1' }), 13);
+  t.equal(await callsOf(0, 4, { q: 'unpriced service:web' }), 7);
+  for (const group of ['provider', 'user', 'service', 'agent', 'conversation', 'environment']) {
+    const usage: Usage = await reading.ask(showUsage, { query: { ...range(0, 4), group } });
+    t.equal(
+      usage.series.reduce((sum, { total }) => sum + total.call_count, 0),
+      24,
+      group,
+    );
+    const points = usage.series.flatMap(({ points }) => points.map(([, { call_count }]) => call_count));
+    t.equal(
+      points.reduce((sum, count) => sum + count, 0),
+      24,
+    );
+  }
+});
+
+t.test('beyond a hundred groups the others are added up', async (t) => {
+  await store(
+    reading,
+    Array.from({ length: 130 }, (_, at) =>
+      spanRow({ ...call, trace: 1000 + at, project: 'many', at, user_id: `u-${at}`, total_cost: String(at / 100) }),
+    ),
+  );
+  const usage: Usage = await reading.ask(showUsage, { project: 'many', query: { ...range(0, 1), group: 'user' } });
+  t.equal(usage.series.length, 101);
+  const rest = usage.series.at(-1);
+  t.match(rest, { key: { other: true }, total: { call_count: 30, total_cost: '4.35000000' } });
+  t.equal(
+    rest?.points.reduce((sum, [, { call_count }]) => sum + call_count, 0),
+    30,
+  );
+});
+
+t.test('the traces with the highest figures', async (t) => {
+  const top = async (by: string, limit = 3): Promise<TopTraces> =>
+    reading.ask(listTop, { query: { ...range(0, 4), by, limit } });
+  t.same(
+    (await top('cost')).items.map(({ total_cost }) => total_cost),
+    ['0.08000000', '0.08000000', '0.07000000'],
+  );
+  t.equal((await top('tokens', 100)).items.length, 24);
+  t.equal((await top('duration')).items[0]?.trace_id, hex(1, 16).slice(2));
+  t.ok((await top('errors', 100)).items.every(({ error_count }) => error_count > 0));
+});
+
+t.test('refusals', async (t) => {
+  const code = async (query: Record<string, string>) => (await reading.refusal(showUsage, { query }))?.code;
+  t.equal(await code({ ...range(0, 4), interval: '1s' }), 'range_invalid');
+  t.equal(await code({ ...range(0, 4), interval: '0s' }), 'range_invalid');
+  t.equal(await code({ from: '0', to: 'now' }), 'range_invalid');
+  t.equal(await code({ ...range(0, 4), q: 'duration:>1s' }), 'filter_invalid');
+  t.equal(await code({ group: 'hash' }), 'request_invalid');
+  t.equal((await reading.refusal(listTop, { query: { ...range(0, 48), by: 'errors' } }))?.code, 'range_invalid');
+});
