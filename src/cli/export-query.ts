@@ -3,6 +3,7 @@ import type { Column } from '../pdata/columns.ts';
 import type { Signal } from '../pdata/context.ts';
 import { storedTextQuery } from '../pdata/stored-text.ts';
 import { environmentOf, minCostOf, Parameters, recordConditions, SEARCHED, traceConditions } from './filters.ts';
+import { filterConditions } from './filter-option.ts';
 import { UsageError, type Values } from './options.ts';
 import type { Reader } from './reader.ts';
 
@@ -53,6 +54,8 @@ export function rowsQuestion(
   period: Period,
 ): Question {
   if (subject === 'metrics') refuseCallFilters(values);
+  if (values.flag('filter'))
+    throw new UsageError('--filter selects traces', 'Use it with --what traces; --as otlp writes their spans.');
   const parameters = new Parameters();
   const { list, from } = storedTextQuery(SIGNALS[subject]);
   const conditions = [
@@ -166,6 +169,7 @@ function traceFilter(reader: Reader, selected: Selected, parameters: Parameters)
   return [
     ...ownerConditions('t', TIMES.traces, selected, parameters),
     ...traceConditions(values, parameters, reader.views),
+    ...filterConditions(values, parameters.values, reader.views),
     ...(values.flag('errors') ? [hasError] : []),
   ].join(' AND ');
 }

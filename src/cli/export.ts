@@ -16,6 +16,7 @@ import {
   traceRowsQuestion,
   tracesQuestion,
 } from './export-query.ts';
+import { FILTER_OPTION } from './filter-option.ts';
 import { FILTER_OPTIONS } from './filters.ts';
 import { UsageError, type Values } from './options.ts';
 import { type Reader, withReader } from './reader.ts';
@@ -44,6 +45,7 @@ export const exportCommand: Command = {
     },
     project: { type: 'text', short: 'p', value: 'NAME', description: 'Only this project' },
     ...FILTER_OPTIONS,
+    ...FILTER_OPTION,
     'min-cost': { type: 'text', value: 'AMOUNT', description: 'Only what costs at least this' },
     search: { type: 'text', value: 'TEXT', description: 'Only with this text in a name or in content' },
     errors: { type: 'flag', description: 'Only those with an error' },

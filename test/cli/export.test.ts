@@ -248,6 +248,9 @@ t.test('traces are rows of the view', async (t) => {
       },
     ],
   );
+  const filtered = await sluice('export', '--what', 'traces', '--as', 'otlp', '--filter', 'model:gpt-5-mini error');
+  t.match(JSON.parse(filtered.out), { resourceSpans: [{ scopeSpans: [{ spans: { length: 3 } }] }] }, 'complete traces');
+  t.match(await sluice('export', '--filter', 'error'), { code: 2, err: /--filter selects traces/u });
   const csv = linesOf((await sluice('export', '--what', 'traces', '--as', 'csv')).out);
   t.match(csv[0], /^project,environment,trace_id,/u);
   t.equal(csv.length, linesOf((await sluice('export', '--what', 'traces')).out).length + 1);
