@@ -1,7 +1,7 @@
-// Runs the compiled tests, some files at a time: all of them, or the named ones: `npm test -- test/config/load.test.ts`,
-// or a folder. `--jobs=2` runs two at a time, `--timeout=300` gives each file more seconds. Test files that need a
-// database share one server. The first of them starts it, and this script stops it. The last line is for scripts:
-// `tests: N passed, N failed`, counting assertions.
+// Runs the compiled tests, some files at a time: all of them, or the named ones, as in
+// `npm test -- test/config/load.test.ts`, or a folder. `--jobs=2` runs two at a time, `--timeout=300` gives each file
+// more seconds. Test files that need a database share one server. The first of them starts it, and this script stops
+// it. The last line is for scripts: `tests: N passed, N failed`, counting assertions.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
