@@ -37,7 +37,7 @@ const question = (
   views: string,
   conditions: readonly string[],
   limit: string,
-  order: 'time_ns DESC' | 'arrived_us',
+  order: 'time_ns DESC' | 'created_at',
 ): string => `
   WITH newest AS MATERIALIZED (
     SELECT t.*, ${TIME_NS} AS time_ns, ${ARRIVED_US} AS arrived_us FROM sluice.traces t
@@ -132,35 +132,56 @@ export const tracesCommand: Command = {
 /** Prints what arrives from now on, and never returns. */
 async function follow(reader: Reader, { values, terminal }: Call): Promise<never> {
   const [now] = await reader.query('SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8 AS us');
-  let after = BigInt(String(now?.['us']));
-  let known = new Set<string>();
+  let fromUs = BigInt(String(now?.['us']));
+  /** Printed traces that the next poll would find again, with their arrival. */
+  const printed = new Map<string, bigint>();
   let hasHead = false;
-  terminal.say('Waiting for new traces.');
-  for (;;) {
-    const rows = await readTraces(reader, values, { since: null, limit: HIGHEST_LIMIT, after: String(after) });
-    const fresh = rows.filter((row) => !known.has(keyOf(row)));
-    if (values.flag('json')) for (const row of fresh) terminal.print(asJson(asData(row)).replace(/\n\s*/gu, ''));
-    else if (fresh.length > 0) {
-      const text = describe(fresh, terminal, Date.now());
+  const print = (rows: readonly TraceRow[]): void => {
+    if (values.flag('json')) for (const row of rows) terminal.print(asJson(asData(row)).replace(/\n\s*/gu, ''));
+    else if (rows.length > 0) {
+      const text = describe(rows, terminal, Date.now());
       terminal.print(hasHead ? text.slice(text.indexOf('\n') + 1) : text);
       hasHead = true;
     }
-    known = new Set(rows.map(keyOf));
-    const last = BigInt(rows.at(-1)?.arrivedUs ?? after);
-    // A transaction that began earlier may commit later. A full answer leaves no room to look back.
-    const next = rows.length < HIGHEST_LIMIT ? last - COMMIT_SLACK_US : last;
-    if (next > after) after = next;
+  };
+  terminal.say('Waiting for new traces.');
+  for (;;) {
+    let place: Place | null = { arrivedUs: String(fromUs), trace_id: '' };
+    const except = [...printed.keys()];
+    let newestUs = fromUs;
+    while (place !== null) {
+      const rows = await readTraces(reader, values, { since: null, limit: HIGHEST_LIMIT, after: { place, except } });
+      print(rows);
+      for (const { trace_id, arrivedUs } of rows) {
+        newestUs = BigInt(arrivedUs);
+        printed.set(trace_id, newestUs);
+      }
+      place = rows.length < HIGHEST_LIMIT ? null : (rows.at(-1) ?? null);
+    }
+    // A transaction that began earlier may commit later.
+    if (newestUs - COMMIT_SLACK_US > fromUs) fromUs = newestUs - COMMIT_SLACK_US;
+    for (const [id, arrivedUs] of printed) if (arrivedUs < fromUs) printed.delete(id);
     await new Promise((wake) => setTimeout(wake, FOLLOW_MS));
   }
 }
 
-const keyOf = ({ project, trace_id }: TraceRow): string => `${project} ${trace_id}`;
+/** A place in the order of arrival. Many traces may arrive at the same time, so it includes the id. */
+type Place = Pick<TraceRow, 'arrivedUs' | 'trace_id'>;
 
 interface Range {
   readonly since: string | null;
   readonly limit: number;
-  /** In order of arrival, those that arrived after this time in microseconds. */
-  readonly after?: string;
+  /** In order of arrival, those after this place, without the traces with these ids. */
+  readonly after?: { readonly place: Place; readonly except: readonly string[] };
+}
+
+/** `created_at` is compared without an expression around it, so that its index is used. */
+function arrivedAfter({ place, except }: NonNullable<Range['after']>, parameters: Parameters): readonly string[] {
+  const [time, id] = [parameters.add(place.arrivedUs), parameters.add(place.trace_id)];
+  return [
+    `(t.created_at, t.trace_id) > ('epoch'::timestamptz + ${time}::int8 * interval '1 microsecond', decode(${id}, 'hex'))`,
+    `t.trace_id <> ALL (ARRAY(SELECT decode(id, 'hex') FROM unnest(${parameters.add(except)}::text[]) AS id))`,
+  ];
 }
 
 /** The condition, if the value is given. */
@@ -178,12 +199,12 @@ async function readTraces(
     ...optional(values.text('project'), (value) => `t.project = ${parameters.add(value)}::text`),
     ...optional(environmentOf(values), (value) => `t.environment = ${parameters.add(value)}::text`),
     ...optional(since, (value) => `${TIME_NS} >= ${parameters.add(value)}::int8`),
-    ...optional(after, (value) => `${ARRIVED_US} > ${parameters.add(value)}::int8`),
+    ...(after === undefined ? [] : arrivedAfter(after, parameters)),
     ...(values.flag('errors') ? [HAS_ERROR] : []),
     ...traceConditions(values, parameters, reader.views),
     ...filterConditions(values, parameters.values, reader.views),
   ];
-  const order = after === undefined ? 'time_ns DESC' : 'arrived_us';
+  const order = after === undefined ? 'time_ns DESC' : 'created_at';
   const text = question(reader.views, ['true', ...conditions], parameters.add(limit), order);
   return (await reader.query(text, parameters.values)).map((row: Row) => ({
     trace_id: String(row['trace_id']),

@@ -9,6 +9,8 @@ import { KEY, startDaemon } from '../support/daemon.ts';
 import { freePort, startExecutable } from '../support/executable.ts';
 import { send } from '../support/otlp-client.ts';
 import { aLogRequest, aSpan, aTraceRequest, newTraceId } from '../support/payloads.ts';
+import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { postgresConfig, SERVED } from '../support/postgres-daemon.ts';
 
@@ -404,4 +406,47 @@ t.test('new traces are printed as they arrive', async (t) => {
     .split('\n')
     .map((line) => (JSON.parse(line) as { root_name: string }).root_name);
   t.strictSame(names, ['first after', 'second after']);
+});
+
+t.test('every trace of a large transaction is printed once, and a poll reads the new ones only', async (t) => {
+  const count = 2_500;
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  t.teardown(async () => {
+    await client.query("DELETE FROM sluice.traces WHERE project IN ('old', 'new', 'last')");
+    await client.end();
+  });
+  const store = async (number: number, project: string): Promise<void> => {
+    await client.query(
+      `INSERT INTO sluice.traces (trace_id, project, environment, created_at)
+       SELECT decode(md5($1 || i), 'hex'), $1, 'default', CASE WHEN $1 = 'old' THEN now() - i * interval '1 minute' ELSE now() END
+       FROM generate_series(1, $2::int) i`,
+      [project, number],
+    );
+  };
+  await store(20_000, 'old');
+  await client.query('ANALYZE sluice.traces');
+  const scans = async (): Promise<number> => {
+    const { rows } = await client.query(
+      "SELECT coalesce(idx_scan, 0)::int AS scans FROM pg_stat_user_indexes WHERE indexrelname = 'traces_created'",
+    );
+    return rows[0]?.scans;
+  };
+  const before = await scans();
+  const following = startExecutable(['traces', '--follow', '--json', '-c', 'a.yaml'], folder);
+  await following.until('Waiting for new traces.');
+  await store(count, 'new');
+  await store(1, 'last');
+  await following.until('"project": "last"');
+  t.ok(await waitFor(async () => (await scans()) > before, { timeoutMs: PATIENCE_MS }), 'the index is used');
+  following.child.kill('SIGTERM');
+  await following.ended;
+  const ids = following.output.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { trace_id: string; project: string })
+    .filter(({ project }) => project === 'new')
+    .map((row) => row.trace_id);
+  t.equal(ids.length, count);
+  t.equal(new Set(ids).size, count);
 });
