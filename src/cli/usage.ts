@@ -1,5 +1,6 @@
 /** `sluice usage`: tokens and cost, each call counted once, and the calls without a price. */
 import type { Command } from './command.ts';
+import { sumCosts } from './view/cost-sum.ts';
 import { formatCost, formatCount, plural, UNKNOWN } from './view/format.ts';
 import { describeStoredData, type StoredData, readStoredData } from './stored-data.ts';
 import { Parameters, FILTER_OPTIONS, USAGE_EXPRESSIONS, usageConditions } from './filters.ts';
@@ -139,30 +140,17 @@ async function readUnpriced(reader: Reader, filter: Filter): Promise<readonly Un
   }));
 }
 
-/** Costs are decimal strings of at most 8 digits after the point; they are added exactly. */
 function sumUp(rows: readonly UsageRow[]) {
   const sum = (of: (row: UsageRow) => bigint | number | null): bigint =>
     rows.reduce((total, row) => total + BigInt(of(row) ?? 0), 0n);
-  const costs = rows.flatMap(({ total_cost }) => (total_cost === null ? [] : [total_cost]));
   return {
     call_count: Number(sum(({ call_count }) => call_count)),
     unpriced_count: Number(sum(({ unpriced_count }) => unpriced_count)),
     input_tokens: sum(({ input_tokens }) => input_tokens),
     cache_read_tokens: sum(({ cache_read_tokens }) => cache_read_tokens),
     output_tokens: sum(({ output_tokens }) => output_tokens),
-    total_cost: costs.length === 0 ? null : addDecimals(costs),
+    total_cost: sumCosts(rows.map(({ total_cost }) => total_cost)),
   };
-}
-
-const COST_DIGITS = 8;
-
-function addDecimals(texts: readonly string[]): string {
-  const units = texts.reduce((total, text) => {
-    const [whole = '0', fraction = ''] = text.split('.');
-    return total + BigInt(whole + fraction.padEnd(COST_DIGITS, '0').slice(0, COST_DIGITS));
-  }, 0n);
-  const digits = String(units).padStart(COST_DIGITS + 1, '0');
-  return `${digits.slice(0, -COST_DIGITS)}.${digits.slice(-COST_DIGITS)}`;
 }
 
 function describe(

@@ -2,14 +2,12 @@
  * Tokens and cost of one line of a trace, marked so that the lines add up to the totals. The cost of a sum that the
  * daemon computed may lack what the calls below know, such as cached tokens: the cost of those calls is shown instead.
  */
+import { costOf, unitsOf } from './cost-sum.ts';
 import { formatCost, formatCount } from './format.ts';
 import type { TreeLine } from './span-tree.ts';
 import type { Usage } from './trace-record.ts';
 
 export const LEGEND = 'Σ: the sum of the spans below · ( ): counted on another line, not part of the totals';
-
-/** Digits after the point of a stored cost. */
-const COST_DIGITS = 8;
 
 export const hasUsage = ({ input_tokens = null, output_tokens = null }: Usage): boolean =>
   input_tokens !== null || output_tokens !== null;
@@ -48,14 +46,4 @@ export function costsBelow(lines: readonly TreeLine[]): readonly (string | null)
     if (total !== null) sums[line.depth] = (sums[line.depth] ?? 0n) + total;
   }
   return below;
-}
-
-function unitsOf(cost: string): bigint {
-  const [whole = '0', fraction = ''] = cost.split('.');
-  return BigInt(`${whole}${fraction.padEnd(COST_DIGITS, '0').slice(0, COST_DIGITS)}`);
-}
-
-function costOf(units: bigint): string {
-  const digits = String(units).padStart(COST_DIGITS + 1, '0');
-  return `${digits.slice(0, -COST_DIGITS)}.${digits.slice(-COST_DIGITS)}`;
 }
