@@ -62,14 +62,17 @@ async function greetInLog({ host, config, database, logger }: LogGreeting): Prom
     const hint = 'Create a key: sluice project create default, sluice key create';
     return logger.warn({ file, error: handle, hint }, 'no first key was created, because its file cannot be written');
   }
+  let isWritten = false;
   try {
     const { key } = await openFirstProject(database, config);
-    if (key === null) return await rm(file, { force: true });
+    if (key === null) return;
     await handle.writeFile(`${key}\n`);
+    isWritten = true;
     await handle.sync();
     logger.info({ project: FIRST_PROJECT, file }, 'the first API key is in a file; remove the file after reading it');
   } finally {
     await handle.close();
+    if (!isWritten) await rm(file, { force: true });
   }
 }
 

@@ -3,6 +3,8 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import t, { type Test } from 'tap';
+import { Database } from '../../src/extensions/postgres/database.ts';
+import { migrate } from '../../src/extensions/postgres/migrate.ts';
 import { type Executable, freePort, openFolder, startExecutable } from '../support/executable.ts';
 import { send } from '../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
@@ -52,6 +54,26 @@ t.test('with a JSON log the first key goes to a private file that a line names',
   t.match(database, new RegExp(`^${new URL(url).pathname.slice(1)} at \\S+$`, 'u'), 'the database is named');
   const body = JSON.stringify(aTraceRequest([aSpan()]));
   t.equal((await send(`http://127.0.0.1:${port}`, { authorization: `Bearer ${key}`, body })).status, 200);
+});
+
+t.test('no file for a key remains when the first project cannot be created', async (t) => {
+  const folder = openFolder(t);
+  const { url } = await createDatabase(t);
+  const database = new Database().use({ connectionString: url });
+  await migrate(database, 'public');
+  await database.query(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no project today'; END $$;
+    CREATE TRIGGER refuse BEFORE INSERT ON sluice.projects EXECUTE FUNCTION refuse()`);
+  await database.close();
+  const shipped = new URL('../../../config/sluice.yaml', import.meta.url).pathname;
+  const args = [
+    ...['--config', shipped, '--set', 'service.telemetry.logs.format=json'],
+    ...['--set', 'receivers.otlp.protocols.http.endpoint=127.0.0.1:0'],
+  ];
+  const daemon = await start(t, folder, args, url);
+  await daemon.until('the greeting could not be prepared');
+  t.match(daemon.output.err, /no project today/u);
+  t.notOk(existsSync(join(folder, 'data', 'first-key')));
 });
 
 t.test('the database of another application is not changed without being asked', async (t) => {
