@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
 import t from 'tap';
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
 import { createSchemaAt } from '../../src/extensions/postgres/migrate.ts';
@@ -53,29 +54,20 @@ async function makeTarget(): Promise<{ readonly url: string; readonly config: st
   return { url, config };
 }
 
+const empty = await makeTarget();
+
 const isEmpty = (url: string): Promise<boolean> =>
   withClient(url, async (client) => {
     const { rows } = await client.query("SELECT to_regnamespace('sluice') IS NULL AS empty");
     return rows[0]?.empty === true;
   });
 
-t.test('every table is restored equal, with its partitions and sequences', async (t) => {
+t.test('a backup is complete, private and verified', async (t) => {
   t.match(await sluice('backup', 'a.backup', '-c', 'source.yaml'), { code: 0, out: '', err: /^Backed up \d+ rows/mu });
   t.equal(statSync(file).mode & 0o777, 0o600);
   t.notOk(existsSync(`${file}.partial`));
-  const before = await tableContents(daemon.databaseUrl);
-  const filled = Object.keys(before).filter((name) => !before[name]?.startsWith('0 rows'));
-  t.same(
-    FILLED.filter((name) => !filled.includes(name)),
-    [],
-  );
   t.match(await sluice('restore', 'a.backup', '--check'), { code: 0, out: /is complete: \d+ rows/u });
-  const { url, config } = await makeTarget();
-  t.match(await sluice('restore', 'a.backup', '-c', config), { code: 0, out: /^Restored \d+ rows/u });
-  t.same(await tableContents(url), before);
-  t.same(await tableStructure(url), await tableStructure(daemon.databaseUrl));
-  t.match(await sluice('migrate', '-c', config), { out: 'The schema is current.\n' });
-  t.match(await sluice('traces', '-c', config, '--json'), { code: 0, out: /trace_id/u });
+  t.match(await sluice('backup', 'no/such/folder', '-c', 'source.yaml'), { code: 1, err: /cannot be written/u });
 });
 
 t.test('a target with rows is refused and not changed', async (t) => {
@@ -83,52 +75,8 @@ t.test('a target with rows is refused and not changed', async (t) => {
   t.match(await sluice('migrate', '-c', 'source.yaml'), { out: 'The schema is current.\n' });
 });
 
-t.test('a target that a daemon uses is refused, even without rows', async (t) => {
-  const { databaseUrl } = await startPostgresDaemon(t);
-  writeFileSync(join(folder, 'used.yaml'), postgresConfig({ databaseUrl }));
-  t.match(await sluice('restore', 'a.backup', '-c', 'used.yaml'), {
-    code: 1,
-    err: /a daemon or a command uses the target/u,
-  });
-});
-
-t.test('a schema without rows is filled', async (t) => {
-  const { url, config } = await makeTarget();
-  t.match(await sluice('migrate', '-c', config), { code: 0 });
-  t.match(await sluice('restore', 'a.backup', '-c', config), { code: 0 });
-  t.equal((await tableContents(url))['spans'], (await tableContents(daemon.databaseUrl))['spans']);
-});
-
-t.test('tables of others are left out with a warning, and unfinished copies of the maintenance without', async (t) => {
-  const [source, target] = [await makeTarget(), await makeTarget()];
-  t.match(await sluice('migrate', '-c', source.config), { code: 0 });
-  await withClient(source.url, async (client) => {
-    await client.query('CREATE TABLE sluice.own AS SELECT 1 AS a');
-    await client.query('CREATE TABLE sluice.spans_next (LIKE sluice.spans) PARTITION BY RANGE (start_time_unix_nano)');
-    await client.query('CREATE TABLE sluice.spans_default_next PARTITION OF sluice.spans_next DEFAULT');
-    await client.query('CREATE TABLE sluice.spans_old (LIKE sluice.spans)');
-  });
-  t.match(await sluice('backup', 'own.backup', '-c', source.config), { code: 0 });
-  const { code, err } = await sluice('restore', 'own.backup', '-c', target.config);
-  t.equal(code, 0);
-  t.same(err.match(/warning: .*/gu), ['warning: sluice.own is no table of Sluice: it was left out']);
-});
-
-t.test('an older schema is backed up and restored at its level, and then migrated', async (t) => {
-  const [older, target] = [await makeTarget(), await makeTarget()];
-  const migrations = await readMigrations();
-  await withClient(older.url, async (client) => {
-    await createSchemaAt(client, migrations.slice(0, 5));
-    await client.query("INSERT INTO sluice.projects (name) VALUES ('old')");
-  });
-  t.match(await sluice('backup', 'old.backup', '-c', older.config), { code: 0 });
-  t.match(await sluice('restore', 'old.backup', '-c', target.config), { code: 0 });
-  t.match(await sluice('migrate', '-c', target.config), { out: 'The schema is current.\n' });
-  t.match(await sluice('project', 'list', '-c', target.config), { code: 0, out: /^old /mu });
-});
-
 t.test('files that are no backup, incomplete, damaged or newer are refused, and the target stays empty', async (t) => {
-  const { url, config } = await makeTarget();
+  const { url, config } = empty;
   const good = readFileSync(file);
   const middle = Math.floor(good.length / 2);
   const flipped = Buffer.from(good);
@@ -151,11 +99,10 @@ t.test('files that are no backup, incomplete, damaged or newer are refused, and 
     t.ok(await isEmpty(url), 'the target is empty');
   }
   t.match(await sluice('restore', 'absent', '-c', config), { code: 1, err: /absent cannot be read/u });
-  t.match(await sluice('backup', 'no/such/folder', '-c', 'source.yaml'), { code: 1, err: /cannot be written/u });
 });
 
-t.test('a restore that is killed leaves an empty database, and can be run again', async (t) => {
-  const { url, config } = await makeTarget();
+t.test('a restore that is killed leaves an empty database; run again, every table is equal', async (t) => {
+  const { url, config } = empty;
   const good = readFileSync(file);
   const child = spawn(process.execPath, [BIN, 'restore', '-', '-c', config], {
     cwd: folder,
@@ -178,7 +125,49 @@ t.test('a restore that is killed leaves an empty database, and can be run again'
     t.ok(gone, 'the server has rolled it back');
   });
   t.ok(await isEmpty(url));
+  const before = await tableContents(daemon.databaseUrl);
+  const filled = Object.keys(before).filter((name) => !before[name]?.startsWith('0 rows'));
+  t.same(
+    FILLED.filter((name) => !filled.includes(name)),
+    [],
+  );
+  t.match(await sluice('restore', 'a.backup', '-c', config), { code: 0, out: /^Restored \d+ rows/u });
+  t.same(await tableContents(url), before);
+  t.same(await tableStructure(url), await tableStructure(daemon.databaseUrl));
+  t.match(await sluice('migrate', '-c', config), { out: 'The schema is current.\n' });
+  t.match(await sluice('traces', '-c', config, '--json'), { code: 0, out: /trace_id/u });
+});
+
+t.test('a schema without rows is filled, unless a daemon uses it', async (t) => {
+  const { url, config } = await makeTarget();
+  t.match(await sluice('migrate', '-c', config), { code: 0 });
+  const session = new pg.Client({ connectionString: url, application_name: 'sluice' });
+  await session.connect();
+  const err = /a daemon or a command uses the target \(connections: 1\)/u;
+  t.match(await sluice('restore', 'a.backup', '-c', config), { code: 1, err });
+  await session.end();
   t.match(await sluice('restore', 'a.backup', '-c', config), { code: 0 });
+  t.equal((await tableContents(url))['spans'], (await tableContents(daemon.databaseUrl))['spans']);
+});
+
+t.test('an older schema is restored at its level and then migrated; tables of others are left out', async (t) => {
+  const [older, target] = [await makeTarget(), await makeTarget()];
+  const migrations = await readMigrations();
+  await withClient(older.url, async (client) => {
+    await createSchemaAt(client, migrations.slice(0, 5));
+    await client.query("INSERT INTO sluice.projects (name) VALUES ('old')");
+    await client.query('CREATE TABLE sluice.own AS SELECT 1 AS a');
+    // A copy of the maintenance that is under way.
+    await client.query('CREATE TABLE sluice.spans_next (LIKE sluice.spans) PARTITION BY RANGE (start_time_unix_nano)');
+    await client.query('CREATE TABLE sluice.spans_default_next PARTITION OF sluice.spans_next DEFAULT');
+    await client.query('CREATE TABLE sluice.spans_old (LIKE sluice.spans)');
+  });
+  t.match(await sluice('backup', 'old.backup', '-c', older.config), { code: 0 });
+  const { code, err } = await sluice('restore', 'old.backup', '-c', target.config);
+  t.equal(code, 0);
+  t.same(err.match(/warning: .*/gu), ['warning: sluice.own is no table of Sluice: it was left out']);
+  t.match(await sluice('migrate', '-c', target.config), { out: 'The schema is current.\n' });
+  t.match(await sluice('project', 'list', '-c', target.config), { code: 0, out: /^old /mu });
 });
 
 t.test('a backup during ingest is one moment: no row without its trace, no counter without its rows', async (t) => {
