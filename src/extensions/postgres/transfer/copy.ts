@@ -9,6 +9,8 @@ import { destroyConnection } from '../connection-end.ts';
 
 /** A block is compressed and framed as a whole. Rows are not aligned to blocks. */
 export const BLOCK_BYTES = 1024 * 1024;
+/** Of the first block: most partitions are small or empty. */
+const FIRST_BLOCK_BYTES = 16 * 1024;
 /** Blocks that wait for the consumer before the connection is paused. */
 const MAX_WAITING_BLOCKS = 4;
 /** A message of CopyData is sent in parts of this size: a whole block would wait in memory behind a slow server. */
@@ -80,7 +82,7 @@ class CopyQuery {
 class CopyOutQuery extends CopyQuery {
   rows = 0;
   readonly #blocks: Buffer[] = [];
-  #block = Buffer.allocUnsafe(BLOCK_BYTES);
+  #block = Buffer.allocUnsafe(FIRST_BLOCK_BYTES);
   #used = 0;
   #paused: Connection | null = null;
   #ended = false;
@@ -112,7 +114,9 @@ class CopyOutQuery extends CopyQuery {
       const length = chunk.copy(this.#block, this.#used, at);
       at += length;
       this.#used += length;
-      if (this.#used === BLOCK_BYTES) this.#push();
+      if (this.#used < this.#block.length) continue;
+      this.#push();
+      this.#block = Buffer.allocUnsafe(BLOCK_BYTES);
     }
     if (this.#blocks.length < MAX_WAITING_BLOCKS || this.#paused !== null) return;
     connection.stream.pause();
@@ -136,7 +140,6 @@ class CopyOutQuery extends CopyQuery {
 
   #push(): void {
     this.#blocks.push(this.#block.subarray(0, this.#used));
-    this.#block = Buffer.allocUnsafe(BLOCK_BYTES);
     this.#used = 0;
     this.#wake();
   }
