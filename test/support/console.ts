@@ -120,11 +120,18 @@ function sendRequest({
       { host: '127.0.0.1', port, path, method, headers: { ...content, ...headers } as never, agent },
       (answer) => {
         const chunks: Buffer[] = [];
+        const { statusCode: status = 0, headers: answered } = answer;
+        // A live stream does not end by itself.
+        if (answered['content-type'] === 'text/event-stream') {
+          resolve({ status, headers: answered, text: '', json: null });
+          sent.destroy();
+          return;
+        }
         answer.on('data', (chunk: Buffer) => chunks.push(chunk));
         answer.on('error', reject);
         answer.on('end', () => {
           const text = Buffer.concat(chunks).toString('utf8');
-          resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text, json: jsonOf(text) });
+          resolve({ status, headers: answered, text, json: jsonOf(text) });
         });
       },
     );

@@ -1,4 +1,4 @@
-/** The security rules of the console that do not depend on a route: names, sites, logins, credentials, answers, limits. */
+/** The security rules of the console that hold for all routes: names, sites, logins, credentials, answers, limits. */
 import { connect } from 'node:net';
 import t from 'tap';
 import pg from 'pg';
