@@ -102,6 +102,7 @@ function contextOf(reader: ReaderPool, asking: Asking): RequestContext {
     reader: {
       views: reader.views,
       query: (text: string, parameters: readonly unknown[] = []) => reader.query(text, parameters, signal),
+      prepared: (text: string, parameters: readonly unknown[] = []) => reader.prepared(text, parameters, signal),
       stream: (text: string, parameters: readonly unknown[] = []) => reader.stream(text, parameters, signal),
     },
     people: reader,

@@ -37,6 +37,11 @@ export interface PostgresReader {
    */
   query(text: string, values?: readonly unknown[], signal?: AbortSignal): Promise<readonly ReaderRow[]>;
   /**
+   * As `query`, for a statement with a fixed text: each connection plans it once. The plan of a statement on many
+   * partitions takes longer than its work.
+   */
+  prepared(text: string, values?: readonly unknown[], signal?: AbortSignal): Promise<readonly ReaderRow[]>;
+  /**
    * The rows of a statement in batches of at most 500, through a cursor. The next batch is fetched when the caller asks
    * for it. The connection is free again when the iteration ends, also by `break`.
    */

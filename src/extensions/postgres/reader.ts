@@ -2,6 +2,7 @@
  * Read-only queries on connections of their own, for extensions that show stored data. A connection is opened at the
  * first question and closed when it is unused. A question that is given up is cancelled on the server.
  */
+import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import type pg from 'pg';
 import {
@@ -27,6 +28,7 @@ const IDLE_IN_TRANSACTION_MS = 60_000;
 const READ_ONLY = '25006';
 const POOL_IS_FULL = 'timeout exceeded when trying to connect';
 const CURSOR = 'answer';
+const NAME_DIGITS = 24;
 /** Length, code of a cancel request, process id, secret key. */
 const CANCEL_BYTES = 16;
 const CANCEL_CODE = 80877102;
@@ -53,6 +55,7 @@ interface ReaderParts {
   readonly settings: ReaderSettings;
 }
 
+type PlanMode = 'force_custom_plan' | 'force_generic_plan';
 type Work<T> = (client: pg.PoolClient) => Promise<T>;
 
 class Reader implements ReaderPool {
@@ -75,6 +78,14 @@ class Reader implements ReaderPool {
   async query(text: string, values: readonly unknown[] = [], signal?: AbortSignal): Promise<readonly ReaderRow[]> {
     const lease = await this.#lease(signal);
     return lease.use(async (client) => (await client.query(text, [...values])).rows).finally(() => lease.end());
+  }
+
+  async prepared(text: string, values: readonly unknown[] = [], signal?: AbortSignal): Promise<readonly ReaderRow[]> {
+    const lease = await this.#lease(signal, 'force_generic_plan');
+    const name = `reader_${createHash('sha256').update(text).digest('hex').slice(0, NAME_DIGITS)}`;
+    return lease
+      .use(async (client) => (await client.query({ name, text, values: [...values] })).rows)
+      .finally(() => lease.end());
   }
 
   async *stream(
@@ -106,7 +117,8 @@ class Reader implements ReaderPool {
     await pool?.end();
   }
 
-  async #lease(signal: AbortSignal | undefined): Promise<Lease> {
+  /** A plan for the values of a question opens only the partitions that it needs. */
+  async #lease(signal: AbortSignal | undefined, plans: PlanMode = 'force_custom_plan'): Promise<Lease> {
     if (signal?.aborted === true) throw new ReaderFailure('canceled', signal.reason);
     if (this.#closed || !this.#database.isOpen) throw new ReaderFailure('away', new Error('the database is not open'));
     this.#pool ??= this.#database.createPool({
@@ -123,7 +135,7 @@ class Reader implements ReaderPool {
     }
     const lease = new Lease(client, signal);
     try {
-      await lease.use(() => client.query(this.#prepare));
+      await lease.use(() => client.query(`${this.#prepare}; SET plan_cache_mode = ${plans}`));
       return lease;
     } catch (error) {
       lease.end();

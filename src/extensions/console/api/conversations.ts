@@ -5,10 +5,9 @@ import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import { readCursor, TIME_PART, TRACE_PART, writeCursor } from './cursor.ts';
 import { allOf, conditionsOf, environmentCondition, LATEST_NS, limitOf, rangeOf } from './question.ts';
-import { linesOf } from './search-traces.ts';
 import { IS_STEP, stepJson } from './steps.ts';
 import { textJson } from './texts.ts';
-import { spansOf, TRACE_JSON, traceJoins } from './trace-rows.ts';
+import { linesOf, spansOf, TRACE_JSON, traceJoins } from './trace-rows.ts';
 
 const DEFAULT_LIMIT = 50;
 const HIGHEST_LIMIT = 100;
@@ -51,7 +50,7 @@ const rowOf = (views: string, seesContent: boolean): string => `
   ) i ON true`;
 
 export const listConversations = readRoute(`${PROJECT}/conversations`, async (context) => {
-  const { caller, project, query, reader } = context;
+  const { project, query, reader } = context;
   const parameters = new Parameters([project]);
   const conditions = conditionsOf(context, 'span', parameters);
   const traces = [...conditions.trace, ...environmentCondition(context, 't.environment', parameters)];
@@ -60,34 +59,44 @@ export const listConversations = readRoute(`${PROJECT}/conversations`, async (co
   const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
   const started = readCursor(query.get('cursor'), question, [TIME_PART, TIME_PART, /^(?:[0-9a-f]{32})?$/u]);
   const [end = String(until), ns = end, id = ''] = started ?? [];
-  const text = pageStatement(
-    rowOf(reader.views, caller.seesContent),
-    { ...conditions, trace: traces },
-    (at) => `$${parameters.values.length + at}`,
-  );
+  const text = pageStatement({ ...conditions, trace: traces }, (at) => `$${parameters.values.length + at}`);
   const size = conditions.isHeavy ? HEAVY_SLICE : SLICE;
   const start = context.now();
   let position: Position | null = { ns, id };
-  const items: string[] = [];
+  const ids: string[] = [];
   let examined = 0;
   let reached: string | null = null;
-  while (position !== null && items.length < limit && context.now() - start < ENOUGH_MS) {
-    const own = [String(from), position.ns, Buffer.from(position.id, 'hex'), size, limit - items.length, end];
+  while (position !== null && ids.length < limit && context.now() - start < ENOUGH_MS) {
+    const own = [String(from), position.ns, Buffer.from(position.id, 'hex'), size, limit - ids.length, end];
     const [page]: readonly Readonly<Record<string, unknown>>[] = await reader.query(text, [
       ...parameters.values,
       ...own,
     ]);
-    items.push(...linesOf(page?.['items']));
+    ids.push(...((page?.['ids'] ?? []) as readonly string[]));
     examined += Number(page?.['examined']);
     const last = page?.['ns'] ?? null;
     reached = last === null ? reached : String(last);
     position = last === null || page?.['is_end'] === true ? null : { ns: String(last), id: String(page?.['id']) };
   }
+  const items = await readRows(context, ids);
   const next = position === null ? null : writeCursor(question, [end, position.ns, position.id]);
   return jsonText(
     `{"items":[${items.join(',')}],${JSON.stringify({ next, examined, reached, more: next !== null }).slice(1)}`,
   );
 });
+
+/** `ConversationRow`s in the order of the ids. */
+async function readRows(
+  { caller, project, reader }: RequestContext,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const [row] = await reader.prepared(
+    `SELECT string_agg(r.item, E'\\n' ORDER BY n.at) AS items FROM unnest($2::text[]) WITH ORDINALITY n (conversation_id, at)
+     CROSS JOIN LATERAL (${rowOf(reader.views, caller.seesContent)}) r`,
+    [project, ids],
+  );
+  return linesOf(row?.['items']);
+}
 
 interface Position {
   readonly ns: string;
@@ -98,7 +107,7 @@ interface Position {
  * `place`: lowest time, time and id of the position, size of the slice, limit, and the end of the range. A conversation
  * is listed at its newest trace that matches; one with such a trace before the position is on an earlier page.
  */
-function pageStatement(row: string, { trace, row: terms, sums }: Conditions, place: (at: number) => string): string {
+function pageStatement({ trace, row: terms, sums }: Conditions, place: (at: number) => string): string {
   const position = `(${place(2)}::int8, ${place(3)}::bytea)`;
   return `
   WITH slice AS MATERIALIZED (
@@ -123,7 +132,7 @@ function pageStatement(row: string, { trace, row: terms, sums }: Conditions, pla
   SELECT (SELECT first_ns FROM last) AS ns, (SELECT encode(trace_id, 'hex') FROM last) AS id,
     (SELECT count(*) FROM slice, last l WHERE (slice.first_ns, slice.trace_id) >= (l.first_ns, l.trace_id))::int4 AS examined,
     (SELECT count(*) FROM slice) < ${place(4)}::int4 AND (SELECT count(*) FROM listed) < ${place(5)}::int4 AS is_end,
-    (SELECT string_agg(r.item, E'\\n' ORDER BY n.first_ns DESC, n.trace_id DESC) FROM listed n CROSS JOIN LATERAL (${row}) r) AS items`;
+    ARRAY(SELECT conversation_id FROM listed ORDER BY first_ns DESC, trace_id DESC) AS ids`;
 }
 
 /** Content is a field of the steps. */
@@ -137,14 +146,13 @@ export const listTurns = readRoute(`${PROJECT}/conversations/{conversation}/turn
   const conversation = context.parameter('conversation').replaceAll('\0', '\u{fffd}');
   const question = ['turns', project, conversation];
   const [ns = String(LATEST_NS), id = ''] = readCursor(query.get('cursor'), question, [TIME_PART, TRACE_PART]) ?? [];
-  const summary = await reader.query(
-    `SELECT r.item FROM (SELECT $2::text AS conversation_id) n CROSS JOIN LATERAL (${rowOf(reader.views, caller.seesContent)}) r
-     WHERE EXISTS (SELECT FROM sluice.spans s WHERE ${spansIn('$2::text')})`,
-    [project, conversation],
-  );
-  const [row] = summary;
-  if (row === undefined) throw new ConsoleError('not_found');
-  const [page] = await reader.query(
+  const known = await reader.query(`SELECT FROM sluice.spans s WHERE ${spansIn('$2::text')} LIMIT 1`, [
+    project,
+    conversation,
+  ]);
+  if (known.length === 0) throw new ConsoleError('not_found');
+  const [summary = ''] = await readRows(context, [conversation]);
+  const [page] = await reader.prepared(
     `WITH page AS MATERIALIZED (
        SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns FROM sluice.traces t
        WHERE t.project = $1::text AND (t.first_ns, t.trace_id) < ($3::int8, $4::bytea)
@@ -163,6 +171,6 @@ export const listTurns = readRoute(`${PROJECT}/conversations/{conversation}/turn
   );
   const next = page?.['more'] === true ? writeCursor(question, String(page['last']).split(' ')) : null;
   return jsonText(
-    `{"conversation":${String(row['item'])},"items":[${linesOf(page?.['items']).join(',')}],"next":${JSON.stringify(next)}}`,
+    `{"conversation":${summary},"items":[${linesOf(page?.['items']).join(',')}],"next":${JSON.stringify(next)}}`,
   );
 });

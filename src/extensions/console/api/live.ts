@@ -3,9 +3,8 @@ import { Parameters } from '../filter/parameters.ts';
 import { events, PROJECT, type RequestContext, readRoute, type ServerEvent } from '../server/route.ts';
 import type { Changes } from './live-polls.ts';
 import { allOf, conditionsOf, environmentCondition, idOf } from './question.ts';
-import { linesOf } from './search-traces.ts';
 import { sharedStateOf } from './shared-state.ts';
-import { spansOf, TRACE_JSON, traceJoins } from './trace-rows.ts';
+import { readTraceRows, spansOf } from './trace-rows.ts';
 
 /** Of one event; the others are counted. */
 const MAX_ITEMS = 50;
@@ -58,19 +57,19 @@ interface RowsQuestion {
 
 /** Null: none of the traces matches. */
 async function rowsOf(
-  { reader }: RequestContext,
+  { project, reader }: RequestContext,
   { text, values }: RowsQuestion,
   { traces }: Changes,
 ): Promise<string | null> {
   const [row] = await reader.query(text, [...values, traces]);
-  const items = linesOf(row?.['items']);
+  const items = await readTraceRows(reader, project, row?.['ids'] as readonly Buffer[]);
   if (items.length === 0) return null;
   return `{"items":[${items.join(',')}],"dropped":${Number(row?.['matched']) - items.length}}`;
 }
 
 /** The last parameter is the list of traces. */
 function rowsQuestion(context: RequestContext): RowsQuestion {
-  const { project, reader } = context;
+  const { project } = context;
   const parameters = new Parameters();
   const { trace, row, sums } = conditionsOf(context, 'span', parameters);
   const some = row.length === 0 ? [] : [`EXISTS (SELECT FROM sluice.spans s WHERE ${spansOf('s')} AND ${allOf(row)})`];
@@ -82,7 +81,7 @@ function rowsQuestion(context: RequestContext): RowsQuestion {
     WHERE t.project = ${of}::text AND t.trace_id = ANY ($${parameters.values.length + 1}::bytea[]) AND t.first_ns IS NOT NULL AND ${conditions}
   ), shown AS MATERIALIZED (SELECT * FROM matching ORDER BY first_ns DESC, trace_id DESC LIMIT ${MAX_ITEMS})
   SELECT (SELECT count(*) FROM matching)::int4 AS matched,
-    (SELECT string_agg(${TRACE_JSON}::text, E'\\n' ORDER BY t.first_ns DESC, t.trace_id DESC) FROM shown t ${traceJoins(reader.views)}) AS items`;
+    ARRAY(SELECT trace_id FROM shown ORDER BY first_ns DESC, trace_id DESC) AS ids`;
   return { text, values: parameters.values };
 }
 

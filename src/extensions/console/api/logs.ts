@@ -3,9 +3,9 @@ import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { readCursor, TIME_PART, writeCursor } from './cursor.ts';
 import { allOf, conditionsOf, environmentCondition, integerOf, limitOf, rangeOf } from './question.ts';
-import { linesOf } from './search-traces.ts';
 import { findTrace } from './stored-trace.ts';
 import { textJson } from './texts.ts';
+import { linesOf } from './trace-rows.ts';
 
 const DEFAULT_LIMIT = 100;
 const HIGHEST_LIMIT = 500;

@@ -6,7 +6,7 @@ import type { RequestReader } from '../server/route.ts';
 import type { Conditions } from '../filter/compile.ts';
 import type { Parameters } from '../filter/parameters.ts';
 import { allOf, type Range } from './question.ts';
-import { spansOf, TRACE_JSON, traceJoins } from './trace-rows.ts';
+import { readTraceRows, spansOf } from './trace-rows.ts';
 
 /** The time after which no further slice is begun. */
 const ENOUGH_MS = 1500;
@@ -52,25 +52,26 @@ export async function searchTraces(reader: RequestReader, search: TraceSearch): 
   const largest = conditions.isHeavy ? LARGEST_HEAVY_SLICE : LARGEST_SLICE;
   let size = conditions.isHeavy ? FIRST_HEAVY_SLICE : FIRST_SLICE;
   let position: TracePosition | null = search.after ?? { ns: String(range.until), id: '' };
-  const items: string[] = [];
+  const ids: Buffer[] = [];
   let examined = 0;
   let reached: string | null = null;
   const start = search.now();
   for (
     let elapsed = 0;
-    position !== null && items.length < limit && elapsed < ENOUGH_MS;
+    position !== null && ids.length < limit && elapsed < ENOUGH_MS;
     elapsed = search.now() - start
   ) {
-    const wanted = limit - items.length;
+    const wanted = limit - ids.length;
     const began = search.now();
     const slice: Slice = await readSlice(reader, search, { position, size: isFiltered ? size : wanted, wanted });
-    items.push(...slice.items);
+    ids.push(...slice.ids);
     examined += slice.examined;
     reached = slice.last?.ns ?? reached;
     position = slice.isEnd ? null : slice.last;
     const rate = SLICE_MS / Math.max(1, search.now() - began);
     size = Math.round(Math.min(largest, Math.max(SMALLEST_SLICE, size * Math.min(rate, 4))));
   }
+  const items = await readTraceRows(reader, search.project, ids);
   return { items, next: position, examined, reached };
 }
 
@@ -83,7 +84,7 @@ interface SliceBounds {
 }
 
 interface Slice {
-  readonly items: readonly string[];
+  readonly ids: readonly Buffer[];
   readonly examined: number;
   /** The last trace that was looked at; null: none was left. */
   readonly last: TracePosition | null;
@@ -98,19 +99,16 @@ async function readSlice(
   const { values } = search.parameters;
   const place = (at: number): string => `$${values.length + at}`;
   const { conditions } = search;
-  const text = sliceStatement(reader.views, conditions, place);
+  const text = sliceStatement(conditions, place);
   const own = [search.project, String(search.range.from), position.ns, Buffer.from(position.id, 'hex'), size, wanted];
   const [row] = await reader.query(text, [...values, ...own]);
   const examined = Number(row?.['examined'] ?? 0);
-  const items = linesOf(row?.['items']);
-  const isFull = items.length === wanted && row?.['hit_ns'] !== null;
+  const ids = (row?.['ids'] ?? []) as readonly Buffer[];
+  const isFull = ids.length === wanted && row?.['hit_ns'] !== null;
   const last = isFull ? positionOf(row?.['hit_ns'], row?.['hit_id']) : positionOf(row?.['last_ns'], row?.['last_id']);
   const passed = isFull ? Number(row?.['passed'] ?? examined) : examined;
-  return { items, examined: passed, last, isEnd: last === null || (examined < size && passed === examined) };
+  return { ids, examined: passed, last, isEnd: last === null || (examined < size && passed === examined) };
 }
-
-/** JSON texts have no line ends of their own. */
-export const linesOf = (text: unknown): readonly string[] => (typeof text === 'string' ? text.split('\n') : []);
 
 const positionOf = (ns: unknown, id: unknown): TracePosition | null =>
   ns === null || ns === undefined ? null : { ns: String(ns), id: String(id) };
@@ -119,7 +117,7 @@ const positionOf = (ns: unknown, id: unknown): TracePosition | null =>
  * `place` gives the parameter of project, lowest time, time and id of the position, size of the slice, and limit.
  * OFFSET 0 keeps the order of the slice, so that the search ends with the last trace that is wanted.
  */
-function sliceStatement(views: string, { trace, row, sums }: Conditions, place: (at: number) => string): string {
+function sliceStatement({ trace, row, sums }: Conditions, place: (at: number) => string): string {
   const some =
     row.length === 0 ? [] : [`EXISTS (SELECT FROM sluice.spans s WHERE ${spansOf('s')} AND ${allOf(row)} OFFSET 0)`];
   return `
@@ -137,5 +135,5 @@ function sliceStatement(views: string, { trace, row, sums }: Conditions, place: 
     (SELECT count(*) FROM slice, last_hit h WHERE (slice.first_ns, slice.trace_id) >= (h.first_ns, h.trace_id))::int4 AS passed,
     (SELECT first_ns FROM last_seen) AS last_ns, (SELECT encode(trace_id, 'hex') FROM last_seen) AS last_id,
     (SELECT first_ns FROM last_hit) AS hit_ns, (SELECT encode(trace_id, 'hex') FROM last_hit) AS hit_id,
-    (SELECT string_agg(${TRACE_JSON}::text, E'\\n' ORDER BY t.first_ns DESC, t.trace_id DESC) FROM hits t ${traceJoins(views)}) AS items`;
+    ARRAY(SELECT trace_id FROM hits ORDER BY first_ns DESC, trace_id DESC) AS ids`;
 }

@@ -45,7 +45,8 @@ const ONLY: Readonly<Record<string, string>> = {
 export const listSpans = readRoute(`${PROJECT}/traces/{trace}/spans`, async (context) => {
   const trace = await findTrace(context);
   const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
-  const { text, values } = statementOf(context, trace, limit);
+  const counted = await context.reader.prepared(COUNTED_IDS(context.reader.views), [trace.project, trace.id]);
+  const { text, values } = statementOf(context, trace, { limit, counted: counted[0]?.['ids'] });
   const [count] = await context.reader.query(COUNT, valuesOf(trace));
   return lines(writeSpans(context.reader.stream(text, values), { limit, of: Number(count?.['spans']) }));
 });
@@ -61,10 +62,16 @@ interface Statement {
 export const COUNTED = (views: string): string =>
   `counted AS MATERIALIZED (SELECT DISTINCT c.span_id FROM ${views}.trace_usage c
     WHERE c.project = $1::text AND c.trace_id = $2::bytea AND c.signal = 'span')`;
+const COUNTED_IDS = (views: string): string =>
+  `WITH ${COUNTED(views)} SELECT ARRAY(SELECT span_id FROM counted) AS ids`;
 export const COUNTS = '(s.usage_scope IS NOT NULL AND s.span_id IN (SELECT c.span_id FROM counted c))';
 export const NOTE = `CASE WHEN s.usage_scope IS NULL OR ${COUNTS} THEN NULL WHEN s.usage_scope = 'rollup' THEN 'sum' ELSE 'repeated' END`;
 
-function statementOf(context: RequestContext, trace: StoredTrace, limit: number): Statement {
+function statementOf(
+  context: RequestContext,
+  trace: StoredTrace,
+  { limit, counted }: { readonly limit: number; readonly counted: unknown },
+): Statement {
   const parameters = new Parameters();
   for (const value of valuesOf(trace)) parameters.add(value);
   const under = underOf(context, parameters);
@@ -74,7 +81,7 @@ function statementOf(context: RequestContext, trace: StoredTrace, limit: number)
     ...onlyOf(context),
     ...(under === null ? [] : ['s.span_id IN (SELECT b.id FROM below b)']),
   ];
-  const text = `WITH RECURSIVE ${under ?? ''} ${COUNTED(context.reader.views)}
+  const text = `WITH RECURSIVE ${under ?? ''} counted AS MATERIALIZED (SELECT unnest(${parameters.add(counted)}::bytea[]) AS span_id)
   SELECT encode(s.span_id, 'hex') AS id, encode(s.parent_span_id, 'hex') AS parent, s.name, s.service_name AS service,
     coalesce(s.response_model, s.request_model) AS model, s.tool_name AS tool, s.start_time_unix_nano AS ns,
     json_build_array(s.category, (s.start_time_unix_nano - $3::int8)::text, s.duration_ns::text,

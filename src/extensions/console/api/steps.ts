@@ -2,10 +2,10 @@
 import { ConsoleError } from '../errors.ts';
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { limitOf } from './question.ts';
-import { linesOf } from './search-traces.ts';
 import { COUNTED, COUNTS } from './spans.ts';
 import { findTrace, IN_TRACE, valuesOf } from './stored-trace.ts';
 import { contentJson } from './texts.ts';
+import { linesOf } from './trace-rows.ts';
 
 const DEFAULT_LIMIT = 100;
 const HIGHEST_LIMIT = 200;
@@ -31,7 +31,7 @@ export const listSteps = readRoute(`${PROJECT}/traces/{trace}/steps`, async (con
   const after = /^(\d{1,19})\.([0-9a-f]{16})$/u.exec(query.get('after') ?? '0.0000000000000000');
   if (after === null) throw new ConsoleError('cursor_invalid');
   const [, ns = '', id = ''] = after;
-  const [row] = await reader.query(
+  const [row] = await reader.prepared(
     `WITH ${COUNTED(reader.views)}, step AS MATERIALIZED (
        SELECT * FROM sluice.spans s WHERE ${IN_TRACE} AND ${IS_STEP} AND (s.start_time_unix_nano, s.span_id) > ($5::int8, $6::bytea)
        ORDER BY s.start_time_unix_nano, s.span_id LIMIT $7::int4)

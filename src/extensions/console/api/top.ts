@@ -1,9 +1,8 @@
 /** `GET …/traces/top`: the traces of a range with the highest cost, tokens, duration or number of errors. */
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { boundedRangeOf, environmentsOf, limitOf, wordOf } from './question.ts';
-import { linesOf } from './search-traces.ts';
 import type { TopMeasure } from './shapes.ts';
-import { TRACE_JSON, traceJoins } from './trace-rows.ts';
+import { readTraceRows } from './trace-rows.ts';
 
 const HIGHEST_LIMIT = 100;
 const DAY_MS = 86_400_000;
@@ -37,9 +36,9 @@ export const listTop = readRoute(`${PROJECT}/traces/top`, async (context) => {
        JOIN sluice.traces t ON t.trace_id = m.trace_id AND t.project = $1::text
        WHERE $5::text[] IS NULL OR t.environment = ANY ($5::text[])
        ORDER BY m.measure DESC, t.first_ns DESC, t.trace_id LIMIT $4::int4)
-     SELECT string_agg(${TRACE_JSON}::text, E'\\n' ORDER BY t.measure DESC, t.first_ns DESC, t.trace_id) AS items
-     FROM top t ${traceJoins(reader.views)}`,
+     SELECT ARRAY(SELECT trace_id FROM top t ORDER BY t.measure DESC, t.first_ns DESC, t.trace_id) AS ids`,
     [project, String(from), String(until), limit, environmentsOf(context)],
   );
-  return jsonText(`{"by":"${by}","items":[${linesOf(row?.['items']).join(',')}]}`);
+  const items = await readTraceRows(reader, project, row?.['ids'] as readonly Buffer[]);
+  return jsonText(`{"by":"${by}","items":[${items.join(',')}]}`);
 });

@@ -1,4 +1,5 @@
 /** Traces as rows of a list: the SQL that computes a row of a trace `t` and writes it as JSON. */
+import type { RequestReader } from '../server/route.ts';
 
 /** The spans of a trace `t`; its times limit the partitions. */
 export const spansOf = (alias: string): string =>
@@ -47,3 +48,21 @@ export const TRACE_MEMBERS = `'trace_id', encode(t.trace_id, 'hex'), 'name', r.n
 
 export const TRACE_JSON = `json_build_object(${TRACE_MEMBERS},
     'models', coalesce(f.models[1:${SHOWN_MODELS}], '{}'), 'model_count', coalesce(cardinality(f.models), 0))`;
+
+/** Rows by their ids, in this order. A trace that was removed meanwhile is left out. */
+export async function readTraceRows(
+  reader: RequestReader,
+  project: string,
+  ids: readonly Buffer[],
+): Promise<readonly string[]> {
+  if (ids.length === 0) return [];
+  const [row] = await reader.prepared(
+    `SELECT string_agg(${TRACE_JSON}::text, E'\\n' ORDER BY o.at) AS items FROM unnest($2::bytea[]) WITH ORDINALITY o (id, at)
+     JOIN sluice.traces t ON t.trace_id = o.id AND t.project = $1::text ${traceJoins(reader.views)}`,
+    [project, ids],
+  );
+  return linesOf(row?.['items']);
+}
+
+/** JSON texts have no line ends of their own. */
+export const linesOf = (text: unknown): readonly string[] => (typeof text === 'string' ? text.split('\n') : []);

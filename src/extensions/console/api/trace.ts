@@ -29,7 +29,7 @@ const header = (views: string): string => `
 
 export const showTrace = readRoute(`${PROJECT}/traces/{trace}`, async (context) => {
   const { reader, project } = context;
-  const [row] = await reader.query(header(reader.views), [project, traceIdOf(context)]);
+  const [row] = await reader.prepared(header(reader.views), [project, traceIdOf(context)]);
   if (row === undefined) throw new ConsoleError('not_found');
   return jsonText(String(row['header']));
 });

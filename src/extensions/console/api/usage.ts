@@ -4,8 +4,8 @@ import { Parameters } from '../filter/parameters.ts';
 import { isDuration, nanosecondsOf } from '../filter/values.ts';
 import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import { allOf, boundedRangeOf, conditionsOf, environmentCondition, type Range, wordOf } from './question.ts';
-import { linesOf } from './search-traces.ts';
 import type { UsageGroup } from './shapes.ts';
+import { linesOf } from './trace-rows.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 366;

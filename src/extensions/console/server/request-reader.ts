@@ -35,11 +35,21 @@ class BoundReader implements RequestReader {
     return this.#parts.reader.views;
   }
 
-  async query(text: string, values: readonly unknown[] = []): Promise<readonly ReaderRow[]> {
-    const { reader, turns, caller, signal } = this.#parts;
+  query(text: string, values: readonly unknown[] = []): Promise<readonly ReaderRow[]> {
+    const { reader, signal } = this.#parts;
+    return this.#inTurn(() => reader.query(text, values, signal));
+  }
+
+  prepared(text: string, values: readonly unknown[] = []): Promise<readonly ReaderRow[]> {
+    const { reader, signal } = this.#parts;
+    return this.#inTurn(() => reader.prepared(text, values, signal));
+  }
+
+  async #inTurn<T>(question: () => Promise<T>): Promise<T> {
+    const { turns, caller, signal } = this.#parts;
     const end = await turns.take(caller, signal);
     try {
-      return await reader.query(text, values, signal);
+      return await question();
     } finally {
       end();
     }

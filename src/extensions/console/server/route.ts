@@ -47,6 +47,8 @@ export interface RequestReader {
   /** The schema of the readable views. */
   readonly views: string;
   query(text: string, values?: readonly unknown[]): Promise<readonly ReaderRow[]>;
+  /** For a statement with a fixed text, which is planned once. */
+  prepared(text: string, values?: readonly unknown[]): Promise<readonly ReaderRow[]>;
   /** Batches of at most 500 rows. */
   stream(text: string, values?: readonly unknown[]): AsyncIterable<readonly ReaderRow[]>;
 }
