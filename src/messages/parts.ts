@@ -208,6 +208,12 @@ function mediaOf(value: JsonObject, type: string): Part {
     id: stringAt(source, 'file_id', 'fileId') ?? stringAt(value, 'file_id', 'fileId'),
     name: stringAt(source, 'filename', 'name') ?? stringAt(value, 'filename', 'name'),
     mediaType,
-    bytes: data === null ? null : Math.floor((data.replace(/[=\s]+$/u, '').length * 3) / 4),
+    bytes: data === null ? null : sizeOfBase64(data),
   });
+}
+
+function sizeOfBase64(data: string): number {
+  let length = data.length;
+  while (length > 0 && data[length - 1] === '=') length -= 1;
+  return Math.floor((length * 3) / 4);
 }

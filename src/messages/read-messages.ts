@@ -64,7 +64,13 @@ export function readMessages(content: string, role: string): Reading {
   const document = parseDocument(content);
   if (document === undefined) return content === '' ? { messages: [], isComplete: true } : plain;
   const reader = new MessageReader();
-  const messages = reader.read(document, role, 0);
+  let messages: readonly Message[];
+  try {
+    messages = reader.read(document, role, 0);
+  } catch {
+    // Nested deeper than the stack.
+    return plain;
+  }
   // Nothing was recognised as a message: the value itself is shown.
   if (messages.length === 0) return { messages: [messageOf(role, [part('json', content)])], isComplete: true };
   return { messages, isComplete: reader.isComplete };
@@ -100,17 +106,17 @@ class MessageReader {
     const found: Message[] = [];
     let loose: Part[] = [];
     const flush = (): void => {
-      if (loose.length > 0) found.push(...this.#loose(loose, role));
+      if (loose.length > 0) for (const each of this.#loose(loose, role)) found.push(each);
       loose = [];
     };
     for (const each of list) {
       if (this.#left < 0) break;
       const messages = isList(each) && depth < MAX_DEPTH ? this.#readList(each, role, depth + 1) : null;
       const own = messages ?? (isObject(each) && depth < MAX_DEPTH ? this.#readObject(each, role, depth + 1) : null);
-      if (own === null) loose.push(...(partsOf(each) ?? jsonParts(each)));
+      if (own === null) for (const one of partsOf(each) ?? jsonParts(each)) loose.push(one);
       else {
         flush();
-        found.push(...own);
+        for (const one of own) found.push(one);
       }
     }
     flush();
@@ -226,7 +232,7 @@ class MessageReader {
   #count(messages: readonly Message[]): readonly Message[] {
     return messages.map((each) => {
       const parts = each.parts.slice(0, Math.max(0, this.#left));
-      this.#left -= each.parts.length;
+      this.#left -= Math.max(1, each.parts.length);
       return { ...each, parts };
     });
   }
@@ -250,7 +256,7 @@ function isMessage(value: JsonObject): boolean {
 /** In the order in which the model wrote them: thoughts, text, calls. */
 function bodyOf(value: JsonObject, role: string, depth: number): readonly Part[] {
   const thoughts = stringAt(value, 'reasoning_content', 'reasoning', 'thinking');
-  const lists = ['content', 'parts', 'contents', 'blocks'].flatMap((key) =>
+  const lists = ['content', 'parts', 'contents', 'blocks'].map((key) =>
     contentParts(value[key] ?? null, value, role, depth),
   );
   const refusal = stringAt(value, 'refusal');
@@ -265,12 +271,17 @@ function bodyOf(value: JsonObject, role: string, depth: number): readonly Part[]
   const calls = [value['tool_calls'], more['tool_calls']].flatMap((list) => (isList(list) ? list : []));
   const legacy = objectAt(value, 'function_call');
   const listed = [...calls, ...(legacy === undefined ? [] : [legacy])];
+  const known = new Set(found.filter(({ type }) => type === 'tool_call').map(callKey));
   for (const each of listed) {
     const call = isObject(each) ? callOf(each) : null;
-    if (call !== null && !found.some((other) => isSameCall(other, call))) found.push(call);
+    if (call === null || known.has(callKey(call))) continue;
+    known.add(callKey(call));
+    found.push(call);
   }
   return found;
 }
+
+const callKey = ({ id, name, text }: Part): string => id ?? `${name}\n${text}`;
 
 function contentParts(content: Json, message: JsonObject, role: string, depth: number): readonly Part[] {
   if (content === null) return [];
@@ -302,18 +313,18 @@ function holdsResults(content: Json): boolean {
   return parts?.some(({ type }) => type === 'tool_result' || type === 'tool_call') === true;
 }
 
-/** Some senders write the content as a text and as a list. */
-function onceEach(parts: readonly Part[]): readonly Part[] {
-  return parts.filter(
-    (each, at) =>
-      parts.findIndex((other) => other.type === each.type && other.text === each.text && other.id === each.id) === at ||
-      each.type === 'media',
-  );
+/** Some senders write the content as a text and as a list: what an earlier field has is left out of a later one. */
+function onceEach(lists: readonly (readonly Part[])[]): readonly Part[] {
+  const filled = lists.filter((list) => list.length > 0);
+  if (filled.length < 2) return filled[0] ?? [];
+  const keyOf = ({ type, id, text }: Part): string => `${type}\n${id}\n${text}`;
+  const seen = new Set<string>();
+  return filled.flatMap((list) => {
+    const fresh = list.filter((each) => each.type === 'media' || !seen.has(keyOf(each)));
+    for (const each of fresh) seen.add(keyOf(each));
+    return fresh;
+  });
 }
-
-const isSameCall = (one: Part, other: Part): boolean =>
-  one.type === 'tool_call' &&
-  (one.id === null || other.id === null ? one.name === other.name && one.text === other.text : one.id === other.id);
 
 function finishReasonOf(value: JsonObject): string | null {
   const names = ['finish_reason', 'finishReason', 'stop_reason', 'stopReason'] as const;

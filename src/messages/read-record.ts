@@ -41,8 +41,17 @@ export interface Section extends Reading {
 export function readRecord(row: ContentRow): readonly Section[] {
   return CONTENT_COLUMNS.flatMap((source) => {
     const content = row[source];
-    return content === null || content === undefined ? [] : [{ source, ...readColumn(source, content, row) }];
+    return content === null || content === undefined ? [] : [{ source, ...readSafely(source, content, row) }];
   });
+}
+
+/** A value that is nested deeper than the stack is one text. */
+function readSafely(source: ContentColumn, content: string, row: ContentRow): Reading {
+  try {
+    return readColumn(source, content, row);
+  } catch {
+    return whole(null, [part('text', content)]);
+  }
 }
 
 function readColumn(source: ContentColumn, content: string, row: ContentRow): Reading {

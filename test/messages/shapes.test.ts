@@ -197,7 +197,24 @@ t.test('reading is bounded', async (t) => {
   for (const depth of [30, 5_000, 200_000]) {
     const deep = `${'[{"content":'.repeat(depth)}"x"${'}]'.repeat(depth)}`;
     t.ok(readMessages(deep, 'user').messages.length > 0, `${depth} levels`);
+    const values = `${'{"type":"a","value":'.repeat(depth)}1${'}'.repeat(depth)}`;
+    for (const column of ['input_content', 'tool_result', 'retrieval_documents'] as const)
+      t.equal(readRecord({ [column]: values })[0]?.messages.length, 1, `${column}, ${depth} levels`);
+    t.ok(readMessages(`[{"role":"tool","content":${values}}]`, 'user').messages.length > 0);
   }
+});
+
+t.test('long lists take linear time', async (t) => {
+  const many = (each: string): string => `[${Array.from({ length: 300_000 }, () => each).join(',')}]`;
+  for (const content of [
+    many('{"role":"user"}'),
+    `[${many('{"role":"user"}')}]`,
+    many('{"text":"a"}'),
+    `[{"type":"text","content":${many('"a"')}}]`,
+    `{"role":"user","content":${many('{"type":"text","text":"a"}')},"parts":${many('"a"')}}`,
+    `{"role":"assistant","tool_calls":${many('{"id":"1","name":"f","arguments":{}}')}}`,
+  ])
+    t.ok(readMessages(content, 'user').messages.length > 0);
 });
 
 t.test('nothing throws, and plain strings are never lost', async (t) => {

@@ -699,7 +699,10 @@ END $$;
 CREATE FUNCTION views.content_body(value jsonb, speaker text, depth int) RETURNS TABLE (part text, body text, call_id text, tool text) LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
   field text;
+  -- What an earlier field has is left out of a later one.
+  is_several bool := (value ? 'content')::int + (value ? 'parts')::int + (value ? 'contents')::int + (value ? 'blocks')::int > 1;
   seen text[] := '{}';
+  fresh text[] := '{}';
   calls text[] := '{}';
   mark text;
   p record;
@@ -710,12 +713,16 @@ BEGIN
   FOREACH field IN ARRAY ARRAY['content', 'parts', 'contents', 'blocks'] LOOP
     CONTINUE WHEN NOT value ? field;
     FOR p IN SELECT * FROM views.content_of_message(value -> field, value, speaker, depth) LOOP
-      mark := concat_ws(E'\n', p.part, p.call_id, p.body);
-      CONTINUE WHEN mark = ANY (seen) AND p.part <> 'media';
-      seen := seen || mark;
+      IF is_several THEN
+        mark := concat_ws(E'\n', p.part, p.call_id, p.body);
+        CONTINUE WHEN mark = ANY (seen) AND p.part <> 'media';
+        fresh := fresh || mark;
+      END IF;
       IF p.part = 'tool_call' THEN calls := calls || coalesce(p.call_id, concat_ws(E'\n', p.tool, p.body)); END IF;
       RETURN QUERY SELECT p.part, p.body, p.call_id, p.tool;
     END LOOP;
+    seen := seen || fresh;
+    fresh := '{}';
   END LOOP;
   mark := views.content_text(value, 'refusal');
   IF mark IS NOT NULL THEN RETURN QUERY SELECT 'text', mark, NULL::text, NULL::text; END IF;

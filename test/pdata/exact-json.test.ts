@@ -1,0 +1,43 @@
+/** JSON with exact numbers: parsed, written again and compacted without a changed value, in linear time. */
+import t from 'tap';
+import { compactJson, type Json, jsonText, longNumber, parseDocument, parseJson } from '../../src/pdata/exact-json.ts';
+
+t.test('numbers keep every digit', async (t) => {
+  for (const text of [
+    '{"a":9223372036854775807,"b":-9223372036854775808}',
+    '[12345678901234567890,0.30000000000000004,1e-7]',
+    '{"text":"12345678901234567890 and \\"12345678901234567890\\\\"}',
+    '9223372036854775807',
+  ])
+    t.equal(jsonText(parseJson(text) as Json), text);
+  t.equal(longNumber(parseJson('9223372036854775807') as Json), '9223372036854775807');
+  t.equal(longNumber('9223372036854775807'), null);
+});
+
+t.test('only the spaces between tokens are removed', async (t) => {
+  const value = { 'a b': [' " ', '\\', 'c\\" d', { e: null }], f: 1.5 };
+  const spaced = JSON.stringify(value, null, 1).replaceAll('\n', ' ');
+  t.equal(compactJson(spaced), JSON.stringify(value));
+});
+
+t.test('what is not JSON is undefined', async (t) => {
+  for (const text of ['', '{', '[1,', 'text', '[9223372036854775807,"']) t.equal(parseJson(text), undefined);
+  t.equal(parseDocument('1'), undefined);
+});
+
+t.test('hostile text takes linear time', async (t) => {
+  const long = 2_000_000;
+  const started = process.cpuUsage();
+  for (const text of [
+    `[1234567890123456789,"${'a'.repeat(long)}`,
+    `[1234567890123456789,"${'\\'.repeat(long)}`,
+    `[1234567890123456789,${'"\\\\",'.repeat(long / 5)}`,
+    `[${'1234567890123456789,'.repeat(long / 20)}`,
+    `{"a":"${'\\\\"'.repeat(long / 3)}`,
+  ]) {
+    t.equal(parseJson(text), undefined);
+    compactJson(text);
+  }
+  const { user, system } = process.cpuUsage(started);
+  t.ok(user + system < 20_000_000, `${user + system} µs`);
+});
