@@ -13,6 +13,8 @@ const DEFAULT_SINCE = '30d';
 /** The number of conversations is large; the most expensive ones are shown. */
 const SHOWN_ROWS = 50;
 const WIDEST_NAME = 48;
+/** Calls with a clock that is ahead count too. */
+const LATEST_NS = '9223372036854775807';
 
 const BY_COST = 'total_cost DESC NULLS LAST, call_count DESC';
 /** The grouping of the rows, in SQL over the view `counted_usage`. */
@@ -45,7 +47,7 @@ interface Unpriced {
 
 export const usageCommand: Command = {
   description:
-    'A call that several spans report counts once. An unknown cost is left out of the sums and its model is listed as\nunpriced; `sluice prices check` tells why. The last lines show the stored data with its age, retention and size.',
+    'A call that several spans report counts once. An unknown cost is left out of the sums and its model is listed as\nunpriced; `sluice prices check` tells why. Text and the cost of a trace select traces, not calls: use `sluice traces`.\nThe last lines show the stored data with its age, retention and size.',
   options: {
     ...READER_OPTIONS,
     by: {
@@ -56,6 +58,7 @@ export const usageCommand: Command = {
     },
     since: { type: 'text', value: 'DURATION', description: 'The time to sum up, or all', default: DEFAULT_SINCE },
     ...FILTER_OPTIONS,
+    errors: { type: 'flag', description: 'Only failed calls' },
   },
   examples: [
     ['sluice usage', 'by model, over the last 30 days'],
@@ -83,22 +86,29 @@ export const usageCommand: Command = {
   },
 };
 
-/** A condition on `counted_usage u`, and its values. */
+/** The rows of usage `u` that are summed up. */
 interface Filter {
-  readonly condition: string;
+  /** What follows FROM. `views`: the schema of the readable views. */
+  readonly source: (views: string) => string;
   readonly values: readonly unknown[];
 }
 
+/** With a time the function is asked, which reads an index; the view reads all usage. */
 function filterOf(values: Values): Filter {
   const parameters = new Parameters();
   const since = sinceOf(values, Date.now());
-  const project = values.text('project');
+  const project = parameters.add(values.text('project') ?? null);
   const conditions = [
-    ...(since === null ? [] : [`u.time_unix_nano >= ${parameters.add(since)}::int8`]),
-    ...(project === undefined ? [] : [`u.project = ${parameters.add(project)}::text`]),
+    `(${project}::text IS NULL OR u.project = ${project}::text)`,
+    ...(values.flag('errors') ? ['u.is_error'] : []),
     ...usageConditions(values, parameters),
-  ];
-  return { condition: ['true', ...conditions].join(' AND '), values: parameters.values };
+  ].join(' AND ');
+  const from = since === null ? null : parameters.add(since);
+  const rows = (views: string): string =>
+    from === null
+      ? `${views}.counted_usage`
+      : `${views}.counted_usage_between(${project}::text, ${from}::int8, ${LATEST_NS})`;
+  return { source: (views) => `${rows(views)} u WHERE ${conditions}`, values: parameters.values };
 }
 
 async function readUsage(
@@ -112,7 +122,7 @@ async function readUsage(
     `SELECT ${keys}, count(*) AS call_count, count(*) FILTER (WHERE total_cost IS NULL) AS unpriced_count,
        sum(input_tokens) AS input_tokens, sum(cache_read_tokens) AS cache_read_tokens,
        sum(output_tokens) AS output_tokens, sum(total_cost) AS total_cost
-     FROM ${reader.views}.counted_usage u WHERE ${filter.condition}
+     FROM ${filter.source(reader.views)}
      GROUP BY ${columns.map((_, at) => at + 1).join(', ')} ORDER BY ${order}, ${columns.map((_, at) => at + 1).join(', ')}`,
     filter.values,
   );
@@ -129,8 +139,7 @@ async function readUsage(
 
 async function readUnpriced(reader: Reader, filter: Filter): Promise<readonly Unpriced[]> {
   const rows = await reader.query(
-    `SELECT provider, model, count(*) AS call_count FROM ${reader.views}.counted_usage u
-     WHERE total_cost IS NULL AND ${filter.condition} GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
+    `SELECT provider, model, count(*) AS call_count FROM ${filter.source(reader.views)} AND total_cost IS NULL GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
     filter.values,
   );
   return rows.map((row) => ({

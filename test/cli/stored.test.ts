@@ -389,6 +389,20 @@ t.test('traces and usage are filtered by model, service, user, conversation, age
   t.match(await usage('--by', 'environment', '--user', 'u-2'), [{ environment: 'default', ...one }]);
   t.match(await usage('--by', 'conversation', '--agent', 'clerk'), [{ conversation_id: 'c-1', ...one }]);
   t.strictSame(await usage('--environment', 'nowhere'), []);
+  t.strictSame(await usage('--by', 'user', '--since', 'all'), await usage('--by', 'user', '--since', '1h'));
+  t.strictSame(await usage('--errors', '--user', 'u-1'), []);
+  const failed = aSpan({
+    attributes: {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.request.model': 'm',
+      'gen_ai.usage.input_tokens': 7,
+      'user.id': 'u-1',
+      'error.type': 'timeout',
+    },
+    start: nowNs(),
+  });
+  await sendSpans([failed]);
+  t.match(await usage('--errors', '--user', 'u-1'), [{ call_count: 1, input_tokens: 7 }]);
 });
 
 t.test('new traces are printed as they arrive', async (t) => {
