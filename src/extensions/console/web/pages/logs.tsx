@@ -7,7 +7,7 @@ import { useSearch } from '../data/pages.ts';
 import { Button, Link, Name } from '../parts/basics.tsx';
 import { filterError } from '../parts/filter-box.tsx';
 import { Cell, Grid } from '../parts/grid.tsx';
-import { Value } from '../parts/messages.tsx';
+import { bodyOf, Value } from '../parts/messages.tsx';
 import { Empty, Loaded } from '../parts/states.tsx';
 import { pageHref } from '../state/location.ts';
 import { isNarrow } from '../state/width.ts';
@@ -108,7 +108,7 @@ function Cells({ row }: { row: LogRow }): JSX.Element {
             <Name text={row.event_name} />
           </span>
         )}
-        {row.body == null ? null : <span>{visible(row.body.text.slice(0, PREVIEW))}</span>}
+        {row.body == null ? null : <span>{visible(bodyOf(row.body.text).slice(0, PREVIEW))}</span>}
       </Cell>
     </>
   );
@@ -133,7 +133,7 @@ function LogDetail({ row, onClose }: { row: LogRow; onClose: () => void }): JSX.
       </header>
       <div class="panel-body" role="region" aria-label="Record" tabIndex={0}>
         {row.body === undefined ? <p class="muted">The body is not shown to you.</p> : null}
-        {row.body == null ? null : <Value text={row.body.text} />}
+        {row.body == null ? null : <Value text={bodyOf(row.body.text)} />}
         {row.attributes === undefined ? null : (
           <>
             <h3>Attributes</h3>

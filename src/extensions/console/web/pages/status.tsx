@@ -55,7 +55,8 @@ function Status({ data }: { data: StatusShape }): JSX.Element {
           {problem}
         </p>
       ))}
-      <Refusals refusals={data.refusals} />
+      <Signals daemon={data.daemon} />
+      <Refusals data={data} />
       <Part title="Forwarding">
         {data.outbox.length === 0 ? <p class="muted">Nothing is forwarded.</p> : null}
         {data.outbox.map(({ destination, waiting, waiting_bytes: size, dead }) => (
@@ -78,27 +79,22 @@ function Status({ data }: { data: StatusShape }): JSX.Element {
   );
 }
 
-function Refusals({ refusals }: { refusals: readonly RefusalShape[] | null }): JSX.Element {
-  if (refusals === null) {
-    return (
-      <Part title="Refused requests">
-        <p class="muted">With workers, this process does not see them. The daemon's log has them.</p>
-      </Part>
-    );
-  }
-  const codes = new Map<string, number>();
-  for (const { code } of refusals) codes.set(code, (codes.get(code) ?? 0) + 1);
+function Refusals({ data }: { data: StatusShape }): JSX.Element {
+  const { refusals } = data;
+  const codes = countsOf(data);
   return (
     <Part title="Refused requests">
-      {refusals.length === 0 ? <p class="muted">None since the start.</p> : null}
+      {codes.length === 0 ? <p class="muted">None since the start.</p> : null}
       <p class="chip-line">
-        {[...codes].map(([code, times]) => (
+        {codes.map(([code, times]) => (
           <span class="chip" key={code}>
             {code} ×{exactly(times)}
           </span>
         ))}
       </p>
-      {refusals.length === 0 ? null : (
+      {refusals === null ? (
+        <p class="muted">The log of the daemon has a line for each refused request.</p>
+      ) : refusals.length === 0 ? null : (
         <div class="scroll-x" role="region" aria-label="Refused requests" tabIndex={0}>
           <table class="data-table">
             <thead>
@@ -118,6 +114,49 @@ function Refusals({ refusals }: { refusals: readonly RefusalShape[] | null }): J
           </table>
         </div>
       )}
+    </Part>
+  );
+}
+
+/** Refusals by code: of the single ones, else as the daemon counts them. */
+function countsOf({ daemon, refusals }: StatusShape): readonly (readonly [string, number])[] {
+  if (refusals === null) {
+    const counted = Object.entries((daemon?.['refusals'] ?? {}) as Readonly<Record<string, unknown>>);
+    return counted.flatMap(([code, times]) => (typeof times === 'number' ? [[code, times] as const] : []));
+  }
+  const codes = new Map<string, number>();
+  for (const { code } of refusals) codes.set(code, (codes.get(code) ?? 0) + 1);
+  return [...codes];
+}
+
+/** Stored and refused requests by signal, as the daemon counts them. */
+function Signals({ daemon }: { daemon: StatusShape['daemon'] }): JSX.Element | null {
+  const signals = Object.entries(
+    (daemon?.['signals'] ?? {}) as Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+  );
+  if (signals.length === 0) return null;
+  return (
+    <Part title="Records since the start">
+      <table class="data-table">
+        <thead>
+          <tr>
+            {['Signal', 'Stored', 'Refused'].map((name, at) => (
+              <th key={name} scope="col" class={at === 0 ? '' : 'number'}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {signals.map(([signal, { stored, refused }]) => (
+            <tr key={signal}>
+              <th scope="row">{signal}</th>
+              <td class="number">{exactly(Number(stored ?? 0))}</td>
+              <td class={`number ${Number(refused ?? 0) > 0 ? 'bad-text' : ''}`}>{exactly(Number(refused ?? 0))}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </Part>
   );
 }

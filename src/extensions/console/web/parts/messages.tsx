@@ -137,6 +137,12 @@ export function Value({ text }: { text: string }): JSX.Element {
   return value === null ? <TextBlock text={text} /> : <JsonTree value={value.value} />;
 }
 
+/** The body of a log record: a text without its quotes, or JSON. */
+export function bodyOf(json: string): string {
+  const value = json.startsWith('"') ? parsed(json)?.value : undefined;
+  return typeof value === 'string' ? value : json;
+}
+
 /** A picture is decoded only on demand, and never fetched from an address. */
 function Media({ part }: { part: Part }): JSX.Element {
   const [isShown, setShown] = useState(false);

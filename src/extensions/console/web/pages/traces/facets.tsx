@@ -17,7 +17,7 @@ const FIELDS = [
   ['category', 'Category'],
   ['tool', 'Tool'],
   ['agent', 'Agent'],
-  ['error_type', 'Error type'],
+  ['error', 'Error type'],
   ['user', 'User'],
   ['env', 'Environment'],
 ] as const;
@@ -73,7 +73,7 @@ function Facet({ field, name, values }: FacetProps): JSX.Element | null {
 
 function FacetLine({ field, value, count }: { field: string; value: string; count: number }): JSX.Element {
   const q = parameter('q') ?? '';
-  const term = termOf(field === 'error_type' ? 'error' : field, value);
+  const term = termOf(field, value);
   const isOn = hasTerm(q, term);
   const isOut = hasTerm(q, opposite(term));
   const change = (next: string): void => setQuery({ q: hasTerm(q, next) ? withoutTerm(q, next) : withTerm(q, next) });
