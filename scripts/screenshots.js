@@ -1,5 +1,5 @@
 // Makes docs/pictures/*.png: a daemon with an embedded database in a temporary folder, a day of the demo's telemetry, and
-// the pages of the console in Chromium, light and dark. `node scripts/screenshots.js [folder]` after a build.
+// pages of the console in Chromium. `node scripts/screenshots.js [folder]` after a build.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -15,15 +15,16 @@ const PATIENCE_MS = 180_000;
 const TRACES = 160;
 const DAY_MS = 86_400_000;
 const PROJECT = 'shop';
+const VIEWPORT = { width: 1200, height: 480 };
 /** Texts of the demo that are replaced, so that the day has more than one application. */
 const SERVICES = ['travel-web', 'travel-api', 'worker'];
 const AGENTS = ['travel-assistant', 'support-agent', 'digest'];
 const USERS = ['ada', 'grace', 'edsger', 'barbara', 'tony', 'frances', 'donald'];
 const MODELS = ['gpt-5-mini', 'gpt-5', 'gpt-4.1-mini'];
 const PICTURES = [
-  ['traces', `/p/${PROJECT}/traces`, []],
-  ['trace', null, ['ArrowDown', 'm']],
-  ['usage', `/p/${PROJECT}/usage`, []],
+  ['traces', 'light', `/p/${PROJECT}/traces`, []],
+  ['trace', 'dark', null, ['ArrowDown', 'm']],
+  ['usage', 'light', `/p/${PROJECT}/usage`, []],
 ];
 
 const freePort = () =>
@@ -125,20 +126,16 @@ async function takePictures(origin, trace) {
   if (executable === null) throw new Error('there is no Chromium; set SLUICE_CHROMIUM');
   const browser = await launchChromium(executable);
   mkdirSync(target, { recursive: true });
-  for (const colorScheme of ['light', 'dark']) {
-    const page = await browser.newPage({
-      viewport: { width: 1100, height: 500 },
-      colorScheme,
-      reducedMotion: 'reduce',
-    });
-    for (const [name, path, keys] of PICTURES) {
-      await page.goto(origin + (path ?? `/p/${PROJECT}/traces/${trace}`));
-      await page.locator('.grid-row, .chart canvas').first().waitFor();
-      for (const key of keys) await page.keyboard.press(key);
-      if (keys.length > 0) await page.locator('.panel .message').first().waitFor();
-      await page.waitForTimeout(1_500);
-      await page.screenshot({ path: join(target, `${name}-${colorScheme}.png`) });
-    }
+  for (const [name, colorScheme, path, keys] of PICTURES) {
+    const page = await browser.newPage({ viewport: VIEWPORT, colorScheme, reducedMotion: 'reduce' });
+    await page.goto(origin + (path ?? `/p/${PROJECT}/traces/${trace}`));
+    await page.locator('.grid-row, .chart canvas').first().waitFor();
+    for (const key of keys) await page.keyboard.press(key);
+    if (keys.length > 0) await page.locator('.panel .message').first().waitFor();
+    // The facets and the chart come after the rows.
+    await page.waitForLoadState('load');
+    await page.waitForTimeout(3_000);
+    await page.screenshot({ path: join(target, `${name}-${colorScheme}.png`) });
     await page.close();
   }
   await browser.close();

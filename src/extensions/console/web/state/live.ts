@@ -35,11 +35,14 @@ function add(arrived: LiveTraces): void {
   dropped.value += arrived.dropped;
 }
 
-/** Newer rows first; a row replaces an earlier one of the same trace. */
+/** Latest start first; a row replaces an earlier one of the same trace. */
 export function merge(newer: readonly TraceRow[], older: readonly TraceRow[]): readonly TraceRow[] {
   const ids = new Set(newer.map(({ trace_id }) => trace_id));
-  return [...newer, ...older.filter(({ trace_id }) => !ids.has(trace_id))];
+  return [...newer, ...older.filter(({ trace_id }) => !ids.has(trace_id))].sort(byStart);
 }
+
+const byStart = (a: TraceRow, b: TraceRow): number =>
+  Number(BigInt(b.start_time_unix_nano) - BigInt(a.start_time_unix_nano));
 
 export function clearPending(): void {
   pending.value = [];

@@ -101,7 +101,10 @@ function NewestTraces({ asked, newest }: { asked: Asked; newest: TraceRow | null
     setAdded({ of: query, rows: merge(pending.value, live) });
     clearPending();
   };
-  const rows = live.length === 0 ? search.items : merge(live, search.items);
+  // An older trace than the last loaded one comes with its page.
+  const oldest = search.more ? BigInt(search.items.at(-1)?.start_time_unix_nano ?? 0) : 0n;
+  const fresh = live.filter((row) => BigInt(row.start_time_unix_nano) >= oldest);
+  const rows = fresh.length === 0 ? search.items : merge(fresh, search.items);
   if (error?.code === 'filter_invalid') return <p class="empty">The filter has a mistake; see above.</p>;
   return (
     <Loaded of={search.first}>
