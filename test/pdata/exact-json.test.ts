@@ -26,7 +26,7 @@ t.test('what is not JSON is undefined', async (t) => {
 });
 
 t.test('hostile text takes linear time', async (t) => {
-  const long = 2_000_000;
+  const long = 500_000;
   const started = process.cpuUsage();
   for (const text of [
     `[1234567890123456789,"${'a'.repeat(long)}`,
@@ -39,5 +39,5 @@ t.test('hostile text takes linear time', async (t) => {
     compactJson(text);
   }
   const { user, system } = process.cpuUsage(started);
-  t.ok(user + system < 20_000_000, `${user + system} µs`);
+  t.ok(user + system < 5_000_000, `${user + system} µs`);
 });
