@@ -12,8 +12,8 @@ import { TestReport } from './test-report.js';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 /**
- * Long files that mostly wait, for servers that start or for timers. One worker begins with them, the slowest first. The
- * other workers begin at the end of the list of files, so that they use the processors meanwhile.
+ * Long files that mostly wait, for servers that start or for timers. One worker begins with them, the slowest first.
+ * The other workers begin at the end of the list of files, so that they use the processors meanwhile.
  */
 const WAITING = [
   'end-to-end/first-start.test.js',
