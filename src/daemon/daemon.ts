@@ -6,6 +6,7 @@ import { resolve } from 'node:path';
 import { Capabilities } from '../component/capabilities/capability.ts';
 import { CONSOLE } from '../component/capabilities/console.ts';
 import { DAEMON_FACTS, type DaemonFacts } from '../component/capabilities/daemon-facts.ts';
+import { REFUSED_REQUESTS } from '../component/capabilities/refused-requests.ts';
 import { ListeningSockets } from '../net/listener.ts';
 import { CompiledSchemas } from '../config/compiled-schemas.ts';
 import type { Config } from '../config/config.ts';
@@ -15,6 +16,7 @@ import { Interrupted, type Part } from '../service/lifecycle.ts';
 import type { Service } from '../service/service.ts';
 import type { DaemonLogger } from '../service/telemetry/logger.ts';
 import { printFamilies } from '../service/telemetry/families.ts';
+import { RecentRefusals } from '../service/telemetry/recent-refusals.ts';
 import { MetricsServer, type MetricsSource } from '../service/telemetry/metrics-server.ts';
 import { Registry } from '../service/telemetry/registry.ts';
 import { joinStatuses, type Status, statusOf } from '../service/telemetry/status.ts';
@@ -48,6 +50,7 @@ export class Daemon {
   readonly #workers: Workers | null;
   readonly #service: Service;
   readonly #manager: ServiceManager;
+  readonly #refusals = new RecentRefusals(Date.now);
   /** The capabilities of the running components; the greeting needs the database. */
   #capabilities = new Capabilities();
   /** Resolves `run`. Set in the constructor, so that a signal during the start is not lost. */
@@ -125,6 +128,8 @@ export class Daemon {
       offer: (capabilities) => {
         this.#capabilities = capabilities;
         capabilities.offer(DAEMON_FACTS, this.#facts());
+        // With workers, this process receives nothing.
+        if (workers === null) capabilities.offer(REFUSED_REQUESTS, this.#refusals);
       },
       sockets: this.#sockets,
       firstParts: (config, listeners, running) => {

@@ -50,14 +50,17 @@ async function namesOfTraces(): Promise<readonly string[]> {
 }
 
 /** As the page does: it sends the fragment of the link. */
-async function logIn(link: string): Promise<{ readonly status: number; readonly person: unknown }> {
+async function logIn(
+  link: string,
+): Promise<{ readonly status: number; readonly person: unknown; readonly cookie: string; readonly origin: string }> {
   const { origin, hash } = new URL(link);
   const answer = await fetch(`${origin}/api/v1/session`, {
     method: 'POST',
     headers: { origin, 'content-type': 'application/json' },
     body: JSON.stringify({ link: hash.slice(1) }),
   });
-  return { status: answer.status, person: await answer.json() };
+  const cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  return { status: answer.status, person: await answer.json(), cookie, origin };
 }
 
 let key = '';
@@ -71,6 +74,7 @@ t.test('the first start prints a key once, and environment variables with which 
   t.match(output.out, `OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20${key}"\n`);
   t.notMatch(output.out, '\u001b', 'no colours where no terminal is');
   t.notMatch(output.err, key, 'the key is in no log line');
+  t.equal(await sendSpan(key.replace('slc_', 'slc-'), 'stranger'), 401);
   const link = LINK.exec(output.out)?.[0] ?? '';
   t.match(link, LINK);
   t.notMatch(output.err, link.split('#')[1], 'the link is in no log line');
@@ -78,9 +82,16 @@ t.test('the first start prints a key once, and environment variables with which 
   t.match(await logIn(link), { status: 401 }, 'a link works once');
   const printed = (await sluice(['console', ...SETTINGS], { folder })).out.trim();
   t.equal(printed.split('#')[0], link.split('#')[0]);
-  t.match(await logIn(printed), { status: 201, person: { name: 'admin' } }, 'a new link for the same person');
+  const again = await logIn(printed);
+  t.match(again, { status: 201, person: { name: 'admin' } }, 'a new link for the same person');
+  const status = await fetch(`${again.origin}/api/v1/status`, { headers: { cookie: again.cookie } });
+  t.match(await status.json(), {
+    ready: true,
+    workers: 0,
+    daemon: { console: again.origin },
+    refusals: [{ code: 'invalid_api_key', signal: 'traces', project: null, address: /^127\.0\.0\.1:\d+$/u }],
+  });
   t.equal(await sendSpan(key, 'first'), 200);
-  t.equal(await sendSpan(key.replace('slc_', 'slc-'), 'stranger'), 401);
   const client = new GrpcClient(`127.0.0.1:${grpcPort}`);
   const span = aTraceRequest([aSpan({ name: 'over gRPC', start: BigInt(Date.now()) * 1_000_000n })]);
   const called = await client.call({ authorization: `Bearer ${key}`, body: protobufWriter()('traces', span) });

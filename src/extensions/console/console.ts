@@ -4,6 +4,7 @@ import { ADMINISTRATION } from '../../component/capabilities/administration.ts';
 import { CONSOLE, type ConsoleAddress } from '../../component/capabilities/console.ts';
 import { DAEMON_FACTS } from '../../component/capabilities/daemon-facts.ts';
 import { PEOPLE } from '../../component/capabilities/people.ts';
+import { REFUSED_REQUESTS } from '../../component/capabilities/refused-requests.ts';
 import { POSTGRES_READER, type ReaderPool } from '../../component/capabilities/postgres-reader.ts';
 import type { Capability } from '../../component/capabilities/capability.ts';
 import type { Host } from '../../component/component.ts';
@@ -121,6 +122,7 @@ class Console implements Extension {
       liveStreams: new Places(LIVE_STREAMS),
       daemon: () => capabilities.find(DAEMON_FACTS) ?? null,
       service: () => capabilities.find(SERVICE_STATUS) ?? null,
+      refused: () => capabilities.find(REFUSED_REQUESTS) ?? null,
     });
   }
 

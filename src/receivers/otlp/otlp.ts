@@ -59,7 +59,7 @@ function serversOf(
     budgets.push(budget);
     return budget;
   };
-  const reception = new Reception({ pipelines, budgets, logger, meter });
+  const reception = new Reception({ pipelines, budgets, logger, meter, capabilities: host.capabilities });
   const servers: Server[] = [];
   if (http !== undefined) {
     const requests = new HttpRequests(http, reception, budgetOf(http.max_in_flight_size));

@@ -7,6 +7,8 @@ import type { Logger } from '../../component/logger.ts';
 import type { Counter, Histogram, Meter } from '../../component/meter.ts';
 import type { Pipeline } from '../../component/receiver.ts';
 import { diagnosticOf, Rejection, type Sender } from '../../errors.ts';
+import type { Capabilities } from '../../component/capabilities/capability.ts';
+import { REFUSED_REQUESTS } from '../../component/capabilities/refused-requests.ts';
 import type { Signal } from '../../pdata/context.ts';
 import type { ByteBudget } from './byte-budget.ts';
 
@@ -20,6 +22,7 @@ export interface ReceptionParts {
   readonly budgets: readonly ByteBudget[];
   readonly logger: Logger;
   readonly meter: Meter;
+  readonly capabilities: Capabilities;
 }
 
 /** The origin of a refused request, for its log line. */
@@ -41,11 +44,13 @@ export class Reception {
     mostWaiting: EXPANDING_WAITING,
     what: 'the expanding of their bodies',
   });
+  readonly #capabilities: Capabilities;
   readonly #refusals: Counter;
   readonly #acknowledged: Histogram;
   #inFlight = 0;
 
-  constructor({ pipelines, budgets, logger, meter }: ReceptionParts) {
+  constructor({ pipelines, budgets, logger, meter, capabilities }: ReceptionParts) {
+    this.#capabilities = capabilities;
     this.pipelines = pipelines;
     this.logger = logger;
     this.#refusals = meter.counter('sluice_refusals', 'Requests refused, by signal and diagnostic code.');
@@ -80,6 +85,11 @@ export class Reception {
     const who = { ...(project === null ? {} : { project }), ...(key === null ? {} : { key }), peer };
     const { details, refusal } = rejection;
     this.logger.info({ signal, code, status: refusal.status, ...who, details }, 'request refused');
+    const bytes = details.received_bytes ?? details.length ?? null;
+    const { message } = refusal;
+    const known = signal === 'none' ? null : signal;
+    const seen = { code, message, signal: known, project, key, bytes, address: peer };
+    this.#capabilities.find(REFUSED_REQUESTS)?.add(seen);
   }
 
   /** The refusal for an error. An error other than a `Rejection` is a bug. */

@@ -10,7 +10,7 @@ const OUTBOX = `
     count(*) FILTER (WHERE state = 'dead')::int4 AS dead
   FROM sluice.outbox GROUP BY destination ORDER BY destination`;
 
-async function status({ reader, daemon, service, now }: RequestContext) {
+async function status({ reader, daemon, service, refused, now }: RequestContext) {
   const migrations = await reader.query(MIGRATIONS);
   const outbox = await reader.query(OUTBOX);
   const state = daemon === null ? null : await daemon.status();
@@ -31,7 +31,7 @@ async function status({ reader, daemon, service, now }: RequestContext) {
       dead: Number(row['dead']),
     })),
     daemon: state,
-    refusals: null,
+    refusals: refused?.list().map(({ timeMs, ...rest }) => ({ time: new Date(timeMs).toISOString(), ...rest })) ?? null,
   };
   return json(answer);
 }

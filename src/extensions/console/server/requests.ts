@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AdministrationFor } from '../../../component/capabilities/administration.ts';
 import type { DaemonFacts } from '../../../component/capabilities/daemon-facts.ts';
 import { type Actor, type People, ROLES } from '../../../component/capabilities/people.ts';
+import type { RefusedRequests } from '../../../component/capabilities/refused-requests.ts';
 import type { PostgresReader } from '../../../component/capabilities/postgres-reader.ts';
 import type { ServiceStatus } from '../../../component/extension.ts';
 import type { Logger } from '../../../component/logger.ts';
@@ -50,6 +51,7 @@ export interface RequestParts {
   readonly liveStreams: Places;
   daemon(): DaemonFacts | null;
   service(): ServiceStatus | null;
+  refused(): RefusedRequests | null;
   readonly logger: Logger;
   readonly now: () => number;
 }
@@ -167,7 +169,7 @@ export class Requests {
     { parameters }: Match,
     { caller, body }: { readonly caller: Caller; readonly body: Readonly<Record<string, unknown>> },
   ): RequestContext {
-    const { administration, people, logins, daemon, service, logger, now } = this.#parts;
+    const { administration, people, logins, daemon, service, refused, logger, now } = this.#parts;
     const actor: Actor = { id: caller.by === 'token' || caller.id === '' ? null : caller.id, name: caller.name };
     const parameter = (name: string): string => {
       const value = parameters.get(name);
@@ -185,6 +187,7 @@ export class Requests {
       login: logins.for({ ...arrivalOf(request), host, actor }),
       daemon: daemon(),
       service: service(),
+      refused: refused(),
     };
   }
 

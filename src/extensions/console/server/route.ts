@@ -1,6 +1,7 @@
 /** What a route of the console is, what its handler gets, and the replies that it can give. */
 import type { ProjectAdministration } from '../../../component/capabilities/administration.ts';
 import type { DaemonFacts } from '../../../component/capabilities/daemon-facts.ts';
+import type { RefusedRequests } from '../../../component/capabilities/refused-requests.ts';
 import type { Actor, People, Person, Role } from '../../../component/capabilities/people.ts';
 import type { ReaderRow } from '../../../component/capabilities/postgres-reader.ts';
 import type { ServiceStatus } from '../../../component/extension.ts';
@@ -77,6 +78,8 @@ export interface RequestContext {
   /** Null in a process that does not know them. */
   readonly daemon: DaemonFacts | null;
   readonly service: ServiceStatus | null;
+  /** Null in a process that receives nothing. */
+  readonly refused: RefusedRequests | null;
   readonly logger: Logger;
   /** Unix milliseconds. */
   now(): number;
