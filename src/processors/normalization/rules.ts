@@ -70,20 +70,25 @@ export function compileRules(dialects: readonly Dialect[]): Rule[] {
     for (const field of FIELDS) {
       for (const source of fields?.[field] ?? []) {
         const row: SourceRow = typeof source === 'string' ? { attribute: source } : source;
-        if (row.excluded !== true) rules.push({ ...compileRow(row, rules.length, field, dialect, indexes), own });
+        if (row.excluded !== true) rules.push(compileRow(row, rules.length, field, { dialect, own, indexes }));
       }
     }
   }
   return rules;
 }
 
+interface RuleOwner {
+  readonly dialect: number;
+  readonly own: boolean;
+  readonly indexes: ReadonlyMap<string, number>;
+}
+
 function compileRow(
   row: SourceRow,
   number: number,
   field: ReadField,
-  dialect: number,
-  indexes: ReadonlyMap<string, number>,
-): Omit<Rule, 'own'> {
+  { dialect, own, indexes }: RuleOwner,
+): Rule {
   return {
     number,
     field: fieldNumber(field),
@@ -105,5 +110,6 @@ function compileRow(
     flattened: FLATTENED.test(row.attribute),
     either: row.either ?? false,
     general: row.general ?? null,
+    own,
   };
 }
