@@ -27,13 +27,14 @@ export interface Sdk {
 export class Unavailable extends Error {}
 
 const SOURCES = fileURLToPath(new URL('../../../test/interop', import.meta.url));
-const CACHE = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'sluice');
+/** Installed packages are kept here. */
+export const CACHE = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'sluice');
 const STEP_TIMEOUT_MS = 10 * 60_000;
 
 const source = (path: string): string => join(SOURCES, path);
 const textOf = (path: string): string => readFileSync(source(path), 'utf8');
 
-function step(command: string, args: readonly string[], cwd = SOURCES): void {
+export function step(command: string, args: readonly string[], cwd = SOURCES): void {
   const { status, error, stderr, stdout } = spawnSync(command, args, {
     cwd,
     encoding: 'utf8',

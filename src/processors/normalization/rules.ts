@@ -83,12 +83,7 @@ interface RuleOwner {
   readonly indexes: ReadonlyMap<string, number>;
 }
 
-function compileRow(
-  row: SourceRow,
-  number: number,
-  field: ReadField,
-  { dialect, own, indexes }: RuleOwner,
-): Rule {
+function compileRow(row: SourceRow, number: number, field: ReadField, { dialect, own, indexes }: RuleOwner): Rule {
   return {
     number,
     field: fieldNumber(field),
