@@ -1,5 +1,5 @@
-// Makes docs/pictures/*.png: a daemon with an embedded database in a temporary folder, a day of the demo's telemetry, and
-// pages of the console in Chromium. `node scripts/screenshots.js [folder]` after a build.
+// Makes docs/pictures/*.png: a daemon with an embedded database in a temporary folder, a day of telemetry of the demo,
+// and pages of the console in Chromium. `node scripts/screenshots.js [folder]` after a build.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -183,7 +183,7 @@ async function visitHostile(t: Test, { console, page, faults, apiKey }: Scene): 
   await page.goto(`${console.origin}/p/shop/traces/${id}`);
   const grid = page.getByRole('treegrid', { name: 'Spans' });
   await grid.waitFor();
-  for (let at = 0; at < 6; at += 1) {
+  for (let at = 0; at < 4; at += 1) {
     await page.keyboard.press('ArrowDown');
     await page.locator('.panel h2').waitFor();
     for (const tab of ['Messages', 'Attributes', 'Events', 'Raw']) await page.getByRole('tab', { name: tab }).click();
