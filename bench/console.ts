@@ -23,7 +23,7 @@ const DAYS = 7;
 const BATCH = 10_000;
 const READER = { url: '', connections: 3, timeoutMs: 60_000, applicationName: 'sluice-bench' };
 
-/** `$1`: first number · `$2`: how many traces · `$3`: spans of each · `$4`: nanoseconds between two traces · `$5`: now. */
+/** `$1`: first number · `$2`: how many traces · `$3`: spans of each · `$4`: nanoseconds between traces · `$5`: now. */
 const FILL = `
   INSERT INTO sluice.spans (project, environment, service_name, trace_id, span_id, parent_span_id, name, kind, status,
     start_time_unix_nano, end_time_unix_nano, duration_ns, category, provider, request_model, response_model, usage_scope, input_tokens,

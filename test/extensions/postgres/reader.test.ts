@@ -46,6 +46,15 @@ t.test('the reader', async (t) => {
     t.equal(await reasonOf(reader.query('CREATE TABLE mine (a int4)')), '25006');
   });
 
+  t.test('a statement with a fixed text is planned once on its connection', async (t) => {
+    const reader = open();
+    for (const value of [1, 2, 3]) t.same(await reader.prepared('SELECT $1::int4 AS value', [value]), [{ value }]);
+    const plans = 'SELECT generic_plans::int4, custom_plans::int4 FROM pg_prepared_statements';
+    t.same(await reader.query(plans), [{ generic_plans: 3, custom_plans: 0 }]);
+    t.equal(await reasonOf(reader.prepared('SELECT 1 / $1::int4', [0])), '22012');
+    t.same(await reader.prepared('SELECT $1::int4 AS value', [4]), [{ value: 4 }]);
+  });
+
   t.test('a question that takes too long is ended, and the connection is used again', async (t) => {
     const reader = open({ timeoutMs: 50 });
     t.equal(await reasonOf(reader.query('SELECT pg_sleep(60)')), 'too_long');

@@ -1,4 +1,4 @@
-/** `GET …/conversations`, in the order of their newest trace; `…/{conversation}/turns`: one of them, from the newest. */
+/** `GET …/conversations`, by their newest trace; `…/{conversation}/turns`: one of them, from the newest. */
 import { ConsoleError } from '../errors.ts';
 import type { Conditions } from '../filter/compile.ts';
 import { Parameters } from '../filter/parameters.ts';

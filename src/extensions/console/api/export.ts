@@ -1,4 +1,4 @@
-/** `GET …/export`: traces, spans or log records of a range as a file; `…/traces/{trace}/otlp`: one trace as OTLP/JSON. */
+/** `GET …/export`: traces, spans or log records as a file; `…/traces/{trace}/otlp`: one trace as OTLP/JSON. */
 import { otlpJson } from '../../../pdata/otlp-json.ts';
 import type { Signal } from '../../../pdata/context.ts';
 import { jsonLine, lineNames, STORED_COLUMNS, type StoredText, storedTextQuery } from '../../../pdata/stored-text.ts';
