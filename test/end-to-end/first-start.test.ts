@@ -84,6 +84,9 @@ t.test('the first start prints a key once, and environment variables with which 
   t.equal(printed.split('#')[0], link.split('#')[0]);
   const again = await logIn(printed);
   t.match(again, { status: 201, person: { name: 'admin' } }, 'a new link for the same person');
+  const people = await sluice(['person', 'list', '--json', ...SETTINGS], { folder });
+  t.match(JSON.parse(people.out), [{ name: 'admin', role: 'admin', sessions: { length: 2 } }]);
+  t.match((await sluice(['person', 'remove', 'eve', ...SETTINGS], { folder })).err, 'there is no person "eve"');
   const status = await fetch(`${again.origin}/api/v1/status`, { headers: { cookie: again.cookie } });
   t.match(await status.json(), {
     ready: true,
