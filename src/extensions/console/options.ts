@@ -58,8 +58,16 @@ export const CONSOLE_SCHEMA = {
     },
     tls: TLS_SCHEMA,
     ui: { type: 'boolean', default: true, description: 'Serve the page. Without it only the APIs are served.' },
-    tempo: { type: 'boolean', default: true, description: 'Serve the API of Grafana Tempo below /tempo.' },
-    jaeger: { type: 'boolean', default: true, description: 'Serve the API of Jaeger below /jaeger.' },
+    tempo: {
+      type: 'boolean',
+      default: true,
+      description: 'For the API of Grafana Tempo below /tempo, which this version does not have yet.',
+    },
+    jaeger: {
+      type: 'boolean',
+      default: true,
+      description: 'For the API of Jaeger below /jaeger, which this version does not have yet.',
+    },
     content: {
       type: 'boolean',
       default: true,

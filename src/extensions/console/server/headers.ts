@@ -17,7 +17,6 @@ const CONTENT_SECURITY_POLICY = [
 const FEATURES = [
   'accelerometer',
   'autoplay',
-  'bluetooth',
   'browsing-topics',
   'camera',
   'display-capture',
@@ -39,7 +38,6 @@ const FEATURES = [
   'serial',
   'storage-access',
   'usb',
-  'web-share',
   'xr-spatial-tracking',
 ];
 

@@ -33,8 +33,8 @@ export function Tokens({ project }: { project: string }): JSX.Element {
   return (
     <Part title="Read tokens">
       <p class="muted">
-        For Grafana, scripts and agents. The password of Grafana's Tempo data source at{' '}
-        <code>{location.origin}/tempo</code>, or <code>Authorization: Bearer</code>.
+        For scripts and agents: <code>Authorization: Bearer</code> with the token, at{' '}
+        <code>{location.origin}/api/v1</code>.
       </p>
       <NewToken
         create={(draft) =>
