@@ -82,14 +82,17 @@ t.test('files that are no backup, incomplete, damaged or newer are refused, and 
   const flipped = Buffer.from(good);
   flipped[middle] = (flipped[middle] ?? 0) ^ 1;
   const newer = Buffer.from(good.toString('latin1').replace('"format":1', '"format":2'), 'latin1');
+  const part = Buffer.concat([good.subarray(0, middle), good.subarray(middle + 100)]);
+  // A changed byte may be one of a length, so that the end of the file seems to be missing.
+  const broken = /the backup is (?:damaged|incomplete)/u;
   const cases: readonly (readonly [string, Buffer, RegExp])[] = [
     ['text', Buffer.from('CREATE TABLE a (b int);'), /this is not a backup of Sluice/u],
     ['empty', Buffer.alloc(0), /this is not a backup of Sluice/u],
     ['cut', good.subarray(0, middle), /the backup is incomplete/u],
     ['cut before the end', good.subarray(0, -9), /the backup is incomplete/u],
-    ['flipped', flipped, /the backup is damaged/u],
+    ['flipped', flipped, broken],
     ['other header', newer, /the backup is damaged/u],
-    ['missing part', Buffer.concat([good.subarray(0, middle), good.subarray(middle + 100)]), /the backup is damaged/u],
+    ['missing part', part, broken],
   ];
   for (const [name, content, err] of cases) {
     writeFileSync(join(folder, 'bad'), content);
