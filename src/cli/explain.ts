@@ -153,7 +153,10 @@ function stagesOf(
   return new Stages({ ...stored, config, process, resolvePath: (path) => resolve(process.cwd(), path) });
 }
 
-/** Content of a row stands in its column only. What the row without it lacks is put back before it is explained. */
+/**
+ * The content of a stored row is in its column and no longer among the attributes. Attributes are made of it first, so
+ * that the explanation starts from the same record.
+ */
 async function explainRow(stages: Stages, row: Row): Promise<Explained> {
   const [bare] = await stages.explain(bodyOfRow(row));
   const restored = bare === undefined ? {} : contentLostFrom(row, bare.row);

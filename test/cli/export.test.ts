@@ -226,7 +226,7 @@ t.test('filters, times and projects', async (t) => {
   t.same(await names(...at, '--errors'), ['step 7']);
   t.same(await names(...at, '--model', 'gpt-5'), ['step 7']);
   t.same(await names(...at, '--search', 'CMD'), ['=cmd()']);
-  t.same(await names('--project', 'nobody'), []);
+  t.same(await names('--project', 'unused'), []);
   t.match(await sluice('export', '--what', 'metrics', '--model', 'x'), { code: 2, err: /metrics have no --model/u });
   t.match(await sluice('export', '--what', 'all'), { code: 2, err: /--what takes one of traces, spans/u });
   t.match(await sluice('export', '--since', 'soon'), { code: 2, err: /--since takes a duration or a time/u });

@@ -29,7 +29,7 @@ async function* streamOf(context: RequestContext, { question, trace }: Stream): 
   const { headers, project, reader, signal } = context;
   const last = headers['last-event-id'] ?? '';
   const since = WATERMARK.test(last) ? Number(last) : null;
-  let beaten = 0;
+  let lastBeatMs = 0;
   let spans = -1;
   for await (const changes of sharedStateOf(context.people).live.listen({ project, reader, signal, since })) {
     if (signal.aborted) return;
@@ -43,8 +43,8 @@ async function* streamOf(context: RequestContext, { question, trace }: Stream): 
         yield { event: 'trace', data: JSON.stringify({ trace_id: trace.toString('hex'), span_count: count }) };
       spans = count;
     }
-    if (context.now() - beaten >= BEAT_MS) {
-      beaten = context.now();
+    if (context.now() - lastBeatMs >= BEAT_MS) {
+      lastBeatMs = context.now();
       yield { event: 'beat', data: '{}' };
     }
   }

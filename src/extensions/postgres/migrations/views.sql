@@ -480,8 +480,8 @@ REVOKE EXECUTE ON FUNCTION views.usage_between FROM PUBLIC;
 
 -- messages: the content of spans and log records as parts of messages, as src/messages reads it for the commands and the console. Both
 -- know shapes by their fields; the functions below follow the files there. JSON is written in the notation of jsonb, and media have
--- their address only. A part without a meaning is of type json. A row with a null type stands for a message without parts,
--- and for a list without messages where `message` is 0.
+-- their address only. A part without a meaning is of type json. A row with a null type is a message without parts,
+-- or, where `message` is 0, a list without messages.
 
 CREATE FUNCTION views.content_json(content text) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
