@@ -1,4 +1,5 @@
 /** The filters of the commands that read stored telemetry, as options and as SQL. */
+import { CONTENT_COLUMNS } from '../pdata/content-columns.ts';
 import { type Options, UsageError, type Values } from './options.ts';
 
 export const FILTER_OPTIONS = {
@@ -36,16 +37,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
 };
 
 /** Texts of a span and of a log record that `--search` looks through. */
-const CONTENT = [
-  'input_content',
-  'output_content',
-  'system_instructions',
-  'tool_name',
-  'tool_arguments',
-  'tool_result',
-  'retrieval_query',
-  'retrieval_documents',
-];
+const CONTENT = ['tool_name', ...CONTENT_COLUMNS];
 const SPAN_TEXTS = ['name', 'status_message', ...CONTENT];
 const LOG_TEXTS = ['event_name', 'body::text', ...CONTENT];
 export const SEARCHED = { span: SPAN_TEXTS, log: LOG_TEXTS };

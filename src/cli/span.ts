@@ -1,4 +1,5 @@
 /** `sluice span ID`: everything that is stored of one span. */
+import { CONTENT_COLUMNS } from '../pdata/content-columns.ts';
 import { type ContentRow, readRecord } from '../messages/read-record.ts';
 import { isList, isObject, type Json, jsonText, parseJson } from '../pdata/exact-json.ts';
 import { jsonLine, STORED_COLUMNS, type StoredText } from '../pdata/stored-text.ts';
@@ -31,8 +32,8 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
     'events',
     'links',
   ],
-  ...['input_content', 'output_content', 'system_instructions', 'tool_arguments', 'tool_result', 'retrieval_query'],
-  ...['retrieval_documents', 'body'],
+  ...CONTENT_COLUMNS,
+  'body',
 ]);
 
 export const spanCommand: Command = {

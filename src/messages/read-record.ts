@@ -1,4 +1,5 @@
 /** All content of one span or log record, in the order in which it was exchanged. */
+import { CONTENT_COLUMNS, type ContentColumn } from '../pdata/content-columns.ts';
 import {
   isList,
   isObject,
@@ -14,17 +15,6 @@ import { unflatten } from './flattened.ts';
 import { MAX_PARTS, part, type Part, type Reading, roleOfEvent } from './message.ts';
 import { resultText } from './parts.ts';
 import { messageOf, readMessages } from './read-messages.ts';
-
-export const CONTENT_COLUMNS = [
-  'system_instructions',
-  'input_content',
-  'retrieval_query',
-  'tool_arguments',
-  'tool_result',
-  'retrieval_documents',
-  'output_content',
-] as const;
-export type ContentColumn = (typeof CONTENT_COLUMNS)[number];
 
 /** The columns that are read; a row of a view or of a file has all of them. */
 export interface ContentRow extends Readonly<Partial<Record<ContentColumn, string | null>>> {

@@ -2,20 +2,12 @@
  * A stored row as an OTLP body, so that it can be explained. Content that fills a column is no longer among the
  * attributes, and the name of its attribute is not stored; it gets a name that its dialect reads.
  */
+import { CONTENT_COLUMNS } from '../../pdata/content-columns.ts';
 import { DIALECTS } from '../../dialects/families.ts';
 import type { ReadField, SourceRow } from '../../dialects/dialect.ts';
 import type { Row } from '../reader.ts';
 import type { Body } from './stages.ts';
 
-const CONTENT: readonly ReadField[] = [
-  'input_content',
-  'output_content',
-  'system_instructions',
-  'tool_arguments',
-  'tool_result',
-  'retrieval_query',
-  'retrieval_documents',
-];
 const KINDS: readonly string[] = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'];
 const STATUSES: readonly string[] = ['unset', 'ok', 'error'];
 const STANDARD = 'otel';
@@ -80,7 +72,7 @@ function logOf(row: Row, attributes: unknown): object {
 /** The content of `stored` that `derived` lacks, under names that the row's dialect reads. */
 export function contentLostFrom(stored: Row, derived: Row): Attributes {
   const restored: Record<string, unknown> = {};
-  for (const column of CONTENT) {
+  for (const column of CONTENT_COLUMNS) {
     const value = stored[column];
     if (typeof value !== 'string' || derived[column] === value) continue;
     const members = flattened(value);

@@ -1,5 +1,6 @@
 /** The content of the records of a trace, a few records at a time: a trace may hold more than fits in memory. */
-import { CONTENT_COLUMNS, type ContentRow, readRecord, type Section } from '../../messages/read-record.ts';
+import { CONTENT_COLUMNS } from '../../pdata/content-columns.ts';
+import { type ContentRow, readRecord, type Section } from '../../messages/read-record.ts';
 import type { Reader, Row } from '../reader.ts';
 import type { LogRow, SpanRow, TraceKey } from './trace-record.ts';
 

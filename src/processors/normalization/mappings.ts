@@ -2,6 +2,7 @@
  * The mappings of the configuration: how senders of the user's own name things, in the words of the dialect tables.
  * Each becomes a dialect that is read like those of `src/dialects`.
  */
+import { CONTENT_COLUMNS } from '../../pdata/content-columns.ts';
 import { OPERATIONS, type Operation } from '../../dialects/categories.ts';
 import {
   type Dialect,
@@ -35,16 +36,8 @@ export const MAPPED_COLUMNS: ReadonlyMap<MappedColumn, Field> = new Map(
   [...FIELDS, ...COSTS].map((field) => [isRenamed(field) ? RENAMED[field] : field, field] as const),
 );
 
-/** What people or models wrote. An attribute that fills one of these is content without being listed as such. */
-const CONTENT_COLUMNS: readonly MappedColumn[] = [
-  'input_content',
-  'output_content',
-  'system_instructions',
-  'tool_arguments',
-  'tool_result',
-  'retrieval_query',
-  'retrieval_documents',
-];
+/** An attribute that fills one of these is content without being listed as such. */
+const IS_CONTENT: ReadonlySet<string> = new Set(CONTENT_COLUMNS);
 /** They name people and conversations, so they are filled on every record. */
 const PERSONAL: readonly MappedColumn[] = ['conversation_id', 'user_id'];
 
@@ -151,7 +144,7 @@ function rowOf(mapping: MappingOption, column: MappedColumn, source: SourceOptio
 /** Attributes that fill a column of content are content, even where only a part of them fills it. */
 function contentOf(mapping: MappingOption): readonly string[] {
   const filling = fieldsOf(mapping)
-    .filter(([column]) => CONTENT_COLUMNS.includes(column))
+    .filter(([column]) => IS_CONTENT.has(column))
     .flatMap(([, sources]) => sources.map(({ attribute }) => attribute));
   return [...new Set([...filling, ...(mapping.content ?? [])])];
 }

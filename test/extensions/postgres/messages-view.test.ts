@@ -1,7 +1,8 @@
 /** The view `messages` reads content as the TypeScript module does: every captured sender, and documented shapes. */
 import pg from 'pg';
 import t from 'tap';
-import { CONTENT_COLUMNS, type ContentRow, readRecord } from '../../../src/messages/read-record.ts';
+import { CONTENT_COLUMNS } from '../../../src/pdata/content-columns.ts';
+import { type ContentRow, readRecord } from '../../../src/messages/read-record.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest, newTraceId } from '../../support/payloads.ts';
 import { startPostgresDaemon } from '../../support/postgres-daemon.ts';

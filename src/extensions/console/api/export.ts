@@ -1,4 +1,5 @@
 /** `GET …/export`: traces, spans or log records as a file; `…/traces/{trace}/otlp`: one trace as OTLP/JSON. */
+import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
 import { otlpJson } from '../../../pdata/otlp-json.ts';
 import type { Signal } from '../../../pdata/context.ts';
 import { jsonLine, lineNames, STORED_COLUMNS, type StoredText, storedTextQuery } from '../../../pdata/stored-text.ts';
@@ -9,13 +10,12 @@ import { allOf, conditionsOf, environmentCondition, limitOf, rangeOf, wordOf } f
 import { type FoundTraces, searchTraces, type TracePosition } from './search-traces.ts';
 import type { TraceRow } from './shapes.ts';
 import { findTrace, IN_TRACE, valuesOf } from './stored-trace.ts';
-import { CONTENT_FIELDS } from './texts.ts';
 
 const MAX_ROWS = 100_000;
 const PAGE = 200;
-/** Columns that need the right to content, with the text that stands for them. */
+/** Columns that need the right to content, with the value that replaces them without it. */
 const HIDDEN: Readonly<Record<string, string | null>> = {
-  ...Object.fromEntries(CONTENT_FIELDS.map((name) => [name, null])),
+  ...Object.fromEntries(CONTENT_COLUMNS.map((name) => [name, null])),
   status_message: null,
   events: null,
   body: null,

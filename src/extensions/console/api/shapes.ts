@@ -2,6 +2,7 @@
  * The answers of the console's reading API, as types only: the page imports them. Nanoseconds and costs are decimal
  * strings, null means unavailable. Fields marked "content" are left out for a reader without the right to content.
  */
+import type { ContentColumn } from '../../../pdata/content-columns.ts';
 
 /** An integer of 64 bits as a decimal string. */
 export type Nanoseconds = string;
@@ -195,14 +196,7 @@ export interface Text {
   readonly cut: boolean;
 }
 
-export type ContentField =
-  | 'input_content'
-  | 'output_content'
-  | 'system_instructions'
-  | 'tool_arguments'
-  | 'tool_result'
-  | 'retrieval_query'
-  | 'retrieval_documents';
+export type ContentField = ContentColumn;
 
 /** `GET …/spans/{span}/content/{field}?offset` also reads these whole columns as text. */
 export type TextField = ContentField | 'status_message' | 'attributes' | 'events' | 'links' | 'resource';

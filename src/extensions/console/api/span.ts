@@ -5,7 +5,8 @@ import { LATEST_NS, integerOf, spanIdOf } from './question.ts';
 import type { ContentPiece, TextField } from './shapes.ts';
 import { COUNTED, COUNTS, NOTE } from './spans.ts';
 import { findTrace, IN_TRACE, type StoredTrace, valuesOf } from './stored-trace.ts';
-import { CONTENT_FIELDS, contentJson, textJson } from './texts.ts';
+import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
+import { contentJson, textJson } from './texts.ts';
 
 const SHOWN_CHARACTERS = 256 * 1024;
 /** Of one attribute. */
@@ -106,7 +107,7 @@ const TEXT_FIELDS: ReadonlyMap<string, { readonly sql: string; readonly isConten
   TextField,
   { sql: string; isContent: boolean }
 >([
-  ...CONTENT_FIELDS.map((field) => [field, { sql: `s.${field}`, isContent: true }] as const),
+  ...CONTENT_COLUMNS.map((field) => [field, { sql: `s.${field}`, isContent: true }] as const),
   ['status_message', { sql: 's.status_message', isContent: true }],
   ['attributes', { sql: 's.attributes::text', isContent: true }],
   ['events', { sql: 's.events::text', isContent: true }],

@@ -1,15 +1,5 @@
 /** Long texts in answers: cut in the database, with their full length. */
-
-/** Columns that need the right to content. */
-export const CONTENT_FIELDS = [
-  'input_content',
-  'output_content',
-  'system_instructions',
-  'tool_arguments',
-  'tool_result',
-  'retrieval_query',
-  'retrieval_documents',
-] as const;
+import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
 
 /** A `Text` of an expression; null for null. */
 export const textJson = (expression: string, most: number): string =>
@@ -18,4 +8,4 @@ export const textJson = (expression: string, most: number): string =>
 
 /** The content columns of a row that are there, as an object of `Text`. */
 export const contentJson = (alias: string, most: number): string =>
-  `json_strip_nulls(json_build_object(${CONTENT_FIELDS.map((field) => `'${field}', ${textJson(`${alias}.${field}`, most)}`).join(', ')}))`;
+  `json_strip_nulls(json_build_object(${CONTENT_COLUMNS.map((field) => `'${field}', ${textJson(`${alias}.${field}`, most)}`).join(', ')}))`;

@@ -2,6 +2,7 @@
  * The fields of the filter language: what each is compared with, and its SQL expression for each kind of row. Nothing
  * else becomes SQL; keys and values are parameters.
  */
+import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
 
 /** What a value of the field looks like. */
 export type FieldKind =
@@ -37,16 +38,6 @@ export interface Field {
   /** Of the trace `t` and not of a span. `sum`: computed from all spans of the trace. */
   readonly onTrace?: 'column' | 'sum';
 }
-
-const CONTENT_COLUMNS = [
-  'input_content',
-  'output_content',
-  'system_instructions',
-  'tool_arguments',
-  'tool_result',
-  'retrieval_query',
-  'retrieval_documents',
-];
 
 const columns = (alias: string, names: readonly string[]): readonly string[] => names.map((name) => `${alias}.${name}`);
 
