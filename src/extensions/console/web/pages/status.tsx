@@ -5,6 +5,7 @@ import type { RefusalShape, StatusShape } from '../../api/management-shapes.ts';
 import { get } from '../data/api.ts';
 import { useNow, useResource } from '../data/resource.ts';
 import { Name, Part } from '../parts/basics.tsx';
+import { DataTable } from '../parts/data-table.tsx';
 import { Loaded, NoRight } from '../parts/states.tsx';
 import { may } from '../state/session.ts';
 import { age, bytes, exactly, plural } from '../text/figures.ts';
@@ -95,24 +96,14 @@ function Refusals({ data }: { data: StatusShape }): JSX.Element {
       {refusals === null ? (
         <p class="muted">The log of the daemon has a line for each refused request.</p>
       ) : refusals.length === 0 ? null : (
-        <div class="scroll-x" role="region" aria-label="Refused requests" tabIndex={0}>
-          <table class="data-table">
-            <thead>
-              <tr>
-                {['Time', 'Code', 'Message', 'Signal', 'Project', 'Key', 'Bytes', 'From'].map((name) => (
-                  <th key={name} scope="col">
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {refusals.map((refusal, at) => (
-                <RefusalRow key={at} refusal={refusal} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <DataTable
+          label="Refused requests"
+          columns={['Time', 'Code', 'Message', 'Signal', 'Project', 'Key', 'Bytes', 'From']}
+        >
+          {refusals.map((refusal, at) => (
+            <RefusalRow key={at} refusal={refusal} />
+          ))}
+        </DataTable>
       )}
     </Part>
   );

@@ -76,6 +76,16 @@ function titleOf({ status, code }: ApiError): string {
   return 'That did not work.';
 }
 
+/** Why a change failed; nothing while there is no problem. */
+export function Problem({ text }: { text: string | null }): JSX.Element | null {
+  if (text === null) return null;
+  return (
+    <p class="failure" role="alert">
+      {text}
+    </p>
+  );
+}
+
 export function NoRight({ what, hint }: { what: string; hint: string | null }): JSX.Element {
   return (
     <div class="failure" role="alert">

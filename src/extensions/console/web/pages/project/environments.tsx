@@ -1,11 +1,11 @@
 /** Whether content is captured, by environment. */
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import type { EnvironmentShape } from '../../../api/management-shapes.ts';
 import { get, projectPath, send } from '../../data/api.ts';
-import { asApiError, useResource } from '../../data/resource.ts';
+import { useChanges } from '../../data/change.ts';
+import { useResource } from '../../data/resource.ts';
 import { Name, Part } from '../../parts/basics.tsx';
-import { Loaded } from '../../parts/states.tsx';
+import { Loaded, Problem } from '../../parts/states.tsx';
 import { may } from '../../state/session.ts';
 
 const CHOICES: readonly (readonly [string, boolean | null])[] = [
@@ -17,27 +17,16 @@ const CHOICES: readonly (readonly [string, boolean | null])[] = [
 export function Environments({ project }: { project: string }): JSX.Element {
   const path = projectPath(project, 'environments');
   const environments = useResource(path, (signal) => get<{ items: readonly EnvironmentShape[] }>(path, {}, signal));
-  const [problem, setProblem] = useState<string | null>(null);
-  const set = async (environment: string, capture: boolean | null): Promise<void> => {
-    setProblem(null);
-    try {
-      await send('PUT', projectPath(project, 'environments', environment), { capture_content: capture });
-    } catch (failure) {
-      setProblem(asApiError(failure).message);
-    }
-    environments.reload();
-  };
+  const { problem, change } = useChanges(environments.reload);
+  const set = (environment: string, capture: boolean | null): Promise<void> =>
+    change(() => send('PUT', projectPath(project, 'environments', environment), { capture_content: capture }));
   return (
     <Part title="Environments">
       <p class="muted">
         Prompts, answers and tool payloads are stored or left out by environment. A change holds from now on, not for
         what is stored already.
       </p>
-      {problem === null ? null : (
-        <p class="failure" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       <Loaded of={environments}>
         {({ items }) =>
           items.length === 0 ? (

@@ -3,9 +3,11 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { KeyShape, NewKeyShape } from '../../../api/management-shapes.ts';
 import { get, projectPath, send } from '../../data/api.ts';
-import { asApiError, useResource } from '../../data/resource.ts';
+import { useChanges } from '../../data/change.ts';
+import { useResource } from '../../data/resource.ts';
 import { Button, Lines, Name, Part } from '../../parts/basics.tsx';
-import { Loaded } from '../../parts/states.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import { Loaded, Problem } from '../../parts/states.tsx';
 import { dateTime } from '../../text/time.ts';
 import { visible } from '../../text/visible.ts';
 import { sdkLines } from '../../text/sdk-lines.ts';
@@ -16,16 +18,7 @@ export function Keys({ project }: { project: string }): JSX.Element {
   const path = projectPath(project, 'keys');
   const keys = useResource(path, (signal) => get<{ items: readonly KeyShape[] }>(path, {}, signal));
   const [made, setMade] = useState<NewKeyShape | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const change = async (act: () => Promise<void>): Promise<void> => {
-    setProblem(null);
-    try {
-      await act();
-    } catch (failure) {
-      setProblem(asApiError(failure).message);
-    }
-    keys.reload();
-  };
+  const { problem, change } = useChanges(keys.reload);
   const create = (label: string, environment: string): Promise<void> =>
     change(async () => {
       const draft = { label: label === '' ? null : label, environment: environment === '' ? null : environment };
@@ -39,11 +32,7 @@ export function Keys({ project }: { project: string }): JSX.Element {
     <Part title="API keys">
       <p class="muted">Applications send with a key. A key works within seconds, and so does its revocation.</p>
       <NewKey create={create} />
-      {problem === null ? null : (
-        <p class="failure" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {made === null ? null : (
         <div class="made" role="status">
           <p>
@@ -91,47 +80,34 @@ function KeyTable({ items, revoke }: { items: readonly KeyShape[]; revoke: (id: 
   const [asked, setAsked] = useState<string | null>(null);
   if (items.length === 0) return <p class="muted">There is no key yet.</p>;
   return (
-    <div class="scroll-x" role="region" aria-label="API keys" tabIndex={0}>
-      <table class="data-table">
-        <thead>
-          <tr>
-            {['Key', 'Label', 'Environment', 'Created', 'State'].map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((key) => (
-            <tr key={key.public_id}>
-              <th scope="row">
-                <code>…{visible(key.public_id.slice(-4))}</code>
-              </th>
-              <td>{key.label === null ? '–' : <Name text={key.label} />}</td>
-              <td>{key.environment === null ? 'all' : <Name text={key.environment} />}</td>
-              <td>{dateTime(Date.parse(key.created_at), false)}</td>
-              <td>
-                {key.revoked_at !== null ? (
-                  <span class="muted">revoked {dateTime(Date.parse(key.revoked_at), false)}</span>
-                ) : asked === key.public_id ? (
-                  <Button kind="danger" onClick={() => revoke(key.public_id)}>
-                    Revoke now
-                  </Button>
-                ) : (
-                  <Button
-                    kind="quiet"
-                    label={`Revoke the key …${key.public_id.slice(-4)}`}
-                    onClick={() => setAsked(key.public_id)}
-                  >
-                    Revoke
-                  </Button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable label="API keys" columns={['Key', 'Label', 'Environment', 'Created', 'State']}>
+      {items.map((key) => (
+        <tr key={key.public_id}>
+          <th scope="row">
+            <code>…{visible(key.public_id.slice(-4))}</code>
+          </th>
+          <td>{key.label === null ? '–' : <Name text={key.label} />}</td>
+          <td>{key.environment === null ? 'all' : <Name text={key.environment} />}</td>
+          <td>{dateTime(Date.parse(key.created_at), false)}</td>
+          <td>
+            {key.revoked_at !== null ? (
+              <span class="muted">revoked {dateTime(Date.parse(key.revoked_at), false)}</span>
+            ) : asked === key.public_id ? (
+              <Button kind="danger" onClick={() => revoke(key.public_id)}>
+                Revoke now
+              </Button>
+            ) : (
+              <Button
+                kind="quiet"
+                label={`Revoke the key …${key.public_id.slice(-4)}`}
+                onClick={() => setAsked(key.public_id)}
+              >
+                Revoke
+              </Button>
+            )}
+          </td>
+        </tr>
+      ))}
+    </DataTable>
   );
 }

@@ -3,9 +3,11 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { LinkShape, PersonShape, RoleShape } from '../../../api/management-shapes.ts';
 import { get, send } from '../../data/api.ts';
-import { asApiError, useResource } from '../../data/resource.ts';
+import { useChanges } from '../../data/change.ts';
+import { useResource } from '../../data/resource.ts';
 import { Button, Lines, Name, Part } from '../../parts/basics.tsx';
-import { Loaded } from '../../parts/states.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import { Loaded, Problem } from '../../parts/states.tsx';
 import { loadMe, me } from '../../state/session.ts';
 import { dateTime } from '../../text/time.ts';
 
@@ -14,22 +16,12 @@ const ROLES: readonly RoleShape[] = ['viewer', 'editor', 'admin'];
 export function People({ project }: { project: string }): JSX.Element {
   const people = useResource('people', (signal) => get<{ items: readonly PersonShape[] }>('/people', {}, signal));
   const [link, setLink] = useState<{ name: string; link: string } | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const change = async (act: () => Promise<unknown>): Promise<void> => {
-    setProblem(null);
-    try {
-      await act();
-    } catch (failure) {
-      setProblem(asApiError(failure).message);
-    }
-    people.reload();
-  };
+  const { problem, change } = useChanges(people.reload);
   const path = (person: PersonShape): string => `/people/${encodeURIComponent(person.id)}`;
-  const invite = (person: PersonShape): Promise<void> =>
-    change(async () => {
-      const made = await send<LinkShape>('POST', `${path(person)}/link`, {});
-      setLink({ name: person.name, link: made.link });
-    });
+  const invite = async (person: PersonShape): Promise<void> => {
+    const made = await send<LinkShape>('POST', `${path(person)}/link`, {});
+    setLink({ name: person.name, link: made.link });
+  };
   return (
     <Part title="People">
       <p class="muted">A person logs in with a link that works once. An admin sees all projects.</p>
@@ -37,11 +29,7 @@ export function People({ project }: { project: string }): JSX.Element {
         project={project}
         create={(draft) => void change(async () => invite(await send<PersonShape>('POST', '/people', draft)))}
       />
-      {problem === null ? null : (
-        <p class="failure" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {link === null ? null : (
         <div class="made" role="status">
           <p>
@@ -54,7 +42,7 @@ export function People({ project }: { project: string }): JSX.Element {
         {({ items }) => (
           <PeopleTable
             items={items}
-            invite={(person) => void invite(person)}
+            invite={(person) => void change(() => invite(person))}
             remove={(person) => void change(() => send('DELETE', path(person)))}
           />
         )}
@@ -116,62 +104,46 @@ interface PeopleTableProps {
 function PeopleTable({ items, invite, remove }: PeopleTableProps): JSX.Element {
   const [asked, setAsked] = useState<string | null>(null);
   return (
-    <div class="scroll-x" role="region" aria-label="People" tabIndex={0}>
-      <table class="data-table">
-        <thead>
-          <tr>
-            {['Name', 'Role', 'Projects', 'Content', 'Last seen', 'Actions'].map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((person) => (
-            <tr key={person.id}>
-              <th scope="row">
-                <Name text={person.name} />
-              </th>
-              <td>{person.role}</td>
-              <td>{person.projects === null ? 'all' : <Name text={person.projects.join(', ')} />}</td>
-              <td>{person.sees_content ? 'yes' : 'no'}</td>
-              <td>{person.seen_at === null ? 'never' : dateTime(Date.parse(person.seen_at), false)}</td>
-              <td>
-                <Button kind="quiet" onClick={() => invite(person)}>
-                  New link
-                </Button>
-                {person.id === me.value?.id ? null : asked === person.id ? (
-                  <Button kind="danger" onClick={() => remove(person)}>
-                    Remove now
-                  </Button>
-                ) : (
-                  <Button kind="quiet" onClick={() => setAsked(person.id)}>
-                    Remove
-                  </Button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable label="People" columns={['Name', 'Role', 'Projects', 'Content', 'Last seen', 'Actions']}>
+      {items.map((person) => (
+        <tr key={person.id}>
+          <th scope="row">
+            <Name text={person.name} />
+          </th>
+          <td>{person.role}</td>
+          <td>{person.projects === null ? 'all' : <Name text={person.projects.join(', ')} />}</td>
+          <td>{person.sees_content ? 'yes' : 'no'}</td>
+          <td>{person.seen_at === null ? 'never' : dateTime(Date.parse(person.seen_at), false)}</td>
+          <td>
+            <Button kind="quiet" onClick={() => invite(person)}>
+              New link
+            </Button>
+            {person.id === me.value?.id ? null : asked === person.id ? (
+              <Button kind="danger" onClick={() => remove(person)}>
+                Remove now
+              </Button>
+            ) : (
+              <Button kind="quiet" onClick={() => setAsked(person.id)}>
+                Remove
+              </Button>
+            )}
+          </td>
+        </tr>
+      ))}
+    </DataTable>
   );
 }
 
 export function NewProject(): JSX.Element {
   const [name, setName] = useState('');
-  const [problem, setProblem] = useState<string | null>(null);
-  const submit = async (event: Event): Promise<void> => {
+  const { problem, change } = useChanges();
+  const submit = (event: Event): Promise<void> => {
     event.preventDefault();
-    setProblem(null);
-    try {
+    return change(async () => {
       await send('POST', '/projects', { name: name.trim() });
       await loadMe();
       setName('');
-    } catch (failure) {
-      setProblem(asApiError(failure).message);
-    }
+    });
   };
   return (
     <Part title="New project">
@@ -182,11 +154,7 @@ export function NewProject(): JSX.Element {
         </label>
         <Button onClick={(event) => void submit(event)}>Create the project</Button>
       </form>
-      {problem === null ? null : (
-        <p class="failure" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
     </Part>
   );
 }

@@ -1,11 +1,13 @@
-/** Read tokens for Grafana, scripts and agents: they read one project and never change anything. */
+/** Read tokens for scripts and agents: they read one project and never change anything. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { NewTokenShape, TokenShape } from '../../../api/management-shapes.ts';
 import { get, projectPath, send } from '../../data/api.ts';
-import { asApiError, useResource } from '../../data/resource.ts';
+import { useChanges } from '../../data/change.ts';
+import { useResource } from '../../data/resource.ts';
 import { Button, Lines, Name, Part } from '../../parts/basics.tsx';
-import { Loaded } from '../../parts/states.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import { Loaded, Problem } from '../../parts/states.tsx';
 import { seesContent } from '../../state/session.ts';
 import { dateTime } from '../../text/time.ts';
 
@@ -20,16 +22,7 @@ export function Tokens({ project }: { project: string }): JSX.Element {
   const path = projectPath(project, 'tokens');
   const tokens = useResource(path, (signal) => get<{ items: readonly TokenShape[] }>(path, {}, signal));
   const [made, setMade] = useState<NewTokenShape | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const change = async (act: () => Promise<void>): Promise<void> => {
-    setProblem(null);
-    try {
-      await act();
-    } catch (failure) {
-      setProblem(asApiError(failure).message);
-    }
-    tokens.reload();
-  };
+  const { problem, change } = useChanges(tokens.reload);
   return (
     <Part title="Read tokens">
       <p class="muted">
@@ -43,11 +36,7 @@ export function Tokens({ project }: { project: string }): JSX.Element {
           })
         }
       />
-      {problem === null ? null : (
-        <p class="failure" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {made === null ? null : (
         <div class="made" role="status">
           <p>
@@ -129,51 +118,38 @@ function TokenTable({
 }): JSX.Element | null {
   if (items.length === 0) return null;
   return (
-    <div class="scroll-x" role="region" aria-label="Read tokens" tabIndex={0}>
-      <table class="data-table">
-        <thead>
-          <tr>
-            {['Token', 'Label', 'By', 'Content', 'Last used', 'State'].map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((token) => (
-            <tr key={token.public_id}>
-              <th scope="row">
-                <code>…{token.public_id.slice(-4)}</code>
-              </th>
-              <td>{token.label === null ? '–' : <Name text={token.label} />}</td>
-              <td>
-                <Name text={token.creator} />
-              </td>
-              <td>{token.sees_content ? 'yes' : 'no'}</td>
-              <td>{token.used_at === null ? 'never' : dateTime(Date.parse(token.used_at), false)}</td>
-              <td>
-                {token.revoked_at !== null ? (
-                  <span class="muted">revoked {dateTime(Date.parse(token.revoked_at), false)}</span>
-                ) : (
-                  <>
-                    {token.expires_at === null ? '' : `until ${dateTime(Date.parse(token.expires_at), false)} `}
-                    {token.revocable ? (
-                      <Button
-                        kind="quiet"
-                        label={`Revoke the token …${token.public_id.slice(-4)}`}
-                        onClick={() => revoke(token.public_id)}
-                      >
-                        Revoke
-                      </Button>
-                    ) : null}
-                  </>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable label="Read tokens" columns={['Token', 'Label', 'By', 'Content', 'Last used', 'State']}>
+      {items.map((token) => (
+        <tr key={token.public_id}>
+          <th scope="row">
+            <code>…{token.public_id.slice(-4)}</code>
+          </th>
+          <td>{token.label === null ? '–' : <Name text={token.label} />}</td>
+          <td>
+            <Name text={token.creator} />
+          </td>
+          <td>{token.sees_content ? 'yes' : 'no'}</td>
+          <td>{token.used_at === null ? 'never' : dateTime(Date.parse(token.used_at), false)}</td>
+          <td>
+            {token.revoked_at !== null ? (
+              <span class="muted">revoked {dateTime(Date.parse(token.revoked_at), false)}</span>
+            ) : (
+              <>
+                {token.expires_at === null ? '' : `until ${dateTime(Date.parse(token.expires_at), false)} `}
+                {token.revocable ? (
+                  <Button
+                    kind="quiet"
+                    label={`Revoke the token …${token.public_id.slice(-4)}`}
+                    onClick={() => revoke(token.public_id)}
+                  >
+                    Revoke
+                  </Button>
+                ) : null}
+              </>
+            )}
+          </td>
+        </tr>
+      ))}
+    </DataTable>
   );
 }

@@ -3,11 +3,11 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { NewKeyShape } from '../../../api/management-shapes.ts';
 import { projectPath, send } from '../../data/api.ts';
-import { asApiError } from '../../data/resource.ts';
-import { Button, Lines } from '../../parts/basics.tsx';
+import { useChanges } from '../../data/change.ts';
+import { Button, Lines, Name } from '../../parts/basics.tsx';
+import { Problem } from '../../parts/states.tsx';
 import { sdkLines } from '../../text/sdk-lines.ts';
 import { may, me } from '../../state/session.ts';
-import { Name } from '../../parts/basics.tsx';
 
 const POLL_MS = 1_500;
 const KEY = 'YOUR_API_KEY';
@@ -29,19 +29,16 @@ const LANGUAGES: readonly (readonly [string, string])[] = [
 
 export function SetUp({ project, onArrival }: { project: string; onArrival: () => void }): JSX.Element {
   const [made, setMade] = useState<NewKeyShape | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
+  const { problem, change } = useChanges();
   const [language, setLanguage] = useState('Python');
   useEffect(() => {
     const timer = setInterval(onArrival, POLL_MS);
     return () => clearInterval(timer);
   }, [onArrival]);
-  const create = async (): Promise<void> => {
-    try {
+  const create = (): Promise<void> =>
+    change(async () => {
       setMade(await send<NewKeyShape>('POST', projectPath(project, 'keys'), { label: 'first key' }));
-    } catch (failure) {
-      setProblem(asApiError(failure).message);
-    }
-  };
+    });
   return (
     <div class="set-up">
       <h1>
@@ -61,11 +58,7 @@ export function SetUp({ project, onArrival }: { project: string; onArrival: () =
       ) : (
         <p>Ask an admin for an API key.</p>
       )}
-      {problem === null ? null : (
-        <p class="failure" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       <fieldset class="tabs">
         <legend>Language</legend>
         {LANGUAGES.map(([name]) => (

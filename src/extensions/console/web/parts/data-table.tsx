@@ -1,0 +1,28 @@
+/** A table that scrolls sideways where it is too wide. */
+import type { ComponentChildren, JSX } from 'preact';
+
+interface DataTableProps {
+  readonly label: string;
+  readonly columns: readonly string[];
+  /** The rows. */
+  readonly children: ComponentChildren;
+}
+
+export function DataTable({ label, columns, children }: DataTableProps): JSX.Element {
+  return (
+    <div class="scroll-x" role="region" aria-label={label} tabIndex={0}>
+      <table class="data-table">
+        <thead>
+          <tr>
+            {columns.map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}
