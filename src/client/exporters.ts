@@ -49,21 +49,20 @@ function senderOf<T>(
   });
 }
 
-/** Sends spans to `/v1/traces`, each batch in at most three attempts. Without a key every export fails. */
-export class SluiceTraceExporter implements SpanExporter {
-  readonly #sender: Sender<ReadableSpan>;
+/** An exporter of records that are sent in batches, each in at most three attempts. Without a key every export fails. */
+class RecordExporter<T> {
+  readonly #sender: Sender<T>;
 
-  constructor(options: ExporterOptions = {}, clock: Clock = SYSTEM_CLOCK) {
-    const { ProtobufTraceSerializer } = transformer;
-    this.#sender = senderOf('traces', options, clock, (spans) => ProtobufTraceSerializer.serializeRequest([...spans]));
+  constructor(sender: Sender<T>) {
+    this.#sender = sender;
   }
 
-  export(spans: ReadableSpan[], done: Done): void {
-    this.#sender.export(spans, done);
+  export(records: T[], done: Done): void {
+    this.#sender.export(records, done);
   }
 
   /** The requests for the batches, for the end of a process. */
-  remainderOf(batches: readonly (readonly ReadableSpan[])[]): Remainder | undefined {
+  remainderOf(batches: readonly (readonly T[])[]): Remainder | undefined {
     return this.#sender.remainderOf(batches);
   }
 
@@ -76,30 +75,19 @@ export class SluiceTraceExporter implements SpanExporter {
   }
 }
 
-/** Sends log records to `/v1/logs`, each batch in at most three attempts. Without a key every export fails. */
-export class SluiceLogExporter implements LogRecordExporter {
-  readonly #sender: Sender<ReadableLogRecord>;
+/** Sends spans to `/v1/traces`. */
+export class SluiceTraceExporter extends RecordExporter<ReadableSpan> implements SpanExporter {
+  constructor(options: ExporterOptions = {}, clock: Clock = SYSTEM_CLOCK) {
+    const { ProtobufTraceSerializer } = transformer;
+    super(senderOf('traces', options, clock, (spans) => ProtobufTraceSerializer.serializeRequest([...spans])));
+  }
+}
 
+/** Sends log records to `/v1/logs`. */
+export class SluiceLogExporter extends RecordExporter<ReadableLogRecord> implements LogRecordExporter {
   constructor(options: ExporterOptions = {}, clock: Clock = SYSTEM_CLOCK) {
     const { ProtobufLogsSerializer } = transformer;
-    this.#sender = senderOf('logs', options, clock, (logs) => ProtobufLogsSerializer.serializeRequest([...logs]));
-  }
-
-  export(logs: ReadableLogRecord[], done: Done): void {
-    this.#sender.export(logs, done);
-  }
-
-  /** The requests for the batches, for the end of a process. */
-  remainderOf(batches: readonly (readonly ReadableLogRecord[])[]): Remainder | undefined {
-    return this.#sender.remainderOf(batches);
-  }
-
-  forceFlush(): Promise<void> {
-    return this.#sender.flush();
-  }
-
-  shutdown(): Promise<void> {
-    return this.#sender.shutdown();
+    super(senderOf('logs', options, clock, (logs) => ProtobufLogsSerializer.serializeRequest([...logs])));
   }
 }
 

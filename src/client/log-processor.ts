@@ -3,20 +3,16 @@ import type { LogRecordProcessor, ReadableLogRecord } from '@opentelemetry/sdk-l
 import { type BatchLimits, BatchQueue } from './batch-queue.ts';
 import { type Remainder } from './blocking-send.ts';
 import { type Clock } from './clock.ts';
+import { exportBatch } from './export-batch.ts';
 import { EXPORT_TIMEOUT_MS, type SluiceLogExporter } from './exporters.ts';
 
 export class BatchedLogs implements LogRecordProcessor {
   readonly #exporter: SluiceLogExporter;
   readonly #queue: BatchQueue<ReadableLogRecord>;
 
-  constructor(exporter: SluiceLogExporter, limits: BatchLimits, clock: Clock) {
+  constructor(exporter: SluiceLogExporter, limits: BatchLimits, clock: Clock, timeoutMs: number = EXPORT_TIMEOUT_MS) {
     this.#exporter = exporter;
-    const send = (batch: ReadableLogRecord[]): Promise<void> =>
-      new Promise((resolve, reject) =>
-        exporter.export(batch, ({ code, error }) =>
-          code === 0 ? resolve() : reject(error ?? new Error('export failed')),
-        ),
-      );
+    const send = (batch: ReadableLogRecord[]): Promise<void> => exportBatch(exporter, batch, timeoutMs, clock);
     this.#queue = new BatchQueue<ReadableLogRecord>({ items: 'log records', limits, clock, send });
   }
 

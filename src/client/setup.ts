@@ -91,7 +91,9 @@ class Telemetry implements Client {
     this.#metering = new sdkMetrics.MeterProvider({ resource, readers });
     this.#spans = new SluiceSpanProcessor({ ...options, meterProvider: this.#metering });
     this.#tracing = new sdkTrace.NodeTracerProvider({ resource, spanProcessors: [this.#spans] });
-    this.#logs = hasKey ? new BatchedLogs(new SluiceLogExporter(options), options, SYSTEM_CLOCK) : undefined;
+    this.#logs = hasKey
+      ? new BatchedLogs(new SluiceLogExporter(options), options, SYSTEM_CLOCK, this.#timeoutMs)
+      : undefined;
     this.#logging = new sdkLogs.LoggerProvider({ resource, processors: this.#logs === undefined ? [] : [this.#logs] });
     this.#register();
     const recorded = (): number => this.#spans.acceptedSpans + (this.#logs?.accepted ?? 0);

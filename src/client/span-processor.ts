@@ -17,10 +17,9 @@ import {
   SluiceTraceExporter,
 } from './exporters.ts';
 import { DropReports } from './drop-reports.ts';
-import { asError, ExportFailure } from './failure.ts';
+import { exportBatch } from './export-batch.ts';
 import { sdkMetrics } from './peers.ts';
 import { SpanMetrics } from './span-metrics.ts';
-import { untraced } from './untraced.ts';
 
 /** The contract's automatic metric interval (What the service does, client-side guidance). */
 const METRIC_INTERVAL_MS = 60_000;
@@ -58,9 +57,10 @@ export class SluiceSpanProcessor implements SpanProcessor {
     this.#clock = clock;
     this.#timeoutMs = options.exportTimeoutMs ?? EXPORT_TIMEOUT_MS;
     this.#canSend = connectionOf(options) !== undefined;
-    this.#exporter = options.exporter ?? (this.#canSend ? new SluiceTraceExporter(options, clock) : undefined);
-    if (this.#exporter === undefined) return;
-    const send = (batch: ReadableSpan[]): Promise<void> => this.#send(batch);
+    const exporter = options.exporter ?? (this.#canSend ? new SluiceTraceExporter(options, clock) : undefined);
+    if (exporter === undefined) return;
+    this.#exporter = exporter;
+    const send = (batch: ReadableSpan[]): Promise<void> => exportBatch(exporter, batch, this.#timeoutMs, clock);
     this.#queue = new BatchQueue<ReadableSpan>({ items: 'spans', limits: options, clock, send });
   }
 
@@ -131,22 +131,6 @@ export class SluiceSpanProcessor implements SpanProcessor {
     );
   }
 
-  /** Rejects when the spans were not stored, or when the exporter does not answer in time. */
-  async #send(batch: ReadableSpan[]): Promise<void> {
-    const exporter = this.#exporter;
-    if (exporter === undefined) return;
-    let failure: Error | undefined;
-    const inTime = await settledWithin(
-      this.#clock,
-      this.#timeoutMs,
-      exported(exporter, batch).catch((error: unknown) => {
-        failure = asError(error);
-      }),
-    );
-    if (!inTime) throw new ExportFailure(`the export took longer than ${this.#timeoutMs} ms`, { reason: 'timeout' });
-    if (failure !== undefined) throw failure;
-  }
-
   /** Made at the first span that is measured, because its resource is the metrics' resource. */
   #metricsFor({ resource }: ReadableSpan): SpanMetrics | undefined {
     const { spanMetrics, meterProvider } = this.#options;
@@ -191,16 +175,4 @@ export function metricReader(
 /** An exporter of the application may throw where it should reject. */
 async function started(task: () => Promise<void> | undefined): Promise<void> {
   await task();
-}
-
-async function exported(exporter: SpanExporter, batch: ReadableSpan[]): Promise<void> {
-  const resources = new Set(batch.map(({ resource }) => resource));
-  await Promise.all([...resources].map((resource) => resource.waitForAsyncAttributes?.()));
-  return new Promise((resolve, reject) =>
-    untraced(() =>
-      exporter.export(batch, ({ code, error }) =>
-        code === 0 ? resolve() : reject(error ?? new Error('export failed')),
-      ),
-    ),
-  );
 }
