@@ -49,7 +49,7 @@ function senderOf<T>(
   });
 }
 
-/** An exporter of records that are sent in batches, each in at most three attempts. Without a key every export fails. */
+/** Sends records in batches, each in at most three attempts. Without a key every export fails. */
 class RecordExporter<T> {
   readonly #sender: Sender<T>;
 
