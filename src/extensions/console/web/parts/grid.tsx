@@ -50,14 +50,13 @@ export function Grid(props: GridProps): JSX.Element {
     if (count === 0) return;
     onActive(Math.max(0, Math.min(count - 1, to)));
   };
-  const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / height) - 2);
   const keys: Shortcuts = {
     j: () => move(active + 1),
     k: () => move(active - 1),
     ArrowDown: () => move(active + 1),
     ArrowUp: () => move(active - 1),
-    PageDown: () => move(active + page),
-    PageUp: () => move(active - page),
+    PageDown: () => move(active + rows.page),
+    PageUp: () => move(active - rows.page),
     Home: () => move(0),
     End: () => move(count - 1),
     Enter: (event) => active >= 0 && onOpen?.(active, event),
@@ -65,14 +64,13 @@ export function Grid(props: GridProps): JSX.Element {
   };
   useKeys(keys);
   useEffect(() => {
-    if (active >= 0 && active < count) rows.scrollToIndex(active, { align: 'auto' });
+    if (active >= 0 && active < count) rows.reveal(active);
   }, [active, count === 0]);
-  const items = rows.getVirtualItems();
-  const last = items.at(-1)?.index ?? -1;
+  const last = rows.indexes.at(-1) ?? -1;
   useEffect(() => {
     if (count > 0 && last >= count - 1) props.onEnd?.();
   }, [last, count]);
-  const isRendered = items.some(({ index }) => index === active);
+  const isRendered = rows.indexes.includes(active);
   return (
     <div
       class={`grid ${props.class}`}
@@ -90,8 +88,8 @@ export function Grid(props: GridProps): JSX.Element {
           </span>
         ))}
       </div>
-      <div class="grid-body" role="presentation" style={{ height: `${rows.getTotalSize()}px` }}>
-        {items.map(({ index, start }) => {
+      <div class="grid-body" role="presentation" style={{ height: `${count * height}px` }}>
+        {rows.indexes.map((index) => {
           const { key, class: className, level, expanded, selected } = props.rowOf(index);
           return (
             <div
@@ -104,7 +102,7 @@ export function Grid(props: GridProps): JSX.Element {
               aria-expanded={expanded}
               aria-selected={selected ?? index === active}
               tabIndex={-1}
-              style={{ height: `${height}px`, transform: `translateY(${start - HEADER_PX}px)` }}
+              style={{ height: `${height}px`, transform: `translateY(${index * height}px)` }}
               onClick={(event) => {
                 onActive(index);
                 if (!(event.target instanceof Element && event.target.closest('a, button') !== null))
