@@ -5,6 +5,8 @@
 import { FIRST_PROJECT, type Greeting } from '../daemon/host.ts';
 import { layOut, type Style } from './terminal.ts';
 
+const ELSEWHERE = '\n  On other machines, the name of this machine takes the place of 127.0.0.1.';
+
 /** `again` gives the command line of another command on the same configuration. */
 export function describeGreeting(greeting: Greeting, again: (words: string) => string, style: Style): string {
   const { endpoint, grpc, key, psql } = greeting;
@@ -16,12 +18,14 @@ export function describeGreeting(greeting: Greeting, again: (words: string) => s
   ].map(([line = '', what = '']) => [style.cyan(line), style.dim(what)]);
   const commands = layOut(places, '    ');
   const look = consoleLines(greeting, again, style);
+  const elsewhere = greeting.listensEverywhere ? [ELSEWHERE] : [];
   if (key === null) {
     const lines = [
       '',
       `  ${style.bold('Sluice is ready')}: OTLP/HTTP at ${endpoint}`,
       ...(grpc === null ? [] : [`                   OTLP/gRPC at ${grpc}`]),
       ...look,
+      ...elsewhere,
       ...(greeting.keysExist ? [] : [`\n  There is no active key yet: ${style.cyan(again('key create'))}`]),
       '',
       commands,
@@ -40,6 +44,7 @@ export function describeGreeting(greeting: Greeting, again: (words: string) => s
     '',
     ...sdkVariables(endpoint, key).map((line) => `    ${line}`),
     ...(grpc === null ? [] : ['', `  OTLP/gRPC is at ${grpc}.`]),
+    ...elsewhere,
     ...look,
     '',
     '  To read the data:',

@@ -47,7 +47,7 @@ interface Unpriced {
 
 export const usageCommand: Command = {
   description:
-    'A call that several spans report counts once. An unknown cost is left out of the sums and its model is listed as\nunpriced; `sluice prices check` tells why. Text and the cost of a trace select traces, not calls: use `sluice traces`.\nThe last lines show the stored data with its age, retention and size.',
+    'A call that several spans report counts once. An unknown cost is left out of the sums and its model is listed as\nunpriced; `sluice prices check` tells why. Text and the cost of a trace select traces, not calls: use `sluice traces`.',
   options: {
     ...READER_OPTIONS,
     by: {
@@ -59,6 +59,7 @@ export const usageCommand: Command = {
     since: { type: 'text', value: 'DURATION', description: 'The time to sum up, or all', default: DEFAULT_SINCE },
     ...FILTER_OPTIONS,
     errors: { type: 'flag', description: 'Only failed calls' },
+    kept: { type: 'flag', description: 'Also show the stored data with its age, retention and size' },
   },
   examples: [
     ['sluice usage', 'by model, over the last 30 days'],
@@ -74,8 +75,9 @@ export const usageCommand: Command = {
     return withReader(call, async (reader) => {
       const rows = await readUsage(reader, group.columns, group.order, filter);
       const unpriced = await readUnpriced(reader, filter);
-      const stored = await readStoredData(reader);
-      if (values.flag('json')) {
+      const isJson = values.flag('json');
+      const stored = isJson || values.flag('kept') ? await readStoredData(reader) : null;
+      if (isJson) {
         const usage = rows.map(({ names, ...sums }) => ({ ...names, ...sums }));
         terminal.print(asJson({ by, usage, total: sumUp(rows), unpriced, kept: stored }));
       } else {
@@ -166,7 +168,7 @@ function describe(
   columns: readonly string[],
   rows: readonly UsageRow[],
   unpriced: readonly Unpriced[],
-  stored: readonly StoredData[],
+  stored: readonly StoredData[] | null,
   { style }: Terminal,
 ): string {
   const lines: string[] = [];
@@ -202,7 +204,8 @@ function describe(
       ]);
     lines.push(layOut(names, '  '), style.dim('  `sluice prices check MODEL --provider P` tells why.'));
   }
-  return [...lines, '', describeStoredData(stored, style)].join('\n');
+  if (stored !== null) lines.push('', describeStoredData(stored, style));
+  return lines.join('\n');
 }
 
 function sumsOf(row: Omit<UsageRow, 'names'>): readonly string[] {

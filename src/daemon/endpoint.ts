@@ -17,6 +17,12 @@ export function findGrpcEndpoint(config: Config): string | null {
   return findUrl(config, 'grpc');
 }
 
+/** Whether other machines reach OTLP/HTTP or OTLP/gRPC at any address of this one. */
+export function listensEverywhere(config: Config): boolean {
+  const all = [...listeningsOf(config, 'http'), ...listeningsOf(config, 'grpc')];
+  return all.some(({ endpoint }) => parseListenEndpoint(endpoint) !== null && EVERYWHERE.has(hostOf(endpoint)));
+}
+
 function findUrl(config: Config, protocol: Protocol): string | null {
   for (const listening of listeningsOf(config, protocol)) {
     const url = urlOf(listening);

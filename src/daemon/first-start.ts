@@ -10,7 +10,7 @@ import type { Config } from '../config/config.ts';
 import { makeLink } from '../extensions/console/auth/make-link.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
 import { findEmbedded, findPostgresOptions } from './configured-database.ts';
-import { findEndpoint, findGrpcEndpoint } from './endpoint.ts';
+import { findEndpoint, findGrpcEndpoint, listensEverywhere } from './endpoint.ts';
 import { type DaemonHost, FIRST_PERSON, FIRST_PROJECT, type GreetedConsole, type Greeting } from './host.ts';
 
 const FIRST_LABEL = 'first start';
@@ -37,7 +37,8 @@ export async function greet(
     if (config.service.telemetry.logs.format === 'json') return await greetInLog({ host, config, database, logger });
     const psql = await psqlLine(host, config);
     const first = await openFirstProject(database, config);
-    host.greet({ endpoint, grpc, psql, ...first, console: await openConsole(capabilities) });
+    const console = await openConsole(capabilities);
+    host.greet({ endpoint, grpc, listensEverywhere: listensEverywhere(config), psql, ...first, console });
   } catch (error) {
     logger.warn({ error }, 'the greeting could not be prepared');
   }

@@ -27,6 +27,8 @@ export interface Greeting {
   readonly endpoint: string;
   /** The URL of OTLP/gRPC; null when it is not served. */
   readonly grpc: string | null;
+  /** Whether other machines reach the endpoints at any address of this one. */
+  readonly listensEverywhere: boolean;
   /** The key of the first start; null at every later start. */
   readonly key: string | null;
   /** Whether there is any active key. */

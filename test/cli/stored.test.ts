@@ -206,8 +206,9 @@ t.test('usage counts every call once in each grouping, and lists calls without a
   t.match(out, /^PROVIDER +MODEL +CALLS +INPUT +CACHED +OUTPUT +COST$/mu);
   t.match(out, /^total +3 +4\.7k +3\.1k +581 +\$0\.007/mu);
   t.match(out, /^Without a price.*\n {2}acme \/ secret-1 +1 call$/mu);
+  t.notMatch(out, 'STORED');
   t.match(
-    out,
+    (await sluice('usage', '--kept')).out,
     /^STORED +SINCE +KEPT +NEXT DROP +SIZE\nspans +\d{4}-\d\d-\d\d +30d +\d{4}-\d\d-\d\d +\d.* [KMG]iB\nlogs /mu,
   );
 });
