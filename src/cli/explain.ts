@@ -14,7 +14,7 @@ import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { readInput } from './explanation/input.ts';
 import { type Body, type ExplainedRecord, Stages } from './explanation/stages.ts';
-import { bodyOfRow, contentLostFrom } from './explanation/stored-row.ts';
+import { bodyOfRow } from './explanation/stored-row.ts';
 import { UsageError } from './options.ts';
 import { onlyWord } from './project.ts';
 import { type Reader, type Row, withReader } from './reader.ts';
@@ -153,14 +153,8 @@ function stagesOf(
   return new Stages({ ...stored, config, process, resolvePath: (path) => resolve(process.cwd(), path) });
 }
 
-/**
- * The content of a stored row is in its column and no longer among the attributes. Attributes are made of it first, so
- * that the explanation starts from the same record.
- */
 async function explainRow(stages: Stages, row: Row): Promise<Explained> {
-  const [bare] = await stages.explain(bodyOfRow(row));
-  const restored = bare === undefined ? {} : contentLostFrom(row, bare.row);
-  const [record] = Object.keys(restored).length === 0 ? [bare] : await stages.explain(bodyOfRow(row, restored));
+  const [record] = await stages.explain(bodyOfRow(row));
   if (record === undefined) throw new UserError('the row holds no record');
   return { ...record, differences: differencesOf(row, record.row) };
 }

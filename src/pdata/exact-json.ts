@@ -26,6 +26,9 @@ export function parseDocument(text: string): Json | undefined {
 export const longNumber = (value: Json): string | null =>
   typeof value === 'string' && value.startsWith(MARK) ? value.slice(MARK.length) : null;
 
+/** A number that keeps these digits. */
+export const exactNumber = (digits: string): Json => MARK + digits;
+
 /** Any JSON text; undefined: it is not valid. */
 export function parseJson(text: string): Json | undefined {
   try {

@@ -1,48 +1,13 @@
 /**
- * Stored rows as OTLP/JSON: one export request, grouped by resource and scope. Content whose column replaced its
- * attribute is put back, under OpenTelemetry's keys or, for indexed keys, under its own. What Sluice derived otherwise
- * is left out: a receiver derives it again from the attributes.
+ * Stored rows as OTLP/JSON: one export request, grouped by resource and scope. The command line, the console and the
+ * API of Tempo write OTLP with it; `otlp-protobuf.ts` encodes the result.
  */
 import { SPAN_KINDS, SPAN_STATUSES } from './columns.ts';
 import type { Signal } from './context.ts';
 import { isList, isObject, type Json, type JsonObject, longNumber, parseJson } from './exact-json.ts';
+import { restoredAttributes } from './restored-attributes.ts';
 import type { StoredText } from './stored-text.ts';
 
-const CONTENT_KEYS: Readonly<Record<string, string>> = {
-  system_instructions: 'gen_ai.system_instructions',
-  input_content: 'gen_ai.input.messages',
-  output_content: 'gen_ai.output.messages',
-  tool_arguments: 'gen_ai.tool.call.arguments',
-  tool_result: 'gen_ai.tool.call.result',
-  retrieval_query: 'gen_ai.retrieval.query.text',
-  retrieval_documents: 'gen_ai.retrieval.documents',
-};
-/** Of dialects whose own keys are read before OpenTelemetry's. */
-const OWN_KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  openinference: { input_content: 'input.value', output_content: 'output.value' },
-  'vercel-ai': { output_content: 'ai.response.text' },
-};
-/** What a sender may tell only inside of a document that has become content. */
-const FACT_KEYS: Readonly<Record<string, string>> = {
-  request_model: 'gen_ai.request.model',
-  response_model: 'gen_ai.response.model',
-  response_id: 'gen_ai.response.id',
-  input_tokens: 'gen_ai.usage.input_tokens',
-  output_tokens: 'gen_ai.usage.output_tokens',
-  total_tokens: 'gen_ai.usage.total_tokens',
-  cache_read_tokens: 'gen_ai.usage.cache_read.input_tokens',
-  cache_write_tokens: 'gen_ai.usage.cache_creation.input_tokens',
-  reasoning_tokens: 'gen_ai.usage.reasoning.output_tokens',
-  finish_reasons: 'gen_ai.response.finish_reasons',
-  tool_name: 'gen_ai.tool.name',
-  tool_call_id: 'gen_ai.tool.call.id',
-  agent_name: 'gen_ai.agent.name',
-  conversation_id: 'gen_ai.conversation.id',
-  user_id: 'user.id',
-};
-const COUNTS = /_tokens$/u;
-/** A list that was sent as one attribute for each leaf is stored as one object of these attributes. */
-const INDEXED = /^[a-z_]+(?:\.[a-z_]+)+\.\d{1,6}(?:\.|$)/u;
 const TEMPORALITIES: Readonly<Record<string, number>> = { delta: 1, cumulative: 2 };
 const MAX_INT64 = 2n ** 63n - 1n;
 const MIN_INT64 = -(2n ** 63n);
@@ -108,7 +73,7 @@ function spanOf(row: StoredText): string {
     ['kind', indexIn(SPAN_KINDS, row['kind'])],
     ['startTimeUnixNano', textOf(row['start_time_unix_nano'])],
     ['endTimeUnixNano', textOf(row['end_time_unix_nano'])],
-    ['attributes', recordAttributes(row)],
+    ['attributes', `[${[...restoredAttributes(row)].map(keyValue).join(',')}]`],
     ['droppedAttributesCount', row['dropped_attributes_count']],
     ['events', listOf(row['events'], eventOf)],
     ['droppedEventsCount', row['dropped_events_count']],
@@ -133,7 +98,7 @@ function logOf(row: StoredText): string {
     ['severityText', textOf(row['severity_text'])],
     ['eventName', textOf(row['event_name'])],
     ['body', body === undefined ? null : anyValue(body)],
-    ['attributes', recordAttributes(row)],
+    ['attributes', `[${[...restoredAttributes(row)].map(keyValue).join(',')}]`],
     ['droppedAttributesCount', row['dropped_attributes_count']],
     ['flags', row['flags']],
     ['traceId', textOf(row['trace_id'])],
@@ -250,54 +215,6 @@ const linkOf = (link: JsonObject): string =>
     ['droppedAttributesCount', numberOf(link['dropped_attributes_count'])],
     ['flags', numberOf(link['flags'])],
   ]);
-
-/** The attributes, and the content that has replaced some of them. */
-function recordAttributes(row: StoredText): string {
-  const stored = parseJson(row['attributes'] ?? '{}');
-  const attributes = new Map(isObject(stored) ? Object.entries(stored) : []);
-  let hasDocument = false;
-  for (const [column, key] of Object.entries(CONTENT_KEYS)) {
-    const content = row[column];
-    if (content === null || content === undefined) continue;
-    if (isInEvent(row, key, content)) continue;
-    const indexed = indexedKeys(content);
-    hasDocument ||= indexed === null && /^\s*[[{]/u.test(content);
-    const own = OWN_KEYS[row['dialect'] ?? '']?.[column] ?? key;
-    for (const [name, value] of indexed ?? [[attributes.has(own) ? key : own, content] as const])
-      if (!attributes.has(name)) attributes.set(name, value);
-  }
-  if (hasDocument) addFacts(attributes, row);
-  return `[${[...attributes].map(keyValue).join(',')}]`;
-}
-
-/** Content of events stays in them. */
-function isInEvent(row: StoredText, key: string, content: string): boolean {
-  const events = row['events'] ? parseJson(row['events']) : undefined;
-  if (!isList(events)) return false;
-  return events.some((event) => {
-    const attributes = isObject(event) ? event['attributes'] : undefined;
-    return isObject(attributes) && (Object.hasOwn(attributes, key) || Object.values(attributes).includes(content));
-  });
-}
-
-/** Adds what no attribute tells. */
-function addFacts(attributes: Map<string, Json>, row: StoredText): void {
-  const told = row['attributes'] ?? '';
-  for (const [column, key] of Object.entries(FACT_KEYS)) {
-    const text = row[column] ?? null;
-    if (text === null || attributes.has(key)) continue;
-    const fact = column === 'finish_reasons' || COUNTS.test(column) ? (parseJson(text) ?? text) : text;
-    const words = isList(fact) ? fact.map(String) : [text];
-    if (!words.every((word) => told.includes(word))) attributes.set(key, fact);
-  }
-}
-
-function indexedKeys(content: string): readonly (readonly [string, Json])[] | null {
-  const document = content.startsWith('{') ? parseJson(content) : undefined;
-  if (!isObject(document)) return null;
-  const entries = Object.entries(document);
-  return entries.length > 0 && entries.every(([key]) => INDEXED.test(key)) ? entries : null;
-}
 
 function attributesOf(text: string | null | undefined): string | null {
   return text === null || text === undefined ? null : keyValues(parseJson(text));

@@ -1,8 +1,9 @@
-/** Rows written as OTLP are read again as the same rows, for every captured sender. */
+/** Rows written as OTLP, in JSON or protobuf, are read again as the same rows, for every captured sender. */
 import t from 'tap';
 import { DERIVED_COLUMNS } from '../../src/pdata/columns.ts';
 import type { Signal } from '../../src/pdata/context.ts';
 import { otlpJson } from '../../src/pdata/otlp-json.ts';
+import { tracesProtobuf } from '../../src/pdata/otlp-protobuf.ts';
 import { STORED_COLUMNS, type StoredText } from '../../src/pdata/stored-text.ts';
 import { rowsOf, senders } from '../processors/normalization/captures.ts';
 import { Normalized, type Row } from '../processors/normalization/normalized.ts';
@@ -28,7 +29,15 @@ for (const sender of senders()) {
     for (const [name, scenario] of Object.entries(sender.scenarios)) {
       for (const row of rowsOf(normalized, sender, scenario)) {
         const signal = signalOf(row);
-        const [again = {}] = normalized.rows(signal, 'json', Buffer.from(otlpJson(signal, [asText(signal, row)])));
+        const json = otlpJson(signal, [asText(signal, row)]);
+        const [again = {}] = normalized.rows(signal, 'json', Buffer.from(json));
+        if (signal === 'traces') {
+          const [decoded = {}] = normalized.rows(signal, 'protobuf', tracesProtobuf(json));
+          const differing = Object.keys(again).filter(
+            (key) => JSON.stringify(decoded[key]) !== JSON.stringify(again[key]),
+          );
+          if (differing.length > 0) t.same(differing, [], `${name}: protobuf of ${String(row['name'])}`);
+        }
         const differing = DERIVED.filter((column) => JSON.stringify(row[column]) !== JSON.stringify(again[column]));
         for (const column of differing)
           t.same(again[column], row[column], `${name}: ${column} of ${String(row['name'] ?? row['event_name'])}`);

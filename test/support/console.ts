@@ -15,6 +15,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
+  readonly bytes: Buffer;
   /** The body as JSON; null when it is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests match parts of it.
   readonly json: any;
@@ -123,15 +124,16 @@ function sendRequest({
         const { statusCode: status = 0, headers: answered } = answer;
         // A live stream does not end by itself.
         if (answered['content-type'] === 'text/event-stream') {
-          resolve({ status, headers: answered, text: '', json: null });
+          resolve({ status, headers: answered, text: '', bytes: Buffer.alloc(0), json: null });
           sent.destroy();
           return;
         }
         answer.on('data', (chunk: Buffer) => chunks.push(chunk));
         answer.on('error', reject);
         answer.on('end', () => {
-          const text = Buffer.concat(chunks).toString('utf8');
-          resolve({ status, headers: answered, text, json: jsonOf(text) });
+          const bytes = Buffer.concat(chunks);
+          const text = bytes.toString('utf8');
+          resolve({ status, headers: answered, text, bytes, json: jsonOf(text) });
         });
       },
     );
