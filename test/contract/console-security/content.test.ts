@@ -37,7 +37,7 @@ const FIELDS = [
 const VARIANTS: Readonly<Record<string, readonly string[]>> = {
   export: ['traces', 'spans', 'logs'].flatMap((what) => ['ndjson', 'csv'].map((as) => `what=${what}&as=${as}`)),
   top: ['by=cost', 'by=errors'],
-  otlp: ['as=json'],
+  otlp: ['as=json', 'as=protobuf'],
   metrics: [''],
 };
 

@@ -1,6 +1,7 @@
-/** `GET …/export`: traces, spans or log records as a file; `…/traces/{trace}/otlp`: one trace as OTLP/JSON. */
+/** `GET …/export`: traces, spans or log records as a file; `…/traces/{trace}/otlp`: one trace as OTLP. */
 import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
 import { otlpJson } from '../../../pdata/otlp-json.ts';
+import { tracesProtobuf } from '../../../pdata/otlp-protobuf.ts';
 import type { Signal } from '../../../pdata/context.ts';
 import { jsonLine, lineNames, STORED_COLUMNS, type StoredText, storedTextQuery } from '../../../pdata/stored-text.ts';
 import { ConsoleError } from '../errors.ts';
@@ -13,13 +14,13 @@ import { findTrace, IN_TRACE, valuesOf } from './stored-trace.ts';
 
 const MAX_ROWS = 100_000;
 const PAGE = 200;
-/** Columns that need the right to content, with the value that replaces them without it. */
-const HIDDEN: Readonly<Record<string, string | null>> = {
+/** Columns that need the right to content, without it. */
+const HIDDEN: StoredText = {
   ...Object.fromEntries(CONTENT_COLUMNS.map((name) => [name, null])),
   status_message: null,
   events: null,
   body: null,
-  attributes: '{}',
+  attributes: null,
 };
 
 type Form = 'ndjson' | 'csv' | 'otlp';
@@ -48,8 +49,10 @@ export const exportTrace = readRoute(`${PROJECT}/traces/{trace}/otlp`, async (co
   const trace = await findTrace(context);
   const { list, from } = storedTextQuery('traces');
   const text = `SELECT ${list} FROM ${from} WHERE ${IN_TRACE} ORDER BY s.start_time_unix_nano, s.span_id LIMIT ${MAX_ROWS}`;
-  const rows = storedRows(context, text, valuesOf(trace));
-  return { kind: 'download', name: `trace-${trace.hex}.json`, type: 'application/json', pieces: oneRequest(rows) };
+  const rows = storedRows(context, { text, values: valuesOf(trace) }, HIDDEN);
+  if (wordOf(context, 'as', ['json', 'protobuf']) === 'json')
+    return { kind: 'download', name: `trace-${trace.hex}.json`, type: 'application/json', pieces: oneRequest(rows) };
+  return { kind: 'download', name: `trace-${trace.hex}.pb`, type: 'application/x-protobuf', pieces: protobufOf(rows) };
 });
 
 /** The requests of all batches as one document, for tools that read one file. */
@@ -64,6 +67,11 @@ async function* oneRequest(batches: AsyncIterable<readonly StoredText[]>): Async
   yield separator === head ? head + tail : tail;
 }
 
+/** Messages one after the other are one message. */
+async function* protobufOf(batches: AsyncIterable<readonly StoredText[]>): AsyncGenerator<Uint8Array> {
+  for await (const rows of batches) yield tracesProtobuf(otlpJson('traces', rows));
+}
+
 interface Records {
   readonly what: 'spans' | 'logs';
   readonly form: Form;
@@ -72,9 +80,10 @@ interface Records {
 
 async function* recordPieces(context: RequestContext, { what, form, limit }: Records): AsyncGenerator<string> {
   const signal: Signal = what === 'spans' ? 'traces' : 'logs';
-  const { text, values } = what === 'spans' ? spansQuestion(context, limit) : logsQuestion(context, limit);
+  const statement = what === 'spans' ? spansQuestion(context, limit) : logsQuestion(context, limit);
   if (form === 'csv') yield `${lineNames(signal).join(',')}\r\n`;
-  for await (const rows of storedRows(context, text, values)) yield written(signal, form, rows);
+  const hidden = form === 'otlp' ? HIDDEN : { ...HIDDEN, attributes: '{}' };
+  for await (const rows of storedRows(context, statement, hidden)) yield written(signal, form, rows);
 }
 
 function written(signal: Signal, form: Form, rows: readonly StoredText[]): string {
@@ -87,14 +96,14 @@ function written(signal: Signal, form: Form, rows: readonly StoredText[]): strin
 
 async function* storedRows(
   { caller, reader }: RequestContext,
-  text: string,
-  values: readonly unknown[],
+  { text, values }: Statement,
+  hidden: StoredText,
 ): AsyncGenerator<readonly StoredText[]> {
   for await (const rows of reader.stream(text, values)) {
     yield rows.map((row) => {
       const texts = Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)] as const);
       const stored = Object.fromEntries(texts);
-      return caller.seesContent ? stored : { ...stored, ...HIDDEN };
+      return caller.seesContent ? stored : { ...stored, ...hidden };
     });
   }
 }
