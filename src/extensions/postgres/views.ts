@@ -129,6 +129,13 @@ async function findObjects(
   return rows;
 }
 
+interface Grant {
+  readonly name: string;
+  /** Null: of the whole object. */
+  readonly column: string | null;
+  readonly line: string;
+}
+
 /** Versions before the mark replaced every view of these names, and recorded it. */
 async function madeBeforeMarks(client: pg.Client, schema: string, found: readonly Found[]): Promise<boolean> {
   if (found.some(({ marked }) => marked)) return false;
@@ -144,7 +151,7 @@ async function makeAgain(client: pg.Client, schema: string, text: string): Promi
   const grants = await grantsOn(client, schema, names);
   await drop(client, old);
   await client.query(text);
-  for (const grant of grants) await client.query(grant);
+  await giveBack(client, schema, grants);
 }
 
 /** Objects of an earlier version that this version no longer has. */
@@ -174,20 +181,36 @@ async function drop(client: pg.Client, objects: readonly Found[]): Promise<void>
   }
 }
 
-async function grantsOn(client: pg.Client, schema: string, names: readonly string[]): Promise<readonly string[]> {
-  const { rows } = await client.query<{ line: string }>(
-    `SELECT format('GRANT %s ON %s%I.%I TO %s%s', a.privilege_type, c.kind, n.nspname, c.name,
-       CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END,
+/** The rights of other roles, of whole objects and of columns. */
+async function grantsOn(client: pg.Client, schema: string, names: readonly string[]): Promise<readonly Grant[]> {
+  const { rows } = await client.query<Grant>(
+    `SELECT c.name, c."column", format('GRANT %s%s ON %s%I.%I TO %s%s', a.privilege_type, ' (' || quote_ident(c."column") || ')', c.kind,
+       n.nspname, c.name, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END,
        CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END) AS line
      FROM (
-       SELECT relname AS name, relnamespace AS namespace, relowner AS owner, relacl AS acl, '' AS kind FROM pg_class
+       SELECT relname AS name, NULL AS "column", relnamespace AS namespace, relowner AS owner, relacl AS acl, '' AS kind FROM pg_class
        UNION ALL
-       SELECT proname, pronamespace, proowner, proacl, 'FUNCTION ' FROM pg_proc
+       SELECT r.relname, a.attname, r.relnamespace, r.relowner, a.attacl, '' FROM pg_attribute a JOIN pg_class r ON r.oid = a.attrelid
+       UNION ALL
+       SELECT proname, NULL, pronamespace, proowner, proacl, 'FUNCTION ' FROM pg_proc
      ) c JOIN pg_namespace n ON n.oid = c.namespace, aclexplode(c.acl) a
      WHERE n.nspname = $1 AND c.name = ANY ($2) AND a.grantee <> c.owner`,
     [schema, names],
   );
-  return rows.map(({ line }) => line);
+  return rows;
+}
+
+/** Of those that belong to a column, only where the column still exists. */
+async function giveBack(client: pg.Client, schema: string, grants: readonly Grant[]): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT format('%s.%s', r.relname, a.attname) AS name FROM pg_attribute a JOIN pg_class r ON r.oid = a.attrelid
+     WHERE r.relnamespace = $1::regnamespace AND a.attnum > 0 AND NOT a.attisdropped`,
+    [schema],
+  );
+  const columns = new Set(rows.map(({ name }) => name));
+  for (const { name, column, line } of grants) {
+    if (column === null || columns.has(`${name}.${column}`)) await client.query(line);
+  }
 }
 
 async function mark(client: pg.Client, schema: string): Promise<void> {

@@ -252,10 +252,13 @@ t.test('views that change keep their rights and dependent objects', async (t) =>
     (
       await admin.query(
         `SELECT has_table_privilege('${role}', 'public.logs', 'SELECT')
+           AND has_column_privilege('${role}', 'public.spans', 'name', 'SELECT')
+           AND NOT has_column_privilege('${role}', 'public.spans', 'input_content', 'SELECT')
            AND has_function_privilege('${role}', 'public.usage_between(text, timestamptz, timestamptz, interval)', 'EXECUTE') AS granted`,
       )
     ).rows[0]?.granted;
   await admin.query(`CREATE ROLE ${role}; GRANT SELECT ON public.logs TO ${role}; CREATE SCHEMA reports;
+    GRANT SELECT (project, name) ON public.spans TO ${role}; GRANT SELECT (body) ON public.logs TO ${role};
     GRANT EXECUTE ON FUNCTION public.usage_between TO ${role};
     CREATE VIEW reports.services AS SELECT DISTINCT service_name FROM public.spans`);
   t.match(await again(''), { applied: ['views'], warnings: [] }, 'replaced in place');
