@@ -16,7 +16,7 @@ interface Dashboard {
   readonly panels: readonly { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }[];
 }
 
-const dashboard = JSON.parse(read('docs/dashboards/sluice.json')) as Dashboard;
+const dashboard = JSON.parse(read('config/grafana/daemon.json')) as Dashboard;
 const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 const withoutSuffix = (name: string): string => name.replace(/_(?:bucket|sum|count)$/u, '');
 const asked = new Set(expressions.flatMap((expr) => expr.match(METRIC) ?? []).map(withoutSuffix));
