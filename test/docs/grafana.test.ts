@@ -10,6 +10,8 @@ import { send } from '../support/otlp-client.ts';
 import { startPostgresDaemon } from '../support/postgres-daemon.ts';
 import { codeBlocks, read } from './markdown.ts';
 
+t.setTimeout(300_000);
+
 const HOUR_MS = 3_600_000;
 const INTERVAL_S = 60;
 

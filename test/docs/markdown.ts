@@ -12,7 +12,15 @@ export function documents(): readonly string[] {
     readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.md'))
       .map((path) => `${folder}/${path}`);
-  return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...below('docs'), ...below('config'), ...below('src'), ...below('bench')];
+  return [
+    'README.md',
+    'CONTRIBUTING.md',
+    'CHANGELOG.md',
+    ...below('docs'),
+    ...below('config'),
+    ...below('src'),
+    ...below('bench'),
+  ];
 }
 
 /** The text between a heading and the next heading of its level or above. */
