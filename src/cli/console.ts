@@ -1,7 +1,7 @@
 /** `sluice console`: a one-time link to the console. */
 import { ROLES, type PersonDraft } from '../component/capabilities/people.ts';
 import type { Config } from '../config/config.ts';
-import { FIRST_PERSON } from '../daemon/host.ts';
+import { FIRST_PERSON } from '../daemon/daemon-host.ts';
 import { findDaemons } from '../daemon/runtime-folder.ts';
 import { UserError } from '../errors.ts';
 import { makeLink } from '../extensions/console/auth/make-link.ts';

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { UserError } from '../errors.ts';
 import { type Address, Database } from '../extensions/postgres/database.ts';
-import { EmbeddedServerError } from '../extensions/postgres/embedded/host.ts';
+import { EmbeddedServerError } from '../extensions/postgres/embedded/host-process.ts';
 import { EmbeddedServer, type ServerOptions } from '../extensions/postgres/embedded/server.ts';
-import { findRunning } from '../extensions/postgres/embedded/visit.ts';
+import { findRunning } from '../extensions/postgres/embedded/find-running.ts';
 import {
   checkUrl,
   describeFailure,

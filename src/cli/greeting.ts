@@ -2,7 +2,7 @@
  * The greeting of a started daemon. The first start shows the key and the lines for an SDK's environment; the key is
  * never shown again. Later starts show the endpoints and the commands that read the data and create a key.
  */
-import { FIRST_PROJECT, type Greeting } from '../daemon/host.ts';
+import { FIRST_PROJECT, type Greeting } from '../daemon/daemon-host.ts';
 import { layOut, type Style } from './terminal.ts';
 
 const ELSEWHERE = '\n  On other machines, the name of this machine takes the place of 127.0.0.1.';

@@ -1,5 +1,5 @@
 /** `sluice run`: the daemon, in one process or several. */
-import type { DaemonHost } from '../daemon/host.ts';
+import type { DaemonHost } from '../daemon/daemon-host.ts';
 import { isWorker } from '../daemon/workers/messages.ts';
 import type { Call, Command } from './command.ts';
 import { commandLine } from './command-line.ts';

@@ -5,7 +5,7 @@
 import type { Config } from '../config/config.ts';
 import type { LoadOptions } from '../config/load.ts';
 import { type ReadSource, readSource } from '../config/read.ts';
-import type { DaemonHost } from './host.ts';
+import type { DaemonHost } from './daemon-host.ts';
 
 /** By absolute path. */
 export type FileTexts = Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../errors.ts';
 import { type ServerAddress, urlOf } from '../extensions/postgres/embedded/address.ts';
-import { findRunning } from '../extensions/postgres/embedded/visit.ts';
+import { findRunning } from '../extensions/postgres/embedded/find-running.ts';
 import type { PostgresOptions } from '../extensions/postgres/options.ts';
 
 /** Null when the configuration runs no database. */

@@ -26,7 +26,7 @@ import { findEndpoint } from './endpoint.ts';
 import { findEmbeddedUrl } from './configured-database.ts';
 import { greet } from './first-start.ts';
 import { letHeapGrow } from './heap.ts';
-import type { DaemonExitCode, DaemonHost } from './host.ts';
+import type { DaemonExitCode, DaemonHost } from './daemon-host.ts';
 import { identityOf } from './identity.ts';
 import { countRequests, FATAL_TIMEOUT_MS, makeLogger, makeService } from './process-service.ts';
 import { type ReloadOutcome, Reloads } from './reloads.ts';

@@ -11,7 +11,7 @@ import { makeLink } from '../extensions/console/auth/make-link.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
 import { findEmbedded, findPostgresOptions } from './configured-database.ts';
 import { findEndpoint, findGrpcEndpoint, listensEverywhere } from './endpoint.ts';
-import { type DaemonHost, FIRST_PERSON, FIRST_PROJECT, type GreetedConsole, type Greeting } from './host.ts';
+import { type DaemonHost, FIRST_PERSON, FIRST_PROJECT, type GreetedConsole, type Greeting } from './daemon-host.ts';
 
 const FIRST_LABEL = 'first start';
 /** In the data folder. */

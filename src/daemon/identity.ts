@@ -5,7 +5,7 @@ import { describeDatabase } from '../extensions/postgres/describe-database.ts';
 import type { Identity } from '../service/telemetry/status.ts';
 import type { ReadFiles } from './config-files.ts';
 import { findPostgresOptions } from './configured-database.ts';
-import type { DaemonHost } from './host.ts';
+import type { DaemonHost } from './daemon-host.ts';
 
 export function identityOf({ config, texts }: ReadFiles, { process, version }: DaemonHost): Identity {
   return {

@@ -9,7 +9,7 @@ import { Service } from '../service/service.ts';
 import { DaemonLogger } from '../service/telemetry/logger.ts';
 import { observeProcess } from '../service/telemetry/process-metrics.ts';
 import type { Registry } from '../service/telemetry/registry.ts';
-import type { DaemonHost } from './host.ts';
+import type { DaemonHost } from './daemon-host.ts';
 
 /** After an unexpected fault, the process exits within this time. */
 export const FATAL_TIMEOUT_MS = 1_500;

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { describeGreeting } from '../../src/cli/greeting.ts';
 import { makeStyle } from '../../src/cli/terminal.ts';
-import type { Greeting } from '../../src/daemon/host.ts';
+import type { Greeting } from '../../src/daemon/daemon-host.ts';
 
 const GREETING: Greeting = {
   endpoint: 'http://127.0.0.1:4318',

@@ -15,7 +15,7 @@ import { Registry } from '../../service/telemetry/registry.ts';
 import { statusOf } from '../../service/telemetry/status.ts';
 import { readingFrom } from '../config-files.ts';
 import { letHeapGrow } from '../heap.ts';
-import type { DaemonExitCode, DaemonHost } from '../host.ts';
+import type { DaemonExitCode, DaemonHost } from '../daemon-host.ts';
 import { countRequests, FATAL_TIMEOUT_MS, makeLogger, makeService, type RequestCounts } from '../process-service.ts';
 import { HandedOffPorts } from './handed-off-ports.ts';
 import { type Assignment, faultOf, HEARTBEAT_MS, type PrimaryMessage, type WorkerMessage } from './messages.ts';

@@ -17,7 +17,7 @@ import { UserError } from '../../errors.ts';
 import { Administration } from './administration.ts';
 import { Announcements } from './announcements.ts';
 import { type Address, Database } from './database.ts';
-import { EmbeddedServerError } from './embedded/host.ts';
+import { EmbeddedServerError } from './embedded/host-process.ts';
 import { EmbeddedServer } from './embedded/server.ts';
 import { checkUrl, describeFailure, isPassing, makeContact } from './first-contact.ts';
 import { PostgresKeyDirectory } from './key-directory.ts';

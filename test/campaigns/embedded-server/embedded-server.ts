@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { isAlive } from '../../../src/component/process-life.ts';
-import { findRunning } from '../../../src/extensions/postgres/embedded/visit.ts';
+import { findRunning } from '../../../src/extensions/postgres/embedded/find-running.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 

@@ -5,8 +5,8 @@ import { platform, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { endConnection } from '../connection-end.ts';
-import { firstClosed, type Home, handOver, makeServerFolder, SOCKET_FOLDER } from './home.ts';
-import { CLUSTER_SETTING, errorCode } from './host.ts';
+import { firstClosed, type ServerFolder, handOver, makeOwnedFolder, SOCKET_FOLDER } from './server-folder.ts';
+import { CLUSTER_SETTING, errorCode } from './host-process.ts';
 import { SOCKET_PORT } from './pid-file.ts';
 
 /** Connection options of `pg`; `host` is a folder where the server listens on a local socket. */
@@ -43,15 +43,15 @@ const CANNOT_CONNECT_NOW = '57P03';
 const SHORT_FOLDER = 'sluice-pg-';
 
 /** A socket in the data directory if the path is short enough, else in a new temporary folder; TCP on Windows. */
-export async function chooseEndpoint(home: Home, transport: 'socket' | 'tcp'): Promise<Endpoint> {
+export async function chooseEndpoint(serverFolder: ServerFolder, transport: 'socket' | 'tcp'): Promise<Endpoint> {
   if (transport === 'tcp') return { socketFolder: undefined, port: await freePort() };
-  const inside = home.closed ? home.cluster : join(home.folder, SOCKET_FOLDER);
+  const inside = serverFolder.closed ? serverFolder.cluster : join(serverFolder.path, SOCKET_FOLDER);
   if (Buffer.byteLength(join(inside, `.s.PGSQL.${SOCKET_PORT}`)) <= MAX_SOCKET_PATH) {
-    if (!home.closed) await makeServerFolder(home, SOCKET_FOLDER);
+    if (!serverFolder.closed) await makeOwnedFolder(serverFolder, SOCKET_FOLDER);
     return { socketFolder: inside, port: SOCKET_PORT };
   }
-  const short = await mkdtemp(join(await temporaryFolder(home), SHORT_FOLDER));
-  await handOver(short, home);
+  const short = await mkdtemp(join(await temporaryFolder(serverFolder), SHORT_FOLDER));
+  await handOver(short, serverFolder);
   return { socketFolder: short, port: SOCKET_PORT };
 }
 
@@ -74,7 +74,7 @@ export async function removeEndpoint(socketFolder: string): Promise<void> {
  * Settings that make the server listen there, and at a socket among its files: a process that finds the files can check
  * from any container of the same machine whether a server uses them.
  */
-export function listenSettings(endpoint: Endpoint, { cluster }: Home): Record<string, string> {
+export function listenSettings(endpoint: Endpoint, { cluster }: ServerFolder): Record<string, string> {
   const { socketFolder = cluster } = endpoint;
   const folders = socketFolder === cluster ? ['.'] : [socketFolder, '.'];
   return {
@@ -131,9 +131,9 @@ async function query(address: ServerAddress, text: string, values: string[] = []
   }
 }
 
-async function temporaryFolder(home: Home): Promise<string> {
+async function temporaryFolder(serverFolder: ServerFolder): Promise<string> {
   const folder = await realpath(tmpdir()).catch(() => '/tmp');
-  const closed = home.identity === undefined ? undefined : await firstClosed(folder, home.identity);
+  const closed = serverFolder.identity === undefined ? undefined : await firstClosed(folder, serverFolder.identity);
   const long = Buffer.byteLength(join(folder, `${SHORT_FOLDER}XXXXXX/.s.PGSQL.${SOCKET_PORT}`)) > MAX_SOCKET_PATH;
   return closed !== undefined || long ? '/tmp' : folder;
 }

@@ -4,8 +4,8 @@
  */
 import { lstat, open, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Home } from './home.ts';
-import { EmbeddedServerError, errorCode } from './host.ts';
+import type { ServerFolder } from './server-folder.ts';
+import { EmbeddedServerError, errorCode } from './host-process.ts';
 import type { Runtime } from './runtime.ts';
 
 /** Written when the database files are complete: files that are missing later are a loss, not a first start. */
@@ -23,10 +23,10 @@ const CONTROL_MAJORS: ReadonlyMap<number, string> = new Map([
 const RESTORE = 'restore the folder from a backup (docs/operations.md, Backup)';
 
 /** True if there are database files, intact or not; false at a first start. Throws when neither is certain. */
-export async function clusterExists(home: Home): Promise<boolean> {
-  const { cluster } = home;
+export async function clusterExists(serverFolder: ServerFolder): Promise<boolean> {
+  const { cluster } = serverFolder;
   const found = await lstat(cluster).catch(ifAbsent);
-  if (found === undefined) return refuseLoss(home, `${cluster} is not there`);
+  if (found === undefined) return refuseLoss(serverFolder, `${cluster} is not there`);
   const target = await stat(cluster).catch(ifAbsent);
   if (target === undefined) {
     throw new EmbeddedServerError(
@@ -35,7 +35,7 @@ export async function clusterExists(home: Home): Promise<boolean> {
   }
   if (!target.isDirectory()) throw foreign(cluster, 'is not a folder');
   const names = await readdir(cluster);
-  if (names.length === 0) return refuseLoss(home, `${cluster} is empty`);
+  if (names.length === 0) return refuseLoss(serverFolder, `${cluster} is empty`);
   const control = await stat(join(cluster, CONTROL_FILE)).catch(ifAbsent);
   const version = await readVersion(cluster);
   if (control === undefined && version === undefined) throw foreign(cluster, 'holds no PostgreSQL database');
@@ -43,7 +43,7 @@ export async function clusterExists(home: Home): Promise<boolean> {
 }
 
 /** Refuses files of another major version, which this server cannot read, and damaged or incomplete files. */
-export async function checkVersion({ cluster }: Home, runtime: Runtime): Promise<void> {
+export async function checkVersion({ cluster }: ServerFolder, runtime: Runtime): Promise<void> {
   const version = await readVersion(cluster);
   const control = await readControlVersion(cluster);
   if (version === String(runtime.major)) {
@@ -69,7 +69,7 @@ export async function checkVersion({ cluster }: Home, runtime: Runtime): Promise
 }
 
 /** A lost database is not created again automatically: its disk may not be mounted. */
-async function refuseLoss({ folder, cluster }: Home, what: string): Promise<false> {
+async function refuseLoss({ path: folder, cluster }: ServerFolder, what: string): Promise<false> {
   const mark = join(folder, COMPLETE_MARK);
   const names = await readdir(folder).catch((): string[] => []);
   const aside = names.filter((name) => name.startsWith(PUT_ASIDE));

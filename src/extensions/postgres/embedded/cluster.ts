@@ -6,8 +6,8 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Home, handOver, makeServerFolder } from './home.ts';
-import { EmbeddedServerError, errorCode } from './host.ts';
+import { type ServerFolder, handOver, makeOwnedFolder } from './server-folder.ts';
+import { EmbeddedServerError, errorCode } from './host-process.ts';
 import { INSIDE } from './postmaster.ts';
 import { DEFAULT_SETTINGS } from './launch-settings.ts';
 import { COMPLETE_MARK } from './cluster-state.ts';
@@ -42,7 +42,7 @@ const INITIAL_SETTINGS: Readonly<Record<string, string>> = {
 };
 
 export interface ClusterOptions {
-  readonly home: Home;
+  readonly serverFolder: ServerFolder;
   readonly runtime: Runtime;
   readonly environment: Readonly<Record<string, string>>;
   /** Does not sync to disk; for tests only. */
@@ -54,11 +54,11 @@ export interface ClusterOptions {
 
 /** Creates the database files. Removes the rest of an interrupted attempt. */
 export async function createCluster(options: ClusterOptions): Promise<void> {
-  const { home, runtime } = options;
-  await removePartials(home.folder);
-  await writePassword(home);
-  const partial = await makeServerFolder(home, PARTIAL + randomBytes(4).toString('hex'));
-  const place = home.closed ? INSIDE : partial;
+  const { serverFolder, runtime } = options;
+  await removePartials(serverFolder.path);
+  await writePassword(serverFolder);
+  const partial = await makeOwnedFolder(serverFolder, PARTIAL + randomBytes(4).toString('hex'));
+  const place = serverFolder.closed ? INSIDE : partial;
   const args = ['-D', place, '-U', SUPERUSER, '--pwfile', join('..', PASSWORD_FILE), '--encoding=UTF8'];
   args.push(
     '--locale=C',
@@ -77,22 +77,22 @@ export async function createCluster(options: ClusterOptions): Promise<void> {
     const hint = output.includes('user does not exist')
       ? ' (give this user an entry in /etc/passwd, run as another one, or set extensions.postgres.url)'
       : '';
-    throw new EmbeddedServerError(`the database could not be made in ${home.folder}: ${output}${hint}`);
+    throw new EmbeddedServerError(`the database could not be made in ${serverFolder.path}: ${output}${hint}`);
   }
   await options.assertOwned();
   // Replaces an empty folder and fails otherwise: other content is kept.
-  await rename(partial, home.cluster).catch((error: unknown) => {
+  await rename(partial, serverFolder.cluster).catch((error: unknown) => {
     throw new EmbeddedServerError(
-      `the new database cannot take its place at ${home.cluster} (${errorCode(error)}): something else is there; move it away, or set another data_dir`,
+      `the new database cannot take its place at ${serverFolder.cluster} (${errorCode(error)}): something else is there; move it away, or set another data_dir`,
       { cause: error },
     );
   });
-  await syncFolder(home.folder);
+  await syncFolder(serverFolder.path);
 }
 
 /** Records that the database was created, so that its absence is not taken for a first start. */
-export async function markComplete({ folder }: Home): Promise<void> {
-  const path = join(folder, COMPLETE_MARK);
+export async function markComplete(serverFolder: ServerFolder): Promise<void> {
+  const path = join(serverFolder.path, COMPLETE_MARK);
   await writeFile(path, 'A database was made here. Without this file an absent one is made anew.\n', {
     flag: 'wx',
   }).catch((error: unknown) => {
@@ -103,19 +103,19 @@ export async function markComplete({ folder }: Home): Promise<void> {
 /**
  * The superuser's password, required for connections over TCP. A local socket works without it, if the file was lost.
  */
-export async function readPassword(home: Home): Promise<string> {
-  const text = await readFile(join(home.folder, PASSWORD_FILE), 'utf8').catch((error: unknown) => {
+export async function readPassword(serverFolder: ServerFolder): Promise<string> {
+  const text = await readFile(join(serverFolder.path, PASSWORD_FILE), 'utf8').catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return '';
     throw error;
   });
   return text.trim();
 }
 
-async function writePassword(home: Home): Promise<void> {
-  const path = join(home.folder, PASSWORD_FILE);
+async function writePassword(serverFolder: ServerFolder): Promise<void> {
+  const path = join(serverFolder.path, PASSWORD_FILE);
   await rm(path, { force: true });
   await writeFile(path, `${randomBytes(PASSWORD_BYTES).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
-  await handOver(path, home);
+  await handOver(path, serverFolder);
 }
 
 /**
@@ -136,9 +136,9 @@ async function runAs(
   cwd: string,
   options: ClusterOptions,
 ): Promise<string | undefined> {
-  const { home, environment, signal } = options;
+  const { serverFolder, environment, signal } = options;
   const child = spawn(program, args, {
-    ...home.identity,
+    ...serverFolder.identity,
     cwd,
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],

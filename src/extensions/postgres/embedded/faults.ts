@@ -1,5 +1,5 @@
 /** Errors of the system or of PostgreSQL during the start, as messages for the operator. */
-import { EmbeddedServerError, errorCode } from './host.ts';
+import { EmbeddedServerError, errorCode } from './host-process.ts';
 
 /** The remedy, by the code of the failed system call. */
 const BY_CODE: Readonly<Record<string, string>> = {

@@ -5,8 +5,8 @@
 import { readFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
-import type { Home } from './home.ts';
-import type { HostProcess } from './host.ts';
+import type { ServerFolder } from './server-folder.ts';
+import type { HostProcess } from './host-process.ts';
 
 /**
  * A worker uses at most seven connections, the primary five. 150 connections cost 8 MB more shared memory than the
@@ -22,8 +22,11 @@ const LITTLE_MEMORY_SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /** Settings for the server's command line, instead of unchanged defaults. */
-export async function launchSettings(home: Home, host: HostProcess): Promise<Readonly<Record<string, string>>> {
-  const set = await readSettings(home.cluster);
+export async function launchSettings(
+  serverFolder: ServerFolder,
+  host: HostProcess,
+): Promise<Readonly<Record<string, string>>> {
+  const set = await readSettings(serverFolder.cluster);
   const memory = host.constrainedMemory?.() || Number.POSITIVE_INFINITY;
   const settings: Record<string, string> = {};
   if (set.get('max_connections') === FORMER_MAX_CONNECTIONS)

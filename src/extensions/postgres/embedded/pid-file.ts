@@ -4,7 +4,7 @@
  */
 import { constants, lstat, open, readFile, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EmbeddedServerError, errorCode, type HostProcess } from './host.ts';
+import { EmbeddedServerError, errorCode, type HostProcess } from './host-process.ts';
 
 const NAME = 'postmaster.pid';
 /** A file that a server writes has a few hundred bytes. */

@@ -4,9 +4,9 @@ import { constants, open, readdir, stat } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Home } from './home.ts';
+import type { ServerFolder } from './server-folder.ts';
 import { isAlive } from '../../../component/process-life.ts';
-import { CLUSTER_SETTING, type HostProcess } from './host.ts';
+import { CLUSTER_SETTING, type HostProcess } from './host-process.ts';
 import type { Runtime } from './runtime.ts';
 import { waitFor } from './wait.ts';
 
@@ -22,7 +22,7 @@ export const INSIDE = '/proc/self/cwd';
 const START_LOG_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0);
 
 export interface LaunchOptions {
-  readonly home: Home;
+  readonly serverFolder: ServerFolder;
   readonly runtime: Runtime;
   readonly host: HostProcess;
   readonly environment: Readonly<Record<string, string>>;
@@ -53,14 +53,14 @@ export class Postmaster {
    * it. Its output goes to a file; a pipe would break with this process.
    */
   static async launch(options: LaunchOptions): Promise<Postmaster> {
-    const { home, runtime, host } = options;
-    const output = await open(join(home.folder, 'start.log'), START_LOG_FLAGS, 0o644);
+    const { serverFolder, runtime, host } = options;
+    const output = await open(join(serverFolder.path, 'start.log'), START_LOG_FLAGS, 0o644);
     try {
-      const inside = home.closed ? { [CLUSTER_SETTING]: home.cluster } : {};
+      const inside = serverFolder.closed ? { [CLUSTER_SETTING]: serverFolder.cluster } : {};
       const settings = Object.entries({ ...options.settings, ...inside }).flatMap((pair) => ['-c', pair.join('=')]);
-      const child = spawn(runtime.postgres, ['-D', home.closed ? INSIDE : home.cluster, ...settings], {
-        ...home.identity,
-        cwd: home.closed ? home.cluster : home.folder,
+      const child = spawn(runtime.postgres, ['-D', serverFolder.closed ? INSIDE : serverFolder.cluster, ...settings], {
+        ...serverFolder.identity,
+        cwd: serverFolder.closed ? serverFolder.cluster : serverFolder.path,
         env: options.environment,
         detached: true,
         windowsHide: true,
@@ -107,9 +107,9 @@ export class Postmaster {
   }
 
   /** Ends the server: connections are cut and all data is written. Harder means follow at the timeout. */
-  async stop(timeoutMs: number, home: Home, runtime: Runtime | undefined): Promise<'clean' | 'forced'> {
+  async stop(timeoutMs: number, serverFolder: ServerFolder, runtime: Runtime | undefined): Promise<'clean' | 'forced'> {
     if (platform() === 'win32' && runtime !== undefined) {
-      await run(runtime.pgCtl, ['stop', '-D', home.cluster, '-m', 'fast']).catch(() => undefined);
+      await run(runtime.pgCtl, ['stop', '-D', serverFolder.cluster, '-m', 'fast']).catch(() => undefined);
     } else this.#signal('SIGINT');
     if (await this.waitGone(timeoutMs)) return 'clean';
     this.#signal('SIGQUIT');
@@ -129,15 +129,15 @@ export class Postmaster {
 }
 
 /** The folder of the server's log files. A server that was started inside its folder can write nowhere else. */
-export function logFolder(home: Home): string {
-  return join(home.closed ? home.cluster : home.folder, 'log');
+export function logFolder(serverFolder: ServerFolder): string {
+  return join(serverFolder.closed ? serverFolder.cluster : serverFolder.path, 'log');
 }
 
 /** The last errors of the server, from its output and its newest log file. */
-export async function lastWords(home: Home): Promise<string> {
-  const folder = logFolder(home);
+export async function lastWords(serverFolder: ServerFolder): Promise<string> {
+  const folder = logFolder(serverFolder);
   const logs = await readdir(folder).catch(() => []);
-  const paths = [join(home.folder, 'start.log'), ...logs.map((name) => join(folder, name))];
+  const paths = [join(serverFolder.path, 'start.log'), ...logs.map((name) => join(folder, name))];
   const files = await Promise.all(
     paths.map(async (path) => ({ path, time: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 })),
   );

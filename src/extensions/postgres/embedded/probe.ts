@@ -7,8 +7,8 @@ import { connect } from 'node:net';
 import { platform } from 'node:os';
 import { join } from 'node:path';
 import { bootId, hasOwnProc } from '../../../component/process-life.ts';
-import { type Home, SOCKET_FOLDER } from './home.ts';
-import { errorCode, type HostProcess, isPostmasterOf } from './host.ts';
+import { type ServerFolder, SOCKET_FOLDER } from './server-folder.ts';
+import { errorCode, type HostProcess, isPostmasterOf } from './host-process.ts';
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const SOCKET_NAME = /^\.s\.PGSQL\.\d+$/;
@@ -69,8 +69,8 @@ export async function removeSockets(folder: string): Promise<void> {
 }
 
 /** Folders where a server of ours may listen. */
-export function socketFolders(home: Home): readonly string[] {
-  return [home.cluster, join(home.folder, SOCKET_FOLDER)];
+export function socketFolders(serverFolder: ServerFolder): readonly string[] {
+  return [serverFolder.cluster, join(serverFolder.path, SOCKET_FOLDER)];
 }
 
 /**
@@ -104,17 +104,17 @@ export async function findPostmaster(cluster: string, host: HostProcess): Promis
 }
 
 /** Records the machine of the server, before its start. */
-export async function noteBoot(home: Home): Promise<void> {
-  await writeFile(join(home.folder, BOOT_FILE), `${(await bootId()) ?? ''}\n`, { mode: 0o644 });
+export async function noteBoot(serverFolder: ServerFolder): Promise<void> {
+  await writeFile(join(serverFolder.path, BOOT_FILE), `${(await bootId()) ?? ''}\n`, { mode: 0o644 });
 }
 
 /**
  * Whether the server that wrote the pid file may run on another machine: the file system can be shared, and the server
  * was not started under the current boot of this kernel.
  */
-export async function mayRunElsewhere(home: Home): Promise<boolean> {
-  const { type } = await statfs(home.cluster);
+export async function mayRunElsewhere(serverFolder: ServerFolder): Promise<boolean> {
+  const { type } = await statfs(serverFolder.cluster);
   if (platform() !== 'linux' || !SHARED_TYPES.has(type >>> 0)) return false;
-  const noted = (await readFile(join(home.folder, BOOT_FILE), 'utf8').catch(() => '')).trim();
+  const noted = (await readFile(join(serverFolder.path, BOOT_FILE), 'utf8').catch(() => '')).trim();
   return noted === '' || noted !== (await bootId());
 }

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { isAlive } from '../../../component/process-life.ts';
 import { addressOf, ask, type Endpoint, removeEndpoint, type ServerAddress } from './address.ts';
 import { SUPERUSER } from './cluster.ts';
-import type { Home } from './home.ts';
-import { EmbeddedServerError, type HostProcess, isPostmasterOf, type ServerLog } from './host.ts';
+import type { ServerFolder } from './server-folder.ts';
+import { EmbeddedServerError, type HostProcess, isPostmasterOf, type ServerLog } from './host-process.ts';
 import { disownPidFile, type PidFile, readPidFile, removeDamagedPidFile } from './pid-file.ts';
 import { Postmaster } from './postmaster.ts';
 import { findPostmaster, findWorkers, isListening, mayRunElsewhere, removeSockets, socketFolders } from './probe.ts';
@@ -29,7 +29,7 @@ export interface RunningServer {
 }
 
 export interface RunningServerOptions {
-  readonly home: Home;
+  readonly serverFolder: ServerFolder;
   readonly runtime: Runtime;
   readonly host: HostProcess;
   readonly log: ServerLog;
@@ -48,8 +48,8 @@ interface Suspect {
  * undefined after an orderly shutdown. Throws when a server runs, or may run, that this process cannot see.
  */
 export async function findRunningServer(options: RunningServerOptions): Promise<RunningServer | 'crashed' | undefined> {
-  const { home, password, signal } = options;
-  const file = await readPidFile(home.cluster);
+  const { serverFolder, password, signal } = options;
+  const file = await readPidFile(serverFolder.cluster);
   const suspect = await findSuspect(file, options);
   if (suspect !== undefined) {
     const postmaster = Postmaster.adopt(suspect.pid, options.host);
@@ -60,7 +60,7 @@ export async function findRunningServer(options: RunningServerOptions): Promise<
       const outcome = await (file.status === 'ready' && (await isUnreachable(address))
         ? undefined
         : awaitReady(postmaster, address, { silenceMs: SILENCE_MS, signal }));
-      if (outcome?.kind === 'ready' && (await isSame(outcome.dataDirectory, home.cluster))) {
+      if (outcome?.kind === 'ready' && (await isSame(outcome.dataDirectory, serverFolder.cluster))) {
         if (outcome.version === options.runtime.version) return { postmaster, endpoint };
         await replace(postmaster, outcome.version, options);
       }
@@ -73,9 +73,9 @@ export async function findRunningServer(options: RunningServerOptions): Promise<
 
 /** Ends a server of another minor version: it loads parts of its programs only on demand, and they may be removed. */
 async function replace(postmaster: Postmaster, version: string, options: RunningServerOptions): Promise<void> {
-  const { home, runtime, log } = options;
+  const { serverFolder, runtime, log } = options;
   log.info(`the PostgreSQL ${version} that was left running makes way for ${runtime.version}`);
-  await postmaster.stop(STOP_TIMEOUT_MS, home, runtime);
+  await postmaster.stop(STOP_TIMEOUT_MS, serverFolder, runtime);
 }
 
 /**
@@ -84,13 +84,13 @@ async function replace(postmaster: Postmaster, version: string, options: Running
  */
 async function findSuspect(
   file: PidFile | 'damaged' | undefined,
-  { home, host }: RunningServerOptions,
+  { serverFolder, host }: RunningServerOptions,
 ): Promise<Suspect | undefined> {
   if (file !== undefined && file !== 'damaged' && (await isAlive(host, file.pid))) {
-    const certain = await isPostmasterOf(file.pid, home.cluster);
+    const certain = await isPostmasterOf(file.pid, serverFolder.cluster);
     if (certain !== false) return { pid: file.pid, certain };
   }
-  const pid = await findPostmaster(home.cluster, host);
+  const pid = await findPostmaster(serverFolder.cluster, host);
   return pid === undefined ? undefined : { pid, certain: true };
 }
 
@@ -98,40 +98,40 @@ async function findSuspect(
  * PostgreSQL's own protection knows only pids. If pids are not reliable, the files are used only when no server can be
  * alive.
  */
-async function refuseUnseen({ home, host }: RunningServerOptions, left: boolean): Promise<void> {
-  if (await isListening(socketFolders(home))) {
+async function refuseUnseen({ serverFolder, host }: RunningServerOptions, left: boolean): Promise<void> {
+  if (await isListening(socketFolders(serverFolder))) {
     throw new EmbeddedServerError(
-      `a PostgreSQL server that this process cannot see runs on ${home.cluster}, probably in another container: stop the container or daemon it belongs to, then start again, or give this one a data_dir of its own`,
+      `a PostgreSQL server that this process cannot see runs on ${serverFolder.cluster}, probably in another container: stop the container or daemon it belongs to, then start again, or give this one a data_dir of its own`,
     );
   }
   const gone = async (): Promise<true | undefined> =>
-    (await findWorkers(home.cluster, host)).length === 0 ? true : undefined;
+    (await findWorkers(serverFolder.cluster, host)).length === 0 ? true : undefined;
   if ((await waitFor(gone, { timeoutMs: ORPHANS_MS })) === undefined) {
-    const pids = await findWorkers(home.cluster, host);
+    const pids = await findWorkers(serverFolder.cluster, host);
     throw new EmbeddedServerError(
-      `PostgreSQL processes that lost their server still work on ${home.cluster} (pid ${pids.join(', ')}): end them, then start again`,
+      `PostgreSQL processes that lost their server still work on ${serverFolder.cluster} (pid ${pids.join(', ')}): end them, then start again`,
     );
   }
-  if (left && (await mayRunElsewhere(home))) {
+  if (left && (await mayRunElsewhere(serverFolder))) {
     throw new EmbeddedServerError(
-      `${home.cluster} is on a file system that other machines can use, and a PostgreSQL server that was started elsewhere, or before this machine was restarted, has not signed off: make sure that it no longer runs anywhere, remove ${join(home.cluster, 'postmaster.pid')}, and start again`,
+      `${serverFolder.cluster} is on a file system that other machines can use, and a PostgreSQL server that was started elsewhere, or before this machine was restarted, has not signed off: make sure that it no longer runs anywhere, remove ${join(serverFolder.cluster, 'postmaster.pid')}, and start again`,
     );
   }
 }
 
 /** Cleans up the files of a dead server. */
-async function clearRemains({ home, host, log }: RunningServerOptions): Promise<'crashed' | undefined> {
-  await removeSockets(home.cluster);
+async function clearRemains({ serverFolder, host, log }: RunningServerOptions): Promise<'crashed' | undefined> {
+  await removeSockets(serverFolder.cluster);
   // Read again: a server that was ended in order has removed its file.
-  const file = await readPidFile(home.cluster);
+  const file = await readPidFile(serverFolder.cluster);
   if (file === undefined) return undefined;
   if (file === 'damaged') {
-    log.warn(`${join(home.cluster, 'postmaster.pid')} is damaged, and no server runs: it is removed`);
-    await removeDamagedPidFile(home.cluster);
+    log.warn(`${join(serverFolder.cluster, 'postmaster.pid')} is damaged, and no server runs: it is removed`);
+    await removeDamagedPidFile(serverFolder.cluster);
     return 'crashed';
   }
   if (file.socketFolder !== '') await removeEndpoint(file.socketFolder);
-  await disownPidFile(home.cluster, host);
+  await disownPidFile(serverFolder.cluster, host);
   return 'crashed';
 }
 
@@ -147,20 +147,22 @@ async function endRunningServer(
   certain: true | undefined,
   options: RunningServerOptions,
 ): Promise<void> {
-  const { home, runtime, log } = options;
+  const { serverFolder, runtime, log } = options;
   const { pid } = postmaster;
   if (!(await postmaster.isAlive())) return;
   if (certain === undefined) {
     throw new EmbeddedServerError(
-      `${home.cluster}/postmaster.pid says that PostgreSQL runs as pid ${pid}, but it does not answer: end that process, or remove the file if it is no PostgreSQL`,
+      `${serverFolder.cluster}/postmaster.pid says that PostgreSQL runs as pid ${pid}, but it does not answer: end that process, or remove the file if it is no PostgreSQL`,
     );
   }
   log.warn(
     `the PostgreSQL server (pid ${pid}) that was left running does not answer as it should: it is stopped first`,
   );
-  await postmaster.stop(STOP_TIMEOUT_MS, home, runtime);
+  await postmaster.stop(STOP_TIMEOUT_MS, serverFolder, runtime);
   if (!(await postmaster.isAlive())) return;
-  throw new EmbeddedServerError(`PostgreSQL (pid ${pid}) holds ${home.cluster} and cannot be stopped: end it by hand`);
+  throw new EmbeddedServerError(
+    `PostgreSQL (pid ${pid}) holds ${serverFolder.cluster} and cannot be stopped: end it by hand`,
+  );
 }
 
 /** `ready`: it answered · `gone`: the process ended · `silent`: it runs, but did not answer in time. */

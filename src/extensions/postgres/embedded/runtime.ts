@@ -8,8 +8,8 @@ import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
 import { dirname, join, normalize, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { firstClosed, type Home, makeTraversable, permits } from './home.ts';
-import { EmbeddedServerError, errorCode, type Identity, type ServerLog } from './host.ts';
+import { firstClosed, type ServerFolder, makeTraversable, permits } from './server-folder.ts';
+import { EmbeddedServerError, errorCode, type Identity, type ServerLog } from './host-process.ts';
 
 const run = promisify(execFile);
 const SUFFIX = platform() === 'win32' ? '.exe' : '';
@@ -48,30 +48,34 @@ export function findPackage(): string {
 }
 
 /** Ensures that the server's user can run the programs, in place or from a copy in the data directory. */
-export async function prepareRuntime(packageFolder: string, home: Home, log: ServerLog): Promise<Runtime> {
+export async function prepareRuntime(
+  packageFolder: string,
+  serverFolder: ServerFolder,
+  log: ServerLog,
+): Promise<Runtime> {
   const native = join(packageFolder, 'native');
   const linked = await makeLinks(packageFolder, packageFolder).catch((error: unknown) => {
     if (['EACCES', 'EPERM', 'EROFS'].includes(errorCode(error) ?? '')) return false;
     throw error;
   });
-  if (linked && (await isUsable(native, home.identity))) return describe(native, home);
+  if (linked && (await isUsable(native, serverFolder.identity))) return describe(native, serverFolder);
   const { version } = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8'));
-  const copy = join(home.programs, `runtime-${version}`);
+  const copy = join(serverFolder.programs, `runtime-${version}`);
   if (!(await exists(copy))) {
     log.info(`copying the PostgreSQL programs to ${copy}, as they cannot be used where they are installed`);
-    if (home.programs === home.folder) await removeCopies(home.folder);
-    else await makeTraversable(home.programs);
+    if (serverFolder.programs === serverFolder.path) await removeCopies(serverFolder.path);
+    else await makeTraversable(serverFolder.programs);
     await copyPrograms(packageFolder, copy);
   }
-  if (home.identity !== undefined) {
-    const barrier = await firstClosed(copy, home.identity);
+  if (serverFolder.identity !== undefined) {
+    const barrier = await firstClosed(copy, serverFolder.identity);
     if (barrier !== undefined) {
       throw new EmbeddedServerError(
-        `PostgreSQL runs as user ${home.identity.uid}, which can reach its programs neither in ${packageFolder} nor in ${copy}: open ${barrier} with \`chmod o+x ${barrier}\`, or install Sluice where all users can read`,
+        `PostgreSQL runs as user ${serverFolder.identity.uid}, which can reach its programs neither in ${packageFolder} nor in ${copy}: open ${barrier} with \`chmod o+x ${barrier}\`, or install Sluice where all users can read`,
       );
     }
   }
-  return describe(join(copy, 'native'), home);
+  return describe(join(copy, 'native'), serverFolder);
 }
 
 /**
@@ -141,18 +145,22 @@ async function removeCopies(folder: string): Promise<void> {
   await Promise.all(names.map((name) => rm(join(folder, name), { recursive: true, force: true })));
 }
 
-async function describe(native: string, home: Home): Promise<Runtime> {
+async function describe(native: string, serverFolder: ServerFolder): Promise<Runtime> {
   const [initdb = '', pgCtl = '', postgres = ''] = PROGRAMS.map((path) => join(native, path));
   try {
-    const { stdout } = await run(postgres, ['--version'], { env: {}, cwd: home.folder, ...home.identity });
+    const { stdout } = await run(postgres, ['--version'], {
+      env: {},
+      cwd: serverFolder.path,
+      ...serverFolder.identity,
+    });
     const version = /(\d+)(\.\d+)?\s*$/.exec(stdout.trim());
     if (version === null) throw new Error(`unexpected answer: ${stdout.trim()}`);
     return { initdb, pgCtl, postgres, version: version[0], major: Number(version[1]) };
   } catch (error) {
     const reason = error instanceof Error ? error.message.trim() : String(error);
-    if (errorCode(error) === 'EPERM' && home.identity !== undefined) {
+    if (errorCode(error) === 'EPERM' && serverFolder.identity !== undefined) {
       throw new EmbeddedServerError(
-        `PostgreSQL does not run as root, and this process may not become user ${home.identity.uid}: start it as an ordinary user, or ${USE_URL}`,
+        `PostgreSQL does not run as root, and this process may not become user ${serverFolder.identity.uid}: start it as an ordinary user, or ${USE_URL}`,
         { cause: error },
       );
     }

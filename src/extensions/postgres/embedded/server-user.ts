@@ -1,7 +1,7 @@
 /** Determines the server's user when the daemon is root: PostgreSQL refuses to run as root. */
 import { readFile } from 'node:fs/promises';
 import { platform } from 'node:os';
-import type { Identity } from './host.ts';
+import type { Identity } from './host-process.ts';
 
 /** Used if it exists; only the operator creates it. */
 const OWN_USER = 'sluice';

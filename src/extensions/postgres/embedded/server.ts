@@ -24,8 +24,8 @@ import { type LockOptions, ProcessLock } from '../../../component/process-lock.t
 import { createCluster, markComplete, readPassword, SUPERUSER } from './cluster.ts';
 import { checkVersion, clusterExists } from './cluster-state.ts';
 import { asOperatorError } from './faults.ts';
-import { type Home, makeServerFolder, openHome } from './home.ts';
-import { EmbeddedServerError, type HostProcess, type ServerLog } from './host.ts';
+import { type ServerFolder, makeOwnedFolder, openServerFolder } from './server-folder.ts';
+import { EmbeddedServerError, type HostProcess, type ServerLog } from './host-process.ts';
 import { launchSettings } from './launch-settings.ts';
 import { disownPidFile, readPidFile } from './pid-file.ts';
 import { lastWords, Postmaster } from './postmaster.ts';
@@ -70,7 +70,7 @@ const LONGEST_RESTART_MS = 30_000;
 
 /** The data that is known once the folder is locked and the programs are found. */
 interface Site {
-  readonly home: Home;
+  readonly serverFolder: ServerFolder;
   readonly runtime: Runtime;
 }
 
@@ -103,11 +103,11 @@ export class EmbeddedServer {
   /** The server's version, pid and address, for the log. */
   async describe(): Promise<Readonly<Record<string, string | number>>> {
     if (this.#site === undefined) return {};
-    const { home, runtime } = this.#site;
+    const { serverFolder, runtime } = this.#site;
     const uid = this.#options.host.getuid?.();
-    const identity = home.identity ?? (uid === undefined ? undefined : { uid, gid: 0 });
+    const identity = serverFolder.identity ?? (uid === undefined ? undefined : { uid, gid: 0 });
     const user = identity === undefined ? {} : { user: await describeUser(identity) };
-    return { version: runtime.version, database: home.cluster, programs: dirname(runtime.postgres), ...user };
+    return { version: runtime.version, database: serverFolder.cluster, programs: dirname(runtime.postgres), ...user };
   }
 
   async start(): Promise<ServerAddress> {
@@ -136,34 +136,34 @@ export class EmbeddedServer {
 
   async #open(): Promise<ServerAddress> {
     const { log } = this.#options;
-    const home = await openHome(this.#options);
-    this.#lock = await ProcessLock.acquire(this.#lockOn(home.folder));
-    const runtime = await prepareRuntime(this.#options.packageFolder ?? findPackage(), home, log);
-    this.#site = { home, runtime };
+    const serverFolder = await openServerFolder(this.#options);
+    this.#lock = await ProcessLock.acquire(this.#lockOn(serverFolder.path));
+    const runtime = await prepareRuntime(this.#options.packageFolder ?? findPackage(), serverFolder, log);
+    this.#site = { serverFolder, runtime };
     const { signal } = this.#abort;
-    if (!(await clusterExists(home))) {
+    if (!(await clusterExists(serverFolder))) {
       this.#state = 'initialising';
-      log.info(`initialising a new database in ${home.folder} (first start, a few seconds)`);
+      log.info(`initialising a new database in ${serverFolder.path} (first start, a few seconds)`);
       const assertOwned = async () => this.#lock?.assertHeld();
       const hasty = this.#options.settings?.['fsync'] === 'off';
-      await createCluster({ home, runtime, environment: this.#environment(), hasty, signal, assertOwned });
+      await createCluster({ serverFolder, runtime, environment: this.#environment(), hasty, signal, assertOwned });
       this.#state = 'starting';
     }
     signal.throwIfAborted();
-    await checkVersion(home, runtime);
-    const password = await readPassword(home);
+    await checkVersion(serverFolder, runtime);
+    const password = await readPassword(serverFolder);
     const address = (await this.#adopt(this.#site, password)) ?? (await this.#launch(this.#site, password));
     await ensureDatabase(address);
-    await markComplete(home);
+    await markComplete(serverFolder);
     signal.throwIfAborted();
     this.#run(address);
     return address;
   }
 
   /** Adopts a server that a killed daemon left; undefined if there is none. */
-  async #adopt({ home, runtime }: Site, password: string): Promise<ServerAddress | undefined> {
+  async #adopt({ serverFolder, runtime }: Site, password: string): Promise<ServerAddress | undefined> {
     const { host, log } = this.#options;
-    const running = await findRunningServer({ home, runtime, host, log, password, signal: this.#abort.signal });
+    const running = await findRunningServer({ serverFolder, runtime, host, log, password, signal: this.#abort.signal });
     if (running === undefined) return undefined;
     if (running === 'crashed') {
       this.#state = 'recovering';
@@ -171,7 +171,7 @@ export class EmbeddedServer {
       return undefined;
     }
     log.info(
-      `adopted the PostgreSQL server (pid ${running.postmaster.pid}) that an earlier daemon left in ${home.folder}`,
+      `adopted the PostgreSQL server (pid ${running.postmaster.pid}) that an earlier daemon left in ${serverFolder.path}`,
     );
     this.#endpoint = running.endpoint;
     this.#postmaster = running.postmaster;
@@ -179,31 +179,33 @@ export class EmbeddedServer {
   }
 
   /** Starts a server and waits until it answers. */
-  async #launch({ home, runtime }: Site, password: string): Promise<ServerAddress> {
+  async #launch({ serverFolder, runtime }: Site, password: string): Promise<ServerAddress> {
     const { host, settings } = this.#options;
     const transport = this.#options.transport ?? (platform() === 'win32' ? 'tcp' : 'socket');
     const fixed = this.#endpoint;
     for (let tries = 1; ; tries++) {
       // After a crash the address stays, as connection pools use it. At the first start, a port that was taken
       // meanwhile is chosen again.
-      const endpoint = fixed ?? (await chooseEndpoint(home, transport));
+      const endpoint = fixed ?? (await chooseEndpoint(serverFolder, transport));
       this.#endpoint = endpoint;
       await this.#lock?.assertHeld();
       await clearEndpoint(endpoint);
-      await noteBoot(home);
+      await noteBoot(serverFolder);
       const postmaster = await Postmaster.launch({
-        home,
+        serverFolder,
         runtime,
         host,
         environment: this.#environment(),
         settings: {
-          ...(await logSettings(home)),
-          ...(await launchSettings(home, host)),
+          ...(await logSettings(serverFolder)),
+          ...(await launchSettings(serverFolder, host)),
           ...settings,
-          ...listenSettings(endpoint, home),
+          ...listenSettings(endpoint, serverFolder),
         },
       }).catch((error: unknown) => {
-        throw new EmbeddedServerError(`PostgreSQL could not be started in ${home.folder}: ${error}`, { cause: error });
+        throw new EmbeddedServerError(`PostgreSQL could not be started in ${serverFolder.path}: ${error}`, {
+          cause: error,
+        });
       });
       this.#postmaster = postmaster;
       const address = addressOf(endpoint, SUPERUSER, password, DATABASE);
@@ -213,12 +215,14 @@ export class EmbeddedServer {
       });
       if (outcome.kind === 'ready') return address;
       if (outcome.kind === 'silent') {
-        await postmaster.stop(STOP_TIMEOUT_MS, home, runtime);
-        throw new EmbeddedServerError(`PostgreSQL started in ${home.folder} but did not answer: ${outcome.reason}`);
+        await postmaster.stop(STOP_TIMEOUT_MS, serverFolder, runtime);
+        throw new EmbeddedServerError(
+          `PostgreSQL started in ${serverFolder.path} but did not answer: ${outcome.reason}`,
+        );
       }
-      const reason = await lastWords(home);
+      const reason = await lastWords(serverFolder);
       if (tries >= PASSING_TRIES || !PASSING.test(reason)) {
-        throw new EmbeddedServerError(`PostgreSQL did not start in ${home.folder}: ${reason}`);
+        throw new EmbeddedServerError(`PostgreSQL did not start in ${serverFolder.path}: ${reason}`);
       }
       await pause(PASSING_PAUSE_MS, undefined, { signal: this.#abort.signal });
     }
@@ -244,7 +248,7 @@ export class EmbeddedServer {
       try {
         if (this.#site === undefined) return;
         await this.#lock?.assertHeld();
-        const { cluster } = this.#site.home;
+        const { cluster } = this.#site.serverFolder;
         const left = await readPidFile(cluster);
         // Another number would be that of another server.
         if (left !== undefined && left !== 'damaged' && left.pid === this.#postmaster?.pid)
@@ -271,7 +275,7 @@ export class EmbeddedServer {
     this.#state = 'stopping';
     try {
       if (this.#postmaster !== undefined && this.#site !== undefined && (await this.#postmaster.isAlive())) {
-        const outcome = await this.#postmaster.stop(timeoutMs, this.#site.home, this.#site.runtime);
+        const outcome = await this.#postmaster.stop(timeoutMs, this.#site.serverFolder, this.#site.runtime);
         if (outcome === 'forced')
           this.#options.log.warn('PostgreSQL had to be stopped by force; it recovers at the next start');
       }
@@ -316,8 +320,8 @@ export class EmbeddedServer {
 }
 
 /** One log file for each day of the week, truncated when the day comes round. */
-async function logSettings(home: Home): Promise<Record<string, string>> {
-  const folder = home.closed ? 'log' : await makeServerFolder(home, 'log');
+async function logSettings(serverFolder: ServerFolder): Promise<Record<string, string>> {
+  const folder = serverFolder.closed ? 'log' : await makeOwnedFolder(serverFolder, 'log');
   return {
     logging_collector: 'on',
     log_directory: folder,

@@ -14,7 +14,7 @@ async function settingsFor(scope: Parameters<typeof folderFor>[0], conf: string,
   await writeFile(join(cluster, 'postgresql.conf'), conf);
   await writeFile(join(cluster, 'postgresql.auto.conf'), auto);
   const host = { pid: 1, env: {}, kill: () => true, constrainedMemory: () => memory };
-  return launchSettings({ folder, cluster, identity: undefined, closed: false, programs: folder }, host);
+  return launchSettings({ path: folder, cluster, identity: undefined, closed: false, programs: folder }, host);
 }
 
 t.test('a database of an earlier release gets the connections of this one, unless the operator set them', async (t) => {

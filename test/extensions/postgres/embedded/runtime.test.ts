@@ -2,7 +2,7 @@
 import { chmod, cp, lstat, readdir, readlink, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Home } from '../../../../src/extensions/postgres/embedded/home.ts';
+import type { ServerFolder } from '../../../../src/extensions/postgres/embedded/server-folder.ts';
 import { findPackage, prepareRuntime } from '../../../../src/extensions/postgres/embedded/runtime.ts';
 import { folderFor, isRoot, NOBODY, recorder } from './scene.ts';
 
@@ -20,16 +20,16 @@ async function packageWithoutLinks(folder: string): Promise<string> {
   return copy;
 }
 
-async function homeIn(folder: string): Promise<Home> {
+async function serverFolderIn(folder: string): Promise<ServerFolder> {
   const identity = isRoot ? { uid: NOBODY, gid: NOBODY } : undefined;
-  return { folder, cluster: join(folder, 'cluster'), identity, closed: false, programs: folder };
+  return { path: folder, cluster: join(folder, 'cluster'), identity, closed: false, programs: folder };
 }
 
 t.test('missing library links are created in the package', async (t) => {
   const folder = await folderFor(t);
   const source = await packageWithoutLinks(folder);
   const log = recorder();
-  const runtime = await prepareRuntime(source, await homeIn(folder), log);
+  const runtime = await prepareRuntime(source, await serverFolderIn(folder), log);
   t.equal(runtime.major, 18);
   t.equal(runtime.postgres, join(source, 'native/bin/postgres'));
   t.match(await readlink(join(source, LINK)), /^libpq\.so\.5\.\d+$/, 'relative, so that the folder may move');
@@ -44,11 +44,11 @@ t.test('a package that the server’s user cannot use is copied once', async (t)
   await chmod(locked, isRoot ? 0o700 : 0o555);
   t.teardown(() => chmod(locked, 0o755));
   const log = recorder();
-  const home = await homeIn(folder);
-  const first = await prepareRuntime(source, home, log);
+  const serverFolder = await serverFolderIn(folder);
+  const first = await prepareRuntime(source, serverFolder, log);
   t.ok(first.postgres.startsWith(join(folder, 'runtime-18.')));
   t.match(log.lines, [/copying the PostgreSQL programs/]);
-  t.strictSame(await prepareRuntime(source, home, log), first);
+  t.strictSame(await prepareRuntime(source, serverFolder, log), first);
   t.equal(log.lines.length, 1, 'the second time it is there');
   t.strictSame(
     (await readdir(folder)).filter((name) => name.includes('incomplete')),

@@ -2,32 +2,32 @@
 import { addressOf, ask, type ServerAddress } from './address.ts';
 import { readPassword, SUPERUSER } from './cluster.ts';
 import { asOperatorError } from './faults.ts';
-import { openHome } from './home.ts';
-import type { HostProcess, ServerLog } from './host.ts';
+import { openServerFolder } from './server-folder.ts';
+import type { HostProcess, ServerLog } from './host-process.ts';
 import { readPidFile } from './pid-file.ts';
 
 const DATABASE = 'sluice';
 
-interface Visit {
+interface Search {
   readonly dataDir: string;
   readonly host: HostProcess;
   readonly log: ServerLog;
 }
 
 /** The address of a server that runs on this data directory and answers, or undefined. */
-export async function findRunning(options: Visit): Promise<ServerAddress | undefined> {
+export async function findRunning(options: Search): Promise<ServerAddress | undefined> {
   try {
-    return await look(options);
+    return await find(options);
   } catch (error) {
     throw asOperatorError(error, options.dataDir);
   }
 }
 
-async function look(options: Visit): Promise<ServerAddress | undefined> {
-  const home = await openHome(options);
-  const file = await readPidFile(home.cluster);
+async function find(options: Search): Promise<ServerAddress | undefined> {
+  const serverFolder = await openServerFolder(options);
+  const file = await readPidFile(serverFolder.cluster);
   if (file === undefined || file === 'damaged' || file.status !== 'ready') return undefined;
   const endpoint = { socketFolder: file.socketFolder || undefined, port: file.port };
-  const address = addressOf(endpoint, SUPERUSER, await readPassword(home), DATABASE);
+  const address = addressOf(endpoint, SUPERUSER, await readPassword(serverFolder), DATABASE);
   return (await ask(address)).kind === 'ready' ? address : undefined;
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import t from 'tap';
 import { urlOf } from '../../../../src/extensions/postgres/embedded/address.ts';
-import { firstClosed } from '../../../../src/extensions/postgres/embedded/home.ts';
+import { firstClosed } from '../../../../src/extensions/postgres/embedded/server-folder.ts';
 import { findUser } from '../../../../src/extensions/postgres/embedded/server-user.ts';
 import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';

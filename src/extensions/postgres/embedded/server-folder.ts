@@ -1,11 +1,11 @@
 /**
- * The data directory of the embedded server. PostgreSQL refuses to run as root, so under root it runs as another user,
- * even if that user cannot reach the directory.
+ * The folder of the embedded server below the data folder: its cluster, password, socket and logs. PostgreSQL refuses
+ * to run as root, so under root it runs as another user, even if that user cannot reach the folder.
  */
 import { chmod, lchown, lstat, mkdir, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
-import { EmbeddedServerError, errorCode, type HostProcess, type Identity, type ServerLog } from './host.ts';
+import { EmbeddedServerError, errorCode, type HostProcess, type Identity, type ServerLog } from './host-process.ts';
 import { defaultUser } from './server-user.ts';
 
 /** Below the data directory, if the path is short enough. */
@@ -15,8 +15,9 @@ const PROGRAMS_FOLDER = '/var/lib/sluice';
 /** Left in root's closed data directory by earlier releases, with the new path of the database. */
 const POINTER_FILE = 'moved-to';
 
-export interface Home {
-  readonly folder: string;
+export interface ServerFolder {
+  readonly path: string;
+  /** PostgreSQL's data directory. */
   readonly cluster: string;
   /** The user of the server; undefined: the user of this process. */
   readonly identity: Identity | undefined;
@@ -29,7 +30,7 @@ export interface Home {
   readonly programs: string;
 }
 
-export interface HomeOptions {
+export interface ServerFolderOptions {
   readonly dataDir: string;
   readonly host: HostProcess;
   readonly log: ServerLog;
@@ -37,7 +38,7 @@ export interface HomeOptions {
 }
 
 /** Finds or creates the server's folder below `dataDir`, and determines the server's user. */
-export async function openHome(options: HomeOptions): Promise<Home> {
+export async function openServerFolder(options: ServerFolderOptions): Promise<ServerFolder> {
   const wanted = resolve(options.dataDir, 'postgres');
   const uid = options.host.getuid?.();
   const folder = (await followPointer(wanted, uid)) ?? wanted;
@@ -52,10 +53,10 @@ export async function openHome(options: HomeOptions): Promise<Home> {
     throw unwritable(folder, error);
   });
   const real = await realpath(folder);
-  return { folder: real, cluster: join(real, 'cluster'), identity: undefined, closed: false, programs: real };
+  return { path: real, cluster: join(real, 'cluster'), identity: undefined, closed: false, programs: real };
 }
 
-async function openAsRoot(options: HomeOptions, wanted: string): Promise<Home> {
+async function openAsRoot(options: ServerFolderOptions, wanted: string): Promise<ServerFolder> {
   await makeTraversable(dirname(wanted));
   await mkdir(wanted, { recursive: true }).catch((error: unknown) => {
     throw unwritable(wanted, error);
@@ -83,20 +84,20 @@ async function openAsRoot(options: HomeOptions, wanted: string): Promise<Home> {
   }
   const closed = barrier !== undefined;
   const programs = closed ? (options.programsFolder ?? PROGRAMS_FOLDER) : folder;
-  return { folder, cluster, identity, closed, programs };
+  return { path: folder, cluster, identity, closed, programs };
 }
 
 /** Creates a folder in the data directory that belongs to the server's user and is closed to others. */
-export async function makeServerFolder(home: Home, name: string): Promise<string> {
-  const path = join(home.folder, name);
+export async function makeOwnedFolder(serverFolder: ServerFolder, name: string): Promise<string> {
+  const path = join(serverFolder.path, name);
   await mkdir(path, { recursive: true, mode: 0o700 });
-  await handOver(path, home);
+  await handOver(path, serverFolder);
   return path;
 }
 
 /** Makes the server's user the owner of a file or folder that we created. */
-export async function handOver(path: string, home: Home): Promise<void> {
-  if (home.identity !== undefined) await lchown(path, home.identity.uid, home.identity.gid);
+export async function handOver(path: string, serverFolder: ServerFolder): Promise<void> {
+  if (serverFolder.identity !== undefined) await lchown(path, serverFolder.identity.uid, serverFolder.identity.gid);
 }
 
 /** Creates a folder and the missing folders above it, traversable for other users; existing folders are not changed. */
