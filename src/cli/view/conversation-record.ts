@@ -3,8 +3,8 @@
  * history, so that a call is compared with those before it.
  */
 import type { Message } from '../../messages/message.ts';
+import { CallHistory } from '../../messages/new-messages.ts';
 import { type ContentRow, readRecord } from '../../messages/read-record.ts';
-import { jsonText, parseDocument } from '../../pdata/exact-json.ts';
 import { UserError } from '../../errors.ts';
 import { countOf, type Reader, type Row, textOf } from '../reader.ts';
 import { contentList } from './trace-content.ts';
@@ -45,8 +45,6 @@ const SHOWN_CANDIDATES = 5;
 /** Calls that are fetched at once, and the length of one column of them. */
 const AT_ONCE = 8;
 const MOST_CHARACTERS = 4 * 1024 * 1024;
-/** A call is compared with this many before it: agents of one conversation take turns. */
-const COMPARED = 8;
 
 /** Every project with a trace, by jumps in the index. */
 const PROJECTS = `WITH RECURSIVE p AS (
@@ -101,7 +99,7 @@ export async function* readTurns(
   { project, conversationId }: Key,
   { skipped, limit, all }: Selection,
 ): AsyncGenerator<Turn> {
-  const before: (readonly string[])[] = [];
+  const history = new CallHistory();
   for (let at = skipped; at < skipped + limit; at += AT_ONCE) {
     const rows = await reader.query(
       `SELECT encode(s.trace_id, 'hex') AS trace_id, encode(s.span_id, 'hex') AS span_id, left(s.name, 500) AS name, s.environment,
@@ -110,44 +108,16 @@ export async function* readTurns(
        FROM ${CALLS} ORDER BY s.start_time_unix_nano, s.trace_id, s.span_id LIMIT $3 OFFSET $4`,
       [project, conversationId, Math.min(AT_ONCE, skipped + limit - at), at],
     );
-    for (const row of rows) yield turnOf(row, before, all);
+    for (const row of rows) yield turnOf(row, history, all);
     if (rows.length < AT_ONCE) return;
   }
 }
 
-function turnOf(row: Row, before: (readonly string[])[], all: boolean): Turn {
-  const sections = readRecord(row as unknown as ContentRow);
-  const isAnswer = (source: string): boolean => source === 'output_content';
-  const input = sections.filter(({ source }) => !isAnswer(source)).flatMap(({ messages }) => messages);
-  const answer = sections.filter(({ source }) => isAnswer(source)).flatMap(({ messages }) => messages);
-  const keys = input.map(keyOf);
-  const whole = [...keys, ...answer.map(keyOf)];
-  const repeated = Math.max(0, ...before.map((earlier) => knownIn(keys, earlier)));
-  const isRepeat =
-    whole.length > 0 &&
-    before.some((earlier) => earlier.length === whole.length && knownIn(whole, earlier) === whole.length);
-  before.push(whole);
-  if (before.length > COMPARED) before.shift();
+function turnOf(row: Row, history: CallHistory, all: boolean): Turn {
+  const { input, answer, repeated, isRepeat } = history.add(readRecord(row as unknown as ContentRow));
   const messages = all ? [...input, ...answer] : [...input.slice(repeated), ...(isRepeat ? [] : answer)];
-  return { call: callOf(row), messages, repeated, hasContent: whole.length > 0, isRepeat: isRepeat && !all };
-}
-
-/** How many of the first messages an earlier call has. */
-function knownIn(keys: readonly string[], earlier: readonly string[]): number {
-  const known = new Set(earlier);
-  const first = keys.findIndex((key) => !known.has(key));
-  return first < 0 ? keys.length : first;
-}
-
-/** The same message of another call may have its arguments in another notation, and no name. */
-function keyOf({ role, parts }: Message): string {
-  const told = parts
-    .filter(({ type }) => type !== 'reasoning')
-    .map(({ type, text, mediaType, bytes }) => {
-      const document = parseDocument(text);
-      return [type, document === undefined ? text.trim() : jsonText(document), mediaType, bytes];
-    });
-  return JSON.stringify([role === 'tool' ? 'user' : role, told]);
+  const hasContent = input.length + answer.length > 0;
+  return { call: callOf(row), messages, repeated, hasContent, isRepeat: isRepeat && !all };
 }
 
 function callOf(row: Row): CallRow {
