@@ -6,6 +6,7 @@ import { listFacets } from './facets.ts';
 import { showHistogram } from './histogram.ts';
 import { showLive } from './live.ts';
 import { listLogs, listTraceLogs } from './logs.ts';
+import { showMarkdown } from './markdown.ts';
 import { listMetrics, showMetric } from './metrics.ts';
 import { showContent, showSpan } from './span.ts';
 import { listSpans } from './spans.ts';
@@ -27,6 +28,7 @@ export const READING_ROUTES: readonly Route[] = [
   listSteps,
   listTraceLogs,
   exportTrace,
+  showMarkdown,
   listConversations,
   listTurns,
   showUsage,

@@ -62,7 +62,7 @@ interface Statement {
 export const COUNTED = (views: string): string =>
   `counted AS MATERIALIZED (SELECT DISTINCT c.span_id FROM ${views}.trace_usage c
     WHERE c.project = $1::text AND c.trace_id = $2::bytea AND c.signal = 'span')`;
-const COUNTED_IDS = (views: string): string =>
+export const COUNTED_IDS = (views: string): string =>
   `WITH ${COUNTED(views)} SELECT ARRAY(SELECT span_id FROM counted) AS ids`;
 export const COUNTS = '(s.usage_scope IS NOT NULL AND s.span_id IN (SELECT c.span_id FROM counted c))';
 export const NOTE = `CASE WHEN s.usage_scope IS NULL OR ${COUNTS} THEN NULL WHEN s.usage_scope = 'rollup' THEN 'sum' ELSE 'repeated' END`;

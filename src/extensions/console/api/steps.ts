@@ -14,15 +14,18 @@ const SHOWN_CHARACTERS = 64 * 1024;
 /** A span that is a step of the conversation. */
 export const IS_STEP = "s.category IN ('model_call', 'tool_step', 'retrieval')";
 
-/** A `StepRow` of a span `s`; `counted` is in scope. */
-export const stepJson = (seesContent: boolean): string => `json_build_object('trace_id', encode(s.trace_id, 'hex'),
+/** A `StepRow` of a span `s`; `counted` is in scope. `most`: characters of each content column. */
+export const stepJson = (
+  seesContent: boolean,
+  most = SHOWN_CHARACTERS,
+): string => `json_build_object('trace_id', encode(s.trace_id, 'hex'),
     'span_id', encode(s.span_id, 'hex'), 'parent_span_id', encode(s.parent_span_id, 'hex'), 'name', s.name, 'category', s.category,
     'start_time_unix_nano', s.start_time_unix_nano::text, 'duration_ns', s.duration_ns::text,
     'error', s.status = 'error' OR s.is_error IS TRUE, 'error_type', s.error_type,
     'model', coalesce(s.response_model, s.request_model), 'provider', s.provider, 'agent_name', s.agent_name,
     'tool_name', s.tool_name, 'tool_call_id', s.tool_call_id, 'dialect', s.dialect, 'finish_reasons', s.finish_reasons,
     'input_tokens', s.input_tokens, 'cache_read_tokens', s.cache_read_tokens, 'output_tokens', s.output_tokens,
-    'total_cost', s.total_cost::text, 'counts', ${COUNTS}${seesContent ? `, 'content', ${contentJson('s', SHOWN_CHARACTERS)}` : ''})`;
+    'total_cost', s.total_cost::text, 'counts', ${COUNTS}${seesContent ? `, 'content', ${contentJson('s', most)}` : ''})`;
 
 export const listSteps = readRoute(`${PROJECT}/traces/{trace}/steps`, async (context) => {
   const { caller, query, reader } = context;
