@@ -28,10 +28,10 @@ export interface Exporter extends Component {
    */
   readonly transactional?: boolean;
   /**
-   * True when the rows of a large request may be written in several calls with complete chunks, with rows of other
-   * requests in between. `count` is then the count of all rows.
+   * True when `write` divides large rows, and other writes may run at the same time. Otherwise one write runs after the
+   * other.
    */
-  readonly takesParts?: boolean;
+  readonly dividesWrites?: boolean;
   /** True when it forwards records after `write`. It then counts sent and failed records itself. */
   readonly countsDeliveries?: boolean;
   /** Called in the pass. Runs at once, or in steps of about a millisecond. */

@@ -71,7 +71,7 @@ export class FileOpening {
         await handle.datasync();
         logger.warn({ path, bytes: size - length }, 'cut off lines of requests that were not acknowledged');
       }
-      await this.#syncFolder();
+      await this.syncFolder();
       return { handle, length, createdMs: size === 0 || birthtimeMs === 0 ? now() : birthtimeMs, identity: stats };
     } catch (error) {
       await handle.close().catch(() => undefined);
@@ -98,7 +98,7 @@ export class FileOpening {
   }
 
   /** A new name is durable only after its folder is synced. */
-  async #syncFolder(): Promise<void> {
+  async syncFolder(): Promise<void> {
     const handle = await this.#parts.files.open(dirname(this.#parts.path), 'r');
     try {
       await handle.sync();

@@ -15,7 +15,7 @@ export interface FileOptions {
 }
 
 class FileExporter implements Exporter {
-  readonly takesParts = true;
+  readonly dividesWrites = true;
   readonly #host: Host;
   readonly #options: FileOptions;
   readonly #pool = new ChunkPool();

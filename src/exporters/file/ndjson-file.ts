@@ -10,12 +10,18 @@
  *
  * Another program can remove, rename or replace the file at any time. Each append compares the path with the open file
  * after the sync and before it resolves. Lines in a removed file are written again to a new file.
+ *
+ * A large append is written in parts, so that appends of other requests do not wait for all of it. Large appends run
+ * one after the other, and the file is not rotated meanwhile. When a part fails, the earlier ones are removed.
  */
 import type { FileHandle } from 'node:fs/promises';
 import type { Logger } from '../../component/logger.ts';
 import { endsWithLines } from './file-end.ts';
 import { type FileIdentity, FileOpening } from './file-opening.ts';
+import { bytesOf, LargeAppend, partsOf, type Range } from './large-append.ts';
 import { type FileSystem, NODE_FILES, RotatedFiles } from './rotated-files.ts';
+import { Withdrawal } from './withdrawal.ts';
+import { writeAll } from './write-all.ts';
 
 export interface Rotation {
   /** Bytes. A file that would grow beyond it is rotated first. 0: no limit. */
@@ -32,12 +38,13 @@ export interface NdjsonFileParts {
   readonly logger: Logger;
   now(): number;
   readonly files?: FileSystem;
+  readonly partBytes?: number;
   /** Ensures, before the file is touched, that no other process writes to it. Returns the function that releases it. */
   readonly claim?: () => Promise<() => Promise<void>>;
 }
 
-/** writev takes at most this many buffers (IOV_MAX). */
-const MAX_BUFFERS = 1024;
+/** Larger appends are written in parts of about this size. */
+const PART_BYTES = 8388608;
 /** How long readiness is gone after a failure, and the interval of the repair attempts while the file is broken. */
 const UNREADY_MS = 2000;
 
@@ -49,6 +56,8 @@ export class NdjsonFile {
   readonly #files: FileSystem;
   readonly #rotated: RotatedFiles;
   readonly #opening: FileOpening;
+  readonly #withdrawal: Withdrawal;
+  readonly #partBytes: number;
   readonly #claim: NonNullable<NdjsonFileParts['claim']>;
   #release: () => Promise<void> = nothing;
   #state: 'closed' | 'ready' | 'broken' | 'distrusted' = 'closed';
@@ -61,11 +70,18 @@ export class NdjsonFile {
   #unreadyTimer: NodeJS.Timeout | null = null;
   /** Appends and repairs run one after the other. */
   #last: Promise<void> = Promise.resolve();
+  #lastLarge: Promise<void> = Promise.resolve();
+  /** A large append with parts in the file that is not complete. */
+  #large: LargeAppend | null = null;
+  /** Parts of a failed large append that are still in the file. */
+  #failedParts: readonly Range[] = [];
   /** Old files are removed beside the appends: removing a large one takes tens of milliseconds. Never rejects. */
   #removal: Promise<void> = Promise.resolve();
 
-  constructor({ path, rotation, logger, now, files = NODE_FILES, claim = async () => nothing }: NdjsonFileParts) {
-    this.#claim = claim;
+  constructor(parts: NdjsonFileParts) {
+    const { path, rotation, logger, now, files = NODE_FILES } = parts;
+    this.#claim = parts.claim ?? (async () => nothing);
+    this.#partBytes = parts.partBytes ?? PART_BYTES;
     this.#path = path;
     this.#rotation = rotation;
     this.#logger = logger;
@@ -73,6 +89,7 @@ export class NdjsonFile {
     this.#files = files;
     this.#rotated = new RotatedFiles(path, logger, files);
     this.#opening = new FileOpening({ path, files, logger, now, rotated: this.#rotated });
+    this.#withdrawal = new Withdrawal(path, files, () => this.#opening.syncFolder());
   }
 
   get healthy(): boolean {
@@ -101,11 +118,16 @@ export class NdjsonFile {
   }
 
   append(chunks: readonly Buffer[]): Promise<void> {
-    return this.#inTurn(() => this.#append(chunks));
+    const parts = partsOf(chunks, this.#partBytes);
+    if (parts.length <= 1) return this.#inTurn(() => this.#append(chunks));
+    const appended = this.#lastLarge.then(() => this.#appendParts(new LargeAppend(parts)));
+    this.#lastLarge = appended.catch(() => undefined);
+    return appended;
   }
 
   async close(): Promise<void> {
     if (this.#unreadyTimer !== null) clearTimeout(this.#unreadyTimer);
+    await this.#lastLarge;
     await this.#last;
     this.#state = 'closed';
     await this.#closeHandle();
@@ -122,18 +144,42 @@ export class NdjsonFile {
     return result;
   }
 
-  async #append(chunks: readonly Buffer[]): Promise<void> {
-    const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  async #appendParts(large: LargeAppend): Promise<void> {
+    for (const part of large.parts) await this.#inTurn(() => this.#appendPart(part, large));
+  }
+
+  async #appendPart(part: readonly Buffer[], large: LargeAppend): Promise<void> {
+    if (large.failure !== null) throw large.failure;
+    await this.#append(part, large);
+    if (part === large.parts.at(-1)) this.#large = null;
+  }
+
+  /** `large`: the append that the chunks are a part of. */
+  async #append(chunks: readonly Buffer[], large: LargeAppend | null = null): Promise<void> {
+    const bytes = bytesOf(chunks);
     try {
       if (this.#state === 'broken' || this.#state === 'distrusted') await this.#recover();
-      if (this.#isDue(bytes)) await this.#rotate();
+      if (large !== null && large.failure !== null) throw large.failure;
+      if (this.#isDue(large?.bytes ?? bytes)) await this.#rotate();
+      this.#large ??= large;
       await this.#write(chunks);
       this.#length += bytes;
-      if (!this.#isUnchanged) await this.#moveOn(chunks, bytes);
+      if (!this.#isUnchanged) await this.#moveOn(chunks, bytes, large);
+      else if (large !== null) large.ranges = [...large.ranges, { from: this.#length - bytes, to: this.#length }];
     } catch (error) {
+      if (large !== null) this.#failLarge(error);
       if (this.#state !== 'closed') await this.#afterFailure(error);
       throw error;
     }
+  }
+
+  /** Its parts are removed by the recovery. */
+  #failLarge(error: unknown): void {
+    if (this.#large === null) return;
+    this.#large.failure = error instanceof Error ? error : new Error(String(error));
+    this.#failedParts = this.#large.ranges;
+    this.#large = null;
+    if (this.#state === 'ready' && this.#failedParts.length > 0) this.#state = 'broken';
   }
 
   async #write(chunks: readonly Buffer[]): Promise<void> {
@@ -141,8 +187,7 @@ export class NdjsonFile {
     if (handle === null) throw new Error('the file is closed');
     let atWorst: 'broken' | 'distrusted' = 'broken';
     try {
-      for (let first = 0; first < chunks.length; first += MAX_BUFFERS)
-        await writeAll(handle, chunks.slice(first, first + MAX_BUFFERS));
+      await writeAll(handle, chunks);
       atWorst = 'distrusted';
       await handle.datasync();
     } catch (error) {
@@ -171,16 +216,22 @@ export class NdjsonFile {
   /**
    * Runs after another program has removed, renamed or shortened the file. If the lines of the append are still in a
    * file that has a name, the exporter begins a new file or continues the same one. Otherwise it writes the lines
-   * again. Rejects when that fails.
+   * again. Rejects when that fails. Earlier parts of a large append stay in a renamed file; when they are lost, the
+   * append fails.
    */
-  async #moveOn(chunks: readonly Buffer[], bytes: number): Promise<void> {
+  async #moveOn(chunks: readonly Buffer[], bytes: number, large: LargeAppend | null): Promise<void> {
     const handle = this.#handle;
     if (handle === null) throw new Error('the file is closed');
     const { nlink, size } = await handle.stat();
+    const hasEarlierParts = (this.#large?.ranges.length ?? 0) > 0;
+    if (this.#large !== null) this.#large.ranges = [];
     const isKept = nlink > 0 && (size > this.#length || (await endsWithLines(handle, size, bytes)));
     this.#state = 'broken';
+    const lost = hasEarlierParts && (nlink === 0 || size < this.#length);
+    if (lost) this.#failLarge(new Error('another program removed a part of the lines'));
+    const failure = large?.failure ?? null;
     // Lines behind the torn end of a shortened file are cut off before they are written again.
-    if (!isKept) await handle.truncate(Math.max(0, size - bytes));
+    if (!isKept || failure !== null) await handle.truncate(Math.max(0, size - bytes));
     await this.#closeHandle();
     await this.#openUpTo(null);
     this.#state = 'ready';
@@ -188,9 +239,11 @@ export class NdjsonFile {
       { path: this.#path },
       'another program removed, renamed or shortened the file: continuing with a new file',
     );
+    if (failure !== null) throw failure;
     if (isKept) return;
     await this.#write(chunks);
     this.#length += bytes;
+    if (large !== null) large.ranges = [{ from: this.#length - bytes, to: this.#length }];
     if (!this.#isUnchanged) throw new Error('another program changes the file again and again');
   }
 
@@ -223,7 +276,10 @@ export class NdjsonFile {
     const setAside = this.#state === 'distrusted';
     await this.#closeHandle();
     const isOurs = this.#lengthAtPath() !== null;
+    if (setAside || !isOurs) this.#failLarge(new Error('the file was given up'));
+    if (!isOurs) this.#failedParts = [];
     await this.#openUpTo(isOurs ? this.#length : null);
+    await this.#removeFailedParts();
     if (setAside && isOurs && this.#length > 0) {
       this.#logger.warn({ path: this.#path }, 'a sync failed: the file is set aside and a new one begun');
       await this.#setAside();
@@ -233,14 +289,37 @@ export class NdjsonFile {
 
   async #openUpTo(end: number | null): Promise<void> {
     const { handle, length, createdMs, identity } = await this.#opening.open(end);
-    if (length === 0 || this.#createdMs === 0) this.#createdMs = createdMs;
-    this.#length = length;
-    this.#identity = identity;
     this.#handle = handle;
+    const lengthAfterRemoval = await this.#withdrawal.finish(handle);
+    if (lengthAfterRemoval !== null) this.#failedParts = [];
+    if (length === 0 || this.#createdMs === 0) this.#createdMs = createdMs;
+    this.#length = lengthAfterRemoval ?? length;
+    this.#identity = identity;
+  }
+
+  async #removeFailedParts(): Promise<void> {
+    const handle = this.#handle;
+    // A removal that failed half way may have cut off some of them.
+    const parts = this.#failedParts.filter(({ to }) => to <= this.#length);
+    const [first] = parts;
+    if (handle === null || first === undefined) return;
+    const bytes = parts.reduce((sum, { from, to }) => sum + to - from, 0);
+    if (first.from + bytes === this.#length) {
+      // No other lines follow them.
+      await handle.truncate(first.from);
+      await handle.datasync();
+      this.#length = first.from;
+    } else {
+      await this.#withdrawal.begin(handle, this.#length, parts);
+      this.#failedParts = [];
+      this.#length = (await this.#withdrawal.finish(handle)) ?? this.#length;
+    }
+    this.#failedParts = [];
+    this.#logger.warn({ path: this.#path, bytes }, 'removed lines of a large request that could not be written');
   }
 
   #isDue(bytes: number): boolean {
-    if (this.#length === 0) return false;
+    if (this.#length === 0 || this.#large !== null) return false;
     const { max_size: maxSize, max_age: maxAge } = this.#rotation;
     return (maxSize > 0 && this.#length + bytes > maxSize) || (maxAge > 0 && this.#now() - this.#createdMs >= maxAge);
   }
@@ -276,22 +355,3 @@ export class NdjsonFile {
 }
 
 const nothing = async (): Promise<void> => undefined;
-
-/** writev may write less than it was given. */
-async function writeAll(handle: FileHandle, chunks: readonly Buffer[]): Promise<void> {
-  let rest = chunks;
-  while (rest.length > 0) {
-    const { bytesWritten } = await handle.writev(rest as Buffer[]);
-    if (bytesWritten === 0 && rest.some(({ length }) => length > 0)) throw new Error('the system wrote nothing');
-    rest = skip(rest, bytesWritten);
-  }
-}
-
-function skip(chunks: readonly Buffer[], bytes: number): readonly Buffer[] {
-  let left = bytes;
-  for (const [index, chunk] of chunks.entries()) {
-    if (left < chunk.length) return [chunk.subarray(left), ...chunks.slice(index + 1)];
-    left -= chunk.length;
-  }
-  return [];
-}

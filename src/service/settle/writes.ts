@@ -13,11 +13,8 @@ export interface EncodedRows {
   readonly room?: { close(): void };
 }
 
-/**
- * Rows of a large request are written in parts of about this size, so that rows of other requests can be written in
- * between.
- */
-const PART_BYTES = 8388608;
+/** Rows of more bytes are written beside other writes, by exporters that divide them. */
+const LARGE_BYTES = 8388608;
 
 /** Must be called exactly once, after the request is answered. */
 export function releaseRows(encoded: readonly EncodedRows[]): void {
@@ -39,11 +36,10 @@ export class ExporterWrites {
     const others = writers.filter(([{ transactional }]) => transactional !== true);
     if (others.length === 0) return;
     await handle.flush();
-    const parted = others.filter(([{ takesParts }, rows]) => takesParts === true && bytesOf(rows) > PART_BYTES);
-    const whole = others.filter((writer) => !parted.includes(writer));
+    const large = others.filter(([{ dividesWrites }, rows]) => dividesWrites === true && bytesOf(rows) > LARGE_BYTES);
+    const whole = others.filter((writer) => !large.includes(writer));
     if (whole.length > 0) await this.#inTurn(() => writeTogether(whole, handle));
-    for (const [exporter, rows] of parted)
-      for (const part of partsOf(rows)) await this.#inTurn(() => exporter.write(part, handle));
+    if (large.length > 0) await writeTogether(large, handle);
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
@@ -54,24 +50,6 @@ export class ExporterWrites {
 }
 
 const bytesOf = (group: readonly Rows[]): number => group.reduce((sum, { bytes }) => sum + bytes, 0);
-
-/** A chunk holds complete rows. */
-function partsOf(group: readonly Rows[]): readonly (readonly Rows[])[] {
-  const parts: Rows[][] = [];
-  let part: Rows[] = [];
-  let partBytes = 0;
-  for (const rows of group) {
-    for (const chunk of rows.chunks) {
-      part.push({ ...rows, bytes: chunk.length, chunks: [chunk], release: () => undefined });
-      partBytes += chunk.length;
-      if (partBytes < PART_BYTES) continue;
-      parts.push(part);
-      part = [];
-      partBytes = 0;
-    }
-  }
-  return part.length === 0 ? parts : [...parts, part];
-}
 
 function rowsByExporter(encoded: readonly (readonly EncodedRows[])[]): ReadonlyMap<Exporter, readonly Rows[]> {
   const byExporter = new Map<Exporter, Rows[]>();
