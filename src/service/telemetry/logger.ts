@@ -112,14 +112,16 @@ export class DaemonLogger implements Logger {
   #write(level: LogLevel, fields: object, message: string): void {
     if (level === 'warn' || level === 'error') this.#remember(level, message);
     if (LEVELS.indexOf(level) < LEVELS.indexOf(this.#settings.level)) return;
-    // Refusals are counted by code, so that many of one code do not hide another. Codes are a closed list.
+    // Refusals are counted by code and project, so that many of one do not hide another. Codes are a closed list.
     const code = 'code' in fields ? fields.code : '';
+    const project = 'project' in fields && typeof fields.project === 'string' ? fields.project : null;
     const key = `${level} ${this.#fields['otelcol.component.id']} ${this.#fields['otelcol.pipeline.id']} ${code} ${message}`;
-    const report = (suppressed: number): void => {
-      const more = { ...this.#fields, ...(code === '' ? {} : { code }), similar: message, suppressed };
+    const report = (suppressed: number, of: string | null): void => {
+      const who = { ...(code === '' ? {} : { code }), ...(of === null ? {} : { project: of }) };
+      const more = { ...this.#fields, ...who, similar: message, suppressed };
       this.#pino[level](more, `${suppressed} similar messages suppressed`);
     };
-    if (this.#repetitions.admit(key, report)) this.#pino[level]({ ...this.#fields, ...fields }, message);
+    if (this.#repetitions.admit(key, project, report)) this.#pino[level]({ ...this.#fields, ...fields }, message);
   }
 
   #remember(level: LogLevel, message: string): void {

@@ -75,6 +75,37 @@ t.test('the end of the window logs the number of suppressed messages, and starts
   t.equal(lines.length, 3);
 });
 
+t.test('the refusals of one project do not hide those of another', async (t) => {
+  const { logger, lines } = scene({ level: 'info', sampling });
+  const refuse = (project?: string): void =>
+    logger.info({ code: 'trace_conflict', ...(project === undefined ? {} : { project }) }, 'request refused');
+  for (let count = 0; count < 100; count++) refuse('hostile');
+  for (let count = 0; count < 100; count++) refuse();
+  refuse('honest');
+  t.same(
+    lines.map(({ project }) => project ?? null),
+    ['hostile', 'hostile', null, null, 'honest'],
+  );
+});
+
+t.test('the lines of a window are bounded, however many projects and messages there are', async (t) => {
+  const { logger, lines } = scene({ level: 'info', sampling });
+  for (let count = 0; count < 10_000; count++) logger.info({ code: 'trace_conflict', project: `p${count}` }, 'refused');
+  t.equal(lines.length, 50 + 2, 'one line for each of 50 projects, and two for all others');
+  for (let count = 0; count < 10_000; count++) logger.info({}, `message ${count}`);
+  t.ok(lines.length < 3000, `${lines.length} lines`);
+});
+
+t.test('the line for suppressed messages names the project', async (t) => {
+  const { logger, lines, next } = scene({ level: 'info', sampling: { enabled: true, tick: 10, initial: 1 } });
+  for (let count = 0; count < 4; count++) logger.info({ code: 'overloaded', project: 'hostile' }, 'request refused');
+  // The window alone does not keep a process alive.
+  const alive = setInterval(() => undefined, 1000);
+  await next();
+  clearInterval(alive);
+  t.match(lines[1], { suppressed: 3, code: 'overloaded', project: 'hostile' });
+});
+
 t.test('sampling can be switched off', async (t) => {
   const { logger, lines } = scene({ level: 'info', sampling: { ...sampling, enabled: false } });
   for (let count = 0; count < 5; count++) logger.info({}, 'again');
