@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { createApiKey } from '../../../src/pdata/api-key.ts';
 import { METHODS } from '../../support/grpc-client.ts';
 import { END_HEADERS, END_STREAM, FRAME, frame, headerBlock, RawHttp2 } from '../../support/http2-frames.ts';
+import { resourceOf, spanFields, spans } from '../memory/protobuf.ts';
 import { bodyOf } from './honest.ts';
 import { FREE_KEY, HOSTILE_KEY, OWNED_TRACE, type Ports, SCOPED_KEY } from './scene.ts';
 
@@ -138,6 +139,15 @@ const giant = (): Buffer => giants()[Math.floor(Math.random() * giants().length)
 /** The trailer of the last gzip member declares a small size. */
 const giantInMembers = (): Buffer => compressed(Buffer.concat([spaces(), gzipSync(bodyOf())]));
 
+const protobuf = (bytes: Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from(head({ type: 'application/x-protobuf', length: bytes.length, more: 'Content-Encoding: gzip\r\n' })),
+    bytes,
+  ]);
+/** Spans without attributes, each in its own trace, made anew for each request. */
+const tracesOf = (count: number) => (): Buffer =>
+  protobuf(gzipSync(resourceOf([], spans(count, spanFields('x'))), { level: 1 }));
+
 const RESET = Buffer.from([0, 0, 0, 8]);
 const EMPTY_MESSAGE = Buffer.alloc(5);
 
@@ -159,6 +169,9 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   'giant bodies': flood(giant, 8),
   'giant bodies in members': flood(giantInMembers, 8),
   'many spans': flood(freshSpans, 4),
+  'requests as large as a group': flood(tracesOf(8000), 4),
+  'requests larger than a group': flood(tracesOf(20_000), 2),
+  'requests of very many traces': flood(tracesOf(250_000), 1),
   'grpc 401': http2((stream) => [
     frame(FRAME.headers, END_HEADERS, stream, GRPC_HEADERS('not-a-key-0123456789')),
     frame(FRAME.data, END_STREAM, stream, EMPTY_MESSAGE),

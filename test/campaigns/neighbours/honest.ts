@@ -15,20 +15,26 @@ interface Outcome {
 }
 
 export interface Seen {
-  readonly requests: number;
+  readonly times: readonly number[];
   /** The number of each answer other than 200. */
   readonly refused: ReadonlyMap<string, number>;
-  readonly p50: number;
-  readonly p99: number;
   readonly healthWorst: number;
 }
 
+export const quantileOf = (seen: readonly Seen[], part: number): number =>
+  quantile(
+    seen.flatMap(({ times }) => times),
+    part,
+  );
+
 export class Honest {
   readonly #port: number;
+  readonly #key: string;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 32 });
 
-  constructor(port: number) {
+  constructor(port: number, key = HONEST_KEY) {
     this.#port = port;
+    this.#key = key;
   }
 
   /** Its results of this time. */
@@ -42,7 +48,7 @@ export class Honest {
       if (answer !== '200') refused.set(answer, (refused.get(answer) ?? 0) + 1);
     const times = requests.map((each) => each.ms);
     const healthWorst = Math.max(...health.map((each) => each.ms));
-    return { requests: requests.length, refused, p50: quantile(times, 0.5), p99: quantile(times, 0.99), healthWorst };
+    return { times, refused, healthWorst };
   }
 
   send(traceId = randomBytes(16).toString('hex')): Promise<Outcome> {
@@ -73,7 +79,7 @@ export class Honest {
     return new Promise((resolve) => {
       const end = (answer: string): void => resolve({ answer, ms: performance.now() - started });
       const headers = {
-        authorization: `Bearer ${HONEST_KEY}`,
+        authorization: `Bearer ${this.#key}`,
         'content-type': 'application/json',
         'content-length': body.length,
       };

@@ -10,6 +10,8 @@ export const HONEST_KEY = 'neighbours-honest-key-01';
 export const HOSTILE_KEY = 'neighbours-hostile-key-02';
 export const SCOPED_KEY = 'neighbours-scoped-key-03';
 export const FREE_KEY = 'neighbours-free-key-04';
+/** Another key of the hostile project: its small requests beside the large ones. */
+export const SIBLING_KEY = 'neighbours-sibling-key-05';
 /** A trace of the honest project. */
 export const OWNED_TRACE = 'a'.repeat(32);
 
@@ -36,6 +38,7 @@ processors:
     keys:
       - { key: ${HONEST_KEY}, project: honest }
       - { key: ${HOSTILE_KEY}, project: hostile }
+      - { key: ${SIBLING_KEY}, project: hostile }
       - { key: ${SCOPED_KEY}, project: hostile, environment: staging }
       - { key: ${FREE_KEY}, project: free, plan: free, monthly_spans: 0 }
   environment: {}
