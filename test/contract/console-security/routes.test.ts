@@ -4,17 +4,39 @@ import { ROLES } from '../../../src/component/capabilities/people.ts';
 import { ROUTES } from '../../../src/extensions/console/api/routes.ts';
 import type { Route } from '../../../src/extensions/console/server/route.ts';
 import { createApiKey } from '../../../src/pdata/api-key.ts';
-import { type Ask, startConsole } from '../../support/console.ts';
+import { type Ask, startConsole, type TestConsole } from '../../support/console.ts';
+import { send } from '../../support/otlp-client.ts';
+import { aSpan, aTraceRequest } from '../../support/payloads.ts';
 
 const ID = 'ab'.repeat(16);
 
+/** A text of the stored span. */
+const SECRET = 'the-secret-of-blog';
+const STORED = { conversation: SECRET, field: 'input_content' };
+
 /** A path of the route. The things that it names do not exist, except for the project. */
-const pathOf = ({ path }: Route, project: string): string =>
+const pathOf = ({ path }: Route, project: string, named: Readonly<Record<string, string>> = {}): string =>
   path
     .replace('{project}', project)
     .replace('{trace}', ID)
     .replace('{span}', ID.slice(16))
-    .replaceAll(/\{[a-z_]+\}/gu, 'none');
+    .replaceAll(/\{([a-z_]+)\}/gu, (_, name: string) => named[name] ?? 'none');
+
+/** Stores a model call whose texts all hold the secret. */
+async function store({ administration, daemon }: TestConsole, project: string, trace: string): Promise<void> {
+  const { text: key } = await administration.createKey(project, null, null);
+  const attributes = {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.request.model': SECRET,
+    'gen_ai.conversation.id': SECRET,
+    'user.id': SECRET,
+    'gen_ai.input.messages': JSON.stringify([{ role: 'user', parts: [{ type: 'text', content: SECRET }] }]),
+  };
+  const span = aSpan({ traceId: trace, spanId: trace.slice(16), name: SECRET, attributes });
+  const body = JSON.stringify(aTraceRequest([span], { 'service.name': SECRET }));
+  const answer = await send(daemon.url, { body, authorization: `Bearer ${key}` });
+  if (answer.status !== 200) throw new Error(`the span was not stored: ${answer.status}`);
+}
 
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
 const bodyOf = ({ method }: Route): Pick<Ask, 'body'> => (method === 'GET' || method === 'DELETE' ? {} : { body: {} });
@@ -24,7 +46,10 @@ const passed = (status: number): boolean => ![401, 403, 405, 421, 429].includes(
 const HIDDEN = { error: { code: 'not_found', message: 'Not found' } };
 
 t.test('every route checks its callers', async (t) => {
-  const console = await startConsole(t, { options: 'query: { connections: 8 }' });
+  const console = await startConsole(t, {
+    options: 'query: { connections: 8 }',
+    processors: 'auth, environment, normalization',
+  });
   const { ask } = console;
   const people = {
     viewer: await console.logIn({ name: 'viewer', role: 'viewer', projects: ['shop'] }),
@@ -93,6 +118,27 @@ t.test('every route checks its callers', async (t) => {
       );
       for (const answer of answers) t.match(answer, { status: 404, json: HIDDEN }, nameOf(route));
     }
+  });
+
+  t.test('what is stored in one project is not found through another', async (t) => {
+    await store(console, 'blog', ID);
+    const paths = tried.filter(({ method, path }) => method === 'GET' && /\{(?:trace|conversation)\}/u.test(path));
+    t.ok(paths.length > 8);
+    for (const route of paths) {
+      const owner = await ask(pathOf(route, 'blog', STORED), { headers: people['other editor'].headers });
+      t.equal(owner.status, 200, `${nameOf(route)} of its owner: ${owner.text.slice(0, 200)}`);
+      // Without a project in the path, the rights of the caller name the projects.
+      const { headers } = route.path.includes('{project}') ? people.admin : people.viewer;
+      const answer = await ask(pathOf(route, 'shop', STORED), { headers });
+      t.equal(answer.status, 404, nameOf(route));
+      t.notMatch(answer.text, SECRET, nameOf(route));
+    }
+    const path = `/api/v1/projects/shop/traces/${ID}`;
+    t.match(await ask(path, { method: 'DELETE', headers: people.admin.headers }), { status: 404 });
+    const lists = tried.filter(({ method, path }) => method === 'GET' && /^[^{]*\{project\}[^{]*$/u.test(path));
+    t.ok(lists.length > 8);
+    for (const route of lists.filter(({ path }) => !path.endsWith('/live')))
+      t.notMatch((await ask(pathOf(route, 'shop'), { headers: people.admin.headers })).text, SECRET, nameOf(route));
   });
 
   t.test('a read token only reads, and only its project', async (t) => {

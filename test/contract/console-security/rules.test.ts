@@ -1,5 +1,5 @@
 /** The security rules of the console that hold for all routes: names, sites, logins, credentials, answers, limits. */
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import t from 'tap';
 import pg from 'pg';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
@@ -10,10 +10,11 @@ import { PATIENCE_MS } from '../../support/patience.ts';
 
 const SESSION = '/api/v1/session';
 const ME = '/api/v1/me';
+const MAX_CONNECTIONS = 64;
 
 t.test('the rules of the console', async (t) => {
   const console = await startConsole(t, {
-    options: 'allowed_hosts: [Sluice.internal], query: { connections: 8, timeout: 60s }',
+    options: `allowed_hosts: [Sluice.internal], max_connections: ${MAX_CONNECTIONS}, query: { connections: 8, timeout: 60s }`,
   });
   const { ask, origin, people, database, port } = console;
   const admin = await console.logIn({ name: 'admin', role: 'admin' });
@@ -171,6 +172,21 @@ t.test('the rules of the console', async (t) => {
     await people.change(viewer.id, { role: 'editor' }, { id: null, name: 'a test' });
     t.match(await ask(ME, { headers: viewer.headers }), { json: { role: 'editor' } }, 'a new role applies at once');
     await people.change(viewer.id, { role: 'viewer' }, { id: null, name: 'a test' });
+  });
+
+  t.test('S10: the end of a session cuts its open streams', async (t) => {
+    const leaving = await console.logIn({ name: 'streaming', projects: ['shop'] });
+    const socket = connect(port, '127.0.0.1');
+    t.teardown(() => socket.destroy());
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    const begun = new Promise<Buffer>((resolve) => socket.once('data', resolve));
+    socket.write(
+      `GET /api/v1/projects/shop/live HTTP/1.1\r\nHost: localhost\r\nCookie: ${leaving.headers.cookie}\r\n\r\n`,
+    );
+    t.match((await begun).toString(), /^HTTP\/1\.1 200 /u);
+    t.equal((await ask(SESSION, { method: 'DELETE', headers: leaving.headers })).status, 204);
+    await closed;
+    t.pass('the stream has ended');
   });
 
   t.test('S13: ingest keys do not read, and read tokens do not write', async (t) => {
@@ -364,6 +380,23 @@ t.test('the rules of the console', async (t) => {
     t.ok(await becomes(0));
     await lock.query('ROLLBACK');
     t.equal((await ask('/api/v1/projects/shop/traces', { headers: viewer.headers })).status, 200);
+  });
+
+  t.test('S25: a connection above the limit is closed', async (t) => {
+    const open = new Set<Socket>();
+    t.teardown(() => {
+      for (const socket of open) socket.destroy();
+    });
+    const closed = new Promise<void>((resolve) => {
+      for (let number = 0; number < MAX_CONNECTIONS; number++) {
+        const socket = connect(port, '127.0.0.1');
+        open.add(socket);
+        socket.on('error', () => undefined).once('close', () => resolve());
+      }
+    });
+    // The other connections of this test use one place at least.
+    await closed;
+    t.equal((await ask(ME, { headers: viewer.headers })).status, 200, 'an earlier connection is served');
   });
 
   t.test('S11: one answer for wrong links, and a pause after ten', async (t) => {
