@@ -11,6 +11,7 @@ import { listMetrics, showMetric } from './metrics.ts';
 import { showContent, showSpan } from './span.ts';
 import { listSpans } from './spans.ts';
 import { listSteps } from './steps.ts';
+import { listTools } from './tools.ts';
 import { listTop } from './top.ts';
 import { placeTrace, showTrace } from './trace.ts';
 import { listTraces } from './traces.ts';
@@ -20,6 +21,7 @@ export const READING_ROUTES: readonly Route[] = [
   listTraces,
   showHistogram,
   listTop,
+  listTools,
   showTrace,
   placeTrace,
   listSpans,

@@ -413,6 +413,27 @@ export interface UsageTotal extends UsageFigures {
   readonly user_count: number;
 }
 
+/** `GET …/tools?q&from&to`: tool steps by tool, highest p95 first, at most 100. */
+export interface ToolUsage {
+  readonly from: Nanoseconds;
+  readonly to: Nanoseconds;
+  /** How many of the newest tool steps of the range were looked at. */
+  readonly examined: number;
+  /** Whether these were all. */
+  readonly complete: boolean;
+  readonly items: readonly ToolFigures[];
+}
+
+export interface ToolFigures {
+  readonly tool: string | null;
+  readonly call_count: number;
+  readonly error_count: number;
+  readonly p50_ms: number | null;
+  readonly p95_ms: number | null;
+  readonly max_ms: number | null;
+  readonly slowest: { readonly trace_id: string; readonly span_id: string };
+}
+
 /** `GET …/facets?fields=service,model&q&from&to` */
 export interface Facets {
   /** How many of the newest spans were counted. */
