@@ -48,6 +48,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./console.ts')).consoleCommand,
   },
   {
+    name: 'mcp',
+    summary: 'Serve stored telemetry to coding agents by the Model Context Protocol',
+    load: async () => (await import('./mcp.ts')).mcpCommand,
+  },
+  {
     name: 'migrate',
     summary: 'Migrate the database schema to this version',
     load: async () => (await import('./migrate.ts')).migrateCommand,

@@ -18,6 +18,7 @@ import { bodyOfRow } from './explanation/stored-row.ts';
 import { UsageError } from './options.ts';
 import { onlyWord } from './project.ts';
 import { type Reader, type Row, withReader } from './reader.ts';
+import { makeStyle } from './terminal.ts';
 import { type Difference, drawExplanation, type Explained } from './view/explanation.ts';
 import { asJson } from './view/screen-text.ts';
 import { findTrace } from './view/trace-record.ts';
@@ -113,7 +114,11 @@ async function explainTrace(call: Call, id: string): Promise<ExitCode> {
 }
 
 /** Rows as the file exporter writes them: large integers and money are text. */
-async function readRows(reader: Reader, traceId: string, project: string): Promise<readonly Row[]> {
+async function readRows(
+  reader: Pick<Reader, 'query' | 'views'>,
+  traceId: string,
+  project: string,
+): Promise<readonly Row[]> {
   const read = async (
     view: string,
     signal: string,
@@ -134,6 +139,26 @@ async function readRows(reader: Reader, traceId: string, project: string): Promi
     ...(await read('spans', 'span', spanTexts, 'start_time_unix_nano')),
     ...(await read('logs', 'log', ['time_unix_nano', 'observed_time_unix_nano'], 'time_unix_nano')),
   ];
+}
+
+/** The explanation of one stored span as text, with the settings and prices of its project. */
+export async function explainStoredSpan(
+  call: Call,
+  { reader, config, database }: StoredSource,
+  { project, trace, span }: { readonly project: string; readonly trace: string; readonly span: string },
+): Promise<string> {
+  const rows = await readRows(reader, trace, project);
+  const wanted = rows.filter((row) => row['span_id'] === span);
+  const stages = await storedStages(call, config, database, project);
+  const told: string[] = [];
+  for (const row of wanted) told.push(drawExplanation(await explainRow(stages, row), makeStyle(false)));
+  return told.join('\n\n');
+}
+
+interface StoredSource {
+  readonly reader: Pick<Reader, 'query' | 'views'>;
+  readonly config: Config;
+  readonly database: Database;
 }
 
 /** With the settings and prices that are stored for the project. */

@@ -22,7 +22,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajv.addSchema(api, 'api');
 
 t.test('it has the routes of the API and no others', async (t) => {
-  const routes = ROUTES.filter(({ path }) => path.startsWith('/api/v1/')).map(
+  const routes = ROUTES.filter(({ path }) => path.startsWith('/api/v1/') || path === '/mcp').map(
     ({ method, path }) => `${method} ${path}`,
   );
   const described = Object.entries(api.paths).flatMap(([path, operations]) =>
@@ -62,7 +62,8 @@ const child = spanRow({
   links: [],
   events: [{}],
 });
-await insertRows(scene.database, 'spans', [root, child]);
+const tool = spanRow({ trace: 1, at: 2, project, category: 'tool_step', tool_name: 'search' });
+await insertRows(scene.database, 'spans', [root, child, tool]);
 await insertRows(scene.database, 'logs', [
   logRow({ project, trace_id: hex(1, 16), body: { a: 1 }, severity_number: 9 }),
 ]);
@@ -76,7 +77,7 @@ await insertRows(scene.database, 'traces', [
     project,
     environment: 'default',
     first_ns: String(BASE_NS),
-    last_ns: String(BASE_NS + 1_000_000n),
+    last_ns: String(BASE_NS + 2_000_000n),
     created_at: 'now',
   },
   { trace_id: hex(2, 16), project, environment: 'default', created_at: 'now' },
@@ -97,6 +98,7 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   histogram: [range, 'by=error'],
   top: [`${range}&by=cost`, `${range}&by=tokens`, `${range}&by=duration`, `${range}&by=errors`],
   usage: [range, `${range}&group=user&interval=1m&q=provider:openai`, `${range}&group=none`, `${range}&group=service`],
+  tools: ['', `${range}&q=tool:search`],
   facets: ['', 'fields=kind,status&q=error'],
   series: [`name=requests&${range}`],
   export: ['what=traces', 'what=spans&as=csv', 'what=logs&as=otlp'],

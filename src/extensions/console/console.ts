@@ -18,6 +18,7 @@ import { Authentication } from './auth/authentication.ts';
 import { SessionCookie } from './auth/cookie.ts';
 import { Logins } from './auth/logins.ts';
 import { baseUrlOf } from './base-url.ts';
+import { McpThread } from './mcp/thread.ts';
 import { CONSOLE_SCHEMA, type ConsoleOptions, checkConsole } from './options.ts';
 import { ConsoleServer, type Serve } from './server/console-server.ts';
 import { FailedLogins, Places } from './server/limits.ts';
@@ -34,6 +35,7 @@ const CONSOLE_ID = { id: null, name: 'the console' };
 class Console implements Extension {
   readonly #options: ConsoleOptions;
   readonly #host: Host;
+  readonly #mcp: McpThread;
   readonly #address: { current: ConsoleAddress | null } = { current: null };
   #reader: ReaderPool | null = null;
   #requests: Requests | null = null;
@@ -44,6 +46,7 @@ class Console implements Extension {
   constructor(options: ConsoleOptions, host: Host) {
     this.#options = options;
     this.#host = host;
+    this.#mcp = new McpThread((error) => host.logger.error({ error }, 'the thread of /mcp failed'));
     host.capabilities.offer(CONSOLE, { address: () => this.#address.current });
   }
 
@@ -75,6 +78,7 @@ class Console implements Extension {
     this.#listener?.close();
     this.#requests?.stop();
     await this.#server?.stop();
+    await this.#mcp.stop();
     await this.#reader?.close();
   }
 
@@ -120,6 +124,7 @@ class Console implements Extension {
       router: new Router(this.#routes()),
       withoutLogin: auth.mode === 'none',
       liveStreams: new Places(LIVE_STREAMS),
+      mcp: this.#mcp,
       daemon: () => capabilities.find(DAEMON_FACTS) ?? null,
       service: () => capabilities.find(SERVICE_STATUS) ?? null,
       refused: () => capabilities.find(REFUSED_REQUESTS) ?? null,

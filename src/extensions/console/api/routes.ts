@@ -1,5 +1,6 @@
 /** The list of all routes of the console, by resource. A test checks the security rules for each of them. */
 import type { Route } from '../server/route.ts';
+import { MCP_ROUTES } from './mcp.ts';
 import { PEOPLE_ROUTES } from './people.ts';
 import { PROJECT_ROUTES } from './projects.ts';
 import { READING_ROUTES } from './reading-routes.ts';
@@ -14,4 +15,5 @@ export const ROUTES: readonly Route[] = [
   ...PEOPLE_ROUTES,
   ...STATUS_ROUTES,
   ...READING_ROUTES,
+  ...MCP_ROUTES,
 ];

@@ -10,6 +10,7 @@ import type { RefusedRequests } from '../../../component/capabilities/refused-re
 import type { PostgresReader } from '../../../component/capabilities/postgres-reader.ts';
 import type { ServiceStatus } from '../../../component/extension.ts';
 import type { Logger } from '../../../component/logger.ts';
+import type { McpThread } from '../mcp/thread.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { Logins } from '../auth/logins.ts';
 import { ConsoleError } from '../errors.ts';
@@ -20,7 +21,7 @@ import type { Names } from './names.ts';
 import { RequestReaders } from './request-reader.ts';
 import type { Caller, Reply, RequestContext } from './route.ts';
 import type { Match, Router } from './router.ts';
-import { send, sendError, sendFile } from './sending.ts';
+import { send, sendError, sendFile, textOf } from './sending.ts';
 import type { StaticFiles } from './static-files.ts';
 
 const MAX_URL_LENGTH = 8 * 1024;
@@ -49,6 +50,7 @@ export interface RequestParts {
   readonly administration: AdministrationFor;
   readonly people: People;
   readonly liveStreams: Places;
+  readonly mcp: McpThread;
   daemon(): DaemonFacts | null;
   service(): ServiceStatus | null;
   refused(): RefusedRequests | null;
@@ -148,15 +150,35 @@ export class Requests {
     sendFile(response, file ?? files.index, { headers: request.headers, head });
   }
 
-  async #authorize({ request }: Exchange, { route, parameters }: Match): Promise<Caller> {
-    if (route.role === 'anyone') return NO_ONE;
+  async #authorize({ request }: Exchange, match: Match): Promise<Caller> {
+    if (match.route.role === 'anyone') return NO_ONE;
     const caller = await this.#parts.authentication.callerOf(arrivalOf(request));
+    await this.#checkRight(caller, match);
+    return caller;
+  }
+
+  async #checkRight(caller: Caller, { route, parameters }: Match): Promise<void> {
     if (caller.by === 'token' && !route.readToken)
       throw new ConsoleError('forbidden', { message: 'A read token only reads.' });
     const project = parameters.get('project');
     if (project !== undefined && !(await this.#mayReach(caller, project))) throw new ConsoleError('not_found');
-    if (ROLES.indexOf(caller.role) < ROLES.indexOf(route.role)) throw new ConsoleError('forbidden');
-    return caller;
+    if (route.role !== 'anyone' && ROLES.indexOf(caller.role) < ROLES.indexOf(route.role))
+      throw new ConsoleError('forbidden');
+  }
+
+  async #read(exchange: Exchange, caller: Caller, url: string): Promise<string> {
+    try {
+      const [path = '', query = ''] = splitAt(url, '?');
+      const match = this.#parts.router.find('GET', path);
+      if (!match.route.readToken) throw new ConsoleError('forbidden');
+      await this.#checkRight(caller, match);
+      const asked = { ...exchange, path, query: new URLSearchParams(query) };
+      return await textOf(await match.route.handle(this.#contextOf(asked, match, { caller, body: {} })));
+    } catch (error) {
+      const answer = asConsoleError(error);
+      if (answer.code === 'internal') this.#parts.logger.error({ error }, 'a request to the console failed');
+      throw answer;
+    }
   }
 
   /** A project that does not exist and one that the caller may not see are answered alike. */
@@ -165,10 +187,11 @@ export class Requests {
   }
 
   #contextOf(
-    { request, query, host, signal }: Exchange,
+    exchange: Exchange,
     { parameters }: Match,
     { caller, body }: { readonly caller: Caller; readonly body: Readonly<Record<string, unknown>> },
   ): RequestContext {
+    const { request, query, host, signal } = exchange;
     const { administration, people, logins, daemon, service, refused, logger, now } = this.#parts;
     const actor: Actor = { id: caller.by === 'token' || caller.id === '' ? null : caller.id, name: caller.name };
     const parameter = (name: string): string => {
@@ -182,6 +205,8 @@ export class Requests {
         return parameter('project');
       },
       headers: visibleHeaders(request),
+      read: (path) => this.#read(exchange, caller, path),
+      mcp: this.#parts.mcp,
       reader: this.#readers.for(`${caller.by}:${caller.id}`, signal),
       administration: administration(actor),
       login: logins.for({ ...arrivalOf(request), host, actor }),

@@ -6,6 +6,7 @@ import type { Actor, People, Person, Role } from '../../../component/capabilitie
 import type { ReaderRow } from '../../../component/capabilities/postgres-reader.ts';
 import type { ServiceStatus } from '../../../component/extension.ts';
 import type { Logger } from '../../../component/logger.ts';
+import type { McpThread } from '../mcp/thread.ts';
 
 /** The prefixes of paths. */
 export const API = '/api/v1';
@@ -75,6 +76,12 @@ export interface RequestContext {
   /** The origin of changes that `people` writes to the audit. */
   readonly actor: Actor;
   readonly login: LoginControl;
+  /**
+   * The body of a GET of another route that read tokens may use, as the same caller: a path with its query. Rejects
+   * with a `ConsoleError`.
+   */
+  read(path: string): Promise<string>;
+  readonly mcp: McpThread;
   /** Null in a process that does not know them. */
   readonly daemon: DaemonFacts | null;
   readonly service: ServiceStatus | null;
@@ -197,6 +204,16 @@ export const personRoute = (path: string, role: Role, handle: Handle): Route => 
   path,
   role,
   readToken: false,
+  changes: false,
+  handle,
+});
+
+/** A POST that changes nothing: viewers and read tokens may use it. */
+export const questionRoute = (path: string, handle: Handle): Route => ({
+  method: 'POST',
+  path,
+  role: 'viewer',
+  readToken: true,
   changes: false,
   handle,
 });

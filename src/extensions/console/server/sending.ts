@@ -53,6 +53,24 @@ export async function send(response: ServerResponse, reply: Reply, sending: Send
   response.end();
 }
 
+/** The whole body of a reply that is a text. */
+export async function textOf(reply: Reply): Promise<string> {
+  switch (reply.kind) {
+    case 'json':
+      return JSON.stringify(reply.value);
+    case 'json_text':
+    case 'text':
+      return reply.text;
+    case 'lines': {
+      let text = '';
+      for await (const piece of reply.pieces) text += piece;
+      return text;
+    }
+    default:
+      throw new Error(`a reply of the kind ${reply.kind} is no text`);
+  }
+}
+
 export function sendFile(response: ServerResponse, file: StaticFile, { headers, head }: FileRequest): void {
   const coding = codingFor(file, headers['accept-encoding']);
   const fresh = headers['if-none-match'] === file.etag;

@@ -1,0 +1,134 @@
+/** `sluice mcp`: tools for coding agents over standard input and output, by the Model Context Protocol. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { UserError } from '../errors.ts';
+import { DatabaseApi } from '../extensions/console/mcp/database-api.ts';
+import type { ToolScene } from '../extensions/console/mcp/tool.ts';
+import { Administration } from '../extensions/postgres/administration.ts';
+import type { Database } from '../extensions/postgres/database.ts';
+import { PostgresPeople } from '../extensions/postgres/people.ts';
+import { Readers } from '../extensions/postgres/reader.ts';
+import type { Call, Command, ExitCode } from './command.ts';
+import { CONFIG_OPTIONS } from './config-options.ts';
+import { ConsoleApi } from './console-api.ts';
+import { type Opened, withDatabase } from './database.ts';
+import { explainStoredSpan } from './explain.ts';
+import { UsageError } from './options.ts';
+import { ViewQueries } from './view-queries.ts';
+import { versionOf } from './version.ts';
+
+const TOKEN_VARIABLE = 'SLUICE_READ_TOKEN';
+const READER = { url: '', connections: 3, timeoutMs: 30_000, applicationName: 'sluice-mcp' } as const;
+const BY = { id: null, name: 'sluice mcp' } as const;
+const DATABASE_ONLY = ['project', 'no-content', 'sql', 'config', 'set'] as const;
+
+export const mcpCommand: Command = {
+  description:
+    'Coding agents start it and read stored telemetry by its tools; nothing is changed. It opens the database, or with --url asks a\nconsole with a read token, which is read from --token-file or SLUICE_READ_TOKEN. docs/mcp.md has the lines for common agents.',
+  options: {
+    ...CONFIG_OPTIONS,
+    project: {
+      type: 'list',
+      short: 'p',
+      value: 'NAME',
+      description: 'A project that is shown; repeatable',
+      otherwise: 'all projects',
+    },
+    'no-content': { type: 'flag', description: 'Do not show prompts, answers, attributes and tool payloads' },
+    sql: { type: 'flag', description: 'Offer query_sql: one SELECT on the views of a project' },
+    url: { type: 'text', value: 'URL', description: 'Ask the console at this address instead of the database' },
+    'token-file': {
+      type: 'text',
+      value: 'FILE',
+      description: 'The file with the read token for --url',
+      otherwise: TOKEN_VARIABLE,
+    },
+  },
+  examples: [
+    ['sluice mcp', 'all projects of the database of this configuration'],
+    ['sluice mcp --url https://sluice.example.com --token-file ~/.config/sluice/token', 'one project of a console'],
+  ],
+  run: (call) => {
+    const url = call.values.text('url');
+    if (url !== undefined) return serveConsole(call, url);
+    if (call.values.text('token-file') !== undefined) throw new UsageError('--token-file needs --url');
+    if (call.values.flag('sql') && call.values.flag('no-content'))
+      throw new UsageError('--sql shows content, so it cannot be used with --no-content');
+    return withDatabase(call, 'read', (database, opened) => serveDatabase(call, database, opened));
+  },
+};
+
+async function serveConsole(call: Call, url: string): Promise<ExitCode> {
+  const given = DATABASE_ONLY.find((name) => call.values.flag(name));
+  if (given !== undefined)
+    throw new UsageError(`--${given} cannot be used with --url: the token decides what is shown`);
+  if (!/^https?:\/\/[^/?#@\s]+\/?$/u.test(url))
+    throw new UsageError(`"${url}" is not the address of a console`, 'as http://127.0.0.1:4319');
+  const api = new ConsoleApi(url.replace(/\/$/u, ''), tokenOf(call));
+  return serve(call, { api, explain: null, sql: null });
+}
+
+function tokenOf({ values, process }: Call): string {
+  const file = values.text('token-file');
+  const token = (
+    file === undefined ? (process.env[TOKEN_VARIABLE] ?? '') : readToken(resolve(process.cwd(), file))
+  ).trim();
+  if (/^slr_\S+$/u.test(token)) return token;
+  throw new UserError(
+    token === '' ? 'there is no read token' : 'this is not a read token',
+    `Make one on the page of the project, and put it into ${TOKEN_VARIABLE} or a file for --token-file.`,
+  );
+}
+
+function readToken(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UserError(
+      `the file of the token cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+async function serveDatabase(call: Call, database: Database, { config, options }: Opened): Promise<ExitCode> {
+  const reader = new Readers(database, options.views_schema).open(READER);
+  const projects = call.values.list('project');
+  const api = new DatabaseApi({
+    reader,
+    administration: new Administration(database, BY),
+    people: new PostgresPeople(database),
+    projects: projects.length === 0 ? null : projects,
+    seesContent: !call.values.flag('no-content'),
+  });
+  const queries = new ViewQueries(database, options.views_schema, api);
+  const scene: ToolScene = {
+    api,
+    explain: (question) => explainStoredSpan(call, { reader, config, database }, question),
+    sql: call.values.flag('sql') ? (question) => queries.answer(question) : null,
+  };
+  try {
+    return await serve(call, scene);
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Until the agent closes standard input. */
+async function serve({ process, terminal }: Call, scene: ToolScene): Promise<ExitCode> {
+  const [{ makeServer }, { serveStdio, StdioServerTransport }] = await Promise.all([
+    import('../extensions/console/mcp/server.ts'),
+    import('@modelcontextprotocol/server/stdio'),
+  ]);
+  const failed = (error: unknown): void =>
+    terminal.say(`error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  const ended = new Promise<void>((done) => {
+    for (const event of ['end', 'close', 'error']) process.stdin.once(event, () => done());
+  });
+  const handle = serveStdio(() => makeServer({ scene, version: versionOf(), failed }), {
+    transport: new StdioServerTransport(process.stdin, process.stdout),
+    onerror: failed,
+  });
+  await ended;
+  await handle.close();
+  return 0;
+}

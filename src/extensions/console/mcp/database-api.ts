@@ -1,0 +1,78 @@
+/** The query API without a listener, for a program that opens the database itself. */
+import type { ProjectAdministration } from '../../../component/capabilities/administration.ts';
+import type { People } from '../../../component/capabilities/people.ts';
+import type { PostgresReader } from '../../../component/capabilities/postgres-reader.ts';
+import { ROUTES } from '../api/routes.ts';
+import { ConsoleError } from '../errors.ts';
+import { asConsoleError } from '../server/failures.ts';
+import type { Caller, RequestContext } from '../server/route.ts';
+import { type Match, Router } from '../server/router.ts';
+import { textOf } from '../server/sending.ts';
+import { McpThread } from './thread.ts';
+import { type Api, ApiFault } from './tool.ts';
+
+export interface DatabaseApiParts {
+  readonly reader: PostgresReader;
+  readonly administration: ProjectAdministration;
+  readonly people: People;
+  /** Null: all projects. */
+  readonly projects: readonly string[] | null;
+  readonly seesContent: boolean;
+}
+
+export class DatabaseApi implements Api {
+  readonly #parts: DatabaseApiParts;
+  readonly #router = new Router(ROUTES);
+  /** It is never started. */
+  readonly #mcp = new McpThread(() => undefined);
+  readonly #signal = new AbortController().signal;
+
+  constructor(parts: DatabaseApiParts) {
+    this.#parts = parts;
+  }
+
+  async get(url: string): Promise<string> {
+    try {
+      const { pathname, search } = new URL(url, 'http://localhost');
+      const match = this.#router.find('GET', pathname);
+      if (!match.route.readToken) throw new ConsoleError('forbidden');
+      await this.#checkProject(match.parameters.get('project'));
+      return await textOf(await match.route.handle(this.#contextOf(match, new URLSearchParams(search))));
+    } catch (error) {
+      const { code, message, hint, at } = asConsoleError(error);
+      if (code === 'internal') throw error;
+      throw new ApiFault(code, message, { hint, at });
+    }
+  }
+
+  async #checkProject(name: string | undefined): Promise<void> {
+    if (name === undefined) return;
+    const { administration, projects } = this.#parts;
+    const known = projects ?? (await administration.listProjects()).map((project) => project.name);
+    if (!known.includes(name)) throw new ConsoleError('not_found', { message: 'There is no such project.' });
+  }
+
+  #contextOf({ parameters }: Match, query: URLSearchParams): RequestContext {
+    const { reader, administration, people, projects, seesContent } = this.#parts;
+    const caller: Caller = { by: 'none', id: '', name: 'sluice mcp', role: 'viewer', projects, seesContent };
+    const parameter = (name: string): string => parameters.get(name) ?? '';
+    const refuse = (): Promise<never> => Promise.reject(new ConsoleError('forbidden'));
+    const nothing = (): void => undefined;
+    return {
+      ...{ caller, query, reader, administration, people, parameter },
+      project: parameter('project'),
+      headers: {},
+      body: {},
+      signal: this.#signal,
+      actor: { id: null, name: caller.name },
+      login: { open: refuse, close: refuse, invite: refuse },
+      read: (path) => this.get(path),
+      mcp: this.#mcp,
+      daemon: null,
+      service: null,
+      refused: null,
+      logger: { debug: nothing, info: nothing, warn: nothing, error: nothing },
+      now: () => Date.now(),
+    };
+  }
+}

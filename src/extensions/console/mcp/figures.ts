@@ -1,0 +1,44 @@
+/** Figures and times in answers: short, without loss where a model would compute with them. */
+
+const NS_PER_MS = 1_000_000;
+const SECOND_MS = 1000;
+const MINUTE_MS = 60_000;
+const UNKNOWN = '-';
+
+/** RFC 3339 with milliseconds. */
+export function timeOf(ns: string | null): string {
+  return ns === null ? UNKNOWN : new Date(Math.floor(Number(BigInt(ns) / BigInt(NS_PER_MS)))).toISOString();
+}
+
+export const tookOf = (ns: string | null): string => (ns === null ? UNKNOWN : millis(Number(ns) / NS_PER_MS));
+
+export function millis(ms: number | null): string {
+  if (ms === null) return UNKNOWN;
+  if (ms < 1) return `${Math.round(ms * 1000)}µs`;
+  if (ms < SECOND_MS) return `${Number(ms.toPrecision(3))}ms`;
+  if (ms < 2 * MINUTE_MS) return `${Number((ms / SECOND_MS).toPrecision(3))}s`;
+  return `${Number((ms / MINUTE_MS).toPrecision(3))}min`;
+}
+
+/** US dollars. Null: unknown, which is not zero. */
+export function costOf(cost: string | null): string {
+  if (cost === null) return UNKNOWN;
+  return `$${cost.includes('.') ? cost.replace(/\.?0+$/u, '') : cost}`;
+}
+
+/** `4700→576 tok (3100 cached)`; empty without any. */
+export function tokensOf(sums: {
+  readonly input_tokens: number | null;
+  readonly output_tokens: number | null;
+  readonly cache_read_tokens?: number | null;
+}): string {
+  const { input_tokens: input, output_tokens: output, cache_read_tokens: cached = null } = sums;
+  if (input === null && output === null) return '';
+  return `${input ?? UNKNOWN}→${output ?? UNKNOWN} tok${cached === null || cached === 0 ? '' : ` (${cached} cached)`}`;
+}
+
+export const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
+
+/** Parts with a point between them, without the empty ones. */
+export const joined = (...parts: readonly (string | null | false)[]): string =>
+  parts.filter((part) => part !== null && part !== false && part !== '').join(' · ');
