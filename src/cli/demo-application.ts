@@ -4,14 +4,7 @@
  * conventions, as an SDK would send it.
  */
 import { randomBytes } from 'node:crypto';
-
-type Scalar = string | number | boolean | readonly string[];
-type Attributes = Readonly<Record<string, Scalar>>;
-
-export interface DemoRequest {
-  readonly path: '/v1/traces' | '/v1/logs' | '/v1/metrics';
-  readonly body: object;
-}
+import { type Attributes, attributesOf, CLIENT, type DemoRequest, INTERNAL, spanOf, type Step } from './demo-otlp.ts';
 
 export interface Demo {
   readonly traceId: string;
@@ -27,22 +20,6 @@ const SCOPE = { name: 'sluice.demo', version: '1' };
 const NS_PER_MS = 1_000_000n;
 /** The duration of the run, which ends now. */
 const STORY_MS = 4_860;
-const ERROR = 2;
-const INTERNAL = 1;
-const CLIENT = 3;
-
-interface Step {
-  readonly id: string;
-  readonly parent: string | null;
-  readonly name: string;
-  readonly kind: number;
-  /** Milliseconds since the begin of the run. */
-  readonly from: number;
-  readonly to: number;
-  readonly attributes: Attributes;
-  readonly failure?: string;
-  readonly events?: readonly { readonly name: string; readonly at: number; readonly attributes: Attributes }[];
-}
 
 export function makeDemo(nowMs: number, environment: string): Demo {
   const traceId = randomBytes(16).toString('hex');
@@ -211,26 +188,6 @@ const ANTHROPIC_CALL: Attributes = {
   ]),
 };
 
-function spanOf(step: Step, traceId: string, at: (ms: number) => string): object {
-  const { id, parent, name, kind, from, to, attributes, failure, events = [] } = step;
-  return {
-    traceId,
-    spanId: id,
-    ...(parent === null ? {} : { parentSpanId: parent }),
-    name,
-    kind,
-    startTimeUnixNano: at(from),
-    endTimeUnixNano: at(to),
-    attributes: attributesOf(attributes),
-    events: events.map((event) => ({
-      name: event.name,
-      timeUnixNano: at(event.at),
-      attributes: attributesOf(event.attributes),
-    })),
-    status: failure === undefined ? {} : { code: ERROR, message: failure },
-  };
-}
-
 function durationMetric(at: (ms: number) => string): object {
   const bounds = [0.1, 0.5, 1, 2, 5];
   const point = {
@@ -249,15 +206,4 @@ function durationMetric(at: (ms: number) => string): object {
     unit: 's',
     histogram: { aggregationTemporality: 1, dataPoints: [point] },
   };
-}
-
-function attributesOf(attributes: Attributes): readonly object[] {
-  return Object.entries(attributes).map(([key, value]) => ({ key, value: anyValue(value) }));
-}
-
-function anyValue(value: Scalar): object {
-  if (typeof value === 'string') return { stringValue: value };
-  if (typeof value === 'boolean') return { boolValue: value };
-  if (typeof value === 'number') return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
-  return { arrayValue: { values: value.map(anyValue) } };
 }

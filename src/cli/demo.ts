@@ -8,6 +8,10 @@ import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { findPostgresOptions } from '../daemon/configured-database.ts';
 import { type Demo, makeDemo } from './demo-application.ts';
+import type { DemoRequest } from './demo-otlp.ts';
+import { SCALES } from './demo-day.ts';
+import { sendScale } from './demo-scale.ts';
+import { UsageError } from './options.ts';
 import { findEndpoint } from '../daemon/endpoint.ts';
 import { asJson, clean } from './view/screen-text.ts';
 
@@ -21,7 +25,7 @@ const SHOWN_ANSWER = 300;
 
 export const demoCommand: Command = {
   description:
-    'The key is --key, or else SLUICE_KEY. Without both, and with a database in the configuration, a key is created for\nthis use and revoked afterwards.',
+    'The key is --key, or else SLUICE_KEY. Without both, and with a database in the configuration, a key is created for\nthis use and revoked afterwards.\n\nWith --scale, a repeated run with the same seed sends the same records and those of the time since then. Spans are\nstored once; log records and metric points are stored again when the runs are more than an hour\napart. Ctrl-C stops after the request in flight.',
   options: {
     ...CONFIG_OPTIONS,
     endpoint: {
@@ -44,22 +48,37 @@ export const demoCommand: Command = {
       description: 'The environment of the telemetry',
       default: DEFAULT_ENVIRONMENT,
     },
+    scale: {
+      type: 'text',
+      value: 'TIME',
+      description:
+        'Fill a project with the telemetry of an hour, day or week: services, users, errors, logs, metrics, and each night a trace of 10,000 spans',
+      otherwise: 'one trace',
+    },
+    seed: {
+      type: 'text',
+      value: 'TEXT',
+      description: 'Another seed makes other telemetry of the scale',
+      default: 'sluice',
+    },
     json: { type: 'flag', description: 'Print JSON' },
   },
   examples: [
     ['sluice demo', 'to the daemon on this machine'],
+    ['sluice demo --scale day', 'the telemetry of a day'],
     ['sluice demo --endpoint https://otlp.example.org --key "$SLUICE_KEY"', 'to another'],
   ],
   async run(call) {
     const { values, process } = call;
+    checkScale(values.text('scale'));
     const given = values.text('key') ?? process.env[KEY_VARIABLE] ?? '';
     const named = values.text('endpoint');
-    if (named !== undefined && given !== '') return sendDemo(call, endpointOf(named), given);
+    if (named !== undefined && given !== '') return sendTelemetry(call, endpointOf(named), given);
     const config = await readConfig(call);
     const endpoint = endpointOf(named ?? findEndpoint(config) ?? DEFAULT_ENDPOINT);
     // Checked before a key is created, and before a database is started for that.
     await checkAlive(endpoint);
-    return given !== '' ? sendDemo(call, endpoint, given) : withOwnKey(call, config, endpoint);
+    return given !== '' ? sendTelemetry(call, endpoint, given) : withOwnKey(call, config, endpoint);
   },
 };
 
@@ -89,7 +108,7 @@ function withOwnKey(call: Call, config: Config, endpoint: string): Promise<ExitC
     const project = call.values.text('project') ?? (await chooseProject(administration));
     const key = await administration.createKey(project, null, KEY_LABEL);
     try {
-      return await sendDemo(call, endpoint, key.text);
+      return await sendTelemetry(call, endpoint, key.text);
     } finally {
       await administration.revokeKey(key.publicId);
     }
@@ -105,13 +124,33 @@ async function chooseProject(administration: Administration): Promise<string> {
   return DEFAULT_PROJECT;
 }
 
-async function sendDemo(call: Call, endpoint: string, key: string): Promise<ExitCode> {
+function checkScale(scale: string | undefined): void {
+  if (scale !== undefined && !SCALES.has(scale))
+    throw new UsageError(`--scale cannot be ${scale}`, `Use one of: ${[...SCALES.keys()].join(', ')}.`);
+}
+
+function sendTelemetry(call: Call, endpoint: string, key: string): Promise<ExitCode> {
+  const send = (request: DemoRequest): Promise<number> => sendRequest(endpoint, key, request);
+  const lengthMs = SCALES.get(call.values.text('scale') ?? '');
+  return lengthMs === undefined ? sendDemo(call, endpoint, send) : sendScale(call, { endpoint, lengthMs, send });
+}
+
+/** Returns the length of the body. */
+async function sendRequest(endpoint: string, key: string, { path, body }: DemoRequest): Promise<number> {
+  const content = JSON.stringify(body);
+  const { status, text } = await post(`${endpoint}${path}`, key, content);
+  if (status !== 200) throw refused(endpoint, path, status, text);
+  return content.length;
+}
+
+async function sendDemo(
+  call: Call,
+  endpoint: string,
+  send: (request: DemoRequest) => Promise<number>,
+): Promise<ExitCode> {
   const { values, terminal } = call;
   const demo = makeDemo(Date.now(), values.word('environment'));
-  for (const { path, body } of demo.requests) {
-    const { status, text } = await post(`${endpoint}${path}`, key, JSON.stringify(body));
-    if (status !== 200) throw refused(endpoint, path, status, text);
-  }
+  for (const request of demo.requests) await send(request);
   terminal.print(
     values.flag('json')
       ? asData(demo, endpoint)

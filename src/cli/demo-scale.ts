@@ -1,0 +1,86 @@
+/** Sends the telemetry of `sluice demo --scale`, one request at a time, with progress. SIGINT and SIGTERM stop it. */
+import type { Call, ExitCode } from './command.ts';
+import { commandLine } from './command-line.ts';
+import { type DayPart, makeDay } from './demo-day.ts';
+import type { DemoRequest } from './demo-otlp.ts';
+import { formatCount } from './view/format.ts';
+import { progressLines } from './view/progress.ts';
+import { asJson } from './view/screen-text.ts';
+
+const STOPS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
+
+export interface ScaleRun {
+  readonly endpoint: string;
+  readonly lengthMs: number;
+  /** Returns the length of the body. */
+  send(request: DemoRequest): Promise<number>;
+}
+
+interface Sent {
+  traces: number;
+  spans: number;
+  logs: number;
+  points: number;
+  bytes: number;
+  lastTrace: string | null;
+  largeTrace: string | null;
+}
+
+export async function sendScale(call: Call, { endpoint, lengthMs, send }: ScaleRun): Promise<ExitCode> {
+  const { values, terminal, process } = call;
+  const sent: Sent = { traces: 0, spans: 0, logs: 0, points: 0, bytes: 0, lastTrace: null, largeTrace: null };
+  const report = progressLines((text) => terminal.say(text));
+  let stopped = false;
+  const stop = (): void => {
+    stopped = true;
+  };
+  // The default action would end the process before its key is revoked. A second signal has the default action.
+  for (const signal of STOPS) process.once(signal, stop);
+  try {
+    const options = { nowMs: Date.now(), lengthMs, environment: values.word('environment'), seed: values.word('seed') };
+    for (const part of makeDay(options)) {
+      if (stopped) break;
+      sent.bytes += await send(part.request);
+      add(sent, part);
+      const unit = new Date(part.atMs).toISOString().slice(0, 16);
+      report({ unit, rows: sent.spans + sent.logs + sent.points, bytes: sent.bytes, share: part.share });
+    }
+  } finally {
+    for (const signal of STOPS) process.removeListener(signal, stop);
+  }
+  if (values.flag('json')) terminal.print(asData(sent, endpoint, stopped));
+  else terminal.print(describe(call, sent, endpoint));
+  if (stopped) terminal.say('Stopped. Run it again to send the rest.');
+  return stopped ? 1 : 0;
+}
+
+function add(sent: Sent, { traces, spans, logs, points, largeTrace }: DayPart): void {
+  sent.traces += traces.length;
+  sent.spans += spans;
+  sent.logs += logs;
+  sent.points += points;
+  sent.lastTrace = traces.at(-1) ?? sent.lastTrace;
+  sent.largeTrace = largeTrace ?? sent.largeTrace;
+}
+
+function asData(sent: Sent, endpoint: string, stopped: boolean): string {
+  const { traces, spans, logs, points, lastTrace, largeTrace } = sent;
+  const counts = { traces, spans, logs, metric_points: points };
+  return asJson({ endpoint, complete: !stopped, ...counts, last_trace_id: lastTrace, large_trace_id: largeTrace });
+}
+
+function describe(call: Call, { traces, spans, logs, points, lastTrace, largeTrace }: Sent, endpoint: string): string {
+  const { style } = call.terminal;
+  const show = (id: string | null): string =>
+    id === null ? '' : style.cyan(commandLine(call, `trace ${id.slice(0, 12)}`));
+  return [
+    `Sent to ${endpoint}, and stored:`,
+    `  ${formatCount(spans)} spans in ${formatCount(traces)} traces`,
+    `  ${formatCount(logs)} log records`,
+    `  ${formatCount(points)} metric points`,
+    '',
+    `Usage:            ${style.cyan(commandLine(call, 'usage'))}`,
+    ...(lastTrace === null ? [] : [`The last trace:   ${show(lastTrace)}`]),
+    ...(largeTrace === null ? [] : [`A large trace:    ${show(largeTrace)}`]),
+  ].join('\n');
+}
