@@ -158,8 +158,11 @@ export function creation(table: PartitionedTable, partition: string, from: strin
 export function attachment(table: PartitionedTable, partition: string, from: string, to: string): string {
   return `
     ALTER TABLE sluice.${table.name} ATTACH PARTITION sluice.${partition} FOR VALUES FROM (${from}) TO (${to});
-    ALTER TABLE sluice.${partition} DROP CONSTRAINT day`;
+    ${release(partition)}`;
 }
+
+/** The constraint is not needed after the day was attached. */
+export const release = (partition: string): string => `ALTER TABLE sluice.${partition} DROP CONSTRAINT IF EXISTS day`;
 
 /** Tries again when a lock is not granted soon. Ingest continues between the attempts. */
 export async function withShortLocks<T>(tries: number, work: () => Promise<T>): Promise<T> {

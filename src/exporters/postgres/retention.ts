@@ -12,7 +12,7 @@ import { buildIndexes } from './indexes.ts';
 import { type ObservedTime, TimeObserver } from './observed-time.ts';
 import { dateOf, type PartitionedTable, Partitions } from './partitions.ts';
 import { abandonReservation, reserveDay } from './reserve.ts';
-import { abandonRewrite, rewriteDefault } from './rewrite.ts';
+import { abandonRewrite, DAYS_PER_REWRITE, rewriteDefault } from './rewrite.ts';
 
 /** In milliseconds. */
 export interface RetentionPeriods {
@@ -25,8 +25,6 @@ export interface RetentionPeriods {
 
 /** The longest wait of a start for the days of a table. The rest is done in the background. */
 const OPENING_MS = 10000;
-/** A rewrite of the default partition opens this many more days, so that it does not run every day. */
-const DAYS_PER_REWRITE = 7;
 /**
  * The time of one batch of the removal of trace claims, which locks these claims; and the time of all batches of a run.
  */
@@ -162,17 +160,22 @@ export class Retention {
     await this.#step(`moving rows out of sluice.${table.name}_default`, () => this.#rewrite(query, table, later));
   }
 
-  async #rewrite(query: Query, table: PartitionedTable, later: readonly number[]): Promise<void> {
-    const existing = (await this.#partitions.list(table)).map(({ day }) => day);
-    const last = Math.max(...existing, ...later);
-    const further = Array.from({ length: DAYS_PER_REWRITE }, (_, index) => last + 1 + index);
-    const started = performance.now();
-    await rewriteDefault(query, table, { existing, missing: [...later, ...further] });
-    const seconds = Math.round((performance.now() - started) / 1000);
-    this.#logger.info(
-      { table: table.name, days: later.map(dateOf), seconds },
-      'rows were moved out of the default partition, and their days opened',
-    );
+  /** One rewrite after the other, until the rest of the default partition is small or all days are open. */
+  async #rewrite(query: Query, table: PartitionedTable, days: readonly number[]): Promise<void> {
+    for (let later = days; later.length > 0; later = await this.#openSoon(table)) {
+      const existing = (await this.#partitions.list(table)).map(({ day }) => day);
+      const missing = later.slice(0, DAYS_PER_REWRITE);
+      const last = Math.max(...existing, ...missing);
+      // Further days, so that a rewrite does not run every day.
+      for (let day = last + 1; missing.length < DAYS_PER_REWRITE; day++) missing.push(day);
+      const started = performance.now();
+      await rewriteDefault(query, table, { existing, missing });
+      const seconds = Math.round((performance.now() - started) / 1000);
+      this.#logger.info(
+        { table: table.name, days: missing.map(dateOf), seconds },
+        'rows were moved out of the default partition, and their days opened',
+      );
+    }
   }
 
   async #buildIndexes(): Promise<void> {

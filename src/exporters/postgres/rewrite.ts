@@ -9,18 +9,19 @@
  * 3. In one transaction of milliseconds the old default partition is detached, and the new days and the new default are
  *    attached.
  *
- * Readers see no change before the last step. An interrupted run is abandoned and starts again.
+ * Readers see no change before the last step, which blocks all use of the table. Its time grows with the days, so one
+ * rewrite opens a few days. An interrupted run is abandoned and starts again.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Query } from '../../component/capabilities/postgres.ts';
 import {
-  attachment,
   boundOf,
   columnOf,
   creation,
   inTransaction,
   type PartitionedTable,
   partitionName,
+  release,
   withShortLocks,
 } from './partitions.ts';
 
@@ -30,6 +31,8 @@ const BATCH_PAGES = 128;
 const BATCH_PAUSE_MS = 10;
 const LOCK_TRIES = 50;
 const CONSTRAINT = 'days';
+/** The most days of one rewrite. Each takes two changes of the catalogue under the lock of the last step. */
+export const DAYS_PER_REWRITE = 4;
 
 /** The days that have partitions, and those to be created. */
 export interface Days {
@@ -42,12 +45,13 @@ export async function rewriteDefault(query: Query, table: PartitionedTable, days
   await withShortLocks(LOCK_TRIES, () => inTransaction(query, () => query(preparation(table, days))));
   await copyRows(query, table);
   await withShortLocks(LOCK_TRIES, () => inTransaction(query, () => query(exchange(table, days))));
-  await query(`DROP TABLE sluice.${table.name}_old`);
+  await abandonRewrite(query, table);
+  for (const day of days.missing) await withShortLocks(LOCK_TRIES, () => query(release(partitionName(table, day))));
 }
 
 /**
- * Removes the tables of an interrupted run: before the last step the copy is not needed, after it the old table is not
- * read.
+ * Removes the tables of a run, also of an interrupted one: before the last step the copy is not needed, after it the
+ * copy is empty and the old table is not read.
  */
 export async function abandonRewrite(query: Query, { name }: PartitionedTable): Promise<void> {
   const { rows } = await query(
@@ -107,14 +111,16 @@ async function copyRows(query: Query, { name }: PartitionedTable): Promise<void>
   }
 }
 
+/** Only what must happen at one moment. The rest is done after the commit. */
 function exchange(table: PartitionedTable, { existing, missing }: Days): string {
   const { name } = table;
   const newDays = missing.map((day) => {
     const [partition, from, to] = [partitionName(table, day), boundOf(table, day), boundOf(table, day + 1)];
     return `
       ALTER TABLE sluice.${name}_next DETACH PARTITION sluice.${partition};
-      ${attachment(table, partition, from, to)};`;
+      ALTER TABLE sluice.${name} ATTACH PARTITION sluice.${partition} FOR VALUES FROM (${from}) TO (${to});`;
   });
+  // A later drop of one of these days must not leave a constraint that refuses its late rows.
   const constraints = runsOf([...existing, ...missing]).map((_, index) => `DROP CONSTRAINT ${CONSTRAINT}_${index}`);
   return `
     LOCK TABLE sluice.${name} IN ACCESS EXCLUSIVE MODE;
@@ -123,8 +129,6 @@ function exchange(table: PartitionedTable, { existing, missing }: Days): string 
     ${newDays.join('')}
     ALTER TABLE sluice.${name} ATTACH PARTITION sluice.${name}_default_next DEFAULT;
     ALTER TABLE sluice.${name}_default_next ${constraints.join(', ')};
-    DROP TABLE sluice.${name}_next;
-    DROP TRIGGER mirror ON sluice.${name}_default;
     ALTER TABLE sluice.${name}_default RENAME TO ${name}_old;
     ALTER TABLE sluice.${name}_default_next RENAME TO ${name}_default`;
 }

@@ -3,6 +3,7 @@
 import pg from 'pg';
 import t from 'tap';
 import { dayOf, type PartitionedTable, Partitions } from '../../../src/exporters/postgres/partitions.ts';
+import type { PostgresDatabase, Query, SessionLimits } from '../../../src/component/capabilities/postgres.ts';
 import { Retention, type RetentionPeriods } from '../../../src/exporters/postgres/retention.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
@@ -102,10 +103,42 @@ t.test('the days of a large default partition open while spans are stored and de
   const total = MANY + sent * 10 + 900;
   t.strictSame(await figures(database), { stored: total, different: total, in_default: 900 });
   const open = (await partitions.list(SPANS)).map(({ day }) => day);
-  t.ok(open.includes(today + 1) && open.includes(today + 8), 'the day is open, and some more ahead');
+  t.ok(open.includes(today + 1) && open.includes(today + 7), 'the day is open, and the other days ahead');
   await database.query(STORE, ['after', today + 1, 10]);
   await database.query(STORE, ['after', 47_482, 10]);
   t.equal((await figures(database))?.['in_default'], 910);
+  const { rows } = await database.query("SELECT relname FROM pg_class WHERE relname ~ '_(next|old)$'");
+  t.strictSame(rows, []);
+});
+
+t.test('the lock that blocks all use of the table is held for few changes, whatever the number of days', async (t) => {
+  const { database, logger, partitions } = await scene(t);
+  const today = dayOf(Date.now());
+  // Of a day that is never opened, so that the default partition stays large.
+  await database.query(STORE, ['x'.repeat(1500), 47_482, MANY / 10]);
+  const statements: string[] = [];
+  const observed = {
+    query: (text: string, values?: unknown[]) => database.query(text, values),
+    session: <T>(limits: SessionLimits, work: (query: Query) => Promise<T>) =>
+      database.session(limits, (query) =>
+        work((text, values) => {
+          statements.push(text);
+          return query(text, values);
+        }),
+      ),
+  };
+  const retention = new Retention(observed as unknown as PostgresDatabase, PERIODS, logger);
+  t.equal(await retention.maintain(), true);
+  const exchanges = statements.filter((text) => /LOCK TABLE sluice.spans IN ACCESS EXCLUSIVE/.test(text));
+  t.equal(exchanges.length, 4, 'for fifteen days and a further one');
+  for (const text of exchanges) t.ok(text.split(';').length <= 16, `${text.split(';').length} changes`);
+  const open = (await partitions.list(SPANS)).map(({ day }) => day);
+  t.ok(open.includes(today - 7) && open.includes(today + 8));
+  const left = await database.query(
+    "SELECT conrelid::regclass, conname FROM pg_constraint WHERE contype = 'c' AND conname ~ '^days?(_|$)'",
+  );
+  t.strictSame(left.rows, [], 'no constraint of the rewrite is left');
+  await database.query(STORE, ['later', 47_483, 10]);
   const { rows } = await database.query("SELECT relname FROM pg_class WHERE relname ~ '_(next|old)$'");
   t.strictSame(rows, []);
 });
