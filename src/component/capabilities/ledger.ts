@@ -78,7 +78,10 @@ export interface TransactionHandle {
 }
 
 export interface Ledger extends Component {
-  /** The number of groups that it can settle at once; one when left out. */
+  /**
+   * The number of groups of one size that it can settle at once; one when left out. If it is more than one, small and
+   * large requests form groups of their own, and there can be one group more.
+   */
   readonly concurrentGroups?: number;
   /** Whether no group can be stored at present. Requests are then refused before they are read. Left out: never. */
   isAway?(): boolean;

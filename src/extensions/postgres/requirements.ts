@@ -25,8 +25,8 @@ interface Facts {
   readonly connections: number;
 }
 
-/** Connections of one process: two to write, one to listen, four for queries, one for maintenance or a trial. */
-const CONNECTIONS_PER_PROCESS = 8;
+/** Connections of one process: four to write, one to listen, four for queries, one for maintenance or a trial. */
+const CONNECTIONS_PER_PROCESS = 10;
 
 const FACTS = `
   SELECT quote_ident(current_user) AS role, quote_ident(current_database()) AS database,

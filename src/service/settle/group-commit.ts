@@ -4,8 +4,8 @@
  * 200 only after the commit of its rows.
  *
  * A request larger than a group is heavy. It is settled alone, concurrently with the groups, so that no group waits for
- * it. All requests of a group have one kind, so that requests that are likely to be refused do not delay those of other
- * projects.
+ * it. Small and large requests form groups of their own, so that small ones wait for small groups only. All requests of
+ * a group have one kind, so that requests that are likely to be refused do not delay those of other projects.
  *
  * States: idle → (a request arrives) → settling one group or more → (outcomes) → idle when no request waits, otherwise
  * settling again. `drain` waits for idle. After `close`, new requests are refused with `shutting_down`.
@@ -17,7 +17,15 @@ import type { Acceptance } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
 import type { RequestTrace } from '../telemetry/own-traces.ts';
 import { dependsOn, FailedRequests } from './heavy.ts';
-import { type Choice, isHeavy, WaitingRequests } from './waiting.ts';
+import {
+  type Choice,
+  type GroupLimits,
+  isHeavy,
+  isLarge,
+  LARGE_GROUP,
+  SMALL_GROUP,
+  WaitingRequests,
+} from './waiting.ts';
 import { type EncodedRows, ExporterWrites, releaseRows } from './writes.ts';
 
 const GROUP_SIZE_BOUNDS = [1, 2, 4, 8, 16];
@@ -31,10 +39,18 @@ interface Waiting {
   settle(outcome: Outcome): void;
 }
 
-/** A heavy request that is being settled, and the requests that wait for its end. */
-interface Heavy {
-  readonly request: Waiting;
-  readonly dependents: Waiting[];
+/** The requests of one range of sizes, which form groups. */
+interface Lane {
+  readonly waiting: WaitingRequests<Waiting>;
+  /** The kinds of the groups that are being settled; null: a group is about to be formed. */
+  readonly settling: Set<{ kind: Kind | null }>;
+  readonly choice: Choice;
+}
+
+/** Large requests that are being settled, and the requests that wait for their end. */
+interface Blocking {
+  readonly requests: readonly Waiting[];
+  readonly dependents: { readonly lane: Lane; readonly waiting: Waiting }[];
 }
 
 const NO_OUTCOME: Outcome = {
@@ -49,19 +65,14 @@ export class GroupCommit {
   readonly #groupSize: Histogram;
   readonly #commitSeconds: Histogram;
   readonly #outcomes: Counter;
-  readonly #waiting = new WaitingRequests<Waiting>();
-  readonly #waitingHeavy = new WaitingRequests<Waiting>();
-  readonly #heavy = new Set<Heavy>();
+  readonly #small = this.#lane(SMALL_GROUP);
+  readonly #large = this.#lane(LARGE_GROUP);
+  readonly #waitingHeavy = new WaitingRequests<Waiting>(LARGE_GROUP);
+  readonly #blocking = new Set<Blocking>();
   readonly #failed = new FailedRequests(() => performance.now());
   readonly #runs = new Set<Promise<void>>();
-  /** The kinds of the groups that are being settled; null: a group is about to be formed. */
-  readonly #settling = new Set<{ kind: Kind | null }>();
   #runningHeavy = 0;
   readonly #writes = new ExporterWrites();
-  readonly #choice: Choice = {
-    kindOf: (claim) => this.#ledger.kindOf?.(claim) ?? 'plain',
-    allows: (kind) => this.#allows(kind),
-  };
   #closed = false;
 
   constructor(ledger: Ledger, logger: Logger, meter: Meter) {
@@ -74,7 +85,8 @@ export class GroupCommit {
       SECONDS_BOUNDS,
     );
     this.#outcomes = meter.counter('sluice_verdicts', 'Settled requests by outcome.');
-    const waiting = (): number => this.#waiting.count + this.#waitingHeavy.count + this.#dependentCount;
+    const waiting = (): number =>
+      this.#small.waiting.count + this.#large.waiting.count + this.#waitingHeavy.count + this.#dependentCount;
     meter.gauge('sluice_requests_waiting', 'Requests waiting for the next commit.', waiting);
   }
 
@@ -110,9 +122,32 @@ export class GroupCommit {
     const heavy = this.#canBeHeavy && isHeavy({ claim, bytes });
     if (heavy && this.#failed.has(claim)) return Promise.resolve(refusal('overloaded', 'it failed a moment ago'));
     return new Promise((settle) => {
-      (heavy ? this.#waitingHeavy : this.#waiting).push({ claim, encoded, bytes, trace, settle });
+      const waiting = { claim, encoded, bytes, trace, settle };
+      if (heavy) this.#waitingHeavy.push(waiting);
+      else this.#laneFor(waiting).waiting.push(waiting);
       this.#startRuns();
     });
+  }
+
+  #lane(limits: GroupLimits): Lane {
+    const lane: Lane = {
+      waiting: new WaitingRequests(limits),
+      settling: new Set(),
+      choice: {
+        kindOf: (claim) => this.#ledger.kindOf?.(claim) ?? 'plain',
+        allows: (kind) => allows(lane, kind),
+      },
+    };
+    return lane;
+  }
+
+  /** A ledger that settles one group after the other gets groups of all sizes. */
+  #laneFor(waiting: Waiting): Lane {
+    return this.#concurrentGroups > 1 && !isLarge(waiting) ? this.#small : this.#large;
+  }
+
+  get #concurrentGroups(): number {
+    return this.#ledger.concurrentGroups ?? 1;
   }
 
   get #canBeHeavy(): boolean {
@@ -120,7 +155,7 @@ export class GroupCommit {
   }
 
   get #dependentCount(): number {
-    return [...this.#heavy].reduce((sum, { dependents }) => sum + dependents.length, 0);
+    return [...this.#blocking].reduce((sum, { dependents }) => sum + dependents.length, 0);
   }
 
   #startRuns(): void {
@@ -128,9 +163,15 @@ export class GroupCommit {
       this.#runningHeavy++;
       this.#start(this.#runHeavy());
     }
-    const open = this.#settling.size;
-    if (open > 0 && (open >= (this.#ledger.concurrentGroups ?? 1) || !this.#waiting.hasNext(this.#choice))) return;
-    if (this.#waiting.count > 0) this.#start(this.#run());
+    for (const lane of [this.#small, this.#large]) if (this.#canStart(lane)) this.#start(this.#run(lane));
+  }
+
+  /** Groups of one size never wait for those of the other, so there can be one group more than `concurrentGroups`. */
+  #canStart({ waiting, settling, choice }: Lane): boolean {
+    if (waiting.count === 0) return false;
+    if (settling.size === 0) return true;
+    const open = this.#small.settling.size + this.#large.settling.size;
+    return open < this.#concurrentGroups && waiting.hasNext(choice);
   }
 
   #start(run: Promise<void>): void {
@@ -138,41 +179,37 @@ export class GroupCommit {
     this.#runs.add(ended);
   }
 
-  /** A concurrent group of the same kind must be full: a smaller one grows while it waits. */
-  #allows(kind: Kind): boolean {
-    const others = [...this.#settling].filter((group) => group.kind === kind || group.kind === null);
-    if (others.length === 0) return true;
-    return kind !== 'apart' && this.#waiting.isWhole;
-  }
-
   /** Settles one group after the other until none can be formed. */
-  async #run(): Promise<void> {
+  async #run(lane: Lane): Promise<void> {
     const current: { kind: Kind | null } = { kind: null };
-    this.#settling.add(current);
+    lane.settling.add(current);
     // Requests that arrive in the same iteration of the event loop belong to the same group.
     await new Promise((resolve) => setImmediate(resolve));
     for (;;) {
       // Synchronous with `#takeGroup`: of two runs that end together, the second one finds that no other is settling.
-      this.#settling.delete(current);
-      const group = this.#takeGroup();
+      lane.settling.delete(current);
+      const group = this.#takeGroup(lane);
       const [first] = group;
       if (first === undefined) return;
-      current.kind = this.#choice.kindOf(first.claim);
-      this.#settling.add(current);
+      current.kind = lane.choice.kindOf(first.claim);
+      lane.settling.add(current);
       // A concurrent group of another kind may be possible now.
       this.#startRuns();
-      await this.#settleGroup(group);
+      if (group.some(isLarge)) await this.#settleBlocking(group);
+      else await this.#settleGroup(group);
     }
   }
 
-  /** Forms the next group without the requests that must wait for a heavy request. */
-  #takeGroup(): readonly Waiting[] {
+  /** Forms the next group without the requests that must wait for large ones. */
+  #takeGroup(lane: Lane): readonly Waiting[] {
     for (;;) {
-      const group = this.#waiting.take(this.#choice);
+      const group = lane.waiting.take(lane.choice);
       const free = group.filter((waiting) => {
-        const heavy = [...this.#heavy].find(({ request }) => dependsOn(waiting.claim, request.claim));
-        heavy?.dependents.push(waiting);
-        return heavy === undefined;
+        const blocking = [...this.#blocking].find(({ requests }) =>
+          requests.some(({ claim }) => dependsOn(waiting.claim, claim)),
+        );
+        blocking?.dependents.push({ lane, waiting });
+        return blocking === undefined;
       });
       if (free.length > 0 || group.length === 0) return free;
     }
@@ -182,17 +219,23 @@ export class GroupCommit {
     for (;;) {
       const [request] = this.#waitingHeavy.take(ANY);
       if (request === undefined) break;
-      const heavy: Heavy = { request, dependents: [] };
-      this.#heavy.add(heavy);
       const started = performance.now();
-      const [decision] = await this.#settleGroup([request]);
+      const [decision] = await this.#settleBlocking([request]);
       if (decision?.kind === 'refused' && decision.rejection.code === 'ingestion_failed')
         this.#failed.note(request.claim, performance.now() - started);
-      this.#heavy.delete(heavy);
-      for (const waiting of heavy.dependents.reverse()) this.#waiting.putBack(waiting);
-      if (heavy.dependents.length > 0) this.#startRuns();
     }
     this.#runningHeavy--;
+  }
+
+  /** Requests that depend on these wait for their end here, so that no group waits for it in the database. */
+  async #settleBlocking(requests: readonly Waiting[]): Promise<readonly Decision[]> {
+    const blocking: Blocking = { requests, dependents: [] };
+    this.#blocking.add(blocking);
+    const decisions = await this.#settleGroup(requests);
+    this.#blocking.delete(blocking);
+    for (const { lane, waiting } of blocking.dependents.reverse()) lane.waiting.putBack(waiting);
+    if (blocking.dependents.length > 0) this.#startRuns();
+    return decisions;
   }
 
   async #settleGroup(group: readonly Waiting[]): Promise<readonly Decision[]> {
@@ -210,7 +253,7 @@ export class GroupCommit {
       waiting.trace?.committed(started, group.length);
       waiting.settle(decision);
     }
-    for (const waiting of deferred.reverse()) this.#waiting.putBack(waiting);
+    for (const waiting of deferred.reverse()) this.#laneFor(waiting).waiting.putBack(waiting);
     return decisions;
   }
 
@@ -229,6 +272,13 @@ export class GroupCommit {
       return group.map(() => refusal('ingestion_failed', 'the ledger failed'));
     }
   }
+}
+
+/** A concurrent group of the same kind must be full: a smaller one grows while it waits. */
+function allows({ waiting, settling }: Lane, kind: Kind): boolean {
+  const others = [...settling].filter((group) => group.kind === kind || group.kind === null);
+  if (others.length === 0) return true;
+  return kind !== 'apart' && waiting.isWhole;
 }
 
 function refusal(code: 'shutting_down' | 'overloaded' | 'ingestion_failed', cause?: string): Outcome {

@@ -331,7 +331,7 @@ t.test('a warning about few connections contains the figures', async (t) => {
   const address20 = { connectionString: urlOf({ ...address, user: role }) };
   t.match(await makeContact(address20, OPTIONS), { warnings: [] });
   t.match(await makeContact(address20, OPTIONS, 9), {
-    warnings: [{ message: /can use 72 connections \(9 × 8\).* 20$/ }],
+    warnings: [{ message: /can use 90 connections \(9 × 10\).* 20$/ }],
   });
 });
 

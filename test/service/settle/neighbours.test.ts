@@ -136,6 +136,84 @@ t.test('in any queue, no project has two requests in a group before every other 
   );
 });
 
+t.test('small requests form groups of their own, beside any number of large ones', async (t) => {
+  const ledger = new OpenGroups();
+  const { arrive, over, settled } = start(ledger);
+  for (const name of ['L', 'M', 'N', 'O']) arrive(aClaim(name, { recordCount: 12_000 }));
+  await turns();
+  t.same(ledger.groups, ['L', 'M']);
+  arrive(aClaim('a'));
+  arrive(aClaim('L'));
+  await turns();
+  t.same(ledger.groups, ['L', 'M', 'aL'], 'also one of the project with a large request');
+  arrive(aClaim('b'));
+  ledger.open[2]?.end();
+  await turns();
+  t.same(
+    [settled, ledger.groups],
+    [
+      ['a', 'L'],
+      ['L', 'M', 'b'],
+    ],
+  );
+  while (ledger.open.length > 0) {
+    ledger.open[0]?.end();
+    await turns();
+  }
+  await over();
+});
+
+t.test('many small requests do not keep large ones waiting', async (t) => {
+  const ledger = new OpenGroups();
+  const { arrive, over } = start(ledger);
+  for (let index = 0; index < 64; index++) arrive(aClaim('s'));
+  await turns();
+  t.equal(ledger.open.length, 2);
+  arrive(aClaim('L', {}), 4 * MIB);
+  await turns();
+  t.equal(ledger.groups[2], 'L');
+  while (ledger.open.length > 0) {
+    ledger.open[0]?.end();
+    await turns();
+  }
+  await over();
+});
+
+t.test('a small request on a trace of a large group waits for it, and its own group does not', async (t) => {
+  const ledger = new OpenGroups();
+  const { arrive, over, settled } = start(ledger);
+  arrive(aClaim('L', { traces: [aTrace('11')], recordCount: 12_000 }));
+  await turns();
+  arrive(aClaim('a', { traces: [aTrace('11')] }));
+  arrive(aClaim('b', { traces: [aTrace('22')] }));
+  await turns();
+  t.same(ledger.groups, ['L', 'b']);
+  ledger.open[1]?.end();
+  await turns();
+  t.same(settled, ['b']);
+  ledger.open[0]?.end();
+  await turns();
+  t.same(ledger.groups, ['a']);
+  ledger.open[0]?.end();
+  await over();
+});
+
+t.test('a group of small requests is a quarter of the largest group', async (t) => {
+  const ledger = new OpenGroups();
+  const { arrive, over } = start(ledger);
+  arrive(aClaim('f'));
+  await turns();
+  for (let index = 0; index < 16; index++) arrive(aClaim('s', { recordCount: 1024 }));
+  ledger.open[0]?.end();
+  await turns();
+  t.same(ledger.groups, ['ssss', 'ssss']);
+  while (ledger.open.length > 0) {
+    ledger.open[0]?.end();
+    await turns();
+  }
+  await over();
+});
+
 t.test('a group never waits for heavy requests', async (t) => {
   const ledger = new OpenGroups();
   const { arrive, over, settled } = start(ledger);

@@ -29,9 +29,9 @@ export interface RowSums {
   readonly bytes: number;
 }
 
-/** More rows than a group has: a single large request. Other requests should not wait for its locks. */
-const LONG_ROWS = 16384;
-const LONG_BYTES = 8388608;
+/** More rows than a group of small requests has. Small requests should not wait for its locks. */
+const LONG_ROWS = 4096;
+const LONG_BYTES = 2097152;
 
 export const isLong = ({ count, bytes }: RowSums): boolean => count > LONG_ROWS || bytes > LONG_BYTES;
 
