@@ -61,7 +61,7 @@ export const CONSOLE_SCHEMA = {
     tempo: {
       type: 'boolean',
       default: true,
-      description: 'For the API of Grafana Tempo below /tempo, which this version does not have yet.',
+      description: "Serve a part of Tempo's API below /tempo, for the Tempo data source of Grafana.",
     },
     jaeger: {
       type: 'boolean',

@@ -86,6 +86,7 @@ t.test('content and the right to it', async (t) => {
       .replace('{trace}', TRACE)
       .replace('{span}', SPAN)
       .replace('{conversation}', 'c1')
+      .replace('{tag}', 'span.my.attribute')
       .replace('{id}', path.includes('conversations') ? 'c1' : TRACE);
     const named = filled.includes('{field}') ? FIELDS.map((field) => filled.replace('{field}', field)) : [filled];
     const variants = VARIANTS[path.split('/').at(-1) ?? ''] ?? [''];

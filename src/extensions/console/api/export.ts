@@ -1,5 +1,4 @@
 /** `GET …/export`: traces, spans or log records as a file; `…/traces/{trace}/otlp`: one trace as OTLP. */
-import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
 import { otlpJson } from '../../../pdata/otlp-json.ts';
 import { tracesProtobuf } from '../../../pdata/otlp-protobuf.ts';
 import type { Signal } from '../../../pdata/context.ts';
@@ -10,19 +9,11 @@ import { type DownloadReply, PROJECT, type RequestContext, readRoute } from '../
 import { allOf, conditionsOf, environmentCondition, limitOf, rangeOf, wordOf } from './question.ts';
 import { type FoundTraces, searchTraces, type TracePosition } from './search-traces.ts';
 import type { TraceRow } from './shapes.ts';
-import { findTrace, IN_TRACE, valuesOf } from './stored-trace.ts';
+import { HIDDEN, spansOfTrace, type Statement, storedRows } from './stored-rows.ts';
+import { findTrace } from './stored-trace.ts';
 
 const MAX_ROWS = 100_000;
 const PAGE = 200;
-/** Columns that need the right to content, without it. */
-const HIDDEN: StoredText = {
-  ...Object.fromEntries(CONTENT_COLUMNS.map((name) => [name, null])),
-  status_message: null,
-  events: null,
-  body: null,
-  attributes: null,
-};
-
 type Form = 'ndjson' | 'csv' | 'otlp';
 const TYPES: Readonly<Record<Form, DownloadReply['type']>> = {
   ndjson: 'application/x-ndjson',
@@ -47,9 +38,7 @@ export const exportRows = readRoute(`${PROJECT}/export`, (context): DownloadRepl
 
 export const exportTrace = readRoute(`${PROJECT}/traces/{trace}/otlp`, async (context): Promise<DownloadReply> => {
   const trace = await findTrace(context);
-  const { list, from } = storedTextQuery('traces');
-  const text = `SELECT ${list} FROM ${from} WHERE ${IN_TRACE} ORDER BY s.start_time_unix_nano, s.span_id LIMIT ${MAX_ROWS}`;
-  const rows = storedRows(context, { text, values: valuesOf(trace) }, HIDDEN);
+  const rows = spansOfTrace(context, trace, MAX_ROWS);
   if (wordOf(context, 'as', ['json', 'protobuf']) === 'json')
     return { kind: 'download', name: `trace-${trace.hex}.json`, type: 'application/json', pieces: oneRequest(rows) };
   return { kind: 'download', name: `trace-${trace.hex}.pb`, type: 'application/x-protobuf', pieces: protobufOf(rows) };
@@ -92,25 +81,6 @@ function written(signal: Signal, form: Form, rows: readonly StoredText[]): strin
   const columns = STORED_COLUMNS[signal];
   const word = signal === 'traces' ? 'span' : 'log';
   return rows.map((row) => `${[word, ...columns.map(({ name }) => cellOf(row[name] ?? null))].join(',')}\r\n`).join('');
-}
-
-async function* storedRows(
-  { caller, reader }: RequestContext,
-  { text, values }: Statement,
-  hidden: StoredText,
-): AsyncGenerator<readonly StoredText[]> {
-  for await (const rows of reader.stream(text, values)) {
-    yield rows.map((row) => {
-      const texts = Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)] as const);
-      const stored = Object.fromEntries(texts);
-      return caller.seesContent ? stored : { ...stored, ...hidden };
-    });
-  }
-}
-
-interface Statement {
-  readonly text: string;
-  readonly values: readonly unknown[];
 }
 
 function spansQuestion(context: RequestContext, limit: number): Statement {

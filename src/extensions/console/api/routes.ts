@@ -6,6 +6,7 @@ import { PROJECT_ROUTES } from './projects.ts';
 import { READING_ROUTES } from './reading-routes.ts';
 import { SESSION_ROUTES } from './session.ts';
 import { STATUS_ROUTES } from './status.ts';
+import { TEMPO_ROUTES } from '../tempo/routes.ts';
 import { TOKEN_ROUTES } from './tokens.ts';
 
 export const ROUTES: readonly Route[] = [
@@ -16,4 +17,5 @@ export const ROUTES: readonly Route[] = [
   ...STATUS_ROUTES,
   ...READING_ROUTES,
   ...MCP_ROUTES,
+  ...TEMPO_ROUTES,
 ];

@@ -1,0 +1,45 @@
+/** Stored rows with all columns as texts, without what the caller may not see. */
+import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
+import { type StoredText, storedTextQuery } from '../../../pdata/stored-text.ts';
+import type { RequestContext } from '../server/route.ts';
+import { IN_TRACE, type StoredTrace, valuesOf } from './stored-trace.ts';
+
+/** Columns that need the right to content, without it. */
+export const HIDDEN: StoredText = {
+  ...Object.fromEntries(CONTENT_COLUMNS.map((name) => [name, null])),
+  status_message: null,
+  events: null,
+  body: null,
+  attributes: null,
+};
+
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** `hidden`: what replaces columns that the caller may not see. */
+export async function* storedRows(
+  { caller, reader }: RequestContext,
+  { text, values }: Statement,
+  hidden: StoredText,
+): AsyncGenerator<readonly StoredText[]> {
+  for await (const rows of reader.stream(text, values)) {
+    yield rows.map((row) => {
+      const texts = Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)] as const);
+      const stored = Object.fromEntries(texts);
+      return caller.seesContent ? stored : { ...stored, ...hidden };
+    });
+  }
+}
+
+/** The spans of a trace, in order of time. */
+export function spansOfTrace(
+  context: RequestContext,
+  trace: StoredTrace,
+  limit: number,
+): AsyncGenerator<readonly StoredText[]> {
+  const { list, from } = storedTextQuery('traces');
+  const text = `SELECT ${list} FROM ${from} WHERE ${IN_TRACE} ORDER BY s.start_time_unix_nano, s.span_id LIMIT ${limit}`;
+  return storedRows(context, { text, values: valuesOf(trace) }, HIDDEN);
+}

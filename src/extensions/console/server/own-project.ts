@@ -1,0 +1,20 @@
+/** The project of a request whose path names none, because the path is that of another product's API. */
+import { ConsoleError } from '../errors.ts';
+import type { RequestContext } from './route.ts';
+
+/** The header that Grafana's data sources can be given for a tenant. */
+const HEADER = 'x-scope-orgid';
+
+/** The caller's only project, or the one that the parameter `project` or the header names. */
+export async function ownProjectOf({ administration, caller, headers, query }: RequestContext): Promise<string> {
+  const named = query.get('project') ?? headers[HEADER] ?? '';
+  if (named !== '' && caller.projects?.includes(named) === false) throw new ConsoleError('not_found');
+  if (named !== '') return named;
+  const projects = caller.projects ?? (await administration.listProjects()).map(({ name }) => name);
+  const [project] = projects;
+  if (project !== undefined && projects.length === 1) return project;
+  throw new ConsoleError('request_invalid', {
+    message: 'The request must name a project.',
+    hint: 'Use a read token, the parameter project, or the header X-Scope-OrgID.',
+  });
+}
