@@ -354,21 +354,23 @@ CREATE FUNCTION views.counted_usage_between(of_project text, from_ns int8, until
   agent_name text, input_tokens int8, output_tokens int8, total_tokens int8, cache_read_tokens int8, cache_write_tokens int8,
   reasoning_tokens int8, input_cost numeric, output_cost numeric, total_cost numeric, cost_source text, response_id text, signal text,
   span_id bytea, service_name text, latency_ms float8, time_to_first_token_ms float8, is_error bool
-) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET work_mem = '32MB' AS $$
 DECLARE
   hour numeric := 3600000000000;
   least_ns numeric := -9223372036854775808;
   most_ns numeric := 9223372036854775807;
+  -- Repetitions lie up to an hour outside, and what repeats those up to two.
+  near_from int8 := greatest(from_ns - hour, least_ns)::int8;
+  near_until int8 := least(until_ns + hour, most_ns)::int8;
+  wide_from int8 := greatest(from_ns - 2 * hour, least_ns)::int8;
+  wide_until int8 := least(until_ns + 2 * hour, most_ns)::int8;
+  rollup_projects text[];
+  rollup_traces bytea[];
+  has_records bool;
 BEGIN
-  -- EXECUTE plans with the values: partitions are left out, and the estimates fit the length of the time.
+  -- EXECUTE plans with the values: partitions are left out, and the estimates fit the length of the time. A part without rows
+  -- is not planned: planning it takes longer than the search for its rows. All statements see the snapshot of the caller.
   RETURN QUERY EXECUTE $query$
-    WITH records AS MATERIALIZED (
-      SELECT * FROM views.usage_records WHERE ($1 IS NULL OR project = $1) AND time_unix_nano >= $4 AND time_unix_nano < $5
-    ), reported AS MATERIALIZED (
-      SELECT DISTINCT s.project, s.trace_id, s.dialect
-      FROM (SELECT DISTINCT project, trace_id, dialect FROM records WHERE dialect IN ('codex', 'copilot', 'gemini-cli', 'qwen-code')) l
-      JOIN sluice.spans s ON s.project = l.project AND s.trace_id = l.trace_id AND s.dialect = l.dialect AND s.usage_scope IS NOT NULL
-    )
     SELECT project, environment, trace_id, time_unix_nano, provider, model, conversation_id, user_id, agent_name, input_tokens,
       output_tokens, total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost,
       cost_source, response_id, 'span', span_id, service_name, latency_ms, time_to_first_token_ms, is_error
@@ -377,22 +379,42 @@ BEGIN
       WHERE ($1 IS NULL OR project = $1) AND time_unix_nano >= $4 AND time_unix_nano < $5
       ORDER BY project, trace_id, call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, span_id
     ) s WHERE time_unix_nano >= $2 AND time_unix_nano < $3
-    UNION ALL
-    SELECT project, environment, trace_id, time_unix_nano, provider, model, conversation_id, user_id, agent_name, input_tokens,
-      output_tokens, total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost,
-      cost_source, response_id, 'span', span_id, service_name, latency_ms, time_to_first_token_ms, is_error
-    FROM (
-      SELECT DISTINCT project AS of_project, trace_id AS of_trace FROM sluice.spans r
-      WHERE ($1 IS NULL OR project = $1) AND start_time_unix_nano >= $2 AND start_time_unix_nano < $3 AND usage_scope = 'rollup'
+  $query$ USING of_project, from_ns, until_ns, near_from, near_until;
+
+  EXECUTE $query$
+    SELECT array_agg(t.project), array_agg(t.trace_id) FROM (
+      SELECT DISTINCT r.project, r.trace_id FROM sluice.spans r
+      WHERE ($1 IS NULL OR r.project = $1) AND r.start_time_unix_nano >= $2 AND r.start_time_unix_nano < $3 AND r.usage_scope = 'rollup'
         AND NOT EXISTS (
           SELECT FROM sluice.spans c
           WHERE ($1 IS NULL OR c.project = $1) AND c.start_time_unix_nano >= $4 AND c.start_time_unix_nano < $5 AND c.usage_scope = 'own'
             AND c.project = r.project AND c.trace_id = r.trace_id AND c.parent_span_id = r.span_id)
     ) t
+  $query$ INTO rollup_projects, rollup_traces USING of_project, from_ns, until_ns, near_from, near_until;
+  IF rollup_traces IS NOT NULL THEN
     -- OFFSET 0: the view is narrowed to one trace at a time.
-    CROSS JOIN LATERAL (SELECT * FROM views.usage_rollups u WHERE u.project = of_project AND u.trace_id = of_trace OFFSET 0) r
-    WHERE time_unix_nano >= $2 AND time_unix_nano < $3
-    UNION ALL
+    RETURN QUERY EXECUTE $query$
+      SELECT project, environment, trace_id, time_unix_nano, provider, model, conversation_id, user_id, agent_name, input_tokens,
+      output_tokens, total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost,
+      cost_source, response_id, 'span', span_id, service_name, latency_ms, time_to_first_token_ms, is_error
+      FROM unnest($3, $4) AS t (of_project, of_trace)
+      CROSS JOIN LATERAL (SELECT * FROM views.usage_rollups u WHERE u.project = of_project AND u.trace_id = of_trace OFFSET 0) r
+      WHERE time_unix_nano >= $1 AND time_unix_nano < $2
+    $query$ USING from_ns, until_ns, rollup_projects, rollup_traces;
+  END IF;
+
+  EXECUTE $query$
+    SELECT EXISTS (SELECT FROM views.usage_records WHERE ($1 IS NULL OR project = $1) AND time_unix_nano >= $2 AND time_unix_nano < $3)
+  $query$ INTO has_records USING of_project, near_from, near_until;
+  IF NOT has_records THEN RETURN; END IF;
+  RETURN QUERY EXECUTE $query$
+    WITH records AS MATERIALIZED (
+      SELECT * FROM views.usage_records WHERE ($1 IS NULL OR project = $1) AND time_unix_nano >= $4 AND time_unix_nano < $5
+    ), reported AS MATERIALIZED (
+      SELECT DISTINCT s.project, s.trace_id, s.dialect
+      FROM (SELECT DISTINCT project, trace_id, dialect FROM records WHERE dialect IN ('codex', 'copilot', 'gemini-cli', 'qwen-code')) l
+      JOIN sluice.spans s ON s.project = l.project AND s.trace_id = l.trace_id AND s.dialect = l.dialect AND s.usage_scope IS NOT NULL
+    )
     SELECT project, environment, trace_id, time_unix_nano, provider, model, conversation_id, user_id, agent_name, input_tokens,
       output_tokens, total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost,
       cost_source, response_id, 'log', span_id, service_name, latency_ms, time_to_first_token_ms, is_error
@@ -408,9 +430,7 @@ BEGIN
           SELECT FROM reported r WHERE r.project = l.project AND r.trace_id = l.trace_id AND r.dialect = l.dialect)
       ORDER BY project, call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, standing
     ) l WHERE time_unix_nano >= $2 AND time_unix_nano < $3
-  $query$ USING of_project, from_ns, until_ns, greatest(from_ns - hour, least_ns)::int8, least(until_ns + hour, most_ns)::int8,
-    -- Spans that report the same call as a record of this time or of the hours around it.
-    greatest(from_ns - 2 * hour, least_ns)::int8, least(until_ns + 2 * hour, most_ns)::int8;
+  $query$ USING of_project, from_ns, until_ns, near_from, near_until, wide_from, wide_until;
 END $$;
 REVOKE EXECUTE ON FUNCTION views.counted_usage_between FROM PUBLIC;
 
