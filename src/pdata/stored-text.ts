@@ -23,11 +23,16 @@ const SHARED: Readonly<Record<string, string>> = {
   scope_attributes: 'coalesce(s.scope_attributes, c.attributes)',
 };
 
-/** The select list and the tables of `StoredText`: the rows are `s`. */
-export function storedTextQuery(signal: Signal): { readonly list: string; readonly from: string } {
+/** The select list and the tables of `StoredText`: the rows are `s`. Columns of `hidden` are not read and are null. */
+export function storedTextQuery(
+  signal: Signal,
+  hidden: ReadonlySet<string> = new Set(),
+): { readonly list: string; readonly from: string } {
   const table = { traces: 'spans', logs: 'logs', metrics: 'metric_points' }[signal];
   return {
-    list: STORED_COLUMNS[signal].map((column) => `${expressionOf(column)} AS ${column.name}`).join(', '),
+    list: STORED_COLUMNS[signal]
+      .map((column) => `${hidden.has(column.name) ? 'NULL' : expressionOf(column)} AS ${column.name}`)
+      .join(', '),
     from: `sluice.${table} s LEFT JOIN sluice.resources r ON r.id = s.resource_id LEFT JOIN sluice.scopes c ON c.id = s.scope_id`,
   };
 }

@@ -66,7 +66,7 @@ export const CONSOLE_SCHEMA = {
     jaeger: {
       type: 'boolean',
       default: true,
-      description: 'For the API of Jaeger below /jaeger, which this version does not have yet.',
+      description: "Serve a part of Jaeger's API below /jaeger, for Grafana's data source and for Jaeger UI.",
     },
     content: {
       type: 'boolean',

@@ -87,6 +87,7 @@ t.test('content and the right to it', async (t) => {
       .replace('{span}', SPAN)
       .replace('{conversation}', 'c1')
       .replace('{tag}', 'span.my.attribute')
+      .replace('{service}', 'unknown_service')
       .replace('{id}', path.includes('conversations') ? 'c1' : TRACE);
     const named = filled.includes('{field}') ? FIELDS.map((field) => filled.replace('{field}', field)) : [filled];
     const variants = VARIANTS[path.split('/').at(-1) ?? ''] ?? [''];

@@ -1,5 +1,6 @@
 /** The list of all routes of the console, by resource. A test checks the security rules for each of them. */
 import type { Route } from '../server/route.ts';
+import { JAEGER_ROUTES } from '../jaeger/routes.ts';
 import { MCP_ROUTES } from './mcp.ts';
 import { PEOPLE_ROUTES } from './people.ts';
 import { PROJECT_ROUTES } from './projects.ts';
@@ -18,4 +19,5 @@ export const ROUTES: readonly Route[] = [
   ...READING_ROUTES,
   ...MCP_ROUTES,
   ...TEMPO_ROUTES,
+  ...JAEGER_ROUTES,
 ];

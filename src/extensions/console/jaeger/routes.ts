@@ -1,0 +1,114 @@
+/**
+ * A subset of Jaeger's API below `/jaeger`: what Grafana's data source asks, and what Jaeger UI asks. The older API
+ * gives whole traces, the one of version 3 summaries and OTLP.
+ */
+import { findTrace, type StoredTrace } from '../api/stored-trace.ts';
+import { type FoundTraces, searchTraces, type TracePosition } from '../api/search-traces.ts';
+import type { TraceRow } from '../api/shapes.ts';
+import { ConsoleError } from '../errors.ts';
+import { Parameters } from '../filter/parameters.ts';
+import { json, jsonText, type RequestContext, type Route } from '../server/route.ts';
+import { answer, oldRoute, refuse, v3Route } from './jaeger-route.ts';
+import { conditionsOf, readOldQuestion, readV3Question, type SearchQuestion } from './search-question.ts';
+import { operationsOf, servicesOf, summariesOf } from './summaries.ts';
+import { requestsOf, type SpanLimits, traceText } from './stored-spans.ts';
+
+/** The older search gives whole traces. */
+const SEARCH_TRACES = 20;
+const SEARCH_LIMITS: SpanLimits = { spans: 1000, characters: 4 * 1024 * 1024, withContent: false };
+const TRACE_LIMITS: SpanLimits = { spans: 20_000, characters: 32 * 1024 * 1024, withContent: true };
+const SUMMARIES = 200;
+/** The clients wait for 10 seconds and cannot continue a search. */
+const SEARCH_MS = 6000;
+const DIGITS = 32;
+
+/** The newest first. */
+async function search(context: RequestContext, question: SearchQuestion): Promise<readonly TraceRow[]> {
+  const { project, reader } = context;
+  const parameters = new Parameters();
+  const conditions = conditionsOf(context, question, parameters);
+  const common = { project, conditions, parameters, range: question.range, now: () => context.now() };
+  const start = context.now();
+  const found: TraceRow[] = [];
+  let after: TracePosition | null = null;
+  do {
+    const page: FoundTraces = await searchTraces(reader, { ...common, after, limit: question.limit - found.length });
+    found.push(...page.items.map((item) => JSON.parse(item) as TraceRow));
+    after = page.next;
+  } while (after !== null && found.length < question.limit && context.now() - start < SEARCH_MS);
+  return found;
+}
+
+/** Ids may be written without their leading zeros. */
+function idIn(text: string): Buffer {
+  if (!/^[0-9a-f]{1,32}$/iu.test(text)) throw refuse('a trace id has up to 32 hexadecimal digits');
+  return Buffer.from(text.padStart(DIGITS, '0'), 'hex');
+}
+
+async function foundTrace(context: RequestContext, text: string): Promise<StoredTrace> {
+  try {
+    const trace = await findTrace(context, idIn(text));
+    if (trace.firstNs !== null) return trace;
+  } catch (error) {
+    if (!(error instanceof ConsoleError) || error.code !== 'not_found') throw error;
+  }
+  throw new ConsoleError('not_found', { message: 'trace not found' });
+}
+
+/** The parameter `traceID` names traces in place of a search. */
+async function searchedTraces(context: RequestContext): Promise<readonly string[]> {
+  const ids = context.query.getAll('traceID');
+  if (ids.length > SEARCH_TRACES) throw refuse(`a search can name at most ${SEARCH_TRACES} traces`);
+  if (ids.length > 0) return ids;
+  return (await search(context, readOldQuestion(context, SEARCH_TRACES))).map(({ trace_id }) => trace_id);
+}
+
+async function listTraces(context: RequestContext): Promise<readonly string[]> {
+  const texts: string[] = [];
+  for (const id of await searchedTraces(context)) {
+    try {
+      texts.push(await traceText(context, await foundTrace(context, id), SEARCH_LIMITS));
+    } catch (error) {
+      // It was deleted after the search, or is not known.
+      if (!(error instanceof ConsoleError) || error.code !== 'not_found') throw error;
+    }
+  }
+  return texts;
+}
+
+const traces = (texts: readonly string[]) =>
+  jsonText(`{"data":[${texts.join(',')}],"total":${texts.length},"limit":0,"offset":0,"errors":null}`);
+
+export const JAEGER_ROUTES: readonly Route[] = [
+  oldRoute('/services', async (context) => answer(await servicesOf(context))),
+  oldRoute('/services/{service}/operations', async (context) => {
+    const operations = await operationsOf(context, context.parameter('service'));
+    return answer([...new Set(operations.map(({ name }) => name))]);
+  }),
+  oldRoute('/traces', async (context) => traces(await listTraces(context))),
+  oldRoute('/traces/{trace}', async (context) => {
+    const trace = await foundTrace(context, context.parameter('trace'));
+    return traces([await traceText(context, trace, TRACE_LIMITS)]);
+  }),
+  // Sluice does not compute a graph of services.
+  oldRoute('/dependencies', () => answer([])),
+  v3Route('/services', async (context) => json({ services: await servicesOf(context) })),
+  v3Route('/operations', async (context) => {
+    const service = context.query.get('service') ?? '';
+    if (service === '') throw refuse('the parameter service is required');
+    const kind = context.query.get('span_kind') ?? context.query.get('spanKind') ?? '';
+    const operations = await operationsOf(context, service);
+    return json({ operations: operations.filter(({ spanKind }) => kind === '' || spanKind === kind.toLowerCase()) });
+  }),
+  v3Route('/trace-summaries', async (context) => {
+    const found = await search(context, readV3Question(context, SUMMARIES));
+    return json({ summaries: await summariesOf(context, found) });
+  }),
+  v3Route('/traces/{trace}', async (context) => {
+    const trace = await foundTrace(context, context.parameter('trace'));
+    const parts: string[] = [];
+    for await (const { text } of requestsOf(context, trace, TRACE_LIMITS))
+      parts.push(text.slice('{"resourceSpans":['.length, -']}'.length));
+    return jsonText(`{"result":{"resourceSpans":[${parts.filter((part) => part !== '').join(',')}]}}`);
+  }),
+];
