@@ -1,8 +1,9 @@
 // Runs the compiled tests, some files at a time: all of them, or the named ones, as in
 // `npm test -- test/config/load.test.ts`, or a folder. `--jobs=2` runs two at a time, `--timeout=300` gives each file
-// more seconds. Test files that need a database share one server. The first of them starts it, and this script stops
-// it. The last line is for scripts: `tests: N passed, N failed`, counting assertions.
-import { existsSync, readdirSync, statSync } from 'node:fs';
+// more seconds. `--long` runs the files that have long tests (test/support/long.ts), with these tests. Test files that
+// need a database share one server. The first of them starts it, and this script stops it. The last line is for
+// scripts: `tests: N passed, N failed`, counting assertions.
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -37,6 +38,10 @@ const WAITING = [
 /** One file more than there are processors, because many files wait for a server or a timer. */
 const JOBS = String(Math.min(availableParallelism() + 1, 8));
 
+/** What the compiled files with long tests import, and the variable that adds these tests. */
+const LONG_IMPORT = '/support/long.js';
+const LONG_TESTS = { SLUICE_LONG_TESTS: 'yes' };
+
 /** So many files take minutes. */
 const MANY_FILES = 100;
 
@@ -46,12 +51,17 @@ function fail(message) {
 }
 
 function readArguments() {
-  const options = { jobs: { type: 'string', default: JOBS }, timeout: { type: 'string', default: '300' } };
+  const options = {
+    jobs: { type: 'string', default: JOBS },
+    timeout: { type: 'string', default: '300' },
+    long: { type: 'boolean', default: false },
+  };
   try {
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
     const [jobs, timeout] = [Number(values.jobs), Number(values.timeout)];
     if (!(jobs >= 1) || !(timeout > 0)) fail('--jobs and --timeout are numbers');
-    return { jobs, timeoutMs: timeout * 1000, files: filesOf(positionals) };
+    const files = filesOf(positionals).filter((path) => !values.long || hasLongTests(path));
+    return { jobs, timeoutMs: timeout * 1000, files, additions: values.long ? LONG_TESTS : {} };
   } catch (error) {
     return fail(error.message);
   }
@@ -66,6 +76,10 @@ function filesOf(names) {
   return [...waiting, ...all.filter((path) => !waiting.includes(path))];
 }
 
+function hasLongTests(path) {
+  return readFileSync(resolve(root, path), 'utf8').includes(LONG_IMPORT);
+}
+
 function named(name) {
   const source = relative(root, resolve(name));
   const path = source.startsWith('test') ? join('dist', source.replace(/\.ts$/, '.js')) : source;
@@ -77,7 +91,7 @@ function named(name) {
   return found.sort().map((file) => join(path, file));
 }
 
-const { jobs, timeoutMs, files } = readArguments();
+const { jobs, timeoutMs, files, additions } = readArguments();
 const isLong = files.length >= MANY_FILES;
 const counted = files.length === 1 ? '1 test file' : `${files.length} test files`;
 process.stdout.write(`running ${counted}${isLong ? ', this takes a few minutes' : ''}\n`);
@@ -100,7 +114,7 @@ async function work(worker) {
   const next = () => (worker === 0 ? files.shift() : files.pop());
   for (let path = next(); path !== undefined && !interrupted; path = next()) {
     report.started(path);
-    const file = runTestFile(path, { root, env: { ...process.env, ...run.variables }, timeoutMs });
+    const file = runTestFile(path, { root, env: { ...process.env, ...run.variables, ...additions }, timeoutMs });
     running.add(file);
     report.ended(await file.done);
     running.delete(file);

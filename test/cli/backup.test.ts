@@ -9,6 +9,7 @@ import t from 'tap';
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
 import { createSchemaAt } from '../../src/extensions/postgres/migrate.ts';
 import { readMigrations } from '../../src/extensions/postgres/schema-state.ts';
+import { longTest } from '../support/long.ts';
 import { folderOf } from '../support/config-files.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
 import { BIN } from '../support/executable.ts';
@@ -141,7 +142,7 @@ t.test('a restore that is killed leaves an empty database; run again, every tabl
   t.match(await sluice('traces', '-c', config, '--json'), { code: 0, out: /trace_id/u });
 });
 
-t.test('a schema without rows is filled, unless a daemon uses it', async (t) => {
+longTest('a schema without rows is filled, unless a daemon uses it', async (t) => {
   const { url, config } = await makeTarget();
   t.match(await sluice('migrate', '-c', config), { code: 0 });
   const session = new pg.Client({ connectionString: url, application_name: 'sluice' });
@@ -153,7 +154,7 @@ t.test('a schema without rows is filled, unless a daemon uses it', async (t) => 
   t.equal((await tableContents(url))['spans'], (await tableContents(daemon.databaseUrl))['spans']);
 });
 
-t.test('an older schema is restored at its level and then migrated; tables of others are left out', async (t) => {
+longTest('an older schema is restored at its level and then migrated; tables of others are left out', async (t) => {
   const [older, target] = [await makeTarget(), await makeTarget()];
   const migrations = await readMigrations();
   await withClient(older.url, async (client) => {
@@ -173,7 +174,7 @@ t.test('an older schema is restored at its level and then migrated; tables of ot
   t.match(await sluice('project', 'list', '-c', target.config), { code: 0, out: /^old /mu });
 });
 
-t.test('a backup during ingest is one moment: no row without its trace, no counter without its rows', async (t) => {
+longTest('a backup during ingest is one moment: no row without its trace, no counter without its rows', async (t) => {
   let sending = true;
   const request = (): string => {
     const traceId = newTraceId();
@@ -209,7 +210,7 @@ t.test('a backup during ingest is one moment: no row without its trace, no count
   });
 });
 
-t.test('a role that may only read makes a backup, and one that may create a schema restores it', async (t) => {
+longTest('a role that may only read makes a backup, and one that may create a schema restores it', async (t) => {
   const { url, config } = await makeTarget();
   const database = new URL(url).pathname.slice(1);
   const [reader, writer] = [`reader_${database}`, `writer_${database}`];

@@ -6,9 +6,9 @@ import { startDaemon } from '../support/daemon.ts';
 import { send } from '../support/otlp-client.ts';
 import { aLogRequest, aSpan, aTraceRequest, newTraceId } from '../support/payloads.ts';
 import { createDatabase } from '../support/postgres.ts';
-import { postgresConfig } from '../support/postgres-daemon.ts';
+import { postgresConfig, SERVED } from '../support/postgres-daemon.ts';
 
-const { url: databaseUrl } = await createDatabase(t);
+const { url: databaseUrl } = await createDatabase(t, SERVED);
 const config = postgresConfig({ databaseUrl, processors: 'auth, environment, privacy, normalization' }).replace(
   '  normalization: {}',
   '  normalization: {}\n  privacy: { environments: { production: { capture_content: false } } }',

@@ -24,6 +24,7 @@ import { pricing } from '../../src/processors/pricing/pricing.ts';
 import { privacy } from '../../src/processors/privacy/privacy.ts';
 import { ROOT } from '../docs/markdown.ts';
 import { jsonBody } from '../processors/normalization/normalized.ts';
+import { isLong } from '../support/long.ts';
 import { sluice } from '../support/command-line.ts';
 import { FILE_CONFIG } from '../support/daemon.ts';
 
@@ -121,9 +122,13 @@ const config = await loadConfig({
 });
 const stages = new Stages({ config, project, prices: [], process, resolvePath: (path) => path });
 
+/** An ordinary run explains one of so many bodies. */
+const ORDINARY_STEP = 4;
+
 t.test('the columns of every recorded body are explained, and they are those that are stored', async (t) => {
   const plain = await Plain.open();
-  const bodies = readdirSync(CAPTURES, { recursive: true, encoding: 'utf8' });
+  const all = readdirSync(CAPTURES, { recursive: true, encoding: 'utf8' }).sort();
+  const bodies = all.filter((_, index) => isLong || index % ORDINARY_STEP === 0);
   let records = 0;
   for (const path of bodies) {
     const [, signal, form] = /\.(traces|logs)(?:\.\d+)?\.(pb|json)$/.exec(path) ?? [];
@@ -139,7 +144,7 @@ t.test('the columns of every recorded body are explained, and they are those tha
     });
     records += explained.length;
   }
-  t.ok(records > 1000, `${records} records`);
+  t.ok(records > (isLong ? 1000 : 100), `${records} records`);
 });
 
 const SPAN = {

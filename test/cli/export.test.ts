@@ -7,7 +7,7 @@ import { type Outcome, sluice as call } from '../support/command-line.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { send } from '../support/otlp-client.ts';
 import { createDatabase } from '../support/postgres.ts';
-import { postgresConfig } from '../support/postgres-daemon.ts';
+import { postgresConfig, SERVED } from '../support/postgres-daemon.ts';
 import { senders } from '../processors/normalization/captures.ts';
 
 t.setTimeout(120_000);
@@ -18,7 +18,10 @@ const configOf = (databaseUrl: string): string =>
     processors: 'auth, environment, normalization, pricing',
     exporters: 'postgres, file',
   }).replace('  normalization: {}', '  normalization: {}\n  pricing: {}');
-const [config, otherConfig] = [configOf((await createDatabase(t)).url), configOf((await createDatabase(t)).url)];
+const [config, otherConfig] = [
+  configOf((await createDatabase(t, SERVED)).url),
+  configOf((await createDatabase(t, SERVED)).url),
+];
 const daemon = await startDaemon(t, { config });
 const other = await startDaemon(t, { config: otherConfig });
 const folder = folderOf({ 'a.yaml': config, 'b.yaml': otherConfig });

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
+import { longTest } from '../support/long.ts';
 import { folderOf } from '../support/config-files.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
 import { BIN } from '../support/executable.ts';
@@ -97,7 +98,7 @@ t.test('afterwards only the target accepts data, until the move is undone', asyn
   t.match(await sluice(...MOVE), { code: 1, err: /the target is not empty/u });
 });
 
-t.test('into the folder of an embedded server, and back from it', async (t) => {
+longTest('into the folder of an embedded server, and back from it', async (t) => {
   const data = join(folder, 'data');
   const embedded = [
     '-c',

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { longTest } from '../support/long.ts';
 import { sluice } from '../support/command-line.ts';
 import { folderOf } from '../support/config-files.ts';
 import { type Executable, startExecutable } from '../support/executable.ts';
@@ -68,7 +69,7 @@ t.test('from another folder a daemon is found by its pid or its configuration', 
   t.match(missed.err, `pid ${child.pid} in ${folder} with own.yaml`);
 });
 
-t.test('of two daemons in a folder, the configuration or the pid decides', { skip }, async (t) => {
+longTest('of two daemons in a folder, the configuration or the pid decides', { skip }, async (t) => {
   const folder = folderOf({ 'one.yaml': SIDECAR, 'two.yaml': SIDECAR.replace('telemetry.ndjson', 'two.ndjson') });
   await start(t, folder, ['--config', 'one.yaml']);
   const second = await start(t, folder, ['--config', 'two.yaml']);
@@ -77,7 +78,7 @@ t.test('of two daemons in a folder, the configuration or the pid decides', { ski
   t.match(JSON.parse(out), { pid: second.child.pid });
 });
 
-t.test('the socket of a killed daemon does not count', { skip }, async (t) => {
+longTest('the socket of a killed daemon does not count', { skip }, async (t) => {
   const folder = folderOf({ 'sluice.yaml': SIDECAR });
   const daemon = startExecutable([], folder);
   await daemon.until('everything is ready');

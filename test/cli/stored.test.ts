@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import t from 'tap';
+import { longTest } from '../support/long.ts';
 import { folderOf } from '../support/config-files.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
 import { KEY, startDaemon } from '../support/daemon.ts';
@@ -244,7 +245,7 @@ t.test('the demonstration creates a key if possible, and revokes it', async (t) 
   t.match(await read('traces', '--project', 'default'), [{ root_name: 'invoke_agent travel-assistant' }]);
 });
 
-t.test('a demonstration that cannot be sent is reported with a hint', async (t) => {
+longTest('a demonstration that cannot be sent is reported with a hint', async (t) => {
   const away = `http://127.0.0.1:${await freePort()}`;
   const cases: readonly [readonly string[], number, RegExp][] = [
     [['--key', 'wrong'], 1, /answered 401: .*\n {2}hint: Give another key/u],
@@ -295,7 +296,7 @@ t.test('the lines of a trace add up: what repeats other lines is marked', async 
   t.match(await read('trace', traceId), { input_tokens: 1900 });
 });
 
-t.test('sums beyond 2^53 and 2^63 are exact in the commands, and no view fails on them', async (t) => {
+longTest('sums beyond 2^53 and 2^63 are exact in the commands, and no view fails on them', async (t) => {
   const largest = 9_007_199_254_740_991;
   const traceId = newTraceId();
   const attributes = {
@@ -332,7 +333,7 @@ t.test('a missing database and a configuration without one are reported', async 
   t.notMatch(outcome.err, /\n\s+at /u);
 });
 
-t.test('traces and usage are filtered by model, service, user, conversation, agent, cost and text', async (t) => {
+longTest('traces and usage are filtered by model, service, user, conversation, agent, cost and text', async (t) => {
   const ids = (rows: unknown): string[] => (rows as { trace_id: string }[]).map(({ trace_id }) => trace_id);
   const [booking, chat] = [newTraceId(), newTraceId()];
   const callOf = (traceId: string, name: string, more: Record<string, string | number>): object =>
@@ -423,7 +424,7 @@ t.test('new traces are printed as they arrive', async (t) => {
   t.strictSame(names, ['first after', 'second after']);
 });
 
-t.test('every trace of a large transaction is printed once, and a poll reads the new ones only', async (t) => {
+longTest('every trace of a large transaction is printed once, and a poll reads the new ones only', async (t) => {
   const count = 2_500;
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();

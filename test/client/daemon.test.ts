@@ -10,6 +10,7 @@ import { SluiceLogExporter, SluiceTraceExporter } from '../../src/client/exporte
 import { setup } from '../../src/client/setup.ts';
 import { SluiceSpanProcessor } from '../../src/client/span-processor.ts';
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
+import { longTest } from '../support/long.ts';
 import { FILE_CONFIG, FREE_KEY, KEY, OTHER_KEY, STAGING_KEY, startDaemon } from '../support/daemon.ts';
 import { freePort } from '../support/executable.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
@@ -117,7 +118,7 @@ t.test('a refusal drops the batch, is reported, and does not stop later batches'
   t.strictSame(names, ['owned', 'stored 0', 'stored 1']);
 });
 
-t.test('a batch outlasts a short absence of the database, and is stored once', async (t) => {
+longTest('a batch outlasts a short absence of the database, and is stored once', async (t) => {
   const server = await makeServer(t);
   await server.start();
   const config = postgresConfig({ databaseUrl: server.url }).replace(', allow_unsafe: true', '');

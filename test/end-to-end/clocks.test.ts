@@ -5,6 +5,7 @@
 import pg from 'pg';
 import t from 'tap';
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
+import { longTest } from '../support/long.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { send } from '../support/otlp-client.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
@@ -49,7 +50,7 @@ t.test('acknowledged records are stored, with any clock of the replica', async (
   }
 });
 
-t.test('a database that is available late has its partitions before the first request is stored', async (t) => {
+longTest('a database that is available late has its partitions before the first request is stored', async (t) => {
   const server = await makeServer(t);
   const config = postgresConfig({ databaseUrl: server.url }).replace(', allow_unsafe: true', '');
   const daemon = await startDaemon(t, { config });

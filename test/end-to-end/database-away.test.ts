@@ -5,6 +5,7 @@ import { UserError } from '../../src/errors.ts';
 import { urlOf } from '../../src/extensions/postgres/embedded/address.ts';
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
 import { createApiKey } from '../../src/pdata/api-key.ts';
+import { longTest } from '../support/long.ts';
 import { sluice } from '../support/command-line.ts';
 import { folderOf } from '../support/config-files.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
@@ -79,7 +80,7 @@ t.test('the daemon stops at once while it waits for its database', async (t) => 
   t.equal(daemon.service.state, 'stopped');
 });
 
-t.test('a late first start creates its key, and a permanent fault ends the daemon', async (t) => {
+longTest('a late first start creates its key, and a permanent fault ends the daemon', async (t) => {
   const lost = postgresConfig({ databaseUrl: urlOf({ ...server.address, database: 'forgotten' }) });
   const first = config.replace(/ {4}keys:\n(?: {6}- .*\n)+/u, '    keys: []\n');
   const folder = folderOf({ 'lost.yaml': safe(lost), 'first.yaml': first });

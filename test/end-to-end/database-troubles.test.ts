@@ -13,6 +13,7 @@ import { Administration } from '../../src/extensions/postgres/administration.ts'
 import { Database } from '../../src/extensions/postgres/database.ts';
 import { urlOf } from '../../src/extensions/postgres/embedded/address.ts';
 import { waitFor } from '../../src/extensions/postgres/embedded/wait.ts';
+import { isLong, longTest } from '../support/long.ts';
 import { type Daemon, KEY, startDaemon } from '../support/daemon.ts';
 import { GrpcClient, protobufWriter } from '../support/grpc-client.ts';
 import { type Answer, send } from '../support/otlp-client.ts';
@@ -209,9 +210,10 @@ async function survives(t: Test, daemon: Daemon, trouble: Trouble, keysUrl = dat
 
 t.test('every fault is 503 for every key, and the daemon recovers without a restart', async (t) => {
   const daemon = await startDaemon(t, { config: postgresConfig({ databaseUrl }) });
-  for (const trouble of troubles) await t.test(trouble.name, (t) => survives(t, daemon, trouble));
-  t.equal(timesLogged(daemon, 'takes no data'), troubles.length);
-  t.equal(timesLogged(daemon, 'takes data again'), troubles.length);
+  const tried = isLong ? troubles : troubles.slice(0, 1);
+  for (const trouble of tried) await t.test(trouble.name, (t) => survives(t, daemon, trouble));
+  t.equal(timesLogged(daemon, 'takes no data'), tried.length);
+  t.equal(timesLogged(daemon, 'takes data again'), tried.length);
 });
 
 t.test('a lookup that fails while the database is available is 500', async (t) => {
@@ -229,7 +231,7 @@ t.test('a lookup that fails while the database is available is 500', async (t) =
   t.ok(daemon.service.ready());
 });
 
-t.test('over gRPC the answer is UNAVAILABLE with RetryInfo', async (t) => {
+longTest('over gRPC the answer is UNAVAILABLE with RetryInfo', async (t) => {
   const config = postgresConfig({ databaseUrl }).replace('http: {', 'grpc: { endpoint: "127.0.0.1:0" }, http: {');
   const daemon = await startDaemon(t, { config });
   const [key = ''] = await createKeys(databaseUrl, 1);
@@ -251,7 +253,7 @@ t.test('over gRPC the answer is UNAVAILABLE with RetryInfo', async (t) => {
   t.equal((await call(key)).code, 0);
 });
 
-t.test('static keys of a pipeline that stores in files continue to work', async (t) => {
+longTest('static keys of a pipeline that stores in files continue to work', async (t) => {
   const config = postgresConfig({ databaseUrl, exporters: 'file' })
     .replace('exporters: { postgres: {}, file', 'exporters: { file')
     .replace('service:\n', 'service:\n  ledger: memory\n');
@@ -268,7 +270,7 @@ t.test('static keys of a pipeline that stores in files continue to work', async 
   t.equal((await sender.one(key)).status, 200);
 });
 
-t.test('a full disk is 503 and not ready, until there is space again', async (t) => {
+longTest('a full disk is 503 and not ready, until there is space again', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-disk-'));
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256m', 'none', folder]).status === 0;
   t.teardown(() => {

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { longTest } from '../support/long.ts';
 import { sluice } from '../support/command-line.ts';
 import { type Executable, freePort, openFolder, startExecutable } from '../support/executable.ts';
 import { GrpcClient, protobufWriter } from '../support/grpc-client.ts';
@@ -115,7 +116,7 @@ t.test('the next start shows no key, and the data and the key still exist', asyn
   t.strictSame(await namesOfTraces(), ['first', 'over gRPC', 'second']);
 });
 
-t.test('the demonstration needs no key on the same machine, and prints the command that shows it', async (t) => {
+longTest('the demonstration needs no key on the same machine, and prints the command that shows it', async (t) => {
   const { code, out, err } = await sluice(['demo', ...SETTINGS], { folder });
   t.equal(code, 0, err);
   const [, id = ''] = /sluice trace ([0-9a-f]{32})\n/u.exec(out) ?? [];
@@ -129,7 +130,7 @@ t.test('the demonstration needs no key on the same machine, and prints the comma
   t.notMatch(shown.out, 'without a price');
 });
 
-t.test('after kill -9 it starts again with all acknowledged data', async (t) => {
+longTest('after kill -9 it starts again with all acknowledged data', async (t) => {
   t.equal(await sendSpan(key, 'just before the crash'), 200);
   running?.child.kill('SIGKILL');
   await running?.ended;
@@ -149,14 +150,14 @@ t.test('after kill -9 it starts again with all acknowledged data', async (t) => 
   t.equal(await ended, 0);
 });
 
-t.test('after the last key was revoked, the start prints how to create another', async (t) => {
+longTest('after the last key was revoked, the start prints how to create another', async (t) => {
   const { child, output, ended } = await start();
   t.match(output.out, /There is no active key yet: .* key create\n/u);
   child.kill('SIGTERM');
   t.equal(await ended, 0);
 });
 
-t.test('with keys in the configuration no project and no key is created', async (t) => {
+longTest('with keys in the configuration no project and no key is created', async (t) => {
   const keys = 'processors: { auth: { keys: [{ key: a-static-key-of-32-characters-00, project: shop }] } }';
   writeFileSync(join(folder, 'keys.yaml'), keys);
   const shipped = new URL('../../../config/sluice.yaml', import.meta.url).pathname;

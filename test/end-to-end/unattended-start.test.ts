@@ -6,6 +6,7 @@ import t, { type Test } from 'tap';
 import { Database } from '../../src/extensions/postgres/database.ts';
 import { migrate } from '../../src/extensions/postgres/migrate.ts';
 import { sqlstateOf } from '../../src/extensions/postgres/sqlstate.ts';
+import { longTest } from '../support/long.ts';
 import { type Executable, freePort, openFolder, startExecutable } from '../support/executable.ts';
 import { send } from '../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
@@ -58,7 +59,7 @@ t.test('with a JSON log the first key goes to a private file that a line names',
   t.equal((await send(`http://127.0.0.1:${port}`, { authorization: `Bearer ${key}`, body })).status, 200);
 });
 
-t.test('no file for a key remains when the first project cannot be created', async (t) => {
+longTest('no file for a key remains when the first project cannot be created', async (t) => {
   const folder = openFolder(t);
   const { url } = await createDatabase(t);
   const database = new Database().use({ connectionString: url });
@@ -78,7 +79,7 @@ t.test('no file for a key remains when the first project cannot be created', asy
   t.notOk(existsSync(join(folder, 'data', 'first-key')));
 });
 
-t.test('the database of another application is not changed without being asked', async (t) => {
+longTest('the database of another application is not changed without being asked', async (t) => {
   const folder = openFolder(t);
   const { url } = await createDatabase(t);
   const client = new pg.Client({ connectionString: url });

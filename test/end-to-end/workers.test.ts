@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import t from 'tap';
 import { Administration } from '../../src/extensions/postgres/administration.ts';
 import { Database } from '../../src/extensions/postgres/database.ts';
+import { longTest } from '../support/long.ts';
 import { freePort } from '../support/executable.ts';
 import { bodyOf, isGone, KeptConnection, startWorkers, until } from '../support/worker-scene.ts';
 
@@ -86,7 +87,7 @@ t.test('a reload changes both workers; an invalid or unusable configuration chan
   t.same(await environments(), ['staging', 'staging'], 'on the connections they had');
 });
 
-t.test('kill -9 of a worker under load loses no acknowledged data, and the worker is restarted', async (t) => {
+longTest('kill -9 of a worker under load loses no acknowledged data, and the worker is restarted', async (t) => {
   const senders = Array.from({ length: 4 }, (_, number) => new KeptConnection(url, number + 10));
   let sending = true;
   const running = senders.map((sender) => sender.keepSending(() => sending));

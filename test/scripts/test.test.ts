@@ -126,6 +126,16 @@ t.test('an interrupted run is reported as failed', async (t) => {
   t.match(output.out, /tests: 0 passed, 1 failed\n$/);
 });
 
+t.test('--long runs the files that have long tests, and these tests', async (t) => {
+  const folder = await folderOf(t, {
+    'long.test.js': `
+      import '${new URL('../support/long.js', import.meta.url).href}';
+      console.log((process.env.SLUICE_LONG_TESTS === 'yes' ? 'ok' : 'not ok') + ' 1 - a\\n1..1');`,
+    'ordinary.test.js': `console.log('not ok 1 - must not run\\n1..1')`,
+  });
+  t.equal((await run('--long', folder)).last, 'tests: 1 passed, 0 failed');
+});
+
 t.test('a missing file and an unknown flag are reported at once', async (t) => {
   const absent = await run('dist/test/absent.test.js');
   t.equal(absent.code, 1);

@@ -8,6 +8,7 @@ import { PostgresPeople } from '../../src/extensions/postgres/people.ts';
 import { createReadToken } from '../../src/pdata/api-key.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import { createDatabase } from './postgres.ts';
+import { SERVED } from './postgres-daemon.ts';
 
 const BY = { id: null, name: 'a test' };
 
@@ -76,7 +77,7 @@ export async function startConsole(
   t: Parameters<typeof startDaemon>[0],
   { options = '', processors = 'auth, environment', projects = ['shop', 'blog'] }: ConsoleTestOptions = {},
 ): Promise<TestConsole> {
-  const { url } = await createDatabase(t);
+  const { url } = await createDatabase(t, SERVED);
   const daemon = await startDaemon(t, { config: configOf(url, options, processors) });
   const opened = daemon.log.find(({ message }) => message === 'the console is open');
   const port = Number(/\d+$/u.exec(String(opened?.fields['endpoint']))?.[0]);

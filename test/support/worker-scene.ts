@@ -9,6 +9,7 @@ import { KEY } from './daemon.ts';
 import { type Executable, freePort, openFolder, startExecutable } from './executable.ts';
 import { type Answer, send } from './otlp-client.ts';
 import { createDatabase } from './postgres.ts';
+import { SERVED } from './postgres-daemon.ts';
 
 export const WORKERS = 2;
 const POLL_MS = 20;
@@ -38,7 +39,7 @@ export interface WorkerScene {
 
 export async function startWorkers(t: { teardown(task: () => Promise<void>): unknown }): Promise<WorkerScene> {
   const folder = openFolder(t);
-  const { url: databaseUrl } = await createDatabase(t);
+  const { url: databaseUrl } = await createDatabase(t, SERVED);
   const [port, health, metrics] = [await freePort(), await freePort(), await freePort()];
   const configure = (changes: ConfigChanges | string): void => {
     const text = typeof changes === 'string' ? changes : configOf({ databaseUrl, port, health, metrics }, changes);

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { parseDocument } from '../../../src/dialects/lookup/documents.ts';
 import { isJson } from '../../../src/dialects/lookup/json-check.ts';
+import { cases } from '../../support/long.ts';
 
 function parses(text: string): boolean {
   try {
@@ -35,12 +36,12 @@ t.test('a text is JSON exactly when the parser accepts it', async (t) => {
         if (isJson(text) !== parses(text)) t.fail(JSON.stringify(text));
       },
     ),
-    { numRuns: 50_000 },
+    { numRuns: cases(50_000) },
   );
   const cut = fc.tuple(fc.json(), fc.nat()).map(([text, end]) => text.slice(0, end % (text.length + 1)));
   fc.assert(
     fc.property(cut, (text) => isJson(text) === parses(text)),
-    { numRuns: 5000 },
+    { numRuns: cases(5000) },
   );
   t.pass();
 });

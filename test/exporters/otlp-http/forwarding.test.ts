@@ -1,5 +1,6 @@
 /** Forwarding through a whole daemon, a real database and real sockets. */
 import t from 'tap';
+import { longTest } from '../../support/long.ts';
 import { FILE_CONFIG, KEY, OTHER_KEY, startDaemon } from '../../support/daemon.ts';
 import { accept, messageOf, refuse, reset, spanNames, startRemote } from '../../support/fake-remote.ts';
 import { send } from '../../support/otlp-client.ts';
@@ -138,7 +139,7 @@ t.test('dropped and replaced content is never sent', async (t) => {
   });
 });
 
-t.test('a remote can be sent uncompressed JSON, also when no record is stored here', async (t) => {
+longTest('a remote can be sent uncompressed JSON, also when no record is stored here', async (t) => {
   const remote = await startRemote(t);
   const forwarder = await startForwarder(t, 'http://127.0.0.1:1', {
     options: `encoding: json, compression: none, traces_endpoint: "${remote.url}/ingest"`,
@@ -221,7 +222,7 @@ t.test('the rejected records of a partial success are counted', async (t) => {
   t.match(warning?.fields, { rejected: 3, message: 'too old', records: 1 });
 });
 
-t.test('a request to a remote that does not answer ends after the timeout', async (t) => {
+longTest('a request to a remote that does not answer ends after the timeout', async (t) => {
   const remote = await startRemote(t);
   remote.answer = () => undefined;
   const forwarder = await startForwarder(t, remote.url, { options: `timeout: 50ms, ${HASTY}` });
@@ -231,7 +232,7 @@ t.test('a request to a remote that does not answer ends after the timeout', asyn
   await eventually('it arrives', () => spanNames(remote.accepted).includes('a'));
 });
 
-t.test('of two daemons on one database one sends, and the other continues after its stop', async (t) => {
+longTest('of two daemons on one database one sends, and the other continues after its stop', async (t) => {
   const remote = await startRemote(t);
   const first = await startForwarder(t, remote.url);
   const second = await startForwarder(t, remote.url, { databaseUrl: first.databaseUrl });
@@ -244,7 +245,7 @@ t.test('of two daemons on one database one sends, and the other continues after 
   t.strictSame(spanNames(remote.accepted), names, 'each once, in order');
 });
 
-t.test('a full outbox refuses before anything is stored, or drops the oldest, as configured', async (t) => {
+longTest('a full outbox refuses before anything is stored, or drops the oldest, as configured', async (t) => {
   const remote = await startRemote(t);
   await remote.close();
   const big = (i: number): string =>

@@ -6,6 +6,7 @@ import { type PartitionedTable, Partitions } from '../../../src/exporters/postgr
 import { Retention, type RetentionPeriods } from '../../../src/exporters/postgres/retention.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
+import { longTest } from '../../support/long.ts';
 import { MIGRATED } from '../../support/migrated.ts';
 import { createDatabase, type Teardown } from '../../support/postgres.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
@@ -145,7 +146,7 @@ t.test('resources and scopes are removed when no row can refer to them any more'
   ]);
 });
 
-t.test('resources stay while expired rows cannot be removed', async (t) => {
+longTest('resources stay while expired rows cannot be removed', async (t) => {
   const { database, names, partitions } = await scene(t);
   const now = Date.now();
   await partitions.open(SPANS, now - days(20));
@@ -190,7 +191,7 @@ t.test('a claim on a trace ends when it is old and nothing of the trace is store
   t.strictSame(await storedTraces(here), ['late log', 'late span', 'young']);
 });
 
-t.test('claims whose records are still kept do not delay the others', async (t) => {
+longTest('claims whose records are still kept do not delay the others', async (t) => {
   const here = await scene(t);
   const { database, connect } = here;
   const old = Date.now() - days(20);
@@ -233,7 +234,7 @@ t.test('old months of usage are removed, never the current one', async (t) => {
   t.ok(left.length === 2 || left.length === 3, left.join());
 });
 
-t.test('ingest does not queue behind a day that another session still reads', async (t) => {
+longTest('ingest does not queue behind a day that another session still reads', async (t) => {
   const here = await scene(t);
   const { database, partitions, connect } = here;
   const past = Date.now() - days(8);
@@ -257,7 +258,7 @@ t.test('ingest does not queue behind a day that another session still reads', as
   t.strictSame(await storedSpans(here), ['new']);
 });
 
-t.test('time that no clock measured does not count', async (t) => {
+longTest('time that no clock measured does not count', async (t) => {
   const day = (n: number): number => n * DAY_MS;
   t.equal(cutoffOf(day(100), day(30), []), day(70));
   t.equal(cutoffOf(day(100), day(30), [[day(40), day(90)]]), day(20), 'ten days after the step, twenty before it');
@@ -273,7 +274,7 @@ t.test('time that no clock measured does not count', async (t) => {
   t.equal(cutoffOf(day(100), day(30), [[day(100), day(140)]]), day(70), 'a clock that was ahead and is corrected');
 });
 
-t.test('a clock step drops no earlier record', async (t) => {
+longTest('a clock step drops no earlier record', async (t) => {
   const here = await scene(t);
   const { database, partitions } = here;
   const now = Date.now();
@@ -295,27 +296,30 @@ t.test('a clock step drops no earlier record', async (t) => {
   t.strictSame(await storedSpans(here), ['before the step']);
 });
 
-t.test('the retention of rows that an older replica stores with a late clock starts when they are found', async (t) => {
-  const here = await scene(t);
-  const { database, names } = here;
-  const retention = new Retention(database, PERIODS, QUIET);
-  await retention.open();
-  await retention.expire();
-  const behind = Date.now() - days(40);
-  await store(database, 'behind', behind);
-  await database.query(
-    `INSERT INTO sluice.logs (project, environment, resource, attributes, received_at)
+longTest(
+  'the retention of rows that an older replica stores with a late clock starts when they are found',
+  async (t) => {
+    const here = await scene(t);
+    const { database, names } = here;
+    const retention = new Retention(database, PERIODS, QUIET);
+    await retention.open();
+    await retention.expire();
+    const behind = Date.now() - days(40);
+    await store(database, 'behind', behind);
+    await database.query(
+      `INSERT INTO sluice.logs (project, environment, resource, attributes, received_at)
      VALUES ('demo', 'default', '{}', '{}', to_timestamp($1::float8 / 1000))`,
-    [behind],
-  );
-  await retention.expire();
-  await retention.expire();
-  t.strictSame(await storedSpans(here), ['behind']);
-  t.strictSame(await names("SELECT count(*) FROM sluice.logs WHERE received_at > now() - interval '1 hour'"), ['1']);
-  t.strictSame(await names("SELECT count(*) FROM sluice.spans WHERE received_at > now() - interval '1 hour'"), ['1']);
-});
+      [behind],
+    );
+    await retention.expire();
+    await retention.expire();
+    t.strictSame(await storedSpans(here), ['behind']);
+    t.strictSame(await names("SELECT count(*) FROM sluice.logs WHERE received_at > now() - interval '1 hour'"), ['1']);
+    t.strictSame(await names("SELECT count(*) FROM sluice.spans WHERE received_at > now() - interval '1 hour'"), ['1']);
+  },
+);
 
-t.test('indexes that a migration left out on large tables are built beside ingest', async (t) => {
+longTest('indexes that a migration left out on large tables are built beside ingest', async (t) => {
   const { database, names, partitions } = await scene(t);
   const now = Date.now();
   await partitions.open(SPANS, now);

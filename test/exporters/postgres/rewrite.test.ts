@@ -6,6 +6,7 @@ import { dayOf, type PartitionedTable, Partitions } from '../../../src/exporters
 import type { PostgresDatabase, Query, SessionLimits } from '../../../src/component/capabilities/postgres.ts';
 import { Retention, type RetentionPeriods } from '../../../src/exporters/postgres/retention.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
+import { longTest } from '../../support/long.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { MIGRATED } from '../../support/migrated.ts';
 import { createDatabase, type Teardown } from '../../support/postgres.ts';
@@ -111,7 +112,7 @@ t.test('the days of a large default partition open while spans are stored and de
   t.strictSame(rows, []);
 });
 
-t.test('the lock that blocks all use of the table is held for few changes, whatever the number of days', async (t) => {
+longTest('the lock that blocks all use of the table is held for few changes, whatever the number of days', async (t) => {
   const { database, logger, partitions } = await scene(t);
   const today = dayOf(Date.now());
   // Of a day that is never opened, so that the default partition stays large.
@@ -143,7 +144,7 @@ t.test('the lock that blocks all use of the table is held for few changes, whate
   t.strictSame(rows, []);
 });
 
-t.test('an interrupted run is started again by any replica', async (t) => {
+longTest('an interrupted run is started again by any replica', async (t) => {
   const { database, logger, retention } = await scene(t);
   const today = dayOf(Date.now());
   await database.query(STORE, ['tomorrow', today + 1, MANY]);
@@ -163,19 +164,22 @@ t.test('an interrupted run is started again by any replica', async (t) => {
   t.strictSame(await figures(database), { stored: MANY + 100, different: MANY + 100, in_default: 0 });
 });
 
-t.test('log records of days without a partition stay in the default partition, and the coming days open', async (t) => {
-  const { database, retention, partitions, warnings } = await scene(t);
-  await database.query(`
+longTest(
+  'log records of days without a partition stay in the default partition, and the coming days open',
+  async (t) => {
+    const { database, retention, partitions, warnings } = await scene(t);
+    await database.query(`
     INSERT INTO sluice.logs (project, environment, resource, attributes, received_at)
     SELECT 'demo', 'default', '{}', '{}', now() FROM generate_series(1, ${MANY}) n`);
-  t.equal(await retention.maintain(), true, JSON.stringify(warnings));
-  const open = (await partitions.list(LOGS)).map(({ day }) => day);
-  t.ok(open.includes(dayOf(Date.now()) + 1) && open.includes(dayOf(Date.now()) + 7));
-  const { rows } = await database.query('SELECT count(*)::int4 AS stored FROM sluice.logs');
-  t.strictSame(rows, [{ stored: MANY }]);
-  const left = await database.query("SELECT FROM pg_constraint WHERE conname = 'reserved'");
-  t.equal(left.rowCount, 0);
-});
+    t.equal(await retention.maintain(), true, JSON.stringify(warnings));
+    const open = (await partitions.list(LOGS)).map(({ day }) => day);
+    t.ok(open.includes(dayOf(Date.now()) + 1) && open.includes(dayOf(Date.now()) + 7));
+    const { rows } = await database.query('SELECT count(*)::int4 AS stored FROM sluice.logs');
+    t.strictSame(rows, [{ stored: MANY }]);
+    const left = await database.query("SELECT FROM pg_constraint WHERE conname = 'reserved'");
+    t.equal(left.rowCount, 0);
+  },
+);
 
 t.test('a day that cannot be opened is logged, and the other days and tables are opened', async (t) => {
   const { retention, partitions, warnings, connect } = await scene(t);

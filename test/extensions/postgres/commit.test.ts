@@ -8,6 +8,7 @@ import { FaultProxy } from '../../campaigns/crash/proxy/fault-proxy.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
 import { openSession } from '../../../src/extensions/postgres/ledger/session.ts';
 import { runPipeline } from '../../../src/extensions/postgres/wire-pipeline.ts';
+import { longTest } from '../../support/long.ts';
 import { FREE_KEY } from '../../support/daemon.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest, newTraceId } from '../../support/payloads.ts';
@@ -103,7 +104,7 @@ for (const [name, text] of Object.entries(STATEMENTS)) {
   });
 }
 
-t.test('a lock wait that takes too long is ended and retried', async (t) => {
+longTest('a lock wait that takes too long is ended and retried', async (t) => {
   const { daemon } = await startBehindProxy(t);
   const traceId = newTraceId();
   t.equal((await send(daemon.url, { body: oneSpan(traceId) })).status, 200);

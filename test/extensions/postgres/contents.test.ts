@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
+import { longTest } from '../../support/long.ts';
 import { OTHER_KEY } from '../../support/daemon.ts';
 import { requests } from '../../support/generators.ts';
 import { gzip, send } from '../../support/otlp-client.ts';
@@ -94,7 +95,7 @@ t.test('the contents of a refused request are neither stored nor remembered as s
   t.strictSame(await daemon.query("SELECT resource FROM spans WHERE service_name = 'new'"), [{ resource }]);
 });
 
-t.test('requests that are larger than a group, and have more contents than a statement takes', async (t) => {
+longTest('requests that are larger than a group, and have more contents than a statement takes', async (t) => {
   const daemon = await startPostgresDaemon(t);
   const many = Array.from({ length: 20_000 }, (_, n) => aSpan({ name: `${n}` }));
   t.equal(await store(daemon, aTraceRequest(many)), 200);
@@ -111,7 +112,7 @@ t.test('requests that are larger than a group, and have more contents than a sta
   );
 });
 
-t.test('replicas that store the same new contents in any order all succeed', async (t) => {
+longTest('replicas that store the same new contents in any order all succeed', async (t) => {
   const first = await startPostgresDaemon(t);
   const second = await startPostgresDaemon(t, { databaseUrl: first.databaseUrl });
   const bodyOf = (services: readonly number[]): object => ({
@@ -148,7 +149,7 @@ t.test('a connection to a server that lacks the contents stores them again', asy
   ]);
 });
 
-t.test('the smallest spans with one large resource are accepted and stored compactly', async (t) => {
+longTest('the smallest spans with one large resource are accepted and stored compactly', async (t) => {
   const daemon = await startPostgresDaemon(t);
   const protos = loadProtos();
   const spans = Array.from({ length: 200_000 }, (_, n) => {

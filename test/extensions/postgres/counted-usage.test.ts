@@ -2,13 +2,14 @@
 import t from 'tap';
 import { DIALECTS } from '../../../src/dialects/families.ts';
 import { readViews } from '../../../src/extensions/postgres/schema-state.ts';
+import { cases } from '../../support/long.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aLogRequest, aSpan, aTraceRequest, attributes, START_NS } from '../../support/payloads.ts';
 import { type PostgresDaemon, startPostgresDaemon } from '../../support/postgres-daemon.ts';
 
 t.setTimeout(120_000);
 
-const TRACES = 500;
+const TRACES = cases(500);
 const LARGEST = 14;
 const SEED = 20_261_122;
 const BATCH = 700;

@@ -3,6 +3,7 @@ import pg from 'pg';
 import t, { type Test } from 'tap';
 import { FaultProxy } from '../../campaigns/crash/proxy/fault-proxy.ts';
 import { urlOf } from '../../../src/extensions/postgres/embedded/address.ts';
+import { longTest } from '../../support/long.ts';
 import { OTHER_KEY } from '../../support/daemon.ts';
 import { gzip, send } from '../../support/otlp-client.ts';
 import { aSpan, aTraceRequest } from '../../support/payloads.ts';
@@ -87,7 +88,7 @@ t.test('a role that may not create temporary tables stores repeated spans once, 
   t.same(await countOf(daemon), { rows: 105, counted: 105 });
 });
 
-t.test('old spans in new concurrent requests through two replicas: each is stored once', async (t) => {
+longTest('old spans in new concurrent requests through two replicas: each is stored once', async (t) => {
   const daemon = await startPostgresDaemon(t);
   const replica = await startPostgresDaemon(t, { databaseUrl: daemon.databaseUrl });
   const spans = Array.from({ length: 120 }, () => aSpan());

@@ -13,6 +13,7 @@ import {
   makeContact,
 } from '../../../src/extensions/postgres/first-contact.ts';
 import { openSession } from '../../../src/extensions/postgres/ledger/session.ts';
+import { longTest } from '../../support/long.ts';
 import { createDatabase } from '../../support/postgres.ts';
 
 t.setTimeout(300_000);
@@ -154,7 +155,7 @@ t.test('with the messages alone a role without any right can be given all it nee
   ]);
 });
 
-t.test('all faults are reported at once', async (t) => {
+longTest('all faults are reported at once', async (t) => {
   const { url, address, name } = await createDatabase(t);
   const admin = new pg.Client({ connectionString: url });
   await admin.connect();
@@ -173,7 +174,7 @@ t.test('all faults are reported at once', async (t) => {
   t.match(error.message, /GRANT USAGE, CREATE ON SCHEMA public TO/u);
 });
 
-t.test('an encoding other than UTF-8 is refused with a remedy', async (t) => {
+longTest('an encoding other than UTF-8 is refused with a remedy', async (t) => {
   for (const encoding of ['WIN1252', 'LATIN1', 'SQL_ASCII']) {
     const { url, address } = await createDatabase(t);
     const admin = new pg.Client({ connectionString: url });
@@ -212,7 +213,7 @@ t.test('tables of another owner are reported with the statement that grants thei
   t.match(await contact(), { applied: [] });
 });
 
-t.test('foreign objects with names of our views stay unchanged', async (t) => {
+longTest('foreign objects with names of our views stay unchanged', async (t) => {
   for (const theirs of [
     'CREATE VIEW public.logs AS SELECT 1 AS line',
     'CREATE TABLE public.traces (id int)',
@@ -234,7 +235,7 @@ t.test('foreign objects with names of our views stay unchanged', async (t) => {
   }
 });
 
-t.test('views that change keep their rights and dependent objects', async (t) => {
+longTest('views that change keep their rights and dependent objects', async (t) => {
   const { url, name } = await createDatabase(t);
   await makeContact({ connectionString: url }, OPTIONS);
   const admin = new pg.Client({ connectionString: url });
@@ -278,7 +279,7 @@ t.test('views that change keep their rights and dependent objects', async (t) =>
   t.equal(await isGranted(), true, 'with the same rights');
 });
 
-t.test('views of a version before the mark are ours', async (t) => {
+longTest('views of a version before the mark are ours', async (t) => {
   const { url } = await createDatabase(t);
   await makeContact({ connectionString: url }, OPTIONS);
   const admin = new pg.Client({ connectionString: url });
@@ -293,7 +294,7 @@ t.test('views of a version before the mark are ours', async (t) => {
   t.match(await makeContact({ connectionString: url }, OPTIONS), { applied: ['views'], warnings: [] });
 });
 
-t.test('missing views are created, whatever the schema has recorded', async (t) => {
+longTest('missing views are created, whatever the schema has recorded', async (t) => {
   const { url } = await createDatabase(t);
   await makeContact({ connectionString: url }, OPTIONS);
   const admin = new pg.Client({ connectionString: url });
@@ -303,7 +304,7 @@ t.test('missing views are created, whatever the schema has recorded', async (t) 
   t.match(await makeContact({ connectionString: url }, OPTIONS), { applied: ['views'] });
 });
 
-t.test('a newer schema that permits this version to write is used unchanged', async (t) => {
+longTest('a newer schema that permits this version to write is used unchanged', async (t) => {
   const { url } = await createDatabase(t);
   await makeContact({ connectionString: url }, OPTIONS);
   const admin = new pg.Client({ connectionString: url });
@@ -316,7 +317,7 @@ t.test('a newer schema that permits this version to write is used unchanged', as
   await t.rejects(makeContact({ connectionString: url }, OPTIONS), { message: /migrated by a newer version.*9999/ });
 });
 
-t.test('a warning about few connections contains the figures', async (t) => {
+longTest('a warning about few connections contains the figures', async (t) => {
   const { url, address, name } = await createDatabase(t);
   const admin = new pg.Client({ connectionString: url });
   await admin.connect();

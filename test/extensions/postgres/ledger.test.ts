@@ -1,5 +1,6 @@
 // The ledger in a real database: records that are stored once, refusals, and the state after a refusal.
 import t from 'tap';
+import { longTest } from '../../support/long.ts';
 import { FREE_KEY, OTHER_KEY } from '../../support/daemon.ts';
 import { send } from '../../support/otlp-client.ts';
 import {
@@ -112,7 +113,7 @@ t.test('a refused request leaves no row, no marker, no claim and no usage', asyn
   t.same(await ledgerOf(daemon), before);
 });
 
-t.test('a refused request does not delay the others of its group', async (t) => {
+longTest('a refused request does not delay the others of its group', async (t) => {
   const daemon = await startPostgresDaemon(t);
   const traceId = newTraceId();
   t.equal(
@@ -198,7 +199,7 @@ t.test('the quota is never exceeded, by any number of concurrent requests', asyn
   t.equal(Number((await first.query("SELECT spans FROM sluice.usage_months WHERE project = 'free'"))[0]?.['spans']), 9);
 });
 
-t.test('a clock of 1970 or 2100 is stored like any other, without a partition of its own', async (t) => {
+longTest('a clock of 1970 or 2100 is stored like any other, without a partition of its own', async (t) => {
   const daemon = await startPostgresDaemon(t);
   const partitions = async (): Promise<number> =>
     (await daemon.query("SELECT FROM pg_inherits WHERE inhparent = 'sluice.spans'::regclass")).length;
@@ -235,7 +236,7 @@ t.test(
   },
 );
 
-t.test('rows of both sinks are equal', async (t) => {
+longTest('rows of both sinks are equal', async (t) => {
   const daemon = await startPostgresDaemon(t, { exporters: 'postgres, file' });
   t.equal(
     (

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { Administration } from '../../../src/extensions/postgres/administration.ts';
 import { Database } from '../../../src/extensions/postgres/database.ts';
-import { migrate } from '../../../src/extensions/postgres/migrate.ts';
 import { PostgresPeople } from '../../../src/extensions/postgres/people.ts';
+import { MIGRATED } from '../../support/migrated.ts';
 import { createDatabase } from '../../support/postgres.ts';
 
 const BY = { id: null, name: 'a test' };
@@ -12,9 +12,8 @@ const LONG = { ageMs: 3_600_000, idleMs: 3_600_000 };
 const DEVICE = { address: '127.0.0.1', agent: 'a browser' };
 
 t.test('people of the console', async (t) => {
-  const database = new Database().use({ connectionString: (await createDatabase(t)).url });
+  const database = new Database().use({ connectionString: (await createDatabase(t, MIGRATED)).url });
   t.teardown(() => database.close());
-  await migrate(database, 'public');
   const people = new PostgresPeople(database);
   const audit = async (): Promise<readonly string[]> =>
     (await database.query('SELECT actor, action FROM sluice.audit ORDER BY id')).rows.map(

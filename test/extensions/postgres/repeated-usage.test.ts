@@ -1,8 +1,7 @@
 // Many records that report one call: one of them counts, and the work grows with their number, not with its square.
 import pg from 'pg';
 import t from 'tap';
-import { Database } from '../../../src/extensions/postgres/database.ts';
-import { migrate } from '../../../src/extensions/postgres/migrate.ts';
+import { MIGRATED } from '../../support/migrated.ts';
 import { createDatabase, type Teardown } from '../../support/postgres.ts';
 
 t.setTimeout(120_000);
@@ -23,10 +22,7 @@ const ORDERS: Readonly<Record<string, string>> = {
 };
 
 async function connect(t: Teardown): Promise<pg.Client> {
-  const { url } = await createDatabase(t);
-  const database = new Database().use({ connectionString: url });
-  await migrate(database, 'public');
-  await database.close();
+  const { url } = await createDatabase(t, MIGRATED);
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   t.teardown(() => client.end());

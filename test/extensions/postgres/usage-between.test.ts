@@ -1,8 +1,7 @@
 // Usage by time: the function has the rows of the view, for random traces whose repetitions lie within an hour.
 import pg from 'pg';
 import t from 'tap';
-import { Database } from '../../../src/extensions/postgres/database.ts';
-import { migrate } from '../../../src/extensions/postgres/migrate.ts';
+import { MIGRATED } from '../../support/migrated.ts';
 import { createDatabase, type Teardown } from '../../support/postgres.ts';
 
 t.setTimeout(120_000);
@@ -99,10 +98,7 @@ const STORE = [
 ];
 
 async function scene(t: Teardown): Promise<pg.Client> {
-  const { url } = await createDatabase(t);
-  const database = new Database().use({ connectionString: url });
-  await migrate(database, 'public');
-  await database.close();
+  const { url } = await createDatabase(t, MIGRATED);
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   t.teardown(() => client.end());

@@ -2,8 +2,7 @@
 // versions.
 import pg from 'pg';
 import t from 'tap';
-import { Database } from '../../../src/extensions/postgres/database.ts';
-import { migrate } from '../../../src/extensions/postgres/migrate.ts';
+import { MIGRATED } from '../../support/migrated.ts';
 import { createDatabase, type Teardown } from '../../support/postgres.ts';
 
 t.setTimeout(120_000);
@@ -13,10 +12,7 @@ const FEW_PAGES = 60;
 const COMMITS = 6000;
 
 async function scene(t: Teardown) {
-  const { url } = await createDatabase(t);
-  const database = new Database().use({ connectionString: url });
-  await migrate(database, 'public');
-  await database.close();
+  const { url } = await createDatabase(t, MIGRATED);
   const clients: pg.Client[] = [];
   t.teardown(async () => {
     for (const client of clients) await client.end();

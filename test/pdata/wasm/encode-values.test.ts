@@ -21,6 +21,7 @@ import {
   DISPOSITION_DROP,
   DISPOSITION_MOVED,
 } from '../../../src/pdata/layout.ts';
+import { cases } from '../../support/long.ts';
 import type { Message } from '../../support/protos.ts';
 import { TestTables } from '../../support/tables.ts';
 
@@ -104,7 +105,7 @@ t.test('doubles are printed as JavaScript prints them', async (t) => {
       const batch = tables.batch(SIGNAL_TRACES, request([attribute('k', { doubleValue: value })]));
       t.match(tables.text(batch), `"attributes":{"k":${Object.is(value, -0) ? '-0' : String(value)}}`);
     }),
-    { numRuns: 1500 },
+    { numRuns: cases(1500) },
   );
 });
 

@@ -13,6 +13,7 @@ import {
   SIGNAL_METRICS,
 } from '../../../src/pdata/layout.ts';
 import { loadWire } from '../../../src/pdata/load-wasm.ts';
+import { cases } from '../../support/long.ts';
 
 const wire = loadWire(7n);
 
@@ -35,7 +36,7 @@ t.test('digits and exponents of any size give the nearest double', async (t) => 
       const text = `${negative ? '-' : ''}${value}e${power}`;
       return Object.is(read(text), Number(text));
     }),
-    { numRuns: 20_000 },
+    { numRuns: cases(20_000) },
   );
   t.pass();
 });
@@ -48,7 +49,7 @@ t.test('a number halfway between two doubles is rounded to the even one, and one
       const texts = [`${halfway}`, `${halfway + 1n}`, `${halfway - 1n}`, `${quarters}e-${power}`];
       return texts.every((text) => Object.is(read(text), Number(text)));
     }),
-    { numRuns: 10_000 },
+    { numRuns: cases(10_000) },
   );
   t.pass();
 });
@@ -58,7 +59,7 @@ t.test('every double comes back from its shortest text', async (t) => {
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) =>
       Object.is(read(String(value)), Number(String(value))),
     ),
-    { numRuns: 10_000 },
+    { numRuns: cases(10_000) },
   );
   t.pass();
 });
@@ -87,7 +88,7 @@ t.test('numbers of many digits and of any exponent are the nearest doubles', asy
       const written = `${text}e${power}`;
       return !Number.isFinite(Number(written)) || Object.is(read(written), Number(written));
     }),
-    { numRuns: 20_000 },
+    { numRuns: cases(20_000) },
   );
   fc.assert(
     fc.property(
@@ -98,7 +99,7 @@ t.test('numbers of many digits and of any exponent are the nearest doubles', asy
         return Object.is(read(text), Number(text));
       },
     ),
-    { numRuns: 10_000 },
+    { numRuns: cases(10_000) },
   );
   t.pass();
 });

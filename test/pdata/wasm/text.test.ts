@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { INPUT_BASE, TEXT_HAS_NUL, TEXT_NEEDS_ESCAPE } from '../../../src/pdata/layout.ts';
 import { loadWire } from '../../../src/pdata/load-wasm.ts';
+import { cases } from '../../support/long.ts';
 import { codePoint } from '../../support/code-points.ts';
 
 const wire = loadWire(7n);
@@ -32,7 +33,9 @@ t.test('text is classified as UTF-8 exactly where Node says so', (t) => {
     return bytes;
   });
   const cut = fc.tuple(anyText, fc.nat()).map(([bytes, place]) => bytes.subarray(0, place % (bytes.length + 1)));
-  t.doesNotThrow(() => fc.assert(fc.property(fc.oneof(anyText, anyBytes, damaged, cut), check), { numRuns: 2000 }));
+  t.doesNotThrow(() =>
+    fc.assert(fc.property(fc.oneof(anyText, anyBytes, damaged, cut), check), { numRuns: cases(2000) }),
+  );
   t.end();
 });
 

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { EntryIndex, type EntryMatch } from '../../../src/processors/pricing/entry-index.ts';
 import { PriceBook } from '../../../src/processors/pricing/price-book.ts';
+import { cases } from '../../support/long.ts';
 import { isPrompt } from '../../support/promptness.ts';
 
 const rates = [{ rates: { input: '1', output: '2' } }];
@@ -28,7 +29,7 @@ t.test('an index finds the entry that trying one after the other finds', async (
       );
       return new EntryIndex(entries).find(names, ({ accepted }) => accepted) === (expected ?? null);
     }),
-    { numRuns: 3000 },
+    { numRuns: cases(3000) },
   );
   t.pass();
 });

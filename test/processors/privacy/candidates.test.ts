@@ -13,6 +13,7 @@ import { EVERY_RULE } from '../../../src/processors/privacy/redaction/redactor.t
 import { compileRules } from '../../../src/processors/privacy/redaction/rules.ts';
 import { signsOf } from '../../../src/processors/privacy/redaction/signs.ts';
 import { Candidates } from '../../../src/processors/privacy/redaction/candidates.ts';
+import { cases } from '../../support/long.ts';
 import { REDACTION_UNITS } from '../../support/hostile-bodies.ts';
 
 const BLOCK = 32;
@@ -139,7 +140,7 @@ const body = fc.array(piece, { maxLength: 60 }).map((pieces) => pieces.join('').
 t.test('the search finds in each block what the expressions find', async (t) => {
   fc.assert(
     fc.property(body, (text) => t.strictSame(found(text), expected(text))),
-    { numRuns: 1500 },
+    { numRuns: cases(1500) },
   );
 });
 
@@ -221,7 +222,7 @@ t.test(
           if (!isNoticed) t.fail(`${rule.name}: ${text}`);
         }
       }),
-      { numRuns: 6000, examples },
+      { numRuns: cases(6000), examples },
     );
     t.same(
       rules.rules.filter(({ name }) => !found.has(name)).map(({ name }) => name),

@@ -12,6 +12,7 @@ import { PRESET_NAMES } from '../../../src/processors/privacy/redaction/presets.
 import type { Redactor } from '../../../src/processors/privacy/redaction/redactor.ts';
 import { compileRules, type RedactOption } from '../../../src/processors/privacy/redaction/rules.ts';
 import { ENCODINGS, Scene, spans, text } from './scene.ts';
+import { cases } from '../../support/long.ts';
 
 const ALL: readonly RedactOption[] = [
   ...PRESET_NAMES.map((preset) => ({ preset })),
@@ -93,7 +94,7 @@ const mixed = fc
 t.test('a text without anything to find stays the same string', async (t) => {
   fc.assert(
     fc.property(harmless, (s) => all.redact(s) === s),
-    { numRuns: 2000 },
+    { numRuns: cases(2000) },
   );
   t.pass();
 });
@@ -104,7 +105,7 @@ t.test('cleaning a clean text changes nothing', async (t) => {
       const once = all.redact(s);
       return once === null || all.redact(once) === once;
     }),
-    { numRuns: 3000 },
+    { numRuns: cases(3000) },
   );
   t.pass();
 });
@@ -143,7 +144,7 @@ t.test('a JSON text stays JSON, and only its strings change', async (t) => {
       JSON.parse(cleaned);
       return withoutStrings(cleaned) === withoutStrings(json);
     }),
-    { numRuns: 1000 },
+    { numRuns: cases(1000) },
   );
   t.pass();
 });

@@ -17,6 +17,7 @@ import { patternRule } from '../../../src/processors/privacy/redaction/pattern-r
 import { PRESET_NAMES, PRESETS } from '../../../src/processors/privacy/redaction/presets.ts';
 import { compileRules } from '../../../src/processors/privacy/redaction/rules.ts';
 import { scanAll } from '../../../src/processors/privacy/redaction/scan.ts';
+import { cases } from '../../support/long.ts';
 import { REDACTION_UNITS } from '../../support/hostile-bodies.ts';
 import { ENCODINGS, logs, Scene } from './scene.ts';
 
@@ -69,7 +70,7 @@ t.test('a scan in pieces finds what a scan at once finds', async (t) => {
       for (let at = 0; at < text.length; ) at = scan(text, at, Math.min(at + piece, text.length), found);
       t.same(found, scanAll(scan, text), `${name} ${text}`);
     }),
-    { numRuns: 5000 },
+    { numRuns: cases(5000) },
   );
 });
 
@@ -88,7 +89,7 @@ t.test('addresses are those that node:net accepts', async (t) => {
       const isAddress = isIPv4(address) || (isIPv6(address) && address.length >= 6 && /\d/.test(address));
       if (isWhole !== isAddress) t.fail(address);
     }),
-    { numRuns: 20_000 },
+    { numRuns: cases(20_000) },
   );
   t.pass();
 });

@@ -6,6 +6,7 @@ import { KINDS } from '../check/findings.ts';
 import { SCENARIOS } from '../scenarios/list.ts';
 import { PRODUCT_ROOT } from '../testbed/testbed.ts';
 import { applyPatch, buildWithBug, readBugs, removeBuild } from './bug.ts';
+import { longTest } from '../../../support/long.ts';
 
 const bugs = await readBugs();
 
@@ -23,7 +24,7 @@ for (const bug of bugs) {
   });
 }
 
-t.test('a build has the bug, and differs from the product in nothing else', async (t) => {
+longTest('a build has the bug, and differs from the product in nothing else', async (t) => {
   const bug = bugs.find(({ name }) => name === 'asynchronous-commit');
   if (bug === undefined) throw new Error('there is no bug asynchronous-commit');
   const root = await buildWithBug(bug);

@@ -6,6 +6,7 @@ import { FIELD_NAMES } from '../../../../src/extensions/console/filter/fields.ts
 import { FilterError } from '../../../../src/extensions/console/filter/filter.ts';
 import { Parameters } from '../../../../src/extensions/console/filter/parameters.ts';
 import { parseFilter } from '../../../../src/extensions/console/filter/parse.ts';
+import { cases } from '../../../support/long.ts';
 
 /** A filter in one line: `-field[key] operator value|value*`. */
 const written = (text: string): string =>
@@ -142,7 +143,7 @@ t.test('any text is read or refused with a place inside it', async (t) => {
         if (!(error.at >= 0 && error.at <= text.length)) throw new Error(`at ${error.at} of ${JSON.stringify(text)}`);
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: cases(3000) },
   );
   t.pass();
 });
@@ -212,7 +213,7 @@ t.test('every filter becomes SQL of a known shape, without its values', async (t
         if (!isKnown(shape)) throw new Error(`unknown: ${shape} of ${text}`);
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: cases(3000) },
   );
 });
 

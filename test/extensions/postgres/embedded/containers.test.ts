@@ -8,6 +8,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
+import { longTest } from '../../../support/long.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 import { type Daemon, daemonFor, folderWithDatabase, killed, query, serverFor } from './scene.ts';
 
@@ -46,7 +47,7 @@ t.test('a second container is refused while the first one runs', { skip }, async
   t.strictSame(await query(address, 'SELECT 1 AS one'), one);
 });
 
-t.test('a second container is refused while the server runs, even if its daemon is stopped', { skip }, async (t) => {
+longTest('a second container is refused while the server runs, even if its daemon is stopped', { skip }, async (t) => {
   const folder = await folderWithDatabase(t);
   const first = container(t, folder);
   const { address } = await first.said();
@@ -72,7 +73,7 @@ t.test('a second container is refused while the server runs, even if its daemon 
   t.notOk(existsSync(lock));
 });
 
-t.test('after a container was killed the next one recovers what was committed', { skip }, async (t) => {
+longTest('after a container was killed the next one recovers what was committed', { skip }, async (t) => {
   const folder = await folderWithDatabase(t);
   const first = container(t, folder);
   const { address } = await first.said();
@@ -83,7 +84,7 @@ t.test('after a container was killed the next one recovers what was committed', 
   t.strictSame(await query(again, 'SELECT answer FROM kept'), [{ answer: 42 }]);
 });
 
-t.test('of two containers that start at the same time one serves', { skip }, async (t) => {
+longTest('of two containers that start at the same time one serves', { skip }, async (t) => {
   const folder = await folderWithDatabase(t);
   const said = await Promise.all([container(t, folder), container(t, folder)].map((daemon) => daemon.said()));
   const refused = said.filter(({ error }) => error !== undefined);

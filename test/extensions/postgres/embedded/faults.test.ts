@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { asOperatorError } from '../../../../src/extensions/postgres/embedded/faults.ts';
 import { folderFor, folderWithDatabase, isRoot, NOBODY, query, serverFor } from './scene.ts';
+import { longTest } from '../../../support/long.ts';
 
 const SLUICE = fileURLToPath(new URL('../../../../../bin/sluice.js', import.meta.url));
 
@@ -25,7 +26,7 @@ const canMount = (() => {
 })();
 const skip = !canMount && 'needs the right to mount';
 
-t.test(
+longTest(
   'a disk that is full at any point of the first start is reported, and the start works once there is space',
   { skip },
   async (t) => {
@@ -43,7 +44,7 @@ t.test(
   },
 );
 
-t.test('a read-only file system is reported', { skip }, async (t) => {
+longTest('a read-only file system is reported', { skip }, async (t) => {
   const folder = await folderFor(t);
   mount(t, folder, 'size=200m,mode=755');
   const { server } = serverFor(t, join(folder, 'data'));

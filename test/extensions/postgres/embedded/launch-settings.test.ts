@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { launchSettings } from '../../../../src/extensions/postgres/embedded/launch-settings.ts';
 import { folderFor, query, serverFor } from './scene.ts';
+import { longTest } from '../../../support/long.ts';
 
 const SMALL = 768 * 2 ** 20;
 
@@ -37,7 +38,7 @@ t.test(
   },
 );
 
-t.test('the server runs with them', async (t) => {
+longTest('the server runs with them', async (t) => {
   const host = {
     pid: process.pid,
     env: {},

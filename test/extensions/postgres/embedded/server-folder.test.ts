@@ -8,6 +8,7 @@ import { urlOf } from '../../../../src/extensions/postgres/embedded/address.ts';
 import { firstClosed } from '../../../../src/extensions/postgres/embedded/server-folder.ts';
 import { findUser } from '../../../../src/extensions/postgres/embedded/server-user.ts';
 import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
+import { longTest } from '../../../support/long.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 import { daemonFor, folderFor, isRoot, killed, NOBODY, query, serverFor } from './scene.ts';
 
@@ -48,7 +49,7 @@ async function closedFolder(t: Parameters<typeof folderFor>[0]) {
   return { folder, closed, dataDir: join(closed, 'data'), programsFolder: join(folder, 'programs') };
 }
 
-t.test(
+longTest(
   'root keeps the database in the data folder even if other users cannot enter it, and a copy of the folder is a backup',
   { skip: !isRoot && 'needs root' },
   async (t) => {
@@ -81,7 +82,7 @@ t.test(
   },
 );
 
-t.test(
+longTest(
   'after kill -9 of a daemon whose data folder is closed the next one adopts its server',
   { skip: !isRoot && 'needs root' },
   async (t) => {
@@ -96,7 +97,7 @@ t.test(
   },
 );
 
-t.test(
+longTest(
   'a database that an earlier release kept elsewhere is served there, and its absence is reported',
   { skip: !isRoot && 'needs root' },
   async (t) => {
@@ -134,7 +135,7 @@ t.test('the user `sluice` is used if it exists and is not root', (t) => {
   t.end();
 });
 
-t.test('a missing temporary folder is not needed', async (t) => {
+longTest('a missing temporary folder is not needed', async (t) => {
   const { TMPDIR } = process.env;
   process.env['TMPDIR'] = '/nowhere/at/all';
   t.teardown(() => {
@@ -149,19 +150,22 @@ t.test('a missing temporary folder is not needed', async (t) => {
   await server.stop();
 });
 
-t.test('a socket whose path would be too long is in the temporary folder and is removed with the server', async (t) => {
-  const deep = join(await folderFor(t), 'd'.repeat(60), 'e'.repeat(60));
-  const { server } = serverFor(t, deep);
-  const address = await server.start();
-  t.notOk(address.host.startsWith(deep));
-  t.equal((await stat(address.host)).mode & 0o777, 0o700);
-  const client = new Client({ connectionString: urlOf(address), ssl: false });
-  await client.connect();
-  t.strictSame((await client.query('SELECT current_database() AS name')).rows, [{ name: 'sluice' }], 'the url works');
-  await client.end();
-  await server.stop();
-  await t.rejects(access(address.host), { code: 'ENOENT' });
-});
+longTest(
+  'a socket whose path would be too long is in the temporary folder and is removed with the server',
+  async (t) => {
+    const deep = join(await folderFor(t), 'd'.repeat(60), 'e'.repeat(60));
+    const { server } = serverFor(t, deep);
+    const address = await server.start();
+    t.notOk(address.host.startsWith(deep));
+    t.equal((await stat(address.host)).mode & 0o777, 0o700);
+    const client = new Client({ connectionString: urlOf(address), ssl: false });
+    await client.connect();
+    t.strictSame((await client.query('SELECT current_database() AS name')).rows, [{ name: 'sluice' }], 'the url works');
+    await client.end();
+    await server.stop();
+    await t.rejects(access(address.host), { code: 'ENOENT' });
+  },
+);
 
 t.test('a folder that cannot be created is reported, with a remedy', async (t) => {
   const folder = await folderFor(t);

@@ -7,6 +7,7 @@ import t from 'tap';
 import { isAlive } from '../../../../src/component/process-life.ts';
 import { waitFor } from '../../../../src/extensions/postgres/embedded/wait.ts';
 import { daemonFor, folderFor, folderWithDatabase, isRoot, killed, NOBODY, query, serverFor } from './scene.ts';
+import { longTest } from '../../../support/long.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 
 const TABLE = 'CREATE TABLE kept AS SELECT 42 AS answer';
@@ -42,7 +43,7 @@ t.test('the first start creates a durable database, and a later start finds the 
   t.equal(log.lines.length, 1, 'a later start logs nothing');
 });
 
-t.test('stop may be called before start, twice, and during the first start', async (t) => {
+longTest('stop may be called before start, twice, and during the first start', async (t) => {
   const folder = await folderFor(t);
   const { server } = serverFor(t, folder);
   await server.stop();
@@ -107,7 +108,7 @@ t.test('after kill -9 of the daemon the next one adopts the server that is still
   t.notOk(await isAlive(process, latest), 'and stopped with the daemon');
 });
 
-t.test('after kill -9 of the daemon and the server the next start recovers what was committed', async (t) => {
+longTest('after kill -9 of the daemon and the server the next start recovers what was committed', async (t) => {
   const folder = await folderWithDatabase(t);
   const daemon = daemonFor(t, folder);
   const { address, pid } = await daemon.said();
@@ -120,7 +121,7 @@ t.test('after kill -9 of the daemon and the server the next start recovers what 
   t.match(log.lines, [/was not shut down properly/]);
 });
 
-t.test('a left-over server that hangs is ended, and its committed data is recovered', async (t) => {
+longTest('a left-over server that hangs is ended, and its committed data is recovered', async (t) => {
   const folder = await folderWithDatabase(t);
   const daemon = daemonFor(t, folder);
   const { address, pid } = await daemon.said();
@@ -134,7 +135,7 @@ t.test('a left-over server that hangs is ended, and its committed data is recove
   t.match(log.lines[0], new RegExp(`pid ${pid}\\) that was left running does not answer`));
 });
 
-t.test('a left-over pid file that names an unrelated process does not stop the server from starting', async (t) => {
+longTest('a left-over pid file that names an unrelated process does not stop the server from starting', async (t) => {
   const folder = await folderWithDatabase(t);
   const { server } = serverFor(t, folder);
   const address = await server.start();
@@ -159,7 +160,7 @@ t.test('a left-over pid file that names an unrelated process does not stop the s
   t.equal(server.state, 'running', 'an empty pid file does not stop it either');
 });
 
-t.test('an interrupted first start is repeated', async (t) => {
+longTest('an interrupted first start is repeated', async (t) => {
   const folder = await folderFor(t);
   const daemon = daemonFor(t, folder);
   const inside = () => readdir(join(folder, 'postgres')).catch((): string[] => []);
@@ -172,7 +173,7 @@ t.test('an interrupted first start is repeated', async (t) => {
   t.match(log.lines, [/initialising/]);
 });
 
-t.test('over TCP it listens on the loopback address and requires the password', async (t) => {
+longTest('over TCP it listens on the loopback address and requires the password', async (t) => {
   const folder = await folderWithDatabase(t);
   const { server } = serverFor(t, folder, { transport: 'tcp' });
   const address = await server.start();
