@@ -1,7 +1,7 @@
 /**
- * Long tests: exhaustive ones, and those with many faults, servers or rows. `npm test` leaves them out, and
- * `node scripts/test.js --long` runs the files that have one, as `.ci/run` does. Such a file also has ordinary tests: the
- * main path and the most important fault.
+ * Long tests: exhaustive ones, and those with many faults, servers or rows. `npm test` leaves them out.
+ * `node scripts/test.js --long` runs the files that have one, and so does `.ci/run`. These files also have ordinary
+ * tests: the main path and the most important fault.
  */
 import t, { type Test } from 'tap';
 
