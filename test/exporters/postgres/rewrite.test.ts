@@ -112,37 +112,40 @@ t.test('the days of a large default partition open while spans are stored and de
   t.strictSame(rows, []);
 });
 
-longTest('the lock that blocks all use of the table is held for few changes, whatever the number of days', async (t) => {
-  const { database, logger, partitions } = await scene(t);
-  const today = dayOf(Date.now());
-  // Of a day that is never opened, so that the default partition stays large.
-  await database.query(STORE, ['x'.repeat(1500), 47_482, MANY / 10]);
-  const statements: string[] = [];
-  const observed = {
-    query: (text: string, values?: unknown[]) => database.query(text, values),
-    session: <T>(limits: SessionLimits, work: (query: Query) => Promise<T>) =>
-      database.session(limits, (query) =>
-        work((text, values) => {
-          statements.push(text);
-          return query(text, values);
-        }),
-      ),
-  };
-  const retention = new Retention(observed as unknown as PostgresDatabase, PERIODS, logger);
-  t.equal(await retention.maintain(), true);
-  const exchanges = statements.filter((text) => /LOCK TABLE sluice.spans IN ACCESS EXCLUSIVE/.test(text));
-  t.equal(exchanges.length, 4, 'for fifteen days and a further one');
-  for (const text of exchanges) t.ok(text.split(';').length <= 16, `${text.split(';').length} changes`);
-  const open = (await partitions.list(SPANS)).map(({ day }) => day);
-  t.ok(open.includes(today - 7) && open.includes(today + 8));
-  const left = await database.query(
-    "SELECT conrelid::regclass, conname FROM pg_constraint WHERE contype = 'c' AND conname ~ '^days?(_|$)'",
-  );
-  t.strictSame(left.rows, [], 'no constraint of the rewrite is left');
-  await database.query(STORE, ['later', 47_483, 10]);
-  const { rows } = await database.query("SELECT relname FROM pg_class WHERE relname ~ '_(next|old)$'");
-  t.strictSame(rows, []);
-});
+longTest(
+  'the lock that blocks all use of the table is held for few changes, whatever the number of days',
+  async (t) => {
+    const { database, logger, partitions } = await scene(t);
+    const today = dayOf(Date.now());
+    // Of a day that is never opened, so that the default partition stays large.
+    await database.query(STORE, ['x'.repeat(1500), 47_482, MANY / 10]);
+    const statements: string[] = [];
+    const observed = {
+      query: (text: string, values?: unknown[]) => database.query(text, values),
+      session: <T>(limits: SessionLimits, work: (query: Query) => Promise<T>) =>
+        database.session(limits, (query) =>
+          work((text, values) => {
+            statements.push(text);
+            return query(text, values);
+          }),
+        ),
+    };
+    const retention = new Retention(observed as unknown as PostgresDatabase, PERIODS, logger);
+    t.equal(await retention.maintain(), true);
+    const exchanges = statements.filter((text) => /LOCK TABLE sluice.spans IN ACCESS EXCLUSIVE/.test(text));
+    t.equal(exchanges.length, 4, 'for fifteen days and a further one');
+    for (const text of exchanges) t.ok(text.split(';').length <= 16, `${text.split(';').length} changes`);
+    const open = (await partitions.list(SPANS)).map(({ day }) => day);
+    t.ok(open.includes(today - 7) && open.includes(today + 8));
+    const left = await database.query(
+      "SELECT conrelid::regclass, conname FROM pg_constraint WHERE contype = 'c' AND conname ~ '^days?(_|$)'",
+    );
+    t.strictSame(left.rows, [], 'no constraint of the rewrite is left');
+    await database.query(STORE, ['later', 47_483, 10]);
+    const { rows } = await database.query("SELECT relname FROM pg_class WHERE relname ~ '_(next|old)$'");
+    t.strictSame(rows, []);
+  },
+);
 
 longTest('an interrupted run is started again by any replica', async (t) => {
   const { database, logger, retention } = await scene(t);
