@@ -166,7 +166,7 @@ export const listTurns = readRoute(`${PROJECT}/conversations/{conversation}/turn
      SELECT (SELECT count(*) FROM page) > ${TURNS} AS more,
        (SELECT first_ns || ' ' || encode(trace_id, 'hex') FROM shown ORDER BY first_ns, trace_id LIMIT 1) AS last,
        (SELECT string_agg(${turnJson(caller.seesContent)}::text, E'\\n' ORDER BY t.first_ns DESC, t.trace_id DESC)
-        FROM shown t ${traceJoins(reader.views)}) AS items`,
+        FROM shown t ${traceJoins(`${reader.views}.trace_usage`)}) AS items`,
     [project, conversation, ns, Buffer.from(id, 'hex')],
   );
   const next = page?.['more'] === true ? writeCursor(question, String(page['last']).split(' ')) : null;

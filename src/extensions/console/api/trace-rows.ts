@@ -9,8 +9,11 @@ export const spansOf = (alias: string): string =>
 export const firstTold = (column: string): string =>
   `(array_agg(s.${column} ORDER BY s.start_time_unix_nano, s.span_id) FILTER (WHERE s.${column} IS NOT NULL))[1]`;
 
-/** Joins to a relation `t` of traces: figures `f`, the root or earliest span `r`, usage `u`. */
-export const traceJoins = (views: string): string => `
+/**
+ * Joins to a relation `t` of traces: figures `f`, the root or earliest span `r`, usage `u`, from `trace_usage` or a
+ * relation with its columns.
+ */
+export const traceJoins = (usage: string): string => `
   CROSS JOIN LATERAL (
     SELECT count(*) AS span_count, count(*) FILTER (WHERE s.status = 'error' OR s.is_error) AS error_count,
       count(*) FILTER (WHERE s.category = 'model_call') AS model_call_count,
@@ -32,7 +35,7 @@ export const traceJoins = (views: string): string => `
     SELECT sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
       sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.input_cost) AS input_cost, sum(c.output_cost) AS output_cost,
       sum(c.total_cost) AS total_cost, count(*) FILTER (WHERE c.total_cost IS NULL) AS unpriced_count
-    FROM ${views}.trace_usage c WHERE c.project = t.project AND c.trace_id = t.trace_id
+    FROM ${usage} c WHERE c.project = t.project AND c.trace_id = t.trace_id
   ) u`;
 
 /** Of at most as many models. */
@@ -58,7 +61,7 @@ export async function readTraceRows(
   if (ids.length === 0) return [];
   const [row] = await reader.prepared(
     `SELECT string_agg(${TRACE_JSON}::text, E'\\n' ORDER BY o.at) AS items FROM unnest($2::bytea[]) WITH ORDINALITY o (id, at)
-     JOIN sluice.traces t ON t.trace_id = o.id AND t.project = $1::text ${traceJoins(reader.views)}`,
+     JOIN sluice.traces t ON t.trace_id = o.id AND t.project = $1::text ${traceJoins(`${reader.views}.trace_usage`)}`,
     [project, ids],
   );
   return linesOf(row?.['items']);

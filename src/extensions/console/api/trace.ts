@@ -8,23 +8,25 @@ import { spansOf, TRACE_MEMBERS, traceJoins } from './trace-rows.ts';
 const SHOWN_SERVICES = 50;
 
 /** One row a model, the dearest first. */
-const modelsOf = (views: string): string => `
+const MODELS = `
   SELECT coalesce(json_agg(m ORDER BY m.total_cost::numeric DESC NULLS LAST, m.call_count DESC), '[]') FROM (
     SELECT c.provider, c.model, count(*) AS call_count, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
       sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens,
       sum(c.reasoning_tokens) AS reasoning_tokens, sum(c.total_cost)::text AS total_cost,
       count(*) FILTER (WHERE c.total_cost IS NULL) AS unpriced_count
-    FROM ${views}.trace_usage c WHERE c.project = t.project AND c.trace_id = t.trace_id GROUP BY 1, 2) m`;
+    FROM counted c GROUP BY 1, 2) m`;
 
+/** The usage that counts is computed once for the sums and the models. */
 const header = (views: string): string => `
+  WITH counted AS MATERIALIZED (SELECT * FROM ${views}.trace_usage WHERE project = $1::text AND trace_id = $2::bytea)
   SELECT (json_build_object(${TRACE_MEMBERS}, 'project', t.project,
     'tool_step_count', f.tool_step_count, 'retrieval_count', f.retrieval_count,
     'log_count', (SELECT count(*) FROM sluice.logs l WHERE l.trace_id = t.trace_id AND l.project = t.project),
     'services', ARRAY(SELECT DISTINCT s.service_name FROM sluice.spans s WHERE ${spansOf('s')} AND s.service_name IS NOT NULL
       ORDER BY 1 LIMIT ${SHOWN_SERVICES}),
-    'input_cost', u.input_cost::text, 'output_cost', u.output_cost::text, 'models', (${modelsOf(views)}),
+    'input_cost', u.input_cost::text, 'output_cost', u.output_cost::text, 'models', (${MODELS}),
     'created_at', to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))::text AS header
-  FROM sluice.traces t ${traceJoins(views)}
+  FROM sluice.traces t ${traceJoins('counted')}
   WHERE t.project = $1::text AND t.trace_id = $2::bytea`;
 
 export const showTrace = readRoute(`${PROJECT}/traces/{trace}`, async (context) => {
