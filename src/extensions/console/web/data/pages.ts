@@ -1,8 +1,8 @@
-/** A bounded search in pages: the first one by the key, further ones on demand. */
+/** A bounded search in pages: the first one by the query, further ones on demand. */
 import { useRef, useState } from 'preact/hooks';
 import type { Page } from '../../api/shapes.ts';
-import type { ApiError } from './api.ts';
-import { type Resource, asApiError, useResource } from './resource.ts';
+import { type ApiError, get, type Query } from './api.ts';
+import { type Resource, asApiError, useAnswer } from './resource.ts';
 
 export interface Search<Item> {
   readonly first: Resource<Page<Item>>;
@@ -22,11 +22,8 @@ interface More<Item> {
   readonly error: ApiError | null;
 }
 
-export function useSearch<Item>(
-  key: string | null,
-  load: (cursor: string | null, signal: AbortSignal | undefined) => Promise<Page<Item>>,
-): Search<Item> {
-  const first = useResource(key, (signal) => load(null, signal));
+export function useSearch<Item>(path: string, query: Query): Search<Item> {
+  const first = useAnswer<Page<Item>>(path, query);
   const [more, setMore] = useState<More<Item>>({ of: null, pages: [], continuing: false, error: null });
   // Later pages belong to one first page; another first page starts anew.
   const own = more.of === first.data ? more : { of: first.data, pages: [], continuing: false, error: null };
@@ -43,7 +40,7 @@ export function useSearch<Item>(
       setMore(latest.current);
     };
     set({ continuing: true, error: null });
-    load(last.next, undefined).then(
+    get<Page<Item>>(path, { ...query, cursor: last.next }).then(
       (page) => set({ pages: [...before, page], continuing: false }),
       (failure: unknown) => set({ continuing: false, error: asApiError(failure) }),
     );

@@ -1,6 +1,6 @@
 /** Loading for a component: the states of a request, the last answer while a new one is on its way, and retries. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError } from './api.ts';
+import { ApiError, get, type Query, urlOf } from './api.ts';
 
 /** Before this, a page shows nothing instead of a placeholder. */
 const PLACEHOLDER_AFTER_MS = 150;
@@ -82,6 +82,10 @@ export function asApiError(failure: unknown): ApiError {
   const message = failure instanceof Error ? failure.message : String(failure);
   return new ApiError(0, '', { code: 'page_failed', message });
 }
+
+/** The answer to a request; a null path asks nothing. */
+export const useAnswer = <T>(path: string | null, query: Query = {}): Resource<T> =>
+  useResource(path === null ? null : urlOf(path, query), (signal) => get<T>(path ?? '', query, signal));
 
 /** True once the condition has held for a time. */
 export function useLater(condition: boolean, ms: number): boolean {

@@ -2,12 +2,13 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ConversationRow, Turn, Turns } from '../../api/shapes.ts';
-import { get, projectPath } from '../data/api.ts';
+import { projectPath } from '../data/api.ts';
 import { useSearch } from '../data/pages.ts';
-import { useNow, useResource } from '../data/resource.ts';
+import { useAnswer, useNow } from '../data/resource.ts';
 import { Button, Fact, Link, Name } from '../parts/basics.tsx';
 import { Cell, Grid } from '../parts/grid.tsx';
-import { Empty, Loaded } from '../parts/states.tsx';
+import { Found, SearchFoot } from '../parts/search.tsx';
+import { Loaded } from '../parts/states.tsx';
 import { Thread } from '../parts/thread.tsx';
 import { open, pageHref } from '../state/location.ts';
 import { isNarrow } from '../state/width.ts';
@@ -25,64 +26,53 @@ export function ConversationsPage({ project }: { project: string }): JSX.Element
   const { range } = useAsked(project);
   const [active, setActive] = useState(-1);
   const now = useNow(5_000);
-  const search = useSearch<ConversationRow>(JSON.stringify([project, range]), (cursor, signal) =>
-    get(projectPath(project, 'conversations'), { ...range, cursor }, signal),
-  );
+  const search = useSearch<ConversationRow>(projectPath(project, 'conversations'), range);
   const rows = search.items;
   const hrefOf = (row: ConversationRow): string => pageHref('conversations', row.conversation_id);
   return (
     <div class="list-page">
       <h1 class="quiet">Conversations</h1>
-      <Loaded of={search.first}>
-        {() =>
-          rows.length === 0 && !search.more ? (
-            <Empty>
-              <h2>No conversation in this range</h2>
-              <p>
-                Spans with <code>gen_ai.conversation.id</code>, <code>session.id</code> or a similar attribute make
-                conversations.
-              </p>
-            </Empty>
-          ) : (
-            <Grid
-              label="Conversations"
-              class="conversation-grid"
-              columns={[
-                { name: 'Last', class: 'c-age' },
-                { name: 'Conversation', class: 'c-name' },
-                { name: 'User', class: 'c-service' },
-                { name: 'Traces', class: 'c-calls' },
-                { name: 'Calls', class: 'c-calls' },
-                { name: 'Tokens', class: 'c-tokens' },
-                { name: 'Cost', class: 'c-cost' },
-                { name: 'Errors', class: 'c-errors' },
-              ]}
-              count={rows.length}
-              height={isNarrow.value ? NARROW_ROW_PX : ROW_PX}
-              active={active}
-              onActive={setActive}
-              onOpen={(index) => {
-                const row = rows[index];
-                if (row !== undefined) open(hrefOf(row));
-              }}
-              rowOf={(index) => ({ key: `${rows[index]?.environment} ${rows[index]?.conversation_id}` })}
-              cells={(index) => {
-                const row = rows[index];
-                return row === undefined ? null : <Cells row={row} href={hrefOf(row)} now={now} />;
-              }}
-              footer={
-                search.more ? (
-                  <Button kind="quiet" onClick={search.next}>
-                    {search.continuing ? 'looking back …' : 'continue'}
-                  </Button>
-                ) : (
-                  <span class="muted">{exactly(rows.length)} shown, end of the range</span>
-                )
-              }
-            />
-          )
+      <Found
+        search={search}
+        empty={
+          <>
+            <h2>No conversation in this range</h2>
+            <p>
+              Spans with <code>gen_ai.conversation.id</code>, <code>session.id</code> or a similar attribute make
+              conversations.
+            </p>
+          </>
         }
-      </Loaded>
+      >
+        <Grid
+          label="Conversations"
+          class="conversation-grid"
+          columns={[
+            { name: 'Last', class: 'c-age' },
+            { name: 'Conversation', class: 'c-name' },
+            { name: 'User', class: 'c-service' },
+            { name: 'Traces', class: 'c-calls' },
+            { name: 'Calls', class: 'c-calls' },
+            { name: 'Tokens', class: 'c-tokens' },
+            { name: 'Cost', class: 'c-cost' },
+            { name: 'Errors', class: 'c-errors' },
+          ]}
+          count={rows.length}
+          height={isNarrow.value ? NARROW_ROW_PX : ROW_PX}
+          active={active}
+          onActive={setActive}
+          onOpen={(index) => {
+            const row = rows[index];
+            if (row !== undefined) open(hrefOf(row));
+          }}
+          rowOf={(index) => ({ key: `${rows[index]?.environment} ${rows[index]?.conversation_id}` })}
+          cells={(index) => {
+            const row = rows[index];
+            return row === undefined ? null : <Cells row={row} href={hrefOf(row)} now={now} />;
+          }}
+          footer={<SearchFoot search={search} what="trace" />}
+        />
+      </Found>
     </div>
   );
 }
@@ -127,7 +117,7 @@ export function ConversationPage({ project, id }: { project: string; id: string 
     setCursor(null);
     setNewer([]);
   }, [path]);
-  const turns = useResource(`${path} ${cursor}`, (signal) => get<Turns>(path, { cursor }, signal));
+  const turns = useAnswer<Turns>(path, { cursor });
   return (
     <div class="conversation-page">
       <Loaded of={turns}>

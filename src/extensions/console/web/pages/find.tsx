@@ -2,13 +2,12 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { TracePlace } from '../../api/shapes.ts';
-import { get } from '../data/api.ts';
-import { useResource } from '../data/resource.ts';
+import { useAnswer } from '../data/resource.ts';
 import { Loaded } from '../parts/states.tsx';
 import { open, place } from '../state/location.ts';
 
 export function FindPage({ id }: { id: string }): JSX.Element {
-  const found = useResource(id, (signal) => get<TracePlace>(`/traces/${encodeURIComponent(id)}`, {}, signal));
+  const found = useAnswer<TracePlace>(`/traces/${encodeURIComponent(id)}`);
   useEffect(() => {
     if (found.data === null) return;
     const { project, trace_id } = found.data;

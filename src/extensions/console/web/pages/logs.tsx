@@ -1,17 +1,15 @@
 /** Log records. */
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { LogRow } from '../../api/shapes.ts';
-import { get, projectPath } from '../data/api.ts';
+import { projectPath } from '../data/api.ts';
 import { useSearch } from '../data/pages.ts';
 import { Button, Link, Name } from '../parts/basics.tsx';
-import { filterError } from '../parts/filter-box.tsx';
 import { Cell, Grid } from '../parts/grid.tsx';
 import { bodyOf, Value } from '../parts/messages.tsx';
-import { Empty, Loaded } from '../parts/states.tsx';
+import { Found, SearchFoot } from '../parts/search.tsx';
 import { pageHref } from '../state/location.ts';
 import { isNarrow } from '../state/width.ts';
-import { exactly } from '../text/figures.ts';
 import { dateTime, msOf, shortTime } from '../text/time.ts';
 import { visible } from '../text/visible.ts';
 import { useAsked } from '../state/asked.ts';
@@ -26,63 +24,45 @@ const ERROR = 17;
 export function LogsPage({ project }: { project: string }): JSX.Element {
   const { query } = useAsked(project);
   const [active, setActive] = useState(-1);
-  const search = useSearch<LogRow>(JSON.stringify([project, query]), (cursor, signal) =>
-    get(projectPath(project, 'logs'), { ...query, cursor }, signal),
-  );
-  const { error } = search.first;
-  useEffect(() => {
-    filterError.value = error?.code === 'filter_invalid' ? error : null;
-    return () => {
-      filterError.value = null;
-    };
-  }, [error]);
+  const search = useSearch<LogRow>(projectPath(project, 'logs'), query);
   const rows = search.items;
   const selected = rows[active];
   return (
     <div class="list-page">
       <h1 class="quiet">Logs</h1>
-      <Loaded of={search.first}>
-        {() =>
-          rows.length === 0 && !search.more ? (
-            <Empty>
-              <h2>No log record matches</h2>
-              <p>Choose a longer range of time or another filter.</p>
-            </Empty>
-          ) : (
-            <div class="logs-body">
-              <Grid
-                label="Log records"
-                class="log-grid"
-                columns={[
-                  { name: 'Time', class: 'l-time' },
-                  { name: 'Severity', class: 'l-severity' },
-                  { name: 'Service', class: 'l-service' },
-                  { name: 'Record', class: 'l-body' },
-                ]}
-                count={rows.length}
-                height={isNarrow.value ? NARROW_ROW_PX : ROW_PX}
-                active={active}
-                onActive={setActive}
-                rowOf={(index) => ({ key: String(index), class: severityOf(rows[index]) })}
-                cells={(index) => {
-                  const row = rows[index];
-                  return row === undefined ? null : <Cells row={row} />;
-                }}
-                footer={
-                  search.more ? (
-                    <Button kind="quiet" onClick={search.next}>
-                      {search.continuing ? 'looking back …' : 'continue'}
-                    </Button>
-                  ) : (
-                    <span class="muted">{exactly(rows.length)} shown, end of the range</span>
-                  )
-                }
-              />
-              {selected === undefined ? null : <LogDetail row={selected} onClose={() => setActive(-1)} />}
-            </div>
-          )
+      <Found
+        search={search}
+        empty={
+          <>
+            <h2>No log record matches</h2>
+            <p>Choose a longer range of time or another filter.</p>
+          </>
         }
-      </Loaded>
+      >
+        <div class="logs-body">
+          <Grid
+            label="Log records"
+            class="log-grid"
+            columns={[
+              { name: 'Time', class: 'l-time' },
+              { name: 'Severity', class: 'l-severity' },
+              { name: 'Service', class: 'l-service' },
+              { name: 'Record', class: 'l-body' },
+            ]}
+            count={rows.length}
+            height={isNarrow.value ? NARROW_ROW_PX : ROW_PX}
+            active={active}
+            onActive={setActive}
+            rowOf={(index) => ({ key: String(index), class: severityOf(rows[index]) })}
+            cells={(index) => {
+              const row = rows[index];
+              return row === undefined ? null : <Cells row={row} />;
+            }}
+            footer={<SearchFoot search={search} what="record" />}
+          />
+          {selected === undefined ? null : <LogDetail row={selected} onClose={() => setActive(-1)} />}
+        </div>
+      </Found>
     </div>
   );
 }

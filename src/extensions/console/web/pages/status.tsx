@@ -2,8 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { RefusalShape, StatusShape } from '../../api/management-shapes.ts';
-import { get } from '../data/api.ts';
-import { useNow, useResource } from '../data/resource.ts';
+import { useNow, useAnswer } from '../data/resource.ts';
 import { Name, Part } from '../parts/basics.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Loaded, NoRight } from '../parts/states.tsx';
@@ -15,7 +14,7 @@ const RENEW_MS = 5_000;
 
 export function StatusPage(): JSX.Element {
   const isAdmin = may('admin');
-  const status = useResource(isAdmin ? 'status' : null, (signal) => get<StatusShape>('/status', {}, signal));
+  const status = useAnswer<StatusShape>(isAdmin ? '/status' : null);
   useEffect(() => {
     const timer = setInterval(status.reload, RENEW_MS);
     return () => clearInterval(timer);

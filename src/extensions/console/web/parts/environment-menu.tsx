@@ -1,8 +1,8 @@
 /** The environment of the lists: all, or one. */
 import type { EnvironmentShape } from '../../api/management-shapes.ts';
 import type { JSX } from 'preact';
-import { get, projectPath } from '../data/api.ts';
-import { useResource } from '../data/resource.ts';
+import { projectPath } from '../data/api.ts';
+import { useAnswer } from '../data/resource.ts';
 import { parameter, route, setQuery } from '../state/location.ts';
 import { visible } from '../text/visible.ts';
 import { Menu } from './dialog.tsx';
@@ -25,8 +25,8 @@ export function EnvironmentMenu(): JSX.Element {
 
 function Environments({ choose }: { choose: (name: string | null) => void }): JSX.Element {
   const { project } = route.value;
-  const known = useResource(project, (signal) =>
-    get<{ items: readonly EnvironmentShape[] }>(projectPath(project ?? '', 'environments'), {}, signal),
+  const known = useAnswer<{ items: readonly EnvironmentShape[] }>(
+    project === null ? null : projectPath(project, 'environments'),
   );
   const current = parameter('env');
   const names = new Set(known.data?.items.map(({ environment }) => environment));

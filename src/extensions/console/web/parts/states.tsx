@@ -1,11 +1,15 @@
 /** What a page shows while it has no data: placeholder rows, errors, missing rights. */
 import type { ComponentChildren, JSX } from 'preact';
-import { ApiError, awaySince, curlOf } from '../data/api.ts';
+import { useEffect } from 'preact/hooks';
+import { type ApiError, awaySince, curlOf } from '../data/api.ts';
 import { type Resource, useNow } from '../data/resource.ts';
 import { age } from '../text/figures.ts';
 import { Button, CopyButton } from './basics.tsx';
+import { filterError } from './filter-box.tsx';
 
 const ROWS = 12;
+/** The filter's text is refused; the filter box says where and why. */
+const MISTAKE = 'filter_invalid';
 
 export function PlaceholderRows(): JSX.Element {
   return (
@@ -25,7 +29,7 @@ interface LoadedProps<T> {
 /** The states around data: placeholder, error, earlier data dimmed, a slow answer that can be stopped. */
 export function Loaded<T>({ of, children }: LoadedProps<T>): JSX.Element | null {
   const { data, error } = of;
-  if (data === null) {
+  if (data === null || error?.code === MISTAKE) {
     if (error !== null) return <Failure error={error} retry={of.reload} />;
     return of.waiting ? <PlaceholderRows /> : null;
   }
@@ -50,6 +54,14 @@ function Slow({ of }: { of: Resource<unknown> }): JSX.Element {
 }
 
 export function Failure({ error, retry }: { error: ApiError; retry: () => void }): JSX.Element {
+  useEffect(() => {
+    if (error.code !== MISTAKE) return;
+    filterError.value = error;
+    return () => {
+      filterError.value = null;
+    };
+  }, [error]);
+  if (error.code === MISTAKE) return <p class="empty">The filter has a mistake; see above.</p>;
   if (error.status === 403) return <NoRight what={error.message} hint={error.hint} />;
   return (
     <div class="failure" role="alert">

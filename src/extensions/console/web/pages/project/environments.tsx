@@ -1,9 +1,9 @@
 /** Whether content is captured, by environment. */
 import type { JSX } from 'preact';
 import type { EnvironmentShape } from '../../../api/management-shapes.ts';
-import { get, projectPath, send } from '../../data/api.ts';
+import { projectPath, send } from '../../data/api.ts';
 import { useChanges } from '../../data/change.ts';
-import { useResource } from '../../data/resource.ts';
+import { useAnswer } from '../../data/resource.ts';
 import { Name, Part } from '../../parts/basics.tsx';
 import { Loaded, Problem } from '../../parts/states.tsx';
 import { may } from '../../state/session.ts';
@@ -16,7 +16,7 @@ const CHOICES: readonly (readonly [string, boolean | null])[] = [
 
 export function Environments({ project }: { project: string }): JSX.Element {
   const path = projectPath(project, 'environments');
-  const environments = useResource(path, (signal) => get<{ items: readonly EnvironmentShape[] }>(path, {}, signal));
+  const environments = useAnswer<{ items: readonly EnvironmentShape[] }>(path);
   const { problem, change } = useChanges(environments.reload);
   const set = (environment: string, capture: boolean | null): Promise<void> =>
     change(() => send('PUT', projectPath(project, 'environments', environment), { capture_content: capture }));

@@ -2,9 +2,9 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { KeyShape, NewKeyShape } from '../../../api/management-shapes.ts';
-import { get, projectPath, send } from '../../data/api.ts';
+import { projectPath, send } from '../../data/api.ts';
 import { useChanges } from '../../data/change.ts';
-import { useResource } from '../../data/resource.ts';
+import { useAnswer } from '../../data/resource.ts';
 import { Button, Lines, Name, Part } from '../../parts/basics.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Loaded, Problem } from '../../parts/states.tsx';
@@ -16,7 +16,7 @@ const LOCAL = 'http://127.0.0.1:4318';
 
 export function Keys({ project }: { project: string }): JSX.Element {
   const path = projectPath(project, 'keys');
-  const keys = useResource(path, (signal) => get<{ items: readonly KeyShape[] }>(path, {}, signal));
+  const keys = useAnswer<{ items: readonly KeyShape[] }>(path);
   const [made, setMade] = useState<NewKeyShape | null>(null);
   const { problem, change } = useChanges(keys.reload);
   const create = (label: string, environment: string): Promise<void> =>

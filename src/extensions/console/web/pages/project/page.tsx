@@ -1,8 +1,7 @@
 /** The settings of a project: keys, read tokens, environments, quota. */
 import type { JSX } from 'preact';
 import type { ProjectShape } from '../../../api/management-shapes.ts';
-import { get } from '../../data/api.ts';
-import { useResource } from '../../data/resource.ts';
+import { useAnswer } from '../../data/resource.ts';
 import { Name, Part } from '../../parts/basics.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { may } from '../../state/session.ts';
@@ -36,9 +35,7 @@ export function ProjectPage({ project }: { project: string }): JSX.Element {
 }
 
 function Facts({ project }: { project: string }): JSX.Element {
-  const projects = useResource('projects', (signal) =>
-    get<{ items: readonly ProjectShape[] }>('/projects', {}, signal),
-  );
+  const projects = useAnswer<{ items: readonly ProjectShape[] }>('/projects');
   return (
     <Loaded of={projects}>
       {({ items }) => {

@@ -2,9 +2,9 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { LinkShape, PersonShape, RoleShape } from '../../../api/management-shapes.ts';
-import { get, send } from '../../data/api.ts';
+import { send } from '../../data/api.ts';
 import { useChanges } from '../../data/change.ts';
-import { useResource } from '../../data/resource.ts';
+import { useAnswer } from '../../data/resource.ts';
 import { Button, Lines, Name, Part } from '../../parts/basics.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Loaded, Problem } from '../../parts/states.tsx';
@@ -14,7 +14,7 @@ import { dateTime } from '../../text/time.ts';
 const ROLES: readonly RoleShape[] = ['viewer', 'editor', 'admin'];
 
 export function People({ project }: { project: string }): JSX.Element {
-  const people = useResource('people', (signal) => get<{ items: readonly PersonShape[] }>('/people', {}, signal));
+  const people = useAnswer<{ items: readonly PersonShape[] }>('/people');
   const [link, setLink] = useState<{ name: string; link: string } | null>(null);
   const { problem, change } = useChanges(people.reload);
   const path = (person: PersonShape): string => `/people/${encodeURIComponent(person.id)}`;

@@ -2,9 +2,9 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { NewTokenShape, TokenShape } from '../../../api/management-shapes.ts';
-import { get, projectPath, send } from '../../data/api.ts';
+import { projectPath, send } from '../../data/api.ts';
 import { useChanges } from '../../data/change.ts';
-import { useResource } from '../../data/resource.ts';
+import { useAnswer } from '../../data/resource.ts';
 import { Button, Lines, Name, Part } from '../../parts/basics.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Loaded, Problem } from '../../parts/states.tsx';
@@ -20,7 +20,7 @@ const LIFETIMES: readonly (readonly [string, string])[] = [
 
 export function Tokens({ project }: { project: string }): JSX.Element {
   const path = projectPath(project, 'tokens');
-  const tokens = useResource(path, (signal) => get<{ items: readonly TokenShape[] }>(path, {}, signal));
+  const tokens = useAnswer<{ items: readonly TokenShape[] }>(path);
   const [made, setMade] = useState<NewTokenShape | null>(null);
   const { problem, change } = useChanges(tokens.reload);
   return (

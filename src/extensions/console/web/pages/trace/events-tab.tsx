@@ -1,8 +1,8 @@
 /** Events, links and log records of a span. */
 import type { JSX } from 'preact';
 import type { LogRow, SpanDetail, TraceLogs } from '../../../api/shapes.ts';
-import { get, projectPath } from '../../data/api.ts';
-import { useResource } from '../../data/resource.ts';
+import { projectPath } from '../../data/api.ts';
+import { useAnswer } from '../../data/resource.ts';
 import { Link, Name } from '../../parts/basics.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
 import { bodyOf, Value } from '../../parts/messages.tsx';
@@ -23,9 +23,7 @@ interface LinkShape {
 }
 
 export function EventsTab({ trace, detail }: { trace: TraceRef; detail: SpanDetail }): JSX.Element {
-  const logs = useResource(`${trace.project} ${trace.id}`, (signal) =>
-    get<TraceLogs>(projectPath(trace.project, 'traces', trace.id, 'logs'), {}, signal),
-  );
+  const logs = useAnswer<TraceLogs>(projectPath(trace.project, 'traces', trace.id, 'logs'));
   const events = (detail.events ?? []) as readonly EventShape[];
   const links = (detail.links ?? []) as readonly LinkShape[];
   return (

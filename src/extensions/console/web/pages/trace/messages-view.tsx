@@ -2,8 +2,8 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { StepRow, Steps } from '../../../api/shapes.ts';
-import { get, projectPath } from '../../data/api.ts';
-import { useResource } from '../../data/resource.ts';
+import { projectPath } from '../../data/api.ts';
+import { useAnswer } from '../../data/resource.ts';
 import { Button } from '../../parts/basics.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { Thread } from '../../parts/thread.tsx';
@@ -19,7 +19,7 @@ export function MessagesView({ trace }: { trace: TraceRef }): JSX.Element {
     setAfter(null);
     setEarlier([]);
   }, [path]);
-  const steps = useResource(`${path} ${after}`, (signal) => get<Steps>(path, { after }, signal));
+  const steps = useAnswer<Steps>(path, { after });
   return (
     <div class="thread-page">
       <p class="thread-bar">

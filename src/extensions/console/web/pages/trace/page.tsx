@@ -2,8 +2,8 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { LiveTrace, TraceHeader } from '../../../api/shapes.ts';
-import { get, projectPath, urlOf } from '../../data/api.ts';
-import { asApiError, useResource } from '../../data/resource.ts';
+import { projectPath, urlOf } from '../../data/api.ts';
+import { asApiError, useAnswer } from '../../data/resource.ts';
 import { type Spans, loadSpans } from '../../data/spans.ts';
 import { Button } from '../../parts/basics.tsx';
 import { Failure, Loaded, PlaceholderRows } from '../../parts/states.tsx';
@@ -23,9 +23,7 @@ const VIEWS = ['timeline', 'messages', 'table', 'json'] as const;
 type View = (typeof VIEWS)[number];
 
 export function TracePage({ project, id }: TraceRef): JSX.Element {
-  const header = useResource(`${project} ${id}`, (signal) =>
-    get<TraceHeader>(projectPath(project, 'traces', id), {}, signal),
-  );
+  const header = useAnswer<TraceHeader>(projectPath(project, 'traces', id));
   const goTo = (by: 1 | -1): void => {
     const other = neighbourOf(id, by);
     if (other !== null) open(pageHref('traces', other));

@@ -2,9 +2,9 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { SpanDetail, TraceHeader } from '../../../api/shapes.ts';
-import { get, projectPath } from '../../data/api.ts';
-import { useResource } from '../../data/resource.ts';
+import { projectPath } from '../../data/api.ts';
 import type { Span, Spans } from '../../data/spans.ts';
+import { useAnswer } from '../../data/resource.ts';
 import { Button, CopyButton, Name } from '../../parts/basics.tsx';
 import { MarkdownSwitch } from '../../parts/text-block.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
@@ -109,7 +109,7 @@ interface DetailProps extends Omit<PanelProps, 'onClose' | 'span'> {
 function Detail({ trace, header, span, spans, tab, goTo }: DetailProps): JSX.Element {
   const start = startOf(header, span);
   const path = projectPath(trace.project, 'traces', trace.id, 'spans', span.id);
-  const detail = useResource(`${path} ${start}`, (signal) => get<SpanDetail>(path, { start }, signal));
+  const detail = useAnswer<SpanDetail>(path, { start });
   return (
     <div class="panel-body" role="tabpanel" aria-label={tab} tabIndex={0}>
       <Loaded of={detail}>

@@ -2,8 +2,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Facets as FacetsAnswer } from '../../../api/shapes.ts';
-import { get, projectPath } from '../../data/api.ts';
-import { useResource } from '../../data/resource.ts';
+import { projectPath } from '../../data/api.ts';
+import { useAnswer } from '../../data/resource.ts';
 import { Button, Name } from '../../parts/basics.tsx';
 import { parameter, setQuery } from '../../state/location.ts';
 import { exactly } from '../../text/figures.ts';
@@ -26,9 +26,7 @@ const SHOWN = 6;
 export function Facets({ asked }: { asked: Asked }): JSX.Element {
   const { project, query } = asked;
   const fields = FIELDS.map(([field]) => field).join(',');
-  const facets = useResource(JSON.stringify([project, query]), (signal) =>
-    get<FacetsAnswer>(projectPath(project, 'facets'), { ...query, fields }, signal),
-  );
+  const facets = useAnswer<FacetsAnswer>(projectPath(project, 'facets'), { ...query, fields });
   const { data } = facets;
   return (
     <aside class="facets" aria-label="Facets">

@@ -2,8 +2,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Histogram } from '../../../api/shapes.ts';
-import { get, projectPath } from '../../data/api.ts';
-import { useResource } from '../../data/resource.ts';
+import { projectPath } from '../../data/api.ts';
+import { useAnswer } from '../../data/resource.ts';
 import { setQuery } from '../../state/location.ts';
 import { plural } from '../../text/figures.ts';
 import { msOf, shortTime } from '../../text/time.ts';
@@ -14,9 +14,11 @@ const HEIGHT = 36;
 
 export function HistogramBar({ asked }: { asked: Asked }): JSX.Element {
   const { project, query } = asked;
-  const histogram = useResource(JSON.stringify([project, query]), (signal) =>
-    get<Histogram>(projectPath(project, 'traces', 'histogram'), { ...query, buckets: BUCKETS, by: 'error' }, signal),
-  );
+  const histogram = useAnswer<Histogram>(projectPath(project, 'traces', 'histogram'), {
+    ...query,
+    buckets: BUCKETS,
+    by: 'error',
+  });
   return <div class="histogram">{histogram.data === null ? null : <Bars histogram={histogram.data} />}</div>;
 }
 

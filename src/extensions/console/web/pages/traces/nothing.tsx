@@ -12,7 +12,7 @@ export function NothingMatches({ asked, newest }: { asked: Asked; newest: TraceR
   const q = asked.q ?? '';
   const env = parameter('env');
   return (
-    <div class="empty">
+    <>
       <h2>No trace matches</h2>
       <p>
         Nothing in {rangeName(parameter('from'), parameter('to'))}
@@ -37,6 +37,6 @@ export function NothingMatches({ asked, newest }: { asked: Asked; newest: TraceR
         ))}
         {env === null ? null : <Button onClick={() => setQuery({ env: null })}>all environments</Button>}
       </p>
-    </div>
+    </>
   );
 }

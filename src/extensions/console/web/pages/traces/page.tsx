@@ -1,13 +1,13 @@
 /** The list of traces with its facets and its histogram. */
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Page, TopTraces, TraceRow } from '../../../api/shapes.ts';
-import { get, projectPath } from '../../data/api.ts';
+import { projectPath } from '../../data/api.ts';
 import { useSearch } from '../../data/pages.ts';
-import { useResource } from '../../data/resource.ts';
+import { useAnswer } from '../../data/resource.ts';
 import { Button } from '../../parts/basics.tsx';
-import { filterError } from '../../parts/filter-box.tsx';
-import { Loaded } from '../../parts/states.tsx';
+import { Found } from '../../parts/search.tsx';
+import { Empty, Loaded } from '../../parts/states.tsx';
 import { useKeys } from '../../state/keys.ts';
 import { clearPending, merge, pending, useLive } from '../../state/live.ts';
 import { parameter, setQuery } from '../../state/location.ts';
@@ -31,9 +31,7 @@ const SORTS = [
 export function TracesPage({ project }: { project: string }): JSX.Element {
   const asked = useAsked(project);
   const sort = parameter('sort') ?? 'newest';
-  const newest = useResource(project, (signal) =>
-    get<Page<TraceRow>>(projectPath(project, 'traces'), { limit: 1 }, signal),
-  );
+  const newest = useAnswer<Page<TraceRow>>(projectPath(project, 'traces'), { limit: 1 });
   useKeys({ f: () => (facetsShown.value = facetsShown.value === 'yes' ? 'no' : 'yes') });
   if (newest.data !== null && newest.data.items.length === 0 && asked.q === null) {
     return <SetUp project={project} onArrival={newest.reload} />;
@@ -84,18 +82,10 @@ function SortTabs({ sort }: { sort: string }): JSX.Element {
 
 function NewestTraces({ asked, newest }: { asked: Asked; newest: TraceRow | null }): JSX.Element {
   const { project, query } = asked;
-  const search = useSearch<TraceRow>(JSON.stringify([project, query]), (cursor, signal) =>
-    get(projectPath(project, 'traces'), { ...query, cursor, limit: PAGE }, signal),
-  );
+  const search = useSearch<TraceRow>(projectPath(project, 'traces'), { ...query, limit: PAGE });
   const [added, setAdded] = useState<{ of: unknown; rows: readonly TraceRow[] }>({ of: null, rows: [] });
   const live = added.of === query ? added.rows : [];
   const { error } = search.first;
-  useEffect(() => {
-    filterError.value = error?.code === 'filter_invalid' ? error : null;
-    return () => {
-      filterError.value = null;
-    };
-  }, [error]);
   useLive(project, { q: asked.q, env: query['env'] }, asked.isOpenEnd && error === null);
   const showPending = (): void => {
     setAdded({ of: query, rows: merge(pending.value, live) });
@@ -105,30 +95,23 @@ function NewestTraces({ asked, newest }: { asked: Asked; newest: TraceRow | null
   const oldest = search.more ? BigInt(search.items.at(-1)?.start_time_unix_nano ?? 0) : 0n;
   const fresh = live.filter((row) => BigInt(row.start_time_unix_nano) >= oldest);
   const rows = fresh.length === 0 ? search.items : merge(fresh, search.items);
-  if (error?.code === 'filter_invalid') return <p class="empty">The filter has a mistake; see above.</p>;
   return (
-    <Loaded of={search.first}>
-      {() =>
-        rows.length === 0 && !search.more ? (
-          <NothingMatches asked={asked} newest={newest} />
-        ) : (
-          <TraceList rows={rows} search={search} showPending={showPending} />
-        )
-      }
-    </Loaded>
+    <Found search={search} count={rows.length} empty={<NothingMatches asked={asked} newest={newest} />}>
+      <TraceList rows={rows} search={search} showPending={showPending} />
+    </Found>
   );
 }
 
 function TopList({ asked, by }: { asked: Asked; by: string }): JSX.Element {
-  const { project, query, range } = asked;
-  const top = useResource(JSON.stringify([project, by, query]), (signal) =>
-    get<TopTraces>(projectPath(project, 'traces', 'top'), { ...range, q: asked.q, by }, signal),
-  );
+  const { project, query } = asked;
+  const top = useAnswer<TopTraces>(projectPath(project, 'traces', 'top'), { ...query, by });
   return (
     <Loaded of={top}>
       {({ items }) =>
         items.length === 0 ? (
-          <NothingMatches asked={asked} newest={null} />
+          <Empty>
+            <NothingMatches asked={asked} newest={null} />
+          </Empty>
         ) : (
           <TraceList rows={items} search={null} showPending={null} />
         )

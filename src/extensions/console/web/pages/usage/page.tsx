@@ -1,11 +1,10 @@
 /** Model usage over a range: a chart, and a table with shares and changes. */
 import type { JSX } from 'preact';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { Usage, UsageFigures, UsageSeries } from '../../../api/shapes.ts';
-import { get, projectPath } from '../../data/api.ts';
-import { useResource } from '../../data/resource.ts';
+import { projectPath } from '../../data/api.ts';
+import { useAnswer } from '../../data/resource.ts';
 import { Button, Link, Name } from '../../parts/basics.tsx';
-import { filterError } from '../../parts/filter-box.tsx';
 import { lazy } from '../../parts/lazy.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { pageHref, parameter, route, setQuery } from '../../state/location.ts';
@@ -26,16 +25,7 @@ export function UsagePage({ project }: { project: string }): JSX.Element {
   const measure = MEASURES.find(({ id }) => id === parameter('measure')) ?? fallback;
   const { fromMs, toMs } = rangeOf(parameter('from'), parameter('to'), Date.now());
   const interval = intervalOf(toMs - fromMs);
-  const usage = useResource(JSON.stringify([project, group, interval, asked.query]), (signal) =>
-    get<Usage>(projectPath(project, 'usage'), { ...asked.query, group, interval }, signal),
-  );
-  const { error } = usage;
-  useEffect(() => {
-    filterError.value = error?.code === 'filter_invalid' ? error : null;
-    return () => {
-      filterError.value = null;
-    };
-  }, [error]);
+  const usage = useAnswer<Usage>(projectPath(project, 'usage'), { ...asked.query, group, interval });
   if (measure === undefined) return <p />;
   return (
     <div class="usage-page">

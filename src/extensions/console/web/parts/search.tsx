@@ -1,0 +1,49 @@
+/** What the pages of a bounded search have in common: their states, and the line below the rows. */
+import type { ComponentChildren, JSX } from 'preact';
+import type { Search } from '../data/pages.ts';
+import { exactly, plural } from '../text/figures.ts';
+import { msOf, shortTime } from '../text/time.ts';
+import { Button } from './basics.tsx';
+import { Empty, Loaded } from './states.tsx';
+
+interface FoundProps {
+  readonly search: Search<unknown>;
+  /** The number of rows that are shown. */
+  readonly count?: number;
+  /** Shown when nothing was found in the whole range. */
+  readonly empty: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+export function Found({ search, count = search.items.length, empty, children }: FoundProps): JSX.Element {
+  return <Loaded of={search.first}>{() => (count === 0 && !search.more ? <Empty>{empty}</Empty> : children)}</Loaded>;
+}
+
+interface SearchFootProps {
+  readonly search: Search<unknown>;
+  readonly count?: number;
+  /** What was looked at, in the singular. */
+  readonly what: string;
+}
+
+/** How far back the search has looked, and a button to continue it. */
+export function SearchFoot({ search, count = search.items.length, what }: SearchFootProps): JSX.Element {
+  return (
+    <>
+      <span>
+        {exactly(count)} shown · looked at {plural(search.examined, what)}
+        {search.reached === null ? '' : ` back to ${shortTime(msOf(search.reached))}`}
+      </span>
+      {search.error === null ? null : <span class="bad-text">{search.error.message}</span>}
+      {search.continuing ? (
+        <span role="status">looking back …</span>
+      ) : search.more ? (
+        <Button kind="quiet" onClick={search.next}>
+          continue
+        </Button>
+      ) : (
+        <span class="muted">end of the range</span>
+      )}
+    </>
+  );
+}
