@@ -10,17 +10,19 @@ import { Empty, Loaded } from './parts/states.tsx';
 import { FindPage } from './pages/find.tsx';
 import { LoginPage } from './pages/login.tsx';
 import { TracesPage } from './pages/traces/page.tsx';
-import { type Route, open, route } from './state/location.ts';
+import { type Route, open, parameter, route } from './state/location.ts';
 import { loadMe, me } from './state/session.ts';
 import { lastProject } from './state/settings.ts';
 
 const trace = lazy(async () => (await import('./pages/trace/page.tsx')).TracePage);
-const conversations = lazy(async () => (await import('./pages/conversations.tsx')).ConversationsPage);
-const conversation = lazy(async () => (await import('./pages/conversations.tsx')).ConversationPage);
-const usage = lazy(async () => (await import('./pages/usage/page.tsx')).UsagePage);
-const logs = lazy(async () => (await import('./pages/logs.tsx')).LogsPage);
-const project = lazy(async () => (await import('./pages/project/page.tsx')).ProjectPage);
-const status = lazy(async () => (await import('./pages/status.tsx')).StatusPage);
+const others = () => import('./pages/others.ts');
+const compare = lazy(async () => (await others()).ComparePage);
+const conversations = lazy(async () => (await others()).ConversationsPage);
+const conversation = lazy(async () => (await others()).ConversationPage);
+const usage = lazy(async () => (await others()).UsagePage);
+const logs = lazy(async () => (await others()).LogsPage);
+const project = lazy(async () => (await others()).ProjectPage);
+const status = lazy(async () => (await others()).StatusPage);
 /** Loads what is likely to be shown next, once the list is there. */
 const PREFETCH_MS = 1_000;
 
@@ -82,6 +84,8 @@ const titleOf = ({ page, project, id }: Route): string =>
 function pageOf({ page, project: name, id }: Route): JSX.Element | null {
   if (page === '') return null;
   if (page === 'find' && id !== null) return <FindPage id={id} />;
+  const first = parameter('a');
+  if (page === 'compare' && name === null && first !== null) return <FindPage id={first} />;
   if (name === null) return <Unknown />;
   switch (page) {
     case 'traces':
@@ -92,6 +96,8 @@ function pageOf({ page, project: name, id }: Route): JSX.Element | null {
       ) : (
         <conversation.Page key={id} project={name} id={id} />
       );
+    case 'compare':
+      return <compare.Page project={name} />;
     case 'usage':
       return <usage.Page project={name} />;
     case 'logs':

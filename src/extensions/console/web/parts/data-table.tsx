@@ -4,18 +4,20 @@ import type { ComponentChildren, JSX } from 'preact';
 interface DataTableProps {
   readonly label: string;
   readonly columns: readonly string[];
+  /** The first column of numbers; all behind it are numbers too. */
+  readonly numbersFrom?: number;
   /** The rows. */
   readonly children: ComponentChildren;
 }
 
-export function DataTable({ label, columns, children }: DataTableProps): JSX.Element {
+export function DataTable({ label, columns, numbersFrom = columns.length, children }: DataTableProps): JSX.Element {
   return (
     <div class="scroll-x" role="region" aria-label={label} tabIndex={0}>
       <table class="data-table">
         <thead>
           <tr>
-            {columns.map((name) => (
-              <th key={name} scope="col">
+            {columns.map((name, at) => (
+              <th key={at} scope="col" class={at >= numbersFrom ? 'number' : ''}>
                 {name}
               </th>
             ))}

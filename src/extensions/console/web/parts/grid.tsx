@@ -76,6 +76,7 @@ export function Grid(props: GridProps): JSX.Element {
       class={`grid ${props.class}`}
       role={props.role ?? 'grid'}
       aria-label={props.label}
+      aria-multiselectable={props.rowOf(0).selected === undefined ? undefined : true}
       aria-rowcount={count + 1}
       aria-activedescendant={isRendered ? `${id}-${active}` : undefined}
       tabIndex={0}
@@ -84,7 +85,7 @@ export function Grid(props: GridProps): JSX.Element {
       <div class="grid-head" role="row" aria-rowindex={1}>
         {props.columns.map(({ name, title, class: className }) => (
           <span key={name} role="columnheader" class={className} title={title}>
-            {name}
+            {name === '' ? <span class="hidden-title">{title}</span> : name}
           </span>
         ))}
       </div>
@@ -96,7 +97,7 @@ export function Grid(props: GridProps): JSX.Element {
               key={key}
               id={`${id}-${index}`}
               role="row"
-              class={`grid-row ${className ?? ''} ${index === active ? 'active' : ''}`}
+              class={`grid-row ${className ?? ''} ${index === active ? 'active' : ''} ${selected === true ? 'picked' : ''}`}
               aria-rowindex={index + 2}
               aria-level={level}
               aria-expanded={expanded}
@@ -105,7 +106,7 @@ export function Grid(props: GridProps): JSX.Element {
               style={{ height: `${height}px`, transform: `translateY(${index * height}px)` }}
               onClick={(event) => {
                 onActive(index);
-                if (!(event.target instanceof Element && event.target.closest('a, button') !== null))
+                if (!(event.target instanceof Element && event.target.closest('a, button, input') !== null))
                   onOpen?.(index, event);
               }}
             >

@@ -24,6 +24,7 @@ const KEYS: readonly (readonly [string, readonly (readonly [string, string])[]])
       ['j k, ↓ ↑', 'down, up'],
       ['PgUp PgDn Home End', 'by pages'],
       ['Enter · o', 'open · in a new tab'],
+      ['x', 'pick: compare two, export, delete'],
       ['f', 'facets'],
     ],
   ],

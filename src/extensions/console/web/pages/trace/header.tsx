@@ -1,12 +1,12 @@
 /** What a trace is, in one line of figures, and what can be done with it. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { DeletedTraceShape } from '../../../api/management-shapes.ts';
 import type { TraceHeader } from '../../../api/shapes.ts';
-import { curlOf, projectPath, request, send, urlOf } from '../../data/api.ts';
-import { asApiError } from '../../data/resource.ts';
+import { curlOf, projectPath, request, urlOf } from '../../data/api.ts';
 import { Button, CopyButton, Fact, Link, Name } from '../../parts/basics.tsx';
-import { Dialog, Menu } from '../../parts/dialog.tsx';
+import { DeleteTraces } from '../../parts/delete-traces.tsx';
+import { Menu } from '../../parts/dialog.tsx';
+import { Icon } from '../../parts/icon.tsx';
 import { open, pageHref } from '../../state/location.ts';
 import { may, seesContent } from '../../state/session.ts';
 import { cost, exactly, plural, tokens, took } from '../../text/figures.ts';
@@ -116,10 +116,26 @@ function Actions({ header }: { header: TraceHeader }): JSX.Element {
           );
         }}
       </Menu>
+      <Link
+        class="button quiet"
+        href={pageHref('compare', null, { a: header.trace_id })}
+        label="Compare with another trace"
+      >
+        <Icon name="compare" /> Compare
+      </Link>
       {may('editor') ? (
         <Button kind="quiet" icon="trash" label="Delete this trace" onClick={() => setAsks(true)} />
       ) : null}
-      {asks ? <DeleteDialog header={header} onClose={() => setAsks(false)} /> : null}
+      {asks ? (
+        <DeleteTraces
+          project={header.project}
+          traces={[header]}
+          onClose={(gone) => {
+            setAsks(false);
+            if (gone.length > 0) open(pageHref('traces'));
+          }}
+        />
+      ) : null}
     </>
   );
 }
@@ -131,43 +147,4 @@ export function download(blob: Blob, name: string): void {
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 1_000);
-}
-
-function DeleteDialog({ header, onClose }: { header: TraceHeader; onClose: () => void }): JSX.Element {
-  const [result, setResult] = useState<string | null>(null);
-  const [isDone, setDone] = useState(false);
-  const remove = async (): Promise<void> => {
-    try {
-      const path = projectPath(header.project, 'traces', header.trace_id);
-      const gone = await send<DeletedTraceShape>('DELETE', path);
-      const waiting =
-        gone.outbox_entries === 0
-          ? ''
-          : ` ${plural(gone.outbox_entries, 'entry')} of the project are not forwarded yet and may contain it.`;
-      setResult(`${plural(gone.spans, 'span')} and ${plural(gone.logs, 'log record')} are deleted.${waiting}`);
-      setDone(true);
-    } catch (failure) {
-      setResult(asApiError(failure).message);
-    }
-  };
-  const close = (): void => {
-    onClose();
-    if (isDone) open(pageHref('traces'));
-  };
-  return (
-    <Dialog title="Delete this trace" onClose={close}>
-      <p>
-        All {plural(header.span_count, 'span')} and {plural(header.log_count, 'log record')} of{' '}
-        <Name text={header.name ?? 'log records only'} /> are deleted from the database. This cannot be undone.
-      </p>
-      {result === null ? null : <p role="status">{result}</p>}
-      {isDone ? null : (
-        <p class="actions">
-          <Button kind="danger" icon="trash" onClick={() => void remove()}>
-            Delete
-          </Button>
-        </p>
-      )}
-    </Dialog>
-  );
 }

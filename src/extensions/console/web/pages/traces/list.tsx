@@ -6,19 +6,22 @@ import type { Search } from '../../data/pages.ts';
 import { useNow } from '../../data/resource.ts';
 import { Button, Link, Name } from '../../parts/basics.tsx';
 import { Cell, Grid } from '../../parts/grid.tsx';
+import { SearchFoot } from '../../parts/search.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { dropped, pending } from '../../state/live.ts';
 import { open, pageHref, parameter } from '../../state/location.ts';
 import { neighbours } from '../../state/neighbours.ts';
 import { isNarrow } from '../../state/width.ts';
 import { age, cost, exactly, plural, tokens, took } from '../../text/figures.ts';
-import { dateTime, msOf, shortTime } from '../../text/time.ts';
+import { dateTime, msOf } from '../../text/time.ts';
+import { MOST_PICKED, Selection } from './selection.tsx';
 
 const ROW_PX = 32;
 const NARROW_ROW_PX = 58;
 const AGE_MS = 5_000;
 
 const COLUMNS = [
+  { name: '', class: 'c-pick', title: 'Pick (x)' },
   { name: 'Age', class: 'c-age' },
   { name: 'Name', class: 'c-name' },
   { name: 'Service', class: 'c-service' },
@@ -36,8 +39,19 @@ interface TraceListProps {
   readonly showPending: (() => void) | null;
 }
 
-export function TraceList({ rows, search, showPending }: TraceListProps): JSX.Element {
+const NONE: ReadonlySet<string> = new Set();
+
+export function TraceList({ rows: found, search, showPending }: TraceListProps): JSX.Element {
   const [active, setActive] = useState<string | null>(null);
+  const [picks, setPicks] = useState(NONE);
+  const [gone, setGone] = useState(NONE);
+  const rows = gone.size === 0 ? found : found.filter(({ trace_id }) => !gone.has(trace_id));
+  const picked = picks.size === 0 ? [] : rows.filter(({ trace_id }) => picks.has(trace_id));
+  const pick = ({ trace_id }: TraceRow): void => {
+    const next = new Set(picks);
+    if (!next.delete(trace_id) && picked.length < MOST_PICKED) next.add(trace_id);
+    setPicks(next);
+  };
   const pointer = useRef(false);
   const now = useNow(AGE_MS);
   const at = rows.findIndex(({ trace_id }) => trace_id === active);
@@ -68,6 +82,9 @@ export function TraceList({ rows, search, showPending }: TraceListProps): JSX.El
           </Button>
         </div>
       )}
+      {picked.length === 0 ? null : (
+        <Selection picked={picked} clear={() => setPicks(NONE)} onGone={(ids) => setGone(new Set([...gone, ...ids]))} />
+      )}
       <Grid
         label="Traces"
         class="trace-grid"
@@ -78,13 +95,41 @@ export function TraceList({ rows, search, showPending }: TraceListProps): JSX.El
         onActive={(index) => setActive(rows[index]?.trace_id ?? null)}
         onOpen={openAt}
         onEnd={() => search?.more === true && search.items.length < AUTOMATIC && search.next()}
-        keys={{ o: () => row !== undefined && window.open(hrefOf(row), '_blank', 'noopener') }}
-        rowOf={(index) => ({ key: rows[index]?.trace_id ?? String(index) })}
+        keys={{
+          o: () => row !== undefined && window.open(hrefOf(row), '_blank', 'noopener'),
+          x: () => row !== undefined && pick(row),
+          ...(picked.length === 0 ? {} : { Escape: () => setPicks(NONE) }),
+        }}
+        rowOf={(index) => {
+          const key = rows[index]?.trace_id ?? String(index);
+          return picked.length === 0 ? { key } : { key, selected: picks.has(key) };
+        }}
         cells={(index) => {
           const each = rows[index];
-          return each === undefined ? null : <Cells row={each} now={now} longest={longest} env={manyEnvironments} />;
+          if (each === undefined) return null;
+          const isPicked = picks.has(each.trace_id);
+          return (
+            <>
+              <Cell class="c-pick">
+                <input
+                  type="checkbox"
+                  tabIndex={-1}
+                  aria-label="Pick (x)"
+                  checked={isPicked}
+                  onChange={() => pick(each)}
+                />
+              </Cell>
+              <Cells row={each} now={now} longest={longest} env={manyEnvironments} />
+            </>
+          );
         }}
-        footer={<Footer rows={rows.length} search={search} />}
+        footer={
+          search === null ? (
+            <span>{exactly(rows.length)} shown, the first 100 of the range</span>
+          ) : (
+            <SearchFoot search={search} count={rows.length} what="trace" />
+          )
+        }
       />
     </div>
   );
@@ -171,25 +216,3 @@ const Chip = ({ name, text }: { name: string; text: string }): JSX.Element => (
     <Name text={text} />
   </span>
 );
-
-function Footer({ rows, search }: { rows: number; search: Search<TraceRow> | null }): JSX.Element {
-  if (search === null) return <span>{exactly(rows)} shown, the first 100 of the range</span>;
-  return (
-    <>
-      <span>
-        {exactly(rows)} shown · looked at {plural(search.examined, 'trace')}
-        {search.reached === null ? '' : ` back to ${shortTime(msOf(search.reached))}`}
-      </span>
-      {search.error === null ? null : <span class="bad-text">{search.error.message}</span>}
-      {search.continuing ? (
-        <span role="status">looking back …</span>
-      ) : search.more ? (
-        <Button kind="quiet" onClick={search.next}>
-          continue
-        </Button>
-      ) : (
-        <span class="muted">end of the range</span>
-      )}
-    </>
-  );
-}

@@ -5,6 +5,7 @@ import type { Usage, UsageFigures, UsageSeries } from '../../../api/shapes.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Button, Link, Name } from '../../parts/basics.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
 import { lazy } from '../../parts/lazy.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { pageHref, parameter, route, setQuery } from '../../state/location.ts';
@@ -183,26 +184,19 @@ function columnsOf(usage: Usage, measure: Measure) {
 function UsageTable({ usage, measure }: ViewProps): JSX.Element {
   const total = measure.value(usage.total);
   return (
-    <div class="scroll-x" role="region" aria-label="Usage by group" tabIndex={0}>
-      <table class="data-table">
-        <thead>
-          <tr>
-            {['', measure.name, 'Share', 'Change', 'Calls', 'Input', 'Cached', 'Output', 'Cost', 'Errors', 'p95'].map(
-              (name, at) => (
-                <th key={name === '' ? 'name' : `${name}${at}`} scope="col" class={at === 0 ? '' : 'number'}>
-                  {name === '' ? 'Group' : name}
-                </th>
-              ),
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          {usage.series.map((series) => (
-            <UsageRow key={JSON.stringify(series.key)} series={series} measure={measure} total={total} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      label="Usage by group"
+      columns={[
+        'Group',
+        measure.name,
+        ...['Share', 'Change', 'Calls', 'Input', 'Cached', 'Output', 'Cost', 'Errors', 'p95'],
+      ]}
+      numbersFrom={1}
+    >
+      {usage.series.map((series) => (
+        <UsageRow key={JSON.stringify(series.key)} series={series} measure={measure} total={total} />
+      ))}
+    </DataTable>
   );
 }
 

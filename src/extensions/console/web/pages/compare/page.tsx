@@ -1,0 +1,185 @@
+/** Two traces side by side: totals with their differences, the spans as one tree, and the messages of a pair. */
+import type { JSX } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { TraceHeader } from '../../../api/shapes.ts';
+import { projectPath } from '../../data/api.ts';
+import { type Resource, asApiError, useAnswer } from '../../data/resource.ts';
+import { type Spans, loadSpans } from '../../data/spans.ts';
+import { Button, Link, Name } from '../../parts/basics.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import { Failure, Loaded, PlaceholderRows } from '../../parts/states.tsx';
+import { pageHref, parameter, setQuery } from '../../state/location.ts';
+import { cost, count, exactly, took } from '../../text/figures.ts';
+import { dateTime, msOf } from '../../text/time.ts';
+import { ChooseOther } from './choose.tsx';
+import { SpanNames } from './span-names.tsx';
+import { ComparedTree } from './tree.tsx';
+
+/** Larger traces are compared by the names of their spans. */
+const MAX_SPANS = 5_000;
+
+export interface Side {
+  readonly header: TraceHeader;
+  readonly spans: Spans;
+}
+
+export function ComparePage({ project }: { project: string }): JSX.Element {
+  const [a, b] = [parameter('a'), parameter('b')];
+  return (
+    <div class="compare-page">
+      <h1 class="quiet">Compare</h1>
+      {a !== null && b !== null ? (
+        <Both key={`${a} ${b}`} project={project} a={a} b={b} />
+      ) : (
+        <ChooseOther project={project} a={a ?? b} />
+      )}
+    </div>
+  );
+}
+
+interface BothProps {
+  readonly project: string;
+  readonly a: string;
+  readonly b: string;
+}
+
+function Both({ project, a, b }: BothProps): JSX.Element {
+  const headers = [a, b].map((id) => useAnswer<TraceHeader>(projectPath(project, 'traces', id)));
+  const [left, right] = headers;
+  return (
+    <>
+      {headers.map((header, at) => (
+        <Loaded key={at} of={header as Resource<TraceHeader>}>
+          {() => null}
+        </Loaded>
+      ))}
+      {left?.data == null || right?.data == null ? null : (
+        <>
+          <Totals a={left.data} b={right.data} />
+          <Trees project={project} a={left.data} b={right.data} />
+        </>
+      )}
+    </>
+  );
+}
+
+interface HeadersProps {
+  readonly a: TraceHeader;
+  readonly b: TraceHeader;
+}
+
+interface Total {
+  readonly name: string;
+  readonly of: (header: TraceHeader) => number | string | null;
+  readonly format: (value: number | string | null) => string;
+}
+
+const TOTALS: readonly Total[] = [
+  { name: 'took', of: ({ duration_ns }) => duration_ns, format: took },
+  { name: 'spans', of: ({ span_count }) => span_count, format: exactly },
+  { name: 'calls', of: ({ model_call_count }) => model_call_count, format: exactly },
+  { name: 'tools', of: ({ tool_step_count }) => tool_step_count, format: exactly },
+  { name: 'input', of: ({ input_tokens }) => input_tokens, format: count },
+  { name: 'cached', of: ({ cache_read_tokens }) => cache_read_tokens, format: count },
+  { name: 'output', of: ({ output_tokens }) => output_tokens, format: count },
+  { name: 'cost', of: ({ total_cost }) => total_cost, format: cost },
+  { name: 'errors', of: ({ error_count }) => error_count, format: exactly },
+  { name: 'logs', of: ({ log_count }) => log_count, format: exactly },
+];
+
+/** The difference and its share; nothing where a side is unknown. */
+export function difference(a: number | null, b: number | null, format: (value: number) => string): string {
+  if (a === null || b === null) return '';
+  if (a === b) return '=';
+  const sign = b > a ? '+' : '−';
+  const share = a === 0 ? '' : ` (${sign}${exactly(Math.round(Math.abs((100 * (b - a)) / a)))} %)`;
+  return `${sign}${format(Math.abs(b - a))}${share}`;
+}
+
+function Totals({ a, b }: HeadersProps): JSX.Element {
+  const cells = ({ name, of, format }: Total): JSX.Element => {
+    const [left, right] = [of(a), of(b)].map((value) => (value === null ? null : Number(value)));
+    return (
+      <td key={name} class="number">
+        {difference(left ?? null, right ?? null, format)}
+      </td>
+    );
+  };
+  return (
+    <DataTable label="Totals" columns={['Trace', ...TOTALS.map(({ name }) => name)]} numbersFrom={1}>
+      <TraceTotals letter="A" header={a} />
+      <TraceTotals letter="B" header={b} />
+      <tr>
+        <th scope="row">
+          B against A{' '}
+          <Button kind="quiet" onClick={() => setQuery({ a: b.trace_id, b: a.trace_id })}>
+            swap
+          </Button>
+        </th>
+        {TOTALS.map(cells)}
+      </tr>
+    </DataTable>
+  );
+}
+
+function TraceTotals({ letter, header }: { letter: string; header: TraceHeader }): JSX.Element {
+  const start = header.start_time_unix_nano;
+  return (
+    <tr>
+      <th scope="row">
+        {letter}{' '}
+        <Link href={pageHref('traces', header.trace_id)}>
+          <Name text={header.name ?? 'log records only'} />
+        </Link>{' '}
+        <span class="muted">{start === null ? '–' : dateTime(msOf(start), false)}</span>
+      </th>
+      {TOTALS.map(({ name, of, format }) => (
+        <td key={name} class="number">
+          {format(of(header))}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+function Trees({ project, a, b }: HeadersProps & { readonly project: string }): JSX.Element {
+  const [left, right] = [useSpans(project, a.trace_id), useSpans(project, b.trace_id)];
+  const problem = left.problem ?? right.problem;
+  const sides = useMemo(
+    () =>
+      left.spans === null || right.spans === null
+        ? null
+        : { a: { header: a, spans: left.spans }, b: { header: b, spans: right.spans } },
+    [left.spans, right.spans, a, b],
+  );
+  if (problem !== null) return <Failure error={problem} retry={() => location.reload()} />;
+  if (sides === null) return <PlaceholderRows />;
+  const isLarge = Math.max(a.span_count, b.span_count) > MAX_SPANS;
+  return isLarge ? (
+    <>
+      <p class="notice">More than {exactly(MAX_SPANS)} spans are compared by their names.</p>
+      <SpanNames a={sides.a} b={sides.b} />
+    </>
+  ) : (
+    <ComparedTree project={project} a={sides.a} b={sides.b} />
+  );
+}
+
+function useSpans(project: string, id: string) {
+  const [spans, setSpans] = useState<Spans | null>(null);
+  const [problem, setProblem] = useState<ReturnType<typeof asApiError> | null>(null);
+  useEffect(() => {
+    const { signal, abort } = withAbort();
+    loadSpans(project, id, null, () => undefined, signal).then(
+      (loaded) => signal.aborted || setSpans(loaded),
+      (failure: unknown) => signal.aborted || setProblem(asApiError(failure)),
+    );
+    return abort;
+  }, [project, id]);
+  return { spans, problem };
+}
+
+function withAbort(): { readonly signal: AbortSignal; readonly abort: () => void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
