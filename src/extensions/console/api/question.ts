@@ -11,6 +11,9 @@ import type { RequestContext } from '../server/route.ts';
 const NS_PER_MS = 1_000_000n;
 /** The highest time that a column can hold. */
 export const LATEST_NS = 2n ** 63n - 1n;
+/** Points of one series over time, at most and without a parameter. */
+const MAX_POINTS = 1000n;
+const USUAL_POINTS = 60n;
 /** Longer names are no environment. */
 const MAX_NAME = 512;
 
@@ -62,6 +65,16 @@ function readTime(text: string, nowNs: bigint): bigint | null {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d)$/u.test(text)) return null;
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? null : BigInt(ms) * NS_PER_MS;
+}
+
+/** The parameter `interval`; without it the first of the usual ones that gives few points. */
+export function intervalOf({ query }: RequestContext, { from, until }: Range, usual: readonly string[]): string {
+  const text = query.get('interval') ?? '';
+  const fitting = usual.find((each) => (until - from) / nanosecondsOf(each) <= USUAL_POINTS) ?? usual.at(-1) ?? '1d';
+  if (text === '') return fitting;
+  const ns = isDuration(text) ? nanosecondsOf(text) : 0n;
+  if (ns > 0n && (until - from) / ns <= MAX_POINTS) return text;
+  throw new ConsoleError('range_invalid', { message: '`interval` cannot be used with this range.', hint: fitting });
 }
 
 /** The parameter `limit`. */

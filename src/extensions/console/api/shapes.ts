@@ -451,6 +451,8 @@ export interface FacetValue {
 /** `GET …/metrics` */
 export interface MetricNames {
   readonly items: readonly MetricName[];
+  /** Whether there are more names than are answered. */
+  readonly more: boolean;
 }
 
 export interface MetricName {
@@ -462,29 +464,69 @@ export interface MetricName {
   readonly last_time_unix_nano: Nanoseconds | null;
 }
 
-/** `GET …/metrics/series?name&from&to` */
+/** `level`: gauges, and sums that also fall. `count`: increases of monotonic sums. `distribution`: the others. */
+export type MetricForm = 'level' | 'count' | 'distribution';
+
+/** `GET …/metrics/series?name&from&to&interval&by` */
 export interface MetricSeriesAnswer {
   readonly name: string;
+  readonly from: Nanoseconds;
+  readonly to: Nanoseconds;
+  /** A Go duration; points start at multiples of it since 1970. */
+  readonly interval: string;
+  readonly by: string;
+  /** Null, like the next ones: there is no such metric. */
   readonly type: string | null;
   readonly unit: string | null;
+  readonly description: string | null;
   readonly temporality: string | null;
-  /** Whether points or series were left out at a limit. */
+  readonly is_monotonic: boolean | null;
+  /** Of the newest point, also outside of the range. */
+  readonly last_time_unix_nano: Nanoseconds | null;
+  readonly form: MetricForm;
+  /** How many of the newest stored points were read, and back to which time. */
+  readonly points_examined: number;
+  readonly reached: Nanoseconds | null;
+  /** Whether there are more points than were read. */
   readonly cut: boolean;
+  /** How often a cumulative value began anew. */
+  readonly resets: number;
+  readonly series_count: number;
+  /** Content. Names of attributes by which the series can be grouped. */
+  readonly attribute_names: readonly string[];
+  /** At most 50. */
   readonly series: readonly MetricSeries[];
 }
 
 export interface MetricSeries {
-  readonly service: string | null;
+  readonly key: MetricKey;
+  /** Points without a value are left out. */
+  readonly points: readonly MetricPoint[];
+}
+
+/** `value` is of the groups by environment and attribute. */
+export interface MetricKey {
+  readonly service?: string | null;
+  readonly value?: string | null;
   /** Content. */
   readonly attributes?: Readonly<Record<string, unknown>>;
-  /** `value` of gauges and sums; count and sum of the others. */
-  readonly points: readonly (readonly [
-    time: Nanoseconds,
-    value: number | null,
-    count: number | null,
-    sum: number | null,
-  ])[];
 }
+
+/**
+ * Of a level its mean (gauges) or total, of a count its increase, of a distribution its mean. `count` is the number of
+ * observations of a distribution, else of stored points.
+ */
+export type MetricPoint = readonly [
+  time: Nanoseconds,
+  value: number | null,
+  min: number | null,
+  max: number | null,
+  count: number | null,
+  sum: number | null,
+  p50: number | null,
+  p95: number | null,
+  p99: number | null,
+];
 
 /** The data of `event: traces` of `GET …/live`. */
 export interface LiveTraces {

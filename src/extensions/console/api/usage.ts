@@ -1,16 +1,21 @@
 /** `GET …/usage`: what model calls used, by a group and over time, each call counted once. */
-import { ConsoleError } from '../errors.ts';
 import { Parameters } from '../filter/parameters.ts';
-import { isDuration, nanosecondsOf } from '../filter/values.ts';
+import { nanosecondsOf } from '../filter/values.ts';
 import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
-import { allOf, boundedRangeOf, conditionsOf, environmentCondition, type Range, wordOf } from './question.ts';
+import {
+  allOf,
+  boundedRangeOf,
+  conditionsOf,
+  environmentCondition,
+  intervalOf,
+  type Range,
+  wordOf,
+} from './question.ts';
 import type { UsageGroup } from './shapes.ts';
 import { linesOf } from './trace-rows.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 366;
-const MAX_POINTS = 1000;
-const USUAL_POINTS = 60n;
 const MAX_SERIES = 100;
 const INTERVALS = ['1m', '5m', '15m', '1h', '6h', '1d', '7d'] as const;
 
@@ -49,7 +54,7 @@ export const showUsage = readRoute(`${PROJECT}/usage`, async (context) => {
     'environment',
   ]);
   const range = boundedRangeOf(context, { days: MAX_DAYS, defaultMs: DAY_MS });
-  const interval = intervalOf(context, range);
+  const interval = intervalOf(context, range, INTERVALS);
   const before = { from: range.from - (range.until - range.from), until: range.from };
   const now = figuresQuestion(context, { keys: KEYS[group], range, interval: String(nanosecondsOf(interval)) });
   const earlier = figuresQuestion(context, { keys: KEYS[group], range: before, interval: null });
@@ -57,15 +62,6 @@ export const showUsage = readRoute(`${PROJECT}/usage`, async (context) => {
   const [past] = await context.reader.query(earlier.text, earlier.values);
   return jsonText(answerText({ group, range, interval }, found ?? {}, past ?? {}));
 });
-
-function intervalOf({ query }: RequestContext, { from, until }: Range): string {
-  const text = query.get('interval') ?? '';
-  const usual = INTERVALS.find((each) => (until - from) / nanosecondsOf(each) <= USUAL_POINTS) ?? '7d';
-  if (text === '') return usual;
-  const ns = isDuration(text) ? nanosecondsOf(text) : 0n;
-  if (ns > 0n && (until - from) / ns <= BigInt(MAX_POINTS)) return text;
-  throw new ConsoleError('range_invalid', { message: '`interval` cannot be used with this range.', hint: usual });
-}
 
 interface Figures {
   readonly keys: readonly string[];

@@ -1,18 +1,16 @@
-/** Histogram, facets, conversations, metrics, live rows and exports. */
+/** Histogram, facets, conversations, live rows and exports. */
 import t from 'tap';
 import { listConversations, listTurns } from '../../../../src/extensions/console/api/conversations.ts';
 import { exportRows, exportTrace } from '../../../../src/extensions/console/api/export.ts';
 import { listFacets } from '../../../../src/extensions/console/api/facets.ts';
 import { showHistogram } from '../../../../src/extensions/console/api/histogram.ts';
 import { showLive } from '../../../../src/extensions/console/api/live.ts';
-import { listMetrics, showMetric } from '../../../../src/extensions/console/api/metrics.ts';
 import type { ConversationRow, Page, Turns } from '../../../../src/extensions/console/api/shapes.ts';
 import {
   type Asking,
   BASE_NS,
   eventsOf,
   hex,
-  metricRow,
   logRow,
   spanRow,
   startReading,
@@ -169,31 +167,6 @@ t.test('the turns of a conversation, from the newest', async (t) => {
   });
   t.same([first.items.length, second.items.length, second.next], [20, 3, null]);
   t.equal((await reading.refusal(listTurns, { path: { conversation: 'l' } }))?.code, 'not_found');
-});
-
-t.test('metrics', async (t) => {
-  await reading.insert('metric_points', [
-    ...[1, 2, 3].map((value) =>
-      metricRow({ name: 'requests', type: 'sum', unit: '1', value_int: value, at: value, attributes: { route: '/' } }),
-    ),
-    metricRow({ name: 'latency', type: 'histogram', count: 2, sum: 5, at: 1 }),
-    metricRow({ name: 'foreign', project: 'other', type: 'gauge' }),
-  ]);
-  const { items } = await reading.ask(listMetrics);
-  t.match(items, [
-    { name: 'latency', type: 'histogram' },
-    { name: 'requests', unit: '1', last_time_unix_nano: String(BASE_NS + 3_000_000n) },
-  ]);
-  t.equal(items.length, 2);
-  const query = { name: 'requests', from: String(BASE_NS), to: String(BASE_NS + 1_000_000_000n) };
-  const answer = await reading.ask(showMetric, { query });
-  t.match(answer, { type: 'sum', cut: false, series: [{ attributes: { route: '/' } }] });
-  t.same(
-    answer.series[0].points.map(([, value]: [string, number]) => value),
-    [1, 2, 3],
-  );
-  t.notOk('attributes' in (await reading.ask(showMetric, { query, seesContent: false })).series[0]);
-  t.same((await reading.ask(listMetrics, { project: 'empty' })).items, []);
 });
 
 t.test('exports', async (t) => {
