@@ -23,8 +23,10 @@ const USERS = ['ada', 'grace', 'edsger', 'barbara', 'tony', 'frances', 'donald']
 const MODELS = ['gpt-5-mini', 'gpt-5', 'gpt-4.1-mini'];
 const PICTURES = [
   ['traces', 'light', `/p/${PROJECT}/traces`, []],
-  ['trace', 'dark', null, ['ArrowDown', 'm']],
+  ['trace', 'dark', `/p/${PROJECT}/traces/A`, ['ArrowDown', 'm']],
   ['usage', 'light', `/p/${PROJECT}/usage`, []],
+  ['compare', 'light', `/p/${PROJECT}/compare?a=A&b=B`, ['n', 'j', 'j']],
+  ['metrics', 'dark', `/p/${PROJECT}/metrics?name=http.server.request.duration&by=none`, []],
 ];
 
 const freePort = () =>
@@ -99,6 +101,62 @@ function stretch(span, begin, factor) {
   }
 }
 
+const STEP_MS = 300_000;
+const NS = 1_000_000n;
+
+/** Metrics of a day, one point in five minutes: a gauge, a counter that begins anew, a histogram. */
+function metricsOf(nowMs) {
+  const times = Array.from({ length: DAY_MS / STEP_MS }, (_, at) => nowMs - DAY_MS + (at + 1) * STEP_MS);
+  const at = (ms, more) => ({ timeUnixNano: String(BigInt(Math.floor(ms)) * NS), ...more });
+  const route = (value) => [{ key: 'http.route', value: { stringValue: value } }];
+  const points = (make) => times.map((ms, index) => make(ms, index));
+  const wave = (index, size) => 1 + Math.sin(index / size) * 0.6 + ((index * 37) % 11) / 20;
+  const counted = (factor, attributes) => {
+    let stored = 0;
+    return points((ms, index) => {
+      stored = index === 170 ? 0 : stored + Math.round(wave(index, 40) * factor);
+      const began = index < 170 ? times[0] - STEP_MS : times[169];
+      return at(ms, { asInt: String(stored), attributes, startTimeUnixNano: String(BigInt(Math.floor(began)) * NS) });
+    });
+  };
+  const bounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+  const lasted = points((ms, index) => {
+    const counts = [40, 90, 60, 25 * wave(index, 60), 9 * wave(index, 25), 3 * wave(index, 12), 1, 0].map(Math.round);
+    const count = counts.reduce((sum, each) => sum + each, 0);
+    return at(ms, {
+      startTimeUnixNano: String(BigInt(Math.floor(ms - STEP_MS)) * NS),
+      ...{ count: String(count), sum: count * 0.21, explicitBounds: bounds, bucketCounts: counts.map(String) },
+      attributes: route('/chat'),
+    });
+  });
+  const [delta, cumulative] = [1, 2];
+  const metrics = [
+    {
+      name: 'process.memory.usage',
+      unit: 'By',
+      description: 'The resident memory of the process.',
+      gauge: { dataPoints: points((ms, index) => at(ms, { asInt: String(Math.round(wave(index, 50) * 9e7)) })) },
+    },
+    {
+      name: 'http.server.requests',
+      unit: '{request}',
+      sum: {
+        aggregationTemporality: cumulative,
+        isMonotonic: true,
+        dataPoints: [...counted(40, route('/chat')), ...counted(12, route('/trips')), ...counted(3, route('/health'))],
+      },
+    },
+    {
+      name: 'http.server.request.duration',
+      unit: 's',
+      description: 'Duration of HTTP server requests.',
+      histogram: { aggregationTemporality: delta, dataPoints: lasted },
+    },
+  ];
+  const resource = { attributes: [{ key: 'service.name', value: { stringValue: SERVICES[0] } }] };
+  return { resourceMetrics: [{ resource, scopeMetrics: [{ metrics }] }] };
+}
+
 async function post(url, body, headers) {
   const answer = await fetch(url, {
     method: 'POST',
@@ -117,21 +175,22 @@ async function fill(otlp, origin) {
   for (const requests of dayOf(Date.now())) {
     for (const { path, body } of requests) await post(otlp + path, body, { authorization: `Bearer ${key}` });
   }
-  const { items } = await (await fetch(`${api}/${PROJECT}/traces?limit=1`)).json();
-  return items[0].trace_id;
+  await post(`${otlp}/v1/metrics`, metricsOf(Date.now()), { authorization: `Bearer ${key}` });
+  const { items } = await (await fetch(`${api}/${PROJECT}/traces?limit=4`)).json();
+  return [items[0].trace_id, items[3].trace_id];
 }
 
-async function takePictures(origin, trace) {
+async function takePictures(origin, traces) {
   const executable = findChromium();
   if (executable === null) throw new Error('there is no Chromium; set SLUICE_CHROMIUM');
   const browser = await launchChromium(executable);
   mkdirSync(target, { recursive: true });
   for (const [name, colorScheme, path, keys] of PICTURES) {
     const page = await browser.newPage({ viewport: VIEWPORT, colorScheme, reducedMotion: 'reduce' });
-    await page.goto(origin + (path ?? `/p/${PROJECT}/traces/${trace}`));
+    await page.goto(origin + path.replace('=B', `=${traces[1]}`).replace(/\bA\b/u, traces[0]));
     await page.locator('.grid-row, .chart canvas').first().waitFor();
     for (const key of keys) await page.keyboard.press(key);
-    if (keys.length > 0) await page.locator('.panel .message').first().waitFor();
+    if (keys.length > 0) await page.locator('.panel .message, .panel .diff').first().waitFor();
     // The facets and the chart come after the rows.
     await page.waitForLoadState('load');
     await page.waitForTimeout(3_000);
@@ -153,8 +212,7 @@ try {
   await until(async () => (await fetch(`${origin}/api/v1/me`)).ok, 'the console answers');
   const otlp = `http://127.0.0.1:${otlpPort}`;
   await until(async () => (await fetch(`${otlp}/health`)).ok, 'the receiver answers');
-  const trace = await fill(otlp, origin);
-  await takePictures(origin, trace);
+  await takePictures(origin, await fill(otlp, origin));
 } finally {
   const ended = new Promise((resolve) => daemon.on('exit', resolve));
   daemon.kill('SIGTERM');

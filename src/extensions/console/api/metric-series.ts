@@ -13,7 +13,7 @@ import type { MetricForm } from './shapes.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 31;
-const INTERVALS = ['10s', '30s', '1m', '5m', '15m', '1h', '6h', '1d'] as const;
+const INTERVALS = ['10s', '30s', '1m', '5m', '15m', '30m', '1h', '3h', '6h', '1d'] as const;
 /** The newest points that are read. A point of a histogram has many buckets. */
 const MAX_POINTS: Readonly<Record<MetricForm, number>> = { level: 20_000, count: 20_000, distribution: 4_000 };
 const MAX_SERIES = 50;

@@ -21,6 +21,7 @@ const conversations = lazy(async () => (await others()).ConversationsPage);
 const conversation = lazy(async () => (await others()).ConversationPage);
 const usage = lazy(async () => (await others()).UsagePage);
 const logs = lazy(async () => (await others()).LogsPage);
+const metrics = lazy(async () => (await others()).MetricsPage);
 const project = lazy(async () => (await others()).ProjectPage);
 const status = lazy(async () => (await others()).StatusPage);
 /** Loads what is likely to be shown next, once the list is there. */
@@ -102,6 +103,8 @@ function pageOf({ page, project: name, id }: Route): JSX.Element | null {
       return <usage.Page project={name} />;
     case 'logs':
       return <logs.Page project={name} />;
+    case 'metrics':
+      return <metrics.Page key={name} project={name} />;
     case 'project':
       return <project.Page project={name} />;
     case 'status':

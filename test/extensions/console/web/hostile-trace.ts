@@ -68,6 +68,7 @@ export function hostileRequests(nowMs: number, conversation: string): readonly {
       body: { resourceSpans: [{ resource, scopeSpans: [{ scope: { name: payload(2) }, spans }] }] },
     },
     { path: '/v1/logs', body: { resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] } },
+    { path: '/v1/metrics', body: { resourceMetrics: [{ resource, scopeMetrics: [{ metrics: metricsAt(ns(0)) }] }] } },
   ];
 }
 
@@ -98,3 +99,12 @@ function attributesOf(at: number, conversation: string): readonly object[] {
     { key: 'gen_ai.usage.output_tokens', value: { intValue: '5' } },
   ];
 }
+
+/** Each name, unit and description is a payload, and each has another payload as its attribute. */
+const metricsAt = (timeUnixNano: string): readonly object[] =>
+  PAYLOADS.map((text, at) => ({
+    name: text,
+    unit: payload(at + 1).slice(0, 200),
+    description: payload(at + 2),
+    gauge: { dataPoints: [{ timeUnixNano, asDouble: at, attributes: [attribute(payload(at + 3), text)] }] },
+  }));

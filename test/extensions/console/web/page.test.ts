@@ -2,7 +2,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { makeDemo } from '../../../../src/cli/demo-application.ts';
 import { findChromium, launchChromium } from '../../../support/browser.ts';
@@ -17,7 +17,6 @@ const CONVERSATION = '"><img src=x onerror=alert(1)>';
 
 interface Scene {
   readonly console: TestConsole;
-  readonly context: BrowserContext;
   readonly page: Page;
   readonly faults: string[];
   readonly apiKey: string;
@@ -124,72 +123,130 @@ async function openLink(t: Test, browser: Browser, console: TestConsole, link: s
   await context.close();
 }
 
-const PAGES = ['conversations', 'usage', 'logs', 'project', 'status', 'traces'];
-const VIEWS = ['timeline', 'messages', 'table', 'json'];
+/** Addresses below the project, with an element that is there when the page has its data. */
+const PAGES: readonly (readonly [path: string, ready: string])[] = [
+  ['conversations', '.grid-row'],
+  ['usage', '.data-table'],
+  ['logs', '.grid-row'],
+  ['metrics', '.data-table'],
+  ['project', '.data-table'],
+  ['status', '.tiles'],
+  ['traces', '.grid-row'],
+];
+const VIEWS: readonly (readonly [view: string, ready: string])[] = [
+  ['messages', '.message'],
+  ['table', '.grid-row'],
+  ['json', '.json'],
+  ['timeline', '.grid-row'],
+];
+
+/** Without what is told of elements that pass, which takes most of the time. */
+const AXE_OPTIONS = { resultTypes: ['violations'], selectors: false, preload: false, iframes: false };
 
 interface Violation {
   readonly id: string;
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** Waits until nothing is loading. */
-async function settle(page: Page): Promise<void> {
-  await page.getByRole('heading', { level: 1 }).first().waitFor();
-  await page.locator('.placeholders').first().waitFor({ state: 'detached' });
-}
-
-/** The second theme differs in its colours only. */
+/** Axe's rules in the light theme; the dark one differs in its colours only. */
 async function violations(page: Page, theme: 'light' | 'dark'): Promise<readonly string[]> {
   if (theme === 'light') await page.evaluate(AXE);
-  const options = theme === 'light' ? '{}' : "{ runOnly: ['color-contrast'] }";
-  const found = await page.evaluate<readonly Violation[]>(`axe.run(${options}).then(({ violations }) => violations)`);
+  const options = { ...AXE_OPTIONS, ...(theme === 'light' ? {} : { runOnly: ['color-contrast'] }) };
+  const found = await page.evaluate<readonly Violation[]>(
+    `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`,
+  );
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
 }
 
-async function checkAccess(t: Test, browser: Browser, scene: Scene, trace: string): Promise<void> {
-  const { origin } = scene.console;
-  const state = await scene.context.storageState();
-  const context = await browser.newContext({ storageState: state, bypassCSP: true, reducedMotion: 'reduce' });
-  const page = await context.newPage();
-  page.setDefaultTimeout(PATIENCE_MS);
-  const addresses = [...PAGES.map((name) => `/p/shop/${name}`), trace, `${trace}?view=messages`];
-  for (const address of addresses) {
-    await page.goto(origin + address);
-    await settle(page);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      t.same(await violations(page, colorScheme), [], `${address.split('/').at(-1)}, ${colorScheme}`);
-    }
-    await page.setViewportSize({ width: 360, height: 740 });
-    const width = await page.evaluate<number>('document.documentElement.scrollWidth');
-    t.ok(width <= 360, `${address.split('/').at(-1)} fits in 360 pixels: ${width}`);
-    await page.setViewportSize({ width: 1280, height: 760 });
+/** Accessible in both themes, and as narrow as a phone. */
+async function checkLook(t: Test, page: Page, what: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    t.same(await violations(page, colorScheme), [], `${what}, ${colorScheme}`);
   }
-  await context.close();
+  await page.setViewportSize({ width: 360, height: 740 });
+  const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+  t.ok(width <= 360, `${what} fits in 360 pixels: ${width}`);
+  await page.setViewportSize({ width: 1280, height: 760 });
+}
+/** The open trace of the demo, as a timeline and as messages. */
+async function checkTrace(t: Test, page: Page): Promise<void> {
+  await checkLook(t, page, 'timeline');
+  await page.keyboard.press('2');
+  await page.locator('.message').first().waitFor();
+  await checkLook(t, page, 'messages');
 }
 
-async function visitHostile(t: Test, { console, page, faults, apiKey }: Scene): Promise<void> {
+/** Every page with texts that try to run a script or to load something. */
+async function visitHostile(t: Test, { console, page, faults, apiKey }: Scene, other: string): Promise<void> {
   await send(console.daemon.url, apiKey, hostileRequests(Date.now(), CONVERSATION));
   const { json } = await console.ask('/api/v1/projects/shop/traces', {
     headers: { cookie: (await page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ') },
   });
   const id = json.items[0].trace_id as string;
-  const conversation = `conversations/${encodeURIComponent(CONVERSATION)}`;
-  for (const name of [...PAGES, conversation, ...VIEWS.map((view) => `traces/${id}?view=${view}`)]) {
-    await page.goto(`${console.origin}/p/shop/${name}`);
-    await settle(page);
-    if (name.startsWith('conv') || name.includes('view=m')) await page.keyboard.press('r');
+  const visit = async (path: string, ready: string): Promise<void> => {
+    await page.goto(`${console.origin}/p/shop/${path}`);
+    await page.locator(ready).first().waitFor();
+  };
+  for (const [path, ready] of PAGES) {
+    await visit(path, ready);
+    await checkLook(t, page, path);
   }
-  await page.goto(`${console.origin}/p/shop/traces/${id}`);
-  const grid = page.getByRole('treegrid', { name: 'Spans' });
-  await grid.waitFor();
+  await visit(`conversations/${encodeURIComponent(CONVERSATION)}`, '.message');
+  await page.keyboard.press('r');
+  for (const [view, ready] of VIEWS) await visit(`traces/${id}?view=${view}`, ready);
+  await openTabs(page);
+  await compare(t, page, `${console.origin}/compare?a=${id}&b=${other}`);
+  await removePicked(t, page, console.origin);
+  t.equal(await page.evaluate('window.hostile'), undefined, 'no script ran');
+  t.same(faults, [], 'no dialog, error, refused script or request to another origin');
+}
+
+/** The panel of some spans of the timeline. */
+async function openTabs(page: Page): Promise<void> {
   for (let at = 0; at < 4; at += 1) {
     await page.keyboard.press('ArrowDown');
     await page.locator('.panel h2').waitFor();
     for (const tab of ['Messages', 'Attributes', 'Events', 'Raw']) await page.getByRole('tab', { name: tab }).click();
   }
-  t.equal(await page.evaluate('window.hostile'), undefined, 'no script ran');
-  t.same(faults, [], 'no dialog, error, refused script or request to another origin');
+}
+
+/** Two traces, by an address without a project. */
+async function compare(t: Test, page: Page, address: string): Promise<void> {
+  await page.goto(address);
+  await page.getByRole('treegrid', { name: 'Spans of both traces' }).waitFor();
+  t.match(page.url(), /\/p\/shop\/compare\?/u);
+  await page.keyboard.press('n');
+  await page.getByRole('complementary', { name: 'Messages of the pair' }).waitFor();
+  await page.getByRole('table', { name: 'Lines of the messages' }).waitFor();
+  await checkLook(t, page, 'compare');
+  await page.getByRole('button', { name: 'swap' }).click();
+  await page.waitForURL((url) => url.href.split('a=')[1] !== address.split('a=')[1]);
+}
+
+/** Picks the newest trace, deletes it after the question, and it is gone from the list. */
+async function removePicked(t: Test, page: Page, origin: string): Promise<void> {
+  await page.goto(`${origin}/p/shop/traces`);
+  await page.locator('.grid-row').nth(1).waitFor();
+  await page.keyboard.press('j');
+  await page.locator('.grid-row.active').waitFor();
+  await page.keyboard.press('x');
+  const picked = page.getByRole('toolbar', { name: 'Picked traces' });
+  await picked.getByText('1 trace picked').waitFor();
+  await picked.getByRole('button', { name: 'Export' }).click();
+  const href = await picked.getByRole('link', { name: 'Spans as OTLP' }).getAttribute('href');
+  const { status, lines } = await page.evaluate<{ status: number; lines: number }>(
+    `fetch(${JSON.stringify(href)}).then(async (r) => ({ status: r.status, lines: (await r.text()).split('\\n').length }))`,
+  );
+  t.same([status, lines > 1], [200, true], 'the picked trace is exported');
+  await page.keyboard.press('Escape');
+  await picked.getByRole('button', { name: 'Delete' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Delete this trace' });
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await dialog.getByText(/of 1 trace are deleted\./u).waitFor();
+  await page.keyboard.press('Escape');
+  await picked.waitFor({ state: 'detached' });
+  await page.getByText('1 shown').waitFor();
 }
 
 const chromium = findChromium();
@@ -206,13 +263,16 @@ if (chromium === null) {
     page.setDefaultTimeout(PATIENCE_MS);
     const faults = watch(page, console.origin);
     const apiKey = await firstTrace(t, console, page);
-    const scene = { console, context, page, faults, apiKey };
+    const scene = { console, page, faults, apiKey };
     const link = await useKeys(t, page);
     t.same(faults, []);
     await openLink(t, browser, console, link);
-    await t.test('accessible, in both themes, and on a narrow screen', { timeout: PATIENCE_MS }, (t) =>
-      checkAccess(t, browser, scene, new URL(link).pathname),
+    await t.test('a trace, accessible', { timeout: PATIENCE_MS }, (t) => checkTrace(t, page));
+    const other = new URL(link).pathname.split('/').at(-1) ?? '';
+    await t.test(
+      'every page: a hostile trace, accessible, in both themes, on a narrow screen',
+      { timeout: PATIENCE_MS },
+      (t) => visitHostile(t, scene, other),
     );
-    await t.test('a hostile trace', { timeout: PATIENCE_MS }, (t) => visitHostile(t, scene));
   });
 }

@@ -177,7 +177,7 @@ function ConversationHeader({ row }: { row: ConversationRow }): JSX.Element {
 function TurnView({ turn }: { turn: Turn }): JSX.Element {
   const { trace, steps, more_steps: isLonger } = turn;
   return (
-    <section class="turn" aria-label={visible(trace.name)}>
+    <article class="turn" aria-label={visible(trace.name)}>
       <h2 class="turn-head">
         <Link href={pageHref('traces', trace.trace_id)}>
           <Name text={trace.name} />
@@ -192,6 +192,6 @@ function TurnView({ turn }: { turn: Turn }): JSX.Element {
           <Link href={pageHref('traces', trace.trace_id, { view: 'messages' })}>This trace has more steps.</Link>
         </p>
       ) : null}
-    </section>
+    </article>
   );
 }

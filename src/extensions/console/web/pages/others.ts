@@ -2,6 +2,7 @@
 export { ComparePage } from './compare/page.tsx';
 export { ConversationPage, ConversationsPage } from './conversations.tsx';
 export { LogsPage } from './logs.tsx';
+export { MetricsPage } from './metrics/page.tsx';
 export { ProjectPage } from './project/page.tsx';
 export { StatusPage } from './status.tsx';
 export { UsagePage } from './usage/page.tsx';

@@ -9,7 +9,8 @@ const KEYS: readonly (readonly [string, readonly (readonly [string, string])[]])
     [
       ['?', 'this help'],
       ['/', 'filter, or find in a trace'],
-      ['g t · g c · g u · g l · g p · g s', 'traces, conversations, usage, logs, project, status'],
+      ['g t · g c · g u · g l', 'traces, conversations, usage, logs'],
+      ['g m · g p · g s', 'metrics, project, status'],
       ['Ctrl K', 'palette: pages, projects, a trace id'],
       ['t', 'range of time'],
       ['z', 'time zone'],

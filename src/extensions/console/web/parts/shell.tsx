@@ -31,11 +31,12 @@ export const PAGES: readonly Entry[] = [
   { page: 'conversations', name: 'Conversations', key: 'g c', icon: 'conversations' },
   { page: 'usage', name: 'Usage', key: 'g u', icon: 'usage' },
   { page: 'logs', name: 'Logs', key: 'g l', icon: 'logs' },
+  { page: 'metrics', name: 'Metrics', key: 'g m', icon: 'metrics' },
   { page: 'project', name: 'Project', key: 'g p', icon: 'project' },
   { page: 'status', name: 'Status', key: 'g s', icon: 'status', admin: true },
 ];
 const FILTERED = ['traces', 'logs', 'usage'];
-const RANGED = ['traces', 'logs', 'usage', 'conversations'];
+const RANGED = [...FILTERED, 'conversations', 'metrics'];
 const THEME_ICON = { system: 'system', light: 'light', dark: 'dark' } as const;
 
 const visiblePages = (): readonly Entry[] => PAGES.filter(({ admin }) => admin !== true || may('admin'));

@@ -12,16 +12,12 @@ import { pageHref, parameter, setQuery } from '../../state/location.ts';
 import { cost, count, exactly, took } from '../../text/figures.ts';
 import { dateTime, msOf } from '../../text/time.ts';
 import { ChooseOther } from './choose.tsx';
+import { difference } from './side.ts';
 import { SpanNames } from './span-names.tsx';
 import { ComparedTree } from './tree.tsx';
 
 /** Larger traces are compared by the names of their spans. */
 const MAX_SPANS = 5_000;
-
-export interface Side {
-  readonly header: TraceHeader;
-  readonly spans: Spans;
-}
 
 export function ComparePage({ project }: { project: string }): JSX.Element {
   const [a, b] = [parameter('a'), parameter('b')];
@@ -86,15 +82,6 @@ const TOTALS: readonly Total[] = [
   { name: 'errors', of: ({ error_count }) => error_count, format: exactly },
   { name: 'logs', of: ({ log_count }) => log_count, format: exactly },
 ];
-
-/** The difference and its share; nothing where a side is unknown. */
-export function difference(a: number | null, b: number | null, format: (value: number) => string): string {
-  if (a === null || b === null) return '';
-  if (a === b) return '=';
-  const sign = b > a ? '+' : '−';
-  const share = a === 0 ? '' : ` (${sign}${exactly(Math.round(Math.abs((100 * (b - a)) / a)))} %)`;
-  return `${sign}${format(Math.abs(b - a))}${share}`;
-}
 
 function Totals({ a, b }: HeadersProps): JSX.Element {
   const cells = ({ name, of, format }: Total): JSX.Element => {

@@ -5,7 +5,7 @@ import type { Span } from '../../data/spans.ts';
 import { Name } from '../../parts/basics.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { exactly, tookMs } from '../../text/figures.ts';
-import { type Side, difference } from './page.tsx';
+import { type Side, difference } from './side.ts';
 
 const SHOWN = 500;
 

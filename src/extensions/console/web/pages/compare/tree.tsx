@@ -13,7 +13,7 @@ import { Loaded } from '../../parts/states.tsx';
 import { cost, exactly, tookMs } from '../../text/figures.ts';
 import { startOf } from '../trace/panel.tsx';
 import { MessagesDiff } from './messages-diff.tsx';
-import { type Side, difference } from './page.tsx';
+import { type Side, difference } from './side.ts';
 
 const ROW_PX = 28;
 const STEP_PX = 14;

@@ -5,10 +5,11 @@ import type { Usage, UsageFigures, UsageSeries } from '../../../api/shapes.ts';
 import { projectPath } from '../../data/api.ts';
 import { useAnswer } from '../../data/resource.ts';
 import { Button, Link, Name } from '../../parts/basics.tsx';
+import { ChartFigure } from '../../parts/chart-figure.tsx';
+import { Choice } from '../../parts/choice.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
-import { lazy } from '../../parts/lazy.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
-import { pageHref, parameter, route, setQuery } from '../../state/location.ts';
+import { pageHref, parameter, route } from '../../state/location.ts';
 import { cost, count, exactly, plural, tookMs } from '../../text/figures.ts';
 import { dateTime, msOf, rangeOf } from '../../text/time.ts';
 import { csvCell, fileName } from '../../text/visible.ts';
@@ -32,26 +33,13 @@ export function UsagePage({ project }: { project: string }): JSX.Element {
     <div class="usage-page">
       <h1 class="quiet">Usage</h1>
       <div class="choices">
-        <label>
-          Measure
-          <select value={measure.id} onChange={(event) => setQuery({ measure: event.currentTarget.value })}>
-            {MEASURES.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          By
-          <select value={group} onChange={(event) => setQuery({ group: event.currentTarget.value })}>
-            {GROUPS.map(([id, name]) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="Measure"
+          name="measure"
+          value={measure.id}
+          options={MEASURES.map(({ id, name }) => [id, name])}
+        />
+        <Choice label="By" name="group" value={group} options={GROUPS} />
         {usage.data === null ? null : <CsvButton usage={usage.data} />}
       </div>
       <Loaded of={usage}>
@@ -118,11 +106,6 @@ function changeOf(now: number | null, before: number | null): string {
   return `${percent >= 0 ? '+' : '−'}${exactly(Math.abs(percent))} %`;
 }
 
-const chart = lazy(
-  async () => (await import('./chart.tsx')).Chart,
-  () => <div class="chart" />,
-);
-
 interface ViewProps {
   readonly usage: Usage;
   readonly measure: Measure;
@@ -131,26 +114,13 @@ interface ViewProps {
 function UsageChart({ usage, measure }: ViewProps): JSX.Element {
   const { times, series } = useMemo(() => columnsOf(usage, measure), [usage, measure]);
   return (
-    <figure>
-      <chart.Page
-        times={times}
-        series={series}
-        isStacked={measure.isSum}
-        format={measure.format}
-        label={`${measure.name} over time; the table below has the sums`}
-        onRange={(from, to) => setQuery({ from: String(Math.round(from)), to: String(Math.round(to)) })}
-      />
-      <figcaption class="legend">
-        {series.map(({ name }, at) => (
-          <span key={name}>
-            <i class={`hue-series-${at % 8}`} aria-hidden="true">
-              ■
-            </i>{' '}
-            <Name text={name} />
-          </span>
-        ))}
-      </figcaption>
-    </figure>
+    <ChartFigure
+      times={times}
+      series={series}
+      isStacked={measure.isSum}
+      format={measure.format}
+      label={`${measure.name} over time; the table below has the sums`}
+    />
   );
 }
 

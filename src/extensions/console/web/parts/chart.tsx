@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
-import { theme, zone } from '../../state/settings.ts';
+import { theme, zone } from '../state/settings.ts';
 
 const HEIGHT = 220;
 
@@ -11,11 +11,13 @@ export interface ChartSeries {
   readonly values: readonly (number | null)[];
 }
 
-interface ChartProps {
+export interface ChartProps {
   /** Unix seconds. */
   readonly times: readonly number[];
   readonly series: readonly ChartSeries[];
   readonly isStacked: boolean;
+  /** Whether lines go on over missing values. */
+  readonly joinsGaps?: boolean;
   readonly format: (value: number | null) => string;
   readonly label: string;
   readonly onRange: (fromMs: number, toMs: number) => void;
@@ -81,7 +83,7 @@ function optionsOf(
     cursor: { drag: { x: true, y: false, setScale: false }, points: { show: !isStacked } },
     scales: {
       x: { time: true, range: (_, min, max) => [min - step * 0.6, max + step * 0.6] },
-      y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] },
+      y: { range: (_, min, max) => [Math.min(0, min * 1.08), max > 0 ? max * 1.08 : min < 0 ? 0 : 1] },
     },
     ...(zone.value === 'utc' ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') } : {}),
     axes: [
@@ -94,7 +96,7 @@ function optionsOf(
         const color = colorOf(element, `hue-series-${at % 8}`);
         return isStacked && bars !== undefined
           ? { fill: color, width: 0, paths: bars, points: { show: false } }
-          : { stroke: color, width: 2, spanGaps: true };
+          : { stroke: color, width: 2, spanGaps: props.joinsGaps ?? true };
       }),
     ],
     hooks: {
