@@ -10,6 +10,8 @@ import { startConsole, type TestConsole } from '../../../support/console.ts';
 import { PATIENCE_MS } from '../../../support/patience.ts';
 import { hostileRequests } from './hostile-trace.ts';
 
+/** All pages in one browser, on a machine that does other work too. */
+const WHOLE_MS = 4 * PATIENCE_MS;
 const BY = { id: null, name: 'a test' };
 const PROCESSORS = 'auth, environment, normalization';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -253,8 +255,8 @@ const chromium = findChromium();
 if (chromium === null) {
   t.pass('the page is NOT tested: there is no Chromium', { skip: 'set SLUICE_CHROMIUM to the path of a Chromium' });
 } else {
-  t.setTimeout(PATIENCE_MS);
-  t.test('the page of the console', { timeout: PATIENCE_MS }, async (t) => {
+  t.setTimeout(WHOLE_MS);
+  t.test('the page of the console', { timeout: WHOLE_MS }, async (t) => {
     const console = await startConsole(t, { processors: PROCESSORS, projects: ['shop'] });
     const browser = await launchChromium(chromium);
     t.teardown(() => browser.close());
@@ -267,11 +269,11 @@ if (chromium === null) {
     const link = await useKeys(t, page);
     t.same(faults, []);
     await openLink(t, browser, console, link);
-    await t.test('a trace, accessible', { timeout: PATIENCE_MS }, (t) => checkTrace(t, page));
+    await t.test('a trace, accessible', { timeout: WHOLE_MS }, (t) => checkTrace(t, page));
     const other = new URL(link).pathname.split('/').at(-1) ?? '';
     await t.test(
       'every page: a hostile trace, accessible, in both themes, on a narrow screen',
-      { timeout: PATIENCE_MS },
+      { timeout: WHOLE_MS },
       (t) => visitHostile(t, scene, other),
     );
   });
