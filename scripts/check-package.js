@@ -103,6 +103,16 @@ function checkClient(names) {
   expect(sent === '/v1/metrics /v1/traces true\n', 'and sends a span and its metrics');
 }
 
+/** Loads the SDK of the Model Context Protocol. The input is at its end, so that the command ends. */
+function checkTools(bin) {
+  const env = { ...process.env, SLUICE_READ_TOKEN: 'slr_of-the-package-check' };
+  const options = { cwd: folder, encoding: 'utf8', input: '', env };
+  expect(
+    execFileSync(process.execPath, [bin, 'mcp', '--url', 'http://127.0.0.1:9'], options) === '',
+    'sluice mcp starts, and ends with its input',
+  );
+}
+
 async function checkDaemon(bin) {
   const port = await freePort();
   const sets = [`receivers.otlp.protocols.http.endpoint=127.0.0.1:${port}`, 'service.telemetry.metrics.enabled=false'];
@@ -159,6 +169,7 @@ try {
   copyFileSync(join(folder, 'node_modules/sluice/config/sidecar.yaml'), join(folder, 'sidecar.yaml'));
   process.env.SLUICE_KEY = KEY;
   await checkDaemon(bin);
+  checkTools(bin);
   checkClient(names);
 } finally {
   rmSync(folder, { recursive: true, force: true });

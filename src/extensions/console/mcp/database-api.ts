@@ -33,11 +33,12 @@ export class DatabaseApi implements Api {
 
   async get(url: string): Promise<string> {
     try {
-      const { pathname, search } = new URL(url, 'http://localhost');
-      const match = this.#router.find('GET', pathname);
+      // Not a URL, which would read ".." as the segment above.
+      const [path = '', query = ''] = url.split('?');
+      const match = this.#router.find('GET', path);
       if (!match.route.readToken) throw new ConsoleError('forbidden');
       await this.#checkProject(match.parameters.get('project'));
-      return await textOf(await match.route.handle(this.#contextOf(match, new URLSearchParams(search))));
+      return await textOf(await match.route.handle(this.#contextOf(match, new URLSearchParams(query))));
     } catch (error) {
       const { code, message, hint, at } = asConsoleError(error);
       if (code === 'internal') throw error;

@@ -9,7 +9,7 @@ import { block, explainMark, line, newMark } from './untrusted.ts';
 /** Of an answer: the outline gets what the header and the errors leave. */
 const OUTLINE_BYTES = 13 * 1024;
 const READ_SPANS = 5000;
-const SHOWN_ERRORS = 5;
+const SHOWN_ERRORS = 3;
 const LONGEST_MESSAGE = 700;
 const SHOWN_MODELS = 5;
 const DEEPEST = 60;
@@ -81,7 +81,7 @@ function headerLines(header: TraceHeader): readonly string[] {
   return [first, second, third, ...(models.length === 0 ? [] : ['models, highest cost first:', ...models])];
 }
 
-/** The spans that failed, the deepest first: the cause is further down than its effects. */
+/** The last spans that failed: they are deeper in the tree, and nearer to the cause. */
 async function readErrors(
   api: Api,
   { project, trace, count }: { readonly project: string; readonly trace: string; readonly count: number },
