@@ -408,6 +408,9 @@ t.test('tools for coding agents', async (t) => {
     t.match(await agent.ask('usage', { group: 'x' }), { isError: true, text: /one of model/u });
     t.match(await agent.ask('usage', { grup: 'x' }), { isError: true, text: /no argument "grup"/u });
     t.match(await agent.ask('search_traces', { limit: 1000 }), { isError: true });
+    for (const conversation of ['c\0', 'c\ud800'])
+      t.match(await agent.ask('get_conversation', { conversation }), { isError: true, text: /character/u });
+    t.equal((await scene.ask('/.well-known/oauth-protected-resource/mcp')).status, 404);
     t.match(await agent.text('schema'), /attr\.KEY/u);
     const authorization = { authorization: `Bearer ${token}` };
     t.equal(

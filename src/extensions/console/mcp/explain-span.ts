@@ -40,7 +40,9 @@ function storedFacts(span: SpanDetail): string {
         ? 'computed from tokens and a price'
         : span.usage_scope === null
           ? null
-          : 'no price is known for every side';
+          : span.total_cost === null
+            ? 'no price is known for every side'
+            : null;
   return [
     joined(`span ${span.span_id}`, line(span.name), `dialect ${span.dialect === null ? 'none' : line(span.dialect)}`),
     joined(

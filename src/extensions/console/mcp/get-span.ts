@@ -130,8 +130,9 @@ function contentOf(span: SpanDetail, mark: string): readonly string[] {
     const about = `${source} ${length} characters${hidden > 0 ? `, ${hidden} earlier messages left out` : ''}`;
     lines.push(block(mark, about, texts.join('\n'), LONGEST_SECTION));
   }
-  const events = span.events === null ? '(long; read field "events")' : JSON.stringify(span.events ?? []);
-  if (events !== '[]') lines.push(block(mark, 'events', events, LONGEST_EVENTS));
+  const events = span.events ?? [];
+  if (events.length > 0) lines.push(block(mark, 'events', JSON.stringify(events), LONGEST_EVENTS));
+  else if (span.events === null) lines.push('events: none, or too long to show here; read field "events"');
   return lines;
 }
 

@@ -28,6 +28,9 @@ export class ApiFault extends Error {
   }
 }
 
+/** Postgres stores neither U+0000 nor halves of surrogate pairs. */
+const UNUSABLE = /[\0\p{Cs}]/u;
+
 /** The arguments of a tool cannot be used. */
 export class ToolFault extends Error {}
 
@@ -115,6 +118,7 @@ function checkArgument(key: string, argument: Argument, value: unknown): void {
   }
   if (typeof value !== 'string' || value.length > maxLength)
     throw new ToolFault(`"${key}" is a text of at most ${maxLength} characters`);
+  if (UNUSABLE.test(value)) throw new ToolFault(`"${key}" has a character that no stored text has`);
   if (argument.enum !== undefined && !argument.enum.includes(value))
     throw new ToolFault(`"${key}" is one of ${argument.enum.join(', ')}`);
 }

@@ -25,7 +25,8 @@ import { send, sendError, sendFile, textOf } from './sending.ts';
 import type { StaticFiles } from './static-files.ts';
 
 const MAX_URL_LENGTH = 8 * 1024;
-const API_PATH = /^\/(?:api|tempo|jaeger|mcp)(?:\/|$)/u;
+/** A client of `/mcp` that is refused looks below `/.well-known` for a way to log in. */
+const API_PATH = /^\/(?:api|tempo|jaeger|mcp|\.well-known)(?:\/|$)/u;
 /** A file at the root that is not built, for example of an earlier version. Other paths are pages. */
 const FILE_PATH = /^\/[^/]*\.[^/]*$/u;
 /** Fetch-Metadata of requests that come from the console itself, or from the address bar. */
