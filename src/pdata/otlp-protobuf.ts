@@ -73,69 +73,134 @@ const RESOURCE_SPANS = message(() => ({ resource: [1, RESOURCE], scopeSpans: [2,
 const TRACES_DATA = message(() => ({ resourceSpans: [1, RESOURCE_SPANS] }));
 
 /** `json`: what `otlpJson` wrote for spans. */
-export function tracesProtobuf(json: string): Buffer {
+export function tracesProtobuf(json: string): Uint8Array {
+  const writer = new BackwardWriter();
   // OTLP/JSON has integers of 64 bits as strings, so no digit is lost.
-  return encoded(JSON.parse(json) as JsonObject, TRACES_DATA);
+  writeMessage(writer, JSON.parse(json) as JsonObject, TRACES_DATA);
+  return writer.bytes();
 }
 
-/** A field with a length: a text or a message. */
-export const lengthField = (number: number, bytes: Uint8Array): readonly Uint8Array[] => [
-  tag(number, LENGTH),
-  varint(bytes.length),
-  bytes,
-];
+/** A field with a length, a text or a message: what stands before its bytes. */
+export function lengthHead(number: number, length: number): Uint8Array {
+  const writer = new BackwardWriter();
+  writer.varint(length);
+  writer.tag(number, LENGTH);
+  return writer.bytes();
+}
 
 /** A field with a number that is not negative. */
-export const numberField = (number: number, value: number): readonly Uint8Array[] => [
-  tag(number, VARINT),
-  varint(value),
-];
-
-function encoded(value: JsonObject, { fields }: Message): Buffer {
-  const parts: Uint8Array[] = [];
-  const table = fields();
-  for (const [name, member] of Object.entries(value)) {
-    const [number, kind] = table[name] ?? [0, 'string'];
-    if (number === 0) continue;
-    for (const each of isList(member) ? member : [member]) parts.push(...encodedField(number, kind, each));
-  }
-  return Buffer.concat(parts);
+export function numberField(number: number, value: number): Uint8Array {
+  const writer = new BackwardWriter();
+  writer.varint(value);
+  writer.tag(number, VARINT);
+  return writer.bytes();
 }
 
-function encodedField(number: number, kind: Kind, value: Json): readonly Uint8Array[] {
-  if (typeof kind === 'object') return isObject(value) ? lengthField(number, encoded(value, kind)) : [];
+/** The last field first, so that the length of a message is known before it is written. */
+function writeMessage(writer: BackwardWriter, value: JsonObject, { fields }: Message): void {
+  const table = fields();
+  for (const [name, member] of Object.entries(value).reverse()) {
+    const field = table[name];
+    if (field === undefined) continue;
+    if (!isList(member)) writeField(writer, field, member);
+    else for (const each of member.toReversed()) writeField(writer, field, each);
+  }
+}
+
+function writeField(writer: BackwardWriter, [number, kind]: readonly [number: number, kind: Kind], value: Json): void {
+  const { length } = writer;
+  if (typeof kind === 'object') {
+    if (!isObject(value)) return;
+    writeMessage(writer, value, kind);
+    writer.varint(writer.length - length);
+    writer.tag(number, LENGTH);
+    return;
+  }
+  writer.tag(number, writeScalar(writer, kind, value));
+}
+
+/** Returns the wire type. */
+function writeScalar(writer: BackwardWriter, kind: Exclude<Kind, Message>, value: Json): number {
+  const { length } = writer;
   switch (kind) {
     case 'string':
-      return lengthField(number, Buffer.from(String(value)));
     case 'id':
-      return lengthField(number, Buffer.from(String(value), 'hex'));
+      writer.text(String(value), kind === 'id' ? 'hex' : 'utf8');
+      writer.varint(writer.length - length);
+      return LENGTH;
     case 'bool':
-      return [tag(number, VARINT), varint(value === true ? 1 : 0)];
+      writer.varint(value === true ? 1 : 0);
+      return VARINT;
     case 'varint':
-      return [tag(number, VARINT), varint(BigInt.asUintN(64, BigInt(String(value))))];
+      writer.varint(typeof value === 'number' ? value : BigInt.asUintN(64, BigInt(String(value))));
+      return VARINT;
     case 'fixed64':
-      return [tag(number, BITS_64), fixed(8, (bytes) => bytes.writeBigUInt64LE(BigInt(String(value))))];
+      writer.take(8).writeBigUInt64LE(BigInt(String(value)));
+      return BITS_64;
     case 'double':
-      return [tag(number, BITS_64), fixed(8, (bytes) => bytes.writeDoubleLE(Number(value)))];
+      writer.take(8).writeDoubleLE(Number(value));
+      return BITS_64;
     case 'fixed32':
-      return [tag(number, BITS_32), fixed(4, (bytes) => bytes.writeUInt32LE(Number(value)))];
+      writer.take(4).writeUInt32LE(Number(value));
+      return BITS_32;
   }
 }
 
-function fixed(size: number, write: (bytes: Buffer) => void): Buffer {
-  const bytes = Buffer.alloc(size);
-  write(bytes);
-  return bytes;
-}
+const FIRST_BYTES = 4096;
 
-const tag = (number: number, wire: number): Buffer => varint(number * 8 + wire);
+/** Writes from the end of a buffer that grows at its beginning. */
+class BackwardWriter {
+  #buffer = Buffer.allocUnsafe(FIRST_BYTES);
+  #start = FIRST_BYTES;
 
-/** An unsigned integer of up to 64 bits. */
-function varint(value: number | bigint): Buffer {
-  const bytes: number[] = [];
-  let rest = value;
-  if (typeof rest === 'bigint') for (; rest >= 0x80n; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80);
-  else for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) | 0x80);
-  bytes.push(Number(rest));
-  return Buffer.from(bytes);
+  /** Of what is written. */
+  get length(): number {
+    return this.#buffer.length - this.#start;
+  }
+
+  bytes(): Uint8Array {
+    return this.#buffer.subarray(this.#start);
+  }
+
+  /** The place of the next bytes, before those that are written. */
+  take(size: number): Buffer {
+    if (this.#start < size) this.#grow(size);
+    this.#start -= size;
+    return this.#buffer.subarray(this.#start, this.#start + size);
+  }
+
+  text(text: string, encoding: 'hex' | 'utf8'): void {
+    this.take(Buffer.byteLength(text, encoding)).write(text, encoding);
+  }
+
+  tag(number: number, wire: number): void {
+    this.varint(number * 8 + wire);
+  }
+
+  /** An unsigned integer of up to 64 bits. */
+  varint(value: number | bigint): void {
+    if (typeof value === 'number' && value < 0x80) {
+      this.#byte(value);
+      return;
+    }
+    const bytes: number[] = [];
+    let rest = BigInt(value);
+    for (; rest >= 0x80n; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80);
+    this.#byte(Number(rest));
+    for (const byte of bytes.reverse()) this.#byte(byte);
+  }
+
+  #byte(value: number): void {
+    if (this.#start === 0) this.#grow(1);
+    this.#start -= 1;
+    this.#buffer[this.#start] = value;
+  }
+
+  #grow(size: number): void {
+    const { length } = this;
+    const grown = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, length + size));
+    this.#buffer.copy(grown, grown.length - length, this.#start);
+    this.#start = grown.length - length;
+    this.#buffer = grown;
+  }
 }

@@ -1,5 +1,5 @@
 /** One trace for clients of Tempo, as protobuf or OTLP/JSON. */
-import { lengthField, numberField, tracesProtobuf } from '../../../pdata/otlp-protobuf.ts';
+import { lengthHead, numberField, tracesProtobuf } from '../../../pdata/otlp-protobuf.ts';
 import { otlpJson } from '../../../pdata/otlp-json.ts';
 import { idOf } from '../api/question.ts';
 import { spansOfTrace } from '../api/stored-rows.ts';
@@ -15,24 +15,25 @@ const ID_DIGITS = 32;
 /** The fields of `TraceByIDResponse`, and the status of a trace that is not complete. */
 const [TRACE, STATUS, MESSAGE] = [1, 3, 4];
 const PARTIAL = 1;
+const CUT = `Only the first spans of this trace are here: at most ${MAX_SPANS}, and ${MAX_BYTES / 1024 / 1024} MiB.`;
 
 /** The answer of version 2 has the trace in a field, and says if it is not complete. */
 export const showTraceV2 = tempoRoute('/v2/traces/{trace}', async (context): Promise<Reply> => {
   const { parts, isWhole } = await readTrace(context);
-  const reason = `Only the first spans of this trace are here: at most ${MAX_SPANS}, and ${MAX_BYTES / 1024 / 1024} MiB.`;
   if (!wantsProtobuf(context)) {
-    const partial = isWhole ? '' : `,"status":"PARTIAL","message":${JSON.stringify(reason)}`;
-    return jsonText(`{"trace":{"resourceSpans":[${listOf(parts)}]}${partial}}`);
+    const partial = isWhole ? '' : `,"status":"PARTIAL","message":${JSON.stringify(CUT)}`;
+    return jsonText(`{"trace":{"resourceSpans":[${parts.join(',')}]}${partial}}`);
   }
-  const bytes = Buffer.concat(parts.map(tracesProtobuf));
-  const partial = isWhole ? [] : [...numberField(STATUS, PARTIAL), ...lengthField(MESSAGE, Buffer.from(reason))];
-  return protobuf(Buffer.concat([...lengthField(TRACE, bytes), ...partial]));
+  const bytes = Buffer.concat(parts as readonly Uint8Array[]);
+  const reason = Buffer.from(CUT);
+  const partial = isWhole ? [] : [numberField(STATUS, PARTIAL), lengthHead(MESSAGE, reason.length), reason];
+  return protobuf(Buffer.concat([lengthHead(TRACE, bytes.length), bytes, ...partial]));
 });
 
 export const showTraceV1 = tempoRoute('/traces/{trace}', async (context): Promise<Reply> => {
   const { parts } = await readTrace(context);
-  if (!wantsProtobuf(context)) return jsonText(`{"batches":[${listOf(parts)}]}`);
-  return protobuf(Buffer.concat(parts.map(tracesProtobuf)));
+  if (!wantsProtobuf(context)) return jsonText(`{"batches":[${parts.join(',')}]}`);
+  return protobuf(Buffer.concat(parts as readonly Uint8Array[]));
 });
 
 const protobuf = (bytes: Uint8Array): Reply => ({ kind: 'bytes', type: 'application/protobuf', bytes });
@@ -41,19 +42,22 @@ const wantsProtobuf = ({ headers }: RequestContext): boolean =>
   /^application\/(?:x-)?protobuf\b/iu.test(headers['accept']?.trim() ?? '');
 
 const [HEAD, TAIL] = ['{"resourceSpans":[', ']}'];
-const listOf = (parts: readonly string[]): string =>
-  parts.map((part) => part.slice(HEAD.length, -TAIL.length)).join(',');
 
-/** OTLP/JSON of some spans each. */
-async function readTrace(
-  context: RequestContext,
-): Promise<{ readonly parts: readonly string[]; readonly isWhole: boolean }> {
+interface TraceParts {
+  /** Of protobuf the messages, of JSON the members of the list, with some spans each. */
+  readonly parts: readonly (string | Uint8Array)[];
+  readonly isWhole: boolean;
+}
+
+async function readTrace(context: RequestContext): Promise<TraceParts> {
   const trace = await traceOf(context);
-  const parts: string[] = [];
+  const asProtobuf = wantsProtobuf(context);
+  const parts: (string | Uint8Array)[] = [];
   let [spans, bytes] = [0, 0];
   for await (const rows of spansOfTrace(context, trace, MAX_SPANS + 1)) {
     const room = rows.slice(0, MAX_SPANS - spans);
-    const part = otlpJson('traces', room);
+    const json = otlpJson('traces', room);
+    const part = asProtobuf ? tracesProtobuf(json) : json.slice(HEAD.length, -TAIL.length);
     bytes += part.length;
     spans += rows.length;
     if (bytes > MAX_BYTES) return { parts, isWhole: false };
