@@ -90,6 +90,8 @@ interface TraceRow {
 }
 
 export const tracesCommand: Command = {
+  description:
+    'ERRORS counts failed spans, as the console and the view `traces` do: a failed call and the agent that failed because\nof it are two. `sluice usage --errors` counts failed calls.',
   options: {
     ...READER_OPTIONS,
     ...FILTER_OPTIONS,

@@ -259,6 +259,22 @@ longTest('a demonstration that cannot be sent is reported with a hint', async (t
   t.match(await sluice('demo', '--key', 'key-of-production-only', '--environment', 'production'), { code: 0 });
 });
 
+t.test('a step with an error type and without a status is an error in the list and in the view', async (t) => {
+  const failed = newTraceId();
+  const attributes = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'x', 'error.type': 'timeout' };
+  await sendSpans([aSpan({ traceId: failed, start: nowNs(), attributes }), aSpan({ traceId: failed, start: nowNs() })]);
+  const listed = (await read('traces', '--errors', '--since', '1h')) as { trace_id: string; error_count: number }[];
+  t.match(
+    listed.filter(({ trace_id }) => trace_id === failed),
+    [{ error_count: 1 }],
+  );
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  t.teardown(() => client.end());
+  const { rows } = await client.query('SELECT error_count::int FROM traces WHERE trace_id = $1', [failed]);
+  t.strictSame(rows, [{ error_count: 1 }]);
+});
+
 t.test('wrong usage exits with 2, an invalid configuration with 1, without a stack trace', async (t) => {
   const outcomes = [
     [await sluice('traces', '--limit', '0'), 2, /--limit takes a number from 1 to 1000/u],

@@ -447,7 +447,7 @@ SELECT encode(t.trace_id, 'hex') AS trace_id, t.project, t.environment,
 FROM sluice.traces t
 CROSS JOIN LATERAL (
   SELECT min(start_time_unix_nano) AS start_time_unix_nano, max(coalesce(end_time_unix_nano, start_time_unix_nano)) AS end_time_unix_nano,
-    count(*) AS span_count, count(*) FILTER (WHERE status = 'error') AS error_count,
+    count(*) AS span_count, count(*) FILTER (WHERE status = 'error' OR is_error) AS error_count,
     count(*) FILTER (WHERE category = 'model_call') AS model_call_count,
     count(*) FILTER (WHERE category = 'tool_step') AS tool_step_count,
     count(*) FILTER (WHERE category = 'retrieval') AS retrieval_count,
