@@ -3,10 +3,11 @@
  * after it. Fails when the honest project gets another answer than 200, or waits longer than the bound.
  *
  *   node dist/test/campaigns/neighbours/neighbours.js
- *     [--seconds 3] [--bound 20] [--floor 100] [--only NAME] [--sibling]
+ *     [--seconds 3] [--bound 20] [--floor 100] [--only NAME] [--sibling] [--answers]
  *
  * `--seconds` is the time of each attack, `--bound` the allowed ratio of the p99 to the p99 alone, and `--floor` the
  * milliseconds below which a p99 always passes. `--sibling`: the honest client has a key of the hostile project.
+ * `--answers`: only the answers are judged, as on a machine with other work.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -27,6 +28,7 @@ const { values } = readArguments(import.meta.url, {
     floor: { type: 'string', default: '100' },
     only: { type: 'string' },
     sibling: { type: 'boolean', default: false },
+    answers: { type: 'boolean', default: false },
   },
 });
 const [seconds, bound, floor] = [Number(values.seconds), Number(values.bound), Number(values.floor)];
@@ -72,7 +74,7 @@ try {
     printRow(row(name, seen, [before, after]));
     if (seen.refused.size > 0) faults.push(`${name}: ${refusedOf(seen)}`);
     const [p99, p99Alone] = [quantileOf([seen], 0.99), quantileOf([before, after], 0.99)];
-    if (p99 > Math.max(bound * p99Alone, floor)) faults.push(`${name}: p99 ${milliseconds(p99)} ms`);
+    if (!values.answers && p99 > Math.max(bound * p99Alone, floor)) faults.push(`${name}: p99 ${milliseconds(p99)} ms`);
     before = after;
     if (scene.ended() !== null) throw new Error(`the daemon ended with ${scene.ended()} beside "${name}"`);
   }
@@ -81,7 +83,5 @@ try {
   await scene.stop();
 }
 for (const fault of faults) console.error(`FAILED: ${fault}`);
-console.log(
-  faults.length === 0 ? 'neighbours: every request was answered 200, within the bound' : 'neighbours: failed',
-);
+console.log(faults.length === 0 ? 'neighbours: every request was answered 200' : 'neighbours: failed');
 process.exit(faults.length === 0 ? 0 : 1);

@@ -2,7 +2,7 @@
  * One attempt to store a round in one transaction. Most rounds are not refused, so the first write carries optimistic
  * guards and the rows, and the second one the counters and COMMIT. If a guard fails, the attempt is repeated with
  * pessimistic guards, which are checked before the rows are written. For a moment the next attempts of these projects
- * use them too.
+ * use them too. Before pessimistic guards, requests that the stored state refuses are found by reading only.
  */
 import type pg from 'pg';
 import type { Capability } from '../../../component/capabilities/capability.ts';
@@ -18,6 +18,7 @@ import {
   nameOf,
   type StoredTrace,
 } from './guards.ts';
+import { findEarlyRefusals } from './early-refusals.ts';
 import { openingOf } from './limits.ts';
 import type { RecentConflicts } from './recent-conflicts.ts';
 import type { KnownContents } from './contents.ts';
@@ -90,6 +91,11 @@ export class Attempt {
   /** Pessimistic: the results of the guards are known before rows are written. */
   async #runPessimistic(): Promise<Decided> {
     const { client, round, recentConflicts } = this.#parts;
+    const early = await findEarlyRefusals(client, round, this);
+    if (early.refused.size > 0) {
+      for (const claim of early.refused.keys()) recentConflicts.note('refused', claim);
+      return { outcomes: early.refused, owners: () => early.owners };
+    }
     const answers = await pessimisticGuards(client, this.#opening(), round);
     this.resetSeconds = answers.resetSeconds;
     const fresh = round.filter((claim) => answers.marked.has(nameOf(claim)));

@@ -13,6 +13,7 @@ const MARKERS = `
   ON CONFLICT (project, key) DO UPDATE SET expires_ms = excluded.expires_ms WHERE r.expires_ms <= excluded.expires_ms - 3600000`;
 
 export const FIND_MARKERS = {
+  name: 'find-markers',
   text: `
     SELECT project, encode(key, 'hex')
     FROM sluice.replay_markers JOIN unnest($1::text[], $2::bytea[]) AS u (project, key) USING (project, key)
@@ -27,12 +28,22 @@ const TRACES = `
   WHERE t.project = excluded.project AND t.environment = excluded.environment`;
 
 export const FIND_TRACES = {
+  name: 'find-traces',
   text: `SELECT encode(trace_id, 'hex'), project, environment FROM sluice.traces WHERE trace_id = ANY ($1::bytea[])`,
 };
 
 const MONTH = `date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
 const RESET_SECONDS = `greatest(1, ceil(extract(epoch FROM (${MONTH} + interval '1 month') AT TIME ZONE 'UTC' - now())))::int4`;
 const LOCKED_USAGE = 'SELECT project, spans FROM sluice.lock_usage($1::text[])';
+
+/** Projects without a row have stored nothing in this month. */
+export const FIND_USAGE = {
+  name: 'find-usage',
+  text: `
+    SELECT u.project, coalesce(max(m.spans), 0), ${RESET_SECONDS}
+    FROM unnest($1::text[]) AS u (project)
+    LEFT JOIN sluice.usage_months AS m ON m.project = u.project AND m.month = ${MONTH} GROUP BY u.project`,
+};
 
 /** The optimistic form of the statement: it must return a row for each key of the first parameter. */
 const asserting = (text: string): string =>
@@ -67,4 +78,7 @@ export const GUARD_STATEMENTS: readonly Required<Statement>[] = [
   LOCK_USAGE,
   ASSERT_USAGE,
   ADD_USAGE,
+  FIND_MARKERS,
+  FIND_TRACES,
+  FIND_USAGE,
 ];

@@ -24,7 +24,7 @@ import {
 } from './guard-statements.ts';
 
 /** A statement of this size ends in time on a slow disk, and its arrays are built within a few milliseconds. */
-const TRACES_PER_STATEMENT = 8192;
+export const TRACES_PER_STATEMENT = 8192;
 
 /** An optimistic guard failed. Only the pessimistic guards tell which guard, and for which request. */
 export class GuardRefusal extends Error {
@@ -233,7 +233,7 @@ function traceArrays(traces: readonly MergedTrace[]): readonly Parameter[] {
   ];
 }
 
-function markerArrays(claims: readonly Claim[]): readonly Parameter[] {
+export function markerArrays(claims: readonly Claim[]): readonly Parameter[] {
   return [textArray(claims.map(({ project }) => project.name)), byteaArray(claims.map(({ replayKey }) => replayKey))];
 }
 
@@ -241,7 +241,7 @@ function asRefusal(error: unknown): unknown {
   return sqlstateOf(error) === DIVISION_BY_ZERO ? new GuardRefusal() : error;
 }
 
-function rowName([project, key]: Row): string {
+export function rowName([project, key]: Row): string {
   return `${project}\0${key}`;
 }
 
