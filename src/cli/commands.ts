@@ -38,6 +38,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./status.ts')).statusCommand,
   },
   {
+    name: 'tap',
+    summary: 'Show what the running daemon stores and refuses now',
+    load: async () => (await import('./tap.ts')).tapCommand,
+  },
+  {
     name: 'reload',
     summary: 'Let the running daemon load its configuration again',
     load: async () => (await import('./reload.ts')).reloadCommand,

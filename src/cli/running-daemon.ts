@@ -70,7 +70,7 @@ function describeDaemon({ pid, folder, configuration, database }: Status): strin
   return clean(`pid ${pid} in ${folder} with ${files.join(' and ')}${stored}`);
 }
 
-function explain(error: NodeJS.ErrnoException, path: string): Error {
+export function explain(error: NodeJS.ErrnoException, path: string): Error {
   if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED')
     return new UserError(`no daemon answers at ${path}`, 'Start one with this configuration, in this folder.');
   if (error.code === 'EACCES')

@@ -1,6 +1,9 @@
-/** Asks a running daemon over its local socket: one word, one JSON answer. */
+/** Asks a running daemon over its local socket: one word, one JSON answer, or the lines of a tap. */
 import { connect } from 'node:net';
-import type { ControlWord } from '../service/telemetry/status-server.ts';
+import { createInterface } from 'node:readline';
+import { UserError } from '../errors.ts';
+import type { TapQuestion } from '../service/telemetry/tap.ts';
+import { type ControlWord, TAP_OPEN } from '../service/telemetry/status-server.ts';
 
 const PATIENCE_MS = 5_000;
 /** A reload waits for components that start, and for the last requests of the old configuration. */
@@ -18,4 +21,27 @@ export async function askDaemon(socket: string, word: ControlWord): Promise<unkn
     connection.once('error', failed);
   });
   return JSON.parse(text);
+}
+
+/**
+ * Opens a tap and passes on its lines, of which the first says that it is open. Resolves when the daemon ends it;
+ * rejects with the error of the connection.
+ */
+export async function askTap(socket: string, question: TapQuestion, received: (line: string) => void): Promise<void> {
+  const connection = connect(socket, () => connection.write(`tap ${JSON.stringify(question)}\n`));
+  const failed = new Promise<never>((_, reject) => connection.once('error', reject));
+  const read = async (): Promise<void> => {
+    let isOpen = false;
+    for await (const line of createInterface({ input: connection })) {
+      // Earlier versions answer any word with their status.
+      if (!isOpen && line !== TAP_OPEN) throw new UserError('the daemon is of a version that cannot be tapped');
+      isOpen = true;
+      received(line);
+    }
+  };
+  try {
+    await Promise.race([read(), failed]);
+  } finally {
+    connection.destroy();
+  }
 }

@@ -21,6 +21,7 @@ import { MetricsServer, type MetricsSource } from '../service/telemetry/metrics-
 import { Registry } from '../service/telemetry/registry.ts';
 import { joinStatuses, type Status, statusOf } from '../service/telemetry/status.ts';
 import { type Controls, StatusServer } from '../service/telemetry/status-server.ts';
+import { OpenTaps } from '../service/telemetry/tap.ts';
 import { type ReadFiles, readFiles } from './config-files.ts';
 import { findEndpoint } from './endpoint.ts';
 import { findEmbeddedUrl } from './configured-database.ts';
@@ -50,7 +51,8 @@ export class Daemon {
   readonly #workers: Workers | null;
   readonly #service: Service;
   readonly #manager: ServiceManager;
-  readonly #refusals = new RecentRefusals(Date.now);
+  readonly #taps = new OpenTaps(Date.now);
+  readonly #refusals = new RecentRefusals(Date.now, (request) => this.#taps.refused(request));
   /** The capabilities of the running components; the greeting needs the database. */
   #capabilities = new Capabilities();
   /** Resolves `run`. Set in the constructor, so that a signal during the start is not lost. */
@@ -122,7 +124,7 @@ export class Daemon {
   #makeService(): Service {
     const workers = this.#workers;
     const metrics = workers === null ? this.#registry : joinMetrics(this.#registry, workers);
-    const outside = { process: this.#host.process, logger: this.#logger, registry: this.#registry };
+    const outside = { process: this.#host.process, logger: this.#logger, registry: this.#registry, taps: this.#taps };
     return makeService(this.#own(this.#files.config), outside, {
       fatal: (error) => void this.#fail(error),
       offer: (capabilities) => {
@@ -186,8 +188,17 @@ export class Daemon {
   }
 
   #controls(): Controls {
-    return { status: () => this.#status(), reload: () => this.#reloads.request() };
+    return { status: () => this.#status(), reload: () => this.#reloads.request(), tap: this.#openTap };
   }
+
+  readonly #openTap: Controls['tap'] = (question, send) => {
+    const close = this.#taps.open(question, send);
+    const closeWorkers = this.#workers?.tap(question, send);
+    return () => {
+      close();
+      closeWorkers?.();
+    };
+  };
 
   async #status(): Promise<Status> {
     const { config } = this.#files;

@@ -9,6 +9,7 @@ import { Service } from '../service/service.ts';
 import { DaemonLogger } from '../service/telemetry/logger.ts';
 import { observeProcess } from '../service/telemetry/process-metrics.ts';
 import type { Registry } from '../service/telemetry/registry.ts';
+import type { OpenTaps } from '../service/telemetry/tap.ts';
 import type { DaemonHost } from './daemon-host.ts';
 
 /** After an unexpected fault, the process exits within this time. */
@@ -19,6 +20,7 @@ export interface Outside {
   readonly process: NodeJS.Process;
   readonly logger: DaemonLogger;
   readonly registry: Registry;
+  readonly taps: OpenTaps;
 }
 
 /** The parts of a service that differ between primary and worker. */
@@ -27,7 +29,7 @@ export type Role = Pick<
   'fatal' | 'sockets' | 'firstParts' | 'lastParts' | 'problems' | 'offer' | 'workers'
 >;
 
-export function makeService(config: Config, { process, logger, registry }: Outside, role: Role): Service {
+export function makeService(config: Config, { process, logger, registry, taps }: Outside, role: Role): Service {
   const workingDirectory = process.cwd();
   observeProcess(registry, {
     cpuSeconds: () => (process.cpuUsage().user + process.cpuUsage().system) / MICROSECONDS,
@@ -37,7 +39,7 @@ export function makeService(config: Config, { process, logger, registry }: Outsi
     logger,
     loggerFor: (scope) => logger.for(scope),
     meter: registry,
-    makePipeline: makePipelines(logger, registry, Date.now),
+    makePipeline: makePipelines(logger, registry, Date.now, taps),
     now: Date.now,
     process,
     resolvePath: (path) => resolve(workingDirectory, path),

@@ -12,8 +12,9 @@ import { SignalPipeline } from './pipeline.ts';
 import { RowBudget } from './row-budget.ts';
 import { GroupCommit } from './settle/group-commit.ts';
 import { MemoryLedger } from './settle/memory-ledger.ts';
+import { OpenTaps } from './telemetry/tap.ts';
 
-export function makePipelines(logger: Logger, meter: Meter, now: () => number): MakePipeline {
+export function makePipelines(logger: Logger, meter: Meter, now: () => number, taps = new OpenTaps(now)): MakePipeline {
   let memory: MemoryLedger | null = null;
   const commits = new Commits(logger, meter);
   const rowBudget = new RowBudget();
@@ -36,6 +37,7 @@ export function makePipelines(logger: Logger, meter: Meter, now: () => number): 
       logger: parts.logger,
       meter: parts.meter,
       traces: parts.traces,
+      taps,
       now: () => (ledger.now === undefined ? parts.now() : ledger.now()),
     });
     let release: (() => Promise<void>) | null = null;

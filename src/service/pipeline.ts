@@ -23,6 +23,7 @@ import type { GroupCommit } from './settle/group-commit.ts';
 import { type EncodedRows, releaseRows } from './settle/writes.ts';
 import type { OwnTraces, RequestTrace } from './telemetry/own-traces.ts';
 import { RecordCounts } from './telemetry/record-counts.ts';
+import type { OpenTaps, TappedRecords } from './telemetry/tap.ts';
 
 const MICROSECONDS = 1000n;
 /** Replaces a body after its pass, to free its memory. */
@@ -35,6 +36,8 @@ class LargerThanDeclared extends Error {}
 interface Passed {
   readonly claim: Claim;
   readonly encoded: readonly EncodedRows[];
+  /** For `sluice tap`, if it runs. */
+  readonly tapped: TappedRecords | null;
 }
 
 export interface PipelineParts {
@@ -50,6 +53,7 @@ export interface PipelineParts {
   readonly meter: Meter;
   /** Null while traces are off. */
   readonly traces: OwnTraces | null;
+  readonly taps: OpenTaps;
   now(): number;
 }
 
@@ -126,7 +130,10 @@ export class SignalPipeline implements Pipeline {
     try {
       const acceptance = await this.#parts.groupCommit.settle(passed.claim, passed.encoded, trace);
       trace?.note({ 'sluice.records': passed.claim.recordCount, 'sluice.replayed': acceptance.replayed });
-      if (!acceptance.replayed) this.#counts.stored(passed.claim.recordCount, context.request.transport);
+      if (!acceptance.replayed) {
+        this.#counts.stored(passed.claim.recordCount, context.request.transport);
+        if (passed.tapped !== null) this.#parts.taps.stored(passed.tapped);
+      }
       return acceptance;
     } catch (error) {
       this.#counts.notStored(passed.claim.recordCount, error, context.request.transport);
@@ -198,8 +205,10 @@ export class SignalPipeline implements Pipeline {
     try {
       for (const exporter of this.#parts.exporters) encoded.push(yield* this.#encodeFor(exporter, batch, bodyBytes));
       const claim = yield* makeClaim(batch, replayKey);
+      const taps = this.#parts.taps.current;
+      const tapped = taps === null ? null : yield* taps.keep(batch);
       isWhole = true;
-      return { claim, encoded };
+      return { claim, encoded, tapped };
     } finally {
       if (!isWhole) releaseRows(encoded);
     }

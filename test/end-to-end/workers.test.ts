@@ -1,7 +1,9 @@
 /** `sluice run --workers 2`: the real executable with two workers behind one port. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import t from 'tap';
+import { askTap } from '../../src/daemon/ask.ts';
 import { Administration } from '../../src/extensions/postgres/administration.ts';
 import { Database } from '../../src/extensions/postgres/database.ts';
 import { longTest } from '../support/long.ts';
@@ -44,6 +46,24 @@ t.test('metrics, status and readiness have one endpoint for all workers', async 
   t.equal((await fetch(readinessUrl)).status, 200);
   t.match(daemon.output.err, /"worker":1.*listening for OTLP.*\n/u);
   t.match(daemon.output.err, /"worker":2.*listening for OTLP.*\n/u);
+});
+
+t.test('a tap shows the records of both workers', async (t) => {
+  const lines: string[] = [];
+  const question = { signal: null, project: 'demo', refusedOnly: false, limit: 100 } as const;
+  // It ends with the daemon.
+  void askTap(join(scene.folder, 's'), question, (line) => void lines.push(line)).catch(() => undefined);
+  await until(() => lines.length > 0);
+  // A worker may get a request before it gets the message about the tap.
+  for (const connection of [one, two]) {
+    const sent: string[] = [];
+    await until(async () => {
+      const id = connection.nextSpanId();
+      sent.push(id);
+      t.equal((await connection.send(bodyOf(id))).status, 200);
+      return sent.some((each) => lines.some((line) => line.includes(each)));
+    });
+  }
 });
 
 t.test('a revoked key is refused by both workers', async (t) => {

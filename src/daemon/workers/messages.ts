@@ -7,6 +7,7 @@ import type { ListenRequest } from '../../component/listening.ts';
 import { UserError } from '../../errors.ts';
 import type { Family } from '../../service/telemetry/families.ts';
 import type { Activity } from '../../service/telemetry/status.ts';
+import type { TapEvent, TapQuestion } from '../../service/telemetry/tap.ts';
 import type { FileTexts } from '../config-files.ts';
 
 /** The primary sets this variable for its workers. */
@@ -48,6 +49,8 @@ export type PrimaryMessage =
   | { readonly kind: 'abandon' }
   | { readonly kind: 'stop'; readonly timeoutMs: number }
   | { readonly kind: 'collect' }
+  | { readonly kind: 'tap'; readonly id: number; readonly question: TapQuestion }
+  | { readonly kind: 'untap'; readonly id: number }
   | PortReply;
 
 /** About the ports that the primary has open for the worker. */
@@ -69,6 +72,13 @@ export interface Collected {
   readonly kind: 'collected';
   readonly families: readonly Family[];
   readonly status: Activity;
+}
+
+/** What a tap of the primary shows. */
+export interface Tapped {
+  readonly kind: 'tapped';
+  readonly id: number;
+  readonly event: TapEvent;
 }
 
 /** Requests about ports. */
@@ -94,6 +104,7 @@ export type WorkerMessage =
   | { readonly kind: 'stopped'; readonly report: StopReport }
   | Heartbeat
   | Collected
+  | Tapped
   | PortRequest;
 
 export function faultOf(error: unknown): Fault {

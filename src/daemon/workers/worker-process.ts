@@ -12,6 +12,7 @@ import {
   faultOf,
   type PrimaryMessage,
   type StopReport,
+  type Tapped,
   type WorkerMessage,
 } from './messages.ts';
 import type { Holder, SharedPorts } from './shared-ports.ts';
@@ -49,6 +50,9 @@ export interface Primary {
   assignment(): Assignment;
   /** The worker has exited unexpectedly and will be restarted. */
   restarting(): void;
+  /** The taps that are open, for a worker that starts. */
+  taps(): readonly PrimaryMessage[];
+  tapped(message: Tapped): void;
 }
 
 export class WorkerProcess {
@@ -185,6 +189,7 @@ export class WorkerProcess {
     this.#state = 'ready';
     this.#readySince = performance.now();
     this.#missedHeartbeats = 0;
+    for (const tap of this.#primary.taps()) this.send(tap);
   }
 
   #receive(message: WorkerMessage): void {
@@ -194,6 +199,7 @@ export class WorkerProcess {
       this.#inFlight = message.inFlight;
       this.#missedHeartbeats = 0;
     } else if (message.kind === 'listen') void this.#listen(message);
+    else if (message.kind === 'tapped') this.#primary.tapped(message);
     else if (message.kind === 'limit') ports.limit(message.key, message.request);
     else if (message.kind === 'unlisten' && this.#holder !== null) ports.unlisten(this.#holder, message.key);
     else if (message.kind === 'closed' && this.#holder !== null) ports.connectionClosed(this.#holder, message.key);

@@ -4,6 +4,8 @@
  * dies.
  */
 import type { Socket } from 'node:net';
+import type { Capabilities } from '../../component/capabilities/capability.ts';
+import { REFUSED_REQUESTS } from '../../component/capabilities/refused-requests.ts';
 import { ListeningSockets } from '../../net/listener.ts';
 import { CompiledSchemas } from '../../config/compiled-schemas.ts';
 import type { Config } from '../../config/config.ts';
@@ -12,7 +14,9 @@ import { Interrupted } from '../../service/lifecycle.ts';
 import type { Service } from '../../service/service.ts';
 import type { DaemonLogger } from '../../service/telemetry/logger.ts';
 import { Registry } from '../../service/telemetry/registry.ts';
+import { RecentRefusals } from '../../service/telemetry/recent-refusals.ts';
 import { statusOf } from '../../service/telemetry/status.ts';
+import { OpenTaps } from '../../service/telemetry/tap.ts';
 import { readingFrom } from '../config-files.ts';
 import { letHeapGrow } from '../heap.ts';
 import type { DaemonExitCode, DaemonHost } from '../daemon-host.ts';
@@ -36,6 +40,9 @@ export class Worker {
   /** Of the process, not of a service: after a reload the new service takes over the ports. */
   readonly #sockets = new ListeningSockets(this.#ports.open);
   readonly #schemas = new CompiledSchemas();
+  readonly #taps = new OpenTaps(Date.now);
+  /** Functions that close the taps, by id. */
+  readonly #untaps = new Map<number, () => void>();
   #running: Running | null = null;
   #workers = 1;
   #stopping = false;
@@ -71,6 +78,8 @@ export class Worker {
     else if (message.kind === 'commit') this.#change?.decide(true);
     else if (message.kind === 'abandon') void this.#abandon();
     else if (message.kind === 'stop') void this.#stop(message.timeoutMs);
+    else if (message.kind === 'tap') this.#tap(message);
+    else if (message.kind === 'untap') this.#untap(message.id);
     else this.#collect();
   }
 
@@ -81,9 +90,11 @@ export class Worker {
       if (this.#stopping) return;
       const logger = makeLogger(config, this.#host, number);
       const registry = new Registry({ worker: String(number) });
-      const outside = { process: this.#host.process, logger, registry };
+      const outside = { process: this.#host.process, logger, registry, taps: this.#taps };
+      const refusals = new RecentRefusals(Date.now, (request) => this.#taps.refused(request));
+      const offer = (capabilities: Capabilities): void => capabilities.offer(REFUSED_REQUESTS, refusals);
       const fatal = (error: Error): void => void this.#fail(error);
-      const service = makeService(config, outside, { sockets: this.#sockets, workers, fatal });
+      const service = makeService(config, outside, { sockets: this.#sockets, workers, fatal, offer });
       this.#running = { service, registry, logger };
       await service.start();
       this.#heartbeat();
@@ -181,6 +192,19 @@ export class Worker {
       lastProblems: logger.problems,
     });
     void this.#send({ kind: 'collected', families: registry.families(), status });
+  }
+
+  #tap({ id, question }: Extract<PrimaryMessage, { readonly kind: 'tap' }>): void {
+    this.#untap(id);
+    this.#untaps.set(
+      id,
+      this.#taps.open(question, (event) => void this.#send({ kind: 'tapped', id, event })),
+    );
+  }
+
+  #untap(id: number): void {
+    this.#untaps.get(id)?.();
+    this.#untaps.delete(id);
   }
 
   #counts(): RequestCounts {

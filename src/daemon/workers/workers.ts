@@ -9,7 +9,15 @@ import type { Meter } from '../../component/meter.ts';
 import { openPausedPort } from '../../net/port.ts';
 import type { Family } from '../../service/telemetry/families.ts';
 import type { Activity, WorkerStatus } from '../../service/telemetry/status.ts';
-import { type Assignment, errorOf, HEARTBEAT_MS, type StopReport, WORKER_VARIABLE } from './messages.ts';
+import type { TapListener, TapQuestion } from '../../service/telemetry/tap.ts';
+import {
+  type Assignment,
+  errorOf,
+  HEARTBEAT_MS,
+  type PrimaryMessage,
+  type StopReport,
+  WORKER_VARIABLE,
+} from './messages.ts';
 import { SharedPorts } from './shared-ports.ts';
 import { type Primary, WorkerProcess } from './worker-process.ts';
 
@@ -37,6 +45,8 @@ export class Workers implements Component {
   #next: Assignment | null = null;
   #prepared: readonly WorkerProcess[] = [];
   #switching: Promise<unknown> = Promise.resolve();
+  readonly #taps = new Map<number, { readonly message: PrimaryMessage; readonly send: TapListener }>();
+  #nextTap = 1;
   #heartbeats: NodeJS.Timeout | null = null;
 
   constructor(options: WorkersOptions) {
@@ -50,6 +60,8 @@ export class Workers implements Component {
       spawn: () => this.#spawn(),
       assignment: () => this.#current(),
       restarting: () => restarts.add(1),
+      taps: () => [...this.#taps.values()].map(({ message }) => message),
+      tapped: ({ id, event }) => this.#taps.get(id)?.send(event),
     };
     this.#workers = Array.from({ length: workers }, (_, index) => new WorkerProcess(index + 1, primary));
   }
@@ -145,6 +157,19 @@ export class Workers implements Component {
     return {
       families: answers.flatMap(({ families }) => families),
       statuses: answers.map(({ status }) => status),
+    };
+  }
+
+  /** Shows what the workers store and refuse. Returns the function that ends it. */
+  tap(question: TapQuestion, send: TapListener): () => void {
+    const id = this.#nextTap++;
+    const share = { ...question, limit: Math.ceil(question.limit / this.count) };
+    const message = { kind: 'tap', id, question: share } as const;
+    this.#taps.set(id, { message, send });
+    for (const worker of this.#workers) worker.send(message);
+    return () => {
+      this.#taps.delete(id);
+      for (const worker of this.#workers) worker.send({ kind: 'untap', id });
     };
   }
 

@@ -5,16 +5,21 @@ const LIMIT = 200;
 
 export class RecentRefusals implements RefusedRequests {
   readonly #now: () => number;
+  readonly #added: (request: RefusedRequest) => void;
   /** A ring: the next one replaces the oldest. */
   readonly #ring: RefusedRequest[] = [];
   #next = 0;
 
-  constructor(now: () => number) {
+  /** `added` is called for each request. */
+  constructor(now: () => number, added: (request: RefusedRequest) => void = () => undefined) {
     this.#now = now;
+    this.#added = added;
   }
 
   add(request: Omit<RefusedRequest, 'timeMs'>): void {
-    this.#ring[this.#next] = { timeMs: this.#now(), ...request };
+    const entry = { timeMs: this.#now(), ...request };
+    this.#ring[this.#next] = entry;
+    this.#added(entry);
     this.#next = (this.#next + 1) % LIMIT;
   }
 

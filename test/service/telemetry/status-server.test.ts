@@ -12,7 +12,11 @@ t.teardown(() => rm(folder, { recursive: true, force: true }));
 function serverAt(path: string) {
   const log: string[] = [];
   const note = (_fields: object, message: string): void => void log.push(message);
-  const controls = { status: () => ({ state: 'running' }), reload: async () => ({ loaded: true }) };
+  const controls = {
+    status: () => ({ state: 'running' }),
+    reload: async () => ({ loaded: true }),
+    tap: () => () => undefined,
+  };
   const logger = { debug: note, info: note, warn: note, error: note };
   return { server: new StatusServer(path, controls, logger), log };
 }

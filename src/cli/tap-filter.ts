@@ -1,0 +1,143 @@
+/** The console's filter language over records as the `file` exporter writes them, for `sluice tap`. */
+import type { Field } from '../extensions/console/filter/fields.ts';
+import { FilterError, type FilterValue, type Operator, type Term } from '../extensions/console/filter/filter.ts';
+import { parseFilter } from '../extensions/console/filter/parse.ts';
+import { amountOf, isPlainNumber, nanosecondsOf } from '../extensions/console/filter/values.ts';
+import { CONTENT_COLUMNS } from '../pdata/content-columns.ts';
+import { UsageError } from './options.ts';
+
+/** One line of the file, parsed. */
+export type TappedRecord = Readonly<Record<string, unknown>>;
+
+const NS_PER_MS = 1_000_000;
+const ERROR_SEVERITY = 17;
+
+/** Whether a record matches. Throws a `UsageError` for a text that is no filter, or needs whole traces. */
+export function recordFilter(text: string): (record: TappedRecord) => boolean {
+  try {
+    const { terms } = parseFilter(text);
+    const sum = terms.find(({ field }) => field.onTrace === 'sum');
+    if (sum !== undefined) throw new FilterError(`"${sum.field.name}" cannot be used here`, sum.at);
+    return (record) => record['signal'] !== 'metric' && terms.every((term) => holds(term, record));
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error;
+    const { message, at, hint } = error;
+    throw new UsageError(`--filter, at character ${at + 1}: ${message}`, hint === null ? null : `Try: ${hint}`);
+  }
+}
+
+function holds(term: Term, record: TappedRecord): boolean {
+  const { field, values, negated } = term;
+  const found = values.length === 0 ? flagOf(field, record) : values.some((value) => meets(term, value, record));
+  return found !== negated;
+}
+
+function flagOf({ name }: Field, record: TappedRecord): boolean {
+  if (name === 'unpriced') return record['usage_scope'] === 'own' && (record['total_cost'] ?? null) === null;
+  if (name === 'root') return record['signal'] === 'span' && (record['parent_span_id'] ?? null) === null;
+  return (
+    record['status'] === 'error' ||
+    record['is_error'] === true ||
+    Number(record['severity_number'] ?? 0) >= ERROR_SEVERITY
+  );
+}
+
+function meets({ field, key, operator }: Term, value: FilterValue, record: TappedRecord): boolean {
+  switch (field.kind) {
+    case 'trace_id':
+      return String(record['trace_id'] ?? '').startsWith(value.text.toLowerCase());
+    case 'span_id':
+      return record['span_id'] === value.text.toLowerCase();
+    case 'number':
+      return (
+        record['usage_scope'] === 'own' && compared(numberAt(field, record), operator, Number(amountOf(value.text)))
+      );
+    case 'duration_ns':
+      return compared(numberAt(field, record), operator, Number(nanosecondsOf(value.text)));
+    case 'duration_ms':
+      return compared(numberAt(field, record), operator, Number(nanosecondsOf(value.text)) / NS_PER_MS);
+    case 'json':
+      return jsonMeets(memberOf(record[field.name === 'attr.' ? 'attributes' : 'resource'], key), operator, value);
+    case 'search':
+      return contains(record, ['name', 'event_name', 'status_message', 'body', ...CONTENT_COLUMNS], value);
+    case 'error':
+      return contains(record, ['error_type', 'status_message'], value);
+    case 'text':
+    case 'flag':
+      return textMeets(textAt(field, record), operator, value);
+  }
+}
+
+/** The columns of the fields whose expression is not one column. */
+const COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  env: ['environment'],
+  model: ['response_model', 'request_model'],
+  scope: ['scope_name'],
+  severity: ['severity_text'],
+  tokens: ['total_tokens'],
+  input: ['input_tokens'],
+  output: ['output_tokens'],
+  cost: ['total_cost'],
+};
+
+/** The first value that the record has; null: none. */
+function valueAt(field: Field, record: TappedRecord): unknown {
+  const sql = field.sql[record['signal'] === 'log' ? 'log' : 'span'];
+  const column = typeof sql === 'string' ? /^[sl]\.(\w+)$/u.exec(sql)?.[1] : undefined;
+  const columns = COLUMNS[field.name] ?? (column === undefined ? [] : [column]);
+  return columns.map((name) => record[name] ?? null).find((value) => value !== null) ?? null;
+}
+
+function textAt(field: Field, record: TappedRecord): string | null {
+  const value = valueAt(field, record);
+  if (value === null) return null;
+  return field.name === 'severity' ? String(value).toUpperCase() : String(value);
+}
+
+function numberAt(field: Field, record: TappedRecord): number | null {
+  const value = valueAt(field, record);
+  return value === null ? null : Number(value);
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return null;
+  return (value as Readonly<Record<string, unknown>>)[key] ?? null;
+}
+
+function jsonMeets(member: unknown, operator: Operator, value: FilterValue): boolean {
+  if (typeof member === 'number' && operator !== '~' && !value.isPrefix && isPlainNumber(value.text))
+    return compared(member, operator, Number(value.text));
+  if (member === null || (operator !== '=' && operator !== '~')) return false;
+  return textMeets(typeof member === 'object' ? JSON.stringify(member) : String(member), operator, value);
+}
+
+function textMeets(text: string | null, operator: Operator, value: FilterValue): boolean {
+  if (text === null) return false;
+  if (operator === '~') return text.includes(value.text);
+  return value.isPrefix ? text.startsWith(value.text) : text === value.text;
+}
+
+function contains(record: TappedRecord, columns: readonly string[], { text }: FilterValue): boolean {
+  const wanted = text.toLowerCase();
+  return columns.some((column) => {
+    const value = record[column] ?? null;
+    if (value === null) return false;
+    return (typeof value === 'string' ? value : JSON.stringify(value)).toLowerCase().includes(wanted);
+  });
+}
+
+function compared(one: number | null, operator: Operator, other: number): boolean {
+  if (one === null) return false;
+  switch (operator) {
+    case '>':
+      return one > other;
+    case '>=':
+      return one >= other;
+    case '<':
+      return one < other;
+    case '<=':
+      return one <= other;
+    default:
+      return one === other;
+  }
+}
