@@ -226,10 +226,26 @@ async function compare(t: Test, page: Page, address: string): Promise<void> {
   await page.waitForURL((url) => url.href.split('a=')[1] !== address.split('a=')[1]);
 }
 
+/** A value of the filter is completed from the newest spans. */
+async function completeFilter(t: Test, page: Page): Promise<void> {
+  const filter = page.getByRole('combobox', { name: 'Filter' });
+  await page.keyboard.press('/');
+  await page.keyboard.type('-service:SLU');
+  await page.getByRole('option', { name: /^sluice-demo/u }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.locator('[role=option][aria-selected=true]').waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('option').first().waitFor({ state: 'detached' });
+  t.equal(await filter.inputValue(), '-service:sluice-demo ');
+  await filter.fill('');
+  await page.keyboard.press('Escape');
+}
+
 /** Picks the newest trace, deletes it after the question, and it is gone from the list. */
 async function removePicked(t: Test, page: Page, origin: string): Promise<void> {
   await page.goto(`${origin}/p/shop/traces`);
   await page.locator('.grid-row').nth(1).waitFor();
+  await completeFilter(t, page);
   await page.keyboard.press('j');
   await page.locator('.grid-row.active').waitFor();
   await page.keyboard.press('x');

@@ -1,9 +1,15 @@
-/** The filter. Enter applies it; the address holds it. Typing completes the names of fields. */
+/** The filter. Enter applies it; the address holds it. Typing completes names of fields, and values of the newest spans. */
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import type { ApiError } from '../data/api.ts';
-import { parameter, place, setQuery } from '../state/location.ts';
+import type { Facets } from '../../api/shapes.ts';
+import { type ApiError, projectPath } from '../data/api.ts';
+import { useAnswer } from '../data/resource.ts';
+import { useAsked } from '../state/asked.ts';
+import { parameter, place, route, setQuery } from '../state/location.ts';
+import { exactly } from '../text/figures.ts';
+import { termOf, termsOf } from '../text/filter-text.ts';
+import { visible } from '../text/visible.ts';
 import { Button } from './basics.tsx';
 
 /** The refusal of the filter by the list of the page. */
@@ -39,7 +45,47 @@ const FIELDS = [
   'env:',
   'unpriced',
 ];
+/** Fields whose values the facets know. */
+const COUNTED = new Set(
+  'service model provider tool agent user conversation category operation error env name kind status dialect'.split(
+    ' ',
+  ),
+);
 const MOST = 8;
+
+interface Completion {
+  /** The term as it will be. */
+  readonly term: string;
+  readonly shown: string;
+  /** How many of the newest spans have the value. */
+  readonly count: number | null;
+}
+
+/** What a term can become: a field while its name is typed, then a value of the newest spans. */
+function useCompletions(term: string, active: boolean): readonly Completion[] {
+  const { project } = route.value;
+  const [, sign = '', field = '', before = '', typed = ''] =
+    /^(-?)([a-z]+):((?:[^",]*,)*)"?([^",]*)$/u.exec(term) ?? [];
+  const { range } = useAsked(project ?? '');
+  const asks = active && project !== null && COUNTED.has(field);
+  const facets = useAnswer<Facets>(asks ? projectPath(project, 'facets') : null, { ...range, fields: field });
+  if (!active || term === '' || term === '-') return [];
+  if (!asks) {
+    const name = term.replace(/^-/u, '');
+    return FIELDS.filter((each) => each.startsWith(name) && each !== name)
+      .slice(0, MOST)
+      .map((each) => ({ term: term.slice(0, term.length - name.length) + each, shown: each, count: null }));
+  }
+  const wanted = typed.toLowerCase();
+  return (facets.data?.fields[field] ?? [])
+    .filter(({ value }) => value !== typed && value.toLowerCase().includes(wanted))
+    .slice(0, MOST)
+    .map(({ value, count }) => ({
+      term: `${sign}${field}:${before}${termOf('', value).slice(1)} `,
+      shown: visible(value),
+      count,
+    }));
+}
 
 export function FilterBox(): JSX.Element {
   const applied = parameter('q') ?? '';
@@ -50,12 +96,11 @@ export function FilterBox(): JSX.Element {
   const list = useId();
   useEffect(() => setText(applied), [place.value]);
   const apply = (): void => setQuery({ q: text.trim() });
-  const word = /\S*$/u.exec(text)?.[0] ?? '';
-  const bare = word.replace(/^-/u, '');
-  const found =
-    focused && bare !== '' ? FIELDS.filter((each) => each.startsWith(bare) && each !== bare).slice(0, MOST) : [];
-  const complete = (field: string): void => {
-    setText(text.slice(0, text.length - bare.length) + field);
+  const last = termsOf(text).at(-1) ?? '';
+  const term = text.endsWith(last) ? last : '';
+  const found = useCompletions(term, focused);
+  const complete = (completion: Completion): void => {
+    setText(text.slice(0, text.length - term.length) + completion.term);
     setAt(-1);
     input.current?.focus();
   };
@@ -100,19 +145,20 @@ export function FilterBox(): JSX.Element {
       ) : (
         <Button kind="quiet" icon="close" label="Clear the filter" onClick={() => setQuery({ q: null })} />
       )}
-      <div role="listbox" id={list} class="completions" aria-label="Fields" hidden={found.length === 0}>
-        {found.map((field, index) => (
+      <div role="listbox" id={list} class="completions" aria-label="Completions" hidden={found.length === 0}>
+        {found.map((each, index) => (
           <div
             role="option"
             id={`${list}-${index}`}
-            key={field}
+            key={each.term}
             aria-selected={index === at}
             onPointerDown={(event) => {
               event.preventDefault();
-              complete(field);
+              complete(each);
             }}
           >
-            {field}
+            {each.shown}
+            {each.count === null ? null : <span class="count"> {exactly(each.count)}</span>}
           </div>
         ))}
       </div>

@@ -41,6 +41,7 @@ const KEYS: readonly (readonly [string, readonly (readonly [string, string])[]])
       ['n N', 'next, previous match'],
       ['c', 'critical path'],
       ['+ − 0', 'zoom'],
+      ['w', 'fold long waits'],
       ['1 2 3 4', 'timeline, messages, table, JSON'],
       ['r', 'Markdown or text'],
       ['J K', 'next, previous trace of the list'],

@@ -10,7 +10,7 @@ import { isNarrow } from '../../state/width.ts';
 import { cost, exactly, tokens, tookMs } from '../../text/figures.ts';
 import { visible } from '../../text/visible.ts';
 import { Category, hueOf } from '../../parts/category.tsx';
-import { type Zoom, shareOf } from './zoom.ts';
+import { type View, shareOf } from './zoom.ts';
 
 const STEP_PX = 14;
 const DEEPEST = 24;
@@ -19,7 +19,7 @@ const MOST_PARTS = 24;
 
 interface LineProps {
   readonly line: Line;
-  readonly zoom: Zoom;
+  readonly zoom: View;
   readonly fold: (isOpen: boolean) => void;
 }
 
@@ -45,6 +45,7 @@ export function LineCells({ line, zoom, fold }: LineProps): JSX.Element {
         {line.kind === 'span' ? <SpanName span={line.span} /> : <GroupName line={line} />}
       </Cell>
       <Cell class="s-bar">
+        <Folds view={zoom} />
         {line.kind === 'span' ? (
           <Bar span={line.span} zoom={zoom} />
         ) : (
@@ -97,7 +98,26 @@ function GroupName({ line }: { line: Exclude<Line, { kind: 'span' }> }): JSX.Ele
   );
 }
 
-function Bar({ span, zoom }: { span: Span; zoom: Zoom }): JSX.Element | null {
+/** With more folds than this, only the overview marks them. */
+const MOST_FOLDS = 6;
+
+function Folds({ view }: { view: View }): JSX.Element | null {
+  const { axis, from, to } = view;
+  if (axis.folds.length > MOST_FOLDS) return null;
+  return (
+    <>
+      {axis.folds.map(({ at, from: start }) => {
+        const left = (100 * (at - from)) / (to - from);
+        const width = (100 * axis.width) / (to - from);
+        return left > 100 || left + width < 0 ? null : (
+          <span key={start} class="wait" aria-hidden="true" style={{ left: `${left}%`, width: `${width}%` }} />
+        );
+      })}
+    </>
+  );
+}
+
+function Bar({ span, zoom }: { span: Span; zoom: View }): JSX.Element | null {
   const left = Math.max(0, shareOf(span.start, zoom));
   const right = Math.min(100, shareOf(endOf(span), zoom));
   if (left > 100 || right < 0) return null;

@@ -1,21 +1,25 @@
 /** The whole trace at a glance. Dragging zooms the bars, a double click shows everything. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Spans, endOf } from '../../data/spans.ts';
+import type { Axis } from '../../data/axis.ts';
+import type { Spans } from '../../data/spans.ts';
 import { theme } from '../../state/settings.ts';
+import { tookMs } from '../../text/figures.ts';
 import { hueOf } from '../../parts/category.tsx';
 import type { Zoom } from './zoom.ts';
 
 const HEIGHT = 40;
+const MOST_FOLDS = 50;
 const HUES = ['model', 'tool', 'retrieval', 'embedding', 'agent', 'workflow', 'guardrail', 'other'];
 
 interface MinimapProps {
   readonly spans: Spans;
+  readonly axis: Axis;
   readonly zoom: Zoom;
   readonly setZoom: (zoom: Zoom) => void;
 }
 
-export function Minimap({ spans, zoom, setZoom }: MinimapProps): JSX.Element {
+export function Minimap({ spans, axis, zoom, setZoom }: MinimapProps): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(0);
   const [drag, setDrag] = useState<Zoom | null>(null);
@@ -29,20 +33,20 @@ export function Minimap({ spans, zoom, setZoom }: MinimapProps): JSX.Element {
   useEffect(() => {
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     const draw = (): void => {
-      if (canvas.current !== null && width > 0) paint(canvas.current, spans, width);
+      if (canvas.current !== null && width > 0) paint(canvas.current, spans, axis, width);
     };
     draw();
     scheme.addEventListener('change', draw);
     return () => scheme.removeEventListener('change', draw);
-  }, [spans, width, theme.value]);
+  }, [spans, axis, width, theme.value]);
   const at = (event: PointerEvent): number => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
-    return Math.min(1, Math.max(0, (event.clientX - box.left) / box.width)) * spans.length;
+    return Math.min(1, Math.max(0, (event.clientX - box.left) / box.width)) * axis.length;
   };
   const shown = drag === null ? zoom : { from: Math.min(drag.from, drag.to), to: Math.max(drag.from, drag.to) };
   const end = (): void => {
     setDrag(null);
-    if (shown.to - shown.from > spans.length / 1_000) setZoom(shown);
+    if (shown.to - shown.from > axis.length / 1_000) setZoom(shown);
   };
   return (
     <div
@@ -54,17 +58,25 @@ export function Minimap({ spans, zoom, setZoom }: MinimapProps): JSX.Element {
       }}
       onPointerMove={(event) => drag !== null && setDrag({ from: drag.from, to: at(event) })}
       onPointerUp={end}
-      onDblClick={() => setZoom({ from: 0, to: spans.length })}
+      onDblClick={() => setZoom({ from: 0, to: axis.length })}
     >
       <canvas ref={canvas} />
-      <span class="shade" style={{ left: 0, width: `${(100 * shown.from) / spans.length}%` }} />
-      <span class="shade" style={{ right: 0, width: `${100 - (100 * shown.to) / spans.length}%` }} />
+      {axis.folds.slice(0, MOST_FOLDS).map(({ from, to, at: place }) => (
+        <span
+          key={from}
+          class="wait"
+          title={`${tookMs(to - from)} without spans`}
+          style={{ left: `${(100 * place) / axis.length}%`, width: `${(100 * axis.width) / axis.length}%` }}
+        />
+      ))}
+      <span class="shade" style={{ left: 0, width: `${(100 * shown.from) / axis.length}%` }} />
+      <span class="shade" style={{ right: 0, width: `${100 - (100 * shown.to) / axis.length}%` }} />
     </div>
   );
 }
 
 /** Spans from top to bottom in order of start, those with an error or of a model last, so that they are seen. */
-function paint(canvas: HTMLCanvasElement, spans: Spans, width: number): void {
+function paint(canvas: HTMLCanvasElement, spans: Spans, axis: Axis, width: number): void {
   const scale = devicePixelRatio;
   canvas.width = Math.round(width * scale);
   canvas.height = Math.round(HEIGHT * scale);
@@ -79,9 +91,9 @@ function paint(canvas: HTMLCanvasElement, spans: Spans, width: number): void {
   drawn.sort((a, b) => weight(a.color) - weight(b.color));
   for (const { span, color } of drawn) {
     context.fillStyle = colors.get(color) ?? '';
-    const x = (width * span.start) / spans.length;
+    const x = (width * axis.at(span.start)) / axis.length;
     const y = 2 + ((HEIGHT - 6) * span.index) / Math.max(1, spans.all.length - 1);
-    context.fillRect(x, y, Math.max(1, (width * (endOf(span) - span.start)) / spans.length), line);
+    context.fillRect(x, y, Math.max(1, (width * (span.duration ?? 0)) / axis.length), line);
   }
 }
 

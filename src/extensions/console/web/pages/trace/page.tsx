@@ -11,7 +11,7 @@ import { useKeys } from '../../state/keys.ts';
 import { open, pageHref, parameter, setQuery } from '../../state/location.ts';
 import { neighbourOf } from '../../state/neighbours.ts';
 import { asMarkdown } from '../../state/settings.ts';
-import { exactly } from '../../text/figures.ts';
+import { exactly, plural } from '../../text/figures.ts';
 import { Header } from './header.tsx';
 import { JsonView } from './json-view.tsx';
 import { MessagesView } from './messages-view.tsx';
@@ -82,7 +82,7 @@ function Views({ trace, header, reload }: ViewsProps): JSX.Element {
               again();
             }}
           >
-            {exactly(arrived)} more spans · show
+            {plural(arrived, 'more span')} · show
           </Button>
         ) : null}
         {spans !== null && spans.next !== null ? (
@@ -130,13 +130,16 @@ function useSpans({ project, id }: TraceRef): LoadedSpans {
   const [attempt, setAttempt] = useState(0);
   const load = (before: Spans | null, signal: AbortSignal): void => {
     setProblem(null);
-    loadSpans(project, id, before, (part) => signal.aborted || setSpans(part), signal).catch((failure: unknown) => {
+    const show = (part: Spans): void => {
+      // Loaded again, the former rows stay until all of the new ones are here.
+      if (!signal.aborted && (attempt === 0 || part.total !== null)) setSpans(part);
+    };
+    loadSpans(project, id, before, show, signal).catch((failure: unknown) => {
       if (!signal.aborted) setProblem(asApiError(failure));
     });
   };
   useEffect(() => {
     const controller = new AbortController();
-    setSpans(null);
     load(null, controller.signal);
     return () => controller.abort();
   }, [project, id, attempt]);

@@ -13,7 +13,9 @@ import {
   revealed,
   withFold,
 } from '../../data/span-lines.ts';
+import { axisOf } from '../../data/axis.ts';
 import type { Span, Spans } from '../../data/spans.ts';
+import { Button } from '../../parts/basics.tsx';
 import { Grid } from '../../parts/grid.tsx';
 import { useKeys } from '../../state/keys.ts';
 import { hrefWith, open, place } from '../../state/location.ts';
@@ -25,10 +27,11 @@ import { LineCells } from './line.tsx';
 import { Minimap } from './minimap.tsx';
 import type { TraceRef } from './trace-ref.ts';
 import { Panel } from './panel.tsx';
-import type { Zoom } from './zoom.ts';
+import type { View, Zoom } from './zoom.ts';
 
 const ROW_PX = 28;
 const NARROWEST_PANEL_PX = 300;
+const NAMED_WAITS = 3;
 
 interface TimelineProps {
   readonly trace: TraceRef;
@@ -48,12 +51,15 @@ export function select(span: Span | null): void {
 
 export function Timeline({ trace, header, spans }: TimelineProps): JSX.Element {
   const [folding, setFolding] = useFolding(trace.id);
-  const [zoom, setZoom] = useState<Zoom>({ from: 0, to: spans.length });
+  const [foldsWaits, setFoldsWaits] = useState(true);
+  const axis = useMemo(() => axisOf(spans.all, spans.length, foldsWaits), [spans, foldsWaits]);
+  const hasWaits = useMemo(() => axisOf(spans.all, spans.length, true).folds.length > 0, [spans]);
+  const [zoom, setZoom] = useState<Zoom>({ from: 0, to: axis.length });
   const [find, setFind] = useState('');
   const [onlyFound, setOnlyFound] = useState(false);
   const [showsPath, setShowsPath] = useState(false);
   const [isPanelOpen, setPanelOpen] = useState(true);
-  useEffect(() => setZoom({ from: 0, to: spans.length }), [spans]);
+  useEffect(() => setZoom({ from: 0, to: axis.length }), [axis]);
   const found = useMemo(
     () => (find === '' ? null : new Set(spans.all.filter((span) => matches(span, find)))),
     [spans, find],
@@ -90,12 +96,14 @@ export function Timeline({ trace, header, spans }: TimelineProps): JSX.Element {
     f: () => setOnlyFound(!onlyFound),
     Space: () => setPanelOpen(!isPanelOpen),
     Escape: () => (find === '' ? setPanelOpen(false) : setFind('')),
-    ...zoomKeys(zoom, spans.length, setZoom),
+    ...zoomKeys(zoom, axis.length, setZoom),
+    w: () => setFoldsWaits(!foldsWaits),
   });
   const dims = (line: Line): boolean => {
     if (line.kind !== 'span') return false;
     return (path !== null && !path.has(line.span)) || (found !== null && !found.has(line.span));
   };
+  const view = { ...zoom, axis };
   const position = selected === null || found === null ? 0 : [...found].indexOf(selected) + 1;
   return (
     <div class={`timeline ${isPanelOpen ? '' : 'no-panel'}`} style={{ '--panel': `${panelWidth.value}px` }}>
@@ -111,12 +119,32 @@ export function Timeline({ trace, header, spans }: TimelineProps): JSX.Element {
           showsPath={showsPath}
           setShowsPath={setShowsPath}
         />
-        <Minimap spans={spans} zoom={zoom} setZoom={setZoom} />
+        {hasWaits ? (
+          <p class="waits">
+            <span class="muted">
+              {axis.folds.length === 0
+                ? 'Long waits hide the spans.'
+                : `${axis.folds
+                    .slice(0, NAMED_WAITS)
+                    .map(({ from, to }) => tookMs(to - from))
+                    .join(', ')}${axis.folds.length > NAMED_WAITS ? ' …' : ''} without spans`}
+            </span>
+            <Button
+              kind="quiet"
+              pressed={foldsWaits}
+              title="Fold long waits (w)"
+              onClick={() => setFoldsWaits(!foldsWaits)}
+            >
+              folded
+            </Button>
+          </p>
+        ) : null}
+        <Minimap spans={spans} axis={axis} zoom={zoom} setZoom={setZoom} />
         <Grid
           label="Spans"
           role="treegrid"
           class={`span-grid ${path === null && found === null ? '' : 'dimming'}`}
-          columns={columnsOf(zoom)}
+          columns={columnsOf(view)}
           count={lines.length}
           height={ROW_PX}
           active={active}
@@ -127,7 +155,7 @@ export function Timeline({ trace, header, spans }: TimelineProps): JSX.Element {
             const line = lines[index];
             if (line === undefined) return null;
             const fold = (isOpen: boolean): void => setFolding(withFold(folding, line, isOpen));
-            return <LineCells line={line} zoom={zoom} fold={fold} />;
+            return <LineCells line={line} zoom={view} fold={fold} />;
           }}
         />
       </div>
@@ -155,8 +183,8 @@ function useFolding(trace: string): [Folding, (next: Folding) => void] {
   return [folding, set];
 }
 
-function columnsOf(zoom: Zoom): { name: string; class: string }[] {
-  const ends = `${tookMs(zoom.from)} – ${tookMs(zoom.to)}`;
+function columnsOf({ axis, from, to }: View): { name: string; class: string }[] {
+  const ends = `${tookMs(axis.real(from))} – ${tookMs(axis.real(to))}`;
   const figures = [
     { name: 'Took', class: 's-took' },
     { name: 'Tokens', class: 's-tokens' },
