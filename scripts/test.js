@@ -35,8 +35,8 @@ const WAITING = [
   'cli/main.test.js',
 ];
 
-/** One file more than there are processors, because many files wait for a server or a timer. */
-const JOBS = String(Math.min(availableParallelism() + 1, 8));
+/** Two files more than there are processors, because many files wait for a server or a timer. */
+const JOBS = String(Math.min(availableParallelism() + 2, 8));
 
 /** What the compiled files with long tests import, and the variable that adds these tests. */
 const LONG_IMPORT = '/support/long.js';
