@@ -18,7 +18,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
  */
 const WAITING = [
   'end-to-end/first-start.test.js',
-  'extensions/postgres/embedded/home.test.js',
+  'extensions/postgres/embedded/server-folder.test.js',
   'extensions/postgres/embedded/server.test.js',
   'extensions/postgres/contents.test.js',
   'extensions/postgres/ledger.test.js',
