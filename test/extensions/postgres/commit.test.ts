@@ -113,7 +113,7 @@ longTest('a lock wait that takes too long is ended and retried', async (t) => {
   await holder.query('BEGIN');
   await holder.query('SELECT FROM sluice.traces FOR UPDATE');
   const waiting = deliver(daemon, oneSpan(traceId));
-  // On a busy machine the time for a retry may be over when the wait ends. Then the answer is 503, and it is sent again.
+  // On a busy machine the time for a retry may be over when the wait ends. The answer is then 503 and is sent again.
   const ended = (): number => failures(daemon, 'retried') + failures(daemon, 'unavailable');
   while (ended() === 0) await pause(LOOK_MS);
   await holder.end();
