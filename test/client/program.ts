@@ -15,8 +15,6 @@ const tracer = trace.getTracer('program');
 const count = { ended: 0 };
 /** Spans per round of the busy program. */
 const BURST = 4;
-/** After so many the busy program waits until they are sent: the queue of a slow machine would be full. */
-const MOST_UNSENT = 500;
 
 function endSpan(): void {
   tracer.startSpan(`span ${count.ended}`).end();
@@ -28,12 +26,8 @@ function endSpan(): void {
 const MODES: Readonly<Record<string, () => void>> = {
   /** Works until it is ended. */
   busy: () => {
-    let unsent = 0;
     setInterval(() => {
-      if (unsent >= MOST_UNSENT) return;
       for (let index = 0; index < BURST; index += 1) endSpan();
-      unsent += BURST;
-      if (unsent >= MOST_UNSENT) void flush().then(() => (unsent = 0));
     }, 1);
   },
   /** Ends by itself. */
