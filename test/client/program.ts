@@ -15,6 +15,8 @@ const tracer = trace.getTracer('program');
 const count = { ended: 0 };
 /** Spans per round of the busy program. */
 const BURST = 4;
+/** Two times this fits the queue of the client. */
+const UNSENT = 1000;
 
 function endSpan(): void {
   tracer.startSpan(`span ${count.ended}`).end();
@@ -24,10 +26,21 @@ function endSpan(): void {
 }
 
 const MODES: Readonly<Record<string, () => void>> = {
-  /** Works until it is ended. */
+  /** Works until it is ended. It does not flush after "enough", because a signal may have come. */
   busy: () => {
+    let unsent = 0;
+    let isSending = false;
+    const isEnough = (): boolean => count.ended >= Number(SPANS);
     setInterval(() => {
-      for (let index = 0; index < BURST; index += 1) endSpan();
+      if (isSending) return;
+      const limit = isEnough() ? 2 * UNSENT : UNSENT;
+      for (let index = 0; index < BURST && unsent < limit; index += 1, unsent += 1) endSpan();
+      if (isEnough() || unsent < UNSENT) return;
+      isSending = true;
+      void flush().then(() => {
+        isSending = false;
+        unsent = 0;
+      });
     }, 1);
   },
   /** Ends by itself. */
