@@ -186,14 +186,18 @@ t.test('every part has a row in the table', async (t) => {
 });
 
 t.test('imports stay inside src, have their suffix, and there is no default export', async (t) => {
-  for (const module of modules) {
-    for (const specifier of module.imports.filter((each) => each.startsWith('.'))) {
-      t.match(specifier, isWeb(module) ? /\.(?:tsx?|css)$/u : /\.ts$/u, `${module.path}: ${specifier}`);
-    }
-    for (const target of ours(module)) t.notMatch(target, /^\.\./u, `${module.path} leaves src`);
-    const exported = module.source.statements.some(ts.isExportAssignment);
-    t.notOk(exported, `${module.path} has a default export`);
-  }
+  const wrong = modules.flatMap((module) => {
+    const { path, source, imports } = module;
+    const suffix = isWeb(module) ? /\.(?:tsx?|css)$/u : /\.ts$/u;
+    const bare = imports.filter((specifier) => specifier.startsWith('.') && !suffix.test(specifier));
+    const outside = ours(module).filter((target) => target.startsWith('..'));
+    return [
+      ...bare.map((specifier) => `${path} imports ${specifier}`),
+      ...outside.map((target) => `${path} leaves src for ${target}`),
+      ...(source.statements.some(ts.isExportAssignment) ? [`${path} has a default export`] : []),
+    ];
+  });
+  t.same(wrong, []);
 });
 
 /** Names that are used as values, not as property names. */
