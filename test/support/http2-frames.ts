@@ -3,6 +3,8 @@ import { connect, type Socket } from 'node:net';
 
 export const FRAME = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goaway: 7, continuation: 9 } as const;
 export const END_STREAM = 1;
+/** Of SETTINGS and PING. */
+export const ACK = 1;
 export const END_HEADERS = 4;
 
 export interface Frame {

@@ -11,8 +11,10 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Component, Host } from '../../component/component.ts';
 import type { ConnectionHandler, Listener } from '../../component/listening.ts';
+import { CallPacing, PacedCalls } from './call-pacing.ts';
 import { OpenConnections } from '../../net/open-connections.ts';
 import { addressOf } from '../../net/address-of.ts';
 import { ForeignClients } from './foreign-clients.ts';
@@ -33,6 +35,13 @@ const SESSION_MEMORY_MB = 10;
 /** NGHTTP2_ERR_BAD_CLIENT_MAGIC: the first bytes of a connection are not those of HTTP/2. */
 const BAD_CLIENT_MAGIC = -903;
 
+interface Beginning {
+  /** Without TLS. */
+  readonly connection: Duplex;
+  /** As the listener accepted it. */
+  readonly accepted: Socket | null;
+}
+
 export class GrpcServer implements Component, ConnectionHandler {
   readonly #options: GrpcOptions;
   readonly #host: Host;
@@ -44,8 +53,9 @@ export class GrpcServer implements Component, ConnectionHandler {
   readonly #foreign: ForeignClients;
   #listener: Listener | null = null;
   #hasSuccessor = false;
+  readonly #pacing = new CallPacing();
   /** The connection that is being passed to the server. */
-  #accepted: Socket | null = null;
+  #beginning: Beginning | null = null;
 
   constructor(options: GrpcOptions, host: Host, calls: GrpcCalls) {
     this.#options = options;
@@ -75,11 +85,11 @@ export class GrpcServer implements Component, ConnectionHandler {
     else this.#terminator.accept(connection);
   }
 
-  /** The server creates the session synchronously, so that `#adopt` can read `#accepted`. */
+  /** The server creates the session synchronously, so that `#adopt` can read `#beginning`. */
   #begin(connection: Socket, accepted: Socket | null): void {
-    this.#accepted = accepted;
+    this.#beginning = { connection, accepted };
     this.#server.emit('connection', connection);
-    this.#accepted = null;
+    this.#beginning = null;
   }
 
   /** With a successor, calls on open connections are still accepted until clients reconnect to the new server. */
@@ -125,11 +135,12 @@ export class GrpcServer implements Component, ConnectionHandler {
 
   #adopt(session: ServerHttp2Session): void {
     const { keepalive, read_timeout: prefaceMs } = this.#options;
-    const accepted = this.#accepted;
+    const { connection, accepted } = this.#beginning ?? { connection: session.socket, accepted: null };
+    const calls = new PacedCalls(connection, this.#pacing);
     const mark: SessionMark = (use, project) => {
       if (accepted !== null) this.#connections.mark(accepted, use, project);
     };
-    this.#sessions.set(session, new GrpcSession(session, { keepalive, prefaceMs, mark }));
+    this.#sessions.set(session, new GrpcSession(session, { keepalive, prefaceMs, calls, mark }));
     // The session knows its client no more when it reports the error.
     const peer = addressOf(accepted ?? session.socket);
     session.once('error', (error: NodeJS.ErrnoException) => {

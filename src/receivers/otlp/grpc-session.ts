@@ -4,6 +4,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import type { PacedCalls } from './call-pacing.ts';
 import type { KeepaliveOptions } from './grpc-options.ts';
 
 /** The age varies by a tenth, so that clients that connected together do not reconnect together. */
@@ -29,6 +30,7 @@ export interface SessionParts {
   readonly keepalive: KeepaliveOptions;
   /** A connection without a SETTINGS frame of the peer is cut after this time. */
   readonly prefaceMs: number;
+  readonly calls: PacedCalls;
   readonly mark: SessionMark;
 }
 
@@ -38,6 +40,7 @@ export class GrpcSession {
   readonly #timers = new Set<NodeJS.Timeout>();
   #idleTimer: NodeJS.Timeout | null = null;
   #calls = 0;
+  readonly #paced: PacedCalls;
   #strikes = 0;
   #lastPing = 0;
   #resetsLeft = MAX_RESETS;
@@ -47,9 +50,10 @@ export class GrpcSession {
   /** Of the last admitted call; null before it. */
   #project: string | null = null;
 
-  constructor(session: ServerHttp2Session, { keepalive, prefaceMs, mark }: SessionParts) {
+  constructor(session: ServerHttp2Session, { keepalive, prefaceMs, calls, mark }: SessionParts) {
     this.#session = session;
     this.#options = keepalive;
+    this.#paced = calls;
     this.#mark = mark;
     session.on('error', () => undefined); // The calls of a broken connection end by themselves.
     session.on('ping', () => this.#countPing());
@@ -62,6 +66,7 @@ export class GrpcSession {
 
   /** A call has begun. False when it must not be served, because the peer is being disconnected. */
   begin(stream: ServerHttp2Stream): boolean {
+    this.#paced.begin();
     if (this.#isRejected) {
       stream.destroy();
       return false;

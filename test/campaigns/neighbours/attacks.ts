@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { createApiKey } from '../../../src/pdata/api-key.ts';
 import { METHODS } from '../../support/grpc-client.ts';
-import { END_HEADERS, END_STREAM, FRAME, frame, headerBlock, RawHttp2 } from '../../support/http2-frames.ts';
+import { ACK, END_HEADERS, END_STREAM, FRAME, frame, headerBlock, RawHttp2 } from '../../support/http2-frames.ts';
 import { resourceOf, spanFields, spans } from '../memory/protobuf.ts';
 import { bodyOf } from './honest.ts';
 import { FREE_KEY, HOSTILE_KEY, OWNED_TRACE, type Ports, SCOPED_KEY } from './scene.ts';
@@ -101,12 +101,13 @@ const GRPC_HEADERS = (key: string): Buffer =>
     ['authorization', `Bearer ${key}`],
   ]);
 
-/** The same frames for one stream after the other on several connections. */
-function http2(frames: (stream: number) => readonly Buffer[]): Attack {
+/** The same frames for one stream after the other on several connections, after the `first` ones. */
+function http2(frames: (stream: number) => readonly Buffer[], ...first: readonly Buffer[]): Attack {
   return ({ grpc }) => {
     const run = (): void => {
       const raw = new RawHttp2(`127.0.0.1:${grpc}`);
       let stream = 1;
+      raw.send(...first);
       const pump = (): void => {
         for (let count = 0; count < 200; count++, stream += 2) raw.send(...frames(stream));
         raw.frames.length = 0;
@@ -151,6 +152,11 @@ const tracesOf = (count: number) => (): Buffer =>
 const RESET = Buffer.from([0, 0, 0, 8]);
 const EMPTY_MESSAGE = Buffer.alloc(5);
 
+const unknownCall = (stream: number): readonly Buffer[] => [
+  frame(FRAME.headers, END_HEADERS, stream, GRPC_HEADERS('not-a-key-0123456789')),
+  frame(FRAME.data, END_STREAM, stream, EMPTY_MESSAGE),
+];
+
 export const ATTACKS: Readonly<Record<string, Attack>> = {
   'slow bodies': slowBodies,
   'half bodies': halfBodies,
@@ -172,10 +178,8 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   'requests as large as a group': flood(tracesOf(8000), 4),
   'requests larger than a group': flood(tracesOf(20_000), 2),
   'requests of very many traces': flood(tracesOf(250_000), 1),
-  'grpc 401': http2((stream) => [
-    frame(FRAME.headers, END_HEADERS, stream, GRPC_HEADERS('not-a-key-0123456789')),
-    frame(FRAME.data, END_STREAM, stream, EMPTY_MESSAGE),
-  ]),
+  'grpc 401': http2(unknownCall),
+  'grpc 401, settings acknowledged': http2(unknownCall, frame(FRAME.settings, ACK, 0)),
   'grpc resets': http2((stream) => [
     frame(FRAME.headers, END_HEADERS, stream, GRPC_HEADERS(HOSTILE_KEY)),
     frame(FRAME.reset, 0, stream, RESET),
