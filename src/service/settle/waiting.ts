@@ -15,9 +15,12 @@ export interface GroupLimits {
 
 /** Measured with COPY: larger groups only take longer. */
 export const LARGE_GROUP: GroupLimits = { requests: 16, bytes: 8388608, items: 16384 };
-/** Small requests wait for a group of their own size only, which takes a quarter of the time. */
-export const SMALL_GROUP: GroupLimits = { requests: 16, bytes: 2097152, items: 4096 };
-const SMALL_REQUEST = { bytes: SMALL_GROUP.bytes / 4, items: SMALL_GROUP.items / 4 };
+/**
+ * Small requests wait for groups of small requests only, which take half the time. With a quarter, the daemon stored a
+ * fifth fewer small spans a core.
+ */
+export const SMALL_GROUP: GroupLimits = { requests: 16, bytes: 4194304, items: 8192 };
+const SMALL_REQUEST = { bytes: SMALL_GROUP.bytes / 8, items: SMALL_GROUP.items / 8 };
 
 export interface Weighed {
   readonly claim: Claim;
