@@ -16,7 +16,7 @@ import type { Logger } from '../../component/logger.ts';
 import type { Acceptance } from '../../component/receiver.ts';
 import { Rejection } from '../../errors.ts';
 import type { RequestTrace } from '../telemetry/own-traces.ts';
-import { dependsOn, FailedRequests } from './heavy.ts';
+import { BlockingClaims, FailedRequests } from './heavy.ts';
 import {
   type Choice,
   type GroupLimits,
@@ -49,7 +49,7 @@ interface Lane {
 
 /** Large requests that are being settled, and the requests that wait for their end. */
 interface Blocking {
-  readonly requests: readonly Waiting[];
+  readonly claims: BlockingClaims;
   readonly dependents: { readonly lane: Lane; readonly waiting: Waiting }[];
 }
 
@@ -205,9 +205,7 @@ export class GroupCommit {
     for (;;) {
       const group = lane.waiting.take(lane.choice);
       const free = group.filter((waiting) => {
-        const blocking = [...this.#blocking].find(({ requests }) =>
-          requests.some(({ claim }) => dependsOn(waiting.claim, claim)),
-        );
+        const blocking = [...this.#blocking].find(({ claims }) => claims.block(waiting.claim));
         blocking?.dependents.push({ lane, waiting });
         return blocking === undefined;
       });
@@ -229,7 +227,8 @@ export class GroupCommit {
 
   /** Requests that depend on these wait for their end here, so that no group waits for it in the database. */
   async #settleBlocking(requests: readonly Waiting[]): Promise<readonly Decision[]> {
-    const blocking: Blocking = { requests, dependents: [] };
+    const claims = new BlockingClaims(requests.map(({ claim }) => claim));
+    const blocking: Blocking = { claims, dependents: [] };
     this.#blocking.add(blocking);
     const decisions = await this.#settleGroup(requests);
     this.#blocking.delete(blocking);

@@ -1,6 +1,4 @@
-/**
- * Requests larger than a group: which other requests must wait for one, and which are refused after a recent failure.
- */
+/** Large requests: which other requests must wait for them, and which are refused after a recent failure. */
 import type { Claim, TraceClaim } from '../../component/capabilities/ledger.ts';
 
 /** A request that took long and failed is refused at once for this multiple of its time, when it is sent again. */
@@ -9,16 +7,35 @@ const SHORTEST_FAILURE_MS = 1000;
 const LONGEST_PAUSE_MS = 60000;
 const MAX_FAILURES = 100;
 
-/**
- * Whether `claim` would wait in the database for the end of `heavy`, because they share a body, a counter with a quota,
- * or a trace. The other requests of its group would wait as well.
- */
-export function dependsOn(claim: Claim, heavy: Claim): boolean {
-  if (claim.project.name === heavy.project.name) {
-    if (heavy.project.monthlySpans !== null) return true;
-    if (Buffer.compare(claim.replayKey, heavy.replayKey) === 0) return true;
+/** The claims of one group. Others that depend on them would wait in the database, and so would their groups. */
+export class BlockingClaims {
+  readonly #claims: readonly Claim[];
+  /** Made at the first question. A group of many claims has few traces, a single claim can have very many. */
+  #traceIds: ReadonlySet<string> | null = null;
+
+  constructor(claims: readonly Claim[]) {
+    this.#claims = claims;
   }
-  return claim.traces.some(({ traceId }) => hasTrace(heavy.traces, traceId));
+
+  /** Whether they share a body, a counter with a quota, or a trace with the claim. */
+  block(claim: Claim): boolean {
+    return (
+      this.#claims.some((each) => shareCounterOrBody(claim, each)) ||
+      claim.traces.some(({ traceId }) => this.#hasTrace(traceId))
+    );
+  }
+
+  #hasTrace(traceId: string): boolean {
+    const [first] = this.#claims;
+    if (first !== undefined && this.#claims.length === 1) return hasTrace(first.traces, traceId);
+    this.#traceIds ??= new Set(this.#claims.flatMap(({ traces }) => traces.map((trace) => trace.traceId)));
+    return this.#traceIds.has(traceId);
+  }
+}
+
+function shareCounterOrBody(claim: Claim, other: Claim): boolean {
+  if (claim.project.name !== other.project.name) return false;
+  return other.project.monthlySpans !== null || Buffer.compare(claim.replayKey, other.replayKey) === 0;
 }
 
 /** `traces` are sorted. */
