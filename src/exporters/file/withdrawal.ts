@@ -22,12 +22,14 @@ const HEAD = /^(\d+) (\d+) *\n$/;
 
 export class Withdrawal {
   readonly #kept: string;
+  readonly #unfinished: string;
   readonly #files: FileSystem;
   readonly #syncFolder: () => Promise<void>;
 
   /** `path` is the file that is being written. */
   constructor(path: string, files: FileSystem, syncFolder: () => Promise<void>) {
     this.#kept = `${path}.kept`;
+    this.#unfinished = `${this.#kept}.unfinished`;
     this.#files = files;
     this.#syncFolder = syncFolder;
   }
@@ -36,10 +38,21 @@ export class Withdrawal {
    * `length` is the length of the file; `ranges` are removed from it, in order. `finish` must follow before any append.
    */
   async begin(handle: FileHandle, length: number, ranges: readonly Range[]): Promise<void> {
-    const unfinished = `${this.#kept}.unfinished`;
+    try {
+      await this.#copyKept(handle, length, ranges);
+    } catch (error) {
+      // The disk may be full.
+      await this.#removeUnfinished();
+      throw error;
+    }
+    await this.#files.rename(this.#unfinished, this.#kept);
+    await this.#syncFolder();
+  }
+
+  async #copyKept(handle: FileHandle, length: number, ranges: readonly Range[]): Promise<void> {
     const { ino } = await handle.stat();
     const end = ranges[0]?.from ?? length;
-    const copy = await this.#files.open(unfinished, WRITE, FILE_MODE);
+    const copy = await this.#files.open(this.#unfinished, WRITE, FILE_MODE);
     try {
       await writeAll(copy, [Buffer.from(`${`${end} ${ino}`.padEnd(HEAD_BYTES - 1)}\n`)]);
       for (const [index, { to }] of ranges.entries())
@@ -48,15 +61,14 @@ export class Withdrawal {
     } finally {
       await copy.close();
     }
-    await this.#files.rename(unfinished, this.#kept);
-    await this.#syncFolder();
   }
 
   /**
    * Completes a removal that has begun, also one of an earlier process. Returns the new length of the file; null when
-   * there is none to complete.
+   * there is none to complete. The unfinished copy of a process that crashed is removed.
    */
   async finish(handle: FileHandle): Promise<number | null> {
+    await this.#removeUnfinished();
     const kept = await this.#openKept();
     if (kept === null) return null;
     const length = await apply(kept, handle).finally(() => kept.close());
@@ -64,6 +76,11 @@ export class Withdrawal {
     // Later appends would be lost if the second file were applied once more.
     await this.#syncFolder();
     return length;
+  }
+
+  /** Nothing reads the copy. If it cannot be removed, the next one overwrites it. */
+  async #removeUnfinished(): Promise<void> {
+    await this.#files.unlink(this.#unfinished).catch(() => undefined);
   }
 
   async #openKept(): Promise<FileHandle | null> {

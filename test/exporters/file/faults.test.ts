@@ -1,55 +1,18 @@
 // A full, broken or slow disk: no acknowledged record is lost, and no file keeps a torn line.
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { NdjsonFile, type Rotation } from '../../../src/exporters/file/ndjson-file.ts';
+import type { Rotation } from '../../../src/exporters/file/ndjson-file.ts';
 import { waitFor } from '../../../src/extensions/postgres/embedded/wait.ts';
-import { FaultyFiles, type Operation } from '../../support/faulty-files.ts';
+import type { FaultyFiles, Operation } from '../../support/faulty-files.ts';
+import { makeNdjsonScene } from '../../support/ndjson-scene.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 
-const QUIET = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-const NEVER: Rotation = { max_size: 0, max_age: 0, max_files: 0 };
 const NAME = 'out.ndjson';
 const RUNS = 300;
 
-interface Scene {
-  readonly folder: string;
-  readonly files: FaultyFiles;
-  open(): Promise<NdjsonFile>;
-  /** Every line of every file, oldest file first. */
-  lines(): Promise<readonly string[]>;
-  close(): Promise<void>;
-}
-
-async function scene(rotation: Rotation = NEVER): Promise<Scene> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-faults-'));
-  const files = new FaultyFiles();
-  const opened: NdjsonFile[] = [];
-  let now = Date.UTC(2026, 0, 1);
-  return {
-    folder,
-    files,
-    open: async () => {
-      const file = new NdjsonFile({ path: join(folder, NAME), rotation, logger: QUIET, now: () => (now += 1), files });
-      await file.open();
-      opened.push(file);
-      return file;
-    },
-    lines: async () => {
-      const rotated = (await readdir(folder)).filter((name) => name !== NAME).sort();
-      const texts = await Promise.all([...rotated, NAME].map((name) => readFile(join(folder, name), 'utf8')));
-      for (const text of texts) if (text !== '' && !text.endsWith('\n')) throw new Error(`a torn file: ${text}`);
-      return texts.flatMap((text) => text.split('\n').slice(0, -1));
-    },
-    close: async () => {
-      files.fault = () => null;
-      for (const file of opened) await file.close();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
-}
+const scene = (rotation: Partial<Rotation> = {}) => makeNdjsonScene({ rotation });
 
 const linesOf = (...texts: string[]): Buffer[] => texts.map((text) => Buffer.from(`${text}\n`));
 
@@ -187,7 +150,7 @@ t.test(
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.boolean(), async (steps, rotates) => {
-        const here = await scene(rotates ? { max_size: 80, max_age: 0, max_files: 0 } : NEVER);
+        const here = await scene(rotates ? { max_size: 80 } : {});
         const acknowledged: string[] = [];
         const refused = new Set<string>();
         let file = await here.open();

@@ -1,56 +1,18 @@
 // Large requests are written to the file in parts, with other requests in between. Either all of their lines stay in
 // the file, or none.
 import { renameSync, rmSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { NdjsonFile } from '../../../src/exporters/file/ndjson-file.ts';
-import { FaultyFiles, type Operation } from '../../support/faulty-files.ts';
+import type { NdjsonFile } from '../../../src/exporters/file/ndjson-file.ts';
+import type { FaultyFiles, Operation } from '../../support/faulty-files.ts';
+import { makeNdjsonScene } from '../../support/ndjson-scene.ts';
 
-const QUIET = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-const NAME = 'out.ndjson';
 const PART_BYTES = 40;
 const RUNS = 25;
 
-async function scene(maxSize = 0) {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-large-'));
-  const files = new FaultyFiles();
-  const opened: NdjsonFile[] = [];
-  let now = Date.UTC(2026, 0, 1);
-  const rotation = { max_size: maxSize, max_age: 0, max_files: 0 };
-  return {
-    folder,
-    files,
-    path: join(folder, NAME),
-    open: async () => {
-      const path = join(folder, NAME);
-      const file = new NdjsonFile({
-        path,
-        rotation,
-        logger: QUIET,
-        now: () => (now += 1),
-        files,
-        partBytes: PART_BYTES,
-      });
-      await file.open();
-      opened.push(file);
-      return file;
-    },
-    lines: async () => {
-      const rotated = (await readdir(folder)).filter((name) => name !== NAME).sort();
-      const texts = await Promise.all([...rotated, NAME].map((name) => readFile(join(folder, name), 'utf8')));
-      for (const text of texts) if (text !== '' && !text.endsWith('\n')) throw new Error(`a torn file: ${text}`);
-      return texts.flatMap((text) => text.split('\n').slice(0, -1));
-    },
-    close: async () => {
-      files.fault = () => null;
-      for (const file of opened) await file.close();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
-}
+const scene = (maxSize = 0) => makeNdjsonScene({ rotation: { max_size: maxSize }, partBytes: PART_BYTES });
 
 const lineOf = (text: string): string => `{"signal":"${text}"}`;
 const chunksOf = (lines: readonly string[]): Buffer[] => lines.map((line) => Buffer.from(`${line}\n`));
@@ -102,6 +64,28 @@ t.test('a part that fails without lines of others behind it is cut off', async (
   failAt(here.files, 'write', 2, 'ENOSPC');
   await t.rejects(file.append(chunksOf(large('giant'))), { code: 'ENOSPC' });
   t.same(await here.lines(), ['before']);
+});
+
+t.test('a disk that stays full keeps no copy of the lines behind a failed part', async (t) => {
+  const here = await scene();
+  t.teardown(here.close);
+  const file = await here.open();
+  let writes = 0;
+  here.files.fault = (operation) => (operation === 'write' && ++writes >= 5 ? 'ENOSPC' : null);
+  t.same(await appendAround(here, file, ['between 1', 'between 2']), ['rejected', 'fulfilled', 'fulfilled']);
+  t.equal((await Promise.allSettled([file.append(chunksOf(['refused']))]))[0]?.status, 'rejected');
+  t.same(await readdir(here.folder), ['out.ndjson']);
+  here.files.fault = () => null;
+  await file.append(chunksOf(['after']));
+  t.same(await here.lines(), ['between 1', 'between 2', 'after']);
+});
+
+t.test('the copy of a process that crashed while it made it is removed at the start', async (t) => {
+  const here = await scene();
+  t.teardown(here.close);
+  await writeFile(`${here.path}.kept.unfinished`, 'a part');
+  await (await here.open()).append(chunksOf(['after']));
+  t.same(await here.lines(), ['after']);
 });
 
 t.test('the sync of another request that fails refuses the large request too, with all its parts', async (t) => {
