@@ -22,6 +22,11 @@ export interface Expansion {
 export interface Compression extends Expansion {
   /** The expanded size that the sender declares; an estimate. */
   readonly expectedBytes: number;
+  /**
+   * Expands the body outside the event loop: for one that is larger than declared. Throws `body_too_large`,
+   * `decompression_failed` or `overloaded`.
+   */
+  expand(): Promise<Uint8Array>;
 }
 
 /** The body of one request after it was read. */
@@ -33,7 +38,7 @@ export interface Delivery {
   /** Called after the pass: the memory of the body may be reused. */
   release?(): void;
   /** Set for a gzip body that is expanded in the pass. Only for small bodies, because it blocks the event loop. */
-  readonly gzip: Compression | null;
+  gzip: Compression | null;
   readonly encoding: Encoding;
   /** Identifies the raw bytes; see `Claim.replayKey`. */
   readonly replayKey: Uint8Array;

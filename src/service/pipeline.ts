@@ -29,7 +29,7 @@ const MICROSECONDS = 1000n;
 /** Replaces a body after its pass, to free its memory. */
 const DROPPED = new Uint8Array(0);
 
-/** A gzip body is larger than its trailer says. Its pass runs again in an arena for the largest bodies. */
+/** A gzip body is larger than its trailer says. Its pass runs again after it was expanded outside the event loop. */
 class LargerThanDeclared extends Error {}
 
 /** The result of a pass. */
@@ -148,14 +148,16 @@ export class SignalPipeline implements Pipeline {
         this.#pass({ delivery, context, trace, arena, limitBytes }),
       );
     try {
-      const { gzip, body } = delivery;
-      if (gzip === null) return await pass(body.length);
+      const { gzip } = delivery;
+      if (gzip === null) return await pass(delivery.body.length);
       try {
         return await pass(gzip.expectedBytes);
       } catch (error) {
         if (!(error instanceof LargerThanDeclared)) throw error;
-        return await pass(gzip.limitBytes);
       }
+      delivery.body = await gzip.expand();
+      delivery.gzip = null;
+      return await pass(delivery.body.length);
     } finally {
       delivery.body = DROPPED;
       delivery.release?.();

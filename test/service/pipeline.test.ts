@@ -1,11 +1,13 @@
 // Internal faults in the pass: answered, contained, and without effect on the data.
+import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { defineExporter } from '../../src/component/exporter.ts';
 import { defineProcessor } from '../../src/component/processor.ts';
+import { defineReceiver, type Pipeline } from '../../src/component/receiver.ts';
 import { COMPONENTS } from '../../src/components.ts';
 import type { Batch } from '../../src/pdata/batch.ts';
-import { Context } from '../../src/pdata/context.ts';
+import { Context, type Signal } from '../../src/pdata/context.ts';
 import { UNBOUNDED } from '../../src/pdata/row-room.ts';
 import { finish } from '../../src/pdata/steps.ts';
 import { Intake } from '../../src/pdata/index-body.ts';
@@ -176,6 +178,47 @@ t.test(
     t.equal((await daemon.rows()).length, 8_000);
   },
 );
+
+/** A receiver that gives its pipelines to the test. */
+function receiving(pipelines: Map<Signal, Pipeline>) {
+  return defineReceiver<object>({
+    type: 'receiving',
+    summary: 'Gives its pipelines to the test.',
+    stability: 'development',
+    schema: NOTHING,
+    example: '{}',
+    signals: ['traces'],
+    create: (_options, _host, given) => {
+      for (const [signal, pipeline] of given) pipelines.set(signal, pipeline);
+      return {};
+    },
+  });
+}
+
+t.test('a gzip body that is larger than declared is expanded outside the pass', async (t) => {
+  const pipelines = new Map<Signal, Pipeline>();
+  const config = FILE_CONFIG.replace('receivers: {', 'receivers: { receiving: {},').replace('[otlp]', '[receiving]');
+  await startDaemon(t, { config, definitions: [...COMPONENTS, receiving(pipelines)] });
+  const text = body('a'.repeat(200_000));
+  for (const [name, expectedBytes, expansions] of [
+    ['larger than its arena', 1000, 1],
+    ['within its arena', 100_000, 0],
+  ] as const) {
+    const authorization = `Bearer ${KEY}`;
+    const admission = await pipelines.get('traces')?.admit({ signal: 'traces', transport: 'http', authorization });
+    let expanded = 0;
+    const reserve = (): void => undefined;
+    const expand = async (): Promise<Buffer> => {
+      expanded++;
+      return Buffer.from(text);
+    };
+    const gzip = { limitBytes: 1 << 24, expectedBytes, reserve, expand };
+    const replayKey = randomBytes(32);
+    await admission?.deliver({ body: gzipSync(text), gzip, encoding: 'json', replayKey, maxNestingDepth: 64 });
+    admission?.release();
+    t.equal(expanded, expansions, name);
+  }
+});
 
 t.test('the traces of a request count as row bytes', async (t) => {
   const traces = 5000;

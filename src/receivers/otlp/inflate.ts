@@ -49,13 +49,16 @@ export async function prepareBody(
   if (contentEncoding === 'gzip') {
     const expectedBytes = claimedLength(raw, limitBytes);
     if (expectedBytes <= INLINE_BYTES && raw.length <= INLINE_COMPRESSED_BYTES)
-      return { body: raw, gzip: { ...room, expectedBytes } };
-    return { body: await room.inTurn(async () => inflate(raw, expectedBytes, room)), gzip: null };
+      return { body: raw, gzip: { ...room, expectedBytes, expand: () => inflateInTurn(raw, INLINE_BYTES, room) } };
+    return { body: await inflateInTurn(raw, expectedBytes, room), gzip: null };
   }
   if (raw.length > limitBytes)
     throw new Rejection('body_too_large', { limit_bytes: limitBytes, received_bytes: raw.length });
   return { body: raw, gzip: null };
 }
+
+const inflateInTurn = (raw: Buffer, expectedBytes: number, room: ExpansionRoom): Promise<Buffer> =>
+  room.inTurn(async () => inflate(raw, expectedBytes, room));
 
 /** The length in the trailer is reserved before the expansion. The buffer grows when the body is larger. */
 function inflate(compressed: Buffer, expected: number, room: ExpansionRoom): Promise<Buffer> {
