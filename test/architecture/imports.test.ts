@@ -21,6 +21,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   exporters: ['component', 'net', 'pdata', 'errors'],
   extensions: ['component', 'net', 'messages', 'pdata', 'errors'],
   config: ['component', 'errors'],
+  archive: ['component', 'pdata', 'errors'],
   service: ['component', 'net', 'config', 'pdata', 'errors'],
   daemon: ['component', 'net', 'config', 'service', 'extensions', 'pdata', 'errors'],
   components: ['receivers', 'processors', 'exporters', 'extensions', 'component'],
