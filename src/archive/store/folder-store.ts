@@ -12,6 +12,7 @@ import {
   checkKey,
   checkPrefix,
   checkRange,
+  isKey,
   type ListedObject,
   type ObjectBody,
   type ObjectInfo,
@@ -267,14 +268,5 @@ function failureOf(path: string, error: unknown, fault?: StoreFault): StoreError
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
 
 const baseOf = (key: string): string => key.slice(key.lastIndexOf('/') + 1);
-
-function isKey(text: string): boolean {
-  try {
-    checkKey(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const byBytes = (left: string, right: string): number => Buffer.compare(Buffer.from(left), Buffer.from(right));

@@ -94,12 +94,15 @@ export const MAX_NAME_BYTES = 200;
  */
 const NAME = /^[A-Za-z0-9_=+@-][A-Za-z0-9_=+@.-]*$/u;
 
-/** Throws `invalid` unless the key is names with slashes between them. */
+/** Whether the text is names with slashes between them. */
+export function isKey(text: string): boolean {
+  if (text.length > MAX_KEY_BYTES) return false;
+  return text.split('/').every((name) => name.length <= MAX_NAME_BYTES && NAME.test(name));
+}
+
+/** Throws `invalid` unless it is a key. */
 export function checkKey(key: string): void {
-  const names = key.split('/');
-  const isValid =
-    key.length <= MAX_KEY_BYTES && names.every((name) => name.length <= MAX_NAME_BYTES && NAME.test(name));
-  if (!isValid) throw new StoreError('invalid', `${JSON.stringify(key)} is not a key of an object`);
+  if (!isKey(key)) throw new StoreError('invalid', `${JSON.stringify(key)} is not a key of an object`);
 }
 
 /** Throws `invalid` unless the prefix begins a valid key. */

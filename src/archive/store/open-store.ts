@@ -2,11 +2,10 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../../errors.ts';
+import type { Environment } from './aws-credentials.ts';
 import { FolderStore } from './folder-store.ts';
-import type { ObjectStore } from './object-store.ts';
-
-/** The variables of a process. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+import { isKey, type ObjectStore } from './object-store.ts';
+import { S3Store } from './s3-store.ts';
 
 export interface StoreSettings {
   /** Region, endpoint and credentials of S3 come from it. */
@@ -17,10 +16,11 @@ export interface StoreSettings {
 const SCHEME = /^([a-z][a-z0-9+.-]+):/iu;
 
 /** Opens nothing yet: the first call connects. Throws a `UserError` when the URL names no store. */
-export function openStore(url: string, _settings: StoreSettings): ObjectStore {
+export function openStore(url: string, { environment }: StoreSettings): ObjectStore {
   const scheme = SCHEME.exec(url)?.[1]?.toLowerCase();
   if (url !== '' && scheme === undefined) return new FolderStore(resolve(url));
   if (scheme === 'file') return new FolderStore(pathOf(url));
+  if (scheme === 's3') return bucketOf(url, environment);
   throw new UserError(`${JSON.stringify(url)} names no object store`, 'Write a folder, or s3://bucket/prefix.');
 }
 
@@ -30,4 +30,19 @@ function pathOf(url: string): string {
   } catch {
     throw new UserError(`${JSON.stringify(url)} is not the URL of a folder`, 'Write file:///path/of/the/folder.');
   }
+}
+
+function bucketOf(url: string, environment: Environment): ObjectStore {
+  const [, bucket = '', rest = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/u.exec(url) ?? [];
+  const prefix = rest.replace(/\/$/u, '');
+  if (bucket === '' || (prefix !== '' && !isKey(prefix))) {
+    throw new UserError(`${JSON.stringify(url)} names no bucket`, 'Write s3://bucket or s3://bucket/prefix.');
+  }
+  for (const name of ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL']) {
+    const endpoint = environment[name];
+    if (endpoint && !/^https?:\/\/[^/@]+(?:\/[^?#]*)?$/u.test(endpoint)) {
+      throw new UserError(`${name} is not the URL of an endpoint`, 'Write https://host or http://host:port.');
+    }
+  }
+  return new S3Store({ bucket, prefix: prefix === '' ? '' : `${prefix}/`, environment });
 }

@@ -1,16 +1,40 @@
-/** The contract of object stores, over every implementation. */
+/**
+ * The contract of object stores, over every implementation. With `SLUICE_TEST_S3_URL` (`s3://bucket/prefix`, empty) and
+ * the variables of AWS it also runs against a real S3 server.
+ */
 import { join } from 'node:path';
-import t from 'tap';
-import { FolderStore } from '../../../src/archive/store/folder-store.ts';
+import t, { type Test } from 'tap';
+import { openStore } from '../../../src/archive/store/open-store.ts';
+import { startS3 } from '../../support/fake-s3.ts';
 import { CONTRACT, type OpenStore } from './contract.ts';
 
-const STORES: readonly (readonly [string, () => OpenStore])[] = [
-  ['folder', () => () => new FolderStore(join(t.testdir(), 'not', 'made', 'yet'))],
+const REAL_URL = process.env['SLUICE_TEST_S3_URL'];
+
+const fake = await startS3(t);
+const folder = join(t.testdir(), 'not', 'made', 'yet');
+const inBucket = (path: string): OpenStore => {
+  return () => openStore(`s3://${fake.bucket}${path}`, { environment: fake.environment });
+};
+
+const STORES: readonly (readonly [string, OpenStore])[] = [
+  ['folder', () => openStore(folder, { environment: {} })],
+  ['S3', inBucket('')],
+  ['S3 with a prefix', inBucket('/some/prefix')],
 ];
 
-for (const [name, make] of STORES) {
-  t.test(name, async (t) => {
-    const open = make();
-    for (const [title, check] of CONTRACT) await t.test(title, (t) => check(t, open));
-  });
+for (const [name, open] of STORES) t.test(name, (t) => contract(t, open));
+
+t.test('a real S3 server', { skip: REAL_URL === undefined && 'set SLUICE_TEST_S3_URL to run it' }, (t) =>
+  contract(t, () => openStore(REAL_URL ?? '', { environment: process.env })),
+);
+
+async function contract(t: Test, open: OpenStore): Promise<void> {
+  const stores: ReturnType<OpenStore>[] = [];
+  t.teardown(() => Promise.all(stores.map((store) => store.close())));
+  const opened: OpenStore = () => {
+    const store = open();
+    stores.push(store);
+    return store;
+  };
+  for (const [title, check] of CONTRACT) await t.test(title, (t) => check(t, opened));
 }

@@ -1,0 +1,209 @@
+/** Signed requests to one bucket, with retries, and the failures of S3 as those of a store. */
+import { randomInt } from 'node:crypto';
+import { Agent as HttpAgent, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { CredentialChain, domainOf, type Environment, sharedProfile } from './aws-credentials.ts';
+import { amzDate, authorization, encodePath, encodeQuery, UNSIGNED_PAYLOAD } from './aws-signature.ts';
+import { elementOf, send, textOf } from './http-call.ts';
+import { StoreError, type StoreFault } from './object-store.ts';
+
+export interface S3Call {
+  readonly method: 'GET' | 'PUT' | 'HEAD' | 'POST';
+  /** Of an object, without the bucket; empty for the bucket. */
+  readonly key: string;
+  readonly query?: readonly (readonly [string, string])[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Made for each attempt. */
+  readonly body?: () => Buffer | Readable;
+  /** Of the body, in hex. Left out, it is unsigned. */
+  readonly sha256?: string | undefined;
+}
+
+export interface S3Timing {
+  readonly idleMs: number;
+  readonly attempts: number;
+  /** The first pause at most; each further one is twice as long. */
+  readonly pauseMs: number;
+}
+
+/** About 25 s of pauses at most, and each attempt may wait for as long as the store is silent. */
+export const S3_TIMING: S3Timing = { idleMs: 30_000, attempts: 6, pauseMs: 400 };
+const MAX_PAUSE_MS = 10_000;
+const MAX_SOCKETS = 16;
+/** Of the message of an error answer. */
+const MAX_REASON = 200;
+const DEFAULT_REGION = 'us-east-1';
+/** Answers after which the same request may succeed. */
+const RETRIED_STATUS = [408, 429, 500, 502, 503, 504];
+const RETRIED_CODES = ['RequestTimeout', 'SlowDown', 'InternalError', 'OperationAborted', 'ConditionalRequestConflict'];
+/** The credentials have ended before their time, or were replaced. */
+const EXPIRED_CODES = ['ExpiredToken', 'ExpiredTokenException', 'TokenRefreshRequired'];
+const FAULTS: Readonly<Record<number, StoreFault>> = { 401: 'denied', 403: 'denied', 404: 'absent', 412: 'exists' };
+/** On these the payload needs no signature: nothing on the way can change it unseen. */
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/u;
+
+/** An answer that is no success. */
+class Refused extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly region: string | undefined;
+
+  constructor({ statusCode = 0, headers }: IncomingMessage, xml: string) {
+    const code = elementOf(xml, 'Code') ?? '';
+    const reason = (elementOf(xml, 'Message') ?? '').slice(0, MAX_REASON);
+    super([String(statusCode), code, reason].filter((text) => text !== '').join(' '));
+    this.status = statusCode;
+    this.code = code;
+    this.region = headers['x-amz-bucket-region']?.toString();
+  }
+
+  get isTransient(): boolean {
+    return RETRIED_STATUS.includes(this.status) || RETRIED_CODES.includes(this.code);
+  }
+
+  get fault(): StoreFault {
+    return this.isTransient ? 'unavailable' : (FAULTS[this.status] ?? 'invalid');
+  }
+}
+
+export class S3Bucket {
+  readonly #bucket: string;
+  readonly #environment: Environment;
+  readonly #timing: S3Timing;
+  readonly #credentials: CredentialChain;
+  readonly #endpoint: URL | null;
+  readonly #agent: HttpAgent | HttpsAgent;
+  #region: string | null = null;
+
+  constructor(bucket: string, environment: Environment, timing: S3Timing) {
+    this.#bucket = bucket;
+    this.#environment = environment;
+    this.#timing = timing;
+    this.#credentials = new CredentialChain(environment);
+    const endpoint = environment['AWS_ENDPOINT_URL_S3'] || environment['AWS_ENDPOINT_URL'];
+    this.#endpoint = endpoint ? new URL(endpoint) : null;
+    const Agent = this.#endpoint?.protocol === 'http:' ? HttpAgent : HttpsAgent;
+    this.#agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS });
+  }
+
+  /** Whether the way to the bucket protects a body, so that its hash need not be signed. */
+  get protectsBodies(): boolean {
+    return this.#endpoint === null || this.#endpoint.protocol === 'https:' || LOOPBACK.test(this.#endpoint.hostname);
+  }
+
+  /** The answer, of a status 2xx. Retries what may succeed later. Rejects with a `StoreError`. */
+  async call(call: S3Call): Promise<IncomingMessage> {
+    // An earlier attempt may have written although it failed.
+    for (let attempt = 1, isRepeated = false; ; attempt++) {
+      try {
+        return await this.#attempt(call);
+      } catch (error) {
+        if (error instanceof StoreError) throw error;
+        const isLast = attempt >= this.#timing.attempts;
+        if (isLast || !(this.#corrects(error) || isTransient(error))) throw this.#failureOf(call, error, isRepeated);
+        isRepeated ||= isTransient(error);
+      }
+      const most = Math.min(this.#timing.pauseMs * 2 ** (attempt - 1), MAX_PAUSE_MS);
+      await pause(randomInt(Math.ceil(most / 2), most + 1));
+    }
+  }
+
+  /** The text of an answer. A fault while it arrives is retried as well. */
+  async text(call: S3Call, isWhole: (text: string) => boolean): Promise<string> {
+    for (let attempt = 1; ; attempt++) {
+      const answer = await this.call(call);
+      try {
+        const text = await textOf(answer);
+        if (isWhole(text)) return text;
+        throw new Error('the answer is cut');
+      } catch (error) {
+        if (attempt >= this.#timing.attempts) throw this.failure(call.key, error as Error);
+      }
+    }
+  }
+
+  failure(key: string, error: Error, fault: StoreFault = 'unavailable'): StoreError {
+    return new StoreError(fault, `${this.urlOf(key)}: ${error.message}`, error);
+  }
+
+  urlOf(key: string): string {
+    return `s3://${this.#bucket}/${key}`;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #attempt(call: S3Call): Promise<IncomingMessage> {
+    const credentials = await this.#credentials.get();
+    const region = (this.#region ??= await this.#configuredRegion());
+    const { url, path } = this.#addressOf(call.key, region);
+    const query = encodeQuery(call.query ?? []);
+    const at = new Date();
+    const payloadHash = call.sha256 ?? UNSIGNED_PAYLOAD;
+    const { 'content-length': length, ...others } = call.headers ?? {};
+    const headers: Record<string, string> = {
+      ...others,
+      host: url.host,
+      'x-amz-date': amzDate(at),
+      'x-amz-content-sha256': payloadHash,
+    };
+    if (credentials.sessionToken !== undefined) headers['x-amz-security-token'] = credentials.sessionToken;
+    const unsigned = { method: call.method, path, query: call.query ?? [], headers, payloadHash };
+    headers['authorization'] = authorization(unsigned, credentials, { region, service: 's3', at });
+    if (length !== undefined) headers['content-length'] = length;
+    const answer = await send({
+      method: call.method,
+      url: new URL(query === '' ? path : `${path}?${query}`, url),
+      headers,
+      body: call.body?.(),
+      agent: this.#agent,
+      idleMs: this.#timing.idleMs,
+    });
+    const { statusCode = 0 } = answer;
+    if (statusCode >= 200 && statusCode < 300) return answer;
+    const refused = new Refused(answer, await textOf(answer));
+    if (EXPIRED_CODES.includes(refused.code)) this.#credentials.forget(credentials);
+    throw refused;
+  }
+
+  /** Path style at an own endpoint, and for names with dots, which the certificates of AWS do not cover. */
+  #addressOf(key: string, region: string): { readonly url: URL; readonly path: string } {
+    const host = `s3.${region}.${domainOf(region)}`;
+    if (this.#endpoint === null && !this.#bucket.includes('.')) {
+      return { url: new URL(`https://${this.#bucket}.${host}`), path: `/${encodePath(key)}` };
+    }
+    const url = this.#endpoint ?? new URL(`https://${host}`);
+    const folder = url.pathname.replace(/\/$/u, '');
+    return { url, path: `${folder}/${this.#bucket}${key === '' ? '' : `/${encodePath(key)}`}` };
+  }
+
+  async #configuredRegion(): Promise<string> {
+    const configured = this.#environment['AWS_REGION'] || this.#environment['AWS_DEFAULT_REGION'];
+    return configured || (await sharedProfile(this.#environment))['region'] || DEFAULT_REGION;
+  }
+
+  /** Whether the refusal told something that the next attempt does better: the region, or that credentials ended. */
+  #corrects(error: unknown): boolean {
+    if (!(error instanceof Refused)) return false;
+    if (EXPIRED_CODES.includes(error.code)) return true;
+    if (error.region === undefined || error.region === this.#region || this.#endpoint !== null) return false;
+    this.#region = error.region;
+    return true;
+  }
+
+  #failureOf(call: S3Call, error: unknown, isRepeated: boolean): StoreError {
+    if (!(error instanceof Refused)) return this.failure(call.key, error as Error);
+    // A write that may have happened before is not known to have left the store as it was.
+    const isUnknown = isRepeated && call.method === 'PUT' && error.fault !== 'exists';
+    return this.failure(call.key, error, isUnknown ? 'unavailable' : error.fault);
+  }
+}
+
+/** An attempt without an answer is transient, but not a body that cannot be read. */
+function isTransient(error: unknown): boolean {
+  if (error instanceof Refused) return error.isTransient;
+  return (error as NodeJS.ErrnoException).syscall !== 'open';
+}

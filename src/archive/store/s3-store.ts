@@ -1,0 +1,196 @@
+/**
+ * An object store in an S3 bucket, or in a store with the same interface. An object is one PUT, which is atomic. Bodies
+ * carry `Content-MD5`, the checksum that every such store checks.
+ */
+import { createHash, type Hash, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import type { Environment } from './aws-credentials.ts';
+import { elementOf, elementsOf } from './http-call.ts';
+import {
+  type ByteRange,
+  checkKey,
+  checkPrefix,
+  checkRange,
+  isKey,
+  type ListedObject,
+  type ObjectBody,
+  type ObjectInfo,
+  type ObjectStore,
+  objectStream,
+  type PutOptions,
+  StoreError,
+} from './object-store.ts';
+import { S3_TIMING, S3Bucket, type S3Timing } from './s3-request.ts';
+
+/** The limit of S3 for one PUT. The archive closes its files long before. */
+export const MAX_OBJECT_BYTES = 5 * 1024 ** 3;
+/** The limit of S3 for one request that deletes. */
+const MAX_DELETED = 1000;
+/** Tells a put that finds its key taken whether one of its own attempts, whose answer was lost, took it. */
+const PUT_ID = 'x-amz-meta-sluice-put';
+
+export interface S3StoreOptions {
+  readonly bucket: string;
+  /** Before all keys: empty, or names with a slash at the end. */
+  readonly prefix: string;
+  readonly environment: Environment;
+  readonly timing?: S3Timing;
+}
+
+export class S3Store implements ObjectStore {
+  readonly url: string;
+  readonly #bucket: S3Bucket;
+  readonly #prefix: string;
+
+  constructor({ bucket, prefix, environment, timing = S3_TIMING }: S3StoreOptions) {
+    this.url = `s3://${bucket}/${prefix}`;
+    this.#prefix = prefix;
+    this.#bucket = new S3Bucket(bucket, environment, timing);
+  }
+
+  async put(key: string, body: ObjectBody, { ifAbsent = false }: PutOptions = {}): Promise<void> {
+    const path = this.#pathOf(key);
+    const { bytes, md5, sha256 } = await this.#digest(path, body);
+    if (bytes > MAX_OBJECT_BYTES) {
+      throw new StoreError('invalid', `${this.#bucket.urlOf(path)}: ${bytes} bytes are more than the 5 GiB of one put`);
+    }
+    const id = randomUUID();
+    const headers: Record<string, string> = { 'content-length': String(bytes), 'content-md5': md5, [PUT_ID]: id };
+    if (ifAbsent) headers['if-none-match'] = '*';
+    try {
+      const open = (): Buffer | Readable => (Buffer.isBuffer(body) ? body : createReadStream(body.path));
+      (await this.#bucket.call({ method: 'PUT', key: path, headers, body: open, sha256 })).resume();
+    } catch (error) {
+      const isTaken = error instanceof StoreError && error.fault === 'exists';
+      if (!isTaken || !(await this.#isOwn(path, id))) throw error;
+    }
+  }
+
+  async get(key: string, range?: ByteRange): Promise<Readable> {
+    const path = this.#pathOf(key);
+    checkRange(key, range);
+    const headers: Record<string, string> =
+      range === undefined ? {} : { range: `bytes=${range.offset}-${range.offset + range.length - 1}` };
+    const answer = await this.#bucket.call({ method: 'GET', key: path, headers });
+    if (range !== undefined && answer.statusCode !== 206) {
+      answer.destroy();
+      throw new StoreError('invalid', `${this.#bucket.urlOf(path)}: the store sends no ranges`);
+    }
+    return objectStream(answer, (error) => this.#bucket.failure(path, error));
+  }
+
+  async head(key: string): Promise<ObjectInfo | null> {
+    const headers = await this.#headersOf(this.#pathOf(key));
+    if (headers === null) return null;
+    return { bytes: Number(headers['content-length']), modified: new Date(headers['last-modified'] ?? '') };
+  }
+
+  async *list(prefix: string): AsyncGenerator<ListedObject> {
+    checkPrefix(prefix);
+    for (let token: string | undefined, isFirst = true; isFirst || token !== undefined; isFirst = false) {
+      const query: [string, string][] = [
+        ['list-type', '2'],
+        ['prefix', this.#prefix + prefix],
+      ];
+      if (token !== undefined) query.push(['continuation-token', token]);
+      const isWhole = (text: string): boolean => text.includes('</ListBucketResult>');
+      const xml = await this.#bucket.text({ method: 'GET', key: '', query }, isWhole);
+      for (const contents of elementsOf(xml, 'Contents')) {
+        const key = (elementOf(contents, 'Key') ?? '').slice(this.#prefix.length);
+        // Objects of others are left out, as a folder store leaves out such files.
+        if (!isKey(key)) continue;
+        const modified = new Date(elementOf(contents, 'LastModified') ?? '');
+        yield { key, bytes: Number(elementOf(contents, 'Size')), modified };
+      }
+      token = elementOf(xml, 'IsTruncated') === 'true' ? elementOf(xml, 'NextContinuationToken') : undefined;
+    }
+  }
+
+  async delete(keys: readonly string[]): Promise<void> {
+    const paths = [...new Set(keys.map((key) => this.#pathOf(key)))];
+    for (let at = 0; at < paths.length; at += MAX_DELETED) await this.#delete(paths.slice(at, at + MAX_DELETED));
+  }
+
+  /** An interrupted PUT leaves nothing. */
+  async sweep(): Promise<number> {
+    return 0;
+  }
+
+  async close(): Promise<void> {
+    this.#bucket.close();
+  }
+
+  async #delete(paths: readonly string[]): Promise<void> {
+    // Keys have no characters that XML escapes, and the prefix is checked like a key.
+    const objects = paths.map((path) => `<Object><Key>${path}</Key></Object>`).join('');
+    const body = Buffer.from(
+      `<Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${objects}<Quiet>true</Quiet></Delete>`,
+    );
+    const headers = {
+      'content-length': String(body.length),
+      'content-md5': createHash('md5').update(body).digest('base64'),
+      'content-type': 'application/xml',
+    };
+    const sha256 = createHash('sha256').update(body).digest('hex');
+    const xml = await this.#bucket.text(
+      { method: 'POST', key: '', query: [['delete', '']], headers, body: () => body, sha256 },
+      (text) => /<\/DeleteResult>|<DeleteResult[^>]*\/>/u.test(text),
+    );
+    const failed = elementsOf(xml, 'Error')[0];
+    if (failed === undefined) return;
+    const code = elementOf(failed, 'Code') ?? '';
+    const fault = code === 'AccessDenied' ? 'denied' : 'unavailable';
+    throw this.#bucket.failure(elementOf(failed, 'Key') ?? '', new Error(`not deleted: ${code}`), fault);
+  }
+
+  async #headersOf(path: string): Promise<Readonly<Record<string, string>> | null> {
+    try {
+      const answer = await this.#bucket.call({ method: 'HEAD', key: path });
+      answer.resume();
+      return answer.headers as Record<string, string>;
+    } catch (error) {
+      if (error instanceof StoreError && error.fault === 'absent') return null;
+      throw error;
+    }
+  }
+
+  async #isOwn(path: string, id: string): Promise<boolean> {
+    return (await this.#headersOf(path))?.[PUT_ID] === id;
+  }
+
+  #pathOf(key: string): string {
+    checkKey(key);
+    const path = this.#prefix + key;
+    checkKey(path);
+    return path;
+  }
+
+  /** A file is read once for its digests and once for the store. The second read comes from memory. */
+  async #digest(path: string, body: ObjectBody): Promise<Digest> {
+    const md5 = createHash('md5');
+    const sha256 = this.#bucket.protectsBodies ? null : createHash('sha256');
+    let bytes = 0;
+    const add = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      md5.update(chunk);
+      sha256?.update(chunk);
+    };
+    if (Buffer.isBuffer(body)) add(body);
+    else {
+      try {
+        for await (const chunk of createReadStream(body.path)) add(chunk as Buffer);
+      } catch (error) {
+        throw this.#bucket.failure(path, error as Error, 'invalid');
+      }
+    }
+    return { bytes, md5: md5.digest('base64'), sha256: (sha256 as Hash | null)?.digest('hex') };
+  }
+}
+
+interface Digest {
+  readonly bytes: number;
+  readonly md5: string;
+  /** Undefined where the payload needs no signature. */
+  readonly sha256: string | undefined;
+}
