@@ -57,41 +57,47 @@ export class GrpcCalls {
     this.#stopping = true;
   }
 
-  /** Never rejects. `admitted` is called once the client is known. */
-  async serve(stream: ServerHttp2Stream, head: CallHead, admitted: Admitted): Promise<void> {
+  /**
+   * Never rejects. `admitted` is called once the client is known. Resolves with whether the call was refused for a
+   * reason of the client.
+   */
+  async serve(stream: ServerHttp2Stream, head: CallHead, admitted: Admitted): Promise<boolean> {
     const { headers } = head;
     this.inFlight.begin();
     this.#reception.begin();
     stream.on('error', () => undefined); // The client disconnected. Stored data stays stored.
     try {
-      if (headers[':method'] !== 'POST' || !isGrpc(head)) answerForeign(stream);
-      else await this.#call(stream, head, admitted);
+      if (headers[':method'] === 'POST' && isGrpc(head)) return isOfClient(await this.#call(stream, head, admitted));
+      answerForeign(stream);
+      return true;
     } catch (error) {
       this.#reception.logger.error({ error }, 'a call failed in the receiver');
       stream.destroy();
+      return false;
     } finally {
       this.inFlight.end();
       this.#reception.end();
     }
   }
 
-  async #call(stream: ServerHttp2Stream, head: CallHead, admitted: Admitted): Promise<void> {
+  /** Resolves with the refusal; null when the call was stored. */
+  async #call(stream: ServerHttp2Stream, head: CallHead, admitted: Admitted): Promise<Rejection | null> {
     const signal = METHODS.get(head.headers[':path'] ?? '');
     const pipeline = signal === undefined ? undefined : this.#reception.pipelines.get(signal);
     if (pipeline === undefined) {
       const rejection = new Rejection('not_found');
       this.#reception.refuse('none', rejection, { sender: null, peer: peerOf(stream) });
       answerRefused(stream, rejection);
-      return;
+      return rejection;
     }
-    await this.#export(stream, head, { pipeline, admitted });
+    return this.#export(stream, head, { pipeline, admitted });
   }
 
   async #export(
     stream: ServerHttp2Stream,
     { headers, rawHeaders }: CallHead,
     { pipeline, admitted }: { readonly pipeline: Pipeline; readonly admitted: Admitted },
-  ): Promise<void> {
+  ): Promise<Rejection | null> {
     const started = performance.now();
     const { signal } = pipeline;
     let reservation: Reservation | null = null;
@@ -107,10 +113,12 @@ export class GrpcCalls {
       const acceptance = await admission.deliver(await this.#read(stream, headers, signal, reservation));
       answerAccepted(stream, signal, acceptance);
       this.#reception.acknowledge(signal, started);
+      return null;
     } catch (error) {
       refusal = this.#reception.rejectionOf(error);
       this.#reception.refuse(signal, refusal, { sender: admission?.sender ?? null, peer: peerOf(stream) });
       answerRefused(stream, refusal);
+      return refusal;
     } finally {
       admission?.release(refusal);
       reservation?.close();
@@ -144,6 +152,8 @@ export class GrpcCalls {
     };
   }
 }
+
+const isOfClient = (rejection: Rejection | null): boolean => rejection !== null && rejection.refusal.status < 500;
 
 /** Null when the connection has ended: node:http2 then refuses access to its socket. */
 function peerOf({ session }: ServerHttp2Stream): string | null {

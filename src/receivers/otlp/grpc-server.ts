@@ -122,10 +122,11 @@ export class GrpcServer implements Component, ConnectionHandler {
       const session = stream.session as ServerHttp2Session | undefined;
       const known = session === undefined ? undefined : this.#sessions.get(session);
       if (known?.begin(stream) === false) return;
-      void this.#calls.serve(stream, { headers, rawHeaders }, (project) => {
+      const admitted = (project: string): void => {
         known?.admitted(project);
         enlargeWindow(stream);
-      });
+      };
+      void this.#calls.serve(stream, { headers, rawHeaders }, admitted).then((isRefused) => known?.answered(isRefused));
     });
     // node:http2 closes connections that are not HTTP/2. Without a listener an error would end the process.
     server.on('sessionError', () => undefined);

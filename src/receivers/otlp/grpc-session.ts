@@ -78,6 +78,11 @@ export class GrpcSession {
     return true;
   }
 
+  /** A call was answered. `isRefused`: it was refused for a reason of the client. */
+  answered(isRefused: boolean): void {
+    this.#paced.end(isRefused);
+  }
+
   /** A call of this project was admitted. */
   admitted(project: string): void {
     this.#project = project;

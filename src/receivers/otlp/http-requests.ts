@@ -120,6 +120,7 @@ export class HttpRequests {
       const delivery = await this.#read(exchange, signal, reservation);
       exchange.connection.mark('working', admission.project);
       const acceptance = await admission.deliver(delivery);
+      exchange.connection.noteProgress();
       answerSuccess(response, signal, delivery.encoding, acceptance, {
         ...this.#common,
         ...this.#headersFor(exchange),
@@ -166,6 +167,7 @@ export class HttpRequests {
 
   #refuse(exchange: Exchange, signal: Signal | 'none', rejection: Rejection, sender: Sender | null = null): void {
     const { request, response, connection } = exchange;
+    if (rejection.refusal.status >= 500) connection.noteProgress();
     this.#reception.refuse(signal, rejection, { sender, peer: addressOf(request.socket) });
     if (response.headersSent || response.destroyed) return;
     const encoding: Encoding = encodingOf(request.headers['content-type']) ?? 'protobuf';

@@ -12,6 +12,15 @@ const MOST_DUE = 8;
 const PIECE_BYTES = 1024;
 /** The size of a piece of a body without a known length. */
 const BODY_PIECE_BYTES = 8192;
+/** After this many requests in a row that stored nothing, further ones are read at a limited rate. */
+const MOST_UNSTORED = 16;
+/** The size of a piece of their heads. */
+const UNSTORED_PIECE_BYTES = 256;
+const PIECE_SIZES: Readonly<Record<Bytes, number>> = {
+  heads: PIECE_BYTES,
+  bodies: BODY_PIECE_BYTES,
+  unstored: UNSTORED_PIECE_BYTES,
+};
 /** After the last answer, further bytes of the client are discarded for this time and up to this size. */
 const LINGER_MS = 1000;
 const LINGER_BYTES = 256 * 1024;
@@ -19,8 +28,11 @@ const LINGER_BYTES = 256 * 1024;
 /** Records the use of the connection and its project for the connection limit. */
 export type Mark = (use: 'idle' | 'reading' | 'working', project: string) => void;
 
-/** Separate time budgets: large bodies must not delay new requests, and new requests must not delay bodies. */
-export type Bytes = 'heads' | 'bodies';
+/**
+ * Separate budgets: large bodies must not delay new requests, and new requests must not delay bodies. `unstored`: heads
+ * on a connection whose last requests stored nothing, for example because of a wrong key.
+ */
+export type Bytes = 'heads' | 'bodies' | 'unstored';
 
 /**
  * Shared by the connections of one server: the time in one iteration of the event loop, and the order of waiting
@@ -46,6 +58,8 @@ export class PacedConnection {
   #due = 0;
   /** The request that began last. */
   #latest: IncomingMessage | null = null;
+  /** The number of requests since the last one that was stored. */
+  #unstored = 0;
   /** The number of next bytes that belong to the body of the latest request. */
   #bodyBytes = 0;
   /** Received bytes wait in the socket. */
@@ -71,12 +85,18 @@ export class PacedConnection {
     // At once, because later requests of the same piece must not begin.
     if (isAmbiguous(request)) this.close();
     this.#due++;
+    this.#unstored++;
     this.#latest = request;
     response.once('close', () => {
       this.#due--;
       if (this.#waits && this.#due === MOST_DUE - 1) this.#pacing.await(this, this.#expected, false);
     });
     return true;
+  }
+
+  /** A request was stored, or was refused for a reason of the server. */
+  noteProgress(): void {
+    this.#unstored = 0;
   }
 
   /** Continues to read the socket. */
@@ -134,12 +154,13 @@ export class PacedConnection {
 
   /** The kind of the next bytes. */
   get #expected(): Bytes {
-    return this.#latest?.complete === false ? 'bodies' : 'heads';
+    if (this.#latest?.complete === false) return 'bodies';
+    return this.#unstored < MOST_UNSTORED ? 'heads' : 'unstored';
   }
 
   #sizeOfPiece(): number {
     if (this.#bodyBytes > PIECE_BYTES) return this.#bodyBytes;
-    return this.#expected === 'bodies' ? BODY_PIECE_BYTES : PIECE_BYTES;
+    return PIECE_SIZES[this.#expected];
   }
 
   #leave(rest: Buffer, gotNothing: boolean): void {

@@ -2,7 +2,7 @@
  * Limits how fast one server reads requests from its connections. A client may pipeline thousands of small requests,
  * and node:http would begin all of them in one iteration of the event loop. Here the parser gets bytes in small pieces:
  * when a connection has too many pending answers, or the iteration has no time left, the rest stays in the socket for a
- * later iteration.
+ * later iteration. Connections whose requests store nothing are read at a limited rate in all.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -13,24 +13,51 @@ const TURN_MS = 10;
 /** The number of connections waiting with bytes of one kind that continue in one iteration. */
 const MOST_RESUMED = 64;
 
-/** Bytes of one kind: their time in an iteration, and the connections that wait for a later one. */
-class PacedBytes {
+/** Connections whose last requests stored nothing: the pieces of all of them in a tick. */
+const UNSTORED_PIECES = 16;
+const UNSTORED_TICK_MS = 10;
+
+/** The budget of the bytes of one kind, and the connections that wait for it. */
+interface BytesBudget {
+  hasTime(): boolean;
+  spend(ms: number): void;
+  add(connection: PacedConnection, gotNothing: boolean): void;
+}
+
+/** Bytes with a limited time in each iteration of the event loop. */
+class PacedBytes implements BytesBudget {
   /** Connections that read nothing in their last iteration. They are first. */
   #passedOver: PacedConnection[] = [];
   #waiting: PacedConnection[] = [];
-  spentMs = 0;
+  #spentMs = 0;
+  readonly #schedule: () => void;
+
+  /** `schedule` arranges a call of `next` in the next iteration. */
+  constructor(schedule: () => void) {
+    this.#schedule = schedule;
+  }
 
   get isEmpty(): boolean {
     return this.#passedOver.length + this.#waiting.length === 0;
   }
 
+  hasTime(): boolean {
+    return this.#spentMs < TURN_MS;
+  }
+
+  spend(ms: number): void {
+    this.#spentMs += ms;
+    this.#schedule();
+  }
+
   add(connection: PacedConnection, gotNothing: boolean): void {
     (gotNothing ? this.#passedOver : this.#waiting).push(connection);
+    this.#schedule();
   }
 
   /** The connections that continue in the new iteration. */
   next(): readonly PacedConnection[] {
-    this.spentMs = 0;
+    this.#spentMs = 0;
     const all = [...this.#passedOver, ...this.#waiting];
     const next = all.splice(0, MOST_RESUMED);
     [this.#passedOver, this.#waiting] = [all, []];
@@ -38,9 +65,49 @@ class PacedBytes {
   }
 }
 
+/** Bytes with a limited number of pieces in each tick. */
+class RatedBytes implements BytesBudget {
+  readonly #waiting: PacedConnection[] = [];
+  #left = UNSTORED_PIECES;
+  #isTicking = false;
+
+  hasTime(): boolean {
+    return this.#left > 0;
+  }
+
+  spend(): void {
+    this.#left--;
+    this.#schedule();
+  }
+
+  add(connection: PacedConnection, gotNothing: boolean): void {
+    if (gotNothing) this.#waiting.unshift(connection);
+    else this.#waiting.push(connection);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isTicking) return;
+    this.#isTicking = true;
+    const tick = (): void => {
+      this.#isTicking = false;
+      this.#left = UNSTORED_PIECES;
+      for (const connection of this.#waiting.splice(0, UNSTORED_PIECES)) connection.goOn();
+      if (this.#waiting.length > 0) this.#schedule();
+    };
+    setTimeout(tick, UNSTORED_TICK_MS).unref();
+  }
+}
+
 export class RequestPacing implements Pacing {
   readonly #connections = new WeakMap<Socket, PacedConnection>();
-  readonly #paced: Readonly<Record<Bytes, PacedBytes>> = { heads: new PacedBytes(), bodies: new PacedBytes() };
+  readonly #heads = new PacedBytes(() => this.#schedule());
+  readonly #bodies = new PacedBytes(() => this.#schedule());
+  readonly #budgets: Readonly<Record<Bytes, BytesBudget>> = {
+    heads: this.#heads,
+    bodies: this.#bodies,
+    unstored: new RatedBytes(),
+  };
   #scheduled = false;
 
   /** Must be called directly after the server got the connection. */
@@ -61,22 +128,20 @@ export class RequestPacing implements Pacing {
   }
 
   hasTime(bytes: Bytes): boolean {
-    return this.#paced[bytes].spentMs < TURN_MS;
+    return this.#budgets[bytes].hasTime();
   }
 
   spend(bytes: Bytes, work: () => void): void {
-    this.#schedule();
     const started = performance.now();
     try {
       work();
     } finally {
-      this.#paced[bytes].spentMs += performance.now() - started;
+      this.#budgets[bytes].spend(performance.now() - started);
     }
   }
 
   await(connection: PacedConnection, bytes: Bytes, gotNothing: boolean): void {
-    this.#paced[bytes].add(connection, gotNothing);
-    this.#schedule();
+    this.#budgets[bytes].add(connection, gotNothing);
   }
 
   #schedule(): void {
@@ -84,9 +149,8 @@ export class RequestPacing implements Pacing {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      const { heads, bodies } = this.#paced;
-      const next = [...heads.next(), ...bodies.next()];
-      if (!heads.isEmpty || !bodies.isEmpty) this.#schedule();
+      const next = [...this.#heads.next(), ...this.#bodies.next()];
+      if (!this.#heads.isEmpty || !this.#bodies.isEmpty) this.#schedule();
       for (const connection of next) connection.goOn();
     });
   }

@@ -39,3 +39,24 @@ t.test('calls of different iterations are not added up', async (t) => {
   }
   t.same(seen, []);
 });
+
+t.test('a connection with refused calls only is read once, and waits three times as long as that took', async (t) => {
+  const seen: string[] = [];
+  const pacing = new CallPacing();
+  const [first, second] = ['first', 'second'].map((name) => openConnection(pacing, name, seen));
+  for (let call = 0; call < MOST_CALLS; call++) for (const each of [first, second]) each?.end(true);
+  const started = performance.now();
+  first?.begin();
+  second?.begin();
+  first?.begin();
+  t.same(seen.splice(0), ['first stops', 'second stops']);
+  while (performance.now() < started + 10) {}
+  await nextIteration();
+  t.same(seen, [], 'not in the next iteration');
+  while (seen.length === 0) await nextIteration();
+  t.ok(performance.now() - started >= 39);
+  t.same(seen.splice(0), ['first starts']);
+  first?.end(false);
+  first?.begin();
+  t.same(seen, [], 'after a stored call it is not limited');
+});
