@@ -6,7 +6,14 @@ import { explainMissing } from './content-capture.ts';
 import { onlyWord } from './project.ts';
 import { limitOf, type Reader, READER_OPTIONS, withReader } from './reader.ts';
 import type { Terminal } from './terminal.ts';
-import { countCalls, findConversation, type Key, readTurns, type Turn } from './view/conversation-record.ts';
+import {
+  findConversation,
+  type Key,
+  listCalls,
+  readTurns,
+  type StoredCall,
+  type Turn,
+} from './view/conversation-record.ts';
 import { formatCost, formatCount, formatTook, plural } from './view/format.ts';
 import { drawMessage, messageData } from './view/messages.ts';
 import { asJson, cut } from './view/screen-text.ts';
@@ -41,11 +48,11 @@ export const conversationCommand: Command = {
     const limit = limitOf(values, MOST_CALLS);
     return withReader(call, async (reader) => {
       const key = await findConversation(reader, id, values.text('project') ?? null);
-      const total = await countCalls(reader, key);
-      if (total === 0)
+      const calls = await listCalls(reader, key);
+      if (calls.length === 0)
         throw new UserError(`the conversation ${id} has no model calls`, 'See `sluice traces --conversation ID`.');
-      const thread = { key, skipped: Math.max(0, total - limit), limit, all: values.flag('all') };
-      if (values.flag('json')) terminal.print(await threadJson(reader, thread, total));
+      const thread = { key, calls, limit, all: values.flag('all') };
+      if (values.flag('json')) terminal.print(await threadJson(reader, thread));
       else await printThread(reader, thread, terminal);
       return 0;
     });
@@ -54,32 +61,31 @@ export const conversationCommand: Command = {
 
 interface Thread {
   readonly key: Key;
-  /** Earlier calls that are not shown. */
-  readonly skipped: number;
+  readonly calls: readonly StoredCall[];
+  /** The last calls are shown. */
   readonly limit: number;
   readonly all: boolean;
 }
 
-const turnsOf = (reader: Reader, { key, skipped, limit, all }: Thread): AsyncGenerator<Turn> =>
-  readTurns(reader, key, { skipped, limit, all });
+const turnsOf = (reader: Reader, { key, calls, limit, all }: Thread): AsyncGenerator<Turn> =>
+  readTurns(reader, key, calls.slice(-limit), all);
 
-async function threadJson(reader: Reader, thread: Thread, total: number): Promise<string> {
+async function threadJson(reader: Reader, thread: Thread): Promise<string> {
   const calls: object[] = [];
   for await (const { call, messages, repeated } of turnsOf(reader, thread))
     calls.push({ ...call, repeated_message_count: repeated, messages: messages.map(messageData) });
   const { project, conversationId: conversation_id } = thread.key;
-  return asJson({ project, conversation_id, call_count: total, calls });
+  return asJson({ project, conversation_id, call_count: thread.calls.length, calls });
 }
 
 async function printThread(reader: Reader, thread: Thread, terminal: Terminal): Promise<void> {
   const { style, width } = terminal;
-  const { key, skipped } = thread;
+  const { key, calls, limit } = thread;
+  const skipped = Math.max(0, calls.length - limit);
   terminal.print(`${style.bold(cut(key.conversationId, width))}  ${style.dim(key.project)}`);
   if (skipped > 0)
-    terminal.print(
-      style.yellow(`… ${plural(skipped, 'earlier call')}; see them with --limit ${skipped + thread.limit}`),
-    );
-  let trace = '';
+    terminal.print(style.yellow(`… ${plural(skipped, 'earlier call')}; see them with --limit ${calls.length}`));
+  let trace: string | null | undefined;
   for await (const turn of turnsOf(reader, thread)) {
     if (turn.call.trace_id !== trace) terminal.print(`\n${style.dim(describeTrace(turn))}`);
     trace = turn.call.trace_id;
@@ -94,20 +100,22 @@ async function printThread(reader: Reader, thread: Thread, terminal: Terminal): 
 }
 
 function describeTrace({ call }: Turn): string {
-  const when = new Date(Number(BigInt(call.start_time_unix_nano) / 1_000_000n)).toISOString();
-  return `trace ${call.trace_id.slice(0, ID_DIGITS)}, ${call.environment}, ${when}`;
+  const at = call.start_time_unix_nano;
+  const when = at === null ? [] : [new Date(Number(BigInt(at) / 1_000_000n)).toISOString()];
+  const what = call.trace_id === null ? 'log records' : `trace ${call.trace_id.slice(0, ID_DIGITS)}`;
+  return [what, call.environment, ...when].join(', ');
 }
 
 function describeCall({ call, repeated }: Turn, width: number): string {
   const used = call.input_tokens !== null || call.output_tokens !== null;
   const facts = [
     `── ${call.model ?? call.name}`,
-    formatTook(call.duration_ns),
+    ...(call.duration_ns === null ? [] : [formatTook(call.duration_ns)]),
     ...(used ? [`${formatCount(call.input_tokens)} → ${formatCount(call.output_tokens)}`] : []),
     ...(call.total_cost === null ? [] : [formatCost(call.total_cost)]),
     ...(repeated > 0 ? [`${plural(repeated, 'message')} as before`] : []),
     ...(call.is_error === true ? ['failed'] : []),
-    `span ${call.span_id}`,
+    call.signal === 'log' ? 'log record' : `span ${call.span_id}`,
   ];
   return cut(facts.join(' · '), width - 2);
 }

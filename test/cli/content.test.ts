@@ -1,10 +1,11 @@
 // Content in the terminal: messages below the calls of a trace, everything of a span, the thread of a conversation.
+import pg from 'pg';
 import t from 'tap';
 import { folderOf } from '../support/config-files.ts';
 import { type Outcome, sluice as call } from '../support/command-line.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { send } from '../support/otlp-client.ts';
-import { aLogRequest, aSpan, aTraceRequest, newTraceId } from '../support/payloads.ts';
+import { aLogRequest, aSpan, aTraceRequest, attributes, newTraceId } from '../support/payloads.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { postgresConfig, SERVED } from '../support/postgres-daemon.ts';
 
@@ -205,4 +206,104 @@ t.test('a conversation is one thread across traces, each message once', async (t
   const last = await sluice('conversation', 'c-17', '--limit', '3');
   t.match(last.out, '… 2 earlier calls; see them with --limit 5');
   t.match(await sluice('conversation', 'other'), { code: 1, err: /there is no conversation other/u });
+});
+
+async function query(text: string): Promise<readonly unknown[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Records of senders that put the conversation and the messages on log records. */
+const DETAILS = { ...CHAT, 'gen_ai.usage.input_tokens': 100, 'gen_ai.usage.output_tokens': 10 };
+const logAt = (at: number, rest: object, values: Readonly<Record<string, string | number>>): object => ({
+  timeUnixNano: String(START + BigInt(at) * 1_000_000n),
+  ...rest,
+  attributes: attributes(values),
+});
+const saidIn = (out: string): readonly string[] =>
+  out.split('\n').filter((line) => /^ {2}(?:system|user|assistant|tool) /u.test(line));
+
+async function sendLogs(records: readonly object[], scope = 'test'): Promise<void> {
+  const body = JSON.stringify(aLogRequest(records)).replace('"scope":{"name":"test"}', `"scope":{"name":"${scope}"}`);
+  t.equal((await send(daemon.url, { path: '/v1/logs', body })).status, 200);
+}
+
+t.test('a conversation of log records without spans and without a trace', async (t) => {
+  const event = (at: number, name: string, values: Readonly<Record<string, string | number>>): object =>
+    logAt(at, { eventName: `claude_code.${name}` }, { 'event.name': name, 'session.id': 'session of logs', ...values });
+  await sendLogs(
+    [
+      event(1, 'user_prompt', { prompt: 'Fix the test.' }),
+      event(2, 'api_request', { model: 'claude-sonnet-4-5', input_tokens: 1000, output_tokens: 50 }),
+    ],
+    'com.anthropic.claude_code.events',
+  );
+  for (const id of ['session of logs', 'session of l']) {
+    const { out, err, code } = await sluice('conversation', id);
+    t.equal(code, 0, err);
+    t.same(saidIn(out), ['  user       Fix the test.']);
+    t.match(out, /── claude-sonnet-4-5 · 1k → 50/u);
+    t.match(out, /^log records, default, /mu);
+  }
+  const { calls, call_count } = JSON.parse((await sluice('conversation', 'session of logs', '--json')).out);
+  t.equal(call_count, 2);
+  t.match(calls, [
+    { signal: 'log', trace_id: null, span_id: null, messages: [{ role: 'user' }] },
+    { signal: 'log', model: 'claude-sonnet-4-5', input_tokens: 1000 },
+  ]);
+});
+
+t.test('a conversation that log records name, in traces whose spans do not', async (t) => {
+  const [traceId, spanId] = [`d4${newTraceId().slice(2)}`, 'd400000000000001'];
+  const { 'gen_ai.conversation.id': _id, ...chatOnly } = DETAILS;
+  const span = spanAt(traceId, 1, chatOnly);
+  const request = JSON.stringify(aTraceRequest([span]));
+  t.equal((await send(daemon.url, { body: request })).status, 200);
+  const id = { 'gen_ai.conversation.id': 'named by events' };
+  await sendLogs([
+    logAt(
+      2,
+      { traceId, spanId, eventName: 'gen_ai.client.inference.operation.details' },
+      { ...chat([QUESTION], [ANSWER]), ...id, 'gen_ai.usage.input_tokens': 100, 'gen_ai.usage.output_tokens': 10 },
+    ),
+    // Without a span that is stored.
+    logAt(
+      3,
+      { traceId: `d5${traceId.slice(2)}`, spanId, eventName: 'gen_ai.client.inference.operation.details' },
+      { ...chat([QUESTION, ANSWER, text('user', 'And shoes?')], [text('assistant', 'Boots.')]), ...id },
+    ),
+  ]);
+  const { out, err } = await sluice('conversation', 'named by events');
+  t.equal(err, '');
+  t.same(saidIn(out), [
+    '  user       What should I pack?',
+    '  assistant  A jacket.',
+    '  user       And shoes?',
+    '  assistant  Boots.',
+  ]);
+  t.equal(out.match(/── gpt-5-mini/gu)?.length, 2, 'the record of a call is not a second call');
+  const [counted] = await query(
+    "SELECT call_count::int4, trace_count::int4 FROM conversations WHERE conversation_id = 'named by events'",
+  );
+  t.same(counted, { call_count: 1, trace_count: 1 }, 'one has usage');
+});
+
+t.test('messages on log records of a conversation that spans name', async (t) => {
+  const [traceId, spanId] = [`d6${newTraceId().slice(2)}`, 'd600000000000001'];
+  const id = { 'gen_ai.conversation.id': 'named by spans' };
+  const request = JSON.stringify(aTraceRequest([spanAt(traceId, 1, { ...DETAILS, ...id })]));
+  t.equal((await send(daemon.url, { body: request })).status, 200);
+  const body = (value: object): object => ({ kvlistValue: { values: attributes(value as Record<string, string>) } });
+  await sendLogs([
+    logAt(1, { traceId, spanId, eventName: 'gen_ai.user.message', body: body({ content: 'Hello.' }) }, {}),
+    logAt(2, { traceId, spanId, eventName: 'gen_ai.assistant.message', body: body({ content: 'Good day.' }) }, {}),
+  ]);
+  const { out } = await sluice('conversation', 'named by spans');
+  t.same(saidIn(out), ['  user       Hello.', '  assistant  Good day.']);
+  t.equal(out.match(/^ {2}── /gmu)?.length, 1);
 });

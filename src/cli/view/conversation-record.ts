@@ -1,10 +1,12 @@
 /**
  * One stored conversation: its model calls across traces, each with the messages that are new in it. Calls repeat the
- * history, so that a call is compared with those before it.
+ * history, so that a call is compared with those before it. Some senders put the conversation or the messages on log
+ * records only.
  */
+import { CONTENT_COLUMNS } from '../../pdata/content-columns.ts';
 import type { Message } from '../../messages/message.ts';
 import { CallHistory } from '../../messages/new-messages.ts';
-import { type ContentRow, readRecord } from '../../messages/read-record.ts';
+import { type ContentRow, readRecord, type Section } from '../../messages/read-record.ts';
 import { UserError } from '../../errors.ts';
 import { countOf, type Reader, type Row, textOf } from '../reader.ts';
 import { contentList } from './trace-content.ts';
@@ -12,14 +14,18 @@ import { contentList } from './trace-content.ts';
 export interface Key {
   readonly project: string;
   readonly conversationId: string;
+  /** No span has the id. */
+  readonly isOfLogs: boolean;
 }
 
 export interface CallRow {
-  readonly trace_id: string;
-  readonly span_id: string;
+  readonly signal: 'span' | 'log';
+  readonly trace_id: string | null;
+  readonly span_id: string | null;
+  /** Of the span, or the event of the log record. */
   readonly name: string;
   readonly environment: string;
-  readonly start_time_unix_nano: string;
+  readonly start_time_unix_nano: string | null;
   readonly duration_ns: string | null;
   /** The model that answered, or else the requested model. */
   readonly model: string | null;
@@ -41,33 +47,60 @@ export interface Turn {
   readonly isRepeat: boolean;
 }
 
+/** A model call as stored: its span, and the log records that name the span; or log records alone. */
+export interface StoredCall {
+  readonly span: { readonly traceId: string; readonly spanId: string; readonly startNs: string } | null;
+  /** The places of its log records in the table, in order of time. */
+  readonly logs: readonly string[];
+}
+
 const SHOWN_CANDIDATES = 5;
 /** Calls that are fetched at once, and the length of one column of them. */
 const AT_ONCE = 8;
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 
-/** Every project with a trace, by jumps in the index. */
-const PROJECTS = `WITH RECURSIVE p AS (
-    SELECT min(project) AS name FROM sluice.traces
-    UNION ALL SELECT (SELECT min(project) FROM sluice.traces WHERE project > p.name) FROM p WHERE p.name IS NOT NULL
+/** Every project with a trace or log records, by jumps in the index. */
+const projectsOf = (table: string): string => `WITH RECURSIVE p AS (
+    SELECT min(project) AS name FROM sluice.${table}
+    UNION ALL SELECT (SELECT min(project) FROM sluice.${table} WHERE project > p.name) FROM p WHERE p.name IS NOT NULL
   ) SELECT name FROM p WHERE name IS NOT NULL AND ($2::text IS NULL OR name = $2)`;
 
-/** By the whole id, which has an index, or else by a prefix of it, which reads every span. */
+const isWhole = (table: string): string => `${table}.conversation_id = $1`;
+const isPrefix = (table: string): string =>
+  `${table}.conversation_id IS NOT NULL AND starts_with(${table}.conversation_id, $1)`;
+const inSpans = (condition: string): string =>
+  `SELECT project, conversation_id, false AS of_logs FROM sluice.spans s
+   WHERE project = ANY (ARRAY(${projectsOf('traces')})) AND ${condition}`;
+const inLogs = (condition: string): string =>
+  `SELECT project, conversation_id, true FROM sluice.logs l WHERE ($2::text IS NULL OR project = $2) AND ${condition}`;
+
+/** By the whole id of spans, which has an index, or else of log records, or else by a prefix, which reads all records. */
 export async function findConversation(reader: Reader, id: string, project: string | null): Promise<Key> {
-  const found = async (condition: string): Promise<readonly Row[]> =>
-    reader.query(
-      `SELECT DISTINCT project, conversation_id FROM sluice.spans WHERE project = ANY (ARRAY(${PROJECTS})) AND ${condition}
-       ORDER BY 1, 2 LIMIT ${SHOWN_CANDIDATES}`,
+  const searches = [
+    inSpans(`left(conversation_id, 128) = left($1::text, 128) AND ${isWhole('s')}`),
+    inLogs(isWhole('l')).replace('true', 'true AS of_logs'),
+    `${inSpans(isPrefix('s'))} UNION ALL ${inLogs(isPrefix('l'))}`,
+  ];
+  for (const search of searches) {
+    const rows = await reader.query(
+      `SELECT project, conversation_id, bool_and(of_logs) AS of_logs FROM (${search}) AS found
+       GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ${SHOWN_CANDIDATES}`,
       [id, project],
     );
-  const whole = await found('left(conversation_id, 128) = left($1::text, 128) AND conversation_id = $1');
-  const rows =
-    whole.length > 0 ? whole : await found('conversation_id IS NOT NULL AND starts_with(conversation_id, $1)');
-  const keys = rows.map((row) => ({ project: String(row['project']), conversationId: String(row['conversation_id']) }));
+    if (rows.length > 0) return onlyOne(id, rows);
+  }
+  throw new UserError(`there is no conversation ${id}`, 'See `sluice usage --by conversation`.');
+}
+
+function onlyOne(id: string, rows: readonly Row[]): Key {
+  const keys = rows.map((row) => ({
+    project: String(row['project']),
+    conversationId: String(row['conversation_id']),
+    isOfLogs: row['of_logs'] === true,
+  }));
   const [key, second] = keys;
-  if (key === undefined) throw new UserError(`there is no conversation ${id}`, 'See `sluice usage --by conversation`.');
-  if (second === undefined) return key;
-  const sameId = keys.every(({ conversationId }) => conversationId === key.conversationId);
+  if (key !== undefined && second === undefined) return key;
+  const sameId = keys.every(({ conversationId }) => conversationId === key?.conversationId);
   const names = keys.map((each) => (sameId ? `--project ${each.project}` : each.conversationId));
   throw new UserError(
     `several conversations begin with ${id}`,
@@ -75,46 +108,129 @@ export async function findConversation(reader: Reader, id: string, project: stri
   );
 }
 
-/** Spans without the id belong to the conversation too where their trace does, and names no other. */
-const CALLS = `sluice.spans s
-  WHERE s.project = $1 AND s.category = 'model_call' AND (s.conversation_id = $2 OR s.conversation_id IS NULL)
-    AND s.trace_id IN (SELECT o.trace_id FROM sluice.spans o
-      WHERE o.project = $1 AND left(o.conversation_id, 128) = left($2, 128) AND o.conversation_id = $2)`;
+const PLACE = "l.tableoid || ' ' || l.ctid";
+const LOG_TIME = 'coalesce(l.time_unix_nano, l.observed_time_unix_nano)';
+/** Log records that are a call, or a message of one. */
+const IS_SAID = `(l.category = 'model_call' OR l.category IS NULL AND coalesce(${CONTENT_COLUMNS.map((name) => `l.${name}`).join(', ')}) IS NOT NULL)`;
 
-export async function countCalls(reader: Reader, { project, conversationId }: Key): Promise<number> {
-  const [row] = await reader.query(`SELECT count(*)::int4 AS calls FROM ${CALLS}`, [project, conversationId]);
-  return Number(row?.['calls'] ?? 0);
+/**
+ * Spans and log records without the id belong to the conversation too where their trace does, and names no other. A log
+ * record belongs to the call of the span that it names. No index has the conversation of log records, so they are
+ * searched only if no span has the id.
+ */
+const CALLS = `
+  WITH traces AS MATERIALIZED (
+    SELECT o.trace_id FROM sluice.spans o
+    WHERE o.project = $1 AND left(o.conversation_id, 128) = left($2, 128) AND o.conversation_id = $2
+    UNION SELECT l.trace_id FROM sluice.logs l
+    WHERE $3::bool AND l.project = $1 AND l.conversation_id = $2 AND l.trace_id IS NOT NULL
+  ), calls AS MATERIALIZED (
+    SELECT s.trace_id, s.span_id, s.start_time_unix_nano AS ns FROM sluice.spans s
+    WHERE s.project = $1 AND s.category = 'model_call' AND (s.conversation_id = $2 OR s.conversation_id IS NULL)
+      AND s.trace_id IN (SELECT trace_id FROM traces)
+  ), records AS MATERIALIZED (
+    SELECT l.trace_id, l.span_id, ${LOG_TIME} AS ns, ${PLACE} AS place FROM sluice.logs l
+    WHERE l.project = $1 AND l.trace_id IN (SELECT trace_id FROM traces)
+      AND (l.conversation_id = $2 OR l.conversation_id IS NULL) AND ${IS_SAID}
+    UNION ALL
+    SELECT NULL, NULL, ${LOG_TIME}, ${PLACE} FROM sluice.logs l
+    WHERE $3::bool AND l.project = $1 AND l.conversation_id = $2 AND l.trace_id IS NULL AND ${IS_SAID}
+  )
+  SELECT encode(c.trace_id, 'hex') AS trace_id, encode(c.span_id, 'hex') AS span_id, c.ns AS start_ns,
+    min(coalesce(c.ns, r.ns)) AS ns, array_agg(r.place ORDER BY r.ns, r.place) FILTER (WHERE r.place IS NOT NULL) AS logs
+  FROM calls c FULL JOIN records r ON r.trace_id = c.trace_id AND r.span_id = c.span_id
+  GROUP BY c.trace_id, c.span_id, c.ns,
+    CASE WHEN c.ns IS NULL THEN coalesce(encode(r.trace_id, 'hex') || encode(r.span_id, 'hex'), r.place) END
+  ORDER BY ns, 1, 2, logs`;
+
+/** Every call of the conversation, in order of time. */
+export async function listCalls(
+  reader: Reader,
+  { project, conversationId, isOfLogs }: Key,
+): Promise<readonly StoredCall[]> {
+  const rows = await reader.query(CALLS, [project, conversationId, isOfLogs]);
+  return rows.map((row) => ({
+    span:
+      row['start_ns'] === null
+        ? null
+        : { traceId: String(row['trace_id']), spanId: String(row['span_id']), startNs: String(row['start_ns']) },
+    logs: (row['logs'] ?? []) as readonly string[],
+  }));
 }
 
-export interface Selection {
-  /** The first calls, which are not shown. */
-  readonly skipped: number;
-  readonly limit: number;
-  /** Every message of every call. */
-  readonly all: boolean;
-}
-
+/** `all`: every message of every call. */
 export async function* readTurns(
   reader: Reader,
-  { project, conversationId }: Key,
-  { skipped, limit, all }: Selection,
+  { project }: Key,
+  calls: readonly StoredCall[],
+  all: boolean,
 ): AsyncGenerator<Turn> {
   const history = new CallHistory();
-  for (let at = skipped; at < skipped + limit; at += AT_ONCE) {
-    const rows = await reader.query(
-      `SELECT encode(s.trace_id, 'hex') AS trace_id, encode(s.span_id, 'hex') AS span_id, left(s.name, 500) AS name, s.environment,
-         s.start_time_unix_nano, s.duration_ns, coalesce(s.response_model, s.request_model) AS model, s.agent_name,
-         s.input_tokens, s.output_tokens, s.total_cost, s.is_error OR s.status = 'error' AS is_error, ${contentList(MOST_CHARACTERS)}
-       FROM ${CALLS} ORDER BY s.start_time_unix_nano, s.trace_id, s.span_id LIMIT $3 OFFSET $4`,
-      [project, conversationId, Math.min(AT_ONCE, skipped + limit - at), at],
+  for (let at = 0; at < calls.length; at += AT_ONCE) {
+    const some = calls.slice(at, at + AT_ONCE);
+    const rows: ReadonlyMap<string, Row> = new Map(
+      [...(await readSpans(reader, project, some)), ...(await readLogs(reader, project, some))].map((row) => [
+        String(row['key']),
+        row,
+      ]),
     );
-    for (const row of rows) yield turnOf(row, history, all);
-    if (rows.length < AT_ONCE) return;
+    for (const { span, logs } of some) {
+      const own = span === null ? undefined : rows.get(keyOf(span));
+      const records = logs.flatMap((place): readonly Row[] => {
+        const row = rows.get(place);
+        return row === undefined ? [] : [row];
+      });
+      const row = own ?? records.find(({ category }) => category === 'model_call') ?? records[0];
+      if (row !== undefined) yield turnOf(row, contentOf(own, records), history, all);
+    }
   }
 }
 
-function turnOf(row: Row, history: CallHistory, all: boolean): Turn {
-  const { input, answer, repeated, isRepeat } = history.add(readRecord(row as unknown as ContentRow));
+const keyOf = (span: NonNullable<StoredCall['span']>): string => `${span.traceId} ${span.spanId} ${span.startNs}`;
+
+/** Senders put the same messages on both, so log records are read where the span has none. */
+function contentOf(span: Row | undefined, records: readonly Row[]): readonly Section[] {
+  const own = span === undefined ? [] : readRecord(span as unknown as ContentRow);
+  return own.length > 0 ? own : records.flatMap((row) => readRecord(row as unknown as ContentRow));
+}
+
+const COMMON = `encode(s.trace_id, 'hex') AS trace_id, encode(s.span_id, 'hex') AS span_id, s.environment, s.category,
+  coalesce(s.response_model, s.request_model) AS model, s.agent_name, s.input_tokens, s.output_tokens, s.total_cost,
+  ${contentList(MOST_CHARACTERS)}`;
+
+async function readSpans(reader: Reader, project: string, calls: readonly StoredCall[]): Promise<readonly Row[]> {
+  const spans = calls.flatMap(({ span }) => span ?? []);
+  if (spans.length === 0) return [];
+  return reader.query(
+    `SELECT k.trace || ' ' || k.span || ' ' || k.ns AS key, 'span' AS signal, left(s.name, 500) AS name,
+       s.start_time_unix_nano, s.duration_ns, s.is_error OR s.status = 'error' AS is_error, ${COMMON}
+     FROM unnest($2::text[], $3::text[], $4::int8[]) AS k (trace, span, ns)
+     JOIN sluice.spans s ON s.project = $1 AND s.trace_id = decode(k.trace, 'hex') AND s.span_id = decode(k.span, 'hex')
+       AND s.start_time_unix_nano = k.ns`,
+    [
+      project,
+      spans.map(({ traceId }) => traceId),
+      spans.map(({ spanId }) => spanId),
+      spans.map(({ startNs }) => startNs),
+    ],
+  );
+}
+
+async function readLogs(reader: Reader, project: string, calls: readonly StoredCall[]): Promise<readonly Row[]> {
+  const places = calls.flatMap(({ logs }) => logs);
+  if (places.length === 0) return [];
+  return reader.query(
+    `SELECT s.tableoid || ' ' || s.ctid AS key, 'log' AS signal, s.event_name, coalesce(s.event_name, 'log record') AS name,
+       coalesce(s.time_unix_nano, s.observed_time_unix_nano) AS start_time_unix_nano, NULL AS duration_ns, s.is_error,
+       ${COMMON}
+     FROM sluice.logs s
+     WHERE s.project = $1 AND s.ctid = ANY ($2::tid[]) AND s.tableoid || ' ' || s.ctid = ANY ($3::text[])`,
+    [project, places.map((place) => place.slice(place.indexOf(' ') + 1)), places],
+  );
+}
+
+function turnOf(row: Row, sections: readonly Section[], history: CallHistory, all: boolean): Turn {
+  const { input, answer, repeated, isRepeat } = history.add(sections);
   const messages = all ? [...input, ...answer] : [...input.slice(repeated), ...(isRepeat ? [] : answer)];
   const hasContent = input.length + answer.length > 0;
   return { call: callOf(row), messages, repeated, hasContent, isRepeat: isRepeat && !all };
@@ -122,11 +238,12 @@ function turnOf(row: Row, history: CallHistory, all: boolean): Turn {
 
 function callOf(row: Row): CallRow {
   return {
-    trace_id: String(row['trace_id']),
-    span_id: String(row['span_id']),
+    signal: row['signal'] === 'log' ? 'log' : 'span',
+    trace_id: textOf(row['trace_id']),
+    span_id: textOf(row['span_id']),
     name: String(row['name']),
     environment: String(row['environment']),
-    start_time_unix_nano: String(row['start_time_unix_nano']),
+    start_time_unix_nano: textOf(row['start_time_unix_nano']),
     duration_ns: textOf(row['duration_ns']),
     model: textOf(row['model']),
     agent_name: textOf(row['agent_name']),

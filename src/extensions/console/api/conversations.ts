@@ -43,7 +43,8 @@ const rowOf = (views: string, seesContent: boolean): string => `
       count(*) FILTER (WHERE c.total_cost IS NULL) AS unpriced_count
     FROM unnest(f.traces) AS x (id) CROSS JOIN LATERAL (
       SELECT * FROM ${views}.trace_usage c WHERE c.project = $1::text AND c.trace_id = x.id) c
-    WHERE c.conversation_id = n.conversation_id
+    WHERE c.conversation_id = n.conversation_id OR c.conversation_id IS NULL AND NOT EXISTS (
+      SELECT FROM sluice.spans o WHERE o.project = $1::text AND o.trace_id = x.id AND o.conversation_id <> n.conversation_id)
   ) u LEFT JOIN LATERAL (
     SELECT s.input_content FROM sluice.spans s WHERE ${spansIn('n.conversation_id')} AND s.input_content IS NOT NULL
     ORDER BY s.start_time_unix_nano, s.span_id LIMIT 1

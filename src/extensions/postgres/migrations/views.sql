@@ -468,11 +468,21 @@ LEFT JOIN LATERAL (
   FROM views.trace_usage c WHERE c.project = t.project AND c.trace_id = t.trace_id
 ) u ON true;
 
+-- The one conversation that the records of a trace name, for calls that name none themselves: some senders name it on the
+-- spans of agents or on log records only.
+CREATE VIEW views.trace_conversations AS
+SELECT project, trace_id, min(conversation_id) AS conversation_id FROM (
+  SELECT project, trace_id, conversation_id FROM sluice.spans WHERE conversation_id IS NOT NULL
+  UNION ALL SELECT project, trace_id, conversation_id FROM sluice.logs WHERE conversation_id IS NOT NULL AND trace_id IS NOT NULL
+) r GROUP BY project, trace_id HAVING min(conversation_id) = max(conversation_id);
+
 CREATE VIEW views.conversations AS
-SELECT project, environment, conversation_id, count(DISTINCT trace_id) AS trace_count, count(*) AS call_count,
-  min(time_unix_nano) AS first_time_unix_nano, max(time_unix_nano) AS last_time_unix_nano,
-  sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, sum(total_tokens) AS total_tokens, sum(total_cost) AS total_cost
-FROM views.counted_usage WHERE conversation_id IS NOT NULL GROUP BY project, environment, conversation_id;
+SELECT project, c.environment, coalesce(c.conversation_id, t.conversation_id) AS conversation_id, count(DISTINCT trace_id) AS trace_count,
+  count(*) AS call_count, min(c.time_unix_nano) AS first_time_unix_nano, max(c.time_unix_nano) AS last_time_unix_nano,
+  sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens, sum(c.total_tokens) AS total_tokens,
+  sum(c.total_cost) AS total_cost
+FROM views.counted_usage c LEFT JOIN views.trace_conversations t USING (project, trace_id)
+WHERE coalesce(c.conversation_id, t.conversation_id) IS NOT NULL GROUP BY 1, 2, 3;
 
 CREATE VIEW views.usage_daily AS
 SELECT (to_timestamp(time_unix_nano / 1000000000) AT TIME ZONE 'UTC')::date AS day, project, environment, provider, model,

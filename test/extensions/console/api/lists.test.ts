@@ -169,6 +169,28 @@ t.test('the turns of a conversation, from the newest', async (t) => {
   t.equal((await reading.refusal(listTurns, { path: { conversation: 'l' } }))?.code, 'not_found');
 });
 
+t.test('a call without a conversation counts in the only one that its trace names', async (t) => {
+  const call = { category: 'model_call', usage_scope: 'own', total_tokens: '1' };
+  await store(reading, [
+    spanRow({ trace: 300, project: 'agents', conversation_id: 'only', category: 'agent' }),
+    spanRow({ trace: 300, project: 'agents', at: 1, ...call, conversation_id: null }),
+    spanRow({ trace: 301, project: 'agents', ...call, conversation_id: 'first' }),
+    spanRow({ trace: 301, project: 'agents', at: 1, ...call, conversation_id: 'second' }),
+    spanRow({ trace: 301, project: 'agents', at: 2, ...call, conversation_id: null }),
+  ]);
+  const { items }: Page<ConversationRow> = await reading.ask(listConversations, { project: 'agents' });
+  t.same(
+    items
+      .map(({ conversation_id, call_count }) => [conversation_id, call_count])
+      .sort((one, other) => (String(one) < String(other) ? -1 : 1)),
+    [
+      ['first', 1],
+      ['only', 1],
+      ['second', 1],
+    ],
+  );
+});
+
 t.test('exports', async (t) => {
   const lines = async (query: Readonly<Record<string, string | number>>, seesContent = true) =>
     (await reading.text(exportRows, { query, seesContent })).trimEnd().split('\n');
