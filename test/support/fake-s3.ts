@@ -105,6 +105,8 @@ function answer(fake: FakeS3, incoming: IncomingMessage, response: ServerRespons
     if (fault === 'slow_down') throw new Failure(503, 'SlowDown');
     if (fault === 'denied') throw new Failure(403, 'AccessDenied');
     if (fault === 'expired') throw new Failure(400, 'ExpiredToken');
+    if (!String(headers.authorization).includes(`/${REGION}/s3/`))
+      throw new Failure(400, 'AuthorizationHeaderMalformed');
     if (!isSigned(incoming, body)) throw new Failure(403, 'SignatureDoesNotMatch');
     if (fake.isGone || bucket !== fake.bucket) throw new Failure(404, 'NoSuchBucket');
     const { status, sent, extra } = perform(fake, request, body);
@@ -114,7 +116,9 @@ function answer(fake: FakeS3, incoming: IncomingMessage, response: ServerRespons
     response.write(sent.subarray(0, Math.ceil(sent.length / 2)), () => response.socket?.destroy());
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    const xml = `<?xml version="1.0"?><Error><Code>${error.message}</Code><Message>the fake says so</Message></Error>`;
+    if (fault === 'lost') return void response.socket?.resetAndDestroy();
+    const told = `<Code>${error.message}</Code><Message>the fake says so</Message><Region>${REGION}</Region>`;
+    const xml = `<?xml version="1.0"?><Error>${told}</Error>`;
     response.writeHead(error.status, { 'content-type': 'application/xml' }).end(method === 'HEAD' ? undefined : xml);
   }
 }

@@ -56,7 +56,7 @@ class Refused extends Error {
     super([String(statusCode), code, reason].filter((text) => text !== '').join(' '));
     this.status = statusCode;
     this.code = code;
-    this.region = headers['x-amz-bucket-region']?.toString();
+    this.region = headers['x-amz-bucket-region']?.toString() ?? elementOf(xml, 'Region');
   }
 
   get isTransient(): boolean {
@@ -64,6 +64,7 @@ class Refused extends Error {
   }
 
   get fault(): StoreFault {
+    if (EXPIRED_CODES.includes(this.code)) return 'denied';
     return this.isTransient ? 'unavailable' : (FAULTS[this.status] ?? 'invalid');
   }
 }
@@ -139,7 +140,7 @@ export class S3Bucket {
   async #attempt(call: S3Call): Promise<IncomingMessage> {
     const credentials = await this.#credentials.get();
     const region = (this.#region ??= await this.#configuredRegion());
-    const { url, path } = this.#addressOf(call.key, region);
+    const { url, path } = addressOf({ bucket: this.#bucket, key: call.key, region, endpoint: this.#endpoint });
     const query = encodeQuery(call.query ?? []);
     const at = new Date();
     const payloadHash = call.sha256 ?? UNSIGNED_PAYLOAD;
@@ -169,17 +170,6 @@ export class S3Bucket {
     throw refused;
   }
 
-  /** Path style at an own endpoint, and for names with dots, which the certificates of AWS do not cover. */
-  #addressOf(key: string, region: string): { readonly url: URL; readonly path: string } {
-    const host = `s3.${region}.${domainOf(region)}`;
-    if (this.#endpoint === null && !this.#bucket.includes('.')) {
-      return { url: new URL(`https://${this.#bucket}.${host}`), path: `/${encodePath(key)}` };
-    }
-    const url = this.#endpoint ?? new URL(`https://${host}`);
-    const folder = url.pathname.replace(/\/$/u, '');
-    return { url, path: `${folder}/${this.#bucket}${key === '' ? '' : `/${encodePath(key)}`}` };
-  }
-
   async #configuredRegion(): Promise<string> {
     const configured = this.#environment['AWS_REGION'] || this.#environment['AWS_DEFAULT_REGION'];
     return configured || (await sharedProfile(this.#environment))['region'] || DEFAULT_REGION;
@@ -189,7 +179,7 @@ export class S3Bucket {
   #corrects(error: unknown): boolean {
     if (!(error instanceof Refused)) return false;
     if (EXPIRED_CODES.includes(error.code)) return true;
-    if (error.region === undefined || error.region === this.#region || this.#endpoint !== null) return false;
+    if (error.region === undefined || error.region === this.#region) return false;
     this.#region = error.region;
     return true;
   }
@@ -200,6 +190,25 @@ export class S3Bucket {
     const isUnknown = isRepeated && call.method === 'PUT' && error.fault !== 'exists';
     return this.failure(call.key, error, isUnknown ? 'unavailable' : error.fault);
   }
+}
+
+interface Place {
+  readonly bucket: string;
+  readonly key: string;
+  readonly region: string;
+  /** Null for AWS. */
+  readonly endpoint: URL | null;
+}
+
+/** Path style at an own endpoint, and for names with dots, which the certificates of AWS do not cover. */
+export function addressOf({ bucket, key, region, endpoint }: Place): { readonly url: URL; readonly path: string } {
+  const host = `s3.${region}.${domainOf(region)}`;
+  if (endpoint === null && !bucket.includes('.')) {
+    return { url: new URL(`https://${bucket}.${host}`), path: `/${encodePath(key)}` };
+  }
+  const url = endpoint ?? new URL(`https://${host}`);
+  const folder = url.pathname.replace(/\/$/u, '');
+  return { url, path: `${folder}/${bucket}${key === '' ? '' : `/${encodePath(key)}`}` };
 }
 
 /** An attempt without an answer is transient, but not a body that cannot be read. */

@@ -4,6 +4,7 @@
  */
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { Environment } from './aws-credentials.ts';
 import { elementOf, elementsOf } from './http-call.ts';
@@ -52,9 +53,6 @@ export class S3Store implements ObjectStore {
   async put(key: string, body: ObjectBody, { ifAbsent = false }: PutOptions = {}): Promise<void> {
     const path = this.#pathOf(key);
     const { bytes, md5, sha256 } = await this.#digest(path, body);
-    if (bytes > MAX_OBJECT_BYTES) {
-      throw new StoreError('invalid', `${this.#bucket.urlOf(path)}: ${bytes} bytes are more than the 5 GiB of one put`);
-    }
     const id = randomUUID();
     const headers: Record<string, string> = { 'content-length': String(bytes), 'content-md5': md5, [PUT_ID]: id };
     if (ifAbsent) headers['if-none-match'] = '*';
@@ -179,6 +177,8 @@ export class S3Store implements ObjectStore {
     if (Buffer.isBuffer(body)) add(body);
     else {
       try {
+        const { size } = await stat(body.path);
+        if (size > MAX_OBJECT_BYTES) throw new Error(`${size} bytes are more than the 5 GiB of one put`);
         for await (const chunk of createReadStream(body.path)) add(chunk as Buffer);
       } catch (error) {
         throw this.#bucket.failure(path, error as Error, 'invalid');
