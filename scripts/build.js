@@ -1,6 +1,7 @@
 // Builds dist/: the AssemblyScript wire module to WASM, the console's page to dist/web, and the TypeScript of src, test
 // and bench. `--if-needed` returns at once when nothing changed since the last build; `--product` leaves out test and
-// bench; `--unchecked` leaves out the check of types, which takes most of the time; `--quiet` prints problems only.
+// bench; `--unchecked` leaves out the check of types and the declarations, which take most of the time; `--quiet` prints
+// problems only.
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -46,6 +47,9 @@ function run(name, script, args) {
 const sources = (product ? ['src'] : ['src', 'test', 'bench'])
   .flatMap((folder) => filesBelow(join(root, folder)))
   .filter((path) => !path.includes('fixtures'));
+const compiledSources = sources
+  .map((path) => relative(root, path))
+  .filter((path) => /(?<!\.d)\.ts$/u.test(path) && !/^src\/(?:pdata\/wasm|extensions\/console\/web)\//u.test(path));
 const newestSource = Math.max(
   newest(sources),
   modified(join(root, 'tsconfig.json')),
@@ -67,8 +71,11 @@ const wireSources = [
 ].filter((path) => existsSync(path));
 mkdirSync(dirname(wasm), { recursive: true });
 // The compilers are independent, and most machines have two cores.
-const compiler = ['-p', product ? 'tsconfig.product.json' : 'tsconfig.json', ...(unchecked ? ['--noCheck'] : [])];
-const steps = [run('typescript', 'node_modules/typescript/bin/tsc', compiler)];
+const steps = [];
+if (!unchecked) {
+  const project = ['-p', product ? 'tsconfig.product.json' : 'tsconfig.json', '--emitDeclarationOnly'];
+  steps.push(run('types', 'node_modules/typescript/bin/tsc', project));
+}
 if (modified(wasm) < newest(wireSources)) {
   steps.push(run('wire.wasm', 'scripts/build-wire.js', [dirname(wasm)]));
 }
@@ -94,7 +101,8 @@ const tap = join(dist, 'node_modules/tap');
 if (!product && modified(join(tap, 'index.js')) < modified(join(root, 'package-lock.json'))) {
   steps.push(run('tap', 'scripts/bundle-tap.js', [tap]));
 }
-await Promise.all(steps);
+const { transpile } = await import('./transpile.js');
+await Promise.all([...steps, transpile(root, compiledSources)]);
 
 // Files that are read at run time have the same place relative to the compiled source.
 for (const path of filesBelow(join(root, 'src')).filter(

@@ -3,11 +3,10 @@
  * lines before the first `diff --git` are YAML, the rest is what `git diff` writes: `git apply` takes the whole file.
  */
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import typescript from 'typescript';
 import { parse } from 'yaml';
 import type { Kind } from '../check/findings.ts';
 import { PRODUCT_ROOT } from '../testbed/testbed.ts';
@@ -34,6 +33,9 @@ const SUFFIX = '.patch';
 const FIRST_DIFF = /^diff --git /m;
 const CHANGED_FILE = /^\+\+\+ b\/(.+)$/gm;
 const run = promisify(execFile);
+const { transpile } = (await import(`file://${PRODUCT_ROOT}/scripts/transpile.js`)) as {
+  transpile(root: string, files: readonly string[]): Promise<void>;
+};
 
 /** All seeded bugs, by name. */
 export async function readBugs(): Promise<readonly SeededBug[]> {
@@ -64,28 +66,10 @@ export async function buildWithBug(bug: SeededBug): Promise<string> {
     await cp(join(PRODUCT_ROOT, part), join(root, part), { recursive: true });
   await symlink(join(PRODUCT_ROOT, 'node_modules'), join(root, 'node_modules'));
   await applyPatch(bug, root);
-  for (const file of bug.files) await transpile(root, file);
+  await transpile(root, bug.files);
   return root;
 }
 
 export async function removeBuild(root: string): Promise<void> {
   await rm(root, { recursive: true, force: true });
-}
-
-async function transpile(root: string, file: string): Promise<void> {
-  const source = await readFile(join(root, file), 'utf8');
-  const { outputText, diagnostics = [] } = typescript.transpileModule(source, {
-    fileName: file,
-    reportDiagnostics: true,
-    compilerOptions: {
-      target: typescript.ScriptTarget.ES2022,
-      module: typescript.ModuleKind.ESNext,
-      verbatimModuleSyntax: true,
-      rewriteRelativeImportExtensions: true,
-    },
-  });
-  const [problem] = diagnostics;
-  if (problem !== undefined)
-    throw new Error(`${file}: ${typescript.flattenDiagnosticMessageText(problem.messageText, '\n')}`);
-  await writeFile(join(root, 'dist', file.replace(/\.ts$/, '.js')), outputText);
 }
