@@ -81,7 +81,7 @@ export function traceConditions(values: Values, parameters: Parameters, views: s
   }
   const cost = minCostOf(values);
   if (cost !== null) {
-    const sum = `SELECT sum(c.total_cost) FROM ${views}.trace_usage c WHERE c.project = t.project AND c.trace_id = t.trace_id`;
+    const sum = `SELECT sum(c.total_cost) FROM ${views}.trace_usage_of(t.project, ARRAY[t.trace_id]) c`;
     found.push(`(${sum}) >= ${parameters.add(cost)}::numeric`);
   }
   return found;

@@ -43,6 +43,10 @@ const question = (
     SELECT t.*, ${TIME_NS} AS time_ns, ${ARRIVED_US} AS arrived_us FROM sluice.traces t
     WHERE ${conditions.join('\n      AND ')}
     ORDER BY ${order}, t.trace_id LIMIT ${limit}
+  ), used AS MATERIALIZED (
+    SELECT c.project, c.trace_id, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens, sum(c.total_cost) AS total_cost
+    FROM (SELECT project, array_agg(trace_id) AS ids FROM newest GROUP BY project) p
+    CROSS JOIN LATERAL ${views}.trace_usage_of(p.project, p.ids) c GROUP BY 1, 2
   )
   SELECT encode(n.trace_id, 'hex') AS trace_id, n.project, n.environment, n.time_ns, n.first_ns AS start_time_unix_nano,
     CASE WHEN first.is_root THEN first.name END AS root_name, first.name AS first_name,
@@ -60,10 +64,7 @@ const question = (
     WHERE project = n.project AND trace_id = n.trace_id AND start_time_unix_nano BETWEEN n.first_ns AND n.last_ns
     ORDER BY parent_span_id IS NOT NULL, start_time_unix_nano, span_id LIMIT 1
   ) first ON true
-  CROSS JOIN LATERAL (
-    SELECT sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, sum(total_cost) AS total_cost
-    FROM ${views}.trace_usage c WHERE c.project = n.project AND c.trace_id = n.trace_id
-  ) u
+  LEFT JOIN used u ON u.project = n.project AND u.trace_id = n.trace_id
   ORDER BY n.${order}, n.trace_id`;
 
 interface TraceRow {

@@ -139,13 +139,13 @@ const totalsQuestion = (views: string): string => `
     SELECT sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
       sum(cache_read_tokens) AS cache_read_tokens, sum(total_cost) AS total_cost,
       count(*) FILTER (WHERE total_cost IS NULL)::int4 AS unpriced_count
-    FROM ${views}.trace_usage WHERE project = $1 AND trace_id = decode($2, 'hex')
+    FROM ${views}.trace_usage_of($1, ARRAY[decode($2, 'hex')])
   ) u`;
 
 /** The rows that the totals add up. A log record has no id: it is known by what it says. */
 const countedQuestion = (views: string): string => `
   SELECT signal, encode(span_id, 'hex') AS span_id, time_unix_nano, input_tokens, output_tokens
-  FROM ${views}.trace_usage WHERE project = $1 AND trace_id = decode($2, 'hex')`;
+  FROM ${views}.trace_usage_of($1, ARRAY[decode($2, 'hex')])`;
 
 /** At most `limit` spans and `limit` log records, in order of time. */
 export async function readTrace(reader: Reader, key: TraceKey, limit: number): Promise<TraceRecord> {

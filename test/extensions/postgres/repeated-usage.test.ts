@@ -97,3 +97,97 @@ t.test('the rows of a trace are those of the whole, by response ids in other tra
     t.strictSame(rows, [{ same: true }], what);
   }
 });
+
+const CLAIM = `INSERT INTO sluice.traces (trace_id, project, environment, first_ns, last_ns)
+  SELECT trace_id, project, 'default', min(start_time_unix_nano), max(start_time_unix_nano) FROM sluice.spans GROUP BY 1, 2
+  UNION SELECT trace_id, project, 'default', NULL::int8, NULL::int8 FROM sluice.logs l WHERE trace_id IS NOT NULL
+    AND NOT EXISTS (SELECT FROM sluice.spans s WHERE s.trace_id = l.trace_id)`;
+/** Keys that many records share. Each puts its records into the empty tables. */
+const SHARED: Readonly<Record<string, readonly string[]>> = {
+  'a response id of log records of a trace each': [REPORTS['log records of a trace each']?.('i') ?? ''],
+  'the beginning of response ids, of spans and log records': [
+    `INSERT INTO sluice.spans (${COLUMNS}, category, name, trace_id, span_id, start_time_unix_nano, received_at)
+     SELECT 'demo', 'default', 'own', repeat('p', 128) || 'span' || i, 1, 1, '{}', '{}', 'model_call', 'chat', ${TRACE},
+       decode(lpad(to_hex(i), 16, '0'), 'hex'), ${NOW_NS} + i, now() FROM generate_series(1, ${RECORDS}) i`,
+    `INSERT INTO sluice.logs (${COLUMNS}, trace_id, time_unix_nano, received_at)
+     SELECT 'demo', 'default', 'own', repeat('p', 128) || 'log' || i, 1, 1, '{}', '{}', ${TRACE}, ${NOW_NS} + i, now()
+     FROM generate_series(1, ${RECORDS}) i`,
+  ],
+  'a trace whose log records name a span each, of a sender that reports calls on spans': [
+    `INSERT INTO sluice.spans (project, environment, dialect, attributes, category, name, trace_id, span_id, start_time_unix_nano, received_at)
+     SELECT 'demo', 'default', 'codex', '{}', 'agent', 'turn', ${TRACE}, decode(lpad(to_hex(i), 16, '0'), 'hex'), ${NOW_NS} + i, now()
+     FROM generate_series(1, ${RECORDS}) i`,
+    `INSERT INTO sluice.logs (project, environment, usage_scope, dialect, input_tokens, attributes, trace_id, span_id, time_unix_nano, received_at)
+     SELECT 'demo', 'default', 'own', 'codex', i, '{}', ${TRACE}, decode(lpad(to_hex(i), 16, '0'), 'hex'), ${NOW_NS} + i, now()
+     FROM generate_series(1, ${RECORDS}) i`,
+  ],
+};
+const MOST_BLOCKS_PER_RECORD = 30;
+const OF_ALL = "SELECT * FROM trace_usage_of('demo', ARRAY(SELECT trace_id FROM sluice.traces))";
+
+t.test('the usage of all traces reads blocks in proportion to the records, whatever key they share', async (t) => {
+  const client = await connect(t);
+  for (const [what, inserts] of Object.entries(SHARED)) {
+    await client.query('TRUNCATE sluice.spans, sluice.logs, sluice.traces');
+    for (const insert of [...inserts, CLAIM, 'ANALYZE']) await client.query(insert);
+    const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${OF_ALL}`);
+    const plan = rows[0]['QUERY PLAN'][0].Plan;
+    const blocks = Number(plan['Shared Hit Blocks']) + Number(plan['Shared Read Blocks']);
+    t.ok(blocks < MOST_BLOCKS_PER_RECORD * RECORDS, `${what}: ${blocks} blocks`);
+    const different = 'SELECT * FROM counted_usage EXCEPT ALL ';
+    t.strictSame((await client.query(different + OF_ALL)).rows, [], what);
+  }
+});
+
+/** As the function computes it, level by level. */
+const BY_LEVELS = `WITH RECURSIVE node AS MATERIALIZED (
+    SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::text[]) AS n (id, parent, role)
+  ), covered AS (
+    SELECT parent AS id FROM node WHERE role IN ('call', 'model call') UNION SELECT n.parent FROM covered c JOIN node n ON n.id = c.id
+  ), blocked AS (
+    SELECT n.id FROM node above JOIN node n ON n.parent = above.id
+    WHERE above.role = 'model call' OR above.role = 'rollup' AND above.id NOT IN (SELECT id FROM covered WHERE id IS NOT NULL)
+    UNION SELECT n.id FROM blocked b JOIN node n ON n.parent = b.id
+  )
+  SELECT id FROM node WHERE role = 'rollup' AND id NOT IN (SELECT id FROM covered WHERE id IS NOT NULL)
+    AND id NOT IN (SELECT id FROM blocked WHERE id IS NOT NULL) ORDER BY id`;
+
+t.test('roll-ups of random traces, with repeated ids, missing parents and circles', async (t) => {
+  const client = await connect(t);
+  let state = 7;
+  const below = (limit: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * limit);
+  };
+  const roles = ['rollup', 'rollup', 'call', 'model call', null];
+  let found = 0;
+  for (let trace = 0; trace < 200; trace += 1) {
+    const size = 1 + below(24);
+    const idOf = (): Buffer => Buffer.from([below(size + 3)]);
+    const spans = Array.from({ length: size }, () => ({
+      id: below(12) === 0 ? null : idOf(),
+      parent: below(6) === 0 ? null : idOf(),
+      role: roles[below(roles.length)] ?? null,
+    })).map((span) => (span.id === null ? { ...span, role: 'call' } : span));
+    const values = [spans.map(({ id }) => id), spans.map(({ parent }) => parent), spans.map(({ role }) => role)];
+    const computed = 'SELECT unnest(counting_rollups($1::bytea[], $2::bytea[], $3::text[])) AS id ORDER BY 1';
+    const expected = (await client.query(BY_LEVELS, values)).rows;
+    found += expected.length;
+    t.strictSame((await client.query(computed, values)).rows, expected, `trace ${trace}`);
+  }
+  t.ok(found > 50);
+});
+
+t.test('a chain of spans of any depth', async (t) => {
+  const client = await connect(t);
+  const depth = 10_000;
+  await client.query(`INSERT INTO sluice.spans (project, environment, usage_scope, total_tokens, attributes, name, trace_id, span_id, parent_span_id,
+      start_time_unix_nano, received_at)
+    SELECT 'demo', 'default', CASE WHEN i % 2 = 0 THEN 'rollup' END, 5, '{}', 'step', ${TRACE}, decode(lpad(to_hex(i), 16, '0'), 'hex'),
+      CASE WHEN i > 1 THEN decode(lpad(to_hex(i - 1), 16, '0'), 'hex') END, ${NOW_NS} + i, now() FROM generate_series(1, ${depth}) i`);
+  await client.query(CLAIM);
+  // Level by level it takes half a minute, else half a second.
+  await client.query("SET statement_timeout = '15s'");
+  for (const question of [OF_ALL, "SELECT * FROM trace_usage WHERE project = 'demo'"])
+    t.equal((await client.query(question)).rowCount, 1, question);
+});

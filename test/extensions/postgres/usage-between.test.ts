@@ -8,6 +8,7 @@ t.setTimeout(120_000);
 
 const TRACES = 150;
 const WINDOWS = 25;
+const TRACE_SETS = 6;
 const HOUR = 3_600_000_000_000n;
 const DAY = 24n * HOUR;
 const START = (BigInt(Date.now()) / 86_400_000n - 2n) * DAY;
@@ -144,6 +145,27 @@ t.test('usage by time', async (t) => {
     t.ok(all?.rows > 2 * TRACES && all?.signals === 2, 'there was something to compare');
   });
 
+  await t.test('the usage of some traces is that of the view, for any set of traces', async (t) => {
+    await client.query(`INSERT INTO sluice.traces (trace_id, project, environment, first_ns, last_ns)
+      SELECT trace_id, project, 'default', min(start_time_unix_nano), max(start_time_unix_nano) FROM sluice.spans GROUP BY 1, 2
+      UNION ALL SELECT DISTINCT trace_id, 'demo', 'default', NULL::int8, NULL::int8 FROM sluice.logs l WHERE trace_id IS NOT NULL
+        AND NOT EXISTS (SELECT FROM sluice.spans s WHERE s.trace_id = l.trace_id)`);
+    const ofView = 'SELECT * FROM trace_usage WHERE project = $1 AND trace_id = ANY ($2::bytea[])';
+    const ofFunction = 'SELECT * FROM trace_usage_of($1, $2::bytea[])';
+    const traces = (await ask('SELECT trace_id FROM sluice.traces', [])).map(({ trace_id: id }) => id as Buffer);
+    const sets = Array.from({ length: TRACE_SETS }, (_, size) => traces.filter(() => below(TRACE_SETS) <= size));
+    for (const chosen of [...sets, [], traces]) {
+      for (const project of ['demo', 'other']) {
+        const values = [project, chosen];
+        const name = `${chosen.length} traces of ${project}`;
+        t.strictSame(await ask(difference(ofView, ofFunction), values), [], `the function lacks rows of ${name}`);
+        t.strictSame(await ask(difference(ofFunction, ofView), values), [], `the function has more rows than ${name}`);
+      }
+    }
+    const [all] = await ask(`SELECT count(DISTINCT signal)::int AS signals FROM (${ofFunction}) f`, ['demo', traces]);
+    t.equal(all?.signals, 2, 'there was something to compare');
+  });
+
   await t.test('windows that divide a day have its sum', async (t) => {
     const sum = async (from: bigint, until: bigint): Promise<number> => {
       const [row] = await ask(
@@ -193,6 +215,7 @@ t.test('usage by time', async (t) => {
       const hours = "SELECT FROM usage_between('demo', '2020-01-01Z', now(), '1 day')";
       t.match(await call(calls), /permission denied for function counted_usage_between/);
       t.match(await call(hours), /permission denied for function usage_between/);
+      t.match(await call("SELECT FROM trace_usage_of('demo', '{}')"), /permission denied for function trace_usage_of/);
       await client.query(`GRANT EXECUTE ON FUNCTION counted_usage_between, usage_between TO ${role}`);
       t.match(await call(calls), /^\d+$/);
       t.match(await call(hours), /^\d+$/);

@@ -1,13 +1,14 @@
 /** `GET …/conversations`, by their newest trace; `…/{conversation}/turns`: one of them, from the newest. */
 import { ConsoleError } from '../errors.ts';
 import type { Conditions } from '../filter/compile.ts';
+import { withUsage } from '../filter/fields.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import { readCursor, TIME_PART, TRACE_PART, writeCursor } from './cursor.ts';
 import { allOf, conditionsOf, environmentCondition, LATEST_NS, limitOf, rangeOf } from './question.ts';
 import { IS_STEP, stepJson } from './steps.ts';
 import { textJson } from './texts.ts';
-import { linesOf, spansOf, TRACE_JSON, traceJoins } from './trace-rows.ts';
+import { countedUsage, linesOf, spansOf, sumsOfUsage, TRACE_JOINS, TRACE_JSON } from './trace-rows.ts';
 
 const DEFAULT_LIMIT = 50;
 const HIGHEST_LIMIT = 100;
@@ -41,10 +42,10 @@ const rowOf = (views: string, seesContent: boolean): string => `
       sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens,
       sum(c.reasoning_tokens) AS reasoning_tokens, sum(c.total_cost) AS total_cost,
       count(*) FILTER (WHERE c.total_cost IS NULL) AS unpriced_count
-    FROM unnest(f.traces) AS x (id) CROSS JOIN LATERAL (
-      SELECT * FROM ${views}.trace_usage c WHERE c.project = $1::text AND c.trace_id = x.id) c
-    WHERE c.conversation_id = n.conversation_id OR c.conversation_id IS NULL AND NOT EXISTS (
-      SELECT FROM sluice.spans o WHERE o.project = $1::text AND o.trace_id = x.id AND o.conversation_id <> n.conversation_id)
+    FROM ${views}.trace_usage_of($1::text, f.traces) c
+    WHERE c.conversation_id = n.conversation_id OR c.conversation_id IS NULL AND (c.trace_id IN (
+      SELECT o.trace_id FROM sluice.spans o
+      WHERE o.project = $1::text AND o.trace_id = ANY (f.traces) AND o.conversation_id <> n.conversation_id)) IS NOT TRUE
   ) u LEFT JOIN LATERAL (
     SELECT s.input_content FROM sluice.spans s WHERE ${spansIn('n.conversation_id')} AND s.input_content IS NOT NULL
     ORDER BY s.start_time_unix_nano, s.span_id LIMIT 1
@@ -60,7 +61,11 @@ export const listConversations = readRoute(`${PROJECT}/conversations`, async (co
   const limit = limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT);
   const started = readCursor(query.get('cursor'), question, [TIME_PART, TIME_PART, /^(?:[0-9a-f]{32})?$/u]);
   const [end = String(until), ns = end, id = ''] = started ?? [];
-  const text = pageStatement({ ...conditions, trace: traces }, (at) => `$${parameters.values.length + at}`);
+  const text = pageStatement(
+    { ...conditions, trace: traces },
+    (at) => `$${parameters.values.length + at}`,
+    reader.views,
+  );
   const size = conditions.isHeavy ? HEAVY_SLICE : SLICE;
   const start = context.now();
   let position: Position | null = { ns, id };
@@ -108,17 +113,17 @@ interface Position {
  * `place`: lowest time, time and id of the position, size of the slice, limit, and the end of the range. A conversation
  * is listed at its newest trace that matches; one with such a trace before the position is on an earlier page.
  */
-function pageStatement({ trace, row: terms, sums }: Conditions, place: (at: number) => string): string {
+function pageStatement({ trace, row: terms, sums }: Conditions, place: (at: number) => string, views: string): string {
   const position = `(${place(2)}::int8, ${place(3)}::bytea)`;
   return `
   WITH slice AS MATERIALIZED (
     SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns FROM sluice.traces t
     WHERE t.project = $1::text AND t.first_ns >= ${place(1)}::int8 AND (t.first_ns, t.trace_id) < ${position} AND ${allOf(trace)}
     ORDER BY t.first_ns DESC, t.trace_id DESC LIMIT ${place(4)}::int4
-  ), named AS MATERIALIZED (
+  ), ${sumsOfUsage(views, '$1::text', 'slice')}, named AS MATERIALIZED (
     SELECT DISTINCT ON (c.conversation_id) c.conversation_id, t.first_ns, t.trace_id FROM slice t CROSS JOIN LATERAL (
       SELECT DISTINCT s.conversation_id FROM sluice.spans s WHERE ${spansOf('s')} AND s.conversation_id IS NOT NULL AND ${allOf(terms)}
-    ) c WHERE ${allOf(sums)} ORDER BY c.conversation_id, t.first_ns DESC, t.trace_id DESC
+    ) c WHERE ${allOf(withUsage(sums, views, 'usage_sums'))} ORDER BY c.conversation_id, t.first_ns DESC, t.trace_id DESC
   ), listed AS MATERIALIZED (
     SELECT n.* FROM named n WHERE NOT EXISTS (
       SELECT FROM sluice.spans s JOIN sluice.traces t ON t.trace_id = s.trace_id AND t.project = s.project
@@ -160,14 +165,11 @@ export const listTurns = readRoute(`${PROJECT}/conversations/{conversation}/turn
          AND t.trace_id IN (SELECT s.trace_id FROM sluice.spans s WHERE ${spansIn('$2::text')})
        ORDER BY t.first_ns DESC, t.trace_id DESC LIMIT ${TURNS + 1}
      ), shown AS MATERIALIZED (SELECT * FROM page ORDER BY first_ns DESC, trace_id DESC LIMIT ${TURNS}
-     ), counted AS MATERIALIZED (
-       SELECT DISTINCT c.span_id FROM shown t CROSS JOIN LATERAL (
-         SELECT c.span_id FROM ${reader.views}.trace_usage c
-         WHERE c.project = t.project AND c.trace_id = t.trace_id AND c.signal = 'span') c)
+     ), ${countedUsage(reader.views, 'ARRAY(SELECT trace_id FROM shown)')}
      SELECT (SELECT count(*) FROM page) > ${TURNS} AS more,
        (SELECT first_ns || ' ' || encode(trace_id, 'hex') FROM shown ORDER BY first_ns, trace_id LIMIT 1) AS last,
        (SELECT string_agg(${turnJson(caller.seesContent)}::text, E'\\n' ORDER BY t.first_ns DESC, t.trace_id DESC)
-        FROM shown t ${traceJoins(`${reader.views}.trace_usage`)}) AS items`,
+        FROM shown t ${TRACE_JOINS}) AS items`,
     [project, conversation, ns, Buffer.from(id, 'hex')],
   );
   const next = page?.['more'] === true ? writeCursor(question, String(page['last']).split(' ')) : null;

@@ -1,4 +1,5 @@
 /** `GET …/traces/histogram`: how many traces began when. */
+import { withUsage } from '../filter/fields.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { json, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
 import {
@@ -12,7 +13,7 @@ import {
   wordOf,
 } from './question.ts';
 import type { Histogram } from './shapes.ts';
-import { spansOf } from './trace-rows.ts';
+import { spansOf, sumsOfUsage } from './trace-rows.ts';
 
 /** With conditions on spans, or with errors, only as many of the newest traces are looked at. */
 const SAMPLE = 5000;
@@ -39,10 +40,10 @@ export const showHistogram = readRoute(`${PROJECT}/traces/histogram`, async (con
     WHERE t.project = ${place(project)}::text AND t.first_ns >= ${place(String(range.from))}::int8
       AND t.first_ns < ${place(String(range.until))}::int8 AND ${traces}
     ${isSampled ? `ORDER BY t.first_ns DESC LIMIT ${place(sample)}::int4` : ''}
-  ), counted AS (
+  ), ${sumsOfUsage(reader.views, `${place(project)}::text`, 'sample')}, counted AS (
     SELECT (t.first_ns - ${place(String(range.from))}::int8) / ${place(String(width))}::int8 AS bucket, count(*)::int4 AS traces,
       ${byError ? `count(*) FILTER (WHERE ${HAS_ERROR})::int4` : 'NULL::int4'} AS errors
-    FROM sample t WHERE ${allOf([...some, ...sums])} GROUP BY 1
+    FROM sample t WHERE ${allOf([...some, ...withUsage(sums, reader.views, 'usage_sums')])} GROUP BY 1
   )
   SELECT (SELECT count(*) FROM sample)::int4 AS examined, (SELECT min(first_ns) FROM sample) AS reached,
     coalesce((SELECT json_agg(json_build_array(bucket, traces, errors) ORDER BY bucket) FROM counted), '[]') AS buckets`;

@@ -1,10 +1,11 @@
 /** `GET …/live`: server-sent events of new and changed traces that match a filter. */
+import { withUsage } from '../filter/fields.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { events, PROJECT, type RequestContext, readRoute, type ServerEvent } from '../server/route.ts';
 import type { Changes } from './live-polls.ts';
 import { allOf, conditionsOf, environmentCondition, idOf } from './question.ts';
 import { sharedStateOf } from './shared-state.ts';
-import { readTraceRows, spansOf } from './trace-rows.ts';
+import { readTraceRows, spansOf, sumsOfUsage } from './trace-rows.ts';
 
 /** Of one event; the others are counted. */
 const MAX_ITEMS = 50;
@@ -69,14 +70,20 @@ async function rowsOf(
 
 /** The last parameter is the list of traces. */
 function rowsQuestion(context: RequestContext): RowsQuestion {
-  const { project } = context;
+  const { project, reader } = context;
   const parameters = new Parameters();
   const { trace, row, sums } = conditionsOf(context, 'span', parameters);
   const some = row.length === 0 ? [] : [`EXISTS (SELECT FROM sluice.spans s WHERE ${spansOf('s')} AND ${allOf(row)})`];
-  const conditions = allOf([...trace, ...environmentCondition(context, 't.environment', parameters), ...some, ...sums]);
+  const conditions = allOf([
+    ...trace,
+    ...environmentCondition(context, 't.environment', parameters),
+    ...some,
+    ...withUsage(sums, reader.views, 'usage_sums'),
+  ]);
   const of = parameters.add(project);
   const text = `
-  WITH matching AS MATERIALIZED (
+  WITH named AS (SELECT unnest($${parameters.values.length + 1}::bytea[]) AS trace_id), ${sumsOfUsage(reader.views, `${of}::text`, 'named')},
+  matching AS MATERIALIZED (
     SELECT t.project, t.trace_id, t.environment, t.first_ns, t.last_ns FROM sluice.traces t
     WHERE t.project = ${of}::text AND t.trace_id = ANY ($${parameters.values.length + 1}::bytea[]) AND t.first_ns IS NOT NULL AND ${conditions}
   ), shown AS MATERIALIZED (SELECT * FROM matching ORDER BY first_ns DESC, trace_id DESC LIMIT ${MAX_ITEMS})

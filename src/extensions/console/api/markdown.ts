@@ -74,7 +74,7 @@ async function readSteps(
   const { seesContent } = caller;
   const message = seesContent ? `left(s.status_message, ${SHOWN_MESSAGE})` : 'NULL';
   const [row] = await reader.prepared(
-    `WITH counted AS MATERIALIZED (SELECT unnest($7::bytea[]) AS span_id), step AS MATERIALIZED (
+    `WITH counted AS MATERIALIZED (SELECT 'span' AS signal, unnest($7::bytea[]) AS span_id), step AS MATERIALIZED (
        SELECT * FROM sluice.spans s WHERE ${IN_TRACE} AND ${IS_TOLD} AND (s.start_time_unix_nano, s.span_id) > ($5::int8, $6::bytea)
        ORDER BY s.start_time_unix_nano, s.span_id LIMIT ${AT_ONCE})
      SELECT string_agg(

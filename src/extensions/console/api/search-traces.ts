@@ -4,9 +4,10 @@
  */
 import type { RequestReader } from '../server/route.ts';
 import type { Conditions } from '../filter/compile.ts';
+import { withUsage } from '../filter/fields.ts';
 import type { Parameters } from '../filter/parameters.ts';
 import { allOf, type Range } from './question.ts';
-import { readTraceRows, spansOf } from './trace-rows.ts';
+import { readTraceRows, spansOf, sumsOfUsage } from './trace-rows.ts';
 
 /** The time after which no further slice is begun. */
 const ENOUGH_MS = 1500;
@@ -99,7 +100,7 @@ async function readSlice(
   const { values } = search.parameters;
   const place = (at: number): string => `$${values.length + at}`;
   const { conditions } = search;
-  const text = sliceStatement(conditions, place);
+  const text = sliceStatement(conditions, place, reader.views);
   const own = [search.project, String(search.range.from), position.ns, Buffer.from(position.id, 'hex'), size, wanted];
   const [row] = await reader.query(text, [...values, ...own]);
   const examined = Number(row?.['examined'] ?? 0);
@@ -117,7 +118,7 @@ const positionOf = (ns: unknown, id: unknown): TracePosition | null =>
  * `place` gives the parameter of project, lowest time, time and id of the position, size of the slice, and limit.
  * OFFSET 0 keeps the order of the slice, so that the search ends with the last trace that is wanted.
  */
-function sliceStatement({ trace, row, sums }: Conditions, place: (at: number) => string): string {
+function sliceStatement({ trace, row, sums }: Conditions, place: (at: number) => string, views: string): string {
   const some =
     row.length === 0 ? [] : [`EXISTS (SELECT FROM sluice.spans s WHERE ${spansOf('s')} AND ${allOf(row)} OFFSET 0)`];
   return `
@@ -126,9 +127,9 @@ function sliceStatement({ trace, row, sums }: Conditions, place: (at: number) =>
     WHERE t.project = ${place(1)}::text AND t.first_ns >= ${place(2)}::int8
       AND (t.first_ns, t.trace_id) < (${place(3)}::int8, ${place(4)}::bytea) AND ${allOf(trace)}
     ORDER BY t.first_ns DESC, t.trace_id DESC LIMIT ${place(5)}::int4
-  ), hits AS MATERIALIZED (
+  ), ${sumsOfUsage(views, `${place(1)}::text`, 'slice')}, hits AS MATERIALIZED (
     SELECT t.* FROM (SELECT * FROM slice ORDER BY first_ns DESC, trace_id DESC OFFSET 0) t
-    WHERE ${allOf([...some, ...sums])} LIMIT ${place(6)}::int4
+    WHERE ${allOf([...some, ...withUsage(sums, views, 'usage_sums')])} LIMIT ${place(6)}::int4
   ), last_hit AS (SELECT * FROM hits ORDER BY first_ns, trace_id LIMIT 1),
   last_seen AS (SELECT * FROM slice ORDER BY first_ns, trace_id LIMIT 1)
   SELECT (SELECT count(*) FROM slice)::int4 AS examined,

@@ -60,11 +60,11 @@ interface Statement {
 
 /** The usage that counts is computed once for the trace. */
 export const COUNTED = (views: string): string =>
-  `counted AS MATERIALIZED (SELECT DISTINCT c.span_id FROM ${views}.trace_usage c
-    WHERE c.project = $1::text AND c.trace_id = $2::bytea AND c.signal = 'span')`;
+  `counted AS MATERIALIZED (
+    SELECT DISTINCT c.signal, c.span_id FROM ${views}.trace_usage_of($1::text, ARRAY[$2::bytea]) c WHERE c.signal = 'span')`;
 export const COUNTED_IDS = (views: string): string =>
   `WITH ${COUNTED(views)} SELECT ARRAY(SELECT span_id FROM counted) AS ids`;
-export const COUNTS = '(s.usage_scope IS NOT NULL AND s.span_id IN (SELECT c.span_id FROM counted c))';
+export const COUNTS = `(s.usage_scope IS NOT NULL AND s.span_id IN (SELECT c.span_id FROM counted c WHERE c.signal = 'span'))`;
 export const NOTE = `CASE WHEN s.usage_scope IS NULL OR ${COUNTS} THEN NULL WHEN s.usage_scope = 'rollup' THEN 'sum' ELSE 'repeated' END`;
 
 function statementOf(
@@ -81,7 +81,7 @@ function statementOf(
     ...onlyOf(context),
     ...(under === null ? [] : ['s.span_id IN (SELECT b.id FROM below b)']),
   ];
-  const text = `WITH RECURSIVE ${under ?? ''} counted AS MATERIALIZED (SELECT unnest(${parameters.add(counted)}::bytea[]) AS span_id)
+  const text = `WITH RECURSIVE ${under ?? ''} counted AS MATERIALIZED (SELECT 'span' AS signal, unnest(${parameters.add(counted)}::bytea[]) AS span_id)
   SELECT encode(s.span_id, 'hex') AS id, encode(s.parent_span_id, 'hex') AS parent, s.name, s.service_name AS service,
     coalesce(s.response_model, s.request_model) AS model, s.tool_name AS tool, s.start_time_unix_nano AS ns,
     json_build_array(s.category, (s.start_time_unix_nano - $3::int8)::text, s.duration_ns::text,

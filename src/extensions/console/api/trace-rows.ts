@@ -10,10 +10,20 @@ export const firstTold = (column: string): string =>
   `(array_agg(s.${column} ORDER BY s.start_time_unix_nano, s.span_id) FILTER (WHERE s.${column} IS NOT NULL))[1]`;
 
 /**
- * Joins to a relation `t` of traces: figures `f`, the root or earliest span `r`, usage `u`, from `trace_usage` or a
- * relation with its columns.
+ * A common table expression with the usage that counts of these traces of the project `$1`. All traces of a question
+ * are given at once: many traces may share the id of one response, and each would read the records of all.
  */
-export const traceJoins = (usage: string): string => `
+export const countedUsage = (views: string, ids: string): string =>
+  `counted AS MATERIALIZED (SELECT * FROM ${views}.trace_usage_of($1::text, ${ids}))`;
+
+/** Sums of the same for the traces of the relation `of`. It is computed only where a condition reads it. */
+export const sumsOfUsage = (views: string, project: string, of: string): string =>
+  `usage_sums AS MATERIALIZED (
+    SELECT c.trace_id, sum(c.total_cost) AS total_cost, sum(c.total_tokens) AS total_tokens
+    FROM ${views}.trace_usage_of(${project}, ARRAY(SELECT trace_id FROM ${of})) c GROUP BY 1)`;
+
+/** Joins to a relation `t` of traces: figures `f`, the root or earliest span `r`, usage `u`, from `countedUsage`. */
+export const TRACE_JOINS = `
   CROSS JOIN LATERAL (
     SELECT count(*) AS span_count, count(*) FILTER (WHERE s.status = 'error' OR s.is_error) AS error_count,
       count(*) FILTER (WHERE s.category = 'model_call') AS model_call_count,
@@ -35,7 +45,7 @@ export const traceJoins = (usage: string): string => `
     SELECT sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
       sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.input_cost) AS input_cost, sum(c.output_cost) AS output_cost,
       sum(c.total_cost) AS total_cost, count(*) FILTER (WHERE c.total_cost IS NULL) AS unpriced_count
-    FROM ${usage} c WHERE c.project = t.project AND c.trace_id = t.trace_id
+    FROM counted c WHERE c.trace_id = t.trace_id
   ) u`;
 
 /** Of at most as many models. */
@@ -60,8 +70,9 @@ export async function readTraceRows(
 ): Promise<readonly string[]> {
   if (ids.length === 0) return [];
   const [row] = await reader.prepared(
-    `SELECT string_agg(${TRACE_JSON}::text, E'\\n' ORDER BY o.at) AS items FROM unnest($2::bytea[]) WITH ORDINALITY o (id, at)
-     JOIN sluice.traces t ON t.trace_id = o.id AND t.project = $1::text ${traceJoins(`${reader.views}.trace_usage`)}`,
+    `WITH ${countedUsage(reader.views, '$2::bytea[]')}
+     SELECT string_agg(${TRACE_JSON}::text, E'\\n' ORDER BY o.at) AS items FROM unnest($2::bytea[]) WITH ORDINALITY o (id, at)
+     JOIN sluice.traces t ON t.trace_id = o.id AND t.project = $1::text ${TRACE_JOINS}`,
     [project, ids],
   );
   return linesOf(row?.['items']);

@@ -2,7 +2,7 @@
 import { ConsoleError } from '../errors.ts';
 import { API, json, jsonText, PROJECT, readRoute } from '../server/route.ts';
 import { traceIdOf } from './question.ts';
-import { spansOf, TRACE_MEMBERS, traceJoins } from './trace-rows.ts';
+import { countedUsage, spansOf, TRACE_JOINS, TRACE_MEMBERS } from './trace-rows.ts';
 
 /** Of at most as many services. */
 const SHOWN_SERVICES = 50;
@@ -18,7 +18,7 @@ const MODELS = `
 
 /** The usage that counts is computed once for the sums and the models. */
 const header = (views: string): string => `
-  WITH counted AS MATERIALIZED (SELECT * FROM ${views}.trace_usage WHERE project = $1::text AND trace_id = $2::bytea)
+  WITH ${countedUsage(views, 'ARRAY[$2::bytea]')}
   SELECT (json_build_object(${TRACE_MEMBERS}, 'project', t.project,
     'tool_step_count', f.tool_step_count, 'retrieval_count', f.retrieval_count,
     'log_count', (SELECT count(*) FROM sluice.logs l WHERE l.trace_id = t.trace_id AND l.project = t.project),
@@ -26,7 +26,7 @@ const header = (views: string): string => `
       ORDER BY 1 LIMIT ${SHOWN_SERVICES}),
     'input_cost', u.input_cost::text, 'output_cost', u.output_cost::text, 'models', (${MODELS}),
     'created_at', to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))::text AS header
-  FROM sluice.traces t ${traceJoins('counted')}
+  FROM sluice.traces t ${TRACE_JOINS}
   WHERE t.project = $1::text AND t.trace_id = $2::bytea`;
 
 export const showTrace = readRoute(`${PROJECT}/traces/{trace}`, async (context) => {

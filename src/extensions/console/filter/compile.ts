@@ -2,7 +2,7 @@
  * Filters as SQL conditions. The expressions come from the table of fields; values and keys are parameters. Conditions
  * refer to the trace `t` and to the row: a span `s`, a log record `l`, or counted usage `u`.
  */
-import type { Field, Target } from './fields.ts';
+import { type Field, inViews, type Target } from './fields.ts';
 import { type Filter, FilterError, type FilterValue, type Operator, type Term } from './filter.ts';
 import type { Parameters } from './parameters.ts';
 import { amountOf, isPlainNumber, nanosecondsOf } from './values.ts';
@@ -59,7 +59,7 @@ export function compileTerm(term: Term, options: CompileOptions): string {
     throw new FilterError(`"${field.name}" has no value here`, at, field.name);
   if (field.isContent === true && !options.seesContent)
     throw new FilterError(`"${field.name}" searches content, which you may not see`, at);
-  const expressions = typeof sql === 'string' ? [sql.replaceAll('{views}', options.views)] : sql;
+  const expressions = typeof sql === 'string' ? [inViews(sql, options.views)] : sql;
   const condition = alternatives(term, expressions, options);
   return negated ? `(${condition} IS NOT TRUE)` : condition;
 }

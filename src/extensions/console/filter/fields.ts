@@ -78,8 +78,15 @@ const own = (name: string, column: string, about: string): Field => ({
 
 const spansOfTrace = `FROM sluice.spans x WHERE x.project = t.project AND x.trace_id = t.trace_id
   AND x.start_time_unix_nano BETWEEN t.first_ns AND t.last_ns`;
+/** A relation of one trace; the search puts the usage of all its traces in its place. */
+const USAGE_OF_TRACE = '{views}.trace_usage_of(t.project, ARRAY[t.trace_id])';
+const usageOfTrace = `FROM ${USAGE_OF_TRACE} x WHERE x.trace_id = t.trace_id`;
 /** `{views}` is replaced by the schema of the readable views. */
-const usageOfTrace = 'FROM {views}.trace_usage x WHERE x.project = t.project AND x.trace_id = t.trace_id';
+export const inViews = (sql: string, views: string): string => sql.replaceAll('{views}', views);
+
+/** The conditions with the relation `usage` for the usage of each trace. */
+export const withUsage = (sums: readonly string[], views: string, usage: string): readonly string[] =>
+  sums.map((sql) => sql.replaceAll(inViews(USAGE_OF_TRACE, views), usage));
 
 const ofTrace = (name: string, kind: FieldKind, sql: string, about: string): Field => ({
   name,

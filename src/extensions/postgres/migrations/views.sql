@@ -257,6 +257,107 @@ WHERE NOT EXISTS (
     SELECT FROM sluice.spans s WHERE s.project = l.project AND s.trace_id = l.trace_id AND s.dialect = l.dialect
       AND s.dialect IN ('codex', 'copilot', 'gemini-cli', 'qwen-code') AND s.usage_scope IS NOT NULL);
 
+-- The roll-ups of one trace that count, by the ids, parents and roles of its spans: 'rollup', 'call', 'model call' or null.
+-- Each span is visited once in each direction. A recursive query reads all spans for each level, and a chain of calls can
+-- have any depth. Ids are replaced by numbers; 0 is none.
+CREATE FUNCTION views.counting_rollups(ids bytea[], parents bytea[], roles text[]) RETURNS bytea[] LANGUAGE plpgsql IMMUTABLE
+SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  -- The spans by id: `places` are their positions in the parameters.
+  id_of int[];
+  parent_of int[];
+  role_of text[];
+  places int[];
+  -- The spans by parent.
+  child_of int[];
+  above_of int[];
+  total int := cardinality(ids);
+  first_row int[] := array_fill(0, ARRAY[2 * total]);
+  first_child int[] := first_row;
+  is_covered bool[] := array_fill(false, ARRAY[2 * total]);
+  is_blocked bool[] := is_covered;
+  is_opened bool[] := is_covered;
+  stack int[] := first_row;
+  height int := 0;
+  counting int[] := '{}';
+  id int;
+  near int;
+  i int;
+BEGIN
+  SELECT array_agg(n.id ORDER BY n.id, n.place), array_agg(n.parent ORDER BY n.id, n.place), array_agg(n.role ORDER BY n.id, n.place),
+    array_agg(n.place ORDER BY n.id, n.place), array_agg(n.id ORDER BY n.parent, n.place), array_agg(n.parent ORDER BY n.parent, n.place)
+  INTO id_of, parent_of, role_of, places, child_of, above_of
+  FROM (
+    SELECT v.place::int, max(v.number) FILTER (WHERE NOT v.is_parent) AS id, max(v.number) FILTER (WHERE v.is_parent) AS parent, max(v.role) AS role
+    FROM (
+      SELECT e.place, e.is_parent, e.role, CASE WHEN e.name IS NULL THEN 0 ELSE dense_rank() OVER (ORDER BY e.name)::int END AS number FROM (
+        SELECT place, false AS is_parent, name, role FROM unnest(ids, roles) WITH ORDINALITY AS u (name, role, place)
+        UNION ALL SELECT place, true, name, NULL FROM unnest(parents) WITH ORDINALITY AS u (name, place)
+      ) e
+    ) v GROUP BY v.place
+  ) n;
+  FOR i IN REVERSE total..1 LOOP
+    IF id_of[i] > 0 THEN first_row[id_of[i]] := i; END IF;
+    IF above_of[i] > 0 THEN first_child[above_of[i]] := i; END IF;
+  END LOOP;
+
+  -- Upwards from calls.
+  FOR i IN 1..total LOOP
+    near := parent_of[i];
+    IF near > 0 AND role_of[i] IN ('call', 'model call') AND NOT is_covered[near] THEN
+      is_covered[near] := true;
+      height := height + 1;
+      stack[height] := near;
+    END IF;
+  END LOOP;
+  WHILE height > 0 LOOP
+    id := stack[height];
+    height := height - 1;
+    i := first_row[id];
+    WHILE i > 0 AND id_of[i] = id LOOP
+      near := parent_of[i];
+      IF near > 0 AND NOT is_covered[near] THEN
+        is_covered[near] := true;
+        height := height + 1;
+        stack[height] := near;
+      END IF;
+      i := i + 1;
+    END LOOP;
+  END LOOP;
+
+  -- Downwards from model calls, and from roll-ups without a call below them.
+  FOR i IN 1..total LOOP
+    id := id_of[i];
+    IF id > 0 AND NOT is_opened[id] AND (role_of[i] = 'model call' OR role_of[i] = 'rollup' AND NOT is_covered[id]) THEN
+      is_opened[id] := true;
+      height := height + 1;
+      stack[height] := id;
+    END IF;
+  END LOOP;
+  WHILE height > 0 LOOP
+    id := stack[height];
+    height := height - 1;
+    i := first_child[id];
+    WHILE i > 0 AND above_of[i] = id LOOP
+      near := child_of[i];
+      IF near > 0 THEN
+        is_blocked[near] := true;
+        IF NOT is_opened[near] THEN
+          is_opened[near] := true;
+          height := height + 1;
+          stack[height] := near;
+        END IF;
+      END IF;
+      i := i + 1;
+    END LOOP;
+  END LOOP;
+
+  FOR i IN 1..total LOOP
+    IF role_of[i] = 'rollup' AND NOT is_covered[id_of[i]] AND NOT is_blocked[id_of[i]] THEN counting := counting || places[i]; END IF;
+  END LOOP;
+  RETURN ARRAY(SELECT u.id FROM unnest(ids) WITH ORDINALITY AS u (id, place) WHERE (u.place IN (SELECT unnest(counting))) IS TRUE);
+END $$;
+
 -- Roll-ups that count: neither anything below them nor a model call above them has usage of its own; of nested ones the
 -- topmost. Inside are the spans of a trace with roll-ups that the first look does not decide, as arrays. Calls of log
 -- records are leaves.
@@ -267,20 +368,7 @@ SELECT DISTINCT ON (s.project, s.trace_id, coalesce('response ' || s.response_id
   s.total_tokens, s.cache_read_tokens, s.cache_write_tokens, s.reasoning_tokens, s.input_cost, s.output_cost, s.total_cost, s.cost_source,
   s.response_id, s.span_id, s.service_name, s.latency_ms, s.time_to_first_token_ms, s.is_error
 FROM (
-  SELECT project, trace_id, ARRAY(
-    WITH RECURSIVE node AS MATERIALIZED (
-      SELECT * FROM unnest(array_agg(span.id), array_agg(span.parent), array_agg(span.role)) AS n (id, parent, role)
-    ), covered AS (
-      SELECT parent AS id FROM node WHERE role IN ('call', 'model call')
-      UNION SELECT n.parent FROM covered c JOIN node n ON n.id = c.id
-    ), blocked AS (
-      SELECT n.id FROM node above JOIN node n ON n.parent = above.id
-      WHERE above.role = 'model call' OR above.role = 'rollup' AND above.id NOT IN (SELECT id FROM covered WHERE id IS NOT NULL)
-      UNION SELECT n.id FROM blocked b JOIN node n ON n.parent = b.id
-    )
-    SELECT id FROM node WHERE role = 'rollup' AND id NOT IN (SELECT id FROM covered WHERE id IS NOT NULL)
-      AND id NOT IN (SELECT id FROM blocked WHERE id IS NOT NULL)
-  ) AS span_ids
+  SELECT project, trace_id, views.counting_rollups(array_agg(span.id), array_agg(span.parent), array_agg(span.role)) AS span_ids
   FROM (
     SELECT project, trace_id, span_id AS id, nullif(parent_span_id, span_id) AS parent,
       CASE WHEN usage_scope = 'rollup' THEN 'rollup' WHEN usage_scope = 'own' AND category = 'model_call' THEN 'model call'
@@ -289,10 +377,12 @@ FROM (
     UNION ALL
     SELECT project, trace_id, NULL, span_id, 'call' FROM views.usage_logs WHERE span_id IS NOT NULL
   ) AS span
-  WHERE EXISTS (
-    SELECT FROM sluice.spans r WHERE r.project = span.project AND r.trace_id = span.trace_id AND r.usage_scope = 'rollup'
-      AND NOT EXISTS (SELECT FROM sluice.spans c
-        WHERE c.project = r.project AND c.trace_id = r.trace_id AND c.parent_span_id = r.span_id AND c.usage_scope = 'own'))
+  -- A roll-up without a call directly below it: of the spans with usage, by their parent or as it, only roll-ups.
+  WHERE (project, trace_id) IN (
+    SELECT r.project, r.trace_id FROM (
+      SELECT project, trace_id FROM sluice.spans WHERE usage_scope IN ('rollup', 'own')
+      GROUP BY project, trace_id, CASE usage_scope WHEN 'rollup' THEN span_id ELSE parent_span_id END HAVING bool_and(usage_scope = 'rollup')
+    ) r)
   GROUP BY project, trace_id
 ) t
 JOIN sluice.spans s ON s.project = t.project AND s.trace_id = t.trace_id AND s.span_id = ANY (t.span_ids) AND s.usage_scope = 'rollup'
@@ -344,6 +434,130 @@ LEFT JOIN LATERAL (
   ORDER BY o.total_tokens DESC NULLS LAST, o.total_cost DESC NULLS LAST, o.time_unix_nano, o.standing LIMIT 1
 ) best ON true
 WHERE l.response_id IS NULL OR best.record_id = l.record_id;
+
+-- `trace_usage WHERE project = of_project AND trace_id = ANY (of_traces)`, with work in proportion to the records of these
+-- traces and of their response ids. In the view each trace reads all records with its response ids, and nested loops
+-- compare all records of a trace with all its spans. Here each key is looked up once, and the results are hashed
+-- subplans: `IS NOT TRUE` keeps the planner from making them joins, and OFFSET 0 does the same for EXISTS. A condition with
+-- `coalesce` cannot be met by an index of all usage of the project. Plans are kept for the session.
+-- It reads with the rights of its owner, as the views do, so only roles with EXECUTE may call it.
+CREATE FUNCTION views.trace_usage_of(of_project text, of_traces bytea[]) RETURNS TABLE (
+  project text, environment text, trace_id bytea, time_unix_nano int8, provider text, model text, conversation_id text, user_id text,
+  agent_name text, input_tokens int8, output_tokens int8, total_tokens int8, cache_read_tokens int8, cache_write_tokens int8,
+  reasoning_tokens int8, input_cost numeric, output_cost numeric, total_cost numeric, cost_source text, response_id text, signal text,
+  span_id bytea, service_name text, latency_ms float8, time_to_first_token_ms float8, is_error bool
+) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_column
+DECLARE
+  lowest_ns int8;
+  highest_ns int8;
+  -- Traces with a roll-up that no call is directly below.
+  rollup_traces bytea[];
+  has_records bool;
+  prefixes text[];
+  -- What spans report too: responses, spans that records name, and dialects of traces.
+  reported_ids text[];
+  own_traces bytea[];
+  own_spans bytea[];
+  dialect_traces bytea[];
+  dialects text[];
+  counting_traces bytea[];
+  counting_spans bytea[];
+BEGIN
+  SELECT min(t.first_ns), max(t.last_ns) INTO lowest_ns, highest_ns FROM sluice.traces t
+  WHERE t.project = of_project AND t.trace_id = ANY (of_traces);
+  RETURN QUERY
+    SELECT project, environment, trace_id, time_unix_nano, provider, model, conversation_id, user_id, agent_name, input_tokens,
+      output_tokens, total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost,
+      cost_source, response_id, 'span', span_id, service_name, latency_ms, time_to_first_token_ms, is_error
+    FROM (
+      SELECT DISTINCT ON (trace_id, call_key) * FROM views.usage_spans
+      WHERE project = of_project AND trace_id = ANY (of_traces) AND time_unix_nano BETWEEN lowest_ns AND highest_ns
+      ORDER BY trace_id, call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, span_id
+    ) s;
+
+  SELECT array_agg(DISTINCT r.trace_id) INTO rollup_traces FROM (
+    SELECT s.trace_id FROM sluice.spans s
+    WHERE s.project = of_project AND s.trace_id = ANY (of_traces) AND s.start_time_unix_nano BETWEEN lowest_ns AND highest_ns
+      AND s.usage_scope IN ('rollup', 'own')
+    GROUP BY s.trace_id, CASE s.usage_scope WHEN 'rollup' THEN s.span_id ELSE s.parent_span_id END HAVING bool_and(s.usage_scope = 'rollup')
+  ) r;
+  SELECT count(*) > 0, array_agg(DISTINCT left(l.response_id, 128)) FILTER (WHERE l.response_id IS NOT NULL) INTO has_records, prefixes
+  FROM sluice.logs l WHERE l.project = of_project AND l.trace_id = ANY (of_traces) AND l.usage_scope = 'own';
+
+  IF has_records THEN
+    -- An index has the beginning of an id. Of a short id that is all; ids that share a long one are read once.
+    SELECT array_agg(d.response_id) INTO reported_ids FROM (
+      SELECT DISTINCT l.response_id FROM sluice.logs l WHERE l.project = of_project AND left(l.response_id, 128) = ANY (prefixes)
+        AND l.response_id IS NOT NULL AND l.usage_scope = 'own'
+    ) d WHERE CASE WHEN length(d.response_id) < 128 THEN EXISTS (
+        SELECT FROM sluice.spans s WHERE s.project = of_project AND left(s.response_id, 128) = d.response_id
+          AND s.response_id IS NOT NULL AND s.usage_scope IS NOT NULL OFFSET 0)
+      ELSE (d.response_id IN (
+        SELECT s.response_id FROM sluice.spans s WHERE s.project = of_project AND left(s.response_id, 128) = ANY (prefixes)
+          AND length(s.response_id) >= 128 AND s.usage_scope IS NOT NULL)) IS TRUE END;
+    SELECT array_agg(d.trace_id), array_agg(d.span_id) INTO own_traces, own_spans FROM (
+      SELECT l.trace_id, l.span_id FROM views.usage_records l
+      WHERE l.project = of_project AND l.trace_id = ANY (of_traces) AND l.span_id IS NOT NULL
+      UNION SELECT l.trace_id, l.span_id FROM views.usage_records l WHERE l.project = of_project
+        AND left(l.response_id, 128) = ANY (prefixes) AND l.response_id IS NOT NULL AND l.span_id IS NOT NULL
+    ) d WHERE EXISTS (SELECT FROM sluice.spans s
+      WHERE s.project = of_project AND s.trace_id = d.trace_id AND s.span_id = d.span_id AND coalesce(s.usage_scope, '') = 'own' OFFSET 0);
+    SELECT array_agg(d.trace_id), array_agg(d.dialect) INTO dialect_traces, dialects FROM (
+      SELECT l.trace_id, l.dialect FROM views.usage_records l
+      WHERE l.project = of_project AND l.trace_id = ANY (of_traces)
+      UNION SELECT l.trace_id, l.dialect FROM views.usage_records l WHERE l.project = of_project
+        AND left(l.response_id, 128) = ANY (prefixes) AND l.response_id IS NOT NULL
+    ) d WHERE d.dialect IN ('codex', 'copilot', 'gemini-cli', 'qwen-code') AND EXISTS (SELECT FROM sluice.spans s
+      WHERE s.project = of_project AND s.trace_id = d.trace_id AND s.dialect = d.dialect AND coalesce(s.usage_scope, '') <> '' OFFSET 0);
+    RETURN QUERY
+      SELECT project, environment, trace_id, time_unix_nano, provider, model, conversation_id, user_id, agent_name, input_tokens,
+      output_tokens, total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost,
+      cost_source, response_id, 'log', span_id, service_name, latency_ms, time_to_first_token_ms, is_error
+      FROM (
+        SELECT DISTINCT ON (call_key) * FROM (
+          SELECT * FROM views.usage_records WHERE project = of_project AND trace_id = ANY (of_traces) AND response_id IS NULL
+          UNION ALL
+          SELECT * FROM views.usage_records
+          WHERE project = of_project AND left(response_id, 128) = ANY (prefixes) AND response_id IS NOT NULL
+        ) l
+        WHERE (l.response_id IN (SELECT unnest(reported_ids))) IS NOT TRUE
+          AND ((l.trace_id, l.span_id) IN (SELECT * FROM unnest(own_traces, own_spans))) IS NOT TRUE
+          AND ((l.trace_id, l.dialect) IN (SELECT * FROM unnest(dialect_traces, dialects))) IS NOT TRUE
+        ORDER BY call_key, total_tokens DESC NULLS LAST, total_cost DESC NULLS LAST, time_unix_nano, standing
+      ) l WHERE l.trace_id = ANY (of_traces);
+  END IF;
+
+  IF rollup_traces IS NULL THEN RETURN; END IF;
+  SELECT array_agg(t.trace_id), array_agg(t.id) INTO counting_traces, counting_spans FROM (
+    SELECT span.trace_id, unnest(views.counting_rollups(array_agg(span.id), array_agg(span.parent), array_agg(span.role))) AS id
+    FROM (
+      SELECT s.trace_id, s.span_id AS id, nullif(s.parent_span_id, s.span_id) AS parent,
+        CASE WHEN s.usage_scope = 'rollup' THEN 'rollup' WHEN s.usage_scope = 'own' AND s.category = 'model_call' THEN 'model call'
+          WHEN s.usage_scope = 'own' THEN 'call' END AS role
+      FROM sluice.spans s
+      WHERE s.project = of_project AND s.trace_id = ANY (rollup_traces) AND s.start_time_unix_nano BETWEEN lowest_ns AND highest_ns
+      UNION ALL
+      SELECT l.trace_id, NULL, l.span_id, 'call' FROM views.usage_records l
+      WHERE has_records AND l.project = of_project AND l.trace_id = ANY (rollup_traces) AND l.span_id IS NOT NULL
+        AND (l.response_id IN (SELECT unnest(reported_ids))) IS NOT TRUE
+        AND ((l.trace_id, l.span_id) IN (SELECT * FROM unnest(own_traces, own_spans))) IS NOT TRUE
+        AND ((l.trace_id, l.dialect) IN (SELECT * FROM unnest(dialect_traces, dialects))) IS NOT TRUE
+    ) span GROUP BY span.trace_id
+  ) t;
+  RETURN QUERY
+    SELECT DISTINCT ON (s.trace_id, coalesce('response ' || s.response_id, 'span ' || encode(s.span_id, 'hex')))
+      s.project, s.environment, s.trace_id, s.start_time_unix_nano, s.provider, coalesce(s.response_model, s.request_model),
+      s.conversation_id, s.user_id, s.agent_name, s.input_tokens, s.output_tokens, s.total_tokens, s.cache_read_tokens,
+      s.cache_write_tokens, s.reasoning_tokens, s.input_cost, s.output_cost, s.total_cost, s.cost_source, s.response_id, 'span',
+      s.span_id, s.service_name, s.latency_ms, s.time_to_first_token_ms, s.is_error
+    FROM sluice.spans s
+    WHERE s.project = of_project AND s.trace_id = ANY (rollup_traces) AND s.start_time_unix_nano BETWEEN lowest_ns AND highest_ns
+      AND s.usage_scope = 'rollup' AND ((s.trace_id, s.span_id) IN (SELECT * FROM unnest(counting_traces, counting_spans))) IS TRUE
+    ORDER BY s.trace_id, coalesce('response ' || s.response_id, 'span ' || encode(s.span_id, 'hex')),
+      s.total_tokens DESC NULLS LAST, s.total_cost DESC NULLS LAST, s.start_time_unix_nano, s.span_id;
+END $$;
+REVOKE EXECUTE ON FUNCTION views.trace_usage_of FROM PUBLIC;
 
 -- `counted_usage WHERE project = of_project AND time_unix_nano >= from_ns AND time_unix_nano < until_ns`, without reading the
 -- rest of the project: a condition on the time cannot be pushed below the search for repetitions. Repetitions of one call
