@@ -80,6 +80,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./move.ts')).moveCommand,
   },
   {
+    name: 'archive',
+    summary: 'Write days that have ended as Parquet files, verified',
+    load: async () => (await import('./archive.ts')).archiveCommand,
+  },
+  {
     name: 'prune',
     summary: 'Remove a trace, a period, an environment or a project now',
     load: async () => (await import('./prune.ts')).pruneCommand,

@@ -1,0 +1,241 @@
+/**
+ * One job: the records of a day that are in no file yet become one file, which is read back from the store before it is
+ * recorded. The snapshot, the record of the file and the lock that excludes other archives are of one connection: if it
+ * is lost, nothing of the job is recorded.
+ */
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Query } from '../component/capabilities/postgres.ts';
+import { UserError } from '../errors.ts';
+import { type Duck, quoted } from './duckdb.ts';
+import { differences, type Figures, figuresIn, figuresOf } from './figures.ts';
+import { conditionOf } from './lake-table.ts';
+import { cancel, type Job, keyOf, type OpenDay, plan, publish, publishedJobs, seal } from './lake-jobs.ts';
+import { type FileContents, Staging } from './staging.ts';
+import { downloadObject, type ObjectStore, StoreError } from './store/object-store.ts';
+
+/** One connection to PostgreSQL. */
+export interface Session {
+  query: Query;
+  /** The blocks of a `COPY … TO STDOUT`, to be read before the next query. */
+  copyOut(text: string): AsyncIterable<Buffer>;
+}
+
+/** The steps of a job, in order. Each is reported before it begins. */
+export const STEPS = ['seal', 'plan', 'copy', 'write', 'put', 'verify', 'publish'] as const;
+export type Step = (typeof STEPS)[number];
+
+export interface Work {
+  readonly session: Session;
+  readonly store: ObjectStore;
+  readonly duck: Duck;
+  /** A folder for files of the job. */
+  readonly folder: string;
+  /** The schema of the readable views. */
+  readonly views: string;
+  /** `rows`: those copied so far. */
+  readonly report: (step: Step, day: OpenDay, rows: number) => void;
+}
+
+export interface ArchivedFile {
+  readonly signal: string;
+  readonly day: string;
+  readonly key: string;
+  readonly records: number;
+  readonly bytes: number;
+}
+
+/** Null when all records of the day are in files already. */
+export async function archiveDay(work: Work, day: OpenDay): Promise<ArchivedFile | null> {
+  const { query } = work.session;
+  work.report('seal', day, 0);
+  await seal(query, day);
+  work.report('plan', day, 0);
+  const job = await plan(query, day);
+  await query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+  try {
+    const file = await archiveRecords(work, day, job);
+    await query('COMMIT');
+    return file;
+  } catch (error) {
+    await query('ROLLBACK').catch(() => undefined);
+    throw error;
+  } finally {
+    for (const name of [LOCAL, STORED]) await rm(join(work.folder, name), { force: true });
+  }
+}
+
+const LOCAL = 'written.parquet';
+const STORED = 'stored.parquet';
+
+/** Within the transaction of the snapshot. */
+async function archiveRecords(work: Work, day: OpenDay, job: Job): Promise<ArchivedFile | null> {
+  const { session, folder } = work;
+  work.report('copy', day, 0);
+  const staging = new Staging(work.duck, day.table);
+  await copyRecords(work, day, staging);
+  await leaveOutEarlier(work, day, staging);
+  const wanted = await staging.chosen();
+  const key = keyOf(day.table.signal, day.day, job.id);
+  if (wanted.figures.records === '0') {
+    await removeLeftOver(work, { key, job, staging });
+    await cancel(session.query, day, job);
+    return null;
+  }
+  const local = join(folder, LOCAL);
+  work.report('write', day, staging.rows);
+  await staging.write(local, { job: job.id, token: job.token });
+  work.report('put', day, staging.rows);
+  await putFile(work, { key, job, staging, wanted });
+  work.report('verify', day, staging.rows);
+  const stored = await verifyStored(work, { key, job, staging, wanted });
+  work.report('publish', day, staging.rows);
+  await publish(session.query, day, { job, figures: wanted.figures, ...stored });
+  const { records } = wanted.figures;
+  return { signal: day.table.signal, day: day.day, key, records: Number(records), bytes: stored.bytes };
+}
+
+/** Compares what arrived with PostgreSQL's own figures of the same snapshot. */
+async function copyRecords({ session, views, report }: Work, day: OpenDay, staging: Staging): Promise<void> {
+  const { table } = day;
+  const from = `FROM ${quoted(views)}.${table.signal} WHERE ${conditionOf(table, day.day)}`;
+  const { rows } = await session.query(`SELECT ${figuresIn('postgres', table)} ${from}`);
+  const list = table.columns.map(({ select }) => select).join(', ');
+  const blocks = session.copyOut(`COPY (SELECT ${list} ${from}) TO STDOUT (FORMAT binary)`);
+  await staging.copy(reported(blocks, () => report('copy', day, staging.rows)));
+  requireEqual(figuresOf(rows[0]), await staging.figures(), `the records of ${day.day} that were read`);
+}
+
+async function* reported(blocks: AsyncIterable<Buffer>, tell: () => void): AsyncGenerator<Buffer> {
+  for await (const block of blocks) {
+    yield block;
+    tell();
+  }
+}
+
+/** Late records: those that are in no earlier file of the day, which must be as it was recorded. */
+async function leaveOutEarlier(work: Work, day: OpenDay, staging: Staging): Promise<void> {
+  const paths: string[] = [];
+  try {
+    for (const job of await publishedJobs(work.session.query, day)) {
+      const key = keyOf(day.table.signal, day.day, job.id);
+      const path = join(work.folder, `earlier-${job.id}.parquet`);
+      paths.push(path);
+      await download(work.store, key, path);
+      const { figures } = await readFile(staging, path, key);
+      requireEqual(job.figures, figures, `${key}, written earlier,`);
+    }
+    await staging.leaveOut(paths);
+  } finally {
+    for (const path of paths) await rm(path, { force: true });
+  }
+}
+
+async function download(store: ObjectStore, key: string, path: string): Promise<void> {
+  try {
+    await downloadObject(store, key, path);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.fault !== 'absent') throw error;
+    throw new UserError(
+      `${key} is not in ${store.url}`,
+      'Name the folder or bucket to which this database was archived before, or bring the file back.',
+    );
+  }
+}
+
+async function readFile(staging: Staging, path: string, key: string): Promise<FileContents> {
+  try {
+    return await staging.read(path);
+  } catch (error) {
+    throw new DamagedFile(`${key} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+interface Target {
+  readonly key: string;
+  readonly job: Job;
+  readonly staging: Staging;
+}
+
+interface FilledTarget extends Target {
+  readonly wanted: FileContents;
+}
+
+/**
+ * A file is never written over. A file of this key is the rest of an interrupted run of the same job: it is kept when it
+ * has the same rows, else removed. A put of that run which arrives late fails, because the key is taken.
+ */
+async function putFile(work: Work, target: FilledTarget): Promise<void> {
+  const { store, folder } = work;
+  const put = (): Promise<void> => store.put(target.key, { path: join(folder, LOCAL) }, { ifAbsent: true });
+  try {
+    await put();
+  } catch (error) {
+    if (!isTaken(error)) throw error;
+    if (await isLeftOver(work, target)) return;
+    await store.delete([target.key]);
+    await put();
+  }
+}
+
+const isTaken = (error: unknown): boolean => error instanceof StoreError && error.fault === 'exists';
+
+/** Whether the file has the wanted rows. Rejects when it is not a file of this job. */
+async function isLeftOver(work: Work, { key, job, staging, wanted }: FilledTarget): Promise<boolean> {
+  const path = join(work.folder, STORED);
+  try {
+    await downloadObject(work.store, key, path);
+    await requireOwn(work.store, { key, job, staging }, path);
+    const found = await staging.read(path).catch(() => null);
+    return found !== null && differences(found.figures, wanted.figures).length === 0 && found.content === wanted.content;
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+async function requireOwn(store: ObjectStore, { key, job, staging }: Target, path: string): Promise<void> {
+  const mark = await staging.markOf(path);
+  if (mark?.token === job.token) return;
+  throw new UserError(
+    `${key} in ${store.url} is not a file of this database`,
+    'Another database is archived there, or this one was restored from a backup that is older than the file. Use a folder or bucket of its own, or move that file away.',
+  );
+}
+
+async function removeLeftOver(work: Work, target: Target): Promise<void> {
+  if ((await work.store.head(target.key)) === null) return;
+  const path = join(work.folder, STORED);
+  await downloadObject(work.store, target.key, path);
+  await requireOwn(work.store, target, path);
+  await work.store.delete([target.key]);
+}
+
+/** Reads the file as the store returns it. A damaged file is removed, so that readers that list do not find it. */
+async function verifyStored(work: Work, { key, job, staging, wanted }: FilledTarget) {
+  const path = join(work.folder, STORED);
+  await downloadObject(work.store, key, path);
+  try {
+    const found = await readFile(staging, path, key);
+    requireEqual(wanted.figures, found.figures, key);
+    if (found.content !== wanted.content) throw new DamagedFile(`${key} has other values than the database`);
+    if ((await staging.markOf(path))?.token !== job.token) throw new DamagedFile(`${key} was replaced meanwhile`);
+  } catch (error) {
+    if (error instanceof DamagedFile) await work.store.delete([key]);
+    throw error;
+  }
+  return { extent: await staging.extentOf(path), bytes: (await stat(path)).size };
+}
+
+/** A file, or the rows that were read, differ from PostgreSQL. Nothing is recorded. */
+export class DamagedFile extends UserError {
+  constructor(message: string) {
+    super(message, 'Nothing was recorded, and nothing is dropped. Check the store and the memory, then run it again.');
+  }
+}
+
+function requireEqual(wanted: Figures, found: Figures, what: string): void {
+  const names = differences(wanted, found);
+  if (names.length === 0) return;
+  const list = names.map((name) => `${name}: ${found[name]} instead of ${wanted[name]}`);
+  throw new DamagedFile(`${what} differ from the database (${list.join(', ')})`);
+}

@@ -1,0 +1,65 @@
+/** A run of the archive: the days that have ended, one job after the other, with one run at a time on a database. */
+import { UserError } from '../errors.ts';
+import { type ArchivedFile, archiveDay, type Session, type Work } from './archive-day.ts';
+import { expectedBytes, type OpenDay, openDays } from './lake-jobs.ts';
+import { conditionOf, LAKE_TABLES } from './lake-table.ts';
+import { quoted } from './duckdb.ts';
+
+/** Held by the session, so that it ends with the connection. */
+const LOCK = "SELECT pg_try_advisory_lock(hashtext('sluice.archive')) AS held";
+const UNLOCK = "SELECT pg_advisory_unlock(hashtext('sluice.archive'))";
+
+export interface Selection {
+  /** Days that ended this long ago, by the clock of the database. */
+  readonly olderThanMs: number;
+}
+
+/** What a run would do. */
+export interface PlannedFile {
+  readonly signal: string;
+  readonly day: string;
+  /** Of a day that was archived before: at most. */
+  readonly records: number;
+  readonly expected_bytes: number;
+  /** Whether the day has files already. */
+  readonly late: boolean;
+}
+
+/** Archives all days. Yields each file when it is recorded. */
+export async function* archive(work: Work, selection: Selection): AsyncGenerator<ArchivedFile> {
+  const { query } = work.session;
+  if ((await query(LOCK)).rows[0]?.['held'] !== true)
+    throw new UserError('another `sluice archive` is at work on this database', 'Wait until it has ended.');
+  try {
+    for (const day of await listDays(work.session, selection)) {
+      const file = await archiveDay(work, day);
+      if (file !== null) yield file;
+    }
+  } finally {
+    await query(UNLOCK).catch(() => undefined);
+  }
+}
+
+export async function planned(session: Session, views: string, selection: Selection): Promise<readonly PlannedFile[]> {
+  const files: PlannedFile[] = [];
+  for (const day of await listDays(session, selection)) {
+    const isLate = day.late !== null;
+    const { rows } = isLate
+      ? { rows: [{ count: day.late }] }
+      : await session.query(
+          `SELECT count(*)::float8 AS count FROM ${quoted(views)}.${day.table.signal} WHERE ${conditionOf(day.table, day.day)}`,
+        );
+    const bytes = isLate ? 0 : expectedBytes(day);
+    const records = Number(rows[0]?.['count']);
+    files.push({ signal: day.table.signal, day: day.day, records, expected_bytes: bytes, late: isLate });
+  }
+  return files;
+}
+
+async function listDays({ query }: Session, { olderThanMs }: Selection): Promise<readonly OpenDay[]> {
+  const { rows } = await query('SELECT (extract(epoch FROM now()) * 1000)::float8 AS now');
+  const beforeMs = Number(rows[0]?.['now']) - olderThanMs;
+  const days: OpenDay[] = [];
+  for (const table of LAKE_TABLES) days.push(...(await openDays(query, table, beforeMs)));
+  return days;
+}

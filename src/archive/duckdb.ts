@@ -1,0 +1,80 @@
+/** DuckDB, which sorts the rows and writes and reads Parquet: loaded when it is needed, with limits of its own. */
+import type { DuckDBAppender, DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { UserError } from '../errors.ts';
+
+const PACKAGE = '@duckdb/node-api';
+const INSTALL = `npm install ${PACKAGE}@1.5`;
+
+/** DuckDB's values as JSON has them: 64-bit integers and decimals as strings. */
+export type DuckRow = Readonly<Record<string, unknown>>;
+type Bindings = Pick<typeof import('@duckdb/node-api'), 'DuckDBInstance' | 'DuckDBTimestampTZValue'>;
+
+export interface DuckOptions {
+  readonly memoryBytes: number;
+  /** A folder for what does not fit into the memory. */
+  readonly folder: string;
+}
+
+export class Duck {
+  readonly #bindings: Bindings;
+  readonly #instance: DuckDBInstance;
+  readonly #connection: DuckDBConnection;
+
+  private constructor(bindings: Bindings, instance: DuckDBInstance, connection: DuckDBConnection) {
+    this.#bindings = bindings;
+    this.#instance = instance;
+    this.#connection = connection;
+  }
+
+  /** One thread: the work runs beside ingest, and the same rows then make the same file. */
+  static async open({ memoryBytes, folder }: DuckOptions): Promise<Duck> {
+    const bindings = await load();
+    const instance = await bindings.DuckDBInstance.create(':memory:', {
+      threads: '1',
+      memory_limit: `${Math.floor(memoryBytes / 2 ** 20)}MiB`,
+      temp_directory: folder,
+      autoinstall_known_extensions: 'false',
+    });
+    const connection = await instance.connect();
+    await connection.run("SET TimeZone = 'UTC'");
+    return new Duck(bindings, instance, connection);
+  }
+
+  async run(text: string): Promise<void> {
+    await this.#connection.run(text);
+  }
+
+  async rows(text: string): Promise<readonly DuckRow[]> {
+    return (await this.#connection.runAndReadAll(text)).getRowObjectsJson() as DuckRow[];
+  }
+
+  appender(table: string): Promise<DuckDBAppender> {
+    return this.#connection.createAppender(table);
+  }
+
+  appendTimestamp(appender: DuckDBAppender, microseconds: bigint): void {
+    appender.appendTimestampTZ(new this.#bindings.DuckDBTimestampTZValue(microseconds));
+  }
+
+  close(): void {
+    this.#connection.closeSync();
+    this.#instance.closeSync();
+  }
+}
+
+async function load(): Promise<Bindings> {
+  try {
+    return await import('@duckdb/node-api');
+  } catch (error) {
+    throw new UserError(
+      `the archive needs the package ${PACKAGE}, which cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
+      `Install it beside Sluice: ${INSTALL}`,
+    );
+  }
+}
+
+/** A string in SQL, for DuckDB and for PostgreSQL. */
+export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** A name in SQL. */
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -1,0 +1,226 @@
+/**
+ * The state of the archive in PostgreSQL: which days have something to archive, the seals of the tables, and the jobs.
+ *
+ * Why no record is lost or archived twice: a day is sealed before it is read. The trigger of the seal is created under
+ * a lock that waits for every transaction that has written into the table, so each record is either visible to a later
+ * snapshot or leaves a row in `sluice.lake_late` in its own transaction. A job reads records and these rows in one
+ * snapshot, and deletes the rows in the transaction that records its file. Rows of transactions that commit later
+ * are still there afterwards, and a further job reads the day again: it compares all records with the earlier files and
+ * writes those that are in none of them. No clock and no transaction number is part of this.
+ */
+import type { Query } from '../component/capabilities/postgres.ts';
+import { UserError } from '../errors.ts';
+import { literal, quoted } from './duckdb.ts';
+import type { Figures } from './figures.ts';
+import { dayOf, type LakeSignal, type LakeTable } from './lake-table.ts';
+import type { Extent } from './staging.ts';
+
+/** The trigger of a sealed table. */
+export const SEAL = 'sluice_archive';
+/** How long a seal waits for the transactions that write into the table; late records wait behind it. */
+const SEAL_LOCK_MS = 100;
+const SEAL_TRIES = 50;
+const SEAL_PAUSE_S = 0.1;
+const LOCK_NOT_AVAILABLE = '55P03';
+const PARTITION_DAY = /_(\d{4})(\d\d)(\d\d)$/u;
+/** Parquet takes less than a quarter of a table with its indexes. Measured on model calls: docs/archive.md. */
+const PARQUET_SHARE = 0.23;
+
+/** A day with records that are in no file, or may be in none. */
+export interface OpenDay {
+  readonly table: LakeTable;
+  /** YYYY-MM-DD */
+  readonly day: string;
+  /** The partition; null when the records are in the default partition. */
+  readonly partition: string | null;
+  /** Late records since the last job; null when there was no job. */
+  readonly late: number | null;
+  /** On disk, with indexes. */
+  readonly tableBytes: number;
+}
+
+export interface Job {
+  readonly id: string;
+  readonly token: string;
+}
+
+export interface PublishedJob extends Job {
+  readonly figures: Figures;
+}
+
+export const keyOf = (signal: LakeSignal, day: string, id: string): string =>
+  `lake/${signal}/day=${day}/job-${id.padStart(12, '0')}.parquet`;
+
+interface PartitionRow {
+  readonly name: string;
+  readonly day: string | null;
+  readonly sealed: boolean;
+  readonly bytes: number;
+}
+
+/** The days that ended before `beforeMs` and have something to archive, oldest first. */
+export async function openDays(query: Query, table: LakeTable, beforeMs: number): Promise<readonly OpenDay[]> {
+  const before = new Date(beforeMs).toISOString().slice(0, 10);
+  const partitions = await listPartitions(query, table);
+  const jobs = await countByDay(query, table, "sluice.lake_jobs WHERE state = 'published' AND");
+  const late = await countByDay(query, table, 'sluice.lake_late WHERE');
+  const default_ = partitions.find(({ day }) => day === null);
+  const inDefault = new Set(default_ === undefined ? [] : await daysOf(query, table, default_.name));
+  const byDay = new Map(partitions.flatMap((each) => (each.day === null ? [] : [[each.day, each] as const])));
+  const days = [...new Set([...byDay.keys(), ...inDefault, ...late.keys()])].filter((day) => day < before).sort();
+  const open: OpenDay[] = [];
+  for (const day of days) {
+    const partition = byDay.get(day);
+    const isSealed = partition?.sealed !== false && (!inDefault.has(day) || default_?.sealed === true);
+    const isArchived = jobs.has(day) && !late.has(day) && isSealed;
+    if (isArchived || (!late.has(day) && !inDefault.has(day) && (await isEmpty(query, partition)))) continue;
+    open.push({
+      table,
+      day,
+      partition: partition?.name ?? null,
+      late: jobs.has(day) ? (late.get(day) ?? 0) : null,
+      tableBytes: partition?.bytes ?? 0,
+    });
+  }
+  return open;
+}
+
+async function listPartitions(query: Query, { signal }: LakeTable): Promise<readonly PartitionRow[]> {
+  const { rows } = await query(
+    `SELECT c.relname AS name, pg_total_relation_size(c.oid)::float8 AS bytes,
+       EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid AND t.tgname = '${SEAL}' AND t.tgenabled = 'O') AS sealed
+     FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = $1::regclass`,
+    [`sluice.${signal}`],
+  );
+  return rows.map((row) => {
+    const name = String(row['name']);
+    return {
+      name,
+      day: PARTITION_DAY.test(name) ? name.replace(/^.*_(\d{4})(\d\d)(\d\d)$/u, '$1-$2-$3') : null,
+      sealed: row['sealed'] === true,
+      bytes: Number(row['bytes']),
+    };
+  });
+}
+
+async function countByDay(query: Query, { signal }: LakeTable, from: string): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await query(
+    `SELECT to_char(day, 'YYYY-MM-DD') AS day, count(*)::int4 AS count FROM ${from} signal = $1 GROUP BY day`,
+    [signal],
+  );
+  return new Map(rows.map(({ day, count }) => [String(day), Number(count)]));
+}
+
+async function daysOf(query: Query, table: LakeTable, name: string): Promise<readonly string[]> {
+  const { rows } = await query(`SELECT DISTINCT to_char(${dayOf(table)}, 'YYYY-MM-DD') AS day FROM sluice.${quoted(name)}`);
+  return rows.map(({ day }) => String(day));
+}
+
+async function isEmpty(query: Query, partition: PartitionRow | undefined): Promise<boolean> {
+  if (partition === undefined) return true;
+  return (await query(`SELECT FROM sluice.${quoted(partition.name)} LIMIT 1`)).rows.length === 0;
+}
+
+/** The bytes that a file of the whole day is expected to have. */
+export const expectedBytes = ({ tableBytes }: OpenDay): number => Math.round(tableBytes * PARQUET_SHARE);
+
+/**
+ * Seals the partition and the default partition. Without a partition the day's records are in the default partition,
+ * and they can be there beside a partition too.
+ */
+export async function seal(query: Query, { table, partition }: OpenDay): Promise<void> {
+  const partitions = await listPartitions(query, table);
+  for (const { name, day, sealed } of partitions)
+    if (!sealed && (day === null || name === partition)) await sealTable(query, table, name);
+}
+
+async function sealTable(query: Query, { signal }: LakeTable, name: string): Promise<void> {
+  for (let left = SEAL_TRIES; ; left--) {
+    try {
+      await query(`BEGIN; SET LOCAL lock_timeout = ${SEAL_LOCK_MS}`);
+      await query(
+        `CREATE OR REPLACE TRIGGER ${SEAL} AFTER INSERT ON sluice.${quoted(name)}
+         FOR EACH ROW EXECUTE FUNCTION sluice.note_late(${literal(signal)})`,
+      );
+      await query('COMMIT');
+      return;
+    } catch (error) {
+      await query('ROLLBACK');
+      if ((error as { readonly code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error;
+      if (left === 0) throw new UserError(`sluice.${name} could not be locked`, 'Run the command again later.');
+      await query(`SELECT pg_sleep(${SEAL_PAUSE_S})`);
+    }
+  }
+}
+
+/** The planned job of the day, which an interrupted run left, or a new one. */
+export async function plan(query: Query, { table: { signal }, day }: OpenDay): Promise<Job> {
+  const { rows } = await query(
+    `WITH left_over AS (SELECT id, token FROM sluice.lake_jobs WHERE signal = $1 AND day = $2 AND state = 'planned'),
+       made AS (INSERT INTO sluice.lake_jobs (signal, day) SELECT $1, $2 WHERE NOT EXISTS (SELECT FROM left_over) RETURNING id, token)
+     SELECT id::text, token::text FROM left_over UNION ALL SELECT id::text, token::text FROM made`,
+    [signal, day],
+  );
+  return { id: String(rows[0]?.['id']), token: String(rows[0]?.['token']) };
+}
+
+export async function publishedJobs(query: Query, { table: { signal }, day }: OpenDay): Promise<readonly PublishedJob[]> {
+  const { rows } = await query(
+    `SELECT id::text, token::text, records::text, input_tokens::text, output_tokens::text, total_cost::text, ids_sum::text
+     FROM sluice.lake_jobs WHERE signal = $1 AND day = $2 AND state = 'published' ORDER BY id`,
+    [signal, day],
+  );
+  return rows.map((row) => ({
+    id: String(row['id']),
+    token: String(row['token']),
+    figures: {
+      records: String(row['records']),
+      inputTokens: String(row['input_tokens']),
+      outputTokens: String(row['output_tokens']),
+      totalCost: String(row['total_cost']),
+      idsSum: String(row['ids_sum']),
+    },
+  }));
+}
+
+export interface Publication {
+  readonly job: Job;
+  readonly figures: Figures;
+  readonly extent: Extent;
+  readonly bytes: number;
+}
+
+/** Within the snapshot in which the records were read. */
+export async function publish(query: Query, day: OpenDay, publication: Publication): Promise<void> {
+  const { job, figures, extent, bytes } = publication;
+  await forgetLate(query, day);
+  const { rowCount } = await query(
+    `UPDATE sluice.lake_jobs SET state = 'published', published_at = clock_timestamp(), records = $2, bytes = $3, input_tokens = $4,
+       output_tokens = $5, total_cost = $6, ids_sum = $7, min_ns = $8, max_ns = $9, projects = $10
+     WHERE id = $1 AND state = 'planned'`,
+    [
+      job.id,
+      figures.records,
+      bytes,
+      figures.inputTokens,
+      figures.outputTokens,
+      figures.totalCost,
+      figures.idsSum,
+      extent.minNs,
+      extent.maxNs,
+      extent.projects,
+    ],
+  );
+  if (rowCount !== 1) throw new Error(`the job ${job.id} is not planned any more`);
+}
+
+/** Within the snapshot: there is no record without a file. */
+export async function cancel(query: Query, day: OpenDay, job: Job): Promise<void> {
+  await forgetLate(query, day);
+  await query("DELETE FROM sluice.lake_jobs WHERE id = $1 AND state = 'planned'", [job.id]);
+}
+
+/** The snapshot sees only rows whose records it sees too. */
+async function forgetLate(query: Query, { table: { signal }, day }: OpenDay): Promise<void> {
+  await query('DELETE FROM sluice.lake_late WHERE signal = $1 AND day = $2', [signal, day]);
+}

@@ -1,0 +1,187 @@
+/**
+ * The rows of a job within DuckDB: copied from PostgreSQL, compared with the earlier files of the day, written as
+ * Parquet, and read back.
+ */
+import type { DuckDBAppender } from '@duckdb/node-api';
+import { readTuples, type Tuple } from './copy-tuples.ts';
+import { type Duck, literal } from './duckdb.ts';
+import { contentSum, type Figures, figuresIn, figuresOf } from './figures.ts';
+import { type LakeTable, quoteds } from './lake-table.ts';
+
+const NULL = -1;
+/** Rows are handed to DuckDB after this many bytes: until then they are outside of its limit of memory. */
+const FLUSH_BYTES = 8 * 1024 * 1024;
+/** A row group is compressed as a whole, in memory. DuckDB makes them of multiples of 2048 rows. */
+const ROW_GROUP_BYTES = 64 * 1024 * 1024;
+const ROW_GROUP_UNIT = 2048;
+const MAX_ROW_GROUP = 8 * ROW_GROUP_UNIT;
+const ZSTD_LEVEL = 3;
+
+/** The key-value metadata of a file. */
+export interface FileMark {
+  readonly job: string;
+  readonly token: string;
+}
+
+/** What a file holds, read from the file. */
+export interface FileContents {
+  readonly figures: Figures;
+  /** Of whole rows. Only DuckDB computes it. */
+  readonly content: string;
+}
+
+export class Staging {
+  readonly #duck: Duck;
+  readonly #table: LakeTable;
+  #rows = 0;
+  #bytes = 0;
+
+  constructor(duck: Duck, table: LakeTable) {
+    this.#duck = duck;
+    this.#table = table;
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** Copies the rows. `row_number` is their place in the data. */
+  async copy(blocks: AsyncIterable<Buffer>): Promise<void> {
+    const { columns } = this.#table;
+    const names = columns.map(({ name, type }) => `"${name}" ${type}`).join(', ');
+    await this.#duck.run(`CREATE OR REPLACE TABLE staged (row_number BIGINT, ${names})`);
+    const appender = await this.#duck.appender('staged');
+    let waiting = 0;
+    try {
+      await readTuples(blocks, columns.length, (tuple) => {
+        appender.appendBigInt(BigInt(this.#rows));
+        for (const [index, { wire, type }] of columns.entries()) this.#append(appender, { tuple, index, wire, type });
+        appender.endRow();
+        this.#rows++;
+        waiting += (tuple.ends.at(-1) ?? 0) - (tuple.starts[0] ?? 0);
+        if (waiting < FLUSH_BYTES) return;
+        appender.flushSync();
+        this.#bytes += waiting;
+        waiting = 0;
+      });
+    } finally {
+      appender.closeSync();
+    }
+    this.#bytes += waiting;
+    await this.#duck.run('CREATE OR REPLACE VIEW chosen AS SELECT * FROM staged');
+  }
+
+  #append(appender: DuckDBAppender, field: Field): void {
+    const { tuple, index, wire } = field;
+    const [start, end] = [tuple.starts[index] ?? 0, tuple.ends[index] ?? NULL];
+    if (end === NULL) return appender.appendNull();
+    const { bytes } = tuple;
+    if (wire === 'text') return appender.appendVarchar(bytes.toString('utf8', start, end));
+    if (wire === 'int8') return appender.appendBigInt(bytes.readBigInt64BE(start));
+    if (wire === 'double') return appender.appendDouble(bytes.readDoubleBE(start));
+    if (wire === 'int4') return appender.appendInteger(bytes.readInt32BE(start));
+    if (wire === 'boolean') return appender.appendBoolean(bytes[start] === 1);
+    return this.#duck.appendTimestamp(appender, bytes.readBigInt64BE(start));
+  }
+
+  /** Of all rows that were copied. */
+  async figures(): Promise<Figures> {
+    return figuresOf((await this.#duck.rows(`SELECT ${figuresIn('duckdb', this.#table)} FROM staged`))[0]);
+  }
+
+  /**
+   * Leaves out the rows of earlier files of the day. Spans have a primary key. Log records and metric points have none:
+   * equal rows are counted, and as many as are in the files are left out.
+   */
+  async leaveOut(files: readonly string[]): Promise<void> {
+    if (files.length === 0) return;
+    const key = this.#keyOf();
+    const list = files.map(literal).join(', ');
+    await this.#duck.run(`
+      CREATE OR REPLACE TABLE archived AS SELECT ${key} AS key, count(*) AS copies FROM read_parquet([${list}]) GROUP BY key;
+      CREATE OR REPLACE TABLE fresh AS SELECT row_number FROM (
+        SELECT row_number, key, row_number() OVER (PARTITION BY key ORDER BY row_number) AS copy
+        FROM (SELECT row_number, ${key} AS key FROM staged)) LEFT JOIN archived USING (key)
+      WHERE archived.copies IS NULL OR copy > archived.copies;
+      CREATE OR REPLACE VIEW chosen AS SELECT staged.* FROM staged SEMI JOIN fresh USING (row_number)`);
+  }
+
+  #keyOf(): string {
+    const { signal, identity, columns } = this.#table;
+    if (signal === 'spans') return `concat_ws('/', ${quoteds(identity)})`;
+    const texts = columns.map(({ name }) => `"${name}"::VARCHAR`).join(', ');
+    return `md5(to_json([${texts}])::VARCHAR)`;
+  }
+
+  /** Of the rows that are to be written. */
+  chosen(): Promise<FileContents> {
+    return this.#contentsOf('chosen');
+  }
+
+  async write(path: string, { job, token }: FileMark): Promise<void> {
+    const { columns, order } = this.#table;
+    await this.#duck.run(
+      `COPY (SELECT ${quoteds(columns.map(({ name }) => name))} FROM chosen ORDER BY ${quoteds([...order, 'row_number'])})
+       TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL ${ZSTD_LEVEL}, ROW_GROUP_SIZE ${this.#rowGroup()},
+       KV_METADATA {sluice_job: ${literal(job)}, sluice_token: ${literal(token)}})`,
+    );
+  }
+
+  #rowGroup(): number {
+    const rows = (ROW_GROUP_BYTES * this.#rows) / Math.max(this.#bytes, 1);
+    return Math.min(MAX_ROW_GROUP, Math.max(1, Math.floor(rows / ROW_GROUP_UNIT)) * ROW_GROUP_UNIT);
+  }
+
+  /** Reads every value of a file. Rejects when it is damaged. */
+  read(path: string): Promise<FileContents> {
+    return this.#contentsOf(`read_parquet(${literal(path)})`);
+  }
+
+  async #contentsOf(from: string): Promise<FileContents> {
+    const list = `${figuresIn('duckdb', this.#table)}, ${contentSum(this.#table)}`;
+    const [row] = await this.#duck.rows(`SELECT ${list} FROM ${from}`);
+    return { figures: figuresOf(row), content: String(row?.['content']) };
+  }
+
+  /** The mark of a file; null when it is not a file of the archive. */
+  async markOf(path: string): Promise<FileMark | null> {
+    const found = new Map<string, string>();
+    try {
+      const rows = await this.#duck.rows(
+        `SELECT decode(key) AS key, decode(value) AS value FROM parquet_kv_metadata(${literal(path)})`,
+      );
+      for (const { key, value } of rows) found.set(String(key), String(value));
+    } catch {
+      return null;
+    }
+    const [job, token] = [found.get('sluice_job'), found.get('sluice_token')];
+    return job === undefined || token === undefined ? null : { job, token };
+  }
+
+  /** The times and the projects of a file, for readers that choose among files. */
+  async extentOf(path: string): Promise<Extent> {
+    const [row] = await this.#duck.rows(
+      `SELECT min(${this.#table.time})::text AS "minNs", max(${this.#table.time})::text AS "maxNs",
+         list(DISTINCT project ORDER BY project) AS projects FROM read_parquet(${literal(path)})`,
+    );
+    const text = (value: unknown): string | null => (value === null ? null : String(value));
+    return {
+      minNs: text(row?.['minNs']),
+      maxNs: text(row?.['maxNs']),
+      projects: (row?.['projects'] ?? []) as readonly string[],
+    };
+  }
+}
+
+export interface Extent {
+  readonly minNs: string | null;
+  readonly maxNs: string | null;
+  readonly projects: readonly string[];
+}
+
+interface Field {
+  readonly tuple: Tuple;
+  readonly index: number;
+  readonly wire: LakeTable['columns'][number]['wire'];
+  readonly type: string;
+}
