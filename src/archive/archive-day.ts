@@ -147,7 +147,9 @@ async function readFile(staging: Staging, path: string, key: string): Promise<Fi
   try {
     return await staging.read(path);
   } catch (error) {
-    throw new DamagedFile(`${key} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    // The first line: the others quote the query.
+    const [reason = ''] = String(error instanceof Error ? error.message : error).split('\n');
+    throw new DamagedFile(`${key} cannot be read: ${reason.replace(path, key)}`);
   }
 }
 
@@ -162,8 +164,8 @@ interface FilledTarget extends Target {
 }
 
 /**
- * A file is never written over. A file of this key is the rest of an interrupted run of the same job: it is kept when it
- * has the same rows, else removed. A put of that run which arrives late fails, because the key is taken.
+ * A file is never written over. A file of this key is the rest of an interrupted run of the same job: it is kept when
+ * it has the same rows, else removed. A put of that run which arrives late fails, because the key is taken.
  */
 async function putFile(work: Work, target: FilledTarget): Promise<void> {
   const { store, folder } = work;
@@ -187,7 +189,9 @@ async function isLeftOver(work: Work, { key, job, staging, wanted }: FilledTarge
     await downloadObject(work.store, key, path);
     await requireOwn(work.store, { key, job, staging }, path);
     const found = await staging.read(path).catch(() => null);
-    return found !== null && differences(found.figures, wanted.figures).length === 0 && found.content === wanted.content;
+    return (
+      found !== null && differences(found.figures, wanted.figures).length === 0 && found.content === wanted.content
+    );
   } finally {
     await rm(path, { force: true });
   }

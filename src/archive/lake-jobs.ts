@@ -112,7 +112,9 @@ async function countByDay(query: Query, { signal }: LakeTable, from: string): Pr
 }
 
 async function daysOf(query: Query, table: LakeTable, name: string): Promise<readonly string[]> {
-  const { rows } = await query(`SELECT DISTINCT to_char(${dayOf(table)}, 'YYYY-MM-DD') AS day FROM sluice.${quoted(name)}`);
+  const { rows } = await query(
+    `SELECT DISTINCT to_char(${dayOf(table)}, 'YYYY-MM-DD') AS day FROM sluice.${quoted(name)}`,
+  );
   return rows.map(({ day }) => String(day));
 }
 
@@ -164,7 +166,10 @@ export async function plan(query: Query, { table: { signal }, day }: OpenDay): P
   return { id: String(rows[0]?.['id']), token: String(rows[0]?.['token']) };
 }
 
-export async function publishedJobs(query: Query, { table: { signal }, day }: OpenDay): Promise<readonly PublishedJob[]> {
+export async function publishedJobs(
+  query: Query,
+  { table: { signal }, day }: OpenDay,
+): Promise<readonly PublishedJob[]> {
   const { rows } = await query(
     `SELECT id::text, token::text, records::text, input_tokens::text, output_tokens::text, total_cost::text, ids_sum::text
      FROM sluice.lake_jobs WHERE signal = $1 AND day = $2 AND state = 'published' ORDER BY id`,

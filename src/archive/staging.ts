@@ -74,14 +74,14 @@ export class Staging {
   #append(appender: DuckDBAppender, field: Field): void {
     const { tuple, index, wire } = field;
     const [start, end] = [tuple.starts[index] ?? 0, tuple.ends[index] ?? NULL];
-    if (end === NULL) return appender.appendNull();
     const { bytes } = tuple;
-    if (wire === 'text') return appender.appendVarchar(bytes.toString('utf8', start, end));
-    if (wire === 'int8') return appender.appendBigInt(bytes.readBigInt64BE(start));
-    if (wire === 'double') return appender.appendDouble(bytes.readDoubleBE(start));
-    if (wire === 'int4') return appender.appendInteger(bytes.readInt32BE(start));
-    if (wire === 'boolean') return appender.appendBoolean(bytes[start] === 1);
-    return this.#duck.appendTimestamp(appender, bytes.readBigInt64BE(start));
+    if (end === NULL) appender.appendNull();
+    else if (wire === 'text') appender.appendVarchar(bytes.toString('utf8', start, end));
+    else if (wire === 'int8') appender.appendBigInt(bytes.readBigInt64BE(start));
+    else if (wire === 'double') appender.appendDouble(bytes.readDoubleBE(start));
+    else if (wire === 'int4') appender.appendInteger(bytes.readInt32BE(start));
+    else if (wire === 'boolean') appender.appendBoolean(bytes[start] === 1);
+    else this.#duck.appendTimestamp(appender, bytes.readBigInt64BE(start));
   }
 
   /** Of all rows that were copied. */

@@ -1,7 +1,7 @@
 /** `sluice archive --to DIR`: days that have ended as Parquet files in a folder or bucket. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { archive, planned, type PlannedFile } from '../archive/archive.ts';
 import type { ArchivedFile, Session, Step } from '../archive/archive-day.ts';
 import { Duck } from '../archive/duckdb.ts';
@@ -23,6 +23,9 @@ import { asJson } from './view/screen-text.ts';
 
 /** Below this DuckDB cannot sort rows of several mebibytes. */
 const LEAST_MEMORY = 128 * 2 ** 20;
+
+/** A name with a colon. A single letter is a drive. */
+const URL_FORM = /^[a-z][a-z0-9+.-]+:/iu;
 
 export const archiveCommand: Command = {
   description:
@@ -49,7 +52,9 @@ export const archiveCommand: Command = {
     const to = values.text('to');
     if (to === undefined) throw new UsageError('name where to', 'as --to /archive or --to s3://bucket/prefix');
     const [olderThanMs, memoryBytes] = [ageOf(values), memoryOf(values)];
-    const store = openStore(to, { environment: call.process.env });
+    const store = openStore(URL_FORM.test(to) ? to : resolve(call.process.cwd(), to), {
+      environment: call.process.env,
+    });
     try {
       return await withDatabase(call, 'write', (database, { options }) =>
         withSession(database, (session) => {

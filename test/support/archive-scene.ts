@@ -1,0 +1,153 @@
+/** A database with closed days, and what an archive of it holds. */
+import { mkdtempSync, readdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { type ArchivedFile, type Session, type Work } from '../../src/archive/archive-day.ts';
+import { archive } from '../../src/archive/archive.ts';
+import { Duck } from '../../src/archive/duckdb.ts';
+import { FolderStore } from '../../src/archive/store/folder-store.ts';
+import { Partitions } from '../../src/exporters/postgres/partitions.ts';
+import { Database } from '../../src/extensions/postgres/database.ts';
+import { copyOut } from '../../src/extensions/postgres/transfer/copy.ts';
+import { MIGRATED } from './migrated.ts';
+import { createDatabase, type Teardown } from './postgres.ts';
+
+export const DAY_MS = 86_400_000;
+/** Days are opened around this moment: from 21 to 7 days ago. */
+export const CLOSED_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS - 14 * DAY_MS;
+export const MEMORY = 256 * 2 ** 20;
+
+export interface Scene {
+  readonly url: string;
+  readonly client: pg.Client;
+  readonly duck: Duck;
+  /** The folder of the lake, and of the jobs. */
+  readonly lake: string;
+  readonly folder: string;
+  query(text: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>;
+  connect(): Promise<pg.Client>;
+  /** Runs the archive to its end. */
+  run(changes?: Partial<Work>): Promise<readonly ArchivedFile[]>;
+  /** The files of the lake, by their keys. */
+  files(): readonly string[];
+}
+
+/** With the partitions of closed days. */
+export async function makeScene(t: Teardown): Promise<Scene> {
+  const { url } = await createDatabase(t, MIGRATED);
+  const database = new Database().use({ connectionString: url });
+  const partitions = new Partitions(database);
+  for (const [name, key] of TABLES) await partitions.open({ name, key, retentionMs: 365 * DAY_MS }, CLOSED_MS);
+  await database.close();
+  const clients: pg.Client[] = [];
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => undefined);
+    await client.connect();
+    await client.query("SET TimeZone = 'UTC'");
+    clients.push(client);
+    return client;
+  };
+  const folder = mkdtempSync(join(tmpdir(), 'archive-test-'));
+  const lake = join(folder, 'to');
+  const duck = await Duck.open({ memoryBytes: MEMORY, folder });
+  t.teardown(async () => {
+    duck.close();
+    for (const client of clients) await client.end();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const client = await connect();
+  const store = new FolderStore(lake);
+  return {
+    url,
+    client,
+    duck,
+    lake,
+    folder,
+    connect,
+    query: async (text, values = []) => (await client.query(text, [...values])).rows,
+    run: async (changes = {}) => {
+      const session = sessionOf(await connect());
+      const work: Work = { session, store, duck, folder, views: 'public', report: () => undefined, ...changes };
+      const files: ArchivedFile[] = [];
+      for await (const file of archive(work, { olderThanMs: 2 * DAY_MS })) files.push(file);
+      return files;
+    },
+    files: () =>
+      readdirSync(lake, { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.parquet'))
+        .sort(),
+  };
+}
+
+export const TABLES = [
+  ['spans', 'nanoseconds'],
+  ['logs', 'timestamp'],
+  ['metric_points', 'timestamp'],
+] as const;
+
+export const sessionOf = (client: pg.Client): Session => ({
+  query: (text, values = []) => client.query(text, [...values]),
+  copyOut: (text) => copyOut(client, text).blocks,
+});
+
+/**
+ * All rows of a lake or a view, as sorted lines of JSON with the columns by name. Values are exact. With `names`, only
+ * these columns, which takes less time.
+ */
+export async function linesOfLake(
+  { duck, lake }: Scene,
+  signal: string,
+  names: readonly string[] = [],
+): Promise<readonly string[]> {
+  const from = `read_parquet('${lake}/lake/${signal}/*/*.parquet', hive_partitioning = false)`;
+  const described = await duck.rows(`DESCRIBE SELECT * FROM ${from}`);
+  const wanted = described.filter((each) => names.length === 0 || names.includes(String(each['column_name'])));
+  const list = wanted.map(({ column_name: name, column_type: type }) => {
+    const text =
+      type === 'TIMESTAMP WITH TIME ZONE' ? `strftime("${name}", '%Y-%m-%d %H:%M:%S.%f')` : `"${name}"::text`;
+    return `${text} AS "${name}"`;
+  });
+  const rows = await duck.rows(`SELECT ${list.join(', ')} FROM ${from}`);
+  return rows.map((row) => lineOf(row)).sort();
+}
+
+export async function linesOfView(
+  { client }: Scene,
+  signal: string,
+  names: readonly string[] = [],
+): Promise<readonly string[]> {
+  const { rows: columns } = await client.query<{ name: string; type: string }>(
+    `SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute
+     WHERE attrelid = $1::regclass AND attnum > 0 ORDER BY attnum`,
+    [`public.${signal}`],
+  );
+  const wanted = columns.filter(({ name }) => names.length === 0 || names.includes(name));
+  const list = wanted.map(({ name, type }) => {
+    const text = type.startsWith('timestamp') ? `to_char("${name}", 'YYYY-MM-DD HH24:MI:SS.US')` : `"${name}"::text`;
+    return `${text} AS "${name}"`;
+  });
+  const { rows } = await client.query(`SELECT ${list.join(', ')} FROM public.${signal}`);
+  return rows.map((row) => lineOf(row)).sort();
+}
+
+const DOUBLES = ['latency_ms', 'time_to_first_token_ms', 'sum', 'min', 'max'];
+
+/** Doubles are written differently by the two databases, and `value` has two columns in the lake. */
+function lineOf({ value, value_int: exact, ...row }: Readonly<Record<string, unknown>>): string {
+  const line: Record<string, unknown> = { ...row };
+  for (const name of DOUBLES) if (line[name] !== null && line[name] !== undefined) line[name] = numberOf(line[name]);
+  if (value !== undefined) line['value'] = numberOf(exact ?? value);
+  return JSON.stringify(line);
+}
+
+/** Integers of 64 bits stay exact. */
+function numberOf(value: unknown): string | null {
+  if (value === null) return null;
+  const text = String(value);
+  if (/^-?\d{1,19}$/u.test(text)) return text;
+  const number = Number(text.replace(/^(-?)inf$/iu, '$1Infinity').replace(/^nan$/iu, 'NaN'));
+  return Number.isInteger(number) ? String(BigInt(number)) : String(number);
+}
