@@ -74,7 +74,7 @@ const inSpans = (condition: string): string =>
 const inLogs = (condition: string): string =>
   `SELECT project, conversation_id, true FROM sluice.logs l WHERE ($2::text IS NULL OR project = $2) AND ${condition}`;
 
-/** By the whole id of spans, which has an index, or else of log records, or else by a prefix, which reads all records. */
+/** By the whole id of spans, which has an index; else of log records; else by a prefix, which reads all records. */
 export async function findConversation(reader: Reader, id: string, project: string | null): Promise<Key> {
   const searches = [
     inSpans(`left(conversation_id, 128) = left($1::text, 128) AND ${isWhole('s')}`),

@@ -580,6 +580,11 @@ DECLARE
   wide_until int8 := least(until_ns + 2 * hour, most_ns)::int8;
   rollup_projects text[];
   rollup_traces bytea[];
+  trace_from int8;
+  trace_until int8;
+  log_projects text[];
+  log_traces bytea[];
+  log_spans bytea[];
   has_records bool;
 BEGIN
   -- EXECUTE plans with the values: partitions are left out, and the estimates fit the length of the time. A part without rows
@@ -606,15 +611,44 @@ BEGIN
     ) t
   $query$ INTO rollup_projects, rollup_traces USING of_project, from_ns, until_ns, near_from, near_until;
   IF rollup_traces IS NOT NULL THEN
-    -- OFFSET 0: the view is narrowed to one trace at a time.
+    -- Like `usage_rollups`, for all traces at once and between their times: one look into every partition for each trace takes
+    -- minutes.
+    SELECT CASE WHEN count(*) = cardinality(rollup_traces) THEN min(t.first_ns) ELSE least_ns END,
+      CASE WHEN count(*) = cardinality(rollup_traces) THEN max(t.last_ns) ELSE most_ns END
+    INTO trace_from, trace_until FROM sluice.traces t WHERE t.trace_id = ANY (rollup_traces);
+    EXECUTE $query$
+      SELECT array_agg(l.project), array_agg(l.trace_id), array_agg(l.span_id)
+      FROM views.usage_logs l JOIN unnest($1, $2) AS t (project, trace_id) USING (project, trace_id)
+      WHERE l.span_id IS NOT NULL AND EXISTS (
+        SELECT FROM sluice.logs r WHERE r.usage_scope = 'own' AND r.span_id IS NOT NULL AND ($3 IS NULL OR r.project = $3))
+    $query$ INTO log_projects, log_traces, log_spans USING rollup_projects, rollup_traces, of_project;
     RETURN QUERY EXECUTE $query$
       SELECT project, environment, trace_id, time_unix_nano, provider, model, conversation_id, user_id, agent_name, input_tokens,
-      output_tokens, total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost,
-      cost_source, response_id, 'span', span_id, service_name, latency_ms, time_to_first_token_ms, is_error
-      FROM unnest($3, $4) AS t (of_project, of_trace)
-      CROSS JOIN LATERAL (SELECT * FROM views.usage_rollups u WHERE u.project = of_project AND u.trace_id = of_trace OFFSET 0) r
-      WHERE time_unix_nano >= $1 AND time_unix_nano < $2
-    $query$ USING from_ns, until_ns, rollup_projects, rollup_traces;
+        output_tokens, total_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, input_cost, output_cost, total_cost,
+        cost_source, response_id, 'span', span_id, service_name, latency_ms, time_to_first_token_ms, is_error
+      FROM (
+        SELECT DISTINCT ON (s.project, s.trace_id, coalesce('response ' || s.response_id, 'span ' || encode(s.span_id, 'hex')))
+          s.project, s.environment, s.trace_id, s.start_time_unix_nano AS time_unix_nano, s.provider,
+          coalesce(s.response_model, s.request_model) AS model, s.conversation_id, s.user_id, s.agent_name, s.input_tokens, s.output_tokens,
+          s.total_tokens, s.cache_read_tokens, s.cache_write_tokens, s.reasoning_tokens, s.input_cost, s.output_cost, s.total_cost,
+          s.cost_source, s.response_id, s.span_id, s.service_name, s.latency_ms, s.time_to_first_token_ms, s.is_error
+        FROM (
+          SELECT project, trace_id, views.counting_rollups(array_agg(node.id), array_agg(node.parent), array_agg(node.role)) AS span_ids
+          FROM (
+            SELECT project, trace_id, span_id AS id, nullif(parent_span_id, span_id) AS parent,
+              CASE WHEN usage_scope = 'rollup' THEN 'rollup' WHEN usage_scope = 'own' AND category = 'model_call' THEN 'model call'
+                WHEN usage_scope = 'own' THEN 'call' END AS role
+            FROM sluice.spans JOIN unnest($3, $4) AS t (project, trace_id) USING (project, trace_id)
+            WHERE start_time_unix_nano BETWEEN $5 AND $6
+            UNION ALL SELECT project, trace_id, NULL, span_id, 'call' FROM unnest($7, $8, $9) AS l (project, trace_id, span_id)
+          ) AS node GROUP BY project, trace_id
+        ) t
+        JOIN sluice.spans s ON s.project = t.project AND s.trace_id = t.trace_id AND s.span_id = ANY (t.span_ids)
+          AND s.usage_scope = 'rollup' AND s.start_time_unix_nano BETWEEN $5 AND $6
+        ORDER BY s.project, s.trace_id, coalesce('response ' || s.response_id, 'span ' || encode(s.span_id, 'hex')),
+          s.total_tokens DESC NULLS LAST, s.total_cost DESC NULLS LAST, s.start_time_unix_nano, s.span_id
+      ) u WHERE time_unix_nano >= $1 AND time_unix_nano < $2
+    $query$ USING from_ns, until_ns, rollup_projects, rollup_traces, trace_from, trace_until, log_projects, log_traces, log_spans;
   END IF;
 
   EXECUTE $query$
