@@ -1,6 +1,7 @@
 // Writes everything in the repository that is generated, and says which files changed: config/schema.json,
 // config/reference.yaml and the tables of options from the schemas of the components, docs/cli.md from the commands,
-// docs/dialects.md from the dialects and the recorded senders, and what columns.js makes. `--check` only compares.
+// docs/dialects.md from the dialects and the recorded senders, the ratios of docs/sizing.md, and what columns.js makes.
+// `--check` only compares.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { COMPONENTS } from '../dist/src/components.js';
 import { editorSchema } from '../dist/src/config/editor-schema.js';
@@ -9,6 +10,7 @@ import { dialectsPage } from '../dist/test/processors/normalization/sender-docum
 import { cliReference } from './cli-reference.js';
 import { columnFiles } from './columns.js';
 import { withSections, withTables } from './option-tables.js';
+import { withRatios } from './sizing-table.js';
 
 const root = new URL('../', import.meta.url);
 const isCheck = process.argv.includes('--check');
@@ -22,6 +24,7 @@ const documents = [
 ];
 const textOf = (path) => {
   const text = readFileSync(new URL(path, root), 'utf8');
+  if (path === 'docs/sizing.md') return withRatios(text);
   return path === 'docs/configuration.md' ? withSections(text, COMPONENTS) : text;
 };
 const files = {

@@ -85,6 +85,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./archive.ts')).archiveCommand,
   },
   {
+    name: 'size',
+    summary: 'Estimate cores, memory, disk and cost for a rate and a retention',
+    load: async () => (await import('./size.ts')).sizeCommand,
+  },
+  {
     name: 'prune',
     summary: 'Remove a trace, a period, an environment or a project now',
     load: async () => (await import('./prune.ts')).pruneCommand,

@@ -8,6 +8,8 @@ import t, { type Test } from 'tap';
 import { CredentialChain, type Environment } from '../../../src/archive/store/aws-credentials.ts';
 import { StoreError } from '../../../src/archive/store/object-store.ts';
 
+t.setTimeout(300_000);
+
 interface Endpoint {
   readonly url: string;
   readonly requests: {

@@ -19,6 +19,8 @@ import { readObject } from '../../../src/archive/store/object-store.ts';
 import { openStore } from '../../../src/archive/store/open-store.ts';
 import { faultOf, keysOf, listed } from './contract.ts';
 
+t.setTimeout(300_000);
+
 const PROGRAM = fileURLToPath(new URL('put-loop.js', import.meta.url));
 const KILLS = 5;
 const temporary = (name: string): string => `.${name}.0123456789abcdef.tmp`;

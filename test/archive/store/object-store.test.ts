@@ -8,6 +8,8 @@ import { openStore } from '../../../src/archive/store/open-store.ts';
 import { startS3 } from '../../support/fake-s3.ts';
 import { CONTRACT, type OpenStore } from './contract.ts';
 
+t.setTimeout(300_000);
+
 const REAL_URL = process.env['SLUICE_TEST_S3_URL'];
 
 const fake = await startS3(t);

@@ -9,6 +9,8 @@ import { type S3Fault, startS3 } from '../../support/fake-s3.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { faultOf, keysOf } from './contract.ts';
 
+t.setTimeout(300_000);
+
 /** Nothing depends on speed: only the test of a silent server has a short idle time. */
 const TIMING: S3Timing = { idleMs: PATIENCE_MS, attempts: 4, pauseMs: 2 };
 
