@@ -13,6 +13,7 @@ import {
   SIGNAL_TRACES,
 } from '../../layout';
 import { setCopying } from './columns';
+import { forgetOrder } from './key-order';
 import { putLog } from './logs';
 import { beginOutput, out } from './output';
 import { putPoint } from './points';
@@ -25,6 +26,7 @@ function encodeRecords(first: u32): u32 {
   let next = first;
   beginOutput();
   forgetRepeats();
+  forgetOrder();
   while (next < count && out - OUTPUT_BASE < <usize>ROWS_SOFT_LIMIT) {
     const record = <usize>RECORDS_BASE + <usize>next * RECORD_STRIDE;
     if (signal == SIGNAL_TRACES) putSpan(record);

@@ -70,7 +70,7 @@ import {
 } from './labels';
 import { out } from './output';
 import { ALWAYS, REPEAT_OWNER, REPEAT_RECEIVED_AT, REPEAT_SOURCE, putRepeat, rememberRepeat } from './repeats';
-import { attributeRow, putAttributes } from './values';
+import { attributeRow, putAttributes, putAttributesInOrder } from './values';
 
 /** A resource without a service name. */
 const NO_SERVICE: u32 = 0xffffffff;
@@ -183,7 +183,7 @@ export function sourceColumns(record: usize): void {
     rememberRepeat(REPEAT_SOURCE, key, start);
   }
   const column = beginJson(LABEL_ATTRIBUTES);
-  putAttributes(load<u32>(record, RECORD_ATTRIBUTES_FIRST), load<u32>(record, RECORD_ATTRIBUTES_COUNT));
+  putAttributesInOrder(load<u32>(record, RECORD_ATTRIBUTES_FIRST), load<u32>(record, RECORD_ATTRIBUTES_COUNT));
   endJson(column);
   receivedAtColumn();
 }

@@ -36,6 +36,8 @@ import { allocateScratch } from '../tables';
 import { mayPause } from '../pause';
 import { classifyText } from '../text';
 import { escapeText, putEscaped, putPlain, putRawText } from './json-text';
+import { copying } from './columns';
+import { keyOrder } from './key-order';
 import { putKey } from './keys';
 import { putBase64, putDouble, putDoubleText, putSigned } from './numbers';
 import { beginRendering, checkLimit, out, put, putByte, room, setOut } from './output';
@@ -141,15 +143,35 @@ export function putAttributes(first: u32, count: u32): void {
   const start = out;
   let row = attributeRow(first);
   const end = row + <usize>count * ATTRIBUTE_STRIDE;
-  for (; row < end; row += ATTRIBUTE_STRIDE) {
-    mayPause();
-    if (load<u8>(row, ATTRIBUTE_DISPOSITION) != DISPOSITION_KEEP) continue;
-    putKey(load<u32>(row, ATTRIBUTE_SYMBOL));
-    putValue(row);
-    putByte(0x2c);
-    checkLimit();
-  }
+  for (; row < end; row += ATTRIBUTE_STRIDE) putAttribute(row);
   closeList(start, 0x7d);
+}
+
+/** The same, for tables in the order of jsonb: the server then need not sort the keys. */
+export function putAttributesInOrder(first: u32, count: u32): void {
+  const order = copying ? keyOrder(first, count) : 0;
+  if (order == 0) {
+    putAttributes(first, count);
+    return;
+  }
+  if (hostHasInterned) supersedeRenamed(first, count);
+  room(32);
+  putByte(0x7b);
+  const start = out;
+  for (let i: usize = 0; i < <usize>count; i++) putAttribute(attributeRow(first + load<u32>(order + (i << 2))));
+  closeList(start, 0x7d);
+}
+
+/** Puts the key and value of the attribute at address `row`, and a comma, if it may be printed here. */
+// @ts-ignore: decorator
+@inline
+function putAttribute(row: usize): void {
+  mayPause();
+  if (load<u8>(row, ATTRIBUTE_DISPOSITION) != DISPOSITION_KEEP) return;
+  putKey(load<u32>(row, ATTRIBUTE_SYMBOL));
+  putValue(row);
+  putByte(0x2c);
+  checkLimit();
 }
 
 /** The attribute row of a reference, as an address. */
