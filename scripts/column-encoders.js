@@ -77,7 +77,8 @@ export function derivedRow({ DERIVED_COLUMNS, PRICING_NUMBERS }) {
 }
 
 /** `wasm/encode/labels.ts`: what NDJSON writes before each value, the words, and the numbers of COPY fields. */
-export function labels({ SPAN_COLUMNS, LOG_COLUMNS, METRIC_COLUMNS, DERIVED_COLUMNS, TABLE_COLUMNS }) {
+export function labels(catalogue) {
+  const { SPAN_COLUMNS, LOG_COLUMNS, METRIC_COLUMNS, DERIVED_COLUMNS, TABLE_COLUMNS, PLAIN_SPAN_COLUMNS } = catalogue;
   const columns = [...SPAN_COLUMNS, ...LOG_COLUMNS, ...METRIC_COLUMNS];
   const names = columns.map(({ name }) => (METRIC_VALUES.includes(name) ? 'value' : name));
   const words = new Map(columns.flatMap((column) => (column.words === undefined ? [] : [[column.name, column.words]])));
@@ -88,6 +89,7 @@ export function labels({ SPAN_COLUMNS, LOG_COLUMNS, METRIC_COLUMNS, DERIVED_COLU
     '',
     '/** Numbers of fields of a COPY tuple. */',
     `export const SPAN_FIELDS: u32 = ${TABLE_COLUMNS.traces.length};`,
+    `export const PLAIN_SPAN_FIELDS: u32 = ${PLAIN_SPAN_COLUMNS.length};`,
     `export const LOG_FIELDS: u32 = ${TABLE_COLUMNS.logs.length};`,
     `export const POINT_FIELDS: u32 = ${TABLE_COLUMNS.metrics.length};`,
     `export const DERIVED_FIELDS: u32 = ${DERIVED_COLUMNS.length};`,

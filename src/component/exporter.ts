@@ -15,6 +15,8 @@ export interface Rows {
   readonly count: number;
   readonly bytes: number;
   readonly chunks: readonly Buffer[];
+  /** Whether they are spans with only PLAIN_SPAN_COLUMNS. */
+  readonly isPlain?: boolean;
   /** What the rows refer to by id, in a form with references. */
   readonly contents?: SharedContents;
   /** Returns pooled memory. Called exactly once, after the request was answered. */

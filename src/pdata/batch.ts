@@ -85,6 +85,8 @@ export interface Kernels {
   classifyText(offset: number, length: number): number;
   encodeNdjson(first: number): number;
   encodeCopy(first: number): number;
+  encodePlainCopy(first: number): number;
+  arePlain(): number;
   encodeShared(first: number): number;
   encodeOtlp(first: number): number;
   findPrefixes(from: number, end: number): number;

@@ -7,7 +7,14 @@ import type { Batch, Kernels } from './batch.ts';
 import type { ChunkPool } from './chunk-pool.ts';
 import type { Signal } from './context.ts';
 import { FAIL_OUTPUT, HEADER_OUTPUT_LENGTH, HEADER_OUTPUT_LIMIT, OUTPUT_BASE, OUTPUT_CAPACITY } from './layout.ts';
-import { type Column, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS, TABLE_COLUMNS } from './columns.ts';
+import {
+  type Column,
+  LOG_COLUMNS,
+  METRIC_COLUMNS,
+  PLAIN_SPAN_COLUMNS,
+  SPAN_COLUMNS,
+  TABLE_COLUMNS,
+} from './columns.ts';
 import { encodeShared, SharedContents } from './shared-contents.ts';
 import { finish, type Steps } from './steps.ts';
 import { WireFault } from './load-wasm.ts';
@@ -23,12 +30,14 @@ const COLUMNS: Readonly<Record<Signal, readonly Column[]>> = {
   logs: LOG_COLUMNS,
   metrics: METRIC_COLUMNS,
 };
-/** The minimum size of the never-null columns of a COPY tuple without their lengths: ids, times, counts, words. */
-const LEAST_VALUE_BYTES: Readonly<Record<Signal, number>> = { traces: 103, logs: 37, metrics: 37 };
+/** The columns of the smallest form of a COPY tuple. */
+const LEAST_COLUMNS = { ...TABLE_COLUMNS, traces: PLAIN_SPAN_COLUMNS };
+/** The minimum size of their never-null columns without their lengths: ids, times, counts, words. */
+const LEAST_VALUE_BYTES: Readonly<Record<Signal, number>> = { traces: 73, logs: 37, metrics: 37 };
 
 /** The minimum size of a row: the lengths of its columns, or its labels. OTLP has no minimum. */
 const LEAST_ROW_BYTES: Readonly<Record<RowFormat, Readonly<Record<Signal, number>>>> = {
-  copy: leastOf((signal) => TABLE_COLUMNS[signal].length * 4 + LEAST_VALUE_BYTES[signal]),
+  copy: leastOf((signal) => LEAST_COLUMNS[signal].length * 4 + LEAST_VALUE_BYTES[signal]),
   ndjson: leastOf((signal) => COLUMNS[signal].reduce((sum, { name }) => sum + name.length + 4, 0)),
   otlp: leastOf(() => 0),
 };
@@ -47,6 +56,8 @@ export interface EncodedRows {
   /** Of the rows and the contents they refer to. */
   readonly bytes: number;
   readonly chunks: readonly Buffer[];
+  /** Of spans in the format `copy`: whether they have only PLAIN_SPAN_COLUMNS. */
+  readonly isPlain: boolean;
   /** Of rows in the format `copy`: the contents that they refer to by id. */
   readonly contents?: SharedContents;
   /** Returns the buffers; the chunks and contents may not be used afterwards. A second call does nothing. */
@@ -73,16 +84,19 @@ export function* encodeInSteps(batch: Batch, format: RowFormat, pool: ChunkPool)
       pieces.limitOutput();
       yield* encodeShared(batch, (length) => pieces.keepEntries(length, contents));
     }
+    const isPlain =
+      format === 'copy' && signal === 'traces' && (yield* tables.inSteps(() => tables.kernels.arePlain())) !== 0;
+    const encode = encoderOf(tables.kernels, format, isPlain);
     const chunks: Buffer[] = [];
     for (let next = 0; next < recordCount; ) {
       pieces.limitOutput();
       const first = next;
-      next = yield* tables.inSteps(() => encodePiece(tables.kernels, format, first));
+      next = yield* tables.inSteps(() => encode(first));
       yield* pieces.keep(tables.header(HEADER_OUTPUT_LENGTH), COPY_BYTES, chunks);
     }
     isWhole = true;
     const shared = format === 'copy' ? new SharedContents(contents) : null;
-    return encodedRows({ signal, count: recordCount, bytes: pieces.bytes, chunks }, shared, pieces.taken);
+    return encodedRows({ signal, count: recordCount, bytes: pieces.bytes, chunks, isPlain }, shared, pieces.taken);
   } catch (error) {
     if (error instanceof WireFault && error.code === FAIL_OUTPUT) throw tooLarge('a row');
     throw error;
@@ -163,7 +177,8 @@ class Pieces {
 const tooLarge = (what: string): Rejection =>
   new Rejection('body_too_large', { hint: `${what} of the request would be too large beside its body` });
 
-function encodePiece(kernels: Kernels, format: RowFormat, first: number): number {
-  if (format === 'copy') return kernels.encodeCopy(first);
-  return format === 'otlp' ? kernels.encodeOtlp(first) : kernels.encodeNdjson(first);
+function encoderOf(kernels: Kernels, format: RowFormat, isPlain: boolean): (first: number) => number {
+  if (isPlain) return kernels.encodePlainCopy;
+  if (format === 'copy') return kernels.encodeCopy;
+  return format === 'otlp' ? kernels.encodeOtlp : kernels.encodeNdjson;
 }

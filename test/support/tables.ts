@@ -1,7 +1,15 @@
 /** Tables that the real indexer fills from plain messages, and the decoded output of both encoders. */
 import type { Batch } from '../../src/pdata/batch.ts';
 import { ChunkPool } from '../../src/pdata/chunk-pool.ts';
-import { type Column, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS, TABLE_COLUMNS } from '../../src/pdata/columns.ts';
+import {
+  type Column,
+  DERIVED_COLUMNS,
+  LOG_COLUMNS,
+  METRIC_COLUMNS,
+  PLAIN_SPAN_COLUMNS,
+  SPAN_COLUMNS,
+  TABLE_COLUMNS,
+} from '../../src/pdata/columns.ts';
 import { Context, SIGNALS as SIGNAL_NAMES, type Signal as SignalName } from '../../src/pdata/context.ts';
 import {
   HEADER_BASE,
@@ -22,6 +30,16 @@ export const COLUMNS: Readonly<Record<SignalName, readonly Column[]>> = {
   traces: SPAN_COLUMNS,
   logs: LOG_COLUMNS,
   metrics: METRIC_COLUMNS,
+};
+
+/** The values that the table gives to the columns that plain spans leave out. */
+export const LEFT_OUT: CopyTuple = {
+  dropped_attributes_count: 0,
+  dropped_events_count: 0,
+  dropped_links_count: 0,
+  events: [],
+  links: [],
+  ...Object.fromEntries(DERIVED_COLUMNS.map(({ name }) => [name, null])),
 };
 
 export type Line = Readonly<Record<string, unknown>>;
@@ -79,10 +97,11 @@ export class TestTables {
 
   /** Every tuple of COPY BINARY with its contents, decoded into the values of NDJSON. */
   tuples(batch: Batch): CopyTuple[] {
-    const { chunks, contents, release } = this.copy(batch);
+    const { chunks, contents, isPlain, release } = this.copy(batch);
     if (contents === undefined) throw new Error('rows in COPY form come without what they refer to');
-    const tuples = resolveTuples(readTuples(Buffer.concat(chunks), TABLE_COLUMNS[batch.signal]), contents);
+    const columns = isPlain ? PLAIN_SPAN_COLUMNS : TABLE_COLUMNS[batch.signal];
+    const tuples = resolveTuples(readTuples(Buffer.concat(chunks), columns), contents);
     release();
-    return tuples;
+    return isPlain ? tuples.map((tuple) => ({ ...LEFT_OUT, ...tuple })) : tuples;
   }
 }

@@ -3,8 +3,8 @@ import type { Signal } from '../../pdata/context.ts';
 import type { SharedContents } from '../../pdata/shared-contents.ts';
 import type { Capability } from './capability.ts';
 
-/** The table of a signal, or the outbox. */
-export type CopyTarget = Signal | 'outbox';
+/** The table of a signal, or the outbox. `plain_traces`: spans with only PLAIN_SPAN_COLUMNS. */
+export type CopyTarget = Signal | 'plain_traces' | 'outbox';
 
 export interface PostgresTransaction {
   /**
@@ -15,7 +15,7 @@ export interface PostgresTransaction {
   share(contents: readonly SharedContents[], rows: { readonly count: number; readonly bytes: number }): Promise<void>;
   /**
    * Copies rows into a table, within the ledger's transaction. `chunks` are COPY BINARY tuples in the order of
-   * `TABLE_COLUMNS`, or of the outbox's own columns, without header and trailer. They must not change until the
+   * `TABLE_COLUMNS`, of PLAIN_SPAN_COLUMNS, or of the outbox's own columns, without header and trailer. They must not change until the
    * request is settled. They are sent together with the guards or with other rows, so an error of the server appears in
    * `TransactionHandle.flush` or in the commit. They are durable after the commit. `rowCount` is compared with the
    * count that the server reports.

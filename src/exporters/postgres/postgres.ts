@@ -20,6 +20,31 @@ const MAINTENANCE_MS = 3600000;
 /** The pause after a run with a failure. */
 const MAINTENANCE_RETRY_MS = 600000;
 
+/**
+ * The server keeps up to 1,000 rows of a COPY BINARY of any size before it inserts them, and searches a list of their
+ * slots for each of them: several statements in one transaction cost less than one long one.
+ */
+const PORTION_ROWS = 128;
+
+const TARGETS = [...SIGNALS, 'plain_traces'] as const;
+
+const targetOf = ({ signal, isPlain }: Rows): (typeof TARGETS)[number] => (isPlain === true ? 'plain_traces' : signal);
+
+/** Whole requests, at least `PORTION_ROWS` rows in each portion except the last. */
+function portionsOf(rows: readonly Rows[]): readonly (readonly Rows[])[] {
+  const portions: Rows[][] = [];
+  let left = 0;
+  for (const one of rows) {
+    if (left <= 0) {
+      portions.push([]);
+      left = PORTION_ROWS;
+    }
+    portions.at(-1)?.push(one);
+    left -= one.count;
+  }
+  return portions;
+}
+
 class PostgresExporter implements Exporter {
   readonly transactional = true;
   readonly #options: PostgresExporterOptions;
@@ -71,15 +96,16 @@ class PostgresExporter implements Exporter {
     const contents = group.flatMap((rows) => rows.contents ?? []);
     const sumOf = (field: 'count' | 'bytes'): number => group.reduce((sum, rows) => sum + rows[field], 0);
     if (contents.length > 0) await transaction.share(contents, { count: sumOf('count'), bytes: sumOf('bytes') });
-    for (const signal of SIGNALS) {
-      const rows = group.filter((one) => one.signal === signal && one.count > 0);
-      if (rows.length === 0) continue;
-      const count = rows.reduce((sum, one) => sum + one.count, 0);
-      await transaction.copy(
-        signal,
-        rows.flatMap(({ chunks }) => chunks),
-        count,
-      );
+    for (const target of TARGETS) {
+      const rows = group.filter((one) => targetOf(one) === target && one.count > 0);
+      for (const portion of portionsOf(rows)) {
+        const count = portion.reduce((sum, one) => sum + one.count, 0);
+        await transaction.copy(
+          target,
+          portion.flatMap(({ chunks }) => chunks),
+          count,
+        );
+      }
     }
   }
 

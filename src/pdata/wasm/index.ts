@@ -22,7 +22,8 @@ import { indexProtobuf } from './protobuf/request';
 import { forgetLocalSymbols, initializeSymbols } from './symbols';
 import { resetRows } from './tables';
 
-export { encodeCopy, encodeNdjson } from './encode/encode';
+export { encodeCopy, encodeNdjson, encodePlainCopy } from './encode/encode';
+export { arePlain } from './encode/spans';
 export { encodeShared } from './encode/shared';
 export { encodeOtlp } from './encode/otlp/encode';
 export { inflate } from './inflate/inflate';

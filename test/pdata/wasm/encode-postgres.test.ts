@@ -7,13 +7,19 @@ import { Client } from 'pg';
 import t from 'tap';
 import { Rejection } from '../../../src/errors.ts';
 import type { Batch } from '../../../src/pdata/batch.ts';
-import { COLUMN_TYPES, type Column, type ColumnType, TABLE_COLUMNS } from '../../../src/pdata/columns.ts';
+import {
+  COLUMN_TYPES,
+  type Column,
+  type ColumnType,
+  PLAIN_SPAN_COLUMNS,
+  TABLE_COLUMNS,
+} from '../../../src/pdata/columns.ts';
 import { fieldsOf, type SharedContent } from '../../../src/pdata/shared-contents.ts';
 import { COST_INPUT, DERIVED_IS_ERROR, NUMBER_LATENCY_MS, SIGNAL_TRACES } from '../../../src/pdata/layout.ts';
 import { requests } from '../../support/generators.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { type Message, type Signal, SIGNALS } from '../../support/protos.ts';
-import { type Line, TestTables } from '../../support/tables.ts';
+import { LEFT_OUT, type Line, TestTables } from '../../support/tables.ts';
 
 const SAMPLES = 40;
 const COPY_HEADER = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
@@ -64,6 +70,21 @@ function addNumbers(batch: Batch): void {
   }
 }
 
+const DETAILS = /^(events|links|dropped\w*Count)$/;
+
+/** The message without what only some spans have. */
+function withoutDetails(message: Message): Message {
+  const stripped = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(stripped);
+    if (value === null || typeof value !== 'object' || ArrayBuffer.isView(value)) return value;
+    const entries = Object.entries(value).filter(([name]) => !DETAILS.test(name));
+    return Object.fromEntries(entries.map(([name, inner]) => [name, stripped(inner)]));
+  };
+  return stripped(message) as Message;
+}
+
+const namesOf = (columns: readonly Column[]): string => columns.map(({ name }) => name).join(', ');
+
 interface Scope {
   teardown(task: () => Promise<void>): unknown;
 }
@@ -105,29 +126,37 @@ t.test('the server has the values of the lines', async (t) => {
   await client.connect();
   t.teardown(() => client.end());
   for (const signal of SIGNALS) {
-    const messages: Message[] = fc.sample(requests(signal), { numRuns: SAMPLES, seed: 11 });
-    const parts: Buffer[] = [];
-    const texts: string[] = [];
+    const samples: Message[] = fc.sample(requests(signal), { numRuns: SAMPLES, seed: 11 });
+    const messages = samples.map((message, index) => (index % 4 === 0 ? withoutDetails(message) : message));
+    const [parts, plainParts]: [Buffer[], Buffer[]] = [[], []];
+    const [fullTexts, plainTexts]: [string[], string[]] = [[], []];
     const contents = new Map<string, SharedContent>();
     let columns: readonly Column[] = [];
-    for (const message of messages) {
+    for (const [index, message] of messages.entries()) {
       const batch = indexed(tables, signal, message);
       if (batch === null) continue;
       columns = TABLE_COLUMNS[batch.signal];
-      if (signal === SIGNAL_TRACES) addNumbers(batch);
+      if (signal === SIGNAL_TRACES && index % 4 > 0) addNumbers(batch);
       const rows = tables.copy(batch);
-      parts.push(Buffer.concat(rows.chunks));
+      (rows.isPlain ? plainParts : parts).push(Buffer.concat(rows.chunks));
       for (const content of rows.contents ?? [])
         contents.set(content.id, { ...content, bytes: Buffer.from(content.bytes) });
       rows.release();
-      texts.push(...tables.text(batch).trimEnd().split('\n'));
+      (rows.isPlain ? plainTexts : fullTexts).push(...tables.text(batch).trimEnd().split('\n'));
     }
+    const texts = [...fullTexts, ...plainTexts];
     const lines = texts.map((text) => JSON.parse(text) as Line);
     const table = `t${signal}`;
     const definitions = columns.map(({ name, type }) => `${name} ${COLUMN_TYPES[type].table}`);
     await client.query(`CREATE TABLE ${table} (${definitions.join(', ')}, n serial)`);
-    const names = columns.map(({ name }) => name).join(', ');
-    await load(t, client, `${table} (${names})`, Buffer.concat(parts));
+    await load(t, client, `${table} (${namesOf(columns)})`, Buffer.concat(parts));
+    if (signal === SIGNAL_TRACES) {
+      t.ok(plainTexts.length > 0, 'some spans leave columns out');
+      for (const [name, value] of Object.entries(LEFT_OUT))
+        if (value !== null)
+          await client.query(`ALTER TABLE ${table} ALTER ${name} SET DEFAULT '${JSON.stringify(value)}'`);
+      await load(t, client, `${table} (${namesOf(PLAIN_SPAN_COLUMNS)})`, Buffer.concat(plainParts));
+    }
     const plain = columns.filter(({ type }) => type !== 'json' && type !== 'content_id');
     const { rows } = await client.query(`SELECT ${plain.map(shown).join(', ')} FROM ${table} ORDER BY n`);
     t.equal(rows.length, lines.length);

@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import type { CopyTarget, PostgresTransaction } from '../../../component/capabilities/postgres.ts';
-import { TABLE_COLUMNS } from '../../../pdata/columns.ts';
+import { PLAIN_SPAN_COLUMNS, TABLE_COLUMNS } from '../../../pdata/columns.ts';
 import type { SharedContents } from '../../../pdata/shared-contents.ts';
 import { OUTBOX_COLUMNS } from '../outbox/tuples.ts';
 import { runPipeline, type Step, type StepResult } from '../wire-pipeline.ts';
@@ -16,17 +16,21 @@ import { asRowFault } from './row-fault.ts';
 
 const TABLES = {
   traces: { name: 'spans', columns: TABLE_COLUMNS.traces },
+  plain_traces: { name: 'spans', columns: PLAIN_SPAN_COLUMNS },
   logs: { name: 'logs', columns: TABLE_COLUMNS.logs },
   metrics: { name: 'metric_points', columns: TABLE_COLUMNS.metrics },
   outbox: { name: 'outbox', columns: OUTBOX_COLUMNS.map((name) => ({ name })) },
 } as const;
 
-/** Values stay uncompressed and inline: the final table would have to compress or move them again. */
+/**
+ * Values stay uncompressed and inline: the final table would have to compress or move them again. A session of a pooler
+ * may have the table of an earlier version, without defaults, under its former name.
+ */
 const MAKE_STAGE = `
-  CREATE TEMP TABLE IF NOT EXISTS stage_spans (LIKE sluice.spans INCLUDING STORAGE INCLUDING COMPRESSION)
+  CREATE TEMP TABLE IF NOT EXISTS staged_spans (LIKE sluice.spans INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING DEFAULTS)
   WITH (toast_tuple_target = 8160) ON COMMIT DELETE ROWS`;
 const UNSTAGE = `
-  WITH stored AS (INSERT INTO sluice.spans SELECT * FROM pg_temp.stage_spans ON CONFLICT DO NOTHING RETURNING project)
+  WITH stored AS (INSERT INTO sluice.spans SELECT * FROM pg_temp.staged_spans ON CONFLICT DO NOTHING RETURNING project)
   SELECT project, count(*)::int4 FROM stored GROUP BY project`;
 /** Rows that are bound to statements are sent in portions of this size. */
 const PORTION_ROWS = 4096;
@@ -66,6 +70,7 @@ export class OpenTransaction implements PostgresTransaction {
   readonly #contentsAreStored: boolean;
   #steps: Step[];
   #storedSpans: Map<string, number> | null = null;
+  #isStaged = false;
   /** Ids of contents that become known with the commit. */
   readonly #shared: string[] = [];
 
@@ -103,11 +108,14 @@ export class OpenTransaction implements PostgresTransaction {
 
   async copy(target: CopyTarget, chunks: readonly Buffer[], rowCount: number): Promise<void> {
     const { name, columns } = TABLES[target];
-    const repeats = target === 'traces' ? this.#repeats : 'fail';
+    const repeats = name === 'spans' ? this.#repeats : 'fail';
     const names = columns.map((column) => column.name);
     if (repeats === 'bind') return this.#bind(`sluice.${name}`, names, chunks);
-    if (repeats === 'stage') this.#steps.push({ statement: { text: MAKE_STAGE }, translate: asUnavailable });
-    const table = repeats === 'stage' ? 'pg_temp.stage_spans' : `sluice.${name}`;
+    if (repeats === 'stage' && !this.#isStaged) {
+      this.#steps.push({ statement: { text: MAKE_STAGE }, translate: asUnavailable });
+      this.#isStaged = true;
+    }
+    const table = repeats === 'stage' ? 'pg_temp.staged_spans' : `sluice.${name}`;
     this.#steps.push({
       statement: { text: `COPY ${table} (${names.join(', ')}) FROM STDIN (FORMAT binary)` },
       chunks,
@@ -116,18 +124,23 @@ export class OpenTransaction implements PostgresTransaction {
       },
       translate: asRowFault,
     });
-    if (repeats !== 'stage') return;
-    const read = ({ rows }: StepResult): void => {
-      this.#storedSpans = new Map(rows.map(([project, spans]) => [String(project), Number(spans)]));
-    };
-    this.#steps.push({ statement: { text: UNSTAGE }, read, translate: asRowFault });
   }
 
   /** Resolves when the server has processed everything so far; guards that were sent before have passed then. */
   async flush(): Promise<void> {
+    if (this.#isStaged) this.#unstage();
     const steps = this.#steps;
     this.#steps = [];
     if (steps.length > 0) await runPipeline(this.#client, steps);
+  }
+
+  /** Moves the staged spans of all `copy` calls into their table. */
+  #unstage(): void {
+    const read = ({ rows }: StepResult): void => {
+      this.#storedSpans = new Map(rows.map(([project, spans]) => [String(project), Number(spans)]));
+    };
+    this.#steps.push({ statement: { text: UNSTAGE }, read, translate: asRowFault });
+    this.#isStaged = false;
   }
 
   /**
@@ -144,7 +157,7 @@ export class OpenTransaction implements PostgresTransaction {
   }
 
   async #bind(table: string, columns: readonly string[], chunks: readonly Buffer[]): Promise<void> {
-    const stored = new Map<string, number>();
+    const stored = this.#storedSpans ?? new Map<string, number>();
     this.#storedSpans = stored;
     const count = (project: string, spans: number): void =>
       void stored.set(project, (stored.get(project) ?? 0) + spans);

@@ -18,7 +18,7 @@ import { putLog } from './logs';
 import { beginOutput, out } from './output';
 import { putPoint } from './points';
 import { forgetRepeats } from './repeats';
-import { putSpan } from './spans';
+import { putSpan, setPlain } from './spans';
 
 function encodeRecords(first: u32): u32 {
   const count = load<u32>(HEADER_BASE, HEADER_RECORDS);
@@ -42,11 +42,20 @@ function encodeRecords(first: u32): u32 {
 /** Encodes records as NDJSON lines; returns the first record that was not encoded. */
 export function encodeNdjson(first: u32): u32 {
   setCopying(false);
+  setPlain(false);
   return encodeRecords(first);
 }
 
 /** The same as tuples of COPY BINARY, without the header and trailer of its file. */
 export function encodeCopy(first: u32): u32 {
   setCopying(true);
+  setPlain(false);
+  return encodeRecords(first);
+}
+
+/** The same for spans without the columns in which none has anything; see `arePlain`. */
+export function encodePlainCopy(first: u32): u32 {
+  setCopying(true);
+  setPlain(true);
   return encodeRecords(first);
 }

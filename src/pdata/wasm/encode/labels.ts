@@ -3,6 +3,7 @@ import { put } from './output';
 
 /** Numbers of fields of a COPY tuple. */
 export const SPAN_FIELDS: u32 = 60;
+export const PLAIN_SPAN_FIELDS: u32 = 19;
 export const LOG_FIELDS: u32 = 53;
 export const POINT_FIELDS: u32 = 26;
 export const DERIVED_FIELDS: u32 = 36;

@@ -1,5 +1,8 @@
 /** The row of a span. */
 import {
+  HEADER_BASE,
+  HEADER_RECORDS,
+  RECORDS_BASE,
   RECORD_DERIVED,
   RECORD_DROPPED_ATTRIBUTES,
   RECORD_DROPPED_EVENTS,
@@ -24,6 +27,7 @@ import {
   RECORD_STATE_LENGTH,
   RECORD_STATE_OFFSET,
   RECORD_STATUS,
+  RECORD_STRIDE,
   RECORD_TRACE_ID,
 } from '../../layout';
 import {
@@ -62,14 +66,37 @@ import {
   LABEL_STATUS_MESSAGE,
   LABEL_TRACE_ID,
   LABEL_TRACE_STATE,
+  PLAIN_SPAN_FIELDS,
   SPAN_FIELDS,
   STATUS_WORDS,
 } from './labels';
+import { mayPause } from '../pause';
 import { putEvents, putLinks } from './lists';
 import { ownerColumns, sourceColumns } from './source';
 
+/** Whether the columns after `flags` and before the resource are left out: `arePlain` holds for all records. */
+let plain: bool = false;
+
+export function setPlain(value: bool): void {
+  plain = value;
+}
+
+/** Whether no span of the request has anything in the columns that plain rows leave out. */
+export function arePlain(): bool {
+  const count = load<u32>(HEADER_BASE, HEADER_RECORDS);
+  let record: usize = RECORDS_BASE;
+  for (let i: u32 = 0; i < count; i++, record += RECORD_STRIDE) {
+    mayPause();
+    const own = load<u32>(record, RECORD_DERIVED) | load<u32>(record, RECORD_EVENTS_COUNT);
+    const dropped = load<u32>(record, RECORD_DROPPED_ATTRIBUTES) | load<u32>(record, RECORD_DROPPED_EVENTS);
+    if ((own | dropped | load<u32>(record, RECORD_LINKS_COUNT) | load<u32>(record, RECORD_DROPPED_LINKS)) != 0)
+      return false;
+  }
+  return true;
+}
+
 export function putSpan(record: usize): void {
-  beginRow(SPAN_FIELDS, '{"signal":"span"');
+  beginRow(plain ? PLAIN_SPAN_FIELDS : SPAN_FIELDS, '{"signal":"span"');
   ownerColumns(record);
   traceIdColumn(LABEL_TRACE_ID, record + RECORD_TRACE_ID);
   spanIdColumn(LABEL_SPAN_ID, record + RECORD_SPAN_ID);
@@ -96,6 +123,13 @@ export function putSpan(record: usize): void {
   );
   timeColumns(record);
   countColumn(LABEL_FLAGS, load<u32>(record, RECORD_FLAGS));
+  if (!plain) detailColumns(record);
+  sourceColumns(record);
+  endRow();
+}
+
+/** The columns that plain rows leave out. */
+function detailColumns(record: usize): void {
   countColumn(LABEL_DROPPED_ATTRIBUTES_COUNT, load<u32>(record, RECORD_DROPPED_ATTRIBUTES));
   countColumn(LABEL_DROPPED_EVENTS_COUNT, load<u32>(record, RECORD_DROPPED_EVENTS));
   countColumn(LABEL_DROPPED_LINKS_COUNT, load<u32>(record, RECORD_DROPPED_LINKS));
@@ -106,8 +140,6 @@ export function putSpan(record: usize): void {
   putLinks(load<u32>(record, RECORD_LINKS_FIRST), load<u32>(record, RECORD_LINKS_COUNT));
   endJson(links);
   derivedColumns(load<u32>(record, RECORD_DERIVED));
-  sourceColumns(record);
-  endRow();
 }
 
 /** A span that ends before it began keeps its times; its duration is zero. */
