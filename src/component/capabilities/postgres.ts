@@ -14,11 +14,11 @@ export interface PostgresTransaction {
    */
   share(contents: readonly SharedContents[], rows: { readonly count: number; readonly bytes: number }): Promise<void>;
   /**
-   * Copies rows into a table, within the ledger's transaction. `chunks` are COPY BINARY tuples in the order of
-   * `TABLE_COLUMNS`, of PLAIN_SPAN_COLUMNS, or of the outbox's own columns, without header and trailer. They must not change until the
-   * request is settled. They are sent together with the guards or with other rows, so an error of the server appears in
-   * `TransactionHandle.flush` or in the commit. They are durable after the commit. `rowCount` is compared with the
-   * count that the server reports.
+   * Copies rows into a table, within the ledger's transaction; may be called several times for a table. `chunks` are
+   * COPY BINARY tuples in the order of `TABLE_COLUMNS`, of PLAIN_SPAN_COLUMNS, or of the outbox's own columns, without
+   * header and trailer. They must not change until the request is settled. They are sent together with the guards or
+   * with other rows, so an error of the server appears in `TransactionHandle.flush` or in the commit. They are durable
+   * after the commit. `rowCount` is compared with the count that the server reports.
    */
   copy(target: CopyTarget, chunks: readonly Buffer[], rowCount: number): Promise<void>;
 }
