@@ -1,7 +1,7 @@
 // Writes everything in the repository that is generated, and says which files changed: config/schema.json,
 // config/reference.yaml and the tables of options from the schemas of the components, docs/cli.md from the commands,
-// docs/dialects.md from the dialects and the recorded senders, the ratios of docs/sizing.md, and what columns.js makes.
-// `--check` only compares.
+// docs/dialects.md from the dialects and the recorded senders, the ratios of docs/sizing.md, the tables of
+// docs/examples/lake, and what columns.js makes. `--check` only compares.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { COMPONENTS } from '../dist/src/components.js';
 import { editorSchema } from '../dist/src/config/editor-schema.js';
@@ -9,6 +9,7 @@ import { referenceYaml } from '../dist/src/config/reference.js';
 import { dialectsPage } from '../dist/test/processors/normalization/sender-document.js';
 import { cliReference } from './cli-reference.js';
 import { columnFiles } from './columns.js';
+import { lakeFiles } from './lake-ddl.js';
 import { withSections, withTables } from './option-tables.js';
 import { withRatios } from './sizing-table.js';
 
@@ -33,6 +34,7 @@ const files = {
   'config/reference.yaml': referenceYaml(COMPONENTS),
   'docs/cli.md': await cliReference(),
   'docs/dialects.md': dialectsPage(),
+  ...lakeFiles(),
   ...(await columnFiles()),
 };
 const outdated = Object.entries(files).filter(([path, text]) => {

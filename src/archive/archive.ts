@@ -25,7 +25,7 @@ export interface PlannedFile {
   readonly late: boolean;
 }
 
-/** Archives all days. Yields each file when it is recorded. */
+/** Archives all days, and removes what interrupted puts left. Yields each file when it is recorded. */
 export async function* archive(work: Work, selection: Selection): AsyncGenerator<ArchivedFile> {
   const { query } = work.session;
   if ((await query(LOCK)).rows[0]?.['held'] !== true)
@@ -35,6 +35,7 @@ export async function* archive(work: Work, selection: Selection): AsyncGenerator
       const file = await archiveDay(work, day);
       if (file !== null) yield file;
     }
+    await work.store.sweep();
   } finally {
     await query(UNLOCK).catch(() => undefined);
   }

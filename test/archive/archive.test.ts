@@ -2,7 +2,7 @@
  * The archive against a real database and a folder: every value comes back, each record is in exactly one file whatever
  * step a run is interrupted at, and a file that differs from the database is not recorded.
  */
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Session, STEPS } from '../../src/archive/archive-day.ts';
@@ -333,4 +333,14 @@ t.test('the command', async (t) => {
   t.same(JSON.parse((await call('--to', 'to', '--json')).out), []);
   t.equal(scene.files().length, before.length + 2);
   await requireOnce(t, ['logs', 'metric_points']);
+});
+
+t.test('a run removes what interrupted puts left in the lake a day ago', async (t) => {
+  const path = join(scene.lake, 'lake/spans', '.job-000000000001.parquet.0123456789abcdef.tmp');
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, 'part');
+  const old = new Date(Date.now() - 2 * DAY_MS);
+  utimesSync(path, old, old);
+  await run();
+  t.notOk(existsSync(path));
 });
