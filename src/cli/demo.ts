@@ -192,6 +192,16 @@ async function post(url: string, key: string | null, body: string | null): Promi
   }
 }
 
+/** What a port of another protocol answers. */
+const OTHER_PROTOCOLS: readonly (readonly [RegExp, string])[] = [
+  [
+    /HTTP_PARSER|HTTP\/1\.1|Expected HTTP|HPE_/u,
+    'It does not speak HTTP/1.1; the port of OTLP/HTTP is 4318, of gRPC 4317.',
+  ],
+  [/wrong version number|EPROTO|packet length/u, 'It does not serve TLS; write http:// in --endpoint.'],
+  [/other side closed|ECONNRESET|socket hang up/u, 'If it serves TLS, write https:// in --endpoint.'],
+];
+
 function unreachable(url: string, error: unknown): UserError {
   const { origin } = new URL(url);
   const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
@@ -207,7 +217,8 @@ function unreachable(url: string, error: unknown): UserError {
       `the certificate of ${origin} is not trusted: ${clean(detail)}`,
       'Name the file of its certificate authority in the environment: NODE_EXTRA_CA_CERTS=/path/ca.pem',
     );
-  return new UserError(`${origin} cannot be reached: ${clean(detail)}`, 'Name another with --endpoint.');
+  const hint = OTHER_PROTOCOLS.find(([mark]) => mark.test(`${code} ${detail}`))?.[1];
+  return new UserError(`${origin} cannot be reached: ${clean(detail)}`, hint ?? 'Name another with --endpoint.');
 }
 
 const HINTS: ReadonlyMap<number, string> = new Map([

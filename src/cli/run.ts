@@ -7,6 +7,7 @@ import { RUN_OPTIONS, readConfig } from './config-options.ts';
 import { describeGreeting } from './greeting.ts';
 import { refuseForeignDatabase } from './foreign-database.ts';
 import { UsageError, type Values } from './options.ts';
+import { nameDaemons } from './running-daemon.ts';
 import { wantsColour } from './terminal.ts';
 import { versionOf } from './version.ts';
 
@@ -34,7 +35,9 @@ export const run: Command = {
     const files = await readFiles(host, { workers });
     await refuseForeignDatabase(call, files.config);
     const { Daemon } = await import('../daemon/daemon.ts');
-    const code = await new Daemon(files, host, workers).run();
+    const code = await new Daemon(files, host, workers).run().catch(async (error: unknown) => {
+      throw await nameDaemons(error, call);
+    });
     // A connection that does not close must not keep a stopped daemon alive.
     return call.process.exit(code);
   },

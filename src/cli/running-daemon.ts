@@ -39,6 +39,14 @@ export function describeOthers(daemons: readonly RunningDaemon[]): string | null
   return `Run the command in the folder of a running daemon, with its configuration and variables:\n${list(daemons)}`;
 }
 
+/** A port that is taken is often taken by a daemon that was started before: the hint names the running ones. */
+export async function nameDaemons(error: unknown, call: Call): Promise<unknown> {
+  if (!(error instanceof UserError && error.reason === 'exists')) return error;
+  const daemons = (await findDaemons(call.process)).filter(({ status }) => status.pid !== call.process.pid);
+  if (daemons.length === 0) return error;
+  return new UserError(error.message, `${error.hint ?? ''} These daemons run already:\n${list(daemons)}`, error.reason);
+}
+
 export async function ask(socket: string, word: ControlWord): Promise<unknown> {
   try {
     return await askDaemon(socket, word);

@@ -87,7 +87,7 @@ function boundAddress(server: Server, configured: string): string {
 }
 
 function inUse(request: ListenRequest): UserError {
-  return new UserError(`${request.endpoint} is already in use`, hintFor(request));
+  return new UserError(`${request.endpoint} is already in use`, hintFor(request), 'exists');
 }
 
 export function hintFor({ option }: ListenRequest): string {

@@ -57,6 +57,18 @@ t.test('status and reload find the daemon of the folder without any option', { s
   t.match(JSON.parse(json.out), { loaded: false, problems: [/lacks the option "project"/u] });
 });
 
+t.test('a second start names the daemon that has the port', { skip }, async (t) => {
+  const folder = folderOf({ 'sluice.yaml': SIDECAR });
+  const { child, output } = await start(t, folder);
+  const address = /"endpoint":"(127\.0\.0\.1:\d+)"[^\n]*listening for OTLP\/HTTP/u.exec(output.err)?.[1] ?? 'unknown';
+  const { code, err } = await sluice(['run', '--set', `receivers.otlp.protocols.http.endpoint=${address}`], {
+    folder: folderOf({ 'sluice.yaml': SIDECAR }),
+  });
+  t.equal(code, 1);
+  t.match(err, `${address} is already in use\n  hint: Stop the other program, or set receivers.otlp`);
+  t.match(err, `pid ${child.pid} in ${folder} with sluice.yaml`);
+});
+
 t.test('from another folder a daemon is found by its pid or its configuration', { skip }, async (t) => {
   const folder = folderOf({ 'own.yaml': SIDECAR });
   const elsewhere = folderOf({});
