@@ -1,17 +1,18 @@
 /**
  * Limits the calls that HTTP/2 connections begin. node:http2 reads a connection up to 32 times in an iteration of the
- * event loop, 64 KiB each, and begins every call in these bytes at once: eight connections that send tiny calls without
- * a pause occupied the loop for more than ten seconds. A connection with too many calls continues in a later iteration.
- * Connections whose calls are all refused get a part of the time only.
+ * event loop, 64 KiB each, and gives every call in these bytes at once: thousands, whose answers take seconds. Here a
+ * connection serves few calls in an iteration. The rest waits, and the connection is not read further until it is
+ * served. Connections whose calls are all refused get a limited rate in all.
  */
 import type { Duplex } from 'node:stream';
 
-/** A connection that begins this many calls in an iteration is not read further in it. */
+/** A connection serves this many calls in an iteration. */
 const MOST_CALLS = 64;
-/** After this many calls in a row that are refused for a reason of the client, a connection waits after each read. */
+/** After this many calls in a row that are refused for a reason of the client, a connection gets the limited rate. */
 const MOST_REFUSED = 64;
-/** The connections with refused calls only wait this multiple of the time that the last of them took. */
-const PAUSE_FACTOR = 3;
+/** The calls of all connections with the limited rate in a tick. */
+const REFUSED_CALLS = 16;
+const REFUSED_TICK_MS = 10;
 
 /** What reads the connection for node:http2. The types of Node do not have it. */
 interface Handle {
@@ -19,18 +20,14 @@ interface Handle {
   readStart(): void;
 }
 
-/** Shared by the connections of one server. In each iteration one connection of each list continues, in its order. */
+/** Shared by the connections of one server. Waiting connections continue in their order. */
 export class CallPacing {
+  /** One of them continues in each iteration. */
   readonly #stopped: PacedCalls[] = [];
   readonly #refused: PacedCalls[] = [];
-  /** The time before which no connection with refused calls continues. */
-  #refusedFromMs = 0;
   #iteration = 0;
-  #startedMs = 0;
   #isScheduled = false;
-  /** Whether a connection with refused calls was read in this iteration. */
-  #hasRefused = false;
-  #isPausing = false;
+  #isTicking = false;
 
   /** The number of this iteration. */
   get iteration(): number {
@@ -38,43 +35,42 @@ export class CallPacing {
     return this.#iteration;
   }
 
-  /** Arranges a later call of `resume`. */
+  /** Arranges a later call of `goOn`. */
   await(calls: PacedCalls): void {
-    if (calls.isRefused) this.#hasRefused = true;
-    (calls.isRefused ? this.#refused : this.#stopped).push(calls);
+    if (calls.isRefused) {
+      this.#refused.push(calls);
+      this.#scheduleTick();
+    } else {
+      this.#stopped.push(calls);
+      this.#schedule();
+    }
   }
 
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    this.#startedMs = performance.now();
-    setImmediate(() => this.#next());
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#iteration++;
+      this.#stopped.shift()?.goOn(MOST_CALLS);
+      if (this.#stopped.length > 0) this.#schedule();
+    });
   }
 
-  #next(): void {
-    const now = performance.now();
-    this.#isScheduled = false;
-    this.#iteration++;
-    if (this.#hasRefused) this.#refusedFromMs = now + PAUSE_FACTOR * (now - this.#startedMs);
-    this.#hasRefused = false;
-    this.#stopped.shift()?.resume();
-    if (now >= this.#refusedFromMs) this.#refused.shift()?.resume();
-    if (this.#stopped.length > 0) this.#schedule();
-    else if (this.#refused.length > 0) this.#scheduleRefused(this.#refusedFromMs - now);
+  #scheduleTick(): void {
+    if (this.#isTicking) return;
+    this.#isTicking = true;
+    setTimeout(() => this.#tick(), REFUSED_TICK_MS);
   }
 
-  #scheduleRefused(delayMs: number): void {
-    if (delayMs <= 0) {
-      this.#schedule();
-      return;
+  #tick(): void {
+    this.#isTicking = false;
+    let left = REFUSED_CALLS;
+    for (const calls of this.#refused.splice(0, REFUSED_CALLS)) {
+      if (left > 0) left -= calls.goOn(left);
+      else this.#refused.push(calls);
     }
-    if (this.#isPausing) return;
-    this.#isPausing = true;
-    const end = (): void => {
-      this.#isPausing = false;
-      this.#schedule();
-    };
-    setTimeout(end, delayMs).unref();
+    if (this.#refused.length > 0) this.#scheduleTick();
   }
 }
 
@@ -82,6 +78,7 @@ export class CallPacing {
 export class PacedCalls {
   readonly #connection: Duplex & { readonly _handle?: Handle | null };
   readonly #pacing: CallPacing;
+  readonly #waiting: (() => void)[] = [];
   #iteration = 0;
   #begun = 0;
   #isStopped = false;
@@ -97,25 +94,42 @@ export class PacedCalls {
     return this.#refused >= MOST_REFUSED;
   }
 
-  /** A call begins. */
-  begin(): void {
+  /** Serves a call, now or later. */
+  begin(serve: () => void): void {
     const { iteration } = this.#pacing;
     if (iteration !== this.#iteration) this.#begun = 0;
     this.#iteration = iteration;
+    if (this.#isStopped || this.isRefused || this.#begun >= MOST_CALLS) {
+      this.#waiting.push(serve);
+      this.#stop();
+      return;
+    }
     this.#begun++;
-    if (this.#isStopped || (this.#begun < MOST_CALLS && !this.isRefused)) return;
-    this.#isStopped = true;
-    this.#connection._handle?.readStop();
-    this.#pacing.await(this);
+    serve();
   }
 
-  /** A call has ended. `isRefused`: for a reason of the client. */
+  /** A call was answered. `isRefused`: it was refused for a reason of the client. */
   end(isRefused: boolean): void {
     this.#refused = isRefused ? this.#refused + 1 : 0;
   }
 
-  resume(): void {
-    this.#isStopped = false;
-    this.#connection._handle?.readStart();
+  /** Serves at most `limit` waiting calls, and reads on when none is left. Returns the number, at least 1. */
+  goOn(limit: number): number {
+    const serves = this.#waiting.splice(0, limit);
+    for (const serve of serves) serve();
+    if (this.#waiting.length > 0) {
+      this.#pacing.await(this);
+    } else {
+      this.#isStopped = false;
+      this.#connection._handle?.readStart();
+    }
+    return Math.max(serves.length, 1);
+  }
+
+  #stop(): void {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#connection._handle?.readStop();
+    this.#pacing.await(this);
   }
 }

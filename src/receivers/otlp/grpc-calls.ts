@@ -65,7 +65,6 @@ export class GrpcCalls {
     const { headers } = head;
     this.inFlight.begin();
     this.#reception.begin();
-    stream.on('error', () => undefined); // The client disconnected. Stored data stays stored.
     try {
       if (headers[':method'] === 'POST' && isGrpc(head)) return isOfClient(await this.#call(stream, head, admitted));
       answerForeign(stream);

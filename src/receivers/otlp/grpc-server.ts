@@ -119,14 +119,15 @@ export class GrpcServer implements Component, ConnectionHandler {
     // The types do not have the last argument.
     server.on('stream', (...args: unknown[]) => {
       const [stream, headers, , rawHeaders] = args as StreamArguments;
+      // The client disconnected. Stored data stays stored.
+      stream.on('error', () => undefined);
       const session = stream.session as ServerHttp2Session | undefined;
       const known = session === undefined ? undefined : this.#sessions.get(session);
-      if (known?.begin(stream) === false) return;
       const admitted = (project: string): void => {
         known?.admitted(project);
         enlargeWindow(stream);
       };
-      void this.#calls.serve(stream, { headers, rawHeaders }, admitted).then((isRefused) => known?.answered(isRefused));
+      known?.begin(stream, () => this.#calls.serve(stream, { headers, rawHeaders }, admitted));
     });
     // node:http2 closes connections that are not HTTP/2. Without a listener an error would end the process.
     server.on('sessionError', () => undefined);
@@ -135,13 +136,13 @@ export class GrpcServer implements Component, ConnectionHandler {
   }
 
   #adopt(session: ServerHttp2Session): void {
-    const { keepalive, read_timeout: prefaceMs } = this.#options;
+    const { keepalive, read_timeout: prefaceMs, max_concurrent_streams: maxConcurrentStreams } = this.#options;
     const { connection, accepted } = this.#beginning ?? { connection: session.socket, accepted: null };
     const calls = new PacedCalls(connection, this.#pacing);
     const mark: SessionMark = (use, project) => {
       if (accepted !== null) this.#connections.mark(accepted, use, project);
     };
-    this.#sessions.set(session, new GrpcSession(session, { keepalive, prefaceMs, calls, mark }));
+    this.#sessions.set(session, new GrpcSession(session, { keepalive, prefaceMs, maxConcurrentStreams, calls, mark }));
     // The session knows its client no more when it reports the error.
     const peer = addressOf(accepted ?? session.socket);
     session.once('error', (error: NodeJS.ErrnoException) => {

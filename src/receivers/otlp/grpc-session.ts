@@ -20,6 +20,11 @@ const IDLE_PING_INTERVAL_MS = 2 * 3_600_000;
  */
 const MAX_RESETS = 100;
 const RESETS_PER_SECOND = 20;
+/**
+ * A peer with this many open calls beyond the limit is disconnected. node:http2 applies the limit itself, but only after
+ * the peer has acknowledged it.
+ */
+const MAX_OVER_LIMIT = 100;
 /** The time between GOAWAY and the end of the connection. */
 const GOAWAY_GRACE_MS = 500;
 
@@ -30,6 +35,7 @@ export interface SessionParts {
   readonly keepalive: KeepaliveOptions;
   /** A connection without a SETTINGS frame of the peer is cut after this time. */
   readonly prefaceMs: number;
+  readonly maxConcurrentStreams: number;
   readonly calls: PacedCalls;
   readonly mark: SessionMark;
 }
@@ -46,14 +52,16 @@ export class GrpcSession {
   #resetsLeft = MAX_RESETS;
   #resetsSince = performance.now();
   #isRejected = false;
+  readonly #maxCalls: number;
   readonly #mark: SessionMark;
   /** Of the last admitted call; null before it. */
   #project: string | null = null;
 
-  constructor(session: ServerHttp2Session, { keepalive, prefaceMs, calls, mark }: SessionParts) {
+  constructor(session: ServerHttp2Session, { keepalive, prefaceMs, maxConcurrentStreams, calls, mark }: SessionParts) {
     this.#session = session;
     this.#options = keepalive;
     this.#paced = calls;
+    this.#maxCalls = maxConcurrentStreams + MAX_OVER_LIMIT;
     this.#mark = mark;
     session.on('error', () => undefined); // The calls of a broken connection end by themselves.
     session.on('ping', () => this.#countPing());
@@ -64,23 +72,23 @@ export class GrpcSession {
     this.#watchIdle();
   }
 
-  /** A call has begun. False when it must not be served, because the peer is being disconnected. */
-  begin(stream: ServerHttp2Stream): boolean {
-    this.#paced.begin();
+  /**
+   * A call has begun. Calls `serve` for it, which resolves with whether the call was refused for a reason of the
+   * client. Does not call it when the peer is being disconnected, has too many open calls, or has reset the call.
+   */
+  begin(stream: ServerHttp2Stream, serve: () => Promise<boolean>): void {
+    if (this.#calls >= this.#maxCalls) this.#disconnect('too_many_calls');
     if (this.#isRejected) {
       stream.destroy();
-      return false;
+      return;
     }
     this.#calls++;
     if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
     this.#idleTimer = null;
     stream.once('close', () => this.#end(stream));
-    return true;
-  }
-
-  /** A call was answered. `isRefused`: it was refused for a reason of the client. */
-  answered(isRefused: boolean): void {
-    this.#paced.end(isRefused);
+    this.#paced.begin(() => {
+      if (!stream.destroyed) void serve().then((isRefused) => this.#paced.end(isRefused));
+    });
   }
 
   /** A call of this project was admitted. */

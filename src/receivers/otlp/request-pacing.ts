@@ -95,7 +95,7 @@ class RatedBytes implements BytesBudget {
       for (const connection of this.#waiting.splice(0, UNSTORED_PIECES)) connection.goOn();
       if (this.#waiting.length > 0) this.#schedule();
     };
-    setTimeout(tick, UNSTORED_TICK_MS).unref();
+    setTimeout(tick, UNSTORED_TICK_MS);
   }
 }
 

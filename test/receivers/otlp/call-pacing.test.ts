@@ -1,62 +1,90 @@
-/** The pacing of calls: a connection that begins many at once is read again in a later iteration. */
+/** The pacing of calls: a connection that begins many at once is served, and read again, in later iterations. */
 import { Duplex } from 'node:stream';
 import t from 'tap';
 import { CallPacing, PacedCalls } from '../../../src/receivers/otlp/call-pacing.ts';
 
 const MOST_CALLS = 64;
+const REFUSED_CALLS = 16;
+const REFUSED_TICK_MS = 10;
 const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A connection that notes when its reading stops and starts. */
-function openConnection(pacing: CallPacing, name: string, seen: string[]): PacedCalls {
-  const handle = { readStop: () => seen.push(`${name} stops`), readStart: () => seen.push(`${name} starts`) };
-  return new PacedCalls(Object.assign(new Duplex(), { _handle: handle }), pacing);
+/** A connection that notes when its reading stops and starts, and counts the served calls. */
+function openConnection(pacing: CallPacing) {
+  const seen: string[] = [];
+  let served = 0;
+  const handle = { readStop: () => seen.push('stop'), readStart: () => seen.push('start') };
+  const calls = new PacedCalls(Object.assign(new Duplex(), { _handle: handle }), pacing);
+  return {
+    calls,
+    seen,
+    begin: (count: number) => {
+      for (let call = 0; call < count; call++) calls.begin(() => served++);
+    },
+    refuse: (count: number) => {
+      for (let call = 0; call < count; call++) calls.end(true);
+    },
+    take: () => {
+      const taken = served;
+      served = 0;
+      return taken;
+    },
+  };
 }
 
-t.test('many calls in one iteration stop the reading once, and one connection continues in each', async (t) => {
-  const seen: string[] = [];
+t.test('a connection serves 64 calls in an iteration and is not read until the others are served', async (t) => {
+  const connection = openConnection(new CallPacing());
+  connection.begin(2 * MOST_CALLS + 1);
+  t.equal(connection.take(), MOST_CALLS);
+  t.same(connection.seen, ['stop']);
+  await nextIteration();
+  t.equal(connection.take(), MOST_CALLS);
+  t.same(connection.seen, ['stop']);
+  await nextIteration();
+  t.equal(connection.take(), 1);
+  t.same(connection.seen, ['stop', 'start']);
+});
+
+t.test('one waiting connection continues in each iteration', async (t) => {
   const pacing = new CallPacing();
-  const [first, second, quiet] = ['first', 'second', 'quiet'].map((name) => openConnection(pacing, name, seen));
-  for (let call = 0; call < 3 * MOST_CALLS; call++) first?.begin();
-  for (let call = 0; call < MOST_CALLS; call++) second?.begin();
-  for (let call = 1; call < MOST_CALLS; call++) quiet?.begin();
-  t.same(seen.splice(0), ['first stops', 'second stops']);
+  const [first, second, quiet] = [openConnection(pacing), openConnection(pacing), openConnection(pacing)];
+  first.begin(MOST_CALLS + 1);
+  second.begin(MOST_CALLS + 1);
+  quiet.begin(MOST_CALLS);
+  t.same([first.take(), second.take(), quiet.take()], [MOST_CALLS, MOST_CALLS, MOST_CALLS]);
   await nextIteration();
-  t.same(seen.splice(0), ['first starts']);
-  for (let call = 0; call < MOST_CALLS; call++) first?.begin();
-  t.same(seen.splice(0), ['first stops']);
+  t.same([first.take(), second.take()], [1, 0]);
   await nextIteration();
-  t.same(seen.splice(0), ['second starts']);
-  await nextIteration();
-  t.same(seen.splice(0), ['first starts']);
+  t.same([first.take(), second.take()], [0, 1]);
+  t.same([first.seen, second.seen, quiet.seen], [['stop', 'start'], ['stop', 'start'], []]);
 });
 
 t.test('calls of different iterations are not added up', async (t) => {
-  const seen: string[] = [];
-  const connection = openConnection(new CallPacing(), 'one', seen);
+  const connection = openConnection(new CallPacing());
   for (let round = 0; round < 4; round++) {
-    for (let call = 1; call < MOST_CALLS; call++) connection.begin();
+    connection.begin(MOST_CALLS);
     await nextIteration();
   }
-  t.same(seen, []);
+  t.equal(connection.take(), 4 * MOST_CALLS);
+  t.same(connection.seen, []);
 });
 
-t.test('a connection with refused calls only is read once, and waits three times as long as that took', async (t) => {
-  const seen: string[] = [];
+t.test('connections with refused calls only share a rate, until a call is stored', async (t) => {
   const pacing = new CallPacing();
-  const [first, second] = ['first', 'second'].map((name) => openConnection(pacing, name, seen));
-  for (let call = 0; call < MOST_CALLS; call++) for (const each of [first, second]) each?.end(true);
+  const [first, second] = [openConnection(pacing), openConnection(pacing)];
+  for (const each of [first, second]) each.refuse(MOST_CALLS);
   const started = performance.now();
-  first?.begin();
-  second?.begin();
-  first?.begin();
-  t.same(seen.splice(0), ['first stops', 'second stops']);
-  while (performance.now() < started + 10) {}
-  await nextIteration();
-  t.same(seen, [], 'not in the next iteration');
-  while (seen.length === 0) await nextIteration();
-  t.ok(performance.now() - started >= 39);
-  t.same(seen.splice(0), ['first starts']);
-  first?.end(false);
-  first?.begin();
-  t.same(seen, [], 'after a stored call it is not limited');
+  for (const each of [first, second]) each.begin(40);
+  t.same([first.take(), second.take()], [0, 0]);
+  let [served, most] = [0, 0];
+  while (served < 80) {
+    await nextIteration();
+    const now = first.take() + second.take();
+    most = Math.max(most, now);
+    served += now;
+  }
+  t.equal(most, REFUSED_CALLS);
+  t.ok(performance.now() - started > (80 / REFUSED_CALLS - 1) * REFUSED_TICK_MS);
+  first.calls.end(false);
+  first.begin(1);
+  t.equal(first.take(), 1, 'after a stored call it is not limited');
 });

@@ -102,6 +102,7 @@ async function goawayCode(raw: RawHttp2): Promise<number | undefined> {
 t.test('a peer that resets its calls or floods with frames is disconnected, and others are served', async (t) => {
   const daemon = await startDaemon(t, { config: CONFIG });
   const block = headerBlock(HEADERS);
+  const unknown = headerBlock([...without('authorization'), ['authorization', 'Bearer unknown-key-0123456789']]);
   const floods: Readonly<Record<string, (stream: number) => readonly Buffer[]>> = {
     resets: (stream) => [
       frame(FRAME.headers, END_HEADERS, stream, block),
@@ -113,14 +114,19 @@ t.test('a peer that resets its calls or floods with frames is disconnected, and 
       stream === 1
         ? [frame(FRAME.headers, 0, 1, block)]
         : [frame(FRAME.continuation, 0, 1, headerBlock([['x', 'y'.repeat(1000)]]))],
-    streams: (stream) => [frame(FRAME.headers, END_HEADERS, stream, block)],
+    'open calls': (stream) => [frame(FRAME.headers, END_HEADERS, stream, block)],
+    'calls with a wrong key': (stream) => [
+      frame(FRAME.headers, END_HEADERS, stream, unknown),
+      frame(FRAME.data, END_STREAM, stream, framed(message())),
+    ],
   };
   const client = new GrpcClient(daemon.grpc);
   t.teardown(() => client.close());
   for (const [name, flood] of Object.entries(floods)) {
     const raw = new RawHttp2(daemon.grpc);
     for (let stream = 1; stream < 20_000; stream += 2) raw.send(...flood(stream));
-    if (name === 'pings' || name === 'resets') t.equal(await goawayCode(raw), ENHANCE_YOUR_CALM, name);
+    if (name === 'open calls') await raw.closed;
+    else if (name === 'pings' || name === 'resets') t.equal(await goawayCode(raw), ENHANCE_YOUR_CALM, name);
     else await until(() => raw.frames.length > 1 || raw.socket.destroyed);
     t.equal((await client.call({ body: message() })).code, 0, `beside a flood of ${name}`);
     raw.socket.destroy();
