@@ -21,8 +21,8 @@ const IDLE_PING_INTERVAL_MS = 2 * 3_600_000;
 const MAX_RESETS = 100;
 const RESETS_PER_SECOND = 20;
 /**
- * A peer with this many open calls beyond the limit is disconnected. node:http2 applies the limit itself, but only after
- * the peer has acknowledged it.
+ * A peer with this many open calls beyond the limit is disconnected. node:http2 applies the limit itself, but only
+ * after the peer has acknowledged it.
  */
 const MAX_OVER_LIMIT = 100;
 /** The time between GOAWAY and the end of the connection. */
