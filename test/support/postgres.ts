@@ -53,7 +53,8 @@ export async function createDatabase(t: Teardown, template?: Template): Promise<
   const server = await sharedServer();
   const name = `test_${randomBytes(6).toString('hex')}`;
   const source = template === undefined ? 'template0' : await prepareTemplate(server, template);
-  await administer(server, (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${source}`));
+  // Copying files takes a fifth of the processor time of the default strategy, which writes the pages to the log.
+  await administer(server, (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${source} STRATEGY file_copy`));
   t.teardown(async () => {
     await administer(server, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
   });
@@ -178,7 +179,7 @@ async function prepareTemplate(server: ServerAddress, template: Template): Promi
     if (found.rows.length > 0) return;
     const draft = `draft_${name}`;
     await client.query(`DROP DATABASE IF EXISTS ${draft} WITH (FORCE)`);
-    await client.query(`CREATE DATABASE ${draft} TEMPLATE template0`);
+    await client.query(`CREATE DATABASE ${draft} TEMPLATE template0 STRATEGY file_copy`);
     await template.prepare(urlOf(server, draft));
     await client.query(`ALTER DATABASE ${draft} RENAME TO ${name}`);
   });
