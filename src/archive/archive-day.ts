@@ -7,7 +7,7 @@ import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Query } from '../component/capabilities/postgres.ts';
 import { UserError } from '../errors.ts';
-import { type Duck, quoted } from './duckdb.ts';
+import { type Duck, OutOfMemory, quoted } from './duckdb.ts';
 import { differences, type Figures, figuresIn, figuresOf } from './figures.ts';
 import { conditionOf } from './lake-table.ts';
 import { cancel, type Job, keyOf, type OpenDay, plan, publish, publishedJobs, seal } from './lake-jobs.ts';
@@ -147,6 +147,7 @@ async function readFile(staging: Staging, path: string, key: string): Promise<Fi
   try {
     return await staging.read(path);
   } catch (error) {
+    if (error instanceof OutOfMemory) throw error;
     // The first line: the others quote the query.
     const [reason = ''] = String(error instanceof Error ? error.message : error).split('\n');
     throw new DamagedFile(`${key} cannot be read: ${reason.replace(path, key)}`);

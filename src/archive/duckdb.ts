@@ -41,11 +41,12 @@ export class Duck {
   }
 
   async run(text: string): Promise<void> {
-    await this.#connection.run(text);
+    await this.#connection.run(text).catch(explain);
   }
 
   async rows(text: string): Promise<readonly DuckRow[]> {
-    return (await this.#connection.runAndReadAll(text)).getRowObjectsJson() as DuckRow[];
+    const result = await this.#connection.runAndReadAll(text).catch(explain);
+    return result.getRowObjectsJson() as DuckRow[];
   }
 
   appender(table: string): Promise<DuckDBAppender> {
@@ -61,6 +62,18 @@ export class Duck {
     this.#instance.closeSync();
   }
 }
+
+/** Throws the error again, as a `UserError` when the memory was too little. */
+export function explain(error: unknown): never {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!message.startsWith('Out of Memory')) throw error;
+  throw new OutOfMemory(
+    `DuckDB needs more memory: ${message.split('\n')[0]}`,
+    'Give it more with --memory, as --memory 2GiB. What was archived before is recorded.',
+  );
+}
+
+export class OutOfMemory extends UserError {}
 
 async function load(): Promise<Bindings> {
   try {

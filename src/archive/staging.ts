@@ -4,7 +4,7 @@
  */
 import type { DuckDBAppender } from '@duckdb/node-api';
 import { readTuples, type Tuple } from './copy-tuples.ts';
-import { type Duck, literal } from './duckdb.ts';
+import { type Duck, explain, literal } from './duckdb.ts';
 import { contentSum, type Figures, figuresIn, figuresOf } from './figures.ts';
 import { type LakeTable, quoteds } from './lake-table.ts';
 
@@ -12,7 +12,7 @@ const NULL = -1;
 /** Rows are handed to DuckDB after this many bytes: until then they are outside of its limit of memory. */
 const FLUSH_BYTES = 8 * 1024 * 1024;
 /** A row group is compressed as a whole, in memory. DuckDB makes them of multiples of 2048 rows. */
-const ROW_GROUP_BYTES = 64 * 1024 * 1024;
+const ROW_GROUP_BYTES = 16 * 1024 * 1024;
 const ROW_GROUP_UNIT = 2048;
 const MAX_ROW_GROUP = 8 * ROW_GROUP_UNIT;
 const ZSTD_LEVEL = 3;
@@ -64,6 +64,9 @@ export class Staging {
         this.#bytes += waiting;
         waiting = 0;
       });
+      appender.flushSync();
+    } catch (error) {
+      explain(error);
     } finally {
       appender.closeSync();
     }

@@ -1,5 +1,5 @@
 /** `sluice archive --to DIR`: days that have ended as Parquet files in a folder or bucket. */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { archive, planned, type PlannedFile } from '../archive/archive.ts';
@@ -8,6 +8,7 @@ import { Duck } from '../archive/duckdb.ts';
 import type { OpenDay } from '../archive/lake-jobs.ts';
 import type { ObjectStore } from '../archive/store/object-store.ts';
 import { openStore } from '../archive/store/open-store.ts';
+import { isAlive } from '../component/process-life.ts';
 import { parseByteSize, parseDuration } from '../config/units.ts';
 import { endConnection } from '../extensions/postgres/connection-end.ts';
 import type { Database } from '../extensions/postgres/database.ts';
@@ -22,8 +23,11 @@ import { progressLines } from './view/progress.ts';
 import { asJson } from './view/screen-text.ts';
 
 /** Below this DuckDB cannot sort rows of several mebibytes. */
-const LEAST_MEMORY = 128 * 2 ** 20;
+const LEAST_MEMORY = 256 * 2 ** 20;
 
+/** Temporary folders: this and the process id. */
+const FOLDER = 'sluice-archive-';
+const REST = /^sluice-archive-(\d+)-/u;
 /** A name with a colon. A single letter is a drive. */
 const URL_FORM = /^[a-z][a-z0-9+.-]+:/iu;
 
@@ -39,7 +43,7 @@ export const archiveCommand: Command = {
       description: 'Only days that ended this long ago',
       default: '7d',
     },
-    memory: { type: 'text', value: 'SIZE', description: 'Memory for sorting; the rest is in files', default: '512MiB' },
+    memory: { type: 'text', value: 'SIZE', description: 'Memory for sorting; the rest is in files', default: '1GiB' },
     'dry-run': { type: 'flag', description: 'Only show what would be archived' },
     json: { type: 'flag', description: 'Print JSON' },
   },
@@ -87,7 +91,7 @@ function memoryOf(values: Values): number {
   const text = values.word('memory');
   const bytes = parseByteSize(text);
   if (bytes === null || bytes < LEAST_MEMORY)
-    throw new UsageError(`--memory takes a size of at least ${formatBytes(LEAST_MEMORY)}, not "${text}"`, 'as 512MiB');
+    throw new UsageError(`--memory takes a size of at least ${formatBytes(LEAST_MEMORY)}, not "${text}"`, 'as 2GiB');
   return bytes;
 }
 
@@ -120,8 +124,9 @@ function planTable(files: readonly PlannedFile[]): string {
   return layOut([['DAY', 'SIGNAL', 'RECORDS', 'FILE'], ...rows]);
 }
 
-async function run({ values, terminal }: Call, choice: Choice): Promise<ExitCode> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-archive-'));
+async function run({ values, terminal, process }: Call, choice: Choice): Promise<ExitCode> {
+  await removeRests(process);
+  const folder = await mkdtemp(join(tmpdir(), `${FOLDER}${process.pid}-`));
   const spill = join(folder, 'spill');
   await mkdir(spill);
   const duck = await Duck.open({ memoryBytes: choice.memoryBytes, folder: spill });
@@ -142,6 +147,16 @@ async function run({ values, terminal }: Call, choice: Choice): Promise<ExitCode
   if (values.flag('json')) terminal.print(asJson(files));
   else terminal.print(summaryOf(files));
   return 0;
+}
+
+/** The folders of runs that were killed, which can be as large as a day. */
+async function removeRests(host: NodeJS.Process): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const pid = REST.exec(name)?.[1];
+    if (pid === undefined || (await isAlive(host, Number(pid)))) continue;
+    // A folder of another user stays.
+    await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
+  }
 }
 
 function summaryOf(files: readonly ArchivedFile[]): string {

@@ -98,7 +98,7 @@ export const sessionOf = (client: pg.Client): Session => ({
  * these columns, which takes less time.
  */
 export async function linesOfLake(
-  { duck, lake }: Scene,
+  { duck, lake }: Pick<Scene, 'duck' | 'lake'>,
   signal: string,
   names: readonly string[] = [],
 ): Promise<readonly string[]> {
@@ -115,7 +115,7 @@ export async function linesOfLake(
 }
 
 export async function linesOfView(
-  { client }: Scene,
+  { client }: Pick<Scene, 'client'>,
   signal: string,
   names: readonly string[] = [],
 ): Promise<readonly string[]> {
