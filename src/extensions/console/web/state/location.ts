@@ -65,8 +65,10 @@ export function hrefWith(changes: Changes): string {
   return path + searchOf(new URLSearchParams(query), changes);
 }
 
+/** Keeps the fragment: the selected span stays selected. */
 export function setQuery(changes: Changes, replace = false): void {
-  open(hrefWith(changes), replace);
+  const { hash } = place.value;
+  open(hrefWith(changes) + (hash === '' ? '' : `#${hash}`), replace);
 }
 
 export const parameter = (name: string): string | null => place.value.query.get(name);
