@@ -19,7 +19,10 @@ import { QUERY_CANCELED, sqlstateOf } from './sqlstate.ts';
 
 /** Without a free connection for this time, the question is refused. */
 const WAIT_MS = 2000;
-const BATCH_ROWS = 500;
+/** The rows of one FETCH: the first, and the most. Between them as many as have about so many characters. */
+const FIRST_BATCH_ROWS = 25;
+const MOST_BATCH_ROWS = 500;
+const BATCH_CHARACTERS = 2 * 1024 * 1024;
 /** How much longer than the server this side waits for the end of a statement. */
 const GRACE_MS = 5000;
 /** The client of a stream reads slowly; after this time the server ends the transaction. */
@@ -99,10 +102,10 @@ class Reader implements ReaderPool {
         await client.query('BEGIN READ ONLY');
         await client.query(`DECLARE ${CURSOR} NO SCROLL CURSOR FOR ${text}`, [...values]);
       });
-      for (;;) {
-        const rows = await lease.use(async (client) => (await client.query(`FETCH ${BATCH_ROWS} FROM ${CURSOR}`)).rows);
+      for (let size = FIRST_BATCH_ROWS, rows: readonly ReaderRow[] = []; ; size = nextBatch(rows)) {
+        rows = await lease.use(async (client) => (await client.query(`FETCH ${size} FROM ${CURSOR}`)).rows);
         if (rows.length > 0) yield rows;
-        if (rows.length < BATCH_ROWS) break;
+        if (rows.length < size) break;
       }
     } finally {
       await lease.endTransaction();
@@ -193,6 +196,16 @@ class Lease {
     if (reason !== 'too_long') this.#sound = false;
     return new ReaderFailure(reason, cause);
   }
+}
+
+/** A batch is held in memory, and rows can have megabytes of content. */
+function nextBatch(rows: readonly ReaderRow[]): number {
+  let characters = 0;
+  for (const row of rows) {
+    for (const value of Object.values(row)) characters += typeof value === 'string' ? value.length : 1;
+  }
+  const fitting = Math.floor((BATCH_CHARACTERS * rows.length) / Math.max(1, characters));
+  return Math.min(MOST_BATCH_ROWS, Math.max(1, fitting));
 }
 
 /** Null: the statement itself is at fault. */

@@ -87,12 +87,16 @@ t.test('the reader', async (t) => {
     const reader = open();
     const sizes: number[] = [];
     for await (const rows of reader.stream('SELECT generate_series(1, $1::int4) AS n', [1200])) sizes.push(rows.length);
-    t.same(sizes, [500, 500, 200]);
+    t.same(sizes, [25, 500, 500, 175]);
     for await (const rows of reader.stream('SELECT generate_series(1, 1000000) AS n')) {
-      t.equal(rows[499]?.['n'], 500);
+      t.equal(rows[24]?.['n'], 25);
       break;
     }
     t.same(await reader.query('SELECT 1 AS one'), [{ one: 1 }]);
+    const large = "SELECT repeat('x', 1024 * 1024) AS text FROM generate_series(1, $1::int4)";
+    const counts: number[] = [];
+    for await (const rows of reader.stream(large, [31])) counts.push(rows.length);
+    t.same(counts, [25, 2, 2, 2], 'a batch of large rows is small');
     t.equal(await reasonOf(drain(reader.stream('SELECT 1 / $1::int4', [0]))), '22012');
     t.same(await reader.query('SELECT 1 AS one'), [{ one: 1 }]);
   });

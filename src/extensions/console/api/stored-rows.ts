@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
 import { type StoredText, storedTextQuery } from '../../../pdata/stored-text.ts';
+import type { ReaderRow } from '../../../component/capabilities/postgres-reader.ts';
 import type { RequestContext } from '../server/route.ts';
 import { IN_TRACE, type StoredTrace, valuesOf } from './stored-trace.ts';
 
@@ -15,40 +16,43 @@ export const HIDDEN: StoredText = {
 };
 
 /** Writing them takes about 4 ms. */
-const SPANS_IN_A_TURN = 25;
+const ROWS_IN_A_TURN = 25;
 
 export interface Statement {
   readonly text: string;
   readonly values: readonly unknown[];
 }
 
-/** `hidden`: what replaces columns that the caller may not see. */
+/**
+ * Some rows at a time; other requests are processed between two parts. `hidden`: what replaces columns that the caller
+ * may not see.
+ */
 export async function* storedRows(
   { caller, reader }: RequestContext,
   { text, values }: Statement,
   hidden: StoredText,
 ): AsyncGenerator<readonly StoredText[]> {
   for await (const rows of reader.stream(text, values)) {
-    yield rows.map((row) => {
-      const texts = Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)] as const);
-      const stored = Object.fromEntries(texts);
-      return caller.seesContent ? stored : { ...stored, ...hidden };
-    });
-  }
-}
-
-/** The spans of a trace, in order of time, some at a time. Others have their turn between two parts. */
-export async function* spansOfTrace(
-  context: RequestContext,
-  trace: StoredTrace,
-  limit: number,
-): AsyncGenerator<readonly StoredText[]> {
-  const { list, from } = storedTextQuery('traces');
-  const text = `SELECT ${list} FROM ${from} WHERE ${IN_TRACE} ORDER BY s.start_time_unix_nano, s.span_id LIMIT ${limit}`;
-  for await (const rows of storedRows(context, { text, values: valuesOf(trace) }, HIDDEN)) {
-    for (let at = 0; at < rows.length; at += SPANS_IN_A_TURN) {
-      yield rows.slice(at, at + SPANS_IN_A_TURN);
+    for (let at = 0; at < rows.length; at += ROWS_IN_A_TURN) {
+      yield rows.slice(at, at + ROWS_IN_A_TURN).map((row) => {
+        const stored = textsOf(row);
+        return caller.seesContent ? stored : { ...stored, ...hidden };
+      });
       await setImmediate();
     }
   }
+}
+
+const textsOf = (row: ReaderRow): StoredText =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)]));
+
+/** The spans of a trace, in order of time. */
+export function spansOfTrace(
+  context: RequestContext,
+  trace: StoredTrace,
+  limit: number,
+): AsyncIterable<readonly StoredText[]> {
+  const { list, from } = storedTextQuery('traces');
+  const text = `SELECT ${list} FROM ${from} WHERE ${IN_TRACE} ORDER BY s.start_time_unix_nano, s.span_id LIMIT ${limit}`;
+  return storedRows(context, { text, values: valuesOf(trace) }, HIDDEN);
 }

@@ -250,3 +250,15 @@ t.test('a live stream: new traces that match, changes of the open trace, and the
   await again.return?.();
   t.equal((await reading.refusal(showLive, { query: { q: 'x:y' } }))?.code, 'filter_invalid');
 });
+
+t.test('an export writes some records at a time', async (t) => {
+  const spans = Array.from({ length: 120 }, (_, at) => spanRow({ trace: 900, at, project: 'large' }));
+  await store(reading, spans);
+  for (const as of ['ndjson', 'csv', 'otlp']) {
+    const reply = await reading.reply(exportRows, { project: 'large', query: { what: 'spans', as } });
+    if (reply.kind !== 'download') throw new Error(reply.kind);
+    let pieces = 0;
+    for await (const piece of reply.pieces) pieces += piece.length > 0 ? 1 : 0;
+    t.ok(pieces >= 5, `${as}: ${pieces} pieces`);
+  }
+});
