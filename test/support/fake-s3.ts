@@ -132,7 +132,7 @@ interface Performed {
 function perform(fake: FakeS3, request: S3Request, body: Buffer): Performed {
   const { method, key, query, headers } = request;
   const md5 = headers['content-md5'];
-  if (method !== 'GET' && method !== 'HEAD' && md5 !== createHash('md5').update(body).digest('base64')) {
+  if (method === 'POST' && md5 !== createHash('md5').update(body).digest('base64')) {
     throw new Failure(400, 'BadDigest');
   }
   if (method === 'PUT') return put(fake, request, body);
@@ -188,7 +188,7 @@ function isSigned({ method, url = '', headers }: IncomingMessage, body: Buffer):
   const signed = names.split(';');
   const needed = Object.keys(headers).filter((name) => name === 'host' || name.startsWith('x-amz-'));
   const hash = String(headers['x-amz-content-sha256']);
-  const isBody = hash === 'UNSIGNED-PAYLOAD' || hash === createHash('sha256').update(body).digest('hex');
+  const isBody = hash === createHash('sha256').update(body).digest('hex');
   if (id !== KEY_ID || region !== REGION || !isBody || !needed.every((name) => signed.includes(name))) return false;
   const [path = '', query = ''] = url.split('?');
   const lines = signed.map((name) => `${name}:${String(headers[name])}\n`).join('');

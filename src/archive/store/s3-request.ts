@@ -5,7 +5,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CredentialChain, domainOf, type Environment, sharedProfile } from './aws-credentials.ts';
-import { amzDate, authorization, encodePath, encodeQuery, UNSIGNED_PAYLOAD } from './aws-signature.ts';
+import { amzDate, authorization, encodePath, encodeQuery } from './aws-signature.ts';
 import { elementOf, send, textOf } from './http-call.ts';
 import { StoreError, type StoreFault } from './object-store.ts';
 
@@ -17,8 +17,8 @@ export interface S3Call {
   readonly headers?: Readonly<Record<string, string>>;
   /** Made for each attempt. */
   readonly body?: () => Buffer | Readable;
-  /** Of the body, in hex. Left out, it is unsigned. */
-  readonly sha256?: string | undefined;
+  /** Of the body, in hex. */
+  readonly sha256?: string;
 }
 
 export interface S3Timing {
@@ -35,14 +35,14 @@ const MAX_SOCKETS = 16;
 /** Of the message of an error answer. */
 const MAX_REASON = 200;
 const DEFAULT_REGION = 'us-east-1';
+/** Of a request without a body. */
+const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 /** Answers after which the same request may succeed. */
 const RETRIED_STATUS = [408, 429, 500, 502, 503, 504];
 const RETRIED_CODES = ['RequestTimeout', 'SlowDown', 'InternalError', 'OperationAborted', 'ConditionalRequestConflict'];
 /** The credentials have ended before their time, or were replaced. */
 const EXPIRED_CODES = ['ExpiredToken', 'ExpiredTokenException', 'TokenRefreshRequired'];
 const FAULTS: Readonly<Record<number, StoreFault>> = { 401: 'denied', 403: 'denied', 404: 'absent', 412: 'exists' };
-/** On these the payload needs no signature: nothing on the way can change it unseen. */
-const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/u;
 
 /** An answer that is no success. */
 class Refused extends Error {
@@ -87,11 +87,6 @@ export class S3Bucket {
     this.#endpoint = endpoint ? new URL(endpoint) : null;
     const Agent = this.#endpoint?.protocol === 'http:' ? HttpAgent : HttpsAgent;
     this.#agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS });
-  }
-
-  /** Whether the way to the bucket protects a body, so that its hash need not be signed. */
-  get protectsBodies(): boolean {
-    return this.#endpoint === null || this.#endpoint.protocol === 'https:' || LOOPBACK.test(this.#endpoint.hostname);
   }
 
   /** The answer, of a status 2xx. Retries what may succeed later. Rejects with a `StoreError`. */
@@ -143,7 +138,7 @@ export class S3Bucket {
     const { url, path } = addressOf({ bucket: this.#bucket, key: call.key, region, endpoint: this.#endpoint });
     const query = encodeQuery(call.query ?? []);
     const at = new Date();
-    const payloadHash = call.sha256 ?? UNSIGNED_PAYLOAD;
+    const payloadHash = call.sha256 ?? EMPTY_SHA256;
     const { 'content-length': length, ...others } = call.headers ?? {};
     const headers: Record<string, string> = {
       ...others,

@@ -1,8 +1,8 @@
 /**
- * An object store in an S3 bucket, or in a store with the same interface. An object is one PUT, which is atomic. Bodies
- * carry `Content-MD5`, the checksum that every such store checks.
+ * An object store in an S3 bucket, or in a store with the same interface. An object is one PUT, which is atomic. The
+ * signature covers the SHA-256 of the body, which every such store checks, so that no other checksum is needed.
  */
-import { createHash, type Hash, randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
@@ -52,9 +52,9 @@ export class S3Store implements ObjectStore {
 
   async put(key: string, body: ObjectBody, { ifAbsent = false }: PutOptions = {}): Promise<void> {
     const path = this.#pathOf(key);
-    const { bytes, md5, sha256 } = await this.#digest(path, body);
+    const { bytes, sha256 } = await this.#digest(path, body);
     const id = randomUUID();
-    const headers: Record<string, string> = { 'content-length': String(bytes), 'content-md5': md5, [PUT_ID]: id };
+    const headers: Record<string, string> = { 'content-length': String(bytes), [PUT_ID]: id };
     if (ifAbsent) headers['if-none-match'] = '*';
     try {
       const open = (): Buffer | Readable => (Buffer.isBuffer(body) ? body : createReadStream(body.path));
@@ -164,33 +164,22 @@ export class S3Store implements ObjectStore {
     return path;
   }
 
-  /** A file is read once for its digests and once for the store. The second read comes from memory. */
+  /** A file is read once for its digest and once for the store. The second read comes from memory. */
   async #digest(path: string, body: ObjectBody): Promise<Digest> {
-    const md5 = createHash('md5');
-    const sha256 = this.#bucket.protectsBodies ? null : createHash('sha256');
-    let bytes = 0;
-    const add = (chunk: Buffer): void => {
-      bytes += chunk.length;
-      md5.update(chunk);
-      sha256?.update(chunk);
-    };
-    if (Buffer.isBuffer(body)) add(body);
-    else {
-      try {
-        const { size } = await stat(body.path);
-        if (size > MAX_OBJECT_BYTES) throw new Error(`${size} bytes are more than the 5 GiB of one put`);
-        for await (const chunk of createReadStream(body.path)) add(chunk as Buffer);
-      } catch (error) {
-        throw this.#bucket.failure(path, error as Error, 'invalid');
-      }
+    const sha256 = createHash('sha256');
+    if (Buffer.isBuffer(body)) return { bytes: body.length, sha256: sha256.update(body).digest('hex') };
+    try {
+      const { size } = await stat(body.path);
+      if (size > MAX_OBJECT_BYTES) throw new Error(`${size} bytes are more than the 5 GiB of one put`);
+      for await (const chunk of createReadStream(body.path)) sha256.update(chunk as Buffer);
+      return { bytes: size, sha256: sha256.digest('hex') };
+    } catch (error) {
+      throw this.#bucket.failure(path, error as Error, 'invalid');
     }
-    return { bytes, md5: md5.digest('base64'), sha256: (sha256 as Hash | null)?.digest('hex') };
   }
 }
 
 interface Digest {
   readonly bytes: number;
-  readonly md5: string;
-  /** Undefined where the payload needs no signature. */
-  readonly sha256: string | undefined;
+  readonly sha256: string;
 }

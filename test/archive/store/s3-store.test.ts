@@ -1,4 +1,5 @@
 /** The store in S3 and the faults of servers and networks. */
+import { createHash } from 'node:crypto';
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -146,18 +147,17 @@ t.test('expired credentials are asked for again, and a wrong region is corrected
   t.equal(await faultOf(store.put('k', bytes)), 'denied');
 });
 
-t.test('a body without TLS to another machine is signed', async (t) => {
-  const store = openStore({ environment: { AWS_ENDPOINT_URL: fake.url.replace('127.0.0.1', '0.0.0.0') } });
-  await store.put('k', bytes);
+t.test('the signature covers the body', async (t) => {
+  const store = openStore();
   const path = join(t.testdir(), 'body');
   writeFileSync(path, bytes);
-  await store.put('file', { path });
-  t.match(
+  await store.put('k', bytes);
+  await store.put('k', { path });
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  t.same(
     fake.requests.map(({ headers }) => headers['x-amz-content-sha256']),
-    [/^\w{64}$/u, /^\w{64}$/u],
+    [hash, hash],
   );
-  await openStore().put('k', bytes);
-  t.equal(fake.requests.at(-1)?.headers['x-amz-content-sha256'], 'UNSIGNED-PAYLOAD', 'the loopback needs none');
 });
 
 t.test('no message holds a secret', async (t) => {
