@@ -1,4 +1,7 @@
-/** Kills the archive at random moments and right after a file appears, while spans of closed days arrive, then compares the lake with the answers. */
+/**
+ * Kills the archive at random moments and right after a file appears, while spans of closed days arrive. Then compares
+ * the lake with the answers.
+ */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
