@@ -1,7 +1,7 @@
 // Builds dist/: the AssemblyScript wire module to WASM, the console's page to dist/web, and the TypeScript of src, test
 // and bench. `--if-needed` returns at once when nothing changed since the last build; `--product` leaves out test and
-// bench; `--unchecked` leaves out the check of types and the declarations, which take most of the time; `--quiet` prints
-// problems only.
+// bench; `--unchecked` leaves out the check of types and the declarations, which take most of the time; `--quiet`
+// prints problems only.
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
