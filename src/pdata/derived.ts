@@ -84,6 +84,11 @@ export class DerivedCursor {
     return row + 1;
   }
 
+  /** The number of rows. */
+  get count(): number {
+    return this.#memory.u32[COUNTER] as number;
+  }
+
   goto(derived: number): this {
     this.#address = BASE + (derived - 1) * STRIDE;
     return this;

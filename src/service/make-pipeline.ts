@@ -12,12 +12,14 @@ import { SignalPipeline } from './pipeline.ts';
 import { RowBudget } from './row-budget.ts';
 import { GroupCommit } from './settle/group-commit.ts';
 import { MemoryLedger } from './settle/memory-ledger.ts';
+import { ProjectCounts } from './telemetry/project-counts.ts';
 import { OpenTaps } from './telemetry/tap.ts';
 
 export function makePipelines(logger: Logger, meter: Meter, now: () => number, taps = new OpenTaps(now)): MakePipeline {
   let memory: MemoryLedger | null = null;
   const commits = new Commits(logger, meter);
   const rowBudget = new RowBudget();
+  const projectCounts = new ProjectCounts(meter);
   meter.gauge('sluice_row_bytes_held', 'Bytes of rows that are not durable yet.', () => rowBudget.heldBytes);
   const admission = new AdmissionControl({
     now: () => performance.now(),
@@ -34,6 +36,7 @@ export function makePipelines(logger: Logger, meter: Meter, now: () => number, t
       admission,
       groupCommit: commits.of(ledger),
       rowBudget,
+      projectCounts,
       logger: parts.logger,
       meter: parts.meter,
       traces: parts.traces,

@@ -22,6 +22,7 @@ import { makeClaim } from './settle/claim.ts';
 import type { GroupCommit } from './settle/group-commit.ts';
 import { type EncodedRows, releaseRows } from './settle/writes.ts';
 import type { OwnTraces, RequestTrace } from './telemetry/own-traces.ts';
+import { type ProjectCounts, type RequestUsage, usageOf } from './telemetry/project-counts.ts';
 import { RecordCounts } from './telemetry/record-counts.ts';
 import type { OpenTaps, TappedRecords } from './telemetry/tap.ts';
 
@@ -36,6 +37,7 @@ class LargerThanDeclared extends Error {}
 interface Passed {
   readonly claim: Claim;
   readonly encoded: readonly EncodedRows[];
+  readonly usage: RequestUsage | null;
   /** For `sluice tap`, if it runs. */
   readonly tapped: TappedRecords | null;
 }
@@ -49,6 +51,7 @@ export interface PipelineParts {
   readonly admission: AdmissionControl<Arena>;
   readonly groupCommit: GroupCommit;
   readonly rowBudget: RowBudget;
+  readonly projectCounts: ProjectCounts;
   readonly logger: Logger;
   readonly meter: Meter;
   /** Null while traces are off. */
@@ -131,7 +134,9 @@ export class SignalPipeline implements Pipeline {
       const acceptance = await this.#parts.groupCommit.settle(passed.claim, passed.encoded, trace);
       trace?.note({ 'sluice.records': passed.claim.recordCount, 'sluice.replayed': acceptance.replayed });
       if (!acceptance.replayed) {
-        this.#counts.stored(passed.claim.recordCount, context.request.transport);
+        const { claim, usage } = passed;
+        this.#counts.stored(claim.recordCount, context.request.transport);
+        this.#parts.projectCounts.stored(claim.project.name, this.signal, claim.recordCount, usage);
         if (passed.tapped !== null) this.#parts.taps.stored(passed.tapped);
       }
       return acceptance;
@@ -210,7 +215,7 @@ export class SignalPipeline implements Pipeline {
       const taps = this.#parts.taps.current;
       const tapped = taps === null ? null : yield* taps.keep(batch);
       isWhole = true;
-      return { claim, encoded, tapped };
+      return { claim, encoded, usage: usageOf(batch), tapped };
     } finally {
       if (!isWhole) releaseRows(encoded);
     }
