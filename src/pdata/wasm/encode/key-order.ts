@@ -3,13 +3,7 @@
  * it parses by exchanging entries of 72 bytes, and only compares when the keys arrive in order. Nothing depends on it:
  * long lists keep their own order.
  */
-import {
-  ATTRIBUTE_STRIDE,
-  ATTRIBUTE_SYMBOL,
-  ATTRIBUTES_BASE,
-  SYMBOL_LENGTH,
-  SYMBOL_OFFSET,
-} from '../../layout';
+import { ATTRIBUTE_STRIDE, ATTRIBUTE_SYMBOL, ATTRIBUTES_BASE, SYMBOL_LENGTH, SYMBOL_OFFSET } from '../../layout';
 import { symbolRow } from '../symbols';
 
 /** Longer lists are not ordered: the insertion sort is quadratic. */
