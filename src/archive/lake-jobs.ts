@@ -23,7 +23,7 @@ const SEAL_TRIES = 50;
 const SEAL_PAUSE_S = 0.1;
 const LOCK_NOT_AVAILABLE = '55P03';
 const PARTITION_DAY = /_(\d{4})(\d\d)(\d\d)$/u;
-/** Parquet takes less than a quarter of a table with its indexes. Measured on model calls: docs/archive.md. */
+/** The part of a table with its indexes that its file takes. An estimate: it depends on how much the texts repeat. */
 const PARQUET_SHARE = 0.23;
 
 /** A day with records that are in no file, or may be in none. */

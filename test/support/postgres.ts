@@ -53,7 +53,7 @@ export async function createDatabase(t: Teardown, template?: Template): Promise<
   const server = await sharedServer();
   const name = `test_${randomBytes(6).toString('hex')}`;
   const source = template === undefined ? 'template0' : await prepareTemplate(server, template);
-  // Copying files takes a fifth of the processor time of the default strategy, which writes the pages to the log.
+  // Copying files takes a quarter of the processor time of the default strategy, which writes the pages to the log.
   await administer(server, (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${source} STRATEGY file_copy`));
   t.teardown(async () => {
     await administer(server, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
