@@ -25,8 +25,8 @@ import { readConfig } from './config-options.ts';
 import { describeOthers } from './running-daemon.ts';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
-/** A table or view, a column, or a function that does not exist. */
-const UNDEFINED = new Set(['42P01', '42703', '42883']);
+/** A table or view, a column, a function, or a schema that does not exist. */
+const UNDEFINED = new Set(['42P01', '42703', '42883', '3F000']);
 
 /** The configuration of a database. */
 export interface Origin {

@@ -295,7 +295,7 @@ t.test('a trickling body is refused after the grace time, a slow one is not', as
 
 t.test('pipelined requests are all answered, a few in each iteration of the event loop', async (t) => {
   const daemon = await startDaemon(t);
-  const requests = 500;
+  const requests = 200;
   let turns = 0;
   let isOver = false;
   const turn = (): void => {
