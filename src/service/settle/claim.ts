@@ -38,8 +38,8 @@ interface OpenTraceClaim {
 
 /** Records or traces of one step. */
 const STEP = 1024;
-/** Heap bytes of one trace until the commit. */
-const BYTES_PER_TRACE = 256;
+/** Heap bytes of one trace until the commit, with the values that are bound to the statements of the ledger. */
+const BYTES_PER_TRACE = 432;
 
 /**
  * Throws `environment_mismatch` when a trace has two environments within the request, and the errors of the row budget,
