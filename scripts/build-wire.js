@@ -1,11 +1,16 @@
 // Compiles src/pdata/wasm to two modules: `wire.wasm`, and `wire-pausing.wasm`, whose calls the host can pause and
 // resume. Both come from one compilation: the imported constant `host.pauses` becomes a constant of each module. `node
 // scripts/build-wire.js <folder>` writes both into the folder.
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import binaryen from 'binaryen';
+import { setFlagsFromString } from 'node:v8';
+
+// Binaryen is itself a WASM module. Optimizing its code takes longer than running it once with simple code. The
+// compiler uses the same instance, in this process.
+setFlagsFromString('--liftoff-only');
+const { default: binaryen } = await import('binaryen');
+const { default: asc } = await import('assemblyscript/asc');
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = process.argv[2];
@@ -20,17 +25,34 @@ const FEATURES = [
   Features.SignExt,
 ].reduce((all, feature) => all | feature);
 
-function compile() {
-  const output = relative(root, join(folder, 'wire-unset.wasm'));
-  const compiler = join(root, 'node_modules/assemblyscript/bin/asc.js');
-  const config = ['--config', 'src/pdata/wasm/asconfig.json', '--outFile', output];
-  execFileSync(process.execPath, [compiler, 'src/pdata/wasm/index.ts', ...config], {
-    cwd: root,
-    stdio: ['ignore', 'inherit', 'inherit'],
+/** Settings of Binaryen that the compiler changes. The modules are optimized with the default values. */
+const SETTINGS = [
+  'TrapsNeverHappen',
+  'ClosedWorld',
+  'LowMemoryUnused',
+  'ZeroFilledMemory',
+  'FastMath',
+  'GenerateStackIR',
+  'OptimizeStackIR',
+  'DebugInfo',
+  'AlwaysInlineMaxSize',
+  'FlexibleInlineMaxSize',
+  'OneCallerInlineMaxSize',
+  'AllowInliningFunctionsWithLoops',
+];
+
+async function compile() {
+  const defaults = SETTINGS.map((name) => [name, binaryen[`get${name}`]()]);
+  const outputs = new Map();
+  const args = ['src/pdata/wasm/index.ts', '--config', 'src/pdata/wasm/asconfig.json', '--outFile', 'wire.wasm'];
+  const { error, stderr } = await asc.main([...args, '--baseDir', root], {
+    writeFile: (name, contents) => void outputs.set(name, contents),
   });
-  const bytes = readFileSync(join(root, output));
-  rmSync(join(root, output));
-  return bytes;
+  process.stderr.write(stderr.toString());
+  if (error !== null) throw error;
+  for (const [name, value] of defaults) binaryen[`set${name}`](value);
+  binaryen.clearPassArguments();
+  return outputs.get('wire.wasm');
 }
 
 /** The module with `host.pauses` as a constant, optimized for it. */
@@ -58,7 +80,7 @@ function write(bytes, pauses, name) {
 }
 
 mkdirSync(folder, { recursive: true });
-const bytes = compile();
+const bytes = await compile();
 write(bytes, true, 'wire-pausing.wasm');
 // Written last, because the build compares its modification time.
 write(bytes, false, 'wire.wasm');

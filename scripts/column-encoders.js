@@ -7,7 +7,6 @@ const MADE = 'Made from `src/pdata/columns.ts` by `npm run docs`. Do not edit.';
 const METRIC_VALUES = ['value_int', 'value_double'];
 
 const upper = (name) => name.toUpperCase();
-const labelOf = (name) => `LABEL_${upper(name)}`;
 const wordsOf = (name) => `${upper(name)}_WORDS`;
 const costOf = (name) => `COST_${upper(name.replace(/_cost$/, ''))}`;
 const roundUp = (value, unit) => Math.ceil(value / unit) * unit;
@@ -95,7 +94,7 @@ export function labels(catalogue) {
     `export const DERIVED_FIELDS: u32 = ${DERIVED_COLUMNS.length};`,
     '',
     '/** What NDJSON writes before the value of a column. */',
-    ...[...new Set(names)].map((name) => `export const ${labelOf(name)}: string = ',"${name}":';`),
+    ...[...new Set(names)].map((name) => `export const ${upper(name)}: string = ',"${name}":';`),
     '',
     '/** The words of a column by number; an empty one is null. */',
     ...[...words].flatMap(([name, list]) =>
@@ -130,44 +129,39 @@ function joined(texts) {
 
 /** `wasm/encode/derived-columns.ts`: writes each derived column from its part of the derived row. */
 export function derivedColumns({ DERIVED_COLUMNS }) {
-  const layout = new Set();
-  const imports = { columns: new Set(), labels: new Set(), slots: new Set() };
+  const imports = { columns: new Set(), slots: new Set() };
   const use = (file, name) => {
     imports[file].add(name);
     return name;
   };
-  const constant = (name) => {
-    layout.add(name);
-    return name;
-  };
   const calls = DERIVED_COLUMNS.map((column) => {
-    const label = use('labels', labelOf(column.name));
     const name = upper(column.name);
+    const label = `labels.${name}`;
     switch (partOf(column)) {
       case 'bytes': {
-        const byte = `load<u8>(derived, ${constant(`DERIVED_${name}`)})`;
+        const byte = `load<u8>(derived, layout.DERIVED_${name})`;
         if (column.words === undefined) return `${use('columns', 'booleanColumn')}(${label}, ${byte});`;
-        const word = `${use('columns', 'wordOf')}(${use('labels', wordsOf(column.name))}, ${byte})`;
+        const word = `${use('columns', 'wordOf')}(labels.${wordsOf(column.name)}, ${byte})`;
         return `${use('columns', 'wordColumn')}(${label}, ${word});`;
       }
       case 'numbers': {
         const writer = column.type === 'count' ? 'wholeNumberColumn' : 'numberColumn';
-        return `${use('slots', writer)}(${label}, derived, ${constant(`NUMBER_${name}`)});`;
+        return `${use('slots', writer)}(${label}, derived, layout.NUMBER_${name});`;
       }
       case 'costs':
-        return `${use('slots', 'costColumn')}(${label}, derived, ${constant(costOf(column.name))});`;
+        return `${use('slots', 'costColumn')}(${label}, derived, layout.${costOf(column.name)});`;
       default: {
         const writer = column.type === 'json' ? 'jsonSlotColumn' : 'slotColumn';
-        return `${use('slots', writer)}(${label}, derived, ${constant(`SLOT_${name}`)});`;
+        return `${use('slots', writer)}(${label}, derived, layout.SLOT_${name});`;
       }
     }
   });
   const importOf = (names, from) => listed('import {', [...names].sort(), `} from '${from}';`, ' ');
   return [
     `/** The derived columns in their order. ${MADE} */`,
-    ...importOf(layout, '../../layout'),
+    "import * as layout from '../../layout';",
     ...importOf(imports.columns, './columns'),
-    ...importOf(imports.labels, './labels'),
+    "import * as labels from './labels';",
     ...importOf(imports.slots, './slots'),
     '',
     '/** `derived` is the address of a derived row. */',

@@ -31,7 +31,6 @@ import { OPENLLMETRY_FAMILY } from './openllmetry.ts';
 import { OPENROUTER_FAMILY } from './openrouter.ts';
 import { OTEL_FAMILY } from './otel.ts';
 import { PIPECAT_FAMILY } from './pipecat.ts';
-import { PLUGINS_FAMILY } from './plugins.ts';
 import { PYDANTIC_AI_FAMILY } from './pydantic-ai.ts';
 import { SENTRY_FAMILY } from './sentry.ts';
 import { SPRING_AI_FAMILY } from './spring-ai.ts';
@@ -40,6 +39,7 @@ import { TANSTACK_FAMILY } from './tanstack.ts';
 import { TRACEAI_FAMILY } from './traceai.ts';
 import { VERCEL_AI_FAMILY } from './vercel-ai.ts';
 import { VOLTAGENT_FAMILY } from './voltagent.ts';
+import { WEAVE_FAMILY } from './weave.ts';
 import type { Dialect } from './dialect.ts';
 
 export const DIALECTS: readonly Dialect[] = [
@@ -83,5 +83,5 @@ export const DIALECTS: readonly Dialect[] = [
   ...TANSTACK_FAMILY,
   ...VOLTAGENT_FAMILY,
   ...MCP_FAMILY,
-  ...PLUGINS_FAMILY,
+  ...WEAVE_FAMILY,
 ];

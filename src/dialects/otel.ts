@@ -228,6 +228,7 @@ const OTEL_LEGACY: Dialect = {
       ],
     },
   ],
+  sources: ['open-telemetry/semantic-conventions: docs/gen-ai, up to 1.36'],
 };
 
 const OTEL_NEXT: Dialect = {
@@ -258,6 +259,7 @@ const OTEL_NEXT: Dialect = {
       ],
     },
   ],
+  sources: ['open-telemetry/semantic-conventions-genai: proposed names'],
 };
 
 export const OTEL_FAMILY: readonly Dialect[] = [OTEL, OTEL_LEGACY, OTEL_NEXT];

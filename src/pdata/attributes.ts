@@ -1,37 +1,21 @@
 /** A cursor over the attribute rows of one owner. The same object serves every list of a request. */
-import {
-  ATTRIBUTE_FLAGS,
-  ATTRIBUTE_KIND,
-  ATTRIBUTE_LENGTH,
-  ATTRIBUTE_OFFSET,
-  ATTRIBUTE_SCALAR,
-  ATTRIBUTE_STRIDE,
-  ATTRIBUTE_DISPOSITION,
-  ATTRIBUTES_BASE,
-  KIND_BOOL,
-  KIND_DOUBLE,
-  KIND_INT,
-  KIND_TEXT,
-  DISPOSITION_DROP,
-  DISPOSITION_KEEP,
-  DISPOSITION_SUPERSEDED,
-} from './layout.ts';
+import * as layout from './layout.ts';
 import type { Memory } from './memory.ts';
 
 const TWO_32 = 4294967296;
 
 // Positions in `Memory.u32`, bound here: an imported constant is read and checked at each use, a constant of the module
 // is inlined.
-const FIRST_WORD = ATTRIBUTES_BASE >>> 2;
-const ROW_WORDS = ATTRIBUTE_STRIDE >>> 2;
-const HEAD = ATTRIBUTE_KIND >>> 2;
-const OFFSET = ATTRIBUTE_OFFSET >>> 2;
-const LENGTH = ATTRIBUTE_LENGTH >>> 2;
-const SCALAR = ATTRIBUTE_SCALAR >>> 2;
-const FLAGS_SHIFT = (ATTRIBUTE_FLAGS - ATTRIBUTE_KIND) * 8;
-const DISPOSITION_SHIFT = (ATTRIBUTE_DISPOSITION - ATTRIBUTE_KIND) * 8;
-const DISPOSITION = ATTRIBUTE_DISPOSITION;
-const TEXT = KIND_TEXT;
+const FIRST_WORD = layout.ATTRIBUTES_BASE >>> 2;
+const ROW_WORDS = layout.ATTRIBUTE_STRIDE >>> 2;
+const HEAD = layout.ATTRIBUTE_KIND >>> 2;
+const OFFSET = layout.ATTRIBUTE_OFFSET >>> 2;
+const LENGTH = layout.ATTRIBUTE_LENGTH >>> 2;
+const SCALAR = layout.ATTRIBUTE_SCALAR >>> 2;
+const FLAGS_SHIFT = (layout.ATTRIBUTE_FLAGS - layout.ATTRIBUTE_KIND) * 8;
+const DISPOSITION_SHIFT = (layout.ATTRIBUTE_DISPOSITION - layout.ATTRIBUTE_KIND) * 8;
+const DISPOSITION = layout.ATTRIBUTE_DISPOSITION;
+const TEXT = layout.KIND_TEXT;
 const BYTE = 0xff;
 
 // For code that reads a few rows of every record without the cursor: the first word of a row, and its content.
@@ -100,7 +84,7 @@ export class AttributeCursor {
     const { u32 } = this.#memory;
     while (++this.#row < this.#end) {
       this.#word = wordOfRow(this.#row);
-      if (dispositionOf(headAt(u32, this.#word)) !== DISPOSITION_SUPERSEDED) return true;
+      if (dispositionOf(headAt(u32, this.#word)) !== layout.DISPOSITION_SUPERSEDED) return true;
     }
     return false;
   }
@@ -114,7 +98,7 @@ export class AttributeCursor {
     const end = wordOfRow(this.#end);
     for (let word = wordOfRow(this.#row + 1); word < end; word += ROW_WORDS) {
       if (((bitsOfKeys[u32[word] as number] ?? bits) & bits) === 0) continue;
-      if (dispositionOf(headAt(u32, word)) === DISPOSITION_SUPERSEDED) continue;
+      if (dispositionOf(headAt(u32, word)) === layout.DISPOSITION_SUPERSEDED) continue;
       this.#row = (word - FIRST_WORD) / ROW_WORDS;
       this.#word = word;
       return true;
@@ -160,12 +144,12 @@ export class AttributeCursor {
   }
 
   get kept(): boolean {
-    return this.disposition === DISPOSITION_KEEP;
+    return this.disposition === layout.DISPOSITION_KEEP;
   }
 
   /** The attribute is stored neither among the attributes nor in a derived column. */
   drop(): void {
-    this.disposition = DISPOSITION_DROP;
+    this.disposition = layout.DISPOSITION_DROP;
   }
 
   /**
@@ -173,8 +157,8 @@ export class AttributeCursor {
    */
   get number(): number {
     const kind = this.kind;
-    if (kind === KIND_DOUBLE) return doubleAt(this.#memory, this.#word);
-    return kind === KIND_INT || kind === KIND_BOOL ? integerAt(this.#memory, this.#word) : Number.NaN;
+    if (kind === layout.KIND_DOUBLE) return doubleAt(this.#memory, this.#word);
+    return kind === layout.KIND_INT || kind === layout.KIND_BOOL ? integerAt(this.#memory, this.#word) : Number.NaN;
   }
 
   /** The value of KIND_INT with all its digits. */
@@ -185,8 +169,8 @@ export class AttributeCursor {
   /** Sets another text for the row, with the kind `kind`. */
   replace(kind: number, offset: number, length: number, flags: number): void {
     const { u8, u32 } = this.#memory;
-    u8[(this.#word << 2) + ATTRIBUTE_KIND] = kind;
-    u8[(this.#word << 2) + ATTRIBUTE_FLAGS] = flags;
+    u8[(this.#word << 2) + layout.ATTRIBUTE_KIND] = kind;
+    u8[(this.#word << 2) + layout.ATTRIBUTE_FLAGS] = flags;
     u32[this.#word + OFFSET] = offset;
     u32[this.#word + LENGTH] = length;
   }

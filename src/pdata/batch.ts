@@ -5,72 +5,7 @@
 import { AttributeCursor } from './attributes.ts';
 import type { Context, Encoding, Signal } from './context.ts';
 import { DerivedCursor } from './derived.ts';
-import {
-  CONSTANTS_BASE,
-  CONSTANTS_CAPACITY,
-  EVENT_ATTRIBUTES_COUNT,
-  EVENT_ATTRIBUTES_FIRST,
-  EVENT_NAME_FLAGS,
-  EVENT_NAME_LENGTH,
-  EVENT_NAME_OFFSET,
-  EVENT_STRIDE,
-  EVENT_TIME,
-  EVENTS_BASE,
-  HEADER_ATTRIBUTES,
-  HEADER_BASE,
-  HEADER_CONSTANTS,
-  HEADER_EVENTS,
-  HEADER_LINKS,
-  HEADER_LOCAL_SYMBOLS,
-  HEADER_METRICS,
-  HEADER_RECORDS,
-  HEADER_RESOURCES,
-  HEADER_SCOPES,
-  HEADER_SCRATCH,
-  HEADER_SYMBOLS,
-  HEADER_TEXT_FLAGS,
-  HEADER_TEXT_LENGTH,
-  HEADER_TEXT_OFFSET,
-  KIND_TEXT,
-  LINK_ATTRIBUTES_COUNT,
-  LINK_ATTRIBUTES_FIRST,
-  LINK_STRIDE,
-  LINKS_BASE,
-  METRICS_BASE,
-  METRIC_ATTRIBUTES_COUNT,
-  METRIC_ATTRIBUTES_FIRST,
-  METRIC_NAME_FLAGS,
-  METRIC_NAME_LENGTH,
-  METRIC_NAME_OFFSET,
-  METRIC_STRIDE,
-  RESOURCE_ATTRIBUTES_COUNT,
-  RESOURCE_ATTRIBUTES_FIRST,
-  RESOURCE_CAPTURE,
-  RESOURCE_ENVIRONMENT_FLAGS,
-  RESOURCE_ENVIRONMENT_LENGTH,
-  RESOURCE_ENVIRONMENT_OFFSET,
-  RESOURCE_STRIDE,
-  RESOURCES_BASE,
-  SCOPE_ATTRIBUTES_COUNT,
-  SCOPE_ATTRIBUTES_FIRST,
-  SCOPE_NAME_FLAGS,
-  SCOPE_NAME_LENGTH,
-  SCOPE_NAME_OFFSET,
-  SCOPE_STRIDE,
-  SCOPE_VERSION_FLAGS,
-  SCOPE_VERSION_LENGTH,
-  SCOPE_VERSION_OFFSET,
-  SCOPES_BASE,
-  SCRATCH_BASE,
-  SCRATCH_CAPACITY,
-  SOURCE_ATTRIBUTE,
-  SOURCE_TEXT,
-  SYMBOL_LENGTH,
-  SYMBOL_OFFSET,
-  SYMBOL_STRIDE,
-  SYMBOLS_BASE,
-  TEXT_JSON_ESCAPED,
-} from './layout.ts';
+import * as layout from './layout.ts';
 import type { Memory } from './memory.ts';
 import { RecordCursor } from './records.ts';
 import { type RowRoom, UNBOUNDED } from './row-room.ts';
@@ -93,8 +28,8 @@ export interface Kernels {
 }
 
 /** The part of the region of constants for texts that may change while the process runs. */
-const CHANGING_CAPACITY = CONSTANTS_CAPACITY / 2;
-const CHANGING_BASE = CONSTANTS_BASE + CONSTANTS_CAPACITY - CHANGING_CAPACITY;
+const CHANGING_CAPACITY = layout.CONSTANTS_CAPACITY / 2;
+const CHANGING_BASE = layout.CONSTANTS_BASE + layout.CONSTANTS_CAPACITY - CHANGING_CAPACITY;
 
 /** Attribute rows of one slice: a simple loop over it takes less than a millisecond. */
 const SLICE_ROWS = 65536;
@@ -111,6 +46,9 @@ type InSteps = <Result>(call: () => Result) => Steps<Result>;
 function* atOnce<Result>(call: () => Result): Steps<Result> {
   return call();
 }
+
+/** The names of attributes in tables of dialects are shorter. A key may have the size of a body. */
+export const MAX_NAME_BYTES = 1024;
 
 /**
  * The tables in one memory. Constants and symbols live as long as the tables; everything else belongs to the current
@@ -134,11 +72,11 @@ export class Tables {
   }
 
   header(field: number): number {
-    return this.memory.u32[(HEADER_BASE + field) >>> 2] as number;
+    return this.memory.u32[(layout.HEADER_BASE + field) >>> 2] as number;
   }
 
   setHeader(field: number, value: number): void {
-    this.memory.u32[(HEADER_BASE + field) >>> 2] = value;
+    this.memory.u32[(layout.HEADER_BASE + field) >>> 2] = value;
   }
 
   /**
@@ -148,11 +86,11 @@ export class Tables {
   constant(text: string): TextRef {
     const known = this.#constants.get(text);
     if (known !== undefined) return known;
-    const offset = this.header(HEADER_CONSTANTS) || CONSTANTS_BASE;
+    const offset = this.header(layout.HEADER_CONSTANTS) || layout.CONSTANTS_BASE;
     const length = Buffer.byteLength(text);
     if (offset + length > CHANGING_BASE) throw new Error('the region of constants is full');
     this.memory.bytes.write(text, offset);
-    this.setHeader(HEADER_CONSTANTS, offset + length);
+    this.setHeader(layout.HEADER_CONSTANTS, offset + length);
     const reference = { offset, length, flags: this.kernels.classifyText(offset, length) };
     this.#constants.set(text, reference);
     return reference;
@@ -181,7 +119,7 @@ export class Tables {
     if (known !== undefined) return known;
     const offset = this.#changingEnd;
     const length = Buffer.byteLength(text);
-    if (offset + length > CONSTANTS_BASE + CONSTANTS_CAPACITY) {
+    if (offset + length > layout.CONSTANTS_BASE + layout.CONSTANTS_CAPACITY) {
       this.#changingIsFull = true;
       return null;
     }
@@ -202,35 +140,39 @@ export class Tables {
    * The highest symbol in use + 1, persistent symbols only. Symbols from MAX_SYMBOLS on belong to the current request.
    */
   get symbolCount(): number {
-    return this.header(HEADER_SYMBOLS) + 1;
+    return this.header(layout.HEADER_SYMBOLS) + 1;
   }
 
   get localSymbolCount(): number {
-    return this.header(HEADER_LOCAL_SYMBOLS);
+    return this.header(layout.HEADER_LOCAL_SYMBOLS);
   }
 
-  /** The key of a symbol. */
   keyOf(symbol: number): string {
     const { offset, length } = this.keyTextOf(symbol);
     return this.memory.bytes.toString('utf8', offset, offset + length);
   }
 
+  /** The key as a name that a table of attributes may list; null when it is longer than any of them. */
+  nameOf(symbol: number): string | null {
+    return this.keyTextOf(symbol).length > MAX_NAME_BYTES ? null : this.keyOf(symbol);
+  }
+
   /** The location of the key of a symbol. */
   keyTextOf(symbol: number): Omit<TextRef, 'flags'> {
-    const word = (SYMBOLS_BASE + symbol * SYMBOL_STRIDE) >>> 2;
+    const word = (layout.SYMBOLS_BASE + symbol * layout.SYMBOL_STRIDE) >>> 2;
     const { u32 } = this.memory;
     return {
-      offset: u32[word + (SYMBOL_OFFSET >>> 2)] as number,
-      length: u32[word + (SYMBOL_LENGTH >>> 2)] as number,
+      offset: u32[word + (layout.SYMBOL_OFFSET >>> 2)] as number,
+      length: u32[word + (layout.SYMBOL_LENGTH >>> 2)] as number,
     };
   }
 
   /** Decodes a text to a string. Expensive: only for the few values that are needed as strings. */
   string(offset: number, length: number, flags: number): string {
-    if ((flags & TEXT_JSON_ESCAPED) === 0) return this.memory.bytes.toString('utf8', offset, offset + length);
+    if ((flags & layout.TEXT_JSON_ESCAPED) === 0) return this.memory.bytes.toString('utf8', offset, offset + length);
     this.kernels.unescapeJson(offset, length);
-    const plain = this.header(HEADER_TEXT_OFFSET);
-    return this.memory.bytes.toString('utf8', plain, plain + this.header(HEADER_TEXT_LENGTH));
+    const plain = this.header(layout.HEADER_TEXT_OFFSET);
+    return this.memory.bytes.toString('utf8', plain, plain + this.header(layout.HEADER_TEXT_LENGTH));
   }
 
   /**
@@ -238,12 +180,12 @@ export class Tables {
    * drops the value.
    */
   scratch(text: string): TextRef | null {
-    const offset = this.header(HEADER_SCRATCH);
-    const room = SCRATCH_BASE + SCRATCH_CAPACITY - offset;
+    const offset = this.header(layout.HEADER_SCRATCH);
+    const room = layout.SCRATCH_BASE + layout.SCRATCH_CAPACITY - offset;
     const length = Buffer.byteLength(text);
     if (length > room) return null;
     this.memory.bytes.write(text, offset);
-    this.setHeader(HEADER_SCRATCH, offset + length);
+    this.setHeader(layout.HEADER_SCRATCH, offset + length);
     return { offset, length, flags: this.kernels.classifyText(offset, length) };
   }
 
@@ -252,8 +194,8 @@ export class Tables {
     if (text.length <= LONG_TEXT) return this.scratch(text);
     const length = Buffer.byteLength(text);
     yield;
-    const offset = this.header(HEADER_SCRATCH);
-    if (length > SCRATCH_BASE + SCRATCH_CAPACITY - offset) return null;
+    const offset = this.header(layout.HEADER_SCRATCH);
+    if (length > layout.SCRATCH_BASE + layout.SCRATCH_CAPACITY - offset) return null;
     let to = offset;
     for (let at = 0; at < text.length; ) {
       let end = Math.min(at + LONG_TEXT, text.length);
@@ -263,16 +205,16 @@ export class Tables {
       at = end;
       yield;
     }
-    this.setHeader(HEADER_SCRATCH, offset + length);
+    this.setHeader(layout.HEADER_SCRATCH, offset + length);
     return { offset, length, flags: this.kernels.classifyText(offset, length) };
   }
 
   /** The text that the last kernel call returned. */
   returned(): TextRef {
     return {
-      offset: this.header(HEADER_TEXT_OFFSET),
-      length: this.header(HEADER_TEXT_LENGTH),
-      flags: this.header(HEADER_TEXT_FLAGS),
+      offset: this.header(layout.HEADER_TEXT_OFFSET),
+      length: this.header(layout.HEADER_TEXT_LENGTH),
+      flags: this.header(layout.HEADER_TEXT_FLAGS),
     };
   }
 }
@@ -306,25 +248,25 @@ export class Batch {
 
   /** Spans, log records or data points. A metric without points counts only in `metricCount`. */
   get recordCount(): number {
-    return this.tables.header(HEADER_RECORDS);
+    return this.tables.header(layout.HEADER_RECORDS);
   }
   get attributeCount(): number {
-    return this.tables.header(HEADER_ATTRIBUTES);
+    return this.tables.header(layout.HEADER_ATTRIBUTES);
   }
   get eventCount(): number {
-    return this.tables.header(HEADER_EVENTS);
+    return this.tables.header(layout.HEADER_EVENTS);
   }
   get linkCount(): number {
-    return this.tables.header(HEADER_LINKS);
+    return this.tables.header(layout.HEADER_LINKS);
   }
   get resourceCount(): number {
-    return this.tables.header(HEADER_RESOURCES);
+    return this.tables.header(layout.HEADER_RESOURCES);
   }
   get scopeCount(): number {
-    return this.tables.header(HEADER_SCOPES);
+    return this.tables.header(layout.HEADER_SCOPES);
   }
   get metricCount(): number {
-    return this.tables.header(HEADER_METRICS);
+    return this.tables.header(layout.HEADER_METRICS);
   }
 
   /** A new attribute cursor, for code that needs two at once. */
@@ -345,15 +287,15 @@ export class Batch {
   /** The value of a text attribute row as a string, else null. Does not move the shared cursor. */
   textOf(row: number): string | null {
     const attribute = this.#value.goto(row);
-    if (attribute.kind !== KIND_TEXT) return null;
+    if (attribute.kind !== layout.KIND_TEXT) return null;
     return this.tables.string(attribute.offset, attribute.length, attribute.flags);
   }
 
   /** The text of a slot of the current derived row; null when it is empty or not a plain text. */
   slotText(slot: number): string | null {
     const source = this.derived.slotSource(slot);
-    if (source === SOURCE_ATTRIBUTE) return this.textOf(this.derived.slotRow(slot) - 1);
-    if (source !== SOURCE_TEXT) return null;
+    if (source === layout.SOURCE_ATTRIBUTE) return this.textOf(this.derived.slotRow(slot) - 1);
+    if (source !== layout.SOURCE_TEXT) return null;
     return this.tables.string(
       this.derived.slotOffset(slot),
       this.derived.slotLength(slot),
@@ -370,19 +312,28 @@ export class Batch {
 
   /** The shared cursor over one resource's attributes. */
   resourceAttributes(resource: number): AttributeCursor {
-    const row = RESOURCES_BASE + resource * RESOURCE_STRIDE;
-    return this.attributes.at(this.#u32(row + RESOURCE_ATTRIBUTES_FIRST), this.#u32(row + RESOURCE_ATTRIBUTES_COUNT));
+    const row = layout.RESOURCES_BASE + resource * layout.RESOURCE_STRIDE;
+    return this.attributes.at(
+      this.#u32(row + layout.RESOURCE_ATTRIBUTES_FIRST),
+      this.#u32(row + layout.RESOURCE_ATTRIBUTES_COUNT),
+    );
   }
 
   scopeAttributes(scope: number): AttributeCursor {
-    const row = SCOPES_BASE + scope * SCOPE_STRIDE;
-    return this.attributes.at(this.#u32(row + SCOPE_ATTRIBUTES_FIRST), this.#u32(row + SCOPE_ATTRIBUTES_COUNT));
+    const row = layout.SCOPES_BASE + scope * layout.SCOPE_STRIDE;
+    return this.attributes.at(
+      this.#u32(row + layout.SCOPE_ATTRIBUTES_FIRST),
+      this.#u32(row + layout.SCOPE_ATTRIBUTES_COUNT),
+    );
   }
 
   /** Span event or exemplar. */
   eventAttributes(event: number): AttributeCursor {
-    const row = EVENTS_BASE + event * EVENT_STRIDE;
-    return this.attributes.at(this.#u32(row + EVENT_ATTRIBUTES_FIRST), this.#u32(row + EVENT_ATTRIBUTES_COUNT));
+    const row = layout.EVENTS_BASE + event * layout.EVENT_STRIDE;
+    return this.attributes.at(
+      this.#u32(row + layout.EVENT_ATTRIBUTES_FIRST),
+      this.#u32(row + layout.EVENT_ATTRIBUTES_COUNT),
+    );
   }
 
   recordAttributes(record: number): AttributeCursor {
@@ -391,68 +342,93 @@ export class Batch {
   }
 
   linkAttributes(link: number): AttributeCursor {
-    const row = LINKS_BASE + link * LINK_STRIDE;
-    return this.attributes.at(this.#u32(row + LINK_ATTRIBUTES_FIRST), this.#u32(row + LINK_ATTRIBUTES_COUNT));
+    const row = layout.LINKS_BASE + link * layout.LINK_STRIDE;
+    return this.attributes.at(
+      this.#u32(row + layout.LINK_ATTRIBUTES_FIRST),
+      this.#u32(row + layout.LINK_ATTRIBUTES_COUNT),
+    );
   }
 
-  /** The metadata of a metric. */
   metricAttributes(metric: number): AttributeCursor {
-    const row = METRICS_BASE + metric * METRIC_STRIDE;
-    return this.attributes.at(this.#u32(row + METRIC_ATTRIBUTES_FIRST), this.#u32(row + METRIC_ATTRIBUTES_COUNT));
+    const row = layout.METRICS_BASE + metric * layout.METRIC_STRIDE;
+    return this.attributes.at(
+      this.#u32(row + layout.METRIC_ATTRIBUTES_FIRST),
+      this.#u32(row + layout.METRIC_ATTRIBUTES_COUNT),
+    );
   }
 
   /** The two words of the nanoseconds of a span event or exemplar. */
   eventTime(event: number): readonly [low: number, high: number] {
-    const row = EVENTS_BASE + event * EVENT_STRIDE + EVENT_TIME;
+    const row = layout.EVENTS_BASE + event * layout.EVENT_STRIDE + layout.EVENT_TIME;
     return [this.#u32(row), this.#u32(row + 4)];
   }
 
   setEnvironment(resource: number, environment: TextRef): void {
-    const row = RESOURCES_BASE + resource * RESOURCE_STRIDE;
-    this.#setU32(row + RESOURCE_ENVIRONMENT_OFFSET, environment.offset);
-    this.#setU32(row + RESOURCE_ENVIRONMENT_LENGTH, environment.length);
-    this.tables.memory.u8[row + RESOURCE_ENVIRONMENT_FLAGS] = environment.flags;
+    const row = layout.RESOURCES_BASE + resource * layout.RESOURCE_STRIDE;
+    this.#setU32(row + layout.RESOURCE_ENVIRONMENT_OFFSET, environment.offset);
+    this.#setU32(row + layout.RESOURCE_ENVIRONMENT_LENGTH, environment.length);
+    this.tables.memory.u8[row + layout.RESOURCE_ENVIRONMENT_FLAGS] = environment.flags;
   }
 
   environmentOf(resource: number): string {
-    const row = RESOURCES_BASE + resource * RESOURCE_STRIDE;
-    const flags = this.tables.memory.u8[row + RESOURCE_ENVIRONMENT_FLAGS] as number;
+    const row = layout.RESOURCES_BASE + resource * layout.RESOURCE_STRIDE;
+    const flags = this.tables.memory.u8[row + layout.RESOURCE_ENVIRONMENT_FLAGS] as number;
     return this.tables.string(
-      this.#u32(row + RESOURCE_ENVIRONMENT_OFFSET),
-      this.#u32(row + RESOURCE_ENVIRONMENT_LENGTH),
+      this.#u32(row + layout.RESOURCE_ENVIRONMENT_OFFSET),
+      this.#u32(row + layout.RESOURCE_ENVIRONMENT_LENGTH),
       flags,
     );
   }
 
   /** Whether the content of this resource's records may be stored; set by the privacy processor. */
   captureOf(resource: number): boolean {
-    return this.tables.memory.u8[RESOURCES_BASE + resource * RESOURCE_STRIDE + RESOURCE_CAPTURE] === 1;
+    return (
+      this.tables.memory.u8[layout.RESOURCES_BASE + resource * layout.RESOURCE_STRIDE + layout.RESOURCE_CAPTURE] === 1
+    );
   }
   setCapture(resource: number, capture: boolean): void {
-    this.tables.memory.u8[RESOURCES_BASE + resource * RESOURCE_STRIDE + RESOURCE_CAPTURE] = capture ? 1 : 0;
+    this.tables.memory.u8[layout.RESOURCES_BASE + resource * layout.RESOURCE_STRIDE + layout.RESOURCE_CAPTURE] = capture
+      ? 1
+      : 0;
   }
 
   scopeName(scope: number): string {
-    const row = SCOPES_BASE + scope * SCOPE_STRIDE;
-    const flags = this.tables.memory.u8[row + SCOPE_NAME_FLAGS] as number;
-    return this.tables.string(this.#u32(row + SCOPE_NAME_OFFSET), this.#u32(row + SCOPE_NAME_LENGTH), flags);
+    const row = layout.SCOPES_BASE + scope * layout.SCOPE_STRIDE;
+    const flags = this.tables.memory.u8[row + layout.SCOPE_NAME_FLAGS] as number;
+    return this.tables.string(
+      this.#u32(row + layout.SCOPE_NAME_OFFSET),
+      this.#u32(row + layout.SCOPE_NAME_LENGTH),
+      flags,
+    );
   }
   scopeVersion(scope: number): string {
-    const row = SCOPES_BASE + scope * SCOPE_STRIDE;
-    const flags = this.tables.memory.u8[row + SCOPE_VERSION_FLAGS] as number;
-    return this.tables.string(this.#u32(row + SCOPE_VERSION_OFFSET), this.#u32(row + SCOPE_VERSION_LENGTH), flags);
+    const row = layout.SCOPES_BASE + scope * layout.SCOPE_STRIDE;
+    const flags = this.tables.memory.u8[row + layout.SCOPE_VERSION_FLAGS] as number;
+    return this.tables.string(
+      this.#u32(row + layout.SCOPE_VERSION_OFFSET),
+      this.#u32(row + layout.SCOPE_VERSION_LENGTH),
+      flags,
+    );
   }
 
   eventName(event: number): string {
-    const row = EVENTS_BASE + event * EVENT_STRIDE;
-    const flags = this.tables.memory.u8[row + EVENT_NAME_FLAGS] as number;
-    return this.tables.string(this.#u32(row + EVENT_NAME_OFFSET), this.#u32(row + EVENT_NAME_LENGTH), flags);
+    const row = layout.EVENTS_BASE + event * layout.EVENT_STRIDE;
+    const flags = this.tables.memory.u8[row + layout.EVENT_NAME_FLAGS] as number;
+    return this.tables.string(
+      this.#u32(row + layout.EVENT_NAME_OFFSET),
+      this.#u32(row + layout.EVENT_NAME_LENGTH),
+      flags,
+    );
   }
 
   metricName(metric: number): string {
-    const row = METRICS_BASE + metric * METRIC_STRIDE;
-    const flags = this.tables.memory.u8[row + METRIC_NAME_FLAGS] as number;
-    return this.tables.string(this.#u32(row + METRIC_NAME_OFFSET), this.#u32(row + METRIC_NAME_LENGTH), flags);
+    const row = layout.METRICS_BASE + metric * layout.METRIC_STRIDE;
+    const flags = this.tables.memory.u8[row + layout.METRIC_NAME_FLAGS] as number;
+    return this.tables.string(
+      this.#u32(row + layout.METRIC_NAME_OFFSET),
+      this.#u32(row + layout.METRIC_NAME_LENGTH),
+      flags,
+    );
   }
 
   #u32(address: number): number {

@@ -3,7 +3,6 @@
  * and counts of the encoders (`wasm/encode`), the derived row in `layout.ts`, the column lists of the views and the
  * tables in docs/storage.md. `rows.ts` makes the row types of readers. CONTRIBUTING.md has the steps to add a column.
  */
-import type { Signal } from './context.ts';
 
 /**
  * How each type of column is stored: in the tables, in the views, and (in the comments) in NDJSON lines. `content_id`
@@ -260,7 +259,7 @@ function tableColumns(columns: readonly Column[]): readonly Column[] {
 }
 
 /** What COPY writes into the tables, in this order. */
-export const TABLE_COLUMNS: Readonly<Record<Signal, readonly Column[]>> = {
+export const TABLE_COLUMNS: Readonly<Record<'traces' | 'logs' | 'metrics', readonly Column[]>> = {
   traces: tableColumns(SPAN_COLUMNS),
   logs: tableColumns(LOG_COLUMNS),
   metrics: tableColumns(METRIC_COLUMNS),

@@ -1,52 +1,27 @@
 /** Writing and reading the derived row of a record: category, numbers, costs and slots. */
-import {
-  DERIVED_BASE,
-  DERIVED_COST_COUNT,
-  DERIVED_COSTS,
-  DERIVED_MASK,
-  DERIVED_NUMBER_COUNT,
-  DERIVED_NUMBERS,
-  DERIVED_SLOTS,
-  DERIVED_STRIDE,
-  HEADER_BASE,
-  HEADER_DERIVED,
-  HEADER_REFERENCES,
-  MAX_DERIVED,
-  MAX_REFERENCES,
-  REFERENCES_BASE,
-  SLOT_FLAGS,
-  SLOT_LENGTH,
-  SLOT_OFFSET,
-  SLOT_ROW,
-  SLOT_SOURCE,
-  SLOT_STRIDE,
-  SOURCE_ATTRIBUTE,
-  SOURCE_NONE,
-  SOURCE_REFERENCES,
-  SOURCE_TEXT,
-} from './layout.ts';
+import * as layout from './layout.ts';
 import type { Memory } from './memory.ts';
 import type { Money } from './money.ts';
 
 // Positions in the typed arrays, bound here: an imported constant is read and checked at each use, a constant of the
 // module is inlined.
-const COUNTER = (HEADER_BASE + HEADER_DERIVED) >>> 2;
-const BASE = DERIVED_BASE;
-const STRIDE = DERIVED_STRIDE;
-const MASK = DERIVED_MASK >>> 2;
-const NUMBERS = DERIVED_NUMBERS >>> 3;
-const NUMBER_COUNT = DERIVED_NUMBER_COUNT;
-const COSTS = DERIVED_COSTS >>> 3;
-const COST_COUNT = DERIVED_COST_COUNT;
-const SLOTS = DERIVED_SLOTS >>> 2;
-const SLOT_WORDS = SLOT_STRIDE >>> 2;
-const SOURCE = SLOT_SOURCE >>> 2;
-const FLAGS_SHIFT = (SLOT_FLAGS - SLOT_SOURCE) * 8;
-const ROW = SLOT_ROW >>> 2;
-const OFFSET = SLOT_OFFSET >>> 2;
-const LENGTH = SLOT_LENGTH >>> 2;
-const FROM_ATTRIBUTE = SOURCE_ATTRIBUTE;
-const FROM_TEXT = SOURCE_TEXT;
+const COUNTER = (layout.HEADER_BASE + layout.HEADER_DERIVED) >>> 2;
+const BASE = layout.DERIVED_BASE;
+const STRIDE = layout.DERIVED_STRIDE;
+const MASK = layout.DERIVED_MASK >>> 2;
+const NUMBERS = layout.DERIVED_NUMBERS >>> 3;
+const NUMBER_COUNT = layout.DERIVED_NUMBER_COUNT;
+const COSTS = layout.DERIVED_COSTS >>> 3;
+const COST_COUNT = layout.DERIVED_COST_COUNT;
+const SLOTS = layout.DERIVED_SLOTS >>> 2;
+const SLOT_WORDS = layout.SLOT_STRIDE >>> 2;
+const SOURCE = layout.SLOT_SOURCE >>> 2;
+const FLAGS_SHIFT = (layout.SLOT_FLAGS - layout.SLOT_SOURCE) * 8;
+const ROW = layout.SLOT_ROW >>> 2;
+const OFFSET = layout.SLOT_OFFSET >>> 2;
+const LENGTH = layout.SLOT_LENGTH >>> 2;
+const FROM_ATTRIBUTE = layout.SOURCE_ATTRIBUTE;
+const FROM_TEXT = layout.SOURCE_TEXT;
 const BYTE = 0xff;
 
 const UNAVAILABLE = -(2n ** 63n);
@@ -69,7 +44,7 @@ export class DerivedCursor {
   create(): number {
     const { u32, f64 } = this.#memory;
     const row = u32[COUNTER] as number;
-    if (row >= MAX_DERIVED) return 0;
+    if (row >= layout.MAX_DERIVED) return 0;
     u32[COUNTER] = row + 1;
     this.goto(row + 1);
     // Plain loops: for this few elements a call of `fill` costs more.
@@ -84,7 +59,6 @@ export class DerivedCursor {
     return row + 1;
   }
 
-  /** The number of rows. */
   get count(): number {
     return this.#memory.u32[COUNTER] as number;
   }
@@ -136,7 +110,7 @@ export class DerivedCursor {
 
   /** SOURCE_… of a slot; SOURCE_NONE when it is not filled. */
   slotSource(slot: number): number {
-    return this.hasSlot(slot) ? (this.#memory.u32[this.#slotWord(slot) + SOURCE] as number) & BYTE : SOURCE_NONE;
+    return this.hasSlot(slot) ? (this.#memory.u32[this.#slotWord(slot) + SOURCE] as number) & BYTE : layout.SOURCE_NONE;
   }
   /** The attribute row + 1 of a slot's text; 0 none. */
   slotRow(slot: number): number {
@@ -164,18 +138,18 @@ export class DerivedCursor {
 
   /** The slot is several attribute rows, in the given order. Ignored when the references of the request are used up. */
   setReferences(slot: number, rows: readonly number[]): void {
-    const counter = (HEADER_BASE + HEADER_REFERENCES) >>> 2;
+    const counter = (layout.HEADER_BASE + layout.HEADER_REFERENCES) >>> 2;
     const first = this.#memory.u32[counter] as number;
-    if (first + rows.length > MAX_REFERENCES) return;
-    const base = REFERENCES_BASE >>> 2;
+    if (first + rows.length > layout.MAX_REFERENCES) return;
+    const base = layout.REFERENCES_BASE >>> 2;
     for (let index = 0; index < rows.length; index++) this.#memory.u32[base + first + index] = rows[index] as number;
     this.#memory.u32[counter] = first + rows.length;
-    this.#setSlot(slot, SOURCE_REFERENCES, 0, 0, first, rows.length);
+    this.#setSlot(slot, layout.SOURCE_REFERENCES, 0, 0, first, rows.length);
   }
 
   /** The attribute row a reference names. */
   reference(index: number): number {
-    return this.#memory.u32[(REFERENCES_BASE >>> 2) + index] as number;
+    return this.#memory.u32[(layout.REFERENCES_BASE >>> 2) + index] as number;
   }
 
   #slotWord(slot: number): number {

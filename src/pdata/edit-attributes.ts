@@ -4,45 +4,7 @@
 import { Rejection } from '../errors.ts';
 import { wordOfRow } from './attributes.ts';
 import type { Batch } from './batch.ts';
-import {
-  ATTRIBUTE_FLAGS,
-  ATTRIBUTE_KIND,
-  ATTRIBUTE_LENGTH,
-  ATTRIBUTE_OFFSET,
-  ATTRIBUTE_SCALAR,
-  ATTRIBUTE_STRIDE,
-  ATTRIBUTE_SYMBOL,
-  ATTRIBUTE_DISPOSITION,
-  ATTRIBUTES_BASE,
-  EVENT_ATTRIBUTES_FIRST,
-  EVENT_STRIDE,
-  EVENTS_BASE,
-  HEADER_ATTRIBUTES,
-  HEADER_DERIVED,
-  KIND_BOOL,
-  KIND_DOUBLE,
-  KIND_INT,
-  KIND_TEXT,
-  LINK_ATTRIBUTES_FIRST,
-  LINK_STRIDE,
-  LINKS_BASE,
-  MAX_ATTRIBUTES,
-  METRIC_ATTRIBUTES_FIRST,
-  METRIC_STRIDE,
-  METRICS_BASE,
-  RECORD_ATTRIBUTES_FIRST,
-  RECORD_STRIDE,
-  RECORDS_BASE,
-  RESOURCE_ATTRIBUTES_FIRST,
-  RESOURCE_STRIDE,
-  RESOURCES_BASE,
-  SCOPE_ATTRIBUTES_FIRST,
-  SCOPE_STRIDE,
-  SCOPES_BASE,
-  DISPOSITION_DROP,
-  DISPOSITION_KEEP,
-  DISPOSITION_SUPERSEDED,
-} from './layout.ts';
+import * as layout from './layout.ts';
 
 /** `event`: a span event or an exemplar. `metric`: the metadata of a metric. */
 export type AttributeOwner = 'record' | 'resource' | 'scope' | 'event' | 'link' | 'metric';
@@ -52,12 +14,12 @@ export type AttributeValue = string | number | bigint | boolean;
 
 /** The column of an owner with the number of its first attribute row. The next word is their count. */
 const FIRST_OF: Readonly<Record<AttributeOwner, (index: number) => number>> = {
-  record: (index) => RECORDS_BASE + index * RECORD_STRIDE + RECORD_ATTRIBUTES_FIRST,
-  resource: (index) => RESOURCES_BASE + index * RESOURCE_STRIDE + RESOURCE_ATTRIBUTES_FIRST,
-  scope: (index) => SCOPES_BASE + index * SCOPE_STRIDE + SCOPE_ATTRIBUTES_FIRST,
-  event: (index) => EVENTS_BASE + index * EVENT_STRIDE + EVENT_ATTRIBUTES_FIRST,
-  link: (index) => LINKS_BASE + index * LINK_STRIDE + LINK_ATTRIBUTES_FIRST,
-  metric: (index) => METRICS_BASE + index * METRIC_STRIDE + METRIC_ATTRIBUTES_FIRST,
+  record: (index) => layout.RECORDS_BASE + index * layout.RECORD_STRIDE + layout.RECORD_ATTRIBUTES_FIRST,
+  resource: (index) => layout.RESOURCES_BASE + index * layout.RESOURCE_STRIDE + layout.RESOURCE_ATTRIBUTES_FIRST,
+  scope: (index) => layout.SCOPES_BASE + index * layout.SCOPE_STRIDE + layout.SCOPE_ATTRIBUTES_FIRST,
+  event: (index) => layout.EVENTS_BASE + index * layout.EVENT_STRIDE + layout.EVENT_ATTRIBUTES_FIRST,
+  link: (index) => layout.LINKS_BASE + index * layout.LINK_STRIDE + layout.LINK_ATTRIBUTES_FIRST,
+  metric: (index) => layout.METRICS_BASE + index * layout.METRIC_STRIDE + layout.METRIC_ATTRIBUTES_FIRST,
 };
 
 /**
@@ -72,22 +34,22 @@ export function setValue(batch: Batch, row: number, value: AttributeValue): void
     const text = batch.tables.scratch(value);
     if (text === null) throw tooLarge();
     batch.hasSetTexts = true;
-    memory.u8[address + ATTRIBUTE_KIND] = KIND_TEXT;
-    memory.u8[address + ATTRIBUTE_FLAGS] = text.flags;
-    memory.u32[word + (ATTRIBUTE_OFFSET >>> 2)] = text.offset;
-    memory.u32[word + (ATTRIBUTE_LENGTH >>> 2)] = text.length;
+    memory.u8[address + layout.ATTRIBUTE_KIND] = layout.KIND_TEXT;
+    memory.u8[address + layout.ATTRIBUTE_FLAGS] = text.flags;
+    memory.u32[word + (layout.ATTRIBUTE_OFFSET >>> 2)] = text.offset;
+    memory.u32[word + (layout.ATTRIBUTE_LENGTH >>> 2)] = text.length;
     return;
   }
-  const scalar = (address + ATTRIBUTE_SCALAR) >>> 3;
-  memory.u8[address + ATTRIBUTE_FLAGS] = 0;
+  const scalar = (address + layout.ATTRIBUTE_SCALAR) >>> 3;
+  memory.u8[address + layout.ATTRIBUTE_FLAGS] = 0;
   if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-    memory.u8[address + ATTRIBUTE_KIND] = KIND_DOUBLE;
+    memory.u8[address + layout.ATTRIBUTE_KIND] = layout.KIND_DOUBLE;
     memory.f64[scalar] = value;
     return;
   }
   const integer = BigInt(value);
   if (BigInt.asIntN(64, integer) !== integer) throw new RangeError('an integer attribute has at most 64 bits');
-  memory.u8[address + ATTRIBUTE_KIND] = typeof value === 'boolean' ? KIND_BOOL : KIND_INT;
+  memory.u8[address + layout.ATTRIBUTE_KIND] = typeof value === 'boolean' ? layout.KIND_BOOL : layout.KIND_INT;
   memory.i64[scalar] = integer;
 }
 
@@ -106,8 +68,8 @@ export function setAttribute(
   const list = FIRST_OF[owner](index) >>> 2;
   const row = rowOf(batch, list, symbol) ?? addRow(batch, list, symbol);
   setValue(batch, row, value);
-  const disposition = (wordOfRow(row) << 2) + ATTRIBUTE_DISPOSITION;
-  if (memory.u8[disposition] === DISPOSITION_DROP) memory.u8[disposition] = DISPOSITION_KEEP;
+  const disposition = (wordOfRow(row) << 2) + layout.ATTRIBUTE_DISPOSITION;
+  if (memory.u8[disposition] === layout.DISPOSITION_DROP) memory.u8[disposition] = layout.DISPOSITION_KEEP;
 }
 
 /** The row of a key in a list; null when the list does not have the key. */
@@ -117,8 +79,8 @@ function rowOf(batch: Batch, list: number, symbol: number): number | null {
   const end = first + (u32[list + 1] as number);
   for (let row = first; row < end; row++) {
     const word = wordOfRow(row);
-    if (u32[word + (ATTRIBUTE_SYMBOL >>> 2)] !== symbol) continue;
-    if (u8[(word << 2) + ATTRIBUTE_DISPOSITION] !== DISPOSITION_SUPERSEDED) return row;
+    if (u32[word + (layout.ATTRIBUTE_SYMBOL >>> 2)] !== symbol) continue;
+    if (u8[(word << 2) + layout.ATTRIBUTE_DISPOSITION] !== layout.DISPOSITION_SUPERSEDED) return row;
   }
   return null;
 }
@@ -127,27 +89,31 @@ function rowOf(batch: Batch, list: number, symbol: number): number | null {
 function addRow(batch: Batch, list: number, symbol: number): number {
   const { tables } = batch;
   const { u8, u32 } = tables.memory;
-  if (tables.header(HEADER_DERIVED) > 0)
+  if (tables.header(layout.HEADER_DERIVED) > 0)
     throw new Error('a processor adds an attribute after normalization: place it before normalization');
   const first = u32[list] as number;
   const count = u32[list + 1] as number;
-  const end = tables.header(HEADER_ATTRIBUTES);
+  const end = tables.header(layout.HEADER_ATTRIBUTES);
   const isLast = first + count === end;
   const start = isLast ? first : end;
   const added = start + count;
-  if (added >= MAX_ATTRIBUTES) throw tooLarge();
+  if (added >= layout.MAX_ATTRIBUTES) throw tooLarge();
   if (!isLast) {
-    const from = ATTRIBUTES_BASE + first * ATTRIBUTE_STRIDE;
-    u8.copyWithin(ATTRIBUTES_BASE + start * ATTRIBUTE_STRIDE, from, from + count * ATTRIBUTE_STRIDE);
+    const from = layout.ATTRIBUTES_BASE + first * layout.ATTRIBUTE_STRIDE;
+    u8.copyWithin(
+      layout.ATTRIBUTES_BASE + start * layout.ATTRIBUTE_STRIDE,
+      from,
+      from + count * layout.ATTRIBUTE_STRIDE,
+    );
     for (let row = first; row < first + count; row++)
-      u8[(wordOfRow(row) << 2) + ATTRIBUTE_DISPOSITION] = DISPOSITION_SUPERSEDED;
+      u8[(wordOfRow(row) << 2) + layout.ATTRIBUTE_DISPOSITION] = layout.DISPOSITION_SUPERSEDED;
   }
   u32[list] = start;
   u32[list + 1] = count + 1;
-  tables.setHeader(HEADER_ATTRIBUTES, added + 1);
+  tables.setHeader(layout.HEADER_ATTRIBUTES, added + 1);
   const word = wordOfRow(added);
-  u32.fill(0, word, word + (ATTRIBUTE_STRIDE >>> 2));
-  u32[word + (ATTRIBUTE_SYMBOL >>> 2)] = symbol;
+  u32.fill(0, word, word + (layout.ATTRIBUTE_STRIDE >>> 2));
+  u32[word + (layout.ATTRIBUTE_SYMBOL >>> 2)] = symbol;
   return added;
 }
 

@@ -51,7 +51,6 @@ const COPY_BYTES = 2097152;
 
 export interface EncodedRows {
   readonly signal: Signal;
-  /** Rows. */
   readonly count: number;
   /** Of the rows and the contents they refer to. */
   readonly bytes: number;

@@ -4,18 +4,7 @@
  */
 import { crc32 } from 'node:zlib';
 import { Rejection } from '../errors.ts';
-import {
-  COMPRESSED_BASE,
-  COMPRESSED_CAPACITY,
-  COMPRESSED_PADDING,
-  FAIL_EXPANDED,
-  FAIL_INFLATE,
-  HEADER_BASE,
-  HEADER_INFLATE_END,
-  HEADER_INFLATED,
-  INPUT_BASE,
-  INPUT_CAPACITY,
-} from './layout.ts';
+import * as layout from './layout.ts';
 import { type Wire, WireFault } from './load-wasm.ts';
 
 // RFC 1952.
@@ -34,27 +23,30 @@ const RESERVED_FLAGS = 0xe0;
  * `decompression_failed`, or `body_too_large` as soon as there are more bytes than `limitBytes`.
  */
 export function gunzip(wire: Wire, compressed: Uint8Array, limitBytes: number): Uint8Array {
-  if (compressed.length > COMPRESSED_CAPACITY)
-    throw new Rejection('body_too_large', { limit_bytes: COMPRESSED_CAPACITY, received_bytes: compressed.length });
+  if (compressed.length > layout.COMPRESSED_CAPACITY)
+    throw new Rejection('body_too_large', {
+      limit_bytes: layout.COMPRESSED_CAPACITY,
+      received_bytes: compressed.length,
+    });
   const { bytes } = wire;
-  const end = COMPRESSED_BASE + compressed.length;
-  bytes.set(compressed, COMPRESSED_BASE);
-  bytes.fill(0, end, end + COMPRESSED_PADDING);
-  const limit = Math.min(limitBytes, INPUT_CAPACITY);
-  let at = COMPRESSED_BASE;
-  let to = INPUT_BASE;
+  const end = layout.COMPRESSED_BASE + compressed.length;
+  bytes.set(compressed, layout.COMPRESSED_BASE);
+  bytes.fill(0, end, end + layout.COMPRESSED_PADDING);
+  const limit = Math.min(limitBytes, layout.INPUT_CAPACITY);
+  let at = layout.COMPRESSED_BASE;
+  let to = layout.INPUT_BASE;
   do {
     const stream = skipHeader(bytes, at, end);
     expand(wire, { stream, end, to }, limit);
-    const expanded = bytes.subarray(to, bytes.readUInt32LE(HEADER_BASE + HEADER_INFLATED));
-    at = bytes.readUInt32LE(HEADER_BASE + HEADER_INFLATE_END);
+    const expanded = bytes.subarray(to, bytes.readUInt32LE(layout.HEADER_BASE + layout.HEADER_INFLATED));
+    at = bytes.readUInt32LE(layout.HEADER_BASE + layout.HEADER_INFLATE_END);
     checkTrailer(bytes, at, end, expanded);
     at += TRAILER_BYTES;
     to += expanded.length;
     // Another member may follow. Zeros after a member are padding, and everything behind them is ignored; any other
     // byte must begin a member.
   } while (at < end && bytes[at] !== 0);
-  return bytes.subarray(INPUT_BASE, to);
+  return bytes.subarray(layout.INPUT_BASE, to);
 }
 
 function expand(
@@ -63,12 +55,12 @@ function expand(
   limitBytes: number,
 ): void {
   try {
-    wire.exports.inflate(stream, end, to, INPUT_BASE + limitBytes);
+    wire.exports.inflate(stream, end, to, layout.INPUT_BASE + limitBytes);
   } catch (error) {
     if (!(error instanceof WireFault)) throw error;
-    if (error.code === FAIL_EXPANDED)
+    if (error.code === layout.FAIL_EXPANDED)
       throw new Rejection('body_too_large', { limit_bytes: limitBytes, hint: 'after decompression' });
-    if (error.code === FAIL_INFLATE)
+    if (error.code === layout.FAIL_INFLATE)
       throw failure(error.position < end ? 'invalid data' : 'unexpected end', error.position);
     throw error;
   }
@@ -112,5 +104,5 @@ function checkTrailer(bytes: Buffer, at: number, end: number, expanded: Uint8Arr
 }
 
 function failure(what: string, position: number): Rejection {
-  return new Rejection('decompression_failed', { cause: `${what} at byte ${position - COMPRESSED_BASE}` });
+  return new Rejection('decompression_failed', { cause: `${what} at byte ${position - layout.COMPRESSED_BASE}` });
 }

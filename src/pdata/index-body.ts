@@ -7,22 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { type RefusalCode, Rejection } from '../errors.ts';
 import { Batch, Tables } from './batch.ts';
 import type { Context, Encoding, Signal } from './context.ts';
-import {
-  ENCODING_JSON,
-  ENCODING_PROTOBUF,
-  FAIL_BUDGET,
-  FAIL_ID,
-  FAIL_JSON,
-  FAIL_PAYLOAD,
-  FAIL_PROTOBUF,
-  HEADER_MAX_DEPTH,
-  INPUT_BASE,
-  INPUT_CAPACITY,
-  SIGNAL_LOGS,
-  SIGNAL_METRICS,
-  SIGNAL_TRACES,
-  SLACK,
-} from './layout.ts';
+import * as layout from './layout.ts';
 import { Memory } from './memory.ts';
 import { finish, type Steps } from './steps.ts';
 import { gunzip } from './gunzip.ts';
@@ -31,14 +16,18 @@ import { loadWire, type Wire, WireFault, type WireOptions } from './load-wasm.ts
 /** The default limit of AnyValue nesting. */
 export const DEFAULT_MAX_DEPTH = 32;
 
-const SIGNAL_NUMBERS = { traces: SIGNAL_TRACES, logs: SIGNAL_LOGS, metrics: SIGNAL_METRICS } as const;
+const SIGNAL_NUMBERS = {
+  traces: layout.SIGNAL_TRACES,
+  logs: layout.SIGNAL_LOGS,
+  metrics: layout.SIGNAL_METRICS,
+} as const;
 
 const FAULT_CODES: ReadonlyMap<number, RefusalCode> = new Map([
-  [FAIL_PROTOBUF, 'invalid_protobuf'],
-  [FAIL_JSON, 'invalid_json'],
-  [FAIL_ID, 'invalid_id'],
-  [FAIL_PAYLOAD, 'invalid_payload'],
-  [FAIL_BUDGET, 'body_too_large'],
+  [layout.FAIL_PROTOBUF, 'invalid_protobuf'],
+  [layout.FAIL_JSON, 'invalid_json'],
+  [layout.FAIL_ID, 'invalid_id'],
+  [layout.FAIL_PAYLOAD, 'invalid_payload'],
+  [layout.FAIL_BUDGET, 'body_too_large'],
 ]);
 
 export class Intake {
@@ -69,21 +58,20 @@ export class Intake {
     context: Context,
     maxDepth: number,
   ): Steps<Batch> {
-    if (body.length > INPUT_CAPACITY)
-      throw new Rejection('body_too_large', { limit_bytes: INPUT_CAPACITY, received_bytes: body.length });
-    if (encoding === 'json' && !isUtf8(body)) throw new Rejection('invalid_json', { cause: 'the body is not UTF-8' });
+    if (body.length > layout.INPUT_CAPACITY)
+      throw new Rejection('body_too_large', { limit_bytes: layout.INPUT_CAPACITY, received_bytes: body.length });
     this.#generation++;
     this.wire.exports.resetTables();
-    if (!this.#isInPlace(body)) this.tables.memory.u8.set(body, INPUT_BASE);
+    yield* this.#place(body, encoding);
     // The kernels read a few bytes past the end, which must not be bytes of an earlier, longer body.
     this.tables.memory.u8.fill(
       0,
-      INPUT_BASE + body.length,
-      INPUT_BASE + Math.min(body.length + TAIL, INPUT_CAPACITY + SLACK),
+      layout.INPUT_BASE + body.length,
+      layout.INPUT_BASE + Math.min(body.length + TAIL, layout.INPUT_CAPACITY + layout.SLACK),
     );
-    this.tables.setHeader(HEADER_MAX_DEPTH, maxDepth);
+    this.tables.setHeader(layout.HEADER_MAX_DEPTH, maxDepth);
     try {
-      const encodingNumber = encoding === 'json' ? ENCODING_JSON : ENCODING_PROTOBUF;
+      const encodingNumber = encoding === 'json' ? layout.ENCODING_JSON : layout.ENCODING_PROTOBUF;
       yield* this.wire.inSteps(() => this.wire.exports.index(SIGNAL_NUMBERS[signal], encodingNumber, body.length));
     } catch (error) {
       throw translate(error);
@@ -102,8 +90,21 @@ export class Intake {
     return gunzip(this.wire, compressed, limitBytes);
   }
 
+  /** Copies the body to the place where it is indexed, and checks that JSON is UTF-8: in pieces, as both take long. */
+  *#place(body: Uint8Array, encoding: Encoding): Steps<void> {
+    const isInPlace = this.#isInPlace(body);
+    for (let at = 0; at < body.length; ) {
+      const piece = body.subarray(at, pieceEnd(body, at + PIECE_BYTES));
+      if (encoding === 'json' && !isUtf8(piece))
+        throw new Rejection('invalid_json', { cause: 'the body is not UTF-8' });
+      if (!isInPlace) this.tables.memory.u8.set(piece, layout.INPUT_BASE + at);
+      at += piece.length;
+      if (at < body.length) yield;
+    }
+  }
+
   #isInPlace(body: Uint8Array): boolean {
-    return body.buffer === this.tables.memory.u8.buffer && body.byteOffset === INPUT_BASE;
+    return body.buffer === this.tables.memory.u8.buffer && body.byteOffset === layout.INPUT_BASE;
   }
 
   /** Changes with every `index`, so that the holder of a batch can detect that it is stale. */
@@ -114,6 +115,15 @@ export class Intake {
 
 /** Bytes cleared behind a body. */
 const TAIL = 64;
+/** A piece takes a tenth of a millisecond. */
+const PIECE_BYTES = 262144;
+
+/** The end of a piece up to `end`: not within a UTF-8 character, which has at most three bytes after its first. */
+function pieceEnd(body: Uint8Array, end: number): number {
+  if (end >= body.length) return body.length;
+  for (let at = end; at > end - 4; at--) if (((body[at] ?? 0) & 0xc0) !== 0x80) return at;
+  return end;
+}
 
 function translate(error: unknown): unknown {
   if (!(error instanceof WireFault)) return error;
@@ -121,6 +131,8 @@ function translate(error: unknown): unknown {
   if (code === undefined) return error;
   return new Rejection(
     code,
-    code === 'body_too_large' ? { hint: 'too many elements' } : { cause: `at byte ${error.position - INPUT_BASE}` },
+    code === 'body_too_large'
+      ? { hint: 'too many elements' }
+      : { cause: `at byte ${error.position - layout.INPUT_BASE}` },
   );
 }

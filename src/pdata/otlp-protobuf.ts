@@ -1,82 +1,35 @@
 /**
- * OTLP/JSON of traces as protobuf, by the tables of the fields. A `TracesData` message has the same bytes as an export
- * request, and the messages of several parts of a trace can be written one after the other.
+ * OTLP/JSON of traces as protobuf. A `TracesData` message has the same bytes as an export request, and the messages of
+ * several parts of a trace can be written one after the other.
  */
 import { isList, isObject, type Json, type JsonObject } from './exact-json.ts';
-
-/** How a value is written; a message has fields of its own. */
-type Kind = 'string' | 'id' | 'varint' | 'bool' | 'fixed64' | 'fixed32' | 'double' | Message;
-type Fields = Readonly<Record<string, readonly [number: number, kind: Kind]>>;
-interface Message {
-  readonly fields: () => Fields;
-}
+import { type Field, MESSAGES, type MessageName, type Scalar } from './otlp-messages.ts';
 
 const VARINT = 0;
 const BITS_64 = 1;
 const LENGTH = 2;
 const BITS_32 = 5;
 
-/** The fields come from a function, because messages refer to each other. */
-function message(fieldsOf: () => Fields): Message {
-  let fields: Fields | null = null;
-  return { fields: () => (fields ??= fieldsOf()) };
+/** By the JSON name of a field: its number and type. */
+type Table = ReadonlyMap<string, readonly [number: number, type: Field[1]]>;
+const TABLES = new Map<MessageName, Table>();
+
+function tableOf(name: MessageName): Table {
+  const known = TABLES.get(name);
+  if (known !== undefined) return known;
+  const fields = Object.entries<Field>(MESSAGES[name]);
+  const table: Table = new Map(fields.map(([number, [key, type]]) => [key.replace('[]', ''), [Number(number), type]]));
+  TABLES.set(name, table);
+  return table;
 }
 
-const ANY_VALUE: Message = message(() => ({
-  stringValue: [1, 'string'],
-  boolValue: [2, 'bool'],
-  intValue: [3, 'varint'],
-  doubleValue: [4, 'double'],
-  arrayValue: [5, VALUES],
-  kvlistValue: [6, KEY_VALUES],
-}));
-const KEY_VALUE = message(() => ({ key: [1, 'string'], value: [2, ANY_VALUE] }));
-const VALUES = message(() => ({ values: [1, ANY_VALUE] }));
-const KEY_VALUES = message(() => ({ values: [1, KEY_VALUE] }));
-const EVENT = message(() => ({
-  timeUnixNano: [1, 'fixed64'],
-  name: [2, 'string'],
-  attributes: [3, KEY_VALUE],
-  droppedAttributesCount: [4, 'varint'],
-}));
-const LINK = message(() => ({
-  traceId: [1, 'id'],
-  spanId: [2, 'id'],
-  traceState: [3, 'string'],
-  attributes: [4, KEY_VALUE],
-  droppedAttributesCount: [5, 'varint'],
-  flags: [6, 'fixed32'],
-}));
-const STATUS = message(() => ({ message: [2, 'string'], code: [3, 'varint'] }));
-const SPAN = message(() => ({
-  traceId: [1, 'id'],
-  spanId: [2, 'id'],
-  traceState: [3, 'string'],
-  parentSpanId: [4, 'id'],
-  name: [5, 'string'],
-  kind: [6, 'varint'],
-  startTimeUnixNano: [7, 'fixed64'],
-  endTimeUnixNano: [8, 'fixed64'],
-  attributes: [9, KEY_VALUE],
-  droppedAttributesCount: [10, 'varint'],
-  events: [11, EVENT],
-  droppedEventsCount: [12, 'varint'],
-  links: [13, LINK],
-  droppedLinksCount: [14, 'varint'],
-  status: [15, STATUS],
-  flags: [16, 'fixed32'],
-}));
-const SCOPE = message(() => ({ name: [1, 'string'], version: [2, 'string'], attributes: [3, KEY_VALUE] }));
-const SCOPE_SPANS = message(() => ({ scope: [1, SCOPE], spans: [2, SPAN] }));
-const RESOURCE = message(() => ({ attributes: [1, KEY_VALUE] }));
-const RESOURCE_SPANS = message(() => ({ resource: [1, RESOURCE], scopeSpans: [2, SCOPE_SPANS] }));
-const TRACES_DATA = message(() => ({ resourceSpans: [1, RESOURCE_SPANS] }));
+const isMessage = (type: Field[1]): type is MessageName => type in MESSAGES;
 
 /** `json`: what `otlpJson` wrote for spans. */
 export function tracesProtobuf(json: string): Uint8Array {
   const writer = new BackwardWriter();
   // OTLP/JSON has integers of 64 bits as strings, so no digit is lost.
-  writeMessage(writer, JSON.parse(json) as JsonObject, TRACES_DATA);
+  writeMessage(writer, JSON.parse(json) as JsonObject, 'TracesRequest');
   return writer.bytes();
 }
 
@@ -97,52 +50,59 @@ export function numberField(number: number, value: number): Uint8Array {
 }
 
 /** The last field first, so that the length of a message is known before it is written. */
-function writeMessage(writer: BackwardWriter, value: JsonObject, { fields }: Message): void {
-  const table = fields();
-  for (const [name, member] of Object.entries(value).reverse()) {
-    const field = table[name];
+function writeMessage(writer: BackwardWriter, value: JsonObject, name: MessageName): void {
+  const table = tableOf(name);
+  for (const [key, member] of Object.entries(value).reverse()) {
+    const field = table.get(key);
     if (field === undefined) continue;
     if (!isList(member)) writeField(writer, field, member);
     else for (const each of member.toReversed()) writeField(writer, field, each);
   }
 }
 
-function writeField(writer: BackwardWriter, [number, kind]: readonly [number: number, kind: Kind], value: Json): void {
+function writeField(
+  writer: BackwardWriter,
+  [number, type]: readonly [number: number, type: Field[1]],
+  value: Json,
+): void {
   const { length } = writer;
-  if (typeof kind === 'object') {
+  if (isMessage(type)) {
     if (!isObject(value)) return;
-    writeMessage(writer, value, kind);
+    writeMessage(writer, value, type);
     writer.varint(writer.length - length);
     writer.tag(number, LENGTH);
     return;
   }
-  writer.tag(number, writeScalar(writer, kind, value));
+  writer.tag(number, writeScalar(writer, type, value));
 }
 
 /** Returns the wire type. */
-function writeScalar(writer: BackwardWriter, kind: Exclude<Kind, Message>, value: Json): number {
+function writeScalar(writer: BackwardWriter, type: Scalar, value: Json): number {
   const { length } = writer;
-  switch (kind) {
-    case 'string':
+  switch (type) {
+    case 'text':
     case 'id':
-      writer.text(String(value), kind === 'id' ? 'hex' : 'utf8');
+      writer.text(String(value), type === 'id' ? 'hex' : 'utf8');
       writer.varint(writer.length - length);
       return LENGTH;
-    case 'bool':
+    case 'flag':
       writer.varint(value === true ? 1 : 0);
       return VARINT;
-    case 'varint':
+    case 'small':
+    case 'integer':
       writer.varint(typeof value === 'number' ? value : BigInt.asUintN(64, BigInt(String(value))));
       return VARINT;
-    case 'fixed64':
+    case 'fixed':
       writer.take(8).writeBigUInt64LE(BigInt(String(value)));
       return BITS_64;
     case 'double':
       writer.take(8).writeDoubleLE(Number(value));
       return BITS_64;
-    case 'fixed32':
+    case 'word':
       writer.take(4).writeUInt32LE(Number(value));
       return BITS_32;
+    default:
+      throw new Error(`no field of a trace has the type ${type}`);
   }
 }
 

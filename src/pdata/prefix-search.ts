@@ -3,31 +3,19 @@
  * it found.
  */
 import type { Kernels } from './batch.ts';
-import {
-  HEADER_BASE,
-  HEADER_PREFIX_CANDIDATES,
-  INPUT_BASE,
-  INPUT_CAPACITY,
-  PREFIX_BYTES_BASE,
-  PREFIX_BUCKETS_BASE,
-  PREFIX_MASK_BITS,
-  PREFIX_CANDIDATE_ADDRESS,
-  PREFIX_CANDIDATE_MASK,
-  PREFIX_CANDIDATE_STRIDE,
-  PREFIX_CANDIDATES_BASE,
-} from './layout.ts';
+import * as layout from './layout.ts';
 import type { Memory } from './memory.ts';
 
 /** The address of the first byte of a body, and the length of the longest body. */
-export const BODY_START = INPUT_BASE;
-export const MAX_BODY = INPUT_CAPACITY;
+export const BODY_START = layout.INPUT_BASE;
+export const MAX_BODY = layout.INPUT_CAPACITY;
 /** Words of a mask of PREFIX_MASK_BITS bits. */
-export const MASK_WORDS = PREFIX_MASK_BITS / 32;
+export const MASK_WORDS = layout.PREFIX_MASK_BITS / 32;
 
-const COUNT = (HEADER_BASE + HEADER_PREFIX_CANDIDATES) >>> 2;
-const PLACES = (PREFIX_CANDIDATES_BASE + PREFIX_CANDIDATE_ADDRESS) >>> 2;
-const KINDS = (PREFIX_CANDIDATES_BASE + PREFIX_CANDIDATE_MASK) >>> 2;
-const PLACE_WORDS = PREFIX_CANDIDATE_STRIDE >>> 2;
+const COUNT = (layout.HEADER_BASE + layout.HEADER_PREFIX_CANDIDATES) >>> 2;
+const PLACES = (layout.PREFIX_CANDIDATES_BASE + layout.PREFIX_CANDIDATE_ADDRESS) >>> 2;
+const KINDS = (layout.PREFIX_CANDIDATES_BASE + layout.PREFIX_CANDIDATE_MASK) >>> 2;
+const PLACE_WORDS = layout.PREFIX_CANDIDATE_STRIDE >>> 2;
 
 export class PrefixSearch {
   readonly #memory: Memory;
@@ -40,8 +28,8 @@ export class PrefixSearch {
 
   /** Once per body: the tables are in the region where rows are encoded later. */
   load(buckets: Uint8Array, bytes: Uint8Array): void {
-    this.#memory.u8.set(buckets, PREFIX_BUCKETS_BASE);
-    this.#memory.u8.set(bytes, PREFIX_BYTES_BASE);
+    this.#memory.u8.set(buckets, layout.PREFIX_BUCKETS_BASE);
+    this.#memory.u8.set(bytes, layout.PREFIX_BYTES_BASE);
   }
 
   /** Searches from an address on, up to `end`. Returns the address at which to continue. */

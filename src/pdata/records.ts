@@ -1,46 +1,22 @@
 /** A cursor over the records of a batch: spans, log records or data points, whose rows share one layout. */
-import {
-  RECORDS_BASE,
-  RECORD_ATTRIBUTES_COUNT,
-  RECORD_ATTRIBUTES_FIRST,
-  RECORD_BODY,
-  RECORD_DERIVED,
-  RECORD_END,
-  RECORD_EVENTS_COUNT,
-  RECORD_EVENTS_FIRST,
-  RECORD_KIND,
-  RECORD_LINKS_COUNT,
-  RECORD_LINKS_FIRST,
-  RECORD_METRIC,
-  RECORD_NAME_FLAGS,
-  RECORD_NAME_LENGTH,
-  RECORD_NAME_OFFSET,
-  RECORD_PARENT_SPAN_ID,
-  RECORD_RESOURCE,
-  RECORD_SCOPE,
-  RECORD_SPAN_ID,
-  RECORD_START,
-  RECORD_STATUS,
-  RECORD_STRIDE,
-  RECORD_TRACE_ID,
-} from './layout.ts';
+import * as layout from './layout.ts';
 import type { Memory } from './memory.ts';
 
 // The columns that are read for every record, bound here: an imported constant is read and checked at each use, a
 // constant of the module is inlined.
-const BASE = RECORDS_BASE;
-const STRIDE = RECORD_STRIDE;
-const ATTRIBUTES_FIRST = RECORD_ATTRIBUTES_FIRST;
-const ATTRIBUTES_COUNT = RECORD_ATTRIBUTES_COUNT;
-const DERIVED = RECORD_DERIVED;
-const SCOPE = RECORD_SCOPE;
-const RESOURCE = RECORD_RESOURCE;
-const STATUS = RECORD_STATUS;
-const EVENTS_FIRST = RECORD_EVENTS_FIRST;
-const EVENTS_COUNT = RECORD_EVENTS_COUNT;
-const BODY = RECORD_BODY;
-const START = RECORD_START;
-const END = RECORD_END;
+const BASE = layout.RECORDS_BASE;
+const STRIDE = layout.RECORD_STRIDE;
+const ATTRIBUTES_FIRST = layout.RECORD_ATTRIBUTES_FIRST;
+const ATTRIBUTES_COUNT = layout.RECORD_ATTRIBUTES_COUNT;
+const DERIVED = layout.RECORD_DERIVED;
+const SCOPE = layout.RECORD_SCOPE;
+const RESOURCE = layout.RECORD_RESOURCE;
+const STATUS = layout.RECORD_STATUS;
+const EVENTS_FIRST = layout.RECORD_EVENTS_FIRST;
+const EVENTS_COUNT = layout.RECORD_EVENTS_COUNT;
+const BODY = layout.RECORD_BODY;
+const START = layout.RECORD_START;
+const END = layout.RECORD_END;
 const TWO_32 = 4294967296;
 const NANOSECONDS_PER_MILLISECOND = 1_000_000;
 
@@ -94,17 +70,17 @@ export class RecordCursor {
 
   /** Lower-case hex. */
   get traceId(): string {
-    const at = this.#address + RECORD_TRACE_ID;
+    const at = this.#address + layout.RECORD_TRACE_ID;
     return this.#memory.bytes.toString('hex', at, at + 16);
   }
 
   get spanId(): string {
-    const at = this.#address + RECORD_SPAN_ID;
+    const at = this.#address + layout.RECORD_SPAN_ID;
     return this.#memory.bytes.toString('hex', at, at + 8);
   }
 
   get parentSpanId(): string {
-    const at = this.#address + RECORD_PARENT_SPAN_ID;
+    const at = this.#address + layout.RECORD_PARENT_SPAN_ID;
     return this.#memory.bytes.toString('hex', at, at + 8);
   }
 
@@ -135,20 +111,20 @@ export class RecordCursor {
 
   /** Span name, log event_name. */
   get nameOffset(): number {
-    return this.#memory.u32[(this.#address + RECORD_NAME_OFFSET) >>> 2] as number;
+    return this.#memory.u32[(this.#address + layout.RECORD_NAME_OFFSET) >>> 2] as number;
   }
 
   get nameLength(): number {
-    return this.#memory.u32[(this.#address + RECORD_NAME_LENGTH) >>> 2] as number;
+    return this.#memory.u32[(this.#address + layout.RECORD_NAME_LENGTH) >>> 2] as number;
   }
 
   get nameFlags(): number {
-    return this.#memory.u8[this.#address + RECORD_NAME_FLAGS] as number;
+    return this.#memory.u8[this.#address + layout.RECORD_NAME_FLAGS] as number;
   }
 
   /** Span kind, severity number, or value kind of a point. */
   get kind(): number {
-    return this.#memory.u8[this.#address + RECORD_KIND] as number;
+    return this.#memory.u8[this.#address + layout.RECORD_KIND] as number;
   }
 
   /** 0 unset, 1 ok, 2 error. */
@@ -165,11 +141,11 @@ export class RecordCursor {
   }
 
   get linksFirst(): number {
-    return this.#memory.u32[(this.#address + RECORD_LINKS_FIRST) >>> 2] as number;
+    return this.#memory.u32[(this.#address + layout.RECORD_LINKS_FIRST) >>> 2] as number;
   }
 
   get linksCount(): number {
-    return this.#memory.u32[(this.#address + RECORD_LINKS_COUNT) >>> 2] as number;
+    return this.#memory.u32[(this.#address + layout.RECORD_LINKS_COUNT) >>> 2] as number;
   }
 
   /** Logs: attribute row + 1 of the body; 0 none. */
@@ -179,7 +155,7 @@ export class RecordCursor {
 
   /** Points: the metric row. */
   get metric(): number {
-    return this.#memory.u32[(this.#address + RECORD_METRIC) >>> 2] as number;
+    return this.#memory.u32[(this.#address + layout.RECORD_METRIC) >>> 2] as number;
   }
 
   #double(field: number): number {

@@ -2,24 +2,17 @@
  * The keys of a record's attributes, in order. Both loops run over every attribute of every record, so they read words
  * of the tables instead of using a cursor.
  */
-import {
-  ATTRIBUTE_KIND,
-  ATTRIBUTE_STRIDE,
-  ATTRIBUTE_DISPOSITION,
-  ATTRIBUTES_BASE,
-  MAX_SYMBOLS,
-  DISPOSITION_SUPERSEDED,
-} from './layout.ts';
+import * as layout from './layout.ts';
 import type { Memory } from './memory.ts';
 
 // Bound here: an imported constant is read and checked at each use, a constant of the module is inlined.
-const FIRST_WORD = ATTRIBUTES_BASE >>> 2;
-const ROW_WORDS = ATTRIBUTE_STRIDE >>> 2;
-const LASTING = MAX_SYMBOLS;
-const HEAD = ATTRIBUTE_KIND >>> 2;
-const DISPOSITION_SHIFT = (ATTRIBUTE_DISPOSITION - ATTRIBUTE_KIND) * 8;
+const FIRST_WORD = layout.ATTRIBUTES_BASE >>> 2;
+const ROW_WORDS = layout.ATTRIBUTE_STRIDE >>> 2;
+const LASTING = layout.MAX_SYMBOLS;
+const HEAD = layout.ATTRIBUTE_KIND >>> 2;
+const DISPOSITION_SHIFT = (layout.ATTRIBUTE_DISPOSITION - layout.ATTRIBUTE_KIND) * 8;
 const DISPOSITION_BITS = 0xff << DISPOSITION_SHIFT;
-const SUPERSEDED = DISPOSITION_SUPERSEDED << DISPOSITION_SHIFT;
+const SUPERSEDED = layout.DISPOSITION_SUPERSEDED << DISPOSITION_SHIFT;
 /** Replaces the key of an attribute that a later one of the same key supersedes. */
 const SUPERSEDED_KEY = 0xffffffff;
 

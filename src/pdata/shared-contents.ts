@@ -5,16 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Batch } from './batch.ts';
-import {
-  HEADER_OUTPUT_LENGTH,
-  OUTPUT_BASE,
-  SHARED_ENTRY_ID,
-  SHARED_ENTRY_LENGTH,
-  SHARED_ENTRY_ROW,
-  SHARED_ENTRY_SIZE,
-  SHARED_ID,
-  SHARED_RESOURCE,
-} from './layout.ts';
+import * as layout from './layout.ts';
 import type { Steps } from './steps.ts';
 
 /** Of the 32 bytes of SHA-256: collisions cannot be found in practice. */
@@ -48,9 +39,9 @@ export class SharedContents implements Iterable<SharedContent> {
     for (const chunk of this.#chunks) {
       for (let at = 0; at < chunk.length; ) {
         const content = contentAt(chunk, at);
-        const kind = content[0] === SHARED_RESOURCE ? 'resource' : 'scope';
+        const kind = content[0] === layout.SHARED_RESOURCE ? 'resource' : 'scope';
         yield { kind, id: idAt(chunk, at), bytes: content.subarray(KIND_BYTES) };
-        at += SHARED_ENTRY_SIZE + content.length;
+        at += layout.SHARED_ENTRY_SIZE + content.length;
       }
     }
   }
@@ -76,21 +67,21 @@ export function* encodeShared(batch: Batch, keep: (length: number) => Steps<void
   for (let next = 0; next < recordCount; ) {
     const first = next;
     next = yield* tables.inSteps(() => tables.kernels.encodeShared(first));
-    yield* keep(yield* nameEntries(tables.memory.bytes, tables.header(HEADER_OUTPUT_LENGTH), seen));
+    yield* keep(yield* nameEntries(tables.memory.bytes, tables.header(layout.HEADER_OUTPUT_LENGTH), seen));
   }
 }
 
 /** Sets the ids, and moves the entries of new contents together. Returns their total size. */
 function* nameEntries(memory: Buffer, length: number, seen: Set<string>): Steps<number> {
-  const end = OUTPUT_BASE + length;
-  let kept = OUTPUT_BASE;
+  const end = layout.OUTPUT_BASE + length;
+  let kept = layout.OUTPUT_BASE;
   let count = 0;
-  for (let at = OUTPUT_BASE; at < end; ) {
+  for (let at = layout.OUTPUT_BASE; at < end; ) {
     const content = contentAt(memory, at);
-    const size = SHARED_ENTRY_SIZE + content.length;
+    const size = layout.SHARED_ENTRY_SIZE + content.length;
     const hash = yield* digestOf(content);
-    hash.copy(memory, memory.readUInt32LE(at + SHARED_ENTRY_ROW) + SHARED_ID, 0, CONTENT_ID_BYTES);
-    hash.copy(memory, at + SHARED_ENTRY_ID, 0, CONTENT_ID_BYTES);
+    hash.copy(memory, memory.readUInt32LE(at + layout.SHARED_ENTRY_ROW) + layout.SHARED_ID, 0, CONTENT_ID_BYTES);
+    hash.copy(memory, at + layout.SHARED_ENTRY_ID, 0, CONTENT_ID_BYTES);
     const id = idAt(memory, at);
     if (!seen.has(id)) {
       seen.add(id);
@@ -100,7 +91,7 @@ function* nameEntries(memory: Buffer, length: number, seen: Set<string>): Steps<
     at += size;
     if (++count % STEP === 0) yield;
   }
-  return kept - OUTPUT_BASE;
+  return kept - layout.OUTPUT_BASE;
 }
 
 function* digestOf(content: Buffer): Steps<Buffer> {
@@ -113,9 +104,9 @@ function* digestOf(content: Buffer): Steps<Buffer> {
 }
 
 const idAt = (bytes: Buffer, entry: number): string =>
-  bytes.toString('latin1', entry + SHARED_ENTRY_ID, entry + SHARED_ENTRY_ID + CONTENT_ID_BYTES);
+  bytes.toString('latin1', entry + layout.SHARED_ENTRY_ID, entry + layout.SHARED_ENTRY_ID + CONTENT_ID_BYTES);
 
 function contentAt(bytes: Buffer, entry: number): Buffer {
-  const start = entry + SHARED_ENTRY_SIZE;
-  return bytes.subarray(start, start + bytes.readUInt32LE(entry + SHARED_ENTRY_LENGTH));
+  const start = entry + layout.SHARED_ENTRY_SIZE;
+  return bytes.subarray(start, start + bytes.readUInt32LE(entry + layout.SHARED_ENTRY_LENGTH));
 }

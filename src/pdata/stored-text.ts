@@ -9,6 +9,10 @@ import { compactJson } from './exact-json.ts';
 /** By name of the column. Every value is what Postgres writes for it, ids in hex, times of arrival in RFC 3339. */
 export type StoredText = Readonly<Record<string, string | null>>;
 
+/** The characters of all columns. */
+export const lengthOf = (row: StoredText): number =>
+  Object.values(row).reduce((sum, text) => sum + (text?.length ?? 0), 0);
+
 export const STORED_COLUMNS: Readonly<Record<Signal, readonly Column[]>> = {
   traces: SPAN_COLUMNS,
   logs: LOG_COLUMNS,

@@ -14,6 +14,13 @@ const rowsOf = (dialect: (typeof DIALECTS)[number]): { readonly field: string; r
 
 t.test('every dialect has a name of its own', async (t) => t.equal(ids.size, DIALECTS.length));
 
+t.test('every dialect reads something, and says where its facts come from', async (t) => {
+  for (const { id, sources, ...facts } of DIALECTS) {
+    t.ok((sources ?? []).length > 0, `${id} has sources`);
+    t.not(Object.keys(facts).length, 0, `${id} has facts`);
+  }
+});
+
 t.test('rows refer to existing dialects only', async (t) => {
   for (const dialect of DIALECTS) {
     for (const { field, row } of rowsOf(dialect)) {

@@ -1,20 +1,5 @@
 /** The exports for the host. Each function works on the one arena described in `src/pdata/layout.ts`. */
-import {
-  CONSTANTS_BASE,
-  ENCODING_JSON,
-  FAIL_BUDGET,
-  HEADER_BASE,
-  HEADER_CONSTANTS,
-  HEADER_ENCODING,
-  HEADER_INPUT_LENGTH,
-  HEADER_MAX_DEPTH,
-  HEADER_OUTPUT_LIMIT,
-  HEADER_SIGNAL,
-  HEADER_SIZE,
-  INPUT_BASE,
-  INPUT_CAPACITY,
-  OUTPUT_CAPACITY,
-} from '../layout';
+import * as layout from '../layout';
 import { fail } from './fail';
 import { initializeInflate } from './inflate/inflate';
 import { indexJson, initializeJson } from './json/indexer';
@@ -43,10 +28,10 @@ export function resetTables(): void {
 }
 
 export function initialize(seed: u64): void {
-  memory.fill(HEADER_BASE, 0, HEADER_SIZE);
-  store<u32>(HEADER_BASE, CONSTANTS_BASE, HEADER_CONSTANTS);
-  store<u32>(HEADER_BASE, DEFAULT_MAX_DEPTH, HEADER_MAX_DEPTH);
-  store<u32>(HEADER_BASE, OUTPUT_CAPACITY, HEADER_OUTPUT_LIMIT);
+  memory.fill(layout.HEADER_BASE, 0, layout.HEADER_SIZE);
+  store<u32>(layout.HEADER_BASE, layout.CONSTANTS_BASE, layout.HEADER_CONSTANTS);
+  store<u32>(layout.HEADER_BASE, DEFAULT_MAX_DEPTH, layout.HEADER_MAX_DEPTH);
+  store<u32>(layout.HEADER_BASE, layout.OUTPUT_CAPACITY, layout.HEADER_OUTPUT_LIMIT);
   initializeSymbols(seed);
   initializeJson();
   initializeInflate();
@@ -57,11 +42,11 @@ export function initialize(seed: u64): void {
  * Checks and indexes the body at INPUT_BASE. After a fault the content of the tables is undefined until the next call.
  */
 export function index(signal: i32, encoding: i32, length: u32): void {
-  if (length > <u32>INPUT_CAPACITY) fail(FAIL_BUDGET, INPUT_BASE);
+  if (length > <u32>layout.INPUT_CAPACITY) fail(layout.FAIL_BUDGET, layout.INPUT_BASE);
   resetTables();
-  store<u32>(HEADER_BASE, signal, HEADER_SIGNAL);
-  store<u32>(HEADER_BASE, encoding, HEADER_ENCODING);
-  store<u32>(HEADER_BASE, length, HEADER_INPUT_LENGTH);
-  if (encoding == ENCODING_JSON) indexJson(signal, length);
-  else indexProtobuf(signal, INPUT_BASE, INPUT_BASE + length);
+  store<u32>(layout.HEADER_BASE, signal, layout.HEADER_SIGNAL);
+  store<u32>(layout.HEADER_BASE, encoding, layout.HEADER_ENCODING);
+  store<u32>(layout.HEADER_BASE, length, layout.HEADER_INPUT_LENGTH);
+  if (encoding == layout.ENCODING_JSON) indexJson(signal, length);
+  else indexProtobuf(signal, layout.INPUT_BASE, layout.INPUT_BASE + length);
 }

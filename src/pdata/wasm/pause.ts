@@ -36,3 +36,15 @@ export function mayPause(): void {
     pause();
   }
 }
+
+/** A loop over one text asks the host once in so many bytes, which take some tens of microseconds. */
+export const PAUSE_BYTES: usize = 16384;
+
+/** Called in a loop over a text of any length, at `at`; returns the address from which it asks again. */
+// @ts-ignore: decorator
+@inline
+export function mayPauseAt(at: usize, mark: usize): usize {
+  if (!pauses || at < mark) return mark;
+  pause();
+  return at + PAUSE_BYTES;
+}

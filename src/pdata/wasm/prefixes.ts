@@ -3,17 +3,7 @@
  * represented by its fingerprint, three bytes. Each of their nibbles is looked up in a table of 16 bucket masks (eight
  * buckets), and only a place where all six masks share a bucket is a candidate. So 16 places take as long as one.
  */
-import {
-  HEADER_BASE,
-  HEADER_PREFIX_CANDIDATES,
-  MAX_PREFIX_CANDIDATES,
-  PREFIX_BYTES_BASE,
-  PREFIX_BUCKETS_BASE,
-  PREFIX_CANDIDATE_ADDRESS,
-  PREFIX_CANDIDATES_BASE,
-  PREFIX_CANDIDATE_MASK,
-  PREFIX_CANDIDATE_STRIDE,
-} from '../layout';
+import * as layout from '../layout';
 
 const TABLE: usize = 256 << 4;
 
@@ -27,7 +17,7 @@ function groupsOf(block: v128, low: v128, high: v128): v128 {
 // @ts-ignore: decorator
 @inline
 function kindsOf(place: usize, nth: usize): v128 {
-  return v128.load(<usize>PREFIX_BYTES_BASE + nth * TABLE + ((<usize>load<u8>(place + nth)) << 4));
+  return v128.load(<usize>layout.PREFIX_BYTES_BASE + nth * TABLE + ((<usize>load<u8>(place + nth)) << 4));
 }
 
 /** The prefixes whose fingerprint may be at a place. */
@@ -45,15 +35,16 @@ function kindsAt(place: usize): v128 {
  * to 15 bytes past `end`. Returns the address at which to continue.
  */
 export function findPrefixes(from: usize, end: usize): usize {
-  const firstLow = v128.load(PREFIX_BUCKETS_BASE);
-  const firstHigh = v128.load(PREFIX_BUCKETS_BASE, 16);
-  const secondLow = v128.load(PREFIX_BUCKETS_BASE, 32);
-  const secondHigh = v128.load(PREFIX_BUCKETS_BASE, 48);
-  const thirdLow = v128.load(PREFIX_BUCKETS_BASE, 64);
-  const thirdHigh = v128.load(PREFIX_BUCKETS_BASE, 80);
+  const firstLow = v128.load(layout.PREFIX_BUCKETS_BASE);
+  const firstHigh = v128.load(layout.PREFIX_BUCKETS_BASE, 16);
+  const secondLow = v128.load(layout.PREFIX_BUCKETS_BASE, 32);
+  const secondHigh = v128.load(layout.PREFIX_BUCKETS_BASE, 48);
+  const thirdLow = v128.load(layout.PREFIX_BUCKETS_BASE, 64);
+  const thirdHigh = v128.load(layout.PREFIX_BUCKETS_BASE, 80);
   const nothing = i8x16.splat(0);
-  const full: usize = PREFIX_CANDIDATES_BASE + (MAX_PREFIX_CANDIDATES - 16) * PREFIX_CANDIDATE_STRIDE;
-  let put: usize = PREFIX_CANDIDATES_BASE;
+  const full: usize =
+    layout.PREFIX_CANDIDATES_BASE + (layout.MAX_PREFIX_CANDIDATES - 16) * layout.PREFIX_CANDIDATE_STRIDE;
+  let put: usize = layout.PREFIX_CANDIDATES_BASE;
   while (from < end && put <= full) {
     const groups = v128.and(
       v128.and(groupsOf(v128.load(from), firstLow, firstHigh), groupsOf(v128.load(from, 1), secondLow, secondHigh)),
@@ -65,15 +56,19 @@ export function findPrefixes(from: usize, end: usize): usize {
         const place = from + ctz(places);
         const kinds = kindsAt(place);
         if (v128.any_true(kinds)) {
-          store<u32>(put, <u32>place, PREFIX_CANDIDATE_ADDRESS);
-          v128.store(put, kinds, PREFIX_CANDIDATE_MASK);
-          put += PREFIX_CANDIDATE_STRIDE;
+          store<u32>(put, <u32>place, layout.PREFIX_CANDIDATE_ADDRESS);
+          v128.store(put, kinds, layout.PREFIX_CANDIDATE_MASK);
+          put += layout.PREFIX_CANDIDATE_STRIDE;
         }
         places &= places - 1;
       } while (places);
     }
     from += 16;
   }
-  store<u32>(HEADER_BASE, <u32>((put - PREFIX_CANDIDATES_BASE) / PREFIX_CANDIDATE_STRIDE), HEADER_PREFIX_CANDIDATES);
+  store<u32>(
+    layout.HEADER_BASE,
+    <u32>((put - layout.PREFIX_CANDIDATES_BASE) / layout.PREFIX_CANDIDATE_STRIDE),
+    layout.HEADER_PREFIX_CANDIDATES,
+  );
   return from;
 }

@@ -5,44 +5,14 @@
  * The hash is keyed (a sum of products with secret words), so that keys chosen by one client cannot slow down the
  * others.
  */
-import {
-  ATTRIBUTES_BASE,
-  ATTRIBUTE_STRIDE,
-  ATTRIBUTE_DISPOSITION,
-  FAIL_BUDGET,
-  FAIL_PROTOBUF,
-  HEADER_BASE,
-  HEADER_KEY_TEXT,
-  HEADER_LOCAL_SYMBOLS,
-  HEADER_SCRATCH,
-  HEADER_SYMBOLS,
-  INPUT_BASE,
-  KEY_TEXT_BASE,
-  KEY_TEXT_CAPACITY,
-  MAX_LOCAL_SYMBOLS,
-  MAX_SYMBOLS,
-  MAX_SYMBOL_BYTES,
-  SYMBOLS_BASE,
-  SYMBOL_BUCKETS,
-  SYMBOL_BUCKETS_BASE,
-  SYMBOL_CHAIN,
-  SYMBOL_GENERATION,
-  SYMBOL_JSON_OFFSET,
-  SYMBOL_LAST_ROW,
-  SYMBOL_LENGTH,
-  SYMBOL_NEXT,
-  SYMBOL_OFFSET,
-  SYMBOL_STRIDE,
-  TEXT_HAS_NUL,
-  DISPOSITION_SUPERSEDED,
-} from '../layout';
+import * as layout from '../layout';
 import { copyWithoutNul } from './encode/json-text';
 import { fail } from './fail';
 import { allocateScratch } from './tables';
 import { classifyText, sameBytes, TEXT_INVALID } from './text';
 
 /** A local symbol predicts no next key; it stores its hash there instead, which finds its bucket when it is removed. */
-const LOCAL_HASH = SYMBOL_NEXT;
+const LOCAL_HASH = layout.SYMBOL_NEXT;
 
 /**
  * Buckets and chains hold references: a symbol, and above it the upper bits of its hash, which avoid most comparisons.
@@ -79,23 +49,23 @@ export function initializeSymbols(seed: u64): void {
   }
   lengthSecret = splitMix(state + 0x9e3779b97f4a7c15) | 1;
   finalSecret = splitMix(state + 0x3c6ef372fe94f82a) | 1;
-  store<u32>(HEADER_BASE, 0, HEADER_SYMBOLS);
-  store<u32>(HEADER_BASE, 0, HEADER_LOCAL_SYMBOLS);
-  store<u32>(HEADER_BASE, KEY_TEXT_BASE, HEADER_KEY_TEXT);
+  store<u32>(layout.HEADER_BASE, 0, layout.HEADER_SYMBOLS);
+  store<u32>(layout.HEADER_BASE, 0, layout.HEADER_LOCAL_SYMBOLS);
+  store<u32>(layout.HEADER_BASE, layout.KEY_TEXT_BASE, layout.HEADER_KEY_TEXT);
   registerWord('service.name');
   registerWord('deployment.environment.name');
   registerWord('deployment.environment');
 }
 
 function registerWord(word: string): void {
-  for (let i = 0; i < word.length; i++) store<u8>(INPUT_BASE + i, <u8>word.charCodeAt(i));
-  internKey(INPUT_BASE, word.length);
+  for (let i = 0; i < word.length; i++) store<u8>(layout.INPUT_BASE + i, <u8>word.charCodeAt(i));
+  internKey(layout.INPUT_BASE, word.length);
 }
 
 // @ts-ignore: decorator
 @inline
 export function symbolRow(symbol: u32): usize {
-  return <usize>SYMBOLS_BASE + <usize>symbol * SYMBOL_STRIDE;
+  return <usize>layout.SYMBOLS_BASE + <usize>symbol * layout.SYMBOL_STRIDE;
 }
 
 // @ts-ignore: decorator
@@ -126,14 +96,16 @@ export function hashKey(offset: usize, length: u32): u32 {
 // @ts-ignore: decorator
 @inline
 function bucketOf(hash: u32): usize {
-  return <usize>SYMBOL_BUCKETS_BASE + ((<usize>(hash & (<u32>SYMBOL_BUCKETS - 1))) << 2);
+  return <usize>layout.SYMBOL_BUCKETS_BASE + ((<usize>(hash & (<u32>layout.SYMBOL_BUCKETS - 1))) << 2);
 }
 
 // @ts-ignore: decorator
 @inline
 function isKey(symbol: u32, offset: usize, length: u32): bool {
   const row = symbolRow(symbol);
-  return load<u32>(row, SYMBOL_LENGTH) == length && sameBytes(load<u32>(row, SYMBOL_OFFSET), offset, length);
+  return (
+    load<u32>(row, layout.SYMBOL_LENGTH) == length && sameBytes(load<u32>(row, layout.SYMBOL_OFFSET), offset, length)
+  );
 }
 
 /** The symbol of a key given as raw UTF-8. Unknown bytes are checked first: invalid UTF-8 `fail`s. */
@@ -143,11 +115,11 @@ export function internKey(offset: usize, length: u32): u32 {
   while (reference) {
     const symbol = reference & SYMBOL_MASK;
     if (((reference ^ hash) & ~SYMBOL_MASK) == 0 && isKey(symbol, offset, length)) return symbol;
-    reference = load<u32>(symbolRow(symbol), SYMBOL_CHAIN);
+    reference = load<u32>(symbolRow(symbol), layout.SYMBOL_CHAIN);
   }
   const flags = classifyText(offset, length);
-  if (flags == TEXT_INVALID) fail(FAIL_PROTOBUF, offset);
-  if (flags & TEXT_HAS_NUL) return internWithoutNul(offset, length);
+  if (flags == TEXT_INVALID) fail(layout.FAIL_PROTOBUF, offset);
+  if (flags & layout.TEXT_HAS_NUL) return internWithoutNul(offset, length);
   const persistent = persistentSymbol(offset, length);
   const symbol = persistent ? persistent : localSymbol(offset, length, hash);
   link(symbol, hash);
@@ -159,12 +131,12 @@ export function internKey(offset: usize, length: u32): u32 {
  * name.
  */
 function internWithoutNul(offset: usize, length: u32): u32 {
-  const locals = load<u32>(HEADER_BASE, HEADER_LOCAL_SYMBOLS);
+  const locals = load<u32>(layout.HEADER_BASE, layout.HEADER_LOCAL_SYMBOLS);
   const target = allocateScratch(length * 3, offset);
   const end = copyWithoutNul(target, offset, length);
   const symbol = internKey(target, <u32>(end - target));
-  const isKept = load<u32>(HEADER_BASE, HEADER_LOCAL_SYMBOLS) != locals;
-  store<u32>(HEADER_BASE, <u32>(isKept ? end : target), HEADER_SCRATCH);
+  const isKept = load<u32>(layout.HEADER_BASE, layout.HEADER_LOCAL_SYMBOLS) != locals;
+  store<u32>(layout.HEADER_BASE, <u32>(isKept ? end : target), layout.HEADER_SCRATCH);
   return symbol;
 }
 
@@ -172,85 +144,86 @@ function internWithoutNul(offset: usize, length: u32): u32 {
 @inline
 function link(symbol: u32, hash: u32): void {
   const bucket = bucketOf(hash);
-  store<u32>(symbolRow(symbol), load<u32>(bucket), SYMBOL_CHAIN);
+  store<u32>(symbolRow(symbol), load<u32>(bucket), layout.SYMBOL_CHAIN);
   store<u32>(bucket, symbol | (hash & ~SYMBOL_MASK));
 }
 
 function writeSymbol(symbol: u32, offset: usize, length: u32, next: u32): void {
   const row = symbolRow(symbol);
-  store<u32>(row, offset, SYMBOL_OFFSET);
-  store<u32>(row, length, SYMBOL_LENGTH);
-  store<u64>(row, 0, SYMBOL_JSON_OFFSET);
-  store<u64>(row, 0, SYMBOL_GENERATION);
-  store<u32>(row, next, SYMBOL_NEXT);
+  store<u32>(row, offset, layout.SYMBOL_OFFSET);
+  store<u32>(row, length, layout.SYMBOL_LENGTH);
+  store<u64>(row, 0, layout.SYMBOL_JSON_OFFSET);
+  store<u64>(row, 0, layout.SYMBOL_GENERATION);
+  store<u32>(row, next, layout.SYMBOL_NEXT);
 }
 
 /** A new permanent symbol, or 0 when the key is too long or there is no room. */
 function persistentSymbol(offset: usize, length: u32): u32 {
-  const symbol = load<u32>(HEADER_BASE, HEADER_SYMBOLS) + 1;
-  const text = load<u32>(HEADER_BASE, HEADER_KEY_TEXT);
-  if (length > <u32>MAX_SYMBOL_BYTES || symbol >= <u32>MAX_SYMBOLS) return 0;
-  if (text + length > <u32>KEY_TEXT_BASE + KEY_TEXT_CAPACITY) return 0;
+  const symbol = load<u32>(layout.HEADER_BASE, layout.HEADER_SYMBOLS) + 1;
+  const text = load<u32>(layout.HEADER_BASE, layout.HEADER_KEY_TEXT);
+  if (length > <u32>layout.MAX_SYMBOL_BYTES || symbol >= <u32>layout.MAX_SYMBOLS) return 0;
+  if (text + length > <u32>layout.KEY_TEXT_BASE + layout.KEY_TEXT_CAPACITY) return 0;
   memory.copy(text, offset, length);
   writeSymbol(symbol, text, length, 0);
-  store<u32>(HEADER_BASE, text + length, HEADER_KEY_TEXT);
-  store<u32>(HEADER_BASE, symbol, HEADER_SYMBOLS);
+  store<u32>(layout.HEADER_BASE, text + length, layout.HEADER_KEY_TEXT);
+  store<u32>(layout.HEADER_BASE, symbol, layout.HEADER_SYMBOLS);
   return symbol;
 }
 
 function localSymbol(offset: usize, length: u32, hash: u32): u32 {
-  const count = load<u32>(HEADER_BASE, HEADER_LOCAL_SYMBOLS);
-  if (count >= <u32>MAX_LOCAL_SYMBOLS) fail(FAIL_BUDGET, offset);
-  writeSymbol(MAX_SYMBOLS + count, offset, length, hash);
-  store<u32>(HEADER_BASE, count + 1, HEADER_LOCAL_SYMBOLS);
-  return MAX_SYMBOLS + count;
+  const count = load<u32>(layout.HEADER_BASE, layout.HEADER_LOCAL_SYMBOLS);
+  if (count >= <u32>layout.MAX_LOCAL_SYMBOLS) fail(layout.FAIL_BUDGET, offset);
+  writeSymbol(layout.MAX_SYMBOLS + count, offset, length, hash);
+  store<u32>(layout.HEADER_BASE, count + 1, layout.HEADER_LOCAL_SYMBOLS);
+  return layout.MAX_SYMBOLS + count;
 }
 
 /**
  * Removes the last request's local symbols from their buckets. Their texts are overwritten by now and must not be read.
  */
 export function forgetLocalSymbols(): void {
-  const count = load<u32>(HEADER_BASE, HEADER_LOCAL_SYMBOLS);
+  const count = load<u32>(layout.HEADER_BASE, layout.HEADER_LOCAL_SYMBOLS);
   hostHasInterned = false;
   if (count > UNLINK_LIMIT) relinkAll();
-  else for (let i: u32 = 0; i < count; i++) unlink(<u32>MAX_SYMBOLS + i);
-  store<u32>(HEADER_BASE, 0, HEADER_LOCAL_SYMBOLS);
+  else for (let i: u32 = 0; i < count; i++) unlink(<u32>layout.MAX_SYMBOLS + i);
+  store<u32>(layout.HEADER_BASE, 0, layout.HEADER_LOCAL_SYMBOLS);
   if (generation >= GENERATION_LIMIT) restartGenerations();
 }
 
 function unlink(symbol: u32): void {
   const row = symbolRow(symbol);
   let place = bucketOf(load<u32>(row, LOCAL_HASH));
-  while ((load<u32>(place) & SYMBOL_MASK) != symbol) place = symbolRow(load<u32>(place) & SYMBOL_MASK) + SYMBOL_CHAIN;
-  store<u32>(place, load<u32>(row, SYMBOL_CHAIN));
+  while ((load<u32>(place) & SYMBOL_MASK) != symbol)
+    place = symbolRow(load<u32>(place) & SYMBOL_MASK) + layout.SYMBOL_CHAIN;
+  store<u32>(place, load<u32>(row, layout.SYMBOL_CHAIN));
 }
 
 /** Empties all buckets and inserts the permanent symbols again. */
 function relinkAll(): void {
-  memory.fill(SYMBOL_BUCKETS_BASE, 0, SYMBOL_BUCKETS << 2);
-  const last = load<u32>(HEADER_BASE, HEADER_SYMBOLS);
+  memory.fill(layout.SYMBOL_BUCKETS_BASE, 0, layout.SYMBOL_BUCKETS << 2);
+  const last = load<u32>(layout.HEADER_BASE, layout.HEADER_SYMBOLS);
   for (let symbol: u32 = 1; symbol <= last; symbol++) {
     const row = symbolRow(symbol);
-    link(symbol, hashKey(load<u32>(row, SYMBOL_OFFSET), load<u32>(row, SYMBOL_LENGTH)));
+    link(symbol, hashKey(load<u32>(row, layout.SYMBOL_OFFSET), load<u32>(row, layout.SYMBOL_LENGTH)));
   }
 }
 
 function restartGenerations(): void {
-  const count = load<u32>(HEADER_BASE, HEADER_SYMBOLS);
-  for (let symbol: u32 = 0; symbol <= count; symbol++) store<u32>(symbolRow(symbol), 0, SYMBOL_GENERATION);
+  const count = load<u32>(layout.HEADER_BASE, layout.HEADER_SYMBOLS);
+  for (let symbol: u32 = 0; symbol <= count; symbol++) store<u32>(symbolRow(symbol), 0, layout.SYMBOL_GENERATION);
   generation = 0;
 }
 
 /** The same as `internKey`, faster where keys have the same order as last time. `previous` 0 begins a list. */
 export function internNextKey(previous: u32, offset: usize, length: u32): u32 {
   const row = symbolRow(previous);
-  const predicts = previous < <u32>MAX_SYMBOLS;
+  const predicts = previous < <u32>layout.MAX_SYMBOLS;
   if (predicts) {
-    const predicted = load<u32>(row, SYMBOL_NEXT);
+    const predicted = load<u32>(row, layout.SYMBOL_NEXT);
     if (predicted && isKey(predicted, offset, length)) return predicted;
   }
   const symbol = internKey(offset, length);
-  if (predicts && symbol < <u32>MAX_SYMBOLS) store<u32>(row, symbol, SYMBOL_NEXT);
+  if (predicts && symbol < <u32>layout.MAX_SYMBOLS) store<u32>(row, symbol, layout.SYMBOL_NEXT);
   return symbol;
 }
 
@@ -273,9 +246,10 @@ export function beginList(): u32 {
 @inline
 export function recordKey(symbol: u32, row: u32, list: u32): void {
   const at = symbolRow(symbol);
-  if (load<u32>(at, SYMBOL_GENERATION) == list) {
-    const earlier = <usize>ATTRIBUTES_BASE + <usize>load<u32>(at, SYMBOL_LAST_ROW) * ATTRIBUTE_STRIDE;
-    store<u8>(earlier, DISPOSITION_SUPERSEDED, ATTRIBUTE_DISPOSITION);
+  if (load<u32>(at, layout.SYMBOL_GENERATION) == list) {
+    const earlier =
+      <usize>layout.ATTRIBUTES_BASE + <usize>load<u32>(at, layout.SYMBOL_LAST_ROW) * layout.ATTRIBUTE_STRIDE;
+    store<u8>(earlier, layout.DISPOSITION_SUPERSEDED, layout.ATTRIBUTE_DISPOSITION);
   }
   noteKey(symbol, row, list);
 }
@@ -284,12 +258,12 @@ export function recordKey(symbol: u32, row: u32, list: u32): void {
 // @ts-ignore: decorator
 @inline
 export function noteKey(symbol: u32, row: u32, list: u32): void {
-  store<u64>(symbolRow(symbol), <u64>list | ((<u64>row) << 32), SYMBOL_GENERATION);
+  store<u64>(symbolRow(symbol), <u64>list | ((<u64>row) << 32), layout.SYMBOL_GENERATION);
 }
 
 /** Whether no row recorded later has the key of `row`. */
 // @ts-ignore: decorator
 @inline
 export function isLastOfKey(symbol: u32, row: u32): bool {
-  return load<u32>(symbolRow(symbol), SYMBOL_LAST_ROW) == row;
+  return load<u32>(symbolRow(symbol), layout.SYMBOL_LAST_ROW) == row;
 }

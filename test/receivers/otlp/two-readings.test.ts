@@ -41,6 +41,8 @@ function inChunks(coding: string, { headers = [], text = chunked(body()), ...par
   return request({ ...parts, without, headers: [`Transfer-Encoding: ${coding}`, ...headers], text });
 }
 
+const TUNNEL = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n';
+
 /** Refused with 400, and the connection closes. */
 const FRAMING: readonly Case[] = [
   ...[
@@ -114,8 +116,11 @@ const ROUTES: readonly Case[] = [
   ...['GET', 'PUT', 'TRACE', 'OPTIONS', 'HEAD', 'DELETE', 'PATCH', 'PROPFIND'].map(
     (method): Case => [`${method} /v1/traces`, request({ line: `${method} /v1/traces HTTP/1.1` })],
   ),
-  ['a tunnel', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['a tunnel', TUNNEL],
   ['a tunnel to a route', request({ line: 'CONNECT /v1/traces HTTP/1.1' })],
+  ['requests behind a tunnel', TUNNEL + request({}) + request({})],
+  // The server reads pieces of 1024 bytes: a request begins in the second one.
+  ['a request in the next piece behind a tunnel', TUNNEL.replace(': x', `: ${'x'.repeat(992)}`) + request({})],
 ];
 
 /** Not ambiguous: accepted. */
@@ -134,6 +139,7 @@ const PLAIN: readonly Case[] = [
   ['an extension of a chunk', inChunks('chunked', { text: chunked(body(), { extension: ';a=b' }) })],
   ['a key in the trailers', inChunks('chunked', { text: chunked(body(), { trailers: 'authorization: x\r\n' }) })],
   ['bytes behind the request', `${request({})}garbage`],
+  ['a tunnel behind the request', `${request({})}${TUNNEL}`],
 ];
 
 /** Everything the server sends until it has answered or closes the connection. */

@@ -1,122 +1,45 @@
 /** The derived columns in their order. Made from `src/pdata/columns.ts` by `npm run docs`. Do not edit. */
-import {
-  COST_INPUT,
-  COST_OUTPUT,
-  COST_TOTAL,
-  DERIVED_CATEGORY,
-  DERIVED_COST_SOURCE,
-  DERIVED_IS_ERROR,
-  DERIVED_USAGE_SCOPE,
-  NUMBER_CACHE_READ_TOKENS,
-  NUMBER_CACHE_WRITE_TOKENS,
-  NUMBER_INPUT_TOKENS,
-  NUMBER_LATENCY_MS,
-  NUMBER_OUTPUT_TOKENS,
-  NUMBER_REASONING_TOKENS,
-  NUMBER_TIME_TO_FIRST_TOKEN_MS,
-  NUMBER_TOTAL_TOKENS,
-  SLOT_AGENT_NAME,
-  SLOT_CONVERSATION_ID,
-  SLOT_DIALECT,
-  SLOT_ERROR_TYPE,
-  SLOT_FINISH_REASONS,
-  SLOT_INPUT_CONTENT,
-  SLOT_OPERATION,
-  SLOT_OUTPUT_CONTENT,
-  SLOT_PRICE_ID,
-  SLOT_PROVIDER,
-  SLOT_REQUEST_MODEL,
-  SLOT_RESPONSE_ID,
-  SLOT_RESPONSE_MODEL,
-  SLOT_RETRIEVAL_DOCUMENTS,
-  SLOT_RETRIEVAL_QUERY,
-  SLOT_SYSTEM_INSTRUCTIONS,
-  SLOT_TOOL_ARGUMENTS,
-  SLOT_TOOL_CALL_ID,
-  SLOT_TOOL_NAME,
-  SLOT_TOOL_RESULT,
-  SLOT_USER_ID,
-} from '../../layout';
+import * as layout from '../../layout';
 import { booleanColumn, wordColumn, wordOf } from './columns';
-import {
-  CATEGORY_WORDS,
-  COST_SOURCE_WORDS,
-  LABEL_AGENT_NAME,
-  LABEL_CACHE_READ_TOKENS,
-  LABEL_CACHE_WRITE_TOKENS,
-  LABEL_CATEGORY,
-  LABEL_CONVERSATION_ID,
-  LABEL_COST_SOURCE,
-  LABEL_DIALECT,
-  LABEL_ERROR_TYPE,
-  LABEL_FINISH_REASONS,
-  LABEL_INPUT_CONTENT,
-  LABEL_INPUT_COST,
-  LABEL_INPUT_TOKENS,
-  LABEL_IS_ERROR,
-  LABEL_LATENCY_MS,
-  LABEL_OPERATION,
-  LABEL_OUTPUT_CONTENT,
-  LABEL_OUTPUT_COST,
-  LABEL_OUTPUT_TOKENS,
-  LABEL_PRICE_ID,
-  LABEL_PROVIDER,
-  LABEL_REASONING_TOKENS,
-  LABEL_REQUEST_MODEL,
-  LABEL_RESPONSE_ID,
-  LABEL_RESPONSE_MODEL,
-  LABEL_RETRIEVAL_DOCUMENTS,
-  LABEL_RETRIEVAL_QUERY,
-  LABEL_SYSTEM_INSTRUCTIONS,
-  LABEL_TIME_TO_FIRST_TOKEN_MS,
-  LABEL_TOOL_ARGUMENTS,
-  LABEL_TOOL_CALL_ID,
-  LABEL_TOOL_NAME,
-  LABEL_TOOL_RESULT,
-  LABEL_TOTAL_COST,
-  LABEL_TOTAL_TOKENS,
-  LABEL_USAGE_SCOPE,
-  LABEL_USER_ID,
-  USAGE_SCOPE_WORDS,
-} from './labels';
+import * as labels from './labels';
 import { costColumn, jsonSlotColumn, numberColumn, slotColumn, wholeNumberColumn } from './slots';
 
 /** `derived` is the address of a derived row. */
 export function putDerivedRow(derived: usize): void {
-  wordColumn(LABEL_CATEGORY, wordOf(CATEGORY_WORDS, load<u8>(derived, DERIVED_CATEGORY)));
-  slotColumn(LABEL_OPERATION, derived, SLOT_OPERATION);
-  slotColumn(LABEL_PROVIDER, derived, SLOT_PROVIDER);
-  slotColumn(LABEL_REQUEST_MODEL, derived, SLOT_REQUEST_MODEL);
-  slotColumn(LABEL_RESPONSE_MODEL, derived, SLOT_RESPONSE_MODEL);
-  slotColumn(LABEL_RESPONSE_ID, derived, SLOT_RESPONSE_ID);
-  wholeNumberColumn(LABEL_INPUT_TOKENS, derived, NUMBER_INPUT_TOKENS);
-  wholeNumberColumn(LABEL_OUTPUT_TOKENS, derived, NUMBER_OUTPUT_TOKENS);
-  wholeNumberColumn(LABEL_TOTAL_TOKENS, derived, NUMBER_TOTAL_TOKENS);
-  wholeNumberColumn(LABEL_CACHE_READ_TOKENS, derived, NUMBER_CACHE_READ_TOKENS);
-  wholeNumberColumn(LABEL_CACHE_WRITE_TOKENS, derived, NUMBER_CACHE_WRITE_TOKENS);
-  wholeNumberColumn(LABEL_REASONING_TOKENS, derived, NUMBER_REASONING_TOKENS);
-  wordColumn(LABEL_USAGE_SCOPE, wordOf(USAGE_SCOPE_WORDS, load<u8>(derived, DERIVED_USAGE_SCOPE)));
-  costColumn(LABEL_INPUT_COST, derived, COST_INPUT);
-  costColumn(LABEL_OUTPUT_COST, derived, COST_OUTPUT);
-  costColumn(LABEL_TOTAL_COST, derived, COST_TOTAL);
-  wordColumn(LABEL_COST_SOURCE, wordOf(COST_SOURCE_WORDS, load<u8>(derived, DERIVED_COST_SOURCE)));
-  slotColumn(LABEL_PRICE_ID, derived, SLOT_PRICE_ID);
-  numberColumn(LABEL_LATENCY_MS, derived, NUMBER_LATENCY_MS);
-  numberColumn(LABEL_TIME_TO_FIRST_TOKEN_MS, derived, NUMBER_TIME_TO_FIRST_TOKEN_MS);
-  jsonSlotColumn(LABEL_FINISH_REASONS, derived, SLOT_FINISH_REASONS);
-  booleanColumn(LABEL_IS_ERROR, load<u8>(derived, DERIVED_IS_ERROR));
-  slotColumn(LABEL_ERROR_TYPE, derived, SLOT_ERROR_TYPE);
-  slotColumn(LABEL_INPUT_CONTENT, derived, SLOT_INPUT_CONTENT);
-  slotColumn(LABEL_OUTPUT_CONTENT, derived, SLOT_OUTPUT_CONTENT);
-  slotColumn(LABEL_SYSTEM_INSTRUCTIONS, derived, SLOT_SYSTEM_INSTRUCTIONS);
-  slotColumn(LABEL_TOOL_NAME, derived, SLOT_TOOL_NAME);
-  slotColumn(LABEL_TOOL_CALL_ID, derived, SLOT_TOOL_CALL_ID);
-  slotColumn(LABEL_TOOL_ARGUMENTS, derived, SLOT_TOOL_ARGUMENTS);
-  slotColumn(LABEL_TOOL_RESULT, derived, SLOT_TOOL_RESULT);
-  slotColumn(LABEL_RETRIEVAL_QUERY, derived, SLOT_RETRIEVAL_QUERY);
-  slotColumn(LABEL_RETRIEVAL_DOCUMENTS, derived, SLOT_RETRIEVAL_DOCUMENTS);
-  slotColumn(LABEL_AGENT_NAME, derived, SLOT_AGENT_NAME);
-  slotColumn(LABEL_CONVERSATION_ID, derived, SLOT_CONVERSATION_ID);
-  slotColumn(LABEL_USER_ID, derived, SLOT_USER_ID);
-  slotColumn(LABEL_DIALECT, derived, SLOT_DIALECT);
+  wordColumn(labels.CATEGORY, wordOf(labels.CATEGORY_WORDS, load<u8>(derived, layout.DERIVED_CATEGORY)));
+  slotColumn(labels.OPERATION, derived, layout.SLOT_OPERATION);
+  slotColumn(labels.PROVIDER, derived, layout.SLOT_PROVIDER);
+  slotColumn(labels.REQUEST_MODEL, derived, layout.SLOT_REQUEST_MODEL);
+  slotColumn(labels.RESPONSE_MODEL, derived, layout.SLOT_RESPONSE_MODEL);
+  slotColumn(labels.RESPONSE_ID, derived, layout.SLOT_RESPONSE_ID);
+  wholeNumberColumn(labels.INPUT_TOKENS, derived, layout.NUMBER_INPUT_TOKENS);
+  wholeNumberColumn(labels.OUTPUT_TOKENS, derived, layout.NUMBER_OUTPUT_TOKENS);
+  wholeNumberColumn(labels.TOTAL_TOKENS, derived, layout.NUMBER_TOTAL_TOKENS);
+  wholeNumberColumn(labels.CACHE_READ_TOKENS, derived, layout.NUMBER_CACHE_READ_TOKENS);
+  wholeNumberColumn(labels.CACHE_WRITE_TOKENS, derived, layout.NUMBER_CACHE_WRITE_TOKENS);
+  wholeNumberColumn(labels.REASONING_TOKENS, derived, layout.NUMBER_REASONING_TOKENS);
+  wordColumn(labels.USAGE_SCOPE, wordOf(labels.USAGE_SCOPE_WORDS, load<u8>(derived, layout.DERIVED_USAGE_SCOPE)));
+  costColumn(labels.INPUT_COST, derived, layout.COST_INPUT);
+  costColumn(labels.OUTPUT_COST, derived, layout.COST_OUTPUT);
+  costColumn(labels.TOTAL_COST, derived, layout.COST_TOTAL);
+  wordColumn(labels.COST_SOURCE, wordOf(labels.COST_SOURCE_WORDS, load<u8>(derived, layout.DERIVED_COST_SOURCE)));
+  slotColumn(labels.PRICE_ID, derived, layout.SLOT_PRICE_ID);
+  numberColumn(labels.LATENCY_MS, derived, layout.NUMBER_LATENCY_MS);
+  numberColumn(labels.TIME_TO_FIRST_TOKEN_MS, derived, layout.NUMBER_TIME_TO_FIRST_TOKEN_MS);
+  jsonSlotColumn(labels.FINISH_REASONS, derived, layout.SLOT_FINISH_REASONS);
+  booleanColumn(labels.IS_ERROR, load<u8>(derived, layout.DERIVED_IS_ERROR));
+  slotColumn(labels.ERROR_TYPE, derived, layout.SLOT_ERROR_TYPE);
+  slotColumn(labels.INPUT_CONTENT, derived, layout.SLOT_INPUT_CONTENT);
+  slotColumn(labels.OUTPUT_CONTENT, derived, layout.SLOT_OUTPUT_CONTENT);
+  slotColumn(labels.SYSTEM_INSTRUCTIONS, derived, layout.SLOT_SYSTEM_INSTRUCTIONS);
+  slotColumn(labels.TOOL_NAME, derived, layout.SLOT_TOOL_NAME);
+  slotColumn(labels.TOOL_CALL_ID, derived, layout.SLOT_TOOL_CALL_ID);
+  slotColumn(labels.TOOL_ARGUMENTS, derived, layout.SLOT_TOOL_ARGUMENTS);
+  slotColumn(labels.TOOL_RESULT, derived, layout.SLOT_TOOL_RESULT);
+  slotColumn(labels.RETRIEVAL_QUERY, derived, layout.SLOT_RETRIEVAL_QUERY);
+  slotColumn(labels.RETRIEVAL_DOCUMENTS, derived, layout.SLOT_RETRIEVAL_DOCUMENTS);
+  slotColumn(labels.AGENT_NAME, derived, layout.SLOT_AGENT_NAME);
+  slotColumn(labels.CONVERSATION_ID, derived, layout.SLOT_CONVERSATION_ID);
+  slotColumn(labels.USER_ID, derived, layout.SLOT_USER_ID);
+  slotColumn(labels.DIALECT, derived, layout.SLOT_DIALECT);
 }

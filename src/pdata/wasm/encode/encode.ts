@@ -1,17 +1,5 @@
 /** The encoders for the host: they encode records from `first` on, until enough bytes are at OUTPUT_BASE. */
-import {
-  HEADER_BASE,
-  HEADER_OUTPUT_LENGTH,
-  HEADER_OUTPUT_ROWS,
-  HEADER_RECORDS,
-  HEADER_SIGNAL,
-  OUTPUT_BASE,
-  RECORDS_BASE,
-  RECORD_STRIDE,
-  ROWS_SOFT_LIMIT,
-  SIGNAL_LOGS,
-  SIGNAL_TRACES,
-} from '../../layout';
+import * as layout from '../../layout';
 import { setCopying } from './columns';
 import { forgetOrder } from './key-order';
 import { putLog } from './logs';
@@ -21,21 +9,21 @@ import { forgetRepeats } from './repeats';
 import { putSpan, setPlain } from './spans';
 
 function encodeRecords(first: u32): u32 {
-  const count = load<u32>(HEADER_BASE, HEADER_RECORDS);
-  const signal = load<u32>(HEADER_BASE, HEADER_SIGNAL);
+  const count = load<u32>(layout.HEADER_BASE, layout.HEADER_RECORDS);
+  const signal = load<u32>(layout.HEADER_BASE, layout.HEADER_SIGNAL);
   let next = first;
   beginOutput();
   forgetRepeats();
   forgetOrder();
-  while (next < count && out - OUTPUT_BASE < <usize>ROWS_SOFT_LIMIT) {
-    const record = <usize>RECORDS_BASE + <usize>next * RECORD_STRIDE;
-    if (signal == SIGNAL_TRACES) putSpan(record);
-    else if (signal == SIGNAL_LOGS) putLog(record);
+  while (next < count && out - layout.OUTPUT_BASE < <usize>layout.ROWS_SOFT_LIMIT) {
+    const record = <usize>layout.RECORDS_BASE + <usize>next * layout.RECORD_STRIDE;
+    if (signal == layout.SIGNAL_TRACES) putSpan(record);
+    else if (signal == layout.SIGNAL_LOGS) putLog(record);
     else putPoint(record);
     next += 1;
   }
-  store<u32>(HEADER_BASE, <u32>(out - OUTPUT_BASE), HEADER_OUTPUT_LENGTH);
-  store<u32>(HEADER_BASE, next - first, HEADER_OUTPUT_ROWS);
+  store<u32>(layout.HEADER_BASE, <u32>(out - layout.OUTPUT_BASE), layout.HEADER_OUTPUT_LENGTH);
+  store<u32>(layout.HEADER_BASE, next - first, layout.HEADER_OUTPUT_ROWS);
   return next;
 }
 

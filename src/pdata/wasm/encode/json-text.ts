@@ -4,7 +4,7 @@
  * of a text; the bytes past it are masked.
  */
 import { TEXT_HAS_NUL, TEXT_JSON_ESCAPED, TEXT_NEEDS_ESCAPE } from '../../layout';
-import { pauseNow } from '../pause';
+import { mayPauseAt, PAUSE_BYTES, pauseNow } from '../pause';
 import { PIECE, checkLimit, copyBytes, out, room, setOut } from './output';
 
 /** The letter after the backslash for each control character; 0: none, written as \u00XX. */
@@ -195,7 +195,9 @@ function putCodePoint(target: usize, code: u32): usize {
 export function unescapeText(target: usize, offset: usize, length: usize): usize {
   const end = offset + length;
   const backslash = i8x16.splat(0x5c);
+  let mark = offset + PAUSE_BYTES;
   while (offset < end) {
+    mark = mayPauseAt(offset, mark);
     const block = v128.load(offset);
     v128.store(target, block);
     let mask = i8x16.bitmask(i8x16.eq(block, backslash));

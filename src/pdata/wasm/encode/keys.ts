@@ -1,26 +1,13 @@
 /** Attribute keys as JSON: the finished `"key":` of a permanent symbol is computed once and stored beside its text. */
-import {
-  HEADER_BASE,
-  HEADER_KEY_TEXT,
-  KEY_TEXT_BASE,
-  KEY_TEXT_CAPACITY,
-  MAX_SYMBOLS,
-  MAX_SYMBOL_BYTES,
-  SYMBOL_JSON_LENGTH,
-  SYMBOL_JSON_OFFSET,
-  SYMBOL_LENGTH,
-  SYMBOL_OFFSET,
-  TEXT_HAS_NUL,
-  TEXT_NEEDS_ESCAPE,
-} from '../../layout';
+import * as layout from '../../layout';
 import { symbolRow } from '../symbols';
 import { putEscaped } from './json-text';
 import { copyBytes, out, putByte, room, setOut } from './output';
 
 /** Flags of a text that was not classified. */
-export const UNKNOWN_TEXT: u32 = TEXT_NEEDS_ESCAPE | TEXT_HAS_NUL;
+export const UNKNOWN_TEXT: u32 = layout.TEXT_NEEDS_ESCAPE | layout.TEXT_HAS_NUL;
 /** The share of one symbol in the key text region, including its own text; the region holds this much for each. */
-const SYMBOL_SHARE: u32 = MAX_SYMBOL_BYTES * 2;
+const SYMBOL_SHARE: u32 = layout.MAX_SYMBOL_BYTES * 2;
 
 /** Puts `"key":` of raw UTF-8. */
 export function putRawKey(offset: usize, length: u32): void {
@@ -36,9 +23,9 @@ export function putRawKey(offset: usize, length: u32): void {
 @inline
 export function putKey(symbol: u32): void {
   const row = symbolRow(symbol);
-  const made = load<u32>(row, SYMBOL_JSON_OFFSET);
+  const made = load<u32>(row, layout.SYMBOL_JSON_OFFSET);
   if (made != 0) {
-    const length = <usize>load<u32>(row, SYMBOL_JSON_LENGTH);
+    const length = <usize>load<u32>(row, layout.SYMBOL_JSON_LENGTH);
     room(length + 64);
     setOut(copyBytes(out, made, length));
   } else {
@@ -49,14 +36,14 @@ export function putKey(symbol: u32): void {
 /** Local keys of a request are used once or twice, so they are escaped each time, and so are keys without room. */
 function makeKey(symbol: u32, row: usize): void {
   const start = out;
-  const size = load<u32>(row, SYMBOL_LENGTH);
-  putRawKey(load<u32>(row, SYMBOL_OFFSET), size);
+  const size = load<u32>(row, layout.SYMBOL_LENGTH);
+  putRawKey(load<u32>(row, layout.SYMBOL_OFFSET), size);
   const length = <u32>(out - start);
-  const free = load<u32>(HEADER_BASE, HEADER_KEY_TEXT);
-  if (symbol >= <u32>MAX_SYMBOLS || size + length > SYMBOL_SHARE) return;
-  if (free + length > <u32>KEY_TEXT_BASE + KEY_TEXT_CAPACITY) return;
+  const free = load<u32>(layout.HEADER_BASE, layout.HEADER_KEY_TEXT);
+  if (symbol >= <u32>layout.MAX_SYMBOLS || size + length > SYMBOL_SHARE) return;
+  if (free + length > <u32>layout.KEY_TEXT_BASE + layout.KEY_TEXT_CAPACITY) return;
   memory.copy(free, start, length);
-  store<u32>(row, free, SYMBOL_JSON_OFFSET);
-  store<u32>(row, length, SYMBOL_JSON_LENGTH);
-  store<u32>(HEADER_BASE, free + length, HEADER_KEY_TEXT);
+  store<u32>(row, free, layout.SYMBOL_JSON_OFFSET);
+  store<u32>(row, length, layout.SYMBOL_JSON_LENGTH);
+  store<u32>(layout.HEADER_BASE, free + length, layout.HEADER_KEY_TEXT);
 }

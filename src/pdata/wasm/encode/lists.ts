@@ -1,54 +1,5 @@
 /** The JSON lists of a record: span events, span links, exemplars, histogram buckets, quantiles. */
-import {
-  EVENTS_BASE,
-  EVENT_ATTRIBUTES_COUNT,
-  EVENT_ATTRIBUTES_FIRST,
-  EVENT_DROPPED_ATTRIBUTES,
-  EVENT_NAME_FLAGS,
-  EVENT_NAME_LENGTH,
-  EVENT_NAME_OFFSET,
-  EVENT_SPAN_ID,
-  EVENT_STRIDE,
-  EVENT_TIME,
-  EVENT_TRACE_ID,
-  EVENT_VALUE,
-  EVENT_VALUE_KIND,
-  EVENT_DISPOSITION,
-  LINKS_BASE,
-  LINK_ATTRIBUTES_COUNT,
-  LINK_ATTRIBUTES_FIRST,
-  LINK_DROPPED_ATTRIBUTES,
-  LINK_FLAGS,
-  LINK_SPAN_ID,
-  LINK_STATE_FLAGS,
-  LINK_STATE_LENGTH,
-  LINK_STATE_OFFSET,
-  LINK_STRIDE,
-  LINK_TRACE_ID,
-  NUMBERS_BASE,
-  NUMBER_STRIDE,
-  POINT_BOUNDS_COUNT,
-  POINT_BOUNDS_FIRST,
-  POINT_BUCKETS_COUNT,
-  POINT_BUCKETS_FIRST,
-  POINT_HAS,
-  POINT_HAS_NEGATIVE,
-  POINT_HAS_POSITIVE,
-  POINT_NEGATIVE_COUNT,
-  POINT_NEGATIVE_FIRST,
-  POINT_NEGATIVE_OFFSET,
-  POINT_POSITIVE_COUNT,
-  POINT_POSITIVE_FIRST,
-  POINT_POSITIVE_OFFSET,
-  POINT_QUANTILES_COUNT,
-  POINT_QUANTILES_FIRST,
-  POINT_SCALE,
-  POINT_VALUE_DOUBLE,
-  POINT_VALUE_INT,
-  POINT_ZERO_COUNT,
-  POINT_ZERO_THRESHOLD,
-  DISPOSITION_KEEP,
-} from '../../layout';
+import * as layout from '../../layout';
 import { mayPause } from '../pause';
 import { putDouble, putHex8, putSigned, putUnsigned } from './numbers';
 import { FIXED_ROOM, out, put, putByte, room } from './output';
@@ -66,21 +17,25 @@ export function putEvents(first: u32, count: u32): void {
   room(FIXED_ROOM);
   putByte(0x5b);
   const start = out;
-  let row = <usize>EVENTS_BASE + <usize>first * EVENT_STRIDE;
-  const end = row + <usize>count * EVENT_STRIDE;
-  for (; row < end; row += EVENT_STRIDE) {
+  let row = <usize>layout.EVENTS_BASE + <usize>first * layout.EVENT_STRIDE;
+  const end = row + <usize>count * layout.EVENT_STRIDE;
+  for (; row < end; row += layout.EVENT_STRIDE) {
     mayPause();
-    if (load<u8>(row, EVENT_DISPOSITION) != DISPOSITION_KEEP) continue;
+    if (load<u8>(row, layout.EVENT_DISPOSITION) != layout.DISPOSITION_KEEP) continue;
     room(FIXED_ROOM);
     put('{"name":');
-    putQuoted(load<u32>(row, EVENT_NAME_OFFSET), load<u32>(row, EVENT_NAME_LENGTH), load<u8>(row, EVENT_NAME_FLAGS));
+    putQuoted(
+      load<u32>(row, layout.EVENT_NAME_OFFSET),
+      load<u32>(row, layout.EVENT_NAME_LENGTH),
+      load<u8>(row, layout.EVENT_NAME_FLAGS),
+    );
     room(FIXED_ROOM);
     put(',"time_unix_nano":"');
-    putUnsigned(load<u64>(row, EVENT_TIME));
+    putUnsigned(load<u64>(row, layout.EVENT_TIME));
     put('","attributes":');
-    putAttributes(load<u32>(row, EVENT_ATTRIBUTES_FIRST), load<u32>(row, EVENT_ATTRIBUTES_COUNT));
+    putAttributes(load<u32>(row, layout.EVENT_ATTRIBUTES_FIRST), load<u32>(row, layout.EVENT_ATTRIBUTES_COUNT));
     room(FIXED_ROOM);
-    putDropped(load<u32>(row, EVENT_DROPPED_ATTRIBUTES));
+    putDropped(load<u32>(row, layout.EVENT_DROPPED_ATTRIBUTES));
     put('},');
   }
   closeList(start, 0x5d);
@@ -109,28 +64,28 @@ export function putLinks(first: u32, count: u32): void {
   room(FIXED_ROOM);
   putByte(0x5b);
   const start = out;
-  let row = <usize>LINKS_BASE + <usize>first * LINK_STRIDE;
-  const end = row + <usize>count * LINK_STRIDE;
-  for (; row < end; row += LINK_STRIDE) {
+  let row = <usize>layout.LINKS_BASE + <usize>first * layout.LINK_STRIDE;
+  const end = row + <usize>count * layout.LINK_STRIDE;
+  for (; row < end; row += layout.LINK_STRIDE) {
     mayPause();
     room(FIXED_ROOM);
     putByte(0x7b);
-    putIds(row + LINK_TRACE_ID, row + LINK_SPAN_ID);
-    const state = load<u32>(row, LINK_STATE_LENGTH);
+    putIds(row + layout.LINK_TRACE_ID, row + layout.LINK_SPAN_ID);
+    const state = load<u32>(row, layout.LINK_STATE_LENGTH);
     if (state > 0) {
       put(',"trace_state":');
-      putQuoted(load<u32>(row, LINK_STATE_OFFSET), state, load<u8>(row, LINK_STATE_FLAGS));
+      putQuoted(load<u32>(row, layout.LINK_STATE_OFFSET), state, load<u8>(row, layout.LINK_STATE_FLAGS));
       room(FIXED_ROOM);
     }
     put(',"attributes":');
-    putAttributes(load<u32>(row, LINK_ATTRIBUTES_FIRST), load<u32>(row, LINK_ATTRIBUTES_COUNT));
+    putAttributes(load<u32>(row, layout.LINK_ATTRIBUTES_FIRST), load<u32>(row, layout.LINK_ATTRIBUTES_COUNT));
     room(FIXED_ROOM);
-    const flags = load<u32>(row, LINK_FLAGS);
+    const flags = load<u32>(row, layout.LINK_FLAGS);
     if (flags != 0) {
       put(',"flags":');
       putUnsigned(flags);
     }
-    putDropped(load<u32>(row, LINK_DROPPED_ATTRIBUTES));
+    putDropped(load<u32>(row, layout.LINK_DROPPED_ATTRIBUTES));
     put('},');
   }
   closeList(start, 0x5d);
@@ -140,21 +95,21 @@ export function putExemplars(first: u32, count: u32): void {
   room(FIXED_ROOM);
   putByte(0x5b);
   const start = out;
-  let row = <usize>EVENTS_BASE + <usize>first * EVENT_STRIDE;
-  const end = row + <usize>count * EVENT_STRIDE;
-  for (; row < end; row += EVENT_STRIDE) {
+  let row = <usize>layout.EVENTS_BASE + <usize>first * layout.EVENT_STRIDE;
+  const end = row + <usize>count * layout.EVENT_STRIDE;
+  for (; row < end; row += layout.EVENT_STRIDE) {
     mayPause();
     room(FIXED_ROOM);
     put('{"time_unix_nano":"');
-    putUnsigned(load<u64>(row, EVENT_TIME));
+    putUnsigned(load<u64>(row, layout.EVENT_TIME));
     put('","value":');
-    const kind = load<u8>(row, EVENT_VALUE_KIND);
-    if (kind == POINT_VALUE_INT) putSigned(load<i64>(row, EVENT_VALUE));
-    else if (kind == POINT_VALUE_DOUBLE) putDouble(load<f64>(row, EVENT_VALUE));
+    const kind = load<u8>(row, layout.EVENT_VALUE_KIND);
+    if (kind == layout.POINT_VALUE_INT) putSigned(load<i64>(row, layout.EVENT_VALUE));
+    else if (kind == layout.POINT_VALUE_DOUBLE) putDouble(load<f64>(row, layout.EVENT_VALUE));
     else put('null');
     putExemplarIds(row);
     put(',"attributes":');
-    putAttributes(load<u32>(row, EVENT_ATTRIBUTES_FIRST), load<u32>(row, EVENT_ATTRIBUTES_COUNT));
+    putAttributes(load<u32>(row, layout.EVENT_ATTRIBUTES_FIRST), load<u32>(row, layout.EVENT_ATTRIBUTES_COUNT));
     put('},');
   }
   closeList(start, 0x5d);
@@ -162,15 +117,15 @@ export function putExemplars(first: u32, count: u32): void {
 
 /** An exemplar contains its ids only when it has them. */
 function putExemplarIds(row: usize): void {
-  if ((load<u64>(row, EVENT_TRACE_ID) | load<u64>(row, EVENT_TRACE_ID + 8)) != 0) {
+  if ((load<u64>(row, layout.EVENT_TRACE_ID) | load<u64>(row, layout.EVENT_TRACE_ID + 8)) != 0) {
     put(',"trace_id":"');
-    putHex8(row + EVENT_TRACE_ID);
-    putHex8(row + EVENT_TRACE_ID + 8);
+    putHex8(row + layout.EVENT_TRACE_ID);
+    putHex8(row + layout.EVENT_TRACE_ID + 8);
     putByte(0x22);
   }
-  if (load<u64>(row, EVENT_SPAN_ID) != 0) {
+  if (load<u64>(row, layout.EVENT_SPAN_ID) != 0) {
     put(',"span_id":"');
-    putHex8(row + EVENT_SPAN_ID);
+    putHex8(row + layout.EVENT_SPAN_ID);
     putByte(0x22);
   }
 }
@@ -178,7 +133,7 @@ function putExemplarIds(row: usize): void {
 // @ts-ignore: decorator
 @inline
 function numberRow(index: u32): usize {
-  return <usize>NUMBERS_BASE + <usize>index * NUMBER_STRIDE;
+  return <usize>layout.NUMBERS_BASE + <usize>index * layout.NUMBER_STRIDE;
 }
 
 function putCounts(first: u32, count: u32): void {
@@ -211,10 +166,10 @@ function putBounds(first: u32, count: u32): void {
 export function putHistogramBuckets(point: usize): void {
   room(FIXED_ROOM);
   put('{"explicit_bounds":');
-  putBounds(load<u32>(point, POINT_BOUNDS_FIRST), load<u32>(point, POINT_BOUNDS_COUNT));
+  putBounds(load<u32>(point, layout.POINT_BOUNDS_FIRST), load<u32>(point, layout.POINT_BOUNDS_COUNT));
   room(FIXED_ROOM);
   put(',"bucket_counts":');
-  putCounts(load<u32>(point, POINT_BUCKETS_FIRST), load<u32>(point, POINT_BUCKETS_COUNT));
+  putCounts(load<u32>(point, layout.POINT_BUCKETS_FIRST), load<u32>(point, layout.POINT_BUCKETS_COUNT));
   putByte(0x7d);
 }
 
@@ -227,31 +182,31 @@ function putSide(offset: i32, first: u32, count: u32): void {
 }
 
 export function putExponentialBuckets(point: usize): void {
-  const has = load<u32>(point, POINT_HAS);
+  const has = load<u32>(point, layout.POINT_HAS);
   room(FIXED_ROOM);
   put('{"scale":');
-  putSigned(load<i32>(point, POINT_SCALE));
+  putSigned(load<i32>(point, layout.POINT_SCALE));
   put(',"zero_count":"');
-  putUnsigned(load<u64>(point, POINT_ZERO_COUNT));
+  putUnsigned(load<u64>(point, layout.POINT_ZERO_COUNT));
   put('","zero_threshold":');
-  putDouble(load<f64>(point, POINT_ZERO_THRESHOLD));
+  putDouble(load<f64>(point, layout.POINT_ZERO_THRESHOLD));
   put(',"positive":');
-  if (has & POINT_HAS_POSITIVE) {
+  if (has & layout.POINT_HAS_POSITIVE) {
     putSide(
-      load<i32>(point, POINT_POSITIVE_OFFSET),
-      load<u32>(point, POINT_POSITIVE_FIRST),
-      load<u32>(point, POINT_POSITIVE_COUNT),
+      load<i32>(point, layout.POINT_POSITIVE_OFFSET),
+      load<u32>(point, layout.POINT_POSITIVE_FIRST),
+      load<u32>(point, layout.POINT_POSITIVE_COUNT),
     );
   } else {
     put('null');
   }
   room(FIXED_ROOM);
   put(',"negative":');
-  if (has & POINT_HAS_NEGATIVE) {
+  if (has & layout.POINT_HAS_NEGATIVE) {
     putSide(
-      load<i32>(point, POINT_NEGATIVE_OFFSET),
-      load<u32>(point, POINT_NEGATIVE_FIRST),
-      load<u32>(point, POINT_NEGATIVE_COUNT),
+      load<i32>(point, layout.POINT_NEGATIVE_OFFSET),
+      load<u32>(point, layout.POINT_NEGATIVE_FIRST),
+      load<u32>(point, layout.POINT_NEGATIVE_COUNT),
     );
   } else {
     put('null');
@@ -260,8 +215,8 @@ export function putExponentialBuckets(point: usize): void {
 }
 
 export function putQuantiles(point: usize): void {
-  const first = load<u32>(point, POINT_QUANTILES_FIRST);
-  const count = load<u32>(point, POINT_QUANTILES_COUNT);
+  const first = load<u32>(point, layout.POINT_QUANTILES_FIRST);
+  const count = load<u32>(point, layout.POINT_QUANTILES_COUNT);
   room(FIXED_ROOM);
   putByte(0x5b);
   const start = out;

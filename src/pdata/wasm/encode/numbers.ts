@@ -1,5 +1,6 @@
 /** Numbers, ids and times as text: decimal integers, doubles, lower-case hex, base64, RFC 3339. */
 import { printDouble } from '../fail';
+import { mayPauseAt, PAUSE_BYTES } from '../pause';
 import { out, putByte, put, room, setOut } from './output';
 import { findShortest, shortestDecimals, shortestDigits } from './shortest';
 
@@ -209,7 +210,9 @@ export function putBase64(offset: usize, length: u32): void {
   room(<usize>length + (<usize>length >> 1) + 32);
   const whole = offset + length - (length % 3);
   let target = out;
+  let mark = offset + PAUSE_BYTES;
   for (; offset < whole; offset += 3, target += 4) {
+    mark = mayPauseAt(offset, mark);
     store<u32>(
       target,
       base64Four(((<u32>load<u8>(offset)) << 16) | ((<u32>load<u8>(offset, 1)) << 8) | <u32>load<u8>(offset, 2)),

@@ -2,21 +2,7 @@
  * Reads nested values of protobuf bodies directly from the body. The indexer has checked them, so nothing is checked
  * again. Unknown fields are skipped, the last member of a value is used, and so is the last of equal keys.
  */
-import {
-  FAIL_OUTPUT,
-  HEADER_BASE,
-  HEADER_SCRATCH,
-  KIND_ARRAY,
-  KIND_BOOL,
-  KIND_BYTES,
-  KIND_DOUBLE,
-  KIND_INT,
-  KIND_MAP,
-  KIND_NONE,
-  KIND_TEXT,
-  SCRATCH_BASE,
-  SCRATCH_CAPACITY,
-} from '../../layout';
+import * as layout from '../../layout';
 import { fail } from '../fail';
 import { mayPause } from '../pause';
 import { hashName, sameName } from './names';
@@ -26,7 +12,7 @@ const PAIRWISE_ENTRIES: u32 = 8;
 
 // The results of the last read; callers copy them before the next read.
 export let at: usize = 0;
-export let foundKind: u32 = KIND_NONE;
+export let foundKind: u32 = layout.KIND_NONE;
 export let foundOffset: usize = 0;
 export let foundBits: u64 = 0;
 export let keyOffset: usize = 0;
@@ -80,7 +66,7 @@ function skipGroup(): void {
 
 /** Reads an AnyValue into the `found…` variables. */
 export function readValue(start: usize, end: usize): void {
-  foundKind = KIND_NONE;
+  foundKind = layout.KIND_NONE;
   at = start;
   while (at < end) {
     mayPause();
@@ -89,14 +75,21 @@ export function readValue(start: usize, end: usize): void {
       foundBits = readVarint();
       foundOffset = at;
       at += <usize>foundBits;
-      foundKind = tag == 0x0a ? KIND_TEXT : tag == 0x2a ? KIND_ARRAY : tag == 0x32 ? KIND_MAP : KIND_BYTES;
+      foundKind =
+        tag == 0x0a
+          ? layout.KIND_TEXT
+          : tag == 0x2a
+            ? layout.KIND_ARRAY
+            : tag == 0x32
+              ? layout.KIND_MAP
+              : layout.KIND_BYTES;
     } else if (tag == 0x10 || tag == 0x18) {
       foundBits = readVarint();
-      foundKind = tag == 0x10 ? KIND_BOOL : KIND_INT;
+      foundKind = tag == 0x10 ? layout.KIND_BOOL : layout.KIND_INT;
     } else if (tag == 0x21) {
       foundBits = load<u64>(at);
       at += 8;
-      foundKind = KIND_DOUBLE;
+      foundKind = layout.KIND_DOUBLE;
     } else {
       skipField(tag);
     }
@@ -195,7 +188,7 @@ function slotOf(table: usize, mask: u32): usize {
 function tableOf(table: usize, start: usize, end: usize, count: u32): u32 {
   const size: u32 = 2 << (31 - clz(count * 2 - 1));
   const bytes = (<usize>size) << 3;
-  if (table + bytes > <usize>SCRATCH_BASE + SCRATCH_CAPACITY) fail(FAIL_OUTPUT, 0);
+  if (table + bytes > <usize>layout.SCRATCH_BASE + layout.SCRATCH_CAPACITY) fail(layout.FAIL_OUTPUT, 0);
   memory.fill(table, 0, bytes);
   at = start;
   while (nextItem(end)) {
@@ -219,7 +212,7 @@ function isLast(table: usize, mask: u32, start: usize, end: usize): bool {
 
 /** Begins a walk over one nested value. */
 export function beginNested(): void {
-  tablesTop = (<usize>load<u32>(HEADER_BASE, HEADER_SCRATCH) + 7) & ~7;
+  tablesTop = (<usize>load<u32>(layout.HEADER_BASE, layout.HEADER_SCRATCH) + 7) & ~7;
 }
 
 // @ts-ignore: decorator

@@ -2,30 +2,7 @@
  * The parts of a derived row as columns. A slot is a reference to a text; when the attribute of that text may not be
  * stored, the slot is null, so that dropped content does not reappear in a column.
  */
-import {
-  ATTRIBUTE_FLAGS,
-  ATTRIBUTE_KIND,
-  ATTRIBUTE_LENGTH,
-  ATTRIBUTE_OFFSET,
-  ATTRIBUTE_DISPOSITION,
-  DERIVED_COSTS,
-  DERIVED_MASK,
-  DERIVED_NUMBERS,
-  DERIVED_SLOTS,
-  KIND_NONE,
-  KIND_TEXT,
-  SLOT_FLAGS,
-  SLOT_LENGTH,
-  SLOT_OFFSET,
-  SLOT_ROW,
-  SLOT_SOURCE,
-  SLOT_STRIDE,
-  SOURCE_ATTRIBUTE,
-  SOURCE_NONE,
-  SOURCE_REFERENCES,
-  SOURCE_TEXT,
-  DISPOSITION_DROP,
-} from '../../layout';
+import * as layout from '../../layout';
 import { beginJson, copying, countColumn, doubleColumn, endJson, moneyColumn, nullColumn, textColumn } from './columns';
 import { putPlain } from './json-text';
 import { FIXED_ROOM, out, put, putByte, room, setOut } from './output';
@@ -34,22 +11,25 @@ import { anyReference, attributeRow, escapeSince, putReferences, putValue, putVa
 // @ts-ignore: decorator
 @inline
 function slotAddress(derived: usize, slot: u32): usize {
-  return derived + DERIVED_SLOTS + <usize>slot * SLOT_STRIDE;
+  return derived + layout.DERIVED_SLOTS + <usize>slot * layout.SLOT_STRIDE;
 }
 
 /** The source of a slot; SOURCE_NONE when it is empty or may not be stored. */
 function sourceOf(derived: usize, slot: u32): u32 {
-  if ((load<u32>(derived, DERIVED_MASK) & (1 << slot)) == 0) return SOURCE_NONE;
+  if ((load<u32>(derived, layout.DERIVED_MASK) & (1 << slot)) == 0) return layout.SOURCE_NONE;
   const at = slotAddress(derived, slot);
-  const source = <u32>load<u8>(at, SLOT_SOURCE);
-  if (source == SOURCE_REFERENCES) {
-    return anyReference(load<u32>(at, SLOT_OFFSET), load<u32>(at, SLOT_LENGTH)) ? source : SOURCE_NONE;
+  const source = <u32>load<u8>(at, layout.SLOT_SOURCE);
+  if (source == layout.SOURCE_REFERENCES) {
+    return anyReference(load<u32>(at, layout.SLOT_OFFSET), load<u32>(at, layout.SLOT_LENGTH))
+      ? source
+      : layout.SOURCE_NONE;
   }
-  const owner = load<u32>(at, SLOT_ROW);
-  if (owner == 0) return source == SOURCE_TEXT ? source : SOURCE_NONE;
+  const owner = load<u32>(at, layout.SLOT_ROW);
+  if (owner == 0) return source == layout.SOURCE_TEXT ? source : layout.SOURCE_NONE;
   const row = attributeRow(owner - 1);
-  if (load<u8>(row, ATTRIBUTE_DISPOSITION) == DISPOSITION_DROP) return SOURCE_NONE;
-  if (source == SOURCE_ATTRIBUTE && load<u8>(row, ATTRIBUTE_KIND) == KIND_NONE) return SOURCE_NONE;
+  if (load<u8>(row, layout.ATTRIBUTE_DISPOSITION) == layout.DISPOSITION_DROP) return layout.SOURCE_NONE;
+  if (source == layout.SOURCE_ATTRIBUTE && load<u8>(row, layout.ATTRIBUTE_KIND) == layout.KIND_NONE)
+    return layout.SOURCE_NONE;
   return source;
 }
 
@@ -57,21 +37,26 @@ function sourceOf(derived: usize, slot: u32): u32 {
 export function slotColumn(label: string, derived: usize, slot: u32): void {
   const source = sourceOf(derived, slot);
   const at = slotAddress(derived, slot);
-  if (source == SOURCE_NONE) {
+  if (source == layout.SOURCE_NONE) {
     nullColumn(label);
-  } else if (source == SOURCE_TEXT) {
-    textColumn(label, load<u32>(at, SLOT_OFFSET), load<u32>(at, SLOT_LENGTH), load<u8>(at, SLOT_FLAGS));
+  } else if (source == layout.SOURCE_TEXT) {
+    textColumn(
+      label,
+      load<u32>(at, layout.SLOT_OFFSET),
+      load<u32>(at, layout.SLOT_LENGTH),
+      load<u8>(at, layout.SLOT_FLAGS),
+    );
   } else {
-    const row = source == SOURCE_ATTRIBUTE ? attributeRow(load<u32>(at, SLOT_ROW) - 1) : 0;
-    if (row != 0 && load<u8>(row, ATTRIBUTE_KIND) == KIND_TEXT) {
+    const row = source == layout.SOURCE_ATTRIBUTE ? attributeRow(load<u32>(at, layout.SLOT_ROW) - 1) : 0;
+    if (row != 0 && load<u8>(row, layout.ATTRIBUTE_KIND) == layout.KIND_TEXT) {
       textColumn(
         label,
-        load<u32>(row, ATTRIBUTE_OFFSET),
-        load<u32>(row, ATTRIBUTE_LENGTH),
-        load<u8>(row, ATTRIBUTE_FLAGS),
+        load<u32>(row, layout.ATTRIBUTE_OFFSET),
+        load<u32>(row, layout.ATTRIBUTE_LENGTH),
+        load<u8>(row, layout.ATTRIBUTE_FLAGS),
       );
     } else {
-      printedColumn(label, row, load<u32>(at, SLOT_OFFSET), load<u32>(at, SLOT_LENGTH));
+      printedColumn(label, row, load<u32>(at, layout.SLOT_OFFSET), load<u32>(at, layout.SLOT_LENGTH));
     }
   }
 }
@@ -100,22 +85,23 @@ function printedColumn(label: string, row: usize, first: u32, count: u32): void 
 /** A slot as a JSON column: its text is JSON already. */
 export function jsonSlotColumn(label: string, derived: usize, slot: u32): void {
   const source = sourceOf(derived, slot);
-  if (source == SOURCE_NONE) {
+  if (source == layout.SOURCE_NONE) {
     nullColumn(label);
     return;
   }
   const at = slotAddress(derived, slot);
   const field = beginJson(label);
-  if (source == SOURCE_TEXT) putPlain(load<u32>(at, SLOT_OFFSET), load<u32>(at, SLOT_LENGTH), load<u8>(at, SLOT_FLAGS));
-  else if (source == SOURCE_ATTRIBUTE) putValue(attributeRow(load<u32>(at, SLOT_ROW) - 1));
-  else putReferences(load<u32>(at, SLOT_OFFSET), load<u32>(at, SLOT_LENGTH));
+  if (source == layout.SOURCE_TEXT)
+    putPlain(load<u32>(at, layout.SLOT_OFFSET), load<u32>(at, layout.SLOT_LENGTH), load<u8>(at, layout.SLOT_FLAGS));
+  else if (source == layout.SOURCE_ATTRIBUTE) putValue(attributeRow(load<u32>(at, layout.SLOT_ROW) - 1));
+  else putReferences(load<u32>(at, layout.SLOT_OFFSET), load<u32>(at, layout.SLOT_LENGTH));
   endJson(field);
 }
 
 // @ts-ignore: decorator
 @inline
 function numberOf(derived: usize, number: usize): f64 {
-  return load<f64>(derived + (number << 3), DERIVED_NUMBERS);
+  return load<f64>(derived + (number << 3), layout.DERIVED_NUMBERS);
 }
 
 /** A count; NaN is null. */
@@ -133,5 +119,5 @@ export function numberColumn(label: string, derived: usize, number: usize): void
 }
 
 export function costColumn(label: string, derived: usize, cost: usize): void {
-  moneyColumn(label, load<i64>(derived + (cost << 3), DERIVED_COSTS));
+  moneyColumn(label, load<i64>(derived + (cost << 3), layout.DERIVED_COSTS));
 }

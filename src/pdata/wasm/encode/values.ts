@@ -1,36 +1,5 @@
 /** Attribute rows as JSON: one value, the object of an owner's attributes, and values as plain text. */
-import {
-  ATTRIBUTES_BASE,
-  ATTRIBUTE_FLAGS,
-  ATTRIBUTE_KIND,
-  ATTRIBUTE_LENGTH,
-  ATTRIBUTE_OFFSET,
-  ATTRIBUTE_SCALAR,
-  ATTRIBUTE_STRIDE,
-  ATTRIBUTE_SYMBOL,
-  ATTRIBUTE_DISPOSITION,
-  ENCODING_JSON,
-  HEADER_BASE,
-  HEADER_ENCODING,
-  HEADER_TEXT_FLAGS,
-  HEADER_TEXT_LENGTH,
-  HEADER_TEXT_OFFSET,
-  KIND_ARRAY,
-  KIND_BASE64_TEXT,
-  KIND_BOOL,
-  KIND_BYTES,
-  KIND_DOUBLE,
-  KIND_INT,
-  KIND_JSON,
-  KIND_MAP,
-  KIND_NUMBER_TEXT,
-  KIND_TEXT,
-  OUTPUT_BASE,
-  REFERENCES_BASE,
-  REFERENCE_STRIDE,
-  DISPOSITION_DROP,
-  DISPOSITION_KEEP,
-} from '../../layout';
+import * as layout from '../../layout';
 import { beginList, hostHasInterned, isLastOfKey, noteKey, recordKey } from '../symbols';
 import { allocateScratch } from '../tables';
 import { mayPause } from '../pause';
@@ -47,7 +16,7 @@ import { putJsonNested } from './json-values';
 // @ts-ignore: decorator
 @inline
 export function attributeRow(row: u32): usize {
-  return <usize>ATTRIBUTES_BASE + <usize>row * ATTRIBUTE_STRIDE;
+  return <usize>layout.ATTRIBUTES_BASE + <usize>row * layout.ATTRIBUTE_STRIDE;
 }
 
 // @ts-ignore: decorator
@@ -61,21 +30,21 @@ export function putQuoted(offset: usize, length: u32, flags: u32): void {
 
 /** Puts the value of the attribute at address `row` as JSON. */
 export function putValue(row: usize): void {
-  const kind = <u32>load<u8>(row, ATTRIBUTE_KIND);
-  const offset = <usize>load<u32>(row, ATTRIBUTE_OFFSET);
-  const length = load<u32>(row, ATTRIBUTE_LENGTH);
-  if (kind == KIND_TEXT) {
-    putQuoted(offset, length, load<u8>(row, ATTRIBUTE_FLAGS));
-  } else if (kind == KIND_BYTES) {
+  const kind = <u32>load<u8>(row, layout.ATTRIBUTE_KIND);
+  const offset = <usize>load<u32>(row, layout.ATTRIBUTE_OFFSET);
+  const length = load<u32>(row, layout.ATTRIBUTE_LENGTH);
+  if (kind == layout.KIND_TEXT) {
+    putQuoted(offset, length, load<u8>(row, layout.ATTRIBUTE_FLAGS));
+  } else if (kind == layout.KIND_BYTES) {
     room(32);
     putByte(0x22);
     putBase64(offset, length);
     putByte(0x22);
-  } else if (kind == KIND_BASE64_TEXT) {
+  } else if (kind == layout.KIND_BASE64_TEXT) {
     putQuoted(offset, length, 0);
-  } else if (kind == KIND_DOUBLE) {
+  } else if (kind == layout.KIND_DOUBLE) {
     room(64);
-    putDouble(load<f64>(row, ATTRIBUTE_SCALAR));
+    putDouble(load<f64>(row, layout.ATTRIBUTE_SCALAR));
   } else {
     putOther(row, kind, offset, length);
   }
@@ -85,20 +54,21 @@ export function putValue(row: usize): void {
 function putOther(row: usize, kind: u32, offset: usize, length: u32): void {
   room(64);
   switch (kind) {
-    case KIND_BOOL:
-      if (load<u64>(row, ATTRIBUTE_SCALAR) != 0) put('true');
+    case layout.KIND_BOOL:
+      if (load<u64>(row, layout.ATTRIBUTE_SCALAR) != 0) put('true');
       else put('false');
       break;
-    case KIND_INT:
-      putSigned(load<i64>(row, ATTRIBUTE_SCALAR));
+    case layout.KIND_INT:
+      putSigned(load<i64>(row, layout.ATTRIBUTE_SCALAR));
       break;
-    case KIND_ARRAY:
-    case KIND_MAP:
-      if (load<u32>(HEADER_BASE, HEADER_ENCODING) == ENCODING_JSON) putJsonNested(kind, offset, length);
+    case layout.KIND_ARRAY:
+    case layout.KIND_MAP:
+      if (load<u32>(layout.HEADER_BASE, layout.HEADER_ENCODING) == layout.ENCODING_JSON)
+        putJsonNested(kind, offset, length);
       else putProtobufNested(kind, offset, length);
       break;
-    case KIND_NUMBER_TEXT:
-    case KIND_JSON:
+    case layout.KIND_NUMBER_TEXT:
+    case layout.KIND_JSON:
       putRawText(offset, length);
       break;
     default:
@@ -108,18 +78,18 @@ function putOther(row: usize, kind: u32, offset: usize, length: u32): void {
 
 /** Puts a value as plain text: texts as they are, the rest as JSON without quotes around it. */
 export function putValueText(row: usize): void {
-  const kind = <u32>load<u8>(row, ATTRIBUTE_KIND);
-  const offset = <usize>load<u32>(row, ATTRIBUTE_OFFSET);
-  const length = load<u32>(row, ATTRIBUTE_LENGTH);
-  if (kind == KIND_TEXT) {
-    putPlain(offset, length, load<u8>(row, ATTRIBUTE_FLAGS));
-  } else if (kind == KIND_BYTES) {
+  const kind = <u32>load<u8>(row, layout.ATTRIBUTE_KIND);
+  const offset = <usize>load<u32>(row, layout.ATTRIBUTE_OFFSET);
+  const length = load<u32>(row, layout.ATTRIBUTE_LENGTH);
+  if (kind == layout.KIND_TEXT) {
+    putPlain(offset, length, load<u8>(row, layout.ATTRIBUTE_FLAGS));
+  } else if (kind == layout.KIND_BYTES) {
     putBase64(offset, length);
-  } else if (kind == KIND_BASE64_TEXT) {
+  } else if (kind == layout.KIND_BASE64_TEXT) {
     putRawText(offset, length);
-  } else if (kind == KIND_DOUBLE) {
+  } else if (kind == layout.KIND_DOUBLE) {
     room(64);
-    putDoubleText(load<f64>(row, ATTRIBUTE_SCALAR));
+    putDoubleText(load<f64>(row, layout.ATTRIBUTE_SCALAR));
   } else {
     putOther(row, kind, offset, length);
   }
@@ -130,8 +100,8 @@ function supersedeRenamed(first: u32, count: u32): void {
   const list = beginList();
   for (let index = first; index < first + count; index++) {
     const row = attributeRow(index);
-    if (load<u8>(row, ATTRIBUTE_DISPOSITION) == DISPOSITION_KEEP)
-      recordKey(load<u32>(row, ATTRIBUTE_SYMBOL), index, list);
+    if (load<u8>(row, layout.ATTRIBUTE_DISPOSITION) == layout.DISPOSITION_KEEP)
+      recordKey(load<u32>(row, layout.ATTRIBUTE_SYMBOL), index, list);
   }
 }
 
@@ -142,8 +112,8 @@ export function putAttributes(first: u32, count: u32): void {
   putByte(0x7b);
   const start = out;
   let row = attributeRow(first);
-  const end = row + <usize>count * ATTRIBUTE_STRIDE;
-  for (; row < end; row += ATTRIBUTE_STRIDE) putAttribute(row);
+  const end = row + <usize>count * layout.ATTRIBUTE_STRIDE;
+  for (; row < end; row += layout.ATTRIBUTE_STRIDE) putAttribute(row);
   closeList(start, 0x7d);
 }
 
@@ -167,8 +137,8 @@ export function putAttributesInOrder(first: u32, count: u32): void {
 @inline
 function putAttribute(row: usize): void {
   mayPause();
-  if (load<u8>(row, ATTRIBUTE_DISPOSITION) != DISPOSITION_KEEP) return;
-  putKey(load<u32>(row, ATTRIBUTE_SYMBOL));
+  if (load<u8>(row, layout.ATTRIBUTE_DISPOSITION) != layout.DISPOSITION_KEEP) return;
+  putKey(load<u32>(row, layout.ATTRIBUTE_SYMBOL));
   putValue(row);
   putByte(0x2c);
   checkLimit();
@@ -178,13 +148,13 @@ function putAttribute(row: usize): void {
 // @ts-ignore: decorator
 @inline
 function referenceRow(reference: u32): usize {
-  return attributeRow(load<u32>(<usize>REFERENCES_BASE + <usize>reference * REFERENCE_STRIDE));
+  return attributeRow(load<u32>(<usize>layout.REFERENCES_BASE + <usize>reference * layout.REFERENCE_STRIDE));
 }
 
 /** Whether any of the references may be stored. */
 export function anyReference(first: u32, count: u32): bool {
   for (let i: u32 = 0; i < count; i++) {
-    if (load<u8>(referenceRow(first + i), ATTRIBUTE_DISPOSITION) != DISPOSITION_DROP) return true;
+    if (load<u8>(referenceRow(first + i), layout.ATTRIBUTE_DISPOSITION) != layout.DISPOSITION_DROP) return true;
   }
   return false;
 }
@@ -197,7 +167,8 @@ export function putReferences(first: u32, count: u32): void {
   const list = beginList();
   for (let i: u32 = 0; i < count; i++) {
     const row = referenceRow(first + i);
-    if (load<u8>(row, ATTRIBUTE_DISPOSITION) != DISPOSITION_DROP) noteKey(load<u32>(row, ATTRIBUTE_SYMBOL), i, list);
+    if (load<u8>(row, layout.ATTRIBUTE_DISPOSITION) != layout.DISPOSITION_DROP)
+      noteKey(load<u32>(row, layout.ATTRIBUTE_SYMBOL), i, list);
   }
   room(32);
   putByte(0x7b);
@@ -205,8 +176,8 @@ export function putReferences(first: u32, count: u32): void {
   for (let i: u32 = 0; i < count; i++) {
     mayPause();
     const row = referenceRow(first + i);
-    const symbol = load<u32>(row, ATTRIBUTE_SYMBOL);
-    if (load<u8>(row, ATTRIBUTE_DISPOSITION) == DISPOSITION_DROP || !isLastOfKey(symbol, i)) continue;
+    const symbol = load<u32>(row, layout.ATTRIBUTE_SYMBOL);
+    if (load<u8>(row, layout.ATTRIBUTE_DISPOSITION) == layout.DISPOSITION_DROP || !isLastOfKey(symbol, i)) continue;
     putKey(symbol);
     putValue(row);
     putByte(0x2c);
@@ -230,10 +201,10 @@ export function escapeSince(start: usize): void {
 export function renderJson(row: u32): void {
   beginRendering();
   putValue(attributeRow(row));
-  const length = <u32>(out - OUTPUT_BASE);
+  const length = <u32>(out - layout.OUTPUT_BASE);
   const target = allocateScratch(length, 0);
-  memory.copy(target, OUTPUT_BASE, length);
-  store<u32>(HEADER_BASE, target, HEADER_TEXT_OFFSET);
-  store<u32>(HEADER_BASE, length, HEADER_TEXT_LENGTH);
-  store<u32>(HEADER_BASE, classifyText(target, length), HEADER_TEXT_FLAGS);
+  memory.copy(target, layout.OUTPUT_BASE, length);
+  store<u32>(layout.HEADER_BASE, target, layout.HEADER_TEXT_OFFSET);
+  store<u32>(layout.HEADER_BASE, length, layout.HEADER_TEXT_LENGTH);
+  store<u32>(layout.HEADER_BASE, classifyText(target, length), layout.HEADER_TEXT_FLAGS);
 }

@@ -1,6 +1,7 @@
 /** Bytes that JSON carries as text: ids in hexadecimal, values in base64. */
 import { FAIL_ID, FAIL_JSON } from '../../layout';
 import { fail } from '../fail';
+import { mayPauseAt, PAUSE_BYTES } from '../pause';
 import { allocateScratch } from '../tables';
 import { readPlainText, textLength, textOffset } from './text';
 
@@ -62,7 +63,9 @@ function significant(offset: usize, length: u32): u32 {
 export function isCanonicalBase64(offset: usize, length: u32): bool {
   if (length & 3) return false;
   const end = significant(offset, length);
+  let mark = PAUSE_BYTES;
   for (let i: u32 = 0; i < end; i++) {
+    mark = mayPauseAt(i, mark);
     const character = <u32>load<u8>(offset + i);
     if (character == 0x2d || character == 0x5f) return false;
   }
@@ -74,7 +77,11 @@ export function isCanonicalBase64(offset: usize, length: u32): bool {
 /** Checks that a text is base64 in either alphabet, padded or not. */
 export function checkBase64(offset: usize, length: u32): void {
   const end = significant(offset, length);
-  for (let i: u32 = 0; i < end; i++) if (sixBits(load<u8>(offset + i)) > 63) fail(FAIL_JSON, offset + i);
+  let mark = PAUSE_BYTES;
+  for (let i: u32 = 0; i < end; i++) {
+    mark = mayPauseAt(i, mark);
+    if (sixBits(load<u8>(offset + i)) > 63) fail(FAIL_JSON, offset + i);
+  }
 }
 
 /** Decodes a checked text into scratch; the result is `bytesOffset`, `bytesLength`. */
@@ -83,7 +90,9 @@ export function decodeBase64(offset: usize, length: u32): void {
   bytesLength = (end >> 2) * 3 + (end & 3 ? (end & 3) - 1 : 0);
   bytesOffset = allocateScratch(bytesLength + 8, offset);
   let target = bytesOffset;
+  let mark = PAUSE_BYTES;
   for (let i: u32 = 0; i < end; i += 4) {
+    mark = mayPauseAt(i, mark);
     let bits: u32 = 0;
     for (let j: u32 = 0; j < 4; j++) bits = (bits << 6) | (i + j < end ? sixBits(load<u8>(offset + i + j)) : 0);
     store<u8>(target, bits >> 16);

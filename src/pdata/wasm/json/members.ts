@@ -44,11 +44,15 @@ export function skipSpace(at: usize): usize {
   return load<u8>(at) > 0x20 ? at : skipSpaces(at);
 }
 
+/** In blocks, because a body of 16 MiB may consist of spaces, and this loop does not pause. */
 function skipSpaces(at: usize): usize {
   while (true) {
-    const character = <u32>load<u8>(at);
-    if (character != 0x20 && character != 0x0a && character != 0x0d && character != 0x09) return at;
-    at++;
+    const block = v128.load(at);
+    const blanks = v128.or(i8x16.eq(block, i8x16.splat(0x20)), i8x16.eq(block, i8x16.splat(0x09)));
+    const ends = v128.or(i8x16.eq(block, i8x16.splat(0x0a)), i8x16.eq(block, i8x16.splat(0x0d)));
+    const others = i8x16.bitmask(v128.or(blanks, ends)) ^ 0xffff;
+    if (others) return at + ctz(others);
+    at += 16;
   }
 }
 

@@ -10,16 +10,7 @@ import { putBase64, putDouble } from '../encode/numbers';
 import { copyBytes, out, roomAt, setOut } from '../encode/output';
 import { allocateScratch } from '../tables';
 import { bytesLength, bytesOffset, decodeBase64, isCanonicalBase64 } from './binary';
-import {
-  endOfList,
-  firstElement,
-  memberId,
-  nextElement,
-  nextMember,
-  openMessage,
-  readBool,
-  resetMembers,
-} from './members';
+import * as members from './members';
 import { appendEntry, removeSuperseded } from './entries';
 import {
   doubleValue,
@@ -32,18 +23,7 @@ import {
   readSigned,
   resetNumbers,
 } from './number';
-import {
-  ANY_VALUE_MESSAGE,
-  ARRAY_VALUE,
-  BOOL_VALUE,
-  BYTES_VALUE,
-  DOUBLE_VALUE,
-  INT_VALUE,
-  KEY,
-  KEY_VALUE_MESSAGE,
-  LIST_MESSAGE,
-  STRING_VALUE,
-} from './schema';
+import * as schema from './schema';
 import {
   ESCAPES_BROKEN,
   copyEscaped,
@@ -73,7 +53,7 @@ let to: usize = 0;
 export function printJsonNested(target: usize, kind: u32, offset: usize, length: u32): usize {
   roomAt(target, <usize>length * GROWTH + MARGIN);
   const scratch = load<u32>(HEADER_BASE, HEADER_SCRATCH);
-  resetMembers(false);
+  members.resetMembers(false);
   resetNumbers();
   to = target;
   if (kind == KIND_ARRAY) printArray(offset);
@@ -97,16 +77,16 @@ function printNull(): void {
 function printArray(at: usize): usize {
   printByte(0x5b);
   const start = to;
-  at = openMessage(at, LIST_MESSAGE);
-  while ((at = nextMember(at))) {
-    for (let element = firstElement(at); element; ) {
-      element = nextElement(printValue(element));
+  at = members.openMessage(at, schema.LIST_MESSAGE);
+  while ((at = members.nextMember(at))) {
+    for (let element = members.firstElement(at); element; ) {
+      element = members.nextElement(printValue(element));
       printByte(0x2c);
     }
-    at = endOfList;
+    at = members.endOfList;
   }
   closeList(start, 0x5d);
-  return endOfList;
+  return members.endOfList;
 }
 
 /** Replaces the last comma by the closing bracket. */
@@ -118,32 +98,32 @@ function closeList(start: usize, bracket: u32): void {
 /** Prints the AnyValue at `at`; returns the address behind it. */
 function printValue(at: usize): usize {
   let found = false;
-  at = openMessage(at, ANY_VALUE_MESSAGE);
-  while ((at = nextMember(at))) {
+  at = members.openMessage(at, schema.ANY_VALUE_MESSAGE);
+  while ((at = members.nextMember(at))) {
     found = true;
     at = printMember(at);
   }
   if (!found) printNull();
-  return endOfList;
+  return members.endOfList;
 }
 
 function printMember(at: usize): usize {
-  switch (memberId) {
-    case STRING_VALUE:
+  switch (members.memberId) {
+    case schema.STRING_VALUE:
       return printText(at);
-    case BOOL_VALUE:
+    case schema.BOOL_VALUE:
       return printBool(at);
-    case INT_VALUE: {
+    case schema.INT_VALUE: {
       at = readSigned(at);
       if (integerValue) to = copyBytes(to, numberOffset, numberEnd - numberOffset);
       else printByte(0x30); // also written -0
       return at;
     }
-    case DOUBLE_VALUE:
+    case schema.DOUBLE_VALUE:
       return printDouble(at);
-    case BYTES_VALUE:
+    case schema.BYTES_VALUE:
       return printBytes(at);
-    case ARRAY_VALUE:
+    case schema.ARRAY_VALUE:
       return printArray(at);
     default:
       return printMap(at);
@@ -161,7 +141,7 @@ function printText(at: usize): usize {
 }
 
 function printBool(at: usize): usize {
-  const end = readBool(at);
+  const end = members.readBool(at);
   to = copyBytes(to, at, end - at);
   return end;
 }
@@ -198,15 +178,15 @@ function printMap(at: usize): usize {
   printByte(0x7b);
   const start = to;
   const rows = load<u32>(HEADER_BASE, HEADER_SCRATCH);
-  at = openMessage(at, LIST_MESSAGE);
-  while ((at = nextMember(at))) {
-    for (let element = firstElement(at); element; ) element = nextElement(printEntry(element, rows));
-    at = endOfList;
+  at = members.openMessage(at, schema.LIST_MESSAGE);
+  while ((at = members.nextMember(at))) {
+    for (let element = members.firstElement(at); element; ) element = members.nextElement(printEntry(element, rows));
+    at = members.endOfList;
   }
   to = removeSuperseded(rows, start, to);
   store<u32>(HEADER_BASE, rows, HEADER_SCRATCH);
   closeList(start, 0x7d);
-  return endOfList;
+  return members.endOfList;
 }
 
 /** The printed name of the current entry, without its quotes. */
@@ -220,9 +200,9 @@ function printEntry(at: usize, rows: usize): usize {
   let offset: usize = 0;
   let length: u32 = 0;
   let hasValue = false;
-  at = openMessage(at, KEY_VALUE_MESSAGE);
-  while ((at = nextMember(at))) {
-    if (memberId == KEY) {
+  at = members.openMessage(at, schema.KEY_VALUE_MESSAGE);
+  while ((at = members.nextMember(at))) {
+    if (members.memberId == schema.KEY) {
       at = readText(at);
       printName(start);
       offset = nameOffset;
@@ -232,7 +212,7 @@ function printEntry(at: usize, rows: usize): usize {
       hasValue = true;
     }
   }
-  at = endOfList;
+  at = members.endOfList;
   if (!offset) {
     setEmptyText();
     printName(start);

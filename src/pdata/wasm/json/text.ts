@@ -2,17 +2,10 @@
  * JSON strings: finding their end, checking and decoding their escapes. The host has checked the UTF-8 of the whole
  * body and a zero byte follows it, so a scan needs no bound: the zero is a control character and ends it.
  */
-import {
-  FAIL_JSON,
-  HEADER_BASE,
-  HEADER_SCRATCH,
-  HEADER_TEXT_FLAGS,
-  HEADER_TEXT_LENGTH,
-  HEADER_TEXT_OFFSET,
-  TEXT_JSON_ESCAPED,
-} from '../../layout';
+import * as layout from '../../layout';
 import { unescapeText } from '../encode/json-text';
 import { fail } from '../fail';
+import { mayPauseAt, PAUSE_BYTES } from '../pause';
 import { allocateScratch } from '../tables';
 import { classifyText } from '../text';
 
@@ -59,7 +52,9 @@ function stringStops(block: v128): u32 {
 /** Checks a string from behind its opening quote; returns the address of its closing quote. Sets `stringEscapes`. */
 export function scanString(at: usize): usize {
   stringEscapes = 0;
+  let mark = at + PAUSE_BYTES;
   while (true) {
+    mark = mayPauseAt(at, mark);
     let stops = stringStops(v128.load(at));
     let next = at + 16;
     while (stops) {
@@ -67,13 +62,13 @@ export function scanString(at: usize): usize {
       const stop = at + bit;
       const character = <u32>load<u8>(stop);
       if (character == QUOTE) return stop;
-      if (character != BACKSLASH) fail(FAIL_JSON, stop);
+      if (character != BACKSLASH) fail(layout.FAIL_JSON, stop);
       const escaped = <u32>load<u8>(stop, 1);
       if (escaped == 0x75) {
         next = scanUnicode(stop);
         stops = 0;
       } else {
-        if (!isSimpleEscape(escaped)) fail(FAIL_JSON, stop);
+        if (!isSimpleEscape(escaped)) fail(layout.FAIL_JSON, stop);
         stringEscapes |= ESCAPES_SOME;
         if (bit == 15) next = at + 17;
         stops &= ~(3 << bit);
@@ -108,7 +103,7 @@ function lowSurrogate(at: usize): u32 {
 /** Checks a `\u` escape, both halves of a pair together; returns the address behind it. */
 function scanUnicode(at: usize): usize {
   const unit = hexUnit(at + 2);
-  if (unit > 0xffff) fail(FAIL_JSON, at);
+  if (unit > 0xffff) fail(layout.FAIL_JSON, at);
   stringEscapes |= ESCAPES_SOME;
   if ((unit & 0xf800) != 0xd800) {
     if (!unit) stringEscapes |= ESCAPES_BROKEN;
@@ -124,11 +119,11 @@ function scanUnicode(at: usize): usize {
  * `textLength`, `textFlags`.
  */
 export function readText(at: usize): usize {
-  if (load<u8>(at) != QUOTE) fail(FAIL_JSON, at);
+  if (load<u8>(at) != QUOTE) fail(layout.FAIL_JSON, at);
   const end = scanString(at + 1);
   textOffset = at + 1;
   textLength = <u32>(end - at - 1);
-  textFlags = stringEscapes ? TEXT_JSON_ESCAPED : 0;
+  textFlags = stringEscapes ? layout.TEXT_JSON_ESCAPED : 0;
   if (stringEscapes & ESCAPES_BROKEN) decodeText();
   return end + 1;
 }
@@ -144,7 +139,7 @@ export function readTextField(at: usize, row: usize, field: usize, flags: usize)
 /** As `readText`, for texts that are read rather than stored: escapes are decoded. A quote follows the text. */
 export function readPlainText(at: usize): usize {
   at = readText(at);
-  if (textFlags & TEXT_JSON_ESCAPED) decodeText();
+  if (textFlags & layout.TEXT_JSON_ESCAPED) decodeText();
   return at;
 }
 
@@ -159,7 +154,7 @@ export function decodeText(): void {
   const target = allocateScratch(textLength + 16, textOffset);
   const end = unescapeText(target, textOffset, textLength);
   store<u8>(end, <u8>QUOTE);
-  store<u32>(HEADER_BASE, <u32>end + 1, HEADER_SCRATCH);
+  store<u32>(layout.HEADER_BASE, <u32>end + 1, layout.HEADER_SCRATCH);
   textOffset = target;
   textLength = <u32>(end - target);
   textFlags = classifyText(target, textLength);
@@ -170,9 +165,9 @@ export function unescapeJson(offset: usize, length: u32): void {
   textOffset = offset;
   textLength = length;
   decodeText();
-  store<u32>(HEADER_BASE, <u32>textOffset, HEADER_TEXT_OFFSET);
-  store<u32>(HEADER_BASE, textLength, HEADER_TEXT_LENGTH);
-  store<u32>(HEADER_BASE, textFlags, HEADER_TEXT_FLAGS);
+  store<u32>(layout.HEADER_BASE, <u32>textOffset, layout.HEADER_TEXT_OFFSET);
+  store<u32>(layout.HEADER_BASE, textLength, layout.HEADER_TEXT_LENGTH);
+  store<u32>(layout.HEADER_BASE, textFlags, layout.HEADER_TEXT_FLAGS);
 }
 
 /**
@@ -181,7 +176,9 @@ export function unescapeJson(offset: usize, length: u32): void {
  */
 export function copyEscaped(target: usize, offset: usize, length: u32): usize {
   const end = offset + length;
+  let mark = offset + PAUSE_BYTES;
   while (offset < end) {
+    mark = mayPauseAt(offset, mark);
     const block = v128.load(offset);
     v128.store(target, block);
     const stops = <u32>i8x16.bitmask(i8x16.eq(block, i8x16.splat(0x5c)));

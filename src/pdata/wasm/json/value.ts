@@ -2,41 +2,12 @@
  * AnyValue and lists of attributes. The value of an attribute becomes a row; nested values are checked and stay in the
  * body, and the encoders print them from there.
  */
-import {
-  FAIL_BUDGET,
-  FAIL_JSON,
-  FAIL_PAYLOAD,
-  HEADER_ATTRIBUTES,
-  HEADER_BASE,
-  HEADER_MAX_DEPTH,
-  HEADER_SCRATCH,
-  KIND_ARRAY,
-  KIND_BASE64_TEXT,
-  KIND_BOOL,
-  KIND_BYTES,
-  KIND_DOUBLE,
-  KIND_INT,
-  KIND_MAP,
-  KIND_NONE,
-  KIND_NUMBER_TEXT,
-  KIND_TEXT,
-  MAX_MAP_ENTRIES,
-  TEXT_JSON_ESCAPED,
-} from '../../layout';
+import * as layout from '../../layout';
 import { fail } from '../fail';
 import { beginList, internNextKey, recordKey } from '../symbols';
 import { appendScalarAttribute, countOf } from '../tables';
 import { bytesLength, bytesOffset, checkBase64, decodeBase64, isCanonicalBase64 } from './binary';
-import {
-  boolValue,
-  endOfList,
-  firstElement,
-  memberId,
-  nextElement,
-  nextMember,
-  openMessage,
-  readBool,
-} from './members';
+import * as members from './members';
 import {
   doubleValue,
   integerValue,
@@ -47,18 +18,7 @@ import {
   parseNumber,
   readSigned,
 } from './number';
-import {
-  ANY_VALUE_MESSAGE,
-  ARRAY_VALUE,
-  BOOL_VALUE,
-  BYTES_VALUE,
-  DOUBLE_VALUE,
-  INT_VALUE,
-  KEY,
-  KEY_VALUE_MESSAGE,
-  LIST_MESSAGE,
-  STRING_VALUE,
-} from './schema';
+import * as schema from './schema';
 import {
   decodeText,
   readPlainText,
@@ -74,7 +34,7 @@ import {
 const DEPTH_CEILING: u32 = 100;
 
 /** The value read last: kind and text flags together, as in the row, and the 64 bits of (offset, length) or scalar. */
-let valueKind: u32 = KIND_NONE;
+let valueKind: u32 = layout.KIND_NONE;
 let valueBits: u64 = 0;
 
 // @ts-ignore: decorator
@@ -94,21 +54,21 @@ function setScalar(kind: u32, bits: u64): void {
 // @ts-ignore: decorator
 @inline
 function scratchTop(): u32 {
-  return load<u32>(HEADER_BASE, HEADER_SCRATCH);
+  return load<u32>(layout.HEADER_BASE, layout.HEADER_SCRATCH);
 }
 
 /** Releases the scratch of an abandoned reading. */
 // @ts-ignore: decorator
 @inline
 function releaseScratch(top: u32): void {
-  store<u32>(HEADER_BASE, top, HEADER_SCRATCH);
+  store<u32>(layout.HEADER_BASE, top, layout.HEADER_SCRATCH);
 }
 
 /** The deepest allowed AnyValue. */
 // @ts-ignore: decorator
 @inline
 function maxDepth(): u32 {
-  return min(load<u32>(HEADER_BASE, HEADER_MAX_DEPTH), DEPTH_CEILING);
+  return min(load<u32>(layout.HEADER_BASE, layout.HEADER_MAX_DEPTH), DEPTH_CEILING);
 }
 
 /** Reads the AnyValue at `at`, which is `depth` deep; returns the address behind it. */
@@ -119,7 +79,7 @@ function readValue(at: usize, depth: u32): usize {
     const scratch = scratchTop();
     const next = readText(at + 15);
     if (load<u8>(next) == 0x7d && depth <= maxDepth()) {
-      setText(KIND_TEXT | (textFlags << 8), textOffset, textLength);
+      setText(layout.KIND_TEXT | (textFlags << 8), textOffset, textLength);
       return next + 1;
     }
     releaseScratch(scratch);
@@ -128,47 +88,47 @@ function readValue(at: usize, depth: u32): usize {
 }
 
 function readAnyValue(at: usize, depth: u32): usize {
-  if (depth > maxDepth()) fail(FAIL_PAYLOAD, at);
+  if (depth > maxDepth()) fail(layout.FAIL_PAYLOAD, at);
   let found = false;
-  setScalar(KIND_NONE, 0);
-  at = openMessage(at, ANY_VALUE_MESSAGE);
-  while ((at = nextMember(at))) {
-    if (found) fail(FAIL_JSON, at);
+  setScalar(layout.KIND_NONE, 0);
+  at = members.openMessage(at, schema.ANY_VALUE_MESSAGE);
+  while ((at = members.nextMember(at))) {
+    if (found) fail(layout.FAIL_JSON, at);
     found = true;
     at = readMember(at, depth);
   }
-  return endOfList;
+  return members.endOfList;
 }
 
 function readMember(at: usize, depth: u32): usize {
-  switch (memberId) {
-    case STRING_VALUE: {
+  switch (members.memberId) {
+    case schema.STRING_VALUE: {
       at = readText(at);
-      setText(KIND_TEXT | (textFlags << 8), textOffset, textLength);
+      setText(layout.KIND_TEXT | (textFlags << 8), textOffset, textLength);
       return at;
     }
-    case BOOL_VALUE: {
-      at = readBool(at);
-      setScalar(KIND_BOOL, <u64>boolValue);
+    case schema.BOOL_VALUE: {
+      at = members.readBool(at);
+      setScalar(layout.KIND_BOOL, <u64>members.boolValue);
       return at;
     }
-    case INT_VALUE: {
+    case schema.INT_VALUE: {
       at = readSigned(at);
-      setScalar(KIND_INT, integerValue);
+      setScalar(layout.KIND_INT, integerValue);
       return at;
     }
-    case DOUBLE_VALUE:
+    case schema.DOUBLE_VALUE:
       return readDoubleValue(at);
-    case BYTES_VALUE:
+    case schema.BYTES_VALUE:
       return readBytesValue(at);
-    case ARRAY_VALUE: {
+    case schema.ARRAY_VALUE: {
       const end = checkArray(at, depth);
-      setText(KIND_ARRAY, at, <u32>(end - at));
+      setText(layout.KIND_ARRAY, at, <u32>(end - at));
       return end;
     }
     default: {
       const end = checkMap(at, depth);
-      setText(KIND_MAP, at, <u32>(end - at));
+      setText(layout.KIND_MAP, at, <u32>(end - at));
       return end;
     }
   }
@@ -177,11 +137,11 @@ function readMember(at: usize, depth: u32): usize {
 function readDoubleValue(at: usize): usize {
   at = locateDouble(at);
   if (numberOffset && isPlain()) {
-    setText(KIND_NUMBER_TEXT, numberOffset, <u32>(numberEnd - numberOffset));
+    setText(layout.KIND_NUMBER_TEXT, numberOffset, <u32>(numberEnd - numberOffset));
     return at;
   }
   if (numberOffset) parseNumber();
-  setScalar(KIND_DOUBLE, reinterpret<u64>(doubleValue));
+  setScalar(layout.KIND_DOUBLE, reinterpret<u64>(doubleValue));
   return at;
 }
 
@@ -189,41 +149,42 @@ function readBytesValue(at: usize): usize {
   at = readPlainText(at);
   checkBase64(textOffset, textLength);
   if (isCanonicalBase64(textOffset, textLength)) {
-    setText(KIND_BASE64_TEXT, textOffset, textLength);
+    setText(layout.KIND_BASE64_TEXT, textOffset, textLength);
     return at;
   }
   decodeBase64(textOffset, textLength);
-  setText(KIND_BYTES, bytesOffset, bytesLength);
+  setText(layout.KIND_BYTES, bytesOffset, bytesLength);
   return at;
 }
 
 /** Checks the ArrayValue at `at`, the value of an AnyValue `depth` deep. */
 function checkArray(at: usize, depth: u32): usize {
-  at = openMessage(at, LIST_MESSAGE);
-  while ((at = nextMember(at))) {
-    for (let element = firstElement(at); element; ) element = nextElement(readValue(element, depth + 1));
-    at = endOfList;
+  at = members.openMessage(at, schema.LIST_MESSAGE);
+  while ((at = members.nextMember(at))) {
+    for (let element = members.firstElement(at); element; )
+      element = members.nextElement(readValue(element, depth + 1));
+    at = members.endOfList;
   }
-  return endOfList;
+  return members.endOfList;
 }
 
 function checkMap(at: usize, depth: u32): usize {
   let entries: u32 = 0;
-  at = openMessage(at, LIST_MESSAGE);
-  while ((at = nextMember(at))) {
-    for (let element = firstElement(at); element; ) {
-      if (++entries > <u32>MAX_MAP_ENTRIES) fail(FAIL_BUDGET, element);
-      element = nextElement(checkKeyValue(element, depth));
+  at = members.openMessage(at, schema.LIST_MESSAGE);
+  while ((at = members.nextMember(at))) {
+    for (let element = members.firstElement(at); element; ) {
+      if (++entries > <u32>layout.MAX_MAP_ENTRIES) fail(layout.FAIL_BUDGET, element);
+      element = members.nextElement(checkKeyValue(element, depth));
     }
-    at = endOfList;
+    at = members.endOfList;
   }
-  return endOfList;
+  return members.endOfList;
 }
 
 function checkKeyValue(at: usize, depth: u32): usize {
-  at = openMessage(at, KEY_VALUE_MESSAGE);
-  while ((at = nextMember(at))) at = memberId == KEY ? readText(at) : readValue(at, depth + 1);
-  return endOfList;
+  at = members.openMessage(at, schema.KEY_VALUE_MESSAGE);
+  while ((at = members.nextMember(at))) at = members.memberId == schema.KEY ? readText(at) : readValue(at, depth + 1);
+  return members.endOfList;
 }
 
 /** The key read last. */
@@ -236,16 +197,16 @@ let keyLength: u32 = 0;
  */
 export function readAttributes(at: usize, owner: usize): usize {
   const list = beginList();
-  const first = countOf(HEADER_ATTRIBUTES);
+  const first = countOf(layout.HEADER_ATTRIBUTES);
   let symbol: u32 = 0;
-  for (let element = firstElement(at); element; ) {
+  for (let element = members.firstElement(at); element; ) {
     const next = readKeyValue(element);
     symbol = internNextKey(symbol, keyOffset, keyLength);
     recordKey(symbol, appendScalarAttribute(symbol, valueKind, valueBits, element), list);
-    element = nextElement(next);
+    element = members.nextElement(next);
   }
-  store<u64>(owner, <u64>first | ((<u64>(countOf(HEADER_ATTRIBUTES) - first)) << 32));
-  return endOfList;
+  store<u64>(owner, <u64>first | ((<u64>(countOf(layout.HEADER_ATTRIBUTES) - first)) << 32));
+  return members.endOfList;
 }
 
 /** Reads a KeyValue: `keyOffset`, `keyLength` and the value. */
@@ -271,19 +232,19 @@ function readKeyValue(at: usize): usize {
 function readAnyKeyValue(at: usize): usize {
   keyOffset = at;
   keyLength = 0;
-  setScalar(KIND_NONE, 0);
-  at = openMessage(at, KEY_VALUE_MESSAGE);
-  while ((at = nextMember(at))) {
-    if (memberId != KEY) {
+  setScalar(layout.KIND_NONE, 0);
+  at = members.openMessage(at, schema.KEY_VALUE_MESSAGE);
+  while ((at = members.nextMember(at))) {
+    if (members.memberId != schema.KEY) {
       at = readValue(at, 1);
       continue;
     }
     at = readText(at);
-    if (textFlags & TEXT_JSON_ESCAPED) decodeText();
+    if (textFlags & layout.TEXT_JSON_ESCAPED) decodeText();
     keyOffset = textOffset;
     keyLength = textLength;
   }
-  return endOfList;
+  return members.endOfList;
 }
 
 /** Reads the AnyValue at `at` into a row without a key. The row's number is `bodyRow`. */

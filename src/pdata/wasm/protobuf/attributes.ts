@@ -2,15 +2,7 @@
  * KeyValue messages as attribute rows. The messages of a list are indexed one after another; lists are never
  * interleaved.
  */
-import {
-  ATTRIBUTES_BASE,
-  ATTRIBUTE_STRIDE,
-  ATTRIBUTE_SYMBOL,
-  ATTRIBUTE_DISPOSITION,
-  HEADER_ATTRIBUTES,
-  KIND_NONE,
-  DISPOSITION_SUPERSEDED,
-} from '../../layout';
+import * as layout from '../../layout';
 import { internKey, internNextKey, recordKey } from '../symbols';
 import { appendScalarAttribute, countOf } from '../tables';
 import { after, bytesTag, closeMessage, readEnd, readTag, skipUnknown } from './reader';
@@ -22,7 +14,7 @@ const KEY_VALUE_FIELDS: u32 = (1 << 1) | (1 << 2);
 // @ts-ignore: decorator
 @inline
 function rowAddress(row: u32): usize {
-  return <usize>ATTRIBUTES_BASE + <usize>row * ATTRIBUTE_STRIDE;
+  return <usize>layout.ATTRIBUTES_BASE + <usize>row * layout.ATTRIBUTE_STRIDE;
 }
 
 /**
@@ -30,7 +22,7 @@ function rowAddress(row: u32): usize {
  * as `previous` with the next one, 0 with the first.
  */
 export function indexAttribute(at: usize, end: usize, list: u32, previous: u32): u32 {
-  const row = appendScalarAttribute(0, KIND_NONE, 0, at);
+  const row = appendScalarAttribute(0, layout.KIND_NONE, 0, at);
   let symbol: u32 = 0;
   while (at < end) {
     const tag = readTag(at, end);
@@ -48,14 +40,14 @@ export function indexAttribute(at: usize, end: usize, list: u32, previous: u32):
   }
   closeMessage(at, end);
   if (!symbol) symbol = internKey(at, 0);
-  store<u32>(rowAddress(row), symbol, ATTRIBUTE_SYMBOL);
+  store<u32>(rowAddress(row), symbol, layout.ATTRIBUTE_SYMBOL);
   recordKey(symbol, row, list);
   return symbol;
 }
 
 /** Appends the row of a value without a key, and returns its index. */
 export function indexKeylessValue(at: usize, end: usize): u32 {
-  const row = appendScalarAttribute(0, KIND_NONE, 0, at);
+  const row = appendScalarAttribute(0, layout.KIND_NONE, 0, at);
   readValue(at, end, rowAddress(row));
   return row;
 }
@@ -64,11 +56,11 @@ export function indexKeylessValue(at: usize, end: usize): u32 {
 // @ts-ignore: decorator
 @inline
 export function nextAttribute(): u32 {
-  return countOf(HEADER_ATTRIBUTES);
+  return countOf(layout.HEADER_ATTRIBUTES);
 }
 
 /** Supersedes the rows of a list whose owner was repeated: the last owner replaces it completely. */
 export function supersedeAttributes(first: u32, count: u32): void {
   for (let row = first; row < first + count; row++)
-    store<u8>(rowAddress(row), DISPOSITION_SUPERSEDED, ATTRIBUTE_DISPOSITION);
+    store<u8>(rowAddress(row), layout.DISPOSITION_SUPERSEDED, layout.ATTRIBUTE_DISPOSITION);
 }

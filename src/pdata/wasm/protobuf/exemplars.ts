@@ -1,17 +1,5 @@
 /** Exemplars of data points, kept in event rows. */
-import {
-  EVENT_ATTRIBUTES_COUNT,
-  EVENT_ATTRIBUTES_FIRST,
-  EVENT_SOURCE_END,
-  EVENT_SOURCE_START,
-  EVENT_SPAN_ID,
-  EVENT_TIME,
-  EVENT_TRACE_ID,
-  EVENT_VALUE,
-  EVENT_VALUE_KIND,
-  POINT_VALUE_DOUBLE,
-  POINT_VALUE_INT,
-} from '../../layout';
+import * as layout from '../../layout';
 import { beginList } from '../symbols';
 import { indexAttribute, nextAttribute } from './attributes';
 import { after, bytesTag, closeMessage, fixed64Tag, readEnd, readFixed64, readTag, skipUnknown } from './reader';
@@ -22,8 +10,8 @@ const EXEMPLAR_FIELDS: u32 = 0xfc;
 
 /** Fills the row of an exemplar whose bounds are stored in it. */
 export function indexExemplar(row: usize): void {
-  let at = <usize>load<u32>(row, EVENT_SOURCE_START);
-  const end = <usize>load<u32>(row, EVENT_SOURCE_END);
+  let at = <usize>load<u32>(row, layout.EVENT_SOURCE_START);
+  const end = <usize>load<u32>(row, layout.EVENT_SOURCE_END);
   const list = beginList();
   const firstAttribute = nextAttribute();
   let trace = at;
@@ -49,18 +37,18 @@ export function indexExemplar(row: usize): void {
     } else at = indexExemplarNumber(tag, at, end, row);
   }
   closeMessage(at, end);
-  checkTime(load<u64>(row, EVENT_TIME), at);
-  storeTraceId(row + EVENT_TRACE_ID, trace, traceLength, true);
-  storeSpanId(row + EVENT_SPAN_ID, span, spanLength, true);
-  store<u32>(row, firstAttribute, EVENT_ATTRIBUTES_FIRST);
-  store<u32>(row, nextAttribute() - firstAttribute, EVENT_ATTRIBUTES_COUNT);
+  checkTime(load<u64>(row, layout.EVENT_TIME), at);
+  storeTraceId(row + layout.EVENT_TRACE_ID, trace, traceLength, true);
+  storeSpanId(row + layout.EVENT_SPAN_ID, span, spanLength, true);
+  store<u32>(row, firstAttribute, layout.EVENT_ATTRIBUTES_FIRST);
+  store<u32>(row, nextAttribute() - firstAttribute, layout.EVENT_ATTRIBUTES_COUNT);
 }
 
 function indexExemplarNumber(tag: u32, at: usize, end: usize, row: usize): usize {
-  if (tag == fixed64Tag(2)) store<u64>(row, readFixed64(at, end), EVENT_TIME);
+  if (tag == fixed64Tag(2)) store<u64>(row, readFixed64(at, end), layout.EVENT_TIME);
   else if (tag == fixed64Tag(3) || tag == fixed64Tag(6)) {
-    store<u64>(row, readFixed64(at, end), EVENT_VALUE);
-    store<u8>(row, tag == fixed64Tag(3) ? POINT_VALUE_DOUBLE : POINT_VALUE_INT, EVENT_VALUE_KIND);
+    store<u64>(row, readFixed64(at, end), layout.EVENT_VALUE);
+    store<u8>(row, tag == fixed64Tag(3) ? layout.POINT_VALUE_DOUBLE : layout.POINT_VALUE_INT, layout.EVENT_VALUE_KIND);
   } else return skipUnknown(tag, at, end, EXEMPLAR_FIELDS);
   return at + 8;
 }

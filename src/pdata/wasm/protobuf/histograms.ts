@@ -1,42 +1,8 @@
 /** The fields of data points of histograms, exponential histograms and summaries only, kept in point rows. */
-import {
-  HEADER_NUMBERS,
-  POINT_BOUNDS_COUNT,
-  POINT_BOUNDS_FIRST,
-  POINT_BUCKETS_COUNT,
-  POINT_BUCKETS_FIRST,
-  POINT_COUNT,
-  POINT_HAS,
-  POINT_HAS_MAX,
-  POINT_HAS_MIN,
-  POINT_HAS_NEGATIVE,
-  POINT_HAS_POSITIVE,
-  POINT_HAS_SUM,
-  POINT_MAX,
-  POINT_MIN,
-  POINT_NEGATIVE_OFFSET,
-  POINT_POSITIVE_OFFSET,
-  POINT_QUANTILES_COUNT,
-  POINT_QUANTILES_FIRST,
-  POINT_SCALE,
-  POINT_SUM,
-  POINT_ZERO_COUNT,
-  POINT_ZERO_THRESHOLD,
-} from '../../layout';
+import * as layout from '../../layout';
 import { appendNumber, countOf } from '../tables';
 import { appendPackedVarints, appendQuantile, checkPacked64, collectFixed64 } from './numbers';
-import {
-  after,
-  bytesTag,
-  closeMessage,
-  fixed64Tag,
-  readEnd,
-  readFixed64,
-  readTag,
-  readVarint,
-  skipUnknown,
-  varintTag,
-} from './reader';
+import * as reader from './reader';
 
 // HistogramDataPoint { start 2, time 3, count 4, sum 5, bucket_counts 6, explicit_bounds 7, exemplars 8, attributes 9,
 // flags 10, min 11, max 12 }
@@ -56,7 +22,7 @@ const BUCKETS_COUNT: usize = 8;
 // @ts-ignore: decorator
 @inline
 function setHas(point: usize, bit: u32): void {
-  store<u32>(point, load<u32>(point, POINT_HAS) | bit, POINT_HAS);
+  store<u32>(point, load<u32>(point, layout.POINT_HAS) | bit, layout.POINT_HAS);
 }
 
 // @ts-ignore: decorator
@@ -66,77 +32,81 @@ function zigzag(value: u64): u32 {
 }
 
 export function indexHistogramField(tag: u32, at: usize, end: usize, point: usize): usize {
-  if (tag == bytesTag(6) || tag == bytesTag(7)) {
-    const last = readEnd(at, end);
-    const start = after(at);
+  if (tag == reader.bytesTag(6) || tag == reader.bytesTag(7)) {
+    const last = reader.readEnd(at, end);
+    const start = reader.after(at);
     checkPacked64(start, last);
     countNumbers(tag >> 3, <u32>(last - start) >> 3, point);
     return last;
   }
   const field = tag >> 3;
-  if (tag != fixed64Tag(field)) return skipUnknown(tag, at, end, HISTOGRAM_FIELDS);
-  if (field == 4) store<u64>(point, readFixed64(at, end), POINT_COUNT);
-  else if (field == 5) storeSum(point, readFixed64(at, end));
-  else if (field == 11) storeMin(point, readFixed64(at, end));
-  else if (field == 12) storeMax(point, readFixed64(at, end));
+  if (tag != reader.fixed64Tag(field)) return reader.skipUnknown(tag, at, end, HISTOGRAM_FIELDS);
+  if (field == 4) store<u64>(point, reader.readFixed64(at, end), layout.POINT_COUNT);
+  else if (field == 5) storeSum(point, reader.readFixed64(at, end));
+  else if (field == 11) storeMin(point, reader.readFixed64(at, end));
+  else if (field == 12) storeMax(point, reader.readFixed64(at, end));
   else if (field == 6 || field == 7) {
-    readFixed64(at, end);
+    reader.readFixed64(at, end);
     countNumbers(field, 1, point);
-  } else return skipUnknown(tag, at, end, HISTOGRAM_FIELDS);
+  } else return reader.skipUnknown(tag, at, end, HISTOGRAM_FIELDS);
   return at + 8;
 }
 
 function storeSum(point: usize, bits: u64): void {
-  store<u64>(point, bits, POINT_SUM);
-  setHas(point, POINT_HAS_SUM);
+  store<u64>(point, bits, layout.POINT_SUM);
+  setHas(point, layout.POINT_HAS_SUM);
 }
 
 function storeMin(point: usize, bits: u64): void {
-  store<u64>(point, bits, POINT_MIN);
-  setHas(point, POINT_HAS_MIN);
+  store<u64>(point, bits, layout.POINT_MIN);
+  setHas(point, layout.POINT_HAS_MIN);
 }
 
 function storeMax(point: usize, bits: u64): void {
-  store<u64>(point, bits, POINT_MAX);
-  setHas(point, POINT_HAS_MAX);
+  store<u64>(point, bits, layout.POINT_MAX);
+  setHas(point, layout.POINT_HAS_MAX);
 }
 
 // @ts-ignore: decorator
 @inline
 function countNumbers(field: u32, count: u32, point: usize): void {
-  const counter = point + (field == 6 ? POINT_BUCKETS_COUNT : POINT_BOUNDS_COUNT);
+  const counter = point + (field == 6 ? layout.POINT_BUCKETS_COUNT : layout.POINT_BOUNDS_COUNT);
   store<u32>(counter, load<u32>(counter) + count);
 }
 
 /** Collects the lists of a histogram point after it was checked and its numbers were counted. */
 export function collectHistogram(start: usize, end: usize, point: usize): void {
-  store<u32>(point, countOf(HEADER_NUMBERS), POINT_BUCKETS_FIRST);
-  collectFixed64(6, load<u32>(point, POINT_BUCKETS_COUNT), start, end);
-  store<u32>(point, countOf(HEADER_NUMBERS), POINT_BOUNDS_FIRST);
-  collectFixed64(7, load<u32>(point, POINT_BOUNDS_COUNT), start, end);
+  store<u32>(point, countOf(layout.HEADER_NUMBERS), layout.POINT_BUCKETS_FIRST);
+  collectFixed64(6, load<u32>(point, layout.POINT_BUCKETS_COUNT), start, end);
+  store<u32>(point, countOf(layout.HEADER_NUMBERS), layout.POINT_BOUNDS_FIRST);
+  collectFixed64(7, load<u32>(point, layout.POINT_BOUNDS_COUNT), start, end);
 }
 
 export function indexExponentialField(tag: u32, at: usize, end: usize, point: usize): usize {
-  if (tag == bytesTag(8) || tag == bytesTag(9)) {
-    const last = readEnd(at, end);
-    const positive = tag == bytesTag(8);
-    indexBuckets(after(at), last, point + (positive ? POINT_POSITIVE_OFFSET : POINT_NEGATIVE_OFFSET));
-    setHas(point, positive ? POINT_HAS_POSITIVE : POINT_HAS_NEGATIVE);
+  if (tag == reader.bytesTag(8) || tag == reader.bytesTag(9)) {
+    const last = reader.readEnd(at, end);
+    const positive = tag == reader.bytesTag(8);
+    indexBuckets(
+      reader.after(at),
+      last,
+      point + (positive ? layout.POINT_POSITIVE_OFFSET : layout.POINT_NEGATIVE_OFFSET),
+    );
+    setHas(point, positive ? layout.POINT_HAS_POSITIVE : layout.POINT_HAS_NEGATIVE);
     return last;
   }
-  if (tag == varintTag(6)) {
-    store<u32>(point, zigzag(readVarint(at, end)), POINT_SCALE);
-    return after(at);
+  if (tag == reader.varintTag(6)) {
+    store<u32>(point, zigzag(reader.readVarint(at, end)), layout.POINT_SCALE);
+    return reader.after(at);
   }
   const field = tag >> 3;
-  if (tag != fixed64Tag(field)) return skipUnknown(tag, at, end, EXPONENTIAL_FIELDS);
-  if (field == 4) store<u64>(point, readFixed64(at, end), POINT_COUNT);
-  else if (field == 5) storeSum(point, readFixed64(at, end));
-  else if (field == 7) store<u64>(point, readFixed64(at, end), POINT_ZERO_COUNT);
-  else if (field == 12) storeMin(point, readFixed64(at, end));
-  else if (field == 13) storeMax(point, readFixed64(at, end));
-  else if (field == 14) store<u64>(point, readFixed64(at, end), POINT_ZERO_THRESHOLD);
-  else return skipUnknown(tag, at, end, EXPONENTIAL_FIELDS);
+  if (tag != reader.fixed64Tag(field)) return reader.skipUnknown(tag, at, end, EXPONENTIAL_FIELDS);
+  if (field == 4) store<u64>(point, reader.readFixed64(at, end), layout.POINT_COUNT);
+  else if (field == 5) storeSum(point, reader.readFixed64(at, end));
+  else if (field == 7) store<u64>(point, reader.readFixed64(at, end), layout.POINT_ZERO_COUNT);
+  else if (field == 12) storeMin(point, reader.readFixed64(at, end));
+  else if (field == 13) storeMax(point, reader.readFixed64(at, end));
+  else if (field == 14) store<u64>(point, reader.readFixed64(at, end), layout.POINT_ZERO_THRESHOLD);
+  else return reader.skipUnknown(tag, at, end, EXPONENTIAL_FIELDS);
   return at + 8;
 }
 
@@ -145,53 +115,53 @@ export function indexExponentialField(tag: u32, at: usize, end: usize, point: us
  * then.
  */
 function indexBuckets(at: usize, end: usize, buckets: usize): void {
-  const first = countOf(HEADER_NUMBERS);
+  const first = countOf(layout.HEADER_NUMBERS);
   store<u32>(buckets, 0);
   while (at < end) {
-    const tag = readTag(at, end);
-    at = after(at);
-    if (tag == bytesTag(2)) {
-      const last = readEnd(at, end);
-      appendPackedVarints(after(at), last);
+    const tag = reader.readTag(at, end);
+    at = reader.after(at);
+    if (tag == reader.bytesTag(2)) {
+      const last = reader.readEnd(at, end);
+      appendPackedVarints(reader.after(at), last);
       at = last;
-    } else if (tag == varintTag(2)) {
-      appendNumber(readVarint(at, end), at);
-      at = after(at);
-    } else if (tag == varintTag(1)) {
-      store<u32>(buckets, zigzag(readVarint(at, end)));
-      at = after(at);
-    } else at = skipUnknown(tag, at, end, BUCKETS_FIELDS);
+    } else if (tag == reader.varintTag(2)) {
+      appendNumber(reader.readVarint(at, end), at);
+      at = reader.after(at);
+    } else if (tag == reader.varintTag(1)) {
+      store<u32>(buckets, zigzag(reader.readVarint(at, end)));
+      at = reader.after(at);
+    } else at = reader.skipUnknown(tag, at, end, BUCKETS_FIELDS);
   }
-  closeMessage(at, end);
+  reader.closeMessage(at, end);
   store<u32>(buckets, first, BUCKETS_FIRST);
-  store<u32>(buckets, countOf(HEADER_NUMBERS) - first, BUCKETS_COUNT);
+  store<u32>(buckets, countOf(layout.HEADER_NUMBERS) - first, BUCKETS_COUNT);
 }
 
 /** The sum of a summary is not an optional field: absent means 0, not unknown. */
 export function startSummary(point: usize): void {
-  setHas(point, POINT_HAS_SUM);
+  setHas(point, layout.POINT_HAS_SUM);
 }
 
 export function indexSummaryField(tag: u32, at: usize, end: usize, point: usize): usize {
-  if (tag == bytesTag(6)) return readEnd(at, end);
-  if (tag == fixed64Tag(4)) store<u64>(point, readFixed64(at, end), POINT_COUNT);
-  else if (tag == fixed64Tag(5)) store<u64>(point, readFixed64(at, end), POINT_SUM);
-  else return skipUnknown(tag, at, end, SUMMARY_FIELDS);
+  if (tag == reader.bytesTag(6)) return reader.readEnd(at, end);
+  if (tag == reader.fixed64Tag(4)) store<u64>(point, reader.readFixed64(at, end), layout.POINT_COUNT);
+  else if (tag == reader.fixed64Tag(5)) store<u64>(point, reader.readFixed64(at, end), layout.POINT_SUM);
+  else return reader.skipUnknown(tag, at, end, SUMMARY_FIELDS);
   return at + 8;
 }
 
 /** Collects the quantiles of a summary point that was checked except for its quantiles. */
 export function collectSummary(at: usize, end: usize, point: usize): void {
-  const first = countOf(HEADER_NUMBERS);
+  const first = countOf(layout.HEADER_NUMBERS);
   while (at < end) {
-    const tag = readTag(at, end);
-    at = after(at);
-    if (tag == bytesTag(6)) {
-      const last = readEnd(at, end);
-      appendQuantile(after(at), last);
+    const tag = reader.readTag(at, end);
+    at = reader.after(at);
+    if (tag == reader.bytesTag(6)) {
+      const last = reader.readEnd(at, end);
+      appendQuantile(reader.after(at), last);
       at = last;
-    } else at = skipUnknown(tag, at, end, 0);
+    } else at = reader.skipUnknown(tag, at, end, 0);
   }
-  store<u32>(point, first, POINT_QUANTILES_FIRST);
-  store<u32>(point, (countOf(HEADER_NUMBERS) - first) >> 1, POINT_QUANTILES_COUNT);
+  store<u32>(point, first, layout.POINT_QUANTILES_FIRST);
+  store<u32>(point, (countOf(layout.HEADER_NUMBERS) - first) >> 1, layout.POINT_QUANTILES_COUNT);
 }

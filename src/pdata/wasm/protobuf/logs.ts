@@ -1,41 +1,9 @@
 /** Log records. */
-import {
-  RECORD_ATTRIBUTES_COUNT,
-  RECORD_ATTRIBUTES_FIRST,
-  RECORD_BODY,
-  RECORD_DROPPED_ATTRIBUTES,
-  RECORD_END,
-  RECORD_FLAGS,
-  RECORD_KIND,
-  RECORD_NAME_FLAGS,
-  RECORD_NAME_LENGTH,
-  RECORD_NAME_OFFSET,
-  RECORD_RESOURCE,
-  RECORD_SCOPE,
-  RECORD_SPAN_ID,
-  RECORD_START,
-  RECORD_STATE_FLAGS,
-  RECORD_STATE_LENGTH,
-  RECORD_STATE_OFFSET,
-  RECORD_TRACE_ID,
-} from '../../layout';
+import * as layout from '../../layout';
 import { beginList } from '../symbols';
 import { appendRecord } from '../tables';
 import { indexAttribute, indexKeylessValue, nextAttribute } from './attributes';
-import {
-  after,
-  bytesTag,
-  closeMessage,
-  fixed32Tag,
-  fixed64Tag,
-  readEnd,
-  readFixed32,
-  readFixed64,
-  readTag,
-  readVarint,
-  skipUnknown,
-  varintTag,
-} from './reader';
+import * as reader from './reader';
 import { checkTime, knownEnum, storeSpanId, storeTraceId } from './scalars';
 import { checkText, checkValue } from './value';
 
@@ -58,67 +26,69 @@ export function indexLogRecord(at: usize, end: usize, resource: u32, scope: u32)
   let bodyEnd: usize = 0;
   let key: u32 = 0;
   while (at < end) {
-    const tag = readTag(at, end);
-    at = after(at);
+    const tag = reader.readTag(at, end);
+    at = reader.after(at);
     if ((tag & 7) == 2) {
-      const last = readEnd(at, end);
-      const start = after(at);
-      if (tag == bytesTag(6)) key = indexAttribute(start, last, list, key);
-      else if (tag == bytesTag(5)) {
+      const last = reader.readEnd(at, end);
+      const start = reader.after(at);
+      if (tag == reader.bytesTag(6)) key = indexAttribute(start, last, list, key);
+      else if (tag == reader.bytesTag(5)) {
         if (body) checkValue(body, bodyEnd, 1);
         body = start;
         bodyEnd = last;
-      } else if (tag == bytesTag(9)) {
+      } else if (tag == reader.bytesTag(9)) {
         trace = start;
         traceLength = last - start;
-      } else if (tag == bytesTag(10)) {
+      } else if (tag == reader.bytesTag(10)) {
         span = start;
         spanLength = last - start;
-      } else if (!indexLogText(tag, start, last, row)) skipUnknown(tag, at, end, LOG_FIELDS);
+      } else if (!indexLogText(tag, start, last, row)) reader.skipUnknown(tag, at, end, LOG_FIELDS);
       at = last;
     } else at = indexLogScalar(tag, at, end, row);
   }
-  closeMessage(at, end);
-  storeTraceId(row + RECORD_TRACE_ID, trace, traceLength, true);
-  storeSpanId(row + RECORD_SPAN_ID, span, spanLength, true);
-  checkTime(load<u64>(row, RECORD_START), at);
-  checkTime(load<u64>(row, RECORD_END), at);
-  store<u32>(row, firstAttribute, RECORD_ATTRIBUTES_FIRST);
-  store<u32>(row, nextAttribute() - firstAttribute, RECORD_ATTRIBUTES_COUNT);
-  store<u32>(row, resource, RECORD_RESOURCE);
-  store<u32>(row, scope, RECORD_SCOPE);
-  if (body) store<u32>(row, indexKeylessValue(body, bodyEnd) + 1, RECORD_BODY);
+  reader.closeMessage(at, end);
+  storeTraceId(row + layout.RECORD_TRACE_ID, trace, traceLength, true);
+  storeSpanId(row + layout.RECORD_SPAN_ID, span, spanLength, true);
+  checkTime(load<u64>(row, layout.RECORD_START), at);
+  checkTime(load<u64>(row, layout.RECORD_END), at);
+  store<u32>(row, firstAttribute, layout.RECORD_ATTRIBUTES_FIRST);
+  store<u32>(row, nextAttribute() - firstAttribute, layout.RECORD_ATTRIBUTES_COUNT);
+  store<u32>(row, resource, layout.RECORD_RESOURCE);
+  store<u32>(row, scope, layout.RECORD_SCOPE);
+  if (body) store<u32>(row, indexKeylessValue(body, bodyEnd) + 1, layout.RECORD_BODY);
 }
 
 /** The texts of a log record; false when the field is not one of them. */
 function indexLogText(tag: u32, start: usize, last: usize, row: usize): bool {
-  if (tag == bytesTag(3)) {
-    store<u8>(row, checkText(start, last), RECORD_STATE_FLAGS);
-    store<u32>(row, start, RECORD_STATE_OFFSET);
-    store<u32>(row, last - start, RECORD_STATE_LENGTH);
-  } else if (tag == bytesTag(12)) {
-    store<u8>(row, checkText(start, last), RECORD_NAME_FLAGS);
-    store<u32>(row, start, RECORD_NAME_OFFSET);
-    store<u32>(row, last - start, RECORD_NAME_LENGTH);
+  if (tag == reader.bytesTag(3)) {
+    store<u8>(row, checkText(start, last), layout.RECORD_STATE_FLAGS);
+    store<u32>(row, start, layout.RECORD_STATE_OFFSET);
+    store<u32>(row, last - start, layout.RECORD_STATE_LENGTH);
+  } else if (tag == reader.bytesTag(12)) {
+    store<u8>(row, checkText(start, last), layout.RECORD_NAME_FLAGS);
+    store<u32>(row, start, layout.RECORD_NAME_OFFSET);
+    store<u32>(row, last - start, layout.RECORD_NAME_LENGTH);
   } else return false;
   return true;
 }
 
 function indexLogScalar(tag: u32, at: usize, end: usize, row: usize): usize {
-  if (tag == fixed64Tag(1)) {
-    store<u64>(row, readFixed64(at, end), RECORD_START);
+  if (tag == reader.fixed64Tag(1)) {
+    store<u64>(row, reader.readFixed64(at, end), layout.RECORD_START);
     return at + 8;
   }
-  if (tag == fixed64Tag(11)) {
-    store<u64>(row, readFixed64(at, end), RECORD_END);
+  if (tag == reader.fixed64Tag(11)) {
+    store<u64>(row, reader.readFixed64(at, end), layout.RECORD_END);
     return at + 8;
   }
-  if (tag == fixed32Tag(8)) {
-    store<u32>(row, readFixed32(at, end), RECORD_FLAGS);
+  if (tag == reader.fixed32Tag(8)) {
+    store<u32>(row, reader.readFixed32(at, end), layout.RECORD_FLAGS);
     return at + 4;
   }
-  if (tag == varintTag(2)) store<u8>(row, knownEnum(readVarint(at, end), HIGHEST_SEVERITY), RECORD_KIND);
-  else if (tag == varintTag(7)) store<u32>(row, <u32>readVarint(at, end), RECORD_DROPPED_ATTRIBUTES);
-  else return skipUnknown(tag, at, end, LOG_FIELDS);
-  return after(at);
+  if (tag == reader.varintTag(2))
+    store<u8>(row, knownEnum(reader.readVarint(at, end), HIGHEST_SEVERITY), layout.RECORD_KIND);
+  else if (tag == reader.varintTag(7))
+    store<u32>(row, <u32>reader.readVarint(at, end), layout.RECORD_DROPPED_ATTRIBUTES);
+  else return reader.skipUnknown(tag, at, end, LOG_FIELDS);
+  return reader.after(at);
 }

@@ -1,33 +1,5 @@
 /** Metrics: the fields that all their data points share. The points are in points.ts. */
-import {
-  HEADER_ATTRIBUTES,
-  HEADER_BASE,
-  HEADER_EVENTS,
-  HEADER_METRICS,
-  HEADER_NUMBERS,
-  HEADER_POINTS,
-  HEADER_RECORDS,
-  METRIC_ATTRIBUTES_COUNT,
-  METRIC_ATTRIBUTES_FIRST,
-  METRIC_DESCRIPTION_FLAGS,
-  METRIC_DESCRIPTION_LENGTH,
-  METRIC_DESCRIPTION_OFFSET,
-  METRIC_EXPONENTIAL_HISTOGRAM,
-  METRIC_GAUGE,
-  METRIC_HISTOGRAM,
-  METRIC_MONOTONIC,
-  METRIC_NAME_FLAGS,
-  METRIC_NAME_LENGTH,
-  METRIC_NAME_OFFSET,
-  METRIC_NONE,
-  METRIC_SUM,
-  METRIC_SUMMARY,
-  METRIC_TEMPORALITY,
-  METRIC_TYPE,
-  METRIC_UNIT_FLAGS,
-  METRIC_UNIT_LENGTH,
-  METRIC_UNIT_OFFSET,
-} from '../../layout';
+import * as layout from '../../layout';
 import { beginList } from '../symbols';
 import { appendMetric, countOf } from '../tables';
 import { indexAttribute, nextAttribute } from './attributes';
@@ -50,17 +22,17 @@ const HIGHEST_TEMPORALITY: u32 = 2;
 // @ts-ignore: decorator
 @inline
 function typeOf(tag: u32): u32 {
-  if (tag == bytesTag(5)) return METRIC_GAUGE;
-  if (tag == bytesTag(7)) return METRIC_SUM;
-  if (tag == bytesTag(9)) return METRIC_HISTOGRAM;
-  if (tag == bytesTag(10)) return METRIC_EXPONENTIAL_HISTOGRAM;
-  if (tag == bytesTag(11)) return METRIC_SUMMARY;
-  return METRIC_NONE;
+  if (tag == bytesTag(5)) return layout.METRIC_GAUGE;
+  if (tag == bytesTag(7)) return layout.METRIC_SUM;
+  if (tag == bytesTag(9)) return layout.METRIC_HISTOGRAM;
+  if (tag == bytesTag(10)) return layout.METRIC_EXPONENTIAL_HISTOGRAM;
+  if (tag == bytesTag(11)) return layout.METRIC_SUMMARY;
+  return layout.METRIC_NONE;
 }
 
 /** Appends a metric and a record for each of its data points. */
 export function indexMetric(start: usize, end: usize, resource: u32, scope: u32): void {
-  const metric = countOf(HEADER_METRICS);
+  const metric = countOf(layout.HEADER_METRICS);
   const row = appendMetric(start);
   const list = beginList();
   const firstAttribute = nextAttribute();
@@ -74,30 +46,30 @@ export function indexMetric(start: usize, end: usize, resource: u32, scope: u32)
       const last = readEnd(at, end);
       const content = after(at);
       if (tag == bytesTag(12)) key = indexAttribute(content, last, list, key);
-      else if (typeOf(tag) != METRIC_NONE) hasData = true;
+      else if (typeOf(tag) != layout.METRIC_NONE) hasData = true;
       else if (!indexMetricText(tag, content, last, row)) skipUnknown(tag, at, end, METRIC_FIELDS);
       at = last;
     } else at = skipUnknown(tag, at, end, METRIC_FIELDS);
   }
   closeMessage(at, end);
-  store<u32>(row, firstAttribute, METRIC_ATTRIBUTES_FIRST);
-  store<u32>(row, nextAttribute() - firstAttribute, METRIC_ATTRIBUTES_COUNT);
+  store<u32>(row, firstAttribute, layout.METRIC_ATTRIBUTES_FIRST);
+  store<u32>(row, nextAttribute() - firstAttribute, layout.METRIC_ATTRIBUTES_COUNT);
   if (hasData) indexMembers(start, end, row, metric, resource, scope);
 }
 
 function indexMetricText(tag: u32, start: usize, last: usize, row: usize): bool {
   if (tag == bytesTag(1)) {
-    store<u8>(row, checkText(start, last), METRIC_NAME_FLAGS);
-    store<u32>(row, start, METRIC_NAME_OFFSET);
-    store<u32>(row, last - start, METRIC_NAME_LENGTH);
+    store<u8>(row, checkText(start, last), layout.METRIC_NAME_FLAGS);
+    store<u32>(row, start, layout.METRIC_NAME_OFFSET);
+    store<u32>(row, last - start, layout.METRIC_NAME_LENGTH);
   } else if (tag == bytesTag(2)) {
-    store<u8>(row, checkText(start, last), METRIC_DESCRIPTION_FLAGS);
-    store<u32>(row, start, METRIC_DESCRIPTION_OFFSET);
-    store<u32>(row, last - start, METRIC_DESCRIPTION_LENGTH);
+    store<u8>(row, checkText(start, last), layout.METRIC_DESCRIPTION_FLAGS);
+    store<u32>(row, start, layout.METRIC_DESCRIPTION_OFFSET);
+    store<u32>(row, last - start, layout.METRIC_DESCRIPTION_LENGTH);
   } else if (tag == bytesTag(3)) {
-    store<u8>(row, checkText(start, last), METRIC_UNIT_FLAGS);
-    store<u32>(row, start, METRIC_UNIT_OFFSET);
-    store<u32>(row, last - start, METRIC_UNIT_LENGTH);
+    store<u8>(row, checkText(start, last), layout.METRIC_UNIT_FLAGS);
+    store<u32>(row, start, layout.METRIC_UNIT_OFFSET);
+    store<u32>(row, last - start, layout.METRIC_UNIT_LENGTH);
   } else return false;
   return true;
 }
@@ -107,24 +79,24 @@ function indexMetricText(tag: u32, start: usize, last: usize, row: usize): bool 
  * the first, so that nothing of the earlier ones remains.
  */
 function indexMembers(at: usize, end: usize, row: usize, metric: u32, resource: u32, scope: u32): void {
-  const records = countOf(HEADER_RECORDS);
-  const attributes = countOf(HEADER_ATTRIBUTES);
-  const exemplars = countOf(HEADER_EVENTS);
-  const points = countOf(HEADER_POINTS);
-  const numbers = countOf(HEADER_NUMBERS);
+  const records = countOf(layout.HEADER_RECORDS);
+  const attributes = countOf(layout.HEADER_ATTRIBUTES);
+  const exemplars = countOf(layout.HEADER_EVENTS);
+  const points = countOf(layout.HEADER_POINTS);
+  const numbers = countOf(layout.HEADER_NUMBERS);
   while (at < end) {
     const tag = readTag(at, end);
     at = after(at);
     const type = typeOf(tag);
-    if (type == METRIC_NONE) {
+    if (type == layout.METRIC_NONE) {
       at = skipUnknown(tag, at, end, 0);
       continue;
     }
-    store<u32>(HEADER_BASE, records, HEADER_RECORDS);
-    store<u32>(HEADER_BASE, attributes, HEADER_ATTRIBUTES);
-    store<u32>(HEADER_BASE, exemplars, HEADER_EVENTS);
-    store<u32>(HEADER_BASE, points, HEADER_POINTS);
-    store<u32>(HEADER_BASE, numbers, HEADER_NUMBERS);
+    store<u32>(layout.HEADER_BASE, records, layout.HEADER_RECORDS);
+    store<u32>(layout.HEADER_BASE, attributes, layout.HEADER_ATTRIBUTES);
+    store<u32>(layout.HEADER_BASE, exemplars, layout.HEADER_EVENTS);
+    store<u32>(layout.HEADER_BASE, points, layout.HEADER_POINTS);
+    store<u32>(layout.HEADER_BASE, numbers, layout.HEADER_NUMBERS);
     const last = readEnd(at, end);
     indexData(type, after(at), last, row, metric, resource, scope);
     at = last;
@@ -133,11 +105,11 @@ function indexMembers(at: usize, end: usize, row: usize, metric: u32, resource: 
 
 function indexData(type: u32, at: usize, end: usize, row: usize, metric: u32, resource: u32, scope: u32): void {
   let known = TEMPORAL_FIELDS;
-  if (type == METRIC_GAUGE || type == METRIC_SUMMARY) known = POINTS_FIELDS;
-  else if (type == METRIC_SUM) known = SUM_FIELDS;
-  store<u8>(row, type, METRIC_TYPE);
-  store<u8>(row, 0, METRIC_TEMPORALITY);
-  store<u8>(row, 0, METRIC_MONOTONIC);
+  if (type == layout.METRIC_GAUGE || type == layout.METRIC_SUMMARY) known = POINTS_FIELDS;
+  else if (type == layout.METRIC_SUM) known = SUM_FIELDS;
+  store<u8>(row, type, layout.METRIC_TYPE);
+  store<u8>(row, 0, layout.METRIC_TEMPORALITY);
+  store<u8>(row, 0, layout.METRIC_MONOTONIC);
   while (at < end) {
     const tag = readTag(at, end);
     at = after(at);
@@ -146,10 +118,10 @@ function indexData(type: u32, at: usize, end: usize, row: usize, metric: u32, re
       indexPoint(type, after(at), last, metric, resource, scope);
       at = last;
     } else if (tag == varintTag(2) && known != POINTS_FIELDS) {
-      store<u8>(row, knownEnum(readVarint(at, end), HIGHEST_TEMPORALITY), METRIC_TEMPORALITY);
+      store<u8>(row, knownEnum(readVarint(at, end), HIGHEST_TEMPORALITY), layout.METRIC_TEMPORALITY);
       at = after(at);
     } else if (tag == varintTag(3) && known == SUM_FIELDS) {
-      store<u8>(row, <u32>(readVarint(at, end) != 0), METRIC_MONOTONIC);
+      store<u8>(row, <u32>(readVarint(at, end) != 0), layout.METRIC_MONOTONIC);
       at = after(at);
     } else at = skipUnknown(tag, at, end, known);
   }

@@ -6,17 +6,7 @@
 import { FAIL_PROTOBUF, HEADER_NUMBERS } from '../../layout';
 import { fail } from '../fail';
 import { appendNumber, countOf } from '../tables';
-import {
-  after,
-  bytesTag,
-  closeMessage,
-  fixed64Tag,
-  readEnd,
-  readFixed64,
-  readTag,
-  readVarint,
-  skipUnknown,
-} from './reader';
+import * as reader from './reader';
 
 /** Checks one packed run of fixed 64-bit numbers. */
 // @ts-ignore: decorator
@@ -29,25 +19,25 @@ export function checkPacked64(start: usize, end: usize): void {
 export function collectFixed64(field: u32, count: u32, at: usize, end: usize): void {
   const full = countOf(HEADER_NUMBERS) + count;
   while (countOf(HEADER_NUMBERS) < full) {
-    const tag = readTag(at, end);
-    at = after(at);
-    if (tag == fixed64Tag(field)) {
-      appendNumber(readFixed64(at, end), at);
+    const tag = reader.readTag(at, end);
+    at = reader.after(at);
+    if (tag == reader.fixed64Tag(field)) {
+      appendNumber(reader.readFixed64(at, end), at);
       at += 8;
-    } else if (tag == bytesTag(field)) {
-      const last = readEnd(at, end);
-      for (at = after(at); at < last; at += 8) appendNumber(load<u64>(at), at);
-    } else at = skipUnknown(tag, at, end, 0);
+    } else if (tag == reader.bytesTag(field)) {
+      const last = reader.readEnd(at, end);
+      for (at = reader.after(at); at < last; at += 8) appendNumber(load<u64>(at), at);
+    } else at = reader.skipUnknown(tag, at, end, 0);
   }
 }
 
 /** Appends one packed run of varints, and checks it. */
 export function appendPackedVarints(at: usize, end: usize): void {
   while (at < end) {
-    appendNumber(readVarint(at, end), at);
-    at = after(at);
+    appendNumber(reader.readVarint(at, end), at);
+    at = reader.after(at);
   }
-  closeMessage(at, end);
+  reader.closeMessage(at, end);
 }
 
 // ValueAtQuantile { quantile 1, value 2 }
@@ -58,17 +48,17 @@ export function appendQuantile(at: usize, end: usize): void {
   let quantile: u64 = 0;
   let value: u64 = 0;
   while (at < end) {
-    const tag = readTag(at, end);
-    at = after(at);
-    if (tag == fixed64Tag(1)) {
-      quantile = readFixed64(at, end);
+    const tag = reader.readTag(at, end);
+    at = reader.after(at);
+    if (tag == reader.fixed64Tag(1)) {
+      quantile = reader.readFixed64(at, end);
       at += 8;
-    } else if (tag == fixed64Tag(2)) {
-      value = readFixed64(at, end);
+    } else if (tag == reader.fixed64Tag(2)) {
+      value = reader.readFixed64(at, end);
       at += 8;
-    } else at = skipUnknown(tag, at, end, QUANTILE_FIELDS);
+    } else at = reader.skipUnknown(tag, at, end, QUANTILE_FIELDS);
   }
-  closeMessage(at, end);
+  reader.closeMessage(at, end);
   appendNumber(quantile, at);
   appendNumber(value, at);
 }

@@ -2,19 +2,7 @@
  * Resource and InstrumentationScope, the sources of records. Their rows are allocated before; a repeated message
  * replaces the first.
  */
-import {
-  RESOURCE_ATTRIBUTES_COUNT,
-  RESOURCE_ATTRIBUTES_FIRST,
-  SCOPE_ATTRIBUTES_COUNT,
-  SCOPE_ATTRIBUTES_FIRST,
-  SCOPE_NAME_FLAGS,
-  SCOPE_NAME_LENGTH,
-  SCOPE_NAME_OFFSET,
-  SCOPE_STRIDE,
-  SCOPE_VERSION_FLAGS,
-  SCOPE_VERSION_LENGTH,
-  SCOPE_VERSION_OFFSET,
-} from '../../layout';
+import * as layout from '../../layout';
 import { beginList } from '../symbols';
 import { indexAttribute, nextAttribute, supersedeAttributes } from './attributes';
 import { after, bytesTag, closeMessage, readEnd, readTag, readVarint, skipUnknown, varintTag } from './reader';
@@ -28,7 +16,10 @@ const ENTITY_FIELDS: u32 = 0x1e;
 const SCOPE_FIELDS: u32 = 0x1e;
 
 export function indexResource(at: usize, end: usize, row: usize): void {
-  supersedeAttributes(load<u32>(row, RESOURCE_ATTRIBUTES_FIRST), load<u32>(row, RESOURCE_ATTRIBUTES_COUNT));
+  supersedeAttributes(
+    load<u32>(row, layout.RESOURCE_ATTRIBUTES_FIRST),
+    load<u32>(row, layout.RESOURCE_ATTRIBUTES_COUNT),
+  );
   const list = beginList();
   const firstAttribute = nextAttribute();
   let key: u32 = 0;
@@ -49,8 +40,8 @@ export function indexResource(at: usize, end: usize, row: usize): void {
     } else at = skipUnknown(tag, at, end, RESOURCE_FIELDS);
   }
   closeMessage(at, end);
-  store<u32>(row, firstAttribute, RESOURCE_ATTRIBUTES_FIRST);
-  store<u32>(row, nextAttribute() - firstAttribute, RESOURCE_ATTRIBUTES_COUNT);
+  store<u32>(row, firstAttribute, layout.RESOURCE_ATTRIBUTES_FIRST);
+  store<u32>(row, nextAttribute() - firstAttribute, layout.RESOURCE_ATTRIBUTES_COUNT);
 }
 
 function checkEntity(at: usize, end: usize): void {
@@ -67,8 +58,8 @@ function checkEntity(at: usize, end: usize): void {
 }
 
 export function indexScope(at: usize, end: usize, row: usize): void {
-  supersedeAttributes(load<u32>(row, SCOPE_ATTRIBUTES_FIRST), load<u32>(row, SCOPE_ATTRIBUTES_COUNT));
-  memory.fill(row, 0, SCOPE_STRIDE);
+  supersedeAttributes(load<u32>(row, layout.SCOPE_ATTRIBUTES_FIRST), load<u32>(row, layout.SCOPE_ATTRIBUTES_COUNT));
+  memory.fill(row, 0, layout.SCOPE_STRIDE);
   const list = beginList();
   const firstAttribute = nextAttribute();
   let key: u32 = 0;
@@ -80,13 +71,13 @@ export function indexScope(at: usize, end: usize, row: usize): void {
       const start = after(at);
       if (tag == bytesTag(3)) key = indexAttribute(start, last, list, key);
       else if (tag == bytesTag(1)) {
-        store<u8>(row, checkText(start, last), SCOPE_NAME_FLAGS);
-        store<u32>(row, start, SCOPE_NAME_OFFSET);
-        store<u32>(row, last - start, SCOPE_NAME_LENGTH);
+        store<u8>(row, checkText(start, last), layout.SCOPE_NAME_FLAGS);
+        store<u32>(row, start, layout.SCOPE_NAME_OFFSET);
+        store<u32>(row, last - start, layout.SCOPE_NAME_LENGTH);
       } else {
-        store<u8>(row, checkText(start, last), SCOPE_VERSION_FLAGS);
-        store<u32>(row, start, SCOPE_VERSION_OFFSET);
-        store<u32>(row, last - start, SCOPE_VERSION_LENGTH);
+        store<u8>(row, checkText(start, last), layout.SCOPE_VERSION_FLAGS);
+        store<u32>(row, start, layout.SCOPE_VERSION_OFFSET);
+        store<u32>(row, last - start, layout.SCOPE_VERSION_LENGTH);
       }
       at = last;
     } else if (tag == varintTag(4)) {
@@ -95,6 +86,6 @@ export function indexScope(at: usize, end: usize, row: usize): void {
     } else at = skipUnknown(tag, at, end, SCOPE_FIELDS);
   }
   closeMessage(at, end);
-  store<u32>(row, firstAttribute, SCOPE_ATTRIBUTES_FIRST);
-  store<u32>(row, nextAttribute() - firstAttribute, SCOPE_ATTRIBUTES_COUNT);
+  store<u32>(row, firstAttribute, layout.SCOPE_ATTRIBUTES_FIRST);
+  store<u32>(row, nextAttribute() - firstAttribute, layout.SCOPE_ATTRIBUTES_COUNT);
 }

@@ -2,55 +2,7 @@
  * Encodes the tables as an OTLP request, for forwarding. Each call writes a whole request of some records; the pieces
  * in sequence are one request, because protobuf merges repeated fields by concatenation.
  */
-import {
-  HEADER_BASE,
-  HEADER_OUTPUT_LENGTH,
-  HEADER_OUTPUT_ROWS,
-  HEADER_RECORDS,
-  HEADER_SIGNAL,
-  METRICS_BASE,
-  METRIC_ATTRIBUTES_COUNT,
-  METRIC_ATTRIBUTES_FIRST,
-  METRIC_DESCRIPTION_FLAGS,
-  METRIC_DESCRIPTION_LENGTH,
-  METRIC_DESCRIPTION_OFFSET,
-  METRIC_EXPONENTIAL_HISTOGRAM,
-  METRIC_HISTOGRAM,
-  METRIC_MONOTONIC,
-  METRIC_NAME_FLAGS,
-  METRIC_NAME_LENGTH,
-  METRIC_NAME_OFFSET,
-  METRIC_STRIDE,
-  METRIC_SUM,
-  METRIC_TEMPORALITY,
-  METRIC_TYPE,
-  METRIC_UNIT_FLAGS,
-  METRIC_UNIT_LENGTH,
-  METRIC_UNIT_OFFSET,
-  OUTPUT_BASE,
-  OUTPUT_SOFT_LIMIT,
-  RECORDS_BASE,
-  RECORD_METRIC,
-  RECORD_RESOURCE,
-  RECORD_SCOPE,
-  RECORD_STRIDE,
-  RESOURCES_BASE,
-  RESOURCE_ATTRIBUTES_COUNT,
-  RESOURCE_ATTRIBUTES_FIRST,
-  RESOURCE_STRIDE,
-  SCOPES_BASE,
-  SCOPE_ATTRIBUTES_COUNT,
-  SCOPE_ATTRIBUTES_FIRST,
-  SCOPE_NAME_FLAGS,
-  SCOPE_NAME_LENGTH,
-  SCOPE_NAME_OFFSET,
-  SCOPE_STRIDE,
-  SCOPE_VERSION_FLAGS,
-  SCOPE_VERSION_LENGTH,
-  SCOPE_VERSION_OFFSET,
-  SIGNAL_METRICS,
-  SIGNAL_TRACES,
-} from '../../../layout';
+import * as layout from '../../../layout';
 import { mayPause } from '../../pause';
 import { beginOutput, out } from '../output';
 import { beginMessage, endMessage, putNumber, putOptionalText } from './fields';
@@ -68,62 +20,66 @@ let count: u32 = 0;
 // @ts-ignore: decorator
 @inline
 function recordAt(index: u32): usize {
-  return <usize>RECORDS_BASE + <usize>index * RECORD_STRIDE;
+  return <usize>layout.RECORDS_BASE + <usize>index * layout.RECORD_STRIDE;
 }
 
 /** Whether the piece continues with the record at `index`, and that record has `row` in `field`. */
 function goesOn(index: u32, field: usize, row: u32): bool {
-  return index < count && out - OUTPUT_BASE < <usize>OUTPUT_SOFT_LIMIT && load<u32>(recordAt(index) + field) == row;
+  return (
+    index < count &&
+    out - layout.OUTPUT_BASE < <usize>layout.OUTPUT_SOFT_LIMIT &&
+    load<u32>(recordAt(index) + field) == row
+  );
 }
 
 /** Encodes records from `first` on as one request; returns the first record that was not encoded. */
 export function encodeOtlp(first: u32): u32 {
-  signal = load<u32>(HEADER_BASE, HEADER_SIGNAL);
-  count = load<u32>(HEADER_BASE, HEADER_RECORDS);
+  signal = load<u32>(layout.HEADER_BASE, layout.HEADER_SIGNAL);
+  count = load<u32>(layout.HEADER_BASE, layout.HEADER_RECORDS);
   beginOutput();
   let next = first;
-  while (next < count && out - OUTPUT_BASE < <usize>OUTPUT_SOFT_LIMIT) next = putResource(next);
-  store<u32>(HEADER_BASE, <u32>(out - OUTPUT_BASE), HEADER_OUTPUT_LENGTH);
-  store<u32>(HEADER_BASE, next - first, HEADER_OUTPUT_ROWS);
+  while (next < count && out - layout.OUTPUT_BASE < <usize>layout.OUTPUT_SOFT_LIMIT) next = putResource(next);
+  store<u32>(layout.HEADER_BASE, <u32>(out - layout.OUTPUT_BASE), layout.HEADER_OUTPUT_LENGTH);
+  store<u32>(layout.HEADER_BASE, next - first, layout.HEADER_OUTPUT_ROWS);
   return next;
 }
 
 /** ResourceSpans, ResourceLogs or ResourceMetrics: they have the same fields. */
 function putResource(next: u32): u32 {
-  const resource = load<u32>(recordAt(next), RECORD_RESOURCE);
-  const row = <usize>RESOURCES_BASE + <usize>resource * RESOURCE_STRIDE;
+  const resource = load<u32>(recordAt(next), layout.RECORD_RESOURCE);
+  const row = <usize>layout.RESOURCES_BASE + <usize>resource * layout.RESOURCE_STRIDE;
   const group = beginMessage(1);
   const message = beginMessage(1);
-  putAttributes(1, load<u32>(row, RESOURCE_ATTRIBUTES_FIRST), load<u32>(row, RESOURCE_ATTRIBUTES_COUNT));
+  putAttributes(1, load<u32>(row, layout.RESOURCE_ATTRIBUTES_FIRST), load<u32>(row, layout.RESOURCE_ATTRIBUTES_COUNT));
   endMessage(message);
   do next = putScope(next);
-  while (goesOn(next, RECORD_RESOURCE, resource));
+  while (goesOn(next, layout.RECORD_RESOURCE, resource));
   endMessage(group);
   return next;
 }
 
 function putScope(next: u32): u32 {
-  const resource = load<u32>(recordAt(next), RECORD_RESOURCE);
-  const scope = load<u32>(recordAt(next), RECORD_SCOPE);
-  const row = <usize>SCOPES_BASE + <usize>scope * SCOPE_STRIDE;
+  const resource = load<u32>(recordAt(next), layout.RECORD_RESOURCE);
+  const scope = load<u32>(recordAt(next), layout.RECORD_SCOPE);
+  const row = <usize>layout.SCOPES_BASE + <usize>scope * layout.SCOPE_STRIDE;
   const group = beginMessage(2);
   const message = beginMessage(1);
   putOptionalText(
     1,
-    load<u32>(row, SCOPE_NAME_OFFSET),
-    load<u32>(row, SCOPE_NAME_LENGTH),
-    load<u8>(row, SCOPE_NAME_FLAGS),
+    load<u32>(row, layout.SCOPE_NAME_OFFSET),
+    load<u32>(row, layout.SCOPE_NAME_LENGTH),
+    load<u8>(row, layout.SCOPE_NAME_FLAGS),
   );
   putOptionalText(
     2,
-    load<u32>(row, SCOPE_VERSION_OFFSET),
-    load<u32>(row, SCOPE_VERSION_LENGTH),
-    load<u8>(row, SCOPE_VERSION_FLAGS),
+    load<u32>(row, layout.SCOPE_VERSION_OFFSET),
+    load<u32>(row, layout.SCOPE_VERSION_LENGTH),
+    load<u8>(row, layout.SCOPE_VERSION_FLAGS),
   );
-  putAttributes(3, load<u32>(row, SCOPE_ATTRIBUTES_FIRST), load<u32>(row, SCOPE_ATTRIBUTES_COUNT));
+  putAttributes(3, load<u32>(row, layout.SCOPE_ATTRIBUTES_FIRST), load<u32>(row, layout.SCOPE_ATTRIBUTES_COUNT));
   endMessage(message);
   do next = putRecords(next);
-  while (goesOn(next, RECORD_SCOPE, scope) && load<u32>(recordAt(next), RECORD_RESOURCE) == resource);
+  while (goesOn(next, layout.RECORD_SCOPE, scope) && load<u32>(recordAt(next), layout.RECORD_RESOURCE) == resource);
   endMessage(group);
   return next;
 }
@@ -132,10 +88,10 @@ function putScope(next: u32): u32 {
 function putRecords(next: u32): u32 {
   mayPause();
   const message = beginMessage(2);
-  if (signal == SIGNAL_METRICS) {
+  if (signal == layout.SIGNAL_METRICS) {
     next = putMetric(next);
   } else {
-    if (signal == SIGNAL_TRACES) putSpan(recordAt(next));
+    if (signal == layout.SIGNAL_TRACES) putSpan(recordAt(next));
     else putLog(recordAt(next));
     next += 1;
   }
@@ -144,26 +100,26 @@ function putRecords(next: u32): u32 {
 }
 
 function putMetric(next: u32): u32 {
-  const metric = load<u32>(recordAt(next), RECORD_METRIC);
-  const row = <usize>METRICS_BASE + <usize>metric * METRIC_STRIDE;
-  const type = <u32>load<u8>(row, METRIC_TYPE);
+  const metric = load<u32>(recordAt(next), layout.RECORD_METRIC);
+  const row = <usize>layout.METRICS_BASE + <usize>metric * layout.METRIC_STRIDE;
+  const type = <u32>load<u8>(row, layout.METRIC_TYPE);
   putOptionalText(
     1,
-    load<u32>(row, METRIC_NAME_OFFSET),
-    load<u32>(row, METRIC_NAME_LENGTH),
-    load<u8>(row, METRIC_NAME_FLAGS),
+    load<u32>(row, layout.METRIC_NAME_OFFSET),
+    load<u32>(row, layout.METRIC_NAME_LENGTH),
+    load<u8>(row, layout.METRIC_NAME_FLAGS),
   );
   putOptionalText(
     2,
-    load<u32>(row, METRIC_DESCRIPTION_OFFSET),
-    load<u32>(row, METRIC_DESCRIPTION_LENGTH),
-    load<u8>(row, METRIC_DESCRIPTION_FLAGS),
+    load<u32>(row, layout.METRIC_DESCRIPTION_OFFSET),
+    load<u32>(row, layout.METRIC_DESCRIPTION_LENGTH),
+    load<u8>(row, layout.METRIC_DESCRIPTION_FLAGS),
   );
   putOptionalText(
     3,
-    load<u32>(row, METRIC_UNIT_OFFSET),
-    load<u32>(row, METRIC_UNIT_LENGTH),
-    load<u8>(row, METRIC_UNIT_FLAGS),
+    load<u32>(row, layout.METRIC_UNIT_OFFSET),
+    load<u32>(row, layout.METRIC_UNIT_LENGTH),
+    load<u8>(row, layout.METRIC_UNIT_FLAGS),
   );
   const data = beginMessage(<u32>unchecked(DATA_FIELDS[type]));
   do {
@@ -171,11 +127,11 @@ function putMetric(next: u32): u32 {
     putPoint(recordAt(next), type);
     endMessage(point);
     next += 1;
-  } while (goesOn(next, RECORD_METRIC, metric));
-  if (type == METRIC_SUM || type == METRIC_HISTOGRAM || type == METRIC_EXPONENTIAL_HISTOGRAM)
-    putNumber(2, load<u8>(row, METRIC_TEMPORALITY));
-  if (type == METRIC_SUM) putNumber(3, load<u8>(row, METRIC_MONOTONIC));
+  } while (goesOn(next, layout.RECORD_METRIC, metric));
+  if (type == layout.METRIC_SUM || type == layout.METRIC_HISTOGRAM || type == layout.METRIC_EXPONENTIAL_HISTOGRAM)
+    putNumber(2, load<u8>(row, layout.METRIC_TEMPORALITY));
+  if (type == layout.METRIC_SUM) putNumber(3, load<u8>(row, layout.METRIC_MONOTONIC));
   endMessage(data);
-  putAttributes(12, load<u32>(row, METRIC_ATTRIBUTES_FIRST), load<u32>(row, METRIC_ATTRIBUTES_COUNT));
+  putAttributes(12, load<u32>(row, layout.METRIC_ATTRIBUTES_FIRST), load<u32>(row, layout.METRIC_ATTRIBUTES_COUNT));
   return next;
 }

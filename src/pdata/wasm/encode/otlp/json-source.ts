@@ -5,52 +5,19 @@
 import { HEADER_BASE, HEADER_SCRATCH, KIND_ARRAY } from '../../../layout';
 import { bytesLength, bytesOffset, decodeBase64 } from '../../json/binary';
 import { appendEntry, removeSuperseded } from '../../json/entries';
-import {
-  boolValue,
-  endOfList,
-  firstElement,
-  memberId,
-  nextElement,
-  nextMember,
-  openMessage,
-  readBool,
-  resetMembers,
-} from '../../json/members';
+import * as members from '../../json/members';
 import { doubleValue, integerValue, readDouble, readSigned, resetNumbers } from '../../json/number';
-import {
-  ANY_VALUE_MESSAGE,
-  ARRAY_VALUE as ARRAY_MEMBER,
-  BOOL_VALUE as BOOL_MEMBER,
-  BYTES_VALUE as BYTES_MEMBER,
-  DOUBLE_VALUE as DOUBLE_MEMBER,
-  INT_VALUE as INT_MEMBER,
-  KEY as KEY_MEMBER,
-  KEY_VALUE_MESSAGE,
-  LIST_MESSAGE,
-  STRING_VALUE as STRING_MEMBER,
-} from '../../json/schema';
+import * as schema from '../../json/schema';
 import { readPlainText, readText, setEmptyText, textFlags, textLength, textOffset } from '../../json/text';
 import { putPlain } from '../json-text';
 import { out, setOut } from '../output';
 import { beginMessage, endMessage, putBits, putBytes, putText } from './fields';
-import {
-  ARRAY_VALUE,
-  BOOL_VALUE,
-  BYTES_VALUE,
-  DOUBLE_VALUE,
-  INT_VALUE,
-  KEY,
-  KVLIST_VALUE,
-  STRING_VALUE,
-  VALUE,
-  VALUES,
-  putInteger,
-} from './any-value';
+import * as anyValue from './any-value';
 
 /** Puts the member of an AnyValue that holds the ArrayValue or KeyValueList (`kind`) at `offset`. */
 export function putJsonSource(kind: u32, offset: usize): void {
   const scratch = load<u32>(HEADER_BASE, HEADER_SCRATCH);
-  resetMembers(false);
+  members.resetMembers(false);
   resetNumbers();
   if (kind == KIND_ARRAY) putArray(offset);
   else putMap(offset);
@@ -59,40 +26,40 @@ export function putJsonSource(kind: u32, offset: usize): void {
 
 /** Puts the member of the AnyValue at `at`; returns the address behind it. */
 function putMembers(at: usize): usize {
-  at = openMessage(at, ANY_VALUE_MESSAGE);
-  while ((at = nextMember(at))) at = putMember(at);
-  return endOfList;
+  at = members.openMessage(at, schema.ANY_VALUE_MESSAGE);
+  while ((at = members.nextMember(at))) at = putMember(at);
+  return members.endOfList;
 }
 
 function putMember(at: usize): usize {
-  switch (memberId) {
-    case STRING_MEMBER: {
+  switch (members.memberId) {
+    case schema.STRING_VALUE: {
       at = readText(at);
-      putText(STRING_VALUE, textOffset, textLength, textFlags);
+      putText(anyValue.STRING_VALUE, textOffset, textLength, textFlags);
       return at;
     }
-    case BOOL_MEMBER: {
-      at = readBool(at);
-      putInteger(BOOL_VALUE, <u64>boolValue);
+    case schema.BOOL_VALUE: {
+      at = members.readBool(at);
+      anyValue.putInteger(anyValue.BOOL_VALUE, <u64>members.boolValue);
       return at;
     }
-    case INT_MEMBER: {
+    case schema.INT_VALUE: {
       at = readSigned(at);
-      putInteger(INT_VALUE, integerValue);
+      anyValue.putInteger(anyValue.INT_VALUE, integerValue);
       return at;
     }
-    case DOUBLE_MEMBER: {
+    case schema.DOUBLE_VALUE: {
       at = readDouble(at);
-      putBits(DOUBLE_VALUE, reinterpret<u64>(doubleValue));
+      putBits(anyValue.DOUBLE_VALUE, reinterpret<u64>(doubleValue));
       return at;
     }
-    case BYTES_MEMBER: {
+    case schema.BYTES_VALUE: {
       at = readPlainText(at);
       decodeBase64(textOffset, textLength);
-      putBytes(BYTES_VALUE, bytesOffset, bytesLength);
+      putBytes(anyValue.BYTES_VALUE, bytesOffset, bytesLength);
       return at;
     }
-    case ARRAY_MEMBER:
+    case schema.ARRAY_VALUE:
       return putArray(at);
     default:
       return putMap(at);
@@ -100,51 +67,51 @@ function putMember(at: usize): usize {
 }
 
 function putArray(at: usize): usize {
-  const list = beginMessage(ARRAY_VALUE);
-  at = openMessage(at, LIST_MESSAGE);
-  while ((at = nextMember(at))) {
-    for (let element = firstElement(at); element; ) {
-      const value = beginMessage(VALUES);
+  const list = beginMessage(anyValue.ARRAY_VALUE);
+  at = members.openMessage(at, schema.LIST_MESSAGE);
+  while ((at = members.nextMember(at))) {
+    for (let element = members.firstElement(at); element; ) {
+      const value = beginMessage(anyValue.VALUES);
       element = putMembers(element);
       endMessage(value);
-      element = nextElement(element);
+      element = members.nextElement(element);
     }
-    at = endOfList;
+    at = members.endOfList;
   }
   endMessage(list);
-  return endOfList;
+  return members.endOfList;
 }
 
 /** The rows of the names are on top of scratch meanwhile. */
 function putMap(at: usize): usize {
-  const list = beginMessage(KVLIST_VALUE);
+  const list = beginMessage(anyValue.KVLIST_VALUE);
   const rows = load<u32>(HEADER_BASE, HEADER_SCRATCH);
-  at = openMessage(at, LIST_MESSAGE);
-  while ((at = nextMember(at))) {
-    for (let element = firstElement(at); element; ) element = nextElement(putEntry(element, rows));
-    at = endOfList;
+  at = members.openMessage(at, schema.LIST_MESSAGE);
+  while ((at = members.nextMember(at))) {
+    for (let element = members.firstElement(at); element; ) element = members.nextElement(putEntry(element, rows));
+    at = members.endOfList;
   }
   setOut(removeSuperseded(rows, list, out));
   store<u32>(HEADER_BASE, rows, HEADER_SCRATCH);
   endMessage(list);
-  return endOfList;
+  return members.endOfList;
 }
 
 /** Puts the KeyValue at `at` and records its name. Key and value may be in either order, which protobuf allows too. */
 function putEntry(at: usize, rows: usize): usize {
   const top = load<u32>(HEADER_BASE, HEADER_SCRATCH);
   const before = out;
-  const entry = beginMessage(VALUES);
+  const entry = beginMessage(anyValue.VALUES);
   let name: usize = 0;
   let nameLength: u32 = 0;
-  at = openMessage(at, KEY_VALUE_MESSAGE);
-  while ((at = nextMember(at))) {
-    if (memberId == KEY_MEMBER) {
+  at = members.openMessage(at, schema.KEY_VALUE_MESSAGE);
+  while ((at = members.nextMember(at))) {
+    if (members.memberId == schema.KEY) {
       at = readText(at);
       name = putName();
       nameLength = <u32>(out - name);
     } else {
-      const value = beginMessage(VALUE);
+      const value = beginMessage(anyValue.VALUE);
       at = putMembers(at);
       endMessage(value);
     }
@@ -156,12 +123,12 @@ function putEntry(at: usize, rows: usize): usize {
   name += endMessage(entry);
   store<u32>(HEADER_BASE, top, HEADER_SCRATCH);
   setOut(appendEntry(rows, name, nameLength, before, out));
-  return endOfList;
+  return members.endOfList;
 }
 
 /** Puts the text just read as the key; returns its position. */
 function putName(): usize {
-  const start = beginMessage(KEY);
+  const start = beginMessage(anyValue.KEY);
   putPlain(textOffset, textLength, textFlags);
   return start + endMessage(start);
 }

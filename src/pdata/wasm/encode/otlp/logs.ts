@@ -1,22 +1,5 @@
 /** A log record as its OTLP message. */
-import {
-  RECORD_ATTRIBUTES_COUNT,
-  RECORD_ATTRIBUTES_FIRST,
-  RECORD_BODY,
-  RECORD_DROPPED_ATTRIBUTES,
-  RECORD_END,
-  RECORD_FLAGS,
-  RECORD_KIND,
-  RECORD_NAME_FLAGS,
-  RECORD_NAME_LENGTH,
-  RECORD_NAME_OFFSET,
-  RECORD_SPAN_ID,
-  RECORD_START,
-  RECORD_STATE_FLAGS,
-  RECORD_STATE_LENGTH,
-  RECORD_STATE_OFFSET,
-  RECORD_TRACE_ID,
-} from '../../../layout';
+import * as layout from '../../../layout';
 import { attributeRow } from '../values';
 import {
   beginMessage,
@@ -32,26 +15,30 @@ import { putAttributes, putValueMember, valueMayLeave } from './values';
 
 /** Puts the fields of a LogRecord. */
 export function putLog(record: usize): void {
-  putFixed64(1, load<u64>(record, RECORD_START));
-  putNumber(2, load<u8>(record, RECORD_KIND));
+  putFixed64(1, load<u64>(record, layout.RECORD_START));
+  putNumber(2, load<u8>(record, layout.RECORD_KIND));
   putOptionalText(
     3,
-    load<u32>(record, RECORD_STATE_OFFSET),
-    load<u32>(record, RECORD_STATE_LENGTH),
-    load<u8>(record, RECORD_STATE_FLAGS),
+    load<u32>(record, layout.RECORD_STATE_OFFSET),
+    load<u32>(record, layout.RECORD_STATE_LENGTH),
+    load<u8>(record, layout.RECORD_STATE_FLAGS),
   );
-  putBody(load<u32>(record, RECORD_BODY));
-  putAttributes(6, load<u32>(record, RECORD_ATTRIBUTES_FIRST), load<u32>(record, RECORD_ATTRIBUTES_COUNT));
-  putNumber(7, load<u32>(record, RECORD_DROPPED_ATTRIBUTES));
-  putFixed32(8, load<u32>(record, RECORD_FLAGS));
-  putTraceId(9, record + RECORD_TRACE_ID);
-  putSpanId(10, record + RECORD_SPAN_ID);
-  putFixed64(11, load<u64>(record, RECORD_END));
+  putBody(load<u32>(record, layout.RECORD_BODY));
+  putAttributes(
+    6,
+    load<u32>(record, layout.RECORD_ATTRIBUTES_FIRST),
+    load<u32>(record, layout.RECORD_ATTRIBUTES_COUNT),
+  );
+  putNumber(7, load<u32>(record, layout.RECORD_DROPPED_ATTRIBUTES));
+  putFixed32(8, load<u32>(record, layout.RECORD_FLAGS));
+  putTraceId(9, record + layout.RECORD_TRACE_ID);
+  putSpanId(10, record + layout.RECORD_SPAN_ID);
+  putFixed64(11, load<u64>(record, layout.RECORD_END));
   putOptionalText(
     12,
-    load<u32>(record, RECORD_NAME_OFFSET),
-    load<u32>(record, RECORD_NAME_LENGTH),
-    load<u8>(record, RECORD_NAME_FLAGS),
+    load<u32>(record, layout.RECORD_NAME_OFFSET),
+    load<u32>(record, layout.RECORD_NAME_LENGTH),
+    load<u8>(record, layout.RECORD_NAME_FLAGS),
   );
 }
 

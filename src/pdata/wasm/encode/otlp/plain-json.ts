@@ -8,18 +8,7 @@ import { doubleValue, numberEnd, readDouble, resetNumbers } from '../../json/num
 import { readText, textFlags, textLength, textOffset } from '../../json/text';
 import { mayPause } from '../../pause';
 import { beginMessage, endMessage, putBits, putText } from './fields';
-import {
-  ARRAY_VALUE,
-  BOOL_VALUE,
-  DOUBLE_VALUE,
-  INT_VALUE,
-  KEY,
-  KVLIST_VALUE,
-  STRING_VALUE,
-  VALUE,
-  VALUES,
-  putInteger,
-} from './any-value';
+import * as anyValue from './any-value';
 
 const I64_MAX: u64 = 0x7fffffffffffffff;
 /** This many digits always fit 64 bits. */
@@ -38,7 +27,7 @@ function putMember(at: usize): usize {
   switch (<u32>load<u8>(at)) {
     case 0x22: {
       at = readText(at);
-      putText(STRING_VALUE, textOffset, textLength, textFlags);
+      putText(anyValue.STRING_VALUE, textOffset, textLength, textFlags);
       return at;
     }
     case 0x7b:
@@ -46,11 +35,11 @@ function putMember(at: usize): usize {
     case 0x5b:
       return putArray(at);
     case 0x74: {
-      putInteger(BOOL_VALUE, 1);
+      anyValue.putInteger(anyValue.BOOL_VALUE, 1);
       return at + 4;
     }
     case 0x66: {
-      putInteger(BOOL_VALUE, 0);
+      anyValue.putInteger(anyValue.BOOL_VALUE, 0);
       return at + 5;
     }
     case 0x6e:
@@ -70,17 +59,17 @@ function putNumber(at: usize): usize {
     magnitude = magnitude * 10 + (<u64>load<u8>(digit) - 0x30);
   const isInteger = whole && digit == numberEnd && magnitude <= I64_MAX;
   // JSON writes a negative zero, and every double that is whole, without a point.
-  if (isInteger) putInteger(INT_VALUE, negative ? 0 - magnitude : magnitude);
-  else putBits(DOUBLE_VALUE, reinterpret<u64>(doubleValue));
+  if (isInteger) anyValue.putInteger(anyValue.INT_VALUE, negative ? 0 - magnitude : magnitude);
+  else putBits(anyValue.DOUBLE_VALUE, reinterpret<u64>(doubleValue));
   return end;
 }
 
 function putArray(at: usize): usize {
-  const list = beginMessage(ARRAY_VALUE);
+  const list = beginMessage(anyValue.ARRAY_VALUE);
   at = skipSpace(at + 1);
   while (load<u8>(at) != 0x5d) {
     mayPause();
-    const value = beginMessage(VALUES);
+    const value = beginMessage(anyValue.VALUES);
     at = skipSpace(putMember(at));
     endMessage(value);
     if (load<u8>(at) == 0x2c) at = skipSpace(at + 1);
@@ -90,14 +79,14 @@ function putArray(at: usize): usize {
 }
 
 function putMap(at: usize): usize {
-  const list = beginMessage(KVLIST_VALUE);
+  const list = beginMessage(anyValue.KVLIST_VALUE);
   at = skipSpace(at + 1);
   while (load<u8>(at) != 0x7d) {
     mayPause();
-    const entry = beginMessage(VALUES);
+    const entry = beginMessage(anyValue.VALUES);
     at = skipSpace(readText(at));
-    putText(KEY, textOffset, textLength, textFlags);
-    const value = beginMessage(VALUE);
+    putText(anyValue.KEY, textOffset, textLength, textFlags);
+    const value = beginMessage(anyValue.VALUE);
     at = skipSpace(putMember(skipSpace(at + 1)));
     endMessage(value);
     endMessage(entry);

@@ -23,19 +23,7 @@ import {
   wins,
 } from '../protobuf-reading';
 import { beginMessage, endMessage, putBits, putBytes, putText } from './fields';
-import {
-  ARRAY_VALUE,
-  BOOL_VALUE,
-  BYTES_VALUE,
-  DOUBLE_VALUE,
-  INT_VALUE,
-  KEY,
-  KVLIST_VALUE,
-  STRING_VALUE,
-  VALUE,
-  VALUES,
-  putInteger,
-} from './any-value';
+import * as anyValue from './any-value';
 
 /** Puts the member of an AnyValue that holds the ArrayValue or KeyValueList of `length` bytes at `offset`. */
 export function putProtobufSource(kind: u32, offset: usize, length: u32): void {
@@ -50,15 +38,15 @@ function putMember(start: usize, end: usize): void {
   const offset = foundOffset;
   switch (foundKind) {
     case KIND_TEXT:
-      return putText(STRING_VALUE, offset, <u32>bits, UNKNOWN_TEXT);
+      return putText(anyValue.STRING_VALUE, offset, <u32>bits, UNKNOWN_TEXT);
     case KIND_BOOL:
-      return putInteger(BOOL_VALUE, <u64>(bits != 0));
+      return anyValue.putInteger(anyValue.BOOL_VALUE, <u64>(bits != 0));
     case KIND_INT:
-      return putInteger(INT_VALUE, bits);
+      return anyValue.putInteger(anyValue.INT_VALUE, bits);
     case KIND_DOUBLE:
-      return putBits(DOUBLE_VALUE, bits);
+      return putBits(anyValue.DOUBLE_VALUE, bits);
     case KIND_BYTES:
-      return putBytes(BYTES_VALUE, offset, <u32>bits);
+      return putBytes(anyValue.BYTES_VALUE, offset, <u32>bits);
     case KIND_ARRAY:
       return putArray(offset, offset + <usize>bits);
     case KIND_MAP:
@@ -67,11 +55,11 @@ function putMember(start: usize, end: usize): void {
 }
 
 function putArray(start: usize, end: usize): void {
-  const list = beginMessage(ARRAY_VALUE);
+  const list = beginMessage(anyValue.ARRAY_VALUE);
   setAt(start);
   while (nextItem(end)) {
     const next = at;
-    const value = beginMessage(VALUES);
+    const value = beginMessage(anyValue.VALUES);
     putMember(valueStart, next);
     endMessage(value);
     setAt(next);
@@ -80,7 +68,7 @@ function putArray(start: usize, end: usize): void {
 }
 
 function putMap(start: usize, end: usize): void {
-  const list = beginMessage(KVLIST_VALUE);
+  const list = beginMessage(anyValue.KVLIST_VALUE);
   const mask = beginMap(start, end);
   setAt(start);
   while (nextItem(end)) {
@@ -97,9 +85,9 @@ function putEntry(start: usize, end: usize): void {
   readEntry(start, end);
   const from = valueStart;
   const to = valueEnd;
-  const entry = beginMessage(VALUES);
-  putText(KEY, keyOffset, keyLength, UNKNOWN_TEXT);
-  const value = beginMessage(VALUE);
+  const entry = beginMessage(anyValue.VALUES);
+  putText(anyValue.KEY, keyOffset, keyLength, UNKNOWN_TEXT);
+  const value = beginMessage(anyValue.VALUE);
   putMember(from, to);
   endMessage(value);
   endMessage(entry);
