@@ -134,6 +134,9 @@ class OpenSocket {
 
   #accept(connection: Socket): void {
     const handler = this.#holds.at(-1)?.handler;
+    // A protocol may drop its own listener before the socket has closed, for example node:http after CONNECT. Without
+    // a listener, a reset by the client would end the process.
+    connection.on('error', () => undefined);
     if (handler === undefined) connection.destroy();
     else handler.accept(connection);
   }

@@ -82,6 +82,8 @@ export class TlsTerminator {
       noDelay: true,
     });
     server.on('secureConnection', (connection) => {
+      // As for accepted connections: a protocol may drop its own listener before the end.
+      connection.on('error', () => undefined);
       const peer = peerOf(connection);
       const accepted = peer === null ? undefined : this.#handshaking.get(peer);
       if (peer !== null) this.#handshaking.delete(peer);

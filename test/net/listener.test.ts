@@ -112,3 +112,13 @@ t.test('an endpoint that one service asks for twice, or that another program use
   const elsewhere = listeners.listen({ endpoint: '192.0.2.1:0', option: OPTION }, new Greeter('x'));
   await t.rejects(elsewhere, { message: '192.0.2.1:0 is not an address of this machine' });
 });
+
+t.test('a reset does not end the process, also when the protocol has no error listener', async (t) => {
+  let close = (_byError: boolean): void => undefined;
+  const closed = new Promise<boolean>((resolve) => (close = resolve));
+  const accept = (connection: Socket): void => void connection.resume().once('close', close);
+  const listener = await new ListeningSockets().forService().listen({ endpoint: ENDPOINT, option: OPTION }, { accept });
+  t.teardown(() => listener.close());
+  const client = connect(Number(listener.address.split(':').at(-1)), '127.0.0.1', () => client.resetAndDestroy());
+  t.equal(await closed, true, 'closed by an error');
+});

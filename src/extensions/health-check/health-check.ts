@@ -2,11 +2,12 @@
  * Readiness over HTTP, for load balancers and orchestrators: 200 while the service can store requests, 503 with the
  * reasons otherwise. Liveness is separate: the receiver's `/health` answers it.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { defineExtension, type Extension, SERVICE_STATUS } from '../../component/extension.ts';
 import type { Host } from '../../component/component.ts';
-import { HttpConnections } from '../../net/http-connections.ts';
 import type { Listener } from '../../component/listening.ts';
+import type { HttpConnections } from '../../net/http-connections.ts';
+import { servePaced } from '../../net/paced-server.ts';
 
 export interface HealthCheckOptions {
   readonly endpoint: string;
@@ -59,11 +60,8 @@ class HealthCheck implements Extension {
   }
 
   async start(): Promise<void> {
-    const server = createServer(
-      { requestTimeout: REQUEST_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES },
-      (request, response) => this.#answer(request, response),
-    );
-    this.#connections = new HttpConnections(server);
+    const limits = { requestTimeout: REQUEST_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES };
+    this.#connections = servePaced(limits, (request, response) => this.#answer(request, response));
     const option = `extensions.${this.#host.id}.endpoint`;
     const request = { endpoint: this.#options.endpoint, option, maxConnections: MAX_CONNECTIONS };
     this.#listener = await this.#host.listeners.listen(request, this.#connections);

@@ -2,7 +2,8 @@
  * Limits the calls that HTTP/2 connections begin. node:http2 reads a connection up to 32 times in an iteration of the
  * event loop, 64 KiB each, and gives every call in these bytes at once: thousands, whose answers take seconds. Here a
  * connection serves few calls in an iteration. The rest waits, and the connection is not read further until it is
- * served. Connections whose calls are all refused get a limited rate in all.
+ * served. Of the connections without an accepted call, one is read in an iteration. Connections
+ * whose calls are all refused get a limited rate in all.
  */
 import type { Duplex } from 'node:stream';
 
@@ -52,7 +53,7 @@ export class CallPacing {
     setImmediate(() => {
       this.#isScheduled = false;
       this.#iteration++;
-      this.#stopped.shift()?.goOn(MOST_CALLS);
+      firstOpen(this.#stopped)?.goOn(MOST_CALLS);
       if (this.#stopped.length > 0) this.#schedule();
     });
   }
@@ -66,12 +67,17 @@ export class CallPacing {
   #tick(): void {
     this.#isTicking = false;
     let left = REFUSED_CALLS;
-    for (const calls of this.#refused.splice(0, REFUSED_CALLS)) {
-      if (left > 0) left -= calls.goOn(left);
-      else this.#refused.push(calls);
-    }
+    // Those that continue wait again behind the others.
+    for (let count = this.#refused.length; count > 0 && left > 0; count--)
+      left -= firstOpen(this.#refused)?.goOn(left) ?? 0;
     if (this.#refused.length > 0) this.#scheduleTick();
   }
+}
+
+/** Takes the first connection that has not closed, and the closed ones before it. */
+function firstOpen(queue: PacedCalls[]): PacedCalls | undefined {
+  const at = queue.findIndex(({ isClosed }) => !isClosed);
+  return queue.splice(0, at < 0 ? queue.length : at + 1)[at];
 }
 
 /** The calls of one connection. */
@@ -84,10 +90,17 @@ export class PacedCalls {
   #isStopped = false;
   /** The number of refused calls in a row. */
   #refused = 0;
+  /** Whether a call was not refused. */
+  #isProven = false;
 
   constructor(connection: Duplex, pacing: CallPacing) {
     this.#connection = connection;
     this.#pacing = pacing;
+    this.#stop();
+  }
+
+  get isClosed(): boolean {
+    return this.#connection.destroyed;
   }
 
   get isRefused(): boolean {
@@ -105,12 +118,14 @@ export class PacedCalls {
       return;
     }
     this.#begun++;
+    if (!this.#isProven) this.#stop();
     serve();
   }
 
   /** A call was answered. `isRefused`: it was refused for a reason of the client. */
   end(isRefused: boolean): void {
     this.#refused = isRefused ? this.#refused + 1 : 0;
+    if (!isRefused) this.#isProven = true;
   }
 
   /** Serves at most `limit` waiting calls, and reads on when none is left. Returns the number, at least 1. */

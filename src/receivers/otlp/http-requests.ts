@@ -12,6 +12,7 @@ import { Cors } from './cors.ts';
 import { declaredLength, readBody } from './body.ts';
 import type { ByteBudget, Reservation } from './byte-budget.ts';
 import { addressOf } from '../../net/address-of.ts';
+import type { PacedConnection } from '../../net/paced-connection.ts';
 import { InFlight } from './in-flight.ts';
 import { prepareBody } from './inflate.ts';
 import { encodingOf, requireContentEncoding, requireEncoding } from './media-type.ts';
@@ -19,7 +20,6 @@ import type { HttpOptions } from './http-options.ts';
 import type { Reception } from './reception.ts';
 import { replayKey } from './replay-key.ts';
 import { HEALTH_PATH, routesOf } from './routes.ts';
-import type { PacedConnection } from './paced-connection.ts';
 import { discardIfShort, hasBody, isExpectingContinue } from './unread-body.ts';
 import { isAmbiguous, requireOneKey, requireOneReading } from './one-reading.ts';
 

@@ -10,10 +10,10 @@ import type { ConnectionHandler, Listener } from '../../component/listening.ts';
 import type { Exchange, HttpRequests } from './http-requests.ts';
 import type { HttpOptions } from './http-options.ts';
 import { connectionLimit, listenRequest } from './listen-options.ts';
-import { malformedRequestAnswer } from './answer.ts';
 import { ForeignClients } from './foreign-clients.ts';
 import { MalformedRequests } from './malformed-requests.ts';
-import { RequestPacing } from './request-pacing.ts';
+import { isAmbiguous } from './one-reading.ts';
+import { RequestPacing } from '../../net/request-pacing.ts';
 import { TlsTerminator } from '../../net/tls-terminator.ts';
 
 /**
@@ -28,7 +28,7 @@ export class HttpServer implements Component, ConnectionHandler {
   readonly #host: Host;
   readonly #requests: HttpRequests;
   readonly #malformed = new MalformedRequests();
-  readonly #pacing = new RequestPacing();
+  readonly #pacing: RequestPacing;
   readonly #foreign: ForeignClients;
   /** The first are its own, the others those of stopped servers before it. */
   readonly #connections: HttpConnections[];
@@ -42,6 +42,10 @@ export class HttpServer implements Component, ConnectionHandler {
     this.#requests = requests;
     this.#foreign = new ForeignClients(host.logger);
     const server = this.#createServer();
+    this.#pacing = new RequestPacing(server, {
+      isAmbiguous,
+      refuseTunnel: (connection) => this.#malformed.refuseTunnel(connection),
+    });
     const secured = (connection: Socket, accepted: Socket | null = connection): void => {
       server.emit('connection', connection);
       this.#pacing.adopt(connection, (use, project) => {
@@ -136,8 +140,6 @@ export class HttpServer implements Component, ConnectionHandler {
     server.on('request', serve);
     server.on('checkContinue', serve);
     server.on('checkExpectation', serve);
-    // Without a listener CONNECT gets no answer.
-    server.on('connect', (_request, socket) => socket.end(malformedRequestAnswer(404), () => socket.destroy()));
     server.on('clientError', (error, socket) => {
       this.#foreign.reportHttpError(error, socket as Socket);
       this.#malformed.refuse(error, socket as Socket);

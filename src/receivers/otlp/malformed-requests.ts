@@ -1,6 +1,6 @@
 /**
- * Handles bytes that are not HTTP. Valid requests before them on the same connection still get their answers, because
- * their data may be stored. A body with an error in the middle is refused like other invalid bodies.
+ * Handles bytes that are not HTTP, and CONNECT. Valid requests before them on the same connection still get their
+ * answers, because their data may be stored. A body with an error in the middle is refused like other invalid bodies.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -37,6 +37,13 @@ export class MalformedRequests {
     // `readBody` refuses the body, now or when the request is admitted.
     else if (torn !== undefined) this.#breakBody(torn.req, error);
     else socket.end(malformedRequestAnswer(statusOf(error)), () => socket.destroy());
+  }
+
+  /** Handles a CONNECT request. node:http has ended its use of the connection. */
+  refuseTunnel(socket: Socket): void {
+    const pending = this.#pending.get(socket) ?? [];
+    if (pending.length > 0) this.#endAfter(pending, socket);
+    else socket.end(malformedRequestAnswer(404), () => socket.destroy());
   }
 
   /** Whether the body of the request broke off before it was read. */

@@ -1,7 +1,8 @@
 /** Serves the daemon's own metrics: GET /metrics in the Prometheus text format, as the Collector does on port 8888. */
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Component } from '../../component/component.ts';
-import { HttpConnections } from '../../net/http-connections.ts';
+import type { HttpConnections } from '../../net/http-connections.ts';
+import { servePaced } from '../../net/paced-server.ts';
 import type { Listener, Listeners } from '../../component/listening.ts';
 
 export interface MetricsSource {
@@ -26,12 +27,12 @@ export class MetricsServer implements Component {
     this.endpoint = endpoint;
     this.#listeners = listeners;
     const limits = { requestTimeout: REQUEST_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES };
-    const server = createServer(limits, (request, response) => {
+    const texts = new SharedText(metrics);
+    this.#connections = servePaced(limits, (request, response) => {
       const found = request.method === 'GET' && request.url?.split('?')[0] === '/metrics';
-      if (found) void answer(response, metrics);
+      if (found) void answer(response, texts);
       else response.writeHead(404, { 'Content-Type': 'text/plain' }).end('The metrics are at /metrics\n');
     });
-    this.#connections = new HttpConnections(server);
   }
 
   async start(): Promise<void> {
@@ -48,6 +49,24 @@ export class MetricsServer implements Component {
   async stop(): Promise<void> {
     this.#listener?.close();
     await this.#connections.cut();
+  }
+}
+
+/** Requests of one iteration of the event loop get the same text, because printing takes milliseconds. */
+class SharedText implements MetricsSource {
+  readonly #source: MetricsSource;
+  #next: Promise<string> | null = null;
+
+  constructor(source: MetricsSource) {
+    this.#source = source;
+  }
+
+  print(): Promise<string> {
+    this.#next ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      this.#next = null;
+      return this.#source.print();
+    });
+    return this.#next;
   }
 }
 

@@ -9,13 +9,15 @@ const REFUSED_TICK_MS = 10;
 const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A connection that notes when its reading stops and starts, and counts the served calls. */
-function openConnection(pacing: CallPacing) {
+function openNew(pacing: CallPacing) {
   const seen: string[] = [];
   let served = 0;
   const handle = { readStop: () => seen.push('stop'), readStart: () => seen.push('start') };
-  const calls = new PacedCalls(Object.assign(new Duplex(), { _handle: handle }), pacing);
+  const connection = Object.assign(new Duplex(), { _handle: handle });
+  const calls = new PacedCalls(connection, pacing);
   return {
     calls,
+    close: () => connection.destroy(),
     seen,
     begin: (count: number) => {
       for (let call = 0; call < count; call++) calls.begin(() => served++);
@@ -31,8 +33,63 @@ function openConnection(pacing: CallPacing) {
   };
 }
 
+/** The same after an accepted call. */
+async function openConnection(pacing: CallPacing): Promise<ReturnType<typeof openNew>> {
+  const connection = openNew(pacing);
+  while (connection.seen.length < 2) await nextIteration();
+  connection.calls.end(false);
+  connection.seen.length = 0;
+  return connection;
+}
+
+t.test('of several new connections one is read in an iteration, until a call is accepted', async (t) => {
+  const pacing = new CallPacing();
+  const [first, second] = [openNew(pacing), openNew(pacing)];
+  t.same([first.seen, second.seen], [['stop'], ['stop']]);
+  await nextIteration();
+  t.same([first.seen, second.seen], [['stop', 'start'], ['stop']]);
+  first.begin(MOST_CALLS);
+  t.equal(first.take(), 1);
+  t.same(first.seen, ['stop', 'start', 'stop']);
+  await nextIteration();
+  t.same([first.take(), second.seen], [0, ['stop', 'start']]);
+  await nextIteration();
+  t.equal(first.take(), MOST_CALLS - 1);
+  t.same(first.seen, ['stop', 'start', 'stop', 'start']);
+  first.calls.end(false);
+  first.begin(MOST_CALLS);
+  t.same([first.take(), first.seen.length], [MOST_CALLS, 4]);
+});
+
+t.test('closed connections do not delay the next one, however many there are', async (t) => {
+  const pacing = new CallPacing();
+  const closed = Array.from({ length: 1000 }, () => openNew(pacing));
+  const open = openNew(pacing);
+  for (const each of closed) each.close();
+  await nextIteration();
+  t.same(open.seen, ['stop', 'start']);
+  t.ok(closed.every(({ seen }) => seen.length === 1));
+});
+
+t.test('closed connections take nothing of the rate of refused calls', async (t) => {
+  const pacing = new CallPacing();
+  const closed = Array.from({ length: 100 }, () => openNew(pacing));
+  const open = openNew(pacing);
+  while (open.seen.length < 2) await nextIteration();
+  for (const each of [...closed, open]) {
+    each.refuse(MOST_CALLS);
+    each.begin(1);
+  }
+  for (const each of closed) each.close();
+  while (open.take() === 0) await nextIteration();
+  t.equal(
+    closed.reduce((sum, { take }) => sum + take(), 0),
+    0,
+  );
+});
+
 t.test('a connection serves 64 calls in an iteration and is not read until the others are served', async (t) => {
-  const connection = openConnection(new CallPacing());
+  const connection = await openConnection(new CallPacing());
   connection.begin(2 * MOST_CALLS + 1);
   t.equal(connection.take(), MOST_CALLS);
   t.same(connection.seen, ['stop']);
@@ -46,7 +103,8 @@ t.test('a connection serves 64 calls in an iteration and is not read until the o
 
 t.test('one waiting connection continues in each iteration', async (t) => {
   const pacing = new CallPacing();
-  const [first, second, quiet] = [openConnection(pacing), openConnection(pacing), openConnection(pacing)];
+  const [first, second] = [await openConnection(pacing), await openConnection(pacing)];
+  const quiet = await openConnection(pacing);
   first.begin(MOST_CALLS + 1);
   second.begin(MOST_CALLS + 1);
   quiet.begin(MOST_CALLS);
@@ -59,7 +117,7 @@ t.test('one waiting connection continues in each iteration', async (t) => {
 });
 
 t.test('calls of different iterations are not added up', async (t) => {
-  const connection = openConnection(new CallPacing());
+  const connection = await openConnection(new CallPacing());
   for (let round = 0; round < 4; round++) {
     connection.begin(MOST_CALLS);
     await nextIteration();
@@ -70,7 +128,7 @@ t.test('calls of different iterations are not added up', async (t) => {
 
 t.test('connections with refused calls only share a rate, until a call is stored', async (t) => {
   const pacing = new CallPacing();
-  const [first, second] = [openConnection(pacing), openConnection(pacing)];
+  const [first, second] = [await openConnection(pacing), await openConnection(pacing)];
   for (const each of [first, second]) each.refuse(MOST_CALLS);
   const started = performance.now();
   for (const each of [first, second]) each.begin(40);

@@ -10,7 +10,6 @@ export interface McpRequest {
   /** Those of the protocol. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
-  /** The version of Sluice. */
   readonly version: string;
 }
 

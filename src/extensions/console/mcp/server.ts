@@ -8,7 +8,6 @@ import { callTool, INSTRUCTIONS, toolsOf } from './tools.ts';
 
 export interface ServerParts {
   readonly scene: ToolScene;
-  /** The version of Sluice. */
   readonly version: string;
   failed(error: unknown): void;
 }

@@ -57,7 +57,6 @@ export interface SqlQuestion {
 export interface SqlAnswer {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly unknown[])[];
-  /** Whether there are more rows. */
   readonly more: boolean;
 }
 

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { ConnectionHandler } from '../../../component/listening.ts';
 import { HttpConnections } from '../../../net/http-connections.ts';
+import { RequestPacing } from '../../../net/request-pacing.ts';
 import { ConsoleError } from '../errors.ts';
 import { rawError } from './sending.ts';
 
@@ -18,26 +19,27 @@ export type Serve = (request: IncomingMessage, response: ServerResponse) => Prom
 
 export class ConsoleServer implements ConnectionHandler {
   readonly #server: Server;
+  readonly #pacing: RequestPacing;
   readonly #connections: HttpConnections;
 
-  /** With `begin`, accepted connections are given to it, and later to `serve`. */
-  constructor(serve: Serve, begin?: (connection: Socket) => void) {
-    const server = createServer(
-      {
-        maxHeaderSize: MAX_HEADER_BYTES,
-        headersTimeout: HEADERS_TIMEOUT_MS,
-        requestTimeout: REQUEST_TIMEOUT_MS,
-        keepAliveTimeout: KEEP_ALIVE_MS,
-        connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-        // The console checks Host itself, so that this answer has its headers too.
-        requireHostHeader: false,
-      },
-      (request, response) => void serve(request, response),
-    );
-    server.on('checkExpectation', (request, response) => void serve(request, response));
+  /** With `secure`, accepted connections are given to it, and later to `serve`. */
+  constructor(serve: Serve, secure?: (connection: Socket) => void) {
+    const server = createServer({
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      // The console checks Host itself, so that this answer has its headers too.
+      requireHostHeader: false,
+    });
+    this.#pacing = new RequestPacing(server);
+    const begin = (request: IncomingMessage, response: ServerResponse): void => this.#begin(serve, request, response);
+    server.on('request', begin);
+    server.on('checkExpectation', begin);
     server.on('clientError', (error: NodeJS.ErrnoException, connection: Socket) => refuse(error, connection));
     this.#server = server;
-    this.#connections = new HttpConnections(server, begin ?? ((connection) => this.serve(connection)));
+    this.#connections = new HttpConnections(server, secure ?? ((connection) => this.serve(connection)));
   }
 
   accept(connection: Socket): void {
@@ -47,11 +49,22 @@ export class ConsoleServer implements ConnectionHandler {
   /** Reads requests from the connection. */
   serve(connection: Socket): void {
     this.#server.emit('connection', connection);
+    this.#pacing.adopt(connection);
   }
 
   async stop(): Promise<void> {
     this.#server.closeIdleConnections();
     await this.#connections.close(AbortSignal.timeout(STOP_MS));
+  }
+
+  #begin(serve: Serve, request: IncomingMessage, response: ServerResponse): void {
+    const connection = this.#pacing.begin(request, response);
+    if (connection === null) return;
+    // Only a client whose requests are refused is read at the limited rate.
+    response.once('finish', () => {
+      if (response.statusCode < 400) connection.noteProgress();
+    });
+    void serve(request, response);
   }
 }
 

@@ -15,7 +15,6 @@ interface Turn {
   readonly begin: () => void;
 }
 
-/** The queries of each caller. */
 export class QueryTurns {
   readonly #running = new Map<string, number>();
   readonly #waiting = new Map<string, Turn[]>();

@@ -4,7 +4,7 @@
  * when a connection has too many pending answers, or the iteration has no time left, the rest stays in the socket for a
  * later iteration. Connections whose requests store nothing are read at a limited rate in all.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Bytes, type Mark, PacedConnection, type Pacing } from './paced-connection.ts';
 
@@ -92,14 +92,33 @@ class RatedBytes implements BytesBudget {
     const tick = (): void => {
       this.#isTicking = false;
       this.#left = UNSTORED_PIECES;
-      for (const connection of this.#waiting.splice(0, UNSTORED_PIECES)) connection.goOn();
+      for (let left = UNSTORED_PIECES; left > 0 && this.#waiting.length > 0; ) {
+        const connection = this.#waiting.shift();
+        if (connection?.isClosed !== false) continue;
+        connection.goOn();
+        left--;
+      }
       if (this.#waiting.length > 0) this.#schedule();
     };
     setTimeout(tick, UNSTORED_TICK_MS);
   }
 }
 
+/** What a server decides about its requests. */
+export interface RequestRules {
+  /** Whether bytes behind the request cannot be trusted, so that its connection closes. */
+  isAmbiguous(request: IncomingMessage): boolean;
+  /** Answers CONNECT and closes the connection. */
+  refuseTunnel(connection: Socket): void;
+}
+
+const PLAIN_RULES: RequestRules = {
+  isAmbiguous: () => false,
+  refuseTunnel: (connection) => connection.destroy(),
+};
+
 export class RequestPacing implements Pacing {
+  readonly #rules: RequestRules;
   readonly #connections = new WeakMap<Socket, PacedConnection>();
   readonly #heads = new PacedBytes(() => this.#schedule());
   readonly #bodies = new PacedBytes(() => this.#schedule());
@@ -110,8 +129,21 @@ export class RequestPacing implements Pacing {
   };
   #scheduled = false;
 
+  constructor(server: Server, rules = PLAIN_RULES) {
+    this.#rules = rules;
+    server.on('connect', (_request, connection) => {
+      // node:http has freed the parser, and another connection may get it: nothing more may be parsed.
+      this.of(connection as Socket).close();
+      rules.refuseTunnel(connection as Socket);
+    });
+  }
+
+  isAmbiguous(request: IncomingMessage): boolean {
+    return this.#rules.isAmbiguous(request);
+  }
+
   /** Must be called directly after the server got the connection. */
-  adopt(socket: Socket, mark: Mark): void {
+  adopt(socket: Socket, mark: Mark = () => undefined): void {
     this.#connections.set(socket, new PacedConnection(socket, this, mark));
   }
 

@@ -1,23 +1,26 @@
 /** Connections whose requests store nothing are read at a limited rate, and others are not. */
 import { EventEmitter } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import t from 'tap';
-import { type Bytes, PacedConnection } from '../../../src/receivers/otlp/paced-connection.ts';
-import { KEY, startDaemon } from '../../support/daemon.ts';
-import { aSpan, aTraceRequest } from '../../support/payloads.ts';
-import { until } from '../../support/worker-scene.ts';
+import { type Bytes, PacedConnection } from '../../src/net/paced-connection.ts';
+import { RequestPacing } from '../../src/net/request-pacing.ts';
+import { KEY, startDaemon } from '../support/daemon.ts';
+import { aSpan, aTraceRequest } from '../support/payloads.ts';
+import { until } from '../support/worker-scene.ts';
 
 const MOST_UNSTORED = 16;
 const TICK_MS = 10;
-const TICK_BYTES = 16 * 256;
+const TICK_PIECES = 16;
+const TICK_BYTES = TICK_PIECES * 256;
 
 /** A connection with one request in each chunk, and the kinds of the bytes that were read. */
 function openConnection() {
   const kinds: Bytes[] = [];
   const socket = new PassThrough();
   const pacing = {
+    isAmbiguous: () => false,
     hasTime: () => true,
     spend: (kind: Bytes, work: () => void) => {
       kinds.push(kind);
@@ -49,6 +52,16 @@ t.test('sixteen requests in a row that stored nothing limit the connection until
     connection.noteProgress();
   }
   t.ok(kinds.every((kind) => kind === 'heads'));
+});
+
+t.test('closed connections take nothing of the limited rate', async (t) => {
+  const pacing = new RequestPacing(new EventEmitter() as unknown as Server);
+  const seen: string[] = [];
+  const waiting = (name: string, isClosed: boolean) => ({ isClosed, goOn: () => seen.push(name) }) as never;
+  for (let count = 0; count < 500; count++) pacing.await(waiting('closed', true), 'unstored', false);
+  for (let count = 0; count < TICK_PIECES; count++) pacing.await(waiting('open', false), 'unstored', false);
+  await until(() => seen.length > 0);
+  t.same(seen, Array(TICK_PIECES).fill('open'), 'all in the first tick');
 });
 
 /** Sends the text on a connection and waits for so many answers. Returns their statuses. */

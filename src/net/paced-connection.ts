@@ -4,7 +4,6 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { isAmbiguous } from './one-reading.ts';
 
 /** With this many pending answers the connection is not read further. */
 const MOST_DUE = 8;
@@ -39,6 +38,8 @@ export type Bytes = 'heads' | 'bodies' | 'unstored';
  * connections.
  */
 export interface Pacing {
+  /** Whether bytes behind the request cannot be trusted, so that its connection closes. */
+  isAmbiguous(request: IncomingMessage): boolean;
   /** Whether this iteration has time left for bytes of this kind. */
   hasTime(bytes: Bytes): boolean;
   /** Counts the time of the work against this iteration. */
@@ -83,7 +84,7 @@ export class PacedConnection {
   begin(request: IncomingMessage, response: ServerResponse): boolean {
     if (this.#isClosing) return false;
     // At once, because later requests of the same piece must not begin.
-    if (isAmbiguous(request)) this.close();
+    if (this.#pacing.isAmbiguous(request)) this.close();
     this.#due++;
     this.#unstored++;
     this.#latest = request;
@@ -97,6 +98,10 @@ export class PacedConnection {
   /** A request was stored, or was refused for a reason of the server. */
   noteProgress(): void {
     this.#unstored = 0;
+  }
+
+  get isClosed(): boolean {
+    return this.#socket.destroyed;
   }
 
   /** Continues to read the socket. */

@@ -1,0 +1,21 @@
+/**
+ * An HTTP server of small requests without a port of its own. Requests of one connection share a limited rate after the
+ * first ones, so that a client that pipelines thousands of them does not block the process.
+ */
+import { createServer, type RequestListener, type ServerOptions } from 'node:http';
+import type { Socket } from 'node:net';
+import { HttpConnections } from './http-connections.ts';
+import { RequestPacing } from './request-pacing.ts';
+
+/** The result takes the connections of a listener. */
+export function servePaced(options: ServerOptions, serve: RequestListener): HttpConnections {
+  const server = createServer(options);
+  const pacing = new RequestPacing(server);
+  server.on('request', (request, response) => {
+    if (pacing.begin(request, response) !== null) serve(request, response);
+  });
+  return new HttpConnections(server, (connection: Socket) => {
+    server.emit('connection', connection);
+    pacing.adopt(connection);
+  });
+}
