@@ -251,7 +251,6 @@ export class SignalPipeline implements Pipeline {
   }
 }
 
-/** A pass and its arena. */
 interface PassRequest {
   readonly delivery: Delivery;
   readonly context: Context;

@@ -15,6 +15,13 @@ const ROW_BYTES_PER_RECORD = 8192;
 /** Events, links and exemplars are JSON objects with member names and hex ids. */
 const ROW_BYTES_PER_ELEMENT = 256;
 /**
+ * The limit beside a body of any content. An ordinary span of 150 bytes with a resource of 6 KiB makes a line of 55
+ * times its size; an empty log record takes 2 bytes of a body and makes a line of hundreds.
+ */
+export const MAX_ROW_FACTOR = 128;
+/** Below this size the factor does not apply. */
+const LEAST_LIMIT_BYTES = 1048576;
+/**
  * The limit for the rows of one request in one format. Below the budget, so that a single request always finds room.
  */
 const MAX_REQUEST_ROW_BYTES = 136 * 1048576;
@@ -41,11 +48,13 @@ export class RowBudget {
 
   /** The budget for the rows of one request in one exporter's format. */
   open(batch: Batch, bodyBytes: number): RequestRows {
-    const bound =
+    const ofContent =
       bodyBytes * ROW_BYTES_PER_BODY_BYTE +
       (batch.recordCount + batch.metricCount) * ROW_BYTES_PER_RECORD +
       (batch.eventCount + batch.linkCount) * ROW_BYTES_PER_ELEMENT;
-    return new RequestRows(this.#budget, batch.context.project.name, Math.min(bound, this.#maxRequestBytes));
+    const ofBody = Math.max(bodyBytes * MAX_ROW_FACTOR, LEAST_LIMIT_BYTES);
+    const limit = Math.min(ofContent, ofBody, this.#maxRequestBytes);
+    return new RequestRows(this.#budget, batch.context.project.name, limit);
   }
 }
 

@@ -75,6 +75,7 @@ function withBytes(value: unknown, field = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => withBytes(item));
   if (typeof value === 'object' && value !== null)
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withBytes(inner, name)]));
+  if (field === 'bytesValue') return Buffer.from(String(value), 'base64');
   return field === 'traceId' || field === 'spanId' ? Buffer.from(String(value), 'hex') : value;
 }
 
@@ -94,11 +95,21 @@ const key = fc.oneof(
 const long = fc.nat({ max: 3000 }).map((count) => ({
   arrayValue: { values: Array.from({ length: count }, (_, index) => ({ intValue: String(index) })) },
 }));
+/** Some are larger than the piece after which the module asks whether to pause. */
+const longText = fc.tuple(fc.constantFrom('x', '\n', '"', '\u0001', '\0', '语', ' '), fc.nat({ max: 40_000 }));
+const longValue = longText.chain(([character, count]) =>
+  fc.constantFrom(
+    { stringValue: character.repeat(count) },
+    { bytesValue: Buffer.from(character.repeat(count)).toString('base64') },
+    { bytesValue: Buffer.from(character.repeat(count)).toString('base64url') },
+  ),
+);
 const value = fc.oneof(
   { arbitrary: text.map((stringValue) => ({ stringValue })), weight: 8 },
   { arbitrary: fc.integer().map((number) => ({ intValue: String(number) })), weight: 4 },
   { arbitrary: fc.double({ noNaN: true, noDefaultInfinity: true }).map((doubleValue) => ({ doubleValue })), weight: 4 },
   { arbitrary: long, weight: 1 },
+  { arbitrary: longValue, weight: 1 },
 );
 const attributes = fc.array(fc.record({ key, value }), { maxLength: 12 });
 const hex = (length: number): fc.Arbitrary<string> =>

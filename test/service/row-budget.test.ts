@@ -24,6 +24,13 @@ t.test('the limit of a request grows with its body, records and events', async (
   t.equal(budget.heldBytes, 0);
 });
 
+t.test('the limit of a request is at most 128 times its body, or a MiB', async (t) => {
+  const budget = new RowBudget();
+  t.equal(budget.open(aBatch('a', { recordCount: 50_000 }), 100_000).left, 128 * 100_000);
+  t.equal(budget.open(aBatch('a', { recordCount: 5000 }), 10_000).left, 128 * 10_000);
+  t.equal(budget.open(aBatch('a', { recordCount: 500 }), 1000).left, MIB);
+});
+
 t.test('the rows of one request have an upper limit for any number of records', async (t) => {
   const rows = new RowBudget().open(aBatch('a', { recordCount: 500_000 }), 16 * MIB);
   for (let mib = 0; mib < 136; mib++) rows.reserve(MIB);

@@ -4,34 +4,20 @@
  * slot.
  */
 import { headAt, kindOf, lengthAt, wordOfRow } from '../../pdata/attributes.ts';
-import {
-  KIND_ARRAY,
-  KIND_JSON,
-  KIND_MAP,
-  KIND_TEXT,
-  SLOT_INPUT_CONTENT,
-  SLOT_OUTPUT_CONTENT,
-  SLOT_RETRIEVAL_DOCUMENTS,
-  SLOT_RETRIEVAL_QUERY,
-  SLOT_SYSTEM_INSTRUCTIONS,
-  SLOT_TOOL_ARGUMENTS,
-  SLOT_TOOL_RESULT,
-  DISPOSITION_KEEP,
-  DISPOSITION_MOVED,
-} from '../../pdata/layout.ts';
+import * as layout from '../../pdata/layout.ts';
 import type { RecordView } from './record-view.ts';
 import { fieldNumber, type Rule } from './rules.ts';
 import { isPlaceholder } from './slots.ts';
 
 /** In this order: an attribute that fits a tool or retrieval slot fills that slot, not the general input or output. */
 const SLOTS: readonly (readonly [field: number, slot: number])[] = [
-  [fieldNumber('tool_arguments'), SLOT_TOOL_ARGUMENTS],
-  [fieldNumber('tool_result'), SLOT_TOOL_RESULT],
-  [fieldNumber('retrieval_query'), SLOT_RETRIEVAL_QUERY],
-  [fieldNumber('retrieval_documents'), SLOT_RETRIEVAL_DOCUMENTS],
-  [fieldNumber('input_content'), SLOT_INPUT_CONTENT],
-  [fieldNumber('output_content'), SLOT_OUTPUT_CONTENT],
-  [fieldNumber('system_instructions'), SLOT_SYSTEM_INSTRUCTIONS],
+  [fieldNumber('tool_arguments'), layout.SLOT_TOOL_ARGUMENTS],
+  [fieldNumber('tool_result'), layout.SLOT_TOOL_RESULT],
+  [fieldNumber('retrieval_query'), layout.SLOT_RETRIEVAL_QUERY],
+  [fieldNumber('retrieval_documents'), layout.SLOT_RETRIEVAL_DOCUMENTS],
+  [fieldNumber('input_content'), layout.SLOT_INPUT_CONTENT],
+  [fieldNumber('output_content'), layout.SLOT_OUTPUT_CONTENT],
+  [fieldNumber('system_instructions'), layout.SLOT_SYSTEM_INSTRUCTIONS],
 ];
 const BODY_SYMBOL = 0;
 
@@ -89,14 +75,14 @@ function isContent(view: RecordView, row: number): boolean {
   const { u32 } = view.memory;
   const word = wordOfRow(row);
   const kind = kindOf(headAt(u32, word));
-  if (kind === KIND_TEXT) return lengthAt(u32, word) > 0 && !isPlaceholder(view, row);
-  return kind === KIND_ARRAY || kind === KIND_MAP || kind === KIND_JSON;
+  if (kind === layout.KIND_TEXT) return lengthAt(u32, word) > 0 && !isPlaceholder(view, row);
+  return kind === layout.KIND_ARRAY || kind === layout.KIND_MAP || kind === layout.KIND_JSON;
 }
 
 function move(view: RecordView, row: number): void {
   view.used.add(row);
   const attribute = view.reader.at(row);
   // A log body has a column of its own.
-  if (attribute.disposition === DISPOSITION_KEEP && attribute.symbol !== BODY_SYMBOL)
-    attribute.disposition = DISPOSITION_MOVED;
+  if (attribute.disposition === layout.DISPOSITION_KEEP && attribute.symbol !== BODY_SYMBOL)
+    attribute.disposition = layout.DISPOSITION_MOVED;
 }

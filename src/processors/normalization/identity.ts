@@ -1,12 +1,5 @@
 /** The columns that identify a call and need more than one attribute: provider, agent, tool, conversation, user. */
-import {
-  KIND_TEXT,
-  SLOT_AGENT_NAME,
-  SLOT_CONVERSATION_ID,
-  SLOT_PROVIDER,
-  SLOT_TOOL_NAME,
-  SLOT_USER_ID,
-} from '../../pdata/layout.ts';
+import * as layout from '../../pdata/layout.ts';
 import { CATEGORIES } from '../../pdata/columns.ts';
 import { FRAMEWORK, NO_PROVIDER, UNKNOWN_PROVIDER } from './provider-names.ts';
 import type { RecordView } from './record-view.ts';
@@ -27,14 +20,16 @@ const HOST = 'server.address';
 const NAMESPACE = 'az.namespace';
 
 export function fillIdentity(view: RecordView): void {
-  if (!fillName(view, AGENT_NAME, SLOT_AGENT_NAME) && view.category === AGENT) nameBySpan(view, SLOT_AGENT_NAME);
-  if (!fillName(view, TOOL_NAME, SLOT_TOOL_NAME) && view.category === TOOL_STEP) nameBySpan(view, SLOT_TOOL_NAME);
+  if (!fillName(view, AGENT_NAME, layout.SLOT_AGENT_NAME) && view.category === AGENT)
+    nameBySpan(view, layout.SLOT_AGENT_NAME);
+  if (!fillName(view, TOOL_NAME, layout.SLOT_TOOL_NAME) && view.category === TOOL_STEP)
+    nameBySpan(view, layout.SLOT_TOOL_NAME);
   fillProvider(view);
 }
 
 export function fillPersons(view: RecordView): void {
-  fillName(view, CONVERSATION_ID, SLOT_CONVERSATION_ID);
-  fillName(view, USER_ID, SLOT_USER_ID);
+  fillName(view, CONVERSATION_ID, layout.SLOT_CONVERSATION_ID);
+  fillName(view, USER_ID, layout.SLOT_USER_ID);
 }
 
 /** Some senders give the name of a tool or an agent in the span name only. */
@@ -62,8 +57,8 @@ function fillProvider(view: RecordView): void {
     const provider = name === null ? providerAt(view, rule.attribute, row) : lookups.providers.ofString(name);
     if (provider === FRAMEWORK) framework = true;
     else if (provider === UNKNOWN_PROVIDER) {
-      if (name === null) setNameRow(view, SLOT_PROVIDER, row);
-      else setName(view, SLOT_PROVIDER, name);
+      if (name === null) setNameRow(view, layout.SLOT_PROVIDER, row);
+      else setName(view, layout.SLOT_PROVIDER, name);
       return;
     } else if (provider !== NO_PROVIDER) {
       setProvider(view, provider);
@@ -77,7 +72,7 @@ function providerAt(view: RecordView, attribute: string, row: number): number {
   const { reader, lookups, batch } = view;
   if (attribute === HOST) return lookups.providers.ofHost(reader.text(row) ?? '');
   const { kind, offset, length } = reader.at(row);
-  if (kind !== KIND_TEXT) return NO_PROVIDER;
+  if (kind !== layout.KIND_TEXT) return NO_PROVIDER;
   const found = lookups.providers.ofText(batch.tables.memory, offset, length);
   return found === UNKNOWN_PROVIDER ? lookups.providers.ofString(reader.text(row) ?? '') : found;
 }
@@ -100,5 +95,5 @@ function providerOfModel(view: RecordView): number {
 function setProvider(view: RecordView, provider: number): void {
   if (provider === NO_PROVIDER) return;
   view.provider = provider;
-  setWord(view, SLOT_PROVIDER, view.lookups.providers.textOf(provider));
+  setWord(view, layout.SLOT_PROVIDER, view.lookups.providers.textOf(provider));
 }

@@ -129,7 +129,7 @@ export class KeyClasses {
   }
 
   #classify(tables: Tables, symbol: number): KeyClass | null {
-    const found = this.#known(tables.keyOf(symbol));
+    const found = this.#known(tables.nameOf(symbol));
     if (found === null) {
       this.#numbers[symbol] = 1;
       return null;
@@ -142,13 +142,14 @@ export class KeyClasses {
   #ofLocal(tables: Tables, symbol: number): KeyClass | null {
     const known = this.#local.get(symbol);
     if (known !== undefined) return known === NOTHING ? null : known;
-    const found = this.#known(tables.keyOf(symbol));
+    const found = this.#known(tables.nameOf(symbol));
     this.#local.set(symbol, found ?? NOTHING);
     return found;
   }
 
-  #known(key: string): KeyClass | null {
-    const found = this.ofName(key);
+  #known(name: string | null): KeyClass | null {
+    if (name === null) return null;
+    const found = this.ofName(name);
     return found.rules.length === 0 && found.rank === NO_RANK && found.signs.length === 0 && !found.telling
       ? null
       : found;

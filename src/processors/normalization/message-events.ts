@@ -5,18 +5,7 @@
 import type { EventPart } from '../../dialects/dialect.ts';
 import type { AttributeCursor } from '../../pdata/attributes.ts';
 import { CATEGORIES } from '../../pdata/columns.ts';
-import {
-  NUMBER_TIME_TO_FIRST_TOKEN_MS,
-  SLOT_FINISH_REASONS,
-  SLOT_INPUT_CONTENT,
-  SLOT_OUTPUT_CONTENT,
-  SLOT_RETRIEVAL_DOCUMENTS,
-  SLOT_RETRIEVAL_QUERY,
-  SLOT_SYSTEM_INSTRUCTIONS,
-  SLOT_TOOL_ARGUMENTS,
-  SLOT_TOOL_RESULT,
-  DISPOSITION_DROP,
-} from '../../pdata/layout.ts';
+import * as layout from '../../pdata/layout.ts';
 import { TEXT_COLUMNS, TextCursor } from '../../pdata/text-columns.ts';
 import { setReasons, wordsOf } from './finish-reasons.ts';
 import type { MessageEvent } from './lookup-tables.ts';
@@ -30,9 +19,9 @@ const MAX_EVENTS_READ = 4096;
 const TOOL_STEP = CATEGORIES.indexOf('tool_step');
 const RETRIEVAL = CATEGORIES.indexOf('retrieval');
 const SLOTS: Readonly<Record<string, readonly [plain: number, tool: number, retrieval: number]>> = {
-  input: [SLOT_INPUT_CONTENT, SLOT_TOOL_ARGUMENTS, SLOT_RETRIEVAL_QUERY],
-  output: [SLOT_OUTPUT_CONTENT, SLOT_TOOL_RESULT, SLOT_RETRIEVAL_DOCUMENTS],
-  system: [SLOT_SYSTEM_INSTRUCTIONS, SLOT_SYSTEM_INSTRUCTIONS, SLOT_SYSTEM_INSTRUCTIONS],
+  input: [layout.SLOT_INPUT_CONTENT, layout.SLOT_TOOL_ARGUMENTS, layout.SLOT_RETRIEVAL_QUERY],
+  output: [layout.SLOT_OUTPUT_CONTENT, layout.SLOT_TOOL_RESULT, layout.SLOT_RETRIEVAL_DOCUMENTS],
+  system: [layout.SLOT_SYSTEM_INSTRUCTIONS, layout.SLOT_SYSTEM_INSTRUCTIONS, layout.SLOT_SYSTEM_INSTRUCTIONS],
 };
 
 interface Message {
@@ -74,7 +63,7 @@ export class MessageEvents {
       const messages = this.#messages.filter((message) => message.part === part);
       if (messages.length > 0) this.#fillSlot(this.#slotOf(part), messages);
     }
-    if (!this.#view.batch.derived.hasSlot(SLOT_FINISH_REASONS)) this.#fillFinishReasons();
+    if (!this.#view.batch.derived.hasSlot(layout.SLOT_FINISH_REASONS)) this.#fillFinishReasons();
   }
 
   #readSpanEvents(): void {
@@ -113,9 +102,9 @@ export class MessageEvents {
 
   #noteFirstToken(event: number): void {
     const { batch, record } = this.#view;
-    if (!Number.isNaN(batch.derived.number(NUMBER_TIME_TO_FIRST_TOKEN_MS))) return;
+    if (!Number.isNaN(batch.derived.number(layout.NUMBER_TIME_TO_FIRST_TOKEN_MS))) return;
     const milliseconds = batch.records.goto(record).millisecondsTo(...batch.eventTime(event));
-    batch.derived.setNumber(NUMBER_TIME_TO_FIRST_TOKEN_MS, milliseconds);
+    batch.derived.setNumber(layout.NUMBER_TIME_TO_FIRST_TOKEN_MS, milliseconds);
   }
 
   #slotOf(part: 'input' | 'output' | 'system'): number {
@@ -136,7 +125,7 @@ export class MessageEvents {
    */
   #fillList(slot: number, messages: readonly Message[]): boolean {
     const { batch, reader } = this.#view;
-    const kept = messages.filter(({ row }) => reader.at(row).disposition !== DISPOSITION_DROP);
+    const kept = messages.filter(({ row }) => reader.at(row).disposition !== layout.DISPOSITION_DROP);
     const [owner] = kept;
     if (owner === undefined) return false;
     const bytes = kept.reduce((sum, { row }) => sum + reader.sizeOf(row), 0);

@@ -12,17 +12,7 @@ import {
   wordOfRow,
 } from '../../pdata/attributes.ts';
 import type { Batch, Tables } from '../../pdata/batch.ts';
-import {
-  KIND_ARRAY,
-  KIND_BOOL,
-  KIND_DOUBLE,
-  KIND_INT,
-  KIND_JSON,
-  KIND_MAP,
-  KIND_NUMBER_TEXT,
-  KIND_TEXT,
-  TEXT_JSON_ESCAPED,
-} from '../../pdata/layout.ts';
+import * as layout from '../../pdata/layout.ts';
 import { amountOfRow, amountOfValue, countOfRow, countOfValue } from './numbers.ts';
 import { valueAt, valuesAt } from '../../dialects/lookup/paths.ts';
 import { parseDocument } from '../../dialects/lookup/documents.ts';
@@ -84,7 +74,7 @@ export class Reader {
     const offset = offsetAt(memory.u32, word);
     const length = lengthAt(memory.u32, word);
     const found = words.ofText(memory, offset, length);
-    if (found !== 0 || (flagsOf(head) & TEXT_JSON_ESCAPED) === 0) return found;
+    if (found !== 0 || (flagsOf(head) & layout.TEXT_JSON_ESCAPED) === 0) return found;
     return words.ofString(this.#tables.string(offset, length, flagsOf(head)));
   }
 
@@ -100,7 +90,7 @@ export class Reader {
   /** A boolean or the word for one; null: neither. */
   truth(row: number): boolean | null {
     const attribute = this.#cursor.goto(row);
-    if (attribute.kind === KIND_BOOL) return attribute.number !== 0;
+    if (attribute.kind === layout.KIND_BOOL) return attribute.number !== 0;
     if (attribute.length > MAX_TRUTH_BYTES) return null;
     const text = this.text(row)?.toLowerCase();
     return text === 'true' ? true : text === 'false' ? false : null;
@@ -146,8 +136,13 @@ export class Reader {
     if (bytes > MAX_DOCUMENT_BYTES) return undefined;
     this.#parsedBytes += bytes;
     const { kind, offset, length, flags } = this.#cursor.goto(row);
-    if (kind === KIND_TEXT) return parseDocument(this.#batch.tables.string(offset, length, flags));
-    if (kind === KIND_ARRAY || kind === KIND_MAP || kind === KIND_JSON || kind === KIND_NUMBER_TEXT) {
+    if (kind === layout.KIND_TEXT) return parseDocument(this.#batch.tables.string(offset, length, flags));
+    if (
+      kind === layout.KIND_ARRAY ||
+      kind === layout.KIND_MAP ||
+      kind === layout.KIND_JSON ||
+      kind === layout.KIND_NUMBER_TEXT
+    ) {
       return parseDocument(this.#batch.jsonOf(row));
     }
     return undefined;
@@ -156,7 +151,7 @@ export class Reader {
   /** The bytes of a value in the body; a scalar counts none. */
   sizeOf(row: number): number {
     const { kind, length } = this.#cursor.goto(row);
-    return kind === KIND_INT || kind === KIND_DOUBLE || kind === KIND_BOOL ? 0 : length;
+    return kind === layout.KIND_INT || kind === layout.KIND_DOUBLE || kind === layout.KIND_BOOL ? 0 : length;
   }
 
   /** NaN if there is no value, or one that is no count: a part of the sum would be missing. */

@@ -2,18 +2,7 @@
  * Reads a record's token counts, converts them to one way of counting, and decides whether they are its own or a
  * roll-up.
  */
-import {
-  DERIVED_USAGE_SCOPE,
-  NUMBER_CACHE_READ_TOKENS,
-  NUMBER_CACHE_WRITE_1H_TOKENS,
-  NUMBER_CACHE_WRITE_TOKENS,
-  NUMBER_INPUT_TOKENS,
-  NUMBER_OUTPUT_TOKENS,
-  NUMBER_REASONING_TOKENS,
-  NUMBER_SERVICE_TIER,
-  NUMBER_TOTAL_TOKENS,
-  SLOT_PROVIDER,
-} from '../../pdata/layout.ts';
+import * as layout from '../../pdata/layout.ts';
 import { SERVICE_TIER_WORDS } from '../../dialects/service-tiers.ts';
 import { SERVICE_TIERS, USAGE_SCOPES } from '../../pdata/columns.ts';
 import { readBuckets } from './buckets.ts';
@@ -72,7 +61,7 @@ export class TokenCounts implements SenderAccounting {
   ruled(): 'inside' | 'outside' | null {
     const { cacheCounting, detection } = this.#view.lookups;
     if (cacheCounting === undefined) return null;
-    const provider = this.#view.batch.slotText(SLOT_PROVIDER);
+    const provider = this.#view.batch.slotText(layout.SLOT_PROVIDER);
     for (const rules of cacheCounting.values()) {
       const inclusive = rules.inclusive(detection.scopeName, provider);
       if (inclusive !== null) return inclusive ? 'inside' : 'outside';
@@ -149,16 +138,16 @@ export class TokenCounts implements SenderAccounting {
   #write(): void {
     const { derived } = this.#view;
     const usage = this.#usage;
-    derived.setNumber(NUMBER_INPUT_TOKENS, usage.input);
-    derived.setNumber(NUMBER_OUTPUT_TOKENS, usage.output);
-    derived.setNumber(NUMBER_TOTAL_TOKENS, usage.total);
-    derived.setNumber(NUMBER_CACHE_READ_TOKENS, usage.cacheRead);
-    derived.setNumber(NUMBER_CACHE_WRITE_TOKENS, usage.cacheWrite);
-    derived.setNumber(NUMBER_CACHE_WRITE_1H_TOKENS, usage.cacheWrite1h);
-    derived.setNumber(NUMBER_REASONING_TOKENS, usage.reasoning);
-    derived.setNumber(NUMBER_SERVICE_TIER, this.#serviceTier());
+    derived.setNumber(layout.NUMBER_INPUT_TOKENS, usage.input);
+    derived.setNumber(layout.NUMBER_OUTPUT_TOKENS, usage.output);
+    derived.setNumber(layout.NUMBER_TOTAL_TOKENS, usage.total);
+    derived.setNumber(layout.NUMBER_CACHE_READ_TOKENS, usage.cacheRead);
+    derived.setNumber(layout.NUMBER_CACHE_WRITE_TOKENS, usage.cacheWrite);
+    derived.setNumber(layout.NUMBER_CACHE_WRITE_1H_TOKENS, usage.cacheWrite1h);
+    derived.setNumber(layout.NUMBER_REASONING_TOKENS, usage.reasoning);
+    derived.setNumber(layout.NUMBER_SERVICE_TIER, this.#serviceTier());
     if (!Number.isNaN(usage.input) || !Number.isNaN(usage.output) || !Number.isNaN(usage.total)) {
-      derived.setByte(DERIVED_USAGE_SCOPE, this.#aggregate || this.#repeats() ? SCOPE_ROLLUP : SCOPE_OWN);
+      derived.setByte(layout.DERIVED_USAGE_SCOPE, this.#aggregate || this.#repeats() ? SCOPE_ROLLUP : SCOPE_OWN);
     }
   }
 

@@ -4,16 +4,7 @@
  */
 import type { AttributeCursor } from '../../pdata/attributes.ts';
 import type { Batch, Tables } from '../../pdata/batch.ts';
-import {
-  KIND_DOUBLE,
-  KIND_INT,
-  KIND_NUMBER_TEXT,
-  KIND_TEXT,
-  MAX_LOCAL_SYMBOLS,
-  MAX_SYMBOLS,
-  SLOT_DIALECT,
-  TEXT_JSON_ESCAPED,
-} from '../../pdata/layout.ts';
+import * as layout from '../../pdata/layout.ts';
 import type { Steps } from '../../pdata/steps.ts';
 import { COST_ORDER } from '../../dialects/costs.ts';
 import type { Dialect, SourceRow } from '../../dialects/dialect.ts';
@@ -59,7 +50,7 @@ interface CostRule {
 export class ExplicitCosts {
   readonly #rules = new KeyIndex<CostRule>();
   /** By symbol; those of one request are classified again for the next one. */
-  readonly #classes = new Uint8Array(MAX_SYMBOLS + MAX_LOCAL_SYMBOLS).fill(MAY_BE_COST);
+  readonly #classes = new Uint8Array(layout.MAX_SYMBOLS + layout.MAX_LOCAL_SYMBOLS).fill(MAY_BE_COST);
 
   constructor(dialects: readonly Dialect[] = DIALECTS) {
     let order = 0;
@@ -79,7 +70,7 @@ export class ExplicitCosts {
    * Call it for each request: one record may have tens of thousands of new keys, which are looked up in steps.
    */
   *begin({ tables }: Batch): Steps {
-    for (let symbol = MAX_SYMBOLS; symbol < MAX_SYMBOLS + tables.localSymbolCount; symbol++) {
+    for (let symbol = layout.MAX_SYMBOLS; symbol < layout.MAX_SYMBOLS + tables.localSymbolCount; symbol++) {
       this.#classes[symbol] = this.#classOf(tables, symbol);
       if (symbol % STEP === STEP - 1) yield;
     }
@@ -96,11 +87,11 @@ export class ExplicitCosts {
 
   #rulesOf(batch: Batch, symbol: number): readonly CostRule[] {
     this.#classes[symbol] = this.#classOf(batch.tables, symbol);
-    return this.#rules.find(batch.tables.keyOf(symbol)).map(({ entry }) => entry);
+    return this.#rules.find(batch.tables.nameOf(symbol) ?? '').map(({ entry }) => entry);
   }
 
   #classOf(tables: Tables, symbol: number): number {
-    return this.#rules.find(tables.keyOf(symbol)).length === 0 ? 0 : MAY_BE_COST;
+    return this.#rules.find(tables.nameOf(symbol) ?? '').length === 0 ? 0 : MAY_BE_COST;
   }
 
   #sorted(
@@ -126,7 +117,7 @@ function dialectOf(batch: Batch, record: number): string {
   const { derived } = batch.records.goto(record);
   if (derived === 0) return '';
   batch.derived.goto(derived);
-  return batch.slotText(SLOT_DIALECT) ?? '';
+  return batch.slotText(layout.SLOT_DIALECT) ?? '';
 }
 
 function statedValue(batch: Batch, source: SourceRow, row: number): CostCandidate['value'] | null {
@@ -137,15 +128,15 @@ function statedValue(batch: Batch, source: SourceRow, row: number): CostCandidat
 function plainValue(batch: Batch, row: number): CostCandidate['value'] | null {
   const attribute = batch.cursor().goto(row);
   switch (attribute.kind) {
-    case KIND_DOUBLE:
+    case layout.KIND_DOUBLE:
       return attribute.number;
-    case KIND_INT:
+    case layout.KIND_INT:
       return wholeNumber(attribute);
-    case KIND_TEXT:
-    case KIND_NUMBER_TEXT: {
+    case layout.KIND_TEXT:
+    case layout.KIND_NUMBER_TEXT: {
       if (attribute.length > MAX_COST_BYTES) return null;
-      const text = batch.tables.string(attribute.offset, attribute.length, attribute.flags & TEXT_JSON_ESCAPED);
-      return attribute.kind === KIND_NUMBER_TEXT ? Number(text) : text;
+      const text = batch.tables.string(attribute.offset, attribute.length, attribute.flags & layout.TEXT_JSON_ESCAPED);
+      return attribute.kind === layout.KIND_NUMBER_TEXT ? Number(text) : text;
     }
     default:
       return null;
@@ -160,8 +151,8 @@ function wholeNumber(attribute: AttributeCursor): number | bigint {
 
 function valueInDocument(batch: Batch, paths: readonly string[], row: number): CostCandidate['value'] | null {
   const attribute = batch.cursor().goto(row);
-  if (attribute.kind !== KIND_INT && attribute.length > MAX_DOCUMENT_BYTES) return null;
-  const text = attribute.kind === KIND_TEXT ? batch.textOf(row) : batch.jsonOf(row);
+  if (attribute.kind !== layout.KIND_INT && attribute.length > MAX_DOCUMENT_BYTES) return null;
+  const text = attribute.kind === layout.KIND_TEXT ? batch.textOf(row) : batch.jsonOf(row);
   const document = parseDocument(text ?? '');
   for (const path of paths) {
     const value = valueAt(document, path);

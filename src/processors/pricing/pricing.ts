@@ -18,29 +18,7 @@ import type { Batch, Tables } from '../../pdata/batch.ts';
 import type { Steps } from '../../pdata/steps.ts';
 import { COST_SOURCES, SERVICE_TIERS, USAGE_SCOPES } from '../../pdata/columns.ts';
 import type { TextRef } from '../../pdata/text.ts';
-import {
-  COST_INPUT,
-  COST_OUTPUT,
-  COST_TOTAL,
-  DERIVED_COST_SOURCE,
-  DERIVED_USAGE_SCOPE,
-  NUMBER_AUDIO_CACHE_READ_TOKENS,
-  NUMBER_AUDIO_INPUT_TOKENS,
-  NUMBER_AUDIO_OUTPUT_TOKENS,
-  NUMBER_CACHE_READ_TOKENS,
-  NUMBER_CACHE_WRITE_1H_TOKENS,
-  NUMBER_CACHE_WRITE_TOKENS,
-  NUMBER_IMAGE_INPUT_TOKENS,
-  NUMBER_IMAGE_OUTPUT_TOKENS,
-  NUMBER_INPUT_TOKENS,
-  NUMBER_OUTPUT_TOKENS,
-  NUMBER_REASONING_TOKENS,
-  NUMBER_SERVICE_TIER,
-  SLOT_PRICE_ID,
-  SLOT_PROVIDER,
-  SLOT_REQUEST_MODEL,
-  SLOT_RESPONSE_MODEL,
-} from '../../pdata/layout.ts';
+import * as layout from '../../pdata/layout.ts';
 import { explainPrice, describePrice } from './explanation.ts';
 import { chooseStatedCost, explainStatedCosts } from './explicit-cost.ts';
 import type { PricingOptions } from './options.ts';
@@ -141,12 +119,12 @@ class Pricing implements Processor {
     const costs = explicit.find(batch, record);
     batch.derived.goto(batch.records.goto(record).derived);
     const stated =
-      costs === null ? null : chooseStatedCost(costs, batch.derived.byte(DERIVED_USAGE_SCOPE) === USAGE_OWN);
+      costs === null ? null : chooseStatedCost(costs, batch.derived.byte(layout.DERIVED_USAGE_SCOPE) === USAGE_OWN);
     if (stated === null) return false;
-    batch.derived.setCost(COST_INPUT, stated.input);
-    batch.derived.setCost(COST_OUTPUT, stated.output);
-    batch.derived.setCost(COST_TOTAL, stated.total);
-    batch.derived.setByte(DERIVED_COST_SOURCE, COST_EXPLICIT);
+    batch.derived.setCost(layout.COST_INPUT, stated.input);
+    batch.derived.setCost(layout.COST_OUTPUT, stated.output);
+    batch.derived.setCost(layout.COST_TOTAL, stated.total);
+    batch.derived.setByte(layout.DERIVED_COST_SOURCE, COST_EXPLICIT);
     const audit = `explicit ${stated.attribute}`;
     setPriceId(batch, batch.tables.changing(audit) ?? batch.tables.scratch(audit));
     this.#outcomes.explicit++;
@@ -166,16 +144,18 @@ class Pricing implements Processor {
     if (this.#books === null || derived === 0) return unpriced;
     const costs = this.#learnedOf(batch.tables).explicit.find(batch, record);
     batch.derived.goto(derived);
-    const ownUsage = batch.derived.byte(DERIVED_USAGE_SCOPE) === USAGE_OWN;
+    const ownUsage = batch.derived.byte(layout.DERIVED_USAGE_SCOPE) === USAGE_OWN;
     const stated = costs === null ? [] : explainStatedCosts(costs, ownUsage);
     if (costs !== null && chooseStatedCost(costs, ownUsage) !== null) return { ...unpriced, stated };
     const usage = emptyUsage();
     if (!readUsage(batch, usage)) return { ...unpriced, stated };
     const book = this.#books.of(batch.context.project.name);
     const model =
-      findModel(batch, book)?.name ?? batch.slotText(SLOT_RESPONSE_MODEL) ?? batch.slotText(SLOT_REQUEST_MODEL);
+      findModel(batch, book)?.name ??
+      batch.slotText(layout.SLOT_RESPONSE_MODEL) ??
+      batch.slotText(layout.SLOT_REQUEST_MODEL);
     if (model === null) return { ...unpriced, stated, computed: ['No price: the record names no model.'] };
-    const price = explainPrice(book, batch.slotText(SLOT_PROVIDER), model, usage, this.#startMs(batch));
+    const price = explainPrice(book, batch.slotText(layout.SLOT_PROVIDER), model, usage, this.#startMs(batch));
     return { record, stated, computed: describePrice(price).split('\n'), price };
   }
 
@@ -199,10 +179,10 @@ class Pricing implements Processor {
       this.#outcomes.no++;
       return;
     }
-    batch.derived.setCost(COST_INPUT, charge.input);
-    batch.derived.setCost(COST_OUTPUT, charge.output);
-    batch.derived.setCost(COST_TOTAL, charge.total);
-    batch.derived.setByte(DERIVED_COST_SOURCE, COST_DERIVED);
+    batch.derived.setCost(layout.COST_INPUT, charge.input);
+    batch.derived.setCost(layout.COST_OUTPUT, charge.output);
+    batch.derived.setCost(layout.COST_TOTAL, charge.total);
+    batch.derived.setByte(layout.DERIVED_COST_SOURCE, COST_DERIVED);
     setPriceId(batch, price.audit(batch.tables, model, charge.audit));
     if (charge.total === null) this.#outcomes.partly++;
     else this.#outcomes.derived++;
@@ -211,18 +191,19 @@ class Pricing implements Processor {
 
 /** A memo belongs to one book. */
 function memoOf(memos: Learned['memos'], book: PriceBook): ModelMemo {
-  const memo = memos.get(book) ?? new ModelMemo([SLOT_PROVIDER, SLOT_RESPONSE_MODEL, SLOT_REQUEST_MODEL]);
+  const memo =
+    memos.get(book) ?? new ModelMemo([layout.SLOT_PROVIDER, layout.SLOT_RESPONSE_MODEL, layout.SLOT_REQUEST_MODEL]);
   memos.set(book, memo);
   return memo;
 }
 
 /** The response model is billed; the request model is used when the response model has no price. */
 function findModel(batch: Batch, book: PriceBook): FoundModel | null {
-  const provider = batch.slotText(SLOT_PROVIDER);
-  const answered = batch.slotText(SLOT_RESPONSE_MODEL);
+  const provider = batch.slotText(layout.SLOT_PROVIDER);
+  const answered = batch.slotText(layout.SLOT_RESPONSE_MODEL);
   const found = answered === null ? null : book.find(provider, answered);
   if (found !== null && answered !== null) return { priced: found, name: answered };
-  const asked = batch.slotText(SLOT_REQUEST_MODEL);
+  const asked = batch.slotText(layout.SLOT_REQUEST_MODEL);
   const priced = asked === null || asked === answered ? null : book.find(provider, asked);
   return priced === null || asked === null ? null : { priced, name: asked };
 }
@@ -248,25 +229,25 @@ function deriving(pricing: Pricing, derivations: Derivations): Processor {
 
 /** False when no token count is known. */
 function readUsage({ derived }: Batch, usage: Required<Usage>): boolean {
-  usage.inputTokens = numberOrNull(derived.number(NUMBER_INPUT_TOKENS));
-  usage.outputTokens = numberOrNull(derived.number(NUMBER_OUTPUT_TOKENS));
+  usage.inputTokens = numberOrNull(derived.number(layout.NUMBER_INPUT_TOKENS));
+  usage.outputTokens = numberOrNull(derived.number(layout.NUMBER_OUTPUT_TOKENS));
   if (usage.inputTokens === null && usage.outputTokens === null) return false;
-  usage.cacheReadTokens = numberOrNull(derived.number(NUMBER_CACHE_READ_TOKENS));
-  usage.cacheWriteTokens = numberOrNull(derived.number(NUMBER_CACHE_WRITE_TOKENS));
-  usage.cacheWrite1hTokens = numberOrNull(derived.number(NUMBER_CACHE_WRITE_1H_TOKENS));
-  usage.reasoningTokens = numberOrNull(derived.number(NUMBER_REASONING_TOKENS));
-  usage.cacheReadAudioTokens = numberOrNull(derived.number(NUMBER_AUDIO_CACHE_READ_TOKENS));
-  usage.inputAudioTokens = freshAudio(derived.number(NUMBER_AUDIO_INPUT_TOKENS), usage.cacheReadAudioTokens);
-  usage.outputAudioTokens = numberOrNull(derived.number(NUMBER_AUDIO_OUTPUT_TOKENS));
-  usage.inputImageTokens = numberOrNull(derived.number(NUMBER_IMAGE_INPUT_TOKENS));
-  usage.outputImageTokens = numberOrNull(derived.number(NUMBER_IMAGE_OUTPUT_TOKENS));
-  usage.serviceTier = SERVICE_TIERS[derived.number(NUMBER_SERVICE_TIER)] ?? null;
+  usage.cacheReadTokens = numberOrNull(derived.number(layout.NUMBER_CACHE_READ_TOKENS));
+  usage.cacheWriteTokens = numberOrNull(derived.number(layout.NUMBER_CACHE_WRITE_TOKENS));
+  usage.cacheWrite1hTokens = numberOrNull(derived.number(layout.NUMBER_CACHE_WRITE_1H_TOKENS));
+  usage.reasoningTokens = numberOrNull(derived.number(layout.NUMBER_REASONING_TOKENS));
+  usage.cacheReadAudioTokens = numberOrNull(derived.number(layout.NUMBER_AUDIO_CACHE_READ_TOKENS));
+  usage.inputAudioTokens = freshAudio(derived.number(layout.NUMBER_AUDIO_INPUT_TOKENS), usage.cacheReadAudioTokens);
+  usage.outputAudioTokens = numberOrNull(derived.number(layout.NUMBER_AUDIO_OUTPUT_TOKENS));
+  usage.inputImageTokens = numberOrNull(derived.number(layout.NUMBER_IMAGE_INPUT_TOKENS));
+  usage.outputImageTokens = numberOrNull(derived.number(layout.NUMBER_IMAGE_OUTPUT_TOKENS));
+  usage.serviceTier = SERVICE_TIERS[derived.number(layout.NUMBER_SERVICE_TIER)] ?? null;
   return true;
 }
 
 /** Null: the tables have no room for the text, and the column stays null. */
 function setPriceId({ derived }: Batch, text: TextRef | null): void {
-  if (text !== null) derived.setText(SLOT_PRICE_ID, text.offset, text.length, text.flags);
+  if (text !== null) derived.setText(layout.SLOT_PRICE_ID, text.offset, text.length, text.flags);
 }
 
 /** Senders that count cached audio include it in the audio count. */

@@ -5,7 +5,7 @@
 import type { Dialect } from '../../dialects/dialect.ts';
 import { DIALECTS } from '../../dialects/families.ts';
 import { KeyIndex } from '../../dialects/lookup/key-index.ts';
-import type { Tables } from '../../pdata/batch.ts';
+import { MAX_NAME_BYTES, type Tables } from '../../pdata/batch.ts';
 import { MAX_SYMBOLS } from '../../pdata/layout.ts';
 import type { Steps } from '../../pdata/steps.ts';
 import { isCredentialKey } from './credentials.ts';
@@ -178,7 +178,8 @@ export class SymbolPolicies {
   }
 
   #learn(symbol: number, facts: Map<number, KeyFacts>): number {
-    const key = this.#tables.keyOf(symbol);
+    const key = this.#tables.nameOf(symbol);
+    if (key === null) return this.#policyOfLong(symbol);
     const policy = this.#lists.policyOf(key);
     if ((policy & (POLICY_SIGN | POLICY_DIALECT_CONTENT)) !== 0) {
       const { signs } = this.#lists;
@@ -186,5 +187,15 @@ export class SymbolPolicies {
       facts.set(symbol, { signs: signs.ofKey(key), hasValues: signs.hasValues(key), dialects });
     }
     return policy;
+  }
+
+  /** A key that is longer than every name is text itself. Its head and its end tell whether it names a credential. */
+  #policyOfLong(symbol: number): number {
+    const { offset, length } = this.#tables.keyTextOf(symbol);
+    const { bytes } = this.#tables.memory;
+    const end = offset + length;
+    const head = this.#lists.policyOf(bytes.toString('utf8', offset, offset + MAX_NAME_BYTES));
+    const tail = this.#lists.policyOf(bytes.toString('utf8', end - MAX_NAME_BYTES, end));
+    return POLICY_CONTENT | (head & POLICY_GEN_AI) | ((head | tail) & POLICY_CREDENTIAL);
   }
 }

@@ -4,16 +4,7 @@
  */
 import type { AttributeCursor } from '../../pdata/attributes.ts';
 import type { Batch, Tables } from '../../pdata/batch.ts';
-import {
-  KIND_ARRAY,
-  KIND_BOOL,
-  KIND_DOUBLE,
-  KIND_INT,
-  KIND_MAP,
-  KIND_TEXT,
-  SYMBOL_SERVICE_NAME,
-  DISPOSITION_DROP,
-} from '../../pdata/layout.ts';
+import * as layout from '../../pdata/layout.ts';
 import { readText } from '../../pdata/text.ts';
 import { TEXT_COLUMNS, type TextColumn, TextCursor } from '../../pdata/text-columns.ts';
 import {
@@ -53,7 +44,7 @@ export function* dropCredentials(batch: Batch, policies: SymbolPolicies): Steps 
     if (first > 0) yield;
     const rows = batch.attributes.at(first, Math.min(batch.attributeCount - first, ROWS_STEP));
     while (rows.nextWith(policies.lasting, POLICY_CREDENTIAL))
-      if ((policies.of(rows.symbol) & POLICY_CREDENTIAL) !== 0) rows.disposition = DISPOSITION_DROP;
+      if ((policies.of(rows.symbol) & POLICY_CREDENTIAL) !== 0) rows.disposition = layout.DISPOSITION_DROP;
   }
 }
 
@@ -99,11 +90,14 @@ export class ContentRemoval {
     for (let index = 0; index < batch.recordCount; index++) {
       if (index % RECORDS_STEP === RECORDS_STEP - 1) yield;
       const record = batch.records.goto(index);
-      if (!batch.captureOf(record.resource)) this.#removeFrom(index);
+      if (batch.captureOf(record.resource)) continue;
+      const signs = this.#removeFrom(index);
+      if (record.eventsCount + record.linksCount > 0) yield* this.#removeFromParts(index, signs);
     }
   }
 
-  #removeFrom(index: number): void {
+  /** Everything but events, exemplars and links. Returns the signs of the record. */
+  #removeFrom(index: number): number {
     const record = this.#batch.records.goto(index);
     const { resource, scope } = record;
     const shared = this.#signsOfResource(resource) | this.#signsOfScope(scope);
@@ -112,17 +106,24 @@ export class ContentRemoval {
     this.#removeFromShared(resource, scope, signs);
     if ((own.policies & REMOVABLE) !== 0)
       this.#removeRows(this.#batch.recordAttributes(index), signs, this.#isEventRecord(index, own.eventName));
-    if (this.#batch.signal === 'traces') this.#removeFromSpan(index, signs);
+    if (this.#batch.signal === 'traces') this.#removeName(index);
     else if (this.#batch.signal === 'logs') this.#removeFromLog(index, signs, own);
-    else this.#removeFromPoint(index, signs);
+    else this.#removeRows(this.#batch.metricAttributes(record.metric), signs, false);
+    return signs;
   }
 
-  #removeFromSpan(index: number, signs: number): void {
-    this.#removeName(index);
+  /** The events or exemplars, and the links. One record may have those of a whole body. */
+  *#removeFromParts(index: number, signs: number): Steps {
     const { eventsFirst, eventsCount, linksFirst, linksCount } = this.#batch.records.goto(index);
-    for (let event = eventsFirst; event < eventsFirst + eventsCount; event++) this.#removeFromEvent(event, signs);
-    for (let link = linksFirst; link < linksFirst + linksCount; link++)
+    for (let event = eventsFirst; event < eventsFirst + eventsCount; event++) {
+      if (event % RECORDS_STEP === RECORDS_STEP - 1) yield;
+      if (this.#batch.signal === 'traces') this.#removeFromEvent(event, signs);
+      else this.#removeRows(this.#batch.eventAttributes(event), signs, false);
+    }
+    for (let link = linksFirst; link < linksFirst + linksCount; link++) {
+      if (link % RECORDS_STEP === RECORDS_STEP - 1) yield;
       this.#removeRows(this.#batch.linkAttributes(link), signs, false);
+    }
   }
 
   /** One instrumentation names its spans with the text of the task. */
@@ -143,34 +144,28 @@ export class ContentRemoval {
     while (rows.next()) {
       const kept = (this.#policies.of(rows.symbol) & POLICY_EVENT_KEPT) !== 0 || isScalar(rows.kind);
       if (kept) this.#removeRow(rows, signs, true);
-      else rows.disposition = DISPOSITION_DROP;
+      else rows.disposition = layout.DISPOSITION_DROP;
     }
-  }
-
-  #removeFromPoint(index: number, signs: number): void {
-    const { eventsFirst, eventsCount, metric } = this.#batch.records.goto(index);
-    for (let exemplar = eventsFirst; exemplar < eventsFirst + eventsCount; exemplar++)
-      this.#removeRows(this.#batch.eventAttributes(exemplar), signs, false);
-    this.#removeRows(this.#batch.metricAttributes(metric), signs, false);
   }
 
   #removeFromLog(index: number, signs: number, own: RecordSigns): void {
     const { body } = this.#batch.records.goto(index);
     if (body === 0) return;
     const row = this.#bodies.goto(body - 1);
-    if (this.#isContentBody(row, index, signs, own)) row.disposition = DISPOSITION_DROP;
+    if (this.#isContentBody(row, index, signs, own)) row.disposition = layout.DISPOSITION_DROP;
   }
 
   #isContentBody(row: AttributeCursor, index: number, signs: number, own: RecordSigns): boolean {
     if ((signs & this.#bodySigns) !== 0) return true;
-    if ((own.policies & POLICY_GEN_AI) !== 0 && (row.kind === KIND_MAP || row.kind === KIND_ARRAY)) return true;
+    if ((own.policies & POLICY_GEN_AI) !== 0 && (row.kind === layout.KIND_MAP || row.kind === layout.KIND_ARRAY))
+      return true;
     const { scope } = this.#batch.records.goto(index);
     const names = [this.#nameOf(index), own.eventName].filter((name) => name !== '');
     for (const name of names) {
       if (isGenAiEvent(name) || this.#lists.isContentEvent(name, signs)) return true;
       if (name === this.#scopeName(scope) || this.#lists.isScopeName(name)) return true;
     }
-    if (row.kind !== KIND_TEXT) return false;
+    if (row.kind !== layout.KIND_TEXT) return false;
     return CONTENT_LINE.test(readText(this.#tables.memory, row.offset, Math.min(row.length, LINE_HEAD), 0));
   }
 
@@ -192,7 +187,7 @@ export class ContentRemoval {
       (inEvent && (policy & POLICY_EVENT_CONTENT) !== 0) ||
       ((policy & POLICY_DIALECT_CONTENT) !== 0 && (this.#policies.factsOf(row.symbol).dialects & signs) !== 0)
     )
-      row.disposition = DISPOSITION_DROP;
+      row.disposition = layout.DISPOSITION_DROP;
   }
 
   /** The signs, event name and policies of a record's attributes. */
@@ -222,7 +217,7 @@ export class ContentRemoval {
     while (rows.next()) {
       const policy = this.#policies.of(rows.symbol);
       if ((policy & POLICY_SIGN) !== 0) signs |= this.#signsOfRow(rows);
-      const isService = rows.symbol === SYMBOL_SERVICE_NAME || this.#tables.keyOf(rows.symbol) === SDK_NAME;
+      const isService = rows.symbol === layout.SYMBOL_SERVICE_NAME || this.#tables.keyOf(rows.symbol) === SDK_NAME;
       if (isService) signs |= this.#lists.signs.ofService(this.#textAt(rows));
     }
     this.#resourceSigns[resource] = signs;
@@ -264,7 +259,7 @@ export class ContentRemoval {
   }
 
   #textAt(row: AttributeCursor): string {
-    if (row.kind !== KIND_TEXT || row.length > MAX_NAME) return '';
+    if (row.kind !== layout.KIND_TEXT || row.length > MAX_NAME) return '';
     return readText(this.#tables.memory, row.offset, row.length, row.flags);
   }
 }
@@ -287,4 +282,5 @@ interface RecordSigns {
 const REMOVABLE = POLICY_CONTENT | POLICY_CREDENTIAL | POLICY_DIALECT_CONTENT | POLICY_EVENT_CONTENT;
 
 /** Counts and scores are no content. */
-const isScalar = (kind: number): boolean => kind === KIND_INT || kind === KIND_DOUBLE || kind === KIND_BOOL;
+const isScalar = (kind: number): boolean =>
+  kind === layout.KIND_INT || kind === layout.KIND_DOUBLE || kind === layout.KIND_BOOL;

@@ -12,6 +12,15 @@ export interface WorkerStatus {
   readonly restarts: number;
 }
 
+/** The archive of days that have ended. */
+export interface ArchiveStatus {
+  readonly running: boolean;
+  /** Since a run was complete, or since the start. */
+  readonly ageSeconds: number;
+  /** Days past their retention that are kept because they are not archived. */
+  readonly heldDays: number;
+}
+
 /** The process and what it was started with. */
 export interface Identity {
   readonly pid: number;
@@ -47,6 +56,8 @@ export interface Activity {
   readonly keyCache: { readonly hits: number; readonly misses: number };
   readonly outbox: { readonly entries: number; readonly oldestSeconds: number; readonly deadLetters: number };
   readonly embeddedServer: boolean;
+  /** Null where no archive is configured. */
+  readonly archive: ArchiveStatus | null;
   /** Empty in a daemon of one process. */
   readonly workers: readonly WorkerStatus[];
   readonly lastProblems: readonly Problem[];
@@ -93,8 +104,20 @@ export function statusOf({ config, registry, state, problems, lastProblems }: So
       deadLetters: total('sluice_outbox_dead_letters'),
     },
     embeddedServer: total('sluice_embedded_server_running') > 0,
+    archive: archiveOf(registry),
     workers: [],
     lastProblems,
+  };
+}
+
+function archiveOf(registry: Registry): ArchiveStatus | null {
+  const ageSeconds = registry.total('sluice_archive_age_seconds');
+  // It has begun with the process, or earlier.
+  if (ageSeconds === 0) return null;
+  return {
+    running: registry.total('sluice_archive_running') > 0,
+    ageSeconds: Math.round(ageSeconds),
+    heldDays: registry.total('sluice_archive_held_days'),
   };
 }
 
@@ -126,8 +149,20 @@ export function joinStatuses(own: Status, workers: readonly WorkerStatus[], thei
       oldestSeconds: most(({ outbox }) => outbox.oldestSeconds),
       deadLetters: most(({ outbox }) => outbox.deadLetters),
     },
+    archive: joinArchives(theirs),
     workers,
     lastProblems: problems.sort((a, b) => (a.time < b.time ? -1 : 1)).slice(-MAX_PROBLEMS),
+  };
+}
+
+/** One of the workers runs it, and one of them does the maintenance. */
+function joinArchives(theirs: readonly Activity[]): ArchiveStatus | null {
+  const archives = theirs.flatMap(({ archive }) => (archive === null ? [] : [archive]));
+  if (archives.length === 0) return null;
+  return {
+    running: archives.some(({ running }) => running),
+    ageSeconds: Math.min(...archives.map(({ ageSeconds }) => ageSeconds)),
+    heldDays: Math.max(...archives.map(({ heldDays }) => heldDays)),
   };
 }
 

@@ -65,13 +65,15 @@ function afterByte(text: string, from: number): number {
   return at > from + 1 && text.charCodeAt(from) === ZERO ? -1 : at;
 }
 
+/** The end of a run, or a place beyond the longest address. */
 function endOfHexes(text: string, from: number): number {
   let at = from;
-  for (;;) {
+  while (at <= from + MAX_LENGTH) {
     const code = text.charCodeAt(at);
     if (code !== COLON && (classOf(code) & HEX) === 0) return at;
     at++;
   }
+  return at;
 }
 
 /** The end of an IPv6 address, or -1. */

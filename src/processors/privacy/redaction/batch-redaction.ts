@@ -140,6 +140,7 @@ export class BatchRedaction {
   *#redactNested(row: AttributeCursor, bits: number): Steps {
     const json = yield* this.#render(row.row);
     const cleaned = json === null ? null : yield* redactJson(json, this.#replacer(bits));
+    yield;
     if (cleaned !== json || cleaned === null) yield* this.#write(row, layout.KIND_JSON, cleaned);
   }
 
@@ -211,7 +212,7 @@ export class BatchRedaction {
     for (const [count, attributesOf] of owners)
       for (let row = 0; row < count; row++) {
         if (row % OWNERS_STEP === OWNERS_STEP - 1) yield;
-        this.#keys.rename(attributesOf(row));
+        yield* this.#keys.rename(attributesOf(row));
       }
   }
 }

@@ -1,10 +1,11 @@
 /** Redacts attribute keys. Each key is checked once; rows of a key with a secret get another key. */
 import type { AttributeCursor } from '../../../pdata/attributes.ts';
-import type { Tables } from '../../../pdata/batch.ts';
+import { MAX_NAME_BYTES, type Tables } from '../../../pdata/batch.ts';
 import { MAX_SYMBOLS, DISPOSITION_DROP } from '../../../pdata/layout.ts';
 import type { Steps } from '../../../pdata/steps.ts';
+import { readTextInSteps } from '../../../pdata/text.ts';
 import { unique } from './json-text.ts';
-import type { Redactor } from './redactor.ts';
+import { LONG_TEXT, type Redactor } from './redactor.ts';
 import type { Candidates } from './candidates.ts';
 
 /** In place of a key or an environment that cannot be redacted. */
@@ -33,7 +34,7 @@ export class KeyRedaction {
     const count = this.#tables.symbolCount;
     for (; this.#known < count; this.#known++) {
       if (this.#known % STEP === 0) yield;
-      const key = this.#replacementOf(this.#known, candidates);
+      const key = yield* this.#replacementOf(this.#known, candidates);
       if (key === null) continue;
       this.#lasting[this.#known] = REPLACED;
       this.#keys.set(this.#known, key);
@@ -41,7 +42,7 @@ export class KeyRedaction {
     this.#localKeys.clear();
     for (let index = 0; index < this.#tables.localSymbolCount; index++) {
       if (index % STEP === STEP - 1) yield;
-      const key = this.#replacementOf(MAX_SYMBOLS + index, candidates);
+      const key = yield* this.#replacementOf(MAX_SYMBOLS + index, candidates);
       if (key !== null) this.#localKeys.set(MAX_SYMBOLS + index, key);
     }
   }
@@ -52,12 +53,14 @@ export class KeyRedaction {
   }
 
   /** Renames the rows of one owner. Keys that become the same get a number. */
-  rename(rows: AttributeCursor): void {
+  *rename(rows: AttributeCursor): Steps {
     let taken: Map<string, number> | null = null;
+    let renamed = 0;
     while (rows.nextWith(this.#lasting, REPLACED)) {
       const { symbol } = rows;
       const replacement = (symbol < MAX_SYMBOLS ? this.#keys : this.#localKeys).get(symbol);
       if (replacement === undefined) continue;
+      if (++renamed % STEP === 0) yield;
       taken ??= new Map();
       const text = this.#tables.scratch(unique(replacement, taken));
       if (text === null) rows.disposition = DISPOSITION_DROP;
@@ -65,12 +68,14 @@ export class KeyRedaction {
     }
   }
 
-  #replacementOf(symbol: number, candidates: Candidates): string | null {
+  *#replacementOf(symbol: number, candidates: Candidates): Steps<string | null> {
     const { offset, length } = this.#tables.keyTextOf(symbol);
     const bits = candidates.at(offset, length);
     if (bits === 0) return null;
-    const key = this.#tables.keyOf(symbol);
-    const cleaned = this.#redactor.redact(key, bits);
+    // A key may have the size of a body.
+    if (length > MAX_NAME_BYTES) yield;
+    const key = yield* readTextInSteps(this.#tables.memory, offset, length, 0);
+    const cleaned = length > LONG_TEXT ? yield* this.#redactor.clean(key, bits) : this.#redactor.redact(key, bits);
     return cleaned === key ? null : (cleaned ?? UNCLEANABLE);
   }
 }

@@ -24,7 +24,6 @@ export interface LiteralPrefix {
   readonly isUniform: boolean;
 }
 
-/** All prefixes, and the tables of the search. */
 export class LiteralPrefixes {
   /** The tables of the eight buckets, which reject nearly every position. */
   readonly buckets: Uint8Array;
