@@ -7,11 +7,22 @@ import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Query } from '../component/capabilities/postgres.ts';
 import { UserError } from '../errors.ts';
-import { type Duck, OutOfMemory, quoted } from './duckdb.ts';
-import { differences, type Figures, figuresIn, figuresOf } from './figures.ts';
+import { DamagedFile, fetchPublished, readFile, requireEqual } from './archived-file.ts';
+import { type Duck, quoted } from './duckdb.ts';
+import { differences, figuresIn, figuresOf } from './figures.ts';
 import { conditionOf } from './lake-table.ts';
-import { cancel, type Job, keyOf, type OpenDay, plan, publish, publishedJobs, seal } from './lake-jobs.ts';
-import { type FileContents, Staging } from './staging.ts';
+import {
+  cancel,
+  type DayOfTable,
+  type Job,
+  keyOf,
+  type OpenDay,
+  plan,
+  publish,
+  publishedJobs,
+  seal,
+} from './lake-jobs.ts';
+import { type Extent, type FileContents, Staging } from './staging.ts';
 import { downloadObject, type ObjectStore, StoreError } from './store/object-store.ts';
 
 /** One connection to PostgreSQL. */
@@ -19,6 +30,8 @@ export interface Session {
   query: Query;
   /** The blocks of a `COPY … TO STDOUT`, to be read before the next query. */
   copyOut(text: string): AsyncIterable<Buffer>;
+  /** Runs a `COPY … FROM STDIN`. Returns the number of rows. */
+  copyIn(text: string, blocks: AsyncIterable<Buffer>): Promise<number>;
 }
 
 /** The steps of a job, in order. Each is reported before it begins. */
@@ -34,7 +47,7 @@ export interface Work {
   /** The schema of the readable views. */
   readonly views: string;
   /** `rows`: those copied so far. */
-  readonly report: (step: Step, day: OpenDay, rows: number) => void;
+  readonly report: (step: Step, day: DayOfTable, rows: number) => void;
 }
 
 export interface ArchivedFile {
@@ -60,8 +73,6 @@ export async function archiveDay(work: Work, day: OpenDay): Promise<ArchivedFile
   } catch (error) {
     await query('ROLLBACK').catch(() => undefined);
     throw error;
-  } finally {
-    for (const name of [LOCAL, STORED]) await rm(join(work.folder, name), { force: true });
   }
 }
 
@@ -70,7 +81,7 @@ const STORED = 'stored.parquet';
 
 /** Within the transaction of the snapshot. */
 async function archiveRecords(work: Work, day: OpenDay, job: Job): Promise<ArchivedFile | null> {
-  const { session, folder } = work;
+  const { session } = work;
   work.report('copy', day, 0);
   const staging = new Staging(work.duck, day.table);
   await copyRecords(work, day, staging);
@@ -82,17 +93,37 @@ async function archiveRecords(work: Work, day: OpenDay, job: Job): Promise<Archi
     await cancel(session.query, day, job);
     return null;
   }
-  const local = join(folder, LOCAL);
-  work.report('write', day, staging.rows);
-  await staging.write(local, { job: job.id, token: job.token });
-  work.report('put', day, staging.rows);
-  await putFile(work, { key, job, staging, wanted });
-  work.report('verify', day, staging.rows);
-  const stored = await verifyStored(work, { key, job, staging, wanted });
+  const stored = await storeFile(work, { day, job, staging, wanted });
   work.report('publish', day, staging.rows);
   await publish(session.query, day, { job, figures: wanted.figures, ...stored });
   const { records } = wanted.figures;
   return { signal: day.table.signal, day: day.day, key, records: Number(records), bytes: stored.bytes };
+}
+
+export interface FileOfJob {
+  readonly day: DayOfTable;
+  readonly job: Job;
+  /** Its chosen rows are written. */
+  readonly staging: Staging;
+  readonly wanted: FileContents;
+}
+
+/** Writes the file of a job and reads it back from the store. */
+export async function storeFile(
+  work: Work,
+  { day, job, staging, wanted }: FileOfJob,
+): Promise<{ readonly extent: Extent; readonly bytes: number }> {
+  const key = keyOf(day.table.signal, day.day, job.id);
+  try {
+    work.report('write', day, staging.rows);
+    await staging.write(join(work.folder, LOCAL), { job: job.id, token: job.token });
+    work.report('put', day, staging.rows);
+    await putFile(work, { key, job, staging, wanted });
+    work.report('verify', day, staging.rows);
+    return await verifyStored(work, { key, job, staging, wanted });
+  } finally {
+    for (const name of [LOCAL, STORED]) await rm(join(work.folder, name), { force: true });
+  }
 }
 
 /** Compares what arrived with PostgreSQL's own figures of the same snapshot. */
@@ -118,39 +149,13 @@ async function leaveOutEarlier(work: Work, day: OpenDay, staging: Staging): Prom
   const paths: string[] = [];
   try {
     for (const job of await publishedJobs(work.session.query, day)) {
-      const key = keyOf(day.table.signal, day.day, job.id);
       const path = join(work.folder, `earlier-${job.id}.parquet`);
       paths.push(path);
-      await download(work.store, key, path);
-      const { figures } = await readFile(staging, path, key);
-      requireEqual(job.figures, figures, `${key}, written earlier,`);
+      await fetchPublished(work, { table: day.table, day: day.day, job, staging }, path);
     }
     await staging.leaveOut(paths);
   } finally {
     for (const path of paths) await rm(path, { force: true });
-  }
-}
-
-async function download(store: ObjectStore, key: string, path: string): Promise<void> {
-  try {
-    await downloadObject(store, key, path);
-  } catch (error) {
-    if (!(error instanceof StoreError) || error.fault !== 'absent') throw error;
-    throw new UserError(
-      `${key} is not in ${store.url}`,
-      'Name the folder or bucket to which this database was archived before, or bring the file back.',
-    );
-  }
-}
-
-async function readFile(staging: Staging, path: string, key: string): Promise<FileContents> {
-  try {
-    return await staging.read(path);
-  } catch (error) {
-    if (error instanceof OutOfMemory) throw error;
-    // The first line: the others quote the query.
-    const [reason = ''] = String(error instanceof Error ? error.message : error).split('\n');
-    throw new DamagedFile(`${key} cannot be read: ${reason.replace(path, key)}`);
   }
 }
 
@@ -229,18 +234,4 @@ async function verifyStored(work: Work, { key, job, staging, wanted }: FilledTar
     throw error;
   }
   return { extent: await staging.extentOf(path), bytes: (await stat(path)).size };
-}
-
-/** A file, or the rows that were read, differ from PostgreSQL. Nothing is recorded. */
-export class DamagedFile extends UserError {
-  constructor(message: string) {
-    super(message, 'Nothing was recorded, and nothing is dropped. Check the store and the memory, then run it again.');
-  }
-}
-
-function requireEqual(wanted: Figures, found: Figures, what: string): void {
-  const names = differences(wanted, found);
-  if (names.length === 0) return;
-  const list = names.map((name) => `${name}: ${found[name]} instead of ${wanted[name]}`);
-  throw new DamagedFile(`${what} differ from the database (${list.join(', ')})`);
 }

@@ -4,6 +4,8 @@ import { type ArchivedFile, archiveDay, type Session, type Work } from './archiv
 import { expectedBytes, type OpenDay, openDays } from './lake-jobs.ts';
 import { conditionOf, LAKE_TABLES } from './lake-table.ts';
 import { quoted } from './duckdb.ts';
+import { finishErasures } from './erasure.ts';
+import { recordPlace } from './reading/archived-files.ts';
 
 /** Held by the session, so that it ends with the connection. */
 const LOCK = "SELECT pg_try_advisory_lock(hashtext('sluice.archive')) AS held";
@@ -27,19 +29,34 @@ export interface PlannedFile {
 
 /** Archives all days, and removes what interrupted puts left. Yields each file when it is recorded. */
 export async function* archive(work: Work, selection: Selection): AsyncGenerator<ArchivedFile> {
-  const { query } = work.session;
-  if ((await query(LOCK)).rows[0]?.['held'] !== true)
-    throw new UserError('another `sluice archive` is at work on this database', 'Wait until it has ended.');
+  await lockArchive(work.session);
   try {
+    await recordPlace(work.session.query, work.store.url);
+    await finishErasures(work);
     for (const day of await listDays(work.session, selection)) {
       const file = await archiveDay(work, day);
       if (file !== null) yield file;
     }
+    // Those that were requested meanwhile.
+    await finishErasures(work);
     await work.store.sweep();
   } finally {
-    await query(UNLOCK).catch(() => undefined);
+    await unlockArchive(work.session);
   }
 }
+
+/** Waits for others. */
+export const waitForArchive = ({ query }: Session): Promise<unknown> =>
+  query("SELECT pg_advisory_lock(hashtext('sluice.archive'))");
+
+/** Excludes others that change or restore the archive of this database. */
+export async function lockArchive({ query }: Session): Promise<void> {
+  if ((await query(LOCK)).rows[0]?.['held'] === true) return;
+  throw new UserError('another `sluice archive` is at work on this database', 'Wait until it has ended.');
+}
+
+/** The lock also ends with the connection. */
+export const unlockArchive = ({ query }: Session): Promise<unknown> => query(UNLOCK).catch(() => undefined);
 
 export async function planned(session: Session, views: string, selection: Selection): Promise<readonly PlannedFile[]> {
   const files: PlannedFile[] = [];

@@ -34,6 +34,8 @@ export class Duck {
       memory_limit: `${Math.floor(memoryBytes / 2 ** 20)}MiB`,
       temp_directory: folder,
       autoinstall_known_extensions: 'false',
+      // The cache takes a file that was replaced within a second for the former one.
+      enable_external_file_cache: 'false',
     });
     const connection = await instance.connect();
     await connection.run("SET TimeZone = 'UTC'");
@@ -75,11 +77,14 @@ export function explain(error: unknown): never {
 
 export class OutOfMemory extends UserError {}
 
+/** The optional package is not installed, or not for this machine. */
+export class MissingPackage extends UserError {}
+
 async function load(): Promise<Bindings> {
   try {
     return await import('@duckdb/node-api');
   } catch (error) {
-    throw new UserError(
+    throw new MissingPackage(
       `the archive needs the package ${PACKAGE}, which cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
       `Install it beside Sluice: ${INSTALL}`,
     );

@@ -8,29 +8,31 @@
  * are still there afterwards, and a further job reads the day again: it compares all records with the earlier files and
  * writes those that are in none of them. No clock and no transaction number is part of this.
  */
+import { dayOfRow, isSealed, SEAL } from '../component/archived-day.ts';
 import type { Query } from '../component/capabilities/postgres.ts';
 import { UserError } from '../errors.ts';
 import { literal, quoted } from './duckdb.ts';
 import type { Figures } from './figures.ts';
-import { dayOf, type LakeSignal, type LakeTable } from './lake-table.ts';
+import { type LakeSignal, type LakeTable } from './lake-table.ts';
 import type { Extent } from './staging.ts';
 
-/** The trigger of a sealed table. */
-export const SEAL = 'sluice_archive';
-/** How long a seal waits for the transactions that write into the table; late records wait behind it. */
-const SEAL_LOCK_MS = 100;
-const SEAL_TRIES = 50;
-const SEAL_PAUSE_S = 0.1;
+/** How long a statement waits for the transactions that write into the table; late records wait behind it. */
+const LOCK_MS = 100;
+const LOCK_TRIES = 50;
+const LOCK_PAUSE_S = 0.1;
 const LOCK_NOT_AVAILABLE = '55P03';
 const PARTITION_DAY = /_(\d{4})(\d\d)(\d\d)$/u;
 /** The part of a table with its indexes that its file takes. An estimate: it depends on how much the texts repeat. */
 const PARQUET_SHARE = 0.23;
 
-/** A day with records that are in no file, or may be in none. */
-export interface OpenDay {
+export interface DayOfTable {
   readonly table: LakeTable;
   /** YYYY-MM-DD */
   readonly day: string;
+}
+
+/** A day with records that are in no file, or may be in none. */
+export interface OpenDay extends DayOfTable {
   /** The partition; null when the records are in the default partition. */
   readonly partition: string | null;
   /** Late records since the last job; null when there was no job. */
@@ -85,10 +87,10 @@ export async function openDays(query: Query, table: LakeTable, beforeMs: number)
   return open;
 }
 
-async function listPartitions(query: Query, { signal }: LakeTable): Promise<readonly PartitionRow[]> {
+export async function listPartitions(query: Query, { signal }: LakeTable): Promise<readonly PartitionRow[]> {
   const { rows } = await query(
     `SELECT c.relname AS name, pg_total_relation_size(c.oid)::float8 AS bytes,
-       EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid AND t.tgname = '${SEAL}' AND t.tgenabled = 'O') AS sealed
+       ${isSealed('c.oid')} AS sealed
      FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = $1::regclass`,
     [`sluice.${signal}`],
   );
@@ -96,7 +98,7 @@ async function listPartitions(query: Query, { signal }: LakeTable): Promise<read
     const name = String(row['name']);
     return {
       name,
-      day: PARTITION_DAY.test(name) ? name.replace(/^.*_(\d{4})(\d\d)(\d\d)$/u, '$1-$2-$3') : null,
+      day: PARTITION_DAY.exec(name)?.slice(1).join('-') ?? null,
       sealed: row['sealed'] === true,
       bytes: Number(row['bytes']),
     };
@@ -113,7 +115,7 @@ async function countByDay(query: Query, { signal }: LakeTable, from: string): Pr
 
 async function daysOf(query: Query, table: LakeTable, name: string): Promise<readonly string[]> {
   const { rows } = await query(
-    `SELECT DISTINCT to_char(${dayOf(table)}, 'YYYY-MM-DD') AS day FROM sluice.${quoted(name)}`,
+    `SELECT DISTINCT to_char(${dayOfRow(table.key)}, 'YYYY-MM-DD') AS day FROM sluice.${quoted(name)}`,
   );
   return rows.map(({ day }) => String(day));
 }
@@ -136,21 +138,36 @@ export async function seal(query: Query, { table, partition }: OpenDay): Promise
     if (!sealed && (day === null || name === partition)) await sealTable(query, table, name);
 }
 
-async function sealTable(query: Query, { signal }: LakeTable, name: string): Promise<void> {
-  for (let left = SEAL_TRIES; ; left--) {
+const sealTable = (query: Query, table: LakeTable, name: string): Promise<void> =>
+  withShortLock(query, sealStatement(table, name), { isolation: 'transaction', what: `sluice.${name}` });
+
+export const sealStatement = ({ signal }: LakeTable, name: string): string =>
+  `CREATE OR REPLACE TRIGGER ${SEAL} AFTER INSERT ON sluice.${quoted(name)}
+   FOR EACH ROW EXECUTE FUNCTION sluice.note_late(${literal(signal)})`;
+
+const ISOLATIONS = {
+  transaction: { begin: 'BEGIN', end: 'COMMIT', undo: 'ROLLBACK' },
+  savepoint: { begin: 'SAVEPOINT lock', end: 'RELEASE lock', undo: 'ROLLBACK TO lock' },
+};
+
+/** Runs statements that wait for a lock only briefly, because others queue behind them; then tries again. */
+export async function withShortLock(
+  query: Query,
+  statements: string,
+  { isolation, what }: { readonly isolation: keyof typeof ISOLATIONS; readonly what: string },
+): Promise<void> {
+  const { begin, end, undo } = ISOLATIONS[isolation];
+  for (let left = LOCK_TRIES; ; left--) {
     try {
-      await query(`BEGIN; SET LOCAL lock_timeout = ${SEAL_LOCK_MS}`);
-      await query(
-        `CREATE OR REPLACE TRIGGER ${SEAL} AFTER INSERT ON sluice.${quoted(name)}
-         FOR EACH ROW EXECUTE FUNCTION sluice.note_late(${literal(signal)})`,
-      );
-      await query('COMMIT');
+      await query(`${begin}; SET LOCAL lock_timeout = ${LOCK_MS}`);
+      await query(statements);
+      await query(end);
       return;
     } catch (error) {
-      await query('ROLLBACK');
+      await query(undo);
       if ((error as { readonly code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error;
-      if (left === 0) throw new UserError(`sluice.${name} could not be locked`, 'Run the command again later.');
-      await query(`SELECT pg_sleep(${SEAL_PAUSE_S})`);
+      if (left === 0) throw new UserError(`${what} could not be locked`, 'Run the command again later.');
+      await query(`SELECT pg_sleep(${LOCK_PAUSE_S})`);
     }
   }
 }
@@ -158,7 +175,7 @@ async function sealTable(query: Query, { signal }: LakeTable, name: string): Pro
 /** The planned job of the day, which an interrupted run left, or a new one. */
 export async function plan(query: Query, { table: { signal }, day }: OpenDay): Promise<Job> {
   const { rows } = await query(
-    `WITH left_over AS (SELECT id, token FROM sluice.lake_jobs WHERE signal = $1 AND day = $2 AND state = 'planned'),
+    `WITH left_over AS (SELECT id, token FROM sluice.lake_jobs WHERE signal = $1 AND day = $2 AND state = 'planned' AND replaces IS NULL),
        made AS (INSERT INTO sluice.lake_jobs (signal, day) SELECT $1, $2 WHERE NOT EXISTS (SELECT FROM left_over) RETURNING id, token)
      SELECT id::text, token::text FROM left_over UNION ALL SELECT id::text, token::text FROM made`,
     [signal, day],
@@ -168,7 +185,7 @@ export async function plan(query: Query, { table: { signal }, day }: OpenDay): P
 
 export async function publishedJobs(
   query: Query,
-  { table: { signal }, day }: OpenDay,
+  { table: { signal }, day }: DayOfTable,
 ): Promise<readonly PublishedJob[]> {
   const { rows } = await query(
     `SELECT id::text, token::text, records::text, input_tokens::text, output_tokens::text, total_cost::text, ids_sum::text
@@ -197,8 +214,12 @@ export interface Publication {
 
 /** Within the snapshot in which the records were read. */
 export async function publish(query: Query, day: OpenDay, publication: Publication): Promise<void> {
-  const { job, figures, extent, bytes } = publication;
   await forgetLate(query, day);
+  await recordFile(query, publication);
+}
+
+/** A planned job becomes a published one. */
+export async function recordFile(query: Query, { job, figures, extent, bytes }: Publication): Promise<void> {
   const { rowCount } = await query(
     `UPDATE sluice.lake_jobs SET state = 'published', published_at = clock_timestamp(), records = $2, bytes = $3, input_tokens = $4,
        output_tokens = $5, total_cost = $6, ids_sum = $7, min_ns = $8, max_ns = $9, projects = $10

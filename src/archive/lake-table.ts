@@ -2,6 +2,7 @@
  * The tables of the archive: the columns of the SQL views with their types in Parquet, their order, and what identifies
  * a record. Both databases compute the figures from here, so that they can be compared.
  */
+import type { DayColumn } from '../component/archived-day.ts';
 import { type Column, type ColumnType, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from '../pdata/columns.ts';
 import { quoted } from './duckdb.ts';
 
@@ -29,7 +30,7 @@ export interface LakeTable {
   /** The columns that make up the hash over the ids; of spans they are their identity. */
   readonly identity: readonly string[];
   /** The column of the day. */
-  readonly key: 'start_time_unix_nano' | 'received_at';
+  readonly key: DayColumn;
   readonly hasUsage: boolean;
 }
 
@@ -123,12 +124,6 @@ export function conditionOf({ key }: LakeTable, day: string): string {
     key === 'received_at' ? `'${new Date(ms).toISOString()}'` : String(BigInt(ms) * NS_PER_MS);
   return `${key} >= ${bound(fromMs)} AND ${key} < ${bound(fromMs + DAY_MS)}`;
 }
-
-/** The UTC day of a row, as a date of PostgreSQL. */
-export const dayOf = ({ key }: LakeTable): string =>
-  key === 'received_at'
-    ? "(received_at AT TIME ZONE 'UTC')::date"
-    : "(date '1970-01-01' + (start_time_unix_nano / 86400000000000)::int4)";
 
 /** The text that identifies a record, equal in both databases. */
 export function identityIn(database: 'postgres' | 'duckdb', { identity }: LakeTable): string {

@@ -109,6 +109,21 @@ export class Staging {
       CREATE OR REPLACE VIEW chosen AS SELECT staged.* FROM staged SEMI JOIN fresh USING (row_number)`);
   }
 
+  /** Chooses the rows of a file, except those for which the condition is true. */
+  async choose(path: string, except: string): Promise<void> {
+    const from = literal(path);
+    const [row] = await this.#duck.rows(
+      `SELECT sum(total_uncompressed_size)::double AS bytes,
+         (SELECT sum(num_rows)::double FROM parquet_file_metadata(${from})) AS records FROM parquet_metadata(${from})`,
+    );
+    this.#rows = Number(row?.['records']);
+    this.#bytes = Number(row?.['bytes']);
+    await this.#duck.run(
+      `CREATE OR REPLACE VIEW chosen AS SELECT * EXCLUDE (file_row_number), file_row_number AS row_number
+       FROM read_parquet(${from}, file_row_number = true) WHERE NOT coalesce(${except}, false)`,
+    );
+  }
+
   #keyOf(): string {
     const { signal, identity, columns } = this.#table;
     if (signal === 'spans') return `concat_ws('/', ${quoteds(identity)})`;

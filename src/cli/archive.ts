@@ -1,49 +1,45 @@
-/** `sluice archive --to DIR`: days that have ended as Parquet files in a folder or bucket. */
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+/** `sluice archive`: days that have ended as Parquet files in a folder or bucket. */
 import { archive, planned, type PlannedFile } from '../archive/archive.ts';
-import type { ArchivedFile, Session, Step } from '../archive/archive-day.ts';
-import { Duck } from '../archive/duckdb.ts';
-import type { OpenDay } from '../archive/lake-jobs.ts';
+import type { ArchivedFile, Session } from '../archive/archive-day.ts';
 import type { ObjectStore } from '../archive/store/object-store.ts';
-import { openStore } from '../archive/store/open-store.ts';
-import { isAlive } from '../component/process-life.ts';
+import type { Config } from '../config/config.ts';
 import { parseByteSize, parseDuration } from '../config/units.ts';
-import { endConnection } from '../extensions/postgres/connection-end.ts';
-import type { Database } from '../extensions/postgres/database.ts';
-import { copyOut } from '../extensions/postgres/transfer/copy.ts';
+import { DEFAULT_MEMORY_BYTES, findArchiveOptions, openPlace } from './archive-place.ts';
+import { withArchiveSession, withArchiveWork } from './archive-work.ts';
 import type { Call, Command, ExitCode } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { UsageError, type Values } from './options.ts';
 import { layOut } from './terminal.ts';
 import { formatBytes, formatCount, plural, UNKNOWN } from './view/format.ts';
-import { progressLines } from './view/progress.ts';
 import { asJson } from './view/screen-text.ts';
 
 /** Below this DuckDB cannot sort rows of several mebibytes. */
 const LEAST_MEMORY = 256 * 2 ** 20;
 
-/** Temporary folders: this and the process id. */
-const FOLDER = 'sluice-archive-';
-const REST = /^sluice-archive-(\d+)-/u;
-/** A name with a colon. A single letter is a drive. */
-const URL_FORM = /^[a-z][a-z0-9+.-]+:/iu;
+/** Where neither the command nor the configuration says otherwise. */
+const DEFAULT_AGE_MS = 7 * 86_400_000;
+
+const AS_CONFIGURED = 'exporters.postgres.archive.to';
 
 export const archiveCommand: Command = {
   description:
-    'Writes the spans, log records and metric points of each UTC day that has ended as Parquet, sorted, below lake/ in DIR.\nEach file is read back and compared with the database before it is recorded. Records that arrived later become further\nfiles at the next run. An interrupted run is repeated. Nothing is removed from the database.',
+    'Writes the spans, log records and metric points of each UTC day that has ended as Parquet, sorted, below lake/ in DIR. What is not\ngiven is as in exporters.postgres.archive, whose schedule runs this command too.\nEach file is read back and compared with the database before it is recorded. Records that arrived later become further\nfiles at the next run. An interrupted run is repeated. Nothing is removed from the database.',
   options: {
     ...CONFIG_OPTIONS,
-    to: { type: 'text', value: 'DIR', description: 'A folder, or s3://bucket/prefix' },
+    to: { type: 'text', value: 'DIR', description: 'A folder, or s3://bucket/prefix', otherwise: AS_CONFIGURED },
     'older-than': {
       type: 'text',
       value: 'DURATION',
       description: 'Only days that ended this long ago',
-      default: '7d',
+      otherwise: 'as configured, else 7d',
     },
-    memory: { type: 'text', value: 'SIZE', description: 'Memory for sorting; the rest is in files', default: '1GiB' },
+    memory: {
+      type: 'text',
+      value: 'SIZE',
+      description: 'Memory for sorting; the rest is in files',
+      otherwise: 'as configured, else 1GiB',
+    },
     'dry-run': { type: 'flag', description: 'Only show what would be archived' },
     json: { type: 'flag', description: 'Print JSON' },
   },
@@ -52,59 +48,63 @@ export const archiveCommand: Command = {
     ['sluice archive --to /archive --older-than 1d --dry-run', 'the days, and how large their files may be'],
   ],
   run: async (call) => {
-    const { values } = call;
-    const to = values.text('to');
-    if (to === undefined) throw new UsageError('name where to', 'as --to /archive or --to s3://bucket/prefix');
-    const [olderThanMs, memoryBytes] = [ageOf(values), memoryOf(values)];
-    const store = openStore(URL_FORM.test(to) ? to : resolve(call.process.cwd(), to), {
-      environment: call.process.env,
+    const given = { to: call.values.text('to'), olderThanMs: ageOf(call.values), memoryBytes: memoryOf(call.values) };
+    return withDatabase(call, 'write', async (database, { options, config }) => {
+      const settings = settingsOf(given, config);
+      const store = openPlace(call, settings.to);
+      try {
+        return await withArchiveSession(database, (session) => {
+          const choice = { ...settings, views: options.views_schema, store, session };
+          return call.values.flag('dry-run') ? showPlan(call, choice) : run(call, choice);
+        });
+      } finally {
+        await store.close();
+      }
     });
-    try {
-      return await withDatabase(call, 'write', (database, { options }) =>
-        withSession(database, (session) => {
-          const choice = { views: options.views_schema, olderThanMs, memoryBytes, store, session };
-          return values.flag('dry-run') ? showPlan(call, choice) : run(call, choice);
-        }),
-      );
-    } finally {
-      await store.close();
-    }
   },
 };
 
-interface Choice {
-  readonly views: string;
+interface Settings {
+  readonly to: string;
   readonly olderThanMs: number;
   readonly memoryBytes: number;
+}
+
+function settingsOf(
+  { to, olderThanMs, memoryBytes }: { readonly [Key in keyof Settings]: Settings[Key] | undefined },
+  config: Config,
+): Settings {
+  const configured = findArchiveOptions(config);
+  const place = to ?? configured?.to;
+  if (place === undefined) throw new UsageError('name where to', 'as --to /archive or --to s3://bucket/prefix');
+  return {
+    to: place,
+    olderThanMs: olderThanMs ?? configured?.older_than ?? DEFAULT_AGE_MS,
+    memoryBytes: memoryBytes ?? configured?.memory ?? DEFAULT_MEMORY_BYTES,
+  };
+}
+
+interface Choice extends Settings {
+  readonly views: string;
   readonly store: ObjectStore;
   readonly session: Session;
 }
 
-function ageOf(values: Values): number {
-  const text = values.word('older-than');
+function ageOf(values: Values): number | undefined {
+  const text = values.text('older-than');
+  if (text === undefined) return undefined;
   const ms = parseDuration(text);
   if (ms === null) throw new UsageError(`--older-than takes a duration, not "${text}"`, 'as 36h or 7d');
   return ms;
 }
 
-function memoryOf(values: Values): number {
-  const text = values.word('memory');
+function memoryOf(values: Values): number | undefined {
+  const text = values.text('memory');
+  if (text === undefined) return undefined;
   const bytes = parseByteSize(text);
   if (bytes === null || bytes < LEAST_MEMORY)
     throw new UsageError(`--memory takes a size of at least ${formatBytes(LEAST_MEMORY)}, not "${text}"`, 'as 2GiB');
   return bytes;
-}
-
-async function withSession(database: Database, work: (session: Session) => Promise<ExitCode>): Promise<ExitCode> {
-  const client = await database.connect();
-  try {
-    return await work({
-      query: (text, values = []) => client.query(text, [...values]),
-      copyOut: (text) => copyOut(client, text).blocks,
-    });
-  } finally {
-    await endConnection(client);
-  }
 }
 
 async function showPlan({ values, terminal }: Call, { session, views, olderThanMs }: Choice): Promise<ExitCode> {
@@ -124,39 +124,19 @@ function planTable(files: readonly PlannedFile[]): string {
   return layOut([['DAY', 'SIGNAL', 'RECORDS', 'FILE'], ...rows]);
 }
 
-async function run({ values, terminal, process }: Call, choice: Choice): Promise<ExitCode> {
-  await removeRests(process);
-  const folder = await mkdtemp(join(tmpdir(), `${FOLDER}${process.pid}-`));
-  const spill = join(folder, 'spill');
-  await mkdir(spill);
-  const duck = await Duck.open({ memoryBytes: choice.memoryBytes, folder: spill });
-  const progress = progressLines((text) => terminal.say(text));
-  const report = (step: Step, { table, day }: OpenDay, rows: number): void =>
-    progress({ unit: `${table.signal} of ${day}, ${step}`, rows, bytes: 0, share: null });
-  const files: ArchivedFile[] = [];
-  try {
-    const { session, store, views, olderThanMs } = choice;
-    for await (const file of archive({ session, store, duck, folder, views, report }, { olderThanMs })) {
-      files.push(file);
+async function run(call: Call, { olderThanMs, ...place }: Choice): Promise<ExitCode> {
+  const { values, terminal } = call;
+  const files = await withArchiveWork(call, place, async (work) => {
+    const made: ArchivedFile[] = [];
+    for await (const file of archive(work, { olderThanMs })) {
+      made.push(file);
       terminal.say(`${file.key}: ${formatCount(file.records)} records, ${formatBytes(file.bytes)}`);
     }
-  } finally {
-    duck.close();
-    await rm(folder, { recursive: true, force: true });
-  }
+    return made;
+  });
   if (values.flag('json')) terminal.print(asJson(files));
   else terminal.print(summaryOf(files));
   return 0;
-}
-
-/** The folders of runs that were killed, which can be as large as a day. */
-async function removeRests(host: NodeJS.Process): Promise<void> {
-  for (const name of await readdir(tmpdir())) {
-    const pid = REST.exec(name)?.[1];
-    if (pid === undefined || (await isAlive(host, Number(pid)))) continue;
-    // A folder of another user stays.
-    await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
-  }
 }
 
 function summaryOf(files: readonly ArchivedFile[]): string {

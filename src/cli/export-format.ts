@@ -1,8 +1,15 @@
 /** The forms of `sluice export`: texts of rows, to be written one after the other. */
 import type { Column } from '../pdata/columns.ts';
 import { otlpJson } from '../pdata/otlp-json.ts';
-import { jsonField, jsonLine, lineNames, STORED_COLUMNS, type StoredText } from '../pdata/stored-text.ts';
-import { SIGNAL_WORDS } from '../pdata/stored-text.ts';
+import {
+  jsonField,
+  jsonLine,
+  lengthOf,
+  lineNames,
+  SIGNAL_WORDS,
+  STORED_COLUMNS,
+  type StoredText,
+} from '../pdata/stored-text.ts';
 import { SIGNALS, type Subject, TRACE_COLUMNS } from './export-query.ts';
 
 export const FORMS = ['ndjson', 'csv', 'otlp'] as const;
@@ -52,7 +59,7 @@ function requestsOf(rows: readonly StoredText[]): readonly (readonly StoredText[
   const requests: StoredText[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const row of rows) {
-    const size = sizeOf(row);
+    const size = lengthOf(row);
     const last = requests.at(-1);
     if (last === undefined || bytes + size > MOST_REQUEST_BYTES || last.length === MOST_RECORDS) {
       requests.push([row]);
@@ -64,9 +71,6 @@ function requestsOf(rows: readonly StoredText[]): readonly (readonly StoredText[
   }
   return requests;
 }
-
-export const sizeOf = (row: StoredText): number =>
-  Object.values(row).reduce((sum, text) => sum + (text?.length ?? 0), 0);
 
 function recordCells(subject: Subject, row: StoredText): readonly string[] {
   const signal = SIGNALS[subject];

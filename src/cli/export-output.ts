@@ -6,7 +6,6 @@ import { UserError } from '../errors.ts';
 
 export interface Output {
   write(text: string): Promise<void>;
-  /** Bytes that were written. */
   readonly bytes: number;
   /** The reader of the output is gone. */
   readonly isClosed: boolean;

@@ -1,9 +1,10 @@
 /** `sluice export`: stored rows of any filter as NDJSON, CSV or OTLP, a few at a time. */
 import { parseDuration } from '../config/units.ts';
-import type { StoredText } from '../pdata/stored-text.ts';
+import { lengthOf, type StoredText } from '../pdata/stored-text.ts';
+import { loadRecords, loadTracesOf } from './archived-range.ts';
 import type { Call, Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
-import { FORMS, type Form, type Format, formatOf, sizeOf } from './export-format.ts';
+import { FORMS, type Form, type Format, formatOf } from './export-format.ts';
 import { openFile, openStream, type Output } from './export-output.ts';
 import {
   type Period,
@@ -18,6 +19,7 @@ import {
 } from './export-query.ts';
 import { FILTER_OPTION } from './filter-option.ts';
 import { FILTER_OPTIONS } from './filters.ts';
+import { type Lake, LAKE_OPTION, withLake } from './lake.ts';
 import { UsageError, type Values } from './options.ts';
 import { type Reader, withReader } from './reader.ts';
 import { formatBytes } from './view/format.ts';
@@ -46,6 +48,7 @@ export const exportCommand: Command = {
     project: { type: 'text', short: 'p', value: 'NAME', description: 'Only this project' },
     ...FILTER_OPTIONS,
     ...FILTER_OPTION,
+    ...LAKE_OPTION,
     'min-cost': { type: 'text', value: 'AMOUNT', description: 'Only what costs at least this' },
     search: { type: 'text', value: 'TEXT', description: 'Only with this text in a name or in content' },
     errors: { type: 'flag', description: 'Only those with an error' },
@@ -68,7 +71,12 @@ export const exportCommand: Command = {
       const output = path === undefined ? openStream(call.process.stdout) : await openFile(path);
       let complete = false;
       try {
-        const rows = await writeAll({ call, reader, what, as, period, output });
+        const job = { call, what, as, period, output };
+        const rows = await withLake(call, reader, 'all', async (lake) => {
+          if (lake === null) return inSnapshot(reader, () => writeAll({ ...job, reader }));
+          await loadArchived(lake, job);
+          return writeAll({ ...job, reader: lake.reader });
+        });
         complete = true;
         if (path !== undefined) call.terminal.say(`${rows} ${what} in ${path}, ${formatBytes(output.bytes)}`);
       } finally {
@@ -79,15 +87,35 @@ export const exportCommand: Command = {
   },
 };
 
-interface Job {
+interface Request {
   readonly call: Call;
-  readonly reader: Reader;
   readonly what: Subject;
   readonly as: Form;
   readonly period: Period;
   readonly output: Output;
 }
 
+interface Job extends Request {
+  readonly reader: Reader;
+}
+
+/** A trace is written with all its records, others by their times. */
+async function loadArchived(lake: Lake, { call: { values }, what, period }: Request): Promise<void> {
+  const range = { ...period, project: values.text('project') ?? null };
+  if (what === 'traces') await loadTracesOf(lake, range);
+  else await loadRecords(lake, what === 'metrics' ? 'metric_points' : what, range);
+}
+
+async function inSnapshot<Result>(reader: Reader, work: () => Promise<Result>): Promise<Result> {
+  await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  try {
+    return await work();
+  } finally {
+    await reader.query('ROLLBACK');
+  }
+}
+
+/** Within one snapshot. */
 async function writeAll(job: Job): Promise<number> {
   const { call, reader, what, output, as } = job;
   const format: Format = formatOf(what, as);
@@ -95,8 +123,6 @@ async function writeAll(job: Job): Promise<number> {
   const only = call.values.text('project');
   let rows = 0;
   await output.write(format.head);
-  // One snapshot for everything.
-  await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   try {
     for (const project of only === undefined ? await projectsOf(reader, what) : [only]) {
       for await (const some of rowsOf(job, project)) {
@@ -108,7 +134,6 @@ async function writeAll(job: Job): Promise<number> {
     }
     return rows;
   } finally {
-    await reader.query('ROLLBACK');
     progress(null, 0);
   }
 }
@@ -139,7 +164,7 @@ async function* fetched(
     const rows = (await reader.query(`FETCH ${count} FROM ${cursor}`)).map(textRow);
     if (rows.length > 0) yield rows;
     if (rows.length < count) break;
-    const average = rows.reduce((sum, row) => sum + sizeOf(row), 0) / rows.length;
+    const average = rows.reduce((sum, row) => sum + lengthOf(row), 0) / rows.length;
     count = Math.max(1, Math.min(MOST_ROWS, 2 * count, Math.floor(FETCH_BYTES / Math.max(1, average))));
   }
   await reader.query(`CLOSE ${cursor}`);

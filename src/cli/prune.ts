@@ -6,6 +6,7 @@ import { type PartitionedTable, Partitions } from '../exporters/postgres/partiti
 import { Administration } from '../extensions/postgres/administration.ts';
 import { COMMAND_LINE, writeAudit } from '../extensions/postgres/audit.ts';
 import type { Database } from '../extensions/postgres/database.ts';
+import { requestErasure } from '../extensions/postgres/removal/archived.ts';
 import { removeProject } from '../extensions/postgres/removal/project.ts';
 import {
   countRecords,
@@ -18,6 +19,8 @@ import { isLockTimeout } from '../extensions/postgres/sqlstate.ts';
 import type { Call, Command, ExitCode } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
+import { eraseArchived } from './erase-archived.ts';
+import { LAKE_OPTION } from './lake.ts';
 import { UsageError, type Values } from './options.ts';
 import { plural } from './view/format.ts';
 
@@ -29,13 +32,14 @@ const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\
 
 export const pruneCommand: Command = {
   description:
-    'Shows what will be removed, and asks. --project alone removes the project with its keys, settings, counters and\noutbox; the other forms keep the counters of months, and replay markers, so that the same requests do not return within\nthe hour. With --before, spans count by their beginning, log records and metric points by their arrival.',
+    'Shows what will be removed, and asks. --project alone removes the project with its keys, settings, counters and\noutbox; the other forms keep the counters of months, and replay markers, so that the same requests do not return within\nthe hour. With --before, spans count by their beginning, log records and metric points by their arrival.\nRecords in the files of `sluice archive` are erased too, except with --before, which leaves the archive as it is.',
   options: {
     ...CONFIG_OPTIONS,
     trace: { type: 'text', value: 'ID', description: 'This trace' },
     project: { type: 'text', short: 'p', value: 'NAME', description: 'Of this project; alone: the project itself' },
     environment: { type: 'text', short: 'e', value: 'NAME', description: 'Of this environment of the project' },
     before: { type: 'text', value: 'TIME', description: 'Before a date, as 2026-11-01, or older than, as 7d' },
+    ...LAKE_OPTION,
     'dry-run': { type: 'flag', description: 'Only show what would be removed' },
     yes: { type: 'flag', short: 'y', description: 'Do not ask' },
   },
@@ -46,7 +50,11 @@ export const pruneCommand: Command = {
   ],
   run: async (call) => {
     const work = choose(call);
-    return withDatabase(call, 'write', (database) => work(database));
+    return withDatabase(call, 'write', async (database, opened) => {
+      const code = await work(database);
+      if (!call.values.flag('dry-run')) await eraseArchived(call, database, opened);
+      return code;
+    });
   },
 };
 
@@ -97,7 +105,7 @@ async function pruneTrace(call: Call, database: Database, { project, traceId }: 
     [traceId, project],
   );
   const [found] = rows;
-  if (found === undefined) throw new UserError(`there is no trace ${traceId}`, 'See `sluice traces`.');
+  if (found === undefined) return pruneArchivedTrace(call, database, { project, traceId });
   const owner = String(found['project']);
   const what = `the trace ${traceId} of ${owner}, ${found['environment']}: ${describe({
     spans: Number(found['spans']),
@@ -109,6 +117,29 @@ async function pruneTrace(call: Call, database: Database, { project, traceId }: 
   if (removed === null) throw new UserError(`there is no trace ${traceId}`, 'It was removed meanwhile.');
   call.terminal.print(`Removed ${describe({ ...removed, metricPoints: 0 })}.`);
   if (removed.outboxEntries > 0) sayUnsent(call, removed.outboxEntries, 'contain records of the trace');
+  return 0;
+}
+
+/** A trace of which PostgreSQL has nothing any more. */
+async function pruneArchivedTrace(
+  call: Call,
+  database: Database,
+  { project, traceId }: TraceChoice,
+): Promise<ExitCode> {
+  const query = database.query.bind(database);
+  const { rows } = await query(
+    "SELECT EXISTS (SELECT FROM sluice.lake_jobs WHERE state = 'published' AND ($1::text IS NULL OR $1 = ANY (projects))) AS found",
+    [project],
+  );
+  if (rows[0]?.['found'] !== true) throw new UserError(`there is no trace ${traceId}`, 'See `sluice traces`.');
+  if (!(await confirmed(call, `the trace ${traceId} from the archive; PostgreSQL has nothing of it`, 'yes'))) return 0;
+  await writeAudit(query, COMMAND_LINE, {
+    action: 'trace.delete',
+    project,
+    target: traceId,
+    details: { archived: true },
+  });
+  await requestErasure(query, { project, traceId });
   return 0;
 }
 
@@ -128,6 +159,8 @@ async function pruneRecords(call: Call, database: Database, selection: Selection
   // Whole days of all projects are dropped at once, and their space is free at once.
   const days = project === null && beforeMs !== null ? await dropDays(database, beforeMs) : 0;
   const removed = await removeRecords(database, selection, reporter(call));
+  if (project !== null && beforeMs === null)
+    await requestErasure(database.query.bind(database), { project, environment });
   if (days > 0) call.terminal.say(`${plural(days, 'partition')} of whole days dropped.`);
   call.terminal.print(days > 0 ? `Removed ${describe(counted)}.` : `Removed ${describe(removed)}.`);
   const { rows } = await database.query(
@@ -154,7 +187,7 @@ async function pruneProject(call: Call, database: Database, project: string): Pr
 async function requireProject(database: Database, name: string): Promise<void> {
   const { rows } = await database.query(
     `SELECT EXISTS (SELECT FROM sluice.projects WHERE name = $1) OR EXISTS (SELECT FROM sluice.usage_months WHERE project = $1)
-       OR EXISTS (SELECT FROM sluice.traces WHERE project = $1) AS known`,
+       OR EXISTS (SELECT FROM sluice.traces WHERE project = $1) OR EXISTS (SELECT FROM sluice.lake_jobs WHERE $1 = ANY (projects)) AS known`,
     [name],
   );
   if (rows[0]?.['known'] !== true) throw new UserError(`there is no project "${name}"`, 'See `sluice project list`.');

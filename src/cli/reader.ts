@@ -6,6 +6,7 @@ import { parseDuration } from '../config/units.ts';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../errors.ts';
 import { endConnection } from '../extensions/postgres/connection-end.ts';
+import { copyIn } from '../extensions/postgres/transfer/copy.ts';
 import { QUERY_CANCELED, sqlstateOf } from '../extensions/postgres/sqlstate.ts';
 import type { Call, ExitCode } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
@@ -16,6 +17,8 @@ export type Row = Readonly<Record<string, unknown>>;
 
 export interface Reader {
   query(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  /** Runs a `COPY … FROM STDIN` into a temporary table. Returns the number of rows. */
+  copyIn(text: string, blocks: AsyncIterable<Buffer>): Promise<number>;
   /** The schema of the readable views. */
   readonly views: string;
   readonly config: Config;
@@ -35,7 +38,8 @@ export function withReader(call: Call, work: (reader: Reader) => Promise<ExitCod
     try {
       await client.query('SET default_transaction_read_only = on');
       const query: Reader['query'] = async (text, values = []) => (await client.query(text, [...values])).rows;
-      return await work({ query, views: options.views_schema, config });
+      const load: Reader['copyIn'] = (text, blocks) => copyIn(client, text, blocks);
+      return await work({ query, copyIn: load, views: options.views_schema, config });
     } catch (error) {
       if (sqlstateOf(error) !== QUERY_CANCELED) throw error;
       throw new UserError(

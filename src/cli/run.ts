@@ -3,7 +3,7 @@ import type { DaemonHost } from '../daemon/daemon-host.ts';
 import { isWorker } from '../daemon/workers/messages.ts';
 import type { Call, Command } from './command.ts';
 import { commandLine } from './command-line.ts';
-import { RUN_OPTIONS, readConfig } from './config-options.ts';
+import { configWords, RUN_OPTIONS, readConfig } from './config-options.ts';
 import { describeGreeting } from './greeting.ts';
 import { refuseForeignDatabase } from './foreign-database.ts';
 import { UsageError, type Values } from './options.ts';
@@ -49,6 +49,7 @@ function hostOf(call: Call): DaemonHost {
     version: versionOf(),
     process,
     colourLog: wantsColour(process, process.stderr),
+    configWords: configWords(call.values),
     load: (options) => readConfig(call, options),
     greet: (greeting) =>
       terminal.print(describeGreeting(greeting, (words) => commandLine(call, words), terminal.style)),

@@ -1,10 +1,12 @@
 /** `sluice status`: the state of the running daemon, over its local socket. */
-import type { Status } from '../service/telemetry/status.ts';
+import type { ArchiveStatus, Status } from '../service/telemetry/status.ts';
 import type { Command } from './command.ts';
 import { ask, DAEMON_OPTIONS, findDaemonSocket } from './running-daemon.ts';
 import { layOut } from './terminal.ts';
+import { formatAge, plural } from './view/format.ts';
 
 const WATCH_MS = 2_000;
+const SECOND_MS = 1_000;
 
 export const statusCommand: Command = {
   description:
@@ -44,7 +46,7 @@ function describe(status: Status, before: Status | null): string {
     rate(stored, before?.signals[signal]?.stored),
     `${refused} refused`,
   ]);
-  const { keyCache, outbox, commits, requestsSettled, workers } = status;
+  const { keyCache, outbox, commits, requestsSettled, workers, archive } = status;
   const rows = [
     ['process', `pid ${status.pid}, version ${status.version}, in ${status.folder}`],
     ['configuration', status.configuration.join(', ')],
@@ -55,6 +57,7 @@ function describe(status: Status, before: Status | null): string {
     ['key cache', `${keyCache.hits} hits, ${keyCache.misses} misses`],
     ['outbox', `${outbox.entries} waiting, oldest ${Math.round(outbox.oldestSeconds)} s, ${outbox.deadLetters} dead`],
     ['embedded server', status.embeddedServer ? 'running' : 'none'],
+    ...(archive === null ? [] : [['archive', describeArchive(archive)]]),
     ...workers.map(({ number, pid, state, restarts }) => [
       `worker ${number}`,
       `${state}, ${pid === null ? '' : `pid ${pid}, `}${restarts} restarts`,
@@ -73,4 +76,9 @@ function describe(status: Status, before: Status | null): string {
     ...(refusals.length === 0 ? [] : ['', 'Refusals', layOut(refusals, '  ')]),
     ...(last.length === 0 ? [] : ['', 'Last problems', layOut(last, '  ')]),
   ].join('\n');
+}
+
+function describeArchive({ running, ageSeconds, heldDays }: ArchiveStatus): string {
+  const held = heldDays === 0 ? '' : `, ${plural(heldDays, 'day')} kept until archived`;
+  return `${running ? 'running, ' : ''}last complete ${formatAge(Math.max(1, ageSeconds) * SECOND_MS)} ago${held}`;
 }

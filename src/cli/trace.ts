@@ -1,8 +1,10 @@
 /** `sluice trace ID`: one trace as a waterfall. */
-import type { Command } from './command.ts';
+import { loadTrace } from './archived-trace.ts';
+import type { Command, ExitCode } from './command.ts';
 import { explainMissing } from './content-capture.ts';
+import { LAKE_OPTION, withLake } from './lake.ts';
 import { onlyWord } from './project.ts';
-import { limitOf, type Reader, READER_OPTIONS, withReader } from './reader.ts';
+import { limitOf, type Reader, READER_OPTIONS, sinceOf, withReader } from './reader.ts';
 import type { Terminal } from './terminal.ts';
 import { contentData, drawExcerpt } from './view/messages.ts';
 import { asJson } from './view/screen-text.ts';
@@ -28,7 +30,9 @@ export const traceCommand: Command = {
     'The id may be shortened to a unique prefix. A name that begins with … belongs to a span whose parent has not\narrived. Figures after Σ are the sum of the spans below; figures in parentheses are counted on another line and are\nnot part of the totals.',
   options: {
     ...READER_OPTIONS,
+    ...LAKE_OPTION,
     content: { type: 'flag', description: 'Show the messages of each call below its line' },
+    since: { type: 'text', value: 'DURATION', description: 'Search archived days of this time only' },
     limit: { type: 'text', short: 'n', value: 'N', description: 'Lines to draw', default: String(DEFAULT_LINES) },
   },
   examples: [
@@ -40,8 +44,10 @@ export const traceCommand: Command = {
     const { values, terminal } = call;
     const id = onlyWord(call, 'ID');
     const lineLimit = limitOf(values, MOST_SPANS);
-    return withReader(call, async (reader) => {
-      const key = await findTrace(reader, id, values.text('project') ?? null);
+    const project = values.text('project') ?? null;
+    const since = sinceOf(values, Date.now());
+    const show = async (reader: Reader): Promise<ExitCode> => {
+      const key = await findTrace(reader, id, project);
       const record = await readTrace(reader, key, MOST_SPANS);
       if (values.flag('json')) {
         const content = values.flag('content') ? await allContent(reader, record) : null;
@@ -53,7 +59,13 @@ export const traceCommand: Command = {
       const below = (line: TreeLine): readonly string[] => excerpts?.get(idOf(recordOf(line))) ?? [];
       terminal.print(drawTrace(record, { width, style, lineLimit, below }));
       return 0;
-    });
+    };
+    return withReader(call, (reader) =>
+      withLake(call, reader, 'all', async (lake) => {
+        if (lake !== null) await loadTrace(lake, { id, project, since });
+        return show(lake?.reader ?? reader);
+      }),
+    );
   },
 };
 

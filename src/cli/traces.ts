@@ -1,7 +1,9 @@
 /** `sluice traces`: stored traces, newest first, one line each. */
+import { loadNewest } from './archived-list.ts';
 import type { Call, Command } from './command.ts';
 import { FILTER_OPTION, filterConditions } from './filter-option.ts';
 import { environmentOf, FILTER_OPTIONS, Parameters, traceConditions } from './filters.ts';
+import { LAKE_OPTION, withLake } from './lake.ts';
 import type { Values } from './options.ts';
 import { formatAge, formatCost, formatCount, formatTook } from './view/format.ts';
 import { limitOf, type Reader, READER_OPTIONS, type Row, sinceOf, sumOf, textOf, withReader } from './reader.ts';
@@ -97,6 +99,7 @@ export const tracesCommand: Command = {
     ...READER_OPTIONS,
     ...FILTER_OPTIONS,
     ...FILTER_OPTION,
+    ...LAKE_OPTION,
     'min-cost': { type: 'text', value: 'AMOUNT', description: 'Only traces that cost at least this' },
     search: { type: 'text', value: 'TEXT', description: 'Only traces with this text in a name or in content' },
     since: { type: 'text', value: 'DURATION', description: 'Only traces of the last 30m, 12h or 7d' },
@@ -124,7 +127,16 @@ export const tracesCommand: Command = {
     const limit = limitOf(values, HIGHEST_LIMIT);
     return withReader(call, async (reader) => {
       if (values.flag('follow')) return follow(reader, call);
-      const rows = await readTraces(reader, values, { since, limit });
+      const columns = values.flag('search') || values.flag('filter') ? 'all' : 'figures';
+      const rows = await withLake(call, reader, columns, async (lake) => {
+        if (lake === null) return readTraces(reader, values, { since, limit });
+        const read = () => readTraces(lake.reader, values, { since, limit });
+        const project = values.text('project') ?? null;
+        await loadNewest(lake, { project, since, limit }, async () =>
+          (await read()).map(({ timeNs }) => BigInt(timeNs)),
+        );
+        return read();
+      });
       if (values.flag('json')) terminal.print(asJson(rows.map(asData)));
       else terminal.print(describe(rows, terminal, nowMs));
       return 0;

@@ -10,7 +10,6 @@ import type { DaemonHost } from './daemon-host.ts';
 /** By absolute path. */
 export type FileTexts = Readonly<Record<string, string>>;
 
-/** A configuration, and the texts of its files. */
 export interface ReadFiles {
   readonly config: Config;
   readonly texts: FileTexts;

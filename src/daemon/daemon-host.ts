@@ -11,11 +11,12 @@ export const FIRST_PERSON = 'admin';
 export type DaemonExitCode = 0 | 1;
 
 export interface DaemonHost {
-  /** The version of Sluice. */
   readonly version: string;
   readonly process: NodeJS.Process;
   /** Whether readable log lines have colours. */
   readonly colourLog: boolean;
+  /** The words of the command line that name the configuration, for further commands. */
+  readonly configWords: readonly string[];
   /** Loads the configuration that the command line names. */
   load(options: LoadOptions): Promise<Config>;
   /** Shows the operator how to use the daemon. Called once, after the database is open. */
@@ -43,6 +44,5 @@ export interface GreetedConsole {
   readonly url: string;
   /** A one-time link, on the first start. */
   readonly link: string | null;
-  /** Whether a login is needed. */
   readonly login: boolean;
 }

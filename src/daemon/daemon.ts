@@ -6,6 +6,7 @@ import { resolve } from 'node:path';
 import { Capabilities } from '../component/capabilities/capability.ts';
 import { CONSOLE } from '../component/capabilities/console.ts';
 import { DAEMON_FACTS, type DaemonFacts } from '../component/capabilities/daemon-facts.ts';
+import { OWN_COMMANDS } from '../component/capabilities/own-commands.ts';
 import { REFUSED_REQUESTS } from '../component/capabilities/refused-requests.ts';
 import { ListeningSockets } from '../net/listener.ts';
 import { CompiledSchemas } from '../config/compiled-schemas.ts';
@@ -22,6 +23,7 @@ import { Registry } from '../service/telemetry/registry.ts';
 import { joinStatuses, type Status, statusOf } from '../service/telemetry/status.ts';
 import { type Controls, StatusServer } from '../service/telemetry/status-server.ts';
 import { OpenTaps } from '../service/telemetry/tap.ts';
+import { ChildCommands } from './child-commands.ts';
 import { type ReadFiles, readFiles } from './config-files.ts';
 import { findEndpoint } from './endpoint.ts';
 import { findEmbeddedUrl } from './configured-database.ts';
@@ -130,6 +132,7 @@ export class Daemon {
       offer: (capabilities) => {
         this.#capabilities = capabilities;
         capabilities.offer(DAEMON_FACTS, this.#facts());
+        capabilities.offer(OWN_COMMANDS, new ChildCommands(this.#host));
         // With workers, this process receives nothing.
         if (workers === null) capabilities.offer(REFUSED_REQUESTS, this.#refusals);
       },

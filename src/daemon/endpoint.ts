@@ -1,4 +1,4 @@
-/** The OTLP endpoints of a configured daemon, as URLs that work on the same machine. */
+/** The endpoints of a configured daemon, as URLs that work on the same machine. */
 import { parseListenEndpoint } from '../component/endpoint.ts';
 import type { Config } from '../config/config.ts';
 
@@ -15,6 +15,13 @@ export function findEndpoint(config: Config): string | null {
 /** The same for OTLP/gRPC. */
 export function findGrpcEndpoint(config: Config): string | null {
   return findUrl(config, 'grpc');
+}
+
+/** The URL of the daemon's metrics; null when they are not served. */
+export function findMetricsUrl({ service }: Config): string | null {
+  const { enabled, endpoint } = service.telemetry.metrics;
+  const url = enabled ? urlOf({ endpoint }) : null;
+  return url === null ? null : `${url}/metrics`;
 }
 
 /** Whether other machines reach OTLP/HTTP or OTLP/gRPC at any address of this one. */

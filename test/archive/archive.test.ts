@@ -344,3 +344,19 @@ t.test('a run removes what interrupted puts left in the lake a day ago', async (
   await run();
   t.notOk(existsSync(path));
 });
+
+t.test('DuckDB reads a file anew that was replaced within a second', async (t) => {
+  const nameOf = (number: number): string => join(scene.folder, `variant-${number}.parquet`);
+  const sumOf = (path: string) =>
+    scene.duck.rows(`SELECT count(sparse) AS sparse, min(text) AS text FROM '${path}'`).catch(String);
+  const values = (number: number): string =>
+    `CASE WHEN i % 3 = ${number} THEN 'abc' END AS sparse, md5((i + ${number})::text) AS text`;
+  for (const number of [0, 1])
+    await scene.duck.run(`COPY (SELECT ${values(number)} FROM range(10) t(i)) TO '${nameOf(number)}' (FORMAT parquet)`);
+  const wanted = [await sumOf(nameOf(0)), await sumOf(nameOf(1))];
+  const path = join(scene.folder, 'replaced.parquet');
+  for (let turn = 0; turn < 20; turn++) {
+    copyFileSync(nameOf(turn % 2), path);
+    t.same(await sumOf(path), wanted[turn % 2]);
+  }
+});

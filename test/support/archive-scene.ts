@@ -10,7 +10,7 @@ import { Duck } from '../../src/archive/duckdb.ts';
 import { FolderStore } from '../../src/archive/store/folder-store.ts';
 import { Partitions } from '../../src/exporters/postgres/partitions.ts';
 import { Database } from '../../src/extensions/postgres/database.ts';
-import { copyOut } from '../../src/extensions/postgres/transfer/copy.ts';
+import { copyIn, copyOut } from '../../src/extensions/postgres/transfer/copy.ts';
 import { MIGRATED } from './migrated.ts';
 import { createDatabase, type Teardown } from './postgres.ts';
 
@@ -91,6 +91,7 @@ export const TABLES = [
 export const sessionOf = (client: pg.Client): Session => ({
   query: (text, values = []) => client.query(text, [...values]),
   copyOut: (text) => copyOut(client, text).blocks,
+  copyIn: (text, blocks) => copyIn(client, text, blocks),
 });
 
 /**

@@ -6,7 +6,6 @@ export interface ConsoleAddress {
   readonly endpoint: string;
   /** For a browser, without a final slash; null for a Unix domain socket without `public_url`. */
   readonly url: string | null;
-  /** Whether a login is needed. */
   readonly login: boolean;
 }
 

@@ -32,7 +32,6 @@ export interface LeftOver {
 }
 
 export interface Derivation {
-  /** The number of the record in its batch. */
   readonly record: number;
   readonly dialect: string | null;
   /** The sign by which the dialect was found. */

@@ -67,7 +67,6 @@ export interface Heartbeat {
   readonly inFlight: number;
 }
 
-/** The reply to `collect`. */
 export interface Collected {
   readonly kind: 'collected';
   readonly families: readonly Family[];
@@ -81,7 +80,6 @@ export interface Tapped {
   readonly event: TapEvent;
 }
 
-/** Requests about ports. */
 export type PortRequest =
   | { readonly kind: 'listen'; readonly key: string; readonly endpoint: Endpoint; readonly request: ListenRequest }
   | { readonly kind: 'limit'; readonly key: string; readonly request: ListenRequest }

@@ -63,7 +63,6 @@ export class SharedPorts {
 class SharedPort {
   readonly #key: string;
   readonly #forget: () => void;
-  /** The number of connections of each holder. */
   readonly #holders = new Map<Holder, number>();
   /** Connections that arrived while there was no holder. */
   readonly #waiting = new Set<Socket>();

@@ -5,6 +5,7 @@
  */
 import type { Socket } from 'node:net';
 import type { Capabilities } from '../../component/capabilities/capability.ts';
+import { OWN_COMMANDS } from '../../component/capabilities/own-commands.ts';
 import { REFUSED_REQUESTS } from '../../component/capabilities/refused-requests.ts';
 import { ListeningSockets } from '../../net/listener.ts';
 import { CompiledSchemas } from '../../config/compiled-schemas.ts';
@@ -17,6 +18,7 @@ import { Registry } from '../../service/telemetry/registry.ts';
 import { RecentRefusals } from '../../service/telemetry/recent-refusals.ts';
 import { statusOf } from '../../service/telemetry/status.ts';
 import { OpenTaps } from '../../service/telemetry/tap.ts';
+import { ChildCommands } from '../child-commands.ts';
 import { readingFrom } from '../config-files.ts';
 import { letHeapGrow } from '../heap.ts';
 import type { DaemonExitCode, DaemonHost } from '../daemon-host.ts';
@@ -92,7 +94,10 @@ export class Worker {
       const registry = new Registry({ worker: String(number) });
       const outside = { process: this.#host.process, logger, registry, taps: this.#taps };
       const refusals = new RecentRefusals(Date.now, (request) => this.#taps.refused(request));
-      const offer = (capabilities: Capabilities): void => capabilities.offer(REFUSED_REQUESTS, refusals);
+      const offer = (capabilities: Capabilities): void => {
+        capabilities.offer(REFUSED_REQUESTS, refusals);
+        capabilities.offer(OWN_COMMANDS, new ChildCommands(this.#host));
+      };
       const fatal = (error: Error): void => void this.#fail(error);
       const service = makeService(config, outside, { sockets: this.#sockets, workers, fatal, offer });
       this.#running = { service, registry, logger };

@@ -206,7 +206,6 @@ async function prepareOne(worker: WorkerProcess, assignment: Assignment): Promis
   }
 }
 
-/** Returns the counter of restarts. */
 export function observeWorkers(meter: Meter, running: () => number): ReturnType<Meter['counter']> {
   meter.gauge('sluice_workers', 'Workers that accept requests.', running);
   return meter.counter('sluice_worker_restarts', 'Workers that exited unexpectedly and were restarted.');

@@ -3,20 +3,27 @@
  * last run left was written by a wrong clock, for example that of a replica of an older version. These rows get the
  * current time as their arrival.
  */
+import { dayOfRow } from '../../component/archived-day.ts';
 import type { Logger } from '../../component/logger.ts';
 import type { Query } from '../../component/capabilities/postgres.ts';
 import type { ObservedTime } from './observed-time.ts';
-import type { PartitionedTable } from './partitions.ts';
+import { columnOf, type PartitionedTable } from './partitions.ts';
 
 const BATCH = 5000;
 /** The most batches of one run; the next run continues. */
 const MAX_BATCHES = 2000;
 
+export interface DefaultExpiry {
+  readonly time: ObservedTime;
+  /** Days of which no row is removed, as YYYY-MM-DD. */
+  readonly keptDays: readonly string[];
+  readonly logger: Logger;
+}
+
 export async function expireDefault(
   query: Query,
   table: PartitionedTable,
-  time: ObservedTime,
-  logger: Logger,
+  { time, keptDays, logger }: DefaultExpiry,
 ): Promise<void> {
   const [cutoff, name] = [time.cutoff(table.retentionMs), `${table.name}_default`];
   const { rows } = await query(
@@ -25,11 +32,12 @@ export async function expireDefault(
   );
   const last = (rows[0]?.['last'] ?? null) as number | null;
   if (last !== null) await mend(query, table, { before: Math.min(last, cutoff), nowMs: time.nowMs }, logger);
+  const expired = `received_at < to_timestamp($1::float8 / 1000) AND ${dayOfRow(columnOf(table))} <> ALL ($2::date[])`;
   const done = await inBatches((limit) =>
     query(
-      `DELETE FROM sluice.${name} WHERE received_at < to_timestamp($1::float8 / 1000) AND ctid = ANY (ARRAY(
-         SELECT ctid FROM sluice.${name} WHERE received_at < to_timestamp($1::float8 / 1000) LIMIT ${limit}))`,
-      [cutoff],
+      `DELETE FROM sluice.${name} WHERE ${expired} AND ctid = ANY (ARRAY(
+         SELECT ctid FROM sluice.${name} WHERE ${expired} LIMIT ${limit}))`,
+      [cutoff, keptDays],
     ),
   );
   if (!done) return;

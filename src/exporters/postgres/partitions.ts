@@ -4,6 +4,7 @@
  * is locked. If there are many, `rewrite.ts` or `reserve.ts` opens the day instead; they hold locks only briefly.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import type { DayColumn } from '../../component/archived-day.ts';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
 
 const DAY_MS = 86400000;
@@ -21,12 +22,12 @@ const LOCK_MS = 100;
 /** The pause between two attempts, in which ingest has the table for itself. */
 const LOCK_PAUSE_MS = 100;
 const OPEN_TRIES = 5;
-const DROP_TRIES = 20;
+export const DROP_TRIES = 20;
 const LOCK_NOT_AVAILABLE = '55P03';
 /** Raised by our own statement. */
 const TOO_LARGE = 'SL001';
 /** Longer than any statement here takes, and short enough to end one that hangs. */
-const LIMITS: SessionLimits = { statementTimeoutMs: 30000, lockTimeoutMs: LOCK_MS };
+export const PARTITION_LIMITS: SessionLimits = { statementTimeoutMs: 30000, lockTimeoutMs: LOCK_MS };
 
 export interface PartitionedTable {
   readonly name: 'spans' | 'logs' | 'metric_points';
@@ -66,7 +67,7 @@ export class Partitions {
     const later: number[] = [];
     const missing = await this.#missing(table, nowMs);
     if (missing.length === 0) return later;
-    await this.#database.session(LIMITS, async (query) => {
+    await this.#database.session(PARTITION_LIMITS, async (query) => {
       for (const day of missing) {
         try {
           if (performance.now() > (events?.untilMs ?? Infinity)) throw new Error('the time for opening days is over');
@@ -87,7 +88,7 @@ export class Partitions {
   }
 
   async drop({ name }: Partition): Promise<void> {
-    await this.#database.session(LIMITS, async (query) => {
+    await this.#database.session(PARTITION_LIMITS, async (query) => {
       await withShortLocks(DROP_TRIES, () => query(`DROP TABLE IF EXISTS sluice.${name}`));
     });
   }
@@ -194,7 +195,7 @@ export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
 export const startOf = (day: number): number => day * DAY_MS;
 
-export const columnOf = ({ key }: PartitionedTable): string =>
+export const columnOf = ({ key }: PartitionedTable): DayColumn =>
   key === 'nanoseconds' ? 'start_time_unix_nano' : 'received_at';
 
 export function dateOf(day: number): string {

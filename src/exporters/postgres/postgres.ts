@@ -2,6 +2,7 @@
 import type { Host } from '../../component/component.ts';
 import { defineExporter, type Exporter, type Rows } from '../../component/exporter.ts';
 import type { TransactionHandle } from '../../component/capabilities/ledger.ts';
+import { OWN_COMMANDS } from '../../component/capabilities/own-commands.ts';
 import { POSTGRES_DATABASE, POSTGRES_TRANSACTION } from '../../component/capabilities/postgres.ts';
 import { UserError } from '../../errors.ts';
 import type { Batch } from '../../pdata/batch.ts';
@@ -9,10 +10,12 @@ import type { Steps } from '../../pdata/steps.ts';
 import { ChunkPool } from '../../pdata/chunk-pool.ts';
 import { SIGNALS } from '../../pdata/context.ts';
 import { encodeInSteps } from '../../pdata/encode-rows.ts';
+import { type ArchiveOptions, ArchiveRuns } from './archive-runs.ts';
 import { Retention, type RetentionPeriods } from './retention.ts';
 
 export interface PostgresExporterOptions {
   readonly retention: RetentionPeriods;
+  readonly archive: ArchiveOptions;
 }
 
 /** The interval in which days are opened and dropped. */
@@ -24,20 +27,20 @@ const MAINTENANCE_RETRY_MS = 600000;
  * The server keeps up to 1,000 rows of a COPY BINARY of any size before it inserts them, and searches a list of their
  * slots for each of them: several statements in one transaction cost less than one long one.
  */
-const PORTION_ROWS = 128;
+const COPY_PORTION_ROWS = 128;
 
 const TARGETS = [...SIGNALS, 'plain_traces'] as const;
 
 const targetOf = ({ signal, isPlain }: Rows): (typeof TARGETS)[number] => (isPlain === true ? 'plain_traces' : signal);
 
-/** Whole requests, at least `PORTION_ROWS` rows in each portion except the last. */
+/** Whole requests, at least `COPY_PORTION_ROWS` rows in each portion except the last. */
 function portionsOf(rows: readonly Rows[]): readonly (readonly Rows[])[] {
   const portions: Rows[][] = [];
   let left = 0;
   for (const one of rows) {
     if (left <= 0) {
       portions.push([]);
-      left = PORTION_ROWS;
+      left = COPY_PORTION_ROWS;
     }
     portions.at(-1)?.push(one);
     left -= one.count;
@@ -51,6 +54,7 @@ class PostgresExporter implements Exporter {
   readonly #host: Host;
   readonly #pool = new ChunkPool();
   #retention: Retention | null = null;
+  #archive: ArchiveRuns | null = null;
   #withdraw: () => void = () => undefined;
   #maintenance: NodeJS.Timeout | null = null;
   #running: Promise<void> = Promise.resolve();
@@ -58,6 +62,20 @@ class PostgresExporter implements Exporter {
   constructor(options: PostgresExporterOptions, host: Host) {
     this.#options = options;
     this.#host = host;
+    if (options.archive.to === '') return;
+    host.meter.gauge(
+      'sluice_archive_age_seconds',
+      'Time since a run of the archive was complete, or since the start.',
+      () => this.#archive?.ageSeconds ?? 0,
+    );
+    host.meter.gauge('sluice_archive_running', '1 while this process runs the archive.', () =>
+      this.#archive?.isRunning === true ? 1 : 0,
+    );
+    host.meter.gauge(
+      'sluice_archive_held_days',
+      'Days past their retention that are kept because they are not archived.',
+      () => this.#retention?.heldDays ?? 0,
+    );
   }
 
   async start(): Promise<void> {
@@ -68,14 +86,21 @@ class PostgresExporter implements Exporter {
         'Add the postgres extension to service.extensions.',
       );
     }
-    const { retention: periods } = this.#options;
-    const { logger } = this.#host;
+    const { archive } = this.#options;
+    const periods = { ...this.#options.retention, isArchived: archive.to !== '' };
+    const { logger, capabilities } = this.#host;
+    const commands = capabilities.find(OWN_COMMANDS);
+    if (archive.to !== '' && commands !== undefined)
+      this.#archive = new ArchiveRuns(database, commands, archive, logger);
     const retention = new Retention(database, periods, logger);
     this.#retention = retention;
     // Opens the days before the first rows, also when the database is started later.
     this.#withdraw = database.beforeOpening((early) => new Retention(early, periods, logger).open());
     if (database.isOpen) await retention.open();
-    void database.opened.then(() => this.#maintain(retention));
+    void database.opened.then(() => {
+      this.#maintain(retention);
+      this.#archive?.start();
+    });
   }
 
   async stop(): Promise<void> {
@@ -83,7 +108,9 @@ class PostgresExporter implements Exporter {
     if (this.#maintenance !== null) clearTimeout(this.#maintenance);
     this.#retention?.stop();
     this.#retention = null;
-    await this.#running;
+    const archive = this.#archive;
+    this.#archive = null;
+    await Promise.all([this.#running, archive?.stop()]);
   }
 
   encode(batch: Batch): Steps<Rows> {
@@ -151,6 +178,29 @@ export const postgresExporter = defineExporter<PostgresExporterOptions>({
             minimum: 31 * DAY_MS,
             default: '400d',
             description: 'What was stored in each month, which quotas count.',
+          },
+        },
+      },
+      archive: {
+        type: 'object',
+        additionalProperties: false,
+        default: {},
+        description:
+          'Days that have ended are written as Parquet files, by `sluice archive` in a process of its own. Retention then drops only what is archived.',
+        properties: {
+          to: {
+            type: 'string',
+            default: '',
+            description: 'A folder, or s3://bucket/prefix. Left out or empty: nothing is archived.',
+          },
+          older_than: { ...DAY, minimum: 0, default: '7d', description: 'Only days that ended this long ago.' },
+          interval: { ...DAY, default: '1d', description: 'Time between two runs.' },
+          memory: {
+            type: 'integer',
+            format: 'byte_size',
+            minimum: 268435456,
+            default: '1GiB',
+            description: 'Memory for sorting; the rest is in files.',
           },
         },
       },

@@ -6,11 +6,12 @@
 import { uptime } from 'node:os';
 import type { Logger } from '../../component/logger.ts';
 import type { PostgresDatabase, Query, SessionLimits } from '../../component/capabilities/postgres.ts';
+import { dropArchived, restoredDays, unarchivedDays } from './archived-days.ts';
 import { contentPeriod, expireContents } from './contents.ts';
 import { expireDefault } from './default-rows.ts';
 import { buildIndexes } from './indexes.ts';
 import { type ObservedTime, TimeObserver } from './observed-time.ts';
-import { dateOf, type PartitionedTable, Partitions } from './partitions.ts';
+import { dateOf, PARTITION_LIMITS, type Partition, type PartitionedTable, Partitions } from './partitions.ts';
 import { abandonReservation, reserveDay } from './reserve.ts';
 import { abandonRewrite, DAYS_PER_REWRITE, rewriteDefault } from './rewrite.ts';
 
@@ -48,15 +49,19 @@ export class Retention {
   readonly #observer: TimeObserver;
   readonly #stopped = new AbortController();
   readonly #limits: SessionLimits = { ...LIMITS, signal: this.#stopped.signal };
+  readonly #isArchived: boolean;
   #failures = 0;
+  #held = 0;
 
+  /** `isArchived`: days are dropped only when they are in the archive. */
   constructor(
     database: PostgresDatabase,
-    periods: RetentionPeriods,
+    { isArchived = false, ...periods }: RetentionPeriods & { readonly isArchived?: boolean },
     logger: Logger,
     observer = new TimeObserver(() => uptime() * 1000),
   ) {
     this.#database = database;
+    this.#isArchived = isArchived;
     this.#partitions = new Partitions(database);
     this.#periods = periods;
     this.#logger = logger;
@@ -66,6 +71,11 @@ export class Retention {
       { name: 'logs', key: 'timestamp', retentionMs: periods.logs },
       { name: 'metric_points', key: 'timestamp', retentionMs: periods.metrics },
     ];
+  }
+
+  /** Days past their retention that are kept because they are not archived. */
+  get heldDays(): number {
+    return this.#held;
   }
 
   /** Ends the current work. Nothing runs afterwards. */
@@ -100,10 +110,11 @@ export class Retention {
     const time = await this.#step('reading the clock', () => this.#observer.observe(this.#database));
     if (time === undefined) return;
     const failures = this.#failures;
+    this.#held = 0;
     for (const table of this.#tables) {
       await this.#step(`the search for old days of ${table.name}`, () => this.#dropDays(table, time));
       await this.#step(`expiry of sluice.${table.name}_default`, () =>
-        this.#database.session(this.#limits, (query) => expireDefault(query, table, time, this.#logger)),
+        this.#database.session(this.#limits, (query) => this.#expireDefault(query, table, time)),
       );
     }
     // Rows that could not be removed still refer to them.
@@ -186,13 +197,37 @@ export class Retention {
 
   async #dropDays(table: PartitionedTable, time: ObservedTime): Promise<void> {
     const dropped: string[] = [];
-    for (const partition of await this.#partitions.past(table, time.cutoff(table.retentionMs))) {
+    const kept = new Map<string, readonly string[]>();
+    const past = await this.#partitions.past(table, time.cutoff(table.retentionMs));
+    const restored = await restoredDays(this.#database.query.bind(this.#database), table);
+    for (const partition of past.filter(({ day }) => !restored.has(dateOf(day)))) {
       await this.#step(`dropping sluice.${partition.name}`, async () => {
-        await this.#partitions.drop(partition);
-        dropped.push(partition.name);
+        const reason = await this.#dropDay(table, partition);
+        if (reason === null) dropped.push(partition.name);
+        else kept.set(reason, [...(kept.get(reason) ?? []), dateOf(partition.day)]);
       });
     }
+    for (const [reason, days] of kept) this.#hold(table, days, reason);
     if (dropped.length > 0) this.#logger.info({ partitions: dropped }, 'dropped days past their retention');
+  }
+
+  /** Null when it was dropped, else why it is kept. */
+  async #dropDay(table: PartitionedTable, partition: Partition): Promise<string | null> {
+    if (this.#isArchived)
+      return this.#database.session(PARTITION_LIMITS, (query) => dropArchived(query, table, partition));
+    await this.#partitions.drop(partition);
+    return null;
+  }
+
+  async #expireDefault(query: Query, table: PartitionedTable, time: ObservedTime): Promise<void> {
+    const days = this.#isArchived ? await unarchivedDays(query, table, time.cutoff(table.retentionMs)) : [];
+    if (days.length > 0) this.#hold(table, days, 'rows of the default partition are not archived yet');
+    await expireDefault(query, table, { time, keptDays: days, logger: this.#logger });
+  }
+
+  #hold({ name }: PartitionedTable, days: readonly string[], reason: string): void {
+    this.#held += days.length;
+    this.#logger.warn({ table: name, days, reason }, 'days past their retention are kept until they are archived');
   }
 
   async #expireContents(time: ObservedTime): Promise<void> {

@@ -2,7 +2,7 @@
  * Brings the schema `sluice` up to this version: numbered SQL files, each in its own transaction, under an advisory
  * lock, so that of several starting replicas one migrates. The views follow when their file changed.
  */
-import type pg from 'pg';
+import pg from 'pg';
 import { endConnection } from './connection-end.ts';
 import { UserError } from '../../errors.ts';
 import type { Database } from './database.ts';
@@ -89,9 +89,7 @@ async function preferViews(client: pg.Client, schema: string): Promise<void> {
   const [database] = rows;
   if (database === undefined) return;
   const path = schema === 'public' ? 'public' : `${schema}, public`;
-  await client.query(
-    `ALTER ROLE sluice IN DATABASE "${database.name.replaceAll('"', '""')}" SET search_path TO ${path}`,
-  );
+  await client.query(`ALTER ROLE sluice IN DATABASE ${pg.escapeIdentifier(database.name)} SET search_path TO ${path}`);
 }
 
 /** Other objects with these names must neither be taken for our views nor be replaced. */

@@ -5,6 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PostgresDatabase } from '../../../component/capabilities/postgres.ts';
 import { COMMAND_LINE, writeAudit } from '../audit.ts';
+import { requestErasure } from './archived.ts';
 import { REMOVAL_LIMITS, type Removed, removeRecords } from './records.ts';
 
 export interface ProjectRemoval {
@@ -43,6 +44,7 @@ export async function removeProject(
   await database.session(REMOVAL_LIMITS, async (query) => {
     await query('BEGIN');
     for (const text of REST) await query(text, [project]);
+    await requestErasure(query, { project });
     await writeAudit(query, COMMAND_LINE, {
       action: 'project.remove',
       project,

@@ -1,0 +1,62 @@
+/** Recorded files: fetched from the store and compared with their records. */
+import { UserError } from '../errors.ts';
+import { OutOfMemory } from './duckdb.ts';
+import { differences, type Figures } from './figures.ts';
+import { type DayOfTable, keyOf, type PublishedJob } from './lake-jobs.ts';
+import type { FileContents, Staging } from './staging.ts';
+import { downloadObject, type ObjectStore, StoreError } from './store/object-store.ts';
+
+export interface RecordedFile extends DayOfTable {
+  readonly job: PublishedJob;
+  readonly staging: Staging;
+}
+
+/** Downloads a file, which must be as it was recorded. Returns what it holds. */
+export async function fetchPublished(
+  { store }: { readonly store: ObjectStore },
+  { table, day, job, staging }: RecordedFile,
+  path: string,
+): Promise<FileContents> {
+  const key = keyOf(table.signal, day, job.id);
+  await download(store, key, path);
+  const contents = await readFile(staging, path, key);
+  requireEqual(job.figures, contents.figures, `${key}, written earlier,`);
+  return contents;
+}
+
+async function download(store: ObjectStore, key: string, path: string): Promise<void> {
+  try {
+    await downloadObject(store, key, path);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.fault !== 'absent') throw error;
+    throw new UserError(
+      `${key} is not in ${store.url}`,
+      'Name the folder or bucket to which this database was archived before, or bring the file back.',
+    );
+  }
+}
+
+export async function readFile(staging: Staging, path: string, key: string): Promise<FileContents> {
+  try {
+    return await staging.read(path);
+  } catch (error) {
+    if (error instanceof OutOfMemory) throw error;
+    // The first line: the others quote the query.
+    const [reason = ''] = String(error instanceof Error ? error.message : error).split('\n');
+    throw new DamagedFile(`${key} cannot be read: ${reason.replace(path, key)}`);
+  }
+}
+
+/** A file, or the rows that were read, differ from PostgreSQL. Nothing is recorded. */
+export class DamagedFile extends UserError {
+  constructor(message: string) {
+    super(message, 'Nothing was recorded, and nothing is dropped. Check the store and the memory, then run it again.');
+  }
+}
+
+export function requireEqual(wanted: Figures, found: Figures, what: string): void {
+  const names = differences(wanted, found);
+  if (names.length === 0) return;
+  const list = names.map((name) => `${name}: ${found[name]} instead of ${wanted[name]}`);
+  throw new DamagedFile(`${what} differ from the database (${list.join(', ')})`);
+}

@@ -1,0 +1,149 @@
+/**
+ * Erases records from the files of the lake: those of a trace, an environment or a project that were removed from
+ * PostgreSQL. A file with other records too is replaced: the new one is stored, read back and recorded before the
+ * former one is deleted. After an interruption both may exist until the next run, which repeats the same job under the
+ * same key, or deletes the former file. Days are never a condition: a trace may have records of any time.
+ */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Query } from '../component/capabilities/postgres.ts';
+import { storeFile, type Work } from './archive-day.ts';
+import { DamagedFile, fetchPublished } from './archived-file.ts';
+import { literal } from './duckdb.ts';
+import { type DayOfTable, type Job, keyOf, type PublishedJob, publishedJobs, recordFile } from './lake-jobs.ts';
+import { LAKE_TABLES, type LakeSignal, type LakeTable } from './lake-table.ts';
+import { Staging } from './staging.ts';
+
+interface Erasure {
+  readonly id: string;
+  /** As text with microseconds. */
+  readonly requestedAt: string;
+  readonly project: string | null;
+  readonly environment: string | null;
+  readonly traceId: string | null;
+}
+
+export interface Erased {
+  readonly records: number;
+  readonly files: number;
+}
+
+/** Does what is requested in `sluice.lake_erasures`. To be called with the lock of the archive. */
+export async function finishErasures(work: Work): Promise<Erased> {
+  const { query } = work.session;
+  await deleteReplaced(work);
+  const erasures = await readErasures(query);
+  const erased = { records: 0, files: 0 };
+  if (erasures.length === 0) return erased;
+  for (const table of LAKE_TABLES) {
+    const condition = conditionOf(table, erasures);
+    for (const day of await daysWith(query, table, erasures)) {
+      for (const job of await publishedJobs(query, { table, day })) {
+        const records = await eraseIn(work, { table, day, job }, condition);
+        erased.records += records;
+        if (records > 0) erased.files++;
+      }
+    }
+  }
+  await query('DELETE FROM sluice.lake_erasures WHERE id = ANY ($1::int8[])', [erasures.map(({ id }) => id)]);
+  return erased;
+}
+
+async function readErasures(query: Query): Promise<readonly Erasure[]> {
+  const { rows } = await query(
+    `SELECT id::text, to_char(requested_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS at, project, environment, trace_id
+     FROM sluice.lake_erasures ORDER BY id`,
+  );
+  return rows.map((row) => ({
+    id: String(row['id']),
+    requestedAt: String(row['at']),
+    project: row['project'] as string | null,
+    environment: row['environment'] as string | null,
+    traceId: row['trace_id'] as string | null,
+  }));
+}
+
+/** For DuckDB. Metric points belong to no trace. */
+function conditionOf({ signal }: LakeTable, erasures: readonly Erasure[]): string {
+  const conditions = erasures.map(({ requestedAt, project, environment, traceId }) => {
+    if (traceId !== null && signal === 'metric_points') return 'false';
+    const parts = [`received_at <= TIMESTAMPTZ ${literal(`${requestedAt}+00`)}`];
+    if (project !== null) parts.push(`project = ${literal(project)}`);
+    if (environment !== null) parts.push(`environment = ${literal(environment)}`);
+    if (traceId !== null) parts.push(`trace_id = ${literal(traceId)}`);
+    return `(${parts.join(' AND ')})`;
+  });
+  return conditions.join(' OR ');
+}
+
+/** The days with files that may have records of the erasures. */
+async function daysWith(query: Query, { signal }: LakeTable, erasures: readonly Erasure[]): Promise<readonly string[]> {
+  const wanted = erasures.filter(({ traceId }) => traceId === null || signal !== 'metric_points');
+  const projects = wanted.some(({ project }) => project === null) ? null : wanted.map(({ project }) => project);
+  const { rows } = await query(
+    `SELECT DISTINCT to_char(day, 'YYYY-MM-DD') AS day FROM sluice.lake_jobs
+     WHERE state = 'published' AND signal = $1 AND ($2::text[] IS NULL OR projects && $2) ORDER BY 1`,
+    [signal, projects],
+  );
+  return rows.map(({ day }) => String(day));
+}
+
+interface File extends DayOfTable {
+  readonly job: PublishedJob;
+}
+
+/** Returns the number of erased records. */
+async function eraseIn(work: Work, file: File, condition: string): Promise<number> {
+  const { table, day, job } = file;
+  const path = join(work.folder, `erased-${job.id}.parquet`);
+  const staging = new Staging(work.duck, table);
+  try {
+    await fetchPublished(work, { ...file, staging }, path);
+    await staging.choose(path, condition);
+    const wanted = await staging.chosen();
+    const records = Number(job.figures.records) - Number(wanted.figures.records);
+    if (records === 0) return 0;
+    const { query } = work.session;
+    if (wanted.figures.records === '0') {
+      await query("UPDATE sluice.lake_jobs SET state = 'removed' WHERE id = $1", [job.id]);
+    } else {
+      const next = await planReplacement(query, file);
+      const stored = await storeFile(work, { day: { table, day }, job: next, staging, wanted });
+      await query('BEGIN');
+      await recordFile(query, { job: next, figures: wanted.figures, ...stored });
+      await query("UPDATE sluice.lake_jobs SET state = 'removed' WHERE id = $1", [job.id]);
+      await query('COMMIT');
+    }
+    await deleteReplaced(work);
+    return records;
+  } catch (error) {
+    await work.session.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+/** The planned job, which an interrupted run left, or a new one. A put of that run which arrives late has its key. */
+async function planReplacement(query: Query, { table: { signal }, day, job }: File): Promise<Job> {
+  const { rows } = await query(
+    `WITH left_over AS (SELECT id, token FROM sluice.lake_jobs WHERE signal = $1 AND day = $2 AND replaces = $3 AND state = 'planned'),
+       made AS (INSERT INTO sluice.lake_jobs (signal, day, replaces) SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT FROM left_over) RETURNING id, token)
+     SELECT id::text, token::text FROM left_over UNION ALL SELECT id::text, token::text FROM made`,
+    [signal, day, job.id],
+  );
+  return { id: String(rows[0]?.['id']), token: String(rows[0]?.['token']) };
+}
+
+/** Deletes the files without a record of their own any more. */
+async function deleteReplaced({ session: { query }, store }: Work): Promise<void> {
+  const { rows } = await query(
+    `SELECT id::text, signal, to_char(day, 'YYYY-MM-DD') AS day FROM sluice.lake_jobs WHERE state = 'removed' ORDER BY id`,
+  );
+  for (const row of rows) {
+    const key = keyOf(row['signal'] as LakeSignal, String(row['day']), String(row['id']));
+    await store.delete([key]);
+    if ((await store.head(key)) !== null) throw new DamagedFile(`${key} is there after it was deleted`);
+    await query('DELETE FROM sluice.lake_jobs WHERE id = $1', [row['id']]);
+  }
+}

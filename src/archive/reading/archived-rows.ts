@@ -1,0 +1,284 @@
+/**
+ * Archived rows within one session of PostgreSQL: wanted rows of the lake are copied into temporary tables, and queries
+ * see them with the rows of PostgreSQL. All reads are of one snapshot, and nothing stays in the database.
+ */
+import { createReadStream } from 'node:fs';
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Query } from '../../component/capabilities/postgres.ts';
+import { CONTENT_COLUMNS } from '../../pdata/content-columns.ts';
+import { UserError } from '../../errors.ts';
+import { type Duck, literal, quoted } from '../duckdb.ts';
+import { conditionOf, LAKE_TABLES, type LakeSignal } from '../lake-table.ts';
+import { type ObjectStore, StoreError } from '../store/object-store.ts';
+import { type ArchivedFile, archivedFiles } from './archived-files.ts';
+import { combined, completeTables, createTables } from './combined-tables.ts';
+import { copyParts, type Need, type PartialFile, type TraceRange } from './partial-file.ts';
+import { columnNames, lakeNames, textQuery } from './text-rows.ts';
+
+/** Rows that one command copies into the database, as text. They are on its disk until the command ends. */
+export const MAX_COPIED_BYTES = 2 * 1024 ** 3;
+
+export interface LakeSession {
+  readonly query: Query;
+  copyIn(text: string, blocks: AsyncIterable<Buffer>): Promise<number>;
+}
+
+/** `figures`: without the content and the structured columns, which are most of a file. */
+export type ColumnChoice = 'all' | 'figures';
+
+export interface ArchiveWork {
+  readonly session: LakeSession;
+  readonly store: ObjectStore;
+  readonly duck: Duck;
+  /** A folder for temporary files. */
+  readonly folder: string;
+  readonly columns: ColumnChoice;
+}
+
+/** Which rows of which files are wanted. */
+export interface Wanted {
+  readonly files: readonly ArchivedFile[];
+  readonly project: string | null;
+  readonly traces: TraceRange | null;
+  /** A condition of DuckDB for the rows of a signal; left out: all. */
+  readonly where?: Readonly<Partial<Record<LakeSignal, string>>>;
+}
+
+export interface NewestTraces {
+  readonly found: number;
+  /** The time of the oldest of them. */
+  readonly oldestNs: bigint | null;
+}
+
+/** What was read so far. */
+export interface ReadFigures {
+  readonly days: number;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  ...CONTENT_COLUMNS,
+  ...['events', 'links', 'body', 'status_message', 'resource', 'scope_name', 'scope_version', 'scope_attributes'],
+  ...['trace_state', 'finish_reasons', 'exemplars', 'metadata', 'buckets', 'quantiles', 'description'],
+]);
+
+export class ArchivedRows {
+  readonly #work: ArchiveWork;
+  readonly #days = new Set<string>();
+  readonly #files = new Set<string>();
+  #copiedBytes = 0;
+  #readBytes = 0;
+  #pending = new Map<LakeSignal, Set<string>>();
+
+  private constructor(work: ArchiveWork) {
+    this.#work = work;
+  }
+
+  /** Within the transaction of `beginSnapshot`. `views`: the definitions of the readable views. */
+  static async open(work: ArchiveWork, views: string): Promise<ArchivedRows> {
+    await createTables(work.session.query, views);
+    return new ArchivedRows(work);
+  }
+
+  get figures(): ReadFigures {
+    return { days: this.#days.size, files: this.#files.size, bytes: this.#readBytes };
+  }
+
+  /** Copies the rows of the files. Returns their number. Queries see them after `complete`. */
+  async load(wanted: Wanted): Promise<number> {
+    let rows = 0;
+    for (const file of wanted.files) rows += await this.#loadFile(file, wanted);
+    return rows;
+  }
+
+  /** Remembers the traces of these rows for `IS_CHOSEN`, in place of those of the last call. */
+  async chooseTraces(wanted: Wanted): Promise<void> {
+    await this.#work.duck.run('CREATE OR REPLACE TABLE chosen (project VARCHAR, trace_id VARCHAR)');
+    await this.#eachTrace(wanted, (from) => `INSERT INTO chosen SELECT project, trace_id FROM ${from}`);
+  }
+
+  /**
+   * Remembers the newest traces that no earlier call found. A trace is as old as its first span, or as the arrival of
+   * its first log record.
+   */
+  async chooseNewest(wanted: Wanted, count: number): Promise<NewestTraces> {
+    const duck = this.#work.duck;
+    await duck.run(`
+      CREATE TABLE IF NOT EXISTS taken (project VARCHAR, trace_id VARCHAR);
+      CREATE OR REPLACE TABLE times (project VARCHAR, trace_id VARCHAR, start_ns BIGINT, arrival_ns BIGINT)`);
+    await this.#eachTrace(wanted, (from, signal) => {
+      const times = signal === 'spans' ? 'min(start_time_unix_nano), NULL' : 'NULL, min(epoch_ns(received_at))';
+      return `INSERT INTO times SELECT project, trace_id, ${times} FROM ${from}`;
+    });
+    await duck.run(`
+      CREATE OR REPLACE TABLE chosen AS
+        SELECT project, trace_id, coalesce(min(start_ns), min(arrival_ns)) AS time_ns FROM times ANTI JOIN taken USING (project, trace_id)
+        GROUP BY ALL ORDER BY time_ns DESC LIMIT ${count};
+      INSERT INTO taken SELECT project, trace_id FROM chosen`);
+    const [row] = await duck.rows('SELECT count(*)::INTEGER AS found, min(time_ns)::VARCHAR AS oldest FROM chosen');
+    const oldest = row?.['oldest'] ?? null;
+    return { found: Number(row?.['found']), oldestNs: oldest === null ? null : BigInt(String(oldest)) };
+  }
+
+  /** Runs a statement of DuckDB over the wanted rows of each file, grouped by trace. */
+  async #eachTrace(wanted: Wanted, statement: (from: string, signal: LakeSignal) => string): Promise<void> {
+    const local = join(this.#work.folder, 'part.parquet');
+    for (const file of wanted.files) {
+      const { signal } = file;
+      const condition = [...conditionsOf(wanted), 'trace_id IS NOT NULL', wanted.where?.[signal] ?? 'true'].join(
+        ' AND ',
+      );
+      const time = signal === 'spans' ? 'start_time_unix_nano' : 'received_at';
+      const columns = new Set(['project', 'trace_id', time, ...namedIn(condition, columnNames(signal))]);
+      try {
+        const part = await this.copy(file, { ...wanted, columns, compared: columns }, local);
+        const from = `read_parquet(${literal(local)}) WHERE ${condition} GROUP BY project, trace_id`;
+        if (part.rows > 0) await this.#work.duck.run(statement(from, signal));
+      } finally {
+        await rm(local, { force: true });
+      }
+    }
+  }
+
+  /** Removes rows that PostgreSQL still has, and derives the claims on traces. */
+  async complete(): Promise<void> {
+    const { session, columns } = this.#work;
+    const { query } = session;
+    for (const [signal, days] of this.#pending)
+      for (const day of days) await removeStored(query, namesOf(signal, columns), { signal, day });
+    this.#pending = new Map();
+    await completeTables(query);
+  }
+
+  /** A query of the tables or views, over the rows of both places. */
+  async query(text: string, values: readonly unknown[] = []): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    return (await this.#work.session.query(combined(text), values)).rows;
+  }
+
+  async #loadFile(file: ArchivedFile, wanted: Wanted): Promise<number> {
+    const { duck, folder, session } = this.#work;
+    const { signal, day } = file;
+    const names = namesOf(signal, this.#work.columns);
+    const local = join(folder, 'part.parquet');
+    const text = join(folder, 'rows.txt');
+    try {
+      const conditions = [conditionsOf(wanted), wanted.where?.[signal] ?? 'true'].flat().join(' AND ');
+      const columns = lakeNames(names);
+      const part = await this.copy(file, { ...wanted, columns, compared: namedIn(conditions, columns) }, local);
+      if (part.rows === 0) return 0;
+      const from = `read_parquet(${literal(local)})`;
+      await duck.run(textQuery({ signal, names, present: part.columns, from, where: conditions }, text));
+      this.#copiedBytes += (await stat(text)).size;
+      if (this.#copiedBytes > MAX_COPIED_BYTES) throw new TooMuchArchived();
+      const list = names.map(quoted).join(', ');
+      const rows = await session.copyIn(`COPY pg_temp.lake_${signal} (${list}) FROM STDIN`, createReadStream(text));
+      if (rows > 0) this.#pending.set(signal, (this.#pending.get(signal) ?? new Set()).add(day));
+      return rows;
+    } finally {
+      for (const path of [local, text]) await rm(path, { force: true });
+    }
+  }
+
+  /** Copies the parts of a file that may have wanted rows to `path`. */
+  async copy({ key, bytes, day }: ArchivedFile, need: Need, path: string): Promise<PartialFile> {
+    const { store, duck } = this.#work;
+    this.#days.add(day);
+    this.#files.add(key);
+    const count = (read: number): void => void (this.#readBytes += read);
+    try {
+      return await copyParts({ store, key, bytes, count }, need, { duck, path });
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.fault !== 'absent') throw error;
+      throw new UserError(
+        `${key} is not in ${store.url}`,
+        'Name the folder or bucket of the archive with --lake, or bring the file back.',
+      );
+    }
+  }
+}
+
+export class TooMuchArchived extends UserError {
+  constructor() {
+    super(
+      `the archived rows of this range are more than ${MAX_COPIED_BYTES / 1024 ** 3} GiB`,
+      'Ask for a shorter range or one project, or read the Parquet files with DuckDB (docs/archive.md).',
+    );
+  }
+}
+
+/**
+ * Begins the transaction in which everything is read. Maintenance cannot drop a day until it ends. Returns the files
+ * with records that PostgreSQL does not have.
+ */
+export async function beginSnapshot({ query }: LakeSession): Promise<readonly ArchivedFile[]> {
+  await query('BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE');
+  await query('LOCK TABLE sluice.spans, sluice.logs, sluice.metric_points IN ACCESS SHARE MODE');
+  return archivedFiles(query);
+}
+
+export const endSnapshot = async ({ query }: LakeSession): Promise<void> => void (await query('ROLLBACK'));
+
+/** A condition of DuckDB: the row is of a trace that `chooseTraces` found. */
+export const IS_CHOSEN = '(project, trace_id) IN (SELECT (project, trace_id) FROM chosen)';
+
+/** At least those that the condition names. */
+const namedIn = (condition: string, names: Iterable<string>): ReadonlySet<string> =>
+  new Set([...names].filter((name) => condition.includes(name)));
+
+const namesOf = (signal: LakeSignal, columns: ColumnChoice): readonly string[] =>
+  columnNames(signal).filter((name) => columns === 'all' || !LEFT_OUT.has(name));
+
+function conditionsOf({ project, traces }: Wanted): readonly string[] {
+  return [
+    ...(project === null ? [] : [`project = ${literal(project)}`]),
+    ...(traces === null ? [] : [`trace_id BETWEEN ${literal(traces.from)} AND ${literal(traces.to)}`]),
+  ];
+}
+
+/**
+ * Records of an archived day that PostgreSQL has are read there: those that arrived after the day was dropped, and
+ * those of the default partition. Spans have a primary key. Of equal log records and points, as many are removed as
+ * PostgreSQL has, which is the rule of the archive for late records.
+ */
+async function removeStored(
+  query: Query,
+  loaded: readonly string[],
+  { signal, day }: Pick<ArchivedFile, 'signal' | 'day'>,
+): Promise<void> {
+  const table = LAKE_TABLES.find((each) => each.signal === signal);
+  if (table === undefined) return;
+  const within = conditionOf(table, day);
+  const { rows } = await query(`SELECT FROM sluice.${signal} WHERE ${within} LIMIT 1`);
+  if (rows.length === 0) return;
+  if (signal === 'spans') {
+    await query(`DELETE FROM pg_temp.lake_spans l WHERE ${within} AND EXISTS (
+      SELECT FROM sluice.spans s WHERE ${within.replaceAll(table.key, `s.${table.key}`)} AND s.project = l.project
+        AND s.trace_id = l.trace_id AND s.span_id = l.span_id AND s.start_time_unix_nano = l.start_time_unix_nano)`);
+    return;
+  }
+  const shared: Readonly<Record<string, string>> = {
+    resource: 'coalesce(s.resource, r.body)',
+    scope_name: 'coalesce(s.scope_name, c.name)',
+    scope_version: 'coalesce(s.scope_version, c.version)',
+    scope_attributes: 'coalesce(s.scope_attributes, c.attributes)',
+  };
+  const names = loaded.filter((name) => name !== 'value_int' && name !== 'value_double');
+  const value = signal === 'metric_points' ? ['coalesce(s.value_int::float8, s.value_double)'] : [];
+  const keyIn = (isCopy: boolean): string => {
+    const own = names.map((name) => (isCopy ? `s."${name}"` : (shared[name] ?? `s."${name}"`)));
+    return `md5(ROW(${[...own, ...value].join(', ')})::text)`;
+  };
+  await query(`
+    WITH stored AS (
+      SELECT ${keyIn(false)} AS key, count(*) AS copies FROM sluice.${signal} s
+      LEFT JOIN sluice.resources r ON r.id = s.resource_id LEFT JOIN sluice.scopes c ON c.id = s.scope_id
+      WHERE ${within} GROUP BY 1
+    ), archived AS (
+      SELECT s.ctid AS place, ${keyIn(true)} AS key, row_number() OVER (PARTITION BY ${keyIn(true)}) AS copy
+      FROM pg_temp.lake_${signal} s WHERE ${within}
+    )
+    DELETE FROM pg_temp.lake_${signal} l USING archived JOIN stored USING (key)
+    WHERE l.ctid = archived.place AND archived.copy <= stored.copies`);
+}

@@ -1,0 +1,29 @@
+/** The archive that the configuration names, for commands that write or read it. */
+import { resolve } from 'node:path';
+import type { ObjectStore } from '../archive/store/object-store.ts';
+import { openStore } from '../archive/store/open-store.ts';
+import type { Config } from '../config/config.ts';
+import type { ArchiveOptions } from '../exporters/postgres/archive-runs.ts';
+import type { PostgresExporterOptions } from '../exporters/postgres/postgres.ts';
+import type { Call } from './command.ts';
+
+/** Of DuckDB, where neither the command nor the configuration says otherwise. */
+export const DEFAULT_MEMORY_BYTES = 2 ** 30;
+/** A name with a colon. A single letter is a drive. */
+const URL_FORM = /^[a-z][a-z0-9+.-]+:/iu;
+
+/** Null when the configuration has no archive. */
+export function findArchiveOptions({ service, exporters }: Config): ArchiveOptions | null {
+  const used = new Set(service.pipelines.flatMap((pipeline) => pipeline.exporters));
+  for (const [id, { definition, options }] of exporters) {
+    if (definition.type !== 'postgres' || !used.has(id)) continue;
+    const { archive } = options as PostgresExporterOptions;
+    if (archive.to !== '') return archive;
+  }
+  return null;
+}
+
+/** A relative folder begins at the working directory, as in the configuration. */
+export function openPlace({ process }: Pick<Call, 'process'>, place: string): ObjectStore {
+  return openStore(URL_FORM.test(place) ? place : resolve(process.cwd(), place), { environment: process.env });
+}

@@ -1,0 +1,72 @@
+/** What a command needs to write or read the archive: a connection, DuckDB and a temporary folder. */
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Session, Step, Work } from '../archive/archive-day.ts';
+import { Duck } from '../archive/duckdb.ts';
+import type { DayOfTable } from '../archive/lake-jobs.ts';
+import { isAlive } from '../component/process-life.ts';
+import { endConnection } from '../extensions/postgres/connection-end.ts';
+import type { Database } from '../extensions/postgres/database.ts';
+import { copyIn, copyOut } from '../extensions/postgres/transfer/copy.ts';
+import type { Call } from './command.ts';
+import { progressLines } from './view/progress.ts';
+
+/** Temporary folders: this and the process id. */
+const FOLDER = 'sluice-archive-';
+const REST = /^sluice-archive-(\d+)-/u;
+
+export async function withArchiveSession<Result>(
+  database: Database,
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  const client = await database.connect();
+  try {
+    return await work({
+      query: (text, values = []) => client.query(text, [...values]),
+      copyOut: (text) => copyOut(client, text).blocks,
+      copyIn: (text, blocks) => copyIn(client, text, blocks),
+    });
+  } finally {
+    await endConnection(client);
+  }
+}
+
+export interface WorkPlace extends Pick<Work, 'session' | 'store' | 'views'> {
+  readonly memoryBytes: number;
+}
+
+/** With progress on standard error. */
+export async function withArchiveWork<Result>(
+  { terminal, process }: Pick<Call, 'terminal' | 'process'>,
+  { memoryBytes, session, store, views }: WorkPlace,
+  use: (work: Work) => Promise<Result>,
+): Promise<Result> {
+  await removeRests(process);
+  const folder = await mkdtemp(join(tmpdir(), `${FOLDER}${process.pid}-`));
+  const progress = progressLines((text) => terminal.say(text));
+  const report = (step: Step, { table, day }: DayOfTable, rows: number): void =>
+    progress({ unit: `${table.signal} of ${day}, ${step}`, rows, bytes: 0, share: null });
+  try {
+    const spill = join(folder, 'spill');
+    await mkdir(spill);
+    const duck = await Duck.open({ memoryBytes, folder: spill });
+    try {
+      return await use({ session, store, duck, folder, views, report });
+    } finally {
+      duck.close();
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The folders of runs that were killed, which can be as large as a day. */
+async function removeRests(host: NodeJS.Process): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const pid = REST.exec(name)?.[1];
+    if (pid === undefined || (await isAlive(host, Number(pid)))) continue;
+    // A folder of another user stays.
+    await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
+  }
+}

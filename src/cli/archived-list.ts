@@ -1,0 +1,62 @@
+/** Loads archived traces for a list of the newest ones, until the list is full. */
+import type { ArchivedFile } from '../archive/reading/archived-files.ts';
+import type { Lake } from './lake.ts';
+
+const DAY_MS = 86_400_000;
+const NS_PER_MS = 1_000_000n;
+/** Traces that are loaded at first. Each further step loads more, because each reads the files again. */
+const FIRST_TRACES = 100;
+const GROWTH = 8;
+
+export interface ListSearch {
+  readonly project: string | null;
+  /** Unix nanoseconds; null: no limit. */
+  readonly since: string | null;
+  readonly limit: number;
+}
+
+/**
+ * A trace is found on the newest day on which it has records, and loaded with those of the days around it.
+ * `readTimes`: the times of the listed traces, the newest first, in nanoseconds.
+ */
+export async function loadNewest(
+  lake: Lake,
+  { project, since, limit }: ListSearch,
+  readTimes: () => Promise<readonly bigint[]>,
+): Promise<void> {
+  const files = lake.files.filter(
+    ({ signal, projects }) => signal !== 'metric_points' && (project === null || projects.includes(project)),
+  );
+  const first = since === null ? '' : dayAt(Number(BigInt(since) / NS_PER_MS));
+  const days = [...new Set(files.map(({ day }) => day))].filter((day) => day >= first);
+  const isFull = async (beforeNs: bigint): Promise<boolean> => {
+    const last = (await readTimes())[limit - 1];
+    return last !== undefined && last > beforeNs;
+  };
+  for (let [at, size] = [0, 1]; at < days.length; at += size, size *= 2) {
+    const window = days.slice(at, at + size);
+    if (at === 0 && (await isFull(endOf(window[0])))) return;
+    const [newest, near] = [files.filter(({ day }) => window.includes(day)), filesNear(files, window)];
+    for (let count = Math.max(FIRST_TRACES, 2 * limit); ; count *= GROWTH) {
+      const { found, oldestNs } = await lake.chooseNewest({ files: newest, project, traces: null }, count);
+      if (found === 0) break;
+      const where = { spans: lake.isChosen, logs: lake.isChosen };
+      await lake.load({ files: near, project, traces: null, where });
+      await lake.complete();
+      if (oldestNs !== null && (await isFull(oldestNs))) return;
+      if (found < count) break;
+    }
+    if (await isFull(startOf(window.at(-1)))) return;
+  }
+}
+
+const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+const startOf = (day = ''): bigint => BigInt(Date.parse(day)) * NS_PER_MS;
+const endOf = (day = ''): bigint => startOf(day) + BigInt(DAY_MS) * NS_PER_MS;
+
+/** A trace may have records on the day before and after. */
+function filesNear(files: readonly ArchivedFile[], window: readonly string[]): readonly ArchivedFile[] {
+  const [newest = '', oldest = ''] = [window[0], window.at(-1)];
+  const [from, to] = [dayAt(Date.parse(oldest) - DAY_MS), dayAt(Date.parse(newest) + DAY_MS)];
+  return files.filter(({ day }) => day >= from && day <= to);
+}

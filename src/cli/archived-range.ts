@@ -1,0 +1,84 @@
+/** Loads the archived rows of a range of time: for sums of usage, and for exports. */
+import type { ArchivedFile } from '../archive/reading/archived-files.ts';
+import type { LakeSignal } from '../archive/lake-table.ts';
+import type { Lake } from './lake.ts';
+
+const DAY_MS = 86_400_000;
+const NS_PER_MS = 1_000_000n;
+const DAY_NS = BigInt(DAY_MS) * NS_PER_MS;
+
+/** In Unix nanoseconds; null: no limit. */
+export interface ArchivedRange {
+  readonly since: string | null;
+  readonly until: string | null;
+  readonly project: string | null;
+}
+
+export const dayOf = (ns: bigint): string => new Date(Number(ns / NS_PER_MS)).toISOString().slice(0, 10);
+
+/**
+ * The files that can have records of the range, or of traces that reach into it: `marginNs` is added on both sides. A
+ * span is in the file of its day. Other records are in the file of the day they arrived, and files have their times.
+ */
+export function filesOf(
+  files: readonly ArchivedFile[],
+  signals: readonly LakeSignal[],
+  { since, until, project }: ArchivedRange,
+  marginNs: bigint,
+): readonly ArchivedFile[] {
+  const from = since === null ? null : BigInt(since) - marginNs;
+  const to = until === null ? null : BigInt(until) + marginNs;
+  return files.filter(({ signal, day, minNs, maxNs, projects }) => {
+    if (!signals.includes(signal) || (project !== null && !projects.includes(project))) return false;
+    if (signal === 'spans') return (from === null || day >= dayOf(from)) && (to === null || day <= dayOf(to));
+    return (from === null || (maxNs !== null && maxNs >= from)) && (to === null || (minNs !== null && minNs < to));
+  });
+}
+
+const HAS_USAGE = 'usage_scope IS NOT NULL';
+
+/**
+ * What sums of usage need: records with usage, and all spans of traces with a roll-up, because which roll-ups count
+ * follows from the tree. With `owners`, all records of traces with usage: a call belongs to the user, conversation or
+ * agent of a span above it. A trace of several days is read a day beyond the range.
+ */
+export async function loadUsage(lake: Lake, range: ArchivedRange, owners: boolean): Promise<void> {
+  const files = filesOf(lake.files, ['spans', 'logs'], range, DAY_NS);
+  const { project } = range;
+  const chosen = owners ? { spans: HAS_USAGE, logs: HAS_USAGE } : { spans: "usage_scope = 'rollup'", logs: 'false' };
+  await lake.chooseTraces({ files, project, traces: null, where: chosen });
+  const wanted = `(${HAS_USAGE} OR ${lake.isChosen})`;
+  const where = { spans: wanted, logs: owners ? wanted : HAS_USAGE };
+  await lake.load({ files, project, traces: null, where });
+  await lake.complete();
+}
+
+/** Whole records of one signal. */
+export async function loadRecords(lake: Lake, signal: LakeSignal, range: ArchivedRange): Promise<void> {
+  const time = TIMES[signal];
+  const where = [
+    ...(range.since === null ? [] : [`${time} >= ${range.since}`]),
+    ...(range.until === null ? [] : [`${time} < ${range.until}`]),
+  ].join(' AND ');
+  const files = filesOf(lake.files, [signal], range, 0n);
+  await lake.load({
+    files,
+    project: range.project,
+    traces: null,
+    ...(where === '' ? {} : { where: { [signal]: where } }),
+  });
+  await lake.complete();
+}
+
+const TIMES: Readonly<Record<LakeSignal, string>> = {
+  spans: 'start_time_unix_nano',
+  logs: 'coalesce(time_unix_nano, observed_time_unix_nano)',
+  metric_points: 'time_unix_nano',
+};
+
+/** All records of the traces that have a record in the range. */
+export async function loadTracesOf(lake: Lake, range: ArchivedRange): Promise<void> {
+  const files = filesOf(lake.files, ['spans', 'logs'], range, DAY_NS);
+  await lake.load({ files, project: range.project, traces: null });
+  await lake.complete();
+}

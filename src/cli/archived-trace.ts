@@ -1,0 +1,75 @@
+/** Finds one trace in the lake: by the times of its claim, or from the newest archived day backwards. */
+import type { ArchivedFile } from '../archive/reading/archived-files.ts';
+import type { TraceRange } from '../archive/reading/partial-file.ts';
+import { dayOf } from './archived-range.ts';
+import type { Lake } from './lake.ts';
+
+const ID_LENGTH = 32;
+const DAY_MS = 86_400_000;
+const NS_PER_MS = 1_000_000n;
+/** Log records belong to the day they arrived, and clocks differ: files this near to a trace may have its records. */
+const NEAR_NS = 3_600_000_000_000n;
+
+export interface TraceSearch {
+  /** The id, or the beginning of one. */
+  readonly id: string;
+  readonly project: string | null;
+  /** Unix nanoseconds; null: no limit. */
+  readonly since: string | null;
+}
+
+/** Loads the archived records of the trace. Nothing is read when PostgreSQL has all of them. */
+export async function loadTrace(lake: Lake, search: TraceSearch): Promise<void> {
+  const prefix = search.id.toLowerCase();
+  // The search by `findTrace` explains what is wrong with the id.
+  if (!/^[0-9a-f]{1,32}$/u.test(prefix)) return;
+  const traces = { from: prefix.padEnd(ID_LENGTH, '0'), to: prefix.padEnd(ID_LENGTH, 'f') };
+  const claims = await lake.reader.query(
+    `SELECT encode(trace_id, 'hex') AS trace_id, project, first_ns::text AS first_ns, last_ns::text AS last_ns,
+       (extract(epoch FROM created_at) * 1000)::float8 AS created_ms
+     FROM sluice.traces WHERE trace_id BETWEEN decode($1, 'hex') AND decode($2, 'hex') AND ($3::text IS NULL OR project = $3) LIMIT 2`,
+    [traces.from, traces.to, search.project],
+  );
+  const [claim, second] = claims;
+  if (second !== undefined) return;
+  if (claim === undefined) await searchBackwards(lake, traces, search);
+  else {
+    const createdNs = BigInt(Math.floor(Number(claim['created_ms']))) * NS_PER_MS;
+    const timeOf = (name: string): bigint => (claim[name] === null ? createdNs : BigInt(String(claim[name])));
+    const [id, project] = [String(claim['trace_id']), String(claim['project'])];
+    const files = filesBetween(lake.files, timeOf('first_ns'), timeOf('last_ns'));
+    await lake.load({ files: filesOf(files, project), project, traces: { from: id, to: id } });
+  }
+  await lake.complete();
+}
+
+const filesOf = (files: readonly ArchivedFile[], project: string | null): readonly ArchivedFile[] =>
+  files.filter(
+    ({ signal, projects }) => signal !== 'metric_points' && (project === null || projects.includes(project)),
+  );
+
+/** Those with times near the trace, and those of its days. Late records can be in files of later days. */
+function filesBetween(files: readonly ArchivedFile[], firstNs: bigint, lastNs: bigint): readonly ArchivedFile[] {
+  const [from, to] = [dayOf(firstNs - NEAR_NS), dayOf(lastNs + NEAR_NS)];
+  return files.filter(
+    ({ day, minNs, maxNs }) =>
+      (day >= from && day <= to) ||
+      (minNs !== null && maxNs !== null && minNs <= lastNs + NEAR_NS && maxNs >= firstNs - NEAR_NS),
+  );
+}
+
+/**
+ * The claim of an archived trace expires with its records. The search ends at the first day before which the trace has
+ * no records, as a trace lasts minutes.
+ */
+async function searchBackwards(lake: Lake, traces: TraceRange, { project, since }: TraceSearch): Promise<void> {
+  const first = since === null ? '' : dayOf(BigInt(since));
+  const files = filesOf(lake.files, project).filter(({ day }) => day >= first);
+  let found: string | null = null;
+  for (const day of new Set(files.map((file) => file.day))) {
+    if (found !== null && Date.parse(found) - Date.parse(day) > DAY_MS) return;
+    const rows = await lake.load({ files: files.filter((file) => file.day === day), project, traces });
+    if (rows > 0) found = day;
+    else if (found !== null) return;
+  }
+}

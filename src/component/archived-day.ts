@@ -1,0 +1,20 @@
+/**
+ * What the archive and retention must agree about, as SQL: the day of a row, and whether a table has the seal. The
+ * archive seals the table of a day with a trigger that notes each record stored later.
+ */
+
+/** The name of the trigger. */
+export const SEAL = 'sluice_archive';
+
+/** Whether a table is sealed. `table`: an expression of its oid. */
+export const isSealed = (table: string): string =>
+  `EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = ${table} AND t.tgname = '${SEAL}' AND t.tgenabled = 'O')`;
+
+/** The columns by which the tables are partitioned into days. */
+export type DayColumn = 'received_at' | 'start_time_unix_nano';
+
+/** The UTC day of a row, as a date. */
+export const dayOfRow = (column: DayColumn): string =>
+  column === 'received_at'
+    ? "(received_at AT TIME ZONE 'UTC')::date"
+    : "(date '1970-01-01' + (start_time_unix_nano / 86400000000000)::int4)";

@@ -1,0 +1,85 @@
+/**
+ * What retention may remove when an archive is configured: only what is in a verified file of the archive. It reads the
+ * tables of migration 0009, which `sluice archive` writes.
+ */
+import { dayOfRow, isSealed } from '../../component/archived-day.ts';
+import type { Query } from '../../component/capabilities/postgres.ts';
+import { columnOf, dateOf, DROP_TRIES, type Partition, type PartitionedTable, withShortLocks } from './partitions.ts';
+
+/** Raised by our own statement. */
+const KEPT = 'SL002';
+
+/** Why a partition must not be dropped yet, as SQL: null when it may be. */
+const reasonFor = (table: PartitionedTable, { name, day }: Partition): string => `
+  CASE
+    WHEN NOT EXISTS (SELECT FROM sluice.${name}) THEN NULL
+    WHEN NOT EXISTS (SELECT FROM sluice.lake_jobs WHERE signal = '${table.name}' AND day = '${dateOf(day)}' AND state = 'published')
+      THEN 'it is not archived yet'
+    WHEN EXISTS (SELECT FROM sluice.lake_late WHERE signal = '${table.name}' AND day = '${dateOf(day)}')
+      THEN 'records that arrived late are not archived yet'
+    WHEN NOT ${isSealed(`'sluice.${name}'::regclass`)}
+      THEN 'it was changed since it was archived'
+  END`;
+
+/**
+ * Drops the partition unless a record of it may be in no file of the archive. Returns the reason for which it is kept,
+ * or null. The last check holds the locks of the drop, so no record can be stored in between.
+ */
+export async function dropArchived(
+  query: Query,
+  table: PartitionedTable,
+  partition: Partition,
+): Promise<string | null> {
+  const reason = reasonFor(table, partition);
+  const { rows } = await query(`SELECT ${reason} AS reason`);
+  if (typeof rows[0]?.['reason'] === 'string') return rows[0]['reason'];
+  try {
+    // The parent first, as each statement that writes.
+    await withShortLocks(DROP_TRIES, () =>
+      query(`
+        DO $$ DECLARE reason text; BEGIN
+          LOCK TABLE ONLY sluice.${table.name} IN ACCESS EXCLUSIVE MODE;
+          LOCK TABLE sluice.${partition.name} IN ACCESS EXCLUSIVE MODE;
+          reason := ${reason};
+          IF reason IS NOT NULL THEN RAISE SQLSTATE '${KEPT}' USING MESSAGE = reason; END IF;
+          DROP TABLE sluice.${partition.name};
+        END $$`),
+    );
+    return null;
+  } catch (error) {
+    const { code, message } = error as { readonly code?: unknown; readonly message: string };
+    if (code === KEPT) return message;
+    throw error;
+  }
+}
+
+/** The days that `sluice restore-day` brought back, and that are kept. */
+export async function restoredDays(query: Query, { name }: PartitionedTable): Promise<ReadonlySet<string>> {
+  await query('DELETE FROM sluice.lake_restored WHERE signal = $1 AND until < now()', [name]);
+  const { rows } = await query("SELECT to_char(day, 'YYYY-MM-DD') AS day FROM sluice.lake_restored WHERE signal = $1", [
+    name,
+  ]);
+  return new Set(rows.map(({ day }) => String(day)));
+}
+
+/**
+ * The days that have ended and of which rows of the default partition, received before the time, may be in no file of
+ * the archive. Days to come, of clocks that are ahead, are left out: they may never be archived.
+ */
+export async function unarchivedDays(
+  query: Query,
+  table: PartitionedTable,
+  cutoffMs: number,
+): Promise<readonly string[]> {
+  const { rows } = await query(
+    `SELECT to_char(day, 'YYYY-MM-DD') AS day FROM (
+       SELECT DISTINCT ${dayOfRow(columnOf(table))} AS day FROM sluice.${table.name}_default WHERE received_at < to_timestamp($1::float8 / 1000)) d
+     WHERE day < (now() AT TIME ZONE 'UTC')::date AND (
+       NOT EXISTS (SELECT FROM sluice.lake_jobs j WHERE j.signal = $2 AND j.day = d.day AND state = 'published')
+       OR EXISTS (SELECT FROM sluice.lake_late l WHERE l.signal = $2 AND l.day = d.day)
+       OR NOT ${isSealed(`'sluice.${table.name}_default'::regclass`)})
+     ORDER BY 1`,
+    [cutoffMs, table.name],
+  );
+  return rows.map(({ day }) => String(day));
+}

@@ -1,0 +1,103 @@
+/** Only the needed parts of a Parquet file are read, from a folder and from S3, and the copy has the wanted rows. */
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { Duck } from '../../../src/archive/duckdb.ts';
+import { copyParts, type Need } from '../../../src/archive/reading/partial-file.ts';
+import { footerLength, footerOf, parseFooter, TRAILER_BYTES } from '../../../src/archive/reading/parquet-footer.ts';
+import { FolderStore } from '../../../src/archive/store/folder-store.ts';
+import { S3Store } from '../../../src/archive/store/s3-store.ts';
+import { startS3 } from '../../support/fake-s3.ts';
+
+const ROWS = 20_000;
+const folder = mkdtempSync(join(tmpdir(), 'partial-test-'));
+const duck = await Duck.open({ memoryBytes: 256 * 2 ** 20, folder });
+const fake = await startS3(t);
+const s3 = new S3Store({ bucket: fake.bucket, prefix: '', environment: fake.environment });
+t.teardown(async () => {
+  duck.close();
+  await s3.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const FILE = 'whole.parquet';
+const PATH = join(folder, 'part.parquet');
+// Columns that are not needed are most of a file, and cannot be compressed.
+await duck.run(`COPY (
+    SELECT 'p' || (i // 10000) AS project, md5((i // 8)::text) AS trace_id, i::BIGINT AS number, CASE WHEN i % 3 = 0 THEN 'x' END AS sparse,
+      NULL::VARCHAR AS empty, md5(i::text) || md5((i + 7)::text) AS content
+    FROM range(${ROWS}) t(i) ORDER BY 1, 2, 3)
+  TO '${join(folder, FILE)}' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 2048)`);
+const whole = readFileSync(join(folder, FILE));
+const folderStore = new FolderStore(folder);
+await s3.put(FILE, whole);
+
+const idOf = async (number: number): Promise<string> =>
+  String((await duck.rows(`SELECT md5('${number}') AS id`))[0]?.['id']);
+
+async function copied(need: Partial<Need>, store: FolderStore | S3Store = folderStore) {
+  let bytes = 0;
+  const all: Need = {
+    project: null,
+    traces: null,
+    columns: new Set(['project', 'trace_id', 'number', 'sparse', 'empty']),
+    compared: new Set(['project', 'trace_id']),
+    ...need,
+  };
+  const source = { store, key: FILE, bytes: whole.length, count: (read: number) => void (bytes += read) };
+  const { rows, columns } = await copyParts(source, all, { duck, path: PATH });
+  return { rows, columns, bytes };
+}
+
+const numbersOf = async (where: string): Promise<readonly number[]> =>
+  (await duck.rows(`SELECT number FROM read_parquet('${PATH}') WHERE ${where} ORDER BY number`)).map((row) =>
+    Number(row['number']),
+  );
+
+t.test('a footer that is written again is the same', async (t) => {
+  const length = footerLength(whole.subarray(-TRAILER_BYTES));
+  const footer = parseFooter(whole.subarray(-TRAILER_BYTES - length, -TRAILER_BYTES));
+  t.equal(footer.groups.length, 10);
+  t.ok(footerOf(footer, footer.groups).equals(whole.subarray(-TRAILER_BYTES - length)));
+  t.throws(() => footerLength(Buffer.alloc(TRAILER_BYTES)), /not a Parquet file/u);
+  t.throws(() => parseFooter(whole.subarray(-TRAILER_BYTES - length, -200)), /ends early/u);
+});
+
+t.test('one trace: one row group of the file', async (t) => {
+  for (const store of [folderStore, s3]) {
+    const id = await idOf(1300);
+    const { rows, bytes } = await copied({ project: 'p1', traces: { from: id, to: id } }, store);
+    t.ok(rows > 0 && rows <= 2048, 'rows');
+    t.ok(bytes < whole.length / 5, `${bytes} of ${whole.length} bytes`);
+    t.same(
+      await numbersOf(`project = 'p1' AND trace_id = '${id}'`),
+      [0, 1, 2, 3, 4, 5, 6, 7].map((at) => 10_400 + at),
+    );
+  }
+});
+
+t.test('a trace that is not in the file is excluded by the bloom filters', async (t) => {
+  const id = await idOf(ROWS);
+  const { rows, bytes } = await copied({ traces: { from: id, to: id } });
+  t.equal(rows, 0);
+  t.ok(bytes < whole.length / 5);
+});
+
+t.test('the beginning of an id, one project, and everything', async (t) => {
+  const id = await idOf(1300);
+  const range = { from: id.slice(0, 6).padEnd(32, '0'), to: id.slice(0, 6).padEnd(32, 'f') };
+  await copied({ traces: range });
+  t.equal((await numbersOf(`trace_id BETWEEN '${range.from}' AND '${range.to}'`)).length, 8);
+  await copied({ project: 'p1' });
+  t.equal((await numbersOf("project = 'p1'")).length, ROWS / 2);
+  const all = await copied({});
+  t.equal(all.rows, ROWS);
+  t.equal((await numbersOf('sparse IS NULL AND empty IS NULL')).length, Math.floor((ROWS * 2) / 3));
+});
+
+t.test('columns that a file of an earlier version does not have are left out', async (t) => {
+  const { columns } = await copied({ columns: new Set(['project', 'trace_id', 'later']) });
+  t.same([...columns], ['project', 'trace_id']);
+});

@@ -1,0 +1,167 @@
+/**
+ * Retention beside an archive: nothing is removed that is in no file, and one of several daemons runs the archive. The
+ * archive, the database and the daemon are real.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import type { OwnCommands } from '../../../src/component/capabilities/own-commands.ts';
+import { ArchiveRuns } from '../../../src/exporters/postgres/archive-runs.ts';
+import { Retention } from '../../../src/exporters/postgres/retention.ts';
+import { Database } from '../../../src/extensions/postgres/database.ts';
+import { DAY_MS, makeScene } from '../../support/archive-scene.ts';
+import { rowOf, storeRow, storeRows } from '../../support/archive-rows.ts';
+import { sluice } from '../../support/command-line.ts';
+import { startExecutable } from '../../support/executable.ts';
+import { longTest } from '../../support/long.ts';
+import { postgresConfig } from '../../support/postgres-daemon.ts';
+
+t.setTimeout(300_000);
+
+const scene = await makeScene(t);
+const { query, run } = scene;
+const database = new Database().use({ connectionString: scene.url });
+t.teardown(() => database.close());
+
+interface Warning {
+  readonly table: string;
+  readonly days: readonly string[];
+  readonly reason: string;
+}
+const warnings: Warning[] = [];
+const LOGGER = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: (fields: object) => void warnings.push(fields as Warning),
+  error: () => undefined,
+};
+const PERIOD_MS = 3 * DAY_MS;
+const retention = new Retention(
+  database,
+  { isArchived: true, spans: PERIOD_MS, logs: PERIOD_MS, metrics: PERIOD_MS, traces: PERIOD_MS, usage: 60 * DAY_MS },
+  LOGGER,
+);
+
+async function expire(): Promise<readonly Warning[]> {
+  warnings.length = 0;
+  await retention.expire();
+  return [...warnings];
+}
+
+const countOf = async (table: string): Promise<unknown> =>
+  (await query(`SELECT count(*)::int4 AS count FROM sluice.${table}`))[0]?.['count'];
+const dayOf = (row: Readonly<Record<string, string | null>>): string =>
+  new Date(Number(BigInt(row['start_time_unix_nano'] ?? 0) / 1_000_000n)).toISOString().slice(0, 10);
+
+t.test('a day is dropped only when all of its records are in the archive', async (t) => {
+  const first = rowOf('spans', 0);
+  await storeRow(scene, 'spans', first);
+  await storeRows(scene, 'logs', 1);
+  const reason = 'it is not archived yet';
+  t.match(await expire(), [
+    { table: 'spans', days: [dayOf(first)], reason },
+    { table: 'logs', days: [dayOf(first)], reason },
+  ]);
+  t.equal(retention.heldDays, 2);
+  t.same([await countOf('spans'), await countOf('logs')], [1, 1]);
+
+  await run();
+  await storeRow(scene, 'spans', { ...rowOf('spans', 0), start_time_unix_nano: first['start_time_unix_nano'] ?? null });
+  t.match(await expire(), [
+    { table: 'spans', days: [dayOf(first)], reason: 'records that arrived late are not archived yet' },
+  ]);
+  t.same([await countOf('spans'), await countOf('logs')], [2, 0]);
+
+  await run();
+  const partition = `spans_${dayOf(first).replaceAll('-', '')}`;
+  await query(`ALTER TABLE sluice.${partition} DISABLE TRIGGER sluice_archive`);
+  t.match(await expire(), [{ reason: 'it was changed since it was archived' }]);
+  await query(`ALTER TABLE sluice.${partition} ENABLE TRIGGER sluice_archive`);
+  t.same(await expire(), []);
+  t.equal(retention.heldDays, 0);
+  t.equal(await countOf('spans'), 0);
+  t.same(await query('SELECT FROM pg_class WHERE relname = $1', [partition]), []);
+});
+
+t.test('rows of the default partition are removed only when they are in the archive', async (t) => {
+  // Otherwise the rows are those of a clock that was wrong, and their retention starts now.
+  await query("DELETE FROM sluice.maintenance_state WHERE name LIKE '%_default'");
+  const received = new Date(Date.now() - 10 * DAY_MS).toISOString();
+  const row = { ...rowOf('spans', 0), start_time_unix_nano: '1', received_at: received };
+  await storeRow(scene, 'spans', row);
+  const ahead = String(BigInt(Date.now() + 1000 * DAY_MS) * 1_000_000n);
+  await storeRow(scene, 'spans', { ...rowOf('spans', 0), start_time_unix_nano: ahead, received_at: received });
+  t.match(await expire(), [{ table: 'spans', days: ['1970-01-01'] }]);
+  t.equal(await countOf('spans_default'), 1, 'a clock that is ahead keeps nothing');
+  await run();
+  await query("DELETE FROM sluice.maintenance_state WHERE name LIKE '%_default'");
+  t.same(await expire(), []);
+  t.equal(await countOf('spans_default'), 0);
+});
+
+t.test('one of several daemons runs the archive, once in an interval', async (t) => {
+  const options = { to: 'unused', older_than: 0, interval: DAY_MS, memory: 0 };
+  const outcomes: (() => Promise<string>)[] = [];
+  let calls = 0;
+  const commands: OwnCommands = {
+    run: (words) => {
+      t.same(words, ['archive', '--json']);
+      calls++;
+      return outcomes.shift()?.() ?? Promise.resolve('[]');
+    },
+  };
+  const runsOf = async (count: number): Promise<readonly ArchiveRuns[]> => {
+    const runs = Array.from({ length: count }, () => new ArchiveRuns(database, commands, options, LOGGER));
+    for (const each of runs) each.start();
+    for (const each of runs) await each.stop();
+    return runs;
+  };
+  const shift = (seconds: number) =>
+    query(
+      `UPDATE sluice.maintenance_state SET state = state || jsonb_build_object('started', (state ->> 'started')::float8 - $1::float8)
+       WHERE name = 'archive'`,
+      [seconds],
+    );
+  // While the command runs elsewhere, also by hand.
+  await query("SELECT pg_advisory_lock(hashtext('sluice.archive'))");
+  await runsOf(1);
+  t.equal(calls, 0);
+  await query("SELECT pg_advisory_unlock(hashtext('sluice.archive'))");
+  const [first] = await runsOf(2);
+  t.equal(calls, 1);
+  t.ok((first?.ageSeconds ?? -1) >= 0);
+  await runsOf(2);
+  t.equal(calls, 1, 'not again within the interval');
+  await shift(DAY_MS / 1000);
+  warnings.length = 0;
+  outcomes.push(() => Promise.reject(new Error('exit code 1')));
+  await runsOf(2);
+  t.equal(calls, 2);
+  await runsOf(1);
+  t.equal(calls, 2, 'a failed run is repeated after a pause');
+  await shift(1_800);
+  await runsOf(2);
+  t.equal(calls, 3);
+  await shift(-1_000_000);
+  await runsOf(1);
+  t.equal(calls, 4, 'a clock that was set back delays nothing');
+});
+
+longTest('the daemon runs the archive of its configuration and shows it', async (t) => {
+  await query("DELETE FROM sluice.maintenance_state WHERE name = 'archive'");
+  await storeRows(scene, 'metric_points', 2);
+  const before = scene.files().length;
+  const config = postgresConfig({ databaseUrl: scene.url })
+    .replace('postgres: {}', 'postgres: { archive: { to: to, older_than: 2d, memory: 256MiB } }')
+    .replace('service:', 'service:\n  shutdown_timeout: 10s');
+  writeFileSync(join(scene.folder, 'sluice.yaml'), config);
+  const daemon = startExecutable(['run'], scene.folder);
+  await daemon.until('the archive is complete');
+  t.equal(scene.files().length, before + 1);
+  t.match(daemon.output.err, /lake\/metric_points/u, 'its progress is in the log');
+  const status = await sluice(['status', '--config', 'sluice.yaml'], scene);
+  t.match(status.out, /archive +last complete \d+s ago/u, status.err);
+  daemon.child.kill('SIGTERM');
+  t.equal(await daemon.ended, 0);
+  t.match(await sluice(['archive'], scene), { code: 0, out: 'All days are archived.\n' });
+});
