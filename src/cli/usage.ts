@@ -1,5 +1,7 @@
 /** `sluice usage`: tokens and cost, each call counted once, and the calls without a price. */
+import { loadUsage } from './archived-range.ts';
 import type { Command } from './command.ts';
+import { LAKE_OPTION, withLake } from './lake.ts';
 import { sumCosts } from './view/cost-sum.ts';
 import { formatCost, formatCount, plural, UNKNOWN } from './view/format.ts';
 import { describeStoredData, type StoredData, readStoredData } from './stored-data.ts';
@@ -47,7 +49,7 @@ interface Unpriced {
 
 export const usageCommand: Command = {
   description:
-    'A call that several spans report counts once. An unknown cost is left out of the sums and its model is listed as\nunpriced; `sluice prices check` tells why. Text and the cost of a trace select traces, not calls: use `sluice traces`.',
+    'A call that several spans report counts once. A call without a user, conversation or agent of its own has that of the\nnearest span above it. An unknown cost is left out of the sums and its model is listed as unpriced; `sluice prices\ncheck` tells why. Text and the cost of a trace select traces, not calls: use `sluice traces`.',
   options: {
     ...READER_OPTIONS,
     by: {
@@ -58,6 +60,7 @@ export const usageCommand: Command = {
     },
     since: { type: 'text', value: 'DURATION', description: 'The time to sum up, or all', default: DEFAULT_SINCE },
     ...FILTER_OPTIONS,
+    ...LAKE_OPTION,
     errors: { type: 'flag', description: 'Only failed calls' },
     kept: { type: 'flag', description: 'Also show the stored data with its age, retention and size' },
   },
@@ -71,10 +74,14 @@ export const usageCommand: Command = {
     const by = values.word('by');
     const group = GROUPS.get(by);
     if (group === undefined) throw new UsageError(`--by takes ${[...GROUPS.keys()].join(', ')}, not "${by}"`);
-    const filter = filterOf(values);
+    const filter = filterOf(values, group.columns);
+    const range = { since: sinceOf(values, Date.now()), until: null, project: values.text('project') ?? null };
     return withReader(call, async (reader) => {
-      const rows = await readUsage(reader, group.columns, group.order, filter);
-      const unpriced = await readUnpriced(reader, filter);
+      const [rows, unpriced] = await withLake(call, reader, 'figures', async (lake) => {
+        if (lake !== null) await loadUsage(lake, range, filter.hasOwners);
+        const both = lake?.reader ?? reader;
+        return [await readUsage(both, group.columns, group.order, filter), await readUnpriced(both, filter)] as const;
+      });
       const isJson = values.flag('json');
       const stored = isJson || values.flag('kept') ? await readStoredData(reader) : null;
       if (isJson) {
@@ -93,10 +100,22 @@ interface Filter {
   /** What follows FROM. `views`: the schema of the readable views. */
   readonly source: (views: string) => string;
   readonly values: readonly unknown[];
+  /** Whether calls get the user, conversation or agent of spans above. */
+  readonly hasOwners: boolean;
 }
 
-/** With a time the function is asked, which reads an index; the view reads all usage. */
-function filterOf(values: Values): Filter {
+/** Columns of a call that names no value of its own; the option of each. */
+const OWNED: ReadonlyMap<string, string> = new Map([
+  ['conversation_id', 'conversation'],
+  ['user_id', 'user'],
+  ['agent_name', 'agent'],
+]);
+
+/**
+ * With a time a function is asked, which reads an index; the view reads all usage. To find the users, conversations and
+ * agents of calls takes longer, so that is asked for only where they are needed.
+ */
+function filterOf(values: Values, columns: readonly string[]): Filter {
   const parameters = new Parameters();
   const since = sinceOf(values, Date.now());
   const project = parameters.add(values.text('project') ?? null);
@@ -105,12 +124,20 @@ function filterOf(values: Values): Filter {
     ...(values.flag('errors') ? ['u.is_error'] : []),
     ...usageConditions(values, parameters),
   ].join(' AND ');
-  const from = since === null ? null : parameters.add(since);
+  const owned = [...OWNED].flatMap(([column, option]) =>
+    columns.includes(column) || values.text(option) !== undefined ? [column] : [],
+  );
+  const from = since === null && owned.length === 0 ? null : parameters.add(since);
+  const range = `${project}::text, ${from}::int8, ${LATEST_NS}`;
+  const attributed = owned.length === 0 ? null : parameters.add(owned);
   const rows = (views: string): string =>
-    from === null
-      ? `${views}.counted_usage`
-      : `${views}.counted_usage_between(${project}::text, ${from}::int8, ${LATEST_NS})`;
-  return { source: (views) => `${rows(views)} u WHERE ${conditions}`, values: parameters.values };
+    attributed !== null
+      ? `${views}.attributed_usage_between(${range}, ${attributed}::text[])`
+      : from === null
+        ? `${views}.counted_usage`
+        : `${views}.counted_usage_between(${range})`;
+  const source = (views: string): string => `${rows(views)} u WHERE ${conditions}`;
+  return { source, values: parameters.values, hasOwners: owned.length > 0 };
 }
 
 async function readUsage(
@@ -151,12 +178,17 @@ async function readUnpriced(reader: Reader, filter: Filter): Promise<readonly Un
   }));
 }
 
+/** A sum is null where no row has the figure. */
 function sumUp(rows: readonly UsageRow[]) {
-  const sum = (of: (row: UsageRow) => bigint | number | null): bigint =>
-    rows.reduce((total, row) => total + BigInt(of(row) ?? 0), 0n);
+  const count = (of: (row: UsageRow) => number): number => rows.reduce((total, row) => total + of(row), 0);
+  const sum = (of: (row: UsageRow) => bigint | null): bigint | null =>
+    rows.reduce<bigint | null>((total, row) => {
+      const tokens = of(row);
+      return tokens === null ? total : (total ?? 0n) + tokens;
+    }, null);
   return {
-    call_count: Number(sum(({ call_count }) => call_count)),
-    unpriced_count: Number(sum(({ unpriced_count }) => unpriced_count)),
+    call_count: count(({ call_count }) => call_count),
+    unpriced_count: count(({ unpriced_count }) => unpriced_count),
     input_tokens: sum(({ input_tokens }) => input_tokens),
     cache_read_tokens: sum(({ cache_read_tokens }) => cache_read_tokens),
     output_tokens: sum(({ output_tokens }) => output_tokens),
@@ -172,10 +204,10 @@ function describe(
   { style }: Terminal,
 ): string {
   const lines: string[] = [];
-  if (rows.length === 0) lines.push('No model calls are stored for this time.');
+  if (rows.length === 0) lines.push('No model calls match. Another time: `--since`.');
   else {
     const head = [
-      ...columns.map((column) => column.replace('_id', '').toUpperCase()),
+      ...columns.map((column) => column.replace(/_(?:id|name)$/u, '').toUpperCase()),
       'CALLS',
       'INPUT',
       'CACHED',

@@ -4,7 +4,7 @@
  * itself analyzes the statement into another view, and its analysis must name only those views and functions that read
  * nothing but their arguments. Then the transaction becomes read-only, and it is always rolled back.
  */
-import type pg from 'pg';
+import pg from 'pg';
 import { endConnection } from '../extensions/postgres/connection-end.ts';
 import type { Database } from '../extensions/postgres/database.ts';
 import { sqlstateOf } from '../extensions/postgres/sqlstate.ts';
@@ -93,7 +93,7 @@ export class ViewQueries {
 
 /** A security barrier: no function of the statement sees a row of another project. */
 async function makeViews(client: pg.Client, views: string, project: string): Promise<void> {
-  const name = `'${project.replaceAll("'", "''")}'`;
+  const name = pg.escapeLiteral(project);
   const made = Object.keys(SQL_VIEWS).map(
     (view) =>
       `CREATE TEMP VIEW ${view} WITH (security_barrier) AS SELECT * FROM ${views}.${view} WHERE project = ${name}`,
@@ -148,7 +148,7 @@ async function readRows(client: pg.Client): Promise<SqlAnswer> {
     `SELECT attname AS name FROM pg_attribute WHERE attrelid = ('pg_temp.' || $1)::regclass AND attnum > 0 ORDER BY attnum`,
     [ROWS],
   );
-  const cells = columns.map(({ name }) => `left(r."${name.replaceAll('"', '""')}"::text, ${LONGEST_CELL})`);
+  const cells = columns.map(({ name }) => `left(r.${pg.escapeIdentifier(name)}::text, ${LONGEST_CELL})`);
   const { rows } = await client.query<{ cells: readonly (string | null)[] }>(
     `SELECT ARRAY[${cells.join(', ')}]::text[] AS cells FROM pg_temp.${ROWS} r LIMIT ${MAX_ROWS + 1}`,
   );

@@ -46,8 +46,13 @@ const nowNs = (): bigint => BigInt(Date.now()) * 1_000_000n;
 t.test('without stored data every command reports that and succeeds', async (t) => {
   t.match(await sluice('traces'), { code: 0, out: /^No traces match/u, err: '' });
   t.strictSame(await read('traces'), []);
-  t.match(await sluice('usage'), { code: 0, out: /^No model calls are stored/u });
-  t.match(await read('usage'), { by: 'model', usage: [], total: { call_count: 0, total_cost: null }, unpriced: [] });
+  t.match(await sluice('usage'), { code: 0, out: /^No model calls match\./u });
+  t.match(await read('usage'), {
+    by: 'model',
+    usage: [],
+    total: { call_count: 0, input_tokens: null, total_cost: null },
+    unpriced: [],
+  });
 });
 
 let demoId = '';
@@ -406,6 +411,10 @@ longTest('traces and usage are filtered by model, service, user, conversation, a
   t.match(await usage('--by', 'agent', '--conversation', 'c-1'), [{ agent_name: 'clerk', ...one }]);
   t.match(await usage('--by', 'environment', '--user', 'u-2'), [{ environment: 'default', ...one }]);
   t.match(await usage('--by', 'conversation', '--agent', 'clerk'), [{ conversation_id: 'c-1', ...one }]);
+  t.match(
+    (await sluice('usage', '--by', 'agent', '--user', 'u-1')).out,
+    /^AGENT +CALLS .*\n.*\ntotal +1 +1k +- +100 /u,
+  );
   t.strictSame(await usage('--environment', 'nowhere'), []);
   t.strictSame(await usage('--by', 'user', '--since', 'all'), await usage('--by', 'user', '--since', '1h'));
   t.strictSame(await usage('--errors', '--user', 'u-1'), []);

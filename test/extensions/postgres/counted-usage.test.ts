@@ -3,9 +3,13 @@ import t from 'tap';
 import { DIALECTS } from '../../../src/dialects/families.ts';
 import { readViews } from '../../../src/extensions/postgres/schema-state.ts';
 import { cases } from '../../support/long.ts';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sluice } from '../../support/command-line.ts';
+import { openFolder } from '../../support/executable.ts';
 import { send } from '../../support/otlp-client.ts';
 import { aLogRequest, aSpan, aTraceRequest, attributes, START_NS } from '../../support/payloads.ts';
-import { type PostgresDaemon, startPostgresDaemon } from '../../support/postgres-daemon.ts';
+import { type PostgresDaemon, postgresConfig, startPostgresDaemon } from '../../support/postgres-daemon.ts';
 
 t.setTimeout(120_000);
 
@@ -144,6 +148,22 @@ t.test(`the totals of ${TRACES} random trees follow the rule, whatever has arriv
     await sendAll(daemon, shuffled.slice(from, from + BATCH));
   t.strictSame((await comparedWith(daemon, shuffled)).slice(0, 3), [], 'at the end');
   t.ok(nodes.filter(({ role }) => role === 'sum').length > TRACES, 'there was something to count');
+
+  const folder = openFolder(t);
+  writeFileSync(join(folder, 'a.yaml'), postgresConfig({ databaseUrl: daemon.databaseUrl }));
+  const read = async (...args: readonly string[]) =>
+    JSON.parse((await sluice([...args, '--json', '-c', 'a.yaml'], { folder })).out);
+  const listed: { trace_id: string; input_tokens: number | null }[] = await read('traces', '--limit', '1000');
+  t.strictSame(
+    listed.map(({ trace_id, input_tokens }) => [trace_id, input_tokens ?? 0]).sort(),
+    [...new Set(nodes.map(({ trace }) => trace))]
+      .map((trace) => [trace, countedTokens(nodes.filter((node) => node.trace === trace))])
+      .sort(),
+    'sluice traces',
+  );
+  const sum = listed.reduce((total, { input_tokens }) => total + (input_tokens ?? 0), 0);
+  for (const since of ['all', '9999d'])
+    t.equal((await read('usage', '--since', since)).total.input_tokens, sum, `sluice usage --since ${since}`);
 });
 
 interface Case {

@@ -42,10 +42,12 @@ const rowOf = (views: string, seesContent: boolean): string => `
       sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens,
       sum(c.reasoning_tokens) AS reasoning_tokens, sum(c.total_cost) AS total_cost,
       count(*) FILTER (WHERE c.total_cost IS NULL) AS unpriced_count
-    FROM ${views}.trace_usage_of($1::text, f.traces) c
-    WHERE c.conversation_id = n.conversation_id OR c.conversation_id IS NULL AND (c.trace_id IN (
-      SELECT o.trace_id FROM sluice.spans o
-      WHERE o.project = $1::text AND o.trace_id = ANY (f.traces) AND o.conversation_id <> n.conversation_id)) IS NOT TRUE
+    FROM (
+      WITH c AS MATERIALIZED (SELECT * FROM ${views}.trace_usage_of($1::text, f.traces))
+      SELECT c.*, coalesce(c.conversation_id, o.value) AS owner FROM c LEFT JOIN ${views}.owners_of(
+        ARRAY(SELECT trace_id FROM c WHERE conversation_id IS NULL), ARRAY(SELECT span_id FROM c WHERE conversation_id IS NULL), 'conversation_id') o
+        ON c.conversation_id IS NULL AND o.trace_id = c.trace_id AND coalesce(o.span_id, '') = coalesce(c.span_id, '')
+    ) c WHERE c.owner = n.conversation_id
   ) u LEFT JOIN LATERAL (
     SELECT s.input_content FROM sluice.spans s WHERE ${spansIn('n.conversation_id')} AND s.input_content IS NOT NULL
     ORDER BY s.start_time_unix_nano, s.span_id LIMIT 1

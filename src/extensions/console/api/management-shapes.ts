@@ -35,13 +35,6 @@ export interface ProjectShape {
   readonly created_at: string;
 }
 
-/** `POST /projects`; `PATCH /projects/{project}` without the name. */
-export interface ProjectDraftShape {
-  readonly name: string;
-  readonly plan?: 'free' | 'paid';
-  readonly monthly_spans?: number | null;
-}
-
 /** An element of `GET …/keys` (`{items}`). */
 export interface KeyShape {
   readonly public_id: string;
@@ -49,12 +42,6 @@ export interface KeyShape {
   readonly label: string | null;
   readonly created_at: string;
   readonly revoked_at: string | null;
-}
-
-/** `POST …/keys`. */
-export interface KeyDraftShape {
-  readonly environment?: string | null;
-  readonly label?: string | null;
 }
 
 /** The answer of `POST …/keys`, 201. The key is shown once. */
@@ -77,14 +64,6 @@ export interface TokenShape {
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
   readonly used_at: string | null;
-}
-
-/** `POST …/tokens`. */
-export interface TokenDraftShape {
-  readonly label?: string | null;
-  readonly sees_content?: boolean;
-  /** RFC 3339; null or left out: it does not expire. */
-  readonly expires_at?: string | null;
 }
 
 /** The answer of `POST …/tokens`, 201. The token is shown once. */
@@ -119,14 +98,6 @@ export interface SessionShape {
   readonly seen_at: string;
   readonly address: string | null;
   readonly agent: string | null;
-}
-
-/** `POST /people`; `PATCH /people/{person}` without the name. */
-export interface PersonDraftShape {
-  readonly name: string;
-  readonly role?: RoleShape;
-  readonly projects?: readonly string[] | null;
-  readonly sees_content?: boolean;
 }
 
 /** The answer of `POST /people/{person}/link`, 201. */

@@ -3,22 +3,12 @@
  * strings, null means unavailable. Fields marked "content" are left out for a reader without the right to content.
  */
 import type { ContentColumn } from '../../../pdata/content-columns.ts';
+import type { SpanRow } from '../../../pdata/rows.ts';
 
 /** An integer of 64 bits as a decimal string. */
 export type Nanoseconds = string;
 /** US dollars as a decimal string with 8 digits after the point. */
 export type Cost = string;
-
-export interface ErrorAnswer {
-  readonly error: {
-    readonly code: string;
-    readonly message: string;
-    /** For `filter_invalid`: the offset in the filter, in UTF-16 units. */
-    readonly at?: number;
-    /** For `filter_invalid`: the nearest known name, or how a value is written. */
-    readonly hint?: string;
-  };
-}
 
 /** A page of a bounded search. */
 export interface Page<Item> {
@@ -201,57 +191,32 @@ export type ContentField = ContentColumn;
 /** `GET …/spans/{span}/content/{field}?offset` also reads these whole columns as text. */
 export type TextField = ContentField | 'status_message' | 'attributes' | 'events' | 'links' | 'resource';
 
+type PresentColumn =
+  | 'project'
+  | 'environment'
+  | 'trace_id'
+  | 'span_id'
+  | 'name'
+  | 'start_time_unix_nano'
+  | 'received_at';
+/** Columns with a form of their own, or left out. */
+type OtherColumn =
+  | ContentColumn
+  | 'signal'
+  | 'status_message'
+  | 'attributes'
+  | 'resource'
+  | 'scope_attributes'
+  | 'events'
+  | 'links'
+  | 'latency_ms'
+  | 'time_to_first_token_ms';
+type PresentColumns = { readonly [Name in PresentColumn]: NonNullable<SpanRow[Name]> };
+
 /** `GET …/traces/{id}/spans/{span}?start`: the columns of the view `spans`, with these differences. */
-export interface SpanDetail {
-  readonly project: string;
-  readonly environment: string;
-  readonly service_name: string | null;
-  readonly trace_id: string;
-  readonly span_id: string;
-  readonly parent_span_id: string | null;
-  readonly trace_state: string | null;
-  readonly name: string;
-  readonly kind: string | null;
-  readonly status: string | null;
-  readonly start_time_unix_nano: Nanoseconds;
-  readonly end_time_unix_nano: Nanoseconds | null;
-  readonly duration_ns: Nanoseconds | null;
-  readonly flags: number | null;
-  readonly dropped_attributes_count: number | null;
-  readonly dropped_events_count: number | null;
-  readonly dropped_links_count: number | null;
-  readonly category: string | null;
-  readonly operation: string | null;
-  readonly provider: string | null;
-  readonly request_model: string | null;
-  readonly response_model: string | null;
-  readonly response_id: string | null;
-  readonly input_tokens: number | null;
-  readonly output_tokens: number | null;
-  readonly total_tokens: number | null;
-  readonly cache_read_tokens: number | null;
-  readonly cache_write_tokens: number | null;
-  readonly reasoning_tokens: number | null;
-  readonly usage_scope: 'own' | 'rollup' | null;
-  readonly input_cost: Cost | null;
-  readonly output_cost: Cost | null;
-  readonly total_cost: Cost | null;
-  readonly cost_source: string | null;
-  readonly price_id: string | null;
+export interface SpanDetail extends PresentColumns, Omit<SpanRow, PresentColumn | OtherColumn> {
   readonly latency_ms: number | null;
   readonly time_to_first_token_ms: number | null;
-  readonly finish_reasons: unknown;
-  readonly is_error: boolean | null;
-  readonly error_type: string | null;
-  readonly tool_name: string | null;
-  readonly tool_call_id: string | null;
-  readonly agent_name: string | null;
-  readonly conversation_id: string | null;
-  readonly user_id: string | null;
-  readonly dialect: string | null;
-  readonly scope_name: string | null;
-  readonly scope_version: string | null;
-  readonly received_at: string;
   /** Whether the usage of this span counts in the totals of its trace. */
   readonly counts: boolean;
   readonly note: SpanNote | null;

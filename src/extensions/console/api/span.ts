@@ -5,6 +5,7 @@ import { LATEST_NS, integerOf, spanIdOf } from './question.ts';
 import type { ContentPiece, TextField } from './shapes.ts';
 import { COUNTED, COUNTS, NOTE } from './spans.ts';
 import { findTrace, IN_TRACE, type StoredTrace, valuesOf } from './stored-trace.ts';
+import { type Column, SOURCE_COLUMNS, SPAN_COLUMNS } from '../../../pdata/columns.ts';
 import { CONTENT_COLUMNS } from '../../../pdata/content-columns.ts';
 import { contentJson, textJson } from './texts.ts';
 
@@ -18,59 +19,23 @@ const RESOURCE = 'coalesce(s.resource, (SELECT r.body FROM sluice.resources r WH
 const ofScope = (column: string): string =>
   `coalesce(s.scope_${column}, (SELECT c.${column} FROM sluice.scopes c WHERE c.id = s.scope_id))`;
 
-/** Columns as they are. */
-const PLAIN = [
-  'project',
-  'environment',
-  'service_name',
-  'trace_state',
-  'name',
-  'kind',
-  'status',
-  'flags',
-  'dropped_attributes_count',
-  'dropped_events_count',
-  'dropped_links_count',
-  'category',
-  'operation',
-  'provider',
-  'request_model',
-  'response_model',
-  'response_id',
-  'input_tokens',
-  'output_tokens',
-  'total_tokens',
-  'cache_read_tokens',
-  'cache_write_tokens',
-  'reasoning_tokens',
-  'usage_scope',
-  'cost_source',
-  'price_id',
-  'latency_ms',
-  'time_to_first_token_ms',
-  'finish_reasons',
-  'is_error',
-  'error_type',
-  'tool_name',
-  'tool_call_id',
-  'agent_name',
-  'conversation_id',
-  'user_id',
-  'dialect',
-];
-const AS_TEXT = [
-  'start_time_unix_nano',
-  'end_time_unix_nano',
-  'duration_ns',
-  'input_cost',
-  'output_cost',
-  'total_cost',
+/** Columns that an answer has in a form of its own, or not at all. */
+const OTHERS: ReadonlySet<string> = new Set([
+  ...CONTENT_COLUMNS,
+  ...SOURCE_COLUMNS.map(({ name }) => name),
+  ...['trace_id', 'span_id', 'parent_span_id', 'status_message', 'events', 'links'],
+]);
+const OWN: readonly Column[] = SPAN_COLUMNS.filter(({ name }) => !OTHERS.has(name));
+const isText = ({ type }: Column): boolean => type === 'nanos' || type === 'money';
+const COLUMNS = [
+  ...OWN.filter((column) => !isText(column)).map(({ name }) => `s.${name}`),
+  ...OWN.filter(isText).map(({ name }) => `s.${name}::text`),
 ];
 
 /** `row_to_json` of a subquery: an object of any number of members. */
 const detail = (views: string, seesContent: boolean): string => `WITH ${COUNTED(views)}
   SELECT row_to_json(d)::text AS detail FROM (
-    SELECT ${PLAIN.map((column) => `s.${column}`).join(', ')}, ${AS_TEXT.map((column) => `s.${column}::text`).join(', ')},
+    SELECT ${COLUMNS.join(', ')},
       encode(s.trace_id, 'hex') AS trace_id, encode(s.span_id, 'hex') AS span_id, encode(s.parent_span_id, 'hex') AS parent_span_id,
       ${ofScope('name')} AS scope_name, ${ofScope('version')} AS scope_version,
       to_char(s.received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS received_at,

@@ -32,14 +32,21 @@ export interface Conditions {
 
 /** Throws a `FilterError` for a field that the target does not have, or that needs the right to content. */
 export function compileFilter({ terms }: Filter, options: CompileOptions): Conditions {
+  // A lone term is met by the span that names the value.
+  const ofRow = terms.filter(({ field }) => placeOf(field, options.target) === 'row');
+  const inherits = options.target === 'span' && ofRow.length > 1;
   const conditions = terms.map((term) => ({
     place: placeOf(term.field, options.target),
-    sql: compileTerm(term, options),
+    sql: compileTerm(term, options, inherits),
   }));
   const of = (place: Place): readonly string[] =>
     conditions.filter((each) => each.place === place).map(({ sql }) => sql);
   const isHeavy = terms.some(
-    ({ field }) => field.kind === 'search' || field.kind === 'json' || field.onTrace === 'sum',
+    ({ field }) =>
+      field.kind === 'search' ||
+      field.kind === 'json' ||
+      field.onTrace === 'sum' ||
+      (inherits && field.inherited !== undefined),
   );
   return { trace: of('trace'), row: of('row'), sums: of('sums'), isHeavy };
 }
@@ -51,9 +58,10 @@ function placeOf({ onTrace }: Field, target: Target): Place {
   return onTrace === 'sum' ? 'sums' : 'trace';
 }
 
-export function compileTerm(term: Term, options: CompileOptions): string {
+/** `inherits`: a span also has what a span above it names. What is excluded is what the span itself names. */
+export function compileTerm(term: Term, options: CompileOptions, inherits = false): string {
   const { field, negated, at } = term;
-  const sql = field.sql[options.target];
+  const sql = (inherits && !negated ? field.inherited : undefined) ?? field.sql[options.target];
   if (sql === undefined) throw new FilterError(`"${field.name}" cannot be used here`, at);
   if (field.kind === 'error' && term.values.length > 0 && sql.length === 1)
     throw new FilterError(`"${field.name}" has no value here`, at, field.name);

@@ -35,6 +35,8 @@ export interface Field {
   readonly isContent?: boolean;
   /** An expression for each target that has the field; for `search` and `error` a list of expressions. */
   readonly sql: Readonly<Partial<Record<Target, string | readonly string[]>>>;
+  /** Of a span, with the value of a span above it. It takes longer, and differs only beside other conditions. */
+  readonly inherited?: string;
   /** Of the trace `t` and not of a span. `sum`: computed from all spans of the trace. */
   readonly onTrace?: 'column' | 'sum';
 }
@@ -47,6 +49,12 @@ const everywhere = (name: string, column: string, about: string): Field => ({
   kind: 'text',
   about,
   sql: { span: `s.${column}`, log: `l.${column}`, usage: `u.${column}` },
+});
+
+/** A column of spans, log records and counted usage that a call may have from a span above it. */
+const owned = (name: string, column: string, about: string): Field => ({
+  ...everywhere(name, column, about),
+  inherited: `coalesce(s.${column}, (SELECT o.value FROM {views}.owners_of(ARRAY[s.trace_id], ARRAY[s.span_id], '${column}') o))`,
 });
 
 /** A column of spans and log records. */
@@ -140,9 +148,9 @@ const ALL: readonly Field[] = [
     },
   },
   recorded('tool', 'tool_name', 'the tool'),
-  everywhere('agent', 'agent_name', 'the agent'),
-  everywhere('user', 'user_id', 'the user'),
-  everywhere('conversation', 'conversation_id', 'the conversation'),
+  owned('agent', 'agent_name', 'the agent'),
+  owned('user', 'user_id', 'the user'),
+  owned('conversation', 'conversation_id', 'the conversation'),
   recorded('dialect', 'dialect', 'the conventions of the sender'),
   {
     name: 'scope',

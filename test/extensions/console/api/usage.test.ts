@@ -2,6 +2,7 @@
 import t from 'tap';
 import type { TopTraces, Usage } from '../../../../src/extensions/console/api/shapes.ts';
 import { listTop } from '../../../../src/extensions/console/api/top.ts';
+import { listTraces } from '../../../../src/extensions/console/api/traces.ts';
 import { showUsage } from '../../../../src/extensions/console/api/usage.ts';
 import { BASE_NS, hex, spanRow, startReading, store } from '../../../support/console-reading.ts';
 
@@ -107,6 +108,44 @@ t.test('beyond a hundred groups the others are added up', async (t) => {
     rest?.points.reduce((sum, [, { call_count }]) => sum + call_count, 0),
     30,
   );
+});
+
+t.test('a call belongs to the nearest user, agent and conversation above it', async (t) => {
+  const agent = { category: 'agent', user_id: 'ada', agent_name: 'clerk', conversation_id: 'c' };
+  const id = (at: number): string => hex(9_000_000 + at, 8);
+  const step = (at: number, parent: number, more = {}) =>
+    spanRow({ trace: 2000, project: 'owners', at, span_id: id(at), parent_span_id: id(parent), ...more });
+  await store(reading, [
+    step(2, 1, { ...call, response_model: 'a' }),
+    step(1, 0),
+    spanRow({ trace: 2000, project: 'owners', at: 0, span_id: id(0), ...agent }),
+    step(3, 0, { ...agent, user_id: 'bob', agent_name: 'cook' }),
+    step(4, 3, { ...call, response_model: 'b' }),
+  ]);
+  const usageBy = async (group: string, q = ''): Promise<unknown> => {
+    const { series } = (await reading.ask(showUsage, {
+      project: 'owners',
+      query: { ...range(0, 1), group, q },
+    })) as Usage;
+    return series.map(({ key, total }) => [...Object.values(key), total.call_count]);
+  };
+  t.same(await usageBy('user'), [
+    ['ada', 1],
+    ['bob', 1],
+  ]);
+  t.same(await usageBy('agent'), [
+    ['clerk', 1],
+    ['cook', 1],
+  ]);
+  t.same(await usageBy('conversation'), [['c', 2]]);
+  t.same(await usageBy('none', 'user:bob agent:cook model:b'), [[1]]);
+  t.same(await usageBy('none', 'user:bob model:a'), [[0]]);
+  const found = async (q: string): Promise<number> =>
+    (await reading.ask(listTraces, { project: 'owners', query: { q } })).items.length;
+  t.equal(await found('user:ada model:a'), 1, 'other terms are met by the call, the user by a span above it');
+  t.equal(await found('user:bob model:a'), 0);
+  t.equal(await found('user:bob -model:a category:model_call conversation:c'), 1);
+  t.equal(await found('user:bob'), 1);
 });
 
 t.test('the traces with the highest figures', async (t) => {

@@ -6,7 +6,6 @@ interface DataTableProps {
   readonly columns: readonly string[];
   /** The first column of numbers; all behind it are numbers too. */
   readonly numbersFrom?: number;
-  /** The rows. */
   readonly children: ComponentChildren;
 }
 

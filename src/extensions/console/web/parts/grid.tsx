@@ -120,7 +120,6 @@ export function Grid(props: GridProps): JSX.Element {
   );
 }
 
-/** A cell of a row. */
 export function Cell({ class: className, title, children }: CellProps): JSX.Element {
   return (
     <span role="gridcell" class={className} title={title}>

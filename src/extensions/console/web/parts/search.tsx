@@ -8,7 +8,6 @@ import { Empty, Loaded } from './states.tsx';
 
 interface FoundProps {
   readonly search: Search<unknown>;
-  /** The number of rows that are shown. */
   readonly count?: number;
   /** Shown when nothing was found in the whole range. */
   readonly empty: ComponentChildren;
