@@ -13,7 +13,7 @@ import type { Project } from '../src/pdata/context.ts';
 import { GroupCommit } from '../src/service/settle/group-commit.ts';
 import { type Cost, CopySide, type Group, LedgerSide, settle } from './commit-sides.ts';
 import { BenchDatabase, QUIET, type Writer } from './database.ts';
-import { grouped, median, percent, quantile } from './figures.ts';
+import { grouped, median, percent, quantile } from '../src/cli/bench/figures.ts';
 import { Psql } from './psql.ts';
 import { makeReadyRequests } from './ready-requests.ts';
 

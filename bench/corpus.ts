@@ -22,7 +22,15 @@ import {
   type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-node';
-import { Random } from '../test/support/generators-random.ts';
+import {
+  MODELS,
+  modelCallAttributes,
+  PLAIN_WORDS,
+  PROVIDERS,
+  prose,
+  smallSpanAttributes,
+} from '../src/cli/bench/span-content.ts';
+import { Dice } from '../src/cli/demo-dice.ts';
 
 /** One batch in the four encodings. */
 export interface Body {
@@ -48,28 +56,6 @@ const MICRO_SPANS = 512;
 const LOG_RECORDS = 512;
 const METRIC_SERIES = 100;
 const START_SECONDS = 1_767_225_600;
-const MESSAGE_BYTES = { least: 900, spread: 1000 };
-const PLAIN_WORDS =
-  'the model answers with a short summary of every document it was given and names its sources when they are known'.split(
-    ' ',
-  );
-const OTHER_WORDS = [
-  'größere',
-  'données',
-  'модель',
-  'ответ',
-  '検索',
-  '結果',
-  'κείμενο',
-  'año',
-  '文書',
-  'état',
-  '🚀',
-  '“quoted”',
-];
-const MODELS = ['gpt-5-mini', 'gpt-4.1', 'claude-sonnet-4-5', 'gemini-2.5-pro'] as const;
-const PROVIDERS = ['openai', 'openai', 'anthropic', 'gcp.gemini'] as const;
-
 const SCOPE = {
   name: '@example/genai-instrumentation',
   version: '1.4.2',
@@ -90,131 +76,34 @@ function resource(): Resource {
   });
 }
 
-function hex(random: Random, bytes: number): string {
-  let result = '';
-  while (result.length < bytes * 2) result += random.next().toString(16).padStart(8, '0');
-  return result.slice(0, bytes * 2).replace(/^0/, '1');
-}
-
-const SYLLABLES = [
-  'ba',
-  'con',
-  'de',
-  'fi',
-  'gra',
-  'lo',
-  'men',
-  'ni',
-  'per',
-  'qua',
-  'ri',
-  'sta',
-  'tor',
-  'ul',
-  'ver',
-  'xi',
-] as const;
-
-/** Names, numbers and rare words, so that the text compresses about as well as real prompts do. */
-function rareWord(random: Random): string {
-  if (random.once(4)) return String(random.below(100_000));
-  return Array.from({ length: 2 + random.below(3) }, () => random.pick(SYLLABLES)).join('');
-}
-
-/** Text in which about a quarter of the letters is not ASCII. */
-function prose(random: Random, bytes: number): string {
-  let result = '';
-  let size = 0;
-  while (size < bytes) {
-    const word =
-      random.below(100) < 28 ? random.pick(OTHER_WORDS) : random.once(2) ? rareWord(random) : random.pick(PLAIN_WORDS);
-    result += `${word}${random.once(14) ? '.\n' : ' '}`;
-    size += Buffer.byteLength(word) + 1;
-  }
-  return result;
-}
-
-/** Messages as instrumentations write them: JSON as a string. */
-function messages(random: Random, roles: readonly string[]): string {
-  const bytes = (MESSAGE_BYTES.least + random.below(MESSAGE_BYTES.spread)) / roles.length - 60;
-  return JSON.stringify(roles.map((role) => ({ role, parts: [{ type: 'text', content: prose(random, bytes) }] })));
-}
-
-function genaiAttributes(random: Random): Record<string, string | number | boolean | string[]> {
-  const index = random.below(MODELS.length);
-  const [input, output] = [200 + random.below(4000), 20 + random.below(900)];
-  return {
-    'gen_ai.operation.name': 'chat',
-    'gen_ai.provider.name': PROVIDERS[index] ?? 'openai',
-    'gen_ai.request.model': MODELS[index] ?? 'gpt-5-mini',
-    'gen_ai.response.model': `${MODELS[index]}-2026-01-01`,
-    'gen_ai.response.id': `chatcmpl-${hex(random, 12)}`,
-    'gen_ai.request.temperature': random.below(100) / 100,
-    'gen_ai.request.top_p': 0.95,
-    'gen_ai.request.max_tokens': 2048,
-    'gen_ai.request.frequency_penalty': 0.1,
-    'gen_ai.request.stream': true,
-    'gen_ai.usage.input_tokens': input,
-    'gen_ai.usage.output_tokens': output,
-    'gen_ai.usage.cache_read.input_tokens': Math.floor(input / 3),
-    'gen_ai.response.finish_reasons': ['stop'],
-    'gen_ai.output.type': 'text',
-    'gen_ai.conversation.id': `conv_${hex(random, 8)}`,
-    'gen_ai.agent.name': 'support-agent',
-    'gen_ai.input.messages': messages(random, ['system', 'user']),
-    'gen_ai.output.messages': messages(random, ['assistant']),
-    'user.id': `user-${random.below(5000)}`,
-    'session.id': hex(random, 8),
-    'server.address': 'api.example.com',
-    'server.port': 443,
-    'http.response.status_code': 200,
-    'app.tenant': `tenant-${random.below(40)}`,
-    'app.feature': random.pick(['search', 'summary', 'chat'] as const),
-    'app.retry': random.once(9),
-  };
-}
-
-const MICRO_KEYS = [
-  'http.request.method',
-  'url.path',
-  'server.address',
-  'thread.name',
-  'code.function',
-  'app.stage',
-] as const;
-
-function microAttributes(random: Random): Record<string, string | number | boolean> {
-  const result: Record<string, string | number | boolean> = {};
-  for (const key of MICRO_KEYS) result[key] = `${random.pick(PLAIN_WORDS)}-${random.below(100)}`;
-  return { ...result, 'http.response.status_code': 200 + random.below(5), 'app.cached': random.once(2) };
-}
-
 interface SpanPlan {
   readonly name: string;
   readonly attributes: ReadableSpan['attributes'];
   readonly events: number;
 }
 
-function span(random: Random, owner: Resource, traceId: string, plan: SpanPlan): ReadableSpan {
-  const start: [number, number] = [START_SECONDS + random.below(3600), random.below(1_000_000_000)];
-  const end: [number, number] = [start[0] + 1 + random.below(4), random.below(1_000_000_000)];
+function span(dice: Dice, owner: Resource, traceId: string, plan: SpanPlan): ReadableSpan {
+  const start: [number, number] = [START_SECONDS + dice.between(0, 3599), dice.between(0, 999_999_999)];
+  const end: [number, number] = [start[0] + 1 + dice.between(0, 3), dice.between(0, 999_999_999)];
   const context = { traceId, traceFlags: TraceFlags.SAMPLED };
   const made = {
     name: plan.name,
     kind: SpanKind.CLIENT,
     spanContext: () => ({ ...context, spanId: made.id }),
-    id: hex(random, 8),
-    parentSpanContext: { ...context, spanId: hex(random, 8) },
+    id: dice.id(8),
+    parentSpanContext: { ...context, spanId: dice.id(8) },
     startTime: start,
     endTime: end,
     duration: [1, 0] as [number, number],
-    status: random.once(12) ? { code: SpanStatusCode.ERROR, message: 'rate limited' } : { code: SpanStatusCode.UNSET },
+    status: dice.chance(1 / 12)
+      ? { code: SpanStatusCode.ERROR, message: 'rate limited' }
+      : { code: SpanStatusCode.UNSET },
     attributes: plan.attributes,
     links: [],
     events: Array.from({ length: plan.events }, (_, index) => ({
       name: index === 0 ? 'gen_ai.first_token' : 'gen_ai.stream.end',
       time: end,
-      attributes: { 'gen_ai.response.chunk': index, 'app.note': random.pick(PLAIN_WORDS) },
+      attributes: { 'gen_ai.response.chunk': index, 'app.note': dice.pick(PLAIN_WORDS) },
       droppedAttributesCount: 0,
     })),
     ended: true,
@@ -227,33 +116,33 @@ function span(random: Random, owner: Resource, traceId: string, plan: SpanPlan):
   return made;
 }
 
-function spans(random: Random, count: number, perTrace: number, plan: () => SpanPlan): ReadableSpan[] {
+function spans(dice: Dice, count: number, perTrace: number, plan: () => SpanPlan): ReadableSpan[] {
   const owner = resource();
   let traceId = '';
   return Array.from({ length: count }, (_, index) => {
-    if (index % perTrace === 0) traceId = hex(random, 16);
-    return span(random, owner, traceId, plan());
+    if (index % perTrace === 0) traceId = dice.id(16);
+    return span(dice, owner, traceId, plan());
   });
 }
 
-function logRecords(random: Random): ReadableLogRecord[] {
+function logRecords(dice: Dice): ReadableLogRecord[] {
   const owner = resource();
   return Array.from({ length: LOG_RECORDS }, () => ({
-    hrTime: [START_SECONDS + random.below(3600), random.below(1_000_000_000)],
-    hrTimeObserved: [START_SECONDS + 3600, random.below(1_000_000_000)],
-    spanContext: { traceId: hex(random, 16), spanId: hex(random, 8), traceFlags: TraceFlags.SAMPLED },
+    hrTime: [START_SECONDS + dice.between(0, 3599), dice.between(0, 999_999_999)],
+    hrTimeObserved: [START_SECONDS + 3600, dice.between(0, 999_999_999)],
+    spanContext: { traceId: dice.id(16), spanId: dice.id(8), traceFlags: TraceFlags.SAMPLED },
     severityText: 'INFO',
     severityNumber: 9,
-    body: prose(random, 60 + random.below(190)),
+    body: prose(dice, 60 + dice.between(0, 189)),
     resource: owner,
     instrumentationScope: SCOPE,
     attributes: {
       'event.domain': 'app',
       'code.filepath': '/srv/app/src/handlers/chat.ts',
-      'code.lineno': random.below(900),
-      'app.tenant': `tenant-${random.below(40)}`,
-      'gen_ai.conversation.id': `conv_${hex(random, 8)}`,
-      'app.cached': random.once(2),
+      'code.lineno': dice.between(0, 899),
+      'app.tenant': `tenant-${dice.between(0, 39)}`,
+      'gen_ai.conversation.id': `conv_${dice.id(8)}`,
+      'app.cached': dice.chance(1 / 2),
     },
     droppedAttributesCount: 0,
   }));
@@ -261,7 +150,7 @@ function logRecords(random: Random): ReadableLogRecord[] {
 
 const BOUNDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 
-function metricData(random: Random, name: string, kind: 'histogram' | 'sum'): MetricData {
+function metricData(dice: Dice, name: string, kind: 'histogram' | 'sum'): MetricData {
   const common = {
     descriptor: {
       name,
@@ -282,15 +171,15 @@ function metricData(random: Random, name: string, kind: 'histogram' | 'sum'): Me
     },
   }));
   if (kind === 'sum') {
-    const dataPoints = series.map((point) => ({ ...point, value: random.below(100_000) }));
+    const dataPoints = series.map((point) => ({ ...point, value: dice.between(0, 99_999) }));
     return { ...common, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints };
   }
   const dataPoints = series.map((point) => {
-    const counts = [...BOUNDS, 0].map(() => random.below(60));
+    const counts = [...BOUNDS, 0].map(() => dice.between(0, 59));
     const count = counts.reduce((total, value) => total + value, 0);
     const value = {
       buckets: { boundaries: BOUNDS, counts },
-      sum: random.below(1e6) / 1000,
+      sum: dice.between(0, 999_999) / 1000,
       count,
       min: 0.011,
       max: 79.25,
@@ -300,17 +189,17 @@ function metricData(random: Random, name: string, kind: 'histogram' | 'sum'): Me
   return { ...common, dataPointType: DataPointType.HISTOGRAM, dataPoints };
 }
 
-function metrics(random: Random): ResourceMetrics {
+function metrics(dice: Dice): ResourceMetrics {
   return {
     resource: resource(),
     scopeMetrics: [
       {
         scope: SCOPE,
         metrics: [
-          metricData(random, 'gen_ai.client.operation.duration', 'histogram'),
-          metricData(random, 'gen_ai.server.time_to_first_token', 'histogram'),
-          metricData(random, 'app.tokens.input', 'sum'),
-          metricData(random, 'app.tokens.output', 'sum'),
+          metricData(dice, 'gen_ai.client.operation.duration', 'histogram'),
+          metricData(dice, 'gen_ai.server.time_to_first_token', 'histogram'),
+          metricData(dice, 'app.tokens.input', 'sum'),
+          metricData(dice, 'app.tokens.output', 'sum'),
         ],
       },
     ],
@@ -333,23 +222,23 @@ function traceBody(batch: ReadableSpan[]): Body {
 
 /** The whole corpus; `batches` bounds how many GenAI batches are made. */
 export function makeCorpus(seed = 1, batches = GENAI_BATCHES): Corpus {
-  const random = new Random(seed);
+  const dice = new Dice(String(seed));
   const genai = Array.from({ length: batches }, () =>
     traceBody(
-      spans(random, GENAI_SPANS, 8, () => ({
+      spans(dice, GENAI_SPANS, 8, () => ({
         name: 'chat gpt-5-mini',
-        attributes: genaiAttributes(random),
-        events: random.below(3),
+        attributes: modelCallAttributes(dice),
+        events: dice.between(0, 2),
       })),
     ),
   );
   const micro = [
     traceBody(
-      spans(random, MICRO_SPANS, 32, () => ({ name: 'GET /v1/items', attributes: microAttributes(random), events: 0 })),
+      spans(dice, MICRO_SPANS, 32, () => ({ name: 'GET /v1/items', attributes: smallSpanAttributes(dice), events: 0 })),
     ),
   ];
-  const records = logRecords(random);
-  const points = metrics(random);
+  const records = logRecords(dice);
+  const points = metrics(dice);
   return {
     genai,
     micro,

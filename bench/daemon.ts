@@ -38,12 +38,14 @@ export interface ProcessOptions {
   readonly workers?: number;
   /** Of the runtime. */
   readonly nodeArguments?: readonly string[];
+  /** A built checkout; left out: this one. */
+  readonly root?: string;
 }
 
 export async function startDaemon(
   store: Store = 'file',
   settings: readonly string[] = [],
-  { workers, nodeArguments = [] }: ProcessOptions = {},
+  { workers, nodeArguments = [], root = ROOT }: ProcessOptions = {},
 ): Promise<Daemon> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   // As root, the embedded server runs as another user, which must be able to read the folder.
@@ -59,13 +61,13 @@ export async function startDaemon(
     'service.telemetry.metrics.endpoint=127.0.0.1:0',
     ...settings,
   ];
-  const configs = await configsOf(store, folder);
+  const configs = await configsOf(store, { folder, root });
   const started = performance.now();
   const server = new ServerProcess({
     command: process.execPath,
     args: [
       ...nodeArguments,
-      join(ROOT, 'bin/sluice.js'),
+      join(root, 'bin/sluice.js'),
       ...configs.flatMap((config) => ['--config', config]),
       ...all.flatMap((setting) => ['--set', setting]),
       ...(workers === undefined ? [] : ['--workers', String(workers)]),
@@ -91,8 +93,11 @@ export async function startDaemon(
   };
 }
 
-async function configsOf(store: Store, folder: string): Promise<readonly string[]> {
-  const shipped = (name: string): string => join(ROOT, 'config', name);
+async function configsOf(
+  store: Store,
+  { folder, root }: { readonly folder: string; readonly root: string },
+): Promise<readonly string[]> {
+  const shipped = (name: string): string => join(root, 'config', name);
   if (store === 'file') return [shipped('sidecar.yaml')];
   // That configuration keeps keys in the database; the benchmark adds a static one.
   const keys = join(folder, 'keys.yaml');

@@ -103,7 +103,10 @@ export class BenchDatabase {
     const ledger = new PostgresLedger(database, UNWATCHED, host);
     const kept = RETENTION_MS;
     const retention = { spans: kept, logs: kept, metrics: kept, traces: kept, usage: kept };
-    const exporter = postgresExporter.create({ retention }, host);
+    const exporter = postgresExporter.create(
+      { retention, archive: { to: '', older_than: 0, interval: 0, memory: 0 } },
+      host,
+    );
     await exporter.start?.();
     const stop = async (): Promise<void> => {
       await exporter.stop?.(AbortSignal.timeout(1000));

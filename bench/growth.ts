@@ -8,12 +8,13 @@ import { writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { readArguments } from './arguments.ts';
 import { type Shape, traceBody } from './bodies.ts';
-import { Client } from './client.ts';
+import { Client } from '../src/cli/bench/client.ts';
 import { type Daemon, KEY, startDaemon } from './daemon.ts';
 import { BenchDatabase } from './database.ts';
-import { grouped, median, percent } from './figures.ts';
+import { grouped, median, percent } from '../src/cli/bench/figures.ts';
 import { lineThrough, type Panel, plot } from './plot.ts';
-import { FreshRequests, StampedRequests } from './requests.ts';
+import { FreshRequests } from '../src/cli/bench/requests.ts';
+import { identified, StampedRequests } from './requests.ts';
 import { pinClient } from './side-by-side/server-process.ts';
 
 const CONNECTIONS = 4;
@@ -60,7 +61,10 @@ async function tablePanel(rows: number): Promise<Panel> {
   await database.openDays(30);
   const daemon = await startDaemon(database);
   const client = new Client(daemon.url, KEY);
-  const requests = new FreshRequests(SEEDS.map((seed) => traceBody(COMMITTED, seed)));
+  const requests = new FreshRequests(
+    SEEDS.map((seed) => identified(traceBody(COMMITTED, seed))),
+    'identity',
+  );
   const points: [number, number][] = [];
   let filled = 0;
   try {

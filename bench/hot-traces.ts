@@ -13,7 +13,7 @@ import { readArguments } from './arguments.ts';
 import type { Project } from '../src/pdata/context.ts';
 import { GroupCommit } from '../src/service/settle/group-commit.ts';
 import { BenchDatabase, QUIET, type Writer } from './database.ts';
-import { grouped, median, percent, quantile } from './figures.ts';
+import { grouped, median, percent, quantile } from '../src/cli/bench/figures.ts';
 import { makeReadyRequests, type ReadyRequest } from './ready-requests.ts';
 
 const TRACE_BYTES = 16;

@@ -15,7 +15,7 @@ import { Worker } from 'node:worker_threads';
 import { readArguments } from './arguments.ts';
 import { type Daemon, startDaemon } from '../test/support/daemon.ts';
 import { BenchDatabase } from './database.ts';
-import { grouped, median, percent, quantile } from './figures.ts';
+import { grouped, median, percent, quantile } from '../src/cli/bench/figures.ts';
 
 const KEY = 'benchmark-key-0123456789';
 const WARM_UP_ROUNDS = 2;

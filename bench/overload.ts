@@ -13,9 +13,10 @@ import { appendAndSync } from './bare-file.ts';
 import { makeCorpus } from './corpus.ts';
 import { type Daemon, dataFile, KEY, SMALL_FILES, startDaemon } from './daemon.ts';
 import { BenchDatabase } from './database.ts';
-import { grouped, percent, quantile } from './figures.ts';
-import { Client, type Outcome, type Rate } from './client.ts';
-import { FreshRequests, type Requests, StampedRequests } from './requests.ts';
+import { grouped, percent, quantile } from '../src/cli/bench/figures.ts';
+import { Client, type Outcome, type Rate } from '../src/cli/bench/client.ts';
+import { FreshRequests, type Requests } from '../src/cli/bench/requests.ts';
+import { identified, StampedRequests } from './requests.ts';
 import { pinClient } from './side-by-side/server-process.ts';
 import { printHead, printRow } from './table.ts';
 
@@ -138,7 +139,10 @@ async function main(): Promise<void> {
     const requests =
       database === null
         ? new StampedRequests(batches.map(({ pbGz }) => pbGz))
-        : new FreshRequests(batches.map(({ pb }) => pb));
+        : new FreshRequests(
+            batches.map(({ pb }) => identified(pb)),
+            'identity',
+          );
     await measure(daemon, {
       requests,
       spans: batches[0]?.records ?? 0,

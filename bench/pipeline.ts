@@ -11,15 +11,17 @@
  */
 import { gzipSync } from 'node:zlib';
 import { readArguments } from './arguments.ts';
-import { Client } from './client.ts';
+import { Client } from '../src/cli/bench/client.ts';
 import { type Body, makeCorpus } from './corpus.ts';
 import { type Daemon, KEY, SMALL_FILES, startDaemon } from './daemon.ts';
 import { BenchDatabase } from './database.ts';
-import { grouped, median, percent } from './figures.ts';
+import { grouped, median, percent } from '../src/cli/bench/figures.ts';
 import { Psql } from './psql.ts';
 import { makeReadyRequests } from './ready-requests.ts';
-import { FreshRequests, type Requests, StampedRequests } from './requests.ts';
-import { parentOf, pinClient, usageOf } from './side-by-side/server-process.ts';
+import { FreshRequests, type Requests } from '../src/cli/bench/requests.ts';
+import { identified, StampedRequests } from './requests.ts';
+import { parentOf, usageOf } from '../src/cli/bench/process-family.ts';
+import { pinClient } from './side-by-side/server-process.ts';
 import { printHead, printRow } from './table.ts';
 
 const CONNECTIONS = 32;
@@ -83,6 +85,8 @@ async function sendAll(daemon: Daemon, requests: Requests, count: number): Promi
   const outcomes = await client.closedLoop(requests, CONNECTIONS, () => sent++ >= count);
   const seconds = (performance.now() - started) / 1000;
   await client.close();
+  const failed = outcomes.find(({ status }) => status !== 200 && status !== 503);
+  if (failed !== undefined) throw new Error(`status ${failed.status} under load`);
   return { seconds, stored: outcomes.filter(({ status }) => status === 200).length };
 }
 
@@ -119,7 +123,10 @@ async function intoTables(load: Load, rounds: number): Promise<void> {
   try {
     const [session] = (await database.database.query('SELECT pg_backend_pid() AS pid')).rows;
     const server = parentOf(Number(session?.pid));
-    const fresh = new FreshRequests(load.bodies.map(({ pb }) => pb));
+    const fresh = new FreshRequests(
+      load.bodies.map(({ pb }) => identified(pb)),
+      'identity',
+    );
     const prepared = (count: number): Requests => new PreparedRequests(fresh, count, load.isCompressed);
     await sendAll(daemon, prepared(WARM_UP_REQUESTS), WARM_UP_REQUESTS);
     const copy = load.isCompressed ? null : await copier(psql, load.spans);

@@ -13,7 +13,7 @@ import { Scene } from '../test/processors/privacy/scene.ts';
 import { encodeProtobuf, loadProtos } from '../test/support/protos.ts';
 import { readArguments } from './arguments.ts';
 import { makeCorpus } from './corpus.ts';
-import { median } from './figures.ts';
+import { median } from '../src/cli/bench/figures.ts';
 import { ownProcessorMs } from './processor-time.ts';
 
 /** Long enough that the resolution of the clock and one garbage collection do not matter. */

@@ -26,7 +26,7 @@ import { makeClaim } from '../src/service/settle/claim.ts';
 import { Registry } from '../src/service/telemetry/registry.ts';
 import { makeCorpus } from './corpus.ts';
 import { QUIET } from './database.ts';
-import { median, percent, quantile } from './figures.ts';
+import { median, percent, quantile } from '../src/cli/bench/figures.ts';
 import { printHead, printRow } from './table.ts';
 
 const WARM_UP_ROUNDS = 10;

@@ -8,7 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { readArguments } from './arguments.ts';
 import { startDaemon } from './daemon.ts';
 import { BenchDatabase } from './database.ts';
-import { median } from './figures.ts';
+import { median } from '../src/cli/bench/figures.ts';
 import { printHead, printRow } from './table.ts';
 
 async function main(): Promise<void> {

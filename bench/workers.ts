@@ -12,12 +12,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../test/support/executable.ts';
 import { readArguments } from './arguments.ts';
-import { Client } from './client.ts';
+import { Client } from '../src/cli/bench/client.ts';
 import { makeCorpus } from './corpus.ts';
 import { type Daemon, KEY, startDaemon } from './daemon.ts';
 import { BenchDatabase } from './database.ts';
-import { grouped, median } from './figures.ts';
-import { FreshRequests, type Requests, StampedRequests } from './requests.ts';
+import { grouped, median } from '../src/cli/bench/figures.ts';
+import { FreshRequests, type Requests } from '../src/cli/bench/requests.ts';
+import { identified, StampedRequests } from './requests.ts';
 import { printHead, printRow } from './table.ts';
 
 const WARM_UP_MS = 2500;
@@ -37,7 +38,11 @@ const LOADS: readonly Load[] = [
   {
     name: 'into the tables',
     settings: [],
-    requests: () => new FreshRequests(genai.map(({ pb }) => pb)),
+    requests: () =>
+      new FreshRequests(
+        genai.map(({ pb }) => identified(pb)),
+        'identity',
+      ),
   },
   {
     name: 'up to the rows, gzip',

@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '../../test/support/executable.ts';
-import { Client } from '../client.ts';
+import { Client } from '../../src/cli/bench/client.ts';
 import { KEY } from '../daemon.ts';
 import type { Contender } from './contender.ts';
 import { countIn, untilQuiet } from './output-file.ts';

@@ -1,5 +1,5 @@
 /** A compared server: its start, its endpoint, and the number of spans it stored. */
-import type { Client } from '../client.ts';
+import type { Client } from '../../src/cli/bench/client.ts';
 import type { ServerProcess } from './server-process.ts';
 
 export interface Contender {

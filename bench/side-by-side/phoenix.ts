@@ -6,11 +6,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { freePort } from '../../test/support/executable.ts';
-import { Client } from '../client.ts';
+import { Client } from '../../src/cli/bench/client.ts';
 import { KEY } from '../daemon.ts';
 import { BenchDatabase } from '../database.ts';
 import type { Contender } from './contender.ts';
-import { parentOf, ServerProcess } from './server-process.ts';
+import { parentOf } from '../../src/cli/bench/process-family.ts';
+import { ServerProcess } from './server-process.ts';
 
 /** It commits after a thousand spans, which can take seconds. */
 const GIVE_UP_MS = 30_000;

@@ -2,9 +2,9 @@
  * A measured server: a process on its own core. Its processor time and memory are read from /proc together with those
  * of its children, so that a database is included.
  */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
+import { familyOf, type Usage, usageOf } from '../../src/cli/bench/process-family.ts';
 
 const SERVER_CORE = '0';
 const CLIENT_CORE = '1';
@@ -23,13 +23,6 @@ export interface Command {
   readonly isFree?: boolean;
 }
 
-export interface Usage {
-  readonly cpuSeconds: number;
-  /** The peak memory of the process and its children so far. */
-  readonly peakMiB: number;
-}
-
-const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 const canPin = spawnSync('taskset', ['-c', CLIENT_CORE, 'true']).status === 0;
 
 /** Moves this process, the client, to the other core. Returns whether there is one. */
@@ -124,55 +117,5 @@ export class ServerProcess {
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), START_TIMEOUT_MS);
     await closed;
     clearTimeout(timer);
-  }
-}
-
-/** The usage of a process and its children so far. */
-export function usageOf(root: number): Usage {
-  let cpuSeconds = 0;
-  let peakMiB = 0;
-  for (const pid of familyOf(root)) {
-    const fields = statOf(pid);
-    if (fields === undefined) continue;
-    // User and system time, and those of children that have ended.
-    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
-    cpuSeconds += ticks / ticksPerSecond;
-    peakMiB += peakOf(pid);
-  }
-  return { cpuSeconds, peakMiB };
-}
-
-/** 0 when the process has ended. */
-export function parentOf(pid: number): number {
-  return Number(statOf(pid)?.[1] ?? 0);
-}
-
-function familyOf(root: number): readonly number[] {
-  if (root === 0) return [];
-  const parents = new Map<number, number>();
-  for (const name of readdirSync('/proc')) {
-    const parent = /^\d+$/.test(name) ? parentOf(Number(name)) : 0;
-    if (parent !== 0) parents.set(Number(name), parent);
-  }
-  const belongs = (pid: number | undefined): boolean =>
-    pid === root || (pid !== undefined && pid > 1 && belongs(parents.get(pid)));
-  return [...parents.keys()].filter(belongs);
-}
-
-/** The fields of /proc/PID/stat from the state on: 0 the state, 1 the parent, 11 to 14 the times. */
-function statOf(pid: number): readonly string[] | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return text.slice(text.lastIndexOf(')') + 2).split(' ');
-  } catch {
-    return undefined; // The process has ended.
-  }
-}
-
-function peakOf(pid: number): number {
-  try {
-    return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
-  } catch {
-    return 0;
   }
 }

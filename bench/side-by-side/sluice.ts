@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import pg from 'pg';
-import { Client } from '../client.ts';
+import { Client } from '../../src/cli/bench/client.ts';
 import { dataFile, KEY, startDaemon } from '../daemon.ts';
 import type { Contender } from './contender.ts';
 import { countIn, untilQuiet } from './output-file.ts';

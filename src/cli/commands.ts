@@ -85,6 +85,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./archive.ts')).archiveCommand,
   },
   {
+    name: 'restore-day',
+    words: '<DAY>',
+    summary: 'Bring an archived day back into PostgreSQL',
+    load: async () => (await import('./restore-day.ts')).restoreDayCommand,
+  },
+  {
     name: 'size',
     summary: 'Estimate cores, memory, disk and cost for a rate and a retention',
     load: async () => (await import('./size.ts')).sizeCommand,
@@ -243,6 +249,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'demo',
     summary: "Send a small AI application's telemetry to a running daemon",
     load: async () => (await import('./demo.ts')).demoCommand,
+  },
+  {
+    name: 'bench',
+    summary: 'Measure this installation: spans a second, latency, cores, disk',
+    load: async () => (await import('./bench.ts')).benchCommand,
   },
   {
     name: 'completion',

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/config.ts';
 import type { LoadOptions } from '../config/load.ts';
 import type { Call } from './command.ts';
-import type { Options } from './options.ts';
+import type { Options, Values } from './options.ts';
 
 export const CONFIG_OPTIONS = {
   config: {
@@ -21,6 +21,10 @@ export const CONFIG_OPTIONS = {
     description: 'Sets one option after all files, for example service.shutdown_timeout=30s; may be repeated',
   },
 } as const satisfies Options;
+
+/** The options as they were given, for another command. */
+export const configWords = (values: Values): readonly string[] =>
+  Object.keys(CONFIG_OPTIONS).flatMap((name) => values.list(name).flatMap((value) => [`--${name}`, value]));
 
 /** The options of the default command. They may be given without a command. */
 export const RUN_OPTIONS = {

@@ -41,7 +41,6 @@ const CONVERSATION_MS = 2 * HOUR_MS;
 
 export interface DayOptions {
   readonly nowMs: number;
-  /** The length. */
   readonly lengthMs: number;
   readonly environment: string;
   readonly seed: string;

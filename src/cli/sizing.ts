@@ -200,6 +200,11 @@ function setup(load: Load, { name, title, tableBytes, claimDays, copies, archive
   };
 }
 
+/** The size of a row before compression, from the size of its tables and indexes. */
+export function rowBytesOf(storedBytes: number, isEmbedded: boolean): number {
+  return storedBytes / (of('tableBytes') * (isEmbedded ? of('embeddedBytes') : 1));
+}
+
 const bytesInPostgres = ({ spansPerSecond, days, bytesPerSpan }: Load): number =>
   spansPerSecond * DAY_S * days * bytesPerSpan * of('tableBytes');
 

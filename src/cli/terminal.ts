@@ -7,7 +7,6 @@ export interface Terminal {
   /** Everything except the result: progress, warnings, errors. */
   say(text: string): void;
   readonly style: Style;
-  /** Whether the output is a terminal. */
   readonly interactive: boolean;
   /** Columns of the terminal; 100 without a terminal. */
   readonly width: number;

@@ -25,7 +25,6 @@ export interface ExplainedRecord {
 export interface StageParts {
   readonly config: Config;
   readonly project: Project;
-  /** Prices stored in the database. */
   readonly prices: readonly StoredPrice[];
   readonly process: Host['process'];
   resolvePath(path: string): string;

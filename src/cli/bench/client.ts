@@ -7,14 +7,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Agent } from 'undici';
 import type { Requests } from './requests.ts';
 
-/** Enough connections for twice the peak for a second. A request that waits for a connection counts as late. */
+/** Enough for twice the peak for a second. */
 const MOST_CONNECTIONS = 4096;
+/** A sender in a closed loop waits after a failure, so that it does not send failing requests as fast as it can. */
+const FAILURE_PAUSE_MS = 50;
+/** The status of a request without an answer. */
+export const NO_ANSWER = 0;
+/** The status of a request that waited for a connection until the end of the load. */
+export const NOT_SENT = -1;
 /** After an early refusal a part of the request may still be in transit, for less than this time. */
 const REFUSED_BODY_MS = 1000;
 const ANSWER_TIMEOUT_MS = 30_000;
 
 export interface Outcome {
-  /** The HTTP status; 0 without an answer. */
+  /** The HTTP status, `NO_ANSWER` or `NOT_SENT`. */
   readonly status: number;
   /** The time at which the request was due, by `performance.now`. */
   readonly due: number;
@@ -28,31 +34,38 @@ export interface Rate {
   readonly milliseconds: number;
   /** At fixed intervals instead of random ones. */
   readonly isEven?: boolean;
+  /** Ends the load early. */
+  readonly signal?: AbortSignal;
 }
 
 export class Client {
-  readonly #agent = new Agent({
-    connections: MOST_CONNECTIONS,
-    pipelining: 1,
-    headersTimeout: ANSWER_TIMEOUT_MS,
-    bodyTimeout: ANSWER_TIMEOUT_MS,
-  });
-  readonly #origin: string;
+  readonly #agent: Agent;
+  readonly #url: URL;
   readonly #key: string;
+  #freeConnections: number;
+  readonly #waiting: (() => void)[] = [];
 
-  constructor(origin: string, key: string) {
-    this.#origin = origin;
+  /** `endpoint` is that of OTLP/HTTP, which may have a path. */
+  constructor(endpoint: string, key: string, connections = MOST_CONNECTIONS) {
+    this.#agent = new Agent({
+      connections,
+      pipelining: 1,
+      headersTimeout: ANSWER_TIMEOUT_MS,
+      bodyTimeout: ANSWER_TIMEOUT_MS,
+    });
+    this.#url = new URL(`${endpoint}/v1/traces`);
     this.#key = key;
+    this.#freeConnections = connections;
   }
 
-  /** As fast as `connections` can, one after the other, until it is enough. Who is refused for load tries the next. */
+  /** As fast as `connections` can, one request after the other, until it is enough. */
   async closedLoop(requests: Requests, connections: number, isEnough: () => boolean): Promise<readonly Outcome[]> {
     const outcomes: Outcome[] = [];
     const loop = async (): Promise<void> => {
       while (!isEnough()) {
         const outcome = await this.one(requests);
-        if (outcome.status !== 200 && outcome.status !== 503) throw new Error(`status ${outcome.status} under load`);
         outcomes.push(outcome);
+        if (outcome.status !== 200 && outcome.status !== 503) await pause(FAILURE_PAUSE_MS);
       }
     };
     await Promise.all(Array.from({ length: connections }, loop));
@@ -63,19 +76,28 @@ export class Client {
   async peak(requests: Requests, connections: number, milliseconds: number): Promise<number> {
     const started = performance.now();
     const outcomes = await this.closedLoop(requests, connections, () => performance.now() - started >= milliseconds);
+    const failed = outcomes.find(({ status }) => status !== 200 && status !== 503);
+    if (failed !== undefined) throw new Error(`status ${failed.status} under load`);
     const stored = outcomes.filter(({ status }) => status === 200).length;
     return (stored * 1000) / (performance.now() - started);
   }
 
-  /** An open loop with this average rate. */
-  async atRate(requests: Requests, { perSecond, milliseconds, isEven = false }: Rate): Promise<readonly Outcome[]> {
+  /**
+   * An open loop with this average rate. A request that finds no free connection waits for one, and is not sent when
+   * the load ends before.
+   */
+  async atRate(requests: Requests, rate: Rate): Promise<readonly Outcome[]> {
+    const { perSecond, milliseconds, isEven = false, signal } = rate;
     const pending: Promise<Outcome>[] = [];
     const started = performance.now();
     const gap = (): number => (isEven ? 1 : -Math.log(1 - Math.random())) * (1000 / perSecond);
-    for (let due = started; due < started + milliseconds; due += gap()) {
+    const end = started + milliseconds;
+    const isOver = (): boolean => performance.now() >= end || signal?.aborted === true;
+    for (let due = started; due < end; due += gap()) {
       const wait = due - performance.now();
       if (wait > 1) await pause(wait);
-      pending.push(this.#send(requests, due));
+      if (signal?.aborted === true) break;
+      pending.push(this.#sendWhenFree(requests, due, isOver));
     }
     return Promise.all(pending);
   }
@@ -89,12 +111,26 @@ export class Client {
     await this.#agent.close();
   }
 
+  async #sendWhenFree(requests: Requests, due: number, isOver: () => boolean): Promise<Outcome> {
+    const isFree = this.#freeConnections > 0;
+    if (isFree) this.#freeConnections--;
+    else await new Promise<void>((wake) => void this.#waiting.push(wake));
+    try {
+      if (isFree || !isOver()) return await this.#send(requests, due);
+      return { status: NOT_SENT, due, ms: performance.now() - due, hasRetryAfter: false };
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#freeConnections++;
+      else next();
+    }
+  }
+
   async #send(requests: Requests, due: number): Promise<Outcome> {
     const body = requests.next();
     try {
       const answer = await this.#agent.request({
-        origin: this.#origin,
-        path: '/v1/traces',
+        origin: this.#url.origin,
+        path: this.#url.pathname,
         method: 'POST',
         headers: {
           'content-type': 'application/x-protobuf',
@@ -109,7 +145,7 @@ export class Client {
       else setTimeout(() => requests.done(body), REFUSED_BODY_MS).unref();
       return { status: answer.statusCode, due, ms, hasRetryAfter: answer.headers['retry-after'] !== undefined };
     } catch {
-      return { status: 0, due, ms: performance.now() - due, hasRetryAfter: false };
+      return { status: NO_ANSWER, due, ms: performance.now() - due, hasRetryAfter: false };
     }
   }
 }

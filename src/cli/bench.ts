@@ -1,0 +1,224 @@
+/** `sluice bench`: measures this installation with requests of known content. */
+import { parseDuration } from '../config/units.ts';
+import { findPostgresOptions } from '../daemon/configured-database.ts';
+import { findMetricsUrl } from '../daemon/endpoint.ts';
+import { UserError } from '../errors.ts';
+import type { Administration } from '../extensions/postgres/administration.ts';
+import type { Database } from '../extensions/postgres/database.ts';
+import { FreshRequests } from './bench/requests.ts';
+import { findingsAsData, findingsAsText, findingsOf } from './bench/report.ts';
+import { type LoadPlan, runLoad, type Step } from './bench/run-load.ts';
+import { KINDS, makeTraceRequest } from './bench/trace-request.ts';
+import type { Call, Command, ExitCode } from './command.ts';
+import { commandLine } from './command-line.ts';
+import { withDatabase } from './database.ts';
+import { UsageError, type Values } from './options.ts';
+import { post, refused, type Target, TARGET_OPTIONS, withTarget } from './otlp-target.ts';
+import { formatCount } from './view/format.ts';
+import { asJson } from './view/screen-text.ts';
+
+const OWN_PROJECT = 'bench';
+const LABEL = 'bench';
+/** Different bodies. Their content repeats after as many requests. */
+const BODIES = 4;
+const MOST_SPANS = 10_000;
+const MOST_CONNECTIONS = 1024;
+const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/u;
+const STOPS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
+
+export const benchCommand: Command = {
+  description: `Sends spans with new trace ids, as gzip over connections that stay open: first as fast as they are stored, then at parts\nof that rate. A time counts from when its request was due, also when all connections are busy. The figures include the\nload of the generator when it runs on the same machine.\n\nThe spans are stored: in the project ${OWN_PROJECT}, which is created, or in that of the key. The report names the command\nthat removes them. Without --yes, it stores nothing on other machines, with a given key, or in another project that has\nspans.`,
+  options: {
+    ...TARGET_OPTIONS,
+    project: {
+      type: 'text',
+      short: 'p',
+      value: 'NAME',
+      description: 'The project of a key that is created for this use',
+      default: OWN_PROJECT,
+    },
+    environment: {
+      type: 'text',
+      short: 'e',
+      value: 'NAME',
+      description: 'The environment of the spans',
+      default: 'bench',
+    },
+    kind: {
+      type: 'text',
+      value: 'KIND',
+      description: 'model-calls with prompts and answers, small-spans, or mix: a model call in four spans',
+      default: 'mix',
+    },
+    'spans-per-request': { type: 'text', value: 'N', description: 'Spans of a request', default: '64' },
+    connections: { type: 'text', value: 'N', description: 'Most requests at the same time', default: '16' },
+    duration: { type: 'text', value: 'TIME', description: 'Of the warm-up and of each step', default: '10s' },
+    rate: { type: 'text', value: 'N', description: 'Spans a second, in one step', otherwise: 'steps to find the peak' },
+    yes: { type: 'flag', short: 'y', description: 'Store the spans there in any case' },
+    json: { type: 'flag', description: 'Print JSON' },
+  },
+  examples: [
+    ['sluice bench', 'the daemon on this machine, in about a minute'],
+    ['sluice bench --kind model-calls --rate 2000 --duration 60s', 'a fixed rate'],
+    ['sluice bench --endpoint https://otlp.example.org --key "$SLUICE_KEY" --yes', 'another machine'],
+  ],
+  async run(call) {
+    const settings = settingsOf(call.values);
+    const chooseProject = (administration: Administration, endpoint: string): Promise<string> =>
+      findProject(call, administration, endpoint);
+    return withTarget(call, { label: LABEL, chooseProject }, async (target) => {
+      if (target.own === null) requireConsent(call, target.endpoint, 'the spans are stored in the project of the key');
+      return withReadings(call, target, (database) => measure(call, target, { settings, database }));
+    });
+  },
+};
+
+interface Settings {
+  readonly kind: string;
+  readonly spansPerRequest: number;
+  readonly connections: number;
+  readonly milliseconds: number;
+  readonly rate: number | null;
+}
+
+function settingsOf(values: Values): Settings {
+  const kind = values.word('kind');
+  if (!KINDS.has(kind))
+    throw new UsageError(`--kind cannot be ${kind}`, `Use one of: ${[...KINDS.keys()].join(', ')}.`);
+  const milliseconds = parseDuration(values.word('duration'));
+  if (milliseconds === null || milliseconds <= 0) throw new UsageError('--duration takes a time, such as 10s');
+  return {
+    kind,
+    milliseconds,
+    spansPerRequest: wholeNumber(values, 'spans-per-request', MOST_SPANS),
+    connections: wholeNumber(values, 'connections', MOST_CONNECTIONS),
+    rate: values.text('rate') === undefined ? null : wholeNumber(values, 'rate', Number.MAX_SAFE_INTEGER),
+  };
+}
+
+function wholeNumber(values: Values, name: string, most: number): number {
+  const text = values.word(name);
+  const number = /^\d+$/u.test(text) ? Number(text) : 0;
+  if (number >= 1 && number <= most) return number;
+  const limit = most === Number.MAX_SAFE_INTEGER ? 'greater than 0' : `from 1 to ${most}`;
+  throw new UsageError(`--${name} takes a whole number ${limit}, not "${text}"`);
+}
+
+/** The project of the key that is created. It does not have foreign spans, unless the caller consents. */
+async function findProject(call: Call, administration: Administration, endpoint: string): Promise<string> {
+  const name = call.values.word('project');
+  const known = (await administration.listProjects()).find((project) => project.name === name);
+  const spans = name === OWN_PROJECT ? 0 : (known?.spansThisMonth ?? 0);
+  requireConsent(call, endpoint, spans === 0 ? null : `the project ${name} has ${formatCount(spans)} spans`);
+  if (known === undefined && name === OWN_PROJECT) await administration.createProject(name, 'paid', null);
+  return name;
+}
+
+function requireConsent({ values }: Call, endpoint: string, reason: string | null): void {
+  if (values.flag('yes')) return;
+  const other = LOOPBACK.test(new URL(endpoint).hostname) ? null : `${endpoint} is another machine`;
+  const why = [other, reason].filter((each) => each !== null).join(', and ');
+  if (why !== '')
+    throw new UsageError(`${why}`, 'A benchmark stores many spans and uses all capacity. Confirm with --yes.');
+}
+
+/** The database of the daemon, if the configuration has one that can be opened. */
+async function withReadings(
+  call: Call,
+  { own, config }: Target,
+  work: (database: Database | null) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  if (own !== null) return work(own.database);
+  if (config === null || findPostgresOptions(config) === null) return work(null);
+  let isOpen = false;
+  try {
+    return await withDatabase(call, 'read', (database) => {
+      isOpen = true;
+      return work(database);
+    });
+  } catch (error) {
+    if (isOpen || !(error instanceof UserError)) throw error;
+    call.terminal.say(`The database is not measured: ${error.message}`);
+    return work(null);
+  }
+}
+
+interface Measurement {
+  readonly settings: Settings;
+  readonly database: Database | null;
+}
+
+async function measure(call: Call, target: Target, { settings, database }: Measurement): Promise<ExitCode> {
+  const { values, terminal, process } = call;
+  const { endpoint, key, config } = target;
+  // A request without records is invalid, and stores nothing. The key is checked before.
+  const probe = await post(`${endpoint}/v1/traces`, key, '{"resourceSpans":[]}');
+  if (probe.status !== 400) throw refused(endpoint, '/v1/traces', probe.status, probe.text);
+  const isJson = values.flag('json');
+  const stopping = new AbortController();
+  const stop = (): void => stopping.abort();
+  // The default action would end the process before its key is revoked. A second signal has the default action.
+  for (const signal of STOPS) process.once(signal, stop);
+  try {
+    const run = await runLoad({
+      ...settings,
+      ...{ endpoint, key, signal: stopping.signal },
+      requests: requestsOf(call, settings),
+      sources: { metricsUrl: config === null ? null : findMetricsUrl(config), database },
+      report: (step) => sayStep(call, step),
+    });
+    const { aborted } = stopping.signal;
+    const last = run.steps.at(-1);
+    const isComplete = !aborted && last?.stored !== 0;
+    const isEmbedded = config !== null && findPostgresOptions(config)?.url === '';
+    const findings = findingsOf(run, isEmbedded, isComplete);
+    const removal = removalOf(call, target);
+    const failure = run.spansStored > 0 || aborted || last === undefined ? null : nothingStored(endpoint, last);
+    if (isJson)
+      terminal.print(asJson({ endpoint, ...describe(call, target, settings), ...findingsAsData(findings), removal }));
+    else if (failure === null) {
+      const stored = `The ${formatCount(run.spansStored)} spans are stored.`;
+      terminal.print(`${findingsAsText(findings)}\n\n${stored} Remove them: ${terminal.style.cyan(removal)}`);
+    }
+    if (failure !== null) throw failure;
+    return isComplete ? 0 : 1;
+  } finally {
+    for (const signal of STOPS) process.removeListener(signal, stop);
+  }
+}
+
+function requestsOf({ values }: Call, { kind, spansPerRequest }: Settings): LoadPlan['requests'] {
+  const shape = { kind, spans: spansPerRequest, environment: values.word('environment'), nowMs: Date.now() };
+  const bodies = Array.from({ length: BODIES }, (_, index) => makeTraceRequest(shape, `body ${index}`));
+  return new FreshRequests(bodies, 'gzip');
+}
+
+function sayStep({ terminal }: Call, { load, stored, p99 }: Step): void {
+  terminal.say(
+    `${load}: ${formatCount(Math.round(stored))} spans a second, p99 ${p99 === null ? '-' : p99.toFixed(0)} ms`,
+  );
+}
+
+function nothingStored(endpoint: string, { answers }: Step): UserError {
+  const [status = 'none'] = Object.keys(answers);
+  if (status === 'none') return new UserError(`${endpoint} no longer answers`, 'See the log of the daemon.');
+  return refused(endpoint, '/v1/traces', Number(status), '');
+}
+
+function describe({ values }: Call, { own }: Target, settings: Settings): object {
+  return {
+    project: own?.project ?? null,
+    environment: values.word('environment'),
+    kind: settings.kind,
+    spans_per_request: settings.spansPerRequest,
+    connections: settings.connections,
+    step_seconds: settings.milliseconds / 1000,
+  };
+}
+
+/** The command that removes what was stored. */
+function removalOf(call: Call, { own }: Target): string {
+  const project = own?.project ?? '<PROJECT>';
+  const part = project === OWN_PROJECT ? '' : ` --environment ${call.values.word('environment')}`;
+  return commandLine(call, `prune --project ${project}${part}`);
+}
