@@ -1,7 +1,6 @@
 /** The address and the key: from the options, else from the environment. */
 import { diag } from '@opentelemetry/api';
 
-/** Where to send, and with which key. */
 export interface ConnectionOptions {
   /**
    * The project's API key. Default: `SLUICE_KEY`, else the bearer token of `OTEL_EXPORTER_OTLP_HEADERS`. Keep it on the

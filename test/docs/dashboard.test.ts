@@ -10,7 +10,7 @@ const MARK = 'the-client-wrote-this';
 const METRIC = /\b(?:otelcol|sluice)_[a-z_]+/gu;
 /** Metrics that need a component or an event that this test does not have. */
 const ELSEWHERE =
-  /^sluice_(?:workers|worker_restarts|embedded_server_running|commit_failures|model_calls|stored_price.*|redactions|key_cache_.*|outbox_.*)$|_enqueue_failed_/u;
+  /^sluice_(?:archive_.*|workers|worker_restarts|embedded_server_running|commit_failures|model_calls|stored_price.*|redactions|key_cache_.*|outbox_.*)$|_enqueue_failed_/u;
 
 interface Dashboard {
   readonly panels: readonly { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }[];

@@ -18,7 +18,7 @@ const rows = tableIn(section(read('docs/operations.md'), '## Metrics'));
 async function registryOfEverything(folder: string): Promise<Registry> {
   const config = await loadConfig({
     files: [`${ROOT}config/reference.yaml`],
-    settings: ['modules=[]', `extensions.postgres.data_dir=${folder}`],
+    settings: ['modules=[]', `extensions.postgres.data_dir=${folder}`, 'exporters.postgres.archive.to=lake'],
     definitions: COMPONENTS,
     environment: {},
     workingDirectory: folder,

@@ -16,6 +16,7 @@ import type { Actor } from '../../component/capabilities/people.ts';
 import type { PostgresDatabase } from '../../component/capabilities/postgres.ts';
 import { UserError } from '../../errors.ts';
 import { audited, type Change, COMMAND_LINE, writeAudit } from './audit.ts';
+import { requestErasure } from './removal/archived.ts';
 import { countUnsent, removeTrace } from './removal/trace.ts';
 import { sqlstateOf } from './sqlstate.ts';
 
@@ -203,6 +204,7 @@ export class Administration implements ProjectAdministration {
       await query('BEGIN');
       const trace = await removeTrace(query, { project, traceId });
       if (trace !== null) {
+        await requestErasure(query, { project: trace.project, traceId });
         const details = { spans: trace.spans, logs: trace.logs };
         await writeAudit(query, this.#by, { action: 'trace.delete', project, target: traceId, details });
       }

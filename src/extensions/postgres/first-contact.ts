@@ -20,7 +20,6 @@ export interface FirstContact {
   readonly warnings: readonly Requirement[];
   /** Set when the views could not be updated; the earlier views remain. */
   readonly held: UserError | null;
-  /** The migrations that were applied. */
   readonly applied: readonly string[];
 }
 

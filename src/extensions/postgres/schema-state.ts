@@ -25,7 +25,6 @@ export interface Migration {
 }
 
 export interface SchemaState {
-  /** Whether the schema exists. */
   readonly exists: boolean;
   /** Migrations of this version that are not applied yet, in order. */
   readonly missing: readonly Migration[];

@@ -99,7 +99,6 @@ export class DatabaseWatch {
     return this.#away;
   }
 
-  /** A group was committed. */
   committed(): void {
     this.#holds = 0;
     this.#heldUntilMs = 0;

@@ -1,7 +1,7 @@
 /** The honest project: small requests at a constant rate on persistent connections, and liveness checks on new ones. */
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
-import { quantile } from '../../../bench/figures.ts';
+import { quantile } from '../../../src/cli/bench/figures.ts';
 import { HONEST_KEY, OWNED_TRACE } from './scene.ts';
 
 const REQUEST_EVERY_MS = 25;

@@ -33,7 +33,6 @@ export class GuardRefusal extends Error {
   }
 }
 
-/** The owner of a stored trace. */
 export interface StoredTrace {
   readonly project: string;
   readonly environment: string;

@@ -33,7 +33,7 @@ const UNSTAGE = `
   WITH stored AS (INSERT INTO sluice.spans SELECT * FROM pg_temp.staged_spans ON CONFLICT DO NOTHING RETURNING project)
   SELECT project, count(*)::int4 FROM stored GROUP BY project`;
 /** Rows that are bound to statements are sent in portions of this size. */
-const PORTION_ROWS = 4096;
+const BOUND_PORTION_ROWS = 4096;
 
 /**
  * How stored spans are handled. `fail`: they fail the transaction, which is fastest for all others. `stage`: spans pass
@@ -166,7 +166,7 @@ export class OpenTransaction implements PostgresTransaction {
       for (const step of insertSteps({ table, columns, tuples }, count))
         this.#steps.push({ ...step, translate: asRowFault });
       rows += tuples.length;
-      if (rows < PORTION_ROWS) continue;
+      if (rows < BOUND_PORTION_ROWS) continue;
       await this.flush();
       rows = 0;
     }

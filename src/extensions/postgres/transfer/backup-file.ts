@@ -134,7 +134,6 @@ export class BackupReader {
     return new BackupReader(bytes, header);
   }
 
-  /** The position in the file. */
   get position(): number {
     return this.#bytes.position;
   }

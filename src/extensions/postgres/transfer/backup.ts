@@ -7,7 +7,6 @@ import { type Report, watched } from './progress.ts';
 import { type Snapshot, withSnapshot } from './snapshot.ts';
 
 export interface BackupOptions {
-  /** The version of the program. */
   readonly version: string;
   readonly report: Report;
 }

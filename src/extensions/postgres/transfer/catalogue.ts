@@ -2,7 +2,7 @@
  * What a schema contains, read from PostgreSQL's catalogue, so that tables of later migrations are included without a
  * list of names.
  */
-import type pg from 'pg';
+import pg from 'pg';
 import { UserError } from '../../../errors.ts';
 import { isMigration } from '../schema-state.ts';
 
@@ -115,10 +115,8 @@ export async function readCatalogue(client: pg.Client, names: readonly string[])
 /** The statement of COPY up to the direction. The columns are named, because their order may differ. */
 export function copyTarget({ table, name }: Pick<Unit, 'table' | 'name'>, tables: readonly Table[]): string {
   const columns = tables.find((each) => each.name === table)?.columns ?? [];
-  return `COPY sluice.${quoted(name)} (${columns.map(quoted).join(', ')})`;
+  return `COPY sluice.${pg.escapeIdentifier(name)} (${columns.map(pg.escapeIdentifier).join(', ')})`;
 }
-
-export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 function unitsOf(tables: readonly string[], partitions: readonly Partition[]): readonly Omit<Unit, 'bytes'>[] {
   return tables.flatMap((table) => {

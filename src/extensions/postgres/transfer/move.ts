@@ -4,14 +4,13 @@
  * `sluice.migrations`, which every version respects, say so: the target has one until it is complete, the source from
  * then on. An interrupted move continues: tables and partitions that are equal on both sides are not copied again.
  */
-import type pg from 'pg';
+import pg from 'pg';
 import { UserError } from '../../../errors.ts';
 import { endConnection } from '../connection-end.ts';
 import type { Database } from '../database.ts';
 import { MOVED_AWAY, readSchemaState, tooNew, UNFINISHED_MOVE } from '../schema-state.ts';
 import { readUnits } from './backup.ts';
 import type { UnitStream } from './backup-file.ts';
-import { quoted } from './catalogue.ts';
 import type { Report } from './progress.ts';
 import { type Snapshot, withSnapshot } from './snapshot.ts';
 import {
@@ -134,14 +133,14 @@ async function countEqual(target: pg.Client, source: pg.Client, name: string): P
 
 async function fingerprint(client: pg.Client, name: string): Promise<{ readonly rows: string; readonly hash: string }> {
   const { rows } = await client.query<{ rows: string; hash: string }>(
-    `SELECT ${FINGERPRINT} FROM sluice.${quoted(name)} t`,
+    `SELECT ${FINGERPRINT} FROM sluice.${pg.escapeIdentifier(name)} t`,
   );
   return rows[0] ?? { rows: '', hash: '' };
 }
 
 /** Tables that refer to this one come later, so they are copied again. */
 async function copyUnit(client: pg.Client, unit: UnitStream, { catalogue }: Snapshot): Promise<number> {
-  await client.query(`BEGIN; TRUNCATE sluice.${quoted(unit.name)} CASCADE`);
+  await client.query(`BEGIN; TRUNCATE sluice.${pg.escapeIdentifier(unit.name)} CASCADE`);
   const rows = await loadUnit(client, unit, catalogue);
   await client.query('COMMIT');
   return rows;

@@ -2,12 +2,12 @@
  * A consistent view of all tables of one moment, on one connection, while others read and write. The locks only prevent
  * that partitions are added or dropped meanwhile; daemons try that again later.
  */
-import type pg from 'pg';
+import pg from 'pg';
 import { UserError } from '../../../errors.ts';
 import { endConnection } from '../connection-end.ts';
 import type { Database } from '../database.ts';
 import { isLockTimeout, sqlstateOf } from '../sqlstate.ts';
-import { type Catalogue, listTables, quoted, readCatalogue } from './catalogue.ts';
+import { type Catalogue, listTables, readCatalogue } from './catalogue.ts';
 
 /** How long a migration or the maintenance may hold a table. */
 const LOCK_TIMEOUT_MS = 30_000;
@@ -57,7 +57,7 @@ export async function withSnapshot<T>(
 async function lockTables(client: pg.Client, { freeze }: SnapshotOptions): Promise<readonly string[]> {
   for (let attempt = 1; ; attempt++) {
     const names = await listTables(client);
-    const list = names.map((name) => `sluice.${quoted(name)}`).join(', ');
+    const list = names.map((name) => `sluice.${pg.escapeIdentifier(name)}`).join(', ');
     const mode = freeze ? 'SHARE' : 'ACCESS SHARE';
     try {
       await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ${freeze ? '' : ' READ ONLY'}`);

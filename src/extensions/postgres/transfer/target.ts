@@ -1,14 +1,13 @@
 /** The database that receives copied rows: whether it is empty, and its tables at the level of the source. */
-import type pg from 'pg';
+import pg from 'pg';
 import { UserError } from '../../../errors.ts';
 import { waitFor } from '../embedded/wait.ts';
 import { createSchemaAt, MIGRATION_LOCK } from '../migrate.ts';
 import { isMigration, type Migration, readMigrations, UNFINISHED_MOVE } from '../schema-state.ts';
-import { type Catalogue, copyTarget, listTables, quoted } from './catalogue.ts';
+import { type Catalogue, copyTarget, listTables } from './catalogue.ts';
 import { copyIn } from './copy.ts';
 import type { UnitStream } from './backup-file.ts';
 
-/** The structure of the source. */
 export type Structure = Pick<Catalogue, 'migrations' | 'tables' | 'partitions' | 'sequences'>;
 
 /** `absent`: no schema. `prepared`: a schema without rows. `unfinished`: a move was interrupted. `used`: has rows. */
@@ -52,7 +51,7 @@ export async function inspectTarget(client: pg.Client): Promise<TargetState> {
   if (names.includes(UNFINISHED_MOVE)) return { kind: 'unfinished', migrations, table: null };
   for (const table of await listTables(client)) {
     if (table === SEEDED) continue;
-    const { rowCount } = await client.query(`SELECT FROM sluice.${quoted(table)} LIMIT 1`);
+    const { rowCount } = await client.query(`SELECT FROM sluice.${pg.escapeIdentifier(table)} LIMIT 1`);
     if (rowCount !== 0) return { kind: 'used', migrations, table };
   }
   return { kind: 'prepared', migrations, table: null };
@@ -87,17 +86,20 @@ export async function prepareTables(client: pg.Client, state: TargetState, struc
   const existing = await readPartitions(client);
   const wanted = new Map(structure.partitions.map(({ name, bound }) => [name, bound]));
   for (const { name, bound } of existing)
-    if (wanted.get(name) !== bound) await client.query(`DROP TABLE sluice.${quoted(name)}`);
+    if (wanted.get(name) !== bound) await client.query(`DROP TABLE sluice.${pg.escapeIdentifier(name)}`);
   const kept = new Set(existing.filter(({ name, bound }) => wanted.get(name) === bound).map(({ name }) => name));
   for (const { table, name, bound } of structure.partitions) {
     if (!kept.has(name))
-      await client.query(`CREATE TABLE sluice.${quoted(name)} PARTITION OF sluice.${quoted(table)} ${bound}`);
+      await client.query(
+        `CREATE TABLE sluice.${pg.escapeIdentifier(name)} PARTITION OF sluice.${pg.escapeIdentifier(table)} ${bound}`,
+      );
   }
 }
 
 /** The same for a database without rows. Rows that migrations have inserted are removed. */
 export async function prepareEmpty(client: pg.Client, state: TargetState, structure: Structure): Promise<void> {
-  const existing = state.kind === 'absent' ? [] : (await listTables(client)).map((name) => `sluice.${quoted(name)}`);
+  const existing =
+    state.kind === 'absent' ? [] : (await listTables(client)).map((name) => `sluice.${pg.escapeIdentifier(name)}`);
   if (existing.length > 0) {
     await client.query(`LOCK TABLE ${existing.join(', ')} IN ACCESS EXCLUSIVE MODE`);
     // A writer may have been faster than the lock.
@@ -105,7 +107,7 @@ export async function prepareEmpty(client: pg.Client, state: TargetState, struct
   }
   await prepareTables(client, state, structure);
   const tables = (await listTables(client)).filter((name) => structure.tables.some((table) => table.name === name));
-  await client.query(`TRUNCATE ${tables.map((name) => `sluice.${quoted(name)}`).join(', ')}`);
+  await client.query(`TRUNCATE ${tables.map((name) => `sluice.${pg.escapeIdentifier(name)}`).join(', ')}`);
 }
 
 /** `own`: further sessions of this command. */
@@ -142,16 +144,18 @@ export async function finishTables(
   for (const [name, rows] of expected) {
     const stored = await countRows(client, name);
     if (stored !== rows) throw new UserError(`sluice.${name} has ${stored} rows, and the source has ${rows}`);
-    await client.query(`ANALYZE sluice.${quoted(name)}`);
+    await client.query(`ANALYZE sluice.${pg.escapeIdentifier(name)}`);
   }
   for (const { name, lastValue } of sequences) {
     if (lastValue !== null)
-      await client.query('SELECT setval($1::regclass, $2)', [`sluice.${quoted(name)}`, lastValue]);
+      await client.query('SELECT setval($1::regclass, $2)', [`sluice.${pg.escapeIdentifier(name)}`, lastValue]);
   }
 }
 
 export async function countRows(client: pg.Client, name: string): Promise<number> {
-  const { rows } = await client.query<{ rows: string }>(`SELECT count(*) AS rows FROM sluice.${quoted(name)}`);
+  const { rows } = await client.query<{ rows: string }>(
+    `SELECT count(*) AS rows FROM sluice.${pg.escapeIdentifier(name)}`,
+  );
   return Number(rows[0]?.rows);
 }
 
