@@ -21,10 +21,13 @@ const TICK_MS = 600_000;
 /** After a run that failed. */
 const RETRY_MS = 1_800_000;
 const SECOND_MS = 1_000;
-/** The lock is that of the command. A clock that was set back does not delay a run for longer than the interval. */
+/**
+ * The lock is that of the command. The time is read once it is held: of two claims, the first to begin can be the second
+ * to get the lock. A clock that was set back does not delay a run for longer than the interval.
+ */
 const CLAIM = `
   WITH free AS MATERIALIZED (
-    SELECT pg_try_advisory_xact_lock(hashtext('sluice.archive')) AS is_free, extract(epoch FROM now())::float8 AS now)
+    SELECT pg_try_advisory_xact_lock(hashtext('sluice.archive')) AS is_free, extract(epoch FROM clock_timestamp())::float8 AS now)
   INSERT INTO sluice.maintenance_state AS m SELECT 'archive', jsonb_build_object('started', now, 'complete', false) FROM free WHERE is_free
   ON CONFLICT (name) DO UPDATE SET state = m.state || excluded.state
   WHERE (m.state ->> 'started')::float8 > (excluded.state ->> 'started')::float8
