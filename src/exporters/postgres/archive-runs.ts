@@ -22,8 +22,8 @@ const TICK_MS = 600_000;
 const RETRY_MS = 1_800_000;
 const SECOND_MS = 1_000;
 /**
- * The lock is that of the command. The time is read once it is held: of two claims, the first to begin can be the second
- * to get the lock. A clock that was set back does not delay a run for longer than the interval.
+ * The lock is that of the command. The time is read once it is held: of two claims, the first to begin can be the
+ * second to get the lock. A clock that was set back does not delay a run for longer than the interval.
  */
 const CLAIM = `
   WITH free AS MATERIALIZED (
