@@ -1,14 +1,19 @@
-/** Finds one trace in the lake: by the times of its claim, or from the newest archived day backwards. */
+/** Finds one trace in the lake: by the times of its claim, by a span, or from the newest archived day backwards. */
 import type { ArchivedFile } from '../archive/reading/archived-files.ts';
+import type { FoundTrace } from '../archive/reading/archived-rows.ts';
 import type { TraceRange } from '../archive/reading/partial-file.ts';
 import { dayOf } from './archived-range.ts';
 import type { Lake } from './lake.ts';
 
 const ID_LENGTH = 32;
+const SPAN_ID_LENGTH = 16;
 const DAY_MS = 86_400_000;
 const NS_PER_MS = 1_000_000n;
 /** Log records belong to the day they arrived, and clocks differ: files this near to a trace may have its records. */
 const NEAR_NS = 3_600_000_000_000n;
+
+/** Traces of which the error message names the spans. */
+const MOST_FOUND = 5;
 
 export interface TraceSearch {
   /** The id, or the beginning of one. */
@@ -38,12 +43,48 @@ export async function loadTrace(lake: Lake, search: TraceSearch): Promise<void> 
     const timeOf = (name: string): bigint => (claim[name] === null ? createdNs : BigInt(String(claim[name])));
     const [id, project] = [String(claim['trace_id']), String(claim['project'])];
     const files = filesBetween(lake.files, timeOf('first_ns'), timeOf('last_ns'));
-    await lake.load({ files: filesOf(files, project), project, traces: { from: id, to: id } });
+    await lake.load({ files: filesOf(files, project), project, traces: [{ from: id, to: id }] });
   }
   await lake.complete();
 }
 
-const filesOf = (files: readonly ArchivedFile[], project: string | null): readonly ArchivedFile[] =>
+/** Loads the traces with such a span, of the newest archived day that has one. `id`: of the span, or the beginning. */
+export async function loadTraceOfSpan(lake: Lake, { id, project, since }: TraceSearch): Promise<void> {
+  const prefix = id.toLowerCase();
+  const [from, to] = [prefix.padEnd(SPAN_ID_LENGTH, '0'), prefix.padEnd(SPAN_ID_LENGTH, 'f')];
+  const files = since === null ? lake.files : lake.files.filter(({ day }) => day >= dayOf(BigInt(since)));
+  const spans = filesOf(files, project).filter(({ signal }) => signal === 'spans');
+  for (const day of new Set(spans.map((file) => file.day))) {
+    const ofDay = spans.filter((file) => file.day === day);
+    const where = { spans: `span_id BETWEEN '${from}' AND '${to}'` };
+    const found = await lake.findTraces({ files: ofDay, project, traces: null, where }, MOST_FOUND);
+    if (found.length === 0) continue;
+    await loadFound(lake, found);
+    return;
+  }
+}
+
+/** Loads the records of traces from the files of the days around those on which they were found. */
+export async function loadFound(lake: Lake, found: readonly FoundTrace[]): Promise<void> {
+  const dayNear = (day: string, days: number): string =>
+    new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
+  const wanted = found.map(({ project, traceId, day }) => ({
+    ...{ project, traceId },
+    from: dayNear(day, -1),
+    to: dayNear(day, 1),
+  }));
+  for (const file of filesOf(lake.files, null)) {
+    const near = wanted.filter(
+      ({ project, from, to }) => file.day >= from && file.day <= to && file.projects.includes(project),
+    );
+    const ids = [...new Set(near.map(({ traceId }) => traceId))];
+    if (ids.length === 0) continue;
+    await lake.load({ files: [file], project: null, traces: ids.map((each) => ({ from: each, to: each })) });
+  }
+  await lake.complete();
+}
+
+export const filesOf = (files: readonly ArchivedFile[], project: string | null): readonly ArchivedFile[] =>
   files.filter(
     ({ signal, projects }) => signal !== 'metric_points' && (project === null || projects.includes(project)),
   );
@@ -68,7 +109,7 @@ async function searchBackwards(lake: Lake, traces: TraceRange, { project, since 
   let found: string | null = null;
   for (const day of new Set(files.map((file) => file.day))) {
     if (found !== null && Date.parse(found) - Date.parse(day) > DAY_MS) return;
-    const rows = await lake.load({ files: files.filter((file) => file.day === day), project, traces });
+    const rows = await lake.load({ files: files.filter((file) => file.day === day), project, traces: [traces] });
     if (rows > 0) found = day;
     else if (found !== null) return;
   }

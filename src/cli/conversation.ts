@@ -1,10 +1,12 @@
 /** `sluice conversation ID`: the model calls of a conversation in order of time, each with what is new in it. */
 import type { Message } from '../messages/message.ts';
 import { UserError } from '../errors.ts';
-import type { Command } from './command.ts';
+import { loadConversation } from './archived-conversation.ts';
+import type { Command, ExitCode } from './command.ts';
 import { explainMissing } from './content-capture.ts';
+import { LAKE_SEARCH_OPTIONS, withLake } from './lake.ts';
 import { onlyWord } from './project.ts';
-import { limitOf, type Reader, READER_OPTIONS, withReader } from './reader.ts';
+import { limitOf, type Reader, READER_OPTIONS, sinceOf, withReader } from './reader.ts';
 import type { Terminal } from './terminal.ts';
 import {
   findConversation,
@@ -29,6 +31,7 @@ export const conversationCommand: Command = {
     'Model calls repeat the whole conversation; of each only the messages are shown that the calls before it did not\nhave. The id may be shortened to a unique prefix.',
   options: {
     ...READER_OPTIONS,
+    ...LAKE_SEARCH_OPTIONS,
     all: { type: 'flag', description: 'Show the messages that earlier calls have too' },
     limit: {
       type: 'text',
@@ -46,8 +49,10 @@ export const conversationCommand: Command = {
     const { values, terminal } = call;
     const id = onlyWord(call, 'ID');
     const limit = limitOf(values, MOST_CALLS);
-    return withReader(call, async (reader) => {
-      const key = await findConversation(reader, id, values.text('project') ?? null);
+    const project = values.text('project') ?? null;
+    const since = sinceOf(values, Date.now());
+    const show = async (reader: Reader): Promise<ExitCode> => {
+      const key = await findConversation(reader, id, project);
       const calls = await listCalls(reader, key);
       if (calls.length === 0)
         throw new UserError(`the conversation ${id} has no model calls`, 'See `sluice traces --conversation ID`.');
@@ -55,7 +60,13 @@ export const conversationCommand: Command = {
       if (values.flag('json')) terminal.print(await threadJson(reader, thread));
       else await printThread(reader, thread, terminal);
       return 0;
-    });
+    };
+    return withReader(call, (reader) =>
+      withLake(call, reader, 'all', async (lake) => {
+        if (lake !== null) await loadConversation(lake, { id, project, since });
+        return show(lake?.reader ?? reader);
+      }),
+    );
   },
 };
 

@@ -9,15 +9,17 @@ import { findProject } from '../extensions/postgres/key-directory.ts';
 import { listPrices } from '../extensions/postgres/price-directory.ts';
 import type { Project } from '../pdata/context.ts';
 import { DERIVED_COLUMNS } from '../pdata/columns.ts';
+import { loadTrace } from './archived-trace.ts';
 import type { Call, Command, ExitCode } from './command.ts';
 import { CONFIG_OPTIONS, readConfig } from './config-options.ts';
 import { withDatabase } from './database.ts';
 import { readInput } from './explanation/input.ts';
 import { type Body, type ExplainedRecord, Stages } from './explanation/stages.ts';
 import { bodyOfRow } from './explanation/stored-row.ts';
+import { LAKE_SEARCH_OPTIONS, withLake } from './lake.ts';
 import { UsageError } from './options.ts';
 import { onlyWord } from './project.ts';
-import { type Reader, type Row, withReader } from './reader.ts';
+import { type Reader, type Row, sinceOf, withReader } from './reader.ts';
 import { makeStyle } from './terminal.ts';
 import { type Difference, drawExplanation, type Explained } from './view/explanation.ts';
 import { asJson } from './view/screen-text.ts';
@@ -34,6 +36,7 @@ export const explain: Command = {
     ...CONFIG_OPTIONS,
     project: { type: 'text', short: 'p', value: 'NAME', description: 'The project that the telemetry belongs to' },
     span: { type: 'text', value: 'ID', description: 'Only the span with this id, or a prefix of it' },
+    ...LAKE_SEARCH_OPTIONS,
     json: { type: 'flag', description: 'Print JSON' },
   },
   examples: [
@@ -98,12 +101,18 @@ async function explainFirst(stages: Stages, choices: readonly Body[]): Promise<r
 async function explainTrace(call: Call, id: string): Promise<ExitCode> {
   let rows: readonly Row[] = [];
   let owner = '';
-  await withReader(call, async (reader) => {
-    const key = await findTrace(reader, id, call.values.text('project') ?? null);
-    owner = key.project;
-    rows = await readRows(reader, key.traceId, key.project);
-    return 0;
-  });
+  const project = call.values.text('project') ?? null;
+  const since = sinceOf(call.values, Date.now());
+  await withReader(call, (reader) =>
+    withLake<ExitCode>(call, reader, 'all', async (lake) => {
+      if (lake !== null) await loadTrace(lake, { id, project, since });
+      const every = lake?.reader ?? reader;
+      const key = await findTrace(every, id, project);
+      owner = key.project;
+      rows = await readRows(every, key.traceId, key.project);
+      return 0;
+    }),
+  );
   const explained: Explained[] = [];
   await withDatabase(call, 'read', async (database, { config }) => {
     const stages = await storedStages(call, config, database, owner);

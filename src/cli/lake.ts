@@ -12,6 +12,7 @@ import {
   beginSnapshot,
   type ColumnChoice,
   endSnapshot,
+  type FoundTrace,
   IS_CHOSEN,
   type LakeSession,
   type NewestTraces,
@@ -38,6 +39,12 @@ export const LAKE_OPTION = {
     description: 'The folder or bucket with archived days',
     otherwise: 'where `sluice archive` wrote last',
   },
+} as const satisfies Options;
+
+/** Where the lake must be searched for what is shown. */
+export const LAKE_SEARCH_OPTIONS = {
+  ...LAKE_OPTION,
+  since: { type: 'text', value: 'DURATION', description: 'Search archived days of this time only' },
 } as const satisfies Options;
 
 /** Runs `work` within one snapshot of the database. Null: no day is archived and dropped. */
@@ -119,6 +126,14 @@ export class Lake {
 
   async chooseNewest(wanted: Wanted, count: number): Promise<NewestTraces> {
     return (await (await this.#rowsFor(wanted))?.chooseNewest(wanted, count)) ?? { found: 0, oldestNs: null };
+  }
+
+  async findTraces(wanted: Wanted, limit: number): Promise<readonly FoundTrace[]> {
+    return (await (await this.#rowsFor(wanted))?.findTraces(wanted, limit)) ?? [];
+  }
+
+  async findValues(wanted: Wanted, column: string, limit: number): Promise<readonly (readonly [string, string])[]> {
+    return (await (await this.#rowsFor(wanted))?.findValues(wanted, column, limit)) ?? [];
   }
 
   async complete(): Promise<void> {

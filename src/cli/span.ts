@@ -3,15 +3,17 @@ import { CONTENT_COLUMNS } from '../pdata/content-columns.ts';
 import { type ContentRow, readRecord } from '../messages/read-record.ts';
 import { isList, isObject, type Json, jsonText, parseJson } from '../pdata/exact-json.ts';
 import { jsonLine, STORED_COLUMNS, type StoredText } from '../pdata/stored-text.ts';
-import type { Command } from './command.ts';
+import { loadTrace, loadTraceOfSpan, type TraceSearch } from './archived-trace.ts';
+import type { Command, ExitCode } from './command.ts';
 import { explainMissing } from './content-capture.ts';
+import { type Lake, LAKE_SEARCH_OPTIONS, withLake } from './lake.ts';
 import { onlyWord } from './project.ts';
-import { type Reader, READER_OPTIONS, withReader } from './reader.ts';
+import { type Reader, READER_OPTIONS, sinceOf, withReader } from './reader.ts';
 import type { Terminal } from './terminal.ts';
 import { formatTook } from './view/format.ts';
 import { contentData, drawMessage } from './view/messages.ts';
 import { asJson, cut, escapeJson, pad, widthOf, wrap } from './view/screen-text.ts';
-import { findSpan, readSpan, type SpanRecord } from './view/span-record.ts';
+import { findSpan, readSpan, searchSpan, type SpanRecord } from './view/span-record.ts';
 import { findTrace } from './view/trace-record.ts';
 
 /** Lines of one message or value. */
@@ -38,9 +40,10 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
 
 export const spanCommand: Command = {
   description:
-    'Ids may be shortened to a unique prefix. Without --trace every stored span is searched, which takes a while in a\nlarge database.',
+    'Ids may be shortened to a unique prefix. Without --trace every stored span is searched, which takes a while in a\nlarge database, and then archived days, the newest first.',
   options: {
     ...READER_OPTIONS,
+    ...LAKE_SEARCH_OPTIONS,
     trace: { type: 'text', short: 't', value: 'ID', description: 'The trace of the span' },
   },
   examples: [
@@ -50,19 +53,35 @@ export const spanCommand: Command = {
   run: (call) => {
     const { values, terminal } = call;
     const id = onlyWord(call, 'ID');
-    return withReader(call, async (reader) => {
-      const project = values.text('project') ?? null;
-      const trace = values.text('trace');
-      const key = await findSpan(reader, id, {
-        project,
-        trace: trace === undefined ? null : await findTrace(reader, trace, project),
-      });
-      const record = await readSpan(reader, key);
-      terminal.print(values.flag('json') ? spanJson(record) : await describe(reader, record, terminal));
-      return 0;
-    });
+    const project = values.text('project') ?? null;
+    const trace = values.text('trace') ?? null;
+    const since = sinceOf(values, Date.now());
+    return withReader(call, (reader) =>
+      withLake<ExitCode>(call, reader, 'all', async (lake) => {
+        if (lake !== null) await loadSpan(lake, { id, trace, project, since });
+        const every = lake?.reader ?? reader;
+        const key = await findSpan(every, id, {
+          project,
+          trace: trace === null ? null : await findTrace(every, trace, project),
+        });
+        const record = await readSpan(every, key);
+        terminal.print(values.flag('json') ? spanJson(record) : await describe(every, record, terminal));
+        return 0;
+      }),
+    );
   },
 };
+
+/** Loads the archived records of the trace of the span. Without a trace, archived days are searched last. */
+async function loadSpan(
+  lake: Lake,
+  { id, trace, ...search }: TraceSearch & { readonly trace: string | null },
+): Promise<void> {
+  if (trace !== null) return loadTrace(lake, { ...search, id: trace });
+  const stored = await searchSpan(lake.reader, id, { project: search.project, trace: null });
+  if (stored === null) await loadTraceOfSpan(lake, { ...search, id });
+  else await loadTrace(lake, { ...search, id: stored.traceId });
+}
 
 /** The row and its log records as the `file` exporter writes them, each with its content as messages. */
 function spanJson({ span, logs }: SpanRecord): string {

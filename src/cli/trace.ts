@@ -2,7 +2,7 @@
 import { loadTrace } from './archived-trace.ts';
 import type { Command, ExitCode } from './command.ts';
 import { explainMissing } from './content-capture.ts';
-import { LAKE_OPTION, withLake } from './lake.ts';
+import { LAKE_SEARCH_OPTIONS, withLake } from './lake.ts';
 import { onlyWord } from './project.ts';
 import { limitOf, type Reader, READER_OPTIONS, sinceOf, withReader } from './reader.ts';
 import type { Terminal } from './terminal.ts';
@@ -30,9 +30,8 @@ export const traceCommand: Command = {
     'The id may be shortened to a unique prefix. A name that begins with … belongs to a span whose parent has not\narrived. Figures after Σ are the sum of the spans below; figures in parentheses are counted on another line and are\nnot part of the totals.',
   options: {
     ...READER_OPTIONS,
-    ...LAKE_OPTION,
+    ...LAKE_SEARCH_OPTIONS,
     content: { type: 'flag', description: 'Show the messages of each call below its line' },
-    since: { type: 'text', value: 'DURATION', description: 'Search archived days of this time only' },
     limit: { type: 'text', short: 'n', value: 'N', description: 'Lines to draw', default: String(DEFAULT_LINES) },
   },
   examples: [

@@ -13,7 +13,7 @@ import { conditionOf, LAKE_TABLES, type LakeSignal } from '../lake-table.ts';
 import { type ObjectStore, StoreError } from '../store/object-store.ts';
 import { type ArchivedFile, archivedFiles } from './archived-files.ts';
 import { combined, completeTables, createTables } from './combined-tables.ts';
-import { copyParts, type Need, type PartialFile, type TraceRange } from './partial-file.ts';
+import { type ColumnValue, copyParts, type Need, type PartialFile, type TraceRange } from './partial-file.ts';
 import { columnNames, lakeNames, textQuery } from './text-rows.ts';
 
 /** Rows that one command copies into the database, as text. They are on its disk until the command ends. */
@@ -40,7 +40,10 @@ export interface ArchiveWork {
 export interface Wanted {
   readonly files: readonly ArchivedFile[];
   readonly project: string | null;
-  readonly traces: TraceRange | null;
+  /** Of any of these ranges; null: all. */
+  readonly traces: readonly TraceRange[] | null;
+  /** All wanted rows have this value in this column. */
+  readonly equal?: ColumnValue;
   /** A condition of DuckDB for the rows of a signal; left out: all. */
   readonly where?: Readonly<Partial<Record<LakeSignal, string>>>;
 }
@@ -49,6 +52,13 @@ export interface NewestTraces {
   readonly found: number;
   /** The time of the oldest of them. */
   readonly oldestNs: bigint | null;
+}
+
+export interface FoundTrace {
+  readonly project: string;
+  readonly traceId: string;
+  /** Of the file that has such a row, as YYYY-MM-DD. */
+  readonly day: string;
 }
 
 /** What was read so far. */
@@ -108,7 +118,7 @@ export class ArchivedRows {
     await duck.run(`
       CREATE TABLE IF NOT EXISTS taken (project VARCHAR, trace_id VARCHAR);
       CREATE OR REPLACE TABLE times (project VARCHAR, trace_id VARCHAR, start_ns BIGINT, arrival_ns BIGINT)`);
-    await this.#eachTrace(wanted, (from, signal) => {
+    await this.#eachTrace(wanted, (from, { signal }) => {
       const times = signal === 'spans' ? 'min(start_time_unix_nano), NULL' : 'NULL, min(epoch_ns(received_at))';
       return `INSERT INTO times SELECT project, trace_id, ${times} FROM ${from}`;
     });
@@ -122,20 +132,60 @@ export class ArchivedRows {
     return { found: Number(row?.['found']), oldestNs: oldest === null ? null : BigInt(String(oldest)) };
   }
 
+  /** The traces of these rows, at most `limit`. */
+  async findTraces(wanted: Wanted, limit: number): Promise<readonly FoundTrace[]> {
+    const duck = this.#work.duck;
+    await duck.run('CREATE OR REPLACE TABLE found (project VARCHAR, trace_id VARCHAR, day VARCHAR)');
+    await this.#eachTrace(
+      wanted,
+      (from, { day }) => `INSERT INTO found SELECT project, trace_id, ${literal(day)} FROM ${from}`,
+    );
+    const rows = await duck.rows(`SELECT DISTINCT project, trace_id, day FROM found LIMIT ${limit}`);
+    return rows.map((row) => ({
+      project: String(row['project']),
+      traceId: String(row['trace_id']),
+      day: String(row['day']),
+    }));
+  }
+
+  /** The values of a column of these rows, with their projects, at most `limit`. */
+  async findValues(wanted: Wanted, column: string, limit: number): Promise<readonly (readonly [string, string])[]> {
+    const duck = this.#work.duck;
+    await duck.run('CREATE OR REPLACE TABLE found (project VARCHAR, value VARCHAR)');
+    const condition = `${quoted(column)} IS NOT NULL`;
+    await this.#eachPart(
+      wanted,
+      { columns: ['project', column], condition },
+      (from) => `INSERT INTO found SELECT DISTINCT project, ${quoted(column)} FROM ${from}`,
+    );
+    const rows = await duck.rows(`SELECT DISTINCT project, value FROM found ORDER BY ALL LIMIT ${limit}`);
+    return rows.map((row) => [String(row['project']), String(row['value'])]);
+  }
+
   /** Runs a statement of DuckDB over the wanted rows of each file, grouped by trace. */
-  async #eachTrace(wanted: Wanted, statement: (from: string, signal: LakeSignal) => string): Promise<void> {
+  #eachTrace(wanted: Wanted, statement: (from: string, file: ArchivedFile) => string): Promise<void> {
+    const columns = ['project', 'trace_id'];
+    return this.#eachPart(wanted, { columns, condition: 'trace_id IS NOT NULL' }, (from, file) =>
+      statement(`${from} GROUP BY project, trace_id`, file),
+    );
+  }
+
+  /** Runs a statement of DuckDB over the wanted rows of each file. */
+  async #eachPart(
+    wanted: Wanted,
+    { columns: own, condition: also }: { readonly columns: readonly string[]; readonly condition: string },
+    statement: (from: string, file: ArchivedFile) => string,
+  ): Promise<void> {
     const local = join(this.#work.folder, 'part.parquet');
     for (const file of wanted.files) {
       const { signal } = file;
-      const condition = [...conditionsOf(wanted), 'trace_id IS NOT NULL', wanted.where?.[signal] ?? 'true'].join(
-        ' AND ',
-      );
+      const condition = [...conditionsOf(wanted), also, wanted.where?.[signal] ?? 'true'].join(' AND ');
       const time = signal === 'spans' ? 'start_time_unix_nano' : 'received_at';
-      const columns = new Set(['project', 'trace_id', time, ...namedIn(condition, columnNames(signal))]);
+      const columns = new Set([...own, time, ...namedIn(condition, columnNames(signal))]);
       try {
         const part = await this.copy(file, { ...wanted, columns, compared: columns }, local);
-        const from = `read_parquet(${literal(local)}) WHERE ${condition} GROUP BY project, trace_id`;
-        if (part.rows > 0) await this.#work.duck.run(statement(from, signal));
+        const from = `read_parquet(${literal(local)}) WHERE ${condition}`;
+        if (part.rows > 0) await this.#work.duck.run(statement(from, file));
       } finally {
         await rm(local, { force: true });
       }
@@ -230,11 +280,19 @@ const namedIn = (condition: string, names: Iterable<string>): ReadonlySet<string
 const namesOf = (signal: LakeSignal, columns: ColumnChoice): readonly string[] =>
   columnNames(signal).filter((name) => columns === 'all' || !LEFT_OUT.has(name));
 
-function conditionsOf({ project, traces }: Wanted): readonly string[] {
+function conditionsOf({ project, traces, equal }: Wanted): readonly string[] {
   return [
     ...(project === null ? [] : [`project = ${literal(project)}`]),
-    ...(traces === null ? [] : [`trace_id BETWEEN ${literal(traces.from)} AND ${literal(traces.to)}`]),
+    ...(traces === null ? [] : [conditionOfTraces(traces)]),
+    ...(equal === undefined ? [] : [`${quoted(equal.column)} = ${literal(equal.value)}`]),
   ];
+}
+
+function conditionOfTraces(traces: readonly TraceRange[]): string {
+  if (traces.every(({ from, to }) => from === to))
+    return `trace_id IN (${traces.map(({ from }) => literal(from)).join(', ')})`;
+  const ranges = traces.map(({ from, to }) => `trace_id BETWEEN ${literal(from)} AND ${literal(to)}`);
+  return `(${ranges.join(' OR ')})`;
 }
 
 /**

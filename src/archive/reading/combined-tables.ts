@@ -7,8 +7,9 @@ import type { Query } from '../../component/capabilities/postgres.ts';
 import type { LakeSignal } from '../lake-table.ts';
 
 export const SIGNALS: readonly LakeSignal[] = ['spans', 'logs', 'metric_points'];
-/** The views of figures, and what they need. The others do not read the tables, or no command asks them. */
+/** The views of records and figures, and what they need. The others do not read the tables, or no command asks them. */
 const VIEWS = new Set([
+  ...['spans', 'logs'],
   ...['usage_spans', 'usage_records', 'usage_logs', 'counting_rollups', 'usage_rollups', 'counted_spans'],
   ...['counted_usage', 'trace_usage', 'trace_usage_of', 'counted_usage_between', 'traces', 'trace_conversations'],
   ...['values_above', 'owners_of', 'attributed_usage_between'],

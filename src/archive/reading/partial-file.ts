@@ -20,6 +20,8 @@ import {
 const TAIL_BYTES = 64 * 1024;
 /** A gap between two parts that costs less than a further request. */
 const GAP_BYTES = 128 * 1024;
+/** Bloom filters are asked for so many values; more are in most row groups. */
+const MOST_PROBED = 32;
 
 /** Inclusive, as hex text. The same id twice: one trace. */
 export interface TraceRange {
@@ -27,12 +29,19 @@ export interface TraceRange {
   readonly to: string;
 }
 
+export interface ColumnValue {
+  readonly column: string;
+  readonly value: string;
+}
+
 /** What a question needs of a file. */
 export interface Need {
   /** Null: all projects. */
   readonly project: string | null;
-  /** Null: all traces. */
-  readonly traces: TraceRange | null;
+  /** Traces of any of these ranges. Null: all traces. */
+  readonly traces: readonly TraceRange[] | null;
+  /** All wanted rows have this value in this column. */
+  readonly equal?: ColumnValue;
   readonly columns: ReadonlySet<string>;
   /** Columns that conditions name. DuckDB asks their bloom filters, so the copy must have these. */
   readonly compared: ReadonlySet<string>;
@@ -60,12 +69,12 @@ export async function copyParts(source: Source, need: Need, { duck, path }: { du
   const file = await open(path, 'w', 0o600);
   try {
     let groups: readonly RowGroup[] = footer.groups.filter((group) => mayHave(group, need));
-    const { traces } = need;
     for (const span of joined(groups.flatMap((group) => bloomsOf(group, need.compared))))
       await copySpan(source, file, span);
-    if (traces !== null && traces.from === traces.to && groups.length > 0) {
+    for (const { column, values } of probesOf(need)) {
+      if (groups.every(({ columns }) => (columns.get(column)?.bloom ?? null) === null)) continue;
       await writeFooter(file, source, footer, groups);
-      groups = await withoutExcluded(duck, path, { groups, trace: traces.from });
+      groups = await withoutExcluded(duck, path, { groups, column, values });
     }
     const columns = new Set([...need.columns].filter((name) => footer.groups[0]?.columns.has(name)));
     for (const span of joined(groups.flatMap((group) => spansOf(group, columns)))) await copySpan(source, file, span);
@@ -99,24 +108,42 @@ function mayHave(group: RowGroup, { project, traces }: Need): boolean {
   };
   return (
     (project === null || overlaps('project', project, project)) &&
-    (traces === null || overlaps('trace_id', traces.from, traces.to))
+    (traces === null || traces.some(({ from, to }) => overlaps('trace_id', from, to)))
   );
 }
 
 const bloomsOf = ({ columns }: RowGroup, names: ReadonlySet<string>): readonly ByteSpan[] =>
   [...columns.values()].flatMap(({ name, bloom }) => (names.has(name) && bloom !== null ? [bloom] : []));
 
+interface Probe {
+  readonly column: string;
+  /** Each wanted row has one of them. */
+  readonly values: readonly string[];
+}
+
+/** The columns of which the wanted values are few and known as a whole. */
+function probesOf({ traces, equal }: Need): readonly Probe[] {
+  const probes: Probe[] = equal === undefined ? [] : [{ column: equal.column, values: [equal.value] }];
+  if (traces !== null && traces.length <= MOST_PROBED && traces.every(({ from, to }) => from === to))
+    probes.push({ column: 'trace_id', values: traces.map(({ from }) => from) });
+  return probes;
+}
+
+/** The row groups of which the bloom filter may have one of the values. */
 async function withoutExcluded(
   duck: Duck,
   path: string,
-  { groups, trace }: { readonly groups: readonly RowGroup[]; readonly trace: string },
+  { groups, column, values }: Probe & { readonly groups: readonly RowGroup[] },
 ): Promise<readonly RowGroup[]> {
-  if (groups.every(({ columns }) => columns.get('trace_id')?.bloom === null)) return groups;
-  const rows = await duck.rows(
-    `SELECT row_group_id::INTEGER AS id, bloom_filter_excludes AS excluded FROM parquet_bloom_probe(${literal(path)}, 'trace_id', ${literal(trace)})`,
-  );
-  const excluded = new Set(rows.filter((row) => row['excluded'] === true).map(({ id }) => Number(id)));
-  return groups.filter((_, index) => !excluded.has(index));
+  const possible = new Set<number>();
+  for (const value of values) {
+    const rows = await duck.rows(
+      `SELECT row_group_id::INTEGER AS id, bloom_filter_excludes AS excluded
+       FROM parquet_bloom_probe(${literal(path)}, ${literal(column)}, ${literal(value)})`,
+    );
+    for (const { id, excluded } of rows) if (excluded !== true) possible.add(Number(id));
+  }
+  return groups.filter((_, index) => possible.has(index));
 }
 
 const spansOf = ({ columns }: RowGroup, wanted: ReadonlySet<string>): readonly ByteSpan[] =>

@@ -4,6 +4,7 @@
  * records only.
  */
 import { CONTENT_COLUMNS } from '../../pdata/content-columns.ts';
+import type { FoundTrace } from '../../archive/reading/archived-rows.ts';
 import type { Message } from '../../messages/message.ts';
 import { CallHistory } from '../../messages/new-messages.ts';
 import { type ContentRow, readRecord, type Section } from '../../messages/read-record.ts';
@@ -54,7 +55,7 @@ export interface StoredCall {
   readonly logs: readonly string[];
 }
 
-const SHOWN_CANDIDATES = 5;
+export const SHOWN_CANDIDATES = 5;
 /** Calls that are fetched at once, and the length of one column of them. */
 const AT_ONCE = 8;
 const MOST_CHARACTERS = 4 * 1024 * 1024;
@@ -100,12 +101,34 @@ function onlyOne(id: string, rows: readonly Row[]): Key {
   }));
   const [key, second] = keys;
   if (key !== undefined && second === undefined) return key;
-  const sameId = keys.every(({ conversationId }) => conversationId === key?.conversationId);
+  throw refuseSeveral(id, keys);
+}
+
+export function refuseSeveral(id: string, keys: readonly Omit<Key, 'isOfLogs'>[]): UserError {
+  const sameId = keys.every(({ conversationId }) => conversationId === keys[0]?.conversationId);
   const names = keys.map((each) => (sameId ? `--project ${each.project}` : each.conversationId));
-  throw new UserError(
+  return new UserError(
     `several conversations begin with ${id}`,
     `Give ${sameId ? 'the project' : 'more of the id'}: ${names.join(', ')}${keys.length === SHOWN_CANDIDATES ? ', …' : ''}`,
   );
+}
+
+/** The traces with spans of the conversation, each on the first and last day of its claim. */
+export async function storedTraces(reader: Reader, id: string, project: string | null): Promise<readonly FoundTrace[]> {
+  const dayOf = (ns: string): string => `to_char(to_timestamp(${ns} / 1000000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')`;
+  const rows = await reader.query(
+    `SELECT DISTINCT t.project, encode(t.trace_id, 'hex') AS trace_id, day FROM sluice.spans s
+       JOIN sluice.traces t ON t.trace_id = s.trace_id AND t.project = s.project,
+       unnest(ARRAY[${dayOf('t.first_ns')}, ${dayOf('t.last_ns')}]) AS day
+     WHERE s.project = ANY (ARRAY(${projectsOf('traces')})) AND left(s.conversation_id, 128) = left($1::text, 128)
+       AND ${isWhole('s')} AND t.first_ns IS NOT NULL`,
+    [id, project],
+  );
+  return rows.map((row) => ({
+    project: String(row['project']),
+    traceId: String(row['trace_id']),
+    day: String(row['day']),
+  }));
 }
 
 const PLACE = "l.tableoid || ' ' || l.ctid";

@@ -18,12 +18,23 @@ const SHOWN_CANDIDATES = 5;
 /** Log records of a span that are read. */
 const MOST_LOGS = 1_000;
 
-/** Spans have an index by trace only: without one, every stored span is read. */
-export async function findSpan(
+export interface SpanPlace {
+  readonly project: string | null;
+  readonly trace: TraceKey | null;
+}
+
+export async function findSpan(reader: Reader, written: string, place: SpanPlace): Promise<SpanKey> {
+  const key = await searchSpan(reader, written, place);
+  if (key === null) throw new UserError(`there is no span ${written.toLowerCase()}`, 'See `sluice trace ID --json`.');
+  return key;
+}
+
+/** Null: there is none. Spans have an index by trace only: without one, every stored span is read. */
+export async function searchSpan(
   reader: Reader,
   written: string,
-  { project, trace }: { readonly project: string | null; readonly trace: TraceKey | null },
-): Promise<SpanKey> {
+  { project, trace }: SpanPlace,
+): Promise<SpanKey | null> {
   const prefix = written.toLowerCase();
   if (!/^[0-9a-f]{1,16}$/u.test(prefix))
     throw new UsageError('a span id is 16 hexadecimal digits, or the first of them', 'See `sluice trace ID --json`.');
@@ -42,7 +53,7 @@ export async function findSpan(
     startNs: String(row['start_time_unix_nano']),
   }));
   const [key, second] = keys;
-  if (key === undefined) throw new UserError(`there is no span ${prefix}`, 'See `sluice trace ID --json`.');
+  if (key === undefined) return null;
   // A sender may use one id for two spans of a trace: the first is shown.
   if (second === undefined || keys.every(({ spanId, traceId }) => spanId === key.spanId && traceId === key.traceId))
     return key;

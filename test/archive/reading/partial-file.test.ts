@@ -27,7 +27,7 @@ const PATH = join(folder, 'part.parquet');
 // Columns that are not needed are most of a file, and cannot be compressed.
 await duck.run(`COPY (
     SELECT 'p' || (i // 10000) AS project, md5((i // 8)::text) AS trace_id, i::BIGINT AS number, CASE WHEN i % 3 = 0 THEN 'x' END AS sparse,
-      NULL::VARCHAR AS empty, md5(i::text) || md5((i + 7)::text) AS content
+      CASE WHEN i % 80 < 16 THEN 'c-' || (i // 8) END AS thread, NULL::VARCHAR AS empty, md5(i::text) || md5((i + 7)::text) AS content
     FROM range(${ROWS}) t(i) ORDER BY 1, 2, 3)
   TO '${join(folder, FILE)}' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 2048)`);
 const whole = readFileSync(join(folder, FILE));
@@ -68,7 +68,7 @@ t.test('a footer that is written again is the same', async (t) => {
 t.test('one trace: one row group of the file', async (t) => {
   for (const store of [folderStore, s3]) {
     const id = await idOf(1300);
-    const { rows, bytes } = await copied({ project: 'p1', traces: { from: id, to: id } }, store);
+    const { rows, bytes } = await copied({ project: 'p1', traces: [{ from: id, to: id }] }, store);
     t.ok(rows > 0 && rows <= 2048, 'rows');
     t.ok(bytes < whole.length / 5, `${bytes} of ${whole.length} bytes`);
     t.same(
@@ -80,15 +80,26 @@ t.test('one trace: one row group of the file', async (t) => {
 
 t.test('a trace that is not in the file is excluded by the bloom filters', async (t) => {
   const id = await idOf(ROWS);
-  const { rows, bytes } = await copied({ traces: { from: id, to: id } });
+  const { rows, bytes } = await copied({ traces: [{ from: id, to: id }] });
   t.equal(rows, 0);
   t.ok(bytes < whole.length / 5);
+});
+
+t.test('several traces, and a value of another column: only row groups that may have them', async (t) => {
+  const ids = [await idOf(10), await idOf(1300)];
+  const several = await copied({ traces: ids.map((id) => ({ from: id, to: id })) });
+  t.ok(several.rows <= 2 * 2048, `${several.rows} rows`);
+  t.equal((await numbersOf(`trace_id IN ('${ids.join("', '")}')`)).length, 16);
+  const compared = new Set(['project', 'trace_id', 'thread']);
+  const rare = await copied({ equal: { column: 'thread', value: 'c-1300' }, compared });
+  t.ok(rare.rows > 0 && rare.rows <= 2048, `${rare.rows} rows`);
+  t.equal((await copied({ equal: { column: 'thread', value: 'c-none' }, compared })).rows, 0);
 });
 
 t.test('the beginning of an id, one project, and everything', async (t) => {
   const id = await idOf(1300);
   const range = { from: id.slice(0, 6).padEnd(32, '0'), to: id.slice(0, 6).padEnd(32, 'f') };
-  await copied({ traces: range });
+  await copied({ traces: [range] });
   t.equal((await numbersOf(`trace_id BETWEEN '${range.from}' AND '${range.to}'`)).length, 8);
   await copied({ project: 'p1' });
   t.equal((await numbersOf("project = 'p1'")).length, ROWS / 2);

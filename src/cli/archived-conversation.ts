@@ -1,0 +1,46 @@
+/** Loads the archived records of one conversation: those of its traces, and log records of no trace. */
+import type { FoundTrace, Wanted } from '../archive/reading/archived-rows.ts';
+import { literal } from '../archive/duckdb.ts';
+import { dayOf } from './archived-range.ts';
+import { filesOf, loadFound, type TraceSearch } from './archived-trace.ts';
+import type { Lake } from './lake.ts';
+import { refuseSeveral, SHOWN_CANDIDATES, storedTraces } from './view/conversation-record.ts';
+
+const COLUMN = 'conversation_id';
+/** The list of model calls is no longer. */
+const MOST_TRACES = 10_000;
+
+/** Any day may have a part of a conversation, so all are searched that `since` allows. */
+export async function loadConversation(lake: Lake, { id, project, since }: TraceSearch): Promise<void> {
+  const first = since === null ? '' : dayOf(BigInt(since));
+  const files = filesOf(lake.files, project).filter(({ day }) => day >= first);
+  const stored = await storedTraces(lake.reader, id, project);
+  if ((await loadWhole(lake, { files, project, traces: null }, { id, stored })) || stored.length > 0) return;
+  // A prefix of the id reads the column of all files.
+  const condition = `starts_with(${COLUMN}, ${literal(id)})`;
+  const wanted = { files, project, traces: null, where: { spans: condition, logs: condition } };
+  const found = await lake.findValues(wanted, COLUMN, SHOWN_CANDIDATES);
+  const [candidate, second] = found.map(([ofProject, conversationId]) => ({ project: ofProject, conversationId }));
+  if (candidate === undefined) return;
+  if (second !== undefined)
+    throw refuseSeveral(
+      id,
+      found.map(([name, each]) => ({ project: name, conversationId: each })),
+    );
+  const known = await storedTraces(lake.reader, candidate.conversationId, project);
+  await loadWhole(lake, { files, project, traces: null }, { id: candidate.conversationId, stored: known });
+}
+
+/** `stored`: traces that PostgreSQL knows. Returns whether the archive has records with the id. */
+async function loadWhole(
+  lake: Lake,
+  wanted: Wanted,
+  { id, stored }: { readonly id: string; readonly stored: readonly FoundTrace[] },
+): Promise<boolean> {
+  const ofConversation = { ...wanted, equal: { column: COLUMN, value: id } };
+  const found = await lake.findTraces(ofConversation, MOST_TRACES);
+  const logs = wanted.files.filter(({ signal }) => signal === 'logs');
+  const alone = await lake.load({ ...ofConversation, files: logs, where: { logs: 'trace_id IS NULL' } });
+  await loadFound(lake, [...found, ...stored]);
+  return found.length + alone > 0;
+}
