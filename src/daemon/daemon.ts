@@ -29,6 +29,7 @@ import { findEndpoint } from './endpoint.ts';
 import { findEmbeddedUrl } from './configured-database.ts';
 import { greet } from './first-start.ts';
 import { letHeapGrow } from './heap.ts';
+import { IdleCollections } from './idle-collections.ts';
 import type { DaemonExitCode, DaemonHost } from './daemon-host.ts';
 import { identityOf } from './identity.ts';
 import { countRequests, FATAL_TIMEOUT_MS, makeLogger, makeService } from './process-service.ts';
@@ -82,6 +83,7 @@ export class Daemon {
 
   async run(): Promise<DaemonExitCode> {
     letHeapGrow();
+    new IdleCollections(this.#host.process).start();
     const { config } = this.#files;
     this.#warn(config);
     this.#listen();

@@ -4,12 +4,11 @@
  * it exists. It is dropped at once when it has become very large: a body of another kind would write to other pages,
  * and the memory would grow to the sum of what each kind needs.
  */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { Processor } from '../component/processor.ts';
 import type { Steps } from '../pdata/steps.ts';
 import { Intake } from '../pdata/index-body.ts';
 import { TableUsage } from '../pdata/table-usage.ts';
+import { collectGarbage } from './collect-garbage.ts';
 
 /** The time without a pass after which an arena is dropped, unless it is kept. */
 const IDLE_MS = 20_000;
@@ -52,6 +51,7 @@ export class Arena {
     if (this.#idle !== null) return;
     this.#idle = setTimeout(() => {
       this.#drop();
+      // The pages of a memory are released when it is collected.
       collectGarbage();
     }, IDLE_MS);
     this.#idle.unref();
@@ -64,13 +64,4 @@ export class Arena {
     if (this.#idle !== null) clearTimeout(this.#idle);
     this.#idle = null;
   }
-}
-
-/**
- * The pages of a memory are released when it is collected. V8 collects soon while requests arrive, in small steps, but
- * not while the process is idle.
- */
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
 }

@@ -21,6 +21,7 @@ import { OpenTaps } from '../../service/telemetry/tap.ts';
 import { ChildCommands } from '../child-commands.ts';
 import { readingFrom } from '../config-files.ts';
 import { letHeapGrow } from '../heap.ts';
+import { IdleCollections } from '../idle-collections.ts';
 import type { DaemonExitCode, DaemonHost } from '../daemon-host.ts';
 import { countRequests, FATAL_TIMEOUT_MS, makeLogger, makeService, type RequestCounts } from '../process-service.ts';
 import { HandedOffPorts } from './handed-off-ports.ts';
@@ -60,6 +61,7 @@ export class Worker {
   run(): Promise<DaemonExitCode> {
     letHeapGrow();
     const { process } = this.#host;
+    new IdleCollections(process).start();
     // A terminal and systemd send these signals to every process. The primary decides, and sends messages.
     for (const signal of IGNORED) process.on(signal, () => undefined);
     process.on('uncaughtException', (error) => void this.#fail(error));
