@@ -1,7 +1,7 @@
 /**
- * Gives memory back when the process has become idle: garbage of the start or of the last load, and the young generation
- * (32 MiB), which the engine shrinks only in a full collection that follows some seconds with few allocations. So an
- * idle period begins with several collections, and has no more.
+ * Gives memory back when the process has become idle: garbage of the start or of the last load, and the young
+ * generation (32 MiB), which the engine shrinks only in a full collection that follows some seconds with few
+ * allocations. So an idle period begins with several collections, and has no more.
  */
 import { collectGarbage } from '../service/collect-garbage.ts';
 

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** A full collection, in 20 to 50 ms for the heap of an idle daemon. The engine makes none while the process is idle. */
+/** A full collection, which takes 20 to 50 ms for the heap of an idle daemon. An idle engine makes none. */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();

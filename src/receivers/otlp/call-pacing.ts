@@ -141,6 +141,14 @@ export class PacedCalls {
     return Math.max(serves.length, 1);
   }
 
+  /**
+   * Reads the connection if it is not stopped here. After an error of the protocol node:http2 (Node 20) stops the
+   * reading for good and gives no event, so the end of the connection would never be seen.
+   */
+  readOn(): void {
+    if (!this.#isStopped) this.#connection._handle?.readStart();
+  }
+
   #stop(): void {
     if (this.#isStopped) return;
     this.#isStopped = true;

@@ -32,6 +32,8 @@ const UNKNOWN_CLIENT_WINDOW_BYTES = 65_535;
 const WINDOW_BYTES = 1_048_576;
 /** The limit in megabytes of node:http2 for one connection's headers and frames. */
 const SESSION_MEMORY_MB = 10;
+/** Connections whose reading node:http2 has stopped for good are read on in this interval. */
+const READ_ON_MS = 1_000;
 /** NGHTTP2_ERR_BAD_CLIENT_MAGIC: the first bytes of a connection are not those of HTTP/2. */
 const BAD_CLIENT_MAGIC = -903;
 
@@ -53,6 +55,7 @@ export class GrpcServer implements Component, ConnectionHandler {
   readonly #foreign: ForeignClients;
   #listener: Listener | null = null;
   #hasSuccessor = false;
+  #timer: NodeJS.Timeout | null = null;
   readonly #pacing = new CallPacing();
   /** The connection that is being passed to the server. */
   #beginning: Beginning | null = null;
@@ -72,6 +75,9 @@ export class GrpcServer implements Component, ConnectionHandler {
 
   async start(): Promise<void> {
     this.#terminator?.start();
+    this.#timer = setInterval(() => {
+      for (const session of this.#sessions.values()) session.readOn();
+    }, READ_ON_MS).unref();
     this.#listener = await this.#host.listeners.listen(listenRequest('grpc', this.#options, this.#host), this);
     const { address: endpoint } = this.#listener;
     this.#host.logger.info({ endpoint, tls: this.#terminator !== null }, 'listening for OTLP/gRPC');
@@ -104,6 +110,7 @@ export class GrpcServer implements Component, ConnectionHandler {
     if (!this.#hasSuccessor) this.#calls.stop();
     for (const session of this.#sessions.values()) session.drain();
     await this.#connections.endBy(deadline);
+    if (this.#timer !== null) clearInterval(this.#timer);
   }
 
   #createServer(): Http2Server {

@@ -118,6 +118,10 @@ export class GrpcSession {
     this.#session.destroy();
   }
 
+  readOn(): void {
+    this.#paced.readOn();
+  }
+
   #watchPreface(prefaceMs: number): void {
     const timer = this.#after(prefaceMs, () => this.destroy());
     this.#session.once('remoteSettings', () => this.#cancel(timer));

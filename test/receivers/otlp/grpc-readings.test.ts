@@ -2,6 +2,7 @@
 import { constants } from 'node:http2';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
+import { acceptedConnections } from '../../support/accepted-connections.ts';
 import { type Daemon, FILE_CONFIG, KEY, OTHER_KEY, startDaemon } from '../../support/daemon.ts';
 import { GrpcClient, METHODS, protobufWriter } from '../../support/grpc-client.ts';
 import { END_HEADERS, END_STREAM, FRAME, frame, headerBlock, RawHttp2 } from '../../support/http2-frames.ts';
@@ -133,4 +134,25 @@ t.test('a peer that resets its calls or floods with frames is disconnected, and 
   }
   await until(() => /sluice_requests_in_flight 0\n/.test(daemon.registry.print()));
   t.match(daemon.registry.print(), /sluice_bytes_in_flight 0\n/, 'no call of a flood stays in flight');
+});
+
+t.test('a connection with an error of the protocol is closed when its client is gone', async (t) => {
+  const daemon = await startDaemon(t, { config: CONFIG });
+  const errors: Readonly<Record<string, readonly Buffer[]>> = {
+    'settings of a stream': [frame(FRAME.settings, 0, 1, Buffer.alloc(3))],
+    'data of no call': [frame(FRAME.data, 0, 1, Buffer.alloc(10))],
+    'data of no call, and more': [frame(FRAME.data, 0, 1, Buffer.alloc(10)), Buffer.alloc(20_000)],
+    'an open call before it': [
+      frame(FRAME.headers, END_HEADERS, 1, headerBlock(HEADERS)),
+      frame(FRAME.settings, 0, 1, Buffer.alloc(3)),
+    ],
+  };
+  for (const [name, frames] of Object.entries(errors)) {
+    const raw = new RawHttp2(daemon.grpc);
+    raw.send(...frames);
+    await until(() => raw.frames.some(({ type }) => type === FRAME.goaway) || raw.socket.destroyed);
+    raw.socket.destroy();
+    await until(() => acceptedConnections(daemon.grpc) === 0);
+    t.equal(acceptedConnections(daemon.grpc), 0, name);
+  }
 });
