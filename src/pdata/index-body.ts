@@ -58,6 +58,7 @@ export class Intake {
     context: Context,
     maxDepth: number,
   ): Steps<Batch> {
+    if (body.length === 0) throw new Rejection('empty_payload');
     if (body.length > layout.INPUT_CAPACITY)
       throw new Rejection('body_too_large', { limit_bytes: layout.INPUT_CAPACITY, received_bytes: body.length });
     this.#generation++;
@@ -129,10 +130,7 @@ function translate(error: unknown): unknown {
   if (!(error instanceof WireFault)) return error;
   const code = FAULT_CODES.get(error.code);
   if (code === undefined) return error;
-  return new Rejection(
-    code,
-    code === 'body_too_large'
-      ? { hint: 'too many elements' }
-      : { cause: `at byte ${error.position - layout.INPUT_BASE}` },
-  );
+  if (code === 'body_too_large') return new Rejection(code, { hint: 'too many elements' });
+  const cause = `at byte ${error.position - layout.INPUT_BASE}`;
+  return new Rejection(code, error.idLength === null ? { cause } : { cause, length: error.idLength });
 }

@@ -4,7 +4,7 @@
  * for large bodies, and a faster one.
  */
 import { readFileSync } from 'node:fs';
-import { MEMORY_END, PAUSE_BASE, PAUSE_CAPACITY } from './layout.ts';
+import { FAIL_ID, MEMORY_END, PAUSE_BASE, PAUSE_CAPACITY } from './layout.ts';
 import type { Steps } from './steps.ts';
 
 /**
@@ -65,10 +65,13 @@ export interface WireExports {
 export class WireFault extends Error {
   readonly code: number;
   readonly position: number;
-  constructor(code: number, position: number) {
+  /** The length of a refused id as sent: bytes of protobuf, characters of JSON. Null for other rules. */
+  readonly idLength: number | null;
+  constructor(code: number, position: number, idLength: number | null = null) {
     super(`wire fault ${code} at byte ${position}`);
     this.code = code;
     this.position = position;
+    this.idLength = idLength;
   }
 }
 
@@ -173,6 +176,9 @@ export function loadWire(seed: bigint, { pauses = false, stepMs = STEP_MS }: Wir
   const host = {
     fail(code: number, position: number): never {
       throw new WireFault(code, position >>> 0);
+    },
+    failId(position: number, length: number): never {
+      throw new WireFault(FAIL_ID, position >>> 0, length);
     },
     parseDouble: (offset: number, length: number): number => Number(bytes.toString('latin1', offset, offset + length)),
     printDouble: (value: number, target: number): number => bytes.write(String(value), target, 'latin1'),

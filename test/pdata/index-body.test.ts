@@ -5,6 +5,7 @@ import { Rejection } from '../../src/errors.ts';
 import { Context } from '../../src/pdata/context.ts';
 import { DEFAULT_MAX_DEPTH, Intake } from '../../src/pdata/index-body.ts';
 import { aSpan, aTraceRequest } from '../support/payloads.ts';
+import * as pb from './wasm/protobuf-writer.ts';
 
 /** The size of a piece. */
 const PIECE = 262144;
@@ -70,4 +71,48 @@ t.test('a long value is read in steps, whatever it consists of', async (t) => {
     // The module asks after each 16 KiB.
     t.ok(count >= size / 16384 - 1, `${Object.keys(value)}: ${count} steps`);
   }
+});
+
+/** The refusal of a body. */
+function refusalOf(encoding: 'json' | 'protobuf', body: Buffer): Rejection | null {
+  try {
+    intake.index('traces', encoding, body, context);
+    return null;
+  } catch (error) {
+    if (error instanceof Rejection) return error;
+    throw error;
+  }
+}
+
+t.test('a refused id is reported with its length as sent', async (t) => {
+  const span = aSpan();
+  for (const [fields, length] of [
+    [{ traceId: 'abc' }, 3],
+    [{ traceId: '0'.repeat(32) }, 32],
+    [{ traceId: `${'a'.repeat(31)}g` }, 32],
+    [{ traceId: '' }, 0],
+    [{ spanId: 'a'.repeat(18) }, 18],
+    [{ spanId: undefined }, 0],
+    [{ parentSpanId: '0'.repeat(16) }, 16],
+    [{ links: [{ traceId: 'ab' }] }, 2],
+  ] as const) {
+    const refusal = refusalOf('json', Buffer.from(JSON.stringify(aTraceRequest([{ ...span, ...fields }]))));
+    t.match(refusal, { code: 'invalid_id', details: { length } }, JSON.stringify(fields));
+  }
+  const time = pb.fixed64(7, 1n);
+  for (const [ids, length] of [
+    [[pb.hex(1, 'ab'.repeat(15)), pb.hex(2, 'ab'.repeat(8))], 15],
+    [[pb.hex(1, '00'.repeat(16)), pb.hex(2, 'ab'.repeat(8))], 16],
+    [[pb.hex(2, 'ab'.repeat(8))], 0],
+    [[pb.hex(1, 'ab'.repeat(16)), pb.hex(2, 'ab'.repeat(9))], 9],
+  ] as const)
+    t.match(refusalOf('protobuf', pb.request(Buffer.concat([...ids, time]))), {
+      code: 'invalid_id',
+      details: { length },
+    });
+});
+
+t.test('an empty body holds no records, in both encodings', async (t) => {
+  for (const encoding of ['json', 'protobuf'] as const)
+    t.equal(refusalOf(encoding, Buffer.alloc(0))?.code, 'empty_payload', encoding);
 });

@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import protobuf from 'protobufjs';
 import { isEnum, submessageOf, type Message, type Value } from './protos.ts';
-import { OracleRefusal } from './oracle-refusal.ts';
+import { OracleRefusal, type Rule } from './oracle-refusal.ts';
 
 /** Groups of unknown fields may nest this deep. */
 const MAX_GROUP_DEPTH = 100;
@@ -31,8 +31,8 @@ const WIRE_TYPES: Readonly<Record<string, number>> = {
   bytes: DELIMITED,
 };
 
-function refuse(reason: string): never {
-  throw new OracleRefusal('protobuf', reason);
+function refuse(reason: string, rule: Rule = 'protobuf'): never {
+  throw new OracleRefusal(rule, reason);
 }
 
 /** The bytes of one message and a position. */
@@ -96,7 +96,7 @@ class Source {
   }
 
   skipGroup(number: number, depth: number): void {
-    if (depth > MAX_GROUP_DEPTH) refuse('groups nest too deep');
+    if (depth > MAX_GROUP_DEPTH) refuse('groups nest too deep', 'payload');
     for (;;) {
       if (this.done) refuse('a group does not end');
       const tag = this.tag();

@@ -6,6 +6,11 @@
 @external("host", "fail")
 export declare function fail(code: i32, position: usize): void;
 
+/** `fail` with FAIL_ID. `length`: of the id as sent, in bytes of protobuf or characters of JSON. */
+// @ts-ignore: decorator
+@external("host", "failId")
+export declare function failId(position: usize, length: usize): void;
+
 // @ts-ignore: decorator
 @external("host", "parseDouble")
 export declare function parseDouble(offset: usize, length: u32): f64;

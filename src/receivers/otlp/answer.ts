@@ -57,8 +57,10 @@ const MALFORMED = {
   431: ['Request Header Fields Too Large', 'The request headers are too large.'],
 } as const;
 
-/** The raw answer to bytes that are not HTTP, or to CONNECT. The socket closes after it. */
-export function malformedRequestAnswer(status: keyof typeof MALFORMED): string {
+export type MalformedStatus = keyof typeof MALFORMED;
+
+/** The raw answer to what node:http does not accept as a request. The socket closes after it. */
+export function malformedRequestAnswer(status: MalformedStatus): string {
   const [reason, message] = MALFORMED[status];
   const body = JSON.stringify({ message });
   return `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;

@@ -4,6 +4,7 @@
  * next request. When the server is busy, it reads a short body first and keeps the connection.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Admission, Delivery, Pipeline } from '../../component/receiver.ts';
 import { Rejection, type Sender } from '../../errors.ts';
 import { MEDIA_TYPES, type Encoding, type Signal } from '../../pdata/context.ts';
@@ -69,6 +70,11 @@ export class HttpRequests {
       this.inFlight.end();
       this.#reception.end();
     }
+  }
+
+  /** Counts and logs a request that was answered with 404 without a call of `serve`. */
+  noteNotFound(connection: Socket): void {
+    this.#reception.refuse('none', new Rejection('not_found'), { sender: null, peer: addressOf(connection) });
   }
 
   /** From now on requests are refused with `shutting_down`, and answers close their connection. */

@@ -27,7 +27,7 @@ export class HttpServer implements Component, ConnectionHandler {
   readonly #options: HttpOptions;
   readonly #host: Host;
   readonly #requests: HttpRequests;
-  readonly #malformed = new MalformedRequests();
+  readonly #malformed: MalformedRequests;
   readonly #pacing: RequestPacing;
   readonly #foreign: ForeignClients;
   /** The first are its own, the others those of stopped servers before it. */
@@ -40,6 +40,7 @@ export class HttpServer implements Component, ConnectionHandler {
     this.#options = options;
     this.#host = host;
     this.#requests = requests;
+    this.#malformed = new MalformedRequests((connection) => requests.noteNotFound(connection));
     this.#foreign = new ForeignClients(host.logger);
     const server = this.#createServer();
     this.#pacing = new RequestPacing(server, {

@@ -1,10 +1,10 @@
 /**
- * Handles bytes that are not HTTP, and CONNECT. Valid requests before them on the same connection still get their
+ * Handles bytes that are not HTTP, CONNECT, and methods that node:http does not accept. Valid requests before them on the same connection still get their
  * answers, because their data may be stored. A body with an error in the middle is refused like other invalid bodies.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { malformedRequestAnswer } from './answer.ts';
+import { malformedRequestAnswer, type MalformedStatus } from './answer.ts';
 
 export class MalformedRequests {
   /** The pending answers of each connection. */
@@ -12,6 +12,12 @@ export class MalformedRequests {
   /** Connections that end after their last pending answer. */
   readonly #ending = new WeakSet<Socket>();
   readonly #broken = new WeakSet<IncomingMessage>();
+  readonly #noteNotFound: (socket: Socket) => void;
+
+  /** `noteNotFound` is called before a request is answered with 404. */
+  constructor(noteNotFound: (socket: Socket) => void) {
+    this.#noteNotFound = noteNotFound;
+  }
 
   /** A request has begun. */
   begin(response: ServerResponse): void {
@@ -23,7 +29,7 @@ export class MalformedRequests {
   }
 
   /** Handles an error of the parser of node:http. */
-  refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+  refuse(error: ParserError, socket: Socket): void {
     if (!socket.writable || error.code === 'ECONNRESET') {
       socket.destroy();
       return;
@@ -36,19 +42,24 @@ export class MalformedRequests {
     else if (torn?.headersSent === true) return;
     // `readBody` refuses the body, now or when the request is admitted.
     else if (torn !== undefined) this.#breakBody(torn.req, error);
-    else socket.end(malformedRequestAnswer(statusOf(error)), () => socket.destroy());
+    else this.#answer(statusOf(error), socket);
   }
 
   /** Handles a CONNECT request. node:http has ended its use of the connection. */
   refuseTunnel(socket: Socket): void {
     const pending = this.#pending.get(socket) ?? [];
     if (pending.length > 0) this.#endAfter(pending, socket);
-    else socket.end(malformedRequestAnswer(404), () => socket.destroy());
+    else this.#answer(404, socket);
   }
 
   /** Whether the body of the request broke off before it was read. */
   isBroken(request: IncomingMessage): boolean {
     return this.#broken.has(request);
+  }
+
+  #answer(status: MalformedStatus, socket: Socket): void {
+    if (status === 404) this.#noteNotFound(socket);
+    socket.end(malformedRequestAnswer(status), () => socket.destroy());
   }
 
   #breakBody(request: IncomingMessage, error: Error): void {
@@ -67,7 +78,21 @@ export class MalformedRequests {
   }
 }
 
-function statusOf({ code }: NodeJS.ErrnoException): 400 | 408 | 431 {
-  if (code === 'HPE_HEADER_OVERFLOW') return 431;
-  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+/** An error of the parser of node:http, with the piece that it read and the position in the piece. */
+type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer; readonly bytesParsed?: number };
+
+function statusOf(error: ParserError): MalformedStatus {
+  if (error.code === 'HPE_HEADER_OVERFLOW') return 431;
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return 408;
+  return isUnknownMethod(error) ? 404 : 400;
 }
+
+/** Whether the parser stopped in a request line that is valid except that its method is not known, or not of HTTP. */
+function isUnknownMethod({ code, rawPacket, bytesParsed = 0 }: ParserError): boolean {
+  if (rawPacket === undefined || (code !== 'HPE_INVALID_METHOD' && code !== 'HPE_INVALID_CONSTANT')) return false;
+  const begin = rawPacket.lastIndexOf('\n', Math.max(bytesParsed - 1, 0)) + 1;
+  const end = rawPacket.indexOf('\n', begin) + 1;
+  return REQUEST_LINE.test(rawPacket.toString('latin1', begin, end));
+}
+
+const REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]+ [!-~]+ HTTP\/1\.[01]\r\n$/u;

@@ -85,7 +85,7 @@ export class Reception {
     const who = { ...(project === null ? {} : { project }), ...(key === null ? {} : { key }), peer };
     const { details, refusal } = rejection;
     this.logger.info({ signal, code, status: refusal.status, ...who, details }, 'request refused');
-    const bytes = details.received_bytes ?? details.length ?? null;
+    const bytes = details.received_bytes ?? null;
     const { message } = refusal;
     const known = signal === 'none' ? null : signal;
     const seen = { code, message, signal: known, project, key, bytes, address: peer };

@@ -126,6 +126,16 @@ t.test('bytes that are not HTTP, and headers that are too large, get an answer a
   );
 });
 
+t.test('an unknown method and a tunnel are not found, and are counted and logged', async (t) => {
+  const daemon = await startDaemon(t);
+  for (const line of ['FETCH /v1/traces', 'post /v1/traces', 'DESCRIBE /v1/traces', 'CONNECT x:1']) {
+    const heard = await converse(daemon.port, (socket) => socket.write(`${line} HTTP/1.1\r\nHost: x\r\n\r\n`));
+    t.match(heard, /^HTTP\/1\.1 404 .*Content-Type: application\/json\r\n.*\{"message":"Route not found"\}$/s, line);
+  }
+  t.match(daemon.registry.print(), 'sluice_refusals{signal="none",code="not_found"} 4\n');
+  t.equal(daemon.log.filter(({ message }) => message === 'request refused').length, 4);
+});
+
 t.test('bytes in flight are limited: a request without room gets 503 with Retry-After', async (t) => {
   const daemon = await startDaemon(t, {
     config: FILE_CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0", max_in_flight_size: 1MiB'),

@@ -143,6 +143,10 @@ t.test('an empty body is 400, and so is a body without records', async (t) => {
     /no records/,
   );
   t.match(
+    messageOf((await send(url, { headers: { ...JSON_TYPE, 'content-encoding': 'gzip' }, body: gzip('') })).body),
+    /no records/,
+  );
+  t.match(
     messageOf((await send(url, { path: '/v1/logs', body: '{"resourceLogs":[{"scopeLogs":[{}]}]}' })).body),
     /no records/,
   );

@@ -78,7 +78,7 @@ const FRAMING: readonly Case[] = [
   ['tabs in the request line', request({ line: 'POST\t/v1/traces\tHTTP/1.1' })],
   ['no target', request({ line: 'POST HTTP/1.1' })],
   ['an authority as the target', request({ line: 'POST x:80 HTTP/1.1' })],
-  ['a method in small letters', request({ line: 'post /v1/traces HTTP/1.1' })],
+  ['an unknown method of another version', request({ line: 'FETCH /v1/traces HTTP/2.0' })],
   ['the greeting of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
   ['an extension of a chunk with a line feed', inChunks('chunked', { text: chunked(body(), { extension: ';a\nb' }) })],
   ['an endless extension', inChunks('chunked', { text: chunked(body(), { extension: `;${'a'.repeat(20000)}` }) })],
@@ -113,9 +113,11 @@ const ROUTES: readonly Case[] = [
     ...['http://x/v1/traces', '//v1/traces', '/v1%2ftraces', '/v1/%74races', '/v1/traces/', '/V1/traces', '*', '//:0'],
     ...['/v1/./traces', '/v1/traces/../logs', '/v1\\traces', '/v1/traces;x=1', '/v1/traces#x'],
   ].map((target): Case => [`POST ${target}`, request({ line: `POST ${target} HTTP/1.1` })]),
-  ...['GET', 'PUT', 'TRACE', 'OPTIONS', 'HEAD', 'DELETE', 'PATCH', 'PROPFIND'].map(
-    (method): Case => [`${method} /v1/traces`, request({ line: `${method} /v1/traces HTTP/1.1` })],
-  ),
+  ...[
+    ...['GET', 'PUT', 'TRACE', 'OPTIONS', 'HEAD', 'DELETE', 'PATCH', 'PROPFIND'],
+    // Methods that the parser of node:http does not accept, by no letter, by the last one, or with HTTP.
+    ...['FETCH', 'post', 'Post', 'POSTS', 'PO', 'DESCRIBE', 'X-Y.Z'],
+  ].map((method): Case => [`${method} /v1/traces`, request({ line: `${method} /v1/traces HTTP/1.1` })]),
   ['a tunnel', TUNNEL],
   ['a tunnel to a route', request({ line: 'CONNECT /v1/traces HTTP/1.1' })],
   ['requests behind a tunnel', TUNNEL + request({}) + request({})],

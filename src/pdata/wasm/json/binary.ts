@@ -1,6 +1,6 @@
 /** Bytes that JSON carries as text: ids in hexadecimal, values in base64. */
-import { FAIL_ID, FAIL_JSON } from '../../layout';
-import { fail } from '../fail';
+import { FAIL_JSON } from '../../layout';
+import { fail, failId } from '../fail';
 import { mayPauseAt, PAUSE_BYTES } from '../pause';
 import { allocateScratch } from '../tables';
 import { readPlainText, textLength, textOffset } from './text';
@@ -16,14 +16,14 @@ export let bytesLength: u32 = 0;
 export function readId(at: usize, target: usize, bytes: u32): usize {
   const next = readPlainText(at);
   if (!textLength) return next;
-  if (textLength != bytes << 1) fail(FAIL_ID, at);
+  if (textLength != bytes << 1) failId(at, textLength);
   let bits: u64 = 0;
   for (let i: u32 = 0; i < bytes; i += 8) {
     const half = hexBytes(textOffset + ((<usize>i) << 1));
     store<u64>(target + i, half);
     bits |= half;
   }
-  if (!bits) fail(FAIL_ID, at);
+  if (!bits) failId(at, textLength);
   return next;
 }
 
@@ -34,7 +34,7 @@ function hexBytes(at: usize): u64 {
   const letters = i8x16.sub(v128.or(text, i8x16.splat(0x20)), i8x16.splat(0x61));
   const areDigits = i8x16.lt_u(digits, i8x16.splat(10));
   const areLetters = i8x16.lt_u(letters, i8x16.splat(6));
-  if (!i8x16.all_true(v128.or(areDigits, areLetters))) fail(FAIL_ID, at);
+  if (!i8x16.all_true(v128.or(areDigits, areLetters))) failId(at, textLength);
   const values = v128.bitselect(digits, i8x16.add(letters, i8x16.splat(10)), areDigits);
   const pairs = v128.or(i16x8.shl(v128.and(values, i16x8.splat(15)), 4), i16x8.shr_u(values, 8));
   return <u64>i64x2.extract_lane(i8x16.narrow_i16x8_u(pairs, pairs), 0);

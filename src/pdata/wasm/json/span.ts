@@ -1,6 +1,6 @@
 /** Spans of OTLP/JSON: a record row, and rows for events and links. */
 import * as layout from '../../layout';
-import { fail } from '../fail';
+import { fail, failId } from '../fail';
 import { appendEvent, appendLink, appendRecord, countOf } from '../tables';
 import { readId } from './binary';
 import { endOfList, firstElement, memberId, nextElement, nextMember, openMessage } from './members';
@@ -19,9 +19,8 @@ export function readSpan(at: usize, owner: u64): usize {
   store<u64>(row, owner, layout.RECORD_RESOURCE);
   at = openMessage(at, schema.SPAN_MESSAGE);
   while ((at = nextMember(at))) at = readSpanMember(at, row);
-  if ((load<u64>(row, layout.RECORD_TRACE_ID) | load<u64>(row, layout.RECORD_TRACE_ID + 8)) == 0)
-    fail(layout.FAIL_ID, begin);
-  if (load<u64>(row, layout.RECORD_SPAN_ID) == 0) fail(layout.FAIL_ID, begin);
+  if ((load<u64>(row, layout.RECORD_TRACE_ID) | load<u64>(row, layout.RECORD_TRACE_ID + 8)) == 0) failId(begin, 0);
+  if (load<u64>(row, layout.RECORD_SPAN_ID) == 0) failId(begin, 0);
   if (load<u64>(row, layout.RECORD_START) == 0) fail(layout.FAIL_PAYLOAD, begin);
   return endOfList;
 }

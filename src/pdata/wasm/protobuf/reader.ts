@@ -5,7 +5,7 @@
  * A one-byte varint may be read at the very end of a message (the arena continues). So every loop over fields ends with
  * `closeMessage`, and every length is checked against the parent before bytes behind it are read.
  */
-import { FAIL_PROTOBUF } from '../../layout';
+import { FAIL_PAYLOAD, FAIL_PROTOBUF } from '../../layout';
 import { fail } from '../fail';
 import { mayPause } from '../pause';
 
@@ -149,7 +149,7 @@ function skipField(tag: u32, at: usize, end: usize, depth: u32): usize {
 }
 
 function skipGroup(tag: u32, at: usize, end: usize, depth: u32): usize {
-  if (depth > MAX_GROUP_DEPTH) fail(FAIL_PROTOBUF, at);
+  if (depth > MAX_GROUP_DEPTH) fail(FAIL_PAYLOAD, at);
   const close = (tag & ~7) | GROUP_END;
   while (at < end) {
     const inner = readTag(at, end);

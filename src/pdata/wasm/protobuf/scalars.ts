@@ -1,6 +1,6 @@
 /** Ids and times, with OTLP's rules for all messages. */
-import { FAIL_ID, FAIL_PAYLOAD } from '../../layout';
-import { fail } from '../fail';
+import { FAIL_PAYLOAD } from '../../layout';
+import { fail, failId } from '../fail';
 
 const MAX_TIME: u64 = 0x7fffffffffffffff;
 
@@ -9,7 +9,7 @@ const MAX_TIME: u64 = 0x7fffffffffffffff;
 @inline
 export function storeTraceId(target: usize, start: usize, length: usize, absent: bool): void {
   if (length == 0 && absent) return;
-  if (length != 16 || (load<u64>(start) | load<u64>(start, 8)) == 0) fail(FAIL_ID, start);
+  if (length != 16 || (load<u64>(start) | load<u64>(start, 8)) == 0) failId(start, length);
   store<u64>(target, load<u64>(start));
   store<u64>(target, load<u64>(start, 8), 8);
 }
@@ -19,7 +19,7 @@ export function storeTraceId(target: usize, start: usize, length: usize, absent:
 @inline
 export function storeSpanId(target: usize, start: usize, length: usize, absent: bool): void {
   if (length == 0 && absent) return;
-  if (length != 8 || load<u64>(start) == 0) fail(FAIL_ID, start);
+  if (length != 8 || load<u64>(start) == 0) failId(start, length);
   store<u64>(target, load<u64>(start));
 }
 
