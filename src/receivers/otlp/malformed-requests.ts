@@ -1,6 +1,7 @@
 /**
- * Handles bytes that are not HTTP, CONNECT, and methods that node:http does not accept. Valid requests before them on the same connection still get their
- * answers, because their data may be stored. A body with an error in the middle is refused like other invalid bodies.
+ * Handles bytes that are not HTTP, CONNECT, and methods that node:http does not accept. Valid requests before them on
+ * the same connection still get their answers, because their data may be stored. A body with an error in the middle is
+ * refused like other invalid bodies.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
