@@ -9,19 +9,10 @@ import { join } from 'node:path';
 import type { Query } from '../component/capabilities/postgres.ts';
 import { storeFile, type Work } from './archive-day.ts';
 import { DamagedFile, fetchPublished } from './archived-file.ts';
-import { literal } from './duckdb.ts';
 import { type DayOfTable, type Job, keyOf, type PublishedJob, publishedJobs, recordFile } from './lake-jobs.ts';
 import { LAKE_TABLES, type LakeSignal, type LakeTable } from './lake-table.ts';
+import { conditionOf, type Erasure, readErasures } from './requested-erasures.ts';
 import { Staging } from './staging.ts';
-
-interface Erasure {
-  readonly id: string;
-  /** As text with microseconds. */
-  readonly requestedAt: string;
-  readonly project: string | null;
-  readonly environment: string | null;
-  readonly traceId: string | null;
-}
 
 export interface Erased {
   readonly records: number;
@@ -47,33 +38,6 @@ export async function finishErasures(work: Work): Promise<Erased> {
   }
   await query('DELETE FROM sluice.lake_erasures WHERE id = ANY ($1::int8[])', [erasures.map(({ id }) => id)]);
   return erased;
-}
-
-async function readErasures(query: Query): Promise<readonly Erasure[]> {
-  const { rows } = await query(
-    `SELECT id::text, to_char(requested_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS at, project, environment, trace_id
-     FROM sluice.lake_erasures ORDER BY id`,
-  );
-  return rows.map((row) => ({
-    id: String(row['id']),
-    requestedAt: String(row['at']),
-    project: row['project'] as string | null,
-    environment: row['environment'] as string | null,
-    traceId: row['trace_id'] as string | null,
-  }));
-}
-
-/** For DuckDB. Metric points belong to no trace. */
-function conditionOf({ signal }: LakeTable, erasures: readonly Erasure[]): string {
-  const conditions = erasures.map(({ requestedAt, project, environment, traceId }) => {
-    if (traceId !== null && signal === 'metric_points') return 'false';
-    const parts = [`received_at <= TIMESTAMPTZ ${literal(`${requestedAt}+00`)}`];
-    if (project !== null) parts.push(`project = ${literal(project)}`);
-    if (environment !== null) parts.push(`environment = ${literal(environment)}`);
-    if (traceId !== null) parts.push(`trace_id = ${literal(traceId)}`);
-    return `(${parts.join(' AND ')})`;
-  });
-  return conditions.join(' OR ');
 }
 
 /** The days with files that may have records of the erasures. */

@@ -265,3 +265,13 @@ export const COMMANDS: readonly CommandEntry[] = [
 
 /** Runs when no command is given. */
 export const DEFAULT_COMMAND = 'run';
+
+/** Commands that the daemon runs, without a place in the help. */
+export const OWN_COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'archived-trace',
+    words: '<TRACE>',
+    summary: 'Answer requests of the console for an archived trace',
+    load: async () => (await import('./serve-archived-trace.ts')).serveArchivedTrace,
+  },
+];

@@ -92,12 +92,17 @@ interface Opened {
   readonly folder: string;
 }
 
+export interface Unread {
+  readonly why: string;
+  readonly hint: string;
+}
+
 export class Lake {
   /** The files with records that PostgreSQL does not have, the newest day first. */
   readonly files: readonly ArchivedFile[];
   readonly #context: Context;
   #opened: Opened | null = null;
-  #isUnreadable = false;
+  #unread: Unread | null = null;
 
   constructor(context: Context, files: readonly ArchivedFile[]) {
     this.#context = context;
@@ -110,6 +115,11 @@ export class Lake {
     const rows = this.#opened?.rows;
     if (rows === undefined) return reader;
     return { ...reader, views: COMBINED, query: (text, values) => rows.query(text, values) };
+  }
+
+  /** Why archived days that were wanted are not read. */
+  get unread(): Unread | null {
+    return this.#unread;
   }
 
   /** Returns the number of rows; 0 also when archived days cannot be read, which is said. */
@@ -155,7 +165,7 @@ export class Lake {
   }
 
   async #rowsFor({ files }: Wanted): Promise<ArchivedRows | null> {
-    if (files.length === 0 || this.#isUnreadable) return null;
+    if (files.length === 0 || this.#unread !== null) return null;
     this.#opened ??= await this.#open(files);
     return this.#opened?.rows ?? null;
   }
@@ -180,7 +190,7 @@ export class Lake {
   }
 
   #refuse(files: readonly ArchivedFile[], why: string, hint: string): null {
-    this.#isUnreadable = true;
+    this.#unread = { why, hint };
     const days = files.map(({ day }) => day).sort();
     const range = days[0] === days.at(-1) ? `${days[0]}` : `${days[0]} to ${days.at(-1)}`;
     this.#context.call.terminal.say(`Archived days (${range}) are not read: ${why}\n  hint: ${hint}`);

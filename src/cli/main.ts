@@ -8,7 +8,7 @@ import { ConfigError } from '../config/diagnostics.ts';
 import { UserError } from '../errors.ts';
 import { openFileLimit } from '../net/open-files.ts';
 import { type CommandEntry, type ExitCode, loadCommand } from './command.ts';
-import { COMMANDS, DEFAULT_COMMAND } from './commands.ts';
+import { COMMANDS, DEFAULT_COMMAND, OWN_COMMANDS } from './commands.ts';
 import { RUN_OPTIONS } from './config-options.ts';
 import { commandHelp, overviewHelp, ROOT_OPTIONS } from './help.ts';
 import { firstWord, parseWords, UsageError } from './options.ts';
@@ -93,7 +93,7 @@ function findEntry(input: readonly string[]): { readonly entry: CommandEntry; re
   const two = `${word} ${input[at + 1] ?? ''}`;
   const group = COMMANDS.find((entry) => isNameOf(entry, two));
   if (group !== undefined) return { entry: group, rest: [...before, ...input.slice(at + 2)] };
-  const entry = COMMANDS.find((each) => isNameOf(each, word));
+  const entry = [...COMMANDS, ...OWN_COMMANDS].find((each) => isNameOf(each, word));
   if (entry !== undefined) return { entry, rest: [...before, ...input.slice(at + 1)] };
   throw unknownCommand(word, input[at + 1]);
 }

@@ -6,6 +6,7 @@ import { parseDuration } from '../config/units.ts';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../errors.ts';
 import { endConnection } from '../extensions/postgres/connection-end.ts';
+import type { Database } from '../extensions/postgres/database.ts';
 import { copyIn } from '../extensions/postgres/transfer/copy.ts';
 import { QUERY_CANCELED, sqlstateOf } from '../extensions/postgres/sqlstate.ts';
 import type { Call, ExitCode } from './command.ts';
@@ -32,14 +33,17 @@ export const READER_OPTIONS = {
   json: { type: 'flag', description: 'Print JSON' },
 } as const satisfies Options;
 
-export function withReader(call: Call, work: (reader: Reader) => Promise<ExitCode>): Promise<ExitCode> {
+export function withReader(
+  call: Call,
+  work: (reader: Reader, database: Database) => Promise<ExitCode>,
+): Promise<ExitCode> {
   return withDatabase(call, 'read', async (database, { config, options }) => {
     const client = await database.connect({ statementTimeoutMs: QUESTION_TIMEOUT_MS });
     try {
       await client.query('SET default_transaction_read_only = on');
       const query: Reader['query'] = async (text, values = []) => (await client.query(text, [...values])).rows;
       const load: Reader['copyIn'] = (text, blocks) => copyIn(client, text, blocks);
-      return await work({ query, copyIn: load, views: options.views_schema, config });
+      return await work({ query, copyIn: load, views: options.views_schema, config }, database);
     } catch (error) {
       if (sqlstateOf(error) !== QUERY_CANCELED) throw error;
       throw new UserError(

@@ -18,3 +18,13 @@ export const dayOfRow = (column: DayColumn): string =>
   column === 'received_at'
     ? "(received_at AT TIME ZONE 'UTC')::date"
     : "(date '1970-01-01' + (start_time_unix_nano / 86400000000000)::int4)";
+
+/**
+ * Whether PostgreSQL does not have the day of a job `j` of `sluice.lake_jobs` any more, except late records. The
+ * archive seals the partition of a day, and a sealed partition has all records of its day. A partition without a seal
+ * was created after the day had been dropped.
+ */
+export const IS_DROPPED = `NOT EXISTS (
+    SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = ('sluice.' || j.signal)::regclass AND c.relname = j.signal || to_char(j.day, '_YYYYMMDD')
+      AND ${isSealed('c.oid')})`;

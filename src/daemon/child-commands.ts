@@ -2,13 +2,18 @@
 import { spawn } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
-import type { CommandWatch, OwnCommands } from '../component/capabilities/own-commands.ts';
+import type { CommandSession, CommandWatch, OwnCommands } from '../component/capabilities/own-commands.ts';
 import type { DaemonHost } from './daemon-host.ts';
 
 /** After this time a process that was told to end is killed. */
 const END_MS = 5_000;
 /** The last lines explain a failure. */
 const LAST_LINES = 4;
+
+interface Answer {
+  resolve(text: string): void;
+  reject(error: unknown): void;
+}
 
 export class ChildCommands implements OwnCommands {
   readonly #host: Pick<DaemonHost, 'process' | 'configWords'>;
@@ -17,20 +22,51 @@ export class ChildCommands implements OwnCommands {
     this.#host = host;
   }
 
-  run(words: readonly string[], { signal, line }: CommandWatch): Promise<string> {
+  async run(words: readonly string[], watch: CommandWatch): Promise<string> {
+    const { child, ended } = this.#start(words, watch);
+    const printed: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => printed.push(chunk));
+    child.stdin.end();
+    await ended;
+    return Buffer.concat(printed).toString();
+  }
+
+  open(words: readonly string[], watch: CommandWatch): CommandSession {
+    const { child, ended } = this.#start(words, watch);
+    const waiting: Answer[] = [];
+    createInterface({ input: child.stdout }).on('line', (text) => waiting.shift()?.resolve(text));
+    // The process has ended, which `ended` tells.
+    child.stdin.on('error', () => undefined);
+    const whole = ended.catch((error: unknown) => error).then((error) => error ?? new Error('it ended'));
+    void whole.then((error) => {
+      for (const { reject } of waiting.splice(0)) reject(error);
+    });
+    return {
+      ask: (line) => {
+        if (child.exitCode !== null || child.signalCode !== null) return whole.then((error) => Promise.reject(error));
+        return new Promise((resolve, reject) => {
+          waiting.push({ resolve, reject });
+          child.stdin.write(`${line}\n`);
+        });
+      },
+      end: () => child.stdin.end(),
+      ended: whole.then(() => undefined),
+    };
+  }
+
+  /** `ended` rejects when the command fails. */
+  #start(words: readonly string[], { signal, line }: CommandWatch) {
     const { process, configWords } = this.#host;
     const { execPath, execArgv, argv, env } = process;
     const child = spawn(execPath, [...execArgv, argv[1] ?? '', ...words, ...configWords], {
       cwd: process.cwd(),
       // Only the daemon notifies systemd.
       env: { ...env, NO_COLOR: '1', NOTIFY_SOCKET: undefined, WATCHDOG_USEC: undefined },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
     });
     yieldToIngest(child.pid);
-    const printed: Buffer[] = [];
     const last: string[] = [];
-    child.stdout.on('data', (chunk: Buffer) => printed.push(chunk));
     createInterface({ input: child.stderr }).on('line', (text) => {
       last.push(text.trim());
       if (last.length > LAST_LINES) last.shift();
@@ -42,14 +78,15 @@ export class ChildCommands implements OwnCommands {
     };
     if (signal.aborted) end();
     signal.addEventListener('abort', end);
-    return new Promise((resolve, reject) => {
+    const ended = new Promise<void>((resolve, reject) => {
       child.once('error', reject);
       child.once('close', (code, by) => {
         signal.removeEventListener('abort', end);
-        if (code === 0) resolve(Buffer.concat(printed).toString());
+        if (code === 0) resolve();
         else reject(new Error([code === null ? `ended by ${by}` : `exit code ${code}`, ...last].join('; ')));
       });
     });
+    return { child, ended };
   }
 }
 

@@ -1,6 +1,6 @@
 /** The files of the lake with records that PostgreSQL does not have any more, from the ledger of the archive. */
 import type { Query } from '../../component/capabilities/postgres.ts';
-import { isSealed } from '../../component/archived-day.ts';
+import { IS_DROPPED } from '../../component/archived-day.ts';
 import { keyOf } from '../lake-jobs.ts';
 import type { LakeSignal } from '../lake-table.ts';
 
@@ -17,18 +17,11 @@ export interface ArchivedFile {
   readonly projects: readonly string[];
 }
 
-/**
- * A day is read from one place. The archive seals the partition of a day, and a sealed partition has all records of its
- * day: while it is there, the day is not read from the lake. A partition without a seal was created after the day had
- * been dropped, so it may have late records only.
- */
+/** A day is read from one place: while PostgreSQL has it, it is not read from the lake. */
 const FILES = `
   SELECT id::text, signal, to_char(day, 'YYYY-MM-DD') AS day, records::float8 AS records, bytes::float8 AS bytes,
     min_ns::text AS min_ns, max_ns::text AS max_ns, projects
-  FROM sluice.lake_jobs j WHERE state = 'published' AND NOT EXISTS (
-    SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-    WHERE i.inhparent = ('sluice.' || j.signal)::regclass AND c.relname = j.signal || to_char(j.day, '_YYYYMMDD')
-      AND ${isSealed('c.oid')})
+  FROM sluice.lake_jobs j WHERE state = 'published' AND ${IS_DROPPED}
   ORDER BY day DESC, id`;
 
 /** The newest day first. */

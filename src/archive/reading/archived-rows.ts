@@ -10,6 +10,7 @@ import { CONTENT_COLUMNS } from '../../pdata/content-columns.ts';
 import { UserError } from '../../errors.ts';
 import { type Duck, literal, quoted } from '../duckdb.ts';
 import { conditionOf, LAKE_TABLES, type LakeSignal } from '../lake-table.ts';
+import { conditionOf as erasureOf, type Erasure, readErasures } from '../requested-erasures.ts';
 import { type ObjectStore, StoreError } from '../store/object-store.ts';
 import { type ArchivedFile, archivedFiles } from './archived-files.ts';
 import { combined, completeTables, createTables } from './combined-tables.ts';
@@ -76,20 +77,22 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 
 export class ArchivedRows {
   readonly #work: ArchiveWork;
+  readonly #erasures: readonly Erasure[];
   readonly #days = new Set<string>();
   readonly #files = new Set<string>();
   #copiedBytes = 0;
   #readBytes = 0;
   #pending = new Map<LakeSignal, Set<string>>();
 
-  private constructor(work: ArchiveWork) {
+  private constructor(work: ArchiveWork, erasures: readonly Erasure[]) {
     this.#work = work;
+    this.#erasures = erasures;
   }
 
   /** Within the transaction of `beginSnapshot`. `views`: the definitions of the readable views. */
   static async open(work: ArchiveWork, views: string): Promise<ArchivedRows> {
     await createTables(work.session.query, views);
-    return new ArchivedRows(work);
+    return new ArchivedRows(work, await readErasures(work.session.query));
   }
 
   get figures(): ReadFigures {
@@ -179,7 +182,7 @@ export class ArchivedRows {
     const local = join(this.#work.folder, 'part.parquet');
     for (const file of wanted.files) {
       const { signal } = file;
-      const condition = [...conditionsOf(wanted), also, wanted.where?.[signal] ?? 'true'].join(' AND ');
+      const condition = [this.#conditionOf(wanted, signal), also].join(' AND ');
       const time = signal === 'spans' ? 'start_time_unix_nano' : 'received_at';
       const columns = new Set([...own, time, ...namedIn(condition, columnNames(signal))]);
       try {
@@ -207,6 +210,11 @@ export class ArchivedRows {
     return (await this.#work.session.query(combined(text), values)).rows;
   }
 
+  #conditionOf(wanted: Wanted, signal: LakeSignal): string {
+    const isShown = this.#erasures.length === 0 ? [] : [`(${erasureOf({ signal }, this.#erasures)}) IS NOT TRUE`];
+    return [...conditionsOf(wanted), `(${wanted.where?.[signal] ?? 'true'})`, ...isShown].join(' AND ');
+  }
+
   async #loadFile(file: ArchivedFile, wanted: Wanted): Promise<number> {
     const { duck, folder, session } = this.#work;
     const { signal, day } = file;
@@ -214,7 +222,7 @@ export class ArchivedRows {
     const local = join(folder, 'part.parquet');
     const text = join(folder, 'rows.txt');
     try {
-      const conditions = [conditionsOf(wanted), wanted.where?.[signal] ?? 'true'].flat().join(' AND ');
+      const conditions = this.#conditionOf(wanted, signal);
       const columns = lakeNames(names);
       const part = await this.copy(file, { ...wanted, columns, compared: namedIn(conditions, columns) }, local);
       if (part.rows === 0) return 0;

@@ -14,6 +14,17 @@ export interface OwnCommands {
    * when it fails, with the last lines that it wrote.
    */
   run(words: readonly string[], watch: CommandWatch): Promise<string>;
+  /** As `run`, for a command that answers each line of its standard input with a line. */
+  open(words: readonly string[], watch: CommandWatch): CommandSession;
+}
+
+export interface CommandSession {
+  /** Answers come in the order of the questions. Rejects when the command ends before it answers. */
+  ask(line: string): Promise<string>;
+  /** Ends the input, after which the command ends. */
+  end(): void;
+  /** Resolves when the process has ended, in any way. */
+  readonly ended: Promise<void>;
 }
 
 export const OWN_COMMANDS: Capability<OwnCommands> = { name: 'own-commands' };

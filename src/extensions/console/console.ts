@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { ADMINISTRATION } from '../../component/capabilities/administration.ts';
 import { CONSOLE, type ConsoleAddress } from '../../component/capabilities/console.ts';
 import { DAEMON_FACTS } from '../../component/capabilities/daemon-facts.ts';
+import { OWN_COMMANDS } from '../../component/capabilities/own-commands.ts';
 import { PEOPLE } from '../../component/capabilities/people.ts';
 import { REFUSED_REQUESTS } from '../../component/capabilities/refused-requests.ts';
 import { POSTGRES_READER, type ReaderPool } from '../../component/capabilities/postgres-reader.ts';
@@ -20,6 +21,7 @@ import { Logins } from './auth/logins.ts';
 import { baseUrlOf } from './base-url.ts';
 import { McpThread } from './mcp/thread.ts';
 import { CONSOLE_SCHEMA, type ConsoleOptions, checkConsole } from './options.ts';
+import { ArchivedTraces } from './server/archived-traces.ts';
 import { ConsoleServer, type Serve } from './server/console-server.ts';
 import { FailedLogins, Places } from './server/limits.ts';
 import { Names } from './server/names.ts';
@@ -107,6 +109,7 @@ class Console implements Extension {
     const { logger, capabilities } = this.#host;
     const now = (): number => this.#host.now();
     const people = this.#find(PEOPLE);
+    const commands = capabilities.find(OWN_COMMANDS);
     const administration = this.#find(ADMINISTRATION);
     const tls = this.#options.tls !== undefined;
     const secure = tls || publicUrl.startsWith('https:');
@@ -124,6 +127,7 @@ class Console implements Extension {
       router: new Router(this.#routes()),
       withoutLogin: auth.mode === 'none',
       liveStreams: new Places(LIVE_STREAMS),
+      archived: commands === undefined ? null : new ArchivedTraces(commands, logger),
       mcp: this.#mcp,
       daemon: () => capabilities.find(DAEMON_FACTS) ?? null,
       service: () => capabilities.find(SERVICE_STATUS) ?? null,

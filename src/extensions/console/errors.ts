@@ -31,6 +31,7 @@ export const CONSOLE_ERRORS = {
   headers_too_large: entry(431, 'The headers of the request are too large.'),
   internal: entry(500, 'The request could not be answered.', 'The log of the daemon has the reason.'),
   database_unavailable: entry(503, 'The database cannot be reached.'),
+  archive_unavailable: entry(503, 'The archive cannot be read.', 'The log of the daemon has the reason.'),
   busy: entry(503, 'All connections for reading are in use.'),
   took_too_long: entry(504, 'The database took too long.', 'Ask for a shorter range of time.'),
 } as const satisfies Record<string, ErrorEntry>;

@@ -109,6 +109,7 @@ t.test('one of several daemons runs the archive, once in an interval', async (t)
       calls++;
       return outcomes.shift()?.() ?? Promise.resolve('[]');
     },
+    open: () => t.fail('no session') as never,
   };
   const runsOf = async (count: number): Promise<readonly ArchiveRuns[]> => {
     const runs = Array.from({ length: count }, () => new ArchiveRuns(database, commands, options, LOGGER));

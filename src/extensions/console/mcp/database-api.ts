@@ -5,7 +5,7 @@ import type { PostgresReader } from '../../../component/capabilities/postgres-re
 import { ROUTES } from '../api/routes.ts';
 import { ConsoleError } from '../errors.ts';
 import { asConsoleError } from '../server/failures.ts';
-import type { Caller, RequestContext } from '../server/route.ts';
+import type { Caller, Reply, RequestContext } from '../server/route.ts';
 import { type Match, Router } from '../server/router.ts';
 import { textOf } from '../server/sending.ts';
 import { McpThread } from './thread.ts';
@@ -32,13 +32,18 @@ export class DatabaseApi implements Api {
   }
 
   async get(url: string): Promise<string> {
+    return this.reply(url, textOf);
+  }
+
+  /** `whole` reads the reply to its end. */
+  async reply<Result>(url: string, whole: (reply: Reply) => Promise<Result>): Promise<Result> {
     try {
       // Not a URL, which would read ".." as the segment above.
       const [path = '', query = ''] = url.split('?');
       const match = this.#router.find('GET', path);
       if (!match.route.readToken) throw new ConsoleError('forbidden');
       await this.#checkProject(match.parameters.get('project'));
-      return await textOf(await match.route.handle(this.#contextOf(match, new URLSearchParams(query))));
+      return await whole(await match.route.handle(this.#contextOf(match, new URLSearchParams(query))));
     } catch (error) {
       const { code, message, hint, at } = asConsoleError(error);
       if (code === 'internal') throw error;

@@ -14,6 +14,7 @@ import type { McpThread } from '../mcp/thread.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { Logins } from '../auth/logins.ts';
 import { ConsoleError } from '../errors.ts';
+import { type ArchivedTraces, archivedTraceOf } from './archived-traces.ts';
 import { readBody } from './bodies.ts';
 import { asConsoleError } from './failures.ts';
 import { type Places, QueryTurns } from './limits.ts';
@@ -51,6 +52,8 @@ export interface RequestParts {
   readonly administration: AdministrationFor;
   readonly people: People;
   readonly liveStreams: Places;
+  /** Null in a process that starts no others. */
+  readonly archived: ArchivedTraces | null;
   readonly mcp: McpThread;
   daemon(): DaemonFacts | null;
   service(): ServiceStatus | null;
@@ -99,6 +102,7 @@ export class Requests {
   /** Ends the requests that are being served. */
   stop(): void {
     for (const leaving of this.#open) leaving.abort();
+    this.#parts.archived?.stop();
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse, leaving: AbortController): Promise<void> {
@@ -107,9 +111,30 @@ export class Requests {
     const match = this.#parts.router.find(request.method ?? '', exchange.path);
     const caller = await this.#authorize(exchange, match);
     const body = match.route.method === 'GET' ? {} : await readBody(request);
-    const reply = await match.route.handle(this.#contextOf(exchange, match, { caller, body }));
+    const reply = await this.#replyTo(exchange, match, { caller, body });
     if (leaving.signal.aborted) throw leaving.signal.reason;
     await this.#send(exchange, reply, { caller, leaving });
+  }
+
+  async #replyTo(
+    exchange: Exchange,
+    match: Match,
+    sender: { readonly caller: Caller; readonly body: Readonly<Record<string, unknown>> },
+  ): Promise<Reply> {
+    const context = this.#contextOf(exchange, match, sender);
+    const { archived } = this.#parts;
+    const trace = archived === null ? null : archivedTraceOf(match);
+    if (archived === null || trace === null) return match.route.handle(context);
+    if (match.route.changes) {
+      const reply = await match.route.handle(context);
+      archived.forget(trace);
+      return reply;
+    }
+    const project = match.parameters.get('project') ?? null;
+    if (!(await archived.mayHave(context.reader, trace, project))) return match.route.handle(context);
+    const { projects, seesContent } = sender.caller;
+    const path = `${exchange.path}?${exchange.query}`;
+    return archived.answer(trace, { path, projects, seesContent }, exchange.signal);
   }
 
   /** The checks that need no login: the name of the console, and the site that the request comes from. */
@@ -174,7 +199,7 @@ export class Requests {
       if (!match.route.readToken) throw new ConsoleError('forbidden');
       await this.#checkRight(caller, match);
       const asked = { ...exchange, path, query: new URLSearchParams(query) };
-      return await textOf(await match.route.handle(this.#contextOf(asked, match, { caller, body: {} })));
+      return await textOf(await this.#replyTo(asked, match, { caller, body: {} }));
     } catch (error) {
       const answer = asConsoleError(error);
       if (answer.code === 'internal') this.#parts.logger.error({ error }, 'a request to the console failed');

@@ -1,0 +1,235 @@
+/**
+ * Requests for one trace of archived days. They are answered by the same handlers in a process that reads the lake,
+ * because that takes memory and time. The process has loaded one trace; it answers further requests for it until it is
+ * idle or old.
+ */
+import type { CommandSession, OwnCommands } from '../../../component/capabilities/own-commands.ts';
+import { IS_DROPPED } from '../../../component/archived-day.ts';
+import type { Logger } from '../../../component/logger.ts';
+import { CONSOLE_ERRORS, ConsoleError, type ConsoleErrorCode } from '../errors.ts';
+import type { Caller, DownloadReply, Reply, RequestReader } from './route.ts';
+import { API } from './route.ts';
+import type { Match } from './router.ts';
+
+/** The command that answers, with the id of the trace. */
+export const COMMAND = 'archived-trace';
+
+/** A line of its input. */
+export interface ArchivedQuestion extends Pick<Caller, 'projects' | 'seesContent'> {
+  /** A path of the API with its query. */
+  readonly path: string;
+}
+
+/** A line of its output: a whole reply, or a refusal. */
+export type ArchivedAnswer =
+  | { readonly reply: WholeReply }
+  | { readonly refusal: { readonly code: string; readonly message: string; readonly hint: string | null } };
+
+export interface WholeReply {
+  readonly kind: 'json_text' | 'lines' | 'text' | 'download';
+  /** Of a download in base64. */
+  readonly text: string;
+  readonly name?: string;
+  readonly type?: DownloadReply['type'];
+}
+
+export interface Limits {
+  /** Processes at once. */
+  readonly processes: number;
+  /** For one answer, with the start of the process. */
+  readonly answerMs: number;
+  readonly idleMs: number;
+  /** A process reads a snapshot, which holds back maintenance. */
+  readonly lifeMs: number;
+}
+
+const LIMITS: Limits = { processes: 2, answerMs: 60_000, idleMs: 30_000, lifeMs: 120_000 };
+const TRACE_ID = /^[0-9a-f]{32}$/iu;
+/** As the reader of the lake: files this near to a trace may have its records. */
+const NEAR_NS = 3_600_000_000_000;
+const LATEST_NS = '9000000000000000000';
+const DAY_OF = (ns: string): string => `(date '1970-01-01' + (${ns} / 86400000000000)::int4)`;
+const ARRIVED = '(extract(epoch FROM t.created_at) * 1000)::int8 * 1000000';
+const FIRST = `(greatest(coalesce(t.first_ns, ${ARRIVED}), ${NEAR_NS}) - ${NEAR_NS})`;
+const LAST = `(least(coalesce(t.last_ns, ${ARRIVED}), ${LATEST_NS}) + ${NEAR_NS})`;
+/** Without its claim, which expires after its records, a trace may be on any archived day. */
+const IS_ARCHIVED = `
+  SELECT EXISTS (
+    SELECT FROM sluice.lake_jobs j
+    LEFT JOIN sluice.traces t ON t.trace_id = $1::bytea AND ($2::text IS NULL OR t.project = $2::text)
+    WHERE j.state = 'published' AND j.signal <> 'metric_points' AND ($2::text IS NULL OR $2::text = ANY (j.projects))
+      AND (t.trace_id IS NULL OR j.day BETWEEN ${DAY_OF(FIRST)} AND ${DAY_OF(LAST)}
+        OR (j.min_ns <= ${LAST} AND j.max_ns >= ${FIRST}))
+      AND ${IS_DROPPED}) AS archived`;
+
+/** The trace of a request that may need the lake, else null. */
+export function archivedTraceOf({ route, parameters }: Match): string | null {
+  const trace = parameters.get('trace') ?? '';
+  const isOfTrace = route.path.startsWith(API) && route.path.includes('{trace}');
+  return isOfTrace && TRACE_ID.test(trace) ? trace.toLowerCase() : null;
+}
+
+export class ArchivedTraces {
+  readonly #commands: OwnCommands;
+  readonly #logger: Logger;
+  readonly #limits: Limits;
+  readonly #readers = new Map<string, TraceReader>();
+
+  constructor(commands: OwnCommands, logger: Logger, limits: Limits = LIMITS) {
+    this.#commands = commands;
+    this.#logger = logger;
+    this.#limits = limits;
+  }
+
+  /** Whether PostgreSQL may not have all records of the trace. */
+  async mayHave(reader: RequestReader, trace: string, project: string | null): Promise<boolean> {
+    const [row] = await reader.prepared(IS_ARCHIVED, [Buffer.from(trace, 'hex'), project]);
+    return row?.['archived'] === true;
+  }
+
+  async answer(trace: string, question: ArchivedQuestion, signal: AbortSignal): Promise<Reply> {
+    const reader = this.#readerOf(trace);
+    try {
+      return replyOf(JSON.parse(await reader.ask(JSON.stringify(question), signal)) as ArchivedAnswer);
+    } catch (error) {
+      if (error instanceof ConsoleError || signal.aborted) throw error;
+      this.#logger.warn({ trace, error }, 'an archived trace could not be read');
+      throw new ConsoleError('archive_unavailable');
+    } finally {
+      if (reader.isOver) this.#end(trace, reader);
+    }
+  }
+
+  /** What was read of a trace is not shown any more. */
+  forget(trace: string): void {
+    const reader = this.#readers.get(trace);
+    if (reader !== undefined) this.#end(trace, reader);
+  }
+
+  stop(): void {
+    for (const [trace, reader] of this.#readers) this.#end(trace, reader);
+  }
+
+  #readerOf(trace: string): TraceReader {
+    const running = this.#readers.get(trace);
+    if (running !== undefined && !running.isOver) return running;
+    let before = Promise.resolve();
+    if (running !== undefined) before = this.#end(trace, running);
+    else if (this.#readers.size >= this.#limits.processes) {
+      const [unused] = [...this.#readers].filter(([, each]) => each.isUnused);
+      if (unused === undefined)
+        throw new ConsoleError('busy', { message: 'Other archived traces are being read.', hint: 'Try again soon.' });
+      before = this.#end(...unused);
+    }
+    const reader = new TraceReader({
+      limits: this.#limits,
+      open: async (abort) => {
+        await before;
+        const line = (text: string): void => this.#logger.debug({ trace, archive: text }, 'reading the archive');
+        return this.#commands.open([COMMAND, trace], { signal: abort, line });
+      },
+      idle: () => void this.#end(trace, reader),
+    });
+    this.#readers.set(trace, reader);
+    return reader;
+  }
+
+  #end(trace: string, reader: TraceReader): Promise<void> {
+    if (this.#readers.get(trace) === reader) this.#readers.delete(trace);
+    return reader.end();
+  }
+}
+
+interface ReaderParts {
+  readonly limits: Limits;
+  open(abort: AbortSignal): Promise<CommandSession>;
+  idle(): void;
+}
+
+/** One process. */
+class TraceReader {
+  readonly #parts: ReaderParts;
+  readonly #abort = new AbortController();
+  readonly #session: Promise<CommandSession>;
+  readonly #beganMs = performance.now();
+  #asked = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(parts: ReaderParts) {
+    this.#parts = parts;
+    this.#session = parts.open(this.#abort.signal);
+  }
+
+  get isUnused(): boolean {
+    return this.#asked === 0;
+  }
+
+  /** It ended, or is to be ended. */
+  get isOver(): boolean {
+    const isOld = performance.now() - this.#beganMs > this.#parts.limits.lifeMs;
+    return this.#abort.signal.aborted || (isOld && this.isUnused);
+  }
+
+  async ask(line: string, signal: AbortSignal): Promise<string> {
+    const { answerMs, idleMs } = this.#parts.limits;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#asked++;
+    let stop: () => void = () => undefined;
+    const given = new Promise<never>((_, reject) => {
+      const late = setTimeout(() => {
+        this.#abort.abort();
+        const hint = '`sluice trace ID` reads it without a limit of time.';
+        reject(new ConsoleError('took_too_long', { message: 'The archive took too long.', hint }));
+      }, answerMs);
+      const leave = (): void => reject(signal.reason);
+      signal.addEventListener('abort', leave, { once: true });
+      stop = () => {
+        clearTimeout(late);
+        signal.removeEventListener('abort', leave);
+      };
+    });
+    try {
+      return await Promise.race([this.#session.then((session) => session.ask(line)), given]);
+    } catch (error) {
+      // No request waits for what it reads, or it has ended.
+      if (this.#asked === 1 || !signal.aborted) this.#abort.abort();
+      throw error;
+    } finally {
+      stop();
+      this.#asked--;
+      if (this.isUnused) this.#timer = setTimeout(this.#parts.idle, idleMs);
+    }
+  }
+
+  /** Resolves when the process has ended. */
+  async end(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (!this.isUnused) this.#abort.abort();
+    const session = await this.#session;
+    session.end();
+    await session.ended;
+  }
+}
+
+function replyOf(answer: ArchivedAnswer): Reply {
+  if ('refusal' in answer) {
+    const { code, message, hint } = answer.refusal;
+    const known: ConsoleErrorCode = isCode(code) ? code : 'internal';
+    throw new ConsoleError(known, { message, ...(hint === null ? {} : { hint }) });
+  }
+  const { kind, text, name = '', type = 'text/plain' } = answer.reply;
+  switch (kind) {
+    case 'lines':
+      return { kind, pieces: only(text) };
+    case 'download':
+      return { kind, name, type, pieces: only(Buffer.from(text, 'base64')) };
+    default:
+      return { kind, text };
+  }
+}
+
+const isCode = (code: string): code is ConsoleErrorCode => Object.hasOwn(CONSOLE_ERRORS, code);
+
+async function* only<Piece>(piece: Piece): AsyncGenerator<Piece> {
+  yield piece;
+}

@@ -1,0 +1,106 @@
+/** The API of a trace answers the same when its day was archived and dropped, from a process that reads the lake. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { CLOSED_MS, DAY_MS, makeScene, TABLES } from '../support/archive-scene.ts';
+import { freePort, startExecutable } from '../support/executable.ts';
+import { postgresConfig } from '../support/postgres-daemon.ts';
+import { spanIdOf, storeStory } from '../support/usage-rows.ts';
+
+t.setTimeout(300_000);
+
+const scene = await makeScene(t);
+const traces = await storeStory(scene);
+const port = await freePort();
+const console_ = `console: { endpoint: "127.0.0.1:${port}", ui: false, auth: { mode: none, anonymous_role: admin } }`;
+const config = postgresConfig({ databaseUrl: scene.url })
+  .replace('allow_unsafe: true } }', `allow_unsafe: true }, ${console_} }`)
+  .replace('extensions: [postgres]', 'extensions: [postgres, console]');
+writeFileSync(join(scene.folder, 'sluice.yaml'), config);
+await scene.query(
+  "INSERT INTO sluice.projects (name, plan) VALUES ('shop', 'paid'), ('blog', 'paid') ON CONFLICT DO NOTHING",
+);
+const daemon = startExecutable(['run'], scene.folder);
+t.teardown(async () => {
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
+});
+await daemon.until('the console is open');
+
+async function ask(path: string, method = 'GET'): Promise<{ readonly status: number; readonly text: string }> {
+  const answer = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
+    method,
+    headers: { origin: `http://127.0.0.1:${port}` },
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
+const agent = traces['agent']?.id ?? '';
+const midnight = traces['midnight']?.id ?? '';
+const OF_AGENT = `/projects/shop/traces/${agent}`;
+const PATHS = [
+  `/traces/${agent}`,
+  OF_AGENT,
+  ...['spans', 'steps', 'logs', 'markdown', 'otlp?as=json', 'otlp?as=protobuf'].map((name) => `${OF_AGENT}/${name}`),
+  `${OF_AGENT}/spans/${spanIdOf(2)}`,
+  `${OF_AGENT}/spans/${spanIdOf(2)}/content/output_content`,
+  `${OF_AGENT}/spans/${spanIdOf(99)}`,
+  `/projects/blog/traces/${agent}`,
+  `/projects/shop/traces/${midnight}/spans`,
+];
+const all = async () => {
+  const found = [];
+  for (const path of PATHS) found.push(await ask(path));
+  return found;
+};
+const before = await all();
+t.same(
+  before.map(({ status }) => status),
+  PATHS.map((_, index) => (index === 10 || index === 11 ? 404 : 200)),
+);
+
+t.test('a trace of an archived day', async (t) => {
+  await scene.run();
+  for (const [table] of TABLES)
+    for (const row of await scene.query(
+      `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+       WHERE i.inhparent = 'sluice.${table}'::regclass AND c.relname ~ '_[0-9]{8}$'`,
+    ))
+      await scene.query(`DROP TABLE sluice.${row['name']}`);
+  t.match(JSON.parse((await ask(OF_AGENT)).text), { span_count: 4 });
+  for (const [index, answer] of (await all()).entries()) t.same(answer, before[index], PATHS[index] ?? '');
+  const began = performance.now();
+  await ask(OF_AGENT);
+  t.comment(`a further request: ${Math.round(performance.now() - began)} ms`);
+});
+
+t.test('without its claim a trace is searched', async (t) => {
+  await scene.query('DELETE FROM sluice.traces');
+  const { id } = traces['repeated'] ?? { id: '' };
+  t.match(JSON.parse((await ask(`/traces/${id}`)).text), { project: 'shop' });
+  t.match(JSON.parse((await ask(`/projects/shop/traces/${id}/spans/${spanIdOf(8)}`)).text), { span_id: spanIdOf(8) });
+  t.equal((await ask(`/projects/shop/traces/${'ab'.repeat(16)}`)).status, 404);
+});
+
+t.test('a trace that was removed is not shown, although the archive still has it', async (t) => {
+  const { id } = traces['adk'] ?? { id: '' };
+  const path = `/projects/shop/traces/${id}`;
+  const first = Math.floor((CLOSED_MS + 4 * DAY_MS) / 1000);
+  await scene.query(
+    `INSERT INTO sluice.traces (trace_id, project, environment, first_ns, last_ns) VALUES ($1, 'shop', 'default', $2, $2)`,
+    [`\\x${id}`, `${first}000000000`],
+  );
+  t.equal((await ask(path)).status, 200);
+  t.equal((await ask(path, 'DELETE')).status, 200);
+  t.equal((await scene.query('SELECT FROM sluice.lake_erasures')).length, 1);
+  t.equal((await ask(path)).status, 404);
+});
+
+t.test('an archive that cannot be read is named', async (t) => {
+  await scene.query("DELETE FROM sluice.maintenance_state WHERE name = 'lake'");
+  const { status, text } = await ask(`/projects/shop/traces/${midnight}`);
+  t.equal(status, 503);
+  t.match(JSON.parse(text), {
+    error: { code: 'archive_unavailable', message: /cannot be read: no run has recorded where they are/u },
+  });
+});

@@ -1,0 +1,153 @@
+/** The processes that read archived traces: their number, their end, and what a request sees of their failures. */
+import t from 'tap';
+import type { CommandSession, OwnCommands } from '../../../../src/component/capabilities/own-commands.ts';
+import { ConsoleError } from '../../../../src/extensions/console/errors.ts';
+import { ArchivedTraces, type Limits } from '../../../../src/extensions/console/server/archived-traces.ts';
+import type { Reply } from '../../../../src/extensions/console/server/route.ts';
+import type { Teardown } from '../../../support/postgres.ts';
+
+const nothing = (): void => undefined;
+const LOGGER = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+const LIMITS: Limits = { processes: 2, answerMs: 60_000, idleMs: 60_000, lifeMs: 60_000 };
+const QUESTION = { path: '/api/v1/traces/x', projects: null, seesContent: true };
+const LIVE = new AbortController().signal;
+const [A, B, C] = ['a', 'b', 'c'].map((digit) => digit.repeat(32)) as [string, string, string];
+
+/** A process that answers when the test says so. */
+class FakeProcess implements CommandSession {
+  readonly questions: { resolve(text: string): void; reject(error: Error): void }[] = [];
+  readonly ended: Promise<void>;
+  isEnded = false;
+  #close: () => void = nothing;
+
+  constructor(signal: AbortSignal) {
+    this.ended = new Promise((resolve) => (this.#close = resolve));
+    signal.addEventListener('abort', () => this.fail('ended by SIGTERM'));
+  }
+
+  ask(): Promise<string> {
+    return new Promise((resolve, reject) => this.questions.push({ resolve, reject }));
+  }
+
+  end(): void {
+    this.isEnded = true;
+    this.#close();
+  }
+
+  fail(reason: string): void {
+    for (const { reject } of this.questions.splice(0)) reject(new Error(reason));
+    this.end();
+  }
+
+  answer(text: string): void {
+    this.questions.shift()?.resolve(text);
+  }
+}
+
+function start(t: Teardown, limits: Partial<Limits> = {}) {
+  const processes: FakeProcess[] = [];
+  const commands: OwnCommands = {
+    run: () => Promise.reject(new Error('not used')),
+    open: (_, { signal }) => {
+      const process = new FakeProcess(signal);
+      processes.push(process);
+      return process;
+    },
+  };
+  const traces = new ArchivedTraces(commands, LOGGER, { ...LIMITS, ...limits });
+  t.teardown(async () => traces.stop());
+  return { processes, traces };
+}
+
+/** After promises that are settled have run on. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const textOf = (reply: Reply): string => (reply as { readonly text: string }).text;
+const answerWith = (text: string): string => JSON.stringify({ reply: { kind: 'json_text', text } });
+const codeOf = (answer: Promise<unknown>): Promise<string> =>
+  answer.then(
+    () => 'answered',
+    (error: unknown) => (error instanceof ConsoleError ? error.code : String(error)),
+  );
+
+t.test('one process answers all requests for a trace', async (t) => {
+  const { traces, processes } = start(t);
+  const answers = [traces.answer(A, QUESTION, LIVE), traces.answer(A, QUESTION, LIVE)];
+  await turn();
+  t.equal(processes.length, 1);
+  for (const text of ['1', '2']) processes[0]?.answer(answerWith(text));
+  t.same((await Promise.all(answers)).map(textOf), ['1', '2']);
+});
+
+t.test('a further process begins when an unused one has ended, else the request is refused', async (t) => {
+  const { traces, processes } = start(t);
+  const first = traces.answer(A, QUESTION, LIVE);
+  const second = traces.answer(B, QUESTION, LIVE);
+  await turn();
+  t.equal(await codeOf(traces.answer(C, QUESTION, LIVE)), 'busy');
+  processes[1]?.answer(answerWith('b'));
+  await second;
+  const third = traces.answer(C, QUESTION, LIVE);
+  await turn();
+  t.same(
+    processes.map(({ isEnded }) => isEnded),
+    [false, true, false],
+  );
+  processes[2]?.answer(answerWith('c'));
+  t.equal(textOf(await third), 'c');
+  processes[0]?.answer(answerWith('a'));
+  t.equal(textOf(await first), 'a');
+  traces.stop();
+  await turn();
+  t.ok(processes.every(({ isEnded }) => isEnded));
+});
+
+t.test('an idle, an old and a forgotten process end', async (t) => {
+  const idle = start(t, { idleMs: 1 });
+  const one = idle.traces.answer(A, QUESTION, LIVE);
+  await turn();
+  idle.processes[0]?.answer(answerWith('1'));
+  await one;
+  await idle.processes[0]?.ended;
+  for (const { traces, processes, act } of [
+    { ...start(t, { lifeMs: -1 }), act: nothing },
+    { ...start(t), act: (traces: ArchivedTraces) => traces.forget(A) },
+  ]) {
+    for (const text of ['1', '2']) {
+      const answer = traces.answer(A, QUESTION, LIVE);
+      await turn();
+      processes.at(-1)?.answer(answerWith(text));
+      t.equal(textOf(await answer), text);
+      act(traces);
+    }
+    t.equal(processes.length, 2);
+    t.ok(processes[0]?.isEnded);
+  }
+});
+
+t.test('failures', async (t) => {
+  const { traces, processes } = start(t);
+  const failed = codeOf(traces.answer(A, QUESTION, LIVE));
+  await turn();
+  processes[0]?.fail('exit code 1');
+  t.equal(await failed, 'archive_unavailable');
+  const refused = codeOf(traces.answer(A, QUESTION, LIVE));
+  await turn();
+  processes[1]?.answer(JSON.stringify({ refusal: { code: 'not_found', message: 'x', hint: null } }));
+  t.equal(await refused, 'not_found');
+  const late = start(t, { answerMs: 1 });
+  t.equal(await codeOf(late.traces.answer(A, QUESTION, LIVE)), 'took_too_long');
+  t.ok(late.processes[0]?.isEnded);
+});
+
+t.test('when the last client has gone away, the process ends', async (t) => {
+  const { traces, processes } = start(t);
+  const leaving = [new AbortController(), new AbortController()];
+  const answers = leaving.map(({ signal }) => codeOf(traces.answer(A, QUESTION, signal)));
+  await turn();
+  leaving[0]?.abort(new ConsoleError('request_timeout'));
+  await answers[0];
+  t.notOk(processes[0]?.isEnded);
+  leaving[1]?.abort(new ConsoleError('request_timeout'));
+  t.equal(await answers[1], 'request_timeout');
+  t.ok(processes[0]?.isEnded);
+});
