@@ -159,7 +159,7 @@ async function leaveOutEarlier(work: Work, day: OpenDay, staging: Staging): Prom
   }
 }
 
-interface Target {
+export interface Target {
   readonly key: string;
   readonly job: Job;
   readonly staging: Staging;
@@ -212,7 +212,8 @@ async function requireOwn(store: ObjectStore, { key, job, staging }: Target, pat
   );
 }
 
-async function removeLeftOver(work: Work, target: Target): Promise<void> {
+/** Removes the file that an interrupted run of the job left, if there is one. */
+export async function removeLeftOver(work: Work, target: Target): Promise<void> {
   if ((await work.store.head(target.key)) === null) return;
   const path = join(work.folder, STORED);
   await downloadObject(work.store, target.key, path);

@@ -5,7 +5,9 @@ import { expectedBytes, type OpenDay, openDays } from './lake-jobs.ts';
 import { conditionOf, LAKE_TABLES } from './lake-table.ts';
 import { quoted } from './duckdb.ts';
 import { finishErasures } from './erasure.ts';
+import { expireFiles } from './expiry.ts';
 import { recordPlace } from './reading/archived-files.ts';
+import { LEFTOVER_MS } from './store/object-store.ts';
 
 /** Held by the session, so that it ends with the connection. */
 const LOCK = "SELECT pg_try_advisory_lock(hashtext('sluice.archive')) AS held";
@@ -14,6 +16,8 @@ const UNLOCK = "SELECT pg_advisory_unlock(hashtext('sluice.archive'))";
 export interface Selection {
   /** Days that ended this long ago, by the clock of the database. */
   readonly olderThanMs: number;
+  /** Files of days that ended this long ago are removed; null: none. */
+  readonly keepMs?: number | null;
 }
 
 /** What a run would do. */
@@ -27,8 +31,15 @@ export interface PlannedFile {
   readonly late: boolean;
 }
 
-/** Archives all days, and removes what interrupted puts left. Yields each file when it is recorded. */
-export async function* archive(work: Work, selection: Selection): AsyncGenerator<ArchivedFile> {
+/**
+ * Archives all days, removes old files, and what interrupted puts left. Yields each file when it is recorded;
+ * `expired` gets each file that was removed.
+ */
+export async function* archive(
+  work: Work,
+  selection: Selection,
+  expired: (file: ArchivedFile) => Promise<void> = async () => undefined,
+): AsyncGenerator<ArchivedFile> {
   await lockArchive(work.session);
   try {
     await recordPlace(work.session.query, work.store.url);
@@ -39,7 +50,8 @@ export async function* archive(work: Work, selection: Selection): AsyncGenerator
     }
     // Those that were requested meanwhile.
     await finishErasures(work);
-    await work.store.sweep();
+    for await (const file of expireFiles(work, selection.keepMs ?? null)) await expired(file);
+    await work.store.sweep('', LEFTOVER_MS);
   } finally {
     await unlockArchive(work.session);
   }

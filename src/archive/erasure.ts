@@ -7,10 +7,11 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Query } from '../component/capabilities/postgres.ts';
-import { storeFile, type Work } from './archive-day.ts';
-import { DamagedFile, fetchPublished } from './archived-file.ts';
+import { removeLeftOver, storeFile, type Work } from './archive-day.ts';
+import { fetchPublished } from './archived-file.ts';
 import { type DayOfTable, type Job, keyOf, type PublishedJob, publishedJobs, recordFile } from './lake-jobs.ts';
-import { LAKE_TABLES, type LakeSignal, type LakeTable } from './lake-table.ts';
+import { LAKE_TABLES, type LakeSignal, type LakeTable, tableOf } from './lake-table.ts';
+import { deleteRemoved } from './removed-files.ts';
 import { conditionOf, type Erasure, readErasures } from './requested-erasures.ts';
 import { Staging } from './staging.ts';
 
@@ -22,7 +23,7 @@ export interface Erased {
 /** Does what is requested in `sluice.lake_erasures`. To be called with the lock of the archive. */
 export async function finishErasures(work: Work): Promise<Erased> {
   const { query } = work.session;
-  await deleteReplaced(work);
+  await deleteRemoved(work);
   const erasures = await readErasures(query);
   const erased = { records: 0, files: 0 };
   if (erasures.length === 0) return erased;
@@ -36,6 +37,9 @@ export async function finishErasures(work: Work): Promise<Erased> {
       }
     }
   }
+  await removeLeftOvers(work);
+  // Of interrupted puts. Others of this lake cannot be under way: they need the lock.
+  await work.store.sweep('lake/', 0);
   await query('DELETE FROM sluice.lake_erasures WHERE id = ANY ($1::int8[])', [erasures.map(({ id }) => id)]);
   return erased;
 }
@@ -78,7 +82,7 @@ async function eraseIn(work: Work, file: File, condition: string): Promise<numbe
       await query("UPDATE sluice.lake_jobs SET state = 'removed' WHERE id = $1", [job.id]);
       await query('COMMIT');
     }
-    await deleteReplaced(work);
+    await deleteRemoved(work);
     return records;
   } catch (error) {
     await work.session.query('ROLLBACK').catch(() => undefined);
@@ -99,15 +103,20 @@ async function planReplacement(query: Query, { table: { signal }, day, job }: Fi
   return { id: String(rows[0]?.['id']), token: String(rows[0]?.['token']) };
 }
 
-/** Deletes the files without a record of their own any more. */
-async function deleteReplaced({ session: { query }, store }: Work): Promise<void> {
+/**
+ * Files that interrupted runs left without a record may have the records too. A day is archived again by its job. A
+ * replacement is not needed any more: by now each file without wanted records is replaced.
+ */
+async function removeLeftOvers(work: Work): Promise<void> {
+  const { query } = work.session;
   const { rows } = await query(
-    `SELECT id::text, signal, to_char(day, 'YYYY-MM-DD') AS day FROM sluice.lake_jobs WHERE state = 'removed' ORDER BY id`,
+    `SELECT id::text, token::text, signal, to_char(day, 'YYYY-MM-DD') AS day, replaces FROM sluice.lake_jobs WHERE state = 'planned'`,
   );
   for (const row of rows) {
-    const key = keyOf(row['signal'] as LakeSignal, String(row['day']), String(row['id']));
-    await store.delete([key]);
-    if ((await store.head(key)) !== null) throw new DamagedFile(`${key} is there after it was deleted`);
-    await query('DELETE FROM sluice.lake_jobs WHERE id = $1', [row['id']]);
+    const job: Job = { id: String(row['id']), token: String(row['token']) };
+    const table = tableOf(row['signal'] as LakeSignal);
+    const key = keyOf(table.signal, String(row['day']), job.id);
+    await removeLeftOver(work, { key, job, staging: new Staging(work.duck, table) });
+    if (row['replaces'] !== null) await query('DELETE FROM sluice.lake_jobs WHERE id = $1', [job.id]);
   }
 }

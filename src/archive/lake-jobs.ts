@@ -66,16 +66,21 @@ export async function openDays(query: Query, table: LakeTable, beforeMs: number)
   const partitions = await listPartitions(query, table);
   const jobs = await countByDay(query, table, "sluice.lake_jobs WHERE state = 'published' AND");
   const late = await countByDay(query, table, 'sluice.lake_late WHERE');
+  // An interrupted run may have left a file for a day of which the records were removed meanwhile.
+  const planned = await countByDay(query, table, "sluice.lake_jobs WHERE state = 'planned' AND replaces IS NULL AND");
   const default_ = partitions.find(({ day }) => day === null);
   const inDefault = new Set(default_ === undefined ? [] : await daysOf(query, table, default_.name));
   const byDay = new Map(partitions.flatMap((each) => (each.day === null ? [] : [[each.day, each] as const])));
-  const days = [...new Set([...byDay.keys(), ...inDefault, ...late.keys()])].filter((day) => day < before).sort();
+  const days = [...new Set([...byDay.keys(), ...inDefault, ...late.keys(), ...planned.keys()])]
+    .filter((day) => day < before)
+    .sort();
   const open: OpenDay[] = [];
   for (const day of days) {
     const partition = byDay.get(day);
     const isSealed = partition?.sealed !== false && (!inDefault.has(day) || default_?.sealed === true);
     const isArchived = jobs.has(day) && !late.has(day) && isSealed;
-    if (isArchived || (!late.has(day) && !inDefault.has(day) && (await isEmpty(query, partition)))) continue;
+    const isKnown = planned.has(day) || (!isArchived && (late.has(day) || inDefault.has(day)));
+    if (!isKnown && (isArchived || (await isEmpty(query, partition)))) continue;
     open.push({
       table,
       day,
@@ -113,7 +118,8 @@ async function countByDay(query: Query, { signal }: LakeTable, from: string): Pr
   return new Map(rows.map(({ day, count }) => [String(day), Number(count)]));
 }
 
-async function daysOf(query: Query, table: LakeTable, name: string): Promise<readonly string[]> {
+/** The days of which the partition has rows. */
+export async function daysOf(query: Query, table: LakeTable, name: string): Promise<readonly string[]> {
   const { rows } = await query(
     `SELECT DISTINCT to_char(${dayOfRow(table.key)}, 'YYYY-MM-DD') AS day FROM sluice.${quoted(name)}`,
   );

@@ -117,6 +117,12 @@ export const LAKE_TABLES: readonly LakeTable[] = [
   },
 ];
 
+export function tableOf(signal: LakeSignal): LakeTable {
+  const table = LAKE_TABLES.find((each) => each.signal === signal);
+  if (table === undefined) throw new Error(`${signal} is no table of the archive`);
+  return table;
+}
+
 /** The rows of a UTC day, as a condition on the view or the table. */
 export function conditionOf({ key }: LakeTable, day: string): string {
   const fromMs = Date.parse(day);

@@ -2,6 +2,7 @@
 import { archive, planned, type PlannedFile } from '../archive/archive.ts';
 import type { ArchivedFile, Session } from '../archive/archive-day.ts';
 import type { ObjectStore } from '../archive/store/object-store.ts';
+import { COMMAND_LINE, writeAudit } from '../extensions/postgres/audit.ts';
 import type { Config } from '../config/config.ts';
 import { parseByteSize, parseDuration } from '../config/units.ts';
 import { DEFAULT_MEMORY_BYTES, findArchiveOptions, openPlace } from './archive-place.ts';
@@ -24,7 +25,7 @@ const AS_CONFIGURED = 'exporters.postgres.archive.to';
 
 export const archiveCommand: Command = {
   description:
-    'Writes the spans, log records and metric points of each UTC day that has ended as Parquet, sorted, below lake/ in DIR. What is not\ngiven is as in exporters.postgres.archive, whose schedule runs this command too.\nEach file is read back and compared with the database before it is recorded. Records that arrived later become further\nfiles at the next run. An interrupted run is repeated. Nothing is removed from the database.',
+    'Writes the spans, log records and metric points of each UTC day that has ended as Parquet, sorted, below lake/ in DIR. What is not\ngiven is as in exporters.postgres.archive, whose schedule runs this command too.\nEach file is read back and compared with the database before it is recorded. Records that arrived later become further\nfiles at the next run. An interrupted run is repeated. Nothing is removed from the database. With --keep, files of older days are\nremoved from the archive, if the database has nothing of them any more.',
   options: {
     ...CONFIG_OPTIONS,
     to: { type: 'text', value: 'DIR', description: 'A folder, or s3://bucket/prefix', otherwise: AS_CONFIGURED },
@@ -33,6 +34,12 @@ export const archiveCommand: Command = {
       value: 'DURATION',
       description: 'Only days that ended this long ago',
       otherwise: 'as configured, else 7d',
+    },
+    keep: {
+      type: 'text',
+      value: 'DURATION',
+      description: 'Remove files of days that ended this long ago',
+      otherwise: 'as configured, else never',
     },
     memory: {
       type: 'text',
@@ -48,7 +55,12 @@ export const archiveCommand: Command = {
     ['sluice archive --to /archive --older-than 1d --dry-run', 'the days, and how large their files may be'],
   ],
   run: async (call) => {
-    const given = { to: call.values.text('to'), olderThanMs: ageOf(call.values), memoryBytes: memoryOf(call.values) };
+    const given = {
+      to: call.values.text('to'),
+      olderThanMs: durationOf(call.values, 'older-than'),
+      keepMs: durationOf(call.values, 'keep'),
+      memoryBytes: memoryOf(call.values),
+    };
     return withDatabase(call, 'write', async (database, { options, config }) => {
       const settings = settingsOf(given, config);
       const store = openPlace(call, settings.to);
@@ -67,11 +79,13 @@ export const archiveCommand: Command = {
 interface Settings {
   readonly to: string;
   readonly olderThanMs: number;
+  /** Null: files stay. */
+  readonly keepMs: number | null;
   readonly memoryBytes: number;
 }
 
 function settingsOf(
-  { to, olderThanMs, memoryBytes }: { readonly [Key in keyof Settings]: Settings[Key] | undefined },
+  { to, olderThanMs, keepMs, memoryBytes }: { readonly [Key in keyof Settings]: Settings[Key] | undefined },
   config: Config,
 ): Settings {
   const configured = findArchiveOptions(config);
@@ -80,6 +94,7 @@ function settingsOf(
   return {
     to: place,
     olderThanMs: olderThanMs ?? configured?.older_than ?? DEFAULT_AGE_MS,
+    keepMs: keepMs ?? configured?.keep ?? null,
     memoryBytes: memoryBytes ?? configured?.memory ?? DEFAULT_MEMORY_BYTES,
   };
 }
@@ -90,11 +105,11 @@ interface Choice extends Settings {
   readonly session: Session;
 }
 
-function ageOf(values: Values): number | undefined {
-  const text = values.text('older-than');
+function durationOf(values: Values, option: 'older-than' | 'keep'): number | undefined {
+  const text = values.text(option);
   if (text === undefined) return undefined;
   const ms = parseDuration(text);
-  if (ms === null) throw new UsageError(`--older-than takes a duration, not "${text}"`, 'as 36h or 7d');
+  if (ms === null) throw new UsageError(`--${option} takes a duration, not "${text}"`, 'as 36h or 7d');
   return ms;
 }
 
@@ -124,11 +139,16 @@ function planTable(files: readonly PlannedFile[]): string {
   return layOut([['DAY', 'SIGNAL', 'RECORDS', 'FILE'], ...rows]);
 }
 
-async function run(call: Call, { olderThanMs, ...place }: Choice): Promise<ExitCode> {
+async function run(call: Call, { olderThanMs, keepMs, ...place }: Choice): Promise<ExitCode> {
   const { values, terminal } = call;
   const files = await withArchiveWork(call, place, async (work) => {
     const made: ArchivedFile[] = [];
-    for await (const file of archive(work, { olderThanMs })) {
+    const expired = async ({ key, records, bytes }: ArchivedFile): Promise<void> => {
+      const change = { action: 'archive.expire', project: null, target: key, details: { records, bytes } };
+      await writeAudit(work.session.query, COMMAND_LINE, change);
+      terminal.say(`${key}: removed, ${formatCount(records)} records, ${formatBytes(bytes)}`);
+    };
+    for await (const file of archive(work, { olderThanMs, keepMs }, expired)) {
       made.push(file);
       terminal.say(`${file.key}: ${formatCount(file.records)} records, ${formatBytes(file.bytes)}`);
     }

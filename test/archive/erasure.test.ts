@@ -1,6 +1,6 @@
 /** Removals reach the archive: no file has a value of what was removed, and all other records are there once. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { FolderStore } from '../../src/archive/store/folder-store.ts';
 import { requestErasure } from '../../src/extensions/postgres/removal/archived.ts';
@@ -116,5 +116,43 @@ t.test('a run that is interrupted is repeated by the next run of the archive', a
   t.same(await run(), []);
   const left = before.filter((line) => !line.includes('canary-2') || line.includes('"metric"'));
   t.same(await linesOf(), left);
+  t.same(await query("SELECT FROM sluice.lake_jobs WHERE state <> 'published'"), []);
+});
+
+t.test('what interrupted runs left is erased too', async (t) => {
+  const left = 'left';
+  const interruptPut = (): FolderStore => {
+    const store = new FolderStore(scene.lake);
+    const put = store.put.bind(store);
+    store.put = async (key, body, options) => {
+      await put(key, body, options);
+      throw new Error('interrupted');
+    };
+    return store;
+  };
+  // A file of a day that is not recorded, and of which PostgreSQL has nothing any more.
+  await storeRow(scene, 'spans', { ...rowOf('spans', 5), project: left, input_content: 'canary-6' });
+  await query("INSERT INTO sluice.traces (trace_id, project, environment) VALUES ($1, $2, 'default')", [
+    `\\x${'b'.repeat(32)}`,
+    left,
+  ]);
+  await t.rejects(run({ store: interruptPut() }), /interrupted/u);
+  const before = (await linesOf()).filter((line) => !line.includes('canary-6'));
+  t.match(await prune('--project', left), { code: 0, out: /of the archive/u });
+  t.same(await linesOf(), before);
+  t.same(await run(), []);
+  // A replacement that a later erasure does not need.
+  await store('twice', 'canary-7', `${'a'.repeat(31)}1`);
+  await store('twice', 'canary-8', `${'a'.repeat(31)}2`);
+  await run();
+  const others = (await linesOf()).filter((line) => !/canary-[78]/u.test(line));
+  await requestErasure(ask, { project: 'twice', traceId: `${'a'.repeat(31)}1` });
+  await t.rejects(run({ store: interruptPut() }), /interrupted/u);
+  const [file = ''] = scene.files();
+  const temporary = join(scene.lake, dirname(file), `.${basename(file)}.${'0'.repeat(16)}.tmp`);
+  writeFileSync(temporary, 'canary-8');
+  t.match(await prune('--project', 'twice'), { code: 0 });
+  t.same(await linesOf(), others);
+  t.notOk(existsSync(temporary));
   t.same(await query("SELECT FROM sluice.lake_jobs WHERE state <> 'published'"), []);
 });

@@ -9,7 +9,7 @@ import type { Query } from '../../component/capabilities/postgres.ts';
 import { CONTENT_COLUMNS } from '../../pdata/content-columns.ts';
 import { UserError } from '../../errors.ts';
 import { type Duck, literal, quoted } from '../duckdb.ts';
-import { conditionOf, LAKE_TABLES, type LakeSignal } from '../lake-table.ts';
+import { conditionOf, type LakeSignal, tableOf } from '../lake-table.ts';
 import { conditionOf as erasureOf, type Erasure, readErasures } from '../requested-erasures.ts';
 import { type ObjectStore, StoreError } from '../store/object-store.ts';
 import { type ArchivedFile, archivedFiles } from './archived-files.ts';
@@ -313,8 +313,7 @@ async function removeStored(
   loaded: readonly string[],
   { signal, day }: Pick<ArchivedFile, 'signal' | 'day'>,
 ): Promise<void> {
-  const table = LAKE_TABLES.find((each) => each.signal === signal);
-  if (table === undefined) return;
+  const table = tableOf(signal);
   const within = conditionOf(table, day);
   const { rows } = await query(`SELECT FROM sluice.${signal} WHERE ${within} LIMIT 1`);
   if (rows.length === 0) return;

@@ -28,8 +28,6 @@ const FILE_MODE = 0o640;
 const FOLDER_MODE = 0o750;
 /** A key never begins a name with a dot, so no object has this name. */
 const TEMPORARY = /^\.[^/]+\.[0-9a-f]{16}\.tmp$/u;
-/** A put that lasts longer is dead: its temporary file has not been written to for this time. */
-const LEFTOVER_MS = 24 * 60 * 60 * 1000;
 /** Another process may remove an empty folder between its creation and its first file. */
 const MAX_FOLDER_TRIES = 5;
 
@@ -122,11 +120,11 @@ export class FolderStore implements ObjectStore {
     for (const folder of folders) await this.#removeEmpty(folder);
   }
 
-  async sweep(): Promise<number> {
-    const oldest = Date.now() - LEFTOVER_MS;
+  async sweep(prefix: string, unwrittenMs: number): Promise<number> {
+    const youngest = Date.now() - unwrittenMs;
     let count = 0;
-    for await (const { key, modified } of this.#files('', '')) {
-      if (!TEMPORARY.test(baseOf(key)) || modified.getTime() >= oldest) continue;
+    for await (const { key, modified } of this.#files(prefix, prefix)) {
+      if (!TEMPORARY.test(baseOf(key)) || modified.getTime() > youngest) continue;
       const path = join(this.#root, key);
       if ((await this.#try(path, () => ifPresent(unlink(path).then(() => true)))) === true) count++;
     }

@@ -78,12 +78,14 @@ export interface ObjectStore {
   list(prefix: string): AsyncIterable<ListedObject>;
   /** Keys without an object are no failure. After a rejection a part may be deleted. */
   delete(keys: readonly string[]): Promise<void>;
-  /** Removes what interrupted puts left, when it is older than a day. Returns the number of leftovers. */
-  sweep(): Promise<number>;
+  /** Removes what interrupted puts left below a prefix that is empty or ends with a slash. Returns their number. */
+  sweep(prefix: string, unwrittenMs: number): Promise<number>;
   /** Closes connections. */
   close(): Promise<void>;
 }
 
+/** A put that lasts longer is dead: what it left has not been written to for this time. */
+export const LEFTOVER_MS = 24 * 60 * 60 * 1000;
 /** Of S3, in bytes. Keys are ASCII. */
 export const MAX_KEY_BYTES = 1024;
 /** Of a name between slashes. File systems take 255 bytes, and a temporary name is longer than its key. */

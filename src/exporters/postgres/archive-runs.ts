@@ -12,6 +12,8 @@ export interface ArchiveOptions {
   readonly to: string;
   /** In milliseconds. */
   readonly older_than: number;
+  /** Left out: files stay. */
+  readonly keep?: number;
   readonly interval: number;
   readonly memory: number;
 }

@@ -194,6 +194,11 @@ export const postgresExporter = defineExporter<PostgresExporterOptions>({
             description: 'A folder, or s3://bucket/prefix. Left out or empty: nothing is archived.',
           },
           older_than: { ...DAY, minimum: 0, default: '7d', description: 'Only days that ended this long ago.' },
+          keep: {
+            ...DAY,
+            minimum: DAY_MS,
+            description: 'Files of days that ended this long ago are removed from the archive. Left out: they stay.',
+          },
           interval: { ...DAY, default: '1d', description: 'Time between two runs.' },
           memory: {
             type: 'integer',

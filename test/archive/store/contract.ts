@@ -159,7 +159,7 @@ async function deleting(t: Test, open: OpenStore): Promise<void> {
   await store.put('x/1', Buffer.from('again'), { ifAbsent: true });
   t.equal((await readObject(store, 'x/1')).toString(), 'again');
   await store.delete(['x/1']);
-  t.equal(await store.sweep(), 0, 'nothing was left behind');
+  t.equal(await store.sweep('', 0), 0, 'nothing was left behind');
 }
 
 async function absence(t: Test, open: OpenStore): Promise<void> {

@@ -15,7 +15,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { FolderStore } from '../../../src/archive/store/folder-store.ts';
-import { readObject } from '../../../src/archive/store/object-store.ts';
+import { LEFTOVER_MS, readObject } from '../../../src/archive/store/object-store.ts';
 import { openStore } from '../../../src/archive/store/open-store.ts';
 import { faultOf, keysOf, listed } from './contract.ts';
 
@@ -62,9 +62,10 @@ t.test('old leftovers are swept, and nothing else', async (t) => {
     if (name !== temporary('young')) utimesSync(join(root, 'a', name), old, old);
   }
   t.same(await keysOf(store), ['a/object'], 'no leftover is listed');
-  t.equal(await store.sweep(), 1);
+  t.equal(await store.sweep('b/', LEFTOVER_MS), 0, 'below another prefix');
+  t.equal(await store.sweep('', LEFTOVER_MS), 1);
   t.same([...filesIn(root)].sort(), ['.foreign.tmp', temporary('young'), 'object'].sort());
-  t.equal(await new FolderStore(join(root, 'absent')).sweep(), 0);
+  t.equal(await new FolderStore(join(root, 'absent')).sweep('lake/', 0), 0);
 });
 
 t.test('a put that fails leaves nothing', async (t) => {

@@ -1,0 +1,54 @@
+/**
+ * Removes the files of old days. A day is removed only when PostgreSQL has nothing of it: neither a partition, which
+ * retention drops because the day is in the archive, nor late records, nor a day that was restored. A file is not
+ * published any more before it is deleted, so readers and retention never rely on a file that may be gone.
+ */
+import type { ArchivedFile, Work } from './archive-day.ts';
+import { daysOf, keyOf, listPartitions } from './lake-jobs.ts';
+import { LAKE_TABLES, type LakeTable } from './lake-table.ts';
+import { deleteRemoved } from './removed-files.ts';
+
+/** Yields each file when it is deleted. `keepMs`: since the day ended, by the clock of the database; null: files stay. */
+export async function* expireFiles(
+  work: Pick<Work, 'session' | 'store'>,
+  keepMs: number | null,
+): AsyncGenerator<ArchivedFile> {
+  if (keepMs === null) return;
+  for (const table of LAKE_TABLES) {
+    for (const file of await oldFiles(work, table, keepMs)) {
+      await work.session.query("UPDATE sluice.lake_jobs SET state = 'removed' WHERE id = $1", [file.id]);
+      await deleteRemoved(work);
+      yield file;
+    }
+  }
+}
+
+interface OldFile extends ArchivedFile {
+  readonly id: string;
+}
+
+async function oldFiles(
+  { session: { query } }: Pick<Work, 'session'>,
+  table: LakeTable,
+  keepMs: number,
+): Promise<readonly OldFile[]> {
+  const { signal } = table;
+  const partitions = await listPartitions(query, table);
+  const stored = new Set(partitions.flatMap(({ day }) => day ?? []));
+  for (const { name, day } of partitions)
+    if (day === null) for (const each of await daysOf(query, table, name)) stored.add(each);
+  const { rows } = await query(
+    `SELECT id::text, to_char(day, 'YYYY-MM-DD') AS day, records::float8 AS records, bytes::float8 AS bytes FROM sluice.lake_jobs j
+     WHERE signal = $1 AND state = 'published' AND (day + 1)::timestamp <= (now() - $2::float8 * interval '1 ms') AT TIME ZONE 'UTC'
+       AND NOT EXISTS (SELECT FROM sluice.lake_late l WHERE l.signal = j.signal AND l.day = j.day)
+       AND NOT EXISTS (SELECT FROM sluice.lake_restored r WHERE r.signal = j.signal AND r.day = j.day)
+     ORDER BY j.day, id`,
+    [signal, keepMs],
+  );
+  return rows.flatMap((row) => {
+    const [id, day] = [String(row['id']), String(row['day'])];
+    if (stored.has(day)) return [];
+    const [records, bytes] = [Number(row['records']), Number(row['bytes'])];
+    return { id, signal, day, key: keyOf(signal, day, id), records, bytes };
+  });
+}

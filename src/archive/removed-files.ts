@@ -1,0 +1,18 @@
+/** Files that were replaced or have expired: in the state `removed` until they are deleted. No reader uses them. */
+import type { Work } from './archive-day.ts';
+import { DamagedFile } from './archived-file.ts';
+import { keyOf } from './lake-jobs.ts';
+import type { LakeSignal } from './lake-table.ts';
+
+/** Deletes the files, and then their records. */
+export async function deleteRemoved({ session: { query }, store }: Pick<Work, 'session' | 'store'>): Promise<void> {
+  const { rows } = await query(
+    `SELECT id::text, signal, to_char(day, 'YYYY-MM-DD') AS day FROM sluice.lake_jobs WHERE state = 'removed' ORDER BY id`,
+  );
+  for (const row of rows) {
+    const key = keyOf(row['signal'] as LakeSignal, String(row['day']), String(row['id']));
+    await store.delete([key]);
+    if ((await store.head(key)) !== null) throw new DamagedFile(`${key} is there after it was deleted`);
+    await query('DELETE FROM sluice.lake_jobs WHERE id = $1', [row['id']]);
+  }
+}
