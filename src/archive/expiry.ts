@@ -8,7 +8,7 @@ import { daysOf, keyOf, listPartitions } from './lake-jobs.ts';
 import { LAKE_TABLES, type LakeTable } from './lake-table.ts';
 import { deleteRemoved } from './removed-files.ts';
 
-/** Yields each file when it is deleted. `keepMs`: since the day ended, by the clock of the database; null: files stay. */
+/** Yields each file when it is deleted. `keepMs`: since the day ended, by the database's clock; null: files stay. */
 export async function* expireFiles(
   work: Pick<Work, 'session' | 'store'>,
   keepMs: number | null,

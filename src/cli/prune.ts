@@ -128,8 +128,9 @@ async function pruneArchivedTrace(
 ): Promise<ExitCode> {
   const query = database.query.bind(database);
   const { rows } = await query(
-    "SELECT EXISTS (SELECT FROM sluice.lake_jobs WHERE state = 'published' AND ($1::text IS NULL OR $1 = ANY (projects))) AS found",
-    [project],
+    `SELECT EXISTS (SELECT FROM sluice.lake_jobs WHERE state <> 'published' OR $1::text IS NULL OR $1 = ANY (projects))
+       OR EXISTS (SELECT FROM sluice.lake_erasures WHERE trace_id = $2) AS found`,
+    [project, traceId],
   );
   if (rows[0]?.['found'] !== true) throw new UserError(`there is no trace ${traceId}`, 'See `sluice traces`.');
   if (!(await confirmed(call, `the trace ${traceId} from the archive; PostgreSQL has nothing of it`, 'yes'))) return 0;
@@ -183,11 +184,12 @@ async function pruneProject(call: Call, database: Database, project: string): Pr
   return 0;
 }
 
-/** A project of keys in the configuration has no row of its own. */
+/** A project of keys in the configuration has no row of its own. An interrupted erasure may have left nothing else. */
 async function requireProject(database: Database, name: string): Promise<void> {
   const { rows } = await database.query(
     `SELECT EXISTS (SELECT FROM sluice.projects WHERE name = $1) OR EXISTS (SELECT FROM sluice.usage_months WHERE project = $1)
-       OR EXISTS (SELECT FROM sluice.traces WHERE project = $1) OR EXISTS (SELECT FROM sluice.lake_jobs WHERE $1 = ANY (projects)) AS known`,
+       OR EXISTS (SELECT FROM sluice.traces WHERE project = $1) OR EXISTS (SELECT FROM sluice.lake_jobs WHERE $1 = ANY (projects))
+       OR EXISTS (SELECT FROM sluice.lake_erasures WHERE project = $1) AS known`,
     [name],
   );
   if (rows[0]?.['known'] !== true) throw new UserError(`there is no project "${name}"`, 'See `sluice project list`.');

@@ -156,3 +156,11 @@ t.test('what interrupted runs left is erased too', async (t) => {
   t.notOk(existsSync(temporary));
   t.same(await query("SELECT FROM sluice.lake_jobs WHERE state <> 'published'"), []);
 });
+
+t.test('an erasure that was interrupted at its end is finished by the same command', async (t) => {
+  await query("INSERT INTO sluice.lake_erasures (project) VALUES ('away')");
+  t.match(await prune('--project', 'away'), { code: 0, out: /Erased 0 records/u });
+  await query("INSERT INTO sluice.lake_erasures (project, trace_id) VALUES ('away', $1)", ['9'.repeat(32)]);
+  t.match(await prune('--trace', '9'.repeat(32), '--project', 'away'), { code: 0, out: /Erased 0 records/u });
+  t.same(await query('SELECT FROM sluice.lake_erasures'), []);
+});

@@ -5,9 +5,10 @@ import { DAY_MS } from './archive-scene.ts';
 
 const QUIET = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-export function archivedTables(url: string) {
+/** `kept`: days that retention keeps. */
+export function archivedTables(url: string, kept = 3) {
   const database = new Database().use({ connectionString: url });
-  const [days, months] = [3 * DAY_MS, 60 * DAY_MS];
+  const [days, months] = [kept * DAY_MS, 60 * DAY_MS];
   const periods = { isArchived: true, spans: days, logs: days, metrics: days, traces: days, usage: months };
   const retention = new Retention(database, periods, QUIET);
   return { expire: () => retention.expire(), close: () => database.close() };

@@ -1,135 +1,165 @@
 /**
- * Kills the archive at random moments and right after a file appears, while spans of closed days arrive. Then compares
- * the lake with the answers.
+ * Kills the archive, the restoration of days and the erasure of records at random moments and right after a file
+ * appears or is removed, while spans of closed days arrive. Then compares the lake and the database with the answers.
  */
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
-import t from 'tap';
-import { Duck } from '../../../src/archive/duckdb.ts';
-import { DAY_MS, linesOfLake, linesOfView, MEMORY } from '../../support/archive-scene.ts';
-import { openFolder, startExecutable } from '../../support/executable.ts';
-import { send } from '../../support/otlp-client.ts';
-import { aSpan, aTraceRequest, newSpanId } from '../../support/payloads.ts';
-import { postgresConfig, startPostgresDaemon } from '../../support/postgres-daemon.ts';
+import t, { type Test } from 'tap';
+import { OTHER_KEY } from '../../support/daemon.ts';
+import { newTraceId } from '../../support/payloads.ts';
+import { DAYS, dateOf, type Kills, startScene } from './scene.ts';
 
-t.setTimeout(1_800_000);
+t.setTimeout(3_600_000);
 
 const KILLS = Number(process.argv[2] ?? 40);
-/** The closed days of the spans: a day is opened up to a week back. */
-const DAYS = [2, 3, 4];
-const SPANS = 20;
-const NEXT_FILE_MS = 20_000;
+/** Of restorations, and of erasures. */
+const FURTHER_KILLS = Number(process.argv[3] ?? KILLS);
 const FIRST_REQUESTS = 40;
-/** Between two requests while the archive runs, so that a run has an end. */
 const PAUSE_MS = 100;
+/** A day for which records arrive faster than it is restored cannot be restored. */
+const RESTORING_PAUSE_MS = 2_000;
+/** Traces to erase that are archived together. */
+const ERASED_TOGETHER = 3;
 
-const daemon = await startPostgresDaemon(t);
-const folder = openFolder(t);
-const lake = join(folder, 'to');
-writeFileSync(join(folder, 'sluice.yaml'), postgresConfig({ databaseUrl: daemon.databaseUrl }));
-const client = new pg.Client({ connectionString: daemon.databaseUrl });
-await client.connect();
-await client.query("SET TimeZone = 'UTC'");
-const duck = await Duck.open({ memoryBytes: MEMORY, folder });
-t.teardown(async () => {
-  duck.close();
-  await client.end();
-});
+const scene = await startScene(t);
+const { acknowledged, sendTrace, ingestWhile, start, finish, kill, allFiles, published, expire, client } = scene;
 
-const acknowledged: string[] = [];
-let requests = 0;
+const isOnce = (ids: readonly string[]): boolean => new Set(ids).size === ids.length;
 
-async function ingest(): Promise<void> {
-  const spans = Array.from({ length: SPANS }, (_, index) => {
-    const spanId = newSpanId();
-    const day = DAYS[(requests + index) % DAYS.length] ?? 0;
-    const start = BigInt(Math.floor(Date.now() / DAY_MS - day) * DAY_MS + index) * 1_000_000n;
-    return { spanId, body: aSpan({ spanId, start, attributes: { text: 'x'.repeat(index * 10) } }) };
-  });
-  requests++;
-  const { status } = await send(daemon.url, { body: JSON.stringify(aTraceRequest(spans.map(({ body }) => body))) });
-  if (status !== 200) throw new Error(`a request was answered ${status}`);
-  acknowledged.push(...spans.map(({ spanId }) => spanId));
+/** Each acknowledged span is somewhere, and neither the lake nor the database has one twice. */
+async function requireEach(t: Test, what: string): Promise<void> {
+  // What is acknowledged later may be missing below.
+  const wanted = [...acknowledged];
+  const [inDatabase, inLake] = [await scene.idsInDatabase(), await scene.idsInLake()];
+  const found = new Set([...inDatabase, ...inLake]);
+  const lost = wanted.filter((id) => !found.has(id));
+  if (lost.length > 0) t.fail(`${lost.length} spans are lost after ${what}`);
+  if (!isOnce(inDatabase)) t.fail(`the database has a span twice after ${what}`);
+  if (!isOnce(inLake)) t.fail(`the lake has a span twice after ${what}`);
+  const files = allFiles();
+  for (const key of await published()) if (!files.includes(key)) t.fail(`${key} is recorded and missing`);
 }
 
-const start = () => startExecutable(['archive', '--to', 'to', '--older-than', '1d', '--memory', '256MiB'], folder);
-const published = async (): Promise<readonly string[]> =>
-  (
-    await client.query<{ key: string }>(
-      `SELECT format('lake/%s/day=%s/job-%s.parquet', signal, day, lpad(id::text, 12, '0')) AS key
-       FROM sluice.lake_jobs WHERE state = 'published' ORDER BY id`,
-    )
-  ).rows.map(({ key }) => key);
-const filesOf = (): readonly string[] =>
-  existsSync(lake)
-    ? readdirSync(lake, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.parquet'))
-    : [];
-
-/** Resolves at the next new file, a moment before it is recorded; also after a while. */
-async function nextFile(): Promise<void> {
-  const count = filesOf().length;
-  for (const began = performance.now(); performance.now() - began < NEXT_FILE_MS; ) {
-    if (filesOf().length > count) return;
-    await pause(1);
-  }
-}
-
-t.test(`${KILLS} kills`, async (t) => {
-  for (let request = 0; request < FIRST_REQUESTS; request++) await ingest();
-  let isOver = false;
-  const ingesting = (async () => {
-    while (!isOver) {
-      await ingest();
-      await pause(PAUSE_MS);
-    }
-  })();
-  // How long a whole run takes now, on this machine.
+/** The duration of a whole run. */
+async function timed(...args: readonly string[]): Promise<number> {
   const began = performance.now();
-  t.equal(await start().ended, 0, 'a run beside ingest');
-  let wholeMs = performance.now() - began;
-  const found = { kills: 0, ended: 0, planned: 0, files: 0 };
-  while (found.kills < KILLS) {
-    const run = start();
-    const runBegan = performance.now();
-    const isEnded = await Promise.race([
-      run.ended.then(() => true),
-      (found.kills % 2 === 0 ? pause(Math.random() * wholeMs) : nextFile()).then(() => false),
-    ]);
-    if (isEnded) {
-      found.ended++;
-      wholeMs = performance.now() - runBegan;
-      if ((await run.ended) !== 0) throw new Error(`a run failed: ${run.output.err}`);
-      continue;
+  await finish(...args);
+  return performance.now() - began;
+}
+
+t.test(`${KILLS} kills of the archive`, async (t) => {
+  for (let request = 0; request < FIRST_REQUESTS; request++) await sendTrace();
+  await ingestWhile(PAUSE_MS, async () => {
+    const found: Kills = { wholeMs: await timed('archive'), kills: 0, ended: 0 };
+    let [planned, files] = [0, 0];
+    while (found.kills < KILLS) {
+      if (!(await kill(found, 'archive'))) continue;
+      await requireEach(t, 'a kill of the archive');
+      planned += (await client.query("SELECT FROM sluice.lake_jobs WHERE state = 'planned'")).rowCount ?? 0;
+      files += allFiles().length - (await published()).length;
     }
-    run.child.kill('SIGKILL');
-    await run.ended;
-    found.kills++;
-    const keys = await published();
-    const files = filesOf();
-    for (const key of keys) if (!files.includes(key)) t.fail(`${key} is recorded and missing`);
-    const { rowCount } = await client.query("SELECT FROM sluice.lake_jobs WHERE state = 'planned'");
-    found.planned += rowCount ?? 0;
-    found.files += files.length - keys.length;
-  }
-  t.comment(
-    `${found.kills} kills, ${found.planned} left a planned job, ${found.files} of them with a file; ${found.ended} runs ended`,
-  );
-  isOver = true;
-  await ingesting;
+    t.comment(
+      `${found.kills} kills, ${planned} left a planned job, ${files} of them with a file; ${found.ended} runs ended`,
+    );
+  });
   // Two at once, of which one may be refused.
-  const codes = await Promise.all([start().ended, start().ended]);
+  const codes = await Promise.all([start('archive').ended, start('archive').ended]);
   t.ok(codes.includes(0), 'one of two runs at once works');
-  t.equal(await start().ended, 0, 'the last run');
+  await finish('archive');
 });
+
+t.test(`${FURTHER_KILLS} kills of the restoration of a day`, async (t) => {
+  await ingestWhile(RESTORING_PAUSE_MS, async () => {
+    const found: Kills = { wholeMs: 0, kills: 0, ended: 0 };
+    const isThere = async (table: string): Promise<boolean> =>
+      (await client.query('SELECT to_regclass($1) IS NOT NULL AS found', [`sluice.${table}`])).rows[0].found;
+    let dropped = 0;
+    for (let round = 0; found.kills < FURTHER_KILLS; round++) {
+      const day = dateOf(DAYS[round % DAYS.length] ?? 0);
+      await client.query("UPDATE sluice.lake_restored SET until = now() - interval '1 second'");
+      await finish('archive');
+      await expire();
+      await requireEach(t, 'the expiry of days');
+      if (!(await isThere(`spans_${day.replaceAll('-', '')}`))) dropped++;
+      if (found.wholeMs === 0) found.wholeMs = await timed('restore-day', day, '--for', '1h');
+      // Until a run ends. A run that follows finds the day restored.
+      for (let tries = 0; tries < 5 && found.kills < FURTHER_KILLS; tries++) {
+        if (!(await kill(found, 'restore-day', day, '--for', '1h'))) break;
+        await requireEach(t, `a kill of restore-day ${day}`);
+      }
+      await finish('restore-day', day, '--for', '1h');
+      await requireEach(t, `restore-day ${day}`);
+    }
+    t.comment(`${found.kills} kills, ${found.ended} runs ended; ${dropped} days were dropped before`);
+    t.ok(dropped > 0, 'retention dropped days meanwhile');
+  });
+});
+
+interface Canary {
+  readonly text: string;
+  readonly words: readonly string[];
+  readonly ids: readonly string[];
+}
+
+let canaries = 0;
+
+/** A trace to erase, or a project. */
+async function sendCanary(): Promise<Canary> {
+  const [number, traceId] = [canaries++, newTraceId()];
+  const text = `canary-${number}-${traceId.slice(0, 8)}`;
+  // The traces of a project are erased together.
+  const isProject = number % ERASED_TOGETHER === 0;
+  const ids = await sendTrace({ text, traceId, ...(isProject ? { key: OTHER_KEY } : {}) });
+  return { text, ids, words: ['prune', '--yes', ...(isProject ? ['--project', 'other'] : ['--trace', traceId])] };
+}
+
+t.test(`${FURTHER_KILLS} kills of erasures`, async (t) => {
+  await ingestWhile(PAUSE_MS, async () => {
+    const found: Kills = { wholeMs: 0, kills: 0, ended: 0 };
+    const archiving: Kills = { wholeMs: await timed('archive'), kills: 0, ended: 0 };
+    while (found.kills < FURTHER_KILLS) {
+      const some: Canary[] = [];
+      for (let count = 0; count < ERASED_TOGETHER; count++) some.push(await sendCanary());
+      // An interrupted run leaves files without a record.
+      await kill(archiving, 'archive');
+      if (Math.random() < 0.5) await finish('archive');
+      for (const { ids, words, text } of some) {
+        for (const id of ids) acknowledged.delete(id);
+        if (found.wholeMs === 0) found.wholeMs = await timed(...words);
+        else for (let tries = 0; tries < 3 && (await kill(found, ...words)); tries++) await requireEach(t, 'a kill');
+        // Repeated. When the killed one had removed everything, there is nothing to remove any more.
+        const last = start(...words);
+        if ((await last.ended) !== 0 && !/there is no (?:trace|project)/u.test(last.output.err))
+          t.fail(`${words.join(' ')}: ${last.output.err}`);
+        await requireWithout(t, text);
+      }
+      await requireEach(t, 'erasures');
+    }
+    t.comment(
+      `${found.kills} kills of ${canaries} erasures, ${found.ended} runs ended; ${archiving.kills} kills of archives`,
+    );
+  });
+  t.equal((await client.query('SELECT FROM sluice.lake_erasures')).rowCount, 0, 'nothing is left to erase');
+});
+
+/** Also in files without a record, and in temporary ones. */
+async function requireWithout(t: Test, text: string): Promise<void> {
+  const files = allFiles();
+  const known = await published();
+  const unknown = files.filter((file) => !known.includes(file));
+  if (unknown.some((file) => file.endsWith('.tmp'))) t.fail(`a temporary file is left: ${unknown.join(' ')}`);
+  const { lines } = scene;
+  const [inLake, inView] = await lines();
+  if (inLake.some((line) => line.includes(text)))
+    t.fail(`${text} is in the lake; files without a record: ${unknown.join(' ')}`);
+  if (inView.some((line) => line.includes(text))) t.fail(`${text} is in the database`);
+}
 
 t.test('each acknowledged span is in the lake and in Postgres once, with equal values', async (t) => {
-  const scene = { duck, lake, client };
-  const [inLake, inView] = [await linesOfLake(scene, 'spans'), await linesOfView(scene, 'spans')];
-  const ids = inLake.map((line) => String((JSON.parse(line) as { span_id: unknown }).span_id)).sort();
-  t.comment(`${acknowledged.length} spans were acknowledged, in ${filesOf().length} files`);
-  t.equal(ids.length, acknowledged.length);
+  await finish('archive');
+  for (const day of DAYS) await finish('restore-day', dateOf(day));
+  const [inLake, inView] = await scene.lines();
+  const ids = [...scene.idsOf(inLake)].sort();
+  t.comment(`${acknowledged.size} spans were acknowledged and not erased, in ${allFiles().length} files`);
+  t.equal(ids.length, acknowledged.size);
   const wanted = [...acknowledged].sort();
   t.equal(
     ids.findIndex((id, index) => id !== wanted[index]),
@@ -142,5 +172,5 @@ t.test('each acknowledged span is in the lake and in Postgres once, with equal v
     'the values',
   );
   t.equal(inView.length, inLake.length);
-  t.same([...filesOf()].sort(), [...(await published())].sort(), 'no other file is in the lake');
+  t.same([...allFiles()].sort(), [...(await published())].sort(), 'no other file is in the lake');
 });

@@ -1,0 +1,169 @@
+/** A daemon that is sent spans of closed days all the time, and the commands that are killed meanwhile. */
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { Duck } from '../../../src/archive/duckdb.ts';
+import { DAY_MS, linesOfLake, linesOfView, MEMORY } from '../../support/archive-scene.ts';
+import { archivedTables } from '../../support/archived-tables.ts';
+import { KEY } from '../../support/daemon.ts';
+import { type Executable, openFolder, startExecutable } from '../../support/executable.ts';
+import { send } from '../../support/otlp-client.ts';
+import { aSpan, aTraceRequest, newSpanId, newTraceId } from '../../support/payloads.ts';
+import { postgresConfig, startPostgresDaemon } from '../../support/postgres-daemon.ts';
+
+/** The closed days of the spans: a day is opened up to a week back. */
+export const DAYS = [2, 3, 4];
+const SPANS = 20;
+const NEXT_CHANGE_MS = 5_000;
+
+export const dateOf = (day: number): string => new Date(Date.now() - day * DAY_MS).toISOString().slice(0, 10);
+
+export type CampaignScene = Awaited<ReturnType<typeof startScene>>;
+
+export interface Kills {
+  /** How long a whole run takes now, on this machine. */
+  wholeMs: number;
+  kills: number;
+  ended: number;
+}
+
+export async function startScene(t: Parameters<typeof startPostgresDaemon>[0]) {
+  const daemon = await startPostgresDaemon(t);
+  const folder = openFolder(t);
+  const lake = join(folder, 'to');
+  writeFileSync(
+    join(folder, 'sluice.yaml'),
+    postgresConfig({ databaseUrl: daemon.databaseUrl }).replace(
+      'postgres: {}',
+      'postgres: { archive: { to: to, older_than: 1d, memory: 256MiB } }',
+    ),
+  );
+  const client = new pg.Client({ connectionString: daemon.databaseUrl });
+  await client.connect();
+  await client.query("SET TimeZone = 'UTC'");
+  const duck = await Duck.open({ memoryBytes: MEMORY, folder });
+  const { expire, close } = archivedTables(daemon.databaseUrl, 1);
+  t.teardown(async () => {
+    duck.close();
+    await close();
+    await client.end();
+  });
+
+  /** The ids of the spans that were acknowledged and not removed. */
+  const acknowledged = new Set<string>();
+  let requests = 0;
+
+  async function sendTrace({ key = KEY, text = 'x', traceId = newTraceId() } = {}): Promise<readonly string[]> {
+    const spans = Array.from({ length: SPANS }, (_, index) => {
+      const spanId = newSpanId();
+      const day = DAYS[(requests + index) % DAYS.length] ?? 0;
+      const start = BigInt(Math.floor(Date.now() / DAY_MS - day) * DAY_MS + index) * 1_000_000n;
+      return { spanId, body: aSpan({ traceId, spanId, start, attributes: { text: text.repeat(index * 10 + 1) } }) };
+    });
+    requests++;
+    const body = JSON.stringify(aTraceRequest(spans.map((each) => each.body)));
+    const { status } = await send(daemon.url, { body, authorization: `Bearer ${key}` });
+    if (status !== 200) throw new Error(`a request was answered ${status}`);
+    const ids = spans.map(({ spanId }) => spanId);
+    for (const id of ids) acknowledged.add(id);
+    return ids;
+  }
+
+  /** `pauseMs`: between two requests, so that a run of a command has an end. */
+  async function ingestWhile(pauseMs: number, work: () => Promise<void>): Promise<void> {
+    let isOver = false;
+    const ingesting = (async () => {
+      while (!isOver) {
+        await sendTrace();
+        await pause(pauseMs);
+      }
+    })();
+    try {
+      await Promise.race([work(), ingesting]);
+    } finally {
+      isOver = true;
+      await ingesting;
+    }
+  }
+
+  const start = (...args: readonly string[]): Executable => startExecutable(args, folder);
+
+  async function finish(...args: readonly string[]): Promise<void> {
+    const run = start(...args);
+    if ((await run.ended) !== 0) throw new Error(`${args.join(' ')}: ${run.output.err}`);
+  }
+
+  /** All files, with temporary ones. */
+  const allFiles = (): readonly string[] =>
+    existsSync(lake)
+      ? readdirSync(lake, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(?:parquet|tmp)$/u.test(name))
+      : [];
+
+  /** Resolves when a file appears or is removed, a moment before that is recorded; also after a while. */
+  async function nextChange(): Promise<void> {
+    const before = allFiles().join();
+    for (const began = performance.now(); performance.now() - began < NEXT_CHANGE_MS; ) {
+      if (allFiles().join() !== before) return;
+      await pause(1);
+    }
+  }
+
+  /** Kills the command at a random moment or at the next change of the lake. False: it had ended before. */
+  async function kill(found: Kills, ...args: readonly string[]): Promise<boolean> {
+    const began = performance.now();
+    const run = start(...args);
+    const moment = (found.kills + found.ended) % 2 === 0 ? pause(Math.random() * found.wholeMs) : nextChange();
+    const isEnded = await Promise.race([run.ended.then(() => true), moment.then(() => false)]);
+    if (!isEnded) {
+      run.child.kill('SIGKILL');
+      await run.ended;
+      found.kills++;
+      return true;
+    }
+    if ((await run.ended) !== 0) throw new Error(`${args.join(' ')} failed: ${run.output.err}`);
+    found.wholeMs = performance.now() - began;
+    found.ended++;
+    return false;
+  }
+
+  const published = async (): Promise<readonly string[]> =>
+    (
+      await client.query<{ key: string }>(
+        `SELECT format('lake/%s/day=%s/job-%s.parquet', signal, day, lpad(id::text, 12, '0')) AS key
+         FROM sluice.lake_jobs WHERE state = 'published' ORDER BY id`,
+      )
+    ).rows.map(({ key }) => key);
+
+  const scene = { duck, lake, client };
+  const idsOf = (lines: readonly string[]): readonly string[] =>
+    lines.map((line) => String((JSON.parse(line) as { readonly span_id: unknown }).span_id));
+  /** A list of the lake may have a file twice while it is replaced, so only published files are read. */
+  async function idsInLake(): Promise<readonly string[]> {
+    const keys = (await published()).filter((key) => key.startsWith('lake/spans/'));
+    if (keys.length === 0) return [];
+    const list = keys.map((key) => `'${join(lake, key)}'`).join(', ');
+    return (await duck.rows(`SELECT span_id FROM read_parquet([${list}])`)).map(({ span_id: id }) => String(id));
+  }
+  const idsInDatabase = async (): Promise<readonly string[]> =>
+    (await client.query("SELECT encode(span_id, 'hex') AS id FROM sluice.spans")).rows.map(({ id }) => String(id));
+
+  return {
+    ...{
+      scene,
+      daemon,
+      acknowledged,
+      sendTrace,
+      ingestWhile,
+      start,
+      finish,
+      kill,
+      allFiles,
+      published,
+      expire,
+      client,
+    },
+    ...{ idsInLake, idsInDatabase, idsOf },
+    lines: () => Promise.all([linesOfLake(scene, 'spans'), linesOfView(scene, 'spans')]),
+  };
+}
