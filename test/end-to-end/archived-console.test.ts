@@ -74,6 +74,17 @@ t.test('a trace of an archived day', async (t) => {
   t.comment(`a further request: ${Math.round(performance.now() - began)} ms`);
 });
 
+t.test('lists and sums say from which time on they are complete', async (t) => {
+  const firstOpen = String(BigInt(CLOSED_MS + 5 * DAY_MS) * 1_000_000n);
+  const since = (days: number): string => String(BigInt(CLOSED_MS + days * DAY_MS) * 1_000_000n);
+  for (const path of ['traces?', 'conversations?', 'logs?', `usage?to=${since(9)}&`]) {
+    const old = JSON.parse((await ask(`/projects/shop/${path}from=${since(0)}`)).text);
+    t.equal(old.complete_from, firstOpen, path);
+    const usual = JSON.parse((await ask(`/projects/shop/${path}from=${since(8)}`)).text);
+    t.notOk('complete_from' in usual, path);
+  }
+});
+
 t.test('without its claim a trace is searched', async (t) => {
   await scene.query('DELETE FROM sluice.traces');
   const { id } = traces['repeated'] ?? { id: '' };

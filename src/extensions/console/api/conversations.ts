@@ -4,6 +4,7 @@ import type { Conditions } from '../filter/compile.ts';
 import { withUsage } from '../filter/fields.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
+import { completenessOf } from './completeness.ts';
 import { readCursor, TIME_PART, TRACE_PART, writeCursor } from './cursor.ts';
 import { allOf, conditionsOf, environmentCondition, LATEST_NS, limitOf, rangeOf } from './question.ts';
 import { IS_STEP, stepJson } from './steps.ts';
@@ -88,9 +89,9 @@ export const listConversations = readRoute(`${PROJECT}/conversations`, async (co
   }
   const items = await readRows(context, ids);
   const next = position === null ? null : writeCursor(question, [end, position.ns, position.id]);
-  return jsonText(
-    `{"items":[${items.join(',')}],${JSON.stringify({ next, examined, reached, more: next !== null }).slice(1)}`,
-  );
+  const completeness = await completenessOf(context, from);
+  const rest = { next, examined, reached, more: next !== null, ...completeness };
+  return jsonText(`{"items":[${items.join(',')}],${JSON.stringify(rest).slice(1)}`);
 });
 
 /** `ConversationRow`s in the order of the ids. */

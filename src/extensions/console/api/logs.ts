@@ -1,6 +1,7 @@
 /** `GET …/logs`: log records, newest first; `GET …/traces/{trace}/logs`: those of a trace, in order of time. */
 import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, readRoute } from '../server/route.ts';
+import { completenessOf } from './completeness.ts';
 import { readCursor, TIME_PART, writeCursor } from './cursor.ts';
 import { allOf, conditionsOf, environmentCondition, integerOf, limitOf, rangeOf } from './question.ts';
 import { findTrace } from './stored-trace.ts';
@@ -75,7 +76,7 @@ export const listLogs = readRoute(`${PROJECT}/logs`, async (context) => {
     position = nextPosition(position, slice ?? {}, size);
   }
   const next = position === null ? null : writeCursor(question, [position.ns, String(position.passed)]);
-  const end = { next, examined, reached, more: next !== null };
+  const end = { next, examined, reached, more: next !== null, ...(await completenessOf(context, from)) };
   return jsonText(`{"items":[${items.join(',')}],${JSON.stringify(end).slice(1)}`);
 });
 

@@ -21,7 +21,11 @@ export interface Page<Item> {
   readonly reached: Nanoseconds | null;
   /** Whether the search can be continued. With fewer items than asked for, the time for one answer was over. */
   readonly more: boolean;
+  readonly complete_from?: CompleteFrom;
 }
+
+/** Earlier days of the range are archived and not in the answer. Left out: it is complete. */
+export type CompleteFrom = Nanoseconds;
 
 /** Sums over model calls, each counted once. */
 export interface UsageSums {
@@ -340,6 +344,8 @@ export interface Usage {
   /** A Go duration; points start at multiples of it since 1970. */
   readonly interval: string;
   readonly calls_examined: number;
+  /** Also of the time before `from`, with which the figures are compared. */
+  readonly complete_from?: CompleteFrom;
   /** Highest cost first, at most 100; the rest is added up under a key with `"other": true`. */
   readonly series: readonly UsageSeries[];
   readonly total: UsageTotal;

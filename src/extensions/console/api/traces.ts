@@ -1,6 +1,7 @@
 /** `GET …/traces`: the list of traces, newest first. */
 import { Parameters } from '../filter/parameters.ts';
 import { jsonText, PROJECT, type Reply, type RequestContext, readRoute } from '../server/route.ts';
+import { completenessOf } from './completeness.ts';
 import { readCursor, TIME_PART, TRACE_PART, writeCursor } from './cursor.ts';
 import { conditionsOf, environmentCondition, limitOf, rangeOf } from './question.ts';
 import { type FoundTraces, searchTraces } from './search-traces.ts';
@@ -15,16 +16,18 @@ export const listTraces = readRoute(`${PROJECT}/traces`, async (context): Promis
   const trace = [...conditions.trace, ...environmentCondition(context, 't.environment', parameters)];
   const question = questionOf(context);
   const [ns, id] = readCursor(query.get('cursor'), question, [TIME_PART, TRACE_PART]) ?? [];
+  const range = rangeOf(context);
   const found = await searchTraces(reader, {
     project,
-    range: rangeOf(context),
+    range,
     conditions: { ...conditions, trace },
     parameters,
     after: ns === undefined || id === undefined ? null : { ns, id },
     limit: limitOf(context, DEFAULT_LIMIT, HIGHEST_LIMIT),
     now: () => context.now(),
   });
-  return jsonText(pageText(found, ({ ns, id }) => writeCursor(question, [ns, id])));
+  const completeness = await completenessOf(context, range.from);
+  return jsonText(pageText(found, completeness, ({ ns, id }) => writeCursor(question, [ns, id])));
 });
 
 /** What a cursor of the list belongs to. */
@@ -37,8 +40,9 @@ export const questionOf = ({ project, query }: RequestContext): readonly string[
 
 export function pageText(
   { items, next, examined, reached }: FoundTraces,
+  completeness: Awaited<ReturnType<typeof completenessOf>>,
   cursorOf: (position: NonNullable<FoundTraces['next']>) => string,
 ): string {
-  const end = { next: next === null ? null : cursorOf(next), examined, reached, more: next !== null };
+  const end = { next: next === null ? null : cursorOf(next), examined, reached, more: next !== null, ...completeness };
   return `{"items":[${items.join(',')}],${JSON.stringify(end).slice(1)}`;
 }

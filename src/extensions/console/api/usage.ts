@@ -2,6 +2,7 @@
 import { Parameters } from '../filter/parameters.ts';
 import { nanosecondsOf } from '../filter/values.ts';
 import { jsonText, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
+import { completenessOf } from './completeness.ts';
 import {
   allOf,
   boundedRangeOf,
@@ -61,7 +62,8 @@ export const showUsage = readRoute(`${PROJECT}/usage`, async (context) => {
   const earlier = figuresQuestion(context, { keys: KEYS[group], range: before, interval: null });
   const [found] = await context.reader.query(now.text, now.values);
   const [past] = await context.reader.query(earlier.text, earlier.values);
-  return jsonText(answerText({ group, range, interval }, found ?? {}, past ?? {}));
+  const completeness = await completenessOf(context, before.from);
+  return jsonText(answerText({ group, range, interval, completeness }, found ?? {}, past ?? {}));
 });
 
 interface Figures {
@@ -154,12 +156,15 @@ interface Series {
 
 type Found = Readonly<Record<string, unknown>>;
 
+interface Asked {
+  readonly group: UsageGroup;
+  readonly range: Range;
+  readonly interval: string;
+  readonly completeness: Awaited<ReturnType<typeof completenessOf>>;
+}
+
 /** The rows are small: at most 101 groups with their points. */
-function answerText(
-  { group, range, interval }: { readonly group: UsageGroup; readonly range: Range; readonly interval: string },
-  found: Found,
-  past: Found,
-): string {
+function answerText({ group, range, interval, completeness }: Asked, found: Found, past: Found): string {
   const earlier = new Map(seriesOf(past).map(({ key, total }) => [JSON.stringify(key), total]));
   const series = seriesOf(found).map(({ key, total, points }) => ({
     key,
@@ -174,6 +179,7 @@ function answerText(
     group,
     interval,
     calls_examined: found['examined'],
+    ...completeness,
     series,
   };
   return `${JSON.stringify(head).slice(0, -1)},"total":${String(found['total'])},"before":${String(past['total'])}}`;

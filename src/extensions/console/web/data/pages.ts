@@ -9,6 +9,8 @@ export interface Search<Item> {
   readonly items: readonly Item[];
   readonly examined: number;
   readonly reached: string | null;
+  /** Earlier days of the range are archived and not found here; null: everything is. */
+  readonly completeFrom: string | null;
   readonly more: boolean;
   readonly continuing: boolean;
   readonly error: ApiError | null;
@@ -50,6 +52,7 @@ export function useSearch<Item>(path: string, query: Query): Search<Item> {
     items: pages.length === 1 ? (pages[0]?.items ?? []) : pages.flatMap(({ items }) => items),
     examined: pages.reduce((sum, { examined }) => sum + examined, 0),
     reached: last?.reached ?? null,
+    completeFrom: last?.complete_from ?? null,
     more: last?.more === true && last.next !== null,
     continuing: own.continuing,
     error: own.error,

@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { Search } from '../data/pages.ts';
 import { exactly, plural } from '../text/figures.ts';
-import { msOf, shortTime } from '../text/time.ts';
+import { dateTime, msOf, shortTime } from '../text/time.ts';
 import { Button } from './basics.tsx';
 import { Empty, Loaded } from './states.tsx';
 
@@ -15,7 +15,31 @@ interface FoundProps {
 }
 
 export function Found({ search, count = search.items.length, empty, children }: FoundProps): JSX.Element {
-  return <Loaded of={search.first}>{() => (count === 0 && !search.more ? <Empty>{empty}</Empty> : children)}</Loaded>;
+  return (
+    <Loaded of={search.first}>
+      {() =>
+        count === 0 && !search.more ? (
+          <Empty>
+            {empty}
+            <Archived before={search.completeFrom} />
+          </Empty>
+        ) : (
+          children
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** Which part of the range an answer does not have. */
+export function Archived({ before }: { readonly before: string | null }): JSX.Element | null {
+  if (before === null) return null;
+  return (
+    <p class="muted">
+      Days before {dateTime(msOf(before), false)} are archived and not shown here: use <code>sluice traces</code>,{' '}
+      <code>usage</code> or <code>export</code>.
+    </p>
+  );
 }
 
 interface SearchFootProps {
@@ -43,6 +67,7 @@ export function SearchFoot({ search, count = search.items.length, what }: Search
       ) : (
         <span class="muted">end of the range</span>
       )}
+      {search.more ? null : <Archived before={search.completeFrom} />}
     </>
   );
 }

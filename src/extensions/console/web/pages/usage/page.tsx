@@ -8,6 +8,7 @@ import { Button, Link, Name } from '../../parts/basics.tsx';
 import { ChartFigure } from '../../parts/chart-figure.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
+import { Archived } from '../../parts/search.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { pageHref, parameter, route } from '../../state/location.ts';
 import { cost, count, exactly, plural, tookMs } from '../../text/figures.ts';
@@ -47,6 +48,7 @@ export function UsagePage({ project }: { project: string }): JSX.Element {
           data.series.length === 0 ? (
             <Empty>
               <h2>No model call in this range</h2>
+              <Archived before={data.complete_from ?? null} />
             </Empty>
           ) : (
             <>
@@ -56,6 +58,7 @@ export function UsagePage({ project }: { project: string }): JSX.Element {
               <p class="muted">
                 As of {dateTime(Date.parse(data.as_of), false)}; {plural(data.calls_examined, 'call')} looked at.
               </p>
+              <Archived before={data.complete_from ?? null} />
             </>
           )
         }
