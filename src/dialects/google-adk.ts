@@ -66,6 +66,7 @@ const GOOGLE_ADK: Dialect = {
         'gcp.vertex.agent.tool_call_args',
         'gcp.vertex.agent.tool_response',
         'gcp.vertex.agent.data',
+        'gen_ai.tool_definitions',
       ],
     },
   ],

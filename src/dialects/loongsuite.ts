@@ -40,6 +40,7 @@ const LOONGSUITE: Dialect = {
         'gen_ai.output.messages_ref',
         'gen_ai.system_instructions_ref',
         'gen_ai.tool.definitions_ref',
+        'gen_ai.request.tool_definitions',
       ],
     },
   ],

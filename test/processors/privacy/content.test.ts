@@ -105,6 +105,21 @@ t.test('no listed attribute is stored, in any place', async (t) => {
         if (leaks(signal, message, encoding)) t.fail(`${entry.key} as ${place} in ${encoding}`);
 });
 
+t.test('definitions of tools are content under the names of all senders', async (t) => {
+  for (const key of [
+    'gen_ai.tool.definitions',
+    'gen_ai.tool.definitions.0.parameters',
+    'gen_ai.tool_definitions',
+    'gen_ai.request.tool_definitions',
+    'gen_ai.request.available_tools',
+    'llm.request.functions.0.parameters',
+    'llm.tools.0.tool.json_schema',
+    'ai.prompt.tools',
+  ])
+    for (const encoding of ENCODINGS)
+      t.notOk(leaks(SIGNAL_TRACES, spans({ attributes: [text(key, CANARY)] }), encoding), `${key} in ${encoding}`);
+});
+
 t.test('bare names are content inside GenAI events, and only there', async (t) => {
   const bare = entries.filter((entry) => isAttribute(entry) && isBare(entry));
   t.same(bare.map(({ key }) => key).sort(), ['content', 'message', 'tool_calls']);
