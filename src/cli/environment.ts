@@ -1,5 +1,6 @@
 /** `sluice environment …`: the content settings of a project's environments. */
 import { Administration } from '../extensions/postgres/administration.ts';
+import { normalizeEnvironment } from '../pdata/environment.ts';
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { withDatabase } from './database.ts';
@@ -28,11 +29,13 @@ export const environmentSet: Command = {
   ],
   run: (call) =>
     withDatabase(call, 'write', async (database) => {
-      const [project, environment] = call.words;
-      if (project === undefined || environment === undefined)
-        throw new UsageError('PROJECT and ENVIRONMENT are missing');
-      const choice = CHOICES.get(call.values.text('capture-content') ?? '');
-      if (choice === undefined) throw new UsageError('--capture-content is missing', 'use on, off or default');
+      const [project, name] = call.words;
+      if (project === undefined || name === undefined) throw new UsageError('PROJECT and ENVIRONMENT are missing');
+      const environment = normalizeEnvironment(name);
+      const word = call.values.text('capture-content');
+      if (word === undefined) throw new UsageError('--capture-content is missing', 'use on, off or default');
+      const choice = CHOICES.get(word);
+      if (choice === undefined) throw new UsageError(`--capture-content takes on, off or default, not "${word}"`);
       await new Administration(database).setEnvironment(project, environment, choice);
       call.terminal.print(
         `Content of ${project}, ${environment}: ${choice === null ? 'as the configuration says' : choice ? 'stored' : 'not stored'}.`,

@@ -1,6 +1,6 @@
 /** Where an export goes: standard output, or a file that appears when it is complete. */
 import { once } from 'node:events';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { UserError } from '../errors.ts';
 
@@ -18,17 +18,14 @@ const MODE = 0o600;
 
 export async function openFile(path: string): Promise<Output> {
   const partial = `${path}.partial`;
-  let file: FileHandle;
-  try {
-    file = await open(partial, 'w', MODE);
-  } catch (error) {
-    throw new UserError(`cannot write ${partial}: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  const entry = await stat(path).catch(() => null);
+  if (entry?.isDirectory() === true) throw new UserError(`cannot write ${path}: it is a folder`);
+  const file = await writing(partial, () => open(partial, 'w', MODE));
   let bytes = 0;
   return {
     write: async (text) => {
       const chunk = Buffer.from(text);
-      await file.writeFile(chunk);
+      await writing(partial, () => file.writeFile(chunk));
       bytes += chunk.length;
     },
     get bytes() {
@@ -36,12 +33,24 @@ export async function openFile(path: string): Promise<Output> {
     },
     isClosed: false,
     close: async (complete) => {
-      if (complete) await file.sync();
-      await file.close();
-      if (complete) await rename(partial, path);
+      try {
+        if (complete) await writing(path, () => file.sync());
+      } finally {
+        await file.close();
+      }
+      if (complete) await writing(path, () => rename(partial, path));
       else await rm(partial, { force: true });
     },
   };
+}
+
+/** A failure is one of the file system, for example a full disk, and not one of the database. */
+async function writing<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new UserError(`cannot write ${path}: ${(error as Error).message}`);
+  }
 }
 
 /** Waits while the reader is slow, and ends when it closes, as `head` does. */

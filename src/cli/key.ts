@@ -1,6 +1,7 @@
 /** `sluice key …`: API keys. The text of a key is printed once, when it is created. */
 import type { KeyRow } from '../component/capabilities/administration.ts';
 import { Administration } from '../extensions/postgres/administration.ts';
+import { normalizeEnvironment } from '../pdata/environment.ts';
 import type { Command } from './command.ts';
 import { CONFIG_OPTIONS } from './config-options.ts';
 import { findEndpoint } from '../daemon/endpoint.ts';
@@ -39,7 +40,8 @@ export const keyCreate: Command = {
     withDatabase(call, 'write', async (database, { config }) => {
       const { values, terminal } = call;
       const project = values.word('project');
-      const environment = values.text('environment') ?? null;
+      const name = values.text('environment');
+      const environment = name === undefined ? null : normalizeEnvironment(name);
       const key = await new Administration(database).createKey(project, environment, values.text('label') ?? null);
       if (values.flag('json'))
         terminal.print(JSON.stringify({ key: key.text, id: key.publicId, project, environment }, null, 2));

@@ -2,6 +2,7 @@
  * The entry of the command line: finds the command, runs it, sets the exit code. Mistakes of the user show no stack
  * trace.
  */
+import { StoreError } from '../archive/store/object-store.ts';
 import { nearest } from '../component/nearest.ts';
 import type { CompiledSchemas } from '../config/compiled-schemas.ts';
 import { ConfigError } from '../config/diagnostics.ts';
@@ -123,6 +124,10 @@ function report(error: unknown, host: NodeJS.Process, terminal: Terminal): ExitC
   if (error instanceof UserError || error instanceof UsageError) {
     terminal.say(`${style.red('error')}: ${error.message}${error.hint === null ? '' : `\n  hint: ${error.hint}`}`);
     return error instanceof UsageError ? 2 : 1;
+  }
+  if (error instanceof StoreError) {
+    terminal.say(`${style.red('error')}: ${error.message}`);
+    return 1;
   }
   if (isOutOfFiles(error)) {
     terminal.say(`${style.red('error')}: too many files are open\n  hint: ${RAISE_OPEN_FILES}`);

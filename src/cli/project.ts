@@ -68,7 +68,7 @@ function table(projects: readonly ProjectRow[]): string {
 
 export function onlyWord({ words }: Call, name: string): string {
   const [word] = words;
-  if (word === undefined) throw new UsageError(`${name} is missing`);
+  if (word === undefined || word === '') throw new UsageError(`${name} is missing`);
   return word;
 }
 

@@ -335,6 +335,22 @@ t.test('the command', async (t) => {
   await requireOnce(t, ['logs', 'metric_points']);
 });
 
+t.test('a store that cannot be written is reported without a stack trace', async (t) => {
+  const fresh = await makeScene(t);
+  await storeRows(fresh, 'logs', 1);
+  writeFileSync(join(fresh.folder, 'sluice.yaml'), postgresConfig({ databaseUrl: fresh.url }));
+  const env = { AWS_EC2_METADATA_DISABLED: 'true', HOME: fresh.folder };
+  for (const [to, cause] of [
+    ['sluice.yaml', /^error: .*ENOTDIR: .*$/mu],
+    ['s3://bucket', /^error: no AWS credentials: .*$/mu],
+  ] as const) {
+    const { code, err } = await sluice(['archive', '--to', to], { folder: fresh.folder, env });
+    t.equal(code, 1);
+    t.match(err, cause);
+    t.notMatch(err, /fault of Sluice| at /u);
+  }
+});
+
 t.test('a run removes what interrupted puts left in the lake a day ago', async (t) => {
   const path = join(scene.lake, 'lake/spans', '.job-000000000001.parquet.0123456789abcdef.tmp');
   mkdirSync(dirname(path), { recursive: true });

@@ -1,5 +1,5 @@
 // Export of everything that is stored: exact lines, spreadsheets without formulas, and OTLP that is stored again alike.
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { folderOf } from '../support/config-files.ts';
@@ -309,4 +309,6 @@ t.test('a file appears when it is complete, for its owner only', async (t) => {
   t.equal(linesOf(readFileSync(path, 'utf8')).length, written('span').length);
   t.equal(statSync(path).mode & 0o777, 0o600);
   t.match(await sluice('export', '--output', join(folder, 'none', 'x')), { code: 1, err: /cannot write/u });
+  t.match(await sluice('export', '--output', folder), { code: 1, err: /^error: cannot write .*: it is a folder\n$/u });
+  t.notOk(existsSync(`${folder}.partial`));
 });

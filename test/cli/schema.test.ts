@@ -113,7 +113,10 @@ t.test('empty names and names with control characters are refused', async (t) =>
       if (!(command.includes('--label') && name === '  '))
         t.match(await sluice(...command), { code: /[12]/ }, JSON.stringify(command));
   }
-  t.match(await sluice('environment', 'set', 'shop', ' Größe ', '--capture-content', 'off'), { code: 0 });
+  const set = await sluice('environment', 'set', 'shop', ' Größe ', '--capture-content', 'off');
+  t.match(set, { code: 0, out: 'Content of shop, größe: not stored.\n' });
+  const key = await sluice('key', 'create', '--project', 'shop', '--environment', ' Größe ', '--json');
+  t.match(JSON.parse(key.out), { environment: 'größe' });
   t.match(await sluice('environment', 'list'), { out: /größe/ });
 });
 

@@ -286,6 +286,12 @@ t.test('wrong usage exits with 2, an invalid configuration with 1, without a sta
     [await sluice('traces', '--since', 'yesterday'), 2, /--since takes a duration/u],
     [await sluice('usage', '--by', 'colour'), 2, /--by takes model, day, conversation, project/u],
     [await sluice('usage', 'extra'), 2, /does not take "extra"/u],
+    [await sluice('conversation', ''), 2, /ID is missing/u],
+    [
+      await sluice('environment', 'set', 'shop', 'x', '--capture-content', 'no'),
+      2,
+      /takes on, off or default, not "no"/u,
+    ],
     [await call(['traces', '-c', 'nothing.yaml'], { folder }), 1, /nothing\.yaml:/u],
   ] as const;
   for (const [outcome, code, err] of outcomes) {

@@ -145,8 +145,8 @@ export class FolderStore implements ObjectStore {
 
   async #create(temporary: string): Promise<FileHandle> {
     for (let attempt = 1; ; attempt++) {
-      await makeFolder(dirname(temporary));
       try {
+        await makeFolder(dirname(temporary));
         return await open(temporary, 'wx', FILE_MODE);
       } catch (error) {
         if (codeOf(error) !== 'ENOENT' || attempt === MAX_FOLDER_TRIES) throw error;
@@ -218,12 +218,22 @@ async function namesIn(path: string): Promise<readonly string[]> {
 /** Makes a folder and its parents, each durable in its own parent. */
 async function makeFolder(path: string): Promise<void> {
   try {
+    await makeOneFolder(path);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    await makeFolder(dirname(path));
+    // Only once more: a parent that is a link to nothing exists and takes no folder.
+    await makeOneFolder(path);
+  }
+}
+
+/** Its parent must exist. */
+async function makeOneFolder(path: string): Promise<void> {
+  try {
     await mkdir(path, { mode: FOLDER_MODE });
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return;
-    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
-    await makeFolder(dirname(path));
-    return makeFolder(path);
+    throw error;
   }
   await syncFolder(dirname(path));
 }

@@ -92,6 +92,11 @@ t.test(
   },
 );
 
+t.test('a put below a link to nothing fails', async (t) => {
+  const root = t.testdir({ lake: t.fixture('symlink', 'unmounted') });
+  t.equal(await faultOf(new FolderStore(join(root, 'lake')).put('a/b', Buffer.from('1'))), 'invalid');
+});
+
 t.test('empty folders are removed with their last object, and links to folders are followed', async (t) => {
   const base = t.testdir();
   const root = join(base, 'lake');
