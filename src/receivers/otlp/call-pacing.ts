@@ -2,8 +2,8 @@
  * Limits the calls that HTTP/2 connections begin. node:http2 reads a connection up to 32 times in an iteration of the
  * event loop, 64 KiB each, and gives every call in these bytes at once: thousands, whose answers take seconds. Here a
  * connection serves few calls in an iteration. The rest waits, and the connection is not read further until it is
- * served. Of the connections without an accepted call, one is read in an iteration. Connections
- * whose calls are all refused get a limited rate in all.
+ * served. Connections without an accepted call, and those whose calls are all refused, share a limited rate, and one of
+ * them is read in an iteration.
  */
 import type { Duplex } from 'node:stream';
 
@@ -11,9 +11,9 @@ import type { Duplex } from 'node:stream';
 const MOST_CALLS = 64;
 /** After this many calls in a row that are refused for a reason of the client, a connection gets the limited rate. */
 const MOST_REFUSED = 64;
-/** The calls of all connections with the limited rate in a tick. */
-const REFUSED_CALLS = 16;
-const REFUSED_TICK_MS = 10;
+/** The work of all connections with the limited rate in a tick: calls that begin, calls that are served, and reads. */
+const RATED_UNITS = 16;
+const TICK_MS = 10;
 
 /** What reads the connection for node:http2. The types of Node do not have it. */
 interface Handle {
@@ -25,10 +25,14 @@ interface Handle {
 export class CallPacing {
   /** One of them continues in each iteration. */
   readonly #stopped: PacedCalls[] = [];
-  readonly #refused: PacedCalls[] = [];
+  /** Those with the limited rate. */
+  readonly #rated: PacedCalls[] = [];
+  /** Below zero when calls began before they could be counted. */
+  #units = RATED_UNITS;
+  #countedMs = performance.now();
   #iteration = 0;
   #isScheduled = false;
-  #isTicking = false;
+  #isRatedScheduled = false;
 
   /** The number of this iteration. */
   get iteration(): number {
@@ -38,13 +42,18 @@ export class CallPacing {
 
   /** Arranges a later call of `goOn`. */
   await(calls: PacedCalls): void {
-    if (calls.isRefused) {
-      this.#refused.push(calls);
-      this.#scheduleTick();
+    if (calls.isRated) {
+      this.#rated.push(calls);
+      this.#scheduleRated();
     } else {
       this.#stopped.push(calls);
       this.#schedule();
     }
+  }
+
+  /** Counts work of a connection with the limited rate. */
+  charge(units: number): void {
+    this.#units -= units;
   }
 
   #schedule(): void {
@@ -58,19 +67,32 @@ export class CallPacing {
     });
   }
 
-  #scheduleTick(): void {
-    if (this.#isTicking) return;
-    this.#isTicking = true;
-    setTimeout(() => this.#tick(), REFUSED_TICK_MS);
+  #scheduleRated(): void {
+    if (this.#isRatedScheduled) return;
+    this.#isRatedScheduled = true;
+    const run = (): void => this.#runRated();
+    if (this.#unitsLeft() > 0) setImmediate(run);
+    else setTimeout(run, TICK_MS);
   }
 
-  #tick(): void {
-    this.#isTicking = false;
-    let left = REFUSED_CALLS;
+  #unitsLeft(): number {
+    const ticks = Math.floor((performance.now() - this.#countedMs) / TICK_MS);
+    this.#countedMs += ticks * TICK_MS;
+    this.#units = Math.min(RATED_UNITS, this.#units + ticks * RATED_UNITS);
+    return this.#units;
+  }
+
+  #runRated(): void {
+    this.#isRatedScheduled = false;
+    let isReading = false;
     // Those that continue wait again behind the others.
-    for (let count = this.#refused.length; count > 0 && left > 0; count--)
-      left -= firstOpen(this.#refused)?.goOn(left) ?? 0;
-    if (this.#refused.length > 0) this.#scheduleTick();
+    for (let count = this.#rated.length; count > 0 && this.#unitsLeft() > 0 && !isReading; count--) {
+      const calls = firstOpen(this.#rated);
+      if (calls === undefined) break;
+      this.charge(Math.max(1, calls.goOn(this.#units)));
+      isReading = calls.isReading;
+    }
+    if (this.#rated.length > 0) this.#scheduleRated();
   }
 }
 
@@ -103,8 +125,13 @@ export class PacedCalls {
     return this.#connection.destroyed;
   }
 
-  get isRefused(): boolean {
-    return this.#refused >= MOST_REFUSED;
+  /** Whether it has the limited rate. */
+  get isRated(): boolean {
+    return !this.#isProven || this.#refused >= MOST_REFUSED;
+  }
+
+  get isReading(): boolean {
+    return !this.#isStopped;
   }
 
   /** Serves a call, now or later. */
@@ -112,7 +139,8 @@ export class PacedCalls {
     const { iteration } = this.#pacing;
     if (iteration !== this.#iteration) this.#begun = 0;
     this.#iteration = iteration;
-    if (this.#isStopped || this.isRefused || this.#begun >= MOST_CALLS) {
+    if (this.isRated) this.#pacing.charge(1);
+    if (this.#isStopped || this.#refused >= MOST_REFUSED || this.#begun >= MOST_CALLS) {
       this.#waiting.push(serve);
       this.#stop();
       return;
@@ -128,7 +156,7 @@ export class PacedCalls {
     if (!isRefused) this.#isProven = true;
   }
 
-  /** Serves at most `limit` waiting calls, and reads on when none is left. Returns the number, at least 1. */
+  /** Serves at most `limit` waiting calls, and reads on when none is left. Returns their number. */
   goOn(limit: number): number {
     const serves = this.#waiting.splice(0, limit);
     for (const serve of serves) serve();
@@ -138,7 +166,7 @@ export class PacedCalls {
       this.#isStopped = false;
       this.#connection._handle?.readStart();
     }
-    return Math.max(serves.length, 1);
+    return serves.length;
   }
 
   /**

@@ -19,7 +19,7 @@ import { OpenConnections } from '../../net/open-connections.ts';
 import { addressOf } from '../../net/address-of.ts';
 import { ForeignClients } from './foreign-clients.ts';
 import type { GrpcCalls } from './grpc-calls.ts';
-import { GrpcSession, type SessionMark } from './grpc-session.ts';
+import { firstStreams, GrpcSession, type SessionMark } from './grpc-session.ts';
 import type { GrpcOptions } from './grpc-options.ts';
 import { connectionLimit, listenRequest } from './listen-options.ts';
 import { type Protocol, TlsTerminator } from '../../net/tls-terminator.ts';
@@ -117,7 +117,7 @@ export class GrpcServer implements Component, ConnectionHandler {
     const server = createServer({
       maxSessionMemory: SESSION_MEMORY_MB,
       settings: {
-        maxConcurrentStreams: this.#options.max_concurrent_streams,
+        maxConcurrentStreams: firstStreams(this.#options.max_concurrent_streams),
         maxHeaderListSize: this.#options.max_header_size,
         initialWindowSize: WINDOW_BYTES,
       },

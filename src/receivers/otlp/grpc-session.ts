@@ -25,11 +25,19 @@ const RESETS_PER_SECOND = 20;
  * after the peer has acknowledged it.
  */
 const MAX_OVER_LIMIT = 100;
+/**
+ * The limit of concurrent calls before the first admitted one, because calls that begin and break off together block
+ * the process.
+ */
+const FIRST_CALLS = 16;
 /** The time between GOAWAY and the end of the connection. */
 const GOAWAY_GRACE_MS = 500;
 
 /** Records the use of the connection and its project for the connection limit. */
 export type SessionMark = (use: 'idle' | 'working', project: string) => void;
+
+/** The limit of concurrent calls that a new connection announces. */
+export const firstStreams = (maxConcurrentStreams: number): number => Math.min(maxConcurrentStreams, FIRST_CALLS);
 
 export interface SessionParts {
   readonly keepalive: KeepaliveOptions;
@@ -52,6 +60,7 @@ export class GrpcSession {
   #resetsLeft = MAX_RESETS;
   #resetsSince = performance.now();
   #isRejected = false;
+  readonly #maxConcurrentStreams: number;
   readonly #maxCalls: number;
   readonly #mark: SessionMark;
   /** Of the last admitted call; null before it. */
@@ -61,6 +70,7 @@ export class GrpcSession {
     this.#session = session;
     this.#options = keepalive;
     this.#paced = calls;
+    this.#maxConcurrentStreams = maxConcurrentStreams;
     this.#maxCalls = maxConcurrentStreams + MAX_OVER_LIMIT;
     this.#mark = mark;
     session.on('error', () => undefined); // The calls of a broken connection end by themselves.
@@ -77,7 +87,7 @@ export class GrpcSession {
    * client. Does not call it when the peer is being disconnected, has too many open calls, or has reset the call.
    */
   begin(stream: ServerHttp2Stream, serve: () => Promise<boolean>): void {
-    if (this.#calls >= this.#maxCalls) this.#disconnect('too_many_calls');
+    if (this.#calls >= this.#maxCalls) this.#cut('too_many_calls');
     if (this.#isRejected) {
       stream.destroy();
       return;
@@ -93,6 +103,8 @@ export class GrpcSession {
 
   /** A call of this project was admitted. */
   admitted(project: string): void {
+    if (this.#project === null && this.#maxConcurrentStreams > FIRST_CALLS && !this.#session.destroyed)
+      this.#session.settings({ maxConcurrentStreams: this.#maxConcurrentStreams });
     this.#project = project;
     this.#mark('working', project);
   }
@@ -173,7 +185,15 @@ export class GrpcSession {
     const regained = ((now - this.#resetsSince) / 1000) * RESETS_PER_SECOND;
     this.#resetsLeft = Math.min(MAX_RESETS, this.#resetsLeft + regained) - 1;
     this.#resetsSince = now;
-    if (this.#resetsLeft < 0) this.#disconnect('too_many_resets');
+    if (this.#resetsLeft < 0) this.#cut('too_many_resets');
+  }
+
+  /** Ends the connection at once: the calls of the bytes that were read already must not begin. */
+  #cut(reason: string): void {
+    if (this.#isRejected || this.#session.destroyed) return;
+    this.#isRejected = true;
+    this.#session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, undefined, Buffer.from(reason));
+    this.#session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
   #disconnect(reason: string): void {

@@ -157,6 +157,11 @@ const unknownCall = (stream: number): readonly Buffer[] => [
   frame(FRAME.data, END_STREAM, stream, EMPTY_MESSAGE),
 ];
 
+/** 12 bytes: the fields `:method`, `:scheme` and `:path` from the static table of HPACK. */
+const shortCall = (stream: number): readonly Buffer[] => [
+  frame(FRAME.headers, END_HEADERS | END_STREAM, stream, Buffer.from([0x83, 0x86, 0x84])),
+];
+
 export const ATTACKS: Readonly<Record<string, Attack>> = {
   'slow bodies': slowBodies,
   'half bodies': halfBodies,
@@ -180,6 +185,8 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   'requests of very many traces': flood(tracesOf(250_000), 1),
   'grpc 401': http2(unknownCall),
   'grpc 401, settings acknowledged': http2(unknownCall, frame(FRAME.settings, ACK, 0)),
+  'grpc short calls': http2(shortCall),
+  'grpc short calls, settings acknowledged': http2(shortCall, frame(FRAME.settings, ACK, 0)),
   'grpc resets': http2((stream) => [
     frame(FRAME.headers, END_HEADERS, stream, GRPC_HEADERS(HOSTILE_KEY)),
     frame(FRAME.reset, 0, stream, RESET),

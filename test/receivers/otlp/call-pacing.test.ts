@@ -4,8 +4,8 @@ import t from 'tap';
 import { CallPacing, PacedCalls } from '../../../src/receivers/otlp/call-pacing.ts';
 
 const MOST_CALLS = 64;
-const REFUSED_CALLS = 16;
-const REFUSED_TICK_MS = 10;
+const RATED_UNITS = 16;
+const TICK_MS = 10;
 const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A connection that notes when its reading stops and starts, and counts the served calls. */
@@ -48,17 +48,28 @@ t.test('of several new connections one is read in an iteration, until a call is 
   t.same([first.seen, second.seen], [['stop'], ['stop']]);
   await nextIteration();
   t.same([first.seen, second.seen], [['stop', 'start'], ['stop']]);
-  first.begin(MOST_CALLS);
+  first.begin(2);
   t.equal(first.take(), 1);
   t.same(first.seen, ['stop', 'start', 'stop']);
   await nextIteration();
   t.same([first.take(), second.seen], [0, ['stop', 'start']]);
   await nextIteration();
-  t.equal(first.take(), MOST_CALLS - 1);
+  t.equal(first.take(), 1);
   t.same(first.seen, ['stop', 'start', 'stop', 'start']);
   first.calls.end(false);
   first.begin(MOST_CALLS);
   t.same([first.take(), first.seen.length], [MOST_CALLS, 4]);
+});
+
+t.test('calls that new connections begin count for the rate, also when they are never served', async (t) => {
+  const pacing = new CallPacing();
+  const [hostile, honest] = [openNew(pacing), openNew(pacing)];
+  await nextIteration();
+  const started = performance.now();
+  hostile.begin(10 * RATED_UNITS);
+  hostile.close();
+  while (honest.seen.length < 2) await nextIteration();
+  t.ok(performance.now() - started > 9 * TICK_MS);
 });
 
 t.test('closed connections do not delay the next one, however many there are', async (t) => {
@@ -140,8 +151,9 @@ t.test('connections with refused calls only share a rate, until a call is stored
     most = Math.max(most, now);
     served += now;
   }
-  t.equal(most, REFUSED_CALLS);
-  t.ok(performance.now() - started > (80 / REFUSED_CALLS - 1) * REFUSED_TICK_MS);
+  t.equal(most, RATED_UNITS);
+  // Each call counts when it begins and when it is served.
+  t.ok(performance.now() - started > (160 / RATED_UNITS - 2) * TICK_MS);
   first.calls.end(false);
   first.begin(1);
   t.equal(first.take(), 1, 'after a stored call it is not limited');

@@ -9,6 +9,7 @@ import { REFUSALS, type RefusalCode } from '../../../src/errors.ts';
 import { ListeningSockets } from '../../../src/net/listener.ts';
 import { type Daemon, FILE_CONFIG, FREE_KEY, KEY, OTHER_KEY, STAGING_KEY, startDaemon } from '../../support/daemon.ts';
 import { GrpcClient, METHODS, type Outcome, protobufWriter } from '../../support/grpc-client.ts';
+import { END_HEADERS, FRAME, frame, headerBlock, RawHttp2 } from '../../support/http2-frames.ts';
 import { send } from '../../support/otlp-client.ts';
 import {
   aGauge,
@@ -43,6 +44,15 @@ async function start(
   t.teardown(() => client.close());
   return { daemon, client };
 }
+
+/** The metadata of a call without a key. */
+const CALL = [
+  [':method', 'POST'],
+  [':scheme', 'http'],
+  [':path', METHODS.traces],
+  [':authority', 'x'],
+  ['content-type', 'application/grpc'],
+] as const;
 
 /** For tests that only check answers. */
 const shared = await start(t);
@@ -272,6 +282,38 @@ t.test('the number of concurrent calls of a connection is limited', async (t) =>
   const { daemon } = await start(t, withGrpc(', max_concurrent_streams: 7'));
   const session = await connectRaw(t, daemon);
   t.equal(session.remoteSettings.maxConcurrentStreams, 7);
+});
+
+t.test('before its first admitted call a connection may begin fewer calls', async (t) => {
+  const { daemon } = await start(t);
+  const session = await connectRaw(t, daemon);
+  t.equal(session.remoteSettings.maxConcurrentStreams, 16);
+  const changed = once(session, 'remoteSettings');
+  t.match(await exchange(session, { authorization: 'Bearer unknown-0123456789' }, null), { 'grpc-status': '16' });
+  t.equal(session.remoteSettings.maxConcurrentStreams, 16);
+  t.match(await exchange(session, {}, framed(traceBody())), { 'grpc-status': '0' });
+  await changed;
+  t.equal(session.remoteSettings.maxConcurrentStreams, 100);
+  const many = Array.from({ length: 60 }, () => exchange(session, {}, framed(traceBody())));
+  for (const each of await Promise.all(many)) t.match(each, { 'grpc-status': '0' });
+});
+
+t.test('a client that resets too many calls is cut', async (t) => {
+  const { daemon } = await start(t);
+  const raw = new RawHttp2(daemon.grpc);
+  const calls = Array.from({ length: 1000 }, (_, index) => 2 * index + 1);
+  raw.send(
+    ...calls.flatMap((stream) => [
+      frame(FRAME.headers, END_HEADERS, stream, headerBlock(CALL)),
+      frame(FRAME.reset, 0, stream, Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL])),
+    ]),
+  );
+  await raw.closed;
+  const goaway = raw.frames.find(({ type }) => type === FRAME.goaway);
+  t.equal(goaway?.payload.readUInt32BE(4), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  t.equal(goaway?.payload.subarray(8).toString(), 'too_many_resets');
+  // The last stream that the server accepted: it began none of the other calls in the bytes that it had read.
+  t.ok((goaway?.payload.readUInt32BE(0) ?? 0) < 300);
 });
 
 t.test('a connection closes at its maximum age, and the client continues with another', async (t) => {
