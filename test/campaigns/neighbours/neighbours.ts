@@ -3,11 +3,13 @@
  * after it. Fails when the honest project gets another answer than 200, or waits longer than the bound.
  *
  *   node dist/test/campaigns/neighbours/neighbours.js
- *     [--seconds 3] [--bound 20] [--floor 100] [--only NAME] [--sibling] [--answers]
+ *     [--seconds 3] [--bound 20] [--floor 100] [--only NAME] [--sibling] [--answers] [--control]
  *
  * `--seconds` is the time of each attack, `--bound` the allowed ratio of the p99 to the p99 alone, and `--floor` the
  * milliseconds below which a p99 always passes. `--sibling`: the honest client has a key of the hostile project.
- * `--answers`: only the answers are judged, as on a machine with other work.
+ * `--answers`: only the answers are judged, as on a machine with other work. `--control`: each attack is first made on
+ * another daemon, which takes the same processor and disk from the honest client but shares nothing else with it. The
+ * p99 beside that one is the measure instead of the p99 alone.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -15,7 +17,8 @@ import { readArguments, refuseArguments } from '../../../bench/arguments.ts';
 import { printHead, printRow } from '../../../bench/table.ts';
 import { ATTACKS } from './attacks.ts';
 import { Honest, quantileOf, type Seen } from './honest.ts';
-import { HONEST_KEY, SIBLING_KEY, startScene } from './scene.ts';
+import type { DaemonFigures } from './daemon-watch.ts';
+import { HONEST_KEY, type Ports, type Scene, SIBLING_KEY, startScene } from './scene.ts';
 
 /** The time of an attack before the measurement, in which some make their bodies. */
 const LEAD_MS = 1000;
@@ -29,6 +32,7 @@ const { values } = readArguments(import.meta.url, {
     only: { type: 'string' },
     sibling: { type: 'boolean', default: false },
     answers: { type: 'boolean', default: false },
+    control: { type: 'boolean', default: false },
   },
 });
 const [seconds, bound, floor] = [Number(values.seconds), Number(values.bound), Number(values.floor)];
@@ -40,47 +44,79 @@ const milliseconds = (value: number): string => value.toFixed(1);
 const refusedOf = ({ refused }: Seen): string =>
   refused.size === 0 ? '–' : [...refused].map(([answer, count]) => `${count} × ${answer}`).join(', ');
 
-function row(name: string, seen: Seen, alone: readonly Seen[]): readonly string[] {
-  const quantiles = [0.5, 0.99, 1].map((part) => milliseconds(quantileOf([seen], part)));
-  const before = [0.99, 1].map((part) => milliseconds(quantileOf(alone, part)));
-  const ratio = quantileOf([seen], 0.99) / quantileOf(alone, 0.99);
-  const health = milliseconds(seen.healthWorst);
-  return [name, String(seen.times.length), refusedOf(seen), ...quantiles, ...before, ratio.toFixed(1), health];
+/** What the honest project saw of one attack. */
+interface Measured {
+  readonly seen: Seen;
+  readonly alone: readonly Seen[];
+  /** Beside the same attack on another daemon. */
+  readonly control: Seen | null;
+  readonly daemon: DaemonFigures;
 }
 
-async function besides(name: string, honest: Honest, ports: object): Promise<Seen> {
+const p99Of = (...seen: readonly Seen[]): number => quantileOf(seen, 0.99);
+
+/** The p99 that the attack is compared with. */
+const p99WithoutAttack = ({ alone, control }: Measured): number => p99Of(...(control === null ? alone : [control]));
+
+function row(name: string, measured: Measured): readonly string[] {
+  const { seen, alone, control, daemon } = measured;
+  const quantiles = [0.5, 0.99, 1].map((part) => milliseconds(quantileOf([seen], part)));
+  const before = [0.99, 1].map((part) => milliseconds(quantileOf(alone, part)));
+  const beside = control === null ? '–' : milliseconds(p99Of(control));
+  const ratio = (p99Of(seen) / p99WithoutAttack(measured)).toFixed(1);
+  const processor = `${(daemon.processor * 100).toFixed(0)} %`;
+  const times = [...quantiles, ...before, beside, ratio, milliseconds(seen.healthWorst)];
+  return [name, String(seen.times.length), refusedOf(seen), ...times, milliseconds(daemon.blockedMs), processor];
+}
+
+/** Makes the attack on the daemon at `ports`. */
+async function besides(name: string, ports: Ports): Promise<readonly [Seen, DaemonFigures]> {
   const thread = new Worker(new URL('./hostile-thread.js', import.meta.url), { workerData: { name, ports } });
   await once(thread, 'online');
   await honest.watch(LEAD_MS);
+  await scene.figures();
   const seen = await honest.watch(seconds * 1000);
+  const figures = await scene.figures();
   await thread.terminate();
   await honest.watch(RECOVERY_MS);
-  return seen;
+  return [seen, figures];
 }
 
-const scene = await startScene();
+/** A daemon with the trace of the honest project that attacks try to write to. */
+async function startClaimed(): Promise<Scene> {
+  const scene = await startScene();
+  const owner = new Honest(scene.ports.http);
+  await owner.claim();
+  owner.close();
+  return scene;
+}
+
+const scene = await startClaimed();
+const controlScene = values.control ? await startClaimed() : null;
 const honest = new Honest(scene.ports.http, values.sibling ? SIBLING_KEY : HONEST_KEY);
 const faults: string[] = [];
 try {
-  await honest.claim();
   // In the first seconds the engine compiles the code.
   await honest.watch(2000);
   let before = await honest.watch(seconds * 1000);
-  const times = ['p50 ms', 'p99 ms', 'worst ms', 'p99 alone', 'worst alone'];
-  printHead(['beside', 'requests', 'not 200', ...times, 'p99 ratio', 'worst /health ms']);
+  const times = ['p50 ms', 'p99 ms', 'worst ms', 'p99 alone', 'worst alone', 'p99 control', 'p99 ratio'];
+  const daemon = ['worst /health ms', 'loop blocked ms', 'processor'];
+  printHead(['beside', 'requests', 'not 200', ...times, ...daemon]);
   for (const name of names) {
-    const seen = await besides(name, honest, scene.ports);
+    const control = controlScene === null ? null : (await besides(name, controlScene.ports))[0];
+    const [seen, daemon] = await besides(name, scene.ports);
     const after = await honest.watch(seconds * 1000);
-    printRow(row(name, seen, [before, after]));
+    const measured = { seen, alone: [before, after], control, daemon };
+    printRow(row(name, measured));
     if (seen.refused.size > 0) faults.push(`${name}: ${refusedOf(seen)}`);
-    const [p99, p99Alone] = [quantileOf([seen], 0.99), quantileOf([before, after], 0.99)];
-    if (!values.answers && p99 > Math.max(bound * p99Alone, floor)) faults.push(`${name}: p99 ${milliseconds(p99)} ms`);
+    if (!values.answers && p99Of(seen) > Math.max(bound * p99WithoutAttack(measured), floor))
+      faults.push(`${name}: p99 ${milliseconds(p99Of(seen))} ms`);
     before = after;
     if (scene.ended() !== null) throw new Error(`the daemon ended with ${scene.ended()} beside "${name}"`);
   }
 } finally {
   honest.close();
-  await scene.stop();
+  await Promise.all([scene.stop(), controlScene?.stop()]);
 }
 for (const fault of faults) console.error(`FAILED: ${fault}`);
 console.log(faults.length === 0 ? 'neighbours: every request was answered 200' : 'neighbours: failed');

@@ -1,9 +1,11 @@
 /** The attacked daemon, a process with an embedded database, and the keys of its projects. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BIN, freePort } from '../../support/executable.ts';
+import type { DaemonFigures } from './daemon-watch.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 
 export const HONEST_KEY = 'neighbours-honest-key-01';
@@ -24,6 +26,8 @@ export interface Ports {
 
 export interface Scene {
   readonly ports: Ports;
+  /** Of the daemon, since the last call. */
+  figures(): Promise<DaemonFigures>;
   /** Null while it runs. */
   ended(): number | string | null;
   stop(): Promise<void>;
@@ -66,9 +70,14 @@ export async function startScene(): Promise<Scene> {
   const log = await open(join(folder, 'log'), 'w');
   const child = spawn(process.execPath, [BIN, 'run', '--config', config], {
     cwd: folder,
-    env: { ...process.env, NO_COLOR: '1' },
-    stdio: ['ignore', log.fd, log.fd],
+    env: { ...process.env, NO_COLOR: '1', NODE_OPTIONS: `--import ${new URL('./daemon-watch.js', import.meta.url)}` },
+    stdio: ['ignore', log.fd, log.fd, 'ipc'],
   });
+  const figures = async (): Promise<DaemonFigures> => {
+    const answer = once(child, 'message');
+    child.send('figures');
+    return (await answer)[0] as DaemonFigures;
+  };
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const stop = async (): Promise<void> => {
     child.kill('SIGTERM');
@@ -82,7 +91,7 @@ export async function startScene(): Promise<Scene> {
       throw new Error(`the daemon does not serve; see ${folder}/log`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  return { ports, ended: () => child.exitCode ?? child.signalCode, stop };
+  return { ports, figures, ended: () => child.exitCode ?? child.signalCode, stop };
 }
 
 const isServing = (port: number): Promise<boolean> =>
