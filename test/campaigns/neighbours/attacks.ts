@@ -5,9 +5,9 @@ import { gzipSync } from 'node:zlib';
 import { createApiKey } from '../../../src/pdata/api-key.ts';
 import { METHODS } from '../../support/grpc-client.ts';
 import { ACK, END_HEADERS, END_STREAM, FRAME, frame, headerBlock, RawHttp2 } from '../../support/http2-frames.ts';
-import { resourceOf, spanFields, spans } from '../memory/protobuf.ts';
+import { attribute, resourceOf, spanFields, spans } from '../memory/protobuf.ts';
 import { bodyOf } from './honest.ts';
-import { FREE_KEY, HOSTILE_KEY, OWNED_TRACE, type Ports, SCOPED_KEY } from './scene.ts';
+import { FREE_KEY, HOSTILE_KEY, HOSTILE_KEYS, OWNED_TRACE, type Ports, SCOPED_KEY } from './scene.ts';
 
 type Attack = (ports: Ports) => void;
 
@@ -140,14 +140,33 @@ const giant = (): Buffer => giants()[Math.floor(Math.random() * giants().length)
 /** The trailer of the last gzip member declares a small size. */
 const giantInMembers = (): Buffer => compressed(Buffer.concat([spaces(), gzipSync(bodyOf())]));
 
-const protobuf = (bytes: Buffer): Buffer =>
-  Buffer.concat([
-    Buffer.from(head({ type: 'application/x-protobuf', length: bytes.length, more: 'Content-Encoding: gzip\r\n' })),
-    bytes,
-  ]);
+const protobuf = (bytes: Buffer, key = HOSTILE_KEY): Buffer => {
+  const more = 'Content-Encoding: gzip\r\n';
+  return Buffer.concat([Buffer.from(head({ key, type: 'application/x-protobuf', length: bytes.length, more })), bytes]);
+};
 /** Spans without attributes, each in its own trace, made anew for each request. */
-const tracesOf = (count: number) => (): Buffer =>
-  protobuf(gzipSync(resourceOf([], spans(count, spanFields('x'))), { level: 1 }));
+const tracesOf =
+  (count: number, key = HOSTILE_KEY) =>
+  (): Buffer =>
+    protobuf(gzipSync(resourceOf([], spans(count, spanFields('x'))), { level: 1 }), key);
+
+const MESSAGES = JSON.stringify([{ role: 'user', content: 'What is known about the order 4711? '.repeat(50) }]);
+const modelCallFields = once(() =>
+  spanFields('chat', [
+    attribute(9, 'gen_ai.operation.name', 'chat'),
+    attribute(9, 'gen_ai.provider.name', 'openai'),
+    attribute(9, 'gen_ai.request.model', 'gpt-4o'),
+    attribute(9, 'gen_ai.usage.input_tokens', '900'),
+    attribute(9, 'gen_ai.usage.output_tokens', '90'),
+    attribute(9, 'gen_ai.input.messages', MESSAGES),
+    attribute(9, 'gen_ai.output.messages', MESSAGES),
+  ]),
+);
+/** Model calls of 4 KiB, made anew for each request. */
+const modelCalls =
+  (count: number, key = HOSTILE_KEY) =>
+  (): Buffer =>
+    protobuf(gzipSync(resourceOf([], spans(count, modelCallFields())), { level: 1 }), key);
 
 const RESET = Buffer.from([0, 0, 0, 8]);
 const EMPTY_MESSAGE = Buffer.alloc(5);
@@ -183,6 +202,14 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   'requests as large as a group': flood(tracesOf(8000), 4),
   'requests larger than a group': flood(tracesOf(20_000), 2),
   'requests of very many traces': flood(tracesOf(250_000), 1),
+  // 16 MiB. More of these at a time do not fit the limit of bytes in flight.
+  'giant model calls': flood(modelCalls(4000), 2),
+  'large model calls of eight projects': (ports) => {
+    for (const key of HOSTILE_KEYS) flood(modelCalls(1000, key), 1)(ports);
+  },
+  'large requests of eight projects': (ports) => {
+    for (const key of HOSTILE_KEYS) flood(tracesOf(20_000, key), 1)(ports);
+  },
   'grpc 401': http2(unknownCall),
   'grpc 401, settings acknowledged': http2(unknownCall, frame(FRAME.settings, ACK, 0)),
   'grpc short calls': http2(shortCall),

@@ -66,7 +66,8 @@ function row(name: string, measured: Measured): readonly string[] {
   const ratio = (p99Of(seen) / p99WithoutAttack(measured)).toFixed(1);
   const processor = `${(daemon.processor * 100).toFixed(0)} %`;
   const times = [...quantiles, ...before, beside, ratio, milliseconds(seen.healthWorst)];
-  return [name, String(seen.times.length), refusedOf(seen), ...times, milliseconds(daemon.blockedMs), processor];
+  const waits = [daemon.blockedMs, daemon.queueMs, daemon.databaseMs].map(milliseconds);
+  return [name, String(seen.times.length), refusedOf(seen), ...times, ...waits, processor];
 }
 
 /** Makes the attack on the daemon at `ports`. */
@@ -100,7 +101,7 @@ try {
   await honest.watch(2000);
   let before = await honest.watch(seconds * 1000);
   const times = ['p50 ms', 'p99 ms', 'worst ms', 'p99 alone', 'worst alone', 'p99 control', 'p99 ratio'];
-  const daemon = ['worst /health ms', 'loop blocked ms', 'processor'];
+  const daemon = ['worst /health ms', 'loop blocked ms', 'worst queue ms', 'worst database ms', 'processor'];
   printHead(['beside', 'requests', 'not 200', ...times, ...daemon]);
   for (const name of names) {
     const control = controlScene === null ? null : (await besides(name, controlScene.ports))[0];

@@ -14,6 +14,8 @@ export const SCOPED_KEY = 'neighbours-scoped-key-03';
 export const FREE_KEY = 'neighbours-free-key-04';
 /** Another key of the hostile project: its small requests beside the large ones. */
 export const SIBLING_KEY = 'neighbours-sibling-key-05';
+/** Of eight projects. */
+export const HOSTILE_KEYS = Array.from({ length: 8 }, (_, index) => `neighbours-hostile-key-1${index}`);
 /** A trace of the honest project. */
 export const OWNED_TRACE = 'a'.repeat(32);
 
@@ -42,6 +44,7 @@ processors:
     keys:
       - { key: ${HONEST_KEY}, project: honest }
       - { key: ${HOSTILE_KEY}, project: hostile }
+${HOSTILE_KEYS.map((key, index) => `      - { key: ${key}, project: hostile-${index} }`).join('\n')}
       - { key: ${SIBLING_KEY}, project: hostile }
       - { key: ${SCOPED_KEY}, project: hostile, environment: staging }
       - { key: ${FREE_KEY}, project: free, plan: free, monthly_spans: 0 }
@@ -70,7 +73,11 @@ export async function startScene(): Promise<Scene> {
   const log = await open(join(folder, 'log'), 'w');
   const child = spawn(process.execPath, [BIN, 'run', '--config', config], {
     cwd: folder,
-    env: { ...process.env, NO_COLOR: '1', NODE_OPTIONS: `--import ${new URL('./daemon-watch.js', import.meta.url)}` },
+    env: {
+      ...process.env,
+      NO_COLOR: '1',
+      NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import ${new URL('./daemon-watch.js', import.meta.url)}`,
+    },
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
   });
   const figures = async (): Promise<DaemonFigures> => {

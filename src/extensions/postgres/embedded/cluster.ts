@@ -33,6 +33,7 @@ const INITIAL_SETTINGS: Readonly<Record<string, string>> = {
   maintenance_work_mem: '32MB',
   autovacuum_max_workers: '2',
   max_parallel_maintenance_workers: '0',
+  min_wal_size: '80MB',
   max_wal_size: '1GB',
   jit: 'off',
   log_error_verbosity: 'terse',
@@ -40,6 +41,12 @@ const INITIAL_SETTINGS: Readonly<Record<string, string>> = {
   log_parameter_max_length: '0',
   log_parameter_max_length_on_error: '0',
 };
+
+/**
+ * MiB. Every commit waits while a new segment is made. PostgreSQL's default of 16 takes four times as long, and beside
+ * large requests the p99 of small commits was twice as high.
+ */
+const WAL_SEGMENT_SIZE = '4';
 
 export interface ClusterOptions {
   readonly serverFolder: ServerFolder;
@@ -66,6 +73,7 @@ export async function createCluster(options: ClusterOptions): Promise<void> {
     '--builtin-locale=C.UTF-8',
     '--data-checksums',
     '--no-instructions',
+    `--wal-segsize=${WAL_SEGMENT_SIZE}`,
   );
   // Only the server's user may enter the folder of the socket, and that user can read the files anyway.
   args.push('--auth-local=trust', '--auth-host=scram-sha-256');
