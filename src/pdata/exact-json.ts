@@ -14,6 +14,7 @@ const LONG_NUMBER = /(?:^|[:[,\s])-?\d{16,}|\d\.\d{15,}/u;
 const NUMBER = /-?\d[\d.eE+-]*/gu;
 const MARKED = new RegExp(`"(?:\\\\udc00|${MARK})(-?\\d[\\d.eE+-]*)"`, 'gu');
 const LONGEST_EXACT = 15;
+const PIECE_CHARACTERS = 65_536;
 
 /** Undefined: the text is not a JSON list or object. */
 export function parseDocument(text: string): Json | undefined {
@@ -39,7 +40,31 @@ export function parseJson(text: string): Json | undefined {
 }
 
 /** JSON of Postgres without the spaces that it writes between its tokens. */
-export const compactJson = (text: string): string => outsideStrings(text, (part) => part.replaceAll(' ', ''));
+export const compactJson = (text: string): string => [...compactJsonInPieces(text)].join('');
+
+/** The same in pieces, each of which takes a few milliseconds. Only a long string is never divided. */
+export function* compactJsonInPieces(text: string): Generator<string> {
+  let piece = '';
+  for (let at = 0; at < text.length; ) {
+    const quote = text.indexOf('"', at);
+    const until = quote < 0 ? text.length : quote;
+    while (at < until) {
+      const end = Math.min(at + PIECE_CHARACTERS, until);
+      piece += text.slice(at, end).replaceAll(' ', '');
+      at = end;
+      if (piece.length < PIECE_CHARACTERS) continue;
+      yield piece;
+      piece = '';
+    }
+    if (quote < 0) break;
+    at = endOfString(text, quote);
+    piece += text.slice(quote, at);
+    if (piece.length < PIECE_CHARACTERS) continue;
+    yield piece;
+    piece = '';
+  }
+  yield piece;
+}
 
 /** A regular expression over strings could take exponential time where one does not end. */
 function outsideStrings(text: string, change: (part: string) => string): string {

@@ -4,7 +4,7 @@
  */
 import { type Column, LOG_COLUMNS, METRIC_COLUMNS, SPAN_COLUMNS } from './columns.ts';
 import type { Signal } from './context.ts';
-import { compactJson } from './exact-json.ts';
+import { compactJson, compactJsonInPieces } from './exact-json.ts';
 
 /** By name of the column. Every value is what Postgres writes for it, ids in hex, times of arrival in RFC 3339. */
 export type StoredText = Readonly<Record<string, string | null>>;
@@ -56,14 +56,23 @@ export function lineNames(signal: Signal): readonly string[] {
 }
 
 /** One line of NDJSON with the names, order and types of the `file` exporter. */
-export function jsonLine(signal: Signal, row: StoredText): string {
-  const fields = STORED_COLUMNS[signal].flatMap((column) => {
-    if (column.name === 'value_double') return [];
-    if (column.name !== 'value_int') return [jsonField(column, row)];
-    const { value_int: whole = null, value_double: double = null } = row;
-    return [`"value":${whole ?? (double === null ? 'null' : doubleOf(double))}`];
-  });
-  return `{"signal":"${SIGNAL_WORDS[signal]}",${fields.join(',')}}`;
+export const jsonLine = (signal: Signal, row: StoredText): string => [...jsonLineInPieces(signal, row)].join('');
+
+/** The same in pieces, each of which takes a few milliseconds. */
+export function* jsonLineInPieces(signal: Signal, row: StoredText): Generator<string> {
+  yield `{"signal":"${SIGNAL_WORDS[signal]}"`;
+  for (const column of STORED_COLUMNS[signal]) {
+    const text = row[column.name] ?? null;
+    if (column.name === 'value_double') continue;
+    if (column.name === 'value_int') {
+      const { value_double: double = null } = row;
+      yield `,"value":${text ?? (double === null ? 'null' : doubleOf(double))}`;
+    } else if (column.type === 'json' && text !== null) {
+      yield `,"${column.name}":`;
+      yield* compactJsonInPieces(text);
+    } else yield `,${jsonField(column, row)}`;
+  }
+  yield '}';
 }
 
 export function jsonField(column: Pick<Column, 'name' | 'type'>, row: StoredText): string {

@@ -1,8 +1,16 @@
 /** `GET …/export`: traces, spans or log records as a file; `…/traces/{trace}/otlp`: one trace as OTLP. */
+import { setImmediate } from 'node:timers/promises';
 import { otlpJson } from '../../../pdata/otlp-json.ts';
 import { tracesProtobuf } from '../../../pdata/otlp-protobuf.ts';
 import type { Signal } from '../../../pdata/context.ts';
-import { jsonLine, lineNames, STORED_COLUMNS, type StoredText, storedTextQuery } from '../../../pdata/stored-text.ts';
+import {
+  jsonLineInPieces,
+  lineNames,
+  SIGNAL_WORDS,
+  STORED_COLUMNS,
+  type StoredText,
+  storedTextQuery,
+} from '../../../pdata/stored-text.ts';
 import { ConsoleError } from '../errors.ts';
 import { Parameters } from '../filter/parameters.ts';
 import { type DownloadReply, PROJECT, type RequestContext, readRoute } from '../server/route.ts';
@@ -14,6 +22,7 @@ import { findTrace } from './stored-trace.ts';
 
 const MAX_ROWS = 100_000;
 const PAGE = 200;
+const PIECE_CHARACTERS = 65_536;
 type Form = 'ndjson' | 'csv' | 'otlp';
 const TYPES: Readonly<Record<Form, DownloadReply['type']>> = {
   ndjson: 'application/x-ndjson',
@@ -72,15 +81,41 @@ async function* recordPieces(context: RequestContext, { what, form, limit }: Rec
   const statement = what === 'spans' ? spansQuestion(context, limit) : logsQuestion(context, limit);
   if (form === 'csv') yield `${lineNames(signal).join(',')}\r\n`;
   const hidden = form === 'otlp' ? HIDDEN : { ...HIDDEN, attributes: '{}' };
-  for await (const rows of storedRows(context, statement, hidden)) yield written(signal, form, rows);
+  for await (const rows of storedRows(context, statement, hidden)) {
+    if (form === 'otlp') yield rows.length === 0 ? '' : `${otlpJson(signal, rows)}\n`;
+    else yield* inTurns(form === 'csv' ? csvPieces(signal, rows) : linePieces(signal, rows));
+  }
 }
 
-function written(signal: Signal, form: Form, rows: readonly StoredText[]): string {
-  if (form === 'otlp') return rows.length === 0 ? '' : `${otlpJson(signal, rows)}\n`;
-  if (form === 'ndjson') return rows.map((row) => `${jsonLine(signal, row)}\n`).join('');
-  const columns = STORED_COLUMNS[signal];
-  const word = signal === 'traces' ? 'span' : 'log';
-  return rows.map((row) => `${[word, ...columns.map(({ name }) => cellOf(row[name] ?? null))].join(',')}\r\n`).join('');
+/** A row can have megabytes: other requests are processed between two long pieces. */
+async function* inTurns(pieces: Iterable<string>): AsyncGenerator<string> {
+  let joined = '';
+  for (const piece of pieces) {
+    joined += piece;
+    if (joined.length < PIECE_CHARACTERS) continue;
+    yield joined;
+    await setImmediate();
+    joined = '';
+  }
+  yield joined;
+}
+
+function* linePieces(signal: Signal, rows: readonly StoredText[]): Generator<string> {
+  for (const row of rows) {
+    yield* jsonLineInPieces(signal, row);
+    yield '\n';
+  }
+}
+
+function* csvPieces(signal: Signal, rows: readonly StoredText[]): Generator<string> {
+  for (const row of rows) {
+    yield SIGNAL_WORDS[signal];
+    for (const { name } of STORED_COLUMNS[signal]) {
+      yield ',';
+      yield* cellPieces(row[name] ?? null);
+    }
+    yield '\r\n';
+  }
 }
 
 function spansQuestion(context: RequestContext, limit: number): Statement {
@@ -147,8 +182,17 @@ function csvOf(rows: readonly TraceRow[], isFirst: boolean): string {
 /** A spreadsheet runs a text that begins with one of these as a formula. */
 const FORMULA = /^[=+\-@\t\r]/u;
 
-function cellOf(text: string | null): string {
-  if (text === null) return '';
+const cellOf = (text: string | null): string => [...cellPieces(text)].join('');
+
+function* cellPieces(text: string | null): Generator<string> {
+  if (text === null) return;
   const safe = FORMULA.test(text) && !/^-?\d+(?:\.\d+)?$/u.test(text) ? `'${text}` : text;
-  return /[",\r\n']/u.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  if (!/[",\r\n']/u.test(safe)) {
+    yield safe;
+    return;
+  }
+  yield '"';
+  for (let at = 0; at < safe.length; at += PIECE_CHARACTERS)
+    yield safe.slice(at, at + PIECE_CHARACTERS).replaceAll('"', '""');
+  yield '"';
 }

@@ -262,3 +262,33 @@ t.test('an export writes some records at a time', async (t) => {
     t.ok(pieces >= 5, `${as}: ${pieces} pieces`);
   }
 });
+
+t.test('an export writes a giant row in pieces, and other work is done between them', async (t) => {
+  const many = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`key ${index}`, `value, ${index}`]));
+  const attributes = {
+    many,
+    numbers: Array.from({ length: 100_000 }, (_, index) => index),
+    quotes: '"'.repeat(500_000),
+  };
+  await store(reading, [spanRow({ trace: 901, at: 0, project: 'giant', attributes })]);
+  const { rows } = await reading.client.query(`SELECT attributes::text FROM sluice.spans WHERE project = 'giant'`);
+  const stored = String(rows[0].attributes);
+  for (const as of ['ndjson', 'csv']) {
+    const reply = await reading.reply(exportRows, { project: 'giant', query: { what: 'spans', as } });
+    if (reply.kind !== 'download') throw new Error(reply.kind);
+    let [turns, ended] = [0, false];
+    const turn = (): void => {
+      turns++;
+      if (!ended) setImmediate(turn);
+    };
+    turn();
+    const pieces: string[] = [];
+    for await (const piece of reply.pieces) pieces.push(String(piece));
+    ended = true;
+    t.ok(pieces.length > 20, `${as}: ${pieces.length} pieces`);
+    t.ok(turns >= pieces.length, `${as}: ${turns} turns`);
+    const text = pieces.join('');
+    if (as === 'ndjson') t.ok(text.includes(`"attributes":${JSON.stringify(JSON.parse(stored))}`));
+    else t.ok(text.includes(`,"${stored.replaceAll('"', '""')}",`), 'quotes are doubled');
+  }
+});
