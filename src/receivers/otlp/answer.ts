@@ -1,7 +1,7 @@
 /** Writes HTTP answers: the contract's status, headers and body encoding for success and for each refusal. */
-import type { ServerResponse } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Acceptance } from '../../component/receiver.ts';
-import { REFUSALS, type Rejection } from '../../errors.ts';
+import type { Rejection } from '../../errors.ts';
 import { MEDIA_TYPES, type Encoding, type Signal } from '../../pdata/context.ts';
 import { statusBody, successBody } from './status.ts';
 
@@ -52,7 +52,6 @@ export function answerRejection(
 
 const MALFORMED = {
   400: ['Bad Request', 'The request is not valid HTTP.'],
-  404: ['Not Found', REFUSALS.not_found.message],
   408: ['Request Timeout', 'The request headers took too long.'],
   431: ['Request Header Fields Too Large', 'The request headers are too large.'],
 } as const;
@@ -60,8 +59,10 @@ const MALFORMED = {
 export type MalformedStatus = keyof typeof MALFORMED;
 
 /** The raw answer to what node:http does not accept as a request. The socket closes after it. */
-export function malformedRequestAnswer(status: MalformedStatus): string {
-  const [reason, message] = MALFORMED[status];
+export function malformedRequestAnswer(fault: Rejection | MalformedStatus): string {
+  const isCoded = typeof fault !== 'number';
+  const status = isCoded ? fault.refusal.status : fault;
+  const [reason, message] = isCoded ? [STATUS_CODES[status], fault.message] : MALFORMED[fault];
   const body = JSON.stringify({ message });
   return `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
 }

@@ -72,9 +72,9 @@ export class HttpRequests {
     }
   }
 
-  /** Counts and logs a request that was answered with 404 without a call of `serve`. */
-  noteNotFound(connection: Socket): void {
-    this.#reception.refuse('none', new Rejection('not_found'), { sender: null, peer: addressOf(connection) });
+  /** Counts and logs a refusal of a request that `serve` does not see. */
+  note(rejection: Rejection, connection: Socket): void {
+    this.#reception.refuse('none', rejection, { sender: null, peer: addressOf(connection) });
   }
 
   /** From now on requests are refused with `shutting_down`, and answers close their connection. */

@@ -40,7 +40,7 @@ export class HttpServer implements Component, ConnectionHandler {
     this.#options = options;
     this.#host = host;
     this.#requests = requests;
-    this.#malformed = new MalformedRequests((connection) => requests.noteNotFound(connection));
+    this.#malformed = new MalformedRequests((rejection, connection) => requests.note(rejection, connection));
     this.#foreign = new ForeignClients(host.logger);
     const server = this.#createServer();
     this.#pacing = new RequestPacing(server, {

@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { Rejection } from '../../errors.ts';
 import { malformedRequestAnswer, type MalformedStatus } from './answer.ts';
 
 export class MalformedRequests {
@@ -13,11 +14,11 @@ export class MalformedRequests {
   /** Connections that end after their last pending answer. */
   readonly #ending = new WeakSet<Socket>();
   readonly #broken = new WeakSet<IncomingMessage>();
-  readonly #noteNotFound: (socket: Socket) => void;
+  readonly #note: (rejection: Rejection, socket: Socket) => void;
 
-  /** `noteNotFound` is called before a request is answered with 404. */
-  constructor(noteNotFound: (socket: Socket) => void) {
-    this.#noteNotFound = noteNotFound;
+  /** `note` is called before an answer that the catalogue of refusals has. */
+  constructor(note: (rejection: Rejection, socket: Socket) => void) {
+    this.#note = note;
   }
 
   /** A request has begun. */
@@ -43,14 +44,14 @@ export class MalformedRequests {
     else if (torn?.headersSent === true) return;
     // `readBody` refuses the body, now or when the request is admitted.
     else if (torn !== undefined) this.#breakBody(torn.req, error);
-    else this.#answer(statusOf(error), socket);
+    else this.#answer(socket, rejectionOf(error) ?? statusOf(error));
   }
 
   /** Handles a CONNECT request. node:http has ended its use of the connection. */
   refuseTunnel(socket: Socket): void {
     const pending = this.#pending.get(socket) ?? [];
     if (pending.length > 0) this.#endAfter(pending, socket);
-    else this.#answer(404, socket);
+    else this.#answer(socket, new Rejection('not_found'));
   }
 
   /** Whether the body of the request broke off before it was read. */
@@ -58,9 +59,9 @@ export class MalformedRequests {
     return this.#broken.has(request);
   }
 
-  #answer(status: MalformedStatus, socket: Socket): void {
-    if (status === 404) this.#noteNotFound(socket);
-    socket.end(malformedRequestAnswer(status), () => socket.destroy());
+  #answer(socket: Socket, fault: Rejection | MalformedStatus): void {
+    if (fault instanceof Rejection) this.#note(fault, socket);
+    socket.end(malformedRequestAnswer(fault), () => socket.destroy());
   }
 
   #breakBody(request: IncomingMessage, error: Error): void {
@@ -82,11 +83,24 @@ export class MalformedRequests {
 /** An error of the parser of node:http, with the piece that it read and the position in the piece. */
 type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer; readonly bytesParsed?: number };
 
-function statusOf(error: ParserError): MalformedStatus {
-  if (error.code === 'HPE_HEADER_OVERFLOW') return 431;
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return 408;
-  return isUnknownMethod(error) ? 404 : 400;
+function statusOf({ code }: ParserError): MalformedStatus {
+  if (code === 'HPE_HEADER_OVERFLOW') return 431;
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
 }
+
+/** Null when the catalogue of refusals has no code for the fault. */
+function rejectionOf(error: ParserError): Rejection | null {
+  const { code = '' } = error;
+  if (LENGTH_FAULTS.has(code)) return new Rejection('invalid_body', { cause: code });
+  return isUnknownMethod(error) ? new Rejection('not_found') : null;
+}
+
+/** The end of the body is not certain, for example with two lengths. */
+const LENGTH_FAULTS: ReadonlySet<string> = new Set([
+  'HPE_UNEXPECTED_CONTENT_LENGTH',
+  'HPE_INVALID_CONTENT_LENGTH',
+  'HPE_INVALID_TRANSFER_ENCODING',
+]);
 
 /** Whether the parser stopped in a request line that is valid except that its method is not known, or not of HTTP. */
 function isUnknownMethod({ code, rawPacket, bytesParsed = 0 }: ParserError): boolean {

@@ -126,6 +126,22 @@ t.test('bytes that are not HTTP, and headers that are too large, get an answer a
   );
 });
 
+t.test('a body without a certain length is refused as invalid_body before it begins, and is counted', async (t) => {
+  const daemon = await startDaemon(t);
+  for (const framing of [
+    'Content-Length: 5\r\nContent-Length: 5',
+    'Content-Length: +5',
+    'Content-Length: 5\r\nTransfer-Encoding: chunked',
+    'Transfer-Encoding: chunked, identity',
+  ]) {
+    const heard = await converse(daemon.port, (socket) => socket.write(`${HEAD}${framing}\r\n\r\n`));
+    t.match(heard, /^HTTP\/1\.1 400 .*\{"message":"The request body could not be read\."\}$/s, framing);
+  }
+  t.match(daemon.registry.print(), 'sluice_refusals{signal="none",code="invalid_body"} 4\n');
+  const [line] = daemon.log.filter(({ message }) => message === 'request refused');
+  t.match(line?.fields, { code: 'invalid_body', status: 400, details: { cause: 'HPE_UNEXPECTED_CONTENT_LENGTH' } });
+});
+
 t.test('an unknown method and a tunnel are not found, and are counted and logged', async (t) => {
   const daemon = await startDaemon(t);
   for (const line of ['FETCH /v1/traces', 'post /v1/traces', 'DESCRIBE /v1/traces', 'CONNECT x:1']) {
