@@ -298,6 +298,12 @@ t.test('before its first admitted call a connection may begin fewer calls', asyn
   for (const each of await Promise.all(many)) t.match(each, { 'grpc-status': '0' });
 });
 
+t.test('a client that begins many calls on a new connection gets all of them accepted', async (t) => {
+  const { client } = await start(t);
+  const calls = Array.from({ length: 150 }, () => client.call({ body: traceBody() }));
+  t.same(new Set((await Promise.all(calls)).map(({ code }) => code)), new Set([0]));
+});
+
 t.test('a client that resets too many calls is cut', async (t) => {
   const { daemon } = await start(t);
   const raw = new RawHttp2(daemon.grpc);
