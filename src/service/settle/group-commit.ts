@@ -134,11 +134,15 @@ export class GroupCommit {
       waiting: new WaitingRequests(limits),
       settling: new Set(),
       choice: {
-        kindOf: (claim) => this.#ledger.kindOf?.(claim) ?? 'plain',
+        kindOf: (claim) => this.#kindOf(claim),
         allows: (kind) => allows(lane, kind),
       },
     };
     return lane;
+  }
+
+  #kindOf(claim: Claim): Kind {
+    return this.#ledger.kindOf?.(claim) ?? 'plain';
   }
 
   /** A ledger that settles one group after the other gets groups of all sizes. */
@@ -227,7 +231,9 @@ export class GroupCommit {
 
   /** Requests that depend on these wait for their end here, so that no group waits for it in the database. */
   async #settleBlocking(requests: readonly Waiting[]): Promise<readonly Decision[]> {
-    const claims = new BlockingClaims(requests.map(({ claim }) => claim));
+    const all = requests.map(({ claim }) => claim);
+    const isPlain = all.every((claim) => this.#kindOf(claim) === 'plain');
+    const claims = new BlockingClaims(all, !isPlain);
     const blocking: Blocking = { claims, dependents: [] };
     this.#blocking.add(blocking);
     const decisions = await this.#settleGroup(requests);

@@ -10,19 +10,28 @@ const MAX_FAILURES = 100;
 /** The claims of one group. Others that depend on them would wait in the database, and so would their groups. */
 export class BlockingClaims {
   readonly #claims: readonly Claim[];
+  readonly #holdsCounters: boolean;
   /** Made at the first question. A group of many claims has few traces, a single claim can have very many. */
   #traceIds: ReadonlySet<string> | null = null;
 
-  constructor(claims: readonly Claim[]) {
+  /** `holdsCounters`: the counters with a quota are locked before the rows are written, not after. */
+  constructor(claims: readonly Claim[], holdsCounters: boolean) {
     this.#claims = claims;
+    this.#holdsCounters = holdsCounters;
   }
 
-  /** Whether they share a body, a counter with a quota, or a trace with the claim. */
+  /** Whether they share a body, a counter that is locked for long, or a trace with the claim. */
   block(claim: Claim): boolean {
     return (
-      this.#claims.some((each) => shareCounterOrBody(claim, each)) ||
+      this.#claims.some((each) => this.#shareCounterOrBody(claim, each)) ||
       claim.traces.some(({ traceId }) => this.#hasTrace(traceId))
     );
+  }
+
+  #shareCounterOrBody(claim: Claim, other: Claim): boolean {
+    if (claim.project.name !== other.project.name) return false;
+    const sharesCounter = this.#holdsCounters && other.project.monthlySpans !== null;
+    return sharesCounter || Buffer.compare(claim.replayKey, other.replayKey) === 0;
   }
 
   #hasTrace(traceId: string): boolean {
@@ -31,11 +40,6 @@ export class BlockingClaims {
     this.#traceIds ??= new Set(this.#claims.flatMap(({ traces }) => traces.map((trace) => trace.traceId)));
     return this.#traceIds.has(traceId);
   }
-}
-
-function shareCounterOrBody(claim: Claim, other: Claim): boolean {
-  if (claim.project.name !== other.project.name) return false;
-  return other.project.monthlySpans !== null || Buffer.compare(claim.replayKey, other.replayKey) === 0;
 }
 
 /** `traces` are sorted. */

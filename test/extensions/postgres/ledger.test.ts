@@ -1,4 +1,5 @@
 // The ledger in a real database: records that are stored once, refusals, and the state after a refusal.
+import pg from 'pg';
 import t from 'tap';
 import { longTest } from '../../support/long.ts';
 import { FREE_KEY, OTHER_KEY } from '../../support/daemon.ts';
@@ -197,6 +198,32 @@ t.test('the quota is never exceeded, by any number of concurrent requests', asyn
   t.ok(refused.every(({ headers }) => Number(headers['retry-after']) > 0 && headers['ratelimit-limit'] === '10'));
   t.equal((await first.query('SELECT FROM sluice.spans')).length, 9);
   t.equal(Number((await first.query("SELECT spans FROM sluice.usage_months WHERE project = 'free'"))[0]?.['spans']), 9);
+});
+
+t.test('a small request of a project with a quota does not wait for the rows of its large one', async (t) => {
+  const daemon = await startPostgresDaemon(t);
+  const ask = (...spans: ReturnType<typeof aSpan>[]) =>
+    send(daemon.url, { ...free, body: JSON.stringify(aTraceRequest(spans)) });
+  const ids = { traceId: newTraceId(), spanId: newSpanId() };
+  t.equal((await ask(aSpan(ids))).status, 200);
+  // COPY waits for the outcome of a transaction that removes the same span.
+  const holder = new pg.Client({ connectionString: daemon.databaseUrl });
+  await holder.connect();
+  await holder.query('BEGIN; DELETE FROM sluice.spans');
+  let isAnswered = false;
+  const large = ask(aSpan({ ...ids, name: 'large', attributes: { text: 'x'.repeat(700_000) } })).finally(() => {
+    isAnswered = true;
+  });
+  const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  while ((await daemon.query(waiting)).length === 0);
+  t.same([(await ask(aSpan())).status, isAnswered], [200, false]);
+  await holder.query('ROLLBACK');
+  await holder.end();
+  t.equal((await large).status, 200);
+  t.equal(Number((await daemon.query('SELECT spans FROM sluice.usage_months'))[0]?.['spans']), 2, 'no span twice');
+  const rest = Array.from({ length: 8 }, () => aSpan());
+  t.equal((await ask(...rest, aSpan())).status, 429);
+  t.equal((await ask(...rest)).status, 200);
 });
 
 longTest('a clock of 1970 or 2100 is stored like any other, without a partition of its own', async (t) => {

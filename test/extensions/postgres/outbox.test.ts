@@ -46,7 +46,8 @@ async function add(outbox: PostgresOutbox, entries: readonly OutboxEntry[], comm
   try {
     await client.query('BEGIN');
     const known = new KnownContents(() => performance.now());
-    const transaction = new OpenTransaction({ client, opening: [], repeats: 'fail', known, contentsAreStored: true });
+    const none = { opening: [], closing: [] };
+    const transaction = new OpenTransaction({ client, ...none, repeats: 'fail', known, contentsAreStored: true });
     const handle: TransactionHandle = {
       join: <T>() => transaction satisfies PostgresTransaction as T,
       flush: () => transaction.flush(),

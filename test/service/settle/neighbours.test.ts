@@ -261,8 +261,21 @@ t.test('a request that depends on a heavy one waits alone, and others of its gro
   await over();
 });
 
-t.test('a project with a quota waits for its own heavy request, others do not', async (t) => {
+t.test('a project with a quota does not wait for its own heavy request', async (t) => {
   const ledger = new OpenGroups();
+  const { arrive, over } = start(ledger);
+  arrive(aClaim('q', { project: named('q', 1e6), recordCount: 400000 }));
+  await turns();
+  arrive(aClaim('q', { project: named('q', 1e6) }));
+  await turns();
+  t.same(ledger.groups, ['q', 'q']);
+  for (const { end } of [...ledger.open]) end();
+  await over();
+});
+
+t.test('it waits for one that locks the counter early, because a refusal is likely; others do not', async (t) => {
+  const ledger = new OpenGroups();
+  ledger.kinds.set('q', 'pessimistic');
   const { arrive, over } = start(ledger);
   arrive(aClaim('q', { project: named('q', 1e6), recordCount: 400000 }));
   await turns();

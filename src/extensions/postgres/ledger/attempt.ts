@@ -11,6 +11,7 @@ import { POSTGRES_TRANSACTION } from '../../../component/capabilities/postgres.t
 import { runPipeline, type Step, type StepResult } from '../wire-pipeline.ts';
 import {
   addUsage,
+  assertRoom,
   pessimisticGuards,
   optimisticGuards,
   findTraces,
@@ -33,6 +34,13 @@ export interface Decided {
   readonly outcomes: ReadonlyMap<Claim, Outcome>;
   /** The owners of traces that were read or set by this attempt. There can be many. */
   owners(): ReadonlyMap<string, StoredTrace>;
+}
+
+/** The guards of a transaction that precede its rows, in portions, and those that follow them. */
+interface Guards {
+  /** The last portion is sent together with the rows. */
+  readonly before: Iterable<readonly Step[]>;
+  readonly after: readonly Step[];
 }
 
 export interface AttemptParts {
@@ -79,7 +87,8 @@ export class Attempt {
     const { client, round, recentConflicts } = this.#parts;
     if (recentConflicts.expectsRefusal(round)) return this.#runPessimistic();
     try {
-      await this.#store(round, this.#opening(), optimisticGuards(round, this));
+      const guards = { before: optimisticGuards(round), after: assertRoom(round, this) };
+      await this.#store(round, this.#opening(), guards);
       return { outcomes: outcomesFor(round, 'stored', this), owners: () => ownersOf(round) };
     } catch (error) {
       if (!(error instanceof GuardRefusal)) throw error;
@@ -109,16 +118,15 @@ export class Attempt {
       await client.query('ROLLBACK');
       return { outcomes: new Map([...replayed, ...refused]), owners: () => against };
     }
-    await this.#store(fresh, [], []);
+    await this.#store(fresh, [], { before: [], after: [] });
     return { outcomes: new Map([...replayed, ...outcomesFor(fresh, 'stored', this)]), owners: () => ownersOf(fresh) };
   }
 
-  /** `guards`: in portions; the last one is sent together with the rows. */
-  async #store(claims: readonly Claim[], opening: readonly Step[], guards: Iterable<readonly Step[]>): Promise<void> {
+  async #store(claims: readonly Claim[], opening: readonly Step[], guards: Guards): Promise<void> {
     const { client, write, repeats, known } = this.#parts;
     let steps = opening;
     let portions = 0;
-    for (const portion of guards) {
+    for (const portion of guards.before) {
       if (portions++ > 0) {
         await runPipeline(client, steps);
         steps = [];
@@ -126,7 +134,14 @@ export class Attempt {
       steps = [...steps, ...portion];
     }
     const contentsAreStored = this.#contentsAreStored;
-    const open = new OpenTransaction({ client, opening: steps, repeats, known, contentsAreStored });
+    const open = new OpenTransaction({
+      client,
+      opening: steps,
+      closing: guards.after,
+      repeats,
+      known,
+      contentsAreStored,
+    });
     await write(claims, handleOf(open));
     await open.flush();
     const usage = usageOf(claims, open.storedSpans);

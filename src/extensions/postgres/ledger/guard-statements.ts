@@ -57,6 +57,13 @@ export const LOCK_USAGE = {
   name: 'lock-usage',
   text: `WITH locked AS MATERIALIZED (${LOCKED_USAGE}) SELECT project, spans, ${RESET_SECONDS} FROM locked`,
 };
+/** Locks nothing. */
+export const ASSERT_ROOM = {
+  name: 'assert-room',
+  text: `
+    SELECT 1 / bool_and(coalesce(m.spans, 0) <= room)::int4 FROM unnest($1::text[], $2::int8[]) AS u (project, room)
+    LEFT JOIN sluice.usage_months AS m ON m.project = u.project AND m.month = ${MONTH}`,
+};
 export const ASSERT_USAGE = {
   name: 'assert-usage',
   text: `
@@ -76,6 +83,7 @@ export const GUARD_STATEMENTS: readonly Required<Statement>[] = [
   CLAIM_TRACES,
   ASSERT_TRACES,
   LOCK_USAGE,
+  ASSERT_ROOM,
   ASSERT_USAGE,
   ADD_USAGE,
   FIND_MARKERS,

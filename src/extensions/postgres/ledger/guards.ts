@@ -15,6 +15,7 @@ import {
   CLAIM_MARKERS,
   CLAIM_TRACES,
   ASSERT_MARKERS,
+  ASSERT_ROOM,
   ASSERT_TRACES,
   ASSERT_USAGE,
   DIVISION_BY_ZERO,
@@ -59,7 +60,7 @@ export interface Answers extends Reading {
  * hundreds of thousands of traces, too many for one statement and for one pass of the event loop. Claims must not
  * contradict each other: no two with one body, no two with different claims on one trace.
  */
-export function* optimisticGuards(claims: readonly Claim[], reading: Reading): Generator<readonly Step[]> {
+export function* optimisticGuards(claims: readonly Claim[]): Generator<readonly Step[]> {
   let portion: Step[] = [{ statement: ASSERT_MARKERS, values: markerArrays(claims), translate: asRefusal }];
   let portions = 0;
   for (const traces of portionsOfTraces(claims)) {
@@ -69,22 +70,36 @@ export function* optimisticGuards(claims: readonly Claim[], reading: Reading): G
     }
     portion.push({ statement: ASSERT_TRACES, values: traceArrays(traces), translate: asRefusal });
   }
-  yield [...portion, ...assertRoom(claims, reading)];
+  yield [...portion, ...expectRoom(claims)];
 }
 
-function assertRoom(claims: readonly Claim[], reading: Reading): readonly Step[] {
+/** Finds most requests beyond a quota before their rows are written. */
+function expectRoom(claims: readonly Claim[]): readonly Step[] {
+  const room = roomOf(claims);
+  return room.size === 0 ? [] : [{ statement: ASSERT_ROOM, values: roomArrays(room), translate: asRefusal }];
+}
+
+/**
+ * The optimistic guard of quotas. It locks the counters until the transaction ends, and the next requests of these
+ * projects wait for that, so it comes after the rows.
+ */
+export function assertRoom(claims: readonly Claim[], reading: Reading): readonly Step[] {
   const room = roomOf(claims);
   if (room.size === 0) return [];
-  const projects = textArray([...room.keys()]);
   return [
     {
       statement: ASSERT_USAGE,
-      values: [projects, integerArray([...room.values()])],
+      values: roomArrays(room),
       read: ({ rows }) => void (reading.resetSeconds = Number(rows[0]?.[0])),
       translate: asRefusal,
     },
   ];
 }
+
+const roomArrays = (room: ReadonlyMap<string, number>): readonly Parameter[] => [
+  textArray([...room.keys()]),
+  integerArray([...room.values()]),
+];
 
 /** Sets the markers and owners that can be set, and returns the state found. */
 export async function pessimisticGuards(

@@ -57,6 +57,8 @@ export interface TransactionParts {
   readonly client: pg.Client;
   /** Steps that precede the rows. */
   readonly opening: readonly Step[];
+  /** Guards that follow the rows, before anything is written that cannot be rolled back. */
+  readonly closing: readonly Step[];
   readonly repeats: Repeats;
   readonly known: KnownContents;
   /** Whether all contents that the rows refer to are stored already. */
@@ -69,14 +71,16 @@ export class OpenTransaction implements PostgresTransaction {
   readonly #known: KnownContents;
   readonly #contentsAreStored: boolean;
   #steps: Step[];
+  #closing: readonly Step[];
   #storedSpans: Map<string, number> | null = null;
   #isStaged = false;
   /** Ids of contents that become known with the commit. */
   readonly #shared: string[] = [];
 
-  constructor({ client, opening, repeats, known, contentsAreStored }: TransactionParts) {
+  constructor({ client, opening, closing, repeats, known, contentsAreStored }: TransactionParts) {
     this.#client = client;
     this.#steps = [...opening];
+    this.#closing = closing;
     this.#repeats = repeats;
     this.#known = known;
     this.#contentsAreStored = contentsAreStored;
@@ -126,9 +130,15 @@ export class OpenTransaction implements PostgresTransaction {
     });
   }
 
-  /** Resolves when the server has processed everything so far; guards that were sent before have passed then. */
+  /** Resolves when the server has processed all rows and every guard has passed. */
   async flush(): Promise<void> {
     if (this.#isStaged) this.#unstage();
+    this.#steps.push(...this.#closing);
+    this.#closing = [];
+    await this.#send();
+  }
+
+  async #send(): Promise<void> {
     const steps = this.#steps;
     this.#steps = [];
     if (steps.length > 0) await runPipeline(this.#client, steps);
@@ -167,7 +177,7 @@ export class OpenTransaction implements PostgresTransaction {
         this.#steps.push({ ...step, translate: asRowFault });
       rows += tuples.length;
       if (rows < BOUND_PORTION_ROWS) continue;
-      await this.flush();
+      await this.#send();
       rows = 0;
     }
   }
