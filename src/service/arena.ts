@@ -7,6 +7,7 @@
 import type { Processor } from '../component/processor.ts';
 import type { Steps } from '../pdata/steps.ts';
 import { Intake } from '../pdata/index-body.ts';
+import { compileWire } from '../pdata/load-wasm.ts';
 import { TableUsage } from '../pdata/table-usage.ts';
 import { collectGarbage } from './collect-garbage.ts';
 
@@ -18,6 +19,8 @@ const MAX_RESIDENT_BYTES = 48 * 1024 * 1024;
 export class Arena {
   readonly #isKept: boolean;
   readonly #pauses: boolean;
+  /** Compiled at the start: the files of the package may be replaced while the daemon runs. */
+  readonly #module: WebAssembly.Module;
   #intake: Intake | null = null;
   #usage = new TableUsage();
   /** The processors that have been prepared for the tables. */
@@ -28,13 +31,14 @@ export class Arena {
   constructor({ isKept = false, pauses = false }: { readonly isKept?: boolean; readonly pauses?: boolean }) {
     this.#isKept = isKept;
     this.#pauses = pauses;
+    this.#module = compileWire(pauses);
   }
 
   /** For a pass, which must call `release` at its end, with any outcome. Prepares processors in steps. */
   *acquire(processors: readonly Processor[]): Steps<Intake> {
     if (this.#idle !== null) clearTimeout(this.#idle);
     this.#idle = null;
-    const intake = (this.#intake ??= new Intake({ pauses: this.#pauses }));
+    const intake = (this.#intake ??= new Intake({ pauses: this.#pauses, module: this.#module }));
     for (const processor of processors) {
       if (this.#prepared.has(processor)) continue;
       yield;
