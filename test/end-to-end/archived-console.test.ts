@@ -1,14 +1,18 @@
 /** The API of a trace answers the same when its day was archived and dropped, from a process that reads the lake. */
+import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import t from 'tap';
+import type { ArchivedAnswer, ArchivedQuestion } from '../../src/extensions/console/server/archived-traces.ts';
 import { CLOSED_MS, DAY_MS, makeScene, TABLES } from '../support/archive-scene.ts';
-import { freePort, startExecutable } from '../support/executable.ts';
+import { BIN, freePort, startExecutable } from '../support/executable.ts';
 import { postgresConfig } from '../support/postgres-daemon.ts';
 import { spanIdOf, storeStory } from '../support/usage-rows.ts';
 
 t.setTimeout(300_000);
 
+const API = '/api/v1';
 const scene = await makeScene(t);
 const traces = await storeStory(scene);
 const port = await freePort();
@@ -28,7 +32,7 @@ t.teardown(async () => {
 await daemon.until('the console is open');
 
 async function ask(path: string, method = 'GET'): Promise<{ readonly status: number; readonly text: string }> {
-  const answer = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
+  const answer = await fetch(`http://127.0.0.1:${port}${API}${path}`, {
     method,
     headers: { origin: `http://127.0.0.1:${port}` },
   });
@@ -72,6 +76,31 @@ t.test('a trace of an archived day', async (t) => {
   const began = performance.now();
   await ask(OF_AGENT);
   t.comment(`a further request: ${Math.round(performance.now() - began)} ms`);
+});
+
+t.test('the process shows no more than the caller may see', async (t) => {
+  const child = spawn(process.execPath, [BIN, 'archived-trace', agent], {
+    cwd: scene.folder,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const path = `${API}${OF_AGENT}/spans/${spanIdOf(2)}`;
+  const questions: readonly ArchivedQuestion[] = [
+    { path, projects: ['shop'], seesContent: true },
+    { path, projects: ['shop'], seesContent: false },
+    { path: `${path}/content/output_content`, projects: ['shop'], seesContent: false },
+    { path, projects: ['blog'], seesContent: true },
+    { path: `${API}/traces/${agent}`, projects: ['blog'], seesContent: true },
+    { path: `${API}/people`, projects: null, seesContent: true },
+  ];
+  child.stdin.end(questions.map((question) => `${JSON.stringify(question)}\n`).join(''));
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) lines.push(line);
+  const answers = lines.map((line) => JSON.parse(line) as ArchivedAnswer);
+  const texts = answers.map((answer) => ('reply' in answer ? answer.reply.text : answer.refusal.code));
+  t.match(texts[0], /another \\\\N one/u);
+  t.match(texts[1], /"span_id"/u);
+  t.notMatch(texts[1], /one|hello|"attributes"/u);
+  t.same(texts.slice(2), ['forbidden', 'not_found', 'not_found', 'forbidden']);
 });
 
 t.test('lists and sums say from which time on they are complete', async (t) => {

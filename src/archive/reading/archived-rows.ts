@@ -251,7 +251,7 @@ export class ArchivedRows {
       if (!(error instanceof StoreError) || error.fault !== 'absent') throw error;
       throw new UserError(
         `${key} is not in ${store.url}`,
-        'Name the folder or bucket of the archive with --lake, or bring the file back.',
+        'Run the command again, as an erasure may have replaced the file. Else name the archive with --lake, or bring the file back.',
       );
     }
   }

@@ -10,12 +10,12 @@ import { DAYS, dateOf, type Kills, startScene } from './scene.ts';
 t.setTimeout(3_600_000);
 
 const KILLS = Number(process.argv[2] ?? 40);
-/** Of restorations, and of erasures. */
-const FURTHER_KILLS = Number(process.argv[3] ?? KILLS);
+const RESTORATION_KILLS = Number(process.argv[3] ?? KILLS);
+const ERASURE_KILLS = Number(process.argv[4] ?? RESTORATION_KILLS);
 const FIRST_REQUESTS = 40;
 const PAUSE_MS = 100;
 /** A day for which records arrive faster than it is restored cannot be restored. */
-const RESTORING_PAUSE_MS = 2_000;
+const RESTORATIONS_PAUSE = 2;
 /** Traces to erase that are archived together. */
 const ERASED_TOGETHER = 3;
 
@@ -47,41 +47,44 @@ async function timed(...args: readonly string[]): Promise<number> {
 
 t.test(`${KILLS} kills of the archive`, async (t) => {
   for (let request = 0; request < FIRST_REQUESTS; request++) await sendTrace();
-  await ingestWhile(PAUSE_MS, async () => {
-    const found: Kills = { wholeMs: await timed('archive'), kills: 0, ended: 0 };
-    let [planned, files] = [0, 0];
-    while (found.kills < KILLS) {
-      if (!(await kill(found, 'archive'))) continue;
-      await requireEach(t, 'a kill of the archive');
-      planned += (await client.query("SELECT FROM sluice.lake_jobs WHERE state = 'planned'")).rowCount ?? 0;
-      files += allFiles().length - (await published()).length;
-    }
-    t.comment(
-      `${found.kills} kills, ${planned} left a planned job, ${files} of them with a file; ${found.ended} runs ended`,
-    );
-  });
+  await ingestWhile(
+    () => PAUSE_MS,
+    async () => {
+      const found: Kills = { wholeMs: await timed('archive'), kills: 0, ended: 0 };
+      let [planned, files] = [0, 0];
+      while (found.kills < KILLS) {
+        if (!(await kill(found, 'archive'))) continue;
+        await requireEach(t, 'a kill of the archive');
+        planned += (await client.query("SELECT FROM sluice.lake_jobs WHERE state = 'planned'")).rowCount ?? 0;
+        files += allFiles().length - (await published()).length;
+      }
+      t.comment(
+        `${found.kills} kills, ${planned} left a planned job, ${files} of them with a file; ${found.ended} runs ended`,
+      );
+    },
+  );
   // Two at once, of which one may be refused.
   const codes = await Promise.all([start('archive').ended, start('archive').ended]);
   t.ok(codes.includes(0), 'one of two runs at once works');
   await finish('archive');
 });
 
-t.test(`${FURTHER_KILLS} kills of the restoration of a day`, async (t) => {
-  await ingestWhile(RESTORING_PAUSE_MS, async () => {
-    const found: Kills = { wholeMs: 0, kills: 0, ended: 0 };
+t.test(`${RESTORATION_KILLS} kills of the restoration of a day`, async (t) => {
+  const found: Kills = { wholeMs: await timed('archive'), kills: 0, ended: 0 };
+  const pauseMs = (): number => RESTORATIONS_PAUSE * found.wholeMs;
+  await ingestWhile(pauseMs, async () => {
     const isThere = async (table: string): Promise<boolean> =>
       (await client.query('SELECT to_regclass($1) IS NOT NULL AS found', [`sluice.${table}`])).rows[0].found;
     let dropped = 0;
-    for (let round = 0; found.kills < FURTHER_KILLS; round++) {
+    for (let round = 0; found.kills < RESTORATION_KILLS; round++) {
       const day = dateOf(DAYS[round % DAYS.length] ?? 0);
       await client.query("UPDATE sluice.lake_restored SET until = now() - interval '1 second'");
       await finish('archive');
       await expire();
       await requireEach(t, 'the expiry of days');
       if (!(await isThere(`spans_${day.replaceAll('-', '')}`))) dropped++;
-      if (found.wholeMs === 0) found.wholeMs = await timed('restore-day', day, '--for', '1h');
       // Until a run ends. A run that follows finds the day restored.
-      for (let tries = 0; tries < 5 && found.kills < FURTHER_KILLS; tries++) {
+      for (let tries = 0; tries < 5 && found.kills < RESTORATION_KILLS; tries++) {
         if (!(await kill(found, 'restore-day', day, '--for', '1h'))) break;
         await requireEach(t, `a kill of restore-day ${day}`);
       }
@@ -111,32 +114,37 @@ async function sendCanary(): Promise<Canary> {
   return { text, ids, words: ['prune', '--yes', ...(isProject ? ['--project', 'other'] : ['--trace', traceId])] };
 }
 
-t.test(`${FURTHER_KILLS} kills of erasures`, async (t) => {
-  await ingestWhile(PAUSE_MS, async () => {
-    const found: Kills = { wholeMs: 0, kills: 0, ended: 0 };
-    const archiving: Kills = { wholeMs: await timed('archive'), kills: 0, ended: 0 };
-    while (found.kills < FURTHER_KILLS) {
-      const some: Canary[] = [];
-      for (let count = 0; count < ERASED_TOGETHER; count++) some.push(await sendCanary());
-      // An interrupted run leaves files without a record.
-      await kill(archiving, 'archive');
-      if (Math.random() < 0.5) await finish('archive');
-      for (const { ids, words, text } of some) {
-        for (const id of ids) acknowledged.delete(id);
-        if (found.wholeMs === 0) found.wholeMs = await timed(...words);
-        else for (let tries = 0; tries < 3 && (await kill(found, ...words)); tries++) await requireEach(t, 'a kill');
-        // Repeated. When the killed one had removed everything, there is nothing to remove any more.
-        const last = start(...words);
-        if ((await last.ended) !== 0 && !/there is no (?:trace|project)/u.test(last.output.err))
-          t.fail(`${words.join(' ')}: ${last.output.err}`);
-        await requireWithout(t, text);
+t.test(`${ERASURE_KILLS} kills of erasures`, async (t) => {
+  await ingestWhile(
+    () => PAUSE_MS,
+    async () => {
+      const found: Kills = { wholeMs: 0, kills: 0, ended: 0 };
+      const archiving: Kills = { wholeMs: await timed('archive'), kills: 0, ended: 0 };
+      while (found.kills < ERASURE_KILLS) {
+        const some: Canary[] = [];
+        for (let count = 0; count < ERASED_TOGETHER; count++) some.push(await sendCanary());
+        // An interrupted run leaves files without a record.
+        await kill(archiving, 'archive');
+        if (Math.random() < 0.5) await finish('archive');
+        for (const { ids, words, text } of some) {
+          for (const id of ids) acknowledged.delete(id);
+          if (found.wholeMs === 0) found.wholeMs = await timed(...words);
+          else
+            for (let tries = 0; tries < 3 && found.kills < ERASURE_KILLS && (await kill(found, ...words)); tries++)
+              await requireEach(t, 'a kill');
+          // Repeated. When the killed one had removed everything, there is nothing to remove any more.
+          const last = start(...words);
+          if ((await last.ended) !== 0 && !/there is no (?:trace|project)/u.test(last.output.err))
+            t.fail(`${words.join(' ')}: ${last.output.err}`);
+          await requireWithout(t, text);
+        }
+        await requireEach(t, 'erasures');
       }
-      await requireEach(t, 'erasures');
-    }
-    t.comment(
-      `${found.kills} kills of ${canaries} erasures, ${found.ended} runs ended; ${archiving.kills} kills of archives`,
-    );
-  });
+      t.comment(
+        `${found.kills} kills of ${canaries} erasures, ${found.ended} runs ended; ${archiving.kills} kills of archives`,
+      );
+    },
+  );
   t.equal((await client.query('SELECT FROM sluice.lake_erasures')).rowCount, 0, 'nothing is left to erase');
 });
 

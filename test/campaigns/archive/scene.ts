@@ -16,6 +16,10 @@ import { postgresConfig, startPostgresDaemon } from '../../support/postgres-daem
 export const DAYS = [2, 3, 4];
 const SPANS = 20;
 const NEXT_CHANGE_MS = 5_000;
+const MOST_TRIES = 30;
+const RETRY_MS = 1_000;
+/** Of a day for which records arrive faster than it is restored. */
+const IS_REPEATED = /are stored all the time/u;
 
 export const dateOf = (day: number): string => new Date(Date.now() - day * DAY_MS).toISOString().slice(0, 10);
 
@@ -63,20 +67,30 @@ export async function startScene(t: Parameters<typeof startPostgresDaemon>[0]) {
     });
     requests++;
     const body = JSON.stringify(aTraceRequest(spans.map((each) => each.body)));
-    const { status } = await send(daemon.url, { body, authorization: `Bearer ${key}` });
-    if (status !== 200) throw new Error(`a request was answered ${status}`);
+    await deliver(body, key);
     const ids = spans.map(({ spanId }) => spanId);
     for (const id of ids) acknowledged.add(id);
     return ids;
   }
 
+  /** Sent again after a 503, as clients do, with the same bytes. */
+  async function deliver(body: string, key: string): Promise<void> {
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const { status } = await send(daemon.url, { body, authorization: `Bearer ${key}` });
+      if (status === 200) return;
+      if (status !== 503) throw new Error(`a request was answered ${status}`);
+      await pause(RETRY_MS);
+    }
+    throw new Error('a request was refused again and again');
+  }
+
   /** `pauseMs`: between two requests, so that a run of a command has an end. */
-  async function ingestWhile(pauseMs: number, work: () => Promise<void>): Promise<void> {
+  async function ingestWhile(pauseMs: () => number, work: () => Promise<void>): Promise<void> {
     let isOver = false;
     const ingesting = (async () => {
       while (!isOver) {
         await sendTrace();
-        await pause(pauseMs);
+        await pause(pauseMs());
       }
     })();
     try {
@@ -90,8 +104,11 @@ export async function startScene(t: Parameters<typeof startPostgresDaemon>[0]) {
   const start = (...args: readonly string[]): Executable => startExecutable(args, folder);
 
   async function finish(...args: readonly string[]): Promise<void> {
-    const run = start(...args);
-    if ((await run.ended) !== 0) throw new Error(`${args.join(' ')}: ${run.output.err}`);
+    for (let left = MOST_TRIES; ; left--) {
+      const run = start(...args);
+      if ((await run.ended) === 0) return;
+      if (left === 0 || !IS_REPEATED.test(run.output.err)) throw new Error(`${args.join(' ')}: ${run.output.err}`);
+    }
   }
 
   /** All files, with temporary ones. */
@@ -121,7 +138,8 @@ export async function startScene(t: Parameters<typeof startPostgresDaemon>[0]) {
       found.kills++;
       return true;
     }
-    if ((await run.ended) !== 0) throw new Error(`${args.join(' ')} failed: ${run.output.err}`);
+    if ((await run.ended) !== 0 && !IS_REPEATED.test(run.output.err))
+      throw new Error(`${args.join(' ')} failed: ${run.output.err}`);
     found.wholeMs = performance.now() - began;
     found.ended++;
     return false;
